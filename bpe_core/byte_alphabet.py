@@ -1,0 +1,42 @@
+"""GPT-2's table of bytes and printable characters, and the order of ids that follows from it.
+
+GPT-2 writes its vocabulary as text, so each byte needs a character that prints: the 188 bytes
+that print in Latin-1 stand for themselves, and the other 68 take the characters from U+0100 on.
+Sorting all 256 by their character gives the order in which both GPT-2 and Hugging Face's trainer
+number the base tokens: `!` is 0, the space (written `Ġ`) is 220.
+
+Source: `bytes_to_unicode` in OpenAI's GPT-2 release, `encoder.py`.
+"""
+
+from __future__ import annotations
+
+_PRINTABLE = (*range(0x21, 0x7F), *range(0xA1, 0xAD), *range(0xAE, 0x100))
+
+BYTE_ORDER: tuple[int, ...] = (*_PRINTABLE, *(b for b in range(256) if b not in _PRINTABLE))
+"""The 256 bytes in the order of their base ids: BYTE_ORDER[0] is 0x21, the exclamation mark."""
+
+BYTE_TO_CHARACTER: tuple[str, ...] = tuple(
+    chr(byte if byte in _PRINTABLE else 0x100 + BYTE_ORDER.index(byte) - len(_PRINTABLE))
+    for byte in range(256)
+)
+"""BYTE_TO_CHARACTER[byte] is the printable character that stands for that byte."""
+
+CHARACTER_TO_BYTE: dict[str, int] = {c: byte for byte, c in enumerate(BYTE_TO_CHARACTER)}
+
+
+def to_printable(token: bytes) -> str:
+    """Write a token's bytes in GPT-2's printable characters.
+
+    >>> to_printable(b" quick")
+    'Ġquick'
+    """
+    return "".join(BYTE_TO_CHARACTER[byte] for byte in token)
+
+
+def from_printable(text: str) -> bytes:
+    """Read a token's bytes back; raises KeyError for a character that stands for no byte.
+
+    >>> from_printable("Ġquick")
+    b' quick'
+    """
+    return bytes(CHARACTER_TO_BYTE[character] for character in text)

@@ -1,0 +1,204 @@
+"""From the bytes of a file to its text: which encoding it is in, or an error that says where."""
+
+from __future__ import annotations
+
+import codecs
+from collections.abc import Iterator
+from typing import NamedTuple
+
+import regex
+
+from bpe_core.errors import TextDecodingError, UnsupportedFileError
+
+# UTF-32 first: its little-endian mark begins with that of UTF-16.
+_BYTE_ORDER_MARKS = (
+    (codecs.BOM_UTF8, "utf-8"),
+    (codecs.BOM_UTF32_LE, "utf-32-le"),
+    (codecs.BOM_UTF32_BE, "utf-32-be"),
+    (codecs.BOM_UTF16_LE, "utf-16-le"),
+    (codecs.BOM_UTF16_BE, "utf-16-be"),
+)
+
+# How files begin that are no text, whatever their name says.
+_SIGNATURES = (
+    (b"\x89PNG\r\n\x1a\n", "a PNG picture"),
+    (b"\xff\xd8\xff", "a JPEG picture"),
+    (b"GIF87a", "a GIF picture"),
+    (b"GIF89a", "a GIF picture"),
+    (b"%PDF-", "a PDF document"),
+    (b"\x7fELF", "a program"),
+    (b"MZ\x90\x00", "a program"),
+    (b"\xca\xfe\xba\xbe", "a program"),
+    (b"\xcf\xfa\xed\xfe", "a program"),
+    (b"\x00asm", "a WebAssembly program"),
+    (b"BZh", "a bzip2 archive"),
+    (b"\xfd7zXZ\x00", "an xz archive"),
+    (b"7z\xbc\xaf\x27\x1c", "a 7z archive"),
+    (b"\x28\xb5\x2f\xfd", "a Zstandard archive"),
+    (b"Rar!\x1a\x07", "a RAR archive"),
+    (b"SQLite format 3\x00", "an SQLite database"),
+    (b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1", "an old Office document"),
+    (b"OggS\x00", "an Ogg recording"),
+    (b"ID3", "an MP3 recording"),
+    (b"RIFF", "a RIFF recording or picture"),
+    (b"fLaC\x00", "a FLAC recording"),
+)
+# Signatures that are also how a text may well begin: they count only where a NUL follows soon.
+_WORDLIKE = (b"BZh", b"ID3", b"RIFF")
+
+# More NUL than this share and this number in what is otherwise UTF-8, and the file is no text.
+_MOST_NULS = 0.05
+_FEW_NULS = 4
+
+# Encodings that text files are in, where they are not in UTF-8; the guess is among these alone.
+# The whole list of Python's codecs contains many that nobody uses and that fit anything.
+LEGACY_ENCODINGS = (
+    *("cp1252", "cp1250", "cp1251", "cp1253", "cp1254", "cp1255", "cp1256", "cp1257", "cp1258"),
+    *("cp874", "koi8_r", "koi8_u", "cp932", "euc_jp", "gb18030", "big5", "cp949"),
+)
+
+_SAMPLE_BYTES = 32_768
+_STRAY_CONTROL = regex.compile(r"[\x00-\x08\x0e-\x1a\x1c-\x1f\x7f-\x9f\ufffd]")
+# What Western text has not: symbols within a word (`³ódŸ`), and, save in Icelandic, the letters
+# that stand where Turkish has its own.
+_NOT_WESTERN = regex.compile(
+    r"\p{L}[^\p{L}\p{M}\x00-\x7f’‘\xad·–—]\p{L}|[\p{So}\p{Sc}\p{Sk}¹²³¼½¾]\p{L}|[ðþý]"
+)
+
+
+class DecodedText(NamedTuple):
+    """A file's text, the encoding it was in, and what there is to say about that."""
+
+    text: str
+    encoding: str
+    note: str | None
+
+
+def decode_text(data: bytes, name: str) -> DecodedText:
+    """Decode a file's bytes by its byte order mark, as UTF-8, or by a guess that the note names.
+
+    A mark at the very start is no part of the text; one further on is kept, and so is a NUL.
+    Raises UnsupportedFileError for what is no text, and TextDecodingError with the offset of the
+    first bad byte and the encodings tried.
+
+    >>> decode_text("\\ufeffhug".encode(), "hug.txt")
+    DecodedText(text='hug', encoding='utf-8', note='hug.txt: removed the byte order mark.')
+    """
+    for mark, encoding in _BYTE_ORDER_MARKS:
+        if data.startswith(mark):
+            text = _decode_exactly(data[len(mark) :], encoding, name, len(mark))
+            return DecodedText(text, encoding, f"{name}: removed the byte order mark.")
+    _refuse_known_kinds(data, name)
+    bare = _utf16_without_mark(data)
+    if bare:
+        text = _decode_exactly(data, bare, name, 0)
+        note = f"{name}: read as {bare}, guessed from its NUL bytes."
+        return DecodedText(text, bare, note)
+    nuls = data.count(0)
+    if nuls > max(_MOST_NULS * len(data), _FEW_NULS):
+        raise UnsupportedFileError(
+            f"{name} is not text: {nuls:,} of its {len(data):,} bytes are NUL. Give a text file."
+        )
+    try:
+        return DecodedText(data.decode(), "utf-8", None)
+    except UnicodeDecodeError as error:
+        return _decode_legacy(data, name, error.start)
+
+
+def _decode_exactly(data: bytes, encoding: str, name: str, shift: int) -> str:
+    try:
+        return data.decode(encoding)
+    except UnicodeDecodeError as error:
+        offset = error.start + shift
+        raise TextDecodingError(
+            f"{name} should be {encoding}, but is not at byte {offset:,} "
+            f"(0x{data[error.start]:02X}). Save it again as UTF-8."
+        ) from None
+
+
+def _refuse_known_kinds(data: bytes, name: str) -> None:
+    for signature, kind in _SIGNATURES:
+        if data.startswith(signature):
+            if signature in _WORDLIKE and b"\x00" not in data[:512]:
+                continue
+            raise UnsupportedFileError(
+                f"{name} is {kind}, not text. Give its text, or unpack it first."
+            )
+
+
+def _utf16_without_mark(data: bytes) -> str | None:
+    head = data[:4096]
+    if len(head) < 4 or len(data) % 2:
+        return None
+    even, odd = head[0::2].count(0), head[1::2].count(0)
+    half = len(head) // 2
+    if odd > 0.4 * half and even < 0.02 * half:
+        return "utf-16-le"
+    if even > 0.4 * half and odd < 0.02 * half:
+        return "utf-16-be"
+    return None
+
+
+def _decode_legacy(data: bytes, name: str, first_bad: int) -> DecodedText:
+    valid, invalid = _utf8_sequences(data)
+    tried = ["utf-8"]
+    # Text in another encoding makes almost no UTF-8 sequence by accident: where they abound, the
+    # file is UTF-8 with damage, and any other reading would be mojibake.
+    if valid <= invalid:
+        for encoding in _guesses(data):
+            tried.append(encoding)
+            try:
+                text = data.decode(encoding)
+            except UnicodeDecodeError:
+                continue
+            if _STRAY_CONTROL.search(text):
+                continue
+            note = (
+                f"{name}: read as {encoding}, a guess: it is not UTF-8 at byte {first_bad:,} "
+                f"(0x{data[first_bad]:02X}). Tried in order: {', '.join(tried)}. "
+                "If the text looks wrong, save it as UTF-8."
+            )
+            return DecodedText(text, encoding, note)
+    line = data.count(b"\n", 0, first_bad) + 1
+    raise TextDecodingError(
+        f"{name} is not text in any encoding tried ({', '.join(tried)}): the first byte that is "
+        f"not UTF-8 is 0x{data[first_bad]:02X} at byte {first_bad:,}, line {line:,}. "
+        "Save it again as UTF-8."
+    )
+
+
+def _utf8_sequences(data: bytes) -> tuple[int, int]:
+    """Count the whole UTF-8 sequences beyond ASCII, and the bytes that fit in none."""
+    text = data.decode(errors="surrogateescape")
+    invalid = sum(0xDC80 <= ord(character) <= 0xDCFF for character in text)
+    beyond_ascii = sum(character > "\x7f" for character in text)
+    return beyond_ascii - invalid, invalid
+
+
+def _guesses(data: bytes) -> Iterator[str]:
+    # Slow to import, and most files are UTF-8.
+    from charset_normalizer import from_bytes
+
+    sample = _telling_lines(data)
+    found = [m.encoding for m in from_bytes(sample, cp_isolation=list(LEGACY_ENCODINGS))]
+    # Its first answer for French is often cp1250 (`trčs`), though cp1252 fits as well: the most
+    # used encoding goes first where it reads as words.
+    western = [e for e in found if e in ("cp1250", "cp1252", "cp1254", "cp1257", "cp1258")]
+    if found and found[0] in western and found[0] != "cp1252":
+        text = sample.decode("cp1252", errors="ignore")
+        if not _NOT_WESTERN.search(text):
+            yield "cp1252"
+    yield from found
+
+
+def _telling_lines(data: bytes) -> bytes:
+    """Return lines with bytes beyond ASCII: they alone say what the encoding is."""
+    lines: list[bytes] = []
+    size = 0
+    for line in data.splitlines(keepends=True):
+        if not line.isascii():
+            lines.append(line[:_SAMPLE_BYTES])
+            size += len(line)
+            if size > _SAMPLE_BYTES:
+                break
+    return b"".join(lines)

@@ -1,0 +1,122 @@
+"""Rank merging of one pre-token: two encoders that give the same ids.
+
+Both join, as long as any pair of neighbours is a merge, the pair of lowest rank, the leftmost of
+equals: what GPT-2's `bpe` does, and tiktoken and Hugging Face's tokenizers.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from heapq import heapify, heappop, heappush
+from itertools import pairwise
+from typing import Final
+
+from bpe_core.types import Pair
+
+_NO_RANK: Final = 1 << 60
+# Up to about this length a scan is as fast or faster: with GPT-2's merges the different words of a
+# novel took 84 ms by scan and 168 ms by heap, 200 letters in a row 0.33 and 0.16 ms.
+_SCAN_UP_TO: Final = 30
+
+
+def merge_symbols(
+    symbols: Sequence[int], ranks: Mapping[Pair, int], made: Sequence[int]
+) -> list[int]:
+    """Encode one pre-token with whichever encoder is faster for its length.
+
+    `symbols` are the ids that it starts as, `ranks` the rank of each pair that is a merge, and
+    `made[rank]` the id that a merge makes.
+
+    >>> merge_symbols([0, 0, 0, 1], {(0, 0): 0, (0, 1): 1}, [2, 3])
+    [2, 3]
+    """
+    if len(symbols) <= _SCAN_UP_TO:
+        return merge_by_scan(symbols, ranks, made)
+    return merge_by_heap(symbols, ranks, made)
+
+
+def merge_by_scan(
+    symbols: Sequence[int], ranks: Mapping[Pair, int], made: Sequence[int]
+) -> list[int]:
+    """Encode one pre-token by looking for the lowest rank again after each merge: O(n^2).
+
+    >>> merge_by_scan([0, 0, 0, 1], {(0, 0): 0, (0, 1): 1}, [2, 3])
+    [2, 3]
+    """
+    ids = list(symbols)
+    for _ in _scan(ids, ranks, made):
+        pass
+    return ids
+
+
+def merge_steps(
+    symbols: Sequence[int], ranks: Mapping[Pair, int], made: Sequence[int]
+) -> Iterator[tuple[int, tuple[int, ...]]]:
+    """Yield each merge that encoding a pre-token applies: its rank, and the ids after it.
+
+    A merge that joins several pairs in a row is one step.
+
+    >>> list(merge_steps([0, 0, 0, 0, 1], {(0, 0): 0, (2, 1): 1}, [2, 3]))
+    [(0, (2, 2, 1)), (1, (2, 3))]
+    """
+    ids = list(symbols)
+    last: tuple[int, tuple[int, ...]] | None = None
+    for rank in _scan(ids, ranks, made):
+        if last is not None and last[0] != rank:
+            yield last
+        last = (rank, tuple(ids))
+    if last is not None:
+        yield last
+
+
+def merge_by_heap(
+    symbols: Sequence[int], ranks: Mapping[Pair, int], made: Sequence[int]
+) -> list[int]:
+    """Encode one pre-token with a heap of candidates over a linked list: O(n log n).
+
+    >>> merge_by_heap([0, 0, 0, 1], {(0, 0): 0, (0, 1): 1}, [2, 3])
+    [2, 3]
+    """
+    n = len(symbols)
+    ids = list(symbols)
+    following = list(range(1, n + 1))
+    preceding = list(range(-1, n - 1))
+    # A candidate is rank * n + place in one integer, so that the heap compares no tuples.
+    heap = [ranks[pair] * n + i for i, pair in enumerate(pairwise(ids)) if pair in ranks]
+    heapify(heap)
+    while heap:
+        rank, i = divmod(heappop(heap), n)
+        j = following[i]
+        # Stale where the symbol is gone (-1 is in no pair) or has joined another meanwhile.
+        if j == n or ranks.get((ids[i], ids[j])) != rank:
+            continue
+        ids[i], ids[j] = made[rank], -1
+        k = following[i] = following[j]
+        if k < n:
+            preceding[k] = i
+            right = ranks.get((ids[i], ids[k]))
+            if right is not None:
+                heappush(heap, right * n + i)
+        h = preceding[i]
+        if h >= 0:
+            left = ranks.get((ids[h], ids[i]))
+            if left is not None:
+                heappush(heap, left * n + h)
+    return [id for id in ids if id >= 0]
+
+
+def _scan(ids: list[int], ranks: Mapping[Pair, int], made: Sequence[int]) -> Iterator[int]:
+    """Merge in place, one pair at a time, and yield the rank of each."""
+    rank_at = [ranks.get(pair, _NO_RANK) for pair in pairwise(ids)]
+    while rank_at:
+        rank = min(rank_at)
+        if rank == _NO_RANK:
+            return
+        i = rank_at.index(rank)
+        ids[i : i + 2] = [made[rank]]
+        del rank_at[i]
+        if i > 0:
+            rank_at[i - 1] = ranks.get((ids[i - 1], ids[i]), _NO_RANK)
+        if i < len(rank_at):
+            rank_at[i] = ranks.get((ids[i], ids[i + 1]), _NO_RANK)
+        yield rank

@@ -1,0 +1,160 @@
+"""GPT-2's pair of files: vocab.json, token -> id, and merges.txt, one merge a line in rank order.
+
+They hold no pre-tokenizer and don't say which tokens are special. Source: OpenAI's GPT-2 release
+(encoder.json and vocab.bpe); the names vocab.json and merges.txt are Hugging Face's.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from typing import Final
+
+from bpe_core.byte_alphabet import CHARACTER_TO_BYTE, from_printable, to_printable
+from bpe_core.errors import ConfigError, FormatError
+from bpe_core.formats.reading import checked_ids, parse_json
+from bpe_core.pretokenizers import get_pretokenizer
+from bpe_core.tokenizer import Tokenizer
+
+VOCABULARY: Final = "vocab.json"
+MERGES: Final = "merges.txt"
+_HEADER: Final = "#version: 0.2"
+
+
+def write_gpt2_files(tokenizer: Tokenizer) -> dict[str, bytes]:
+    """Return the two files; raises `ConfigError` where they cannot hold the tokenizer.
+
+    >>> from bpe_core.gpt2 import gpt2
+    >>> write_gpt2_files(gpt2())["merges.txt"].splitlines()[1].decode()
+    'Ġ t'
+    """
+    ids, merges = printable_model(tokenizer)
+    lines = [_HEADER, *(" ".join(pair) for pair in merges), ""]
+    return {VOCABULARY: json.dumps(ids).encode(), MERGES: "\n".join(lines).encode()}
+
+
+def read_gpt2_files(
+    vocabulary: bytes,
+    merges: bytes,
+    *,
+    pretokenizer: str = "gpt2",
+    special_tokens: Mapping[str, int] | None = None,
+) -> Tokenizer:
+    """Build a tokenizer from the two files; raises `FormatError`.
+
+    Without `special_tokens`, those that are longer than a byte and that no merge makes are taken
+    to be special.
+
+    >>> from bpe_core.gpt2 import gpt2
+    >>> files = write_gpt2_files(gpt2())
+    >>> read_gpt2_files(files["vocab.json"], files["merges.txt"]) == gpt2()
+    True
+    """
+    ids = checked_ids(parse_json(vocabulary, VOCABULARY), VOCABULARY)
+    try:
+        lines = merges.decode().split("\n")
+    except UnicodeDecodeError as error:
+        raise FormatError(f"{MERGES} is not UTF-8 at byte {error.start:,}.") from None
+    pairs: list[tuple[str, str]] = []
+    for number, line in enumerate(lines, start=1):
+        line = line.removesuffix("\r")
+        if not line or (number == 1 and line.startswith("#version")):
+            continue
+        left, _, right = line.partition(" ")
+        if not left or not right or " " in right:
+            raise FormatError(
+                f"{MERGES} line {number:,} is {line[:80]!r}, not two tokens with a space between."
+            )
+        pairs.append((left, right))
+    return from_printable_model(
+        ids, pairs, pretokenizer=pretokenizer, special_tokens=special_tokens
+    )
+
+
+def printable_model(tokenizer: Tokenizer) -> tuple[dict[str, int], list[tuple[str, str]]]:
+    """Return the vocabulary as printable text -> id, and the merges as pairs of such texts.
+
+    Special tokens are written as they are. Raises `ConfigError` where two tokens are written
+    alike, where words end with a marker, or where the base is characters.
+
+    >>> tokenizer = Tokenizer(
+    ...     vocab={0: b" ", 1: b"a", 2: b" a"}, merges=[(0, 1, 2)], pretokenizer="none"
+    ... )
+    >>> printable_model(tokenizer)
+    ({'Ġ': 0, 'a': 1, 'Ġa': 2}, [('Ġ', 'a')])
+    """
+    if tokenizer.base != "bytes" or tokenizer.end_of_word is not None:
+        raise ConfigError(
+            "This format knows tokens of bytes without an end-of-word marker only. Save this "
+            "tokenizer as native, or train one with base='bytes' and end_of_word=None."
+        )
+    special = {id: text for text, id in tokenizer.special_tokens.items()}
+    written = {id: special.get(id) or to_printable(token) for id, token in tokenizer.vocab.items()}
+    ids: dict[str, int] = {}
+    for id, text in sorted(written.items()):
+        if text in ids:
+            raise ConfigError(
+                f"The tokens {ids[text]} and {id} are both written {text!r} in this format, which "
+                f"tells tokens apart by their text. Save this tokenizer as native."
+            )
+        ids[text] = id
+    return ids, [(written[merge.left], written[merge.right]) for merge in tokenizer.merges]
+
+
+def from_printable_model(
+    ids: Mapping[str, int],
+    merges: list[tuple[str, str]],
+    *,
+    pretokenizer: str,
+    special_tokens: Mapping[str, int] | None,
+) -> Tokenizer:
+    """Build a byte tokenizer from printable texts; raises `FormatError`.
+
+    Raises `ConfigError` for a pre-tokenizer that there isn't.
+
+    >>> from_printable_model(
+    ...     {"Ġ": 0, "a": 1, "Ġa": 2}, [("Ġ", "a")], pretokenizer="none", special_tokens=None
+    ... ).encode(" a")
+    [2]
+    """
+    made = {left + right for left, right in merges}
+    if special_tokens is None:
+        special_tokens = {
+            text: id
+            for text, id in ids.items()
+            if text not in made and not (len(text) == 1 and text in CHARACTER_TO_BYTE)
+        }
+    for text, id in special_tokens.items():
+        if ids.get(text, id) != id:
+            raise FormatError(
+                f"The special token {text!r} has the id {id}, but {ids[text]} in the vocabulary."
+            )
+    vocab: dict[int, bytes] = {}
+    for text, id in {**ids, **special_tokens}.items():
+        try:
+            token = text.encode() if text in special_tokens else from_printable(text)
+        except KeyError as error:
+            raise FormatError(
+                f"The token {text!r} holds {error.args[0]!r}, which stands for no byte. If it is a "
+                f"special token, name it among special_tokens."
+            ) from None
+        except UnicodeEncodeError:
+            raise FormatError(f"The special token {text!r} has no UTF-8.") from None
+        if vocab.setdefault(id, token) != token:
+            raise FormatError(f"The id {id} belongs to both {vocab[id]!r} and {token!r}.")
+    try:
+        triples = [(ids[left], ids[right], ids[left + right]) for left, right in merges]
+    except KeyError as error:
+        raise FormatError(
+            f"A merge names the token {error.args[0]!r}, which the vocabulary lacks."
+        ) from None
+    get_pretokenizer(pretokenizer)  # A wrong name is no fault of the files.
+    try:
+        return Tokenizer(
+            vocab=vocab,
+            merges=triples,
+            pretokenizer=pretokenizer,
+            special_tokens=special_tokens,
+        )
+    except ConfigError as error:
+        raise FormatError(f"Vocabulary and merges contradict each other. {error}") from error

@@ -1,0 +1,335 @@
+"""Hugging Face's tokenizer.json, as the `tokenizers` library writes and reads it.
+
+What is written is loaded by `tokenizers` and encodes a probe before it is returned, and what is
+read is refused where it has a part that would make it encode otherwise than byte-pair encoding as
+it stands here. Post-processors are left aside: what they add to a text's ids is not tokenization.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from typing import Any, Final, cast
+
+import tokenizers
+
+from bpe_core.errors import ConfigError, FormatError
+from bpe_core.formats.gpt2_files import from_printable_model, printable_model
+from bpe_core.formats.patterns import pretokenizer_of
+from bpe_core.formats.reading import checked_ids, is_id, parse_json
+from bpe_core.pretokenizers import PRETOKENIZER_NAMES, get_pretokenizer
+from bpe_core.tokenizer import Tokenizer
+
+FILE_NAME: Final = "tokenizer.json"
+PROBE: Final = (
+    "The quick brown fox, it's 2024! we'LL x2  y\n\n\tz \r\n a_b-c 3.14159 ''s\u017f <|endoftext|> "
+    "café cafe\u0301 Straße Съешь Ξε שלום السلام १२३ नमस्ते สวัสดี 你好。こんにちは 안녕 👩‍👩‍👧🏽 "
+    "½²Ⅷ \u00a0\u2003\u3000\u0085\u2028\ufeff\x00\x1c   "
+)
+_BYTE_LEVEL: Final = {"type": "ByteLevel", "add_prefix_space": False, "trim_offsets": True}
+_WHITESPACE: Final = {"type": "WhitespaceSplit"}
+
+Part = dict[str, Any]
+
+
+def write_huggingface(tokenizer: Tokenizer) -> bytes:
+    """Return tokenizer.json; raises `ConfigError` where it cannot express the tokenizer exactly.
+
+    >>> from bpe_core.gpt2 import gpt2
+    >>> read_huggingface(write_huggingface(gpt2())) == gpt2()
+    True
+    """
+    if tokenizer.base == "bytes":
+        ids, merges = printable_model(tokenizer)
+        decoder: Part = {**_BYTE_LEVEL, "use_regex": True}
+    else:
+        ids, merges = _character_model(tokenizer)
+        decoder = {"type": "Fuse"}
+    written = json.dumps(
+        {
+            "version": "1.0",
+            "truncation": None,
+            "padding": None,
+            "added_tokens": [
+                {
+                    "id": id,
+                    "content": text,
+                    "single_word": False,
+                    "lstrip": False,
+                    "rstrip": False,
+                    "normalized": False,
+                    "special": True,
+                }
+                for text, id in sorted(
+                    tokenizer.special_tokens.items(), key=lambda special: special[1]
+                )
+            ],
+            "normalizer": None,
+            "pre_tokenizer": _pre_tokenizer(tokenizer),
+            "post_processor": None,
+            "decoder": decoder,
+            "model": {
+                "type": "BPE",
+                "dropout": None,
+                "unk_token": None,
+                "continuing_subword_prefix": None,
+                "end_of_word_suffix": None,
+                "fuse_unk": False,
+                "byte_fallback": False,
+                "ignore_merges": False,
+                "vocab": ids,
+                "merges": merges,
+            },
+        },
+        ensure_ascii=False,
+    )
+    _check_that_it_encodes_alike(tokenizer, written)
+    return written.encode()
+
+
+def read_huggingface(data: bytes) -> Tokenizer:
+    """Build the tokenizer that a tokenizer.json describes; raises `FormatError` that says why not.
+
+    Its added tokens become special tokens, so that encoding with `allowed_special="all"` is what
+    `tokenizers` does with `add_special_tokens=False`.
+
+    >>> peer = tokenizers.Tokenizer(tokenizers.models.BPE({"a": 0, "aa": 1}, [("a", "a")]))
+    >>> read_huggingface(peer.to_str().encode()).encode("aaa")
+    [1, 0]
+    """
+    described = parse_json(data, FILE_NAME)
+    model = _part(described.get("model"), "model")
+    _refuse_what_is_not_plain_bpe(described, model)
+    special_tokens = _added_tokens(described.get("added_tokens"))
+    pretokenizer, byte_level = _pretokenizer_of(described.get("pre_tokenizer"))
+    ids = checked_ids(model.get("vocab"), "The vocabulary")
+    merges = _merges(model.get("merges"))
+    if byte_level:
+        tokenizer = from_printable_model(
+            ids, merges, pretokenizer=pretokenizer, special_tokens=special_tokens
+        )
+    else:
+        tokenizer = _from_characters(ids, merges, pretokenizer, special_tokens)
+    if model.get("ignore_merges"):
+        _refuse_words_that_merges_do_not_make(tokenizer)
+    return tokenizer
+
+
+def _character_model(tokenizer: Tokenizer) -> tuple[dict[str, int], list[tuple[str, str]]]:
+    if tokenizer.end_of_word is not None:
+        raise ConfigError(
+            f"tokenizer.json knows no marker that merges as a symbol of its own, as this "
+            f"tokenizer's {tokenizer.end_of_word!r} does. Save it as native, or train with "
+            f"end_of_word=None."
+        )
+    texts = {id: token.decode() for id, token in tokenizer.vocab.items()}
+    ids = {text: id for id, text in texts.items()}
+    if len(ids) < len(texts):
+        raise ConfigError(
+            "Two tokens are spelled alike, and tokenizer.json tells tokens apart by their text. "
+            "Save this tokenizer as native."
+        )
+    return ids, [(texts[merge.left], texts[merge.right]) for merge in tokenizer.merges]
+
+
+def _pre_tokenizer(tokenizer: Tokenizer) -> Part | None:
+    name, pattern = tokenizer.pretokenizer.name, tokenizer.pretokenizer.pattern
+    by_bytes = tokenizer.base == "bytes"
+    if name == "gpt2" and by_bytes:
+        return {**_BYTE_LEVEL, "use_regex": True}
+    parts: list[Part] = []
+    if name == "whitespace":
+        parts.append(_WHITESPACE)
+    elif pattern is not None:
+        dropping = tokenizer.pretokenizer.drops_text
+        parts.append(
+            {
+                "type": "Split",
+                "pattern": {"Regex": pattern},
+                "behavior": "Removed" if dropping else "Isolated",
+                "invert": dropping,
+            }
+        )
+    if by_bytes:
+        parts.append({**_BYTE_LEVEL, "use_regex": False})
+    if not parts:
+        return None
+    return parts[0] if len(parts) == 1 else {"type": "Sequence", "pretokenizers": parts}
+
+
+def _check_that_it_encodes_alike(tokenizer: Tokenizer, written: str) -> None:
+    own_words = tokenizer.decode(list(tokenizer.vocab)[-500:])
+    base_ids = tokenizer.base_ids
+    by_bytes = tokenizer.base == "bytes"
+    probe = "".join(
+        character
+        for character in PROBE + own_words
+        if all(
+            symbol in base_ids
+            for symbol in (
+                [bytes([byte]) for byte in character.encode()] if by_bytes else [character.encode()]
+            )
+        )
+    )
+    try:
+        peer = tokenizers.Tokenizer.from_str(written)
+        theirs = peer.encode(probe, add_special_tokens=False).ids
+    except BaseException as error:
+        # tokenizers raises bare Exceptions, and its panics derive from BaseException.
+        if isinstance(error, KeyboardInterrupt | SystemExit | MemoryError):
+            raise
+        raise ConfigError(
+            f"Hugging Face's tokenizers cannot read this tokenizer: {str(error)[:200]}. Save it "
+            f"as native."
+        ) from None
+    if theirs != tokenizer.encode(probe, allowed_special="all"):
+        raise ConfigError(
+            f"Hugging Face's tokenizers would encode otherwise with the pre-tokenizer "
+            f"{tokenizer.pretokenizer.name[:80]!r}. Save this tokenizer as native."
+        )
+
+
+def _refuse_what_is_not_plain_bpe(described: Part, model: Part) -> None:
+    kind = model.get("type", "BPE" if "merges" in model else None)
+    if kind != "BPE":
+        raise FormatError(f"The model is {kind!r}; only BPE models can be read.")
+    for name in ("dropout", "continuing_subword_prefix", "end_of_word_suffix", "byte_fallback"):
+        if model.get(name):
+            raise FormatError(
+                f"The model has {name} = {model[name]!r}, which plain byte-pair encoding lacks."
+            )
+    if described.get("normalizer") is not None:
+        kind = _part(described["normalizer"], "normalizer").get("type")
+        raise FormatError(
+            f"A normalizer ({kind}) changes texts before they are encoded; only tokenizers "
+            f"without one can be read."
+        )
+
+
+def _pretokenizer_of(part: object) -> tuple[str, bool]:
+    """Name the pre-tokenizer, and tell whether tokens are written in printable bytes."""
+    if part is None:
+        return "none", False
+    top = _part(part, "pre_tokenizer")
+    listed = top.get("pretokenizers") if top.get("type") == "Sequence" else [top]
+    parts = [
+        {key: value for key, value in _part(each, "pre-tokenizer").items() if key != "trim_offsets"}
+        for each in (cast("list[object]", listed) if isinstance(listed, list) else [listed])
+    ]
+    by_regex = {"type": "ByteLevel", "add_prefix_space": False, "use_regex": True}
+    by_bytes = {**by_regex, "use_regex": False}
+    if parts in ([by_regex], [{key: by_regex[key] for key in ("type", "add_prefix_space")}]):
+        return "gpt2", True
+    byte_level = parts[-1:] == [by_bytes]
+    if byte_level:
+        parts.pop()
+    if not parts:
+        return "none", byte_level
+    if parts == [_WHITESPACE]:
+        return "whitespace", byte_level
+    if len(parts) == 1 and parts[0].get("type") == "Split":
+        name = _split_name(parts[0])
+        if name is not None:
+            return name, byte_level
+    raise FormatError(
+        f"The pre-tokenizer {json.dumps(part)[:200]} has no counterpart here that is exact."
+    )
+
+
+def _split_name(split: Part) -> str | None:
+    pattern = cast("Part", split["pattern"] if isinstance(split.get("pattern"), dict) else {})
+    expression = pattern.get("Regex")
+    if not isinstance(expression, str):
+        return None
+    how = split.get("behavior"), split.get("invert")
+    if how == ("Isolated", False):
+        return pretokenizer_of(expression)
+    if how == ("Removed", True):
+        # Only matches are kept: the same as isolating them where a pattern matches all there is.
+        named = map(get_pretokenizer, PRETOKENIZER_NAMES)
+        dropping = {each.pattern: each.name for each in named if each.drops_text}
+        name = dropping.get(expression, pretokenizer_of(expression))
+        return None if name.startswith("regex:") else name
+    return None
+
+
+def _added_tokens(value: object) -> dict[str, int]:
+    special: dict[str, int] = {}
+    for entry in cast("list[object]", value) if isinstance(value, list) else []:
+        added = _part(entry, "added token")
+        text, id = added.get("content"), added.get("id")
+        if not isinstance(text, str) or not is_id(id):
+            raise FormatError(f"The added token {entry!r} has no text and id.")
+        for name in ("single_word", "lstrip", "rstrip"):
+            if added.get(name):
+                raise FormatError(
+                    f"The added token {text!r} has {name}, so it takes in more than its own text "
+                    f"or less; special tokens here are found wherever they stand."
+                )
+        special[text] = cast("int", id)
+    return special
+
+
+def _merges(value: object) -> list[tuple[str, str]]:
+    if not isinstance(value, list):
+        raise FormatError("The model has no list of merges.")
+    merges: list[tuple[str, str]] = []
+    for rank, entry in enumerate(cast("list[Any]", value)):
+        pair = entry.split(" ") if isinstance(entry, str) else entry
+        if not isinstance(pair, list) or [type(p) for p in cast("list[Any]", pair)] != [str, str]:
+            raise FormatError(f"Merge {rank} is {entry!r}, not two tokens.")
+        left, right = cast("list[str]", pair)
+        merges.append((left, right))
+    return merges
+
+
+def _from_characters(
+    ids: Mapping[str, int],
+    merges: list[tuple[str, str]],
+    pretokenizer: str,
+    special_tokens: Mapping[str, int],
+) -> Tokenizer:
+    try:
+        return Tokenizer(
+            vocab={id: text.encode() for text, id in {**ids, **special_tokens}.items()},
+            merges=[(ids[left], ids[right], ids[left + right]) for left, right in merges],
+            pretokenizer=pretokenizer,
+            base="characters",
+            special_tokens=special_tokens,
+        )
+    except KeyError as error:
+        raise FormatError(
+            f"A merge names the token {error.args[0]!r}, which the vocabulary lacks."
+        ) from None
+    except UnicodeEncodeError as error:
+        raise FormatError(f"The token {error.object!r} has no UTF-8.") from None
+    except ConfigError as error:
+        raise FormatError(f"Vocabulary and merges contradict each other. {error}") from error
+
+
+def _refuse_words_that_merges_do_not_make(tokenizer: Tokenizer) -> None:
+    """With ignore_merges a word that is a token is one, whatever the merges would make of it."""
+    whole = Tokenizer(
+        vocab=tokenizer.vocab,
+        merges=[(merge.left, merge.right, merge.id) for merge in tokenizer.merges],
+        pretokenizer="none",
+        base=tokenizer.base,
+        special_tokens=tokenizer.special_tokens,
+    )
+    special = set(tokenizer.special_tokens.values())
+    for id, token in tokenizer.vocab.items():
+        try:
+            text = token.decode()
+        except UnicodeDecodeError:
+            continue  # never a whole word
+        if id not in special and whole.encode(text, errors="skip") != [id]:
+            raise FormatError(
+                f"The model has ignore_merges, and its merges do not make the token {text!r}: it "
+                f"is a token only where it stands alone, which byte-pair encoding has no rule for."
+            )
+
+
+def _part(value: object, what: str) -> Part:
+    if not isinstance(value, dict):
+        raise FormatError(f"The {what} is {value!r:.80}, not an object. Is this a tokenizer.json?")
+    return cast("Part", value)

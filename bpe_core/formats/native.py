@@ -1,0 +1,158 @@
+"""BPE Explorer's own format: JSON that holds everything a tokenizer is, counts of merges included.
+
+Tokens are written in GPT-2's printable characters, so any bytes survive. Only tokens that no merge
+makes are listed: the merges say the rest, and so cannot contradict it.
+"""
+
+from __future__ import annotations
+
+import json
+from typing import Any, Final, cast
+
+from bpe_core.byte_alphabet import from_printable, to_printable
+from bpe_core.errors import ConfigError, FormatError, IntegrityError
+from bpe_core.formats.reading import checked_ids, is_id
+from bpe_core.tokenizer import Tokenizer
+
+FORMAT: Final = "bpe-explorer-tokenizer"
+VERSION: Final = 1
+FILE_NAME: Final = "tokenizer.bpe.json"
+_MOST_TOKEN_BYTES: Final = 1 << 28
+
+
+def tokenizer_to_dict(tokenizer: Tokenizer) -> dict[str, Any]:
+    """Describe a tokenizer in values that JSON knows.
+
+    >>> tokenizer = Tokenizer(vocab={0: b"a", 1: b"aa"}, merges=[(0, 0, 1)], pretokenizer="none")
+    >>> tokenizer_to_dict(tokenizer)["merges"]
+    [[0, 0, 1]]
+    """
+    merges = tokenizer.merges
+    made = {merge.id for merge in merges}
+    counts = [merge.count for merge in merges]
+    return {
+        "format": FORMAT,
+        "version": VERSION,
+        "fingerprint": tokenizer.fingerprint,
+        "pretokenizer": tokenizer.pretokenizer.name,
+        "base": tokenizer.base,
+        "end_of_word": tokenizer.end_of_word,
+        "end_of_word_id": tokenizer.end_of_word_id,
+        "special_tokens": dict(tokenizer.special_tokens),
+        "tokens": [
+            [id, to_printable(token)] for id, token in tokenizer.vocab.items() if id not in made
+        ],
+        "merges": [[merge.left, merge.right, merge.id] for merge in merges],
+        "counts": None if None in counts else counts,
+    }
+
+
+def tokenizer_from_dict(data: dict[str, Any]) -> Tokenizer:
+    """Build the tokenizer that `tokenizer_to_dict` described; raises `FormatError`.
+
+    Raises `IntegrityError` where its fingerprint is not the one that was saved with it.
+
+    >>> tokenizer = Tokenizer(vocab={0: b"a", 1: b"aa"}, merges=[(0, 0, 1)], pretokenizer="none")
+    >>> tokenizer_from_dict(tokenizer_to_dict(tokenizer)) == tokenizer
+    True
+    """
+    if data.get("format") != FORMAT or data.get("version") != VERSION:
+        raise FormatError(
+            f"This is {data.get('format')!r} version {data.get('version')!r}, and {FORMAT!r} "
+            f"version {VERSION} can be read. Save the tokenizer again with this version."
+        )
+    for name in ("pretokenizer", "base", "fingerprint"):
+        if not isinstance(data.get(name), str):
+            raise FormatError(f"The saved tokenizer's {name} is {data.get(name)!r}, not a text.")
+    if data["base"] not in ("bytes", "characters"):
+        raise FormatError(f"The saved tokenizer's base is {data['base']!r}.")
+    end_of_word, end_of_word_id = data.get("end_of_word"), data.get("end_of_word_id")
+    if not isinstance(end_of_word, str | None) or (
+        end_of_word_id is not None and not is_id(end_of_word_id)
+    ):
+        raise FormatError(f"The end-of-word marker is {end_of_word!r} with id {end_of_word_id!r}.")
+    vocab = _tokens(data.get("tokens"))
+    merges = _triples(data.get("merges"))
+    n_bytes = 0
+    for rank, (left, right, made) in enumerate(merges):
+        if left not in vocab or right not in vocab:
+            raise FormatError(f"Merge {rank} joins {left} and {right}, but not both are tokens.")
+        # A token twice as long at each merge: forty lines would take all memory.
+        n_bytes += len(vocab[left]) + len(vocab[right])
+        if n_bytes > _MOST_TOKEN_BYTES:
+            raise FormatError(
+                f"At merge {rank} the tokens have over {_MOST_TOKEN_BYTES:,} bytes together, more "
+                f"than any vocabulary that is trained."
+            )
+        vocab[made] = vocab[left] + vocab[right]
+    try:
+        tokenizer = Tokenizer(
+            vocab=vocab,
+            merges=merges,
+            pretokenizer=data["pretokenizer"],
+            base=data["base"],
+            special_tokens=checked_ids(data.get("special_tokens"), "special_tokens"),
+            end_of_word=end_of_word,
+            end_of_word_id=end_of_word_id,
+            counts=_counts(data.get("counts")),
+        )
+    except ConfigError as error:
+        raise FormatError(f"The saved tokenizer contradicts itself. {error}") from error
+    if tokenizer.fingerprint != data["fingerprint"]:
+        raise IntegrityError(
+            f"The saved tokenizer was altered: its fingerprint is {tokenizer.fingerprint}, and "
+            f"{data['fingerprint']} was saved with it. Take the file from where it was saved."
+        )
+    return tokenizer
+
+
+def to_json(tokenizer: Tokenizer) -> bytes:
+    """Write a tokenizer as JSON, in ASCII.
+
+    >>> tokenizer = Tokenizer(vocab={0: b"a", 1: b"aa"}, merges=[(0, 0, 1)], pretokenizer="none")
+    >>> tokenizer_from_dict(json.loads(to_json(tokenizer))) == tokenizer
+    True
+    """
+    return json.dumps(tokenizer_to_dict(tokenizer)).encode()
+
+
+def _tokens(value: object) -> dict[int, bytes]:
+    vocab: dict[int, bytes] = {}
+    for entry in _rows(value, 2, "tokens"):
+        id, written = entry
+        if not is_id(id) or not isinstance(written, str) or id in vocab:
+            raise FormatError(f"The token {entry!r} is not an id of its own and a text.")
+        try:
+            vocab[id] = from_printable(written)
+        except KeyError as error:
+            raise FormatError(
+                f"The token {written!r} holds {error.args[0]!r}, which stands for no byte."
+            ) from None
+    return vocab
+
+
+def _triples(value: object) -> list[tuple[int, int, int]]:
+    triples: list[tuple[int, int, int]] = []
+    for rank, entry in enumerate(_rows(value, 3, "merges")):
+        left, right, made = entry
+        if not (is_id(left) and is_id(right) and is_id(made)):
+            raise FormatError(f"Merge {rank} is {entry!r}, not three ids.")
+        triples.append((left, right, made))
+    return triples
+
+
+def _counts(value: object) -> list[int] | None:
+    if value is None:
+        return None
+    counts = cast("list[Any]", value) if isinstance(value, list) else []
+    if not isinstance(value, list) or not all(type(count) is int for count in counts):
+        raise FormatError("The counts of the merges are not a list of whole numbers.")
+    return counts
+
+
+def _rows(value: object, width: int, what: str) -> list[list[Any]]:
+    rows = cast("list[Any]", value) if isinstance(value, list) else [None]
+    for row in rows:
+        if not isinstance(row, list) or len(cast("list[Any]", row)) != width:
+            raise FormatError(f"The saved tokenizer's {what} are not a list of lists of {width}.")
+    return cast("list[list[Any]]", rows)

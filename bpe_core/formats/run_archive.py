@@ -1,0 +1,145 @@
+"""A training run in one file: a NumPy .npz of plain arrays and JSON bytes; no pickle."""
+
+from __future__ import annotations
+
+import json
+import os
+import tempfile
+from dataclasses import asdict
+from io import BytesIO
+from itertools import pairwise
+from pathlib import Path
+from typing import Any, get_args
+
+import numpy as np
+from numpy.typing import NDArray
+
+from bpe_core.corpora.damage import ARCHIVE_DAMAGE, ARRAY_DAMAGE
+from bpe_core.errors import BpeError, FormatError
+from bpe_core.formats.native import tokenizer_from_dict, tokenizer_to_dict
+from bpe_core.formats.reading import parse_json
+from bpe_core.layout import NEVER
+from bpe_core.runs import TrainingRun
+from bpe_core.training import check_config
+from bpe_core.types import PretokenCounts, StopReason, TrainingConfig
+
+_FORMAT = "bpe-explorer-run"
+_VERSION = 1
+_ARRAYS = {
+    "head": np.uint8,
+    "words": np.uint8,
+    "word_lengths": np.int64,
+    "word_counts": np.int64,
+    "joined_at": np.int32,
+}
+_WHAT_TO_DO = "Train again, or take the file from where it was saved whole."
+
+
+def save_run(run: TrainingRun, path: str | os.PathLike[str]) -> None:
+    """Write a run to one file; a reader never sees half of it, since it's renamed into place.
+
+    >>> from bpe_core.corpus import Corpus
+    >>> from bpe_core.training import train
+    >>> run = train(Corpus.from_text("hug hugs"), TrainingConfig(259, special_tokens=()))
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     save_run(run, Path(folder, "run.npz"))
+    ...     load_run(Path(folder, "run.npz")).tokenizer == run.tokenizer
+    True
+    """
+    head = {
+        "format": _FORMAT,
+        "version": _VERSION,
+        "tokenizer": tokenizer_to_dict(run.tokenizer),
+        "config": asdict(run.config),
+        "corpus_sha256": run.corpus_sha256,
+        "corpus_bytes": run.corpus_bytes,
+        "stop_reason": run.stop_reason,
+        "elapsed_seconds": run.elapsed_seconds,
+    }
+    words = run.pretokens.words
+    buffer = BytesIO()
+    np.savez_compressed(
+        buffer,
+        allow_pickle=False,
+        head=np.frombuffer(json.dumps(head).encode(), np.uint8),
+        words=np.frombuffer(b"".join(words), np.uint8),
+        word_lengths=np.array([len(word) for word in words], dtype=np.int64),
+        word_counts=run.pretokens.counts,
+        joined_at=run.joined_at,
+    )
+    target = Path(path)
+    handle, temporary = tempfile.mkstemp(dir=target.parent, prefix=f".{target.name}-")
+    try:
+        with os.fdopen(handle, "wb") as file:
+            file.write(buffer.getvalue())
+        os.replace(temporary, target)
+    except BaseException:
+        os.unlink(temporary)
+        raise
+
+
+def load_run(path: str | os.PathLike[str]) -> TrainingRun:
+    """Read a run back, equal to the one saved; raises `FormatError` for anything else.
+
+    >>> load_run("no-such-run.npz")
+    Traceback (most recent call last):
+    bpe_core.errors.FormatError: There is no run at no-such-run.npz: it may have been removed.
+    """
+    try:
+        # Opened here: where the file is no archive, np.load leaves the one it opened open.
+        with open(path, "rb") as file, np.load(file, allow_pickle=False) as archive:
+            arrays = {name: _array(archive[name], name) for name in _ARRAYS}
+        return _run_of(arrays)
+    except FileNotFoundError:
+        raise FormatError(f"There is no run at {path}: it may have been removed.") from None
+    except (*ARCHIVE_DAMAGE, *ARRAY_DAMAGE, BpeError) as error:
+        raise FormatError(f"{path} is not a whole saved run: {error} {_WHAT_TO_DO}") from error
+
+
+def _array(array: NDArray[Any], name: str) -> NDArray[Any]:
+    if array.dtype != _ARRAYS[name] or array.ndim != 1:
+        raise FormatError(f"{name} is {array.dtype} in {array.ndim} dimensions.")
+    return array
+
+
+def _run_of(arrays: dict[str, NDArray[Any]]) -> TrainingRun:
+    head = parse_json(arrays["head"].tobytes(), "Its head")
+    if head["format"] != _FORMAT or head["version"] != _VERSION:
+        raise FormatError(f"It is {head['format']!r} version {head['version']!r}.")
+    if head["stop_reason"] not in get_args(StopReason):
+        raise FormatError(f"The stop reason is {head['stop_reason']!r}.")
+    fields: dict[str, Any] = dict(head["config"])
+    fields["special_tokens"] = tuple(fields["special_tokens"])
+    config = TrainingConfig(**fields)
+    check_config(config)
+    run = TrainingRun(
+        tokenizer=tokenizer_from_dict(head["tokenizer"]),
+        config=config,
+        corpus_sha256=str(head["corpus_sha256"]),
+        corpus_bytes=int(head["corpus_bytes"]),
+        pretokens=_pretokens_of(arrays),
+        joined_at=arrays["joined_at"],
+        stop_reason=head["stop_reason"],
+        elapsed_seconds=float(head["elapsed_seconds"]),
+    )
+    joined = run.joined_at != NEVER
+    saved = -np.diff(run.tokens_after)
+    counts = np.array([merge.count for merge in run.merges], np.int64)
+    if (run.layout_at(0).ids[joined] < 0).any() or (saved < 1).any() or (saved > counts).any():
+        raise FormatError("Its merges and its words don't fit together.")
+    return run
+
+
+def _pretokens_of(arrays: dict[str, NDArray[Any]]) -> PretokenCounts:
+    data, lengths, counts = arrays["words"], arrays["word_lengths"], arrays["word_counts"]
+    if (
+        len(lengths) != len(counts)
+        or (lengths < 0).any()
+        or lengths.sum() != len(data)
+        or (counts < 1).any()
+    ):
+        raise FormatError("Its words and their counts don't fit together.")
+    ends: list[int] = np.cumsum(lengths).tolist()
+    text = data.tobytes()
+    words = (text[start:end] for start, end in pairwise([0, *ends]))
+    return PretokenCounts(tuple(words), counts)

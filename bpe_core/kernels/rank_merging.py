@@ -1,0 +1,180 @@
+"""Rank merging: of all neighbours that a merge joins, those of the lowest rank are joined first.
+
+Tokens are *symbols* here: 0 to 255 are the bytes, 256 + r is what the merge of rank r makes. So
+they are ordered as they were learned, whatever ids a tokenizer gives them. The twins are
+`encoding.merge_by_scan` and `encoding.merge_by_heap`.
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from bpe_core.kernels.hashing import EMPTY
+from bpe_core.kernels.jit import inlined, part
+
+NO_RANK = np.int32(0x7FFFFFFF)
+SYMBOL_BITS = 20
+"""A pair and its rank share 64 bits, so there are fewer than 2**20 symbols."""
+
+_SYMBOL_BITS = np.uint64(SYMBOL_BITS)
+_RANK_BITS = np.uint64(64 - 2 * SYMBOL_BITS)
+_RANK = np.uint64((1 << (64 - 2 * SYMBOL_BITS)) - 1)
+_HALF = np.uint64(32)
+_LOW_HALF = np.uint64(0xFFFFFFFF)
+_SPREAD = np.uint64(0x9E3779B97F4A7C15)
+_SPREAD_BITS = np.uint64(24)
+
+
+class MergeTable(NamedTuple):
+    """The merges of a byte tokenizer, to look up."""
+
+    pairs: NDArray[np.uint64]
+    """uint64[capacity], a power of two: left << 44 | right << 24 | rank at the pair's place."""
+    byte_ranks: NDArray[np.int32]
+    """int32[65536]: the rank of two bytes at first << 8 | second, NO_RANK where none joins them."""
+    joined: NDArray[np.uint8]
+    """uint8[65536]: 1 where some token that can come about has the two bytes side by side."""
+    made: NDArray[np.int32]
+    """int32[n_merges]: the symbol that each merge makes."""
+    ids: NDArray[np.int32]
+    """int32[256 + n_merges]: the id of each symbol, below 2**24."""
+
+
+@inlined
+def rank_of(pairs, left, right):
+    """The rank of the merge that joins two symbols, NO_RANK where none does."""
+    key = np.uint64(left) << _SYMBOL_BITS | np.uint64(right)
+    mask = np.uint64(pairs.size - 1)
+    place = (key * _SPREAD >> _SPREAD_BITS) & mask
+    while True:
+        pair = pairs[place]
+        if pair >> _RANK_BITS == key:
+            return np.int32(pair & _RANK)
+        if pair == EMPTY:
+            return NO_RANK
+        place = (place + np.uint64(1)) & mask
+
+
+@part
+def enter_pairs(lefts, rights, pairs):
+    """Enter pairs, all different, in rank order; entering them again changes nothing."""
+    mask = np.uint64(pairs.size - 1)
+    for rank in range(lefts.size):
+        key = np.uint64(lefts[rank]) << _SYMBOL_BITS | np.uint64(rights[rank])
+        place = (key * _SPREAD >> _SPREAD_BITS) & mask
+        while pairs[place] != EMPTY and pairs[place] >> _RANK_BITS != key:
+            place = (place + np.uint64(1)) & mask
+        pairs[place] = key << _RANK_BITS | np.uint64(rank)
+
+
+@part
+def merge_by_scan(merges, text, start, n, symbols, ranks):
+    """Merge the n bytes from `start` on by rank, in symbols; how many are left. For short words."""
+    for i in range(n):
+        symbols[i] = text[start + i]
+    for i in range(n - 1):
+        ranks[i] = merges.byte_ranks[np.int64(text[start + i]) << 8 | np.int64(text[start + i + 1])]
+    while n > 1:
+        lowest = NO_RANK
+        at = 0
+        for i in range(n - 1):
+            if ranks[i] < lowest:
+                lowest = ranks[i]
+                at = i
+        if lowest == NO_RANK:
+            break
+        symbols[at] = merges.made[lowest]
+        n -= 1
+        for i in range(at + 1, n):
+            symbols[i] = symbols[i + 1]
+            ranks[i - 1] = ranks[i]
+        if at > 0:
+            ranks[at - 1] = rank_of(merges.pairs, symbols[at - 1], symbols[at])
+        if at < n - 1:
+            ranks[at] = rank_of(merges.pairs, symbols[at], symbols[at + 1])
+    return n
+
+
+@inlined
+def _sift_up(heap, i, value):
+    while i > 0:
+        parent = (i - 1) >> 1
+        if heap[parent] <= value:
+            break
+        heap[i] = heap[parent]
+        i = parent
+    heap[i] = value
+
+
+@inlined
+def _sift_down(heap, size, value):
+    i = 0
+    while True:
+        child = 2 * i + 1
+        if child >= size:
+            break
+        if child + 1 < size and heap[child + 1] < heap[child]:
+            child += 1
+        if value <= heap[child]:
+            break
+        heap[i] = heap[child]
+        i = child
+    heap[i] = value
+
+
+@part
+def _push_pair(merges, symbols, base, i, j, heap, size):
+    """Push the pair at base + i and base + j if it is a merge; the heap's new size."""
+    rank = rank_of(merges.pairs, symbols[base + i], symbols[base + j])
+    if rank == NO_RANK:
+        return size
+    _sift_up(heap, size, np.uint64(rank) << _HALF | np.uint64(i))
+    return size + 1
+
+
+@part
+def merge_by_heap(merges, text, start, n, out, written, heap, links):
+    """Merge n bytes by rank with a heap over a linked list, and append the symbols; O(n log n).
+
+    heap: uint64[3 * n], links: int64[2 * n], both scratch.
+    """
+    size = 0
+    for i in range(n):
+        out[written + i] = text[start + i]
+        links[2 * i] = i - 1
+        links[2 * i + 1] = i + 1
+    for i in range(n - 1):
+        size = _push_pair(merges, out, written, i, i + 1, heap, size)
+    while size > 0:
+        top = heap[0]
+        size -= 1
+        if size > 0:
+            _sift_down(heap, size, heap[size])
+        i = np.int64(top & _LOW_HALF)
+        j = links[2 * i + 1]
+        rank = np.int64(top >> _HALF)
+        # Stale where a symbol is gone or has joined another since: the pair is another one now.
+        if out[written + i] < 0 or j >= n:
+            continue
+        if rank_of(merges.pairs, out[written + i], out[written + j]) != rank:
+            continue
+        out[written + i] = merges.made[rank]
+        out[written + j] = -1
+        k = links[2 * j + 1]
+        links[2 * i + 1] = k
+        if k < n:
+            links[2 * k] = i
+            size = _push_pair(merges, out, written, i, k, heap, size)
+        h = links[2 * i]
+        if h >= 0:
+            size = _push_pair(merges, out, written, h, i, heap, size)
+    k = written
+    i = 0
+    while i < n:
+        out[k] = out[written + i]
+        k += 1
+        i = links[2 * i + 1]
+    return k

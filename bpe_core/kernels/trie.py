@@ -1,0 +1,152 @@
+"""The trie in arrays, and exact encoding by backtracking over it.
+
+The twin, and the explanation, are in `bpe_core.trie`. Symbols are those of `rank_merging`.
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from bpe_core.kernels.hashing import EMPTY
+from bpe_core.kernels.jit import inlined, part
+from bpe_core.kernels.rank_merging import NO_RANK, rank_of
+
+_BYTES = np.int32(256)
+_NO_LIMIT = np.int32(0x7FFFFFFF)
+_BYTE = np.uint64(8)
+_HALF = np.uint64(32)
+_LOW_HALF = np.uint64(0xFFFFFFFF)
+_SPREAD = np.uint64(0x9E3779B97F4A7C15)
+_SPREAD_BITS = np.uint64(24)
+
+
+class Trie(NamedTuple):
+    """All symbols that encode to themselves, by their bytes.
+
+    Empty (symbol_at has size 0) where two merges make the same symbol.
+    """
+
+    second: NDArray[np.int32]
+    """int32[65536]: the node of the two bytes first << 8 | second, or -1; most walks end there."""
+    edges: NDArray[np.uint64]
+    """uint64[capacity], a power of two: node << 40 | byte << 32 | child at the edge's place."""
+    symbol_at: NDArray[np.int32]
+    """int32[room]: the symbol that ends at a node, or -1; node b is the byte b."""
+    left: NDArray[np.int32]
+    right: NDArray[np.int32]
+    """int32[n_symbols]: what a symbol was merged of."""
+    width: NDArray[np.int32]
+    """int32[n_symbols]: its length in bytes."""
+    shorter: NDArray[np.int32]
+    """int32[n_symbols]: the longest other symbol that it begins with, or -1."""
+
+
+@inlined
+def _edge_place(edges, key):
+    """The place of an edge, or the free place for it. key: node << 8 | byte."""
+    mask = np.uint64(edges.size - 1)
+    place = (key * _SPREAD >> _SPREAD_BITS) & mask
+    while edges[place] != EMPTY and edges[place] >> _HALF != key:
+        place = (place + np.uint64(1)) & mask
+    return place
+
+
+@part
+def enter_symbol(trie, n_nodes, letters, start, symbol):
+    """Add a symbol whose bytes start at letters[start]; the number of nodes then."""
+    node = np.int64(letters[start])
+    for i in range(start + 1, start + trie.width[symbol]):
+        if i == start + 1:
+            place = np.uint64(node << 8 | np.int64(letters[i]))
+            if trie.second[place] < 0:
+                trie.second[place] = n_nodes
+                n_nodes += 1
+            node = np.int64(trie.second[place])
+        else:
+            key = np.uint64(node) << _BYTE | np.uint64(letters[i])
+            place = _edge_place(trie.edges, key)
+            if trie.edges[place] == EMPTY:
+                trie.edges[place] = key << _HALF | np.uint64(n_nodes)
+                n_nodes += 1
+            node = np.int64(trie.edges[place] & _LOW_HALF)
+    trie.symbol_at[node] = symbol
+    return n_nodes
+
+
+@part
+def longest_match(trie, text, start, stop):
+    """The longest symbol that text[start:stop] begins with."""
+    best = np.int32(text[start])
+    if start + 1 == stop:
+        return best
+    found = trie.second[np.int64(text[start]) << 8 | np.int64(text[start + 1])]
+    if found < 0:
+        return best
+    node = np.uint64(found)
+    i = np.uint64(start + 2)
+    while True:
+        if trie.symbol_at[node] >= 0:
+            best = trie.symbol_at[node]
+        if i >= np.uint64(stop):
+            return best
+        edge = trie.edges[_edge_place(trie.edges, node << _BYTE | np.uint64(text[i]))]
+        if edge == EMPTY:
+            return best
+        node = edge & _LOW_HALF
+        i += np.uint64(1)
+
+
+@part
+def stay_apart(merges, trie, left, right):
+    """Whether two symbols that stand side by side are never joined across their border."""
+    limit = _NO_LIMIT
+    while left >= _BYTES or right >= _BYTES:
+        rank = rank_of(merges.pairs, left, right)
+        if rank != NO_RANK and rank + _BYTES < limit:
+            return False
+        # What was merged last is taken apart first. Of equal ranks the one further left is merged
+        # first, so a pair across the border may have the rank of the left one, not of the right.
+        if left > right and left >= _BYTES:
+            limit = left
+            left = trie.right[left]
+        else:
+            limit = right + np.int32(1)
+            right = trie.left[right]
+    rank = merges.byte_ranks[left << 8 | right]
+    return rank == NO_RANK or rank + _BYTES >= limit
+
+
+@part
+def encode_by_trie(merges, trie, text, start, n, out, written, dead):
+    """Encode n bytes by backtracking over longest matches, and append the symbols; O(n).
+
+    dead: uint8[n + 1] scratch, the places from which no way leads on. Each is left once, so the
+    time stays in proportion to n.
+    """
+    for i in range(n + 1):
+        dead[i] = 0
+    stop = start + n
+    at = start
+    k = written
+    symbol = longest_match(trie, text, at, stop)
+    while True:
+        end = at + trie.width[symbol]
+        if dead[end - start] == 0 and (
+            k == written or stay_apart(merges, trie, out[k - 1], symbol)
+        ):
+            out[k] = symbol
+            k += 1
+            at = end
+            if at == stop:
+                return k
+            symbol = longest_match(trie, text, at, stop)
+        elif trie.shorter[symbol] >= 0:
+            symbol = trie.shorter[symbol]
+        else:
+            dead[at - start] = 1
+            k -= 1
+            symbol = out[k]
+            at -= trie.width[symbol]

@@ -1,0 +1,363 @@
+"""The encoders and trainers that are measured against each other, each as a `Contender`.
+
+The first four encoders differ in how they find a word's tokens, and in nothing else: they cut the
+text with the same pre-tokenizer, and keep nothing of what they worked out for a word before.
+"""
+
+from __future__ import annotations
+
+import json
+from base64 import b64decode
+from collections import Counter
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from itertools import pairwise
+from typing import Any, Final
+
+from bpe_core.alphabet import symbols_of
+from bpe_core.encoding import merge_symbols
+from bpe_core.errors import ConfigError
+from bpe_core.lab.measuring import Contender
+from bpe_core.tokenizer import Tokenizer
+from bpe_core.trie import Trie
+from bpe_core.types import Merge, Pair, TrainingConfig
+
+ENCODERS: Final = (
+    *("list-index", "hash-map", "trie", "longest-match"),
+    *("engine-cold", "engine-warm", "tiktoken", "tokenizers"),
+)
+TRAINERS: Final = ("reference", "engine", "tokenizers")
+_NO_RANK: Final = 1 << 60
+_ID: Final = -1
+"""The key of a token's id in a node of nested dicts; symbols are 0 and more."""
+
+WordEncoder = Callable[[Sequence[int]], list[int]]
+Node = dict[int, Any]
+
+
+@dataclass(frozen=True, slots=True)
+class DifferingWord:
+    """A pre-token that longest match cuts otherwise than the merges do."""
+
+    text: str
+    count: int
+    """How often it stands in the text."""
+    ids: tuple[int, ...]
+    longest_match_ids: tuple[int, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Differences:
+    """Where longest match departs from the merges in a text."""
+
+    words: tuple[DifferingWord, ...]
+    """The different pre-tokens that are cut otherwise, the most frequent first."""
+    n_different: int
+    """How many different pre-tokens the text has."""
+    n_pretokens: int
+    """How many pre-tokens it has, repeats counted."""
+
+    @property
+    def n_differing(self) -> int:
+        """How many of the pre-tokens are cut otherwise, repeats counted."""
+        return sum(word.count for word in self.words)
+
+
+def merge_by_list_index(
+    symbols: Sequence[int], pairs: Sequence[Pair], made: Sequence[int]
+) -> list[int]:
+    """Encode one pre-token, each rank found by looking through the list of merges.
+
+    The way that is written first: a pair's rank is its place in the list, so each look-up takes
+    longer the more merges there are, and each merge looks all pairs up again.
+
+    >>> merge_by_list_index([0, 0, 0, 1], [(0, 0), (0, 1)], [2, 3])
+    [2, 3]
+    """
+    ids = list(symbols)
+    while len(ids) > 1:
+        ranks = [pairs.index(pair) if pair in pairs else _NO_RANK for pair in pairwise(ids)]
+        rank = min(ranks)
+        if rank == _NO_RANK:
+            break
+        place = ranks.index(rank)
+        ids[place : place + 2] = [made[rank]]
+    return ids
+
+
+class LongestMatch:
+    """Takes the longest token that fits, from left to right: fast, simple, and not what BPE does.
+
+    >>> from bpe_core.gpt2 import gpt2
+    >>> greedy = LongestMatch(gpt2())
+    >>> word = [gpt2().base_ids[bytes([byte])] for byte in b" overwrites"]
+    >>> [gpt2().vocab[id] for id in greedy.encode(word)]
+    [b' overwrite', b's']
+    """
+
+    def __init__(self, tokenizer: Tokenizer) -> None:
+        self._root: Node = {}
+        spelled: dict[int, tuple[int, ...]] = {}
+        for merge in tokenizer.merges:
+            symbols = spelled.get(merge.left, (merge.left,)) + spelled.get(
+                merge.right, (merge.right,)
+            )
+            spelled[merge.id] = symbols
+            node = self._root
+            for symbol in symbols:
+                node = node.setdefault(symbol, {})
+            node[_ID] = merge.id
+
+    def encode(self, symbols: Sequence[int]) -> list[int]:
+        """Return the ids that longest match gives one pre-token, which may not be those of BPE."""
+        ids: list[int] = []
+        start = 0
+        while start < len(symbols):
+            id, end = symbols[start], start + 1
+            node = self._root
+            for at in range(start, len(symbols)):
+                next_node = node.get(symbols[at])
+                if next_node is None:
+                    break
+                node = next_node
+                if _ID in node:
+                    id, end = node[_ID], at + 1
+            ids.append(id)
+            start = end
+        return ids
+
+
+def encoders(tokenizer: Tokenizer) -> list[Contender]:
+    """Return every encoder of a tokenizer; one that can't take it says so when it is prepared.
+
+    >>> from bpe_core.gpt2 import gpt2
+    >>> [encoder.name for encoder in encoders(gpt2())] == list(ENCODERS)
+    True
+    """
+    return [
+        Contender("list-index", lambda: _by_words(tokenizer, _list_index(tokenizer))),
+        Contender("hash-map", lambda: _by_words(tokenizer, _hash_map(tokenizer))),
+        Contender("trie", lambda: _by_words(tokenizer, _trie(tokenizer).encode)),
+        Contender("longest-match", lambda: _by_words(tokenizer, LongestMatch(tokenizer).encode)),
+        Contender("engine-cold", lambda: _engine(tokenizer), forgets=True),
+        Contender("engine-warm", lambda: _engine(tokenizer)),
+        Contender("tiktoken", lambda: _tiktoken(tokenizer)),
+        Contender("tokenizers", lambda: _tokenizers(tokenizer)),
+    ]
+
+
+def expected_ids(tokenizer: Tokenizer) -> Callable[[str], list[int]]:
+    """Return the encoder that the others must equal: merging by rank, each word worked out once.
+
+    >>> from bpe_core.gpt2 import gpt2
+    >>> expected_ids(gpt2())("The quick brown fox")
+    [464, 2068, 7586, 21831]
+    """
+    encode_word = _hash_map(tokenizer)
+    known: dict[str, list[int]] = {}
+
+    def encode(text: str) -> list[int]:
+        ids: list[int] = []
+        for word in tokenizer.pretokenizer.split(text):
+            if word not in known:
+                runs = _runs(tokenizer, word)
+                known[word] = [id for run in runs for id in encode_word(run)]
+            ids += known[word]
+        return ids
+
+    return encode
+
+
+def differences(tokenizer: Tokenizer, text: str) -> Differences:
+    """Find the words of a text on which longest match differs from the merges.
+
+    >>> from bpe_core.gpt2 import gpt2
+    >>> found = differences(gpt2(), "Nobody overwrites unbelievable files")
+    >>> [word.text for word in found.words], found.n_pretokens
+    ([' overwrites'], 4)
+    """
+    by_rank, longest = _hash_map(tokenizer), LongestMatch(tokenizer)
+    counts = Counter(tokenizer.pretokenizer.split(text))
+    found: list[DifferingWord] = []
+    for word, count in counts.most_common():
+        runs = list(_runs(tokenizer, word))
+        ids = [id for run in runs for id in by_rank(run)]
+        greedy = [id for run in runs for id in longest.encode(run)]
+        if ids != greedy:
+            found.append(DifferingWord(word, count, tuple(ids), tuple(greedy)))
+    return Differences(tuple(found), len(counts), counts.total())
+
+
+def trainers(n_merges: int) -> list[Contender]:
+    """Return the trainers: byte alphabet, GPT-2's pre-tokens, so many merges; the first is slow.
+
+    Each gives the merges as pairs of tokens.
+
+    >>> reference, engine, theirs = (trainer.prepare() for trainer in trainers(3))
+    >>> reference("hug hugs") == engine("hug hugs") == theirs("hug hugs")
+    True
+    """
+    config = TrainingConfig(256 + n_merges, special_tokens=())
+    return [
+        Contender("reference", lambda: _reference_trainer(config)),
+        Contender("engine", lambda: _engine_trainer(config)),
+        Contender("tokenizers", lambda: _tokenizers_trainer(config)),
+    ]
+
+
+def _by_words(tokenizer: Tokenizer, encode_word: WordEncoder) -> Callable[[str], list[int]]:
+    def encode(text: str) -> list[int]:
+        return [
+            id
+            for word in tokenizer.pretokenizer.split(text)
+            for run in _runs(tokenizer, word)
+            for id in encode_word(run)
+        ]
+
+    return encode
+
+
+def _runs(tokenizer: Tokenizer, word: str) -> Iterator[list[int]]:
+    """The symbols of a word, cut where the alphabet lacks one; the marker ends the last run."""
+    run: list[int] = []
+    for symbol in symbols_of(word.encode(), tokenizer.base):
+        id = tokenizer.base_ids.get(symbol)
+        if id is not None:
+            run.append(id)
+        elif run:
+            yield run
+            run = []
+    if tokenizer.end_of_word_id is not None:
+        run.append(tokenizer.end_of_word_id)
+    if run:
+        yield run
+
+
+def _ranks(merges: Sequence[Merge]) -> tuple[Mapping[Pair, int], list[int]]:
+    return {merge.pair: merge.rank for merge in merges}, [merge.id for merge in merges]
+
+
+def _list_index(tokenizer: Tokenizer) -> WordEncoder:
+    pairs = [merge.pair for merge in tokenizer.merges]
+    made = [merge.id for merge in tokenizer.merges]
+    return lambda symbols: merge_by_list_index(symbols, pairs, made)
+
+
+def _hash_map(tokenizer: Tokenizer) -> WordEncoder:
+    ranks, made = _ranks(tokenizer.merges)
+    return lambda symbols: merge_symbols(symbols, ranks, made)
+
+
+def _trie(tokenizer: Tokenizer) -> Trie:
+    return Trie(*_ranks(tokenizer.merges))
+
+
+def _engine(tokenizer: Tokenizer) -> Callable[[str], Any]:
+    # Imported when called: it brings Numba.
+    from bpe_core.engine.encoding import CompiledEncoder, can_compile
+    from bpe_core.token_table import TokenTable
+
+    table = TokenTable(
+        vocab=tokenizer.vocab,
+        merges=[(merge.left, merge.right, merge.id) for merge in tokenizer.merges],
+        base=tokenizer.base,
+        special_tokens=tokenizer.special_tokens,
+        end_of_word=tokenizer.end_of_word,
+        end_of_word_id=tokenizer.end_of_word_id,
+    )
+    if not can_compile(table):
+        raise ConfigError(
+            "The kernels take byte tokenizers with all 256 bytes and no end-of-word marker. This "
+            "one is encoded by plain Python, by hash map."
+        )
+    if tokenizer.pretokenizer.drops_text:
+        raise ConfigError(
+            f"The kernels take pre-tokenizers that leave nothing out, and "
+            f"{tokenizer.pretokenizer.name!r} leaves white space out."
+        )
+    encoder = CompiledEncoder(table, tokenizer.pretokenizer)
+    return lambda text: encoder.encode(text, 1)
+
+
+def _tiktoken(tokenizer: Tokenizer) -> Callable[[str], Any]:
+    import tiktoken
+
+    from bpe_core.formats.tiktoken_file import write_tiktoken
+
+    lines = write_tiktoken(tokenizer).splitlines()
+    pattern = tokenizer.pretokenizer.pattern
+    if pattern is None:
+        raise ConfigError("tiktoken needs a pattern, and this tokenizer takes texts whole.")
+    encoding = tiktoken.Encoding(
+        "measured",
+        pat_str=pattern,
+        mergeable_ranks={b64decode(token): int(id) for token, id in map(bytes.split, lines)},
+        special_tokens={},
+    )
+    return encoding.encode_ordinary
+
+
+def _tokenizers(tokenizer: Tokenizer) -> Callable[[str], list[int]]:
+    import tokenizers
+
+    from bpe_core.formats.huggingface import write_huggingface
+
+    theirs = tokenizers.Tokenizer.from_str(write_huggingface(tokenizer).decode())
+    theirs.encode_special_tokens = True  # special tokens are ordinary text here, as for the others
+    return lambda text: theirs.encode(text, add_special_tokens=False).ids
+
+
+def _reference_trainer(config: TrainingConfig) -> Callable[[str], list[tuple[bytes, bytes]]]:
+    from bpe_core.corpus import Corpus
+    from bpe_core.counting import count_pretokens
+    from bpe_core.pretokenizers import get_pretokenizer
+    from bpe_core.reference import train_reference
+
+    pretokenizer = get_pretokenizer(config.pretokenizer)
+
+    def train(text: str) -> list[tuple[bytes, bytes]]:
+        run = train_reference(count_pretokens(Corpus.from_text(text), pretokenizer), config)
+        return [(run.vocab[merge.left], run.vocab[merge.right]) for merge in run.merges]
+
+    return train
+
+
+def _engine_trainer(config: TrainingConfig) -> Callable[[str], list[tuple[bytes, bytes]]]:
+    from bpe_core.corpus import Corpus
+    from bpe_core.engine.compilation import kernels_are_ready
+    from bpe_core.training import train as train_by_engine
+
+    if kernels_are_ready():
+        # Loads them, so that the first text of their size needn't.
+        import bpe_core.engine.training  # noqa: F401  # pyright: ignore[reportUnusedImport]
+
+        train_by_engine(Corpus.from_text("hug " * 20_000), config)
+
+    def train(text: str) -> list[tuple[bytes, bytes]]:
+        run = train_by_engine(Corpus.from_text(text), config)
+        vocab = run.tokenizer.vocab
+        return [(vocab[merge.left], vocab[merge.right]) for merge in run.merges]
+
+    return train
+
+
+def _tokenizers_trainer(config: TrainingConfig) -> Callable[[str], list[tuple[bytes, bytes]]]:
+    import tokenizers
+    from tokenizers import models, pre_tokenizers
+    from tokenizers.trainers import BpeTrainer
+
+    from bpe_core.byte_alphabet import from_printable
+
+    def train(text: str) -> list[tuple[bytes, bytes]]:
+        theirs = tokenizers.Tokenizer(models.BPE())
+        theirs.pre_tokenizer = pre_tokenizers.ByteLevel(add_prefix_space=False)
+        trainer = BpeTrainer(
+            vocab_size=config.vocab_size,
+            initial_alphabet=pre_tokenizers.ByteLevel.alphabet(),
+            show_progress=False,
+        )
+        theirs.train_from_iterator([text], trainer)
+        merges = json.loads(theirs.to_str())["model"]["merges"]
+        return [(from_printable(left), from_printable(right)) for left, right in merges]
+
+    return train

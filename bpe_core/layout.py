@@ -1,0 +1,181 @@
+"""The words of a corpus in one row of slots, and what they were at any step of a training.
+
+Two arrays hold a whole run: the base symbol of each slot, and the rank of the merge that joined the
+slot to the one before it. From them the symbols before any merge follow without replaying a merge:
+the slots joined by then fall away, and a symbol's id is what the last merge within it made.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from bpe_core.errors import CorpusError
+from bpe_core.types import Base, Pair, PretokenCounts
+
+NEVER = np.iinfo(np.int32).max
+"""In `joined_at`: no merge has joined this slot to the one before it."""
+
+BITS = 32
+"""A pair is one int in the fast code, `left << BITS | right`, which sorts as the pair does."""
+
+
+def pair_of(key: int) -> Pair:
+    """Take the key of a pair apart into its two ids.
+
+    >>> pair_of(7 << 32 | 8)
+    (7, 8)
+    """
+    return key >> BITS, key & ((1 << BITS) - 1)
+
+
+@dataclass(frozen=True, slots=True)
+class Layout:
+    """All words in one row: their symbols' ids, -1 before, between and after the words."""
+
+    ids: NDArray[np.int32]
+    """int32[n_slots]"""
+    weights: NDArray[np.int64]
+    """int64[n_slots]: how often the word of this slot occurs in the corpus; 0 between words."""
+
+
+def lay_out(words: Iterable[Sequence[int]], counts: Iterable[int]) -> Layout:
+    """Lay words in one row; an id of -1 inside a word is a symbol that no merge takes.
+
+    >>> lay_out([[7, 8], [7]], [3, 5]).ids.tolist()
+    [-1, 7, 8, -1, 7, -1]
+    """
+    ids = [-1]
+    lengths = [1]
+    weights = [0]
+    for word, count in zip(words, counts, strict=True):
+        ids += word
+        ids.append(-1)
+        lengths += (len(word), 1)
+        weights += (count, 0)
+    return Layout(
+        np.array(ids, dtype=np.int32),
+        np.repeat(np.array(weights, dtype=np.int64), np.array(lengths)),
+    )
+
+
+def lay_out_pretokens(
+    pretokens: PretokenCounts,
+    base: Base,
+    base_ids: Mapping[bytes, int],
+    end_of_word_id: int | None = None,
+) -> Layout:
+    """Lay pre-tokens in one row as the base symbols they start as, -1 where the alphabet lacks one.
+
+    Raises CorpusError for more than 2**31 - 1 slots, of bytes whatever the base.
+
+    >>> counts = PretokenCounts((b"ab", b"b"), np.array([3, 5]))
+    >>> lay_out_pretokens(counts, "bytes", {b"a": 7, b"b": 8}, end_of_word_id=9).ids.tolist()
+    [-1, 7, 8, 9, -1, 8, 9, -1]
+    """
+    words = pretokens.words
+    n_markers = 0 if end_of_word_id is None else len(words)
+    _check_slots(sum(map(len, words)) + len(words) + n_markers + 1)
+    marker = () if end_of_word_id is None else (end_of_word_id,)
+    if base == "bytes":
+        # Two bytes that no UTF-8 has stand for the marker and for the place between words.
+        end = b"\xfe\xff" if marker else b"\xff"
+        row = np.frombuffer(b"\xff" + end.join(words) + end * bool(words), np.uint8)
+        ids = np.full(256, -1, np.int32)
+        for symbol, id in base_ids.items():
+            ids[symbol[0]] = id
+        ids[0xFE:] = (*marker, -1) if marker else -1
+        lengths = np.fromiter(map(len, words), np.int64, len(words))
+    else:
+        texts = [word.decode() for word in words]
+        # Lone surrogates stand in for them here: no text has any.
+        end = "\ud800\udfff" if marker else "\udfff"
+        joined = "\udfff" + end.join(texts) + end * bool(words)
+        row = np.frombuffer(joined.encode("utf-32-le", "surrogatepass"), np.uint32)
+        ids = np.full(max(0xE000, int(row.max()) + 1), -1, np.int32)
+        for symbol, id in base_ids.items():
+            if (code_point := ord(symbol.decode())) < len(ids):
+                ids[code_point] = id
+        ids[0xD800] = -1 if end_of_word_id is None else end_of_word_id
+        lengths = np.fromiter(map(len, texts), np.int64, len(words))
+    weights = np.zeros(2 * len(words) + 1, np.int64)
+    weights[1::2] = pretokens.counts
+    repeats = np.ones(2 * len(words) + 1, np.int64)
+    repeats[1::2] = lengths + len(marker)
+    return Layout(ids[row], np.repeat(weights, repeats))
+
+
+def _check_slots(n_slots: int) -> None:
+    if n_slots > NEVER:
+        raise CorpusError(
+            f"The different pre-tokens of this corpus take {n_slots:,} places, and training has "
+            f"{NEVER:,}. Give less text, or a pre-tokenizer that cuts it into shorter words."
+        )
+
+
+def at_step(
+    layout: Layout, joined_at: NDArray[np.int32], merge_ids: NDArray[np.int32], step: int
+) -> Layout:
+    """Give the row as it was before the merge of rank `step`, one slot a symbol.
+
+    `joined_at` is int32[n_slots], `merge_ids` int32[n_merges]: the id that each merge makes.
+
+    >>> start = lay_out([[7, 7, 8]], [1])
+    >>> joined_at = np.array([NEVER, NEVER, 0, 1, NEVER], np.int32)
+    >>> made = np.array([9, 10], np.int32)
+    >>> [at_step(start, joined_at, made, step).ids.tolist() for step in (1, 2)]
+    [[-1, 9, 8, -1], [-1, 10, -1]]
+    """
+    joined = joined_at < step
+    starts = np.flatnonzero(~joined)
+    last = np.maximum.reduceat(np.where(joined, joined_at, -1), starts)
+    # -1, no merge, finds the entry appended at the end, which is not used.
+    ids = np.where(last >= 0, np.append(merge_ids, np.int32(-1))[last], layout.ids[starts])
+    return Layout(ids, layout.weights[starts])
+
+
+@dataclass(frozen=True, slots=True)
+class PairTable:
+    """Every pair of neighbours in a row: how often it counts and where it stands."""
+
+    keys: NDArray[np.int64]
+    """int64[n_pairs], ascending."""
+    counts: NDArray[np.int64]
+    """int64[n_pairs]"""
+    slots: NDArray[np.int64]
+    """int64[n_windows]: where the pairs start; a pair's slots together, from left to right."""
+    bounds: NDArray[np.int64]
+    """int64[n_pairs + 1]: pair n has slots[bounds[n] : bounds[n + 1]]."""
+
+    @property
+    def first_slots(self) -> NDArray[np.int64]:
+        """int64[n_pairs]: where each pair stands first."""
+        return self.slots[self.bounds[:-1]]
+
+
+def pair_table(
+    layout: Layout, tokens: Sequence[bytes] = (), max_token_bytes: int | None = None
+) -> PairTable:
+    """Count all pairs, windows as in `aaa` with its two (a, a), save those too long to merge.
+
+    >>> table = pair_table(lay_out([[7, 7, 7], [0, 7]], [2, 5]))
+    >>> [pair_of(key) for key in table.keys.tolist()], table.counts.tolist()
+    ([(0, 7), (7, 7)], [5, 4])
+    """
+    left = layout.ids[:-1].astype(np.int64)
+    right = layout.ids[1:].astype(np.int64)
+    fits = (left >= 0) & (right >= 0)
+    if max_token_bytes is not None:
+        lengths = np.array([len(token) for token in tokens])
+        fits &= lengths[left] + lengths[right] <= max_token_bytes
+    slots = np.flatnonzero(fits)
+    keys = left[slots] << BITS | right[slots]
+    order = np.argsort(keys, kind="stable")
+    keys, slots = keys[order], slots[order]
+    starts = np.flatnonzero(np.diff(keys, prepend=-1))
+    # reduceat and not bincount: sums of float64 are exact up to 2**53 only.
+    counts = np.add.reduceat(layout.weights[slots], starts) if len(starts) else starts
+    return PairTable(keys[starts], counts, slots, np.append(starts, len(slots)))

@@ -1,0 +1,1 @@
+"""What the lessons show, computed by the readable reference, step by step."""

@@ -1,0 +1,315 @@
+r"""Pre-tokenizers: where a text is cut into the chunks that merges never cross.
+
+The named patterns are exact on Unicode 16, whatever Unicode the regular expression engine knows:
+they run on a *shadow* of the text, of the same length, in which each character beyond ASCII is
+replaced by one fixed representative of its class. What matches there is sliced from the text.
+On shadows Python's own `re` serves, with the classes written out; it took 37 ms for 1.1 MB of
+English where the `regex` package took 91.
+
+Custom patterns see the text itself, with the `regex` package and a time limit.
+"""
+
+from __future__ import annotations
+
+import math
+import re
+import warnings
+from collections.abc import Iterable
+from functools import lru_cache
+from typing import Final, NamedTuple
+
+import regex
+
+from bpe_core.errors import ConfigError, PatternError, PatternTimeoutError
+from bpe_core.unicode.classes import unicode_class
+
+
+class _Named(NamedTuple):
+    """What a named pre-tokenizer is."""
+
+    pattern: str | None
+    drops_text: bool = False
+    ends_before_space: bool = True
+
+
+# The patterns are those of tiktoken_ext/openai_public.py, in the form without possessive
+# quantifiers where that matches the same: every tool that reads an exported tokenizer knows it.
+# cl100k's `\s++$` stays: white space that ends a text is one pre-token, line ends or not, and the
+# possessive run is what makes `$` mean the end of the text, not of a line, to every engine.
+_NAMED: Final = {
+    "gpt2": _Named(r"'(?:[sdmt]|ll|ve|re)| ?\p{L}+| ?\p{N}+| ?[^\s\p{L}\p{N}]+|\s+(?!\S)|\s+"),
+    "cl100k": _Named(
+        r"'(?i:[sdmt]|ll|ve|re)|[^\r\n\p{L}\p{N}]?\p{L}+|\p{N}{1,3}"
+        r"| ?[^\s\p{L}\p{N}]+[\r\n]*|\s++$|\s*[\r\n]+|\s+(?!\S)|\s+"
+    ),
+    "o200k": _Named(
+        r"[^\r\n\p{L}\p{N}]?[\p{Lu}\p{Lt}\p{Lm}\p{Lo}\p{M}]*[\p{Ll}\p{Lm}\p{Lo}\p{M}]+"
+        r"(?i:'s|'t|'re|'ve|'m|'ll|'d)?"
+        r"|[^\r\n\p{L}\p{N}]?[\p{Lu}\p{Lt}\p{Lm}\p{Lo}\p{M}]+[\p{Ll}\p{Lm}\p{Lo}\p{M}]*"
+        r"(?i:'s|'t|'re|'ve|'m|'ll|'d)?"
+        r"|\p{N}{1,3}| ?[^\s\p{L}\p{N}]+[\r\n/]*|\s*[\r\n]+|\s+(?!\S)|\s+"
+    ),
+    "whitespace": _Named(r"\S+", drops_text=True),
+    "words-punctuation": _Named(r"[\p{L}\p{M}\p{N}_]+|[^\s\p{L}\p{M}\p{N}_]", drops_text=True),
+    "none": _Named(None, ends_before_space=False),
+}
+
+PRETOKENIZER_NAMES: Final[tuple[str, ...]] = tuple(_NAMED)
+"""The names that `get_pretokenizer` knows; beside them it takes regex:PATTERN."""
+
+_CUSTOM: Final = "regex:"
+_MAX_PATTERN_LENGTH: Final = 2_000
+_MAX_REPEATS: Final = 1_000
+_MAX_REPEATS_TOGETHER: Final = 100_000
+# The regex package counts the processor time of the whole process: a training in another thread
+# uses up this time too, so it is twice what a pattern is meant to have.
+_SECONDS: Final = 4.0
+_SECONDS_PER_CHARACTER: Final = 4e-6
+
+_REPRESENTATIVES: Final = {
+    "upper": "É",
+    "lower": "é",
+    "modifier": "ʰ",
+    "letter": "ª",
+    "number": "²",
+    "mark": "\u0301",
+    "space": "\xa0",
+    "other": "§",
+}
+_SPACES: Final = r"\t-\r \xa0"  # not U+001C to U+001F, which `re` takes for white space
+_MEMBERS: Final = {
+    r"\p{L}": "A-Za-zÉéſʰª",
+    r"\p{Lu}": "A-ZÉ",
+    r"\p{Lt}": "",  # its members count as \p{Lu}: no pattern here has one without the other
+    r"\p{Ll}": "a-zéſ",
+    r"\p{Lm}": "ʰ",
+    r"\p{Lo}": "ª",
+    r"\p{M}": "\u0301",
+    r"\p{N}": "0-9²",
+    r"\s": _SPACES,
+}
+
+
+class _Shadow(dict[int, str]):
+    """A table for str.translate that learns each character's representative when first asked."""
+
+    def __missing__(self, code_point: int) -> str:
+        shadow = _REPRESENTATIVES[unicode_class(code_point)]
+        self[code_point] = shadow
+        return shadow
+
+
+_SHADOW: Final = _Shadow({code_point: chr(code_point) for code_point in range(128)})
+# Where case is ignored, the long s counts as an s, so it stands for itself.
+_SHADOW[ord("ſ")] = "ſ"
+
+
+class Pretokenizer:
+    """One way to cut a text into pre-tokens; immutable, and equal to another of the same name.
+
+    >>> get_pretokenizer("gpt2").split("Hello world, it's 2024")
+    ['Hello', ' world', ',', ' it', "'s", ' 2024']
+    """
+
+    __slots__ = ("_compiled", "_custom", "_drops_text", "_ends_before_space", "_name", "_pattern")
+
+    def __init__(self, name: str) -> None:
+        self._name = name
+        self._compiled: re.Pattern[str] | None = None
+        self._custom: regex.Pattern[str] | None = None
+        if name.startswith(_CUSTOM):
+            pattern = name.removeprefix(_CUSTOM)
+            if not pattern:
+                raise PatternError(f"The pattern after {_CUSTOM} is empty. Write one, or use none.")
+            self._custom = compile_pattern(
+                pattern, remedy="Correct it, or choose a named pre-tokenizer"
+            )
+            named = _Named(pattern, ends_before_space=False)
+        elif name in _NAMED:
+            named = _NAMED[name]
+            if named.pattern is not None:
+                self._compiled = re.compile(_over_shadows(named.pattern))
+        else:
+            raise ConfigError(
+                f"There is no pre-tokenizer named {_shortened(name)}. Use one of "
+                f"{', '.join(PRETOKENIZER_NAMES)}, or {_CUSTOM}PATTERN."
+            )
+
+        self._pattern, self._drops_text, self._ends_before_space = named
+
+    @property
+    def name(self) -> str:
+        """The name as in `TrainingConfig.pretokenizer`."""
+        return self._name
+
+    @property
+    def pattern(self) -> str | None:
+        r"""The regular expression that matches pre-tokens; None where there is none.
+
+        >>> get_pretokenizer("whitespace").pattern
+        '\\S+'
+        """
+        return self._pattern
+
+    @property
+    def drops_text(self) -> bool:
+        """True where white space belongs to no pre-token, so that decoding can't restore it."""
+        return self._drops_text
+
+    @property
+    def ends_before_space(self) -> bool:
+        """True where a letter from a to z before a space or a line end always ends a pre-token.
+
+        A text cut there, pre-tokenized part by part, gives the pre-tokens of the whole.
+        """
+        return self._ends_before_space
+
+    def spans(self, text: str) -> list[tuple[int, int]]:
+        """Return the half-open character spans of the pre-tokens, in order.
+
+        Raises PatternTimeoutError where a custom pattern takes too long on the text.
+
+        >>> get_pretokenizer("whitespace").spans("to  be")
+        [(0, 2), (4, 6)]
+        """
+        if self._custom is not None:
+            return _isolated(self._matches(self._custom, text), len(text))
+        if self._compiled is None:
+            return [(0, len(text))] if text else []
+        shadow = text if text.isascii() else text.translate(_SHADOW)
+        return [match.span() for match in self._compiled.finditer(shadow)]
+
+    def split(self, text: str) -> list[str]:
+        """Return the pre-tokens of a text, in order; raises what `spans` raises.
+
+        >>> get_pretokenizer("words-punctuation").split("Don't stop!")
+        ['Don', "'", 't', 'stop', '!']
+        """
+        if self._compiled is not None and text.isascii():
+            return self._compiled.findall(text)
+        return [text[start:end] for start, end in self.spans(text)]
+
+    def _matches(self, pattern: regex.Pattern[str], text: str) -> list[tuple[int, int]]:
+        seconds = _SECONDS + _SECONDS_PER_CHARACTER * len(text)
+        try:
+            return [match.span() for match in pattern.finditer(text, timeout=seconds)]
+        except TimeoutError:
+            raise PatternTimeoutError(
+                f"The pattern {_shortened(pattern.pattern)} did not finish on a text of "
+                f"{len(text):,} characters within {seconds:.0f} seconds of processor time, "
+                f"which is shared with all that runs at once. Nested repeats such as (a+)+ try "
+                f"every way to divide a run: write one repeat, or make it possessive (a++)."
+            ) from None
+
+    def __repr__(self) -> str:
+        return f"Pretokenizer({self._name!r})"
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, Pretokenizer) and self._name == other._name
+
+    def __hash__(self) -> int:
+        return hash(self._name)
+
+
+@lru_cache(maxsize=64)
+def get_pretokenizer(name: str) -> Pretokenizer:
+    """Return the pre-tokenizer of a name, or one that cuts by a pattern of your own.
+
+    What stands between the matches of a custom pattern is a pre-token too, so no text is lost.
+    Raises ConfigError for an unknown name and PatternError for an invalid pattern.
+
+    >>> get_pretokenizer("regex:[0-9]").split("a1bc23")
+    ['a', '1', 'bc', '2', '3']
+    """
+    return Pretokenizer(name)
+
+
+def compile_pattern(pattern: str, *, remedy: str) -> regex.Pattern[str]:
+    """Compile a pattern that anybody may have written; `remedy` ends the message where it can't be.
+
+    Raises PatternError for an invalid one, and for one whose size could take all memory.
+
+    >>> compile_pattern("a(", remedy="Correct it")  # doctest: +ELLIPSIS
+    Traceback (most recent call last):
+    bpe_core.errors.PatternError: The pattern 'a(' is not a valid regular expression: ...
+    """
+    if len(pattern) > _MAX_PATTERN_LENGTH:
+        raise PatternError(
+            f"The pattern has {len(pattern):,} characters; at most {_MAX_PATTERN_LENGTH:,} are "
+            f"taken. Shorten it."
+        )
+    _refuse_what_takes_all_memory(pattern)
+    try:
+        with warnings.catch_warnings():
+            # The engine warns of what a later version of it may read otherwise; this one is pinned.
+            warnings.simplefilter("ignore")
+            return regex.compile(pattern)
+    except regex.error as error:
+        raise PatternError(
+            f"The pattern {_shortened(pattern)} is not a valid regular expression: {error}. "
+            f"{remedy}."
+        ) from None
+    except (OverflowError, RecursionError, MemoryError, ValueError) as error:
+        raise PatternError(
+            f"The pattern {_shortened(pattern)} cannot be compiled ({type(error).__name__}). "
+            f"Use smaller repeat counts and less nesting."
+        ) from None
+
+
+def _refuse_what_takes_all_memory(pattern: str) -> None:
+    # The time limit doesn't help here: repeats are written out when a pattern compiles, so
+    # a{100000000} needs 8 GB before it matches anything, and (?R) descends until none is left.
+    plain = re.sub(r"\\.", "", pattern)
+    if re.search(r"\(\?(?:R|&|P>|[+-]?[0-9])", plain):
+        raise PatternError(
+            f"The pattern {_shortened(pattern)} calls itself or one of its groups, which may "
+            f"never end. Write it without (?R), (?1) or (?&name)."
+        )
+    bounds = [re.findall("[0-9]+", braces)[-1:] for braces in re.findall(r"\{[^{}]*\}", plain)]
+    # Ten digits are too many repeats already, and Python reads no number of 5,000 digits.
+    repeats = [int(digits[:10]) for bound in bounds for digits in bound if digits.strip("0")]
+    if max(repeats, default=0) > _MAX_REPEATS or math.prod(repeats) > _MAX_REPEATS_TOGETHER:
+        raise PatternError(
+            f"The pattern {_shortened(pattern)} repeats too often: counts in braces may be up to "
+            f"{_MAX_REPEATS:,} each and {_MAX_REPEATS_TOGETHER:,} multiplied. Use smaller "
+            f"counts, or + and *."
+        )
+
+
+def _over_shadows(pattern: str) -> str:
+    r"""Write a pattern's classes out as the characters that stand for them in a shadow.
+
+    >>> _over_shadows(r"\p{N}[^\s]")
+    '[0-9²][^\\t-\\r \\xa0]'
+    """
+    written: list[str] = []
+    inside_brackets = False
+    for part in re.findall(r"\\p\{\w+\}|\\.|.", pattern):
+        if part in _MEMBERS:
+            written.append(_MEMBERS[part] if inside_brackets else f"[{_MEMBERS[part]}]")
+        elif part == r"\S":
+            written.append(f"[^{_SPACES}]")
+        else:
+            inside_brackets = part == "[" or (inside_brackets and part != "]")
+            written.append(part)
+    return "".join(written)
+
+
+def _isolated(matches: Iterable[tuple[int, int]], length: int) -> list[tuple[int, int]]:
+    """Fill the gaps between matches, so that the spans cover the whole text."""
+    spans: list[tuple[int, int]] = []
+    covered = 0
+    for start, end in sorted(matches):  # a pattern with (?r) searches backwards
+        if start == end:
+            continue
+        if covered < start:
+            spans.append((covered, start))
+        spans.append((start, end))
+        covered = end
+    if covered < length:
+        spans.append((covered, length))
+    return spans
+
+
+def _shortened(text: str) -> str:
+    return repr(text if len(text) <= 80 else text[:79] + "…")

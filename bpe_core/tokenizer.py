@@ -1,0 +1,473 @@
+"""The tokenizer: what training gives, what files are loaded as, and what GPT-2 is here too."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from itertools import pairwise
+from types import MappingProxyType
+from typing import TYPE_CHECKING, Final, Literal, cast
+
+import numpy as np
+from numpy.typing import NDArray
+
+from bpe_core.encoding import merge_steps, merge_symbols
+from bpe_core.engine.choice import Kernels
+from bpe_core.errors import (
+    ConfigError,
+    InvalidTokenIdError,
+    TokenizationError,
+    UnknownSymbolError,
+)
+from bpe_core.placement import Placed, PlacedWord, lay_out, segments_of_ids, to_segments
+from bpe_core.pretokenizers import Pretokenizer, get_pretokenizer
+from bpe_core.sections import AllowedSpecial, check_text, sections
+from bpe_core.token_table import TokenTable
+from bpe_core.types import Base, ExplainedMerge, Explanation, Merge, Pair, Segment
+from bpe_core.word_cache import WordCache
+
+if TYPE_CHECKING:
+    from bpe_core.engine.encoding import CompiledEncoder
+
+OnUnknown = Literal["strict", "skip"]
+OnInvalid = Literal["replace", "strict"]
+
+# Every tokenizer that a process keeps has its own: 100,000 layouts take tens of megabytes, and only
+# texts to be looked at are laid out, which have fewer words.
+_MAX_LAYOUTS: Final = 10_000
+
+
+class Tokenizer:
+    """A Byte-Pair-Encoding tokenizer; immutable, and equal to another that encodes alike.
+
+    `vocab` gives each id its bytes: special tokens as UTF-8, and a token that ends a word with the
+    end-of-word marker's bytes. `merges` are (left, right, new id) in rank order; `counts` says how
+    often each pair occurred when it was learned. What no merge makes, is no special token and not
+    the marker, and is one byte (or one character, by `base`) is the alphabet. Raises `ConfigError`
+    where these contradict each other.
+
+    >>> tokenizer = Tokenizer(
+    ...     vocab={0: b"a", 1: b"b", 2: b"ab", 3: b"aba"},
+    ...     merges=[(0, 1, 2), (2, 0, 3)],
+    ...     pretokenizer="none",
+    ... )
+    >>> tokenizer.encode("abaab")
+    [3, 2]
+    >>> tokenizer.decode([3, 2])
+    'abaab'
+    """
+
+    __slots__ = (
+        "_fingerprint",
+        "_kernels",
+        "_merges",
+        "_pretokenizer",
+        "_table",
+        "_word_ids",
+        "_word_layouts",
+    )
+
+    def __init__(
+        self,
+        *,
+        vocab: Mapping[int, bytes],
+        merges: Iterable[tuple[int, int, int]],
+        pretokenizer: str,
+        base: Base = "bytes",
+        special_tokens: Mapping[str, int] = MappingProxyType({}),
+        end_of_word: str | None = None,
+        end_of_word_id: int | None = None,
+        counts: Sequence[int] | None = None,
+    ) -> None:
+        self._pretokenizer = get_pretokenizer(pretokenizer)
+        self._table = TokenTable(
+            vocab=vocab,
+            merges=merges,
+            base=base,
+            special_tokens=special_tokens,
+            end_of_word=end_of_word,
+            end_of_word_id=end_of_word_id,
+            counts=counts,
+        )
+        # Both are derived from the rest when first asked for: 50,000 merges as objects take 60 ms,
+        # a hash over them 50 ms, and most tokenizers are made to encode.
+        self._merges: tuple[Merge, ...] | None = None
+        self._fingerprint: str | None = None
+        self._kernels = Kernels(self._table, self._pretokenizer)
+        self._word_ids = WordCache(self._encode_word)
+        self._word_layouts = WordCache(self._lay_out, max_words=_MAX_LAYOUTS)
+
+    # What it is made of
+
+    @property
+    def vocab(self) -> Mapping[int, bytes]:
+        """Each id's bytes; read-only."""
+        return self._table.vocab
+
+    @property
+    def vocab_size(self) -> int:
+        """How many tokens it has: special tokens, alphabet, marker and what merges make."""
+        return len(self._table.vocab)
+
+    @property
+    def merges(self) -> tuple[Merge, ...]:
+        """The merges in rank order."""
+        if self._merges is None:
+            self._merges = self._table.merges()
+        return self._merges
+
+    @property
+    def n_merges(self) -> int:
+        """How many merges it has."""
+        return len(self._table.triples)
+
+    @property
+    def special_tokens(self) -> Mapping[str, int]:
+        """Each special token's id; read-only."""
+        return self._table.special_tokens
+
+    @property
+    def base_ids(self) -> Mapping[bytes, int]:
+        """The id of each symbol of the alphabet; read-only."""
+        return self._table.base_ids
+
+    @property
+    def base(self) -> Base:
+        """What words are made of before any merge: bytes or characters."""
+        return self._table.base
+
+    @property
+    def pretokenizer(self) -> Pretokenizer:
+        """What cuts a text into the words that merges never cross."""
+        return self._pretokenizer
+
+    @property
+    def drops_text(self) -> bool:
+        """True where the pre-tokenizer leaves white space out."""
+        return self._pretokenizer.drops_text
+
+    @property
+    def end_of_word(self) -> str | None:
+        """The marker that ends each word, as text; None where words end without one."""
+        return self._table.end_of_word
+
+    @property
+    def end_of_word_id(self) -> int | None:
+        """The marker's id, where it stands alone."""
+        return self._table.end_of_word_id
+
+    def ends_word(self, id: int) -> bool:
+        """Tell whether a token ends a word: the marker, or what a merge made of it.
+
+        A token that merely spells the marker in letters does not.
+        """
+        return id in self._table.ending_word
+
+    def parts(self, id: int) -> Pair | None:
+        """Return the two ids that a token was first merged from; None where no merge makes it."""
+        return self._table.parts.get(id)
+
+    @property
+    def fingerprint(self) -> str:
+        """SHA-256, in hexadecimal, over all that decides what it encodes and decodes."""
+        if self._fingerprint is None:
+            described = json.dumps([self._pretokenizer.name, *self._table.description()])
+            self._fingerprint = hashlib.sha256(described.encode()).hexdigest()
+        return self._fingerprint
+
+    def truncated(self, n_merges: int) -> Tokenizer:
+        """Return the tokenizer as it was after its first merges; ids stay as they are.
+
+        Raises `ConfigError` for a number of merges that it doesn't have.
+
+        >>> from bpe_core.gpt2 import gpt2
+        >>> shorter = gpt2().truncated(3)
+        >>> [shorter.vocab[id] for id in shorter.encode(" the")]
+        [b' t', b'he']
+        """
+        table = self._table
+        if not 0 <= n_merges <= len(table.triples):
+            raise ConfigError(
+                f"This tokenizer has {len(table.triples):,} merges, so it cannot be cut to "
+                f"{n_merges:,}. Ask for a number from 0 to {len(table.triples):,}."
+            )
+        kept = table.triples[:n_merges]
+        gone = {made for _, _, made in table.triples[n_merges:]} - {made for _, _, made in kept}
+        return Tokenizer(
+            vocab={id: token for id, token in table.vocab.items() if id not in gone},
+            merges=kept,
+            pretokenizer=self._pretokenizer.name,
+            base=table.base,
+            special_tokens=table.special_tokens,
+            end_of_word=table.end_of_word,
+            end_of_word_id=table.end_of_word_id,
+            counts=None if table.counts is None else table.counts[:n_merges],
+        )
+
+    # What any `Encoder` says of itself
+
+    @property
+    def model(self) -> str:
+        """BPE."""
+        return "BPE"
+
+    @property
+    def engine(self) -> str:
+        """What encodes: "bpe_core"."""
+        return "bpe_core"
+
+    @property
+    def unknown_id(self) -> None:
+        """None: what its alphabet lacks is in no token."""
+        return
+
+    # Text to ids
+
+    def encode(
+        self, text: str, allowed_special: AllowedSpecial = (), errors: OnUnknown = "strict"
+    ) -> list[int]:
+        """Return the ids of a text.
+
+        A special token counts as one only where `allowed_special` names it, or is "all"; otherwise
+        the text that spells it is ordinary text. Where the alphabet lacks a symbol, "strict" raises
+        `UnknownSymbolError` and "skip" leaves it out; no merge reaches over the gap. Raises
+        `InvalidTextError` for a lone surrogate.
+
+        >>> from bpe_core.gpt2 import gpt2
+        >>> gpt2().encode("Hi<|endoftext|>", allowed_special="all")
+        [17250, 50256]
+        """
+        check_text(text)
+        encoder = self._kernels.worth(len(text))
+        if encoder is not None:
+            return encoder.to_list(self._encode_by_kernels(encoder, text, allowed_special))
+        ids: list[int] = []
+        word_ids = self._word_ids
+        for start, end, special in sections(text, self._table.special_tokens, allowed_special):
+            if special is not None:
+                ids.append(special)
+                continue
+            for word in self._pretokenizer.split(text[start:end]):
+                ids += word_ids[word]
+        if not self._table.complete and min(ids, default=0) < 0:
+            if errors == "strict":
+                raise self._unknown_symbol(text, allowed_special)
+            return [id for id in ids if id >= 0]
+        return ids
+
+    def encode_batch(
+        self,
+        texts: Iterable[str],
+        allowed_special: AllowedSpecial = (),
+        errors: OnUnknown = "strict",
+    ) -> list[list[int]]:
+        """Return the ids of each of several texts; raises what `encode` raises."""
+        listed = list(texts)
+        encoder = self._kernels.worth(sum(map(len, listed)))
+        if encoder is not None and not isinstance(allowed_special, str) and not allowed_special:
+            for text in listed:
+                check_text(text)
+            ids, ends = encoder.encode_batch(listed)
+            flat = encoder.to_list(ids)
+            return [flat[start:end] for start, end in pairwise([0, *ends.tolist()])]
+        return [self.encode(text, allowed_special, errors) for text in listed]
+
+    def encode_to_numpy(
+        self, text: str, allowed_special: AllowedSpecial = (), errors: OnUnknown = "strict"
+    ) -> NDArray[np.int32]:
+        """Return the ids of a text as int32[n_tokens]; raises what `encode` raises."""
+        encoder = self._kernels.worth(len(text))
+        if encoder is None:
+            return np.array(self.encode(text, allowed_special, errors), dtype=np.int32)
+        check_text(text)
+        return self._encode_by_kernels(encoder, text, allowed_special)
+
+    def segments(self, text: str, allowed_special: AllowedSpecial = ()) -> list[Segment]:
+        """Return the tokens where they stand in a text, each byte of the text in exactly one.
+
+        What belongs to no token, since the pre-tokenizer drops it or the alphabet lacks it, is a
+        segment with id None. An end-of-word marker that stands alone has no length. Raises
+        `InvalidTextError` for a lone surrogate.
+
+        >>> from bpe_core.gpt2 import gpt2
+        >>> [(each.token, each.start, each.end) for each in gpt2().segments("to 漢")]
+        [(b'to', 0, 2), (b' \xe6', 2, 4), (b'\xbc', 3, 4), (b'\xa2', 3, 4)]
+        """
+        check_text(text)
+        if self._table.complete and self.end_of_word is None and not self._pretokenizer.drops_text:
+            ids = self.encode_to_numpy(text, allowed_special)
+            return segments_of_ids(text, ids, self._table.vocab)
+        return to_segments(text, self._placed_words(text, allowed_special))
+
+    def explain(self, text: str, errors: OnUnknown = "strict") -> list[Explanation]:
+        """Return, for each pre-token, the symbols it starts as and each merge applied to it.
+
+        Meant for texts to be looked at: a pre-token of n symbols takes up to n steps of n symbols.
+        Where the alphabet lacks a symbol, "strict" raises `UnknownSymbolError`; with "skip" a
+        pre-token is explained in the pieces between.
+
+        >>> from bpe_core.gpt2 import gpt2
+        >>> (word,) = gpt2().explain("The")
+        >>> [[gpt2().vocab[id] for id in step.symbols] for step in word.steps]
+        [[b'T', b'he'], [b'The']]
+        """
+        check_text(text)
+        explained: list[Explanation] = []
+        for start, end in self._pretokenizer.spans(text):
+            for explanation in self._explained(text[start:end], start):
+                if explanation is not None:
+                    explained.append(explanation)
+                elif errors == "strict":
+                    raise self._unknown_symbol(text, ())
+        return explained
+
+    def explain_word(self, word: str) -> list[Explanation]:
+        """Return what `explain` does for one pre-token, taken as it is: nothing is cut off it.
+
+        Where the alphabet lacks a symbol, it's explained in the pieces between.
+
+        >>> from bpe_core.gpt2 import gpt2
+        >>> [len(each.steps) for each in gpt2().explain_word("The end")]
+        [5]
+        """
+        check_text(word)
+        return [each for each in self._explained(word, 0) if each is not None]
+
+    # Ids to text
+
+    def decode_bytes(self, ids: Iterable[int] | NDArray[np.integer]) -> bytes:
+        """Return the bytes that ids stand for; raises `InvalidTokenIdError`.
+
+        The end of a word becomes one space before another word, and nothing before a special token
+        or at the end.
+        """
+        return bytes(self._decoded(ids))
+
+    def decode(
+        self,
+        ids: Iterable[int] | NDArray[np.integer],
+        errors: Literal["replace", "strict"] = "replace",
+    ) -> str:
+        """Return the text that ids stand for; raises `InvalidTokenIdError`.
+
+        Ids may cut a character in two. Bytes that are no UTF-8 become U+FFFD with "replace", and
+        raise `TokenizationError` with "strict".
+
+        >>> from bpe_core.gpt2 import gpt2
+        >>> gpt2().decode([464, 2068, 7586, 21831])
+        'The quick brown fox'
+        """
+        data = self._decoded(ids)
+        try:
+            return str(data, "utf-8", errors)
+        except UnicodeDecodeError as error:
+            raise TokenizationError(
+                f"These ids end or begin within a character: the byte 0x{data[error.start]:02X} "
+                f"at offset {error.start:,} is no UTF-8 there. Use errors='replace', or "
+                f"decode_bytes."
+            ) from None
+
+    # Within
+
+    def _decoded(self, ids: Iterable[int] | NDArray[np.integer]) -> bytes | memoryview:
+        given = cast("NDArray[np.int32]", ids) if isinstance(ids, np.ndarray) else list(ids)
+        encoder = self._kernels.worth(len(given))
+        if encoder is not None:
+            decoded = encoder.decode(given)
+            if decoded is not None:
+                return decoded.data
+        listed: list[int] = given.tolist() if isinstance(given, np.ndarray) else given
+        try:
+            return self._table.join(listed)
+        except KeyError:
+            vocab = self._table.vocab
+            place = next(i for i, id in enumerate(listed) if id not in vocab)
+            raise InvalidTokenIdError(
+                f"There is no token with id {listed[place]} (number {place + 1:,} of "
+                f"{len(listed):,} ids). The {len(vocab):,} ids of this tokenizer run from "
+                f"{min(vocab)} to {max(vocab)}."
+            ) from None
+
+    def _encode_by_kernels(
+        self, encoder: CompiledEncoder, text: str, allowed_special: AllowedSpecial
+    ) -> NDArray[np.int32]:
+        cut = list(sections(text, self._table.special_tokens, allowed_special))
+        if len(cut) == 1:
+            return encoder.encode(text)
+        ids, ends = encoder.encode_batch([text[start:end] for start, end, _ in cut[::2]])
+        # Every second section is a special token.
+        return np.insert(ids, ends[:-1], [special or 0 for _, _, special in cut[1::2]])
+
+    def _placed_words(self, text: str, allowed_special: AllowedSpecial) -> Iterator[PlacedWord]:
+        """Yield each pre-token and special token: start, end, and its tokens laid out."""
+        layouts = self._word_layouts
+        for start, end, special in sections(text, self._table.special_tokens, allowed_special):
+            if special is None:
+                section = text[start:end]
+                for a, b in self._pretokenizer.spans(section):
+                    yield start + a, start + b, layouts[section[a:b]]
+            else:
+                token = self._table.vocab[special]
+                yield start, end, ((special, token, 0, end - start, 0, len(token)),)
+
+    def _explained(self, word: str, word_start: int) -> Iterator[Explanation | None]:
+        """Explain each piece of a pre-token; None stands for one that the alphabet lacks."""
+        table = self._table
+        at = 0
+        for symbols, piece in table.pieces(word):
+            if symbols is None:
+                yield None
+            else:
+                steps = tuple(
+                    ExplainedMerge(self.merges[rank], ids)
+                    for rank, ids in merge_steps(symbols, table.ranks, table.made)
+                )
+                start = word_start + len(word.encode()[:at].decode(errors="ignore"))
+                shown = piece.decode(errors="replace")
+                yield Explanation(start, shown, tuple(symbols), steps)
+            at += len(piece)
+
+    def _encode_word(self, word: str) -> tuple[int, ...]:
+        """Return the word's ids; -n stands for n bytes that the alphabet lacks."""
+        table = self._table
+        ids: list[int] = []
+        for symbols, piece in table.pieces(word):
+            if symbols is None:
+                ids.append(-len(piece))
+            else:
+                ids += merge_symbols(symbols, table.ranks, table.made)
+        return tuple(ids)
+
+    def _lay_out(self, word: str) -> tuple[Placed, ...]:
+        return lay_out(word, self._word_ids[word], self._table)
+
+    def _unknown_symbol(self, text: str, allowed_special: AllowedSpecial) -> UnknownSymbolError:
+        start, token, a, b = next(
+            (start, token, a, b)
+            for start, _, placed in self._placed_words(text, allowed_special)
+            for id, token, a, _, b, _ in placed
+            if id is None
+        )
+        character = text[start + a]
+        what = f"{character!r} (U+{ord(character):04X})"
+        if self.base == "bytes":
+            what = f"byte 0x{token[0]:02X} of {what}"
+        return UnknownSymbolError(
+            f"The alphabet of this tokenizer, {len(self.base_ids):,} {self.base}, has no {what}, "
+            f"at character {start + a:,} of the text, byte offset "
+            f"{len(text[:start].encode()) + b:,}. Leave it out with errors='skip', or train on "
+            f"bytes with the full alphabet."
+        )
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, Tokenizer) and self.fingerprint == other.fingerprint
+
+    def __hash__(self) -> int:
+        return hash(self.fingerprint)
+
+    def __repr__(self) -> str:
+        return (
+            f"<Tokenizer of {self.vocab_size:,} tokens, {len(self._table.triples):,} merges, "
+            f"{self.base}, pre-tokenizer {self._pretokenizer.name!r}>"
+        )

@@ -1,0 +1,115 @@
+"""What kind of character each one is: part of a word, white space, or neither; and its script.
+
+Kinds and letters are those of Unicode 16, as for the pre-tokenizers: what is one word to them is
+one word here. Scripts and punctuation are the `regex` package's.
+"""
+
+from __future__ import annotations
+
+from functools import cache, lru_cache
+from typing import Literal
+
+import numpy as np
+import regex
+from numpy.typing import NDArray
+
+from bpe_core.unicode.classes import CLASSES, LETTER_CLASSES, class_runs, unicode_class
+
+Kind = Literal["words and numbers", "punctuation", "white space"]
+
+WORD, PUNCTUATION, WHITE_SPACE = 1, 2, 3
+KIND_NAMES: dict[int, Kind] = {
+    WORD: "words and numbers",
+    PUNCTUATION: "punctuation",
+    WHITE_SPACE: "white space",
+}
+
+# Spelled out because a pattern has to name them; in the order they are tried. A script that is
+# missing here is counted with "other letters" rather than guessed.
+_SCRIPTS = """
+    Latin Cyrillic Greek Han Hiragana Katakana Hangul Arabic Hebrew Devanagari Bengali Thai Tamil
+    Telugu Gujarati Gurmukhi Kannada Malayalam Oriya Sinhala Georgian Armenian Ethiopic Khmer Lao
+    Myanmar Tibetan Mongolian Bopomofo Braille Canadian_Aboriginal Cherokee Coptic Gothic Javanese
+    Balinese Sundanese Nko Ogham Runic Syriac Thaana Tifinagh Vai Yi Glagolitic Cuneiform
+    Egyptian_Hieroglyphs Linear_B Phoenician Old_Italic Deseret Osage Adlam Hanifi_Rohingya
+    Meetei_Mayek Ol_Chiki Chakma Cham New_Tai_Lue Tai_Le Tai_Tham Limbu Lepcha Tagalog
+"""
+_SCRIPT = regex.compile("|".join(rf"(?P<{name}>\p{{Script={name}}})" for name in _SCRIPTS.split()))
+_LETTERS_AND_MARKS = frozenset({*LETTER_CLASSES, "mark"})
+# Emoji and other pictures (So) are no punctuation.
+_PUNCTUATION = regex.compile(r"[\p{P}\p{S}--\p{So}]", regex.V1)
+
+_N_CODE_POINTS = 0x110000
+_KIND_OF_CLASS = {"other": PUNCTUATION, "space": WHITE_SPACE}
+
+
+@lru_cache(maxsize=65_536)
+def script_of(character: str) -> str | None:
+    """Name the script that a letter or mark belongs to; None for anything else.
+
+    >>> script_of("ж"), script_of("漢"), script_of("!")
+    ('Cyrillic', 'Han', None)
+    """
+    if unicode_class(ord(character)) not in _LETTERS_AND_MARKS:
+        return None
+    match = _SCRIPT.match(character)
+    return match.lastgroup.replace("_", " ") if match and match.lastgroup else "other"
+
+
+@lru_cache(maxsize=65_536)
+def group_of(character: str) -> str:
+    """Name the group that a character counts under when a text is described by its scripts.
+
+    >>> group_of("ж"), group_of("漢"), group_of("!"), group_of("7")
+    ('Cyrillic letters', 'Han characters', 'punctuation', 'digits and other')
+    """
+    script = script_of(character)
+    if script == "Han":
+        return "Han characters"
+    if script is not None:
+        return f"{script} letters"
+    if unicode_class(ord(character)) == "space":
+        return "white space"
+    return "punctuation" if _PUNCTUATION.match(character) else "digits and other"
+
+
+def code_points(text: str) -> NDArray[np.uint32]:
+    """Return the code points of a text without lone surrogates, uint32[n_characters].
+
+    >>> code_points("aé").tolist()
+    [97, 233]
+    """
+    return np.frombuffer(text.encode("utf-32-le"), np.uint32)
+
+
+def utf8_lengths(points: NDArray[np.uint32]) -> NDArray[np.int64]:
+    """Return how many bytes of UTF-8 each code point takes, int64[n_characters].
+
+    >>> utf8_lengths(code_points("aé漢😀")).tolist()
+    [1, 2, 3, 4]
+    """
+    lengths = np.ones(len(points), np.int64)
+    for first in (0x80, 0x800, 0x10000):
+        lengths += points >= first
+    return lengths
+
+
+def kinds_of(points: NDArray[np.uint32]) -> NDArray[np.uint8]:
+    """Return the kind of each code point: WORD, PUNCTUATION or WHITE_SPACE, uint8[n_characters].
+
+    Letters, marks and numbers are WORD. PUNCTUATION is all that is neither that nor white space:
+    symbols, emoji and control characters too.
+
+    >>> kinds_of(code_points("a1 !")).tolist()
+    [1, 1, 3, 2]
+    """
+    return _kind_table()[points]
+
+
+@cache
+def _kind_table() -> NDArray[np.uint8]:
+    """Give the kind of every code point, uint8[0x110000]."""
+    starts, classes = class_runs()
+    kinds = np.array([_KIND_OF_CLASS.get(name, WORD) for name in CLASSES], np.uint8)
+    lengths = np.diff(np.array([*starts, _N_CODE_POINTS]))
+    return np.repeat(kinds[np.frombuffer(classes, np.uint8)], lengths)

@@ -1,0 +1,67 @@
+"""Where in a character a UTF-8 text stands, byte by byte: which bytes may follow which.
+
+Source: the table of well-formed byte sequences, table 3-7 of the Unicode Standard.
+"""
+
+from __future__ import annotations
+
+from typing import Final
+
+BETWEEN_CHARACTERS: Final = 0
+NO_STATE: Final = -1
+_LEFT_1, _LEFT_2, _LEFT_3, _AFTER_E0, _AFTER_ED, _AFTER_F0, _AFTER_F4 = range(1, 8)
+N_STATES: Final = 8
+
+_STEPS: Final = (
+    (BETWEEN_CHARACTERS, 0x00, 0x7F, BETWEEN_CHARACTERS),
+    (BETWEEN_CHARACTERS, 0xC2, 0xDF, _LEFT_1),
+    (BETWEEN_CHARACTERS, 0xE0, 0xE0, _AFTER_E0),
+    (BETWEEN_CHARACTERS, 0xE1, 0xEC, _LEFT_2),
+    (BETWEEN_CHARACTERS, 0xED, 0xED, _AFTER_ED),
+    (BETWEEN_CHARACTERS, 0xEE, 0xEF, _LEFT_2),
+    (BETWEEN_CHARACTERS, 0xF0, 0xF0, _AFTER_F0),
+    (BETWEEN_CHARACTERS, 0xF1, 0xF3, _LEFT_3),
+    (BETWEEN_CHARACTERS, 0xF4, 0xF4, _AFTER_F4),
+    (_LEFT_1, 0x80, 0xBF, BETWEEN_CHARACTERS),
+    (_LEFT_2, 0x80, 0xBF, _LEFT_1),
+    (_LEFT_3, 0x80, 0xBF, _LEFT_2),
+    (_AFTER_E0, 0xA0, 0xBF, _LEFT_1),
+    (_AFTER_ED, 0x80, 0x9F, _LEFT_1),
+    (_AFTER_F0, 0x90, 0xBF, _LEFT_2),
+    (_AFTER_F4, 0x80, 0x8F, _LEFT_2),
+)
+
+
+def _table() -> tuple[tuple[int, ...], ...]:
+    table = [[NO_STATE] * 256 for _ in range(N_STATES)]
+    for state, first, last, following in _STEPS:
+        table[state][first : last + 1] = [following] * (last + 1 - first)
+    return tuple(map(tuple, table))
+
+
+_FOLLOWING: Final = _table()
+
+
+def state_after(data: bytes, state: int = BETWEEN_CHARACTERS) -> int:
+    """Return the state after some bytes; NO_STATE where no UTF-8 goes on so.
+
+    >>> state_after("é".encode()), state_after(b"\\xc0"), state_after(b"a\\xc3") > 0
+    (0, -1, True)
+    """
+    for byte in data:
+        state = _FOLLOWING[state][byte]
+        if state == NO_STATE:
+            break
+    return state
+
+
+def entries_of(data: bytes) -> dict[int, int]:
+    """Return each state in which a text may stand before these bytes, with the one after them.
+
+    >>> entries_of(b"a"), entries_of(b"\\xff")
+    ({0: 0}, {})
+    """
+    if data.isascii() and data:
+        return {BETWEEN_CHARACTERS: BETWEEN_CHARACTERS}
+    after = {state: state_after(data, state) for state in range(N_STATES)}
+    return {state: following for state, following in after.items() if following != NO_STATE}

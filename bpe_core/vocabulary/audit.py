@@ -1,0 +1,162 @@
+"""What a vocabulary is worth on a corpus: which tokens it never uses, and which only build others.
+
+*Used* is a token that stands in the encoding of the corpus. What is never used may still be needed:
+a merge makes tokens of two others, so a token that is never used can be a part of one that is.
+Those are *scaffolds*: Lian, Dong and others named them so ("Scaffold-BPE: Enhancing Byte Pair
+Encoding for Large Language Models with Simple and Effective Scaffold Token Removal", AAAI 2025);
+Bostrom and Durrett found them before ("Byte Pair Encoding is Suboptimal for Language Model
+Pretraining", 2020, section 4).
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from itertools import pairwise
+from typing import TYPE_CHECKING
+
+import numpy as np
+from numpy.typing import NDArray
+
+from bpe_core.counting import count_pretokens
+from bpe_core.encoding import merge_symbols
+from bpe_core.layout import lay_out_pretokens
+from bpe_core.token_curves import count_ids
+from bpe_core.types import PretokenCounts, read_only
+from bpe_core.vocabulary.reachability import is_partial_utf8
+
+if TYPE_CHECKING:
+    from bpe_core.corpus import Corpus
+    from bpe_core.runs import TrainingRun
+    from bpe_core.tokenizer import Tokenizer
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Audit:
+    """What a tokenizer's tokens are worth on one corpus; tuples of ids ascend.
+
+    Special tokens are in none of them: no text encodes to one, that is what makes them special.
+    """
+
+    uses: NDArray[np.int64]
+    """int64[largest id + 1]: how often each stands in the encoding of the corpus; read-only."""
+    never_used: tuple[int, ...]
+    scaffolds: tuple[int, ...]
+    """Those of the never used that are a part of a token that is used, directly or not."""
+    partial_utf8: tuple[int, ...]
+    """Those whose bytes are no whole characters."""
+
+
+def count_uses(tokenizer: Tokenizer, pretokens: PretokenCounts) -> NDArray[np.int64]:
+    """Count how often each id stands in the encoding of pre-tokens: int64[largest id + 1].
+
+    The pre-tokens are taken as they are, so they should be those that the tokenizer's own
+    pre-tokenizer makes. Where the alphabet lacks a symbol, no merge reaches over the gap.
+
+    >>> from bpe_core.gpt2 import gpt2
+    >>> uses = count_uses(gpt2(), PretokenCounts((b"the", b" the"), np.array([2, 5])))
+    >>> {gpt2().vocab[id]: int(uses[id]) for id in np.flatnonzero(uses)}
+    {b' the': 5, b'the': 2}
+    """
+    ranks = {merge.pair: merge.rank for merge in tokenizer.merges}
+    made = [merge.id for merge in tokenizer.merges]
+    layout = lay_out_pretokens(
+        pretokens, tokenizer.base, tokenizer.base_ids, tokenizer.end_of_word_id
+    )
+    ids: list[int] = layout.ids.tolist()
+    weights: list[int] = layout.weights.tolist()
+    uses = [0] * (max(tokenizer.vocab) + 1)
+    for gap, end in pairwise(np.flatnonzero(layout.ids < 0).tolist()):
+        if end == gap + 2:
+            uses[ids[gap + 1]] += weights[gap + 1]
+        elif end > gap + 1:
+            for id in merge_symbols(ids[gap + 1 : end], ranks, made):
+                uses[id] += weights[gap + 1]
+    return np.array(uses, np.int64)
+
+
+def uses_in_corpus(tokenizer: Tokenizer, corpus: Corpus) -> NDArray[np.int64]:
+    """Count how often each id stands in the encoding of a corpus: int64[largest id + 1].
+
+    Documents are cut by the tokenizer's own pre-tokenizer, words with counts are pre-tokens as they
+    are. Special tokens are read as text, and what the alphabet lacks is in no token.
+
+    >>> from bpe_core.corpus import Corpus
+    >>> from bpe_core.gpt2 import gpt2
+    >>> uses = uses_in_corpus(gpt2(), Corpus.from_documents(["the", "the the"]))
+    >>> {gpt2().vocab[id]: int(uses[id]) for id in np.flatnonzero(uses)}
+    {b' the': 1, b'the': 2}
+    """
+    if corpus.word_counts is not None:
+        return count_uses(tokenizer, count_pretokens(corpus, tokenizer.pretokenizer))
+    return count_ids(tokenizer, corpus.documents)
+
+
+def uses_in_run(run: TrainingRun) -> NDArray[np.int64]:
+    """Count how often each id stands in the encoding of what a run was trained on.
+
+    The same as `count_uses` gives, read off the run without encoding anything.
+
+    >>> from bpe_core.corpus import Corpus
+    >>> from bpe_core.training import train
+    >>> from bpe_core.types import TrainingConfig
+    >>> run = train(Corpus.from_word_counts({"hug": 3}), TrainingConfig(258, special_tokens=()))
+    >>> uses = uses_in_run(run)
+    >>> {run.tokenizer.vocab[id]: int(uses[id]) for id in np.flatnonzero(uses)}
+    {b'hug': 3}
+    """
+    layout = run.layout_at(run.tokenizer.n_merges)
+    stands = layout.ids >= 0
+    uses = np.zeros(max(run.tokenizer.vocab) + 1, np.int64)
+    # Not bincount with weights: its sums are floats.
+    np.add.at(uses, layout.ids[stands], layout.weights[stands])
+    return uses
+
+
+def audit(tokenizer: Tokenizer, uses: NDArray[np.int64]) -> Audit:
+    """Sort a tokenizer's tokens by what they are worth, from how often each is used on a corpus.
+
+    `uses` is int64[largest id + 1], as `count_uses` gives it. Which tokens no text at all uses is
+    another question, which `reachability.find_unreachable` answers.
+
+    >>> from bpe_core.tokenizer import Tokenizer
+    >>> tokenizer = Tokenizer(
+    ...     vocab={0: b"h", 1: b"u", 2: b"g", 3: b"ug", 4: b"hug", 5: b"gh"},
+    ...     merges=[(1, 2, 3), (0, 3, 4), (2, 0, 5)],
+    ...     pretokenizer="none",
+    ... )
+    >>> audited = audit(tokenizer, count_uses(tokenizer, PretokenCounts((b"hug",), np.array([3]))))
+    >>> audited.never_used, audited.scaffolds
+    ((0, 1, 2, 3, 5), (0, 1, 2, 3))
+    """
+    special = set(tokenizer.special_tokens.values())
+    ids = sorted(id for id in tokenizer.vocab if id not in special)
+    used = {id for id in ids if uses[id]}
+    needed = with_parts(tokenizer, used)
+    never_used = tuple(id for id in ids if id not in used)
+    return Audit(
+        uses=read_only(uses),
+        never_used=never_used,
+        scaffolds=tuple(id for id in never_used if id in needed),
+        partial_utf8=tuple(
+            id
+            for id in ids
+            if id != tokenizer.end_of_word_id and is_partial_utf8(tokenizer.vocab[id])
+        ),
+    )
+
+
+def with_parts(tokenizer: Tokenizer, ids: set[int]) -> set[int]:
+    """Return ids and all that they are merged of, down to the alphabet.
+
+    Where several merges make a token, the parts of each of them are in it.
+
+    >>> from bpe_core.gpt2 import gpt2
+    >>> sorted(gpt2().vocab[id] for id in with_parts(gpt2(), {262}))
+    [b' ', b' t', b' the', b'e', b'h', b'he', b't']
+    """
+    needed = set(ids)
+    # From the last merge to the first: what a merge makes is known to be needed before its parts.
+    for merge in reversed(tokenizer.merges):
+        if merge.id in needed:
+            needed |= {merge.left, merge.right}
+    return needed

@@ -1,0 +1,302 @@
+"""Which tokens some text encodes to, and which none does.
+
+A token is *reachable* if there is a text (Unicode, no lone surrogates, all of it in the alphabet,
+special tokens read as text) whose encoding holds it, and *unreachable* if there is none. Land and
+Bartolo call such tokens so in "Fishing for Magikarp: Automatically Detecting Under-trained Tokens
+in Large Language Models" (EMNLP 2024, section 3.1), and test whether a token's own text encodes to
+it; that says nothing of tokens that cut a character in two, and finds too many where
+pre-tokenizers look ahead. Here each token is answered for by a text or by a reason:
+
+*What stands in an encoding encodes to itself*, and *only neighbours have to agree* (see
+`bpe_core.trie`). So a word encodes to a token t exactly if t stands in a chain of tokens that each
+encode to themselves, whose neighbours agree two by two, whose bytes together are whole characters,
+and which ends as words end. What is left of t and what is right of it is decided apart, and each
+neighbour has to know only where in a character it begins: chains are paths in a finite graph of
+(token, place in the character), and whether there is one is found by going through the graph. Where
+there is none the token is unreachable, whatever the pre-tokenizer does.
+
+Where there is one, its bytes are a text. The tokenizer encodes it; if the token is there, it's
+reachable. If not, the pre-tokenizer cut the word apart, and other neighbours are tried. Under the
+named pre-tokenizers of `_CLOSED` each part of a pre-token is a pre-token too when it stands alone,
+but for GPT-2's contractions, of which `_ENDINGS` has all the ends: whole characters that they cut
+when they stand alone are cut in every text. What is left after that is *undecided*, and said so:
+it takes a pattern that looks around itself, and a token that was not learned under it.
+"""
+
+from __future__ import annotations
+
+import time
+from collections import defaultdict
+from collections.abc import Callable, Collection, Iterator
+from dataclasses import dataclass
+from functools import lru_cache
+from itertools import islice
+from typing import TYPE_CHECKING, Final, Literal, overload
+
+from bpe_core.encoding import merge_symbols
+from bpe_core.errors import BpeError
+from bpe_core.unicode.utf8_states import BETWEEN_CHARACTERS, NO_STATE, entries_of, state_after
+
+if TYPE_CHECKING:
+    from bpe_core.tokenizer import Tokenizer
+
+Reason = Literal["other-merges", "no-utf8", "no-neighbours", "pre-tokenizer"]
+REASONS: Final[dict[Reason, str]] = {
+    "other-merges": "its own bytes encode to other tokens",
+    "no-utf8": "no text has these bytes",
+    "no-neighbours": "whatever completes its characters merges with a part of it first",
+    "pre-tokenizer": "no pre-token leaves it whole",
+}
+
+_CLOSED: Final = ("gpt2", "cl100k", "whitespace", "words-punctuation", "none")
+_ENDINGS: Final = ("", "e", "l")
+_MOST_TRIES: Final = 400
+_MOST_NEIGHBOURS: Final = 64
+
+_TOKENS_BETWEEN_LOOKS: Final = 64
+
+ShouldStop = Callable[[int, int], bool]
+"""Is told how many tokens are done, and of how many; says whether to stop."""
+_Node = tuple[int, int]
+
+
+@dataclass(frozen=True, slots=True)
+class Reachability:
+    """What was found of a tokenizer's tokens, special ones aside; ids ascend."""
+
+    unreachable: dict[int, Reason]
+    """No text encodes to these, and why."""
+    undecided: tuple[int, ...]
+    """No text that was tried encodes to these, and no reason was found why none should."""
+
+
+@overload
+def find_unreachable(tokenizer: Tokenizer, known: Collection[int] = ()) -> Reachability: ...
+@overload
+def find_unreachable(
+    tokenizer: Tokenizer, known: Collection[int], should_stop: ShouldStop | None
+) -> Reachability | None: ...
+
+
+def find_unreachable(
+    tokenizer: Tokenizer, known: Collection[int] = (), should_stop: ShouldStop | None = None
+) -> Reachability | None:
+    """Find the tokens that no text encodes to; `known` are reachable: some text was seen to.
+
+    `should_stop` is asked now and then; where it comes to say True, there is no result.
+
+    >>> from bpe_core.gpt2 import gpt2
+    >>> found = find_unreachable(gpt2().truncated(300))
+    >>> sorted(gpt2().vocab[id].hex() for id in found.unreachable)[:3], found.undecided
+    (['c0', 'c1', 'f5'], ())
+    """
+    words = _Words(tokenizer)
+    seen = {*known, *tokenizer.special_tokens.values()}
+    open_ids = sorted(id for id in tokenizer.vocab if id not in seen)
+    unreachable: dict[int, Reason] = {}
+    undecided: list[int] = []
+    for done, id in enumerate(open_ids):
+        if done % _TOKENS_BETWEEN_LOOKS == 0:
+            if should_stop is not None and should_stop(done, len(open_ids)):
+                return None
+            time.sleep(0)  # lets other threads of an app take their turn
+        reason = words.reason_against(id)
+        if reason is None and not any(
+            _is_in_encoding(tokenizer, id, text) for text in words.texts_with(id)
+        ):
+            reason = "pre-tokenizer" if words.is_always_cut(id) else None
+            if reason is None:
+                undecided.append(id)
+        if reason is not None:
+            unreachable[id] = reason
+    return Reachability(unreachable, tuple(undecided))
+
+
+def _is_in_encoding(tokenizer: Tokenizer, id: int, text: str) -> bool:
+    try:
+        return id in tokenizer.encode(text)
+    except BpeError:
+        return False
+
+
+class _Words:
+    """The chains of tokens that make words, and for each token what may stand beside it."""
+
+    def __init__(self, tokenizer: Tokenizer) -> None:
+        self._tokenizer = tokenizer
+        self._ranks = {merge.pair: merge.rank for merge in tokenizer.merges}
+        self._made = [merge.id for merge in tokenizer.merges]
+        self._marker = tokenizer.end_of_word_id
+        special = set(tokenizer.special_tokens.values())
+        ids = [id for id in tokenizer.vocab if id not in special]
+        self._bytes = {id: self._without_marker(id) for id in ids}
+        self._spelled: dict[int, tuple[int, ...]] = {}
+        alphabet = [*tokenizer.base_ids.values()]
+        for id in alphabet if self._marker is None else [*alphabet, self._marker]:
+            self._spelled[id] = (id,)
+        for merge in tokenizer.merges:
+            spelled = self._spelled[merge.left] + self._spelled[merge.right]
+            self._spelled.setdefault(merge.id, spelled)
+        self._agree = lru_cache(1 << 16)(self._do_agree)
+        own = [id for id in ids if id in self._spelled and self._merged(self._spelled[id]) == [id]]
+        # The shortest first: they are those that most often agree with their neighbours.
+        own.sort(key=lambda id: (len(self._bytes[id]), id != self._marker, id))
+        self._entries = {id: entries_of(self._bytes[id]) for id in own}
+        self._before: dict[int, list[_Node]] = defaultdict(list)
+        """What may stand to the left of a token that begins in a state: (token, its entry)."""
+        self._left: dict[_Node, _Node | None] = {}
+        """(token, entry) -> one such, or None where nothing has to stand there."""
+        self._after: dict[int, list[_Node]] = defaultdict(list)
+        """What may follow a token that ends in a state: (token, its state at the end)."""
+        self._right: dict[_Node, _Node | None] = {}
+        """(token, state at its end) -> one such, or None where nothing has to stand there."""
+        self._find_left()
+        self._find_right()
+
+    def reason_against(self, id: int) -> Reason | None:
+        """Why no word encodes to a token; None where one does."""
+        if id not in self._entries:
+            return "other-merges"
+        if not self._entries[id]:
+            return "no-utf8"
+        return None if any(self._ways(id)) else "no-neighbours"
+
+    def texts_with(self, id: int) -> Iterator[str]:
+        """Yield words that encode to a token unless the pre-tokenizer cuts them, a bounded number.
+
+        What was found first comes first, then all that agree.
+        """
+        yield from islice(self._texts_with(id), _MOST_TRIES)
+
+    def is_always_cut(self, id: int) -> bool:
+        """Tell whether no pre-token leaves a token whole, given that `texts_with` found none."""
+        pretokenizer = self._tokenizer.pretokenizer
+        text = self._bytes[id].decode(errors="ignore")
+        if pretokenizer.name not in _CLOSED or not text:
+            return False
+        if pretokenizer.split(text) == [text]:
+            return False
+        # What fits into a contraction alone was tried with all its ends, but not before a marker.
+        fits = any(pretokenizer.split(text + end) == [text + end] for end in _ENDINGS[1:])
+        return not fits or self._marker is None
+
+    def _texts_with(self, id: int) -> Iterator[str]:
+        for entry, end in self._ways(id):
+            left, right = self._left[id, entry], self._right[id, end]
+            lefts = [left] if left is None else self._neighbours(left, self._before[entry])
+            rights = [right] if right is None else self._neighbours(right, self._after[end])
+            for one in lefts:
+                if one is not None and one != left and not self._agree(one[0], id):
+                    continue
+                for other in rights:
+                    if other is not None and other != right and not self._agree(id, other[0]):
+                        continue
+                    data = self._bytes_to(one) + self._bytes[id] + self._bytes_from(other)
+                    yield data.decode()
+                    if other is None and entry == BETWEEN_CHARACTERS:
+                        yield from (data.decode() + ending for ending in _ENDINGS[1:])
+
+    @staticmethod
+    def _neighbours(first: _Node, others: list[_Node]) -> list[_Node]:
+        return [first, *(other for other in others[:_MOST_NEIGHBOURS] if other != first)]
+
+    def _ways(self, id: int) -> Iterator[tuple[int, int]]:
+        for entry, end in self._entries[id].items():
+            if (id, entry) in self._left and (id, end) in self._right:
+                yield entry, end
+
+    def _bytes_to(self, node: _Node | None) -> bytes:
+        data = b""
+        while node is not None:
+            data = self._bytes[node[0]] + data
+            node = self._left[node]
+        return data
+
+    def _bytes_from(self, node: _Node | None) -> bytes:
+        data = b""
+        while node is not None:
+            data += self._bytes[node[0]]
+            node = self._right[node]
+        return data
+
+    def _find_left(self) -> None:
+        waiting: list[_Node] = []
+        for id, entries in self._entries.items():
+            for entry, end in entries.items():
+                if entry == BETWEEN_CHARACTERS and id != self._marker:
+                    self._left[id, entry] = None
+                    self._add_before(id, entry, end)
+                else:
+                    waiting.append((id, entry))
+        for id, entry in self._settled(waiting, self._before, self._left, to_left=True):
+            self._add_before(id, entry, self._entries[id][entry])
+
+    def _add_before(self, id: int, entry: int, end: int) -> None:
+        if not self._tokenizer.ends_word(id):
+            self._before[end].append((id, entry))
+
+    def _find_right(self) -> None:
+        waiting: list[_Node] = []
+        for id, entries in self._entries.items():
+            for end in sorted(set(entries.values())):
+                ends = self._marker is None or self._tokenizer.ends_word(id)
+                if ends and end == BETWEEN_CHARACTERS:
+                    self._right[id, end] = None
+                    self._add_after(id, end)
+                elif not self._tokenizer.ends_word(id):
+                    waiting.append((id, end))
+        for id, end in self._settled(waiting, self._after, self._right, to_left=False):
+            self._add_after(id, end)
+
+    def _add_after(self, id: int, end: int) -> None:
+        for entry, reached in self._entries[id].items():
+            if reached == end:
+                self._after[entry].append((id, end))
+
+    def _settled(
+        self,
+        waiting: list[_Node],
+        beside: dict[int, list[_Node]],
+        found: dict[_Node, _Node | None],
+        *,
+        to_left: bool,
+    ) -> Iterator[_Node]:
+        """Find a neighbour for each that waits for one, until nobody finds any more."""
+        tried: dict[_Node, int] = defaultdict(int)
+        while True:
+            still: list[_Node] = []
+            for node in waiting:
+                candidates = beside[node[1]]
+                for candidate in candidates[tried[node] :]:
+                    pair = (candidate[0], node[0]) if to_left else (node[0], candidate[0])
+                    if self._agree(*pair):
+                        found[node] = candidate
+                        yield node
+                        break
+                else:
+                    tried[node] = len(candidates)
+                    still.append(node)
+            if len(still) == len(waiting):
+                return
+            waiting = still
+
+    def _do_agree(self, left: int, right: int) -> bool:
+        return self._merged(self._spelled[left] + self._spelled[right]) == [left, right]
+
+    def _merged(self, symbols: tuple[int, ...]) -> list[int]:
+        return merge_symbols(symbols, self._ranks, self._made)
+
+    def _without_marker(self, id: int) -> bytes:
+        token = self._tokenizer.vocab[id]
+        if self._tokenizer.end_of_word is None or not self._tokenizer.ends_word(id):
+            return token
+        return token[: len(token) - len(self._tokenizer.end_of_word.encode())]
+
+
+def is_partial_utf8(token: bytes) -> bool:
+    """Tell whether bytes are no whole characters, so that no text is these bytes alone.
+
+    >>> is_partial_utf8("é".encode()), is_partial_utf8(b"\\xc3")
+    (False, True)
+    """
+    return not token.isascii() and state_after(token) in (NO_STATE, *range(1, 8))

@@ -1,0 +1,227 @@
+"""A vocabulary as a table: its tokens in columns, searched, filtered and sorted."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Mapping
+from dataclasses import dataclass
+from functools import cached_property
+from typing import TYPE_CHECKING, Final, Literal
+
+import numpy as np
+import regex
+from numpy.typing import NDArray
+
+from bpe_core.errors import PatternTimeoutError, SearchError
+from bpe_core.pretokenizers import compile_pattern
+from bpe_core.types import read_only
+from bpe_core.unicode.kinds import script_of
+from bpe_core.vocabulary.reachability import is_partial_utf8
+
+if TYPE_CHECKING:
+    from bpe_core.tokenizer import Tokenizer
+
+SearchBy = Literal["text", "bytes", "regex"]
+SortBy = Literal["id", "length", "use"]
+Rows = NDArray[np.int64]
+
+NO_LETTERS: Final = "no letters"
+SEVERAL_SCRIPTS: Final = "several scripts"
+
+_SECONDS: Final = 1.0
+_MOST_HEX: Final = 2_000
+_FEW_CHARACTERS: Final = 12
+_SEARCHES_BETWEEN_LOOKS: Final = 32
+
+
+@dataclass(frozen=True, slots=True)
+class Query:
+    """Which tokens are wanted, all conditions together, and in which order."""
+
+    text: str = ""
+    """What a token has in it; every token has nothing in it."""
+    by: SearchBy = "text"
+    """text: these characters, as they are. bytes: these bytes, in hex. regex: a match anywhere in
+    the token's text, where a byte that is no whole character is U+DC80 to U+DCFF."""
+    script: str | None = None
+    """One of `Vocabulary.scripts`."""
+    shortest: int = 0
+    longest: int | None = None
+    """Lengths are in bytes."""
+    leading_space: bool | None = None
+    partial_utf8: bool | None = None
+    special: bool | None = None
+    """None: with and without."""
+    only: tuple[int, ...] | None = None
+    """Only these ids, such as those an audit found."""
+    sort: SortBy = "id"
+    descending: bool = False
+    """Equals are in the order of ids either way."""
+
+
+class Vocabulary:
+    """A tokenizer's tokens in columns of one length, in the order of ids; arrays are read-only.
+
+    >>> from bpe_core.gpt2 import gpt2
+    >>> vocabulary = Vocabulary(gpt2())
+    >>> rows = vocabulary.find(Query("hugg"))
+    >>> vocabulary.ids[rows].tolist(), vocabulary.tokens[rows[0]]
+    ([41130, 46292], b' hugged')
+    """
+
+    def __init__(self, tokenizer: Tokenizer, uses: NDArray[np.int64] | None = None) -> None:
+        """Lay a tokenizer out; `uses` is int64[largest id + 1], all 0 where it is None."""
+        vocab = tokenizer.vocab
+        ids = sorted(vocab)
+        special = set(tokenizer.special_tokens.values())
+        tokens = [vocab[id] for id in ids]
+        self.tokens: tuple[bytes, ...] = tuple(tokens)
+        self.ids = read_only(np.array(ids, np.int64))
+        """int64[n]"""
+        self.lengths = read_only(np.array([len(token) for token in tokens], np.int64))
+        """int64[n]: in bytes."""
+        self.uses = read_only(
+            np.zeros(len(ids), np.int64) if uses is None else uses[self.ids].astype(np.int64)
+        )
+        """int64[n]"""
+        self.leading_space = read_only(np.array([token[:1] == b" " for token in tokens], np.bool_))
+        """bool[n]"""
+        self.partial_utf8 = read_only(np.array([is_partial_utf8(token) for token in tokens]))
+        """bool[n]: bytes that are no whole characters."""
+        self.special = read_only(np.array([id in special for id in ids], np.bool_))
+        """bool[n]"""
+        ranks = {merge.id: merge.rank for merge in reversed(tokenizer.merges)}
+        self.ranks = read_only(np.array([ranks.get(id, -1) for id in ids], np.int64))
+        """int64[n]: the rank of the merge that first makes a token; -1 where none does."""
+        parts = [part for merge in tokenizer.merges for part in merge.pair]
+        self.n_built_on = read_only(np.bincount(parts, minlength=ids[-1] + 1)[self.ids])
+        """int64[n]: how many merges take a token as a part."""
+
+    def __len__(self) -> int:
+        return len(self.tokens)
+
+    @cached_property
+    def _texts(self) -> tuple[str, ...]:
+        return tuple(token.decode("utf-8", "surrogateescape") for token in self.tokens)
+
+    @cached_property
+    def _script_of_each(self) -> tuple[NDArray[np.int64], tuple[str, ...]]:
+        numbers: dict[str, int] = {}
+        each = [numbers.setdefault(_script(text), len(numbers)) for text in self._texts]
+        return np.array(each, np.int64), tuple(numbers)
+
+    @cached_property
+    def scripts(self) -> Mapping[str, int]:
+        """How many tokens are of each script, most first."""
+        each, names = self._script_of_each
+        counts = np.bincount(each, minlength=len(names)).tolist()
+        return dict(sorted(zip(names, counts, strict=True), key=lambda item: (-item[1], item[0])))
+
+    @cached_property
+    def length_counts(self) -> NDArray[np.int64]:
+        """int64[longest + 1]: how many tokens have each length in bytes, special ones left out."""
+        return read_only(np.bincount(self.lengths[~self.special]))
+
+    @cached_property
+    def length_kinds(self) -> NDArray[np.int64]:
+        """int64[3, longest + 1]: `length_counts` of three kinds, which no token is two of.
+
+        With a leading space, without one, and partial UTF-8, in this order.
+        """
+        kinds = np.where(self.partial_utf8, 2, np.where(self.leading_space, 0, 1))
+        n_lengths = len(self.length_counts)
+        places = (kinds * n_lengths + self.lengths)[~self.special]
+        return read_only(np.bincount(places, minlength=3 * n_lengths).reshape(3, n_lengths))
+
+    def find(self, query: Query) -> Rows:
+        """Return the rows of the tokens that a query asks for, in its order: int64[n_found].
+
+        Raises `SearchError` for what is not hex, `PatternError` for a regular expression that does
+        not compile, and `PatternTimeoutError` for one that takes over a second.
+        """
+        fits = self._filtered(query)
+        if query.text:
+            rows = np.flatnonzero(fits)
+            fits[rows] = self._searched(query, rows)
+        rows = np.flatnonzero(fits)
+        if query.sort != "id" or query.descending:
+            keys = {"id": self.ids, "length": self.lengths, "use": self.uses}[query.sort][rows]
+            rows = rows[np.argsort(-keys if query.descending else keys, kind="stable")]
+        return rows
+
+    def _filtered(self, query: Query) -> NDArray[np.bool_]:
+        fits = self.lengths >= query.shortest
+        if query.longest is not None:
+            fits &= self.lengths <= query.longest
+        for wanted, column in (
+            (query.leading_space, self.leading_space),
+            (query.partial_utf8, self.partial_utf8),
+            (query.special, self.special),
+        ):
+            if wanted is not None:
+                fits &= column == wanted
+        if query.script is not None:
+            each, names = self._script_of_each
+            fits &= each == (names.index(query.script) if query.script in names else -1)
+        if query.only is not None:
+            fits &= np.isin(self.ids, np.array(query.only, np.int64))
+        return fits
+
+    def _searched(self, query: Query, rows: Rows) -> list[bool]:
+        if query.by == "regex":
+            return self._matched(query.text, rows)
+        if query.by == "bytes":
+            needle = _bytes_of_hex(query.text)
+        else:
+            # What no UTF-8 exists for is in no token.
+            needle = query.text.encode("utf-8", "surrogatepass")
+        tokens = self.tokens
+        return [needle in tokens[row] for row in rows.tolist()]
+
+    def _matched(self, pattern: str, rows: Rows) -> list[bool]:
+        compiled = compile_pattern(pattern, remedy="Correct it, or search for text")
+        texts = self._texts
+        listed: list[int] = rows.tolist()
+        # Of this thread's own work: a busy machine makes a search slow, not wrong.
+        deadline = time.thread_time() + _SECONDS
+        found: list[bool] = []
+        try:
+            for n, text in enumerate([texts[row] for row in listed]):
+                # With a limit of its own a match takes 2 microseconds more, ten times as long. In
+                # few characters not even nested repeats find many ways to go.
+                if len(text) <= _FEW_CHARACTERS:
+                    found.append(compiled.search(text) is not None)
+                    # A look at the clock takes as long as a search of a few characters.
+                    if n % _SEARCHES_BETWEEN_LOOKS:
+                        continue
+                else:
+                    found.append(compiled.search(text, timeout=_SECONDS) is not None)
+                if time.thread_time() > deadline:
+                    raise TimeoutError
+        except TimeoutError:
+            raise PatternTimeoutError(
+                f"The regular expression was not done within {_SECONDS:g} second, after "
+                f"{len(found):,} of {len(rows):,} tokens. Make it simpler: one repeat in place of "
+                f"nested ones such as (a+)+, or filter first."
+            ) from None
+        return found
+
+
+def _script(text: str) -> str:
+    if text.isascii():
+        return "Latin" if any(c.isalpha() for c in text) else NO_LETTERS
+    scripts = {script for c in text if c < "\udc80" or c > "\udcff" if (script := script_of(c))}
+    if len(scripts) > 1:
+        return SEVERAL_SCRIPTS
+    return scripts.pop() if scripts else NO_LETTERS
+
+
+def _bytes_of_hex(text: str) -> bytes:
+    digits = regex.sub(r"0[xX]|[\s,:\\x]+", "", text[:_MOST_HEX])
+    try:
+        return bytes.fromhex(digits)
+    except ValueError:
+        raise SearchError(
+            f"{text[:40]!r} is not bytes in hex. Write two digits from 0 to F for each byte, such "
+            f"as E6 97 A5."
+        ) from None
