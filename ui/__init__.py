@@ -1,0 +1,1 @@
+"""What the pages share: the workspace, runs on disk, jobs, charts and components."""

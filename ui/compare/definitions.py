@@ -1,0 +1,65 @@
+"""What each figure of a comparison means, in a line, and which paper it is from."""
+
+from __future__ import annotations
+
+from typing import Final, NamedTuple
+
+
+class Definition(NamedTuple):
+    """A figure's name as the tables write it, what it is, and where it was first defined."""
+
+    name: str
+    meaning: str
+    source: str = ""
+
+
+FIGURES: Final = (
+    Definition("Tokens", "How many tokens the text takes; special tokens are read as text."),
+    Definition("Bytes per token", "Bytes of UTF-8 over tokens: more is shorter."),
+    Definition("Characters per token", "Code points over tokens."),
+    Definition(
+        "Tokens per word",
+        "Fertility: into how many tokens a word, a run of letters, marks and numbers, is cut on "
+        "average. 1 is the least.",
+        "Ács 2019, “Exploring BERT’s vocabulary”; Rust et al. 2021, “How good is your tokenizer?”",
+    ),
+    Definition(
+        "Words kept whole",
+        "The share of words that no token border cuts.",
+        "Rust et al. 2021, who count the rest as “continued words”",
+    ),
+    Definition(
+        "Rényi efficiency",
+        "How evenly the vocabulary is used, from 0 to 1, at order 2.5. Rare tokens and very "
+        "frequent ones lower it; so does a vocabulary larger than the text can use.",
+        "Zouhar et al. 2023, “Tokenization and the noiseless channel”",
+    ),
+    Definition("Vocabulary", "How many tokens there are, special ones included."),
+    Definition("Only this vocabulary has", "Tokens that none of the others has, by their bytes."),
+    Definition("Tokens here that only it has", "Tokens of the text that are among those."),
+    Definition(
+        "Bytes in no token",
+        "Text that the vocabulary can’t spell, or white space that is left out. Who leaves text "
+        "out needs fewer tokens for it, so no figure is marked as the best then.",
+    ),
+)
+LANGUAGES: Final = (
+    Definition(
+        "Parity",
+        "Tokens for the same sentences over those of the language compared with. 1 is parity; at "
+        "2 a language pays twice.",
+        "Petrov et al. 2023, “Language model tokenizers introduce unfairness between languages”, "
+        "who call it the premium",
+    ),
+    Definition(
+        "Gini coefficient",
+        "How unequally the tokens are spread over the languages: 0 where all need as many, "
+        "towards 1 where one needs them all.",
+        "Foroutan et al. 2025, “Parity-aware byte-pair encoding”; the coefficient itself is "
+        "Gini’s, 1912",
+    ),
+    Definition(
+        "Merges of a script",
+        "A merge counts for the script that most letters of its token belong to.",
+    ),
+)

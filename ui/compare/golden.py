@@ -1,0 +1,56 @@
+"""The golden texts that GPT-2's badge counts, each with its ids and where they are from."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import streamlit as st
+
+from bpe_core.gpt2 import GoldenCase, gpt2, gpt2_golden_cases
+from ui.components.symbol_rows import SymbolRow, Tile, Tiles, symbol_rows
+from ui.labels import plain_markdown
+
+_MOST_TILES = 16
+
+
+def golden_part() -> None:
+    """Draws how many golden texts come out exactly, and every one of them under a fold."""
+    cases = gpt2_golden_cases()
+    exact = sum(case.is_exact for case in cases)
+    with st.expander(f"GPT-2 exact: {exact} of {len(cases)} golden texts, computed here"):
+        for number, (provenance, n) in enumerate(provenances(cases).items(), start=1):
+            texts = "text" if n == 1 else "texts"
+            st.markdown(f"**[{number}]** {n} {texts}: {plain_markdown(provenance, 400)}.")
+        symbol_rows(
+            golden_rows(cases),
+            key="compare_golden",
+            caption="Golden texts as GPT-2 cuts them, with their ids",
+            columns=("The text in its tokens",),
+        )
+
+
+def provenances(cases: Sequence[GoldenCase]) -> dict[str, int]:
+    """Where the ids are from, and how many texts each stands behind."""
+    counts: dict[str, int] = {}
+    for case in cases:
+        counts[case.provenance] = counts.get(case.provenance, 0) + 1
+    return counts
+
+
+def golden_rows(cases: Sequence[GoldenCase]) -> list[SymbolRow]:
+    """A row a text: its published ids as tiles, the ids themselves, and whether they came out."""
+    vocab = gpt2().vocab
+    numbers = {provenance: n for n, provenance in enumerate(provenances(cases), start=1)}
+    rows: list[SymbolRow] = []
+    for case in cases:
+        shown = case.ids[:_MOST_TILES]
+        left = len(case.ids) - len(shown)
+        ids = " ".join(map(str, shown)) + (f" and {left:,} more" if left else "")
+        rows.append(
+            SymbolRow(
+                label=f"{'✓' if case.is_exact else '✗'} {case.group} [{numbers[case.provenance]}]",
+                cells=(Tiles(tuple(Tile(vocab[id], id) for id in shown)),),
+                note=ids,
+            )
+        )
+    return rows

@@ -1,0 +1,208 @@
+"""What languages cost, in words and in rows: every figure is the core's."""
+
+from __future__ import annotations
+
+import csv
+import hashlib
+import io
+import math
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Final
+
+import streamlit as st
+
+from bpe_core.comparison import TokenizerMetrics
+from bpe_core.corpora.samples import ParallelText
+from bpe_core.encoders import Encoder
+from bpe_core.languages import (
+    LanguageCosts,
+    ScriptMerges,
+    compare_languages,
+    merges_per_script,
+)
+from bpe_core.tokenizer import Tokenizer
+from ui.components.figures import Row
+
+PARITY: Final = "Parity"
+
+
+@dataclass(frozen=True, slots=True)
+class Measure:
+    """One figure of each language: how it is read off, written, and what it says."""
+
+    figure: Callable[[LanguageCosts, int], float]
+    shape: str
+    lead: str
+    is_ratio: bool = False
+    """Drawn on an axis of factors, with a line at 1."""
+
+
+MEASURES: Final[Mapping[str, Measure]] = {
+    PARITY: Measure(
+        lambda costs, place: costs.parity[place] or math.nan,
+        "{:.2f}",
+        "Tokens for the same sentences, for each that {reference} needs. At 2 a language pays "
+        "twice.",
+        is_ratio=True,
+    ),
+    "Tokens per word": Measure(
+        lambda costs, place: costs.metrics[place].tokens_per_word,
+        "{:.2f}",
+        "Into how many tokens a word is cut. Where no spaces are written, as in Thai, a word here "
+        "is a whole phrase.",
+    ),
+    "Bytes per token": Measure(
+        lambda costs, place: costs.metrics[place].bytes_per_token,
+        "{:.2f}",
+        "How many bytes a token stands for. Scripts differ in bytes a letter: compare within one.",
+    ),
+    "Tokens": Measure(
+        lambda costs, place: costs.metrics[place].n_tokens or math.nan,
+        "{:,.0f}",
+        "Tokens for the same sentences.",
+    ),
+}
+
+
+def costs_of_languages(
+    texts: Sequence[ParallelText], encoders: Sequence[Encoder], reference: str
+) -> tuple[LanguageCosts, ...]:
+    """What each tokenizer charges each language; raises what `compare_languages` raises."""
+    fingerprints = tuple(encoder.fingerprint for encoder in encoders)
+    return _costs(digest_of(texts), fingerprints, reference, texts, encoders)
+
+
+@st.cache_resource(max_entries=16, show_spinner="Comparing languages")
+def _costs(
+    digest: str,
+    fingerprints: tuple[str, ...],
+    reference: str,
+    _texts: Sequence[ParallelText],
+    _encoders: Sequence[Encoder],
+) -> tuple[LanguageCosts, ...]:
+    return compare_languages(_texts, _encoders, reference)
+
+
+def merges_of_scripts(tokenizer: Tokenizer) -> ScriptMerges:
+    """How many merges each script got over training."""
+    return _merges(tokenizer.fingerprint, tokenizer)
+
+
+@st.cache_resource(max_entries=8, show_spinner="Counting the merges of each script")
+def _merges(fingerprint: str, _tokenizer: Tokenizer) -> ScriptMerges:
+    return merges_per_script(_tokenizer)
+
+
+def digest_of(texts: Sequence[ParallelText]) -> str:
+    """A hash over names and sentences."""
+    digest = hashlib.sha256()
+    for text in texts:
+        for part in (text.name, *text.sentences):
+            data = part.encode("utf-8", "surrogatepass")
+            digest.update(b"%d:" % len(data))
+            digest.update(data)
+        digest.update(b";")
+    return digest.hexdigest()
+
+
+def cheapest_first(costs: LanguageCosts) -> list[int]:
+    """The places of the languages, those that the tokenizer charges least first."""
+    counts = [metrics.n_tokens for metrics in costs.metrics]
+    return sorted(range(len(counts)), key=lambda place: counts[place])
+
+
+def cannot_spell(metrics: TokenizerMetrics) -> bool:
+    """Whether some of the text is in no token, or in one that means "unknown"."""
+    return metrics.unknown_bytes > 0
+
+
+def language_sentence(
+    texts: Sequence[ParallelText], costs: Sequence[LanguageCosts], names: Sequence[str]
+) -> str:
+    """What the language that each tokenizer charges most pays; names may be a visitor's words."""
+    parts: list[str] = []
+    for one, name in zip(costs, names, strict=True):
+        dearest = _dearest(one)
+        parts.append(f"{one.parity[dearest]:.1f} under {name} ({texts[dearest].name})")
+    reference = texts[costs[0].reference].name
+    return f"At most, a language pays this many times what {reference} does: {', '.join(parts)}."
+
+
+def summary_rows(costs: Sequence[LanguageCosts]) -> list[Row]:
+    """How evenly each tokenizer charges the languages."""
+    rows = [
+        _row("Mean parity", [one.mean_parity for one in costs], "{:.2f}", -1),
+        _row("Highest parity", [one.parity[_dearest(one)] for one in costs], "{:.2f}", -1),
+        _row("Gini coefficient", [one.gini for one in costs], "{:.3f}", -1),
+        _row("Rényi efficiency", [one.renyi_efficiency for one in costs], "{:.3f}", 1),
+    ]
+    if any(cannot_spell(metrics) for one in costs for metrics in one.metrics):
+        # Who leaves text out needs fewer tokens for it: nobody is the better for that.
+        rows = [Row(row.name, row.figures) for row in rows]
+        n = [sum(cannot_spell(metrics) for metrics in one.metrics) for one in costs]
+        rows.append(Row("Languages it cannot spell", tuple(map(str, n))))
+    return rows
+
+
+def _dearest(costs: LanguageCosts) -> int:
+    return max(range(len(costs.parity)), key=lambda place: costs.parity[place])
+
+
+def _row(name: str, values: Sequence[float], shape: str, direction: int) -> Row:
+    shown = tuple("–" if math.isnan(value) else shape.format(value) for value in values)
+    best = None
+    if len(values) > 1 and not any(map(math.isnan, values)):
+        best = max(range(len(values)), key=lambda place: values[place] * direction)
+        if shown.count(shown[best]) > 1:
+            best = None
+    return Row(name, shown, best)
+
+
+def language_rows(
+    texts: Sequence[ParallelText], costs: Sequence[LanguageCosts], measure: Measure
+) -> list[Row]:
+    """One measure of every language under every tokenizer."""
+    rows: list[Row] = []
+    for place, text in enumerate(texts):
+        values = [measure.figure(one, place) for one in costs]
+        shown = ("–" if math.isnan(value) else measure.shape.format(value) for value in values)
+        rows.append(Row(text.name, tuple(shown)))
+    return rows
+
+
+def language_csv(
+    texts: Sequence[ParallelText], costs: Sequence[LanguageCosts], names: Sequence[str]
+) -> bytes:
+    """All measures of every language, a line for each language and tokenizer."""
+    buffer = io.StringIO()
+    writer = csv.writer(buffer, lineterminator="\r\n")
+    titles = [title.lower().replace(" ", "_") for title in MEASURES]
+    writer.writerow(["language", "scripts", "tokenizer", "bytes", *titles])
+    for place, text in enumerate(texts):
+        for one, name in zip(costs, names, strict=True):
+            values = [measure.figure(one, place) for measure in MEASURES.values()]
+            writer.writerow(
+                [
+                    _plain_cell(text.name),
+                    " ".join(text.scripts),
+                    _plain_cell(name),
+                    one.metrics[place].n_bytes,
+                    *("" if math.isnan(value) else f"{value:.6g}" for value in values),
+                ]
+            )
+    return buffer.getvalue().encode("utf-8-sig")
+
+
+def parallel_table(texts: Sequence[ParallelText]) -> bytes:
+    """Parallel sentences as `read_parallel` reads them: a column a language."""
+    buffer = io.StringIO()
+    writer = csv.writer(buffer, lineterminator="\r\n")
+    writer.writerow([text.name for text in texts])
+    writer.writerows(zip(*(text.sentences for text in texts), strict=True))
+    return buffer.getvalue().encode()
+
+
+def _plain_cell(words: str) -> str:
+    """A cell that no spreadsheet takes for a formula."""
+    return f"'{words}" if words.startswith(("=", "+", "-", "@", "\t", "\r")) else words

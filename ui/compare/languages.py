@@ -1,0 +1,191 @@
+"""The part of Compare on languages: the same sentences in many, what each costs, who got merges."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import streamlit as st
+
+from bpe_core.corpora.samples import ParallelText, parallel_texts
+from bpe_core.errors import BpeError
+from bpe_core.frequencies import steps_to_draw
+from bpe_core.languages import LanguageCosts, read_parallel
+from ui import frame, workspace
+from ui.chart_style import CONFIG
+from ui.choices import choose_one
+from ui.compare import charts
+from ui.compare.language_figures import (
+    MEASURES,
+    cannot_spell,
+    cheapest_first,
+    costs_of_languages,
+    language_csv,
+    language_rows,
+    language_sentence,
+    merges_of_scripts,
+    parallel_table,
+    summary_rows,
+)
+from ui.compare.shelf import Member
+from ui.components.figures import figure_table
+from ui.labels import plain_markdown, plain_text
+
+_MOST_DRAWN = 60
+_FIRST_REFERENCE = "English"
+
+
+Costs = tuple[Sequence[ParallelText], Sequence[LanguageCosts]]
+
+
+def languages_part(members: Sequence[Member]) -> Costs | None:
+    """Draws what the tokenizers charge each language, and the merges that each script got.
+
+    Gives the sentences and their costs; None where they can't be compared.
+    """
+    with st.container(horizontal=True, vertical_alignment="center"):
+        st.header("Languages", anchor=False, width="content")
+        st.space("stretch")
+        with st.popover("Your own sentences", width="content"):
+            _own_sentences()
+    texts = workspace.current().parallel or parallel_texts()
+    with st.container(horizontal=True, vertical_alignment="bottom", gap="medium"):
+        names = [text.name for text in texts]
+        reference = st.selectbox(
+            "Compared with",
+            names,
+            index=names.index(_FIRST_REFERENCE) if _FIRST_REFERENCE in names else 0,
+            format_func=plain_text,
+            width=220,
+            key="compare_reference",
+        )
+        measure = choose_one("Measure", list(MEASURES), key="measure", shows_label=True)
+    costs = None
+    try:
+        costs = costs_of_languages(texts, [member.encoder for member in members], reference)
+    except BpeError as error:
+        st.error(plain_markdown(str(error), 600))
+    else:
+        _costs(texts, costs, members, measure)
+    _merges(members)
+    return None if costs is None else (texts, costs)
+
+
+def _costs(
+    texts: Sequence[ParallelText],
+    costs: Sequence[LanguageCosts],
+    members: Sequence[Member],
+    title: str,
+) -> None:
+    measure = MEASURES[title]
+    names = [member.name for member in members]
+    order = cheapest_first(costs[0])
+    drawn = order[-_MOST_DRAWN:]
+    reference = texts[costs[0].reference].name
+    st.markdown(plain_markdown(language_sentence(texts, costs, names), 1_000))
+    picture, table = st.columns([3, 2], gap="large")
+    with picture:
+        lead = measure.lead.format(reference=plain_markdown(reference))
+        st.markdown(f":gray[{lead}]")
+        figure = charts.language_dots(
+            [texts[place].name for place in drawn],
+            [
+                (
+                    name,
+                    [measure.figure(one, place) for place in drawn],
+                    [cannot_spell(one.metrics[place]) for place in drawn],
+                )
+                for name, one in zip(names, costs, strict=True)
+            ],
+            unit=title.lower(),
+            shape=measure.shape,
+            is_ratio=measure.is_ratio,
+            theme=frame.theme_type(),
+        )
+        st.plotly_chart(figure, theme=None, config=CONFIG, key="compare_languages")
+        notes = [f"The {len(drawn)} dearest of {len(order):,} languages."] * (drawn != order)
+        if any(cannot_spell(metrics) for one in costs for metrics in one.metrics):
+            notes.append("Hollow: it cannot spell all of the sentences, and needs less for that.")
+        if notes:
+            st.markdown(f":gray[{' '.join(notes)}]")
+    with table:
+        n = len(texts[0].sentences)
+        st.markdown(
+            f":gray[{n:,} {'sentence' if n == 1 else 'sentences'} in {len(texts)} languages, "
+            "all together. The dot marks the best figure.]"
+        )
+        figure_table(names, summary_rows(costs), caption="Fairness", key="compare_fairness")
+        st.download_button(
+            "Download the figures",
+            lambda: language_csv(texts, costs, names),
+            file_name="languages.csv",
+            mime="text/csv",
+            on_click="ignore",
+        )
+        with st.expander(f"{title} of every language"):
+            figure_table(
+                names,
+                language_rows(texts, costs, measure),
+                caption=f"{title} of every language",
+                key="compare_language_rows",
+            )
+
+
+def _merges(members: Sequence[Member]) -> None:
+    known = {m.name: m.merges_tokenizer for m in members if m.merges_tokenizer is not None}
+    st.subheader("Where the merges went", anchor=False)
+    # Names are different from one another, and the run's own is always one of them.
+    name = next(iter(known))
+    if len(known) > 1:
+        name = st.segmented_control(
+            "Tokenizer",
+            list(known),
+            default=name,
+            required=True,
+            format_func=plain_markdown,
+            label_visibility="collapsed",
+            key="compare_merges_of",
+        )
+    tokenizer = known[name]
+    assert tokenizer is not None
+    spent = merges_of_scripts(tokenizer)
+    if not tokenizer.n_merges:
+        st.markdown(":gray[This tokenizer has no merges.]")
+        return
+    st.markdown(
+        ":gray[Of all merges so far, how many made a token of each script. A cut character is a "
+        "part of one: in scripts of three bytes a letter the first merges go there.]"
+    )
+    steps = steps_to_draw(tokenizer.n_merges)
+    figure = charts.script_curves(
+        steps, list(zip(spent.names, spent.after[:, steps], strict=True)), theme=frame.theme_type()
+    )
+    st.plotly_chart(figure, theme=None, config=CONFIG, key="compare_scripts")
+
+
+def _own_sentences() -> None:
+    st.markdown(
+        "A table with a column a language, its first row their names; or a text file a language, "
+        "a sentence a line. The n-th sentence of each must mean the same."
+    )
+    with st.form("own_sentences", border=False):
+        uploads = st.file_uploader(
+            "CSV or TSV, or text files", accept_multiple_files=True, key="parallel_upload"
+        )
+        if st.form_submit_button("Compare these"):
+            try:
+                texts = read_parallel({upload.name: upload.getvalue() for upload in uploads})
+            except BpeError as error:
+                st.error(plain_markdown(str(error), 600))
+            else:
+                workspace.update(parallel=texts)
+    with st.container(horizontal=True):
+        st.download_button(
+            "The sample as a table",
+            lambda: parallel_table(parallel_texts()),
+            file_name="sentences.csv",
+            mime="text/csv",
+            on_click="ignore",
+        )
+        if workspace.current().parallel and st.button("Back to the sample"):
+            workspace.update(parallel=())
+            st.rerun()

@@ -1,0 +1,239 @@
+"""A comparison as one HTML file, to be kept, sent and printed.
+
+It is built as a tree, so that no name and no text of a visitor can become markup; it runs no
+script and loads nothing.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Final
+from xml.etree import ElementTree as ET
+
+from bpe_core.alignment import differing_stretches
+from bpe_core.comparison import Comparison
+from bpe_core.corpora.samples import ParallelText
+from bpe_core.encoders import Encoder
+from bpe_core.languages import LanguageCosts
+from ui.chart_style import PALETTES
+from ui.compare.definitions import FIGURES, LANGUAGES, Definition
+from ui.compare.language_figures import (
+    MEASURES,
+    language_rows,
+    language_sentence,
+    summary_rows,
+)
+from ui.compare.verdict import Sentence, figure_rows, shared_sentence, size_of
+from ui.components.figures import Row
+from ui.labels import plain_text, token_label
+
+_COLOURS: Final = "".join(
+    f".series-{place} {{ --series: light-dark({light}, {dark}); }}\n"
+    for place, (light, dark) in enumerate(
+        zip(PALETTES["light"].series, PALETTES["dark"].series, strict=True)
+    )
+)
+_STYLE: Final = (Path(__file__).parent / "report.css").read_text(encoding="utf-8") + _COLOURS
+# Inert even where a browser has a mind of its own about it.
+_POLICY: Final = "default-src 'none'; style-src 'unsafe-inline'"
+_KINDS: Final = ("words and numbers", "punctuation", "white space")
+MOST_DISAGREEMENTS: Final = 60
+_MOST_TOKENS = 12
+_LONGEST_TEXT = 10_000
+
+
+@dataclass(frozen=True, slots=True)
+class Compared:
+    """One of the tokenizers, as the report names it."""
+
+    name: str
+    facts: str
+    note: str
+    encoder: Encoder
+
+
+@dataclass(frozen=True, slots=True)
+class Report:
+    """All that the report says; names, titles and texts may be a visitor's."""
+
+    title: str
+    made_on: str
+    """The day, as it is to be read."""
+    where: str
+    """Which text was compared, such as "held-out text"."""
+    text_sha256: str
+    sentence: Sentence
+    aside: str
+    compared: Sequence[Compared]
+    comparison: Comparison
+    passage: str
+    passage_name: str
+    golden: tuple[int, int]
+    """How many of GPT-2's golden texts come out exactly, and how many there are."""
+    languages: tuple[Sequence[ParallelText], Sequence[LanguageCosts]] | None = None
+
+
+def report_html(report: Report) -> bytes:
+    """The whole file, in UTF-8."""
+    page = ET.Element("html", lang="en")
+    head = _add(page, "head")
+    _add(head, "meta", charset="utf-8")
+    _add(head, "meta", **{"http-equiv": "Content-Security-Policy", "content": _POLICY})
+    _add(head, "meta", name="viewport", content="width=device-width, initial-scale=1")
+    _add(head, "title", f"Tokenizers compared: {plain_text(report.title, 80)}")
+    _add(head, "style").text = _STYLE
+    body = _add(_add(page, "body"), "main")
+    _add(body, "h1", "Tokenizers compared")
+    _add(body, "p", f"{plain_text(report.title, 80)}, {report.made_on}", **{"class": "lead"})
+    verdict = _add(body, "blockquote")
+    line = _add(verdict, "p")
+    for text, is_bold in report.sentence:
+        _add(line, "b" if is_bold else "span", text)
+    _add(verdict, "p", report.aside, **{"class": "aside"})
+    names = [one.name for one in report.compared]
+    _tokenizers(body, report)
+    _figures(body, report, names)
+    _disagreements(body, report, names)
+    if report.languages is not None:
+        _languages(body, *report.languages, names)
+    _definitions(body, (*FIGURES, *(LANGUAGES if report.languages else ())))
+    markup = ET.tostring(page, encoding="unicode", method="html")
+    return f"<!DOCTYPE html>\n{markup}\n".encode("utf-8", "replace")
+
+
+def _tokenizers(body: ET.Element, report: Report) -> None:
+    _add(body, "h2", "Tokenizers")
+    rows = [
+        (one.name, (f"{one.encoder.vocab_size:,}", one.facts, one.note, one.encoder.fingerprint))
+        for one in report.compared
+    ]
+    _table(body, ("tokens", "what encodes", "where from", "fingerprint"), rows, kind="facts")
+    exact, of = report.golden
+    _add(
+        body,
+        "p",
+        f"GPT-2 here gives the published ids on {exact} of {of} golden texts, computed for this "
+        "report.",
+        **{"class": "aside"},
+    )
+
+
+def _figures(body: ET.Element, report: Report, names: Sequence[str]) -> None:
+    comparison = report.comparison
+    _add(body, "h2", f"On all {report.where}")
+    size = f"{size_of(comparison)}, SHA-256 {report.text_sha256}. The dot marks the best figure."
+    _add(body, "p", size, **{"class": "aside"})
+    _rows(body, names, figure_rows(comparison))
+    _add(body, "p", shared_sentence(comparison), **{"class": "aside"})
+    _add(body, "h3", "Where the tokens go")
+    highest = max(max(row.kinds) for row in comparison.rows) or 1
+    for k, kind in enumerate(_KINDS):
+        _add(body, "p", kind, **{"class": "label"})
+        for place, (name, row) in enumerate(zip(names, comparison.rows, strict=True)):
+            _bar(body, place, name, row.kinds[k], highest)
+
+
+def _bar(body: ET.Element, place: int, name: str, count: int, highest: int) -> None:
+    line = _add(body, "div", **{"class": f"bar series-{place}"})
+    _add(line, "i", style=f"width: {70 * count / highest:.2f}%")
+    _add(line, "span", f"{count:,} {name}")
+
+
+def _disagreements(body: ET.Element, report: Report, names: Sequence[str]) -> None:
+    text = report.passage
+    segments = [one.encoder.segments(text) for one in report.compared]
+    differing = [each for each in differing_stretches(segments, text) if each.has_word]
+    _add(body, "h2", "Where they differ")
+    if not differing:
+        same = "On the passage they cut all words alike."
+        _add(body, "p", same, **{"class": "aside"})
+        return
+    shown = differing[:MOST_DISAGREEMENTS]
+    n = len(differing)
+    which = f"The first {len(shown)} of {n:,}" if len(shown) < n else f"All {n:,}"
+    _add(
+        body,
+        "p",
+        f"{which} stretches with letters or numbers in {plain_text(report.passage_name, 80)} that "
+        "not all of them cut alike. A dot stands for a space.",
+        **{"class": "aside"},
+    )
+    rows: list[tuple[str, list[str]]] = []
+    for stretch in shown:
+        cells: list[str] = []
+        for own in segments:
+            inside = [
+                token_label(each.token)
+                for each in own
+                if stretch.byte_start <= each.byte_start < stretch.byte_end
+            ]
+            more = " …" if len(inside) > _MOST_TOKENS else ""
+            cells.append(" | ".join(inside[:_MOST_TOKENS]) + more)
+        rows.append((token_label(text[stretch.start : stretch.end].encode()), cells))
+    _table(body, names, rows, kind="tokens")
+
+
+def _languages(
+    body: ET.Element,
+    texts: Sequence[ParallelText],
+    costs: Sequence[LanguageCosts],
+    names: Sequence[str],
+) -> None:
+    _add(body, "h2", "Languages")
+    _add(body, "p", language_sentence(texts, costs, names))
+    n = len(texts[0].sentences)
+    size = f"{n:,} {'sentence' if n == 1 else 'sentences'} in {len(texts)} languages, all together."
+    _add(body, "p", size, **{"class": "aside"})
+    _rows(body, names, summary_rows(costs))
+    for title in ("Parity", "Tokens per word"):
+        measure = MEASURES[title]
+        _add(body, "h3", f"{title} of every language")
+        lead = measure.lead.format(reference=texts[costs[0].reference].name)
+        _add(body, "p", lead, **{"class": "aside"})
+        _rows(body, names, language_rows(texts, costs, measure))
+
+
+def _definitions(body: ET.Element, definitions: Iterable[Definition]) -> None:
+    _add(body, "h2", "What the figures mean")
+    listed = _add(body, "dl")
+    for definition in definitions:
+        _add(listed, "dt", definition.name)
+        source = f" Source: {definition.source}." if definition.source else ""
+        _add(listed, "dd", definition.meaning + source)
+
+
+def _rows(body: ET.Element, names: Sequence[str], rows: Sequence[Row]) -> None:
+    better = {(row.name, row.better) for row in rows}
+    _table(body, names, [(row.name, row.figures) for row in rows], kind="figures", better=better)
+
+
+def _table(
+    body: ET.Element,
+    columns: Sequence[str],
+    rows: Iterable[tuple[str, Sequence[str]]],
+    *,
+    kind: str,
+    better: set[tuple[str, int | None]] | None = None,
+) -> None:
+    room = _add(body, "div", **{"class": "room"})
+    table = _add(room, "table", **{"class": kind})
+    head = _add(_add(table, "thead"), "tr")
+    _add(head, "td")
+    for column in columns:
+        _add(head, "th", column, scope="col")
+    lines = _add(table, "tbody")
+    for name, cells in rows:
+        line = _add(lines, "tr")
+        _add(line, "th", name, scope="row")
+        for place, cell in enumerate(cells):
+            is_better = better is not None and (name, place) in better
+            _add(line, "td", f"{cell} ●" if is_better else cell)
+
+
+def _add(parent: ET.Element, tag: str, text: str = "", **attributes: str) -> ET.Element:
+    element = ET.SubElement(parent, tag, attributes)
+    # Names are a visitor's: a control character in one could turn the rest of the line around.
+    element.text = plain_text(text, _LONGEST_TEXT)
+    return element

@@ -1,0 +1,114 @@
+"""The shelf as the page draws it: a card a tokenizer, and what can be added."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import streamlit as st
+
+from bpe_core.pretokenizers import PRETOKENIZER_NAMES
+from ui import workspace
+from ui.compare import shelf
+from ui.compare.shelf import MOST_ON_SHELF, PUBLISHED, Member
+from ui.components.shelf import Card
+from ui.components.shelf import shelf as draw_shelf
+from ui.labels import plain_markdown, plain_text
+from ui.run_store import SAMPLE_RUN_ID, StoredRun
+
+_KEY = "compare_shelf"
+_FROM_FILE = "as the file says"
+
+
+def choose_tokenizers(stored: StoredRun) -> tuple[Member, ...]:
+    """Draws the shelf and what can be added to it; gives what is on it, the run's own first."""
+    with st.container(horizontal=True, vertical_alignment="center"):
+        st.header("Tokenizers", anchor=False, width="content")
+        st.space("stretch")
+        with st.popover("Add a tokenizer", width="content"):
+            _additions(stored)
+    on_shelf = shelf.members(stored)
+    draw_shelf([_card(member) for member in on_shelf], key=_KEY, on_removed=_remove)
+    problems = workspace.current().shelf_problems
+    if problems:
+        st.error("\n\n".join(plain_markdown(problem, 600) for problem in problems))
+    return on_shelf
+
+
+def facts_of(member: Member) -> str:
+    """The kind of model, and what encodes with it."""
+    return f"{member.encoder.model}, encoded by {member.encoder.engine}"
+
+
+def _card(member: Member) -> Card:
+    return Card(
+        key=member.key,
+        name=member.name,
+        size=f"{member.encoder.vocab_size:,} tokens",
+        facts=facts_of(member),
+        note=plain_text(member.note, 600),
+        removable=member.key != shelf.OWN,
+    )
+
+
+def _remove() -> None:
+    key = workspace.component_value(_KEY, "removed")
+    if isinstance(key, str):
+        shelf.remove(key)
+
+
+def _additions(stored: StoredRun) -> None:
+    on_shelf = shelf.wanted_keys()
+    if len(on_shelf) >= MOST_ON_SHELF:
+        st.markdown(f"{MOST_ON_SHELF + 1} tokenizers are compared. Remove one to add another.")
+        return
+    published = {shelf.GPT2: "GPT-2", **{key: name for key, (name, _) in PUBLISHED.items()}}
+    with st.container(horizontal=True):
+        for key, name in published.items():
+            if st.button(name, disabled=key in on_shelf, key=f"add_{key}"):
+                _add(key)
+    _runs(stored, on_shelf)
+    _files()
+
+
+def _runs(stored: StoredRun, on_shelf: Sequence[str]) -> None:
+    runs = {SAMPLE_RUN_ID: "The sample run"}
+    for run in workspace.current().recent_runs:
+        runs[run.id] = f"{plain_text(run.title, 44)}, {run.vocab_size:,} tokens"
+    others = [id for id in runs if id != stored.id and shelf.run_key(id) not in on_shelf]
+    if not others:
+        return
+    chosen = st.selectbox(
+        "Another run",
+        others,
+        index=None,
+        format_func=lambda id: runs[id],
+        placeholder="Choose a run",
+        key="add_run",
+    )
+    if chosen is not None:
+        _add(shelf.run_key(chosen))
+
+
+def _files() -> None:
+    # Cleared, so that the next adding neither brings back what was removed nor tries again what
+    # failed.
+    with st.form("add_files", border=False, clear_on_submit=True):
+        uploads = st.file_uploader(
+            "Files: tokenizer.json, .tiktoken, vocab.json with merges.txt, or native",
+            accept_multiple_files=True,
+            key="add_upload",
+        )
+        pretokenizer = st.selectbox(
+            "Pre-tokenizer",
+            [_FROM_FILE, *PRETOKENIZER_NAMES],
+            key="add_pretokenizer",
+            help="A .tiktoken file doesn’t hold it, unless it is one of OpenAI’s.",
+        )
+        if st.form_submit_button("Add from files"):
+            files = [(upload.name, upload.getvalue()) for upload in uploads]
+            shelf.add_files(files, None if pretokenizer == _FROM_FILE else pretokenizer)
+
+
+def _add(key: str) -> None:
+    shelf.add([key])
+    st.rerun()

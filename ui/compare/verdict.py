@@ -1,0 +1,230 @@
+"""A comparison in words and in rows: every figure is the core's, ties and losses are said too."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Sequence
+
+from bpe_core.comparison import Comparison, TokenizerMetrics
+from ui.compare.definitions import FIGURES
+from ui.components.figures import Row
+
+_FRACTIONS = (
+    "half",
+    "a third",
+    "a quarter",
+    "a fifth",
+    "a sixth",
+    "a seventh",
+    "an eighth",
+    "a ninth",
+    "a tenth",
+    "an eleventh",
+    "a twelfth",
+)
+_MEANINGS = {definition.name: definition.meaning for definition in FIGURES}
+_LEAST_PERCENT = 0.05
+"""Below this a difference would be written as 0.0 %."""
+
+Sentence = list[tuple[str, bool]]
+
+
+def verdict_sentence(
+    comparison: Comparison, on_text: str, *, other: str = "GPT-2", place: int = 1
+) -> Sentence:
+    """How the first tokenizer does against another, in pieces: text, and if it is bold.
+
+    `on_text` says on which text, such as "On held-out text"; `other` is the name of the one at
+    `place` of the rows, and may be a visitor's words.
+    """
+    own, theirs = comparison.rows[0], comparison.rows[place]
+    for metrics, who in ((own, "yours"), (theirs, other)):
+        if metrics.unknown_bytes:
+            lost = f"cannot spell {_share(metrics.unknown_bytes, metrics.n_bytes)}"
+            return [(f"{on_text} {who} ", False), (lost, True), (" of the text.", False)]
+    for metrics, rival, who in ((own, theirs, "yours"), (theirs, own, other)):
+        if metrics.dropped_bytes and metrics.n_tokens < rival.n_tokens:
+            lost = f"leaves out {_share(metrics.dropped_bytes, metrics.n_bytes)}"
+            why = " of the text: its pre-tokenizer drops white space."
+            return [(f"{on_text} {who} ", False), (lost, True), (why, False)]
+    figures = comparison.verdict(0, place)
+    size = f"{other}, with a vocabulary {_vocabulary_in_words(figures.vocabulary_ratio)}."
+    if own.n_tokens == theirs.n_tokens:
+        needs, than = "as many tokens", f" as {size}"
+    else:
+        needs, than = _tokens_against(own, theirs), f" than {size}"
+    return [(f"{on_text} yours needs ", False), (needs, True), (than, False)]
+
+
+def verdict_aside(comparison: Comparison, *, other: str = "GPT-2", place: int = 1) -> str:
+    """Where the difference comes from, who keeps more words whole, and what no token stands for."""
+    pair = _Pair(comparison, other, place)
+    sentences = [_gains(pair), _words_whole(pair), _not_covered(pair)]
+    return " ".join(sentence for sentence in sentences if sentence)
+
+
+def others_aside(comparison: Comparison, names: Sequence[str], place: int) -> str:
+    """The first against all but the one at `place`, in one sentence; empty where there is none."""
+    own = comparison.rows[0]
+    parts: list[str] = []
+    for metrics, name in list(zip(comparison.rows, names, strict=True))[1:]:
+        if metrics is comparison.rows[place]:
+            continue
+        if metrics.uncovered_bytes:
+            parts.append(f"not comparable with {name}, which leaves text out")
+        elif metrics.n_tokens == own.n_tokens:
+            parts.append(f"as many as {name}")
+        else:
+            needs = _tokens_against(own, metrics).removesuffix(" tokens").removesuffix(" token")
+            parts.append(f"{needs} than {name}")
+    return f"Against the others: {', '.join(parts)}." if parts and not own.uncovered_bytes else ""
+
+
+def figure_rows(comparison: Comparison) -> list[Row]:
+    """The figures of all, and a mark at the best one where one is better as it is shown."""
+    rows = [
+        _row("Tokens", comparison, lambda m: m.n_tokens, "{:,}", -1),
+        _row("Bytes per token", comparison, lambda m: m.bytes_per_token, "{:.2f}", 1),
+        _row("Characters per token", comparison, lambda m: m.characters_per_token, "{:.2f}", 1),
+        _row("Tokens per word", comparison, lambda m: m.tokens_per_word, "{:.3f}", -1),
+        _row("Words kept whole", comparison, lambda m: m.share_of_words_whole, "{:.1%}", 1),
+        _row("Rényi efficiency", comparison, lambda m: m.renyi_efficiency, "{:.3f}", 1),
+        _row("Vocabulary", comparison, lambda m: m.vocab_size, "{:,}", 0),
+        _row("Only this vocabulary has", comparison, lambda m: m.n_exclusive, "{:,}", 0),
+        _row("Tokens here that only it has", comparison, lambda m: m.n_tokens_exclusive, "{:,}", 0),
+    ]
+    if any(m.uncovered_bytes for m in comparison.rows):
+        rows.append(_row("Bytes in no token", comparison, lambda m: m.uncovered_bytes, "{:,}", -1))
+    return rows
+
+
+def size_of(comparison: Comparison) -> str:
+    """On how much text the figures are."""
+    n = comparison.n_documents
+    documents = f"{n:,} {'document' if n == 1 else 'documents'}, " if n else ""
+    return f"{documents}{comparison.n_bytes:,} bytes"
+
+
+def shared_sentence(comparison: Comparison) -> str:
+    """How many tokens all the vocabularies have."""
+    n, all_of_them = comparison.n_shared, "both" if len(comparison.rows) == 2 else "all"
+    return f"{n:,} {'token is' if n == 1 else 'tokens are'} in {all_of_them} vocabularies."
+
+
+def _row(
+    name: str,
+    comparison: Comparison,
+    figure: Callable[[TokenizerMetrics], float],
+    shape: str,
+    direction: int,
+) -> Row:
+    values = [figure(metrics) for metrics in comparison.rows]
+    shown = tuple("–" if math.isnan(value) else shape.format(value) for value in values)
+    best = None
+    if direction and len(values) > 1 and not any(map(math.isnan, values)):
+        best = max(range(len(values)), key=lambda place: values[place] * direction)
+        # Where the figures read the same, a dot at one of them would look like a mistake.
+        if shown.count(shown[best]) > 1:
+            best = None
+    # A count that leaves text out is no better for being smaller.
+    if any(m.uncovered_bytes for m in comparison.rows) and name != "Bytes in no token":
+        best = None
+    return Row(name, shown, best, _MEANINGS[name])
+
+
+def _tokens_against(own: TokenizerMetrics, theirs: TokenizerMetrics) -> str:
+    """How many tokens fewer or more, in percent, or in tokens where that would read as none."""
+    percent = 100 * (1 - own.n_tokens / theirs.n_tokens) if theirs.n_tokens else math.inf
+    if abs(percent) >= _LEAST_PERCENT and not math.isinf(percent):
+        return f"{abs(percent):,.1f}% {'fewer' if percent > 0 else 'more'} tokens"
+    n = abs(own.n_tokens - theirs.n_tokens)
+    more = "more" if own.n_tokens > theirs.n_tokens else "fewer"
+    return f"{n:,} {more} {'token' if n == 1 else 'tokens'}"
+
+
+def _share(part: int, whole: int) -> str:
+    """A part in percent, never 0% and never 100% unless it is all."""
+    percent = 100 * part / whole
+    if percent < 0.1:
+        return "less than 0.1%"
+    return f"{min(percent, 99.9) if part < whole else 100:.3g}%"
+
+
+def _vocabulary_in_words(ratio: float) -> str:
+    if 0.95 < ratio < 1.05:
+        return "of about the same size"
+    if ratio < 1:
+        return f"{1 / ratio:.1f} times the size"
+    if ratio < 1.75:
+        return f"{1 / ratio:.0%} of the size"
+    place = round(ratio) - 2
+    if place < len(_FRACTIONS):
+        return f"about {_FRACTIONS[place]} the size"
+    return f"about 1/{round(ratio):,} the size"
+
+
+class _Pair:
+    """The first row of a comparison and one of the others."""
+
+    def __init__(self, comparison: Comparison, other: str, place: int) -> None:
+        self.own, self.theirs = comparison.rows[0], comparison.rows[place]
+        self.figures = comparison.verdict(0, place)
+        self.other = other
+        self.is_fair = not any(
+            metrics.unknown_bytes or (metrics.dropped_bytes and metrics.n_tokens < rival.n_tokens)
+            for metrics, rival in ((self.own, self.theirs), (self.theirs, self.own))
+        )
+
+
+def _gains(pair: _Pair) -> str:
+    if pair.own.n_tokens == pair.theirs.n_tokens or not pair.is_fair:
+        return ""
+    figures = pair.figures
+    sign = 1 if pair.own.n_tokens < pair.theirs.n_tokens else -1
+    kinds = [
+        ("words and numbers", figures.fewer_word_tokens),
+        ("punctuation", figures.fewer_punctuation_tokens),
+        ("white space", figures.fewer_white_space_tokens),
+    ]
+    parts = sorted(((n * sign, kind) for kind, n in kinds if n * sign > 0), reverse=True)
+    what = "gain" if sign > 0 else "loss"
+    return f"The {what} is in {_listed([kind for _, kind in parts])}." if parts else ""
+
+
+def _words_whole(pair: _Pair) -> str:
+    own, theirs = pair.figures.share_of_words_whole
+    if math.isnan(own) or math.isnan(theirs):
+        return ""
+    own_shown, their_shown = f"{own:.1%}", f"{theirs:.1%}"
+    if own_shown == their_shown:
+        return f"Both keep {own_shown} of the words whole."
+    if own > theirs:
+        return f"On words yours leads: it keeps {own_shown} whole, {pair.other} {their_shown}."
+    gains = pair.own.n_tokens < pair.theirs.n_tokens
+    still = "still " if gains and pair.is_fair else ""
+    return f"On words {pair.other} {still}leads: it keeps {their_shown} whole, yours {own_shown}."
+
+
+def _not_covered(pair: _Pair) -> str:
+    sentences: list[str] = []
+    for metrics, who in ((pair.own, "yours"), (pair.theirs, pair.other)):
+        reasons: list[str] = []
+        if metrics.unknown_bytes:
+            reasons.append(f"{_bytes(metrics.unknown_bytes)} that its alphabet lacks")
+        if metrics.dropped_bytes:
+            dropped = _bytes(metrics.dropped_bytes)
+            reasons.append(f"{dropped} of white space that its pre-tokenizer drops")
+        if reasons:
+            sentences.append(
+                f"Mind that {who} has no token for {_listed(reasons)}, of {metrics.n_bytes:,}: "
+                "the two counts are not of the same text."
+            )
+    return " ".join(sentences)
+
+
+def _bytes(n: int) -> str:
+    return "1 byte" if n == 1 else f"{n:,} bytes"
+
+
+def _listed(parts: Sequence[str]) -> str:
+    return " and ".join([", ".join(parts[:-1]), parts[-1]] if len(parts) > 1 else parts)

@@ -1,0 +1,31 @@
+"""What a corpus is made of: its figures, and a bar of its scripts with their shares."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+
+from streamlit.components.v2 import component
+
+from ui.components.shared import component_css, component_js
+
+_HERE = Path(__file__).parent
+_draw = component(
+    "bpe.corpus_strip",
+    html="<div class='corpus'></div>",
+    css=component_css(_HERE, "corpus_strip"),
+    js=component_js(_HERE, "corpus_strip"),
+)
+
+
+def corpus_strip(
+    *, key: str, figures: Sequence[tuple[str, str]], shares: Sequence[tuple[str, float]]
+) -> None:
+    """Draws figures as (number, what it counts), and shares as (name, part of 1)."""
+    _draw(
+        key=key,
+        data={
+            "figures": [{"value": value, "name": name} for value, name in figures],
+            "shares": [{"name": name, "share": share} for name, share in shares],
+        },
+    )

@@ -1,0 +1,13 @@
+// A sentence in pieces, some of them bold, and an aside.
+
+export default function ({ data, parentElement }) {
+  parentElement.querySelector(".verdict")?.remove();
+  const root = addPart(parentElement, "div", "verdict");
+  const sentence = addPart(root, "p", "");
+  for (const [text, bold] of data.sentence) {
+    if (bold) addPart(sentence, "b", "", text);
+    else sentence.append(text);
+  }
+  if (data.aside) addPart(root, "p", "aside", data.aside);
+  return () => root.remove();
+}

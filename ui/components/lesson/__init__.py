@@ -1,0 +1,100 @@
+"""What a lesson shows beside its tiles: the code that ran, counted pairs, a claim and the truth."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from streamlit.components.v2 import component
+
+from ui.components.shared import component_css, component_js
+from ui.components.symbol_rows import Tile
+from ui.labels import token_for_browser
+
+_HERE = Path(__file__).parent
+
+_code = component(
+    "bpe.lesson_code", css=component_css(_HERE, "code"), js=component_js(_HERE, "code")
+)
+_bars = component(
+    "bpe.pair_bars", css=component_css(_HERE, "pair_bars"), js=component_js(_HERE, "pair_bars")
+)
+_claim = component("bpe.claim", css=component_css(_HERE, "claim"), js=component_js(_HERE, "claim"))
+
+Piece = tuple[str, str]
+"""A stretch of source code and what it is: keyword, name, text, comment, or nothing."""
+
+
+@dataclass(frozen=True, slots=True)
+class ShownCode:
+    """A piece of the source, where it stands, and what it is called."""
+
+    name: str
+    path: str
+    lines: tuple[tuple[Piece, ...], ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Bar:
+    """A pair as two tiles, its count, and what stands behind: "next", "tie" or a word."""
+
+    left: Tile
+    right: Tile
+    count: int
+    mark: str = ""
+
+
+def lesson_code(
+    pieces: Sequence[ShownCode], *, call: str, printed: str, note: str, key: str
+) -> None:
+    """Draws functions as they stand in the source, the call that was made, and what it gave."""
+    _code(
+        key=key,
+        data={
+            "pieces": [
+                {"name": piece.name, "path": piece.path, "lines": piece.lines} for piece in pieces
+            ],
+            "call": call,
+            "printed": printed,
+            "note": note,
+        },
+    )
+
+
+def pair_bars(bars: Sequence[Bar], *, caption: str, key: str) -> None:
+    """Draws counted pairs, the most frequent first; the caption is for screen readers."""
+    _bars(
+        key=key,
+        data={
+            "caption": caption,
+            "bars": [
+                {
+                    "tokens": [token_for_browser(tile.token) for tile in (bar.left, bar.right)],
+                    "ids": [-1 if tile.id is None else tile.id for tile in (bar.left, bar.right)],
+                    "count": bar.count,
+                    "mark": bar.mark,
+                }
+                for bar in bars
+            ],
+        },
+    )
+
+
+def claim(
+    source: str, said: str, found: str, *, how: str, agrees: bool, on_its_own: bool, key: str
+) -> None:
+    """Draws what a source says beside what was computed here, and the computation."""
+    where = ", on its own words" if on_its_own else ""
+    mark = "✓ " if agrees else ""
+    _claim(
+        key=key,
+        data={
+            "source": source,
+            "said": said,
+            "label": f"{mark}Computed here{where}",
+            "found": found,
+            "how": how,
+            "agrees": agrees,
+        },
+    )

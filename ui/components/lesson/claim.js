@@ -1,0 +1,15 @@
+// What a source says, what was computed here instead, and the computation.
+
+export default function ({ data, parentElement }) {
+  parentElement.querySelector(".claim")?.remove();
+  const root = addPart(parentElement, "div", `claim${data.agrees ? " agrees" : ""}`);
+  root.setAttribute("role", "note");
+  const said = addPart(root, "div", "said");
+  addPart(said, "div", "label", data.source);
+  addPart(said, "p", "", data.said);
+  const found = addPart(root, "div", "found");
+  addPart(found, "div", "label", data.label);
+  addPart(found, "p", "", data.found);
+  if (data.how) addPart(root, "div", "how", data.how);
+  return () => root.remove();
+}

@@ -1,0 +1,41 @@
+// Source code as it stands in the file, the call that was made, and what came back. Text alone.
+
+export default function ({ data, parentElement }) {
+  parentElement.querySelector(".code")?.remove();
+  const root = addPart(parentElement, "div", "code");
+  const source = addPart(root, "div", "source");
+  for (const { name, path, lines } of data.pieces) {
+    const piece = addPart(source, "div", "piece");
+    const head = addPart(piece, "div", "head");
+    addPart(head, "b", "", name);
+    addPart(head, "span", "", path);
+    const pre = addRegion(piece, `Source of ${name}`);
+    for (const line of lines) {
+      // A line too long for its box goes on further in than it began.
+      const first = line[0]?.[0] ?? "";
+      const part = addPart(pre, "span", "line");
+      part.style.setProperty("--indent", `${first.length - first.trimStart().length + 4}ch`);
+      for (const [text, kind] of line) {
+        if (kind) addPart(part, "span", kind, text);
+        else part.append(text);
+      }
+      if (!line.length) part.append("\n");
+    }
+  }
+  const ran = addPart(root, "div", "ran");
+  addPart(addPart(ran, "div", "head"), "span", "", "Run now, on these words");
+  const pre = addRegion(ran, "The call and what it gave");
+  addPart(pre, "span", "call", data.call);
+  pre.append("\n", data.printed);
+  if (data.note) addPart(ran, "p", "note", data.note);
+  return () => root.remove();
+}
+
+/** Code that may be longer than its box: the keyboard can reach it to scroll. */
+function addRegion(parent, name) {
+  const pre = addPart(parent, "pre", "");
+  pre.tabIndex = 0;
+  pre.setAttribute("role", "region");
+  pre.setAttribute("aria-label", name);
+  return pre;
+}

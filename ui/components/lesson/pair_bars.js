@@ -1,0 +1,19 @@
+// Pairs as two tiles with a bar as long as their count; the next one is vermilion.
+
+export default function ({ data, parentElement }) {
+  parentElement.querySelector("ol")?.remove();
+  const list = addPart(parentElement, "ol", "");
+  list.setAttribute("aria-label", data.caption);
+  const most = Math.max(1, ...data.bars.map((bar) => bar.count));
+  for (const { tokens, ids, count, mark } of data.bars) {
+    const item = addPart(list, "li", mark);
+    const names = addPart(item, "span", "names");
+    names.setAttribute("role", "img");
+    names.setAttribute("aria-label", tokens.map(spokenToken).join(", "));
+    tokens.forEach((token, k) => names.append(makeTile(token, ids[k], { symbol: ids[k] < 0, small: true })));
+    addPart(addPart(item, "span", "bar"), "i", "").style.setProperty("--share", count / most);
+    addPart(item, "span", "number", grouped(count));
+    addPart(item, "em", "", mark);
+  }
+  return () => list.remove();
+}

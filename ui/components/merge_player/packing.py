@@ -1,0 +1,221 @@
+"""A run as messages to the merge player: what it reads at any step, and block after block."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Sequence
+
+import numpy as np
+from numpy.typing import NDArray
+
+from bpe_core.alphabet import symbols_of
+from bpe_core.layout import NEVER
+from bpe_core.runs import TrainingRun
+from bpe_core.tokenizer import Tokenizer, check_text
+from bpe_core.types import MergeTrace, PairCount
+from ui.labels import tokens_for_browser
+
+WHOLE_RUN = 5_000
+"""Runs of up to so many merges are traced in one block, unless that is too much work; of a longer
+one so many are in a replay."""
+# The work of tracing, in microseconds or so.
+_WORK_OF_MERGE = 300
+_WORK_OF_WHOLE_RUN = 4_000_000
+_WORK_OF_BLOCK = 50_000
+_SLOTS_A_WORK = 8
+"""Slots that are laid out in the time of a unit of work, before the first merge of a block."""
+N_GIVEN = 3
+"""Words of each merge whose share of its occurrences is said."""
+N_FREQUENT = 60
+LONGEST_WORD = 400
+"""Symbols of a word that are sent; the player draws fewer."""
+
+_TRACED = (
+    *("top_left", "top_right", "top_count", "n_pairs", "n_tied", "next_count"),
+    *("n_overlapping", "n_words"),
+    *("risen_left", "risen_right", "risen_by", "fallen_left", "fallen_right", "fallen_by"),
+)
+_NARROW_TYPES = (np.int16, np.uint16, np.int32)
+
+
+def block_starts(run: TrainingRun) -> list[int]:
+    """The first merge of each block in which a run is traced, and sent to the player.
+
+    The blocks of a long run, or of a large corpus, take about the same time to trace: the first
+    merges join the most, so there are fewer of them in a block.
+
+    >>> from bpe_core.corpus import Corpus
+    >>> from bpe_core.training import train
+    >>> from bpe_core.types import TrainingConfig
+    >>> block_starts(train(Corpus.from_word_counts({"hug": 10}), TrainingConfig(258)))
+    [0]
+    """
+    n = len(run.merges)
+    joins = np.bincount(run.joined_at[run.joined_at != NEVER], minlength=n)[:n]
+    work = np.cumsum(joins + _WORK_OF_MERGE)
+    if n <= WHOLE_RUN and (n == 0 or work[-1] <= _WORK_OF_WHOLE_RUN):
+        return [0]
+    each = max(_WORK_OF_BLOCK, len(run.joined_at) // _SLOTS_A_WORK)
+    starts = np.searchsorted(work, np.arange(0, work[-1], each), side="right")
+    return np.unique(starts[starts < n]).tolist()
+
+
+def pack_run(
+    run: TrainingRun,
+    last_pairs: Sequence[PairCount],
+    *,
+    player: str,
+    ending: str,
+    starts: Sequence[int],
+) -> bytes:
+    """What the player's script reads of a run at any step, as one message, sent once.
+
+    `last_pairs` are the pairs left after the last merge, `player` is the key of the player, by
+    which other messages find it, `ending` says why training stopped, and `starts` are the first
+    merges of the blocks that `pack_block` may be asked for.
+    A message is a JSON header, its length in front as uint32, then the arrays that the header
+    names with their type, offset and length; little-endian, each array at a multiple of 8 bytes.
+    """
+    merges = run.merges
+    frequent = _frequent_words(run)
+    arrays: dict[str, NDArray[np.integer]] = {
+        "merge_left": np.array([merge.left for merge in merges], np.int64),
+        "merge_right": np.array([merge.right for merge in merges], np.int64),
+        "merge_id": np.array([merge.id for merge in merges], np.int64),
+        "merge_count": np.array([merge.count for merge in merges], np.int64),
+        "last_left": np.array([pair[0] for pair in last_pairs], np.int64),
+        "last_right": np.array([pair[1] for pair in last_pairs], np.int64),
+        "last_count": np.array([pair[2] for pair in last_pairs], np.int64),
+    }
+    header = {
+        "player": player,
+        "tokens": tokens_for_browser(run.tokenizer.vocab),
+        "n_merges": len(merges),
+        "n_pretokens": len(run.pretokens.words),
+        "block_starts": list(starts),
+        "tie_break": run.config.tie_break,
+        "end_of_word": run.tokenizer.end_of_word,
+        "ending": ending,
+    }
+    return _message(header, arrays | _words_of(run, frequent))
+
+
+def pack_block(run: TrainingRun, trace: MergeTrace, *, player: str) -> bytes:
+    """What the player's script reads of some consecutive merges: their trace and its words.
+
+    The message has the form of `pack_run`'s; `touched` are places in the block's own words. It may
+    hold the merges of several neighbouring blocks.
+    """
+    words = np.unique(trace.touched[trace.touched >= 0]).astype(np.int64)
+    arrays: dict[str, NDArray[np.integer]] = {name: getattr(trace, name) for name in _TRACED}
+    arrays |= {"touched": _positions(trace.touched, words), **_words_of(run, words)}
+    arrays["touched_given"] = trace.touched_given[:, :N_GIVEN]
+    header = {
+        "player": player,
+        "start": trace.start,
+        "stop": trace.stop,
+        "widths": {
+            "top": trace.top_left.shape[1],
+            "touched": trace.touched.shape[1],
+            "given": arrays["touched_given"].shape[1],
+            "risen": trace.risen_left.shape[1],
+            "fallen": trace.fallen_left.shape[1],
+        },
+    }
+    return _message(header, arrays)
+
+
+def own_words(tokenizer: Tokenizer, text: str) -> list[list[int | str]]:
+    """A visitor's text as the pre-tokens of a run, each as base symbols.
+
+    A symbol is an id, or the text of a symbol that the alphabet lacks: a character, or a byte in
+    hex. Raises InvalidTextError for a text that has no UTF-8, PatternTimeoutError for one on which
+    the run's pattern takes too long.
+    """
+    check_text(text)
+    base_ids, marker = tokenizer.base_ids, tokenizer.end_of_word_id
+    words: list[list[int | str]] = []
+    for pretoken in tokenizer.pretokenizer.split(text):
+        symbols = symbols_of(pretoken.encode(), tokenizer.base)
+        word = [base_ids.get(symbol, _missing(symbol)) for symbol in symbols[:LONGEST_WORD]]
+        words.append(word if marker is None else [*word, marker])
+    return words
+
+
+def _message(header: dict[str, object], arrays: dict[str, NDArray[np.integer]]) -> bytes:
+    body = bytearray()
+    places: dict[str, tuple[str, int, int]] = {}
+    for name, array in arrays.items():
+        narrow = _narrowed(array)
+        places[name] = (narrow.dtype.name, len(body), narrow.size)
+        body += narrow.tobytes()
+        body += bytes(-len(body) % 8)
+    text = json.dumps({**header, "arrays": places}, ensure_ascii=False).encode()
+    text += b" " * (-(len(text) + 4) % 8)
+    return len(text).to_bytes(4, "little") + text + bytes(body)
+
+
+def _missing(symbol: bytes) -> str:
+    try:
+        return symbol.decode()
+    except UnicodeDecodeError:
+        return symbol.hex().upper()
+
+
+def _frequent_words(run: TrainingRun) -> NDArray[np.int64]:
+    """Indices of the words with most occurrences, these first."""
+    marker = run.tokenizer.end_of_word is not None
+    by_count = np.argsort(-run.pretokens.counts, kind="stable").tolist()
+    frequent: list[int] = []
+    for word in by_count:
+        # A word of one symbol never changes.
+        if marker or len(symbols_of(run.pretokens.words[word], run.tokenizer.base)) > 1:
+            frequent.append(word)
+        if len(frequent) == N_FREQUENT:
+            break
+    return np.array(frequent, np.int64)
+
+
+def _words_of(run: TrainingRun, words: NDArray[np.int64]) -> dict[str, NDArray[np.integer]]:
+    symbols, starts, cut = _symbols_of_words(run, words)
+    return {
+        "word_index": words,
+        "word_symbols": symbols,
+        "word_starts": starts,
+        "word_cut": cut,
+        "word_counts": run.pretokens.counts[words],
+    }
+
+
+def _symbols_of_words(
+    run: TrainingRun, words: NDArray[np.int64]
+) -> tuple[NDArray[np.int64], NDArray[np.int64], NDArray[np.int64]]:
+    """The words' base symbols in one row, where each word starts in it, and which are cut short."""
+    tokenizer = run.tokenizer
+    row: list[int] = []
+    starts = [0]
+    cut: list[bool] = []
+    for word in words.tolist():
+        symbols = symbols_of(run.pretokens.words[word], tokenizer.base)
+        row.extend(tokenizer.base_ids[symbol] for symbol in symbols[:LONGEST_WORD])
+        cut.append(len(symbols) > LONGEST_WORD)
+        if tokenizer.end_of_word_id is not None and not cut[-1]:
+            row.append(tokenizer.end_of_word_id)
+        starts.append(len(row))
+    return np.array(row, np.int64), np.array(starts, np.int64), np.array(cut, np.int64)
+
+
+def _positions(indices: NDArray[np.integer], words: NDArray[np.int64]) -> NDArray[np.int64]:
+    """Each index as its position in `words`; the fill of -1 stays."""
+    return np.where(indices >= 0, np.searchsorted(words, indices), -1)
+
+
+def _narrowed(array: NDArray[np.integer]) -> NDArray[np.generic]:
+    """The same numbers, row after row, in the smallest type that the browser reads exactly."""
+    flat = array.ravel()
+    low, high = (int(flat.min()), int(flat.max())) if flat.size else (0, 0)
+    for kind in _NARROW_TYPES:
+        limits = np.iinfo(kind)
+        if limits.min <= low and high <= limits.max:
+            return flat.astype(np.dtype(kind).newbyteorder("<"))
+    return flat.astype("<f8")

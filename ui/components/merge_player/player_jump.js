@@ -1,0 +1,31 @@
+// Finding a merge: by its number, or by the token that it made.
+
+/** What a visitor asked to go to: {step} or {problem}. A number is a merge, counted from 1; other
+    text, text in quotes, or a number that no merge has, is a token: just so, or, where there is
+    none, with a space in front or the marker behind. */
+function findMerge(run, text) {
+  const number = /^\s*#?([0-9][0-9,]*)\s*$/.exec(text);
+  if (number) {
+    const wanted = Number(number[1].replaceAll(",", ""));
+    if (wanted >= 1 && wanted <= run.n_merges) return { step: wanted - 1 };
+  }
+  const quoted = /^\s*["“](.+)["”]\s*$/su.exec(text);
+  const wanted = quoted ? quoted[1] : text;
+  if (!wanted) return { problem: "Type a number or a token." };
+  const marker = run.end_of_word ?? "";
+  const trimmed = wanted.trim();
+  const spellings = [text, wanted, trimmed, wanted + marker, trimmed + marker, ` ${wanted}`, ` ${trimmed}`];
+  for (const spelling of spellings) {
+    if (!spelling.trim() && spelling !== text && spelling !== wanted) continue;
+    const id = run.tokens.findIndex((token, id) => token === spelling && run.isLearned(id));
+    if (id >= 0) return { step: run.firstMade.get(id) };
+    if (!run.tokens.includes(spelling)) continue;
+    if (number) break;
+    const kind = [...spelling].length === 1 ? "is a base symbol" : "was there from the start";
+    return { problem: `“${shortToken(spelling, 24)}” ${kind}: no merge made it.` };
+  }
+  if (number && run.n_merges === 0) return { problem: "This run has no merge." };
+  if (number && run.n_merges === 1) return { problem: "This run has one merge, number 1." };
+  if (number) return { problem: `Merges go from 1 to ${grouped(run.n_merges)}.` };
+  return { problem: `No merge made “${shortToken(wanted, 24)}”.` };
+}

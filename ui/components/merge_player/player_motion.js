@@ -1,0 +1,124 @@
+// The two beats of a merge in the words, and how tiles slide.
+
+const SLIDE = "cubic-bezier(.3, 0, .1, 1)";
+const CLOSE_GAP = "cubic-bezier(.2, 0, 0, 1)";
+
+class WordMotion {
+  constructor(grid) {
+    this.grid = grid;
+  }
+
+  /** First beat: each pair that merges after `step` closes its gap and takes the ring. */
+  gather(step, duration) {
+    const changed = this.grid.cells.filter((cell) => this.grid.isStale(cell, step, true));
+    const before = changed.map(tilePlaces);
+    for (const cell of changed) this.grid.fill(cell);
+    const after = changed.map(tilePlaces);
+    changed.forEach((cell, i) => {
+      slideTiles(cell, before[i], after[i], duration, CLOSE_GAP);
+      const bare = { boxShadow: "0 0 0 2px transparent", backgroundColor: "transparent" };
+      for (const pair of cell.pairs.values()) {
+        pair.animate([bare, {}], { duration, easing: CLOSE_GAP });
+        for (const tile of pair.children) {
+          const symbol = tile.classList.contains("symbol");
+          const from = { borderColor: "var(--control)", ...(symbol && { backgroundColor: "var(--background)" }) };
+          tile.animate([from, {}], { duration, easing: CLOSE_GAP });
+        }
+      }
+    });
+  }
+
+  /** Second beat: the ringed pairs become one tile each, and what stands behind them follows. */
+  fuse(step, duration) {
+    const cells = this.grid.cells.filter((cell) => cell.pairs.size);
+    const before = cells.map((cell) => ({ places: tilePlaces(cell), pairs: pairPlaces(cell), symbols: cell.symbols }));
+    this.grid.draw(step + 1, { marked: false });
+    const after = cells.map(tilePlaces);
+    cells.forEach((cell, i) => {
+      const { places, pairs, symbols } = before[i];
+      slideTiles(cell, places, after[i], duration, SLIDE, new Set(pairs.keys()));
+      for (const [start, pair] of pairs) {
+        const at = symbols.findIndex((symbol) => symbol.start === start);
+        const halves = [symbols[at], symbols[at + 1]].map((symbol) => ({
+          symbol, tile: this.grid.tileOf(symbol), place: places.get(symbol.start),
+        }));
+        this.fuseOne(cell, cell.tiles.get(start), pair, after[i].get(start), halves, duration);
+      }
+    });
+  }
+
+  fuseOne(cell, tile, pair, made, halves, duration) {
+    const timing = { duration, easing: SLIDE };
+    const box = addPart(cell.box, "span", `fusing ${[...tile.classList].find((name) => name.startsWith("slot-")) ?? ""}`);
+    box.style.cssText = `left: ${made.x}px; top: ${made.y}px; height: ${made.height}px; width: ${made.width}px; background: var(--fill)`;
+    const from = `translate(${pair.x - made.x}px, ${pair.y - made.y}px)`;
+    box.animate(
+      [{ width: `${pair.width}px`, transform: from, backgroundColor: "var(--chosen-fill)" }, { transform: "none" }],
+      timing,
+    );
+    const inset = parseFloat(getComputedStyle(tile).paddingLeft) + 1;
+    let textAt = inset;
+    for (const { symbol, tile: half, place } of halves) {
+      const offset = place.x - pair.x;
+      const ground = addPart(box, "span", `half ${half.className.replace("tile", "")}`);
+      const learned = !half.classList.contains("symbol");
+      ground.style.cssText = `left: ${offset}px; width: ${place.width}px; border-radius: 5px; background: ${learned ? "var(--fill)" : "transparent"}; opacity: 0`;
+      ground.animate([{ opacity: 1 }, { opacity: 0 }], timing);
+      const text = addPart(box, "span", "half");
+      drawToken(text, shortToken(this.grid.run.tokens[symbol.id], LONGEST_WORD));
+      text.style.left = `${textAt}px`;
+      text.animate([{ transform: `translateX(${offset + inset - textAt}px)` }, { transform: "none" }], timing);
+      text.animate([{ opacity: 1 }, { opacity: 1, offset: 0.8 }, { opacity: 0 }], { duration, fill: "forwards" });
+      textAt += place.width - 2 * inset;
+    }
+    tile.style.position = "relative";
+    tile.style.zIndex = "2";
+    tile.classList.add("fresh");
+    tile.animate([{ opacity: 0 }, { opacity: 0, offset: 0.8 }, { opacity: 1 }], { duration });
+  }
+
+  /** After the fuse: the ring of each new tile fades. */
+  settle(duration) {
+    // A timer may come before the last frame of the fuse: what is left of it would hide the tiles.
+    for (const animation of this.grid.list.getAnimations({ subtree: true })) animation.cancel();
+    for (const cell of this.grid.cells) {
+      for (const box of cell.box.querySelectorAll(".fusing")) box.remove();
+      for (const tile of cell.box.querySelectorAll(".fresh")) {
+        tile.classList.remove("fresh");
+        if (!duration) continue;
+        const ring = { boxShadow: "0 0 0 2px var(--chosen)" };
+        tile.animate([ring, { ...ring, offset: 0.35 }, { boxShadow: "0 0 0 2px transparent" }], { duration });
+      }
+    }
+  }
+
+  /** Ends all motion at once; what is drawn is the state it was going to. */
+  still() {
+    this.settle(0);
+  }
+
+}
+
+function placeIn(box, element) {
+  const inner = element.getBoundingClientRect();
+  return { x: inner.x - box.x, y: inner.y - box.y, width: inner.width, height: inner.height };
+}
+
+function tilePlaces(cell) {
+  const box = cell.box.getBoundingClientRect();
+  return new Map([...cell.tiles].map(([start, tile]) => [start, placeIn(box, tile)]));
+}
+
+function pairPlaces(cell) {
+  const box = cell.box.getBoundingClientRect();
+  return new Map([...cell.pairs].map(([start, pair]) => [start, placeIn(box, pair)]));
+}
+
+function slideTiles(cell, before, after, duration, easing, except = new Set()) {
+  for (const [start, tile] of cell.tiles) {
+    const from = before.get(start);
+    const to = after.get(start);
+    if (!from || !to || except.has(start) || (from.x === to.x && from.y === to.y)) continue;
+    tile.animate([{ transform: `translate(${from.x - to.x}px, ${from.y - to.y}px)` }, { transform: "none" }], { duration, easing });
+  }
+}

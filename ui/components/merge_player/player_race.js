@@ -1,0 +1,70 @@
+// The race of the most frequent pairs: bars that slide to their new rank and length.
+
+const LEAST_LABEL = 60; // px of the column of names: it grows as longer names come, and not back
+const LABEL_STEP = 24;
+
+class Race {
+  constructor(list) {
+    this.list = list;
+    this.rows = new Map();
+    this.forgetWidth();
+  }
+
+  /** The column of names may grow narrow again: the cursor leaps. */
+  forgetWidth() {
+    this.labels = LEAST_LABEL;
+  }
+
+  /** Shows the pairs, the most frequent first; rows that stay slide, new ones fade in. */
+  show(run, pairs) {
+    const most = Math.max(1, pairs[0]?.count ?? 1);
+    const gone = new Map(this.rows);
+    pairs.forEach((pair, place) => {
+      const key = `${pair.left},${pair.right}`;
+      const row = this.rows.get(key) ?? this.newRow(run, pair, place);
+      gone.delete(key);
+      this.rows.set(key, row);
+      row.item.className = pair.next ? "next" : pair.tied ? "tie" : "";
+      row.item.style.setProperty("--place", place);
+      row.item.style.setProperty("--share", pair.count / most);
+      row.number.textContent = grouped(pair.count);
+      row.word.textContent = pair.next ? "next" : pair.tied ? "tie" : "";
+      row.item.dataset.place = place;
+    });
+    for (const [key, row] of gone) {
+      this.rows.delete(key);
+      row.item.classList.add("leaving");
+      row.item.setAttribute("aria-hidden", "true");
+      row.item.removeAttribute("id");
+      const parted = () => row.item.remove();
+      if (getComputedStyle(row.item).transitionDuration === "0s") parted();
+      else setTimeout(parted, 1000);
+    }
+    // Read in the order of the ranks, whatever order the rows were born in.
+    const inOrder = [...this.rows.values()].sort((a, b) => a.item.dataset.place - b.item.dataset.place);
+    this.list.setAttribute("aria-owns", inOrder.map((row) => row.item.id).join(" "));
+    this.fitLabels(inOrder);
+  }
+
+  fitLabels(rows) {
+    for (const row of rows) {
+      row.width ??= Array.from(row.names.children, (tile) => tile.offsetWidth + 2).reduce((a, b) => a + b, 0);
+      while (this.labels < row.width) this.labels += LABEL_STEP;
+    }
+    this.list.style.setProperty("--label-width", `${this.labels}px`);
+  }
+
+  newRow(run, pair, place) {
+    const item = addPart(this.list, "li", "");
+    item.id = `pair-${pair.left}-${pair.right}`;
+    item.style.setProperty("--place", place);
+    const names = addPart(item, "span", "names");
+    names.setAttribute("role", "img");
+    names.setAttribute("aria-label", spokenPair(run, pair));
+    const [left, right] = roomFor(run.tokens[pair.left].length, run.tokens[pair.right].length);
+    names.append(smallTile(run, pair.left, left), smallTile(run, pair.right, right));
+    const bar = addPart(item, "span", "bar");
+    addPart(bar, "i", "");
+    return { item, names, number: addPart(item, "span", "number"), word: addPart(item, "em", "") };
+  }
+}

@@ -1,0 +1,23 @@
+"""A short text cut into its pre-tokens, each in a box."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+
+from streamlit.components.v2 import component
+
+from ui.components.shared import component_css, component_js
+
+_HERE = Path(__file__).parent
+_draw = component(
+    "bpe.pretoken_strip",
+    html="<div class='strip' role='list'></div>",
+    css=component_css(_HERE, "pretoken_strip"),
+    js=component_js(_HERE, "pretoken_strip"),
+)
+
+
+def pretoken_strip(*, key: str, pretokens: Sequence[str]) -> None:
+    """Draws pre-tokens one after another; the gaps are what no merge crosses."""
+    _draw(key=key, data={"pretokens": list(pretokens)})

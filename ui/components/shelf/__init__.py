@@ -1,0 +1,43 @@
+"""The tokenizers that are compared, as cards: whose, how large, what encodes them."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import asdict, dataclass
+from pathlib import Path
+
+from streamlit.components.v2 import component
+
+from ui.components.shared import component_css, component_js
+
+_HERE = Path(__file__).parent
+_draw = component(
+    "bpe.shelf",
+    css=component_css(_HERE, "shelf"),
+    js=component_js(_HERE, "shelf"),
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Card:
+    """One tokenizer: its place gives its colour."""
+
+    key: str
+    name: str
+    size: str
+    facts: str
+    note: str
+    removable: bool = True
+
+
+def shelf(cards: Sequence[Card], *, key: str, on_removed: Callable[[], None]) -> None:
+    """Draws the cards; text only.
+
+    `on_removed` is called before the page runs again; the card's key is `removed` of the
+    component's value then.
+    """
+    _draw(
+        key=key,
+        data={"cards": [asdict(card) for card in cards]},
+        on_removed_change=on_removed,
+    )

@@ -1,0 +1,33 @@
+// Cards of tokenizers; a button on each but the first takes it away.
+
+const NOTE_LETTERS = 140;
+
+export default function ({ data, parentElement, setTriggerValue }) {
+  parentElement.querySelector(".shelf")?.remove();
+  const shelf = addPart(parentElement, "ul", "shelf");
+  shelf.setAttribute("aria-label", "Tokenizers compared");
+  data.cards.forEach((card, place) => {
+    const item = addPart(shelf, "li", `card series-${place}`);
+    const head = addPart(item, "div", "name");
+    addPart(head, "i", "dot");
+    addPart(head, "b", "", card.name).title = card.name;
+    addPart(head, "span", "size", card.size);
+    if (card.removable) {
+      const button = addPart(head, "button", "", "×");
+      button.type = "button";
+      button.setAttribute("aria-label", `Remove ${card.name}`);
+      button.addEventListener("click", () => {
+        for (const other of shelf.querySelectorAll("button")) other.disabled = true;
+        setTriggerValue("removed", card.key);
+      });
+    }
+    addPart(item, "p", "facts", card.facts);
+    if (card.note.length <= NOTE_LETTERS) addPart(item, "p", "note", card.note);
+    else {
+      const more = addPart(item, "details", "note");
+      addPart(more, "summary", "", "What encodes it, and why");
+      addPart(more, "p", "", card.note);
+    }
+  });
+  return () => shelf.remove();
+}

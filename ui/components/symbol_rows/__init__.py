@@ -1,0 +1,77 @@
+"""Words as rows of tiles: symbols white, tokens in their colours, a ring where two are joined."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Literal
+
+from streamlit.components.v2 import component
+
+from ui.components.shared import component_css, component_js
+from ui.labels import token_for_browser
+
+_HERE = Path(__file__).parent
+_draw = component(
+    "bpe.symbol_rows",
+    css=component_css(_HERE, "symbol_rows"),
+    js=component_js(_HERE, "symbol_rows"),
+)
+
+Ring = Literal["chosen", "differs", ""]
+
+
+@dataclass(frozen=True, slots=True)
+class Tile:
+    """A token and the id that colours it; without an id it is a symbol, white as the page."""
+
+    token: bytes
+    id: int | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Tiles:
+    """Some tiles side by side; each ring goes round a half-open stretch of them."""
+
+    tiles: tuple[Tile, ...]
+    rings: tuple[tuple[int, int], ...] = ()
+    ring: Ring = "chosen"
+
+
+@dataclass(frozen=True, slots=True)
+class SymbolRow:
+    """A row: what stands before it, its cells of tiles, and what stands after it."""
+
+    label: str
+    cells: tuple[Tiles, ...]
+    note: str = ""
+
+
+def symbol_rows(
+    rows: Sequence[SymbolRow], *, key: str, caption: str, columns: Sequence[str] = ()
+) -> None:
+    """Draws rows of tiles under the names of their cells; the caption is for screen readers."""
+    _draw(
+        key=key,
+        data={
+            "caption": caption,
+            "columns": list(columns),
+            "rows": [
+                {
+                    "label": row.label,
+                    "note": row.note,
+                    "cells": [
+                        {
+                            "tokens": [token_for_browser(tile.token) for tile in cell.tiles],
+                            "ids": [-1 if tile.id is None else tile.id for tile in cell.tiles],
+                            "rings": [list(ring) for ring in cell.rings],
+                            "ring": cell.ring,
+                        }
+                        for cell in row.cells
+                    ],
+                }
+                for row in rows
+            ],
+        },
+    )

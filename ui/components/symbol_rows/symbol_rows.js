@@ -1,0 +1,39 @@
+// Rows of tiles. A ring holds the tiles that are joined, or that another way cuts otherwise.
+
+export default function ({ data, parentElement }) {
+  parentElement.querySelector("table")?.remove();
+  const table = addPart(parentElement, "table", data.columns.length > 1 ? "several" : "");
+  addPart(table, "caption", "", data.caption);
+  const hasNotes = data.rows.some((row) => row.note);
+  if (data.columns.length) {
+    const head = addPart(addPart(table, "thead", ""), "tr", "");
+    for (const name of ["", ...data.columns, ...(hasNotes ? [""] : [])]) {
+      const cell = addPart(head, name ? "th" : "td", "", name);
+      if (name) cell.scope = "col";
+    }
+  }
+  const body = addPart(table, "tbody", "");
+  for (const row of data.rows) {
+    const line = addPart(body, "tr", "");
+    addPart(line, "th", "", row.label).scope = "row";
+    for (const cell of row.cells) addTiles(addPart(line, "td", ""), cell);
+    if (hasNotes) addPart(line, "td", "note", row.note);
+  }
+  return () => table.remove();
+}
+
+function addTiles(parent, cell) {
+  const box = addPart(parent, "div", "tiles");
+  let place = 0;
+  const add = (into) => {
+    const id = cell.ids[place];
+    into.append(makeTile(cell.tokens[place], id, { symbol: id < 0 }));
+    place += 1;
+  };
+  for (const [start, end] of cell.rings) {
+    while (place < start) add(box);
+    const ring = addPart(box, "span", `ring ${cell.ring}`);
+    while (place < end) add(ring);
+  }
+  while (place < cell.tokens.length) add(box);
+}

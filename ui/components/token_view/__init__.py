@@ -1,0 +1,116 @@
+"""A text in its tokens' colours, under one tokenizer or under several side by side."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from streamlit.components.v2 import component
+
+from ui.components.shared import component_css, component_js
+from ui.components.token_view.packing import PackedSpans, PackedTokens
+
+_HERE = Path(__file__).parent
+_PANE = ("reading", "running", "painter", "selection", "pane")
+
+_view = component(
+    "bpe.token_view",
+    css=component_css(_HERE, "pane", "view"),
+    js=component_js(_HERE, *_PANE, "details", "exports", "view"),
+)
+
+
+def token_view(
+    text: str,
+    packed: PackedTokens,
+    *,
+    stamp: str,
+    chosen: int | None,
+    name: str,
+    special_note: str,
+    code: Sequence[str],
+    allowed_special: bool,
+    key: str,
+) -> None:
+    """Draws a text in its tokens' colours, its ids, and the token that is pointed at.
+
+    `code` are the Python lines that make `tokenizer`, for "Copy as Python"; `special_note` says how
+    special tokens were read, and is empty where the tokenizer has none. `chosen` is the segment
+    whose details are shown before anyone points at one; when one is chosen, a `token_origin` on the
+    page hears its index and the `stamp`.
+    """
+    _view(
+        key=key,
+        data={
+            "text": text,
+            "packed": packed,
+            "stamp": stamp,
+            "chosen": chosen,
+            "name": name,
+            "special_note": special_note,
+            "code": list(code),
+            "code_options": ', allowed_special="all"' if allowed_special else "",
+        },
+    )
+
+
+_compare = component(
+    "bpe.token_compare",
+    css=component_css(_HERE, "pane", "compare"),
+    js=component_js(_HERE, *_PANE, "compare"),
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Reading:
+    """One side of a comparison: whose tokens these are, and a badge beside the name."""
+
+    name: str
+    packed: PackedTokens
+    n_tokens: int
+    badge: str = ""
+    is_exact: bool = True
+    """A badge that isn't is drawn as a warning."""
+
+
+def token_compare(
+    text: str, readings: Sequence[Reading], spans: PackedSpans, *, source: str, key: str
+) -> None:
+    """Draws a passage as tokenizers read it, their disagreements ringed; `source` names it."""
+    _compare(
+        key=key,
+        data={
+            "text": text,
+            "readings": [
+                {
+                    "name": reading.name,
+                    "packed": reading.packed,
+                    "n_tokens": reading.n_tokens,
+                    "badge": reading.badge,
+                    "exact": reading.is_exact,
+                }
+                for reading in readings
+            ],
+            "spans": spans,
+            "source": source,
+        },
+    )
+
+
+_trees = component(
+    "bpe.word_trees",
+    css=component_css(_HERE, "view", "trees"),
+    js=component_js(_HERE, "reading", "running", "details", "trees"),
+)
+
+
+def word_trees(text: str, readings: Sequence[Reading], *, key: str) -> None:
+    """Draws a word's tokens under each tokenizer, and the merges that each was built by."""
+    _trees(
+        key=key,
+        data={
+            "text": text,
+            "readings": [{"name": reading.name, "packed": reading.packed} for reading in readings],
+        },
+    )

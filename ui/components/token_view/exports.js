@@ -1,0 +1,44 @@
+// What the buttons copy: ids, tokens, and Python that makes them again.
+
+const LONGEST_TEXT_IN_CODE = 10000;
+const MOST_IDS_IN_CODE = 2000;
+
+function knownIds(tokens) {
+  return [...tokens.ids].filter((id) => id >= 0);
+}
+
+/** Each token as text, or as byte values where it is no whole text. */
+function tokenList(tokens) {
+  return knownIds(tokens).map((id) => tokens.about.get(id).token);
+}
+
+function pythonCode({ text, code, code_options: options }, tokens) {
+  const ids = knownIds(tokens);
+  const whole = text.length <= LONGEST_TEXT_IN_CODE;
+  const lines = [
+    "import bpe_core as bpe",
+    "",
+    ...code,
+    whole
+      ? `text = ${pythonLiteral(text)}`
+      : 'text = open("text.txt", encoding="utf-8", newline="").read()  # the text shown',
+    `ids = tokenizer.encode(text${options})`,
+  ];
+  if (ids.length <= MOST_IDS_IN_CODE) lines.push(`assert ids == ${JSON.stringify(ids).replaceAll(",", ", ")}`);
+  return lines.join("\n") + "\n";
+}
+
+/** A text as a Python string literal in ASCII. */
+function pythonLiteral(text) {
+  const named = { "\\": "\\\\", '"': '\\"', "\n": "\\n", "\r": "\\r", "\t": "\\t" };
+  let literal = "";
+  for (const character of text) {
+    const code = character.codePointAt(0);
+    if (named[character]) literal += named[character];
+    else if (code >= 0x20 && code < 0x7f) literal += character;
+    else if (code < 0x100) literal += "\\x" + code.toString(16).padStart(2, "0");
+    else if (code < 0x10000) literal += "\\u" + code.toString(16).padStart(4, "0");
+    else literal += "\\U" + code.toString(16).padStart(8, "0");
+  }
+  return `"${literal}"`;
+}

@@ -1,0 +1,157 @@
+"""Segments of a text as arrays for the browser: ids, byte lengths, and a table of their tokens.
+
+Only byte lengths travel, no offsets: the browser walks the text once and knows both the UTF-16
+offset of each token and how many bytes of a character came before it.
+"""
+
+from __future__ import annotations
+
+import base64
+from collections.abc import Iterable, Mapping, Sequence
+from functools import lru_cache
+from typing import TypedDict
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from bpe_core.alignment import Stretch
+from bpe_core.boundaries import Boundaries, boundaries_of
+from bpe_core.encoders import Encoder
+from bpe_core.tokenizer import Tokenizer
+from bpe_core.types import Merge, Segment
+from ui.labels import token_for_browser
+
+
+class Numbers(TypedDict):
+    """An array of whole numbers, in the smallest unsigned type that holds them."""
+
+    type: str
+    """The name of the typed array in JavaScript, such as "Uint16Array"."""
+    data: str
+    """Its bytes in base64, little-endian."""
+
+
+class TableOfTokens(TypedDict):
+    """What a reader may ask about the tokens of a text and about the parts they were made of."""
+
+    ids: list[int]
+    tokens: list[str | list[int]]
+    """Text where the bytes are UTF-8, else byte values."""
+    left: list[int]
+    """The id of the left part; -1 for a token that no merge made."""
+    right: list[int]
+    rank: list[int]
+    """The rank of the merge that made it; -1 for a token that no merge made."""
+    special: list[int]
+    """Ids of special tokens."""
+    ends: list[int]
+    """Ids of tokens that end a word: they hold the end-of-word marker."""
+    marker: str | None
+    n_merges: int | None
+    """None where another library encodes: of merges nothing is known then."""
+    unknown: int | None
+    """The id of the token that stands for what the vocabulary can't spell."""
+
+
+class PackedTokens(TypedDict):
+    """One text under one tokenizer."""
+
+    ids: Numbers
+    """One a segment: its id + 1, or 0 for text that is in no token."""
+    lengths: Numbers
+    """One a segment: how many bytes of the text it covers; 0 for a marker that stands alone."""
+    starts: Numbers
+    """Bits, one a segment, the first the highest of its byte: 1 where a pre-token starts."""
+    table: TableOfTokens
+
+
+class PackedSpans(TypedDict):
+    """Where readings of one text don't all cut it alike: one entry a disagreement."""
+
+    starts: Numbers
+    """In bytes."""
+    ends: Numbers
+    has_text: Numbers
+    """1 where more than white space stands in it."""
+
+
+def pack_tokens(text: str, segments: Sequence[Segment], encoder: Encoder) -> PackedTokens:
+    """Packs what `encoder.segments(text, ...)` gave for the token view."""
+    return pack_boundaries(boundaries_of(text, segments, encoder), encoder)
+
+
+def pack_boundaries(found: Boundaries, encoder: Encoder) -> PackedTokens:
+    """Packs what `boundaries(text, encoder, ...)` gave for the token view."""
+    used = np.unique(found.ids)
+    return {
+        "ids": pack_numbers(found.ids + 1),
+        "lengths": pack_numbers(np.diff(found.byte_ends, prepend=0)),
+        "starts": pack_numbers(np.packbits(found.starts_pretoken)),
+        "table": token_table(encoder, used[used >= 0].tolist()),
+    }
+
+
+def pack_spans(text: str, found: Sequence[Stretch]) -> PackedSpans:
+    """Packs the disagreements between readings of a text."""
+    has_text = [not text[d.start : d.end].isspace() for d in found]
+    return {
+        "starts": pack_numbers([d.byte_start for d in found]),
+        "ends": pack_numbers([d.byte_end for d in found]),
+        "has_text": pack_numbers(np.array(has_text, dtype=np.uint8)),
+    }
+
+
+def pack_numbers(values: ArrayLike) -> Numbers:
+    """Whole numbers from 0 to 2**32 - 1 as base64.
+
+    >>> pack_numbers([1, 2, 255])
+    {'type': 'Uint8Array', 'data': 'AQL/'}
+    """
+    array = np.asarray(values)
+    top = int(array.max()) if array.size else 0
+    bits = 8 if top < 1 << 8 else 16 if top < 1 << 16 else 32
+    data = array.astype(f"<u{bits // 8}").tobytes()
+    return {"type": f"Uint{bits}Array", "data": base64.b64encode(data).decode("ascii")}
+
+
+def token_table(encoder: Encoder, ids: Iterable[int]) -> TableOfTokens:
+    """The tokens of these ids and, down to the base symbols, of all their parts."""
+    own = encoder if isinstance(encoder, Tokenizer) else None
+    made_by = {} if own is None else _made_by(own)
+    known = sorted(_with_parts(ids, made_by))
+    merges = [made_by.get(token_id) for token_id in known]
+    special = set(encoder.special_tokens.values())
+    return {
+        "ids": known,
+        "tokens": [token_for_browser(encoder.vocab[token_id]) for token_id in known],
+        "left": [-1 if merge is None else merge.left for merge in merges],
+        "right": [-1 if merge is None else merge.right for merge in merges],
+        "rank": [-1 if merge is None else merge.rank for merge in merges],
+        "special": [token_id for token_id in known if token_id in special],
+        "ends": [] if own is None else [token_id for token_id in known if own.ends_word(token_id)],
+        "marker": None if own is None else own.end_of_word,
+        "n_merges": None if own is None else own.n_merges,
+        "unknown": encoder.unknown_id,
+    }
+
+
+@lru_cache(maxsize=4)
+def _made_by(tokenizer: Tokenizer) -> dict[int, Merge]:
+    """The first merge that makes each id; kept, since typing asks for it at each pause."""
+    made_by: dict[int, Merge] = {}
+    for merge in tokenizer.merges:
+        made_by.setdefault(merge.id, merge)
+    return made_by
+
+
+def _with_parts(ids: Iterable[int], made_by: Mapping[int, Merge]) -> set[int]:
+    known: set[int] = set()
+    waiting = list(ids)
+    while waiting:
+        token_id = waiting.pop()
+        if token_id in known:
+            continue
+        known.add(token_id)
+        if token_id in made_by:
+            waiting += made_by[token_id].pair
+    return known

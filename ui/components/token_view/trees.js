@@ -1,0 +1,26 @@
+// One word under several tokenizers: the tokens of each, and the merges that they were built by.
+
+export default function ({ data, parentElement }) {
+  parentElement.querySelector(".trees")?.remove();
+  const root = addPart(parentElement, "div", "trees");
+  data.readings.forEach(({ name, packed }, k) => {
+    const tokens = readTokens(data.text, packed);
+    const side = addPart(root, "section", `word series-${k}`);
+    const title = addPart(side, "h3", "");
+    addPart(title, "i", "");
+    addPart(title, "b", "", name);
+    const n = tokens.ids.filter((id) => id >= 0).length;
+    addPart(title, "span", "aside", `${grouped(n)} ${n === 1 ? "token" : "tokens"}`);
+    for (let i = 0; i < tokens.n; i++) {
+      const known = tokens.about.get(tokens.ids[i]);
+      if (known) drawTree(side, tokens, known);
+      else {
+        const lost = addPart(side, "p", "lost");
+        drawToken(addPart(lost, "span", ""), tokens.text.slice(tokens.at[i], tokens.at[i + 1]));
+        addPart(lost, "span", "aside", "in no token");
+      }
+    }
+    if (tokens.nMerges === null) addPart(side, "p", "aside", "Another library encodes: of its merges nothing is known here.");
+  });
+  return () => root.remove();
+}

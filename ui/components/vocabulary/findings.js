@@ -1,0 +1,23 @@
+// What was found of the tokens: each finding with its count; one that is pressed filters the table.
+
+export default function ({ data, parentElement, setTriggerValue }) {
+  const hadFocus = parentElement.activeElement?.dataset.key;
+  parentElement.querySelector("ul")?.remove();
+  const list = addPart(parentElement, "ul", "findings");
+  keepKeys(list);
+  walkByArrows(list, "button");
+  const most = Math.max(1, ...data.findings.map(({ n }) => n ?? 0));
+  for (const { key, name, note, n } of data.findings) {
+    const button = addButton(addPart(list, "li", ""), "finding", undefined, () => setTriggerValue("chosen", key));
+    button.dataset.key = key;
+    button.disabled = n === null;
+    button.setAttribute("aria-pressed", String(key === data.chosen));
+    addPart(button, "b", "count", n === null ? "…" : grouped(n));
+    const words = addPart(button, "span", "words");
+    addPart(words, "span", "name", name);
+    addPart(words, "span", "muted", note);
+    addPart(addPart(button, "span", "track"), "i", "").style.width = `${(100 * (n ?? 0)) / most}%`;
+    if (hadFocus === key) button.focus();
+  }
+  return () => list.remove();
+}

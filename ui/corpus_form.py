@@ -1,0 +1,235 @@
+"""The first part of Train: which text to train on, and what it is made of."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import cast
+
+import streamlit as st
+from streamlit.delta_generator import DeltaGenerator
+
+from bpe_core.corpora.readers import Upload
+from bpe_core.corpora.samples import load_sample, samples
+from bpe_core.corpus import Corpus, parse_word_counts
+from bpe_core.errors import BpeError
+from ui import corpus_summary, workspace
+from ui.components.corpus_strip import corpus_strip
+from ui.labels import plain_markdown
+
+_SOURCES = ("Sample", "Upload", "Paste", "Weighted words")
+_HUG_WORDS = "hug 10\npug 5\npun 12\nbun 4\nhugs 5"
+_HELD_OUT_PERCENT = 8
+_MOST_NAMES = 3
+KEYS = "corpus_"
+"""What the keys of this form's widgets start with."""
+
+
+@dataclass(frozen=True, slots=True)
+class ChosenCorpus:
+    """A corpus that a person chose, and how it is divided."""
+
+    corpus: Corpus
+    title: str
+    held_out_share: float
+    training: Corpus
+    held_out: Corpus
+
+
+def choose_corpus() -> tuple[ChosenCorpus | None, DeltaGenerator]:
+    """Draws the choice of a corpus and leaves room for its figures.
+
+    The corpus is None where there is none yet, or none that can be read.
+    """
+    st.header("Corpus", anchor=False)
+    source = st.segmented_control(
+        "Where the corpus comes from",
+        _SOURCES,
+        default="Sample",
+        required=True,
+        key="corpus_source",
+        label_visibility="collapsed",
+        persist_state="session",
+    )
+    chosen = None
+    figures = None
+    try:
+        found = _read(source)
+        figures = st.container()
+        if found is not None:
+            chosen = _divide(*found)
+    except BpeError as error:
+        st.error(plain_markdown(str(error), 1_000))
+    return chosen, figures or st.container()
+
+
+def show_corpus(chosen: ChosenCorpus, pretokenizer: str | None) -> bool:
+    """Draws what the corpus is made of; pre-tokens only under a pre-tokenizer that works.
+
+    False where the pre-tokenizer was seen to fail on this corpus.
+    """
+    training = chosen.training
+    shares = corpus_summary.script_shares(training, training.sha256)
+    pretokens = _pretokens(training, pretokenizer)
+    characters = [(f"{training.n_characters:,}", "characters")]
+    corpus_strip(
+        key="corpus_strip",
+        figures=[*_sizes(training), *(pretokens or characters)],
+        shares=[(share.name, share.share) for share in shares],
+    )
+    return pretokens is not None
+
+
+def _read(source: str) -> tuple[Corpus, str] | None:
+    """The corpus of a source and what to call it; raises what reading it raises."""
+    if source == "Upload":
+        return _read_uploads()
+    if source == "Paste":
+        text = st.text_area(
+            "Text to train on",
+            key="corpus_pasted",
+            height=180,
+            placeholder="Paste a text: a few paragraphs are enough to see merges.",
+            persist_state="session",
+        )
+        return (Corpus.from_text(text, name="pasted text"), "Pasted text") if text else None
+    if source == "Weighted words":
+        text = st.text_area(
+            "A word and its count on each line; each word is one pre-token",
+            _HUG_WORDS,
+            key="corpus_words",
+            height=150,
+            persist_state="session",
+        )
+        counts = parse_word_counts(text or "")
+        return Corpus.from_word_counts(counts), _joined(list(counts), "words")
+    found = {sample.id: sample for sample in samples()}
+    sample_id = st.selectbox(
+        "Sample",
+        list(found),
+        format_func=lambda sample_id: found[sample_id].title,
+        key="corpus_sample",
+        label_visibility="collapsed",
+        persist_state="session",
+    )
+    with st.spinner("Reading the sample"):
+        return load_sample(sample_id), found[sample_id].title
+
+
+def _read_uploads() -> tuple[Corpus, str] | None:
+    uploads = st.file_uploader(
+        "Files to train on",
+        accept_multiple_files=True,
+        key="corpus_uploads",
+        label_visibility="collapsed",
+        # Called when files are added or removed, not when the page is left.
+        on_change=_forget_uploads,
+    )
+    st.markdown(
+        ":gray[:small[Text of any kind: txt md csv tsv jsonl json parquet, source code; also gz "
+        "and zip.]]"
+    )
+    if not uploads:
+        # The uploader is emptied when a person leaves the page; what was read is kept.
+        kept = workspace.current()
+        if kept.corpus is None:
+            return None
+        st.markdown(f"Uploaded before: **{plain_markdown(kept.corpus_title)}**")
+        return kept.corpus, kept.corpus_title
+    file_ids = tuple(upload.file_id for upload in uploads)
+    files = cast("list[Upload]", uploads)
+    columns = corpus_summary.uploaded_columns(files, file_ids)
+    column = None
+    if len(columns) > 1:
+        column = st.selectbox(
+            "Column that holds the text", columns, key="corpus_column", persist_state="session"
+        )
+    corpus = corpus_summary.uploaded_corpus(files, file_ids, column)
+    title = _joined(_names_read([upload.name for upload in uploads], corpus), "files")
+    workspace.update(corpus=corpus, corpus_title=title)
+    return corpus, title
+
+
+def _forget_uploads() -> None:
+    workspace.update(corpus=None, corpus_title="")
+
+
+def _names_read(names: list[str], corpus: Corpus) -> list[str]:
+    """The uploads that gave a document; a document's name starts with its file's."""
+    read = [name for name in names if any(d.startswith(name) for d in corpus.names)]
+    return read or names
+
+
+def _divide(corpus: Corpus, title: str) -> ChosenCorpus:
+    with st.container(horizontal=True, vertical_alignment="center", gap="small"):
+        sentence = st.empty()
+        with st.popover("Change", type="tertiary", key="held_out"):
+            percent = st.slider(
+                "Held out, in percent",
+                0,
+                50,
+                _HELD_OUT_PERCENT,
+                key="corpus_held_out",
+                help="Whole documents where there are several; else blocks of lines.",
+                persist_state="session",
+            )
+    share = percent / 100
+    training, held_out = corpus_summary.divided(corpus, share)
+    chosen = ChosenCorpus(corpus, title, share, training, held_out)
+    sentence.markdown(f":gray[:small[{_held_out_sentence(chosen)}]]", width="content")
+    _tell_notes(corpus)
+    return chosen
+
+
+def _sizes(training: Corpus) -> list[tuple[str, str]]:
+    if training.word_counts is None:
+        n = len(training.documents)
+        first = (f"{n:,}", "document" if n == 1 else "documents")
+    else:
+        first = (f"{len(training.word_counts):,}", "weighted words")
+    return [first, (f"{training.n_bytes:,}", "bytes")]
+
+
+def _pretokens(training: Corpus, pretokenizer: str | None) -> list[tuple[str, str]] | None:
+    """The counts of pre-tokens, empty where nobody counts; None where the counting fails."""
+    if pretokenizer is None or training.n_bytes > corpus_summary.MOST_BYTES_COUNTED:
+        return []
+    try:
+        found = corpus_summary.pretoken_figures(training, training.sha256, pretokenizer)
+    except BpeError as error:
+        st.error(plain_markdown(str(error), 1_000))
+        return None
+    return [(f"{found.total:,}", "pre-tokens"), (f"{found.different:,}", "different ones")]
+
+
+def _held_out_sentence(chosen: ChosenCorpus) -> str:
+    held_out = chosen.held_out
+    if chosen.held_out_share == 0:
+        return "Nothing is held out: every figure is of text that training saw."
+    if not held_out.n_bytes:
+        return "Nothing is held out: no document, line or word of the corpus can be spared."
+    if held_out.word_counts is not None:
+        what = _counted(len(held_out.word_counts), "more word")
+    elif set(held_out.names) & set(chosen.training.names):
+        return f"{held_out.n_bytes:,} more bytes, by whole lines, are held out. {_NEVER_SEEN}"
+    else:
+        what = _counted(len(held_out.documents), "more document")
+    verb = "is" if what.startswith("1 ") else "are"
+    return f"{what}, {held_out.n_bytes:,} bytes, {verb} held out. {_NEVER_SEEN}"
+
+
+_NEVER_SEEN = "Training never sees held-out text."
+
+
+def _counted(n: int, noun: str) -> str:
+    return f"{n:,} {noun}" if n == 1 else f"{n:,} {noun}s"
+
+
+def _tell_notes(corpus: Corpus) -> None:
+    if lines := corpus_summary.reading_notes(corpus):
+        st.warning("\n\n".join(plain_markdown(line, 400) for line in lines))
+
+
+def _joined(names: list[str], noun: str) -> str:
+    if len(names) <= _MOST_NAMES:
+        return ", ".join(names)
+    return f"{names[0]} and {len(names) - 1} more {noun}"

@@ -1,0 +1,83 @@
+"""What the Train page says of a corpus before training: counted by the core, kept by digest."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import streamlit as st
+
+from bpe_core.corpora.readers import Upload
+from bpe_core.corpus import Corpus, ScriptShare, columns_of, read_corpus
+from bpe_core.counting import count_pretokens, seen_symbols
+from bpe_core.pretokenizers import get_pretokenizer
+from bpe_core.types import Base
+from ui.jobs import HELD_OUT_SEED
+
+# Pre-tokens of 20 MB take some seconds to count; beyond, a page must not wait for a mere figure.
+MOST_BYTES_COUNTED = 20_000_000
+_MOST_NOTES = 8
+
+
+@dataclass(frozen=True, slots=True)
+class PretokenFigures:
+    """How many pre-tokens a corpus has, and how many different ones."""
+
+    total: int
+    different: int
+
+
+def divided(corpus: Corpus, held_out_share: float) -> tuple[Corpus, Corpus]:
+    """What will be trained on and what will be held out, as the training itself divides it."""
+    # Both parts carry names and notes, which the digest doesn't cover.
+    told = (corpus.names, corpus.notes, corpus.encodings)
+    return _divided(corpus, corpus.sha256, told, held_out_share)
+
+
+@st.cache_resource(max_entries=8, show_spinner="Dividing the corpus")
+def _divided(
+    _corpus: Corpus, sha256: str, told: tuple[tuple[str, ...], ...], held_out_share: float
+) -> tuple[Corpus, Corpus]:
+    return _corpus.split(held_out_share, seed=HELD_OUT_SEED)
+
+
+def reading_notes(corpus: Corpus) -> list[str]:
+    """What a person should know of how files were read: guessed encodings, and what was skipped."""
+    encodings = sorted(set(corpus.encodings) - {"utf-8", ""})
+    lines = [f"Read as {', '.join(encodings)}."] if encodings else []
+    lines += corpus.notes[:_MOST_NOTES]
+    if (more := len(corpus.notes) - _MOST_NOTES) > 0:
+        lines.append(f"And {more} more note{'s' * (more != 1)}.")
+    return lines
+
+
+@st.cache_resource(max_entries=16, show_spinner=False)
+def script_shares(_corpus: Corpus, sha256: str) -> tuple[ScriptShare, ...]:
+    """The scripts of a corpus, largest first."""
+    return _corpus.scripts()
+
+
+@st.cache_resource(max_entries=32, show_spinner="Counting pre-tokens")
+def pretoken_figures(_corpus: Corpus, sha256: str, pretokenizer: str) -> PretokenFigures:
+    """The number of pre-tokens under a pre-tokenizer; raises what it raises."""
+    found = count_pretokens(_corpus, get_pretokenizer(pretokenizer))
+    return PretokenFigures(found.total, len(found.words))
+
+
+@st.cache_resource(max_entries=32, show_spinner=False)
+def symbols_seen(_corpus: Corpus, sha256: str, base: Base) -> frozenset[bytes]:
+    """The base symbols that occur in a corpus."""
+    return frozenset(seen_symbols(_corpus, base))
+
+
+@st.cache_resource(max_entries=4, show_spinner="Reading the files")
+def uploaded_corpus(
+    _uploads: list[Upload], file_ids: tuple[str, ...], text_column: str | None
+) -> Corpus:
+    """The corpus of uploaded files, kept by their ids; raises what `read_corpus` raises."""
+    return read_corpus(_uploads, text_column=text_column)
+
+
+@st.cache_resource(max_entries=16, show_spinner=False)
+def uploaded_columns(_uploads: list[Upload], file_ids: tuple[str, ...]) -> tuple[str, ...]:
+    """The text columns of the first upload that is a table; empty where none is."""
+    return next((tuple(found) for upload in _uploads if (found := columns_of(upload))), ())

@@ -1,0 +1,202 @@
+"""What stands around each page: the guard, the heading, the run picker and the address."""
+
+from __future__ import annotations
+
+import gc
+from pathlib import Path
+from typing import Literal
+
+import streamlit as st
+
+from bpe_core.engine.compilation import compile_in_background
+from bpe_core.errors import BpeError
+from ui import workspace
+from ui.labels import plain_markdown
+from ui.run_store import SAMPLE_RUN_ID, StoredRun, load_run, note_opened, sweep_store
+from ui.workspace import RecentRun
+
+_ROOT = Path(__file__).parent.parent
+FAVICON = str(_ROOT / "ui" / "data" / "favicon.png")
+
+# Streamlit draws no ring around a link of the navigation that the keyboard is on.
+_NAVIGATION_RING = """<style>
+a[data-testid="stTopNavLink"]:focus-visible {
+  outline: 2px solid light-dark(#1d5b8f, #7ab8ee);
+  outline-offset: -2px;
+}
+</style>"""
+
+# Streamlit writes white on the primary colour; on the dark theme's light blue that is 2.1:1.
+_PRIMARY_TEXT = """<style>
+[data-testid="stBaseButton-primary"]:not(:disabled),
+[data-testid="stBaseButton-primary"]:not(:disabled) p { color: light-dark(#ffffff, #10202e); }
+</style>"""
+
+
+# Charts have the theme's ground for their PNG; on the page they let through what is below them.
+_CHARTS_WITHOUT_GROUND = """<style>
+.js-plotly-plot .main-svg { background: none !important; }
+</style>"""
+
+
+@st.cache_resource(show_spinner=False)
+def settle_memory() -> None:
+    """Keeps the imported modules out of garbage collection, once a server.
+
+    Streamlit collects garbage after each rerun; without the freeze each collection walks all
+    modules, tens of milliseconds a rerun (https://github.com/streamlit/streamlit/issues/8977).
+    """
+    gc.collect()
+    gc.freeze()
+
+
+@st.cache_resource(show_spinner=False)
+def sweep_store_once() -> None:
+    """Removes what nobody opens any more from the store, once a server."""
+    sweep_store()
+
+
+@st.cache_resource(show_spinner=False)
+def prepare_engine() -> None:
+    """Compiles the kernels in other processes where this machine has none yet, once a server."""
+    compile_in_background()
+
+
+def page_frame(title: str, lead: str) -> StoredRun | None:
+    """Draws a page's heading and run picker; gives the run that the page shows.
+
+    None means that the page has nothing to show: even the sample run could not be read.
+    """
+    _prepare_page(title)
+    stored, problem = _run_of_address()
+    with st.container(horizontal=True, vertical_alignment="center", key="page_heading"):
+        st.title(title, anchor=False, width="content")
+        st.space("stretch")
+        if stored is not None:
+            _run_picker(stored)
+    st.markdown(f":gray[{lead}]")
+    if problem is not None:
+        st.error(plain_markdown(str(problem), 400) + _shown_instead(stored))
+    return stored
+
+
+def plain_page_frame(title: str, lead: str) -> None:
+    """Draws the heading of a page that shows no run."""
+    _prepare_page(title)
+    st.title(title, anchor=False)
+    st.markdown(f":gray[{lead}]")
+
+
+def query_int(name: str, default: int, low: int, high: int) -> int:
+    """A whole number from the address, held between `low` and `high`; else the default."""
+    value = st.query_params.get(name, "")
+    if not (value.isascii() and value.isdigit() and len(value) <= 9):
+        return default
+    return min(max(int(value), low), high)
+
+
+def query_text(name: str, longest: int = 1_000) -> str | None:
+    """A text from the address; None where there is none, or one too long to be ours."""
+    value = st.query_params.get(name)
+    return value if value is not None and len(value) <= longest else None
+
+
+def set_query(**parameters: str | int | None) -> None:
+    """Puts parameters in the address, where they differ from what it says; None removes one."""
+    for name, value in parameters.items():
+        if value is None:
+            if name in st.query_params:
+                del st.query_params[name]
+        elif st.query_params.get(name) != str(value):
+            st.query_params[name] = str(value)
+
+
+def theme_type() -> Literal["light", "dark"]:
+    """The visitor's theme, "light" or "dark"."""
+    return "dark" if st.context.theme.type == "dark" else "light"
+
+
+def open_run(run_id: str) -> None:
+    """Makes a run the one that all pages show, and puts it in the address."""
+    workspace.update(run_id=run_id)
+    set_query(run=None if run_id == SAMPLE_RUN_ID else run_id)
+
+
+def _prepare_page(title: str) -> None:
+    _guard_cold_link(title)
+    st.html(_PRIMARY_TEXT + _NAVIGATION_RING + _CHARTS_WITHOUT_GROUND)
+
+
+def _guard_cold_link(title: str) -> None:
+    # The first visitor of a server who opens /merge_loop gets the page without app.py around it:
+    # go through app.py, which comes back here with the navigation drawn.
+    if not workspace.navigation_is_drawn():
+        query = {name: st.query_params.get_all(name) for name in st.query_params}
+        query["goto"] = [title.lower().replace(" ", "_")]
+        st.switch_page("app.py", query_params=query)
+
+
+def _run_of_address() -> tuple[StoredRun | None, BpeError | None]:
+    """The run that the address names, else the workspace's, else the sample.
+
+    An address that leads nowhere stays as it is, and so does the run that was open.
+    """
+    current = workspace.current().run_id
+    problem: BpeError | None = None
+    for run_id in dict.fromkeys((st.query_params.get("run") or current, current, SAMPLE_RUN_ID)):
+        try:
+            stored = load_run(run_id)
+        except BpeError as error:
+            problem = problem or error
+            workspace.forget_run(run_id)
+            continue
+        if problem is None:
+            open_run(run_id)
+            note_opened(run_id)
+            if run_id != SAMPLE_RUN_ID:
+                size = stored.run.tokenizer.vocab_size
+                workspace.remember_run(RecentRun(run_id, stored.title, size))
+        return stored, problem
+    return None, problem
+
+
+def _shown_instead(stored: StoredRun | None) -> str:
+    if stored is None:
+        return ""
+    which = "The sample run" if stored.id == SAMPLE_RUN_ID else "The run that was open"
+    return f" {which} is shown instead."
+
+
+def _run_picker(stored: StoredRun) -> None:
+    names = {SAMPLE_RUN_ID: _sample_name()} | {
+        run.id: _run_name(run.title, run.vocab_size) for run in workspace.current().recent_runs
+    }
+    picked = st.menu_button(
+        f"Run: {_run_name(stored.title, stored.run.tokenizer.vocab_size)}",
+        [run_id for run_id in names if names[run_id]],
+        format_func=lambda run_id: names[run_id],
+        key="run_picker",
+        help="The run that all pages show. The address of a page brings its run back, anywhere.",
+    )
+    if picked == SAMPLE_RUN_ID:
+        open_run(SAMPLE_RUN_ID)
+        st.rerun()
+    if picked is not None:
+        # Opened when it is read: until then the run that is open stays. Steps and pairs of
+        # another run mean nothing in this one.
+        set_query(run=picked, step=None, merges=None, pair=None)
+        st.rerun()
+
+
+@st.cache_resource(show_spinner=False)
+def _sample_name() -> str:
+    """The sample run's name; empty where it can't be read."""
+    try:
+        sample = load_run(SAMPLE_RUN_ID)
+    except BpeError:
+        return ""
+    return _run_name(sample.title, sample.run.tokenizer.vocab_size)
+
+
+def _run_name(title: str, vocab_size: int) -> str:
+    return f"{plain_markdown(title, 44)} :gray[{vocab_size:,} tokens]"

@@ -1,0 +1,50 @@
+"""The card on the Lab while a measurement waits or runs: how far, whose turn, how to stop it."""
+
+from __future__ import annotations
+
+import streamlit as st
+
+from ui import measurements
+from ui.lab_words import encoder_title
+from ui.labels import plain_markdown
+from ui.measurements import MeasurementStatus
+
+_SECONDS_BETWEEN_LOOKS = 0.5
+
+
+@st.fragment(run_every=_SECONDS_BETWEEN_LOOKS)
+def watch_measurement(id: str, *, key: str) -> None:
+    """Draws a live measurement anew twice a second, and the whole page once it has ended."""
+    status = measurements.manager().status(id)
+    if not status.is_live:
+        st.rerun()
+    with st.container(border=True, key=f"{key}_card"):
+        with st.container(horizontal=True, vertical_alignment="center"):
+            st.markdown("**Measuring**", width="content")
+            st.space("stretch")
+            st.button(
+                "Cancel", on_click=measurements.manager().cancel, args=(id,), key=f"{key}_cancel"
+            )
+        progress = status.progress
+        st.progress(progress.done / progress.of if progress and progress.of else 0.0)
+        st.markdown(_sentence(status))
+        st.markdown(f":gray[{plain_markdown(status.about, 200)}]")
+
+
+def _sentence(status: MeasurementStatus) -> str:
+    progress = status.progress
+    if status.state == "queued":
+        one = status.n_ahead == 1
+        return f"Waiting: {status.n_ahead:,} measurement{'' if one else 's'} before this one."
+    if progress is None:
+        return "Starting a process that does nothing else."
+    if progress.seconds_compiling is not None:
+        seconds = progress.seconds_compiling
+        return f"Compiling the engine, once on this machine: {seconds:.0f} s so far."
+    left = status.seconds_left
+    pace = ""
+    if left is not None and status.elapsed_seconds > 0:
+        rate = progress.done / status.elapsed_seconds
+        pace = f", {rate:,.1f} a second, about {left:,.0f} s left"
+    name = encoder_title(progress.name)
+    return f"Step {progress.done:,} of {progress.of:,}{pace}. {name and f'Now: {name}.'}"

@@ -1,0 +1,206 @@
+"""The Lab's sentences and tables: what was measured, said in words."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import streamlit as st
+
+from bpe_core.lab.contenders import Differences, differences
+from bpe_core.lab.measuring import Grown, Measured
+from bpe_core.tokenizer import Tokenizer
+from ui.components.figures import Row
+from ui.components.symbol_rows import SymbolRow, Tile, Tiles
+from ui.lab_charts import size_text, speed_text
+
+MOST_WORDS = 8
+_LONGEST_WORD = 24
+"""Tokens of one word in a row; more would be a wall of tiles."""
+
+
+@dataclass(frozen=True, slots=True)
+class EncoderWords:
+    """What a reader is told of an encoder."""
+
+    title: str
+    explained: str
+
+
+ENCODER_WORDS = {
+    "list-index": EncoderWords(
+        "List of merges",
+        "Looks every pair up by walking through the list of merges, and all pairs again after "
+        "each merge. It is how one writes it first.",
+    ),
+    "hash-map": EncoderWords(
+        "Hash map of ranks",
+        "The same rule, but a dictionary gives a pair’s rank at once. The others must equal it.",
+    ),
+    "trie": EncoderWords(
+        "Trie with backtracking",
+        "Takes whole tokens from left to right and steps back where two of them would have "
+        "merged otherwise. Exact.",
+    ),
+    "longest-match": EncoderWords(
+        "Longest match",
+        "Takes the longest token that fits, and never looks back. It is not BPE: on some words "
+        "it gives other tokens.",
+    ),
+    "engine-cold": EncoderWords(
+        "Engine, first time", "This app’s compiled encoder, on words that it has not seen yet."
+    ),
+    "engine-warm": EncoderWords(
+        "Engine, again", "The same, once it remembers the words of the text."
+    ),
+    "tiktoken": EncoderWords("tiktoken", "OpenAI’s encoder, in Rust."),
+    "tokenizers": EncoderWords(
+        "tokenizers", "Hugging Face’s, in Rust; it remembers words, and makes an object a token."
+    ),
+}
+TRAINER_WORDS = {
+    "reference": "Reference",
+    "engine": "Engine",
+    "tokenizers": "tokenizers",
+}
+
+
+@st.cache_resource(max_entries=8, show_spinner="Looking for words that longest match cuts apart")
+def longest_match_differences(text: str, fingerprint: str, _tokenizer: Tokenizer) -> Differences:
+    """Where longest match departs from the merges; kept by text and tokenizer."""
+    return differences(_tokenizer, text)
+
+
+def encoder_title(name: str) -> str:
+    """An encoder's name for readers; empty for none."""
+    return ENCODER_WORDS[name].title if name in ENCODER_WORDS else TRAINER_WORDS.get(name, "")
+
+
+def encoding_rows(found: Sequence[Measured]) -> list[Row]:
+    """The table of encoders: MB/s, times the hash map's, the part measured, equality."""
+    hash_map = next(
+        (one.megabytes_per_second for one in found if one.name == "hash-map" and not one.problem),
+        0.0,
+    )
+    rows: list[Row] = []
+    for one in found:
+        if one.problem is not None:
+            rows.append(Row(encoder_title(one.name), ("–", "–", "–", "can’t take it")))
+            continue
+        speed = one.megabytes_per_second
+        times = speed_text(speed / hash_map) if hash_map else "–"
+        part = "all" if one.is_whole else size_text(one.n_bytes)
+        same = "equal" if one.is_equal else "differ"
+        rows.append(Row(encoder_title(one.name), (speed_text(speed), times, part, same)))
+    return rows
+
+
+def encoding_sentence(found: Sequence[Measured]) -> list[tuple[str, bool]]:
+    """What the measurement says, in pieces, each with whether it is bold."""
+    speeds = {one.name: one.megabytes_per_second for one in found if one.problem is None}
+    slow, trie, hash_map = (speeds.get(name) for name in ("list-index", "trie", "hash-map"))
+    if not (slow and trie and hash_map):
+        return [("Not all encoders could take this tokenizer.", False)]
+    if trie >= hash_map:
+        faster = f"{speed_text(trie / hash_map)} times as fast as"
+    else:
+        faster = f"{speed_text(hash_map / trie)} times as slow as"
+    return [
+        ("In plain Python the trie is ", False),
+        (faster, True),
+        (" the hash map, and the hash map is ", False),
+        (f"{speed_text(hash_map / slow)} times as fast as", True),
+        (" a list of merges.", False),
+    ]
+
+
+def encoding_aside(found: Sequence[Measured], seconds: float) -> str:
+    """Which ids were equal, and how it was measured."""
+    able = [one for one in found if one.problem is None]
+    differ = [encoder_title(one.name) for one in able if not one.is_equal]
+    equal = len(able) - len(differ)
+    said = f"{equal} of {len(able)} encoders gave the same ids"
+    said += f"; {' and '.join(differ)} did not. " if differ else ". "
+    return (
+        f"{said}Medians of calls in turn, one thread, {seconds:.0f} s in all. This is one "
+        "machine’s figure, now, with whatever else it is doing."
+    )
+
+
+def training_rows(found: Sequence[Grown]) -> tuple[list[str], list[Row]]:
+    """The table of trainers: a column each, a row a size."""
+    names = list(dict.fromkeys(one.name for one in found))
+    by_size: dict[int, dict[str, Grown]] = {}
+    for one in found:
+        by_size.setdefault(one.n_bytes, {})[one.name] = one
+    rows: list[Row] = []
+    for size, row in by_size.items():
+        figures = tuple(
+            f"{row[name].seconds:,.3f}{'' if row[name].is_equal else ' differs'}"
+            if name in row
+            else "–"
+            for name in names
+        )
+        best = min(row, key=lambda name: row[name].seconds)
+        rows.append(Row(size_text(size), figures, names.index(best)))
+    return [encoder_title(name) for name in names], rows
+
+
+def training_aside(found: Sequence[Grown], n_merges: int) -> str:
+    """Whether the merges were equal, and what the figures hold."""
+    unequal = sorted({encoder_title(one.name) for one in found if not one.is_equal})
+    equality = (
+        f"The merges of {' and '.join(unequal)} were not those of the others."
+        if unequal
+        else "All learned the same merges, in the same order, at every size."
+    )
+    return (
+        f"{equality} Up to {n_merges:,} merges over all 256 bytes, the cutting into words "
+        "included. Who would take more than 5 s leaves the field. tokenizers uses all cores."
+    )
+
+
+def growth_by_name(
+    found: Sequence[Grown],
+) -> dict[str, tuple[list[int], list[float]]]:
+    """The points of each trainer's curve, under its name for readers."""
+    curves: dict[str, tuple[list[int], list[float]]] = {}
+    for one in found:
+        sizes, seconds = curves.setdefault(encoder_title(one.name), ([], []))
+        sizes.append(one.n_bytes)
+        seconds.append(one.seconds)
+    return curves
+
+
+def differing_rows(found: Differences, tokenizer: Tokenizer) -> list[SymbolRow]:
+    """The most frequent words that longest match cuts otherwise, both ways."""
+    short = [word for word in found.words if len(word.ids) <= _LONGEST_WORD]
+    return [
+        SymbolRow(
+            f"{word.count:,}×",
+            (_tiles(word.ids, tokenizer), _tiles(word.longest_match_ids, tokenizer)),
+        )
+        for word in short[:MOST_WORDS]
+    ]
+
+
+def differing_sentence(found: Differences) -> str:
+    """How many of a text's words longest match cuts otherwise."""
+    if not found.n_pretokens:
+        return "This text has no word."
+    if not found.words:
+        return (
+            f"On all {found.n_pretokens:,} pre-tokens of this text longest match happens to give "
+            "what the merges give."
+        )
+    share = found.n_differing / found.n_pretokens
+    return (
+        f"Longest match cuts {found.n_differing:,} of {found.n_pretokens:,} pre-tokens otherwise "
+        f"than the merges do, {share:.1%}: {len(found.words):,} different words."
+    )
+
+
+def _tiles(ids: Sequence[int], tokenizer: Tokenizer) -> Tiles:
+    return Tiles(
+        tuple(Tile(tokenizer.vocab[id], None if tokenizer.parts(id) is None else id) for id in ids)
+    )

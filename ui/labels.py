@@ -1,0 +1,96 @@
+"""Tokens as text: short labels for tables and charts, and the form that components take."""
+
+from __future__ import annotations
+
+import re
+import unicodedata
+from collections.abc import Mapping
+
+_WITHOUT_PICTURE = frozenset({"Cc", "Cf", "Cn", "Co", "Cs", "Zl", "Zp", "Zs"})
+_LONGEST_LABEL = 40
+_GLYPHS = {"\t": "→", "\n": "↵"}
+
+
+def token_label(token: bytes) -> str:
+    """A token in one line: · for a space, → for a tab, ↵ for a line feed; else U+XXXX or hex.
+
+    U+XXXX stands for what has no picture, hex for bytes that are no whole character.
+
+    >>> token_label(b" the"), token_label(b"\\n"), token_label(b"a\\xe6\\x97")
+    ('·the', '↵', 'a<E6 97>')
+    """
+    label = re.sub(
+        "[\udc80-\udcff]+",
+        lambda cut: f"<{cut[0].encode('utf-8', 'surrogateescape').hex(' ').upper()}>",
+        "".join(map(_shown, token.decode("utf-8", "surrogateescape"))),
+    )
+    # Between two pictures a joiner makes one of them; at an end it would be invisible.
+    label = re.sub("^\u200d+|\u200d+$", lambda joiners: "U+200D" * len(joiners[0]), label)
+    return label if len(label) <= _LONGEST_LABEL else label[: _LONGEST_LABEL - 1] + "…"
+
+
+def token_for_browser(token: bytes) -> str | list[int]:
+    """A token as JSON can carry it: text where the bytes are UTF-8, else byte values.
+
+    >>> token_for_browser("é".encode()), token_for_browser(b"\\xff")
+    ('é', [255])
+    """
+    try:
+        return token.decode("utf-8")
+    except UnicodeDecodeError:
+        return list(token)
+
+
+def tokens_for_browser(vocab: Mapping[int, bytes]) -> list[str | list[int]]:
+    """All tokens by id, each by `token_for_browser`.
+
+    An id that the vocabulary leaves out is an empty list.
+
+    >>> tokens_for_browser({0: b"a", 1: b"\\xff", 3: "é".encode()})
+    ['a', [255], [], 'é']
+    """
+    tokens: list[str | list[int]] = [[] for _ in range(max(vocab, default=-1) + 1)]
+    for token_id, token in vocab.items():
+        tokens[token_id] = token_for_browser(token)
+    return tokens
+
+
+def plain_text(text: str, longest: int = 60) -> str:
+    """A visitor's words for a line of text: cut to length, nothing in it that can't be seen.
+
+    >>> plain_text("notes\u202e.txt")
+    'notesU+202E.txt'
+    """
+    one_line = "".join(" " if c in "\r\n\t" else _shown(c, space=" ") for c in text)
+    return one_line if len(one_line) <= longest else one_line[: longest - 1] + "…"
+
+
+def plain_markdown(text: str, longest: int = 60) -> str:
+    """A visitor's words for a Markdown label: one line, cut to length, nothing in it is markup.
+
+    >>> plain_markdown("notes_[1].txt")
+    'notes\\\\_\\\\[1\\\\]\\\\.txt'
+    """
+    return re.sub(r"([!-/:-@\[-`{-~])", r"\\\1", plain_text(text, longest))
+
+
+def file_stem(title: str, longest: int = 40) -> str:
+    """A visitor's words as the beginning of a file's name: small letters, digits and hyphens.
+
+    >>> file_stem("Python's language reference"), file_stem("../<b>"), file_stem("日本")
+    ('python-s-language-reference', 'b', 'run')
+    """
+    letters = unicodedata.normalize("NFKD", title).encode("ascii", "ignore").decode().lower()
+    return re.sub("[^a-z0-9]+", "-", letters).strip("-")[:longest].rstrip("-") or "run"
+
+
+def _shown(character: str, space: str = "·") -> str:
+    if character == " ":
+        return space
+    if character in _GLYPHS:
+        return _GLYPHS[character]
+    if "\udc80" <= character <= "\udcff" or character == "\u200d":
+        return character
+    if unicodedata.category(character) in _WITHOUT_PICTURE:
+        return f"U+{ord(character):04X}"
+    return character

@@ -1,0 +1,274 @@
+"""The second lesson: four short documents, from the text to a vocabulary with ids."""
+
+from __future__ import annotations
+
+import streamlit as st
+
+from bpe_core.alphabet import GrowingVocabulary
+from bpe_core.corpora.samples import load_sample
+from bpe_core.corpus import Corpus
+from bpe_core.counting import seen_symbols
+from bpe_core.lessons.walk import Walk, walk
+from bpe_core.pretokenizers import get_pretokenizer
+from bpe_core.reference import choose_pair, count_pairs, count_words, learn_merges
+from bpe_core.types import TrainingConfig
+from ui.components.symbol_rows import SymbolRow, Tile, Tiles, symbol_rows
+from ui.lessons import parts, printing, tiles
+from ui.lessons.parts import Learned, Lesson, Ran, Step
+
+MARKER = "</w>"
+N_MERGES = 15
+FIRST_DOCUMENTS = "\n".join(load_sample("notebook").documents)
+_SOURCE = "The notebook says"
+_NAME = "documents"
+
+
+def read_input() -> Learned:
+    parts.text_input(_NAME, FIRST_DOCUMENTS, label="Documents, a line each. Change them.", lines=4)
+    documents = parts.lines_of(parts.own_text(_NAME, FIRST_DOCUMENTS))
+    return Learned(trained(documents), trained(parts.lines_of(FIRST_DOCUMENTS)), documents)
+
+
+def trained(documents: tuple[str, ...]) -> Walk:
+    words = count_words(documents, get_pretokenizer("whitespace").split)
+    symbols = {character.encode() for document in documents for character in document}
+    config = TrainingConfig(
+        len(symbols) + 1 + N_MERGES,
+        pretokenizer="whitespace",
+        base="characters",
+        end_of_word=MARKER,
+        special_tokens=(),
+        tie_break="first-seen",
+    )
+    return walk(words, config, symbols)
+
+
+def words(example: Learned) -> Ran:
+    st.markdown(
+        "White space cuts the documents into words. A full stop stays with its word: `document.` "
+        "and `document` are different words. Each is counted once, whatever document it is in."
+    )
+    cut = get_pretokenizer("whitespace").split
+    symbol_rows(
+        [
+            SymbolRow(
+                f"document {number}",
+                (Tiles(tuple(Tile(word.encode()) for word in cut(document))),),
+            )
+            for number, document in enumerate(example.documents[:8], 1)
+        ],
+        key="documents_words",
+        caption="The documents, cut into words",
+    )
+    theirs = example.theirs
+    counts = dict(zip(theirs.words, theirs.counts, strict=True))
+    documents = [word for word in counts if word.startswith("document")]
+    parts.said_and_found(
+        "documents_words",
+        source="The notebook’s comments say",
+        said="document. occurs 3 times.",
+        found=f"document. occurs {counts['document.']} times.",
+        how=",  ".join(f"{word} {counts[word]}" for word in documents),
+        on_its_own=example.is_changed,
+    )
+    return Ran(
+        (count_words,),
+        "count_words(documents, get_pretokenizer('whitespace').split)",
+        printing.printed(count_words(example.documents, cut)),
+    )
+
+
+def alphabet(example: Learned) -> Ran:
+    learned = example.yours
+    st.markdown(
+        "The vocabulary starts with every character of the documents, sorted, and the marker. "
+        "These symbols stay in it for good: any word of these characters can be spelled."
+    )
+    start = [Tile(learned.run.vocab[id]) for id in range(learned.n_start)]
+    symbol_rows(
+        [SymbolRow(f"{learned.n_start:,}", (Tiles(tuple(start)),))],
+        key="documents_alphabet",
+        caption="The symbols that the vocabulary starts with",
+    )
+    used = {id for ids in learned.starts for id in ids}
+    unused = [printing.name_of(learned.run.vocab[id]) for id in range(learned.n_start)]
+    unused = [name for id, name in enumerate(unused) if id not in used]
+    if unused:
+        st.markdown(
+            f"{parts.safe(', '.join(unused))} stands in no word, since words are cut there: "
+            "a token that no word needs."
+        )
+    theirs = example.theirs
+    this = [printing.name_of(theirs.run.vocab[id]) for id in theirs.start_of("this") or ()]
+    parts.said_and_found(
+        "documents_alphabet",
+        source="The notebook’s comments say",
+        said="“this” starts as t, h, i, s</w>.",
+        found=f"It starts as {', '.join(this)}.",
+        how=f"{len(this)} symbols: the marker is one of its own until a merge joins it",
+        on_its_own=example.is_changed,
+    )
+    corpus = Corpus.from_documents(example.documents)
+    symbols = sorted(symbol.decode() for symbol in seen_symbols(corpus, "characters"))
+    return Ran(
+        (seen_symbols,),
+        "sorted(seen_symbols(corpus, 'characters'))",
+        printing.printed(symbols),
+        "As bytes in the source; printed as the characters they spell.",
+    )
+
+
+def pairs(example: Learned) -> Ran:
+    learned = example.yours
+    st.markdown(
+        "Neighbours are counted inside words, each word as often as it occurs. Nothing reaches "
+        "from one word into the next: that is what cutting is for."
+    )
+    tiles.bars_at(learned, 0, key="documents_pairs")
+    theirs = example.theirs
+    counts = theirs.pair_counts_at(0)
+    said = {("s", MARKER): 7, ("h", "i"): 4}
+    found = {pair: theirs.pair_of(*pair) for pair in said}
+    parts.said_and_found(
+        "documents_pairs",
+        source="The notebook’s comments say",
+        said=" and ".join(f"({', '.join(pair)}) {n}" for pair, n in said.items()) + ".",
+        found=" and ".join(f"({', '.join(p)}) {counts[ids]}" for p, ids in found.items() if ids)
+        + ".",
+        how="\n".join(printing.sum_of(theirs, 0, ids) for ids in found.values() if ids),
+        on_its_own=example.is_changed,
+    )
+    return Ran(
+        (count_pairs,),
+        "count_pairs(words, counts)",
+        printing.printed(count_pairs(learned.starts, learned.counts), learned.run.vocab),
+        printing.SPELLED,
+    )
+
+
+def ties(example: Learned) -> Ran:
+    learned = example.yours
+    if not learned.merges:
+        return parts.no_pair()
+    first = learned.merges[0]
+    st.markdown(
+        f"After the first merge, {parts.safe(printing.pair_name(first.pair, learned.run.vocab))}, "
+        "all is counted again. Where several pairs occur equally often, a rule has to decide; the "
+        "notebook’s takes the pair that was seen first."
+    )
+    tiles.bars_at(learned, 1, key="documents_ties")
+    theirs = example.theirs
+    vocab = theirs.run.vocab
+    i_s = theirs.pair_of("i", "s")
+    before, after = (theirs.pair_counts_at(step).get(i_s, 0) if i_s else 0 for step in (0, 1))
+    one, two = (printing.name_of(vocab[merge.id]) for merge in theirs.merges[:2])
+    parts.said_and_found(
+        "documents_ties",
+        source="The notebook’s comments say",
+        said="is and th are learned first.",
+        found=f"{one} is first, then {two}. is alone never becomes a token.",
+        how=f"(i, s) occurs {before} times before the first merge and {after} times after it: "
+        "each of these s has joined the marker",
+        on_its_own=example.is_changed,
+    )
+    counts = learned.pair_counts_at(1)
+    if not counts:
+        return parts.no_pair()
+    return Ran(
+        (choose_pair,),
+        "choose_pair(pair_counts, 'first-seen'), choose_pair(pair_counts, 'smallest-pair')",
+        printing.printed(
+            (choose_pair(counts, "first-seen"), choose_pair(counts, "smallest-pair")),
+            learned.run.vocab,
+        ),
+        printing.SPELLED,
+    )
+
+
+def merges(example: Learned) -> Ran:
+    learned = example.yours
+    st.markdown(
+        f"{N_MERGES} rounds of counting, choosing and joining. Move through them: the ring is the "
+        "pair that comes next."
+    )
+    step = parts.merges_slider(len(learned.merges), key="documents_step", start=5)
+    tiles.word_rows(learned, step, key="documents_merges", ring=learned.next_pair_at(step))
+    theirs = example.theirs
+    made = [printing.name_of(theirs.run.vocab[merge.id]) for merge in theirs.merges]
+    parts.said_and_found(
+        "documents_merges",
+        source="The notebook’s run prints",
+        said="s</w>, is</w>, th, the, the</w>, do, doc, … document, ir, .</w>, d</w>.",
+        found=f"{', '.join(made[:7])}, … {', '.join(made[-4:])}.",
+        how="counts: " + ", ".join(f"{merge.count}" for merge in theirs.merges),
+        agrees=made == NOTEBOOK_MERGES,
+        on_its_own=example.is_changed,
+    )
+    return Ran(
+        (learn_merges,),
+        "merges, splits, why = learn_merges(words, counts, vocabulary, config)",
+        printing.printed(list(learned.merges), learned.run.vocab),
+        printing.SPELLED,
+    )
+
+
+NOTEBOOK_MERGES = [
+    *("s</w>", "is</w>", "th", "the", "the</w>", "do", "doc", "docu", "docum", "docume"),
+    *("documen", "document", "ir", ".</w>", "d</w>"),
+]
+"""What the notebook's run prints, in order."""
+
+
+def vocabulary(example: Learned) -> Ran:
+    learned = example.yours
+    vocab = learned.run.vocab
+    n_merges = len(vocab) - learned.n_start
+    st.markdown(
+        f"{learned.n_start:,} symbols and {n_merges:,} merges make **{len(vocab):,} tokens**. A "
+        "token’s id is its place in this list, and ids are all that a model ever sees."
+    )
+    ids = list(vocab)
+    symbol_rows(
+        [
+            SymbolRow(f"{start} to {start + len(row) - 1}", (tiles.tiles(row, learned),))
+            for start in range(0, len(ids), 10)
+            if (row := ids[start : start + 10])
+        ],
+        key="documents_vocabulary",
+        caption="The tokens in the order of their ids",
+    )
+    theirs = example.theirs
+    last = theirs.words_at(len(theirs.merges))
+    splits = {
+        word: "·".join(printing.name_of(theirs.run.vocab[id]) for id in split)
+        for word, split in zip(theirs.words, last, strict=True)
+    }
+    parts.said_and_found(
+        "documents_vocabulary",
+        source="The notebook’s comments say",
+        said="The words end as This·</w> and doc·ument·.</w>.",
+        found=f"They end as {splits['This']} and {splits['document.']}.",
+        how=f"{theirs.n_start} symbols + {len(theirs.merges)} merges = {len(theirs.run.vocab)}",
+        on_its_own=example.is_changed,
+    )
+    learned_ids = {merge.id: printing.name_of(vocab[merge.id]) for merge in learned.merges}
+    return Ran(
+        (GrowingVocabulary.join,),
+        "{merge.id: vocabulary.tokens[merge.id] for merge in merges}",
+        printing.printed(learned_ids),
+    )
+
+
+LESSON = Lesson(
+    "Four documents",
+    "Four sentences, cut at white space: from the text to a vocabulary with ids.",
+    read_input,
+    (
+        Step("Words", "Cut at white space", words),
+        Step("Alphabet", "What the vocabulary starts with", alphabet),
+        Step("Pairs", "Count inside words", pairs),
+        Step("Ties", "When two pairs are equally frequent", ties),
+        Step("Merges", "Fifteen merges", merges),
+        Step("Vocabulary", "Every token has an id", vocabulary),
+    ),
+)

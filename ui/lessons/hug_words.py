@@ -1,0 +1,238 @@
+"""The first lesson: five words with their counts, and every step of BPE on them."""
+
+from __future__ import annotations
+
+import streamlit as st
+
+from bpe_core.alphabet import symbols_of
+from bpe_core.corpus import parse_word_counts
+from bpe_core.lessons.walk import Walk, walk
+from bpe_core.reference import (
+    apply_merge,
+    choose_pair,
+    count_pairs,
+    encode_reference,
+    learn_merges,
+)
+from bpe_core.types import TrainingConfig
+from ui.lessons import parts, printing, tiles
+from ui.lessons.parts import Learned, Lesson, Ran, Step
+
+FIRST_WORDS = "hug 10\nugg 5\nggi 3\ngin 3\ning 3"
+FIRST_NEW_WORD = "thug hugging"
+MARKER = "</w>"
+_SOURCE = "The example says"
+_MOST_MERGES = 40
+_NAME = "words"
+
+
+def read_input() -> Learned:
+    parts.text_input(_NAME, FIRST_WORDS, label="Words and their counts. Change them.", lines=5)
+    marked = st.toggle("Mark the end of each word", value=True, key="marker", bind="query-params")
+    return Learned(
+        trained(parts.own_text(_NAME, FIRST_WORDS), marked), trained(FIRST_WORDS, marked)
+    )
+
+
+def trained(text: str, marked: bool) -> Walk:
+    counts = parse_word_counts(text)
+    marker = MARKER if marked else None
+    n_start = len({character for word in counts for character in word}) + marked
+    config = TrainingConfig(
+        n_start + _MOST_MERGES,
+        base="characters",
+        end_of_word=marker,
+        special_tokens=(),
+        tie_break="first-seen",
+    )
+    return walk(counts, config)
+
+
+def words(example: Learned) -> Ran:
+    hugs = example.yours
+    st.markdown(
+        "A corpus is words, and how often each of them occurs. Each word starts as its characters. "
+        f"The marker `{MARKER}` is one more symbol: it stands where a word ends."
+    )
+    tiles.word_rows(hugs, 0, key="hug_words")
+    word = hugs.words[0]
+    return Ran(
+        (symbols_of,),
+        f"symbols_of({word.encode()!r}, 'characters')",
+        printing.printed(symbols_of(word.encode(), "characters")),
+        "The marker is added behind these symbols." if hugs.config.end_of_word else "",
+    )
+
+
+def pairs(example: Learned) -> Ran:
+    hugs = example.yours
+    st.markdown(
+        "Two symbols side by side are a pair. A word that occurs ten times gives each of its pairs "
+        "ten times. No pair reaches from one word into the next."
+    )
+    tiles.bars_at(hugs, 0, key="hug_pairs")
+    counts = count_pairs(hugs.starts, hugs.counts)
+    theirs = example.theirs
+    pair = theirs.pair_of("g", "g")
+    found = theirs.pair_counts_at(0)[pair] if pair else 0
+    parts.said_and_found(
+        "hug_gg",
+        source=_SOURCE,
+        said="(g, g) occurs 5 times.",
+        found=f"(g, g) occurs {found} times.",
+        how=printing.sum_of(theirs, 0, pair) if pair else "",
+        on_its_own=example.is_changed,
+    )
+    return Ran(
+        (count_pairs,),
+        "count_pairs(words, counts)",
+        printing.printed(counts, hugs.run.vocab),
+        printing.SPELLED,
+    )
+
+
+def choice(example: Learned) -> Ran:
+    hugs = example.yours
+    st.markdown(
+        "The most frequent pair wins. Where several occur equally often, the one seen first wins "
+        "here; another rule is the smallest ids. Either is fine, as long as it is said."
+    )
+    tiles.bars_at(hugs, 0, key="hug_choice")
+    counts = count_pairs(hugs.starts, hugs.counts)
+    winner = hugs.next_pair_at(0)
+    if winner is None:
+        return parts.no_pair()
+    _first_merge_claim(example)
+    if hugs.config.end_of_word:
+        st.markdown(":gray[Without the marker another pair wins: switch it off and see.]")
+    return Ran(
+        (choose_pair,),
+        "choose_pair(count_pairs(words, counts), 'first-seen')",
+        printing.printed(choose_pair(counts, "first-seen"), hugs.run.vocab),
+        printing.SPELLED,
+    )
+
+
+def _first_merge_claim(example: Learned) -> None:
+    theirs = example.theirs
+    first = theirs.merges[0]
+    hu = theirs.pair_of("h", "u")
+    pairs = [first.pair, hu] if hu else [first.pair]
+    parts.said_and_found(
+        "hug_first",
+        source=_SOURCE,
+        said="The most frequent pair is (h, u).",
+        found=f"It is {printing.pair_name(first.pair, theirs.run.vocab)}, with {first.count}.",
+        how="\n".join(printing.sum_of(theirs, 0, pair) for pair in pairs),
+        on_its_own=example.is_changed,
+    )
+
+
+def join(example: Learned) -> Ran:
+    hugs = example.yours
+    st.markdown(
+        "Wherever the pair stands, its two symbols become one. The new symbol is a token: it has "
+        "an id of its own, and a colour. Joining works on symbols, never on their letters."
+    )
+    if not hugs.merges:
+        return parts.no_pair()
+    merge = hugs.merges[0]
+    tiles.joined_rows(hugs, 0, merge.pair, key="hug_join")
+    replaced = "th u g".replace("h u", "hu")
+    joined = " ".join(_joined_letters(["th", "u", "g"], ("h", "u")))
+    parts.said_and_found(
+        "hug_replace",
+        source="The example joins by replacing text",
+        said=f"th u g, where (h, u) is joined, becomes {replaced}.",
+        found=f"It stays {joined}: no symbol of it is h.",
+        how='"th u g".replace("h u", "hu") looks at letters and reaches into the symbol th',
+    )
+    changed = [i for i, ids in enumerate(hugs.words_at(0)) if ids != hugs.words_at(1)[i]]
+    word = hugs.words_at(0)[changed[0]]
+    return Ran(
+        (apply_merge,),
+        f"apply_merge(words[{changed[0]}], pair, new_id)",
+        printing.printed(apply_merge(word, merge.pair, merge.id), hugs.run.vocab),
+        printing.SPELLED,
+    )
+
+
+def _joined_letters(symbols: list[str], pair: tuple[str, str]) -> list[str]:
+    """`apply_merge` on symbols that are told apart by number, given back as they are spelled."""
+    numbers = {symbol: number for number, symbol in enumerate(dict.fromkeys((*symbols, *pair)))}
+    spelled = [*numbers, "".join(pair)]
+    ids = apply_merge(
+        [numbers[symbol] for symbol in symbols], (numbers[pair[0]], numbers[pair[1]]), len(numbers)
+    )
+    return [spelled[id] for id in ids]
+
+
+def repeat(example: Learned) -> Ran:
+    hugs = example.yours
+    st.markdown(
+        "Count, choose, join, and again. Each round adds one token to the vocabulary: "
+        "its size is all symbols, the marker, and the merges."
+    )
+    step = parts.merges_slider(len(hugs.merges), key="hug_step", start=3)
+    tiles.word_rows(hugs, step, key="hug_repeat", ring=hugs.next_pair_at(step))
+    marker = hugs.run.end_of_word_id is not None
+    n_symbols = hugs.n_start - marker
+    st.markdown(
+        f"{n_symbols:,} symbols{' + 1 marker' if marker else ''} + {step:,} merges = "
+        f"**{hugs.n_start + step:,} tokens**"
+    )
+    merges_of_280 = 280 - 256
+    parts.said_and_found(
+        "hug_size",
+        source=_SOURCE,
+        said="280 = 256 bytes + 23 merges + </w>.",
+        found=f"Its loop makes {merges_of_280} merges, so it ends with {256 + merges_of_280 + 1}.",
+        how=f"280 − 256 = {merges_of_280} merges\n"
+        f"256 bytes + {merges_of_280} merges + 1 marker = {256 + merges_of_280 + 1}",
+    )
+    return Ran(
+        (learn_merges,),
+        "merges, splits, stop_reason = learn_merges(words, counts, ...)",
+        printing.printed(list(hugs.merges), hugs.run.vocab),
+        f"It stopped after {len(hugs.merges):,} merges: {hugs.run.stop_reason}.",
+    )
+
+
+def encode(example: Learned) -> Ran:
+    hugs = example.yours
+    st.markdown(
+        "A new word is not counted at all. It starts as its characters, and the merges learned are "
+        "applied to it, the earliest first, until none fits."
+    )
+    word = parts.one_word("new_word", "hugging")
+    symbols = hugs.start_of(word)
+    if symbols is None:
+        lacking = sorted({c for c in word if c.encode() not in hugs.run.base_ids})
+        st.info(
+            f"The training never saw {parts.safe(', '.join(lacking))}: there is no symbol for it. "
+            "The last lesson shows how bytes end this."
+        )
+        return Ran((encode_reference,), f"start({word!r})", "None")
+    tiles.steps_of_encoding(hugs, symbols, key="hug_encode")
+    ids = hugs.encode(symbols)
+    return Ran(
+        (encode_reference,),
+        f"encode_reference({symbols}, merges)",
+        printing.printed(ids),
+        printing.legend(ids, hugs.run.vocab),
+    )
+
+
+LESSON = Lesson(
+    "Hug words",
+    "Five words with their counts are enough to learn byte-pair encoding by hand.",
+    read_input,
+    (
+        Step("Words", "From words to symbols", words),
+        Step("Pairs", "Count the neighbours", pairs),
+        Step("Choice", "Choose the most frequent", choice),
+        Step("Join", "Join it everywhere", join),
+        Step("Repeat", "Again, until the vocabulary is full", repeat),
+        Step("Encode", "Encode a new word", encode),
+    ),
+)

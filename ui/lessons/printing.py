@@ -1,0 +1,98 @@
+"""Tokens, pairs and results as text: for sentences, and as Python prints them."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from pprint import pformat
+from typing import cast
+
+from bpe_core.lessons.walk import Walk
+from bpe_core.types import Merge, Pair
+
+SPELLED = "The code works on ids; here each is printed as what it spells."
+_WIDTH = 62
+_MOST_LINES = 14
+
+
+def name_of(token: bytes) -> str:
+    """A token for a sentence: its text, with a space as ␣ at its ends.
+
+    >>> name_of(b" the"), name_of(b"\\xc3")
+    ('␣the', '<C3>')
+    """
+    try:
+        text = token.decode()
+    except UnicodeDecodeError:
+        return f"<{token.hex(' ').upper()}>"
+    return text.replace(" ", "␣")
+
+
+def quoted(token: bytes) -> str:
+    """A token in quotation marks.
+
+    >>> quoted(b" quick")
+    '“ quick”'
+    """
+    return f"“{token.decode(errors='backslashreplace')}”"
+
+
+def legend(ids: Iterable[int], vocab: Mapping[int, bytes]) -> str:
+    """What some ids stand for, in a sentence.
+
+    >>> legend([1, 0, 1], {0: b"g", 1: b"hu"})
+    'These are ids: 1 is hu, 0 is g'
+    """
+    named = [f"{id} is {name_of(vocab[id])}" for id in dict.fromkeys(ids)]
+    return f"These are ids: {', '.join(named)}"
+
+
+def pair_name(pair: Pair, vocab: Mapping[int, bytes]) -> str:
+    """A pair for a sentence of text: (u, g)."""
+    return f"({name_of(vocab[pair[0]])}, {name_of(vocab[pair[1]])})"
+
+
+def sum_of(walk: Walk, step: int, pair: Pair) -> str:
+    """How a pair's count comes about: hug 10 + ugg 5 = 15."""
+    terms = walk.terms(step, pair)
+    count = walk.pair_counts_at(step).get(pair, 0)
+    parts = [
+        f"{t.word} {t.times} × {t.count}" if t.times > 1 else f"{t.word} {t.count}" for t in terms
+    ]
+    shown = " + ".join(parts[:8]) + (" + …" if len(parts) > 8 else "")
+    return f"{pair_name(pair, walk.run.vocab)}: {shown} = {count:,}" if parts else ""
+
+
+def printed(value: object, vocab: Mapping[int, bytes] | None = None) -> str:
+    """A value as Python prints it, each id as what it spells where a vocabulary is given.
+
+    >>> printed({(0, 1): 15}, {0: b"u", 1: b"g"})
+    "{('u', 'g'): 15}"
+    """
+    if vocab is not None:
+        value = _spelled(value, vocab)
+    lines = pformat(value, width=_WIDTH, compact=True, sort_dicts=False).split("\n")
+    if len(lines) > _MOST_LINES:
+        rest = len(lines) - _MOST_LINES + 1
+        lines = [*lines[: _MOST_LINES - 1], f" … {rest:,} more lines"]
+    return "\n".join(lines)
+
+
+def _spelled(value: object, vocab: Mapping[int, bytes]) -> object:
+    match value:
+        case Merge():
+            return (_spelled(value.left, vocab), _spelled(value.right, vocab))
+        case dict():
+            counts = cast("dict[object, object]", value)
+            return {_spelled(key, vocab): count for key, count in counts.items()}
+        case list():
+            return [_spelled(one, vocab) for one in cast("list[object]", value)]
+        case tuple():
+            return tuple(_spelled(one, vocab) for one in cast("tuple[object, ...]", value))
+        case int():
+            token = vocab[value]
+            try:
+                return token.decode()
+            except UnicodeDecodeError:
+                return token
+        case _:
+            return value

@@ -1,0 +1,259 @@
+"""The fourth lesson: why this app's tokenizers work on bytes, on cut text, and step back."""
+
+from __future__ import annotations
+
+from itertools import zip_longest
+
+import streamlit as st
+
+from bpe_core.alphabet import symbols_of
+from bpe_core.corpora.samples import load_sample
+from bpe_core.corpus import parse_word_counts
+from bpe_core.gpt2 import gpt2
+from bpe_core.lessons.shortcuts import crossing, longest_matches, trie_of
+from bpe_core.lessons.walk import Walk, walk
+from bpe_core.pretokenizers import get_pretokenizer
+from bpe_core.reference import count_words
+from bpe_core.trie import Trie
+from bpe_core.types import TrainingConfig
+from ui.components.symbol_rows import SymbolRow, Tile, Tiles, symbol_rows
+from ui.lab_words import longest_match_differences
+from ui.lessons import parts, printing, tiles
+from ui.lessons.parts import Lesson, Ran, Step
+
+N_MERGES = 14
+FIRST_TEXT = "My dog. Your dog! Whose dog? The dog, the dog; a dog."
+FIRST_WORDS = "un 4\nit 5\nuni 3"
+FIRST_WORD = "unit"
+_MOST_MERGES = 40
+_MOST_ATTEMPTS = 24
+_OUTCOMES = {
+    "taken": "fits",
+    "would merge": "a merge would cross the border before it",
+    "leads nowhere": "nothing goes on behind it",
+    "given back": "taken back: nothing goes on",
+}
+
+
+def read_input() -> None:
+    """Each step of this lesson has a field of its own."""
+
+
+def in_bytes(_: None) -> Ran:
+    st.markdown(
+        "Whoever starts from characters can spell only those that the training saw. Bytes are 256, "
+        "and every text is made of them: nothing is ever unknown. Rare characters cost two to four "
+        "bytes each; merges win that back where they are frequent."
+    )
+    text = parts.one_text("any_text", "Is this naïve café 日本 🧩?")
+    seen = {character for document in load_sample("notebook").documents for character in document}
+    characters = symbols_of(text.encode(), "characters")
+    unknown = [place for place, one in enumerate(characters) if one.decode() not in seen]
+    symbols = symbols_of(text.encode(), "bytes")
+    symbol_rows(
+        [
+            SymbolRow(
+                "characters",
+                (
+                    Tiles(
+                        tuple(Tile(one) for one in characters),
+                        tuple((place, place + 1) for place in unknown),
+                        "differs",
+                    ),
+                ),
+            ),
+            SymbolRow("bytes", (Tiles(tuple(Tile(one) for one in symbols)),)),
+        ],
+        key="reasons_bytes",
+        caption="The text in characters, those without a token ringed, and in bytes",
+    )
+    st.markdown(
+        f"After the four documents, **{len(unknown):,} of {len(characters):,} characters** have no "
+        f"token. Of its **{len(symbols):,} bytes** every one has."
+    )
+    return Ran(
+        (symbols_of,),
+        f"symbols_of({text!r}.encode(), 'bytes')",
+        printing.printed(symbols),
+    )
+
+
+def cuts(_: None) -> Ran:
+    st.markdown(
+        "Without cuts merges reach over words: a token for `dog.`, one for `dog!`, and so on, "
+        "where `dog` once would do. And a text is one long word then, to be counted anew for each "
+        "merge; cut into words, each different word is looked at once."
+    )
+    picture = st.container()
+    parts.text_input("cut_text", FIRST_TEXT, label="A text. Change it.", lines=2)
+    documents = parts.lines_of(parts.own_text("cut_text", FIRST_TEXT))
+    whole, cut = (
+        walk(
+            count_words(documents, get_pretokenizer(name).split),
+            TrainingConfig(256 + N_MERGES, pretokenizer=name, special_tokens=()),
+        )
+        for name in ("none", "gpt2")
+    )
+    made = [[learned.run.vocab[merge.id] for merge in learned.merges] for learned in (whole, cut)]
+    over = [crossing(tokens, get_pretokenizer("gpt2").split) for tokens in made]
+    with picture:
+        symbol_rows(
+            [
+                SymbolRow(
+                    f"{place + 1}", (_token(whole, place, over[0]), _token(cut, place, over[1]))
+                )
+                for place, _ in enumerate(zip_longest(whole.merges, cut.merges))
+            ],
+            key="reasons_cuts",
+            caption="The tokens learned without cuts and with GPT-2’s, those over a border ringed",
+            columns=("Without cuts", "With GPT-2’s cuts"),
+        )
+        st.markdown(
+            f"**{sum(over[0])} of {len(made[0])}** tokens reach over a border without cuts, "
+            f"**{sum(over[1])} of {len(made[1])}** with them. Cut, the text has "
+            f"{sum(cut.counts):,} words, {len(cut.words):,} different ones."
+        )
+    return Ran(
+        (count_words,),
+        "count_words(documents, get_pretokenizer('gpt2').split)",
+        printing.printed(dict(zip(cut.words, cut.counts, strict=True))),
+    )
+
+
+def _token(learned: Walk, place: int, over: list[bool]) -> Tiles:
+    if place >= len(learned.merges):
+        return Tiles(())
+    merge = learned.merges[place]
+    return Tiles((tiles.tile(merge.id, learned),), ((0, 1),) if over[place] else (), "differs")
+
+
+def longest(_: None) -> Ran:
+    st.markdown(
+        "A trie finds the longest token at a place at once. It is tempting to take it, and the "
+        "next behind it. But the merges are applied in the order they were learned, and that may "
+        "give other tokens."
+    )
+    learned, word, symbols = _own_training()
+    trie = trie_of(learned)
+    by_merges, greedy = learned.encode(symbols), longest_matches(trie, symbols)
+    symbol_rows(
+        [
+            SymbolRow("by the merges", (tiles.tiles(by_merges, learned),)),
+            SymbolRow("longest match", (_ringed(greedy, by_merges, learned),)),
+        ],
+        key="reasons_longest",
+        caption="The word by the merges, and by longest match",
+    )
+    if greedy == by_merges:
+        st.markdown(f":gray[Both agree on {parts.safe(word)}. Try another word.]")
+    overwrites = longest_match_differences(" overwrites", gpt2().fingerprint, gpt2()).words[0]
+    names = [
+        "·".join(printing.name_of(gpt2().vocab[id]) for id in ids)
+        for ids in (overwrites.ids, overwrites.longest_match_ids)
+    ]
+    parts.said_and_found(
+        "reasons_longest",
+        source="A teaching module says",
+        said="Tries for inference.",
+        found=f"A trie alone is not BPE. GPT-2’s merges give {names[0]}, longest match {names[1]}.",
+        how="“ overwrites” in GPT-2’s 50,257 tokens",
+    )
+    return Ran(
+        (longest_matches, Trie.longest_match),
+        f"longest_matches(trie, {symbols})",
+        printing.printed(greedy),
+        printing.legend(greedy, learned.run.vocab),
+    )
+
+
+def step_back(_: None) -> Ran:
+    st.markdown(
+        "To be exact, take the longest token, but ask of each two neighbours whether a merge would "
+        "have come across their border. If so, try a shorter one; where none is left, step back. "
+        "Only neighbours have to agree, so this never takes long."
+    )
+    learned, _word, symbols = _own_training()
+    trie = trie_of(learned)
+    symbol_rows(
+        _attempt_rows(trie, symbols, learned),
+        key="reasons_step_back",
+        caption="Each token that is tried, and what becomes of it",
+    )
+    ids = trie.encode(symbols)
+    if ids == learned.encode(symbols):
+        st.badge("✓ equal to the merges’ tokens", color="green")
+    parts.said_and_found(
+        "reasons_speed",
+        source="A teaching module says",
+        said="Trie = 5–10x faster encoding.",
+        found="Its two loops time the same encoder. The Lab times real ones, here and now.",
+        how='encoder.encode("the quick brown fox") stands in both loops',
+    )
+    st.page_link("pages/lab.py", label="Measure them in the Lab")
+    return Ran(
+        (Trie.attempts, Trie.stay_apart),
+        f"trie.encode({symbols})",
+        printing.printed(ids),
+        printing.legend(ids, learned.run.vocab),
+    )
+
+
+def _own_training() -> tuple[Walk, str, list[int]]:
+    """The fields of the words to learn from and of the word to encode, and what was learned."""
+    picture = st.container()
+    parts.text_input(
+        "few_words", FIRST_WORDS, label="Words and their counts. Change them.", lines=3
+    )
+    counts = parse_word_counts(parts.own_text("few_words", FIRST_WORDS))
+    n_start = len({character for word in counts for character in word})
+    learned = walk(
+        counts, TrainingConfig(n_start + _MOST_MERGES, base="characters", special_tokens=())
+    )
+    with picture:
+        word = parts.one_word("few_word", FIRST_WORD)
+        symbols = learned.start_of(word)
+        if symbols is None:
+            st.info(
+                f"{parts.safe(word)} has a character that is in none of the words: "
+                f"{parts.safe(learned.words[0])} is encoded instead."
+            )
+            return learned, learned.words[0], list(learned.starts[0])
+        return learned, word, symbols
+
+
+def _ringed(ids: list[int], others: list[int], learned: Walk) -> Tiles:
+    """A word's tiles with a ring round those that the other way gives differently."""
+    drawn = tuple(tiles.tile(id, learned) for id in ids)
+    return Tiles(drawn, ((0, len(ids)),) if ids != others else (), "differs")
+
+
+def _attempt_rows(trie: Trie, symbols: list[int], learned: Walk) -> list[SymbolRow]:
+    rows: list[SymbolRow] = []
+    taken: list[int] = []
+    for number, attempt in enumerate(trie.attempts(symbols), 1):
+        if attempt.outcome == "given back":
+            taken.pop()
+        shown = (*taken, attempt.id)
+        place = len(taken)
+        cell = Tiles(
+            tuple(tiles.tile(id, learned) for id in shown),
+            ((place, place + 1),),
+            "chosen" if attempt.outcome == "taken" else "differs",
+        )
+        rows.append(SymbolRow(f"{number}", (cell,), _OUTCOMES[attempt.outcome]))
+        if attempt.outcome == "taken":
+            taken.append(attempt.id)
+    return rows[:_MOST_ATTEMPTS]
+
+
+LESSON = Lesson(
+    "Why this way",
+    "Three choices that make a tokenizer exact and fast, each beside what it costs to do without.",
+    read_input,
+    (
+        Step("Bytes", "Why bytes", in_bytes),
+        Step("Cuts", "Why a text is cut first", cuts),
+        Step("Longest match", "Why longest match is not enough", longest),
+        Step("Step back", "How a trie is exact", step_back),
+    ),
+)

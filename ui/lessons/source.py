@@ -1,0 +1,82 @@
+"""Source code as it stands in the file, read when it is shown, so that it can't drift."""
+
+from __future__ import annotations
+
+import ast
+import inspect
+import io
+import keyword
+import textwrap
+import tokenize
+from collections.abc import Callable
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+from ui.components.lesson import Piece, ShownCode
+
+_ROOT = Path(__file__).parent.parent.parent
+_KINDS = {tokenize.STRING: "text", tokenize.COMMENT: "comment"}
+
+
+@cache
+def source_of(function: Callable[..., Any]) -> ShownCode:
+    """A function's source, cut into lines and pieces that a component can colour.
+
+    Of its docstring the first paragraph is given: the examples stay in the file.
+
+    >>> from bpe_core.reference import count_words
+    >>> shown = source_of(count_words)
+    >>> shown.name, shown.path, shown.lines[0][0]
+    ('count_words', 'bpe_core/reference.py', ('def', 'keyword'))
+    """
+    function = inspect.unwrap(function)
+    path = Path(inspect.getfile(function)).relative_to(_ROOT).as_posix()
+    source = textwrap.dedent(inspect.getsource(function))
+    lines = _pieces(source)
+    start, end = _examples(source)
+    return ShownCode(function.__qualname__, path, (*lines[:start], *lines[end:]))
+
+
+def _examples(source: str) -> tuple[int, int]:
+    """Which lines of a docstring come after its first paragraph, its last line not among them."""
+    definition = ast.parse(source).body[0]
+    assert isinstance(definition, ast.FunctionDef)
+    docstring = definition.body[0]
+    if not (isinstance(docstring, ast.Expr) and isinstance(docstring.value, ast.Constant)):
+        return 0, 0
+    lines = source.split("\n")
+    first, last = docstring.lineno - 1, (docstring.end_lineno or docstring.lineno) - 1
+    blank = next((row for row in range(first, last) if not lines[row].strip()), last)
+    return blank, last
+
+
+def _pieces(source: str) -> list[tuple[Piece, ...]]:
+    lines = source.rstrip("\n").split("\n")
+    kinds = [[""] * len(line) for line in lines]
+    before = ""
+    for token in tokenize.generate_tokens(io.StringIO(source).readline):
+        kind = _KINDS.get(token.type, "")
+        if token.type == tokenize.NAME:
+            if keyword.iskeyword(token.string):
+                kind = "keyword"
+            elif before in ("def", "class"):
+                kind = "name"
+            before = token.string
+        if kind:
+            (first, start), (last, end) = token.start, token.end
+            for row in range(first - 1, min(last, len(lines))):
+                low = start if row == first - 1 else 0
+                high = end if row == last - 1 else len(lines[row])
+                kinds[row][low:high] = [kind] * (high - low)
+    return [_runs(line, of) for line, of in zip(lines, kinds, strict=True)]
+
+
+def _runs(line: str, kinds: list[str]) -> tuple[Piece, ...]:
+    pieces: list[Piece] = []
+    start = 0
+    for end in range(1, len(line) + 1):
+        if end == len(line) or kinds[end] != kinds[start]:
+            pieces.append((line[start:end], kinds[start]))
+            start = end
+    return tuple(pieces)

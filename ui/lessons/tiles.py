@@ -1,0 +1,102 @@
+"""A training's words and pairs as tiles and bars."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+
+import streamlit as st
+
+from bpe_core.lessons.walk import Walk
+from bpe_core.types import Pair
+from ui.components.lesson import Bar, pair_bars
+from ui.components.symbol_rows import SymbolRow, Tile, Tiles, symbol_rows
+
+_MOST_BARS = 9
+_MOST_ROWS = 16
+
+
+def tile(id: int, walk: Walk) -> Tile:
+    """A token as a tile: white before the first merge, in its colour after."""
+    return Tile(walk.run.vocab[id], id if id >= walk.n_start else None)
+
+
+def tiles(ids: Iterable[int], walk: Walk, ring: Pair | None = None) -> Tiles:
+    """A word as tiles; every place where a pair would be joined is ringed."""
+    ids = list(ids)
+    rings: list[tuple[int, int]] = []
+    at = 0
+    while ring is not None and at + 1 < len(ids):
+        if (ids[at], ids[at + 1]) == ring:
+            rings.append((at, at + 2))
+            at += 1
+        at += 1
+    return Tiles(tuple(tile(id, walk) for id in ids), tuple(rings))
+
+
+def word_rows(walk: Walk, step: int, *, key: str, ring: Pair | None = None) -> None:
+    """Draws the words as they stand at a step, with their counts; the most frequent if many."""
+    words = walk.words_at(step)
+    order = sorted(range(len(words)), key=lambda i: -walk.counts[i])[:_MOST_ROWS]
+    shown = sorted(order)
+    symbol_rows(
+        [SymbolRow(f"{walk.counts[i]:,}×", (tiles(words[i], walk, ring),)) for i in shown],
+        key=key,
+        caption="Words, how often each occurs, and the symbols that it is made of",
+    )
+    if len(words) > len(shown):
+        st.markdown(f":gray[{len(shown)} of {len(words):,} words, the most frequent.]")
+
+
+def joined_rows(walk: Walk, step: int, pair: Pair, *, key: str) -> None:
+    """Draws the words that a merge changes, before it and after it."""
+    merged = walk.merges[step].id
+    rows: list[SymbolRow] = []
+    before, after = walk.words_at(step), walk.words_at(step + 1)
+    for ids, then, count in zip(before, after, walk.counts, strict=True):
+        if ids != then:
+            result = Tiles(
+                tuple(tile(id, walk) for id in then),
+                tuple((at, at + 1) for at, id in enumerate(then) if id == merged),
+            )
+            rows.append(SymbolRow(f"{count:,}×", (tiles(ids, walk, pair), result)))
+    symbol_rows(
+        rows[:_MOST_ROWS],
+        key=key,
+        caption="The words that hold the pair, before and after it is joined",
+        columns=("Before", "After"),
+    )
+
+
+def bars_at(walk: Walk, step: int, *, key: str) -> None:
+    """Draws the most frequent pairs of a step, the next one and its ties marked."""
+    counts = walk.pair_counts_at(step)
+    winner = walk.next_pair_at(step)
+    most = max(counts.values(), default=0)
+    # Stable: among equals the pair seen first stays first, and the winner leads.
+    ordered = sorted(counts, key=lambda pair: (-counts[pair], pair != winner))
+    bars = [
+        Bar(
+            tile(pair[0], walk),
+            tile(pair[1], walk),
+            counts[pair],
+            "next" if pair == winner else "tie" if counts[pair] == most else "",
+        )
+        for pair in ordered[:_MOST_BARS]
+    ]
+    pair_bars(bars, caption="The most frequent pairs", key=key)
+    if len(ordered) > len(bars):
+        st.markdown(f":gray[The first {len(bars)} of {len(ordered):,} pairs.]")
+
+
+def steps_of_encoding(walk: Walk, symbols: Sequence[int], *, key: str) -> None:
+    """Draws how a word is encoded: its symbols, and a row for each merge that applies."""
+    rows = [SymbolRow("start", (tiles(symbols, walk),))]
+    before = list(symbols)
+    steps = walk.encoding_steps(symbols)
+    for place, (merge, ids) in enumerate(steps):
+        rows[-1] = SymbolRow(rows[-1].label, (tiles(before, walk, merge.pair),))
+        rows.append(SymbolRow(f"merge {merge.rank + 1}", (tiles(ids, walk),)))
+        before = ids
+        if place == _MOST_ROWS:
+            break
+    symbol_rows(rows, key=key, caption="A word as it is encoded, merge by merge")

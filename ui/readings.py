@@ -1,0 +1,92 @@
+"""Texts as tokenizers read them, packed for the browser: computed once, kept by text."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import streamlit as st
+
+from bpe_core.alignment import differing_stretches
+from bpe_core.comparison import Comparison, compare
+from bpe_core.corpus import Corpus
+from bpe_core.encoders import Encoder
+from ui.components.token_view.packing import PackedSpans, PackedTokens, pack_spans, pack_tokens
+
+MOST_CHARACTERS = 4_000_000
+"""A longer text is shown up to here: the browser would hold it, but not gladly."""
+LONGEST_WORD = 40
+_EXCERPT_CHARACTERS = 1_500
+_LONG_ENOUGH = 400
+
+
+@dataclass(frozen=True, slots=True)
+class Readings:
+    """One text as several tokenizers read it."""
+
+    packed: tuple[PackedTokens, ...]
+    n_tokens: tuple[int, ...]
+    spans: PackedSpans
+    """Where not all of them cut alike."""
+    longest: str
+    """The longest word, or piece of one, that not all of them cut alike; may be empty."""
+
+
+def read_by_all(text: str, encoders: Sequence[Encoder]) -> Readings:
+    """A text under several tokenizers and where they disagree; special tokens are ordinary text.
+
+    Raises InvalidTextError for a lone surrogate, and TokenizationError where a library that encodes
+    for one of them fails.
+    """
+    return _read_by_all(text, tuple(each.fingerprint for each in encoders), encoders)
+
+
+@st.cache_resource(max_entries=8, show_spinner="Encoding the text")
+def _read_by_all(
+    text: str, fingerprints: tuple[str, ...], _encoders: Sequence[Encoder]
+) -> Readings:
+    segments = [encoder.segments(text) for encoder in _encoders]
+    differing = differing_stretches(segments, text)
+    words = (text[each.start : each.end] for each in differing if each.has_word)
+    return Readings(
+        packed=tuple(
+            pack_tokens(text, own, encoder)
+            for own, encoder in zip(segments, _encoders, strict=True)
+        ),
+        n_tokens=tuple(sum(each.id is not None for each in own) for own in segments),
+        spans=pack_spans(text, differing),
+        longest=max((word for word in words if len(word) <= LONGEST_WORD), key=len, default=""),
+    )
+
+
+def compare_on(corpus: Corpus, encoders: Sequence[Encoder]) -> Comparison:
+    """The figures of tokenizers on a whole corpus; raises EmptyCorpusError without text."""
+    fingerprints = tuple(each.fingerprint for each in encoders)
+    return _compare_on(corpus.sha256, fingerprints, corpus, encoders)
+
+
+@st.cache_resource(max_entries=16, show_spinner="Comparing the tokenizers")
+def _compare_on(
+    sha256: str,
+    fingerprints: tuple[str, ...],
+    _corpus: Corpus,
+    _encoders: Sequence[Encoder],
+) -> Comparison:
+    return compare(_corpus, _encoders)
+
+
+def excerpt(corpus: Corpus) -> tuple[str, str, bool]:
+    """A passage to look at closely: its document's name, its text, and whether it is all of it.
+
+    The first document that is long enough, up to the end of a line; two empty strings where the
+    corpus holds no documents.
+    """
+    if not corpus.documents:
+        return "", "", True
+    long = (i for i, text in enumerate(corpus.documents) if len(text) >= _LONG_ENOUGH)
+    index = next(long, 0)
+    text = corpus.documents[index]
+    if len(text) <= _EXCERPT_CHARACTERS:
+        return corpus.names[index], text, True
+    line_end = text.rfind("\n", 0, _EXCERPT_CHARACTERS) + 1
+    return corpus.names[index], text[: line_end or _EXCERPT_CHARACTERS], False

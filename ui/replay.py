@@ -1,0 +1,84 @@
+"""The merge loop of a run as one HTML file that plays anywhere: no server, no network."""
+
+from __future__ import annotations
+
+import base64
+import gzip
+import hashlib
+import html
+import json
+from collections.abc import Sequence
+from pathlib import Path
+
+from ui.components import merge_player
+from ui.components.shared import component_css, component_js
+
+_FOLDER = Path(merge_player.__file__).parent
+_LEAD = "Each step fuses the two neighbouring symbols that occur together most often."
+
+
+def replay_page(
+    run: bytes,
+    merges: bytes,
+    *,
+    title: str,
+    step: int = 0,
+    text: str = "",
+    words: Sequence[Sequence[int | str]] = (),
+) -> str:
+    """A page that plays a run, as `packing.pack_run` and `pack_block` give it in one block.
+
+    `title` is the page's heading, `step` how many merges are done when it opens; `text` and
+    `words` are the visitor's own words, as typed and as `packing.own_words` cuts them.
+
+    Nothing of the run is markup: the run is base64, the rest is escaped. The page's own policy
+    forbids it every request and every script but the one it holds.
+    """
+    style = component_css(_FOLDER, "player")
+    page_style = (_FOLDER / "replay.css").read_text("utf-8")
+    script = component_js(_FOLDER, *merge_player.SCRIPTS, "replay")
+    policy = (
+        f"default-src 'none'; img-src data:; script-src {_hash_of(script)}; "
+        f"style-src {_hash_of(style)} {_hash_of(page_style)}"
+    )
+    heading = html.escape(title)
+    return f"""<!doctype html>
+<html lang="en">
+<head>
+<meta charset="utf-8">
+<meta http-equiv="Content-Security-Policy" content="{policy}">
+<meta name="viewport" content="width=device-width">
+<title>{heading}: merge loop</title>
+<style>{page_style}</style>
+</head>
+<body>
+<main>
+<h1>{heading}</h1>
+<p>{_LEAD}</p>
+<p id="problem" role="alert"></p>
+<noscript><p>The replay is played by a script, and scripts are switched off here.</p></noscript>
+<div id="player"><template shadowrootmode="open"><style>{style}</style>
+{(_FOLDER / "player.html").read_text("utf-8")}</template></div>
+</main>
+<script type="application/octet-stream" id="run" data-step="{step}" data-text="{html.escape(text)}"
+ data-words="{html.escape(json.dumps(words))}">{_packed(run)}</script>
+<script type="application/octet-stream" id="merges">{_packed(merges)}</script>
+<script type="module">{script}</script>
+</body>
+</html>
+"""
+
+
+def packed_size(message: bytes) -> int:
+    """Bytes that a message takes in a page."""
+    return len(_packed(message))
+
+
+def _packed(message: bytes) -> str:
+    # Without a time stamp: the same run gives the same file.
+    return base64.b64encode(gzip.compress(message, mtime=0)).decode()
+
+
+def _hash_of(source: str) -> str:
+    digest = hashlib.sha256(source.encode()).digest()
+    return f"'sha256-{base64.b64encode(digest).decode()}'"

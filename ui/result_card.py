@@ -1,0 +1,75 @@
+"""The card on Train that shows a finished run: its figures, its curve, and the way on."""
+
+from __future__ import annotations
+
+import streamlit as st
+
+from bpe_core.runs import TrainingRun
+from ui import charts, frame
+from ui.downloads import downloads, offer_downloads
+from ui.labels import plain_markdown
+from ui.results import run_curves
+from ui.run_store import SAMPLE_RUN_ID, StoredRun
+from ui.stop_reasons import stop_sentence, times
+
+
+def show_result(stored: StoredRun, *, after_failure: bool = False) -> None:
+    """Draws a finished run; after a training that failed, as the other run that is open."""
+    run = stored.run
+    with st.container(border=True, key="result_card"):
+        with st.container(horizontal=True, vertical_alignment="center"):
+            heading = "The run that is open" if after_failure else "Trained"
+            st.header(heading, anchor=False, width="content")
+            st.space("stretch")
+            if after_failure:
+                st.badge("trained before", color="gray")
+            elif run.stop_reason == "cancelled":
+                st.badge("stopped early", color="orange")
+            else:
+                st.badge("✓ finished", color="green")
+        st.markdown(f"{plain_markdown(stored.title)}: {result_sentence(run)}")
+        _show_figures(stored)
+        st.plotly_chart(
+            charts.tokens_over_merges(run.tokens_after, theme=frame.theme_type()),
+            theme=None,
+            config=charts.CONFIG,
+            key="result_curve",
+        )
+        _offer_downloads(stored.id)
+        st.page_link(
+            "pages/merge_loop.py",
+            label=":primary[Watch it learn, merge by merge →]",
+            query_params={} if stored.id == SAMPLE_RUN_ID else {"run": stored.id},
+        )
+
+
+def result_sentence(run: TrainingRun) -> str:
+    """How many merges a training learned, why it stopped, and how it stood then."""
+    n = len(run.merges)
+    if run.stop_reason == "vocab-size":
+        stood = f" The last pair still occurred {times(run.merges[-1].count or 0)}." if n else ""
+    else:
+        stood = f" The vocabulary has {run.tokenizer.vocab_size:,} tokens."
+    return f"{n:,} merge{'s' * (n != 1)}. {stop_sentence(run)}{stood}"
+
+
+def _show_figures(stored: StoredRun) -> None:
+    curves = run_curves(stored.id)
+    figures = st.grid(2, min_column_width=130)
+    with figures.cell(), st.container(gap="xxsmall"):
+        st.metric("Bytes per token", f"{curves.training[-1]:.2f}")
+        if curves.held_out is not None:
+            st.markdown(f":gray[:small[{curves.held_out[-1]:.2f} on held-out text]]")
+        elif stored.held_out.n_bytes:
+            st.markdown(":gray[:small[not measured on held-out text]]")
+        else:
+            st.markdown(":gray[:small[nothing held out to check it on]]")
+    with figures.cell(), st.container(gap="xxsmall"):
+        st.metric("Tokens in the corpus", f"{int(stored.run.tokens_after[-1]):,}")
+        n_bytes = stored.run.corpus_bytes
+        st.markdown(f":gray[:small[from {n_bytes:,} byte{'s' * (n_bytes != 1)}]]")
+
+
+def _offer_downloads(run_id: str) -> None:
+    st.markdown("Take the tokenizer home:")
+    offer_downloads(downloads(run_id), key="download")

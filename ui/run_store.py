@@ -1,0 +1,204 @@
+"""Finished runs on disk, each in a folder named by an id that nobody can guess."""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+import secrets
+import shutil
+import tempfile
+import time
+from collections.abc import Callable
+from contextlib import suppress
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import streamlit as st
+from numpy.typing import NDArray
+
+from bpe_core.corpora.damage import ARRAY_DAMAGE
+from bpe_core.corpus import Corpus
+from bpe_core.errors import BpeError, FormatError
+from bpe_core.formats import run_archive
+from bpe_core.training import TrainingRun
+from ui.training_text import TrainingText, read_training_text, write_training_text
+
+SAMPLE_RUN_ID = "sample"
+SAMPLE_FOLDER = Path(__file__).parent / "data" / "sample_run"
+_ROOT = Path(__file__).parent.parent
+_ID_PATTERN = re.compile(r"[0-9a-f]{32}")
+_RUN = "run.npz"
+_DETAILS = "details.json"
+_HELD_OUT_TOKENS = "held_out_tokens_after.npy"
+_UNFINISHED = ".unfinished-"
+DAYS_KEPT_UNOPENED = 90
+_DAYS_KEPT_UNFINISHED = 1
+_SECONDS_A_DAY = 86_400
+
+
+class RunNotFoundError(BpeError):
+    """No run is stored under this id."""
+
+
+@dataclass(frozen=True, slots=True)
+class StoredRun:
+    """A finished run with what the pages show beside it."""
+
+    id: str
+    title: str
+    """What was trained on, such as "Python's language reference"; a visitor's own words."""
+    run: TrainingRun
+    held_out: Corpus
+    """What training never saw; may be empty (n_bytes == 0)."""
+    held_out_tokens_after: NDArray[np.int64] | None
+    """int64[n_merges + 1]: the held-out text in tokens after each merge; None where it is empty,
+    or where counting was cancelled."""
+
+
+def store_run(
+    title: str,
+    run: TrainingRun,
+    held_out: Corpus,
+    *,
+    training: Corpus | None = None,
+    should_stop: Callable[[], bool] | None = None,
+) -> str:
+    """Writes a run to the store, whole or not at all, and gives its new id.
+
+    Of the text that it was trained on, `training`, the beginning is kept. Where `should_stop()`
+    comes to say True, the held-out text is stored without its tokens.
+    """
+    # In hexadecimal: Streamlit refuses a component's key with "__" in it, and ids stand in keys.
+    run_id = secrets.token_hex(16)
+    folder = _store_folder()
+    folder.mkdir(parents=True, exist_ok=True)
+    write_run(folder / run_id, title, run, held_out, training=training, should_stop=should_stop)
+    return run_id
+
+
+def write_run(
+    folder: Path,
+    title: str,
+    run: TrainingRun,
+    held_out: Corpus,
+    *,
+    training: Corpus | None = None,
+    should_stop: Callable[[], bool] | None = None,
+) -> None:
+    """Writes a run as a new folder; the folder appears only when all of it is written."""
+    held_out_tokens = run.tokens_after_on(held_out, should_stop) if held_out.n_bytes else None
+    details = {
+        "title": title,
+        "documents": list(held_out.documents),
+        "names": list(held_out.names),
+        "word_counts": dict(held_out.word_counts) if held_out.word_counts is not None else None,
+    }
+    unfinished = Path(tempfile.mkdtemp(prefix=_UNFINISHED, dir=folder.parent))
+    try:
+        run_archive.save_run(run, unfinished / _RUN)
+        text = json.dumps(details, ensure_ascii=False)
+        (unfinished / _DETAILS).write_text(text, encoding="utf-8", newline="")
+        if training is not None:
+            write_training_text(unfinished, training)
+        if held_out_tokens is not None:
+            np.save(unfinished / _HELD_OUT_TOKENS, held_out_tokens, allow_pickle=False)
+        unfinished.rename(folder)
+    except BaseException:
+        shutil.rmtree(unfinished, ignore_errors=True)
+        raise
+
+
+def note_opened(run_id: str) -> None:
+    """Keeps a run from being swept for another 90 days."""
+    if run_id != SAMPLE_RUN_ID:
+        # A store that may only be read is never swept either.
+        with suppress(OSError):
+            os.utime(_folder_of(run_id))
+
+
+def sweep_store() -> None:
+    """Removes runs that nobody opened for 90 days, and what a server that died left half written.
+
+    Whatever else lies in the store's folder stays.
+    """
+    try:
+        entries = list(_store_folder().iterdir())
+    except OSError:
+        return
+    for entry in entries:
+        if _ID_PATTERN.fullmatch(entry.name):
+            days = DAYS_KEPT_UNOPENED
+        elif entry.name.startswith(_UNFINISHED):
+            # Not at once: another server may be writing it.
+            days = _DAYS_KEPT_UNFINISHED
+        else:
+            continue
+        with suppress(OSError):
+            if time.time() - entry.lstat().st_mtime > days * _SECONDS_A_DAY:
+                shutil.rmtree(entry)
+
+
+@st.cache_resource(max_entries=16, show_spinner=False)
+def load_run(run_id: str) -> StoredRun:
+    """The run stored under an id; RunNotFoundError for one that is unknown or malformed.
+
+    Raises FormatError where what is stored cannot be read.
+    """
+    folder = _folder_of(run_id)
+    if not (folder / _RUN).is_file():
+        raise RunNotFoundError(
+            "There is no run at this address. It may have been removed, or the address is cut "
+            "short. Train again, or ask for the whole address."
+        )
+    try:
+        details = json.loads((folder / _DETAILS).read_text(encoding="utf-8"))
+        return StoredRun(
+            id=run_id,
+            title=details["title"],
+            run=run_archive.load_run(folder / _RUN),
+            held_out=_corpus_of(details),
+            held_out_tokens_after=_held_out_tokens(folder / _HELD_OUT_TOKENS),
+        )
+    # The archive's own message names the file: that is for the server, not for its visitors.
+    except (*ARRAY_DAMAGE, FormatError) as error:
+        raise FormatError("The run stored at this address is damaged. Train again.") from error
+
+
+@st.cache_resource(max_entries=4, show_spinner=False)
+def training_text(run_id: str) -> TrainingText | None:
+    """The text that a run was trained on, as far as it was kept; None where it wasn't.
+
+    Raises what `load_run` raises, and FormatError where the text is damaged.
+    """
+    return read_training_text(_folder_of(run_id), load_run(run_id).run.corpus_sha256)
+
+
+def _held_out_tokens(path: Path) -> NDArray[np.int64] | None:
+    if not path.is_file():
+        return None
+    with path.open("rb") as file:
+        return np.lib.format.read_array(file, allow_pickle=False)
+
+
+def _corpus_of(details: dict[str, Any]) -> Corpus:
+    # Not by Corpus.from_documents, which refuses an empty corpus: nothing may be held out.
+    return Corpus(tuple(details["documents"]), tuple(details["names"]), details["word_counts"])
+
+
+def _folder_of(run_id: str) -> Path:
+    """Where a run is stored; an id that this store never gave out reaches no path."""
+    if run_id == SAMPLE_RUN_ID:
+        return SAMPLE_FOLDER
+    if not _ID_PATTERN.fullmatch(run_id):
+        raise RunNotFoundError(
+            "This address names no run: its id is malformed. An id is 32 digits and letters from "
+            "a to f; copy the whole address."
+        )
+    return _store_folder() / run_id
+
+
+def _store_folder() -> Path:
+    return Path(os.environ.get("BPE_EXPLORER_RUNS") or _ROOT / ".runs")

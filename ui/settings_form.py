@@ -1,0 +1,300 @@
+"""The second part of Train: how to train, as a preset or field by field."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+
+import streamlit as st
+
+from bpe_core.alphabet import GrowingVocabulary
+from bpe_core.corpus import Corpus
+from bpe_core.errors import BpeError
+from bpe_core.pretokenizers import PRETOKENIZER_NAMES, get_pretokenizer
+from bpe_core.training import check_config
+from bpe_core.types import TrainingConfig
+from ui.components.pretoken_strip import pretoken_strip
+from ui.corpus_summary import symbols_seen
+from ui.labels import plain_markdown
+
+_PRESETS = ("GPT-2 style", "Classroom", "GPT-4 style", "Custom")
+_CLASSROOM = TrainingConfig(
+    pretokenizer="whitespace",
+    base="characters",
+    alphabet="seen",
+    end_of_word="</w>",
+    special_tokens=(),
+    tie_break="first-seen",
+)
+_BYTE_SIZES = (
+    *(257, 300, 400, 512, 768, 1_024, 1_536, 2_048, 3_072, 4_096),
+    *(6_144, 8_192, 12_288, 16_384, 24_576, 32_768, 50_257),
+)
+_BYTE_SIZE = 4_096
+_CLASSROOM_MERGES = (0, 1, 2, 3, 5, 8, 10, 15, 20, 30, 50, 100, 200, 500, 1_000, 2_000, 5_000)
+_CLASSROOM_MERGE_COUNT = 15
+_CUSTOM_REGEX = "your own regular expression"
+_EMPTY_REGEX = "regex:"
+_LINE = "for i in range(10):\n   print(i)"
+_LONGEST_LINE = 400
+# The sentence above the sliders says their value already; four presets fit a phone.
+_SLIDER_STYLE = """<style>
+[class*="st-key-settings_"] [data-testid="stSliderThumbValue"] { display: none; }
+@media (max-width: 640px) {
+  .st-key-settings_preset button, .st-key-corpus_source button { padding-inline: 0.55rem; }
+}
+</style>"""
+KEYS = "settings_"
+"""What the keys of this form's widgets start with."""
+
+
+@dataclass(frozen=True, slots=True)
+class _Start:
+    """The tokens that a vocabulary has before the first merge."""
+
+    n_base: int
+    n_special: int
+    n_marker: int
+
+    @property
+    def total(self) -> int:
+        return self.n_base + self.n_special + self.n_marker
+
+
+def choose_settings(training: Corpus | None) -> TrainingConfig | None:
+    """Draws the settings; None where they cannot work, which the page says then."""
+    st.html(_SLIDER_STYLE)
+    st.header("Settings", anchor=False)
+    preset = st.segmented_control(
+        "Preset",
+        _PRESETS,
+        default="GPT-2 style",
+        required=True,
+        key="settings_preset",
+        label_visibility="collapsed",
+        persist_state="session",
+    )
+    if preset == "Custom":
+        config = _custom_fields()
+    elif preset == "Classroom":
+        config = _CLASSROOM
+    else:
+        config = TrainingConfig(pretokenizer="cl100k" if preset == "GPT-4 style" else "gpt2")
+    seen = _symbols_seen(config, training)
+    start = _start_of(config, seen)
+    room = st.container(gap="xsmall")
+    config = replace(config, vocab_size=_choose_size(preset, start))
+    fits = True
+    try:
+        check_config(config)
+        GrowingVocabulary(config, seen)
+    except BpeError as error:
+        st.error(plain_markdown(str(error), 600))
+        fits = False
+    else:
+        room.markdown(_size_sentence(config, start), width="content")
+    works = _show_cuts(config.pretokenizer, training, preset == "Custom")
+    return config if works and fits else None
+
+
+def _symbols_seen(config: TrainingConfig, training: Corpus | None) -> frozenset[bytes]:
+    """The base symbols that the corpus decides on: none where all bytes are taken."""
+    if training is None or (config.base == "bytes" and config.alphabet == "full"):
+        return frozenset()
+    return symbols_seen(training, training.sha256, config.base)
+
+
+def _start_of(config: TrainingConfig, seen: frozenset[bytes]) -> _Start:
+    n_base = 256 if config.base == "bytes" and config.alphabet == "full" else len(seen)
+    return _Start(n_base, len(config.special_tokens), int(config.end_of_word is not None))
+
+
+def _choose_size(preset: str, start: _Start) -> int:
+    label = "Vocabulary size"
+    if preset == "Custom":
+        return int(
+            st.number_input(
+                label,
+                1,
+                1_000_000,
+                _BYTE_SIZE,
+                key="settings_vocab_size",
+                help="All that has an id: base symbols, special tokens, the marker, and merges.",
+                persist_state="session",
+            )
+        )
+    if preset == "Classroom":
+        sizes = [start.total + merges for merges in _CLASSROOM_MERGES]
+        size = st.select_slider(
+            label,
+            sizes,
+            start.total + _CLASSROOM_MERGE_COUNT,
+            format_func=lambda size: f"{size:,}",
+            # The choices depend on the corpus, and so must the identity of the slider.
+            key=f"settings_classroom_size_{start.total}",
+            label_visibility="collapsed",
+            persist_state="session",
+        )
+        _show_ends(sizes)
+        return size
+    size = st.select_slider(
+        label,
+        _BYTE_SIZES,
+        _BYTE_SIZE,
+        format_func=lambda size: f"{size:,}",
+        key="settings_byte_size",
+        label_visibility="collapsed",
+        persist_state="session",
+    )
+    _show_ends(_BYTE_SIZES)
+    return size
+
+
+def _show_ends(sizes: Sequence[int]) -> None:
+    with st.container(horizontal=True):
+        st.markdown(f":gray[:small[{sizes[0]:,}]]", width="content")
+        st.space("stretch")
+        st.markdown(f":gray[:small[{sizes[-1]:,}]]", width="content")
+
+
+def _size_sentence(config: TrainingConfig, start: _Start) -> str:
+    kind = "bytes" if config.base == "bytes" else "characters"
+    parts = [f"{start.n_base:,} {kind}"]
+    if start.n_special:
+        parts.append(f"{start.n_special:,} special")
+    if start.n_marker:
+        parts.append("1 end-of-word marker")
+    parts.append(f"{max(0, config.vocab_size - start.total):,} merges")
+    return f"Vocabulary size **{config.vocab_size:,}** :gray[= {' + '.join(parts)}]"
+
+
+def _show_cuts(pretokenizer: str, training: Corpus | None, is_custom: bool) -> bool:
+    st.markdown("Cuts made before training. No merge crosses a gap.")
+    if pretokenizer == _EMPTY_REGEX:
+        st.error("Write a pattern, or choose none.")
+        return False
+    try:
+        cutter = get_pretokenizer(pretokenizer)
+    except BpeError as error:
+        st.error(plain_markdown(str(error), 600))
+        return False
+    if training is not None and training.word_counts is not None:
+        pretoken_strip(key="cuts", pretokens=list(training.word_counts)[:16])
+        st.markdown(":gray[:small[Weighted words are pre-tokens already: none is cut.]]")
+        return True
+    line = _LINE
+    if is_custom:
+        line = (
+            st.text_area(
+                "A line to try the cuts on",
+                _LINE,
+                key="settings_line",
+                height=80,
+                max_chars=_LONGEST_LINE,
+                persist_state="session",
+            )
+            or ""
+        )
+    try:
+        pretokens = cutter.split(line)
+    except BpeError as error:
+        st.error(plain_markdown(str(error), 600))
+        return False
+    pretoken_strip(key="cuts", pretokens=pretokens)
+    if cutter.drops_text:
+        st.markdown(":gray[:small[White space is left out, and no token holds it.]]")
+    return True
+
+
+def _custom_fields() -> TrainingConfig:
+    left, right = st.columns(2)
+    with left:
+        name = st.selectbox(
+            "Pre-tokenizer",
+            [*PRETOKENIZER_NAMES, _CUSTOM_REGEX],
+            key="settings_pretokenizer",
+            help="Where the text is cut before training. No merge crosses a cut.",
+            persist_state="session",
+        )
+        base = st.segmented_control(
+            "Base symbols",
+            ("bytes", "characters"),
+            default="bytes",
+            required=True,
+            key="settings_base",
+            help="Bytes can spell any text; characters only those that the corpus has.",
+            persist_state="session",
+        )
+        tie_break = st.segmented_control(
+            "Ties go to",
+            ("smallest-pair", "first-seen"),
+            default="smallest-pair",
+            required=True,
+            key="settings_tie_break",
+            help="Among pairs that occur equally often: the lower ids, as Hugging Face does, or "
+            "the pair met first.",
+            persist_state="session",
+        )
+        min_frequency = st.number_input(
+            "Least count of a pair",
+            0,
+            1_000_000_000,
+            0,
+            key="settings_min_frequency",
+            help="Training ends when no pair occurs so often. 0 and 1: any pair that occurs.",
+            persist_state="session",
+        )
+    with right:
+        special = st.text_area(
+            "Special tokens, one a line",
+            "<|endoftext|>",
+            key="settings_special_tokens",
+            height=68,
+            help="They take the first ids and are never merged.",
+            persist_state="session",
+        )
+        alphabet = st.segmented_control(
+            "Byte alphabet",
+            ("full", "seen"),
+            default="full",
+            required=True,
+            key="settings_alphabet",
+            help="All 256 bytes, or only those that the corpus has.",
+            disabled=base == "characters",
+            persist_state="session",
+        )
+        end_of_word = st.text_input(
+            "End-of-word marker",
+            key="settings_end_of_word",
+            placeholder="none",
+            help="A symbol added to each pre-token, such as </w>. Leave empty for none.",
+            persist_state="session",
+        )
+        max_token_bytes = st.number_input(
+            "Longest token, in bytes",
+            0,
+            1_000_000,
+            0,
+            key="settings_max_token_bytes",
+            help="Pairs that would make a longer token are passed over. 0: no limit.",
+            persist_state="session",
+        )
+    if name == _CUSTOM_REGEX:
+        pattern = st.text_input(
+            "Regular expression",
+            r"\p{L}+|\p{N}{1,3}|\s+",
+            key="settings_pattern",
+            help="Each match is a pre-token; so is the text between two matches.",
+            persist_state="session",
+        )
+        name = f"{_EMPTY_REGEX}{pattern or ''}"
+    return TrainingConfig(
+        pretokenizer=name,
+        base="characters" if base == "characters" else "bytes",
+        alphabet="seen" if alphabet == "seen" or base == "characters" else "full",
+        end_of_word=end_of_word or None,
+        special_tokens=tuple(line for line in (special or "").split("\n") if line),
+        min_frequency=int(min_frequency),
+        tie_break="first-seen" if tie_break == "first-seen" else "smallest-pair",
+        max_token_bytes=int(max_token_bytes) or None,
+    )

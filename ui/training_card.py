@@ -1,0 +1,96 @@
+"""The card on Train while a training waits or runs: how far, how fast, how to stop it."""
+
+from __future__ import annotations
+
+import streamlit as st
+
+from ui import charts, frame, jobs
+from ui.jobs import JobStatus
+from ui.labels import plain_markdown
+from ui.stop_reasons import times
+
+_SECONDS_BETWEEN_LOOKS = 0.5
+
+
+@st.fragment(run_every=_SECONDS_BETWEEN_LOOKS)
+def watch_training(job_id: str) -> None:
+    """Draws a live training anew twice a second, and the whole page once it has ended."""
+    status = jobs.manager().status(job_id)
+    if not status.is_live:
+        st.rerun()
+    with st.container(border=True, key="training_card"):
+        with st.container(horizontal=True, vertical_alignment="center"):
+            heading = "Stopping…" if status.is_stopping else "Training"
+            st.header(heading, anchor=False, width="content")
+            st.space("stretch")
+            st.button(
+                "Cancel",
+                on_click=jobs.manager().cancel,
+                args=(job_id,),
+                key="cancel",
+                disabled=status.is_stopping,
+            )
+        st.markdown(f":gray[{plain_markdown(status.title)}]")
+        if status.progress is None or status.progress.seconds_compiling is not None:
+            st.progress(0.0)
+            st.markdown(_before_first_merge(status))
+        else:
+            _show_progress(status)
+        st.markdown(
+            ":gray[You may leave this page. Training goes on, and the address brings you back.]"
+        )
+
+
+def _before_first_merge(status: JobStatus) -> str:
+    if status.progress is not None and status.progress.seconds_compiling is not None:
+        seconds = status.progress.seconds_compiling
+        return f"Compiling the engine, once on this machine: {seconds:.0f} s so far."
+    if status.state == "running":
+        return "Counting the pre-tokens."
+    others = status.queue_position
+    return f"Waiting: {others:,} training{'s' * (others != 1)} before this one."
+
+
+def _show_progress(status: JobStatus) -> None:
+    progress = status.progress
+    if progress is None:
+        return
+    wanted = progress.merges_wanted
+    st.progress(min(1.0, progress.merges_done / wanted) if wanted else 1.0)
+    if progress.merges_done == wanted:
+        st.markdown(
+            f"{wanted:,} merge{'' if wanted == 1 else 's'} learned. Encoding the held-out text."
+        )
+    else:
+        st.markdown(f"Merge {progress.merges_done:,} of {wanted:,}{_pace(status)}.")
+    figures = st.grid(2, min_column_width=130)
+    with figures.cell(), st.container(gap="xxsmall"):
+        st.metric("Bytes per token so far", f"{status.bytes_per_token:.2f}")
+        st.markdown(":gray[:small[held-out text follows at the end]]")
+    with figures.cell(), st.container(gap="xxsmall"):
+        st.metric("Last pair occurred", times(progress.last_count))
+        st.markdown(f":gray[:small[{progress.corpus_tokens:,} tokens in the corpus]]")
+    st.plotly_chart(
+        charts.tokens_over_merges(
+            [point.corpus_tokens for point in status.curve],
+            merges=[point.merges_done for point in status.curve],
+            merges_wanted=wanted,
+            theme=frame.theme_type(),
+        ),
+        theme=None,
+        config=charts.CONFIG,
+        key="training_curve",
+    )
+
+
+def _pace(status: JobStatus) -> str:
+    rate, seconds_left = status.merges_a_second, status.seconds_left
+    if rate is None or seconds_left is None:
+        return ""
+    return f", {rate:,.0f} a second, {_duration(seconds_left)} left"
+
+
+def _duration(seconds: float) -> str:
+    if seconds < 90:
+        return f"{seconds:.0f} s"
+    return f"{seconds / 60:.0f} min"

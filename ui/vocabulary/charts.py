@@ -1,0 +1,99 @@
+"""The vocabulary's lengths as a chart; three kinds, told apart by pattern as well as by colour."""
+
+from __future__ import annotations
+
+import numpy as np
+import plotly.graph_objects as go
+from numpy.typing import NDArray
+
+from ui.chart_style import PALETTES, Theme, empty_figure, name_base_axis, name_value_axis
+
+LONGEST_BAR = 24
+"""Longer tokens share the last bar."""
+_KINDS = ("leading space", "no leading space", "partial UTF-8")
+_HEIGHT = 300
+
+
+def field_of_bar(place: int, n_lengths: int) -> str:
+    """The lengths of a bar as the address says them.
+
+    >>> field_of_bar(4, 20), field_of_bar(23, 129)
+    ('5', '24-')
+    """
+    length = place + 1
+    return f"{length}-" if length == LONGEST_BAR and n_lengths > LONGEST_BAR + 1 else str(length)
+
+
+def length_bars(
+    kinds: NDArray[np.int64], *, chosen: tuple[int, int | None] | None, theme: Theme
+) -> go.Figure:
+    """How many tokens have each length in bytes, in three kinds one on the other.
+
+    `kinds` is int64[3, longest + 1]; `chosen` are the least and the greatest length that are
+    looked at, which get a frame.
+    """
+    colours = PALETTES[theme]
+    n_bars = max(1, min(kinds.shape[1] - 1, LONGEST_BAR))
+    bars = kinds[:, 1 : n_bars + 1].copy()
+    bars[:, -1] += kinds[:, n_bars + 1 :].sum(axis=1)
+    names = [str(length) for length in range(1, n_bars + 1)]
+    if kinds.shape[1] > LONGEST_BAR + 1:
+        names[-1] += "+"
+    figure = empty_figure(theme, height=_HEIGHT, top=56)
+    looks = (
+        {"color": colours.primary},
+        {"color": colours.bar},
+        {
+            "color": colours.background,
+            "line": {"color": colours.text, "width": 1},
+            "pattern": {"shape": "/", "fgcolor": colours.text, "size": 5, "solidity": 0.35},
+        },
+    )
+    for kind, counts, look in zip(_KINDS, bars.tolist(), looks, strict=True):
+        figure.add_bar(
+            x=list(range(1, n_bars + 1)),
+            # A bar of height 0 would still have its outline.
+            y=[count or None for count in counts],
+            name=kind,
+            marker=look,
+            customdata=names,
+            hovertemplate=f"%{{customdata}} bytes, {kind}: %{{y:,}}<extra></extra>",
+        )
+    every = max(1, n_bars // 8)
+    shown = [1, *(n for n in range(every, n_bars, every) if 1 < n <= n_bars - every), n_bars]
+    figure.update_xaxes(
+        range=[0.4, n_bars + 0.6],
+        tickvals=shown,
+        ticktext=[names[n - 1] for n in shown],
+        tickangle=0,
+    )
+    figure.update_yaxes(tickformat=",", nticks=5, rangemode="tozero")
+    figure.update_layout(
+        barmode="stack",
+        bargap=0.2,
+        showlegend=True,
+        legend={
+            "orientation": "h",
+            "x": 1,
+            "xanchor": "right",
+            "y": 1.02,
+            "yanchor": "bottom",
+            "itemclick": False,
+            "itemdoubleclick": False,
+            "traceorder": "normal",
+        },
+    )
+    name_value_axis(figure, "tokens", theme)
+    name_base_axis(figure, "bytes")
+    if chosen is not None:
+        low, high = chosen
+        figure.add_shape(
+            type="rect",
+            x0=max(low, 1) - 0.5,
+            x1=min(high or n_bars, n_bars) + 0.5,
+            yref="paper",
+            y0=0,
+            y1=1,
+            line={"color": colours.text, "width": 1.5},
+        )
+    return figure

@@ -1,0 +1,83 @@
+"""Which vocabulary the page looks at, and the text that its tokens' uses are counted on."""
+
+from __future__ import annotations
+
+from typing import Final
+
+import streamlit as st
+
+from bpe_core.corpora.samples import samples
+from bpe_core.corpus import Corpus
+from bpe_core.gpt2 import gpt2
+from bpe_core.tokenizer import Tokenizer
+from ui import workspace
+from ui.choices import choose_one
+from ui.compare import shelf
+from ui.labels import plain_markdown
+from ui.own_text import own_text, text_field
+from ui.run_store import StoredRun
+from ui.vocabulary import looks
+from ui.vocabulary.looks import CountedText, Looked
+
+YOURS: Final = "Your tokenizer"
+GPT2: Final = "GPT-2"
+TRAINING: Final = "Training text"
+HELD_OUT: Final = "Held-out text"
+OWN_TEXT: Final = "Your text"
+_FIRST_TEXT: Final = "Write or paste a text here, and see which tokens it uses."
+_SAMPLES: Final = ("python-reference", "python-library", "multilingual")
+
+
+def choose_what(stored: StoredRun) -> Looked:
+    """Draws the choice of tokenizer and of text; gives the one, with its uses on the other."""
+    known = _tokenizers(stored)
+    with st.container(
+        horizontal=True, vertical_alignment="center", gap="medium", key="vocabulary_choice"
+    ):
+        chosen = choose_one(
+            "Tokenizer",
+            list(known),
+            key="vocabulary_of",
+            help="Those on Compare’s shelf are here too, where their merges are known.",
+        )
+        st.markdown("Uses counted on", width="content")
+        counted = _choose_text(stored, is_own=chosen == YOURS)
+    return looks.look_at(known[chosen], counted)
+
+
+def _tokenizers(stored: StoredRun) -> dict[str, Tokenizer]:
+    """The run's own, GPT-2's, and those on Compare's shelf whose merges are known."""
+    known = {YOURS: stored.run.tokenizer, GPT2: gpt2()}
+    for member in shelf.members(stored):
+        if member.key not in (shelf.OWN, shelf.GPT2) and member.merges_tokenizer is not None:
+            known[member.name] = member.merges_tokenizer
+    problems = workspace.current().shelf_problems
+    if problems:
+        st.error("\n\n".join(plain_markdown(problem, 600) for problem in problems))
+    return known
+
+
+def _choose_text(stored: StoredRun, *, is_own: bool) -> CountedText:
+    titles = {sample.title: sample.id for sample in samples() if sample.id in _SAMPLES}
+    held_out = looks.held_out_text(stored)
+    options = [*([TRAINING] if is_own else []), *([HELD_OUT] if held_out else [])]
+    picked = st.selectbox(
+        "Uses counted on",
+        options=[*options, *titles, OWN_TEXT],
+        label_visibility="collapsed",
+        # Another key where there are other options: a value that is none of them is not kept.
+        key="uses_on" if is_own else "uses_of_other_on",
+        bind="query-params",
+        width=260,
+    )
+    if picked == TRAINING:
+        return looks.training_text(stored)
+    if picked == HELD_OUT and held_out is not None:
+        return held_out
+    if picked in titles:
+        id = titles[picked]
+        return CountedText(f"sample:{id}", f"“{picked}”", corpus=looks.sample_corpus(id))
+    text = own_text(_FIRST_TEXT)
+    text_field(text, first=_FIRST_TEXT, key="vocabulary_text")
+    corpus = Corpus.from_text(text) if text else None
+    return CountedText(f"own:{corpus.sha256 if corpus else ''}", "your text", corpus=corpus)

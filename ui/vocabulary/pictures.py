@@ -1,0 +1,273 @@
+"""What the vocabulary's components are sent: a page of the table, a token, a node of the trie."""
+
+from __future__ import annotations
+
+import unicodedata
+from collections.abc import Mapping
+from itertools import pairwise
+
+import numpy as np
+
+from bpe_core.errors import BpeError
+from bpe_core.vocabulary.reachability import REASONS, Reachability
+from ui.components.vocabulary import (
+    CardData,
+    Finding,
+    Known,
+    PrefixData,
+    Step,
+    TableData,
+    TreePart,
+    Way,
+)
+from ui.labels import token_for_browser, token_label
+from ui.vocabulary.looks import Looked
+from ui.vocabulary.search import FindingKey, query_of
+
+ROWS_A_PAGE = 100
+_MOST_SCRIPTS = 60
+_MOST_BUILT = 60
+_MOST_CODE_POINTS = 16
+_MOST_BYTES = 48
+_MOST_AHEAD = 6
+
+FINDINGS: dict[FindingKey, tuple[str, str]] = {
+    "never": ("Never used", "They stand nowhere in the text."),
+    "scaffolds": ("Scaffold only", "Never used, but a part of a token that is."),
+    "unreachable": ("Unreachable", "No text at all encodes to them."),
+    "undecided": ("Undecided", "No such text was found, nor a reason why not."),
+    "partial": ("Partial UTF-8", "Their bytes cut a character apart."),
+}
+
+
+def ids_found(
+    looked: Looked, reachability: Reachability | None
+) -> dict[FindingKey, tuple[int, ...] | None]:
+    """The tokens of each finding, ascending; None while it isn't known which."""
+    audit = looked.audit
+    unreachable = undecided = None
+    if reachability is not None:
+        unreachable = tuple(reachability.unreachable)
+        # What a text uses is reachable, whatever the search could find out.
+        undecided = tuple(id for id in reachability.undecided if not audit.uses[id])
+    return {
+        "never": audit.never_used,
+        "scaffolds": audit.scaffolds,
+        "unreachable": unreachable,
+        "undecided": undecided,
+        "partial": audit.partial_utf8,
+    }
+
+
+def findings_of(looked: Looked, reachability: Reachability | None) -> list[Finding]:
+    """All findings with their counts; what is undecided only where there is some."""
+    found = ids_found(looked, reachability)
+    return [
+        Finding(key, name, note, None if ids is None else len(ids))
+        for (key, (name, note)), ids in zip(FINDINGS.items(), found.values(), strict=True)
+        if key != "undecided" or ids
+    ]
+
+
+def known(looked: Looked, id: int, rank: int | None = None) -> Known:
+    """A token as the browser draws it."""
+    tokenizer = looked.tokenizer
+    if rank is None:
+        row = looked.row_of(id)
+        rank = int(looked.table.ranks[row])
+    is_special = id in looked.special_ids
+    return {
+        "id": id,
+        "token": token_for_browser(tokenizer.vocab[id]),
+        "kind": "special" if is_special else "symbol" if rank < 0 else "merge",
+        "rank": rank,
+    }
+
+
+def table_data(
+    looked: Looked, record: Mapping[str, str], reachability: Reachability | None, opened: int
+) -> TableData:
+    """The page of the table that a record asks for; an error of the search is told in it."""
+    table, problem = looked.table, ""
+    found = ids_found(looked, reachability)
+    only = next((ids for key, ids in found.items() if key == record["finding"]), None)
+    try:
+        rows = table.find(query_of(record, only))
+    except BpeError as error:
+        rows, problem = table.ids[:0], str(error)
+    pages = max(1, -(-len(rows) // ROWS_A_PAGE))
+    page = min(int(record["page"] or 1), pages)
+    start = (page - 1) * ROWS_A_PAGE
+    return {
+        "asked": dict(record),
+        "rows": [
+            {
+                **known(looked, int(table.ids[row]), int(table.ranks[row])),
+                "bytes": int(table.lengths[row]),
+                "uses": int(table.uses[row]),
+                "built": int(table.n_built_on[row]),
+            }
+            for row in rows[start : start + ROWS_A_PAGE].tolist()
+        ],
+        "start": start,
+        "n_found": len(rows),
+        "n_all": len(table),
+        "page": page,
+        "pages": pages,
+        "sort": record["sort"] or "id",
+        "opened": opened,
+        "problem": problem,
+        "about_uses": f"How often it stands in {looked.text.name}",
+        "scripts": list(table.scripts.items())[:_MOST_SCRIPTS],
+        "findings": [(key, FINDINGS[key][0], len(ids)) for key, ids in found.items() if ids],
+    }
+
+
+def card_data(looked: Looked, id: int, reachability: Reachability | None) -> CardData:
+    """All that is told of one token."""
+    row = looked.row_of(id)
+    token = looked.tokenizer.vocab[id]
+    tree = looked.derivations.tree(id)
+    built = looked.derivations.built_on(id)
+    own = known(looked, id)
+    return {
+        "known": own,
+        "facts": [
+            ("id", f"{id:,}"),
+            _origin(looked, own),
+            ("bytes", _hex(token)),
+            ("characters", _characters(token)),
+            (f"in {looked.text.name}", _times(int(looked.table.uses[row]))),
+        ],
+        "warning": _warning(looked, id, reachability),
+        "tree": [
+            TreePart(
+                **known(looked, node.id, -1 if node.rank is None else node.rank), parts=node.parts
+            )
+            for node in tree
+        ],
+        "tree_sentence": _tree_sentence(looked, id),
+        "built": [known(looked, made) for made in built[:_MOST_BUILT]],
+        "built_sentence": _built_sentence(looked, id, len(built)),
+    }
+
+
+def prefix_data(looked: Looked, prefix: bytes) -> PrefixData:
+    """A node of the trie and its ways on."""
+    tree = looked.prefixes
+    node = tree.node(prefix)
+    path = tree.path(prefix)
+    steps: list[Step] = [{"token": "", "prefix": ""}]
+    for above, below in pairwise(path):
+        steps.append({"token": token_for_browser(below[len(above) :]), "prefix": below.hex()})
+    ways: list[Way] = []
+    for branch in node.branches:
+        more = branch.prefix[len(prefix) :]
+        ahead = tree.starting_with(branch.prefix, _MOST_AHEAD + len(branch.ids))
+        ways.append(
+            {
+                "more": token_for_browser(more),
+                "prefix": branch.prefix.hex(),
+                "n": branch.n_tokens,
+                "known": known(looked, branch.ids[0]) if branch.ids else None,
+                "ahead": [known(looked, id) for id in ahead if id not in branch.ids],
+            }
+        )
+    longest = None if node.n_tokens else tree.longest_match(prefix)
+    return {
+        "text": prefix.decode("utf-8", "ignore"),
+        "path": steps,
+        "sentence": _node_sentence(prefix, node.n_tokens, len(node.branches)),
+        "own": known(looked, node.ids[0]) if node.ids else None,
+        "longest": None if longest is None else known(looked, longest),
+        "branches": ways,
+    }
+
+
+def _node_sentence(prefix: bytes, n_tokens: int, n_ways: int) -> str:
+    if not prefix:
+        return f"{n_tokens:,} tokens begin in {n_ways:,} ways."
+    begin = "1 token begins" if n_tokens == 1 else f"{n_tokens:,} tokens begin"
+    return f"{begin if n_tokens else 'No token begins'} with {token_label(prefix)}."
+
+
+def _origin(looked: Looked, own: Known) -> tuple[str, str]:
+    if own["kind"] == "special":
+        return "kind", "special token, never merged"
+    if own["id"] == looked.tokenizer.end_of_word_id:
+        return "kind", "end-of-word marker"
+    if own["kind"] == "symbol":
+        return "kind", "base symbol, there before any merge"
+    return "made by merge", f"{own['rank'] + 1:,} of {looked.tokenizer.n_merges:,}"
+
+
+def _hex(token: bytes) -> str:
+    shown = token[:_MOST_BYTES].hex(" ").upper()
+    return shown if len(token) <= _MOST_BYTES else f"{shown} … {len(token):,} in all"
+
+
+def _characters(token: bytes) -> str:
+    try:
+        text = token.decode()
+    except UnicodeDecodeError:
+        return "no whole ones: it cuts a character apart"
+    names = [f"U+{ord(c):04X}" for c in text[:_MOST_CODE_POINTS]]
+    if len(text) == 1:
+        return f"{names[0]} {unicodedata.name(text, '')}".strip()
+    more = f" … {len(text):,} in all" if len(text) > _MOST_CODE_POINTS else ""
+    return f"{len(text):,}: {' '.join(names)}{more}" if not more else f"{' '.join(names)}{more}"
+
+
+def _times(n: int) -> str:
+    return {0: "never", 1: "once", 2: "twice"}.get(n, f"{n:,} times")
+
+
+def _warning(looked: Looked, id: int, reachability: Reachability | None) -> str:
+    if reachability is not None and id in reachability.unreachable:
+        return f"Unreachable: {REASONS[reachability.unreachable[id]]}."
+    if id in looked.audit.scaffolds:
+        return "A scaffold: never used itself, but a part of a token that is."
+    return ""
+
+
+def _tree_sentence(looked: Looked, id: int) -> str:
+    symbols = looked.derivations.n_symbols(id)
+    merges = symbols - 1
+    return (
+        f"{symbols:,} symbols, {merges:,} {'merge' if merges == 1 else 'merges'}. Each merge spans "
+        "what it joined; the number is its place among all merges."
+    )
+
+
+def _built_sentence(looked: Looked, id: int, n_direct: int) -> str:
+    if not n_direct:
+        return "No merge takes it as a part."
+    n_all = len(looked.derivations.all_built_on(id))
+    direct = "1 token is" if n_direct == 1 else f"{n_direct:,} tokens are"
+    shown = f" The first {_MOST_BUILT}:" if n_direct > _MOST_BUILT else ""
+    return f"{direct} made of it and another, {n_all:,} have it in their making.{shown}"
+
+
+def leading_sentence(looked: Looked) -> tuple[list[tuple[str, bool]], str]:
+    """What the page says first, in pieces of text with whether each is bold, and an aside."""
+    lengths = looked.table.length_counts
+    ordinary = int(lengths.sum())
+    half = int(np.searchsorted(np.cumsum(lengths), ordinary / 2))
+    aside = f"The longest has {len(lengths) - 1:,} bytes; half of them have at most {half:,}."
+    tokens = (f"{ordinary:,} tokens", True)
+    special = len(looked.special_ids)
+    if special:
+        specials = "1 special token" if special == 1 else f"{special:,} special tokens"
+        aside += f" {specials} {'is' if special == 1 else 'are'} not counted here."
+    unused, scaffolds = len(looked.audit.never_used), len(looked.audit.scaffolds)
+    if not unused:
+        return [("All ", False), tokens, (f" stand in {looked.text.name}.", False)], aside
+    share = 100 * unused / ordinary
+    percent = f"{share:.1f}%" if share < 99.95 or unused == ordinary else "more than 99.9%"
+    return [
+        ("Of ", False),
+        tokens,
+        (f", {unused:,} ({percent}) never stand in {looked.text.name}; ", False),
+        (f"{scaffolds:,} of them", True),
+        (" only build tokens that do.", False),
+    ], aside

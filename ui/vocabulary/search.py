@@ -1,0 +1,97 @@
+"""What is looked for in a vocabulary, as the record of texts that stands in the address."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from typing import Literal, cast, get_args
+
+from bpe_core.vocabulary.table import Query, SearchBy, SortBy
+
+Record = dict[str, str]
+FIELDS = (
+    "find",
+    "by",
+    "finding",
+    "script",
+    "space",
+    "partial",
+    "special",
+    "bytes",
+    "sort",
+    "page",
+)
+"""Names of the address's parameters; one that says nothing special is empty in a record."""
+FindingKey = Literal["never", "scaffolds", "unreachable", "undecided", "partial"]
+LONGEST_SEARCH = 300
+_CHOICES: dict[str, tuple[str, ...]] = {
+    "by": ("bytes", "regex"),
+    "finding": get_args(FindingKey),
+    "space": ("yes", "no"),
+    "partial": ("yes", "no"),
+    "special": ("yes", "no"),
+    "sort": ("-id", "length", "-length", "use", "-use"),
+}
+_LENGTHS = re.compile(r"(\d{1,5})(?:(-)(\d{1,5})?)?", re.ASCII)
+
+
+def record_of(values: Mapping[str, object]) -> Record:
+    """All fields as texts, in their order; what no field can be is empty.
+
+    >>> {name: text for name, text in record_of({"find": "th", "sort": "up"}).items() if text}
+    {'find': 'th'}
+    """
+    return {name: _checked(name, values.get(name)) for name in FIELDS}
+
+
+def query_of(record: Mapping[str, str], only: tuple[int, ...] | None = None) -> Query:
+    """The query that a record stands for; `only` are the ids of its finding.
+
+    >>> query_of(record_of({"bytes": "3-", "sort": "-use"})).shortest
+    3
+    """
+    low, high = lengths_of(record["bytes"])
+    return Query(
+        text=record["find"],
+        by=cast("SearchBy", record["by"] or "text"),
+        script=record["script"] or None,
+        shortest=low,
+        longest=high,
+        leading_space=_flag(record["space"]),
+        partial_utf8=_flag(record["partial"]),
+        special=_flag(record["special"]),
+        only=only,
+        sort=cast("SortBy", record["sort"].removeprefix("-") or "id"),
+        descending=record["sort"].startswith("-"),
+    )
+
+
+def lengths_of(text: str) -> tuple[int, int | None]:
+    """The least and the greatest length that a field of lengths says; None is any.
+
+    >>> lengths_of("4"), lengths_of("4-6"), lengths_of("24-"), lengths_of("")
+    ((4, 4), (4, 6), (24, None), (0, None))
+    """
+    match = _LENGTHS.fullmatch(text)
+    if match is None:
+        return 0, None
+    low, has_end, high = int(match[1]), match[2], match[3]
+    return low, (int(high) if high else None) if has_end else low
+
+
+def _flag(text: str) -> bool | None:
+    return None if not text else text == "yes"
+
+
+def _checked(name: str, value: object) -> str:
+    if not isinstance(value, str) or len(value) > LONGEST_SEARCH:
+        return ""
+    if name in _CHOICES:
+        return value if value in _CHOICES[name] else ""
+    if name == "bytes":
+        return value if _LENGTHS.fullmatch(value) else ""
+    if name == "page":
+        is_page = value.isascii() and value.isdigit() and len(value) < 7 and int(value) > 1
+        return value if is_page else ""
+    # No UTF-8 exists for half a character, and the address is UTF-8.
+    return value if value.isascii() or not re.search("[\ud800-\udfff]", value) else ""

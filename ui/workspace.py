@@ -1,0 +1,178 @@
+"""The one place that touches `st.session_state`: a frozen Workspace, and functions on it."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
+from typing import TypedDict, Unpack
+
+import streamlit as st
+
+from bpe_core.corpora.samples import ParallelText
+from bpe_core.corpus import Corpus
+from bpe_core.encoders import NamedEncoder
+from ui.run_store import SAMPLE_RUN_ID
+
+_KEY = "workspace"
+_NAVIGATION_KEY = "navigation_is_drawn"
+MOST_RECENT_RUNS = 8
+# The sample's first merges are of white space. At this one there are words to see.
+_SAMPLE_STEP = 45
+
+
+@dataclass(frozen=True, slots=True)
+class RecentRun:
+    """A run as the picker names it: to name it, nobody has to read it."""
+
+    id: str
+    title: str
+    vocab_size: int
+
+
+@dataclass(frozen=True, slots=True)
+class Workspace:
+    """What one visitor works on, from page to page."""
+
+    corpus: Corpus | None = None
+    """What was last read from uploads; None before any, and after a reset."""
+    corpus_title: str = ""
+    run_id: str = SAMPLE_RUN_ID
+    """The run that all pages show."""
+    recent_runs: tuple[RecentRun, ...] = ()
+    """Runs that this session trained or opened by a link, the latest first."""
+    job_id: str | None = None
+    """The training last started or come back to; None once its end was told."""
+    text: str | None = None
+    """The text last typed on Token boundaries, which Compare shows too; None before any."""
+    opened_file: str = ""
+    """The upload last opened as `text`, read or not: typing may have changed the text since."""
+    opened_notes: tuple[str, ...] = ()
+    """What to know of that upload: what was cut or skipped, or guessed; until the text changes."""
+    opened_problem: str = ""
+    """Why that upload could not be read; until the text changes."""
+    lesson_texts: Mapping[str, str] = field(default_factory=dict[str, str])
+    """What was typed in the fields of the lessons, by the name of the field."""
+    chosen_token: object = None
+    """What the browser last said of a token chosen on Token boundaries: of which text, and where;
+    not looked at yet."""
+    step: int = _SAMPLE_STEP
+    """The number of merges done where the merge loop was left; another run starts from 0."""
+    shelf: tuple[str, ...] | None = None
+    """What the run is compared with, by the keys of `ui.compare.shelf`; None before Compare was
+    opened."""
+    shelf_files: tuple[NamedEncoder, ...] = ()
+    """The tokenizers on the shelf that came in files."""
+    shelf_problems: tuple[str, ...] = ()
+    """Why something asked for is not on the shelf; until the shelf changes."""
+    parallel: tuple[ParallelText, ...] = ()
+    """The visitor's own parallel sentences; empty where the sample is compared."""
+
+
+class _Changes(TypedDict, total=False):
+    corpus: Corpus | None
+    corpus_title: str
+    run_id: str
+    job_id: str | None
+    text: str
+    opened_file: str
+    opened_notes: tuple[str, ...]
+    opened_problem: str
+    chosen_token: object
+    lesson_texts: Mapping[str, str]
+    step: int
+    shelf: tuple[str, ...]
+    shelf_files: tuple[NamedEncoder, ...]
+    shelf_problems: tuple[str, ...]
+    parallel: tuple[ParallelText, ...]
+
+
+def current() -> Workspace:
+    """This session's workspace; a new one where the session has none."""
+    return st.session_state.get(_KEY) or Workspace()
+
+
+def update(**changes: Unpack[_Changes]) -> Workspace:
+    """Replaces the fields named and keeps the rest; another run starts from its first step."""
+    before = current()
+    workspace = replace(before, **changes)
+    if workspace.run_id != before.run_id and "step" not in changes:
+        first_step = _SAMPLE_STEP if workspace.run_id == SAMPLE_RUN_ID else 0
+        workspace = replace(workspace, step=first_step)
+    st.session_state[_KEY] = workspace
+    return workspace
+
+
+def remember_run(run: RecentRun) -> None:
+    """Puts a run first among the recent ones; the oldest of too many falls out."""
+    forget_run(run.id)
+    before = current()
+    recent = (run, *before.recent_runs)[:MOST_RECENT_RUNS]
+    st.session_state[_KEY] = replace(before, recent_runs=recent)
+
+
+def forget_run(run_id: str) -> None:
+    """Takes a run out of the recent ones."""
+    before = current()
+    recent = tuple(run for run in before.recent_runs if run.id != run_id)
+    st.session_state[_KEY] = replace(before, recent_runs=recent)
+
+
+def navigation_is_drawn() -> bool:
+    """Whether app.py has drawn the navigation in this session; false after a cold deep link."""
+    return _NAVIGATION_KEY in st.session_state
+
+
+def note_navigation() -> None:
+    """Remembers that app.py has drawn the navigation in this session."""
+    st.session_state[_NAVIGATION_KEY] = True
+
+
+def forget_widgets(*prefixes: str) -> None:
+    """Gives the widgets whose keys start with one of these their first values again."""
+    for key in [key for key in st.session_state if str(key).startswith(prefixes)]:
+        del st.session_state[key]
+
+
+def start_widget(key: str, value: int) -> int:
+    """Gives a widget its first value, if it has none yet; what it will show."""
+    return st.session_state.setdefault(key, value)
+
+
+def copy_widget(source: str, target: str) -> None:
+    """Gives one widget another's value: the callback of two that show the same number."""
+    st.session_state[target] = st.session_state[source]
+
+
+def set_widget(key: str, value: str) -> None:
+    """Gives a widget a value; for callbacks, before the widget is drawn."""
+    st.session_state[key] = value
+
+
+def is_widget_empty(key: str) -> bool:
+    """Whether a widget was drawn and nothing is chosen in it."""
+    return key in st.session_state and st.session_state[key] is None
+
+
+def widget_text(key: str) -> str:
+    """What a field of text holds; empty where it was never drawn."""
+    return st.session_state.get(key, "")
+
+
+def was_pressed(key: str) -> bool:
+    """Whether this run of the script comes from a press on a button."""
+    return bool(st.session_state.get(key))
+
+
+def component_value(key: str, name: str) -> object:
+    """What a component with this key last said under a name; for its callbacks."""
+    return st.session_state[key].get(name)
+
+
+def selected_points(key: str) -> list[int]:
+    """Places of the points that are selected in the chart with this key; for its callbacks."""
+    return list(st.session_state[key].selection.point_indices)
+
+
+def selected_rows(key: str) -> list[int]:
+    """Places of the rows that are selected in the table with this key; for its callbacks."""
+    return list(st.session_state[key].selection.rows)
