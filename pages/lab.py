@@ -1,0 +1,200 @@
+"""Lab: every encoder and trainer at work on a text, measured on this machine, now."""
+
+import streamlit as st
+
+from bpe_core.errors import BpeError
+from bpe_core.gpt2 import gpt2
+from bpe_core.lab.measurements import MOST_CHARACTERS, N_MERGES, Order
+from bpe_core.tokenizer import Tokenizer
+from ui import charts, frame, lab_charts, lab_words, measurements
+from ui.choices import choose_one
+from ui.components.figures import figure_table, verdict
+from ui.components.symbol_rows import symbol_rows
+from ui.lab_card import watch_measurement
+from ui.lab_text import choose_text
+from ui.labels import plain_markdown
+from ui.measurements import MeasurementStatus
+from ui.run_store import StoredRun
+
+YOURS = "Your tokenizer"
+GPT2 = "GPT-2"
+
+
+def measurements_of_address(*names: str) -> list[MeasurementStatus | None]:
+    """The measurements that the address names; says once what is said of more than one of them."""
+    found: list[MeasurementStatus | None] = []
+    problems: list[str] = []
+    for name in names:
+        id = frame.query_text(name)
+        try:
+            found.append(None if id is None else measurements.manager().status(id))
+        except measurements.MeasurementNotFoundError as error:
+            frame.set_query(**{name: None})
+            problems.append(str(error))
+            found.append(None)
+    for problem in dict.fromkeys(problems):
+        st.warning(plain_markdown(problem, 600))
+    return found
+
+
+def start(name: str, order: Order, about: str) -> None:
+    try:
+        id = measurements.manager().submit(order, about=about)
+    except BpeError as error:
+        st.error(plain_markdown(str(error), 600))
+        return
+    frame.set_query(**{name: id})
+    st.rerun()
+
+
+def show_outcome(status: MeasurementStatus | None, name: str, empty: str) -> bool:
+    """Draws what there is of a measurement but its figures; true where there are figures."""
+    if status is None:
+        st.markdown(f":gray[{empty}]")
+        return False
+    if status.is_live:
+        watch_measurement(status.id, key=name)
+    elif status.state == "cancelled":
+        st.info("The measurement was cancelled. It leaves no figures.")
+    elif status.report is None:
+        st.error(f"The measurement failed. {plain_markdown(status.problem or '', 600)}")
+    return status.report is not None
+
+
+def encoding_part(
+    status: MeasurementStatus | None, text: str, about_text: str, tokenizer: Tokenizer, which: str
+) -> None:
+    with st.container(horizontal=True, vertical_alignment="center"):
+        st.header("Encoding", anchor=False, width="content")
+        st.space("stretch")
+        busy = status is not None and status.is_live
+        if st.button("Measure encoders", type="primary", disabled=busy or not text):
+            start("encoding", Order("encoding", text, tokenizer), f"{which} on {about_text}")
+    empty = (
+        "Eight encoders will be set to work on this text in turn, each for a few seconds at most, "
+        "and their ids compared. One that is too slow gets a part of the text, and the table says "
+        "how much."
+    )
+    if not show_outcome(status, "encoding", empty) or status is None or status.report is None:
+        return
+    found = status.report.encoding
+    verdict(
+        lab_words.encoding_sentence(found),
+        f"{status.about}. {lab_words.encoding_aside(found, status.elapsed_seconds)}",
+        key="encoding_verdict",
+    )
+    able = [one for one in found if one.problem is None]
+    picture, table = st.columns(2, gap="large")
+    with picture:
+        st.plotly_chart(
+            lab_charts.speed_dots(
+                [lab_words.encoder_title(one.name) for one in able],
+                [one.megabytes_per_second for one in able],
+                own=[one.name.startswith("engine") for one in able],
+                exact=[one.is_equal for one in able],
+                theme=frame.theme_type(),
+            ),
+            theme=None,
+            config=charts.CONFIG,
+            key="encoding_chart",
+        )
+        st.markdown(
+            ":gray[A hollow dot gave other ids. Each line of the grid is ten times as fast.]"
+        )
+    with table:
+        figure_table(
+            ["MB/s", "× hash map", "of the text", "ids"],
+            lab_words.encoding_rows(found),
+            caption="Encoders: speed, times the hash map’s, the part measured, equality of ids",
+            key="encoding_table",
+        )
+    for one in found:
+        if one.problem is not None:
+            name = lab_words.encoder_title(one.name)
+            st.markdown(f":gray[{name}: {plain_markdown(one.problem, 400)}]")
+    with st.expander("What each of them does"):
+        for words in lab_words.ENCODER_WORDS.values():
+            st.markdown(f"**{words.title}.** {words.explained}")
+        st.markdown(
+            "The time before the first text, to build tables or load kernels, is not in these "
+            "figures. On a machine that is new to the engine its kernels are compiled first."
+        )
+
+
+def longest_match_part(text: str, tokenizer: Tokenizer) -> None:
+    st.header("Where longest match is not BPE", anchor=False)
+    found = lab_words.longest_match_differences(text, tokenizer.fingerprint, tokenizer)
+    st.markdown(lab_words.differing_sentence(found))
+    rows = lab_words.differing_rows(found, tokenizer)
+    if rows:
+        symbol_rows(
+            rows,
+            key="differing_words",
+            caption="Words as the merges cut them and as longest match does",
+            columns=("By the merges", "By longest match"),
+        )
+    if len(found.words) > len(rows):
+        st.markdown(f":gray[{len(rows)} of {len(found.words):,} words, the most frequent first.]")
+
+
+def training_part(status: MeasurementStatus | None, text: str, about_text: str) -> None:
+    with st.container(horizontal=True, vertical_alignment="center"):
+        st.header("Training", anchor=False, width="content")
+        st.space("stretch")
+        busy = status is not None and status.is_live
+        if st.button("Measure trainers", disabled=busy or not text):
+            start("training", Order("training", text), f"Trained on {about_text}")
+    empty = (
+        "The readable reference, the engine and Hugging Face’s trainer will learn the same "
+        f"{N_MERGES:,} merges from longer and longer beginnings of this text."
+    )
+    if not show_outcome(status, "training", empty) or status is None or status.report is None:
+        return
+    found = status.report.training
+    st.markdown(
+        f":gray[{plain_markdown(status.about, 200)}. {lab_words.training_aside(found, N_MERGES)}]"
+    )
+    picture, table = st.columns(2, gap="large")
+    with picture:
+        st.plotly_chart(
+            lab_charts.growth_curves(
+                lab_words.growth_by_name(found), own="Engine", theme=frame.theme_type()
+            ),
+            theme=None,
+            config=charts.CONFIG,
+            key="training_chart",
+        )
+    with table:
+        columns, rows = lab_words.training_rows(found)
+        st.markdown(":gray[Seconds. The dot marks the fastest.]")
+        figure_table(columns, rows, caption="Seconds to train, by size", key="training_table")
+
+
+def lab(stored: StoredRun) -> None:
+    with st.container(horizontal=True, vertical_alignment="center", gap="medium", key="lab_choice"):
+        chosen = choose_one("Tokenizer", [YOURS, GPT2], key="lab_tokenizer")
+        text, about_text = choose_text()
+    tokenizer = gpt2() if chosen == GPT2 else stored.run.tokenizer
+    if len(text) > MOST_CHARACTERS:
+        st.warning(f"Only the first {MOST_CHARACTERS:,} characters are measured.")
+        text = text[:MOST_CHARACTERS]
+    which = GPT2 if chosen == GPT2 else f"Your tokenizer of {tokenizer.vocab_size:,} tokens"
+    st.space("small")
+    encoding, training = measurements_of_address("encoding", "training")
+    encoding_part(encoding, text, about_text, tokenizer, which)
+    st.divider()
+    if text:
+        longest_match_part(text, tokenizer)
+        st.divider()
+    training_part(training, text, about_text)
+
+
+shown = frame.page_frame(
+    "Lab",
+    "Every way to encode and to train that is at hand, on one text, measured on this machine, now.",
+)
+if shown is not None:
+    try:
+        lab(shown)
+    except BpeError as error:
+        st.error(plain_markdown(str(error), 600))

@@ -1,0 +1,75 @@
+"""Merge loop: each merge of a run, played on words."""
+
+import streamlit as st
+
+from bpe_core.errors import BpeError
+from ui import frame, player_run, workspace
+from ui.components.merge_player import merge_player, send_block, send_own_words
+from ui.run_store import StoredRun
+
+MOST_OWN_TEXT = 200
+
+
+@st.fragment
+def draw_player(stored: StoredRun) -> None:
+    key = player_run.player_key(stored.id)
+    n_merges = len(stored.run.merges)
+    step = frame.query_int("step", min(workspace.current().step, n_merges), 0, n_merges)
+    keep_step(step, n_merges)
+    wanted = merge_player(
+        key=key,
+        run=player_run.player_run(stored.id),
+        on_step=lambda: keep_step(workspace.component_value(key, "step"), n_merges),
+        on_words=lambda: keep_words(workspace.component_value(key, "words")),
+    )
+    send_block(player=key, block=player_run.player_block(stored.id, wanted, step))
+    text = frame.query_text("words", MOST_OWN_TEXT) or ""
+    try:
+        send_own_words(player=key, words=player_run.player_words(stored.id, text))
+    except BpeError as error:
+        send_own_words(player=key, words=(), problem=str(error))
+    with st.container(horizontal=True, vertical_alignment="center"):
+        st.download_button(
+            "Save as a replay",
+            lambda: player_run.replay(stored.id, step, text),
+            file_name="merge-loop-replay.html",
+            mime="text/html",
+            on_click="ignore",
+        )
+        st.markdown(
+            f":small[:gray[One HTML file that plays all merges offline, with no server. "
+            f"{replay_holds(n_merges, step)} "
+            f"About {player_run.replay_size(stored.id, wanted, step) / 1e6:.1f} MB.]]",
+            width="content",
+        )
+
+
+def replay_holds(n_merges: int, step: int) -> str:
+    start, stop = player_run.replayed_merges(n_merges, step)
+    if stop - start == n_merges:
+        return "It holds the words that the player shows."
+    return (
+        f"To stay small it holds the race and the reasons of merges {start + 1:,} to {stop:,}, "
+        "around the one shown; of the others the words and the sentence."
+    )
+
+
+def keep_step(said: object, n_merges: int) -> None:
+    step = player_run.step_said(said, n_merges)
+    if step is not None:
+        workspace.update(step=step)
+        frame.set_query(step=step)
+
+
+def keep_words(words: object) -> None:
+    if isinstance(words, str):
+        frame.set_query(words=words[:MOST_OWN_TEXT] or None)
+
+
+shown = frame.page_frame(
+    "Merge loop",
+    "Each step fuses the two neighbouring symbols that occur together most often. "
+    "Watch one happen, then let it run.",
+)
+if shown is not None:
+    draw_player(shown)

@@ -1,0 +1,196 @@
+"""Vocabulary: every token there is, what it is made of, and whether any text uses it."""
+
+from functools import partial
+
+import streamlit as st
+
+from bpe_core.errors import BpeError
+from bpe_core.tokenizer import Tokenizer
+from ui import charts, frame, workspace
+from ui.choices import choose_one
+from ui.components.figures import verdict
+from ui.components.vocabulary import finding_list, prefix_walk, token_card, token_table
+from ui.labels import plain_markdown
+from ui.run_store import StoredRun
+from ui.vocabulary import pictures, reach
+from ui.vocabulary.charts import field_of_bar, length_bars
+from ui.vocabulary.choice import choose_what
+from ui.vocabulary.looks import Looked
+from ui.vocabulary.pruning_card import show_pruning
+from ui.vocabulary.search import FIELDS, LONGEST_SEARCH, Record, lengths_of, record_of
+
+TABLE = "Table"
+TRIE = "Trie"
+
+
+def search_of_address() -> Record:
+    return record_of({name: frame.query_text(name, LONGEST_SEARCH) for name in FIELDS})
+
+
+def put_in_address(record: Record) -> None:
+    frame.set_query(**{name: text or None for name, text in record.items()})
+
+
+def look_for(key: str) -> None:
+    asked = workspace.component_value(key, "asked")
+    if isinstance(asked, dict):
+        put_in_address(record_of(asked))
+
+
+def open_token(key: str) -> None:
+    opened = workspace.component_value(key, "opened")
+    if isinstance(opened, int):
+        frame.set_query(token=opened)
+
+
+def choose_finding(key: str) -> None:
+    chosen, record = workspace.component_value(key, "chosen"), search_of_address()
+    if isinstance(chosen, str):
+        chosen = "" if record["finding"] == chosen else chosen
+        put_in_address(record_of({**record, "finding": chosen, "page": ""}))
+
+
+def choose_length(key: str, n_lengths: int) -> None:
+    points = workspace.selected_points(key)
+    if points:
+        field, record = field_of_bar(points[0], n_lengths), search_of_address()
+        field = "" if record["bytes"] == field else field
+        put_in_address(record_of({**record, "bytes": field, "page": ""}))
+
+
+def go_to_text(key: str) -> None:
+    typed = workspace.component_value(key, "typed")
+    if isinstance(typed, str):
+        frame.set_query(prefix=typed[:LONGEST_SEARCH].encode(errors="ignore").hex() or None)
+
+
+def go_to_prefix(key: str) -> None:
+    went = workspace.component_value(key, "went")
+    if isinstance(went, str):
+        frame.set_query(prefix=went or None)
+
+
+def prefix_of_address() -> bytes:
+    try:
+        return bytes.fromhex(frame.query_text("prefix", 8 * LONGEST_SEARCH) or "")
+    except ValueError:
+        frame.set_query(prefix=None)
+        return b""
+
+
+@st.fragment(run_every=0.5)
+def watch_search(tokenizer: Tokenizer) -> None:
+    """Draws a search that goes on anew twice a second, and the whole page once it has ended."""
+    search = reach.manager().search(tokenizer)
+    if not search.is_live:
+        st.rerun()
+    with st.container(horizontal=True, vertical_alignment="center"):
+        share = search.done / search.of if search.of else 0.0
+        st.progress(share, f"Unreachable ones: {search.done:,} of {search.of:,} looked at")
+        st.button("Cancel", on_click=search.is_cancelled.set, key="cancel_search")
+
+
+def draw_search(tokenizer: Tokenizer) -> None:
+    search = reach.manager().search(tokenizer)
+    if search.problem is not None:
+        raise search.problem
+    if search.is_live:
+        watch_search(tokenizer)
+    elif search.found is None:
+        with st.container(horizontal=True, vertical_alignment="center"):
+            st.markdown(":gray[The search for unreachable tokens was cancelled.]", width="content")
+            st.button(
+                "Search", on_click=reach.manager().forget, args=(tokenizer,), key="start_search"
+            )
+
+
+@st.fragment
+def look_around(looked: Looked) -> None:
+    """Draws findings, lengths, table or trie, and the token that is open."""
+    record, reachability = search_of_address(), reach.manager().search(looked.tokenizer).found
+    findings, lengths = st.columns(2, gap="large")
+    with findings:
+        st.header("What they are worth", anchor=False)
+        st.markdown(
+            f":gray[Uses are counted on {plain_markdown(looked.text.name)}. Press to filter.]"
+        )
+        finding_list(
+            pictures.findings_of(looked, reachability),
+            record["finding"],
+            key="findings",
+            on_chosen=partial(choose_finding, "findings"),
+        )
+        draw_search(looked.tokenizer)
+    with lengths:
+        draw_lengths(looked, record)
+    st.divider()
+    st.header("The tokens", anchor=False)
+    opened = frame.query_int("token", -1, 0, 2**31)
+    if opened not in looked.tokenizer.vocab:
+        opened = looked.first_token
+    left, right = st.columns([3, 2], gap="large")
+    with left:
+        view = choose_one("Seen as", [TABLE, TRIE], key="seen_as")
+        if view == TABLE:
+            token_table(
+                pictures.table_data(looked, record, reachability, opened),
+                key="token_table",
+                on_asked=partial(look_for, "token_table"),
+                on_opened=partial(open_token, "token_table"),
+            )
+        else:
+            st.markdown(
+                ":gray[Each way on, with how many tokens go there. A filled tile is a token.]"
+            )
+            prefix_walk(
+                pictures.prefix_data(looked, prefix_of_address()),
+                key="prefixes",
+                on_typed=partial(go_to_text, "prefixes"),
+                on_went=partial(go_to_prefix, "prefixes"),
+                on_opened=partial(open_token, "prefixes"),
+            )
+    with right:
+        token_card(
+            pictures.card_data(looked, opened, reachability),
+            key="token_card",
+            on_opened=partial(open_token, "token_card"),
+        )
+
+
+def draw_lengths(looked: Looked, record: Record) -> None:
+    kinds = looked.table.length_kinds
+    chosen = lengths_of(record["bytes"]) if record["bytes"] else None
+    # Named by what is chosen: a chart that is drawn anew has nothing selected.
+    key = f"lengths_{record['bytes']}"
+    st.header("How long they are", anchor=False)
+    st.markdown(":gray[In bytes, special tokens left out. Click a bar to filter.]")
+    st.plotly_chart(
+        length_bars(kinds, chosen=chosen, theme=frame.theme_type()),
+        key=key,
+        on_select=partial(choose_length, key, kinds.shape[1]),
+        selection_mode="points",
+        theme=None,
+        config=charts.CONFIG,
+        alt=f"Tokens by length, from 1 to {kinds.shape[1] - 1} bytes.",
+    )
+
+
+def draw_vocabulary(stored: StoredRun) -> None:
+    looked = choose_what(stored)
+    sentence, aside = pictures.leading_sentence(looked)
+    verdict(sentence, aside, key="vocabulary_verdict")
+    st.space("small")
+    look_around(looked)
+    st.divider()
+    show_pruning(looked, stored)
+
+
+shown = frame.page_frame(
+    "Vocabulary",
+    "Every token there is: what it is made of, what is built on it, and whether a text uses it.",
+)
+if shown is not None:
+    try:
+        draw_vocabulary(shown)
+    except BpeError as error:
+        st.error(plain_markdown(str(error), 600))
