@@ -1,0 +1,61 @@
+#!/usr/bin/env bash
+# Finds a Chromium for the browser tests, or installs one, and writes its path to .venv/browser-path.
+# Tried in turn: $CHROMIUM, the path, apt-get (as root), playwright's own download.
+set -euo pipefail
+cd "$(dirname "$0")/.."
+record=.venv/browser-path
+
+starts() { "$1" --version > /dev/null 2>&1; }
+
+# A browser that was downloaded brings none of the system's libraries with it.
+refuse() {
+  echo "$1 does not start:" >&2
+  "$1" --version 2>&1 > /dev/null | head -n 5 >&2 || true
+  ldd "$1" 2> /dev/null | grep "not found" >&2 || true
+  echo "Where system libraries are missing, install them as root:" >&2
+  echo "  $PWD/.venv/bin/python -m playwright install-deps chromium" >&2
+  echo "or name a Chromium that starts: CHROMIUM=/path/to/chromium make test" >&2
+  exit 1
+}
+
+found() {
+  printf '%s\n' "$1" > "$record"
+  echo "Browser: $1"
+  exit 0
+}
+
+look() {
+  local name path
+  for name in chromium chromium-browser google-chrome google-chrome-stable; do
+    if path=$(command -v "$name") && starts "$path"; then found "$path"; fi
+  done
+}
+
+if [ -n "${CHROMIUM:-}" ]; then
+  if [ ! -x "$CHROMIUM" ]; then
+    echo "CHROMIUM names $CHROMIUM, which is no program." >&2
+    exit 1
+  fi
+  starts "$CHROMIUM" || refuse "$CHROMIUM"
+  found "$CHROMIUM"
+fi
+look
+
+if [ "$(id -u)" = 0 ] && command -v apt-get > /dev/null; then
+  # The fonts draw the scripts that the tests look at.
+  if apt-get update -qq && DEBIAN_FRONTEND=noninteractive apt-get install -y -qq \
+    --no-install-recommends chromium fonts-noto-core fonts-noto-cjk fonts-noto-color-emoji \
+    > /dev/null; then
+    look
+  fi
+fi
+
+.venv/bin/python -m playwright install chromium
+path=$(.venv/bin/python -c '
+from playwright.sync_api import sync_playwright
+with sync_playwright() as playwright:
+    print(playwright.chromium.executable_path)
+')
+[ -x "$path" ] || { echo "No browser: install Chromium, or name one in CHROMIUM." >&2; exit 1; }
+starts "$path" || refuse "$path"
+found "$path"

@@ -1,0 +1,49 @@
+"""Takes the README's pictures: the merge loop of the sample run, in both themes.
+
+    .venv/bin/python scripts/make_readme_pictures.py
+
+Wants the browser that `make test` finds or installs.
+"""
+
+from __future__ import annotations
+
+import sys
+import tempfile
+from pathlib import Path
+from typing import Literal
+
+from playwright.sync_api import sync_playwright
+
+ROOT = Path(__file__).parent.parent
+sys.path.insert(0, str(ROOT))
+
+from tests.browser.helpers import open_page  # noqa: E402  (found through the line above)
+from tests.browser.serving import launch_browser, running_app  # noqa: E402
+
+STEP = 45
+THEMES: tuple[Literal["light", "dark"], ...] = ("light", "dark")
+
+
+def main() -> None:
+    with (
+        tempfile.TemporaryDirectory() as runs,
+        running_app(Path(runs)) as url,
+        sync_playwright() as playwright,
+    ):
+        browser = launch_browser(playwright)
+        for theme in THEMES:
+            page = browser.new_page(
+                viewport={"width": 1440, "height": 1170},
+                color_scheme=theme,
+                reduced_motion="reduce",
+            )
+            open_page(page, f"{url}/merge_loop?step={STEP}")
+            page.locator(".player:not(.fetching) .gave li").first.wait_for()
+            file = ROOT / "docs" / f"merge-loop-{theme}.png"
+            page.screenshot(path=file)
+            print(f"{file.relative_to(ROOT)}: {file.stat().st_size:,} bytes")
+        browser.close()
+
+
+if __name__ == "__main__":
+    main()
