@@ -1,0 +1,40 @@
+"""Run benchmarks and write benchmarks/README.md: `python -m benchmarks [PART ...]`.
+
+Without a part, all of them, some fifteen minutes. `--corpus FOLDER` measures on text of your own.
+"""
+
+from __future__ import annotations
+
+import argparse
+from importlib import import_module
+from pathlib import Path
+
+from benchmarks.report import write_part
+from bpe_core.engine.compilation import compile_kernels
+
+# part: module, function, title
+PARTS = {
+    "training": ("training", "against_peers", "Training"),
+    "training-growth": ("training", "growth", "Training: in proportion, no cliff"),
+    "runs": ("runs", "watched_and_asked", "A run: watched, and asked for its counts"),
+    "memory": ("memory", "larger_than_memory", "Files larger than memory"),
+    "encoding": ("encoding", "against_peers", "Encoding with GPT-2"),
+    "encoding-growth": ("encoding", "growth", "Encoding: threads, in proportion, no cliff"),
+    "decoding": ("decoding", "decoding", "Decoding with GPT-2"),
+    "cold": ("cold", "cold_starts", "Cold starts"),
+}
+
+parser = argparse.ArgumentParser(prog="python -m benchmarks")
+parser.add_argument("part", nargs="*", help=f"{', '.join(PARTS)}; all where none is named")
+parser.add_argument("--corpus", type=Path, help="a folder of text, for what is on every machine")
+asked = parser.parse_args()
+for part in asked.part:
+    if part not in PARTS:
+        parser.error(f"there is no part {part!r}")
+
+compile_kernels()
+for part in asked.part or PARTS:
+    module, function, title = PARTS[part]
+    lines = getattr(import_module(f"benchmarks.{module}"), function)(asked.corpus)
+    write_part(part, title, lines, list(PARTS))
+    print("\n".join(lines), flush=True)

@@ -1,0 +1,172 @@
+"""Real text to measure on: what is on every machine that runs Python, or a folder of your own."""
+
+from __future__ import annotations
+
+import os
+import struct
+import sys
+import sysconfig
+from collections.abc import Iterable, Iterator
+from functools import cache
+from pathlib import Path
+from typing import NamedTuple
+
+_CJK = ("zh", "ja", "ko")
+_SHARES = (("english", 0.15), ("catalogues", 0.25), ("code", 0.6))
+
+
+class Sample(NamedTuple):
+    """Documents, and what they are."""
+
+    documents: list[str]
+    taken: str
+
+    @property
+    def text(self) -> str:
+        """All documents in one."""
+        return "".join(self.documents)
+
+    @property
+    def n_bytes(self) -> int:
+        """Of UTF-8."""
+        return sum(len(document.encode()) for document in self.documents)
+
+
+def mixed(n_bytes: int, folder: Path | None = None) -> Sample:
+    """Take documents of so many bytes together: English, message catalogues of all languages, code.
+
+    Of a folder, its files in order of their names. Fewer bytes where there aren't so many.
+    """
+    if folder is not None:
+        files = sorted(path for path in folder.rglob("*") if path.is_file())
+        documents = _up_to(n_bytes, _texts(files))
+        return Sample(documents, f"{len(documents):,} files of the folder {folder.name}")
+    kinds = {"english": english, "catalogues": catalogues, "code": code}
+    documents: list[str] = []
+    said: list[str] = []
+    for kind, share in _SHARES:
+        # What a kind has too little of, code makes up for.
+        room = n_bytes - sum(len(d.encode()) for d in documents)
+        sample = kinds[kind](room if kind == "code" else int(share * n_bytes))
+        documents += sample.documents
+        said.append(f"{sample.n_bytes / 1e6:.1f} MB of {sample.taken}")
+    return Sample(documents, "; ".join(said))
+
+
+def english(n_bytes: int) -> Sample:
+    """Python's language reference, and the documentation in installed packages."""
+    from pydoc_data.topics import topics  # pyright: ignore[reportAttributeAccessIssue]
+
+    def texts() -> Iterator[str]:
+        yield from topics.values()
+        yield from _texts(_files(".rst", ".md", ".txt", "METADATA"))
+
+    taken = "English (pydoc_data, and the documentation of installed packages)"
+    return Sample(_up_to(n_bytes, texts()), taken)
+
+
+def code(n_bytes: int) -> Sample:
+    """Python's library source and that of installed packages."""
+    taken = "code (Python's library and installed packages)"
+    return Sample(_up_to(n_bytes, _texts(_files(".py"))), taken)
+
+
+def catalogues(n_bytes: int, languages: tuple[str, ...] | None = None) -> Sample:
+    """Translated messages of the programs on this machine; of some languages, or of all in turn."""
+    by_language: dict[str, list[Path]] = {}
+    for path in _catalogue_files():
+        language = path.parent.parent.name.split("_")[0].split(".")[0].split("@")[0]
+        if language not in ("en", "C") and (languages is None or language in languages):
+            by_language.setdefault(language, []).append(path)
+    in_turn = (
+        paths[i]
+        for i in range(max(map(len, by_language.values()), default=0))
+        for paths in by_language.values()
+        if i < len(paths)
+    )
+    documents = _up_to(n_bytes, filter(None, map(_messages, in_turn)))
+    names = f"{len(by_language)} languages" if languages is None else ", ".join(languages)
+    return Sample(documents, f"message catalogues of installed programs ({names})")
+
+
+def cjk(n_bytes: int) -> Sample:
+    """Chinese, Japanese and Korean messages of the programs on this machine."""
+    return catalogues(n_bytes, _CJK)
+
+
+def degenerate(n_bytes: int) -> dict[str, str]:
+    """Texts on which some algorithm falls off a cliff, each of so many bytes."""
+    noise = bytes((i * i * 2654435761 >> 13) & 0xFF for i in range(n_bytes))
+    return {
+        "a": "a" * n_bytes,
+        "spaces": " " * n_bytes,
+        "digits": "1234567890" * (n_bytes // 10),
+        "one emoji": "🧩" * (n_bytes // 4),
+        "ab": "ab" * (n_bytes // 2),
+        "random bytes as text": noise.decode("latin-1")[: n_bytes * 2 // 3],
+    }
+
+
+def one_line(sample: Sample) -> str:
+    """A sample as a single line: its line breaks and tabs are spaces."""
+    return sample.text.replace("\r", " ").replace("\n", " ").replace("\t", " ")
+
+
+def _up_to(n_bytes: int, texts: Iterable[str]) -> list[str]:
+    documents: list[str] = []
+    left = n_bytes
+    for text in texts:
+        data = text.encode()
+        documents.append(text if len(data) <= left else data[:left].decode(errors="ignore"))
+        left -= len(data)
+        if left <= 0:
+            break
+    return documents
+
+
+def _texts(paths: Iterable[Path]) -> Iterator[str]:
+    for path in paths:
+        try:
+            text = path.read_bytes().decode()
+        except (OSError, UnicodeDecodeError):
+            continue
+        if text and "\0" not in text:
+            yield text
+
+
+@cache
+def _all_files() -> tuple[Path, ...]:
+    roots = {sysconfig.get_path("stdlib"), sysconfig.get_path("purelib")}
+    found: list[Path] = []
+    for root in sorted(roots, key=lambda root: (not root.startswith(sys.base_prefix), root)):
+        for folder, folders, names in os.walk(root):
+            folders[:] = sorted(name for name in folders if name != "__pycache__")
+            found += [Path(folder, name) for name in sorted(names)]
+    return tuple(found)
+
+
+def _files(*endings: str) -> Iterator[Path]:
+    return (path for path in _all_files() if path.name.endswith(endings))
+
+
+@cache
+def _catalogue_files() -> tuple[Path, ...]:
+    roots = [Path("/usr/share"), Path("/usr/local/share"), Path(sys.prefix)]
+    return tuple(sorted(path for root in roots if root.exists() for path in root.rglob("*.mo")))
+
+
+def _messages(path: Path) -> str:
+    """Read the translations of a .mo file, as the gettext manual lays it out."""
+    data = path.read_bytes()
+    if len(data) < 28:
+        return ""
+    order = "<" if data[:4] == b"\xde\x12\x04\x95" else ">"
+    n, _, offset = struct.unpack_from(f"{order}3I", data, 8)
+    lines: list[str] = []
+    for i in range(1, n):  # the first is a header
+        length, start = struct.unpack_from(f"{order}2I", data, offset + 8 * i)
+        try:
+            lines += data[start : start + length].decode().split("\0")
+        except UnicodeDecodeError:
+            return ""
+    return "\n".join(lines)

@@ -1,0 +1,70 @@
+"""Training from files that are read in a stream: the memory a whole process takes."""
+
+from __future__ import annotations
+
+import json
+import shutil
+import subprocess
+import sys
+import tempfile
+from pathlib import Path
+
+from benchmarks import corpora
+from benchmarks.report import table
+
+ROOT = Path(__file__).parents[1]
+COPIES = (1, 4, 20)  # of 100 MB
+_TRAIN = """
+import json, resource, sys, time
+from bpe_core.corpora.streaming import stream_corpus
+from bpe_core.training import train
+from bpe_core.types import TrainingConfig
+started = time.perf_counter()
+run = train(stream_corpus([sys.argv[1]]), TrainingConfig(32_000))
+print(json.dumps({
+    "seconds": time.perf_counter() - started,
+    "megabytes": resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1000,
+    "bytes": run.corpus_bytes,
+}))
+"""
+
+
+def larger_than_memory(folder: Path | None) -> list[str]:
+    """Train on 100 MB, and on the same text 4 and 20 times over."""
+    sample = corpora.mixed(100_000_000, folder)
+    text = sample.text.encode()
+    rows: list[list[str]] = []
+    with tempfile.TemporaryDirectory() as scratch:
+        path = Path(scratch, "corpus.txt")
+        _leave_room(scratch, len(text) * max(COPIES))
+        for copies in COPIES:
+            with path.open("wb") as file:
+                for _ in range(copies):
+                    file.write(text + b"\n")
+            ran = subprocess.run(
+                [sys.executable, "-c", _TRAIN, str(path)], cwd=ROOT, capture_output=True, check=True
+            )
+            found = json.loads(ran.stdout)
+            if found["bytes"] != path.stat().st_size:
+                raise SystemExit("Not all of the file was read: nothing to measure.")
+            goal = f"≤ 2,000 MB{'' if found['megabytes'] <= 2000 else ', **missed**'}"
+            rows.append(
+                [
+                    f"{path.stat().st_size / 1e6:,.0f} MB",
+                    f"{found['megabytes']:,.0f} MB",
+                    goal if copies == max(COPIES) else "",
+                    f"{found['seconds']:.1f} s",
+                ]
+            )
+    return [
+        f"One file to 32,000, read in a stream: {sample.taken}; then the same again and again, so "
+        "that there are no new words. Memory is the most that the whole process ever had.",
+        "",
+        table(["file", "peak memory", "goal", "time"], rows),
+    ]
+
+
+def _leave_room(folder: str, n_bytes: int) -> None:
+    free = shutil.disk_usage(folder).free
+    if free < 2 * n_bytes:
+        raise SystemExit(f"{folder} has {free / 1e9:.1f} GB free; this takes {n_bytes / 1e9:.1f}.")

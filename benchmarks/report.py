@@ -1,0 +1,76 @@
+"""Tables in benchmarks/README.md, each part written by the script that measured it."""
+
+from __future__ import annotations
+
+import os
+import platform
+import re
+import sys
+from collections.abc import Sequence
+from importlib.metadata import version
+from pathlib import Path
+from statistics import median
+
+README = Path(__file__).parent / "README.md"
+_HEAD = """# Benchmarks
+
+Written by `make bench`; `make bench PART=decoding` measures one part anew. Tools that are compared
+give the same result, or there would be no times."""
+
+
+def table(head: Sequence[str], rows: Sequence[Sequence[str]]) -> str:
+    """Lay out a Markdown table."""
+    lines = [head, ["---"] * len(head), *rows]
+    return "\n".join("| " + " | ".join(cells) + " |" for cells in lines)
+
+
+def machine() -> str:
+    """Say what it was measured on."""
+    model = platform.processor() or platform.machine()
+    cpuinfo = Path("/proc/cpuinfo")
+    if cpuinfo.exists():
+        names = re.findall(r"model name\s*: (.+)", cpuinfo.read_text())
+        model = names[0] if names else model
+    peers = ", ".join(f"{name} {version(name)}" for name in ("numba", "tokenizers", "tiktoken"))
+    return (
+        f"{model}, {os.cpu_count()} cores, load {os.getloadavg()[0]:.1f} when it ended; "
+        f"Python {sys.version.split()[0]}, {peers}."
+    )
+
+
+def write_part(name: str, title: str, lines: Sequence[str], order: Sequence[str]) -> None:
+    """Put a part between its markers in the README, the parts in their order."""
+    page = README.read_text() if README.exists() else ""
+    parts = dict(re.findall(r"<!-- begin ([\w-]+) -->\n(.*?)\n<!-- end -->", page, re.DOTALL))
+    parts[name] = "\n".join([f"## {title}", "", machine(), "", *lines]).strip()
+    written = [
+        f"<!-- begin {each} -->\n{parts[each]}\n<!-- end -->" for each in order if each in parts
+    ]
+    README.write_text("\n\n".join([_HEAD, *written]) + "\n")
+
+
+def against(ratio: float, goal: float, *, at_most: bool = True) -> str:
+    """Write a ratio beside its goal, and by how much it misses where it does.
+
+    >>> against(0.04, 0.05), against(0.06, 0.05)
+    ('0.040 (goal ≤ 0.05)', '0.060 (goal ≤ 0.05, **missed by 20 %**)')
+    """
+    sign = "≤" if at_most else "≥"
+    missed = ratio / goal - 1 if at_most else goal / ratio - 1
+    said = f", **missed by {missed:.0%}**".replace("%", " %") if missed > 0 else ""
+    shown = f"{ratio:.3f}" if ratio < 1 else f"{ratio:.1f}"
+    return f"{shown} (goal {sign} {goal:g}{said})"
+
+
+def seconds_against(seconds: float, goal: float) -> str:
+    """Write a time's goal, and by how much it misses it where it does.
+
+    >>> seconds_against(0.3, 0.5), seconds_against(0.7, 0.5)
+    ('≤ 0.5 s', '≤ 0.5 s, **missed by 0.20 s**')
+    """
+    return f"≤ {goal:g} s" + ("" if seconds <= goal else f", **missed by {seconds - goal:.2f} s**")
+
+
+def middle(values: Sequence[float]) -> float:
+    """The median."""
+    return median(values)

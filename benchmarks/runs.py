@@ -1,0 +1,116 @@
+"""A run of 32,000 on 10 MB: what progress and cancel cost, and its counts at any step."""
+
+from __future__ import annotations
+
+import gc
+import math
+import random
+import time
+from collections.abc import Callable
+from pathlib import Path
+
+from benchmarks import corpora
+from benchmarks.encoding import timed
+from benchmarks.report import middle, seconds_against, table
+from bpe_core.alphabet import GrowingVocabulary
+from bpe_core.corpus import Corpus
+from bpe_core.counting import count_pretokens
+from bpe_core.engine import training as compiled_training
+from bpe_core.layout import lay_out_pretokens
+from bpe_core.pretokenizers import get_pretokenizer
+from bpe_core.runs import TrainingRun
+from bpe_core.training import train
+from bpe_core.types import PretokenCounts, TrainingConfig
+
+CONFIG = TrainingConfig(32_000)
+N_PAIRS = 15
+N_STEPS = 40
+MOST_SECONDS = 0.3
+MOST_SLOWED = 1.02
+
+
+def watched_and_asked(folder: Path | None) -> list[str]:
+    """Measure the merge loop with and without looks up, and counts at random steps."""
+    corpus = Corpus.from_documents(corpora.mixed(10_000_000, folder).documents)
+    pretokens = count_pretokens(corpus, get_pretokenizer("gpt2"))
+    return [*_watched(pretokens), "", *_asked(train(corpus, CONFIG))]
+
+
+def _watched(pretokens: PretokenCounts) -> list[str]:
+    looks = 0
+
+    def look(done: int, saved: int, count: int) -> bool:
+        nonlocal looks
+        looks += 1
+        time.sleep(0)  # as training does, so that others take their turn
+        return False
+
+    def with_looks() -> float:
+        return _learn(pretokens, look)
+
+    with_looks()
+    looks = 0
+    # Each as often first as second, so that neither has the warmer machine.
+    pairs = [
+        (with_looks(), _without_looks(pretokens))
+        if i % 2
+        else tuple(reversed((_without_looks(pretokens), with_looks())))
+        for i in range(N_PAIRS)
+    ]
+    ratio = middle([watched / alone for watched, alone in pairs])
+    missed = "" if ratio <= MOST_SLOWED else f" (**more than {MOST_SLOWED:g}**)"
+    return [
+        f"Progress and cancel within the merge loop, 10 MB to 32,000, {looks // N_PAIRS} looks up: "
+        f"{ratio:.3f} times its time without any{missed}, the median of {N_PAIRS} adjacent pairs "
+        "of runs. It's processor time: at each look up others may have their turn."
+    ]
+
+
+def _learn(pretokens: PretokenCounts, look: Callable[[int, int, int], bool]) -> float:
+    vocabulary = GrowingVocabulary(CONFIG, ())
+    layout = lay_out_pretokens(pretokens, "bytes", vocabulary.base_ids)
+    gc.collect()
+    gc.disable()  # it falls on every second run, always on the same one of a pair
+    started = time.process_time()
+    compiled_training.learn_merges(layout, vocabulary, CONFIG, look)
+    seconds = time.process_time() - started
+    gc.enable()
+    return seconds
+
+
+def _without_looks(pretokens: PretokenCounts) -> float:
+    """Time the merge loop with calls into the kernel as long as they may be."""
+    kept = compiled_training.SECONDS_A_CALL
+    compiled_training.SECONDS_A_CALL = math.inf
+    try:
+        return _learn(pretokens, lambda done, saved, count: False)
+    finally:
+        compiled_training.SECONDS_A_CALL = kept
+
+
+def _asked(run: TrainingRun) -> list[str]:
+    steps = random.Random(0).sample(range(len(run.merges)), N_STEPS)
+    for step in steps:
+        merge, counts = run.merges[step], run.pair_counts(step)
+        if counts[merge.left, merge.right] != merge.count or merge.count != max(counts.values()):
+            raise SystemExit(f"The counts before merge {step} are not those it was chosen by.")
+    rows: list[list[str]] = []
+    for name, ask in (
+        ("`pair_counts(step)`", run.pair_counts),
+        ("`top_pairs(step, 20)`", lambda step: run.top_pairs(step, 20)),
+    ):
+        times = [timed(lambda: ask(step)) for step in steps]  # noqa: B023
+        rows.append(
+            [
+                name,
+                f"{middle(times):.3f} s",
+                f"{max(times):.3f} s",
+                seconds_against(max(times), MOST_SECONDS),
+            ]
+        )
+    return [
+        f"At {N_STEPS} random steps of that run, {len(run.merges):,} merges, each another step "
+        "than the one before; the counts are those of the merges that were chosen:",
+        "",
+        table(["asked", "median", "at most", "goal"], rows),
+    ]
