@@ -1,0 +1,61 @@
+"""Choices in the address without a browser: one is always chosen, whatever the address says."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import pytest
+from streamlit.testing.v1 import AppTest
+
+CHOICES = [
+    ("lessons", "lesson", "Hug words", "Four documents"),
+    ("lessons", "step_of_1", "Words", "Pairs"),
+    ("vocabulary", "vocabulary_of", "Your tokenizer", "GPT-2"),
+    ("vocabulary", "seen_as", "Table", "Trie"),
+    ("token_boundaries", "tokenizer", "Your tokenizer", "GPT-2"),
+    ("lab", "lab_tokenizer", "Your tokenizer", "GPT-2"),
+    ("compare", "measure", "Parity", "Tokens per word"),
+    ("compare", "passage", "Held-out text", "Your text"),
+]
+
+
+@pytest.mark.parametrize("value", ["", "<b>nothing of ours\u202e"])
+@pytest.mark.parametrize(("page", "key", "first", "other"), CHOICES)
+def test_what_is_no_option_is_the_first(
+    open_app: Callable[..., AppTest], page: str, key: str, first: str, other: str, value: str
+) -> None:
+    app = open_app(page, **{key: value})
+    assert not app.exception
+    assert app.segmented_control(key=key).value == first
+    assert not app.query_params.get(key)
+    app.segmented_control(key=key).set_value(other).run()
+    assert not app.exception
+    assert app.segmented_control(key=key).value == other
+
+
+@pytest.mark.parametrize(("page", "key", "first", "other"), CHOICES)
+def test_an_option_of_the_address_is_chosen(
+    open_app: Callable[..., AppTest], page: str, key: str, first: str, other: str
+) -> None:
+    app = open_app(page, **{key: other})
+    assert not app.exception
+    assert app.segmented_control(key=key).value == other != first
+
+
+@pytest.mark.parametrize(
+    ("page", "key"),
+    [
+        ("lessons", "marker"),
+        ("lab", "lab_text"),
+        ("vocabulary", "uses_on"),
+        ("vocabulary", "min_uses"),
+        ("token_boundaries", "special"),
+    ],
+)
+@pytest.mark.parametrize("value", ["", "nothing of ours"])
+def test_other_fields_bound_to_the_address_take_any_value(
+    open_app: Callable[..., AppTest], page: str, key: str, value: str
+) -> None:
+    app = open_app(page, **{key: value})
+    assert not app.exception
+    assert not app.error

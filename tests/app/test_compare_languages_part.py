@@ -1,0 +1,74 @@
+"""Languages on Compare: the sample at once, one's own sentences, and what can't be compared."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+from typing import Any
+
+from streamlit.testing.v1 import AppTest
+
+from bpe_core.corpora.samples import parallel_texts
+from bpe_core.gpt2 import gpt2
+from bpe_core.languages import compare_languages
+from ui.run_store import SAMPLE_RUN_ID, load_run
+
+OpenApp = Callable[..., AppTest]
+HOSTILE = "English\t<img src=x onerror=alert(1)>\nGood morning.\tЙо **x** $y$\n".encode()
+
+
+def tables(app: AppTest) -> dict[str, dict[str, Any]]:
+    """The figure tables by their captions."""
+    data = [json.loads(c.proto.json) for c in app.get("bidi_component") if c.proto.json]
+    return {d["caption"]: d for d in data if "caption" in d}
+
+
+def upload(app: AppTest, name: str, data: bytes) -> None:
+    app.file_uploader(key="parallel_upload").set_value([(name, data, "text/plain")])
+    next(button for button in app.button if button.label == "Compare these").click()
+    app.run()
+
+
+def test_the_sample_is_compared_at_once_with_the_cores_figures(open_app: OpenApp) -> None:
+    app = open_app("compare")
+    own = load_run(SAMPLE_RUN_ID).run.tokenizer
+    costs = compare_languages(parallel_texts(), [own, gpt2()], "English")
+    gini = next(row for row in tables(app)["Fairness"]["rows"] if row[0] == "Gini coefficient")
+    assert gini[1] == [f"{one.gini:.3f}" for one in costs]
+    rows = tables(app)["Parity of every language"]["rows"]
+    assert [row[0] for row in rows] == [text.name for text in parallel_texts()]
+    assert rows[6][1] == [f"{one.parity[6]:.2f}" for one in costs]
+
+
+def test_another_reference_and_measure_are_shown(open_app: OpenApp) -> None:
+    app = open_app("compare", measure="Tokens per word")
+    assert "Tokens per word of every language" in tables(app)
+    app.selectbox(key="compare_reference").set_value("Thai")
+    app.run()
+    own = load_run(SAMPLE_RUN_ID).run.tokenizer
+    costs = compare_languages(parallel_texts(), [own, gpt2()], "Thai")
+    mean = next(row for row in tables(app)["Fairness"]["rows"] if row[0] == "Mean parity")
+    assert mean[1] == [f"{one.mean_parity:.2f}" for one in costs]
+
+
+def test_ones_own_sentences_take_the_place_of_the_sample(open_app: OpenApp) -> None:
+    app = open_app("compare")
+    upload(app, "mine.tsv", HOSTILE)
+    assert not app.exception
+    assert not app.error
+    names = [row[0] for row in tables(app)["Parity of every language"]["rows"]]
+    assert names == ["English", "<img src=x onerror=alert(1)>"]
+    said = "".join(markdown.value for markdown in app.markdown)
+    assert said.count("<img") == said.count("\\<img") > 0
+    next(button for button in app.button if button.label == "Back to the sample").click()
+    app.run()
+    assert len(tables(app)["Parity of every language"]["rows"]) == len(parallel_texts())
+
+
+def test_sentences_that_are_not_parallel_are_an_error_and_lose_nothing(open_app: OpenApp) -> None:
+    app = open_app("compare")
+    upload(app, "mine.tsv", HOSTILE)
+    upload(app, "bad.csv", b"A,B\nx\n")
+    assert not app.exception
+    assert "has 1 cells" in app.error[0].value
+    assert len(tables(app)["Parity of every language"]["rows"]) == 2

@@ -1,0 +1,149 @@
+"""Compare shows the core's figures on held-out text, and says so where there is none."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+from typing import Any
+
+from streamlit.testing.v1 import AppTest
+
+from bpe_core.comparison import compare
+from bpe_core.corpus import Corpus
+from bpe_core.gpt2 import gpt2, gpt2_golden_result
+from bpe_core.training import train
+from bpe_core.types import TrainingConfig
+from ui.run_store import SAMPLE_RUN_ID, load_run, store_run
+
+OpenApp = Callable[..., AppTest]
+
+
+def sent(app: AppTest, name: str) -> dict[str, Any]:
+    """What the component that is given `name` was sent."""
+    data = [json.loads(c.proto.json) for c in app.get("bidi_component") if c.proto.json]
+    return next(d for d in data if name in d)
+
+
+def figures(app: AppTest) -> dict[str, Any]:
+    """What the table of figures was sent."""
+    data = [json.loads(c.proto.json) for c in app.get("bidi_component") if c.proto.json]
+    return next(d for d in data if d.get("caption") == "Figures of the tokenizers")
+
+
+def test_the_figures_are_the_cores_on_held_out_text(open_app: OpenApp) -> None:
+    app = open_app("compare")
+    stored = load_run(SAMPLE_RUN_ID)
+    rows = compare(stored.held_out, [stored.run.tokenizer, gpt2()]).rows
+    tokens, bytes_per_token, *_ = figures(app)["rows"]
+    assert tokens[:2] == ["Tokens", [f"{row.n_tokens:,}" for row in rows]]
+    assert bytes_per_token[1] == [f"{row.bytes_per_token:.2f}" for row in rows]
+    share = 100 * (1 - rows[0].n_tokens / rows[1].n_tokens)
+    sentence = "".join(text for text, _ in sent(app, "sentence")["sentence"])
+    assert f"{abs(share):.1f}%" in sentence
+
+
+def test_the_passage_is_held_out_text_under_both_tokenizers(open_app: OpenApp) -> None:
+    app = open_app("compare")
+    stored = load_run(SAMPLE_RUN_ID)
+    passage = sent(app, "readings")
+    assert any(document.startswith(passage["text"]) for document in stored.held_out.documents)
+    counts = [reading["n_tokens"] for reading in passage["readings"]]
+    tokenizers = [stored.run.tokenizer, gpt2()]
+    assert counts == [len(tokenizer.encode(passage["text"])) for tokenizer in tokenizers]
+
+
+def test_ones_own_text_can_be_the_passage(open_app: OpenApp) -> None:
+    app = open_app("compare", passage="Your text")
+    assert sent(app, "readings")["source"] == "your text"
+
+
+def test_a_run_without_held_out_text_is_compared_on_ones_own(open_app: OpenApp) -> None:
+    app = open_app("compare")
+    run = train(Corpus.from_text("hug hugs hugging"), TrainingConfig(vocab_size=262))
+    run_id = store_run("tiny", run, Corpus.from_text("a").split(0.5)[1])
+    app.query_params["run"] = run_id
+    app.run()
+    assert not app.exception
+    assert "held no text back" in app.info[0].value
+    sentence = "".join(text for text, _ in sent(app, "sentence")["sentence"])
+    assert sentence.startswith("On your text")
+
+
+def test_a_tokenizer_that_lacks_symbols_is_compared_with_a_word_of_warning(
+    open_app: OpenApp,
+) -> None:
+    config = TrainingConfig(
+        vocab_size=20,
+        pretokenizer="whitespace",
+        base="characters",
+        alphabet="seen",
+        end_of_word="</w>",
+        special_tokens=(),
+    )
+    app = open_app("compare")
+    run = train(Corpus.from_text("hug hugs pug"), config)
+    run_id = store_run("classroom", run, Corpus.from_text("bug Ω hugs\n" * 3))
+    app.query_params["run"] = run_id
+    app.run()
+    assert not app.exception
+    assert not app.error
+    assert "no token" in sent(app, "sentence")["aside"]
+
+
+def test_ones_own_passage_is_in_the_address(open_app: OpenApp) -> None:
+    app = open_app("compare", passage="Your text", text="naïve <b>")
+    assert sent(app, "readings")["text"] == "naïve <b>"
+    assert app.query_params["text"] == "naïve <b>"
+
+
+def test_an_empty_text_of_ones_own_is_a_message_not_an_error(open_app: OpenApp) -> None:
+    app = open_app("compare", passage="Your text", text="")
+    assert not app.exception
+    assert not app.error
+    assert "no text yet" in app.info[0].value
+
+
+def test_without_held_out_text_and_without_ones_own_the_field_is_still_there(
+    open_app: OpenApp,
+) -> None:
+    run = train(Corpus.from_text("hug hugs hugging"), TrainingConfig(vocab_size=262))
+    app = open_app("compare")
+    run_id = store_run("tiny", run, Corpus.from_text("a").split(0.5)[1])
+    app = open_app("compare", run=run_id, text="")
+    assert not app.exception
+    assert not app.error
+    assert sent(app, "label")["text"] == ""
+
+
+def trees(app: AppTest) -> dict[str, Any]:
+    """What the trees of a word were sent: the last of those that hold readings, without spans."""
+    data = [json.loads(c.proto.json) for c in app.get("bidi_component") if c.proto.json]
+    return next(d for d in data if "readings" in d and "spans" not in d)
+
+
+def test_a_word_on_which_they_differ_is_taken_apart_under_each(open_app: OpenApp) -> None:
+    app = open_app("compare")
+    word = trees(app)["text"]
+    own = load_run(SAMPLE_RUN_ID).run.tokenizer
+    cuts = [
+        [own.vocab[id] for id in own.encode(word)],
+        [gpt2().vocab[id] for id in gpt2().encode(word)],
+    ]
+    assert cuts[0] != cuts[1]
+    app.text_input(key="word").set_value(" <b>naïve").run()
+    assert not app.exception
+    assert trees(app)["text"] == " <b>naïve"
+    for reading, tokenizer in zip(trees(app)["readings"], (own, gpt2()), strict=True):
+        known = set(reading["packed"]["table"]["ids"])
+        assert set(tokenizer.encode(" <b>naïve")) <= known
+
+
+def test_the_golden_texts_are_listed_where_gpt2_is_compared(open_app: OpenApp) -> None:
+    app = open_app("compare")
+    exact, of = gpt2_golden_result()
+    assert f"GPT-2 exact: {exact} of {of} golden texts, computed here" in [
+        expander.label for expander in app.expander
+    ]
+    data = [json.loads(c.proto.json) for c in app.get("bidi_component") if c.proto.json]
+    rows = next(d["rows"] for d in data if str(d.get("caption", "")).startswith("Golden texts"))
+    assert len(rows) == of

@@ -1,0 +1,213 @@
+"""The shelf of Compare: what is on it, what joins it, what can't, and what a link brings back."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+from streamlit.testing.v1 import AppTest
+
+from bpe_core import published
+from bpe_core.corpora.samples import load_sample
+from bpe_core.corpus import Corpus
+from bpe_core.errors import UnavailableError
+from bpe_core.formats import dumps
+from bpe_core.training import train
+from bpe_core.types import TrainingConfig
+from tests import foreign_models as models
+from ui.compare import shelf
+from ui.run_store import store_run
+
+OpenApp = Callable[..., AppTest]
+CACHE = Path(__file__).parents[2] / ".venv" / "tiktoken-cache"
+NOTHING = Corpus.from_text("x").split(0.0)[1]
+SMALL = train(load_sample("notebook"), TrainingConfig(vocab_size=280))
+
+
+@pytest.fixture
+def rank_files(monkeypatch: pytest.MonkeyPatch) -> None:
+    """GPT-4's and GPT-4o's files in tiktoken's cache, so that the network is not asked."""
+    assert CACHE.is_dir(), f"{CACHE} is missing: run scripts/get_ranks.sh"
+    monkeypatch.setenv("TIKTOKEN_CACHE_DIR", str(CACHE))
+
+
+def sent(app: AppTest, name: str) -> dict[str, Any]:
+    """What the component that is given `name` was sent."""
+    data = [json.loads(c.proto.json) for c in app.get("bidi_component") if c.proto.json]
+    return next(d for d in data if name in d)
+
+
+def figures(app: AppTest) -> dict[str, Any]:
+    """What the table of figures was sent."""
+    data = [json.loads(c.proto.json) for c in app.get("bidi_component") if c.proto.json]
+    return next(d for d in data if d.get("caption") == "Figures of the tokenizers")
+
+
+def cards(app: AppTest) -> list[str]:
+    return [card["name"] for card in sent(app, "cards")["cards"]]
+
+
+def add_files(
+    app: AppTest,
+    files: dict[str, bytes] | list[tuple[str, bytes]],
+    pretokenizer: str | None = None,
+) -> None:
+    chosen = files.items() if isinstance(files, dict) else files
+    app.file_uploader(key="add_upload").set_value(
+        [(name, data, "application/octet-stream") for name, data in chosen]
+    )
+    if pretokenizer is not None:
+        app.selectbox(key="add_pretokenizer").set_value(pretokenizer)
+    next(button for button in app.button if button.label == "Add from files").click()
+    app.run()
+
+
+def test_gpt2_is_there_and_the_address_says_nothing_of_it(open_app: OpenApp) -> None:
+    app = open_app("compare")
+    assert cards(app) == ["Yours", "GPT-2"]
+    facts = [(card["size"], card["facts"]) for card in sent(app, "cards")["cards"]]
+    assert facts[1] == ("50,257 tokens", "BPE, encoded by bpe_core")
+    assert "with" not in app.query_params
+
+
+@pytest.mark.usefixtures("rank_files")
+def test_gpt4_joins_and_the_address_brings_it_back(open_app: OpenApp) -> None:
+    app = open_app("compare")
+    app.button(key="add_gpt4").click()
+    app.run()
+    assert not app.exception
+    assert cards(app) == ["Yours", "GPT-2", "GPT-4"]
+    assert app.query_params["with"] == "gpt2,gpt4"
+    assert len(sent(app, "readings")["readings"]) == 3
+    assert figures(app)["columns"] == ["Yours", "GPT-2", "GPT-4"]
+    assert cards(open_app("compare", **{"with": "gpt4"})) == ["Yours", "GPT-4"]
+
+
+def test_an_encoding_that_cannot_be_had_is_said_once_and_not_tried_again(
+    open_app: OpenApp, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    asked: list[str] = []
+
+    def fails(name: str) -> None:
+        asked.append(name)
+        raise UnavailableError(f"{name} can't be had: <b>no network</b>.")
+
+    monkeypatch.setattr(shelf, "published_tokenizer", fails)
+    app = open_app("compare", **{"with": "gpt2,gpt4o"})
+    assert not app.exception
+    assert cards(app) == ["Yours", "GPT-2"]
+    assert "can't be had" in app.error[0].value.replace("\\", "")
+    assert "<b>" not in app.error[0].value
+    app.run()
+    assert asked == ["o200k_base"]
+    assert published.MOST_SECONDS <= 60
+
+
+@pytest.mark.parametrize(
+    "address", ["", "garbage", "gpt2,gpt2,../x,file-abc", "<b>", "gpt5,none", "," * 5_000]
+)
+def test_an_address_that_names_nothing_known_gives_the_first_shelf(
+    open_app: OpenApp, address: str
+) -> None:
+    app = open_app("compare", **{"with": address})
+    assert not app.exception
+    assert cards(app) == ["Yours", "GPT-2"]
+    assert "with" not in app.query_params
+
+
+def test_a_run_joins_by_its_id_and_an_unknown_one_is_said(open_app: OpenApp) -> None:
+    open_app("compare")
+    run_id = store_run("<b>mine</b>\u202e", SMALL, NOTHING)
+    app = open_app("compare", **{"with": f"gpt2,run-{run_id}"})
+    assert cards(app) == ["Yours", "GPT-2", "<b>mine</b>U+202E"]
+    app = open_app("compare", **{"with": f"gpt2,run-{'a' * 32}"})
+    assert cards(app) == ["Yours", "GPT-2"]
+    assert "no run at this address" in app.error[0].value
+
+
+@pytest.mark.parametrize("format", ["huggingface", "native", "gpt2", "tiktoken"])
+def test_a_file_of_any_format_joins_and_is_encoded_here(open_app: OpenApp, format: Any) -> None:
+    app = open_app("compare")
+    files = dumps(SMALL.tokenizer, format)
+    add_files(app, files, "gpt2" if format == "tiktoken" else None)
+    assert not app.exception
+    assert not app.error
+    added = sent(app, "cards")["cards"][2]
+    assert added["name"] == ", ".join(files)
+    assert added["facts"] == "BPE, encoded by bpe_core"
+    tokens = next(row for row in figures(app)["rows"] if row[0] == "Vocabulary")
+    # A .tiktoken file holds no special token.
+    assert tokens[1][2] == ("279" if format == "tiktoken" else "280")
+
+
+@pytest.mark.parametrize("peer", [models.word_piece, models.unigram])
+def test_a_tokenizer_that_is_no_bpe_joins_with_a_word_on_who_encodes(
+    open_app: OpenApp, peer: Any
+) -> None:
+    app = open_app("compare")
+    name = "</script><img src=x onerror=alert(1)>.json"
+    add_files(app, {name: peer().to_str().encode()})
+    assert not app.exception
+    assert not app.error
+    added = sent(app, "cards")["cards"][2]
+    assert "encoded by tokenizers" in added["facts"]
+    assert "byte-pair encoding can’t stand for it" in added["note"]
+    assert len(sent(app, "readings")["readings"]) == 3
+
+
+@pytest.mark.parametrize(
+    ("name", "data", "message"),
+    [
+        ("a.json", b"{", "not JSON"),
+        ("a.json", b'{"model": {"type": "BPE"}}', "tokenizers can't read this"),
+        ("a.tiktoken", b"IQ== 0\n", "pre-tokenized"),
+        ("a.bin", b"\x00\xff", "a.bin"),
+        ("empty", b"", "empty"),
+    ],
+)
+def test_a_bad_file_is_a_clear_error_and_nothing_is_lost(
+    open_app: OpenApp, name: str, data: bytes, message: str
+) -> None:
+    app = open_app("compare")
+    add_files(app, dumps(SMALL.tokenizer, "native"))
+    assert len(cards(app)) == 3
+    add_files(app, {name: data})
+    assert not app.exception
+    assert message in app.error[0].value.replace("\\", "")
+    assert len(cards(app)) == 3
+    assert len(sent(app, "readings")["readings"]) == 3
+
+
+def test_the_same_file_twice_is_one_and_too_many_are_said(open_app: OpenApp) -> None:
+    app = open_app("compare")
+    native = dumps(SMALL.tokenizer, "native")
+    add_files(app, {f"{k}.json": data for k in range(3) for data in native.values()})
+    assert cards(app) == ["Yours", "GPT-2", "2.json"]
+    sizes = range(260, 260 + shelf.MOST_ON_SHELF)
+    many = {
+        f"{size}.json": dumps(SMALL.tokenizer.truncated(size - 257), "native") for size in sizes
+    }
+    add_files(app, {name: data for name, files in many.items() for data in files.values()})
+    assert len(cards(app)) == shelf.MOST_ON_SHELF + 1
+    assert "remove one first" in app.error[0].value
+
+
+def test_two_files_of_one_name_are_two_tokenizers(open_app: OpenApp) -> None:
+    app = open_app("compare")
+    tokenizers = [SMALL.tokenizer, SMALL.tokenizer.truncated(10)]
+    contents = [dumps(tokenizer, "huggingface")["tokenizer.json"] for tokenizer in tokenizers]
+    add_files(app, [("tokenizer.json", content) for content in contents])
+    assert not app.error
+    assert cards(app) == ["Yours", "GPT-2", "tokenizer.json", "tokenizer.json (2)"]
+    vocabularies = next(row for row in figures(app)["rows"] if row[0] == "Vocabulary")
+    assert vocabularies[1][2:] == [str(tokenizer.vocab_size) for tokenizer in tokenizers]
+
+
+def test_one_alone_is_shown_with_what_to_do(open_app: OpenApp) -> None:
+    app = open_app("compare", **{"with": "none"})
+    assert cards(app) == ["Yours"]
+    assert "Add a tokenizer" in app.info[0].value
+    assert app.query_params["with"] == "none"

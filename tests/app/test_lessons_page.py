@@ -1,0 +1,227 @@
+"""The lessons without a browser: every step of each draws its code, its tiles and its claim."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+from streamlit.testing.v1 import AppTest
+
+from ui.lessons import LESSONS
+from ui.lessons.parts import LONGEST_TEXT, cut_text
+from ui.workspace import Workspace
+
+STEPS = [
+    (place, lesson.title, step.name)
+    for place, lesson in enumerate(LESSONS, 1)
+    for step in lesson.steps
+]
+
+
+def drawn(app: AppTest) -> list[dict[str, Any]]:
+    return [json.loads(part.proto.json) for part in app.get("bidi_component")]
+
+
+def claims(app: AppTest) -> list[tuple[str, str]]:
+    return [(str(one["said"]), str(one["found"])) for one in drawn(app) if "said" in one]
+
+
+def given(app: AppTest) -> str:
+    return next(str(one["printed"]) for one in drawn(app) if "printed" in one)
+
+
+@pytest.mark.parametrize(("place", "title", "name"), STEPS)
+def test_a_step_shows_the_code_that_ran(
+    open_app: Callable[..., AppTest], place: int, title: str, name: str
+) -> None:
+    app = open_app("lessons", lesson=title, **{f"step_of_{place}": name})
+    assert not app.exception
+    assert not app.error
+    lesson = LESSONS[place - 1]
+    assert [header.value for header in app.header] == [
+        step.heading for step in lesson.steps if step.name == name
+    ]
+    assert given(app)
+
+
+def test_the_hug_words_show_what_the_example_gets_wrong(
+    open_app: Callable[..., AppTest],
+) -> None:
+    app = open_app("lessons", step_of_1="Pairs")
+    assert claims(app) == [("(g, g) occurs 5 times.", "(g, g) occurs 8 times.")]
+    for count in ("('u', 'g'): 15", "('g', '</w>'): 18", "('i', 'n'): 6", "('n', 'g'): 3"):
+        assert count in given(app)
+    app = open_app("lessons", step_of_1="Choice")
+    assert claims(app) == [("The most frequent pair is (h, u).", "It is (g, </w>), with 18.")]
+    app = open_app("lessons", step_of_1="Choice", marker="false")
+    assert claims(app) == [("The most frequent pair is (h, u).", "It is (u, g), with 15.")]
+    app = open_app("lessons", step_of_1="Repeat")
+    assert claims(app)[0][1] == "Its loop makes 24 merges, so it ends with 281."
+
+
+@pytest.mark.parametrize(
+    ("step", "found"),
+    [
+        ("Words", "document. occurs 2 times."),
+        ("Alphabet", "It starts as t, h, i, s, </w>."),
+        ("Pairs", "(s, </w>) 8 and (h, i) 5."),
+        ("Ties", "s</w> is first, then is</w>. is alone never becomes a token."),
+        ("Merges", "s</w>, is</w>, th, the, the</w>, do, doc, … document, ir, .</w>, d</w>."),
+        ("Vocabulary", "They end as T·h·is</w> and document·.</w>."),
+    ],
+)
+def test_the_four_documents_show_the_truth_of_the_notebook(
+    open_app: Callable[..., AppTest], step: str, found: str
+) -> None:
+    app = open_app("lessons", lesson="Four documents", step_of_2=step)
+    assert [one for _, one in claims(app)] == [found]
+    if step == "Alphabet":
+        assert any("␣ stands in no word" in one.value for one in app.markdown)
+    if step == "Vocabulary":
+        assert any("20 symbols and 15 merges make **35 tokens**" in m.value for m in app.markdown)
+    # The visitor's own documents change what is shown, not what the notebook's are held against.
+    app = open_app("lessons", lesson="Four documents", step_of_2=step, documents="na nana\nnan")
+    assert not app.exception
+    assert [one for _, one in claims(app)] == [found]
+    assert "document" not in given(app)
+
+
+@pytest.mark.parametrize(
+    ("step", "found"),
+    [
+        ("Cuts", "This occurs 3 times, Ġis 2 times."),
+        ("Alphabet", ",.CFHTabcdefghiklmnoprstuvwyzĠ"),
+        ("Ties", "Right here, where (Ġ, t) occurs 7 times. On the four documents it would be"),
+        ("New text", "This · Ġis · Ġ · n · o · t · Ġa · Ġtoken"),
+        ("GPT-2", "It is [464, 2068, 7586, 21831]."),
+    ],
+)
+def test_gpt2_s_cuts_show_the_truth_of_the_notebook(
+    open_app: Callable[..., AppTest], step: str, found: str
+) -> None:
+    app = open_app("lessons", lesson="GPT-2’s cuts", step_of_3=step)
+    assert claims(app)[0][1].startswith(found)
+
+
+def test_both_tie_rules_learn_what_they_should(open_app: Callable[..., AppTest]) -> None:
+    app = open_app("lessons", lesson="GPT-2’s cuts", step_of_3="Ties")
+    rows = next(one["rows"] for one in drawn(app) if one.get("columns"))
+    learned = [
+        " ".join("·".join(row["cells"][column]["tokens"]).replace(" ", "Ġ") for row in rows)
+        for column in (0, 1)
+    ]
+    assert learned == [
+        "Ġ·t i·s e·r Ġ·a Ġt·o e·n T·h Th·is o·u s·e Ġto·k Ġtok·en n·d Ġ·is Ġt·h Ġth·e i·n Ġa·b "
+        "Ġtoken·i",
+        "Ġ·t e·r i·s Ġ·a e·n Ġt·o T·h k·en n·d o·u s·e Ġto·ken Th·is a·t h·e h·o i·n i·o i·z",
+    ]
+    assert given(app) == "[('i', 's'), ('e', 'r')]"
+
+
+def tiles(app: AppTest) -> list[list[list[str]]]:
+    rows = next(one["rows"] for one in drawn(app) if "rows" in one)
+    return [[cell["tokens"] for cell in row["cells"]] for row in rows]
+
+
+def said(app: AppTest) -> str:
+    return "\n".join(one.value for one in app.markdown)
+
+
+def test_bytes_leave_no_character_without_a_token(open_app: Callable[..., AppTest]) -> None:
+    app = open_app("lessons", lesson="Why this way", step_of_4="Bytes", any_text="Is née 日?")
+    assert "**2 of 9 characters**" in said(app)
+    assert "**12 bytes**" in said(app)
+    (characters,), (as_bytes,) = tiles(app)
+    assert "".join(characters) == "Is née 日?"
+    assert as_bytes[4:6] == [[0xC3], [0xA9]]
+
+
+def test_without_cuts_tokens_reach_over_words(open_app: Callable[..., AppTest]) -> None:
+    app = open_app("lessons", lesson="Why this way", step_of_4="Cuts")
+    assert "**0 of 14** with them" in said(app)
+    assert [" dog."] in [without for without, _ in tiles(app)]
+    assert [" dog"] in [cut for _, cut in tiles(app)]
+
+
+def test_longest_match_is_shown_not_to_be_bpe(open_app: Callable[..., AppTest]) -> None:
+    app = open_app("lessons", lesson="Why this way", step_of_4="Longest match")
+    assert tiles(app) == [[["un", "it"]], [["uni", "t"]]]
+    assert claims(app)[0][1] == (
+        "A trie alone is not BPE. GPT-2’s merges give ␣overw·rites, longest match ␣overwrite·s."
+    )
+    app = open_app("lessons", lesson="Why this way", step_of_4="Longest match", few_word="nun")
+    assert "Both agree on nun" in said(app)
+
+
+def test_the_trie_steps_back_to_what_the_merges_give(open_app: Callable[..., AppTest]) -> None:
+    app = open_app("lessons", lesson="Why this way", step_of_4="Step back")
+    rows = next(one["rows"] for one in drawn(app) if "rows" in one)
+    assert [(row["cells"][0]["tokens"], row["note"]) for row in rows] == [
+        (["uni"], "fits"),
+        (["uni", "t"], "a merge would cross the border before it"),
+        (["uni"], "taken back: nothing goes on"),
+        (["un"], "fits"),
+        (["un", "it"], "fits"),
+    ]
+    assert app.get("page_link")
+
+
+def test_next_and_back_lead_through_the_steps(open_app: Callable[..., AppTest]) -> None:
+    app = open_app("lessons")
+    press(app, "Next")
+    assert app.header[0].value == "Count the neighbours"
+    assert app.query_params["step_of_1"] in ("Pairs", ["Pairs"])
+    press(app, "Back")
+    assert app.header[0].value == "From words to symbols"
+    assert button(app, "Back").disabled
+
+
+def test_a_long_text_is_cut_at_a_line_or_hard_where_there_is_none() -> None:
+    lines = "hug 10\n" * 1_000
+    assert cut_text(lines) == lines[: 285 * 7 - 1]
+    assert cut_text("hug" * 1_000) == ("hug" * 1_000)[:LONGEST_TEXT]
+    assert cut_text("\n \n" + "a" * 5_000) == "\n \n" + "a" * (LONGEST_TEXT - 3)
+    assert cut_text("a" * LONGEST_TEXT) == "a" * LONGEST_TEXT
+
+
+@pytest.mark.parametrize(("typed", "used"), [("na " * 1_500, 2_000), ("na na\n" * 600, 1_997)])
+def test_what_is_said_of_a_long_text_is_what_is_done(
+    open_app: Callable[..., AppTest], typed: str, used: int
+) -> None:
+    app = open_app("lessons", lesson="Four documents")
+    app.session_state["workspace"] = Workspace(lesson_texts={"documents": typed})
+    app.run()
+    assert not app.exception
+    assert app.warning[0].value.startswith(f"Only the first {used:,} of {len(typed):,} characters")
+    assert any(one.get("text") == typed for one in drawn(app))
+
+
+def test_words_that_cannot_be_read_are_said_and_kept(open_app: Callable[..., AppTest]) -> None:
+    app = open_app("lessons", words="hug ten\n<b>")
+    assert not app.exception
+    assert "Line 1 is" in app.error[0].value
+    assert any(one.get("text") == "hug ten\n<b>" for one in drawn(app))
+    press(app, "As in the lesson")
+    assert not app.error
+
+
+@pytest.mark.parametrize(
+    "words", ["<img/src=x/onerror=alert(1)> 3\n\u202eabc 2", "a 1", "</w> 5\né你😀 7"]
+)
+@pytest.mark.parametrize(("place", "title", "name"), STEPS)
+def test_any_words_can_be_taken_through_any_step(
+    open_app: Callable[..., AppTest], words: str, place: int, title: str, name: str
+) -> None:
+    texts = {"words": words, "documents": words, "sentences": words}
+    app = open_app("lessons", lesson=title, **{f"step_of_{place}": name}, **texts)
+    assert not app.exception
+
+
+def button(app: AppTest, label: str):
+    return next(one for one in app.button if one.label == label)
+
+
+def press(app: AppTest, label: str) -> None:
+    button(app, label).click().run()

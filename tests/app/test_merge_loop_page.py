@@ -1,0 +1,88 @@
+import json
+from collections.abc import Callable
+
+import pytest
+from streamlit.testing.v1 import AppTest
+
+from ui import player_run
+from ui.run_store import SAMPLE_RUN_ID, load_run
+
+OpenApp = Callable[..., AppTest]
+FIRST_SIGHT = "45"  # where the sample run opens: past the merges of white space
+
+
+def player_messages(app: AppTest) -> list[bytes]:
+    """What the player of the page was given: the run, and a block of its merges."""
+    protos = [element.proto for element in app.get("bidi_component")]
+    return [proto.bytes for proto in protos if proto.WhichOneof("data") == "bytes"]
+
+
+def header_of(message: bytes) -> dict:
+    return json.loads(message[4 : 4 + int.from_bytes(message[:4], "little")])
+
+
+def own_words_of(app: AppTest) -> list[dict]:
+    protos = [element.proto for element in app.get("bidi_component")]
+    return [json.loads(proto.json) for proto in protos if proto.WhichOneof("data") == "json"]
+
+
+def test_the_page_gives_the_player_the_sample_run(open_app: OpenApp) -> None:
+    app = open_app("merge_loop")
+    assert not app.exception
+    assert app.title[0].value == "Merge loop"
+    message, block = player_messages(app)
+    run = load_run(SAMPLE_RUN_ID).run
+    header = header_of(message)
+    assert header["n_merges"] == len(run.merges) == header_of(block)["stop"]
+    assert header["n_pretokens"] == len(run.pretokens.words)
+    assert header["ending"] == "It stopped because the vocabulary reached 4,096."
+
+
+def test_the_same_bytes_are_given_at_every_step_and_rerun(open_app: OpenApp) -> None:
+    app = open_app("merge_loop", step="45")
+    first = player_messages(app)
+    assert player_messages(app.run()) == first
+    assert player_messages(open_app("merge_loop", step="3000")) == first
+
+
+@pytest.mark.parametrize(
+    ("asked", "step"),
+    [("7", "7"), ("0", "0"), ("999999", "3839"), ("abc", FIRST_SIGHT), ("-3", FIRST_SIGHT)],
+)
+def test_the_address_says_a_step_that_exists(open_app: OpenApp, asked: str, step: str) -> None:
+    app = open_app("merge_loop", step=asked)
+    assert not app.exception
+    found = app.query_params.get("step", [None])
+    assert (found[0] if isinstance(found, list) else found) == step
+
+
+def test_own_words_in_the_address_are_cut_by_the_run(open_app: OpenApp) -> None:
+    app = open_app("merge_loop", words="don't panic")
+    [own] = own_words_of(app)
+    base = load_run(SAMPLE_RUN_ID).run.tokenizer.base_ids
+    assert own["words"] == [[base[bytes([b])] for b in part] for part in (b"don", b"'t", b" panic")]
+    assert own["problem"] == ""
+
+
+def test_a_text_too_long_for_the_address_is_ignored(open_app: OpenApp) -> None:
+    [own] = own_words_of(open_app("merge_loop", words="x" * 201))
+    assert own["words"] == []
+
+
+def test_an_unknown_run_is_said_and_the_sample_played(open_app: OpenApp) -> None:
+    app = open_app("merge_loop", run="a" * 32)
+    assert not app.exception
+    assert "The sample run is shown instead." in app.error[0].value
+    assert len(player_messages(app)) == 2
+
+
+def test_the_run_can_be_saved_as_a_replay(open_app: OpenApp) -> None:
+    [button] = open_app("merge_loop").get("download_button")
+    assert button.proto.label == "Save as a replay"
+
+
+def test_the_size_of_a_replay_is_said_beforehand(open_app: OpenApp) -> None:
+    app = open_app("merge_loop")
+    page = player_run.replay(SAMPLE_RUN_ID, 0, "")
+    size = f"About {len(page.encode()) / 1e6:.1f} MB."
+    assert any(size in text.value for text in app.markdown)

@@ -1,0 +1,88 @@
+"""Each page opens, with the sample run and without a word of alarm."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+from streamlit.testing.v1 import AppTest
+
+from bpe_core.corpus import Corpus
+from bpe_core.training import train
+from bpe_core.types import TrainingConfig
+from ui import run_store
+from ui.run_store import store_run
+from ui.workspace import MOST_RECENT_RUNS
+
+NOTHING = Corpus.from_text("x").split(0.0)[1]
+PAGES = {
+    "train": "Train",
+    "merge_loop": "Merge loop",
+    "pair_frequencies": "Pair frequencies",
+    "token_boundaries": "Token boundaries",
+    "compare": "Compare",
+    "vocabulary": "Vocabulary",
+    "lab": "Lab",
+    "lessons": "Lessons",
+}
+
+
+def picker_label(app: AppTest) -> str:
+    return app.get("menu_button")[0].proto.label
+
+
+@pytest.mark.parametrize("page", PAGES)
+def test_a_page_opens_on_the_sample_run(open_app: Callable[..., AppTest], page: str) -> None:
+    app = open_app(page)
+    assert [title.value for title in app.title] == [PAGES[page]]
+    assert not app.exception
+    assert not app.error
+    assert not app.warning
+
+
+@pytest.mark.parametrize("run_id", ["a" * 32, "../../../etc/passwd", "\0", "x" * 3_000, "<b>"])
+def test_an_unknown_run_is_said(open_app: Callable[..., AppTest], run_id: str) -> None:
+    app = open_app("train", run=run_id)
+    assert not app.exception
+    assert "The sample run is shown instead" in app.error[0].value
+    # Said as long as the address leads nowhere, not for one rerun.
+    app.run()
+    assert "The sample run is shown instead" in app.error[0].value
+
+
+def test_an_unknown_run_leaves_the_open_one_open(open_app: Callable[..., AppTest]) -> None:
+    app = open_app("merge_loop")
+    run_id = store_run("Hugs", train(Corpus.from_text("hug hugs"), TrainingConfig(260)), NOTHING)
+    app.query_params["run"] = run_id
+    app.run()
+    app.query_params["run"] = "a" * 32
+    app.run()
+    assert not app.exception
+    assert "The run that was open is shown instead" in app.error[0].value
+    assert picker_label(app).startswith("Run: Hugs")
+    del app.query_params["run"]
+    app.run()
+    assert not app.error
+    assert picker_label(app).startswith("Run: Hugs")
+
+
+def test_the_picker_names_runs_that_it_does_not_read(
+    open_app: Callable[..., AppTest], tmp_path: Path
+) -> None:
+    app = open_app("merge_loop")
+    ids = []
+    for n in range(MOST_RECENT_RUNS + 1):
+        run = train(Corpus.from_text("hug hugs"), TrainingConfig(257 + n % 3))
+        ids.append(store_run(f"Hugs {n}", run, NOTHING))
+        app.query_params["run"] = ids[-1]
+        app.run()
+    run_store.load_run.clear()
+    for run_id in ids[:-1]:
+        (tmp_path / "runs" / run_id / "run.npz").unlink()
+    app.run()
+    assert not app.exception
+    names = list(app.get("menu_button")[0].proto.options)
+    assert len(names) == 1 + MOST_RECENT_RUNS
+    assert any(name.startswith(f"Hugs {MOST_RECENT_RUNS} ") for name in names)
+    assert not any(name.startswith("Hugs 0 ") for name in names)

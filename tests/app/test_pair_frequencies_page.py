@@ -1,0 +1,280 @@
+"""Pair frequencies shows the core's own numbers, for any run and any step."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+from streamlit.testing.v1 import AppTest
+
+from bpe_core.corpus import Corpus
+from bpe_core.training import train
+from bpe_core.types import TrainingConfig
+from ui.chart_style import PALETTES
+from ui.run_store import SAMPLE_RUN_ID, load_run, store_run
+
+PAGE = "pair_frequencies"
+_, NOTHING_HELD_OUT = Corpus.from_text("x").split(0.08)
+
+
+def _charts(app: AppTest) -> dict[str, Any]:
+    """The figures on the page, by the text over their value axis or else by their kind."""
+    figures = {}
+    for element in app.get("plotly_chart"):
+        figure = json.loads(element.proto.spec)
+        texts = {a["text"] for a in figure["layout"].get("annotations", [])}
+        units = texts & {
+            "bytes per token",
+            "count",
+            "count of the winning pair",
+            "rank",
+            "tokens in the corpus",
+        }
+        name = units.pop() if units else figure["data"][0]["type"]
+        of_all_pairs = "rank of the pair" in texts
+        figures["count of all" if of_all_pairs else name] = figure
+    return figures
+
+
+def _metrics(app: AppTest) -> dict[str, str]:
+    return {metric.label: metric.value for metric in app.metric}
+
+
+def _headers(app: AppTest) -> list[str]:
+    return [header.value for header in app.header]
+
+
+def test_the_figures_of_a_cut_are_those_of_the_run_there(open_app: Callable[..., AppTest]) -> None:
+    app = open_app(PAGE, merges="1000")
+    stored = load_run(SAMPLE_RUN_ID)
+    assert stored.held_out_tokens_after is not None
+    held_out = stored.held_out.n_bytes / stored.held_out_tokens_after
+    assert _metrics(app) == {
+        "Training text": f"{stored.run.corpus_bytes / stored.run.tokens_after[1000]:.2f}",
+        "Held-out text": f"{held_out[1000]:.2f}",
+        "Next 1,000 merges": f"{held_out[2000] - held_out[1000]:+.2f}",
+    }
+    assert any(":gray[vocabulary 1,257]" in markdown.value for markdown in app.markdown)
+
+
+def test_the_bars_are_the_top_pairs_before_the_merge(open_app: Callable[..., AppTest]) -> None:
+    app = open_app(PAGE, step="45")
+    run = load_run(SAMPLE_RUN_ID).run
+    assert "The pairs before merge 46" in _headers(app)
+    (bars,) = _charts(app)["bar"]["data"]
+    assert bars["x"] == [count for _, _, count in run.top_pairs(45, 12)]
+    winner = run.merges[45]
+    assert bars["x"][0] == winner.count
+
+
+def test_the_heat_map_outlines_the_pair_that_merges_next(open_app: Callable[..., AppTest]) -> None:
+    app = open_app(PAGE, step="2000")
+    heat = _charts(app)["heatmap"]
+    (frame,) = heat["layout"]["shapes"]
+    row, column = int(frame["y0"] + 0.5), int(frame["x0"] + 0.5)
+    count = load_run(SAMPLE_RUN_ID).run.merges[2000].count
+    place = row * len(heat["layout"]["xaxis"]["ticktext"]) + column
+    assert heat["data"][1]["customdata"][place].endswith(f": {count:,} times")
+
+
+def test_slider_and_number_show_the_same_merge(open_app: Callable[..., AppTest]) -> None:
+    app = open_app(PAGE)
+    app.number_input[0].set_value(301).run()
+    assert app.slider[1].value == 301
+    assert "The pairs before merge 301" in _headers(app)
+    app.slider[1].set_value(12).run()
+    assert app.number_input[0].value == 12
+    assert app.query_params["step"] == "11"
+
+
+def test_another_cut_goes_into_the_address(open_app: Callable[..., AppTest]) -> None:
+    app = open_app(PAGE)
+    n_merges = len(load_run(SAMPLE_RUN_ID).run.merges)
+    app.slider[0].set_value(n_merges).run()
+    assert app.query_params["merges"] == str(n_merges)
+    assert _metrics(app)["Further merges"] == "–"
+
+
+def test_after_the_last_merge_nothing_is_next(open_app: Callable[..., AppTest]) -> None:
+    app = open_app(PAGE, step="999999999")
+    assert "The pairs after the last merge" in _headers(app)
+    charts = _charts(app)
+    # The pair that is looked at has a frame; none is outlined as the next.
+    (frame,) = charts["heatmap"]["layout"]["shapes"]
+    assert frame["line"]["color"] == PALETTES["light"].text
+    assert "shapes" not in charts["count of the winning pair"]["layout"]
+    assert len(set(charts["bar"]["data"][0]["marker"]["color"])) == 1
+
+
+@pytest.mark.parametrize("nonsense", ["-1", "1e9", "٣", "<script>", "", "99999999999999999999"])
+def test_a_step_that_is_no_step_is_ignored(open_app: Callable[..., AppTest], nonsense: str) -> None:
+    app = open_app(PAGE, step=nonsense, merges=nonsense)
+    assert not app.exception
+    assert _headers(app) == _headers(open_app(PAGE))
+
+
+def test_the_table_lists_the_pairs_with_the_merge_of_each(open_app: Callable[..., AppTest]) -> None:
+    app = open_app(PAGE, step="45")
+    app.toggle[0].set_value(True).run()
+    table = app.dataframe[0].value
+    assert len(table) == 1_000
+    run = load_run(SAMPLE_RUN_ID).run
+    for place in (0, 1, 999):
+        left, right, count = run.top_pairs(45, 1_000)[place]
+        row = table.iloc[place]
+        assert (row["left id"], row["right id"], row["count"]) == (left, right, count)
+        merges = [m.rank + 1 for m in run.merges[45:] if m.pair == (left, right)]
+        assert [row["merge"]] == merges or (not merges and row.isna()["merge"])
+
+
+def test_a_run_without_merges_says_so(open_app: Callable[..., AppTest]) -> None:
+    run = train(Corpus.from_text("hug"), TrainingConfig(vocab_size=257))
+    app = open_app(PAGE, run=store_run("Nothing learned", run, NOTHING_HELD_OUT))
+    assert not app.exception
+    assert "learned no merge" in app.info[0].value
+    assert "The pairs after the last merge" in _headers(app)
+    assert "Over the whole run" not in _headers(app)
+    assert _metrics(app)["Held-out text"] == "–"
+
+
+def test_held_out_text_that_was_not_counted_is_not_called_missing(
+    open_app: Callable[..., AppTest],
+) -> None:
+    run = train(Corpus.from_text("hug hugs"), TrainingConfig(vocab_size=259))
+    held_out = Corpus.from_text("pug")
+    app = open_app(PAGE)
+    app.query_params["run"] = store_run("Cut short", run, held_out, should_stop=lambda: True)
+    app.run()
+    assert not app.exception
+    shown = [markdown.value for markdown in app.markdown]
+    assert any("not measured" in text for text in shown)
+    assert not any("nothing held out" in text for text in shown)
+    app.switch_page("pages/train.py").run()
+    assert any("not measured on held-out text" in markdown.value for markdown in app.markdown)
+
+
+def test_a_run_that_joined_all_it_could_has_no_pair_left(open_app: Callable[..., AppTest]) -> None:
+    run = train(Corpus.from_text("hug"), TrainingConfig(vocab_size=300))
+    app = open_app(PAGE, run=store_run("All joined", run, NOTHING_HELD_OUT), step="2")
+    assert not app.exception
+    assert "No pair is left" in app.info[0].value
+
+
+def test_another_text_takes_the_place_of_what_was_held_out(
+    open_app: Callable[..., AppTest],
+) -> None:
+    run = load_run(SAMPLE_RUN_ID).run
+    text = "The quick brown fox jumps over the lazy dog. " * 20
+    app = open_app(PAGE, merges="1000")
+    app.file_uploader(key="held_out_files").upload("fox.txt", text.encode(), "text/plain").run()
+    assert not app.exception
+    figure = len(text) / run.tokens_after_on(Corpus.from_text(text))
+    assert _metrics(app)["Your text"] == f"{figure[1000]:.2f}"
+    assert _metrics(app)["Next 1,000 merges"] == f"{figure[2000] - figure[1000]:+.2f}"
+    names = {trace.get("name") for trace in _charts(app)["bytes per token"]["data"]}
+    assert {"training", "your text"} <= names
+
+
+@pytest.mark.parametrize("content", [b"", bytes(range(256)) * 20])
+def test_a_held_out_file_that_is_no_text_is_told_and_the_figures_stay(
+    open_app: Callable[..., AppTest], content: bytes
+) -> None:
+    app = open_app(PAGE, merges="1000")
+    before = _metrics(app)
+    app.file_uploader(key="held_out_files").upload("[x](y).txt", content, "text/plain").run()
+    assert not app.exception
+    (error,) = app.error
+    assert "[x](y)" not in error.value
+    assert _metrics(app) == before
+
+
+def test_hostile_tokens_stay_text(open_app: Callable[..., AppTest]) -> None:
+    config = TrainingConfig(
+        vocab_size=40,
+        base="characters",
+        alphabet="seen",
+        pretokenizer="none",
+        end_of_word="</w>",
+        special_tokens=(),
+    )
+    run = train(Corpus.from_documents(["<b>x</b>=1&amp;|||,", "<b>x</b>"] * 3), config)
+    app = open_app(PAGE, run=store_run("<script>alert(1)</script>", run, NOTHING_HELD_OUT))
+    assert not app.exception
+    for figure in _charts(app).values():
+        for axis in ("xaxis", "yaxis"):
+            assert not any("<" in text for text in figure["layout"][axis].get("ticktext", []))
+
+
+def _says(app: AppTest, text: str) -> bool:
+    return any(text in markdown.value for markdown in app.markdown)
+
+
+def test_the_life_shown_is_that_of_the_next_merge_until_a_pair_is_chosen(
+    open_app: Callable[..., AppTest],
+) -> None:
+    merge = load_run(SAMPLE_RUN_ID).run.merges[200]
+    app = open_app(PAGE, step="200")
+    assert _says(app, "Merge 201 joins it")
+    assert _says(app, f"Before merge 201: {merge.count:,} times, rank 1")
+    ring = _charts(app)["count"]["data"][-1]
+    assert (ring["x"], ring["y"]) == ([200], [merge.count])
+    assert "pair" not in app.query_params
+
+
+def test_a_pair_of_the_address_keeps_its_life_at_every_step(
+    open_app: Callable[..., AppTest],
+) -> None:
+    run = load_run(SAMPLE_RUN_ID).run
+    merge = run.merges[182]
+    app = open_app(PAGE, step="20", pair=f"{merge.left}-{merge.right}")
+    count = run.pair_counts(20)[merge.pair]
+    rank = 1 + sum(other > count for other in run.pair_counts(20).values())
+    assert _says(app, f"Before merge 21: {count:,} times, rank {rank:,}")
+    app.number_input[0].set_value(301).run()
+    assert _says(app, "Before merge 301: it does not occur.")
+    assert _says(app, "Merge 183 joins it")
+    next(button for button in app.button if button.label == "Follow the next merge").click().run()
+    assert "pair" not in app.query_params
+    assert _says(app, "Merge 301 joins it")
+
+
+@pytest.mark.parametrize("nonsense", ["", "-", "1-", "٣-٣", "1-99999999", "<b>-1", "1-2-3", "a"])
+def test_a_pair_that_is_no_pair_is_ignored(open_app: Callable[..., AppTest], nonsense: str) -> None:
+    app = open_app(PAGE, step="200", pair=nonsense)
+    assert not app.exception
+    assert _says(app, "Merge 201 joins it")
+
+
+def test_two_symbols_typed_choose_their_pair(open_app: Callable[..., AppTest]) -> None:
+    run = load_run(SAMPLE_RUN_ID).run
+    merge = run.merges[500]
+    left, right = (run.tokenizer.vocab[id].decode() for id in merge.pair)
+    app = open_app(PAGE)
+    app.text_input(key="life_left").set_value(left)
+    app.text_input(key="life_right").set_value(right)
+    app.button(key="life_show").click().run()
+    assert app.query_params["pair"] == f"{merge.left}-{merge.right}"
+    assert _says(app, "Merge 501 joins it")
+
+
+def test_a_symbol_that_no_token_spells_is_told_and_nothing_is_lost(
+    open_app: Callable[..., AppTest],
+) -> None:
+    app = open_app(PAGE, pair="85-84")
+    app.text_input(key="life_left").set_value("[no](token)")
+    app.button(key="life_show").click().run()
+    (error,) = app.error
+    assert "**\\[no\\]\\(token\\)**" in error.value
+    assert app.text_input(key="life_left").value == "[no](token)"
+    assert app.query_params["pair"] == "85-84"
+
+
+def test_a_pair_that_never_stands_together_says_so(open_app: Callable[..., AppTest]) -> None:
+    run = train(Corpus.from_text("hug hugs"), TrainingConfig(vocab_size=259))
+    run_id = store_run("Few pairs", run, NOTHING_HELD_OUT)
+    app = open_app(PAGE, run=run_id, pair="0-0")
+    assert not app.exception
+    assert _says(app, "the two never stand side by side in this run.")
+    assert "rank" not in _charts(app)

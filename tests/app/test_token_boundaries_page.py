@@ -1,0 +1,163 @@
+"""Token boundaries encodes what the address or the visitor gives, by the tokenizer chosen."""
+
+from __future__ import annotations
+
+import io
+import json
+import zipfile
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+import pytest
+from streamlit.testing.v1 import AppTest
+
+from bpe_core.gpt2 import gpt2, gpt2_golden_result
+from tests.unit.test_token_view_packing import unpacked
+from ui import own_reading
+from ui.run_store import SAMPLE_RUN_ID, load_run
+
+OpenApp = Callable[..., AppTest]
+
+
+def view(app: AppTest) -> dict[str, Any]:
+    """What the token view was sent."""
+    sent = [json.loads(c.proto.json) for c in app.get("bidi_component") if c.proto.json]
+    return next(data for data in sent if "packed" in data)
+
+
+def ids(app: AppTest) -> list[int]:
+    return (unpacked(view(app)["packed"]["ids"]) - 1).tolist()
+
+
+def test_first_paint_shows_tokens_of_the_sample_run(open_app: OpenApp) -> None:
+    app = open_app("token_boundaries")
+    text = view(app)["text"]
+    tokenizer = load_run(SAMPLE_RUN_ID).run.tokenizer
+    assert ids(app) == tokenizer.encode(text, allowed_special="all")
+    assert "text" not in app.query_params
+
+
+def test_the_address_holds_text_and_tokenizer(open_app: OpenApp) -> None:
+    text = "A <b>bold</b> 🧩\r\n<|endoftext|>"
+    app = open_app("token_boundaries", text=text, tokenizer="GPT-2")
+    assert view(app)["text"] == text
+    assert ids(app) == gpt2().encode(text, allowed_special="all")
+    exact, of = gpt2_golden_result()
+    assert exact == of
+    assert any(f"{exact} of {of}" in badge.value for badge in app.markdown)
+
+
+def test_special_tokens_are_text_when_asked(open_app: OpenApp) -> None:
+    app = open_app("token_boundaries", text="<|endoftext|>", tokenizer="GPT-2")
+    assert ids(app) == [50256]
+    assert "read as special" in view(app)["special_note"]
+    app.toggle(key="special").set_value(False).run()
+    assert ids(app) == gpt2().encode("<|endoftext|>")
+    assert "read as text" in view(app)["special_note"]
+    assert view(app)["code_options"] == ""
+
+
+def test_an_empty_text_is_no_error(open_app: OpenApp) -> None:
+    app = open_app("token_boundaries", text="")
+    assert not app.exception
+    assert not app.error
+    assert ids(app) == []
+
+
+def test_an_uploaded_file_is_shown_and_a_bad_one_is_refused(
+    open_app: OpenApp, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    app = open_app("token_boundaries", tokenizer="GPT-2")
+    app.file_uploader(key="boundaries_file").upload("a.txt", "naïve".encode(), "text/plain").run()
+    assert view(app)["text"] == "naïve"
+    app.file_uploader(key="boundaries_file").upload(
+        "b.txt", b"\x89PNG\r\n\x1a\n" + bytes(range(256)), "text/plain"
+    ).run()
+    assert not app.exception
+    assert len(app.error) == 1
+    assert view(app)["text"] == "naïve"
+    # The message stays, and the file is not read again.
+    with monkeypatch.context() as patched:
+        patched.setattr("bpe_core.corpus.read_corpus", None)
+        app.run()
+    assert not app.exception
+    assert len(app.error) == 1
+    app.button[0].click().run()
+    assert not app.error
+
+
+def field_text(app: AppTest) -> str:
+    """What the text field was sent."""
+    sent = [json.loads(c.proto.json) for c in app.get("bidi_component") if c.proto.json]
+    return next(data for data in sent if "label" in data)["text"]
+
+
+def test_of_a_long_file_only_the_part_that_is_shown_goes_to_the_browser(
+    open_app: OpenApp, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(own_reading, "MOST_CHARACTERS", 1_000)
+    line = "a line of an opened file\n"
+    app = open_app("token_boundaries", tokenizer="GPT-2")
+    opener = app.file_uploader(key="boundaries_file")
+    opener.upload("long.txt", (line * 40_000).encode(), "text/plain").run()
+    assert field_text(app) == view(app)["text"] == (line * 40)[:1_000]
+    sent = sum(len(c.proto.json) for c in app.get("bidi_component"))
+    assert sent < 50_000
+    assert "1,000,000 characters: the first 1,000 are here" in unescaped(app.warning[0].value)
+
+
+def test_of_too_many_tokens_the_first_are_shown_and_all_are_counted(
+    open_app: OpenApp, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(own_reading, "MOST_TOKENS", 5)
+    text = "one two three 漢字 five"
+    app = open_app("token_boundaries", tokenizer="GPT-2", text=text)
+    every = gpt2().encode(text)
+    # The fifth token ends within a character: what is left of it comes along.
+    assert ids(app) == every[:6]
+    assert view(app)["text"] == "one two three 漢"
+    assert f"{len(every)} tokens. The first 6 are shown" in unescaped(app.warning[0].value)
+
+
+def test_a_text_too_long_to_edit_is_shown_in_part_in_its_field(open_app: OpenApp) -> None:
+    app = open_app("token_boundaries", tokenizer="GPT-2")
+    opener = app.file_uploader(key="boundaries_file")
+    opener.upload("long.txt", b"a line\n" * 80_000, "text/plain").run()
+    assert field_text(app) == ("a line\n" * 80_000)[:2_000]
+    assert view(app)["text"] == "a line\n" * 80_000
+
+
+def test_a_text_too_long_for_the_address_is_said_to_be(open_app: OpenApp) -> None:
+    app = open_app("token_boundaries", text="x" * 1_000)
+    assert not any("Too long for the address" in part.value for part in app.markdown)
+    opener = app.file_uploader(key="boundaries_file")
+    opener.upload("long.txt", b"x" * 1_001, "text/plain").run()
+    assert any("Too long for the address" in part.value for part in app.markdown)
+    assert "text" not in app.query_params
+
+
+def test_what_was_guessed_or_skipped_in_a_file_is_said(open_app: OpenApp) -> None:
+    app = open_app("token_boundaries")
+    opener = app.file_uploader(key="boundaries_file")
+    opener.upload("old.txt", "naïve café\n".encode("cp1252") * 9, "text/plain").run()
+    assert "Read as" in app.warning[0].value
+    buffer = io.BytesIO()
+    with zipfile.ZipFile(buffer, "w") as archive:
+        archive.writestr("a.txt", "hug")
+        archive.writestr("b.txt", "pug")
+        archive.writestr("c.png", b"\x89PNG\r\n\x1a\n" + bytes(range(256)))
+    opener = app.file_uploader(key="boundaries_file")
+    opener.upload("some.zip", buffer.getvalue(), "application/zip").run()
+    assert field_text(app) == "hug\npug"
+    assert "c.png" in unescaped(app.warning[0].value)
+
+
+def unescaped(markdown: str) -> str:
+    return markdown.replace("\\", "")
+
+
+def test_lengths_cover_the_text(open_app: OpenApp) -> None:
+    app = open_app("token_boundaries", text="日本語 שלום")
+    lengths = unpacked(view(app)["packed"]["lengths"])
+    assert int(np.sum(lengths)) == len("日本語 שלום".encode())

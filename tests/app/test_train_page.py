@@ -1,0 +1,450 @@
+"""Train, script by script: corpora, settings, jobs, and everything that can be wrong with them."""
+
+from __future__ import annotations
+
+import json
+import threading
+from collections.abc import Callable, Iterator
+from typing import Any
+
+import pytest
+from streamlit.testing.v1 import AppTest
+
+from bpe_core.corpus import Corpus
+from bpe_core.training import TrainingRun
+from bpe_core.types import TrainingConfig
+from tests.waiting import wait_until
+from ui import jobs
+from ui.run_store import load_run
+
+OpenApp = Callable[..., AppTest]
+RHYME = "the cat sat on the mat and the rat sat on the hat\n" * 40
+
+
+def train(app: AppTest) -> AppTest:
+    """Presses Train and waits until the job that it starts has ended."""
+    app.button(key="train").click().run()
+    return until_ended(app)
+
+
+def in_address(app: AppTest, name: str) -> str:
+    """A query parameter; AppTest gives it as a string or as a list of one."""
+    value = app.query_params[name]
+    return value if isinstance(value, str) else value[0]
+
+
+def until_ended(app: AppTest) -> AppTest:
+    if "job" in app.query_params:
+        wait_until(jobs.manager(), in_address(app, "job"))
+        app.run()
+    return app
+
+
+def choose(app: AppTest, *, source: str = "Sample", preset: str = "GPT-2 style") -> AppTest:
+    app.segmented_control(key="corpus_source").set_value(source)
+    app.segmented_control(key="settings_preset").set_value(preset)
+    return app.run()
+
+
+def component(app: AppTest, number: int) -> dict[str, Any]:
+    return json.loads(app.get("bidi_component")[number].proto.json)
+
+
+def text_of(app: AppTest) -> str:
+    return "\n".join(element.value for element in app.markdown)
+
+
+def test_first_sight_shows_the_samples_result(open_app: OpenApp) -> None:
+    app = open_app()
+    assert "3,839 merges" in text_of(app)
+    figures = component(app, 0)["figures"]
+    assert [figure["name"] for figure in figures] == [
+        *("documents", "bytes", "pre-tokens", "different ones"),
+    ]
+    sample = load_run("sample")
+    assert app.metric[1].value == f"{int(sample.run.tokens_after[-1]):,}"
+    # Of the end of the run, not of its start.
+    assert app.metric[0].value == f"{sample.run.corpus_bytes / sample.run.tokens_after[-1]:.2f}"
+    assert sample.held_out_tokens_after is not None
+    held_out = sample.held_out.n_bytes / sample.held_out_tokens_after[-1]
+    assert f"{held_out:.2f} on held-out text" in text_of(app)
+
+
+def test_a_pasted_text_is_trained_on_and_its_run_is_in_the_address(open_app: OpenApp) -> None:
+    app = choose(open_app(), source="Paste")
+    assert app.button(key="train").disabled
+    app.text_area(key="corpus_pasted").set_value(RHYME).run()
+    app.select_slider(key="settings_byte_size").set_value(300).run()
+    train(app)
+    assert not app.exception
+    assert "job" not in app.query_params
+    run_id = in_address(app, "run")
+    stored = load_run(run_id)
+    assert stored.title == "Pasted text"
+    assert stored.run.config.vocab_size == 300
+    assert stored.held_out.n_bytes > 0
+    assert "stopped" in text_of(app)
+
+
+def test_the_run_is_still_there_on_another_page_and_after_a_refresh(open_app: OpenApp) -> None:
+    app = choose(open_app(), source="Weighted words", preset="Classroom")
+    train(app)
+    run_id = in_address(app, "run")
+    app.switch_page("pages/pair_frequencies.py").run()
+    assert in_address(app, "run") == run_id
+    again = open_app("merge_loop", run=run_id)
+    assert not again.error
+    assert in_address(again, "run") == run_id
+
+
+def test_weighted_words_are_trained_on_as_they_are(open_app: OpenApp) -> None:
+    app = choose(open_app(), source="Weighted words", preset="Classroom")
+    train(app)
+    run = load_run(in_address(app, "run")).run
+    vocab = run.tokenizer.vocab
+    first = run.merges[0]
+    assert (vocab[first.left], vocab[first.right], first.count) == (b"u", b"g", 20)
+
+
+def test_the_vocabulary_sentence_adds_up(open_app: OpenApp) -> None:
+    app = open_app()
+    assert "= 256 bytes + 1 special + 3,839 merges" in text_of(app)
+    choose(app, source="Weighted words", preset="Classroom")
+    # b g h n p s u, the marker, and 15 merges.
+    assert "= 7 characters + 1 end-of-word marker + 15 merges" in text_of(app)
+
+
+def test_the_ends_of_the_vocabulary_slider_are_said(open_app: OpenApp) -> None:
+    app = open_app()
+    ends = [f":gray[:small[{size}]]" for size in ("257", "50,257")]
+    assert [text for text in text_of(app).split("\n") if text in ends] == ends
+    choose(app, source="Weighted words", preset="Classroom")
+    ends = [f":gray[:small[{size}]]" for size in ("8", "5,008")]
+    assert [text for text in text_of(app).split("\n") if text in ends] == ends
+
+
+def test_a_corpus_of_one_byte_has_no_bytes(open_app: OpenApp) -> None:
+    app = choose(open_app(), source="Paste")
+    app.text_area(key="corpus_pasted").set_value("a").run()
+    train(app)
+    assert "from 1 byte]" in text_of(app)
+
+
+def test_the_downloads_have_a_label(open_app: OpenApp) -> None:
+    assert "Take the tokenizer home:" in text_of(open_app())
+
+
+def test_a_custom_config_reaches_the_run_field_by_field(open_app: OpenApp) -> None:
+    app = choose(open_app(), source="Paste", preset="Custom")
+    app.text_area(key="corpus_pasted").set_value(RHYME)
+    app.selectbox(key="settings_pretokenizer").set_value("your own regular expression").run()
+    app.text_input(key="settings_pattern").set_value(r"\w+")
+    app.segmented_control(key="settings_base").set_value("characters")
+    app.segmented_control(key="settings_tie_break").set_value("first-seen")
+    app.number_input(key="settings_min_frequency").set_value(5)
+    app.number_input(key="settings_max_token_bytes").set_value(4)
+    app.text_area(key="settings_special_tokens").set_value("[CLS]\n[SEP]")
+    app.text_input(key="settings_end_of_word").set_value("</w>")
+    app.number_input(key="settings_vocab_size").set_value(60).run()
+    train(app)
+    assert not app.exception
+    config = load_run(in_address(app, "run")).run.config
+    assert config.pretokenizer == r"regex:\w+"
+    assert (config.base, config.alphabet, config.tie_break) == ("characters", "seen", "first-seen")
+    assert (config.min_frequency, config.max_token_bytes, config.vocab_size) == (5, 4, 60)
+    assert config.special_tokens == ("[CLS]", "[SEP]")
+    assert config.end_of_word == "</w>"
+
+
+@pytest.mark.parametrize("pattern", ["(", "[z-a]", "(?P<x>", ""])
+def test_an_invalid_pattern_is_said_in_place_and_cannot_be_trained(
+    open_app: OpenApp, pattern: str
+) -> None:
+    app = choose(open_app(), preset="Custom")
+    app.selectbox(key="settings_pretokenizer").set_value("your own regular expression").run()
+    app.text_input(key="settings_pattern").set_value(pattern).run()
+    assert not app.exception
+    assert len(app.error) == 1
+    assert app.button(key="train").disabled
+
+
+def test_a_runaway_pattern_is_said_and_loses_nothing(open_app: OpenApp) -> None:
+    app = choose(open_app(), source="Paste", preset="Custom")
+    app.text_area(key="corpus_pasted").set_value("a" * 5_000 + "!")
+    app.selectbox(key="settings_pretokenizer").set_value("your own regular expression").run()
+    app.text_input(key="settings_pattern").set_value(r"(a|aa|a?)+$").run()
+    assert not app.exception
+    assert any("second" in error.value for error in app.error)
+    assert app.button(key="train").disabled
+    assert app.text_area(key="corpus_pasted").value == "a" * 5_000 + "!"
+
+
+@pytest.mark.parametrize(
+    ("name", "content", "expected"),
+    [
+        ("empty.txt", b"", "empty"),
+        ("picture.png", b"\x89PNG\r\n\x1a\n" + bytes(range(256)) * 8, "picture"),
+        ("program", b"\x7fELF\x02\x01\x01" + bytes(3_000), "program"),
+        ("table.parquet", b"PAR1 and nothing else", "table.parquet"),
+        ("broken.gz", b"\x1f\x8b\x08\x00 cut short", "broken"),
+    ],
+)
+def test_a_file_that_cannot_be_read_is_said_and_loses_nothing(
+    open_app: OpenApp, name: str, content: bytes, expected: str
+) -> None:
+    app = choose(open_app(), source="Upload")
+    app.file_uploader(key="corpus_uploads").upload(name, content, "text/plain").run()
+    assert not app.exception
+    assert expected in app.error[0].value.replace("\\", "")
+    assert app.button(key="train").disabled
+    # The result of the run that was open stays.
+    assert "3,839 merges" in text_of(app)
+
+
+def test_an_upload_is_trained_on_and_kept_when_the_page_is_left(open_app: OpenApp) -> None:
+    app = choose(open_app(), source="Upload")
+    app.file_uploader(key="corpus_uploads").upload("rhyme.txt", RHYME.encode(), "text/plain").run()
+    figures = {figure["name"]: figure["value"] for figure in component(app, 0)["figures"]}
+    assert figures["document"] == "1"
+    train(app)
+    assert load_run(in_address(app, "run")).title == "rhyme.txt"
+    app.switch_page("pages/pair_frequencies.py").run()
+    app.switch_page("pages/train.py").run()
+    assert not app.exception
+    assert "Uploaded before: **rhyme\\.txt**" in text_of(app)
+    assert not app.button(key="train").disabled
+
+
+def test_an_upload_that_is_removed_is_no_corpus_any_more(open_app: OpenApp) -> None:
+    app = choose(open_app(), source="Upload")
+    uploader = app.file_uploader(key="corpus_uploads")
+    uploader.upload("rhyme.txt", RHYME.encode(), "text/plain").run()
+    assert not app.button(key="train").disabled
+    app.file_uploader(key="corpus_uploads").set_value([]).run()
+    assert "Uploaded before" not in text_of(app)
+    assert app.button(key="train").disabled
+
+
+def test_the_column_of_a_table_is_chosen(open_app: OpenApp) -> None:
+    table = "question,answer\n" + "".join(f"who is {n},nobody {n}\n" for n in range(50))
+    app = choose(open_app(), source="Upload")
+    app.file_uploader(key="corpus_uploads").upload("talk.csv", table.encode(), "text/csv").run()
+    assert app.selectbox(key="corpus_column").options == ["question", "answer"]
+    app.selectbox(key="corpus_column").set_value("answer").run()
+    app.select_slider(key="settings_byte_size").set_value(300).run()
+    train(app)
+    words = load_run(in_address(app, "run")).run.pretokens.words
+    assert b"nobody" in words
+    assert b"who" not in words
+
+
+@pytest.mark.parametrize("words", ["hug", "hug ten", "hug 10 5", "hug -1", "hug 0"])
+def test_a_bad_line_of_weighted_words_is_named(open_app: OpenApp, words: str) -> None:
+    app = choose(open_app(), source="Weighted words")
+    app.text_area(key="corpus_words").set_value(f"pug 5\n{words}").run()
+    assert not app.exception
+    assert "Line 2" in app.error[0].value
+
+
+@pytest.mark.parametrize(
+    ("source", "base", "size", "least"),
+    [("Sample", "bytes", 100, 257), ("Weighted words", "characters", 7, 8)],
+)
+def test_a_vocabulary_without_room_for_its_alphabet_is_said_before_training(
+    open_app: OpenApp, source: str, base: str, size: int, least: int
+) -> None:
+    app = choose(open_app(), source=source, preset="Custom")
+    # b g h n p s u, and one special token.
+    app.segmented_control(key="settings_base").set_value(base)
+    app.number_input(key="settings_vocab_size").set_value(size).run()
+    assert not app.exception
+    assert [f"at least {least}" in error.value for error in app.error] == [True]
+    assert "0 merges" not in text_of(app)
+    assert app.button(key="train").disabled
+    app.number_input(key="settings_vocab_size").set_value(least).run()
+    assert not app.error
+    assert not app.button(key="train").disabled
+
+
+def test_an_invalid_pattern_cannot_train_weighted_words_either(open_app: OpenApp) -> None:
+    app = choose(open_app(), source="Weighted words", preset="Custom")
+    app.selectbox(key="settings_pretokenizer").set_value("your own regular expression").run()
+    app.text_input(key="settings_pattern").set_value("(").run()
+    assert len(app.error) == 1
+    assert app.button(key="train").disabled
+
+
+def test_an_empty_pattern_is_said_in_the_words_of_the_page(open_app: OpenApp) -> None:
+    app = choose(open_app(), preset="Custom")
+    app.selectbox(key="settings_pretokenizer").set_value("your own regular expression").run()
+    app.text_input(key="settings_pattern").set_value("").run()
+    assert [error.value for error in app.error] == ["Write a pattern, or choose none."]
+
+
+def test_after_a_training_that_failed_the_next_one_is_shown(open_app: OpenApp) -> None:
+    app = choose(open_app(), source="Paste", preset="Custom")
+    app.text_area(key="corpus_pasted").set_value(" \n" * 40)
+    app.selectbox(key="settings_pretokenizer").set_value("whitespace").run()
+    train(app)
+    assert "Training failed" in app.error[0].value
+    # The card beside it is of the sample, and says so.
+    assert "The run that is open" in [header.value for header in app.header]
+    assert "✓ finished" not in text_of(app)
+    failed = in_address(app, "job")
+    app.text_area(key="corpus_pasted").set_value(RHYME)
+    app.number_input(key="settings_vocab_size").set_value(260).run()
+    app.button(key="train").click().run()
+    assert failed not in app.query_params.get("job", [])
+    until_ended(app)
+    assert not app.error
+    assert load_run(in_address(app, "run")).run.tokenizer.vocab_size == 260
+
+
+def test_a_corpus_with_no_pair_left_is_a_result_with_its_reason(open_app: OpenApp) -> None:
+    app = choose(open_app(), source="Paste")
+    app.text_area(key="corpus_pasted").set_value("a b").run()
+    train(app)
+    assert not app.exception
+    assert not app.error
+    assert "no pair was left to merge" in text_of(app)
+
+
+def test_an_unknown_job_in_the_address_is_said(open_app: OpenApp) -> None:
+    app = open_app(job="never-heard-of")
+    assert not app.exception
+    assert "Train again" in app.warning[0].value
+    assert "job" not in app.query_params
+
+
+def test_a_live_training_survives_a_refresh_and_can_be_cancelled(open_app: OpenApp) -> None:
+    app = choose(open_app(), source="Paste", preset="Custom")
+    # Words that share little: many seconds of merges.
+    words = " ".join(f"{n * 2_654_435_761 % 2**40:x}" for n in range(80_000))
+    app.text_area(key="corpus_pasted").set_value(words)
+    app.selectbox(key="settings_pretokenizer").set_value("whitespace")
+    app.number_input(key="settings_vocab_size").set_value(80_000).run()
+    app.button(key="train").click().run()
+    job_id = in_address(app, "job")
+    again = open_app(job=job_id)
+    assert "Training goes on" in text_of(again)
+    again.button(key="cancel").click().run()
+    until_ended(again)
+    stored = load_run(in_address(again, "run"))
+    assert stored.run.stop_reason == "cancelled"
+    assert "stopped by hand" in text_of(again)
+
+
+def test_the_card_says_that_a_training_is_stopping(
+    open_app: OpenApp, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    reached, may_end = threading.Event(), threading.Event()
+
+    def keep(title: str, run: TrainingRun, held_out: Corpus, **_: object) -> str:
+        reached.set()
+        assert may_end.wait(60)
+        return "sample"
+
+    manager = jobs.JobManager(store=keep)
+    monkeypatch.setattr(jobs, "manager", lambda: manager)
+    job_id = manager.submit(
+        Corpus.from_text(RHYME), TrainingConfig(260), title="rhyme", held_out_share=0
+    )
+    assert reached.wait(60)
+    app = open_app(job=job_id)
+    assert "Stopping…" not in [header.value for header in app.header]
+    app.button(key="cancel").click().run()
+    assert "Stopping…" in [header.value for header in app.header]
+    assert app.button(key="cancel").disabled
+    may_end.set()
+    wait_until(manager, job_id)
+
+
+def widget_values(app: AppTest) -> dict[str, object]:
+    """What each widget of the two forms is set to, by its key."""
+    kinds = ("segmented_control", "selectbox", "select_slider", "slider", "text_area")
+    kinds += ("text_input", "number_input")
+    widgets: list[Any] = [widget for kind in kinds for widget in app.get(kind)]
+    return {w.key: w.value for w in widgets if str(w.key).startswith(("corpus_", "settings_"))}
+
+
+def test_reset_brings_back_the_first_choices_of_every_widget(open_app: OpenApp) -> None:
+    def visit() -> Iterator[tuple[str, str, dict[str, object]]]:
+        for source, preset in (
+            *(("Sample", "GPT-2 style"), ("Paste", "GPT-4 style")),
+            *(("Weighted words", "Classroom"), ("Sample", "Custom")),
+        ):
+            choose(app, source=source, preset=preset)
+            yield source, preset, widget_values(app)
+
+    app = open_app()
+    first = list(visit())
+    keys = {key for _, _, values in first for key in values}
+    assert {"settings_base", "corpus_held_out", "settings_byte_size"} < keys
+    assert any(key.startswith("settings_classroom_size_") for key in keys)
+    for source, preset, values in first:
+        choose(app, source=source, preset=preset)
+        for key in sorted(values):
+            change(app, key)
+    changed = list(visit())
+    for (_, _, before), (_, _, after) in zip(first, changed, strict=True):
+        own = before.keys() - {"corpus_source", "settings_preset"}
+        assert all(before[key] != after.get(key) for key in own)
+    app.button(key="reset").click().run()
+    assert widget_values(app) == first[0][2]
+    assert list(visit()) == first
+
+
+def change(app: AppTest, key: str) -> None:
+    """Gives a widget another value than its first."""
+    if key in ("corpus_source", "settings_preset"):
+        return
+    if key in ("corpus_sample", "settings_pretokenizer"):
+        widget = app.selectbox(key=key)
+        widget.set_value("notebook" if key == "corpus_sample" else "none")
+    elif key in ("settings_base", "settings_alphabet", "settings_tie_break"):
+        others = {"settings_base": "characters", "settings_alphabet": "seen"}
+        app.segmented_control(key=key).set_value(others.get(key, "first-seen"))
+    elif key == "corpus_words":
+        # Its words stay the same: the choices of the slider depend on them.
+        app.text_area(key=key).set_value("hug 11\npug 5\npun 12\nbun 4\nhugs 5")
+    elif key == "corpus_held_out":
+        app.slider(key=key).set_value(0)
+    elif key.startswith(("settings_classroom_size_", "settings_byte_size")):
+        slider = app.select_slider(key=key)
+        slider.set_value(int(str(slider.options[3]).replace(",", "")))
+    elif key in ("corpus_pasted", "settings_line", "settings_special_tokens"):
+        app.text_area(key=key).set_value("other")
+    elif key == "settings_end_of_word":
+        app.text_input(key=key).set_value("</w>")
+    else:
+        app.number_input(key=key).set_value(500)
+    app.run()
+
+
+def test_a_training_cancelled_while_it_waits_is_said_once(open_app: OpenApp) -> None:
+    app = choose(open_app(), source="Paste", preset="Custom")
+    words = " ".join(f"{n * 2_654_435_761 % 2**40:x}" for n in range(80_000))
+    config = TrainingConfig(80_000, pretokenizer="whitespace")
+    manager = jobs.manager()
+    for_long = manager.submit(Corpus.from_text(words), config, title="long", held_out_share=0)
+    job_id = manager.submit(Corpus.from_text(RHYME), config, title="short", held_out_share=0)
+    app = open_app(job=job_id)
+    assert "Waiting: 1 training before this one." in text_of(app)
+    app.button(key="cancel").click().run()
+    assert not app.exception
+    assert "cancelled while it waited" in app.info[0].value
+    assert "job" not in app.query_params
+    assert not app.run().info
+    manager.cancel(for_long)
+    wait_until(manager, for_long)
+
+
+def test_markup_in_a_file_name_stays_text(open_app: OpenApp) -> None:
+    name = "<script>alert(1)</script> *b* $x$ :red[r].txt"
+    app = choose(open_app(), source="Upload")
+    app.file_uploader(key="corpus_uploads").upload(name, RHYME.encode(), "text/plain").run()
+    app.select_slider(key="settings_byte_size").set_value(300).run()
+    train(app)
+    assert not app.exception
+    assert "<script>" not in text_of(app)
+    assert "\\<script\\>" in text_of(app)

@@ -1,0 +1,240 @@
+"""Vocabulary without a browser: the core's answers reach the page, from an address or a press."""
+
+from __future__ import annotations
+
+import json
+import time
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+from streamlit.testing.v1 import AppTest
+
+from bpe_core.corpus import Corpus
+from bpe_core.gpt2 import gpt2
+from bpe_core.training import train
+from bpe_core.types import TrainingConfig
+from bpe_core.vocabulary.audit import audit, uses_in_corpus, uses_in_run
+from bpe_core.vocabulary.pruning import prune
+from bpe_core.vocabulary.reachability import find_unreachable
+from bpe_core.vocabulary.table import Query, Vocabulary
+from ui.run_store import SAMPLE_RUN_ID, load_run, store_run
+from ui.vocabulary import reach
+
+OpenApp = Callable[..., AppTest]
+HOSTILE = [
+    "<script>window.harmed=1</script>",
+    "\0",
+    "\u202eevil\u202c",
+    "![x](http://h/x)",
+    "\U0001f9e9",
+]
+
+
+def sent(app: AppTest, name: str) -> dict[str, Any]:
+    """What the component that is given `name` was sent."""
+    data = [json.loads(c.proto.json) for c in app.get("bidi_component") if c.proto.json]
+    return next(d for d in data if name in d)
+
+
+def ids_shown(app: AppTest) -> list[int]:
+    return [row["id"] for row in sent(app, "asked")["rows"]]
+
+
+def test_the_table_shows_what_the_address_asks_for(open_app: OpenApp) -> None:
+    app = open_app(
+        "vocabulary",
+        find="^ [a-z]+ing$",
+        by="regex",
+        bytes="5-9",
+        space="yes",
+        script="Latin",
+        sort="-use",
+    )
+    run = load_run(SAMPLE_RUN_ID).run
+    table = Vocabulary(run.tokenizer, uses_in_run(run))
+    rows = table.find(
+        Query(
+            "^ [a-z]+ing$",
+            by="regex",
+            shortest=5,
+            longest=9,
+            leading_space=True,
+            script="Latin",
+            sort="use",
+            descending=True,
+        )
+    )
+    assert 10 < len(rows) < 100
+    assert ids_shown(app) == table.ids[rows].tolist()
+    assert not app.exception
+
+
+def test_pages_of_the_table_follow_each_other(open_app: OpenApp) -> None:
+    app = open_app("vocabulary", page="3")
+    assert ids_shown(app) == list(range(200, 300))
+    data = sent(app, "asked")
+    assert (data["page"], data["pages"], data["n_found"]) == (3, 41, 4_096)
+    app = open_app("vocabulary", page="999999")
+    assert ids_shown(app) == list(range(4_000, 4_096))
+
+
+@pytest.mark.parametrize(
+    ("by", "find", "said"),
+    [
+        ("bytes", "zz", "is not bytes in hex"),
+        ("regex", "a(", "not a valid regular expression"),
+        ("regex", "(.|..|...|....)+$(?<!.)", "was not done within 1 second"),
+    ],
+)
+def test_a_search_that_cannot_be_made_is_said_beside_it(
+    open_app: OpenApp, by: str, find: str, said: str
+) -> None:
+    app = open_app("vocabulary", by=by, find=find, vocabulary_of="GPT-2")
+    assert not app.exception
+    data = sent(app, "asked")
+    assert said in data["problem"]
+    assert data["asked"]["find"] == find
+    assert data["rows"] == []
+
+
+@pytest.mark.parametrize(
+    "query",
+    [
+        {"bytes": "x-", "page": "-1", "sort": "up", "by": "sql", "finding": "<b>", "token": "1e9"},
+        {"script": "Klingon", "space": "maybe", "prefix": "zz", "seen_as": "Trie"},
+        {"find": "x" * 5_000, "token": "99999999999", "vocabulary_of": "<b>", "uses_on": "\0"},
+    ],
+)
+def test_an_address_that_is_damaged_breaks_nothing(
+    open_app: OpenApp, query: dict[str, str]
+) -> None:
+    app = open_app("vocabulary", **query)
+    assert not app.exception
+    assert not app.error
+
+
+def test_findings_are_those_of_the_core_and_filter_the_table(open_app: OpenApp) -> None:
+    run = load_run(SAMPLE_RUN_ID).run
+    audited = audit(run.tokenizer, uses_in_run(run))
+    expected = {
+        "never": list(audited.never_used),
+        "scaffolds": list(audited.scaffolds),
+        "unreachable": list(find_unreachable(run.tokenizer).unreachable),
+        "partial": list(audited.partial_utf8),
+    }
+    counts = {one["key"]: one["n"] for one in sent(open_app("vocabulary"), "chosen")["findings"]}
+    assert counts == {key: len(ids) for key, ids in expected.items()}
+    for key, ids in expected.items():
+        app = open_app("vocabulary", finding=key)
+        assert ids_shown(app) == ids[:100]
+        assert sent(app, "asked")["n_found"] == len(ids)
+
+
+def test_uses_are_counted_on_the_text_that_is_chosen(open_app: OpenApp) -> None:
+    stored = load_run(SAMPLE_RUN_ID)
+    app = open_app("vocabulary", uses_on="Held-out text", sort="-use")
+    uses = uses_in_corpus(stored.run.tokenizer, stored.held_out)
+    rows = sent(app, "asked")["rows"]
+    assert [row["uses"] for row in rows] == sorted(uses.tolist(), reverse=True)[:100]
+    app = open_app("vocabulary", uses_on="Your text", text="for for for", sort="-use")
+    first = sent(app, "asked")["rows"][0]
+    assert (first["token"], first["uses"]) == (" for", 2)
+
+
+def test_one_token_is_told_with_its_tree_and_what_is_built_on_it(open_app: OpenApp) -> None:
+    app = open_app("vocabulary", vocabulary_of="GPT-2", token="262")
+    card = sent(app, "tree")
+    assert card["known"] == {"id": 262, "token": " the", "kind": "merge", "rank": 6}
+    assert [node["token"] for node in card["tree"]] == [" the", " t", "he", " ", "t", "h", "e"]
+    assert card["built"][0]["token"] == " they"
+    assert ["bytes", "20 74 68 65"] in card["facts"]
+
+
+def test_the_search_for_unreachable_tokens_of_a_large_vocabulary_ends_or_is_cancelled(
+    open_app: OpenApp,
+) -> None:
+    app = open_app("vocabulary", vocabulary_of="GPT-2")
+    manager = reach.manager()
+    deadline = time.monotonic() + 60
+    while manager.search(gpt2()).is_live:
+        assert time.monotonic() < deadline
+        time.sleep(0.05)
+    app.run()
+    found = {one["key"]: one["n"] for one in sent(app, "chosen")["findings"]}
+    assert found["unreachable"] == len(find_unreachable(gpt2()).unreachable)
+    manager.forget(gpt2())
+    manager.search(gpt2()).is_cancelled.set()
+    app.run()
+    assert any("was cancelled" in markdown.value for markdown in app.markdown)
+    assert {one["key"]: one["n"] for one in sent(app, "chosen")["findings"]}["unreachable"] is None
+    next(button for button in app.button if button.label == "Search").click().run()
+    assert not app.exception
+    assert not any("was cancelled" in markdown.value for markdown in app.markdown)
+
+
+def test_a_node_of_the_trie_has_the_tokens_that_begin_so(open_app: OpenApp) -> None:
+    app = open_app("vocabulary", seen_as="Trie", prefix=b" th".hex())
+    node = sent(app, "branches")
+    vocab = load_run(SAMPLE_RUN_ID).run.tokenizer.vocab
+    below = [token for token in vocab.values() if token.startswith(b" th")]
+    own = sum(token == b" th" for token in below)
+    assert sum(way["n"] for way in node["branches"]) + own == len(below)
+    assert node["sentence"] == f"{len(below)} tokens begin with ·th."
+    assert [step["prefix"] for step in node["path"]] == ["", "20", "2074", "207468"]
+
+
+def test_what_no_token_begins_with_is_said_with_the_longest_that_it_begins_with(
+    open_app: OpenApp,
+) -> None:
+    app = open_app("vocabulary", seen_as="Trie", prefix=b"thezz".hex())
+    node = sent(app, "branches")
+    assert node["sentence"] == "No token begins with thezz."
+    assert node["longest"]["token"] == "the"
+
+
+@pytest.mark.parametrize("min_uses", [1, 10])
+def test_the_preview_of_pruning_tells_what_the_core_does(open_app: OpenApp, min_uses: int) -> None:
+    run = load_run(SAMPLE_RUN_ID).run
+    uses = uses_in_run(run)
+    pruned = prune(run.tokenizer, uses, min_uses)
+    app = open_app("vocabulary", min_uses=f"{min_uses} ×")
+    data = [json.loads(c.proto.json) for c in app.get("bidi_component") if c.proto.json]
+    table = next(d for d in data if d.get("caption", "").startswith("The vocabulary whole"))
+    rows = {name: figures for name, figures, _ in table["rows"]}
+    assert rows["Tokens in the vocabulary"][:2] == ["4,096", f"{pruned.tokenizer.vocab_size:,}"]
+    before = int(uses.sum())
+    after = sum(
+        count * len(pruned.tokenizer.encode(word.decode()))
+        for word, count in zip(run.pretokens.words, run.pretokens.counts.tolist(), strict=True)
+    )
+    assert rows["Tokens in the training text"][:2] == [f"{before:,}", f"{after:,}"]
+    assert bool(app.get("download_button")) == bool(pruned.removed)
+
+
+def test_hostile_tokens_are_data_and_never_markup(open_app: OpenApp) -> None:
+    run = train(
+        Corpus.from_word_counts(dict.fromkeys(HOSTILE, 9)),
+        TrainingConfig(500, pretokenizer="none", special_tokens=("<b>",), min_frequency=1),
+    )
+    run_id = store_run("Hostile", run, Corpus.from_text("x").split(0.0)[1])
+    tokenizer = run.tokenizer
+    for text in HOSTILE:
+        (id,) = [id for id, token in tokenizer.vocab.items() if token == text.encode()]
+        for view in ("Table", "Trie"):
+            app = open_app("vocabulary", run=run_id, token=str(id), find=text[:9], seen_as=view)
+            assert not app.exception
+            assert sent(app, "tree")["known"]["token"] == text
+            for element in (*app.markdown, *app.header):
+                assert text not in element.value
+
+
+def test_a_run_that_held_nothing_back_and_learned_nothing_has_its_page_too(
+    open_app: OpenApp,
+) -> None:
+    run = train(Corpus.from_text("ab"), TrainingConfig(2, alphabet="seen", special_tokens=()))
+    run_id = store_run("Tiny", run, Corpus.from_text("x").split(0.0)[1])
+    for view in ("Table", "Trie"):
+        app = open_app("vocabulary", run=run_id, seen_as=view)
+        assert not app.exception
+        assert not app.error

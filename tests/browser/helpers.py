@@ -1,0 +1,29 @@
+"""What browser tests share: opening a page of the app, and waiting until it is drawn."""
+
+from __future__ import annotations
+
+from playwright.sync_api import Page, expect
+
+LONGEST_WAIT_MS = 60_000
+# What was measured is printed. A machine that does other work besides is slower, so a goal fails
+# only where the best of some tries misses it so many times over.
+SLACK = 4
+
+
+def open_page(page: Page, url: str) -> None:
+    """Goes to an address of the app and waits until its script has run to the end."""
+    page.goto(url)
+    wait_until_idle(page)
+
+
+def wait_until_idle(page: Page) -> None:
+    """Waits until the page is drawn and the app's script is at rest."""
+    heading = page.get_by_role("heading", level=1).first
+    expect(heading).to_be_visible(timeout=LONGEST_WAIT_MS)
+    app = page.locator('[data-testid="stApp"][data-test-script-state="notRunning"]')
+    expect(app).to_be_attached(timeout=LONGEST_WAIT_MS)
+
+
+def assert_no_traceback(page: Page) -> None:
+    """Fails where the page shows an exception instead of a message."""
+    assert page.locator('[data-testid="stException"]').count() == 0

@@ -1,0 +1,194 @@
+"""The merge player as browser tests see it."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from pathlib import Path
+
+from playwright.sync_api import Page, expect
+
+from bpe_core.runs import TrainingRun
+from tests.browser.helpers import open_page
+from ui.components.merge_player.packing import own_words, pack_block, pack_run
+from ui.replay import replay_page
+from ui.stop_reasons import stop_sentence
+
+
+def saved_replay(run: TrainingRun, folder: Path, title: str, text: str = "") -> str:
+    """The address of a replay that was written to the disk."""
+    n_merges = len(run.merges)
+    message = pack_run(
+        run,
+        run.top_pairs(n_merges, 10),
+        player="p",
+        ending=stop_sentence(run),
+        starts=[0],
+    )
+    merges = pack_block(run, run.trace(0, n_merges), player="p")
+    file = folder / "replay.html"
+    words = own_words(run.tokenizer, text)
+    page = replay_page(message, merges, title=title, text=text, words=words)
+    file.write_text(page, encoding="utf-8")
+    return file.as_uri()
+
+
+@dataclass(frozen=True, slots=True)
+class Player:
+    """The player on an open Merge loop page."""
+
+    page: Page
+
+    @classmethod
+    def open(cls, page: Page, address: str) -> Player:
+        open_page(page, address)
+        return cls._filled(page)
+
+    @classmethod
+    def on(cls, page: Page, file: str) -> Player:
+        """The player of a saved replay."""
+        page.goto(file)
+        return cls._filled(page)
+
+    @classmethod
+    def _filled(cls, page: Page) -> Player:
+        expect(page.locator(".player .position b")).not_to_be_empty()
+        return cls(page)
+
+    def press(self, act: str) -> None:
+        self.page.locator(f".player [data-act={act}]").click()
+
+    def expect_step(self, step: int) -> None:
+        expect(self.page.locator(".player .position b")).to_have_text(f"{step:,}")
+
+    def expect_playing(self, playing: bool) -> None:
+        label = "Pause" if playing else "Play"
+        expect(self.page.locator(".player [data-act=play] span")).to_have_text(label)
+
+    def choose(self, value: str) -> None:
+        self.page.locator(f'.player label:has(input[value="{value}"])').click()
+
+    def go_to(self, wanted: str) -> None:
+        field = self.page.locator(".player .jump input")
+        field.fill(wanted)
+        field.press("Enter")
+
+    def expect_sentence(self, text: str) -> None:
+        expect(self.page.locator(".player .sentence")).to_contain_text(text)
+
+    def words(self) -> list[list[int]]:
+        """The ids of each word's tiles, as drawn."""
+        return self.page.locator(".player .words").evaluate(
+            """list => [...list.querySelectorAll(".word")].map(
+                 word => [...word.querySelectorAll(".tile")].map(
+                     tile => Number(tile.dataset.id)))"""
+        )
+
+    def cells(self) -> list[tuple[int, int, int, int]]:
+        """Each word's row and column in the grid, both from 1, and how many of each it takes."""
+        areas = self.page.locator(".player .words").evaluate(
+            """list => [...list.children].map(({ style }) =>
+                 [style.gridRowStart, style.gridColumnStart, style.gridRowEnd, style.gridColumnEnd]
+                   .map(line => Number(line.replace("span ", ""))))"""
+        )
+        return [(row, column, lines, span) for row, column, lines, span in areas]
+
+    def ringed(self) -> list[list[int]]:
+        """The ids in each ring."""
+        return self.page.locator(".player .words").evaluate(
+            """list => [...list.querySelectorAll(".pair")].map(
+                 pair => [...pair.children].map(tile => Number(tile.dataset.id)))"""
+        )
+
+    def race(self) -> list[tuple[int, int, int]]:
+        """Left id, right id and count of each row, in the order of the ranks."""
+        rows = self.page.locator(".player .race").evaluate(
+            """list => [...list.querySelectorAll("li:not(.leaving)")]
+                 .sort((a, b) => a.dataset.place - b.dataset.place)
+                 .map(row => [...row.id.split("-").slice(1),
+                              row.querySelector(".number").textContent.replaceAll(",", "")])"""
+        )
+        return [(int(left), int(right), int(count)) for left, right, count in rows]
+
+    def toggle_guessing(self) -> None:
+        self.page.locator(".player .guess").click()
+
+    def guess(self, pair: str) -> None:
+        """Names a pair of the list, as it is read out: "u, g"."""
+        self.page.get_by_role("button", name=pair, exact=True).click()
+
+    def expect_verdict(self, text: str) -> None:
+        expect(self.page.locator(".player .verdict [role=status]")).to_have_text(text)
+
+    def expect_score(self, text: str) -> None:
+        expect(self.page.locator(".player .score")).to_have_text(text)
+
+    def time_of_scrub(self, step: int) -> float:
+        """Milliseconds from a scrub to the frame that shows all of its step."""
+        return self.page.locator(".player").evaluate(
+            """async (root, step) => {
+                 const scrub = root.querySelector(".scrub");
+                 const begin = performance.now();
+                 scrub.value = step;
+                 scrub.dispatchEvent(new Event("input"));
+                 do await new Promise(requestAnimationFrame);
+                 while (root.classList.contains("fetching"));
+                 return Math.round(performance.now() - begin);
+               }""",
+            step,
+        )
+
+    def frames_while_playing(self, n_frames: int) -> list[float]:
+        """Milliseconds between consecutive frames, while merges play."""
+        return self.page.locator(".player").evaluate(
+            """async (root, n) => {
+                 root.querySelector("[data-act=play]").click();
+                 const frames = [];
+                 let before = await new Promise(requestAnimationFrame);
+                 while (frames.length < n) {
+                   const now = await new Promise(requestAnimationFrame);
+                   frames.push(now - before);
+                   before = now;
+                 }
+                 root.querySelector("[data-act=play]").click();
+                 return frames;
+               }""",
+            n_frames,
+        )
+
+    def count_while_playing(self, n_sentences: int) -> dict[str, float]:
+        """Plays until the sentence has changed so often, then pauses.
+
+        Gives the frames, merges and animations of that time, and the least milliseconds that a
+        sentence stood.
+        """
+        return self.page.locator(".player").evaluate(
+            """async (root, n) => {
+                 let animations = 0;
+                 const animate = Element.prototype.animate;
+                 Element.prototype.animate = function (...how) {
+                   animations++;
+                   return animate.apply(this, how);
+                 };
+                 const step = () =>
+                   Number(root.querySelector(".position b").textContent.replaceAll(",", ""));
+                 const sentence = root.querySelector(".sentence");
+                 const play = root.querySelector("[data-act=play]");
+                 const from = step();
+                 play.click();
+                 const changes = [];
+                 let frames = 0;
+                 let said = sentence.textContent;
+                 while (changes.length < n) {
+                   const now = await new Promise(requestAnimationFrame);
+                   frames++;
+                   if (sentence.textContent !== said) changes.push(now);
+                   said = sentence.textContent;
+                 }
+                 play.click();
+                 Element.prototype.animate = animate;
+                 const stood = changes.slice(1).map((at, i) => at - changes[i]);
+                 return { frames, merges: step() - from, animations,
+                          least_between_sentences: Math.min(...stood) };
+               }""",
+            n_sentences,
+        )

@@ -1,0 +1,79 @@
+"""Starts the app and a Chromium: for the browser tests, and for the script of the pictures."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import socket
+import subprocess
+import sys
+import time
+import urllib.error
+import urllib.request
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from pathlib import Path
+
+from playwright.sync_api import Browser, Playwright
+
+ROOT = Path(__file__).parent.parent.parent
+BROWSER_RECORD = ROOT / ".venv" / "browser-path"
+BROWSER_OPTIONS = [
+    "--no-sandbox",
+    "--disable-gpu",
+    "--disable-quic",
+    "--no-first-run",
+    "--disable-background-networking",
+    "--disable-component-update",
+    "--disable-sync",
+]
+
+
+@contextmanager
+def running_app(runs_folder: Path, environment: Mapping[str, str] | None = None) -> Iterator[str]:
+    """The address of a newly started server; the server ends with the block.
+
+    `environment` is added to this process' own.
+    """
+    with socket.socket() as probe:
+        probe.bind(("127.0.0.1", 0))
+        port = probe.getsockname()[1]
+    command = [sys.executable, "-m", "streamlit", "run", "app.py", f"--server.port={port}"]
+    log_path = runs_folder / "server.log"
+    added = {"BPE_EXPLORER_RUNS": str(runs_folder / "runs"), **(environment or {})}
+    with (
+        log_path.open("wb") as log,
+        subprocess.Popen(
+            command, cwd=ROOT, env={**os.environ, **added}, stdout=log, stderr=subprocess.STDOUT
+        ) as server,
+    ):
+        try:
+            _wait_for_health(f"http://127.0.0.1:{port}/_stcore/health", server, log_path)
+            yield f"http://127.0.0.1:{port}"
+        finally:
+            server.terminate()
+
+
+def _wait_for_health(url: str, server: subprocess.Popen[bytes], log_path: Path) -> None:
+    deadline = time.monotonic() + 60
+    while time.monotonic() < deadline and server.poll() is None:
+        try:
+            with urllib.request.urlopen(url, timeout=1):
+                return
+        except (urllib.error.URLError, OSError):
+            time.sleep(0.1)
+    raise RuntimeError(f"The app did not start:\n{log_path.read_text(errors='replace')[-3_000:]}")
+
+
+def launch_browser(playwright: Playwright) -> Browser:
+    """A headless Chromium; an error, never a skipped test, where there is none."""
+    return playwright.chromium.launch(executable_path=_browser_path(), args=BROWSER_OPTIONS)
+
+
+def _browser_path() -> str | None:
+    """Chromium, where scripts/get_browser.sh found or put it; None for playwright's own."""
+    named = os.environ.get("CHROMIUM")
+    if not named and BROWSER_RECORD.is_file():
+        named = BROWSER_RECORD.read_text(encoding="utf-8").strip()
+    found = (shutil.which(name) for name in ("chromium", "chromium-browser", "google-chrome"))
+    return named or next((path for path in found if path), None)

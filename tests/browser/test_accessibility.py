@@ -1,0 +1,63 @@
+"""Every page against axe's rules, light on a desk and dark on a phone."""
+
+from __future__ import annotations
+
+import pytest
+from axe_playwright_python.sync_playwright import Axe
+from playwright.sync_api import Browser, Page, expect
+
+from tests.browser.helpers import open_page
+
+pytestmark = pytest.mark.browser
+
+# The theme comes with a second run of the script, and colours take their time from one to the
+# other: half-way they have a contrast of their own.
+HAS_SETTLED = """() => {
+  const isIdle =
+    document.querySelector('[data-testid="stApp"][data-test-script-state="notRunning"]') &&
+    !document.getAnimations().some((one) => one instanceof CSSTransition);
+  if (!isIdle) window.idleSince = undefined;
+  else window.idleSince ??= performance.now();
+  return isIdle && performance.now() - window.idleSince > 500;
+}"""
+
+
+@pytest.mark.parametrize(("scheme", "width"), [("light", 1440), ("dark", 390)])
+@pytest.mark.parametrize(
+    "path",
+    [
+        *("train", "merge_loop", "pair_frequencies", "token_boundaries", "compare", "vocabulary"),
+        *("lab", "lessons"),
+    ],
+)
+def test_a_page_breaks_no_rule_of_accessibility(
+    browser: Browser, app_url: str, path: str, scheme: str, width: int
+) -> None:
+    context = browser.new_context(
+        viewport={"width": width, "height": 900},
+        color_scheme="dark" if scheme == "dark" else "light",
+    )
+    page = context.new_page()
+    open_page(page, f"{app_url}/{path}")
+    page.wait_for_function(HAS_SETTLED)
+    violations = Axe().run(page).response["violations"]
+    context.close()
+    broken = [
+        f"{violation['id']}: {node['target']}"
+        for violation in violations
+        for node in violation["nodes"]
+    ]
+    assert not broken
+
+
+def test_the_keyboard_shows_where_it_is_in_the_navigation(page: Page, app_url: str) -> None:
+    open_page(page, f"{app_url}/train")
+    link = page.get_by_test_id("stTopNavLink").first
+    for _ in range(20):
+        page.keyboard.press("Tab")
+        if link.evaluate("link => link === document.activeElement"):
+            break
+    expect(link).to_be_focused()
+    expect(link).to_have_css("outline-style", "solid")
+    expect(link).to_have_css("outline-width", "2px")
+    expect(link).to_have_css("outline-color", "rgb(29, 91, 143)")

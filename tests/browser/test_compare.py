@@ -1,0 +1,206 @@
+"""Compare rings what two tokenizers cut otherwise, and keeps its two panes together."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+from urllib.parse import quote
+
+import pytest
+from playwright.sync_api import Page, expect
+
+from bpe_core.alignment import disagreements
+from bpe_core.gpt2 import gpt2
+from tests import foreign_models as models
+from tests.browser.helpers import assert_no_traceback, open_page
+from ui.readings import excerpt
+from ui.run_store import SAMPLE_RUN_ID, load_run
+
+pytestmark = pytest.mark.browser
+
+
+def sample_disagreements() -> tuple[str, int]:
+    stored = load_run(SAMPLE_RUN_ID)
+    _, text, _ = excerpt(stored.held_out)
+    found = disagreements(stored.run.tokenizer.segments(text), gpt2().segments(text), text)
+    return text, len(found)
+
+
+def open_compare(page: Page, app_url: str) -> None:
+    open_page(page, f"{app_url}/compare")
+    expect(page.locator(".side-1 .token").first).to_be_attached()
+
+
+def test_all_disagreements_are_ringed_in_both_panes(page: Page, app_url: str) -> None:
+    open_compare(page, app_url)
+    text, n = sample_disagreements()
+    page.get_by_role("button", name="All").click()
+    for side in (0, 1):
+        pane = page.locator(f".side-{side} .scroller")
+        assert pane.evaluate("(s) => s.textContent") == text
+        rings = pane.locator(".ring").evaluate_all("(rs) => rs.map((r) => r.dataset.span)")
+        assert sorted(set(rings), key=int) == [str(k) for k in range(n)]
+        assert pane.locator(".ring .agreed").count() == 0
+        assert pane.locator(".token:not(.agreed, .none)").count() == (
+            pane.locator(".ring .token").count()
+        )
+    expect(page.locator(".steps")).to_contain_text(f"1 of {n} disagreements")
+    assert_no_traceback(page)
+
+
+def test_next_and_previous_go_round_in_both_panes(page: Page, app_url: str) -> None:
+    page.set_viewport_size({"width": 1440, "height": 1300})
+    open_compare(page, app_url)
+    page.get_by_role("button", name="Next").click()
+    expect(page.locator(".steps b")).to_have_text("2")
+    focused = [
+        page.locator(f".side-{side} .ring.focused").first.get_attribute("data-span")
+        for side in (0, 1)
+    ]
+    assert focused[0] == focused[1]
+    expect(page.locator(".current")).to_contain_text("Disagreement 2")
+    page.get_by_role("button", name="Previous").click()
+    page.get_by_role("button", name="Previous").click()
+    total = page.locator(".steps").inner_text()
+    last = re.search(r"of (\d+)", total)
+    assert last is not None
+    expect(page.locator(".steps b")).to_have_text(last[1])
+    for side in (0, 1):
+        expect(page.locator(f".side-{side} .ring.focused").first).to_be_in_viewport()
+
+
+def test_the_panes_scroll_and_light_up_together(page: Page, app_url: str) -> None:
+    open_compare(page, app_url)
+    left = page.locator(".side-0 .scroller")
+    right = page.locator(".side-1 .scroller")
+    left.evaluate("(s) => { s.scrollTop = s.scrollHeight; }")
+    room = "(s) => s.scrollHeight - s.clientHeight - s.scrollTop"
+    page.wait_for_function(
+        "() => { const find = (root) => { for (const e of root.querySelectorAll('*')) {"
+        " if (e.matches('.side-1 .scroller')) return e;"
+        " const inner = e.shadowRoot && find(e.shadowRoot); if (inner) return inner; } };"
+        " return find(document).scrollTop > 0; }"
+    )
+    assert right.evaluate(room) < 60
+    left.evaluate("(s) => { s.scrollTop = 0; }")
+    left.locator(".ring .token").first.hover()
+    lit = """(s) => [...s.querySelectorAll(".token")].filter(
+        (token) => getComputedStyle(token).boxShadow.split("inset").length > 2).length"""
+    assert right.evaluate(lit) >= 1
+
+
+def test_the_verdict_and_the_badge_are_there(page: Page, app_url: str) -> None:
+    open_compare(page, app_url)
+    expect(page.locator(".verdict")).to_contain_text("than GPT-2, with a vocabulary")
+    expect(page.locator(".badge")).to_have_text(re.compile(r"✓ exact: (\d+) of \1"))
+    assert page.locator("td.better").count() > 0
+
+
+def test_a_figure_says_what_it_is_to_the_keyboard_too(page: Page, app_url: str) -> None:
+    open_compare(page, app_url)
+    name = page.locator("summary").get_by_text("Tokens per word", exact=True)
+    meaning = page.locator("summary + p").filter(has_text="Fertility")
+    expect(meaning).to_be_hidden()
+    name.focus()
+    page.keyboard.press("Enter")
+    expect(meaning).to_be_visible()
+    name.click()
+    expect(meaning).to_be_hidden()
+
+
+def test_text_from_token_boundaries_is_compared_too(page: Page, app_url: str) -> None:
+    text = "<script>window.harmed=1</script> naïveté"
+    open_page(page, f"{app_url}/token_boundaries?text={quote(text)}")
+    expect(page.locator(".view .token").first).to_be_attached()
+    page.get_by_role("link", name="Compare").click()
+    expect(page.get_by_role("heading", level=1, name="Compare")).to_be_visible()
+    page.get_by_text("Your text", exact=True).click()
+    expect(page.locator("textarea")).to_have_value(text)
+    expect(page.locator(".side-1 .scroller")).to_contain_text("naïveté")
+    assert page.evaluate("window.harmed") is None
+
+
+def test_nothing_overflows_on_a_phone(page: Page, app_url: str) -> None:
+    page.set_viewport_size({"width": 390, "height": 844})
+    open_compare(page, app_url)
+    main = page.locator('[data-testid="stMain"]')
+    assert main.evaluate("(m) => m.scrollWidth - m.clientWidth") == 0
+
+
+def test_a_third_tokenizer_joins_from_a_file_with_a_hostile_name(page: Page, app_url: str) -> None:
+    open_compare(page, app_url)
+    peer = models.word_piece().to_str().encode()
+    name = "<img src=x onerror=harmed=1>\u202e.json"
+    page.get_by_role("button", name="Add a tokenizer").click()
+    page.locator('input[type="file"]').set_input_files(
+        {"name": name, "mimeType": "application/json", "buffer": peer}
+    )
+    page.get_by_role("button", name="Add from files").click()
+    expect(page.locator(".side-2 .token").first).to_be_attached()
+    expect(page.locator(".card").nth(2)).to_contain_text("encoded by tokenizers")
+    expect(page.locator(".card").nth(2)).to_contain_text("U+202E.json")
+    expect(page.locator("h2").filter(has_text="reading")).to_have_text(
+        "One passage, three readings"
+    )
+    text, _ = sample_disagreements()
+    for side in range(3):
+        assert page.locator(f".side-{side} .scroller").evaluate("(s) => s.textContent") == text
+    page.locator(".side-2 .scroller").focus()
+    page.keyboard.press("ArrowRight")
+    focused = [
+        page.locator(f".side-{side} .ring.focused").first.get_attribute("data-span")
+        for side in range(3)
+    ]
+    assert len(set(focused)) == 1
+    page.locator(".side-2 .scroller").evaluate("(s) => { s.scrollTop = s.scrollHeight; }")
+    expect(page.locator(".side-0 .scroller")).to_have_js_property("scrollLeft", 0)
+    page.wait_for_function(
+        "() => { const all = []; const find = (root) => { for (const e of"
+        " root.querySelectorAll('*')) { if (e.matches('.pane .scroller')) all.push(e);"
+        " if (e.shadowRoot) find(e.shadowRoot); } }; find(document);"
+        " return all.length === 3 && all.every((s) => s.scrollTop > 0); }"
+    )
+    page.keyboard.press("Escape")
+    page.get_by_role("button", name="Remove <img").click()
+    expect(page.locator(".side-2")).to_have_count(0)
+    assert page.evaluate("window.harmed") is None
+    assert_no_traceback(page)
+
+
+def test_the_report_is_one_file_that_opens_without_a_network(
+    page: Page, offline_page: Page, app_url: str, tmp_path: Path
+) -> None:
+    open_compare(page, app_url)
+    said = page.locator(".verdict p").first.inner_text()
+    with page.expect_download() as download:
+        page.get_by_role("button", name="Download the report").click()
+    assert download.value.suggested_filename == "tokenizers-compared.html"
+    saved = tmp_path / "report.html"
+    download.value.save_as(saved)
+    for scheme, width in (("light", 1_000), ("dark", 390)):
+        offline_page.set_viewport_size({"width": width, "height": 800})
+        offline_page.emulate_media(color_scheme="dark" if scheme == "dark" else "light")
+        offline_page.goto(saved.as_uri())
+        expect(offline_page.locator("blockquote")).to_contain_text(said)
+        assert (
+            offline_page.evaluate(
+                "document.documentElement.scrollWidth - document.documentElement.clientWidth"
+            )
+            == 0
+        )
+
+
+def test_a_word_of_ones_own_is_taken_apart_as_text(page: Page, app_url: str) -> None:
+    open_compare(page, app_url)
+    field = page.get_by_label("A word; a space before it counts")
+    word = " <img src=x onerror=harmed=1>"
+    field.fill(word)
+    field.press("Enter")
+    expect(page.locator(".word .tile", has_text="=").first).to_be_visible()
+    for side in page.locator(".word").all():
+        tokens = side.locator(".tree > li > .tile:first-child").all_text_contents()
+        # A space is drawn, not written.
+        assert "".join(tokens) == word.replace(" ", "")
+    assert page.locator(".word").count() == 2
+    assert page.evaluate("window.harmed") is None
+    assert page.locator(".word img").count() == 0

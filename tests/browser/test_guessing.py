@@ -1,0 +1,198 @@
+"""Guessing the next merge: hidden until named, judged by the counts, scored once."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+from playwright.sync_api import Page, expect
+
+from bpe_core.corpus import Corpus
+from bpe_core.runs import TrainingRun
+from bpe_core.training import train
+from bpe_core.types import TrainingConfig
+from tests.browser.player import Player, saved_replay
+
+pytestmark = pytest.mark.browser
+
+# Before the first merge: u g 20, u n 16, h u 15, p u 17, g s 5, b u 4.
+HUG_WORDS = {"hug": 10, "pug": 5, "pun": 12, "bun": 4, "hugs": 5}
+
+
+@pytest.fixture(scope="module")
+def run() -> TrainingRun:
+    config = TrainingConfig(12, pretokenizer="none", base="characters", special_tokens=())
+    return train(Corpus.from_word_counts(HUG_WORDS), config)
+
+
+@pytest.fixture
+def player(offline_page: Page, run: TrainingRun, tmp_path: Path) -> Player:
+    player = Player.on(offline_page, saved_replay(run, tmp_path, title="hug"))
+    player.toggle_guessing()
+    return player
+
+
+def test_the_answer_is_nowhere_while_it_is_asked(player: Player) -> None:
+    player.expect_sentence("Which pair comes next?")
+    assert player.ringed() == []
+    expect(player.page.locator(".player .race")).to_be_hidden()
+    expect(player.page.locator(".player .because")).to_have_text(
+        "First your guess, then the counts."
+    )
+    expect(player.page.locator(".player .candidate")).to_have_count(6)
+    expect(player.page.locator(".player .risen li")).to_have_count(0)
+    expect(player.page.locator(".player .spoken")).to_have_text(
+        "0 of 5 merges. Which pair comes next?"
+    )
+
+
+def test_a_right_guess_is_said_with_its_lead_and_scored(player: Player) -> None:
+    player.guess("u, g")
+    player.expect_verdict("Right. ug occurs 20 times, 3 more than the next.")
+    player.expect_score("1 of 1 right")
+    player.expect_sentence("Next, merge 1")
+    assert player.ringed()
+
+
+def test_a_wrong_guess_is_said_with_what_it_lacks(player: Player) -> None:
+    player.guess("h, u")
+    player.expect_verdict("Not this one. hu occurs 15 times, 5 fewer.")
+    player.expect_score("0 of 1 right")
+
+
+def test_two_tiles_of_a_word_can_be_clicked(player: Player) -> None:
+    player.choose("frequent")
+    word = player.page.locator(".player .word").filter(has_text="hugs")
+    box = word.locator(".tile").nth(2).bounding_box()
+    assert box is not None
+    player.page.mouse.move(box["x"] + 2, box["y"] + 10)
+    expect(word.locator(".tile.pointed")).to_have_text(["u", "g"])
+    player.page.mouse.click(box["x"] + 2, box["y"] + 10)
+    player.expect_verdict("Right. ug occurs 20 times, 3 more than the next.")
+
+
+def test_a_step_forward_in_place_of_a_guess_shows_the_pair_and_scores_nothing(
+    player: Player,
+) -> None:
+    player.press("forward")
+    player.expect_step(0)
+    player.expect_sentence("Next, merge 1")
+    player.expect_score("")
+    player.press("forward")
+    player.expect_step(1)
+    player.expect_sentence("Which pair comes next?")
+
+
+def test_playing_stops_at_the_next_question(player: Player) -> None:
+    player.guess("u, g")
+    player.press("play")
+    player.expect_step(1)
+    player.expect_playing(False)
+    player.expect_sentence("Which pair comes next?")
+    player.press("back")
+    player.expect_sentence("Next, merge 1")  # guessed before: shown, not asked again
+    player.expect_verdict("Right. ug occurs 20 times, 3 more than the next.")
+
+
+def test_the_keyboard_alone_guesses_and_goes_on(player: Player) -> None:
+    player.page.locator(".player .guess input").focus()
+    player.page.keyboard.press("Space")
+    player.expect_sentence("Next, merge 1")
+    player.page.keyboard.press("Space")
+    player.expect_sentence("Which pair comes next?")
+    player.page.get_by_role("button", name="u, g").focus()
+    player.page.keyboard.press("Enter")
+    player.expect_score("1 of 1 right")
+    player.page.keyboard.press("Enter")  # the step forward has the keyboard now
+    player.expect_step(1)
+    expect(player.page.locator(".player .candidate").first).to_be_focused()
+    player.page.keyboard.press("Enter")
+    expect(player.page.locator(".player .score")).to_contain_text("of 2 right")
+
+
+def test_nothing_is_asked_after_the_last_merge(player: Player) -> None:
+    player.press("last")
+    player.expect_sentence("All 5 merges are done")
+    expect(player.page.locator(".player .candidate")).to_have_count(0)
+    expect(player.page.locator(".player .race")).to_be_visible()
+
+
+def test_guessing_animates_nothing_with_reduced_motion(
+    offline_page: Page, run: TrainingRun, tmp_path: Path
+) -> None:
+    offline_page.emulate_media(reduced_motion="reduce")
+    player = Player.on(offline_page, saved_replay(run, tmp_path, title="hug"))
+    player.toggle_guessing()
+    player.guess("u, g")
+    assert (
+        offline_page.evaluate("document.querySelector('#player').shadowRoot.getAnimations().length")
+        == 0
+    )
+    player.press("forward")
+    player.expect_step(1)
+
+
+def test_any_pair_of_a_tie_is_right_and_the_rule_is_said(
+    offline_page: Page, tmp_path: Path
+) -> None:
+    tied = train(Corpus.from_text("ab cd ab cd"), TrainingConfig(258, pretokenizer="whitespace"))
+    player = Player.on(offline_page, saved_replay(tied, tmp_path, title="tie"))
+    player.toggle_guessing()
+    player.guess("c, d")
+    player.expect_verdict(
+        "Right. cd occurs twice, as often as any. Another goes first: the lower ids win."
+    )
+    player.expect_score("1 of 1 right")
+
+
+def test_a_pair_beyond_the_list_is_not_judged_where_more_tie_than_are_listed(
+    offline_page: Page, tmp_path: Path
+) -> None:
+    twelve = "ab cd ef gh ij kl mn op qr st uv wx"
+    tied = train(Corpus.from_text(twelve), TrainingConfig(260, pretokenizer="whitespace"))
+    player = Player.on(offline_page, saved_replay(tied, tmp_path, title="tie"))
+    player.toggle_guessing()
+    player.choose("frequent")
+    word = offline_page.locator(".player .word").filter(has_text="wx")
+    word.locator(".tile").first.click()
+    player.expect_verdict("wx is not on the list, and 12 pairs tie: take one of the list.")
+    player.expect_score("")
+    player.expect_sentence("Which pair comes next?")
+
+
+def test_after_a_guess_nothing_tells_the_winners_to_come(player: Player) -> None:
+    player.guess("h, u")
+    player.expect_score("0 of 1 right")
+    assert [count for _, _, count in player.race()] == [20, 15]  # the winner, and the pair guessed
+    expect(player.page.locator(".player .race-note")).to_contain_text("stay hidden")
+    expect(player.page.locator(".player .margin")).to_have_text("3 over the next")
+    expect(player.page.locator(".player .risen")).to_have_text("not said while you guess")
+    expect(player.page.locator(".player .words-part h2")).to_have_text("Words that merge 1 changes")
+    player.toggle_guessing()
+    assert len(player.race()) == 6
+    expect(player.page.locator(".player .risen li").first).to_contain_text("+")
+
+
+def test_the_score_is_kept_over_a_refresh(player: Player) -> None:
+    player.guess("u, g")
+    player.press("forward")
+    player.expect_sentence("Which pair comes next?")
+    player.guess("h, ug")
+    player.expect_score("1 of 2 right")
+    player.page.reload()
+    player.expect_score("1 of 2 right")
+    player.expect_verdict("Right. ug occurs 20 times, 3 more than the next.")
+    player.press("forward")
+    player.expect_score("1 of 2 right")
+    player.expect_sentence("Next, merge 2")  # guessed before: not asked again
+
+
+@pytest.mark.parametrize("width", [390, 1440])
+def test_the_page_keeps_its_height_from_question_to_answer(player: Player, width: int) -> None:
+    player.page.set_viewport_size({"width": width, "height": 900})
+    root = player.page.locator(".player")
+    asked = root.evaluate("e => e.getBoundingClientRect().height")
+    player.guess("h, u")
+    player.expect_score("0 of 1 right")
+    assert root.evaluate("e => e.getBoundingClientRect().height") == asked
+    assert player.page.evaluate("document.documentElement.scrollWidth") <= width

@@ -1,0 +1,43 @@
+"""The Lab in a real browser: measure, leave, come back by the address, cancel."""
+
+from __future__ import annotations
+
+import re
+
+import pytest
+from playwright.sync_api import Page, expect
+
+from tests.browser.helpers import assert_no_traceback, open_page, wait_until_idle
+
+pytestmark = pytest.mark.browser
+
+
+def test_encoders_are_measured_and_the_address_brings_the_figures_back(
+    page: Page, app_url: str
+) -> None:
+    open_page(page, f"{app_url}/lab")
+    expect(page.get_by_text("Longest match cuts")).to_be_visible()
+    page.get_by_role("button", name="Measure encoders").click()
+    expect(page.get_by_text(re.compile(r"Step \d+ of \d+, [\d.]+ a second, about"))).to_be_visible()
+    address = page.url
+    assert "encoding=" in address
+    page.get_by_role("link", name="Compare").click()
+    expect(page.get_by_role("heading", level=1)).to_have_text("Compare")
+    open_page(page, address)
+    table = page.get_by_role("table", name=re.compile("^Encoders"))
+    expect(
+        table.get_by_role("row", name=re.compile("^Trie with backtracking.*equal"))
+    ).to_be_visible()
+    expect(table.get_by_role("row", name=re.compile("^Longest match.*differ"))).to_be_visible()
+    expect(table.get_by_role("row")).to_have_count(9)
+    assert_no_traceback(page)
+
+
+def test_a_measurement_is_cancelled_at_once(page: Page, app_url: str) -> None:
+    open_page(page, f"{app_url}/lab?lab_tokenizer=GPT-2")
+    page.get_by_role("button", name="Measure encoders").click()
+    page.get_by_role("button", name="Cancel").click()
+    expect(page.get_by_text("The measurement was cancelled.")).to_be_visible()
+    wait_until_idle(page)
+    expect(page.get_by_role("button", name="Measure encoders")).to_be_enabled()
+    assert_no_traceback(page)

@@ -1,0 +1,52 @@
+"""The lessons in a real browser: step by step by keyboard, and on words of one's own."""
+
+from __future__ import annotations
+
+import pytest
+from playwright.sync_api import Page, expect
+
+from tests.browser.helpers import assert_no_traceback, open_page, wait_until_idle
+
+pytestmark = pytest.mark.browser
+
+
+def test_the_keyboard_leads_through_a_lesson_and_the_address_keeps_the_step(
+    page: Page, app_url: str
+) -> None:
+    open_page(page, f"{app_url}/lessons")
+    heading = page.get_by_role("heading", level=2)
+    expect(heading).to_have_text("From words to symbols")
+    for place, shown in ((2, "Count the neighbours"), (3, "Choose the most frequent")):
+        page.get_by_role("button", name="Next", exact=True).focus()
+        page.keyboard.press("Enter")
+        expect(heading).to_have_text(shown)
+        expect(page.get_by_text(f"Step {place} of 6")).to_be_visible()
+    wait_until_idle(page)
+    expect(page.get_by_role("note")).to_contain_text("It is (g, </w>), with 18.")
+    source = page.get_by_role("region", name="Source of choose_pair")
+    source.focus()
+    expect(source).to_be_focused()
+    page.reload()
+    expect(heading).to_have_text("Choose the most frequent")
+    assert_no_traceback(page)
+
+
+def test_everything_follows_the_visitor_s_words_and_none_of_them_is_markup(
+    page: Page, app_url: str
+) -> None:
+    alarms: list[str] = []
+    page.on("dialog", lambda dialog: alarms.append(dialog.message))
+    open_page(page, f"{app_url}/lessons?step_of_1=Pairs")
+    pairs = page.get_by_role("list", name="The most frequent pairs")
+    expect(pairs.get_by_role("listitem").first).to_contain_text("18")
+    page.get_by_label("Words and their counts. Change them.").fill(
+        "<img/src=x/onerror=alert(1)> 40\nbanana 7"
+    )
+    expect(pairs.get_by_role("listitem").first).to_contain_text("80")
+    result = page.get_by_role("region", name="The call and what it gave")
+    expect(result).to_contain_text("('<', 'i'): 40")
+    expect(page.get_by_role("note")).to_contain_text("Computed here, on its own words")
+    page.get_by_role("button", name="As in the lesson").click()
+    expect(pairs.get_by_role("listitem").first).to_contain_text("18")
+    assert_no_traceback(page)
+    assert alarms == []

@@ -1,0 +1,66 @@
+"""The merge loop against axe's rules where a visitor guesses, and in a saved replay."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Literal
+
+import pytest
+from axe_playwright_python.sync_playwright import Axe
+from playwright.sync_api import Page, expect
+
+from bpe_core.corpus import Corpus
+from bpe_core.training import train
+from bpe_core.types import TrainingConfig
+from tests.browser.player import Player, saved_replay
+
+pytestmark = pytest.mark.browser
+
+SCHEMES: list[tuple[Literal["light", "dark"], int]] = [("light", 1440), ("dark", 390)]
+
+
+def broken_rules(page: Page) -> list[str]:
+    """Each rule that is broken, with the elements that break it; colours in motion have settled."""
+    page.wait_for_function("() => document.getAnimations().length === 0")
+    return [
+        f"{violation['id']}: {node['target']}"
+        for violation in Axe().run(page).response["violations"]
+        for node in violation["nodes"]
+    ]
+
+
+@pytest.mark.parametrize(("scheme", "width"), SCHEMES)
+def test_asking_and_answering_break_no_rule(
+    page: Page, app_url: str, scheme: Literal["light", "dark"], width: int
+) -> None:
+    page.emulate_media(color_scheme=scheme, reduced_motion="reduce")
+    page.set_viewport_size({"width": width, "height": 900})
+    player = Player.open(page, f"{app_url}/merge_loop?step=45")
+    player.toggle_guessing()
+    player.expect_sentence("Which pair comes next?")
+    assert broken_rules(page) == []
+    page.locator(".player .candidate").first.click()
+    expect(page.locator(".player .score")).to_contain_text("of 1 right")
+    assert broken_rules(page) == []
+    player.toggle_guessing()
+    player.go_to("zyzzyva")
+    expect(page.locator(".player .jump-problem")).not_to_be_empty()
+    assert broken_rules(page) == []
+
+
+@pytest.mark.parametrize(("scheme", "width"), SCHEMES)
+def test_a_replay_breaks_no_rule(
+    offline_page: Page, tmp_path: Path, scheme: Literal["light", "dark"], width: int
+) -> None:
+    offline_page.emulate_media(color_scheme=scheme)
+    offline_page.set_viewport_size({"width": width, "height": 900})
+    text = "hug hugs pug \u202eabc 日本 aaaa"
+    run = train(Corpus.from_text(f"{text} {text}"), TrainingConfig(270))
+    player = Player.on(
+        offline_page, saved_replay(run, tmp_path, title="Words", text="hug \x00 </w>")
+    )
+    for mode in ("touched", "frequent", "yours"):
+        player.choose(mode)
+        assert broken_rules(offline_page) == []
+    player.press("last")
+    assert broken_rules(offline_page) == []

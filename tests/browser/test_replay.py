@@ -1,0 +1,76 @@
+"""The saved replay plays from the disk with the network off, as the page it was saved from."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+from playwright.sync_api import Page, expect
+
+from bpe_core.corpus import Corpus
+from bpe_core.training import train
+from bpe_core.types import TrainingConfig
+from tests.browser.helpers import open_page
+from tests.browser.player import Player, saved_replay
+
+pytestmark = pytest.mark.browser
+
+HOSTILE = '</script><script>window.hacked=1</script><img src=x onerror="window.hacked=1">'
+
+
+def test_the_button_saves_a_file_that_plays_to_the_end_offline(
+    page: Page, offline_page: Page, app_url: str, tmp_path: Path
+) -> None:
+    open_page(page, f"{app_url}/merge_loop?step=3830&words=don%27t")
+    expect(page.locator(".player .position b")).to_have_text("3,830")
+    with page.expect_download() as download:
+        page.get_by_role("button", name="Save as a replay").click()
+    file = tmp_path / download.value.suggested_filename
+    download.value.save_as(file)
+    player = Player.on(offline_page, file.as_uri())
+    player.expect_step(3_830)
+    player.choose("yours")
+    expect(offline_page.locator(".player .word")).to_have_count(2)
+    player.choose("8")
+    player.press("play")
+    player.expect_step(3_839)
+    player.expect_playing(False)
+    player.expect_sentence("It stopped because the vocabulary reached 4,096.")
+    player.press("first")
+    player.expect_step(0)
+
+
+def test_markup_in_a_saved_run_is_text(offline_page: Page, tmp_path: Path) -> None:
+    corpus = Corpus.from_text(" ".join([HOSTILE, "\x00", "🧩</w>"] * 4))
+    run = train(corpus, TrainingConfig(400, pretokenizer="whitespace"))
+    player = Player.on(offline_page, saved_replay(run, tmp_path, title=HOSTILE, text=HOSTILE))
+    expect(offline_page.get_by_role("heading", level=1)).to_have_text(HOSTILE)
+    player.press("last")
+    expect(offline_page.locator(".player .words")).to_contain_text("<script>")
+    player.choose("yours")
+    expect(offline_page.locator(".player .words")).to_contain_text("onerror=")
+    assert offline_page.evaluate("window.hacked") is None
+    assert offline_page.locator("img, .words script").count() == 0
+
+
+def test_a_replay_without_own_words_offers_none(offline_page: Page, tmp_path: Path) -> None:
+    run = train(Corpus.from_text("hug hugs"), TrainingConfig(258))
+    player = Player.on(offline_page, saved_replay(run, tmp_path, title="hug"))
+    expect(offline_page.locator(".player input[value=yours]")).to_have_count(0)
+    player.press("forward")
+    player.expect_step(1)
+    player.expect_sentence("The one merge is done")
+
+
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+def test_a_replay_follows_the_browser_s_theme_and_width(
+    offline_page: Page, tmp_path: Path, scheme: str
+) -> None:
+    run = train(Corpus.from_text("hug hugs pugs"), TrainingConfig(260))
+    dark = scheme == "dark"
+    offline_page.emulate_media(color_scheme="dark" if dark else "light")
+    offline_page.set_viewport_size({"width": 390, "height": 844})
+    Player.on(offline_page, saved_replay(run, tmp_path, title="hug " * 40))
+    ground = offline_page.evaluate("getComputedStyle(document.documentElement).backgroundColor")
+    assert ground == ("rgb(23, 22, 20)" if dark else "rgb(253, 252, 250)")
+    assert offline_page.evaluate("document.documentElement.scrollWidth") == 390

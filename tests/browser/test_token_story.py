@@ -1,0 +1,126 @@
+"""A chosen token tells how its word was merged and which training lines it comes from."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+from urllib.parse import quote
+
+import pytest
+from axe_playwright_python.sync_playwright import Axe
+from playwright.sync_api import Browser, Locator, Page, expect
+
+from bpe_core.corpus import Corpus
+from bpe_core.training import train
+from bpe_core.types import TrainingConfig
+from tests.browser.helpers import assert_no_traceback, open_page, wait_until_idle
+from tests.browser.serving import running_app
+from ui.run_store import write_run
+
+pytestmark = pytest.mark.browser
+
+HOSTILE_RUN, OLD_RUN = "5" * 32, "6" * 32
+HOSTILE_LINE = (
+    '<script>window.harmed = 1</script> <img src=x onerror="window.harmed = 1"> &amp; **b** $x^2$ '
+    "\ufeff\u202e\x00 zug"
+)
+
+
+@pytest.fixture(scope="module")
+def hostile_url(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
+    """The app with a run that learned from markup, and one whose training text wasn't kept."""
+    folder = Path(tmp_path_factory.mktemp("stories"))
+    (folder / "runs").mkdir()
+    training = Corpus.from_documents([f"{HOSTILE_LINE}\n" * 4], names=["<b>a</b>.txt"])
+    run = train(training, TrainingConfig(vocab_size=300))
+    _, nothing = Corpus.from_text("x").split(0.0)
+    write_run(folder / "runs" / HOSTILE_RUN, "markup", run, nothing, training=training)
+    write_run(folder / "runs" / OLD_RUN, "old", run, nothing)
+    with running_app(folder) as url:
+        yield url
+
+
+def steps(page: Page) -> Locator:
+    return page.get_by_role("table", name="The pre-token after each merge")
+
+
+def origin(page: Page) -> Locator:
+    return page.locator(".origin")
+
+
+def test_clicking_a_token_shows_its_steps_and_its_training_lines(page: Page, app_url: str) -> None:
+    open_page(page, f"{app_url}/token_boundaries?text={quote('the iterator yields')}")
+    token = page.locator(".view .scroller .token").filter(has_text="iterator")
+    token.click()
+    expect(page.get_by_text("The pre-token ·iterator.")).to_be_visible()
+    expect(steps(page).locator("tbody tr")).to_have_count(9)
+    expect(steps(page).locator("tbody tr").last).to_contain_text("iterator")
+    expect(origin(page)).to_contain_text("26 times in the training text")
+    expect(origin(page).locator(".lines li")).to_have_count(6)
+    for hit in origin(page).locator(".lines .hit").all_inner_texts():
+        assert hit == " iterator"
+    # Another token, by keyboard; and another text, which has other tokens.
+    scroller = page.locator(".view .scroller")
+    scroller.focus()
+    page.keyboard.press("Home")
+    expect(page.get_by_text("The pre-token the.")).to_be_visible()
+    page.locator("textarea").fill("classes")
+    expect(page.get_by_text("The pre-token classes.")).to_be_visible()
+    assert_no_traceback(page)
+
+
+def test_of_gpt2_it_is_said_that_its_training_text_is_unknown(page: Page, app_url: str) -> None:
+    open_page(page, f"{app_url}/token_boundaries?tokenizer=GPT-2&text=unbelievably")
+    expect(steps(page).locator("tbody tr").first).to_contain_text("start")
+    expect(origin(page)).to_contain_text("never published")
+
+
+def test_training_text_is_shown_as_text_and_nothing_of_it_runs(
+    page: Page, hostile_url: str
+) -> None:
+    open_page(page, f"{hostile_url}/token_boundaries?run={HOSTILE_RUN}&text={quote(HOSTILE_LINE)}")
+    scroller = page.locator(".view .scroller")
+    scroller.focus()
+    page.keyboard.press("Home")
+    expect(origin(page).locator(".lines .place").first).to_have_text("<b>a</b>.txt, line 1")
+    for _ in range(4):
+        page.keyboard.press("ArrowRight")
+    expect(page.locator(".details .label")).to_have_text("Token 5")
+    wait_until_idle(page)
+    assert origin(page).locator("script, img, b, a").count() == 0
+    assert page.evaluate("window.harmed") is None
+    assert_no_traceback(page)
+
+
+def test_a_run_without_its_training_text_says_so(page: Page, hostile_url: str) -> None:
+    open_page(page, f"{hostile_url}/token_boundaries?run={OLD_RUN}&text=script")
+    expect(origin(page)).to_contain_text("The training text was not kept with this run")
+    assert_no_traceback(page)
+
+
+@pytest.mark.parametrize(("scheme", "width"), [("light", 1440), ("dark", 390)])
+def test_a_chosen_token_breaks_no_rule_of_accessibility(
+    browser: Browser, app_url: str, scheme: str, width: int
+) -> None:
+    context = browser.new_context(
+        viewport={"width": width, "height": 900},
+        color_scheme="dark" if scheme == "dark" else "light",
+    )
+    page = context.new_page()
+    open_page(page, f"{app_url}/token_boundaries?text={quote('the iterator yields 日本 🧩')}")
+    page.locator(".view .scroller .token").filter(has_text="iterator").click()
+    expect(origin(page)).to_contain_text("26 times in the training text")
+    # Right below the text, where whoever tapped looks.
+    details = page.locator(".view .details").bounding_box()
+    ids = page.locator(".view .ids").bounding_box()
+    assert details is not None
+    assert ids is not None
+    assert width > 860 or details["y"] < ids["y"]
+    main = page.locator('[data-testid="stMain"]')
+    assert main.evaluate("(m) => m.scrollWidth - m.clientWidth") == 0
+    page.wait_for_function(
+        "() => !document.getAnimations().some((a) => a instanceof CSSTransition)"
+    )
+    violations = Axe().run(page).response["violations"]
+    context.close()
+    assert [(v["id"], [node["target"] for node in v["nodes"]]) for v in violations] == []

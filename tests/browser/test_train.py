@@ -1,0 +1,211 @@
+"""Train in a real browser: from an uploaded file to a run that other people can open."""
+
+from __future__ import annotations
+
+import argparse
+import re
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from playwright.sync_api import Browser, Page, expect
+from tokenizers import Tokenizer as HuggingFaceTokenizer
+
+from bpe_core.corpus import read_corpus
+from bpe_core.training import train
+from bpe_core.types import TrainingConfig
+from tests.browser.helpers import assert_no_traceback, open_page, wait_until_idle
+from tests.browser.serving import running_app
+
+pytestmark = pytest.mark.browser
+
+# A real file that every machine has; its text differs between versions of Python.
+REAL_FILE = Path(argparse.__file__)
+
+
+def choose(page: Page, name: str) -> None:
+    """Presses one segment of a segmented control."""
+    page.get_by_test_id("stMain").get_by_text(name, exact=True).click()
+    wait_until_idle(page)
+
+
+def upload(page: Page, path: Path) -> None:
+    choose(page, "Upload")
+    page.get_by_test_id("stFileUploader").locator("input").set_input_files(path)
+    expect(page.get_by_test_id("stFileUploader")).to_contain_text(path.name)
+    wait_until_idle(page)
+
+
+def set_vocabulary(page: Page, size: int) -> None:
+    slider = page.get_by_role("slider", name="Vocabulary size")
+    slider.press("Home")
+    sentence = page.get_by_text(re.compile(r"^Vocabulary size [\d,]+ ="))
+    expect(sentence).to_contain_text("Vocabulary size 257")
+    while f"Vocabulary size {size:,} " not in sentence.inner_text():
+        before = sentence.inner_text()
+        slider.press("ArrowRight")
+        expect(sentence).not_to_have_text(before)
+    wait_until_idle(page)
+
+
+def train_to_the_end(page: Page) -> str:
+    """Presses Train, waits for the result, and gives the id in the address."""
+    page.get_by_role("button", name="Train", exact=True).click()
+    page.wait_for_url(re.compile(r"[?&]run=[0-9a-f]{32}"))
+    expect(page.get_by_role("heading", name="Trained")).to_be_visible()
+    wait_until_idle(page)
+    found = re.search(r"[?&]run=([0-9a-f]{32})", page.url)
+    assert found
+    return found[1]
+
+
+def test_an_uploaded_file_becomes_a_run_that_a_refresh_and_a_link_bring_back(
+    page: Page, browser: Browser, app_url: str
+) -> None:
+    training, held_out = read_corpus([REAL_FILE]).split(0.08, seed=0)
+    expected = train(training, TrainingConfig(vocab_size=512))
+
+    open_page(page, app_url)
+    expect(page.get_by_text("3,839 merges.")).to_be_visible()
+    upload(page, REAL_FILE)
+    expect(page.get_by_text(f"{training.n_bytes:,}", exact=True)).to_be_visible()
+    expect(page.get_by_text(f"{held_out.n_bytes:,} more bytes")).to_be_visible()
+    set_vocabulary(page, 512)
+    run_id = train_to_the_end(page)
+    tokens = f"{int(expected.tokens_after[-1]):,}"
+    expect(page.get_by_test_id("stMetricValue").nth(1)).to_have_text(tokens)
+    assert_no_traceback(page)
+
+    page.reload()
+    wait_until_idle(page)
+    expect(page.get_by_test_id("stMetricValue").nth(1)).to_have_text(tokens)
+    expect(page.get_by_role("button", name=f"Run: {REAL_FILE.name}")).to_be_visible()
+
+    page.get_by_role("link", name="Pair frequencies").click()
+    expect(page.get_by_role("heading", level=1)).to_have_text("Pair frequencies")
+    page.wait_for_url(re.compile(f"run={run_id}"))
+
+    elsewhere = browser.new_page()
+    open_page(elsewhere, f"{app_url}/merge_loop?run={run_id}")
+    expect(elsewhere.get_by_role("button", name=f"Run: {REAL_FILE.name}")).to_be_visible()
+    assert_no_traceback(elsewhere)
+    elsewhere.close()
+
+
+def test_a_downloaded_tokenizer_works_in_another_tool(
+    page: Page, app_url: str, tmp_path: Path
+) -> None:
+    open_page(page, app_url)
+    with page.expect_download() as waiting:
+        page.get_by_role("button", name="tokenizer.json").click()
+    target = tmp_path / "tokenizer.json"
+    waiting.value.save_as(target)
+    theirs = HuggingFaceTokenizer.from_file(str(target))
+    assert theirs.get_vocab_size() == 4_096
+    text = "for i in range(10):\n    print(i)"
+    assert theirs.decode(theirs.encode(text).ids) == text
+
+
+@pytest.fixture
+def app_url_without_compiler(tmp_path: Path) -> Iterator[str]:
+    """A server whose trainings take their time: all in plain Python."""
+    with running_app(tmp_path, {"NUMBA_DISABLE_JIT": "1"}) as url:
+        yield url
+
+
+def test_a_long_training_shows_its_pace_and_is_cancelled(
+    page: Page, app_url_without_compiler: str
+) -> None:
+    open_page(page, app_url_without_compiler)
+    choose(page, "Paste")
+    # Words that share little: many seconds of merges.
+    words = " ".join(f"{n * 2_654_435_761 % 2**40:x}" for n in range(150_000))
+    page.get_by_label("Text to train on").fill(words)
+    page.get_by_label("Text to train on").press("Control+Enter")
+    choose(page, "Custom")
+    page.get_by_role("combobox", name="Pre-tokenizer").click()
+    page.get_by_role("option", name="whitespace").click()
+    wait_until_idle(page)
+    page.get_by_role("spinbutton", name="Vocabulary size").fill("200000")
+    page.get_by_role("spinbutton", name="Vocabulary size").press("Enter")
+    expect(page.get_by_text("Vocabulary size 200,000")).to_be_visible()
+    page.get_by_role("button", name="Train", exact=True).click()
+    expect(page.get_by_text(re.compile(r"Merge [\d,]+ of [\d,]+, [\d,]+ a second"))).to_be_visible()
+    assert "job=" in page.url
+
+    # Leave, and come back by the address.
+    address = page.url
+    page.get_by_role("link", name="Merge loop").click()
+    expect(page.get_by_role("heading", level=1)).to_have_text("Merge loop")
+    open_page(page, address)
+    expect(page.get_by_role("heading", name="Training")).to_be_visible()
+
+    page.get_by_role("button", name="Cancel").click()
+    expect(page.get_by_text("stopped early")).to_be_visible()
+    expect(page.get_by_text("It was stopped by hand")).to_be_visible()
+    assert_no_traceback(page)
+
+
+def test_bad_files_are_said_and_the_open_run_stays(
+    page: Page, app_url: str, tmp_path: Path
+) -> None:
+    picture = tmp_path / "picture.txt"
+    picture.write_bytes(b"\x89PNG\r\n\x1a\n" + bytes(range(256)) * 20)
+    empty = tmp_path / "empty.txt"
+    empty.write_bytes(b"")
+    open_page(page, app_url)
+    for path in (picture, empty):
+        upload(page, path)
+        expect(page.get_by_role("alert")).to_contain_text(path.name)
+        expect(page.get_by_role("button", name="Train", exact=True)).to_be_disabled()
+        expect(page.get_by_text("3,839 merges.")).to_be_visible()
+        page.reload()
+        wait_until_idle(page)
+
+
+def test_the_pretokens_of_a_custom_pattern_are_shown_while_it_is_written(
+    page: Page, app_url: str
+) -> None:
+    open_page(page, app_url)
+    choose(page, "Custom")
+    page.get_by_role("combobox", name="Pre-tokenizer").click()
+    page.get_by_role("option", name="your own regular expression").click()
+    wait_until_idle(page)
+    page.get_by_role("textbox", name="Regular expression").fill(r"\d")
+    page.get_by_role("textbox", name="Regular expression").press("Enter")
+    page.get_by_label("A line to try the cuts on").fill("<b>12</b>")
+    page.get_by_label("A line to try the cuts on").press("Control+Enter")
+    boxes = page.get_by_role("listitem")
+    expect(page.locator(".strip .tile")).to_have_text(["<b>", "1", "2", "</b>"])
+    expect(boxes.filter(has_text="</b>").first).to_be_visible()
+
+
+def test_another_run_is_picked_without_losing_the_first(page: Page, app_url: str) -> None:
+    open_page(page, app_url)
+    choose(page, "Weighted words")
+    choose(page, "Classroom")
+    train_to_the_end(page)
+    page.get_by_role("button", name="Run: hug and 4 more words").click()
+    page.get_by_role("menuitem", name="Python’s language reference 4,096 tokens").click()
+    expect(page.get_by_text("3,839 merges.")).to_be_visible()
+    assert "run=" not in page.url
+    page.get_by_role("button", name="Run: Python’s language reference").click()
+    page.get_by_role("menuitem", name="hug and 4 more words").click()
+    expect(page.get_by_text("hug and 4 more words: 11 merges.")).to_be_visible()
+    page.wait_for_url(re.compile("run="))
+
+
+@pytest.mark.parametrize(("width", "scheme"), [(390, "dark"), (768, "light")])
+def test_nothing_reaches_over_the_edge(
+    browser: Browser, app_url: str, width: int, scheme: str
+) -> None:
+    context = browser.new_context(
+        viewport={"width": width, "height": 900},
+        color_scheme="dark" if scheme == "dark" else "light",
+    )
+    page = context.new_page()
+    open_page(page, app_url)
+    choose(page, "Custom")
+    root = "document.documentElement"
+    assert page.evaluate(f"{root}.scrollWidth <= {root}.clientWidth")
+    context.close()

@@ -1,0 +1,74 @@
+"""Text that a tokenizer has no token for, on the pages that show tokens."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from playwright.sync_api import Page, expect
+
+from bpe_core.corpus import Corpus
+from bpe_core.training import train
+from bpe_core.types import TrainingConfig
+from tests.browser.helpers import assert_no_traceback, open_page
+from tests.browser.serving import running_app
+from ui.run_store import write_run
+
+pytestmark = pytest.mark.browser
+
+RUN_ID = "3" * 32
+
+
+@pytest.fixture(scope="module")
+def classroom_url(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
+    """The app with one run whose alphabet is that of a few words, open by `?run=`."""
+    folder = Path(tmp_path_factory.mktemp("unknown"))
+    (folder / "runs").mkdir()
+    config = TrainingConfig(
+        vocab_size=20,
+        pretokenizer="whitespace",
+        base="characters",
+        alphabet="seen",
+        end_of_word="</w>",
+        special_tokens=(),
+    )
+    run = train(Corpus.from_word_counts({"hug": 10, "ugg": 5, "gin": 3}), config)
+    _, nothing_held_out = Corpus.from_text("x").split(0.0)
+    write_run(folder / "runs" / RUN_ID, "words", run, nothing_held_out)
+    with running_app(folder) as url:
+        yield url
+
+
+def test_bytes_in_no_token_are_counted_and_do_not_count_as_compressed(
+    page: Page, classroom_url: str
+) -> None:
+    open_page(page, f"{classroom_url}/token_boundaries?run={RUN_ID}&text=hug+zzz")
+    shown = page.locator(".view .figures")
+    expect(shown).to_have_text("2 tokens7 bytes1.50 bytes per token4 bytes are in no token")
+    assert_no_traceback(page)
+
+
+def test_a_disagreement_shows_the_text_that_is_in_no_token(page: Page, classroom_url: str) -> None:
+    open_page(page, f"{classroom_url}/compare?run={RUN_ID}&passage=Your+text&text=zzz+yyy")
+    side = page.locator(".current .side").first
+    expect(side).to_contain_text("zzz")
+    expect(side).to_contain_text("in no token")
+    expect(page.locator(".current")).not_to_contain_text("no token no token")
+    assert_no_traceback(page)
+
+
+def test_the_verdict_says_first_what_cannot_be_spelled(page: Page, classroom_url: str) -> None:
+    open_page(page, f"{classroom_url}/compare?run={RUN_ID}&passage=Your+text&text=zzz+yyy+www")
+    verdict = page.locator(".verdict")
+    expect(verdict).to_contain_text("cannot spell 81.8%")
+    expect(verdict).not_to_contain_text("fewer tokens")
+
+
+def test_the_characters_of_a_token_are_its_own_without_the_marker(
+    page: Page, classroom_url: str
+) -> None:
+    open_page(page, f"{classroom_url}/token_boundaries?run={RUN_ID}&text=hug")
+    page.locator('.view .scroller [data-i="0"]').hover()
+    details = page.locator(".details")
+    expect(details).to_contain_text("3, and the end-of-word marker")

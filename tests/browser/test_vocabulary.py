@@ -1,0 +1,261 @@
+"""Vocabulary in a real browser: typing, filtering, trees, the trie, all by keyboard too."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from itertools import product
+from pathlib import Path
+from urllib.parse import quote
+
+import pytest
+from playwright.sync_api import Locator, Page, expect
+
+from bpe_core.corpus import Corpus
+from bpe_core.formats import loads
+from bpe_core.runs import TrainingRun
+from bpe_core.training import train
+from bpe_core.types import TrainingConfig
+from bpe_core.vocabulary.audit import audit, uses_in_run
+from bpe_core.vocabulary.pruning import prune
+from tests.browser.conftest import ShowFigures, running_app
+from tests.browser.helpers import SLACK, assert_no_traceback, open_page, wait_until_idle
+from ui.run_store import SAMPLE_RUN_ID, load_run, write_run
+
+pytestmark = pytest.mark.browser
+
+LARGE_ID = "200000".rjust(32, "b")
+SECONDS_TO_ANSWER = 0.6
+# From the last letter typed, so with the pause that tells that it was the last.
+SECONDS_FROM_KEY_TO_ROWS = """(table, letter) => ({
+  seconds: new Promise((resolve) => {
+    let typed = Infinity;
+    table.addEventListener("input", () => (typed = performance.now()), { once: true });
+    const watch = new MutationObserver(() => {
+      if (table.querySelector("tbody th")?.textContent !== letter) return;
+      watch.disconnect();
+      resolve((performance.now() - typed) / 1000);
+    });
+    watch.observe(table.querySelector("tbody"), { childList: true, subtree: true });
+  }),
+})"""
+
+
+def sample_tokens() -> list[bytes]:
+    vocab = load_run(SAMPLE_RUN_ID).run.tokenizer.vocab
+    return [vocab[id] for id in sorted(vocab)]
+
+
+def open_vocabulary(page: Page, app_url: str, query: str = "") -> None:
+    open_page(page, f"{app_url}/vocabulary?{query}")
+    expect(page.locator(".card .big")).to_be_visible()
+
+
+def search_field(page: Page) -> Locator:
+    return page.get_by_role("searchbox", name="Search the tokens")
+
+
+def test_search_answers_while_one_types_and_the_address_brings_it_back(
+    page: Page, app_url: str
+) -> None:
+    open_vocabulary(page, app_url)
+    status = page.locator(".found [role=status]")
+    expect(status).to_have_text("All 4,096 tokens")
+    search_field(page).press_sequentially(" the", delay=40)
+    found = [token for token in sample_tokens() if b" the" in token]
+    expect(status).to_have_text(f"{len(found)} of 4,096 tokens")
+    expect(page.locator(".vocabulary tbody tr")).to_have_count(len(found))
+    expect(search_field(page)).to_have_value(" the")
+    expect(search_field(page)).to_be_focused()
+    page.wait_for_url("**find=*the*")
+    page.reload()
+    expect(status).to_have_text(f"{len(found)} of 4,096 tokens")
+    expect(search_field(page)).to_have_value(" the")
+    page.get_by_role("button", name="Show all").click()
+    expect(status).to_have_text("All 4,096 tokens")
+    assert_no_traceback(page)
+
+
+def test_a_search_that_cannot_be_made_is_said_and_the_next_one_is_made(
+    page: Page, app_url: str
+) -> None:
+    open_vocabulary(page, app_url)
+    page.get_by_label("Search by").select_option("regex")
+    search_field(page).fill("(a")
+    alert = page.locator(".vocabulary [role=alert]")
+    expect(alert).to_contain_text("not a valid regular expression")
+    search_field(page).fill("(ab)+le$")
+    expect(alert).to_be_hidden()
+    expect(page.locator(".vocabulary tbody tr").first).to_contain_text("able")
+    page.get_by_label("Search by").select_option("bytes")
+    expect(alert).to_contain_text("is not bytes in hex")
+    search_field(page).fill("61 62 6C 65")
+    expect(page.locator(".vocabulary tbody tr").first).to_contain_text("able")
+
+
+def test_rows_are_sorted_turned_and_opened_by_keyboard(page: Page, app_url: str) -> None:
+    open_vocabulary(page, app_url)
+    sorter = page.get_by_role("button", name="Bytes", exact=True)
+    sorter.focus()
+    sorter.press("Enter")
+    header = page.locator("th.bytes")
+    expect(header).to_have_attribute("aria-sort", "descending")
+    lengths = sorted(map(len, sample_tokens()), reverse=True)
+    expect(page.locator("td.bytes").first).to_have_text(str(lengths[0]))
+    sorter.press("Enter")
+    expect(header).to_have_attribute("aria-sort", "ascending")
+    search_field(page).focus()
+    page.keyboard.press("ArrowDown")
+    page.keyboard.press("PageDown")
+    expect(page.locator(".pager span")).to_have_text("101–200 of 4,096")
+    first = page.locator(".vocabulary tbody button").first
+    expect(first).to_be_focused()
+    page.keyboard.press("ArrowDown")
+    second = page.locator(".vocabulary tbody tr").nth(1)
+    id = second.locator("td.id").inner_text()
+    page.keyboard.press("Enter")
+    expect(page.locator(".card dd").first).to_have_text(id)
+    expect(second.locator("button")).to_have_attribute("aria-current", "true")
+    page.wait_for_url(f"**token={id.replace(',', '')}*")
+
+
+def test_a_tree_leads_to_its_parts_and_to_what_is_built_on_them(page: Page, app_url: str) -> None:
+    tokenizer = load_run(SAMPLE_RUN_ID).run.tokenizer
+    id = next(id for id, token in tokenizer.vocab.items() if token == b" statement")
+    parts = tokenizer.parts(id)
+    assert parts is not None
+    open_vocabulary(page, app_url, f"token={id}")
+    tree = page.locator(".tree button")
+    expect(tree).to_have_count(2 * len(b" statement") - 1)
+    boxes = [box for box in (tile.bounding_box() for tile in tree.all()) if box]
+    top = boxes[0]
+    assert all(box["x"] >= top["x"] - 1 for box in boxes)
+    assert all(box["x"] + box["width"] <= top["x"] + top["width"] + 1 for box in boxes)
+    tree.nth(1).click()
+    expect(page.locator(".card dd").first).to_have_text(f"{parts[0]:,}")
+    built = page.locator(f'.built button[aria-label$="id {id}"]')
+    expect(built).to_have_count(1)
+    built.click()
+    expect(page.locator(".card dd").first).to_have_text(f"{id:,}")
+
+
+def test_findings_and_lengths_filter_the_table(page: Page, app_url: str) -> None:
+    run = load_run(SAMPLE_RUN_ID).run
+    audited = audit(run.tokenizer, uses_in_run(run))
+    open_vocabulary(page, app_url)
+    finding = page.get_by_role("button", name="Scaffold only")
+    finding.click()
+    status = page.locator(".found [role=status]")
+    expect(status).to_have_text(f"{len(audited.scaffolds)} of 4,096 tokens")
+    expect(finding).to_have_attribute("aria-pressed", "true")
+    bar = page.locator(".js-plotly-plot .bars .point path").nth(3)
+    bar.click(force=True)
+    chosen = [id for id in audited.scaffolds if len(run.tokenizer.vocab[id]) == 4]
+    expect(status).to_have_text(f"{len(chosen)} of 4,096 tokens")
+    expect(page.get_by_label("Least length in bytes")).to_have_value("4")
+    finding.click()
+    four = [token for token in sample_tokens() if len(token) == 4]
+    expect(status).to_have_text(f"{len(four)} of 4,096 tokens")
+
+
+def test_the_trie_is_walked_by_typing_and_by_arrow_keys(page: Page, app_url: str) -> None:
+    open_vocabulary(page, app_url, "seen_as=Trie")
+    field = page.get_by_role("searchbox", name="How tokens begin")
+    field.press_sequentially(" th", delay=40)
+    below = [token for token in sample_tokens() if token.startswith(b" th")]
+    sentence = page.locator(".sentence")
+    expect(sentence).to_contain_text(f"{len(below)} tokens begin with ·th.")
+    page.keyboard.press("ArrowDown")
+    branch = page.locator(".branch")
+    expect(branch.first).to_be_focused()
+    counts = [int(text) for text in page.locator(".branch .count").all_inner_texts()]
+    assert sum(counts) == len(below) - below.count(b" th")
+    page.keyboard.press("ArrowRight")
+    expect(page.locator(".path .step")).to_have_count(5)
+    expect(sentence).not_to_contain_text("begin with ·th.")
+    page.keyboard.press("ArrowLeft")
+    expect(sentence).to_contain_text(f"{len(below)} tokens begin with ·th.")
+    field.fill("zzzz")
+    expect(sentence).to_contain_text("No token begins with zzzz.")
+    assert_no_traceback(page)
+
+
+def test_a_pruned_tokenizer_is_taken_home(page: Page, app_url: str) -> None:
+    run = load_run(SAMPLE_RUN_ID).run
+    pruned = prune(run.tokenizer, uses_in_run(run), 10).tokenizer
+    open_vocabulary(page, app_url)
+    with page.expect_download() as waiting:
+        page.get_by_role("button", name="native").click()
+    data = Path(waiting.value.path()).read_bytes()
+    loaded = loads({"tokenizer.bpe.json": data})
+    assert loaded == pruned
+    text = "Anything at all: naïve 日本語 \x00"
+    assert loaded.decode(loaded.encode(text)) == text
+
+
+def test_hostile_text_is_shown_and_never_run(page: Page, app_url: str) -> None:
+    hostile = "<img src=x onerror=window.harmed=1>"
+    open_vocabulary(page, app_url, f"find={quote(hostile)}&by=regex&seen_as=Table")
+    expect(search_field(page)).to_have_value(hostile)
+    search_field(page).fill(f"({hostile}")
+    expect(page.locator(".vocabulary [role=alert]")).to_contain_text(hostile[:20])
+    open_vocabulary(page, app_url, f"seen_as=Trie&prefix={hostile.encode().hex()}")
+    expect(page.locator(".sentence")).to_contain_text("No token begins with <img")
+    assert page.evaluate("window.harmed") is None
+
+
+def test_nothing_overflows_on_a_phone(page: Page, app_url: str) -> None:
+    page.set_viewport_size({"width": 390, "height": 844})
+    for view in ("Table", "Trie"):
+        open_vocabulary(page, app_url, f"seen_as={view}")
+        main = page.locator('[data-testid="stMain"]')
+        assert main.evaluate("(m) => m.scrollWidth - m.clientWidth") == 0
+        for name in (".vocabulary", ".walk", ".card"):
+            for part in page.locator(name).all():
+                assert part.evaluate("(e) => e.scrollWidth - e.clientWidth") <= 0
+
+
+@pytest.fixture(scope="module")
+def large_run() -> TrainingRun:
+    """Words of three letters, so that there are 200,000 merges to learn."""
+    letters = "".join(chr(place) for place in range(0x4E00, 0x4E00 + 60))
+    words = {"".join(word): 1 for word in product(letters, repeat=3)}
+    config = TrainingConfig(
+        200_000, pretokenizer="none", base="characters", special_tokens=(), min_frequency=1
+    )
+    return train(Corpus.from_word_counts(words), config)
+
+
+@pytest.fixture(scope="module")
+def large_url(large_run: TrainingRun, tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
+    assert large_run.tokenizer.vocab_size == 200_000
+    folder = tmp_path_factory.mktemp("large")
+    (folder / "runs").mkdir()
+    _, nothing_held_out = Corpus.from_text("x").split(0.0)
+    write_run(folder / "runs" / LARGE_ID, "Words of three", large_run, nothing_held_out)
+    with running_app(folder) as url:
+        yield f"{url}/vocabulary?run={LARGE_ID}"
+
+
+def test_two_hundred_thousand_tokens_are_searched_while_one_types(
+    page: Page, large_url: str, show_figures: ShowFigures
+) -> None:
+    open_page(page, large_url)
+    expect(page.locator(".found [role=status]")).to_have_text("All 200,000 tokens")
+    # The search for unreachable tokens would take its part of the machine.
+    cancel = page.get_by_role("button", name="Cancel")
+    if cancel.count():
+        cancel.click()
+    expect(cancel).to_have_count(0)
+    field = search_field(page)
+    for by in ("", "regex"):
+        page.get_by_label("Search by").select_option(by)
+        seconds: list[float] = []
+        for letter in "丁七丈三上下丌不与丏丐丑":
+            wait_until_idle(page)
+            field.press("Control+a")
+            answered = page.locator(".vocabulary").evaluate_handle(SECONDS_FROM_KEY_TO_ROWS, letter)
+            field.press_sequentially(letter)
+            seconds.append(answered.evaluate("async ({ seconds }) => await seconds"))
+            answered.dispose()
+        show_figures(f"s from the key to the rows, of 200,000, by {by or 'text'}", seconds)
+        assert min(seconds) <= SLACK * SECONDS_TO_ANSWER

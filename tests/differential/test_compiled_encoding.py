@@ -1,0 +1,152 @@
+"""The compiled encoder against tiktoken and Hugging Face's tokenizers, on long texts."""
+
+from __future__ import annotations
+
+import sysconfig
+from functools import cache
+from pathlib import Path
+
+import numpy as np
+import pytest
+import tiktoken
+
+from bpe_core.corpus import Corpus
+from bpe_core.engine.compilation import compile_kernels
+from bpe_core.engine.encoding import CompiledEncoder
+from bpe_core.gpt2 import END_OF_TEXT, gpt2
+from bpe_core.tokenizer import Tokenizer
+from bpe_core.training import train
+from bpe_core.types import TrainingConfig
+from bpe_core.unicode.classes import class_runs
+from tests.oracles import GPT2_PATTERN, tiktoken_gpt2, tokenizers_gpt2
+
+LIBRARY = Path(sysconfig.get_paths()["stdlib"])
+
+
+@cache
+def encoder() -> CompiledEncoder:
+    return CompiledEncoder(gpt2()._table, gpt2().pretokenizer)
+
+
+def assert_same_ids(text: str) -> None:
+    expected = tiktoken_gpt2().encode_ordinary(text)
+    ids = encoder().encode(text)
+    assert ids.dtype == np.int32
+    assert encoder().to_list(ids) == expected
+    data = encoder().decode(ids)
+    assert data is not None
+    assert data.tobytes() == text.encode()
+
+
+def sources(*folders: str) -> str:
+    paths = [path for folder in folders for path in sorted((LIBRARY / folder).glob("*.py"))]
+    return "".join(path.read_text(encoding="utf-8", errors="replace") for path in paths)
+
+
+def test_a_library_of_sources_equals_both_oracles() -> None:
+    # Code and prose; the names of Unicode characters, and the encodings of many scripts.
+    text = sources("encodings", "html", "pydoc_data", "email", "json")
+    assert len(text) > 2_000_000
+    assert_same_ids(text)
+    some = text[:300_000]
+    assert encoder().encode(some).tolist() == tokenizers_gpt2().encode(some).ids
+
+
+def test_every_code_point_equals_tiktoken() -> None:
+    assert_same_ids("".join(chr(c) for c in range(0x110000) if not 0xD800 <= c < 0xE000))
+
+
+@pytest.mark.parametrize("context", ["a{}", "{}a", " {}", "'{}", "{} ", "1{}1", "{0}{0}", "\n{}\n"])
+def test_characters_of_every_class_equal_both_oracles(context: str) -> None:
+    starts, _ = class_runs()
+    code_points = {*starts, *(start - 1 for start in starts[1:]), *range(0, 0x110000, 1_000)}
+    characters = [chr(c) for c in sorted(code_points) if not 0xD800 <= c < 0xE000]
+    text = "\x00¶".join(map(context.format, characters))
+    assert_same_ids(text)
+    assert encoder().encode(text).tolist() == tokenizers_gpt2().encode(text).ids
+
+
+@pytest.mark.parametrize(
+    "unit",
+    [
+        *(
+            "a",
+            " ",
+            "\n",
+            "\t",
+            "0",
+            "1234567890",
+            "ab",
+            "é",
+            "日本語",
+            "🙂",
+            "👩\u200d👧",
+            "!",
+            "=",
+        ),
+        *(" a", "'s", "''s", "aAbB", "\u3000", " \u3000", "\u0301", "\x00", "a\u0301", "ffi", "--"),
+    ],
+)
+def test_runs_of_one_thing_equal_tiktoken(unit: str) -> None:
+    for n in (1, 15, 16, 31, 32, 33, 255, 256, 257, 4_095, 8_192, 20_000):
+        assert_same_ids((unit * n)[:n])
+        assert_same_ids(f"x {unit * (n // len(unit))}.")
+
+
+def test_random_bytes_read_as_text_equal_tiktoken() -> None:
+    noise = np.random.default_rng(0).integers(0, 256, 200_000).astype(np.uint8).tobytes()
+    assert_same_ids(noise.decode("latin-1"))
+    assert_same_ids(noise.decode(errors="replace"))
+    assert_same_ids(noise.decode("utf-16-le", errors="ignore"))
+
+
+def test_random_letters_without_a_space_equal_tiktoken() -> None:
+    random = np.random.default_rng(1)
+    for letters in ("ab", "etaoin", "abcdefghijklmnopqrstuvwxyz", "的一是不了人我在有他这"):
+        assert_same_ids("".join(random.choice(list(letters), 20_000).tolist()))
+
+
+def tiktoken_of(tokenizer: Tokenizer) -> tiktoken.Encoding:
+    # tiktoken numbers by rank: the bytes come first, then what the merges make.
+    ranks = {bytes([byte]): byte for byte in range(256)}
+    for merge in tokenizer.merges:
+        ranks[tokenizer.vocab[merge.id]] = 256 + merge.rank
+    return tiktoken.Encoding(
+        "trained", pat_str=GPT2_PATTERN, mergeable_ranks=ranks, special_tokens={}
+    )
+
+
+@pytest.mark.parametrize("vocab_size", [257, 300, 1_000, 5_000])
+def test_trained_tokenizers_equal_tiktoken_with_their_merges(vocab_size: int) -> None:
+    text = sources("json", "html") + "日本語の文章です。これは文章です。" * 50
+    tokenizer = train(Corpus.from_text(text), TrainingConfig(vocab_size)).tokenizer
+    oracle = tiktoken_of(tokenizer)
+    trained = CompiledEncoder(tokenizer._table, tokenizer.pretokenizer)
+    for sample in (text, text[::-1], "a" * 5_000, "=" * 5_000, text.replace(" ", "")):
+        tokens = [tokenizer.vocab[id] for id in trained.encode(sample).tolist()]
+        assert tokens == [oracle.decode_single_token_bytes(i) for i in oracle.encode(sample)]
+
+
+def test_the_tokenizer_gives_long_texts_to_the_kernels_unnoticed() -> None:
+    compile_kernels()
+    tokenizer = gpt2().truncated(50_000)
+    plain = Tokenizer(
+        vocab=tokenizer.vocab,
+        merges=[(merge.left, merge.right, merge.id) for merge in tokenizer.merges],
+        pretokenizer="gpt2",
+        special_tokens=tokenizer.special_tokens,
+    )
+    text = (f"Ein 日本語 🙂 text,{END_OF_TEXT} and   more\n" * 8_000)[:-1]
+    short = text[: 36 * 50]
+    for allowed in (frozenset[str](), "all"):
+        ids = tokenizer.encode(text, allowed)
+        assert ids == tiktoken_gpt2().encode(text, allowed_special=allowed, disallowed_special=())
+        assert tokenizer._kernels.worth(len(text)) is not None
+        assert tokenizer.encode_to_numpy(text, allowed).tolist() == ids
+        assert tokenizer.decode(ids) == tokenizer.decode(np.array(ids)) == text
+        assert tokenizer.encode(short, allowed) == ids[: len(plain.encode(short, allowed))]
+        segments = tokenizer.segments(text, allowed)
+        assert [segment.id for segment in segments] == ids
+        assert segments[:100] == plain.segments(short, allowed)[:100]
+    texts = [short, "", text, "x"]
+    assert tokenizer.encode_batch(texts) == [tokenizer.encode(some) for some in texts]

@@ -1,0 +1,98 @@
+"""From megabytes of real text kernels learn what Hugging Face's trainer and plain Python learn."""
+
+from __future__ import annotations
+
+import sysconfig
+from collections.abc import Callable
+from pathlib import Path
+from pydoc_data.topics import topics  # pyright: ignore[reportAttributeAccessIssue]
+from typing import get_args
+
+import pytest
+
+from bpe_core.alphabet import GrowingVocabulary
+from bpe_core.corpus import Corpus
+from bpe_core.counting import count_pretokens
+from bpe_core.engine import training as compiled_training
+from bpe_core.engine.compilation import compile_kernels
+from bpe_core.incremental import Learned, learn_merges
+from bpe_core.layout import lay_out_pretokens
+from bpe_core.pretokenizers import get_pretokenizer
+from bpe_core.reference import train_reference
+from bpe_core.types import TieBreak, TrainingConfig
+from tests.differential.test_training_against_huggingface import (
+    MULTILINGUAL,
+    assert_equal_to_huggingface,
+)
+
+N_BYTES = 8_000_000  # fewer have no 50,000 merges in them
+
+
+@pytest.fixture(scope="module", autouse=True)
+def _kernels() -> None:
+    compile_kernels()
+
+
+@pytest.fixture(scope="module")
+def documents() -> list[str]:
+    """The language reference, a text of many scripts, and Python's library source."""
+    taken = [*topics.values(), MULTILINGUAL]
+    left = N_BYTES
+    library = Path(sysconfig.get_path("stdlib"))
+    for path in (*sorted(library.glob("*.py")), *sorted(library.glob("[a-l]*/*.py"))):
+        taken.append(path.read_bytes().decode())
+        left -= len(taken[-1])
+        if left < 0:
+            break
+    return taken
+
+
+@pytest.mark.parametrize("vocab_size", [1_000, 10_000, 32_000, 50_257])
+def test_each_file_a_document(documents: list[str], vocab_size: int) -> None:
+    assert_equal_to_huggingface(documents, TrainingConfig(vocab_size))
+
+
+@pytest.fixture(scope="module")
+def first_seen_merges(documents: list[str]) -> list[tuple[int, int, int]]:
+    """What plain Python learns where the pair that was seen first wins."""
+    return merges_learned(learn_merges, documents, 50_257)
+
+
+@pytest.mark.parametrize("vocab_size", [1_000, 10_000, 32_000, 50_257])
+def test_the_first_seen_of_equals_wins_as_in_plain_python(
+    documents: list[str], first_seen_merges: list[tuple[int, int, int]], vocab_size: int
+) -> None:
+    learned = merges_learned(compiled_training.learn_merges, documents, vocab_size)
+    assert len(learned) == vocab_size - 256
+    assert learned == first_seen_merges[: len(learned)]
+
+
+@pytest.mark.parametrize("tie_break", get_args(TieBreak))
+def test_real_text_equals_the_reference_which_counts_all_anew(
+    documents: list[str], tie_break: TieBreak
+) -> None:
+    # The reference takes the `max` of a dict at each step; all 8 MB would take it an hour.
+    some = [*(text[:400] for text in documents[:150]), MULTILINGUAL]
+    pretokens = count_pretokens(Corpus.from_documents(some), get_pretokenizer("gpt2"))
+    config = TrainingConfig(1_000, special_tokens=(), tie_break=tie_break)
+    reference = train_reference(pretokens, config).merges
+    learned = merges_learned(compiled_training.learn_merges, some, 1_000, tie_break)
+    assert learned == [(merge.left, merge.right, merge.id) for merge in reference]
+
+
+def merges_learned(
+    learn: Callable[..., Learned],
+    documents: list[str],
+    vocab_size: int,
+    tie_break: TieBreak = "first-seen",
+) -> list[tuple[int, int, int]]:
+    config = TrainingConfig(vocab_size, special_tokens=(), tie_break=tie_break)
+    pretokens = count_pretokens(Corpus.from_documents(documents), get_pretokenizer("gpt2"))
+    vocabulary = GrowingVocabulary(config, ())
+    layout = lay_out_pretokens(pretokens, "bytes", vocabulary.base_ids)
+    return learn(layout, vocabulary, config, lambda done, saved, count: False).merges
+
+
+def test_all_in_one_document_up_to_the_last_pair(documents: list[str]) -> None:
+    config = TrainingConfig(500_000, special_tokens=(), min_frequency=3)
+    assert_equal_to_huggingface(["".join(documents)], config)

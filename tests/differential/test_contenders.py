@@ -1,0 +1,102 @@
+"""What is measured against each other gives the same, save longest match, which says where not."""
+
+from __future__ import annotations
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from bpe_core.corpora.samples import load_sample
+from bpe_core.corpus import Corpus
+from bpe_core.errors import ConfigError
+from bpe_core.gpt2 import gpt2
+from bpe_core.lab.contenders import (
+    ENCODERS,
+    LongestMatch,
+    differences,
+    encoders,
+    expected_ids,
+    merge_by_list_index,
+    trainers,
+)
+from bpe_core.reference import encode_reference
+from bpe_core.tokenizer import Tokenizer
+from bpe_core.training import train
+from bpe_core.types import Merge, TrainingConfig
+
+TEXT = "It overwrites 12 files…\n\n\tnaïve café, 日本語 🧩 <|endoftext|> aaaaaaaaaa  unbelievably"
+EXACT = tuple(name for name in ENCODERS if name != "longest-match")
+
+
+def by_name(tokenizer: Tokenizer, name: str) -> list[int]:
+    contender = next(one for one in encoders(tokenizer) if one.name == name)
+    return list(contender.prepare()(TEXT))
+
+
+@pytest.mark.parametrize("name", EXACT)
+def test_each_exact_encoder_gives_gpt2_s_ids(name: str) -> None:
+    assert by_name(gpt2(), name) == gpt2().encode(TEXT) == expected_ids(gpt2())(TEXT)
+
+
+def classroom() -> Tokenizer:
+    config = TrainingConfig(
+        60, pretokenizer="whitespace", base="characters", end_of_word="</w>", special_tokens=()
+    )
+    return train(Corpus.from_documents(load_sample("notebook").documents), config).tokenizer
+
+
+@pytest.mark.parametrize("name", ["list-index", "hash-map", "trie"])
+def test_characters_with_a_marker_are_encoded_alike_and_unknown_ones_left_out(name: str) -> None:
+    assert by_name(classroom(), name) == classroom().encode(TEXT, errors="skip")
+
+
+@pytest.mark.parametrize("name", ["engine-cold", "tiktoken"])
+def test_what_cannot_take_a_tokenizer_says_so(name: str) -> None:
+    with pytest.raises(ConfigError, match="marker"):
+        by_name(classroom(), name)
+
+
+@st.composite
+def small_tokenizers(draw: st.DrawFn) -> Tokenizer:
+    text = draw(st.text(alphabet="ab", min_size=2, max_size=40))
+    config = TrainingConfig(12, base="characters", pretokenizer="none", special_tokens=())
+    return train(Corpus.from_text(text + "ab"), config).tokenizer
+
+
+@given(small_tokenizers(), st.text(alphabet="ab", max_size=30))
+def test_the_list_of_merges_gives_what_the_reference_gives(tokenizer: Tokenizer, word: str) -> None:
+    symbols = [tokenizer.base_ids[letter.encode()] for letter in word]
+    merges: dict[tuple[int, int], Merge] = {merge.pair: merge for merge in tokenizer.merges}
+    found = merge_by_list_index(symbols, list(merges), [merge.id for merge in tokenizer.merges])
+    assert found == encode_reference(symbols, merges)
+
+
+@given(small_tokenizers(), st.text(alphabet="ab", min_size=1, max_size=30))
+def test_longest_match_takes_at_each_place_the_longest_token(
+    tokenizer: Tokenizer, word: str
+) -> None:
+    symbols = [tokenizer.base_ids[letter.encode()] for letter in word]
+    taken = [tokenizer.vocab[id].decode() for id in LongestMatch(tokenizer).encode(symbols)]
+    tokens = {token.decode() for token in tokenizer.vocab.values()}
+    assert "".join(taken) == word
+    for token in taken:
+        assert token == max((t for t in tokens if word.startswith(t)), key=len)
+        word = word[len(token) :]
+
+
+def test_the_words_on_which_longest_match_differs_are_all_found() -> None:
+    found = differences(gpt2(), TEXT + " overwrites")
+    words = gpt2().pretokenizer.split(TEXT + " overwrites")
+    assert found.n_pretokens == len(words)
+    assert found.n_different == len(set(words))
+    first = found.words[0]
+    assert (first.text, first.count, found.n_differing) == (" overwrites", 2, 3)
+    assert [gpt2().vocab[id] for id in first.ids] == [b" overw", b"rites"]
+    assert [gpt2().vocab[id] for id in first.longest_match_ids] == [b" overwrite", b"s"]
+
+
+def test_the_trainers_learn_the_same_merges() -> None:
+    text = "\n".join(load_sample("multilingual").documents)[:6_000]
+    reference, engine, theirs = (trainer.prepare()(text) for trainer in trainers(120))
+    assert len(reference) == 120
+    assert reference == engine == theirs

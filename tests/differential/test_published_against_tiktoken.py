@@ -1,0 +1,93 @@
+"""GPT-4's and GPT-4o's tokenizers, taken over from tiktoken, against tiktoken itself."""
+
+from __future__ import annotations
+
+import sysconfig
+from functools import cache
+from pathlib import Path
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from bpe_core.adapters import from_tiktoken
+from bpe_core.corpora.samples import parallel_texts
+from bpe_core.tokenizer import Tokenizer
+from bpe_core.unicode.classes import class_runs
+from tests.oracles import tiktoken_published
+from tests.strategies import hostile_texts, texts
+
+LIBRARY = Path(sysconfig.get_paths()["stdlib"])
+each = pytest.mark.parametrize("name", ["cl100k_base", "o200k_base"])
+SPECIAL = ["<|endoftext|>", "<|endofprompt|>", "<|fim_prefix|>"]
+
+
+@cache
+def own(name: str) -> Tokenizer:
+    return from_tiktoken(tiktoken_published(name))
+
+
+def assert_same_ids(name: str, text: str) -> None:
+    assert own(name).encode(text) == tiktoken_published(name).encode_ordinary(text)
+
+
+@each
+def test_the_vocabulary_and_the_special_tokens_are_the_same(name: str) -> None:
+    peer, tokenizer = tiktoken_published(name), own(name)
+    assert list(tokenizer.special_tokens) == sorted(
+        peer.special_tokens_set, key=lambda token: tokenizer.special_tokens[token]
+    )
+    assert all(peer.decode_single_token_bytes(id) == b for id, b in tokenizer.vocab.items())
+    assert max(tokenizer.vocab) + 1 == peer.n_vocab
+
+
+@each
+@settings(max_examples=700)
+@given(text=st.one_of(hostile_texts, texts))
+def test_ids_equal_tiktokens(name: str, text: str) -> None:
+    assert_same_ids(name, text)
+
+
+@each
+@pytest.mark.parametrize("context", ["{}", "a{}", "{}a", "A{}b", " {}", "'{}", "{}\n", "1{}1"])
+def test_characters_of_every_class_equal_tiktokens(name: str, context: str) -> None:
+    starts, _ = class_runs()
+    code_points = {*starts, *(start - 1 for start in starts[1:]), *range(0, 0x110000, 1_000)}
+    characters = [chr(c) for c in sorted(code_points) if not 0xD800 <= c < 0xE000]
+    assert_same_ids(name, "\x00¶".join(map(context.format, characters)))
+
+
+@each
+def test_every_code_point_equals_tiktokens(name: str) -> None:
+    # Each between marks that no pattern joins it with, and then all in one run.
+    characters = [chr(c) for c in range(0x110000) if not 0xD800 <= c < 0xE000]
+    assert_same_ids(name, "\x00".join(characters))
+    assert_same_ids(name, "".join(characters))
+
+
+@each
+def test_long_texts_and_files_equal_tiktokens(name: str) -> None:
+    for file in ("pydoc_data/topics.py", "html/entities.py", "encodings/cp1006.py", "locale.py"):
+        assert_same_ids(name, (LIBRARY / file).read_text(encoding="utf-8"))
+    assert_same_ids(name, "\n".join(" ".join(text.sentences) for text in parallel_texts()) * 20)
+
+
+@each
+@pytest.mark.parametrize("unit", ["a", "A", " ", "\n", "\r\n", "é", "🙂", "0", "!/", "aB", "'s"])
+def test_long_runs_equal_tiktokens(name: str, unit: str) -> None:
+    assert_same_ids(name, unit * (20_000 // len(unit.encode())))
+
+
+@each
+@settings(max_examples=60)
+@given(text=st.lists(st.one_of(st.sampled_from(SPECIAL), hostile_texts), max_size=6).map("".join))
+def test_allowed_special_tokens_equal_tiktokens(name: str, text: str) -> None:
+    ids = own(name).encode(text, allowed_special="all")
+    assert ids == tiktoken_published(name).encode(text, allowed_special="all")
+
+
+@each
+@settings(max_examples=60)
+@given(text=hostile_texts)
+def test_what_was_encoded_decodes_to_itself(name: str, text: str) -> None:
+    assert own(name).decode(own(name).encode(text)) == text

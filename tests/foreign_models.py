@@ -1,0 +1,88 @@
+"""Small tokenizers of Hugging Face's library, one of each kind that it knows."""
+
+from __future__ import annotations
+
+import json
+from functools import cache
+from typing import Any
+
+import tokenizers
+from tokenizers import decoders, models, normalizers, pre_tokenizers, processors, trainers
+
+from bpe_core.corpora.samples import load_sample, parallel_texts
+
+_TEXTS = [
+    load_sample("notebook").documents[0],
+    *(" ".join(text.sentences[:6]) for text in parallel_texts() if text.code in "en de ru hi"),
+]
+
+
+@cache
+def word_piece() -> tokenizers.Tokenizer:
+    """As BERT's uncased: lower case, no accents, [UNK] for what it can't spell."""
+    peer = tokenizers.Tokenizer(models.WordPiece(unk_token="[UNK]"))
+    peer.normalizer = normalizers.BertNormalizer()
+    peer.pre_tokenizer = pre_tokenizers.BertPreTokenizer()
+    special = ["[UNK]", "[CLS]", "[SEP]"]
+    peer.train_from_iterator(
+        _TEXTS,
+        trainers.WordPieceTrainer(vocab_size=300, special_tokens=special, show_progress=False),
+    )
+    peer.post_processor = processors.BertProcessing(("[SEP]", 2), ("[CLS]", 1))
+    return peer
+
+
+@cache
+def unigram() -> tokenizers.Tokenizer:
+    """As T5's: compatibility forms folded, spaces written as ▁, one put in front."""
+    peer = tokenizers.Tokenizer(models.Unigram())
+    peer.normalizer = normalizers.NFKC()
+    peer.pre_tokenizer = pre_tokenizers.Metaspace()
+    peer.decoder = decoders.Metaspace()
+    peer.train_from_iterator(
+        _TEXTS,
+        trainers.UnigramTrainer(
+            vocab_size=200, special_tokens=["<unk>"], unk_token="<unk>", show_progress=False
+        ),
+    )
+    return peer
+
+
+@cache
+def byte_fallback() -> tokenizers.Tokenizer:
+    """As Llama 2's: characters first, bytes for those that the vocabulary lacks."""
+    vocab = {"<unk>": 0} | {f"<0x{byte:02X}>": byte + 1 for byte in range(256)}
+    for token in ("▁", "a", "b", "é", "▁a", "ab", "▁ab"):
+        vocab[token] = len(vocab)
+    merges = [("▁", "a"), ("a", "b"), ("▁a", "b")]
+    peer = tokenizers.Tokenizer(
+        models.BPE(vocab, merges, byte_fallback=True, unk_token="<unk>", fuse_unk=True)
+    )
+    peer.normalizer = normalizers.Sequence(
+        [normalizers.Prepend("▁"), normalizers.Replace(" ", "▁")]
+    )
+    return peer
+
+
+@cache
+def byte_level(*, prefix_space: bool = False, vocab_size: int = 400) -> tokenizers.Tokenizer:
+    """As GPT-2's; with a space put in front of the text, as RoBERTa's."""
+    peer = tokenizers.Tokenizer(models.BPE())
+    peer.pre_tokenizer = pre_tokenizers.ByteLevel(add_prefix_space=prefix_space)
+    peer.decoder = decoders.ByteLevel()
+    peer.post_processor = processors.ByteLevel(trim_offsets=True)
+    peer.train_from_iterator(
+        _TEXTS,
+        trainers.BpeTrainer(
+            vocab_size=vocab_size,
+            special_tokens=["<s>"],
+            initial_alphabet=pre_tokenizers.ByteLevel.alphabet(),
+            show_progress=False,
+        ),
+    )
+    return peer
+
+
+def described(peer: tokenizers.Tokenizer) -> dict[str, Any]:
+    """What its tokenizer.json holds."""
+    return json.loads(peer.to_str())

@@ -1,0 +1,104 @@
+"""Alignment against the slow definition: the sets of cuts, compared."""
+
+from __future__ import annotations
+
+import itertools
+
+from hypothesis import given
+from hypothesis import strategies as st
+
+from bpe_core.alignment import Disagreement, differing_stretches, disagreements
+from bpe_core.types import Segment
+from tests.segments import segments_of_pieces, text_of
+
+
+@st.composite
+def two_tokenizations(draw: st.DrawFn) -> tuple[str, list[Segment], list[Segment]]:
+    text = draw(st.text(st.sampled_from("ab .é漢😀\n1"), max_size=12))
+    data = text.encode()
+    tokenizations: list[list[Segment]] = []
+    for _ in range(2):
+        cuts = draw(st.sets(st.integers(1, max(1, len(data) - 1))))
+        borders = [0, *sorted(cut for cut in cuts if cut < len(data)), len(data)]
+        pieces = [data[i:j] for i, j in itertools.pairwise(borders) if i < j]
+        tokenizations.append(segments_of_pieces(*pieces))
+    return text, tokenizations[0], tokenizations[1]
+
+
+def slow_disagreements(a: list[Segment], b: list[Segment]) -> list[tuple[int, int]]:
+    cuts_a = {0} | {segment.byte_end for segment in a}
+    cuts_b = {0} | {segment.byte_end for segment in b}
+    common = sorted(cuts_a & cuts_b)
+    return [
+        (start, end)
+        for start, end in itertools.pairwise(common)
+        if any(start < cut < end for cut in cuts_a ^ cuts_b)
+    ]
+
+
+@given(two_tokenizations())
+def test_spans_are_those_between_common_cuts_that_differ(
+    case: tuple[str, list[Segment], list[Segment]],
+) -> None:
+    _, a, b = case
+    found = disagreements(a, b, text_of(a))
+    assert [(d.byte_start, d.byte_end) for d in found] == slow_disagreements(a, b)
+
+
+@given(two_tokenizations())
+def test_slices_characters_and_words_are_those_of_the_span(
+    case: tuple[str, list[Segment], list[Segment]],
+) -> None:
+    text, a, b = case
+    for found in disagreements(a, b, text_of(a)):
+        for part in (a[found.a], b[found.b]):
+            assert part[0].byte_start == found.byte_start
+            assert part[-1].byte_end == found.byte_end
+        stretch = text[found.start : found.end]
+        assert text.encode()[found.byte_start : found.byte_end] in stretch.encode()
+        assert found.has_word is any(character.isalnum() for character in stretch)
+
+
+@given(two_tokenizations())
+def test_the_order_of_the_two_does_not_matter(
+    case: tuple[str, list[Segment], list[Segment]],
+) -> None:
+    _, a, b = case
+    mirrored = [
+        Disagreement(d.byte_start, d.byte_end, d.start, d.end, d.b, d.a, d.has_word)
+        for d in disagreements(b, a, text_of(b))
+    ]
+    assert disagreements(a, b, text_of(a)) == mirrored
+
+
+@given(two_tokenizations())
+def test_of_two_the_stretches_are_their_disagreements(
+    case: tuple[str, list[Segment], list[Segment]],
+) -> None:
+    text, a, b = case
+    assert [
+        (s.byte_start, s.byte_end, s.start, s.end, s.has_word)
+        for s in differing_stretches([a, b], text)
+    ] == [(d.byte_start, d.byte_end, d.start, d.end, d.has_word) for d in disagreements(a, b, text)]
+
+
+@given(two_tokenizations(), st.data())
+def test_of_many_a_stretch_is_between_cuts_of_all_with_one_that_some_lack(
+    case: tuple[str, list[Segment], list[Segment]], data: st.DataObject
+) -> None:
+    text, *tokenizations = case
+    n_bytes = len(text.encode())
+    for _ in range(data.draw(st.integers(0, 2))):
+        cuts = data.draw(st.sets(st.integers(1, max(1, n_bytes - 1))))
+        borders = [0, *sorted(cut for cut in cuts if cut < n_bytes), n_bytes]
+        pieces = [text.encode()[i:j] for i, j in itertools.pairwise(borders) if i < j]
+        tokenizations.append(segments_of_pieces(*pieces))
+    sets = [{0} | {segment.byte_end for segment in segments} for segments in tokenizations]
+    common = sorted(set.intersection(*sets))
+    expected = [
+        (start, end)
+        for start, end in itertools.pairwise(common)
+        if any(start < cut < end for cuts in sets for cut in cuts)
+    ]
+    found = differing_stretches(tokenizations, text)
+    assert [(s.byte_start, s.byte_end) for s in found] == expected

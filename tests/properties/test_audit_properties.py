@@ -1,0 +1,199 @@
+"""The audit of a vocabulary against brute force: every text of a small alphabet, encoded."""
+
+from __future__ import annotations
+
+from collections import Counter
+from itertools import product
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from bpe_core.corpus import Corpus
+from bpe_core.formats import dumps, loads
+from bpe_core.reference import encode_reference
+from bpe_core.tokenizer import Tokenizer
+from bpe_core.training import train
+from bpe_core.types import TrainingConfig
+from bpe_core.vocabulary.audit import (
+    audit,
+    count_uses,
+    uses_in_corpus,
+    uses_in_run,
+    with_parts,
+)
+from bpe_core.vocabulary.pruning import added_in_run, prune
+from bpe_core.vocabulary.reachability import find_unreachable
+from tests.strategies import hostile_texts, tokenizers, training_configs, word_counts
+
+# Letters of an alphabet -> the longest texts that brute force goes through.
+LONGEST = {2: 9, 3: 7}
+# So many bytes has a token that needs neighbours, to complete a character or its word: they,
+# and what keeps them from merging with it, are in the texts too.
+LONGEST_TOKEN = 3
+
+
+def symbols_of_word(tokenizer: Tokenizer, word: bytes) -> list[int]:
+    symbols = (
+        [bytes([byte]) for byte in word]
+        if tokenizer.base == "bytes"
+        else [character.encode() for character in word.decode()]
+    )
+    marker = tokenizer.end_of_word_id
+    return [tokenizer.base_ids[s] for s in symbols] + ([] if marker is None else [marker])
+
+
+def ids_in_all_texts(tokenizer: Tokenizer, alphabet: str) -> set[int]:
+    longest = LONGEST[len(alphabet)]
+    texts = ("".join(t) for n in range(1, longest + 1) for t in product(alphabet, repeat=n))
+    return {id for text in texts for id in tokenizer.encode(text)}
+
+
+@given(tokenizers("ab", n_merges=4))
+def test_unreachable_is_what_no_text_of_two_letters_encodes_to(tokenizer: Tokenizer) -> None:
+    found = find_unreachable(tokenizer)
+    assert set(found.unreachable) == set(tokenizer.vocab) - ids_in_all_texts(tokenizer, "ab")
+    assert found.undecided == ()
+
+
+@given(tokenizers("aéè", n_merges=5, longest=LONGEST_TOKEN))
+def test_unreachable_is_what_no_text_encodes_to_with_characters_cut_in_two(
+    tokenizer: Tokenizer,
+) -> None:
+    found = find_unreachable(tokenizer)
+    assert set(found.unreachable) == set(tokenizer.vocab) - ids_in_all_texts(tokenizer, "aéè")
+    assert found.undecided == ()
+
+
+@given(tokenizers("ab", n_merges=4, longest=LONGEST_TOKEN, base="characters", end_of_word="</w>"))
+def test_unreachable_is_what_no_word_encodes_to_that_ends_in_a_marker(tokenizer: Tokenizer) -> None:
+    found = find_unreachable(tokenizer)
+    assert set(found.unreachable) == set(tokenizer.vocab) - ids_in_all_texts(tokenizer, "ab")
+    assert found.undecided == ()
+
+
+@pytest.mark.parametrize("alphabet", ["a !", "'le", "a\n ", "a1é"])
+@pytest.mark.parametrize("pretokenizer", ["gpt2", "cl100k", "words-punctuation", "whitespace"])
+@given(data=st.data())
+def test_no_text_encodes_to_what_is_called_unreachable_under_a_pretokenizer(
+    pretokenizer: str, alphabet: str, data: st.DataObject
+) -> None:
+    tokenizer = data.draw(
+        tokenizers(alphabet, n_merges=4, longest=LONGEST_TOKEN, pretokenizer=pretokenizer)
+    )
+    found = find_unreachable(tokenizer)
+    seen = ids_in_all_texts(tokenizer, alphabet)
+    assert set(tokenizer.vocab) - seen == set(found.unreachable) | set(found.undecided)
+    if "é" not in alphabet:
+        assert found.undecided == ()
+
+
+@given(word_counts, training_configs)
+def test_uses_read_off_a_run_are_those_of_encoding_its_words(
+    words: dict[str, int], config: TrainingConfig
+) -> None:
+    run = train(Corpus.from_word_counts(words), config)
+    merges = {merge.pair: merge for merge in run.merges}
+    expected = Counter[int]()
+    for word, count in zip(run.pretokens.words, run.pretokens.counts.tolist(), strict=True):
+        for id in encode_reference(symbols_of_word(run.tokenizer, word), merges):
+            expected[id] += count
+    uses = uses_in_run(run)
+    assert {id: int(uses[id]) for id in np.flatnonzero(uses).tolist()} == expected
+    assert count_uses(run.tokenizer, run.pretokens).tolist() == uses.tolist()
+
+
+@settings(max_examples=60)
+@given(word_counts, training_configs)
+def test_scaffolds_are_never_used_and_are_in_the_tree_of_a_used_one(
+    words: dict[str, int], config: TrainingConfig
+) -> None:
+    run = train(Corpus.from_word_counts(words), config)
+    tokenizer = run.tokenizer
+    audited = audit(tokenizer, uses_in_run(run))
+    special = set(tokenizer.special_tokens.values())
+    assert set(audited.never_used) == {
+        id for id in tokenizer.vocab if id not in special and not audited.uses[id]
+    }
+    made_of = {id: {id} for id in tokenizer.vocab}
+    for merge in tokenizer.merges:
+        made_of[merge.id] |= made_of[merge.left] | made_of[merge.right]
+    used = {id for id in tokenizer.vocab if audited.uses[id]}
+    inside = set().union(*(made_of[id] for id in used))
+    assert set(audited.scaffolds) == set(audited.never_used) & inside
+    assert with_parts(tokenizer, used) == inside
+
+
+@settings(max_examples=60)
+@given(word_counts, training_configs, hostile_texts, st.integers(1, 4))
+def test_a_pruned_tokenizer_encodes_all_that_the_whole_one_does(
+    words: dict[str, int], config: TrainingConfig, text: str, min_uses: int
+) -> None:
+    run = train(Corpus.from_word_counts(words), config)
+    pruned = prune(run.tokenizer, uses_in_run(run), min_uses)
+    ids = pruned.tokenizer.encode(text, errors="skip")
+    # Decoded, not compared with the text: a pre-tokenizer may drop white space from it.
+    assert pruned.tokenizer.decode_bytes(ids) == run.tokenizer.decode_bytes(
+        run.tokenizer.encode(text, errors="skip")
+    )
+    assert sorted(pruned.tokenizer.vocab) == list(range(pruned.tokenizer.vocab_size))
+    for new, old in enumerate(pruned.old_ids.tolist()):
+        assert pruned.tokenizer.vocab[new] == run.tokenizer.vocab[old]
+    assert set(pruned.removed) | set(pruned.old_ids.tolist()) == set(run.tokenizer.vocab)
+    assert loads(dumps(pruned.tokenizer, "native")).encode(text, errors="skip") == ids
+
+
+@settings(max_examples=60)
+@given(word_counts, training_configs)
+def test_pruning_what_is_never_used_leaves_the_encoding_of_the_corpus_as_it_was(
+    words: dict[str, int], config: TrainingConfig
+) -> None:
+    run = train(Corpus.from_word_counts(words), config)
+    uses = uses_in_run(run)
+    pruned = prune(run.tokenizer, uses)
+    assert count_uses(pruned.tokenizer, run.pretokens).tolist() == uses[pruned.old_ids].tolist()
+    assert int(uses.sum()) == int(run.tokens_after[-1])
+
+
+@settings(max_examples=60)
+@given(word_counts, training_configs, st.integers(1, 4))
+def test_what_pruning_adds_to_a_run_is_what_encoding_all_its_words_says(
+    words: dict[str, int], config: TrainingConfig, min_uses: int
+) -> None:
+    run = train(Corpus.from_word_counts(words), config)
+    uses = uses_in_run(run)
+    pruned = prune(run.tokenizer, uses, min_uses)
+    after = count_uses(pruned.tokenizer, run.pretokens)
+    assert added_in_run(run, pruned) == int(after.sum()) - int(uses.sum())
+
+
+@settings(max_examples=60)
+@given(word_counts, training_configs, st.lists(hostile_texts, min_size=1, max_size=3))
+def test_uses_in_a_corpus_are_those_of_encoding_its_documents(
+    words: dict[str, int], config: TrainingConfig, texts: list[str]
+) -> None:
+    tokenizer = train(Corpus.from_word_counts(words), config).tokenizer
+    expected = Counter(id for text in texts for id in tokenizer.encode(text, errors="skip"))
+    if any(texts):
+        uses = uses_in_corpus(tokenizer, Corpus.from_documents(texts))
+        assert {id: int(uses[id]) for id in np.flatnonzero(uses).tolist()} == expected
+    given_words = Corpus.from_word_counts(words)
+    assert (
+        uses_in_corpus(tokenizer, given_words).tolist()
+        == count_uses(tokenizer, train(given_words, config).pretokens).tolist()
+    )
+
+
+def test_a_search_for_unreachable_tokens_that_is_stopped_has_no_result() -> None:
+    tokenizer = train(Corpus.from_word_counts({"hug": 3}), TrainingConfig(300)).tokenizer
+    asked: list[tuple[int, int]] = []
+
+    def stop_at_64(done: int, of: int) -> bool:
+        asked.append((done, of))
+        return done >= 64
+
+    n = tokenizer.vocab_size - len(tokenizer.special_tokens)
+    assert find_unreachable(tokenizer, (), stop_at_64) is None
+    assert asked == [(0, n), (64, n)]
+    assert find_unreachable(tokenizer, (), lambda _done, _of: False) is not None

@@ -1,0 +1,326 @@
+"""Every encoder gives the same ids: scan, heap, trie, kernels and the reference."""
+
+from __future__ import annotations
+
+import os
+import random
+import subprocess
+import sys
+from collections.abc import Iterator, Sequence
+from itertools import pairwise
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from hypothesis import example, given, settings
+from hypothesis import strategies as st
+from numpy.typing import NDArray
+
+from bpe_core.corpus import Corpus
+from bpe_core.encoding import merge_by_heap, merge_by_scan, merge_symbols
+from bpe_core.engine.encoding import CompiledEncoder, can_compile
+from bpe_core.errors import ConfigError
+from bpe_core.gpt2 import gpt2
+from bpe_core.kernels import decoding
+from bpe_core.pretokenizers import get_pretokenizer
+from bpe_core.reference import encode_reference
+from bpe_core.token_table import TokenTable
+from bpe_core.training import train
+from bpe_core.trie import Trie
+from bpe_core.types import Merge, TrainingConfig
+from tests.strategies import hostile_texts, texts
+
+ROOT = Path(__file__).parents[2]
+WHOLE = get_pretokenizer("none")
+
+runs = st.builds(str.__mul__, st.sampled_from(["a", "b", "ab", "aab", "aabb"]), st.integers(1, 60))
+words = st.one_of(
+    st.text("ab", min_size=1, max_size=80),
+    st.text("abc", min_size=1, max_size=40),
+    runs,
+    st.builds(str.__add__, runs, runs),
+)
+"""Words of each length that an encoder of its own serves, full of ties."""
+
+
+def table_of(merges: list[tuple[int, int, int]], ids: list[int]) -> TokenTable:
+    """A table of all bytes and some merges of symbols, with ids[symbol] for each."""
+    vocab = {ids[byte]: bytes([byte]) for byte in range(256)}
+    renamed: list[tuple[int, int, int]] = []
+    for left, right, made in merges:
+        vocab[ids[made]] = vocab[ids[left]] + vocab[ids[right]]
+        renamed.append((ids[left], ids[right], ids[made]))
+    return TokenTable(vocab=vocab, merges=renamed)
+
+
+@st.composite
+def tables(draw: st.DrawFn, *, one_merge_a_token: bool = False) -> TokenTable:
+    """Merges as no training would learn them: unused tokens, tokens spelled alike, ids shuffled."""
+    tokens = {97: b"a", 98: b"b", 99: b"c"}
+    taken: set[tuple[int, int]] = set()
+    merges: list[tuple[int, int, int]] = []
+    for _ in range(draw(st.integers(0, 24))):
+        known = sorted(tokens)
+        pair = draw(st.sampled_from(known)), draw(st.sampled_from(known))
+        spelled = tokens[pair[0]] + tokens[pair[1]]
+        if pair in taken or len(spelled) > 24:
+            continue
+        alike = [symbol for symbol, token in tokens.items() if token == spelled]
+        made = 256 + len(merges)
+        if alike and not one_merge_a_token and draw(st.booleans()):
+            made = alike[0]
+        tokens.setdefault(made, spelled)
+        taken.add(pair)
+        merges.append((*pair, made))
+    n_ids = 256 + len(merges)
+    order = draw(st.sampled_from(["as they are", "backwards", "apart"]))
+    ids = {
+        "as they are": list(range(n_ids)),
+        "backwards": list(reversed(range(n_ids))),
+        "apart": [7 * i % n_ids + 5 if n_ids % 7 else 3 * i + 5 for i in range(n_ids)],
+    }[order]
+    return table_of(merges, ids)
+
+
+def by_kernels(table: TokenTable, word: str) -> list[int]:
+    return CompiledEncoder(table, WHOLE).encode(word).tolist()
+
+
+def decoded(encoder: CompiledEncoder, ids: Sequence[int] | NDArray[np.integer]) -> bytes | None:
+    data = encoder.decode(ids)
+    return None if data is None else data.tobytes()
+
+
+def start_of(table: TokenTable, word: str) -> list[int]:
+    return [table.base_ids[bytes([byte])] for byte in word.encode()]
+
+
+@settings(max_examples=300)
+@given(tables(), st.lists(words, min_size=1, max_size=6))
+def test_kernels_encode_as_scan_and_heap_do(table: TokenTable, some: list[str]) -> None:
+    encoder = CompiledEncoder(table, WHOLE)
+    for word in [*some, *some]:  # the second time from the word cache
+        ids = merge_by_scan(start_of(table, word), table.ranks, table.made)
+        assert merge_by_heap(start_of(table, word), table.ranks, table.made) == ids
+        assert encoder.encode(word).tolist() == ids
+
+
+@settings(max_examples=300)
+@given(tables(one_merge_a_token=True), st.lists(words, min_size=1, max_size=6))
+def test_tries_encode_as_the_reference_does(table: TokenTable, some: list[str]) -> None:
+    trie = Trie(table.ranks, table.made)
+    by_pair = {
+        (left, right): Merge(rank, left, right, made)
+        for rank, (left, right, made) in enumerate(table.triples)
+    }
+    encoder = CompiledEncoder(table, WHOLE)
+    for word in some:
+        ids = encode_reference(start_of(table, word), by_pair)
+        assert trie.encode(start_of(table, word)) == ids
+        assert encoder.encode(word).tolist() == ids
+
+
+@settings(max_examples=300)
+@given(st.data())
+def test_neighbours_agree_exactly_if_their_bytes_encode_to_them(data: st.DataObject) -> None:
+    table = data.draw(tables(one_merge_a_token=True))
+    trie = Trie(table.ranks, table.made)
+    whole = [
+        id
+        for id, token in table.vocab.items()
+        if token <= b"c" * 24
+        and merge_by_scan(start_of(table, token.decode()), table.ranks, table.made) == [id]
+        and token.isalpha()
+    ]
+    left, right = data.draw(st.sampled_from(whole)), data.draw(st.sampled_from(whole))
+    together = (table.vocab[left] + table.vocab[right]).decode()
+    ids = merge_by_scan(start_of(table, together), table.ranks, table.made)
+    assert trie.stay_apart(left, right) == (ids == [left, right])
+
+
+def test_a_trie_refuses_two_merges_that_make_one_token() -> None:
+    # (ab)c and a(bc) are both token 5.
+    ranks = {(0, 1): 0, (1, 2): 1, (3, 2): 2, (0, 4): 3}
+    with pytest.raises(ConfigError, match="4 merges make 3 different tokens"):
+        Trie(ranks, [3, 4, 5, 5])
+
+
+trained_words = st.dictionaries(words, st.integers(1, 5), min_size=1, max_size=8)
+
+
+@settings(max_examples=100)
+@given(trained_words, words)
+def test_kernels_encode_with_trained_merges_as_the_reference_does(
+    counts: dict[str, int], word: str
+) -> None:
+    config = TrainingConfig(vocab_size=330, pretokenizer="none", special_tokens=())
+    tokenizer = train(Corpus.from_word_counts(counts), config).tokenizer
+    by_pair = {merge.pair: merge for merge in tokenizer.merges}
+    encoder = CompiledEncoder(tokenizer._table, WHOLE)
+    for text in [word, *counts]:
+        symbols = start_of(tokenizer._table, text)
+        assert encoder.encode(text).tolist() == encode_reference(symbols, by_pair)
+
+
+def gpt2_encoders() -> Iterator[tuple[str, CompiledEncoder]]:
+    for name in ("gpt2", "cl100k", "o200k", "whitespace", "words-punctuation", "regex:[0-9]+"):
+        yield name, CompiledEncoder(gpt2()._table, get_pretokenizer(name))
+
+
+ENCODERS = dict(gpt2_encoders())
+
+
+@settings(max_examples=200)
+@pytest.mark.parametrize("name", ENCODERS)
+@given(text=st.one_of(hostile_texts, texts))
+def test_kernels_encode_with_every_pretokenizer_as_plain_python(name: str, text: str) -> None:
+    table = gpt2()._table
+    expected = [
+        id
+        for word in get_pretokenizer(name).split(text)
+        for id in merge_by_scan(start_of(table, word), table.ranks, table.made)
+    ]
+    assert ENCODERS[name].encode(text).tolist() == expected
+
+
+LONG_WORDS = {
+    "one letter": "a" * 60_000,
+    "one space": " " * 60_000,
+    "one number": "7" * 60_000,
+    "words of twelve": "".join(
+        chr(0x4E00 + n * 7919 % 20_000) + " " * (n % 12 == 0) for n in range(30_000)
+    ),
+}
+
+
+@pytest.mark.parametrize("text", LONG_WORDS.values(), ids=LONG_WORDS)
+@pytest.mark.parametrize("name", ENCODERS)
+def test_words_longer_than_a_block_stay_within_the_buffers(name: str, text: str) -> None:
+    table = gpt2()._table
+    expected = [
+        id
+        for word in get_pretokenizer(name).split(text)
+        for id in merge_symbols(start_of(table, word), table.ranks, table.made)
+    ]
+    assert CompiledEncoder(table, get_pretokenizer(name)).encode(text, 1).tolist() == expected
+
+
+@settings(max_examples=30)
+@given(st.text("an \n1.é日", min_size=1, max_size=300), st.integers(2, 4))
+def test_threads_change_nothing(unit: str, n_threads: int) -> None:
+    text = (unit * 700_000)[:700_000]
+    encoder = ENCODERS["gpt2"]
+    shared = encoder.encode(text, n_threads)
+    assert np.array_equal(shared, encoder.encode(text, 1))
+    assert decoded(encoder, shared) == text.encode()
+
+
+@settings(max_examples=20)
+@given(st.lists(st.one_of(hostile_texts, texts), max_size=8), st.booleans())
+def test_a_batch_is_each_text_on_its_own(some: list[str], long: bool) -> None:
+    if long:  # for several threads, with empty texts at the end
+        some = ["", *some, "rose " * 200_000, "is", "", ""]
+    for encoder in (ENCODERS["gpt2"], ENCODERS["whitespace"], ENCODERS["regex:[0-9]+"]):
+        ids, ends = encoder.encode_batch(some, 3)
+        parts = [ids[start:end].tolist() for start, end in pairwise([0, *ends.tolist()])]
+        assert parts == [encoder.encode(text).tolist() for text in some]
+
+
+gpt2_ids = st.integers(0, 50_256)
+
+
+def test_lists_and_arrays_of_ids_are_decoded_by_one_compiled_kernel() -> None:
+    encoder = ENCODERS["gpt2"]
+    decoded(encoder, [464, 2068])
+    decoded(encoder, np.array([464, 2068], np.int32))
+    decoded(encoder, np.array([464, 2068], np.int64))
+    kernel: Any = decoding.decode_ids
+    assert len(kernel.signatures) == 1
+
+
+@given(st.lists(gpt2_ids, max_size=300))
+def test_kernels_decode_as_plain_python(ids: list[int]) -> None:
+    expected = gpt2()._table.join(ids)
+    encoder = ENCODERS["gpt2"]
+    assert decoded(encoder, ids) == expected
+    for dtype in (np.int32, np.int64, np.uint16):
+        assert decoded(encoder, np.array(ids, dtype)) == expected
+
+
+not_ids = st.one_of(
+    st.integers(max_value=-1), st.integers(min_value=50_257), st.sampled_from([1.5, "a", None])
+)
+
+
+@given(st.lists(gpt2_ids, max_size=5), not_ids)
+@example([], 2**31)
+@example([], -(2**31) - 1)
+def test_ids_that_are_no_tokens_are_left_to_plain_python(ids: list[int], wrong: int) -> None:
+    assert ENCODERS["gpt2"].decode([*ids, wrong]) is None
+
+
+@given(tables())
+def test_kernels_decode_ids_in_any_order(table: TokenTable) -> None:
+    ids = list(table.vocab)
+    assert decoded(CompiledEncoder(table, WHOLE), ids) == table.join(ids)
+
+
+def test_tokens_longer_than_a_row_decode_whole() -> None:
+    merges = [(97, 97, 256), *((256 + i, 256 + i, 257 + i) for i in range(6))]
+    table = table_of(merges, list(range(263)))
+    encoder = CompiledEncoder(table, WHOLE)
+    assert decoded(encoder, [262, 98, 261, 97]) == b"a" * 128 + b"b" + b"a" * 64 + b"a"
+    assert encoder.encode("a" * 193).tolist() == [262, 261, 97]
+
+
+def test_a_word_cache_whose_arena_is_full_starts_anew() -> None:
+    table = gpt2()._table
+    encoder = CompiledEncoder(table, get_pretokenizer("gpt2"))
+    # Words of 14 rare bytes: none is a token, and most take more ids than a line holds.
+    some = random.Random(7)
+    words = ["".join(chr(some.randrange(0x100, 0x180)) for _ in range(7)) for _ in range(22_000)]
+    for start in range(0, len(words), 2_000):
+        encoder.encode(" ".join(words[start : start + 2_000]), 1)
+    (worker,) = encoder._workers
+    assert 0 < worker.cache.used[0] < worker.cache.arena.size - 15
+    text = " ".join(words[:500])
+    assert encoder.encode(text).tolist() == gpt2().encode(text)
+
+
+def test_kernels_take_only_byte_tokenizers_with_all_bytes_and_no_marker() -> None:
+    every_byte = {byte: bytes([byte]) for byte in range(256)}
+    assert can_compile(TokenTable(vocab=every_byte, merges=[]))
+    assert not can_compile(TokenTable(vocab={0: b"a"}, merges=[]))
+    assert not can_compile(TokenTable(vocab={0: b"a"}, merges=[], base="characters"))
+    marked = {**every_byte, 256: b"</w>"}
+    assert not can_compile(TokenTable(vocab=marked, merges=[], end_of_word="</w>"))
+    far_apart = {**every_byte, 1 << 24: b"<s>"}
+    assert not can_compile(TokenTable(vocab=far_apart, merges=[], special_tokens={"<s>": 1 << 24}))
+
+
+def test_kernels_do_the_same_when_python_runs_them() -> None:
+    code = """
+from bpe_core.engine.encoding import CompiledEncoder
+from bpe_core.corpus import Corpus
+from bpe_core.pretokenizers import get_pretokenizer
+from bpe_core.training import train
+from bpe_core.types import TrainingConfig
+
+text = "a rose is a rose, isn't it?\\u3000日本語 " + "ab" * 40 + "aab" * 30
+run = train(Corpus.from_text(text), TrainingConfig(330))
+encoder = CompiledEncoder(run.tokenizer._table, get_pretokenizer("gpt2"))
+ids = encoder.encode(text)
+assert ids.tolist() == encoder.encode(text).tolist() == run.tokenizer.encode(text)
+assert encoder.decode(ids).tobytes() == text.encode()
+print("alike")
+"""
+    ran = subprocess.run(
+        [sys.executable, "-W", "ignore::RuntimeWarning", "-c", code],
+        cwd=ROOT,
+        env={**os.environ, "NUMBA_DISABLE_JIT": "1"},
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert ran.stdout == "alike\n", ran.stderr

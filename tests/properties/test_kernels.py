@@ -1,0 +1,329 @@
+"""Kernels do what their readable twins do: scanners, counting and the merge loop."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+from collections import Counter
+from pathlib import Path
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from numba import njit
+
+from bpe_core import incremental
+from bpe_core.alphabet import GrowingVocabulary
+from bpe_core.corpus import Corpus
+from bpe_core.counting import count_pretokens, seen_symbols
+from bpe_core.engine import training as compiled_training
+from bpe_core.engine.counting import WordCounter, blocks, count_documents
+from bpe_core.engine.scanners import SCANNERS, class_table
+from bpe_core.incremental import Learned
+from bpe_core.kernels import counting, scanning
+from bpe_core.layout import Layout, lay_out, lay_out_pretokens
+from bpe_core.pretokenizers import Pretokenizer, get_pretokenizer
+from bpe_core.reference import train_reference
+from bpe_core.types import PretokenCounts, TrainingConfig
+from bpe_core.unicode.classes import class_runs, unicode_class
+from tests.strategies import texts, training_configs, word_counts
+
+ROOT = Path(__file__).parents[2]
+scanned = st.sampled_from([get_pretokenizer(name) for name in SCANNERS])
+
+noise = st.text(
+    st.sampled_from("aAbB12'  \n\r\tslltvereDMS'.,/_éÉ日²\u3000\u00a0\u0301\u1680\U0001f9e9ſǅʰª"),
+    max_size=60,
+)
+"""Where patterns differ: letters of each case, marks, numbers, contractions, wide white space."""
+
+
+def never(done: int, saved: int, count: int) -> bool:
+    return False
+
+
+# -- scanning -----------------------------------------------------------------------------------
+
+
+@njit
+def scan_block(pattern, text, begin, end, classes, block_class, is_start, ends):  # type: ignore[no-untyped-def]
+    """A way in from Python: the scanners are parts of other kernels. Not kept on disk, where Numba
+    would not see that a scanner in another file has changed."""
+    return scanning.scan(pattern, text, begin, end, classes, block_class, is_start, ends)
+
+
+def scan(text: str, pretokenizer: Pretokenizer, room: int) -> list[str]:
+    data = np.frombuffer(text.encode(), np.uint8)
+    found: list[str] = []
+    at = 0
+    while at < data.size:
+        scratch = np.empty(room, np.uint8), np.empty(room, np.uint8)
+        ends = np.empty(room, np.int64)
+        n = scan_block(
+            SCANNERS[pretokenizer.name], data, at, data.size, class_table(), *scratch, ends
+        )
+        if n == 0:
+            room *= 2
+        else:
+            # Whoever encodes them has scratch for so many bytes and no more.
+            assert abs(ends[n - 1]) - at <= room
+        for end in ends[:n].tolist():
+            if end > 0:
+                found.append(data[at:end].tobytes().decode())
+            at = abs(end)
+    return found
+
+
+def test_the_scanners_are_numbered_as_the_kernels_number_them() -> None:
+    assert dict(SCANNERS) == {
+        "gpt2": scanning.GPT2,
+        "cl100k": scanning.CL100K,
+        "o200k": scanning.O200K,
+        "whitespace": scanning.WHITESPACE,
+        "words-punctuation": scanning.WORDS,
+    }
+
+
+def test_the_class_table_knows_every_code_point() -> None:
+    kinds = {"other": 0, "mark": 0, "space": scanning.SPACE, "number": scanning.NUMBER}
+    table = class_table().tolist()
+    for code_point in range(0x110000):
+        name = unicode_class(code_point)
+        assert table[code_point] & 3 == kinds.get(name, scanning.LETTER)
+        assert bool(table[code_point] & scanning.MARK) == (name == "mark")
+
+
+@given(noise, scanned, st.sampled_from([24, 40, 80]))
+def test_a_scanner_finds_the_pattern_s_pretokens(
+    text: str, pretokenizer: Pretokenizer, room: int
+) -> None:
+    assert scan(text, pretokenizer, room) == pretokenizer.split(text)
+
+
+@given(texts, scanned)
+def test_a_scanner_takes_any_text(text: str, pretokenizer: Pretokenizer) -> None:
+    assert scan(text, pretokenizer, 64) == pretokenizer.split(text)
+
+
+@pytest.mark.parametrize("name", SCANNERS)
+def test_a_scanner_takes_the_edges_of_every_class_in_every_context(name: str) -> None:
+    starts, _ = class_runs()
+    edges = sorted({*starts, *(start - 1 for start in starts[1:])})
+    characters = [chr(c) for c in edges if not 0xD800 <= c <= 0xDFFF]
+    contexts = "a{0}b A{0}B {0}1{0} {0}\n {0}{0}'s'{0}LL  {0}/\r\n,{0}  "
+    text = "".join(contexts.format(character) for character in characters)
+    pretokenizer = get_pretokenizer(name)
+    assert scan(text, pretokenizer, 8192) == pretokenizer.split(text)
+
+
+@given(noise, scanned, st.data())
+def test_a_text_cut_in_two_at_a_safe_place_has_the_same_pretokens(
+    text: str, pretokenizer: Pretokenizer, data: st.DataObject
+) -> None:
+    encoded = text.encode()
+    near = data.draw(st.integers(0, len(encoded)))
+    array = np.frombuffer(encoded, np.uint8)
+    cut = counting.safe_split(array, near, array.size, class_table(), pretokenizer.drops_text)
+    parts = encoded[:cut].decode(), encoded[cut:].decode()
+    assert cut >= near
+    assert [p for part in parts for p in pretokenizer.split(part)] == pretokenizer.split(text)
+
+
+# -- counting -----------------------------------------------------------------------------------
+
+
+def assert_counted(found: PretokenCounts, documents: list[str], by: Pretokenizer) -> None:
+    wanted = Counter(word for document in documents for word in by.split(document))
+    assert found.words == tuple(word.encode() for word in wanted)
+    assert found.counts.tolist() == list(wanted.values())
+
+
+@given(
+    st.lists(st.lists(noise, max_size=6), max_size=6),
+    scanned,
+    st.integers(1, 100),
+    st.integers(1, 20),
+)
+def test_blocks_and_threads_change_no_count_and_no_order(
+    documents: list[list[str]], pretokenizer: Pretokenizer, block_bytes: int, look_back: int
+) -> None:
+    counter = WordCounter(pretokenizer, bytes_to_share=10)
+    for block in blocks(documents, pretokenizer, block_bytes=block_bytes, look_back=look_back):
+        counter.add(block)
+    assert_counted(counter.result(), ["".join(pieces) for pieces in documents], pretokenizer)
+
+
+@given(
+    st.lists(st.one_of(noise, texts), max_size=5),
+    st.sampled_from(["none", "regex:[0-9]", "regex:\\w+", "regex:(?r)a|b", "regex:x*"]),
+)
+def test_patterns_of_one_s_own_are_counted_too(documents: list[str], name: str) -> None:
+    pretokenizer = get_pretokenizer(name)
+    assert_counted(count_documents(documents, pretokenizer), documents, pretokenizer)
+
+
+@pytest.mark.parametrize("name", [*SCANNERS, "none", "regex:[^5]+5?"])
+def test_many_words_and_long_ones_make_the_table_grow(name: str) -> None:
+    pretokenizer = get_pretokenizer(name)
+    many = " ".join(f"{n:x}" for n in range(30_000))
+    documents = [many, "a" * 300_000, "12345" * 3, "é" * 200_000 + " " + "日" * 100_000, many]
+    assert_counted(count_documents(documents, pretokenizer), documents, pretokenizer)
+
+
+def test_counting_ends_when_it_is_asked_to() -> None:
+    found = count_documents(["hug hugs"], get_pretokenizer("gpt2"), lambda: True)
+    assert found.words == ()
+
+
+# -- merging ------------------------------------------------------------------------------------
+
+
+def learn_both(layout: Layout, symbols: set[bytes], config: TrainingConfig) -> list[Learned]:
+    learned: list[Learned] = []
+    for learn in (incremental.learn_merges, compiled_training.learn_merges):
+        vocabulary = GrowingVocabulary(config, symbols)
+        used_up = Layout(layout.ids.copy(), layout.weights)
+        learned.append(learn(used_up, vocabulary, config, never))
+        learned[-1].merges.append((len(vocabulary), 0, 0))
+    return learned
+
+
+def assert_alike(one: Learned, other: Learned) -> None:
+    assert one.merges == other.merges
+    assert one.counts == other.counts
+    assert one.tokens_saved.tolist() == other.tokens_saved.tolist()
+    assert one.joined_at.tolist() == other.joined_at.tolist()
+    assert one.stop_reason == other.stop_reason
+
+
+@given(word_counts, training_configs)
+def test_the_kernel_learns_what_the_other_trainers_learn(
+    words: dict[str, int], config: TrainingConfig
+) -> None:
+    corpus = Corpus.from_word_counts(words)
+    symbols = seen_symbols(corpus, config.base)
+    pretokens = count_pretokens(corpus, get_pretokenizer(config.pretokenizer))
+    vocabulary = GrowingVocabulary(config, symbols)
+    layout = lay_out_pretokens(
+        pretokens, config.base, vocabulary.base_ids, vocabulary.end_of_word_id
+    )
+    slow, fast = learn_both(layout, symbols, config)
+    assert_alike(slow, fast)
+    reference = train_reference(pretokens, config)
+    assert fast.merges[:-1] == [(m.left, m.right, m.id) for m in reference.merges]
+    assert fast.counts == [merge.count for merge in reference.merges]
+    assert fast.stop_reason == reference.stop_reason
+
+
+@given(
+    st.lists(
+        st.tuples(st.text("ab", min_size=1, max_size=60), st.integers(0, 40)),
+        min_size=1,
+        max_size=60,
+    ),
+    st.sampled_from(["smallest-pair", "first-seen"]),
+    st.integers(257, 500),
+)
+def test_counts_from_one_to_two_to_the_fortieth(
+    words: list[tuple[str, int]], tie_break: str, vocab_size: int
+) -> None:
+    config = TrainingConfig(vocab_size, special_tokens=(), tie_break=tie_break)  # type: ignore[arg-type]
+    vocabulary = GrowingVocabulary(config, ())
+    layout = lay_out(
+        [vocabulary.start(word.encode()) for word, _ in words], [1 << n for _, n in words]
+    )
+    assert_alike(*learn_both(layout, set(), config))
+
+
+@pytest.mark.parametrize("tie_break", ["smallest-pair", "first-seen"])
+@pytest.mark.parametrize("unit", ["a", "ab", "aab", "abcabd"])
+def test_long_runs(unit: str, tie_break: str) -> None:
+    config = TrainingConfig(300, special_tokens=(), tie_break=tie_break)  # type: ignore[arg-type]
+    vocabulary = GrowingVocabulary(config, ())
+    words = [(unit * 3_000).encode(), (unit * 77 + "a").encode()]
+    layout = lay_out([vocabulary.start(word) for word in words], [1, 3])
+    assert_alike(*learn_both(layout, set(), config))
+
+
+@given(word_counts, st.integers(0, 40))
+def test_a_cancelled_training_has_the_first_merges(words: dict[str, int], most: int) -> None:
+    config = TrainingConfig(400, special_tokens=())
+    corpus = Corpus.from_word_counts(words)
+    pretokens = count_pretokens(corpus, get_pretokenizer("none"))
+
+    def learn(stop_at: int) -> Learned:
+        vocabulary = GrowingVocabulary(config, ())
+        layout = lay_out_pretokens(pretokens, "bytes", vocabulary.base_ids)
+        return compiled_training.learn_merges(
+            layout, vocabulary, config, lambda done, saved, count: done >= stop_at
+        )
+
+    whole, cut = learn(1_000), learn(most)
+    n = len(cut.merges)
+    assert cut.merges == whole.merges[:n]
+    assert (cut.joined_at < n).tolist() == (whole.joined_at < n).tolist()
+    if cut.stop_reason == "cancelled":
+        assert n >= most
+    else:
+        assert_alike(cut, whole)
+
+
+def test_a_token_spelled_like_an_older_one_takes_its_id() -> None:
+    # Only from symbols that are themselves pairs of others: single ones never get there.
+    config = TrainingConfig(8, base="characters", special_tokens=())
+    symbols = {b"a", b"b", b"c", b"ab"}
+    start = GrowingVocabulary(config, symbols).base_ids
+    words = [[start[b"a"], start[b"b"], start[b"c"]]] * 2 + [[start[b"ab"], start[b"c"]]]
+    slow, fast = learn_both(lay_out(words, [5, 4, 2]), symbols, config)
+    assert_alike(slow, fast)
+    assert fast.merges[0][2] == start[b"ab"]
+
+
+def test_a_vocabulary_of_two_billion_asks_for_no_more_memory_than_the_words_need() -> None:
+    config = TrainingConfig(2**31 - 1, special_tokens=())
+    vocabulary = GrowingVocabulary(config, ())
+    layout = lay_out([vocabulary.start(b"abababab")], [3])
+    learned = compiled_training.learn_merges(layout, vocabulary, config, never)
+    assert (len(learned.merges), learned.stop_reason) == (3, "no-pairs")
+
+
+def test_kernels_are_right_as_plain_python_too() -> None:
+    code = """
+from bpe_core import incremental
+from bpe_core.engine import training as compiled_training
+from bpe_core.alphabet import GrowingVocabulary
+from bpe_core.engine.counting import count_documents
+from bpe_core.layout import lay_out
+from bpe_core.pretokenizers import get_pretokenizer
+from bpe_core.engine.scanners import SCANNERS
+from bpe_core.types import TrainingConfig
+
+text = "Hello's  wörld 日本 123\\n\\n x\\u3000supercalifragilistic I'LL"
+for name in (*SCANNERS, "none", "regex:[0-9]"):
+    split = get_pretokenizer(name).split(text)
+    found = count_documents([text], get_pretokenizer(name))
+    assert [word.decode() for word in found.words] == list(dict.fromkeys(split)), name
+for tie_break in ("smallest-pair", "first-seen"):
+    config = TrainingConfig(270, special_tokens=(), tie_break=tie_break)
+    learned = []
+    for trainer in (compiled_training, incremental):
+        vocabulary = GrowingVocabulary(config, ())
+        words = [vocabulary.start(word) for word in (b"abababaaaa", b"bbba", b"aab")]
+        layout = lay_out(words, [1, 2**40, 3])
+        learned.append(trainer.learn_merges(layout, vocabulary, config, lambda *_: False))
+    assert learned[0].merges == learned[1].merges
+    assert learned[0].joined_at.tolist() == learned[1].joined_at.tolist()
+print("alike")
+"""
+    # NumPy's scalars warn of the wrap-around that hashing is made of; compiled code has none.
+    ran = subprocess.run(
+        [sys.executable, "-W", "ignore::RuntimeWarning", "-c", code],
+        cwd=ROOT,
+        env={**os.environ, "NUMBA_DISABLE_JIT": "1"},
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert ran.stdout == "alike\n", ran.stderr

@@ -1,0 +1,91 @@
+"""The life of every pair is what counting all pairs anew before each merge finds."""
+
+from __future__ import annotations
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from bpe_core import pair_lives
+from bpe_core.corpus import Corpus
+from bpe_core.pair_lives import PairLives
+from bpe_core.reference import apply_merge, count_pairs
+from bpe_core.runs import TrainingRun
+from bpe_core.training import train
+from bpe_core.types import Pair, TieBreak, TrainingConfig
+from tests.strategies import training_configs, word_counts
+
+TIE_BREAKS: tuple[TieBreak, ...] = ("smallest-pair", "first-seen")
+
+
+def recounted(run: TrainingRun) -> list[dict[Pair, int]]:
+    """The counts of all pairs that may merge, before each merge and after the last."""
+    words: list[list[int]] = [[]]
+    for id in run.layout_at(0).ids.tolist()[1:]:
+        if id < 0:
+            words.append([])
+        else:
+            words[-1].append(id)
+    weights: list[int] = run.pretokens.counts.tolist()
+    vocab, longest = run.tokenizer.vocab, run.config.max_token_bytes
+    steps: list[dict[Pair, int]] = []
+    for merge in (*run.merges, None):
+        counts = count_pairs(words[:-1], weights)
+        steps.append(
+            {
+                (left, right): count
+                for (left, right), count in counts.items()
+                if longest is None or len(vocab[left]) + len(vocab[right]) <= longest
+            }
+        )
+        if merge is not None:
+            words = [apply_merge(word, merge.pair, merge.id) for word in words]
+    return steps
+
+
+def check_every_life(run: TrainingRun) -> None:
+    steps = recounted(run)
+    lives = PairLives(run)
+    for pair in {pair for counts in steps for pair in counts}:
+        life = lives.of(pair)
+        own = [counts.get(pair, 0) for counts in steps]
+        assert life.counts.tolist() == own
+        others = [[n for other, n in counts.items() if other != pair] for counts in steps]
+        assert life.ranks.tolist() == [
+            1 + sum(n > count for n in rest) if count else 0
+            for count, rest in zip(own, others, strict=True)
+        ]
+        assert life.n_tied.tolist() == [
+            sum(n == count for n in rest) if count else 0
+            for count, rest in zip(own, others, strict=True)
+        ]
+
+
+@given(word_counts, training_configs)
+def test_every_life_is_what_recounting_finds(words: dict[str, int], config: TrainingConfig) -> None:
+    check_every_life(train(Corpus.from_word_counts(words), config))
+
+
+@given(word_counts, training_configs)
+def test_a_row_that_is_cut_has_the_same_lives(
+    words: dict[str, int], config: TrainingConfig
+) -> None:
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(pair_lives, "_SLOTS_AT_ONCE", 5)
+        check_every_life(train(Corpus.from_word_counts(words), config))
+
+
+@given(
+    st.lists(st.text("ab", min_size=1, max_size=9), min_size=2, max_size=12),
+    st.sampled_from(TIE_BREAKS),
+)
+def test_a_text_of_one_long_pretoken_too(documents: list[str], tie_break: TieBreak) -> None:
+    config = TrainingConfig(
+        vocab_size=60,
+        pretokenizer="none",
+        base="characters",
+        alphabet="seen",
+        special_tokens=(),
+        tie_break=tie_break,
+    )
+    check_every_life(train(Corpus.from_documents(["".join(documents), *documents]), config))

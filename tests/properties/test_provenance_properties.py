@@ -1,0 +1,93 @@
+"""Where a token stood in training, against an encoder that is asked word by word."""
+
+from __future__ import annotations
+
+from collections import Counter
+
+from hypothesis import given
+from hypothesis import strategies as st
+
+from bpe_core.corpus import Corpus
+from bpe_core.runs import TrainingRun
+from bpe_core.training import train
+from bpe_core.types import TrainingConfig
+from bpe_core.vocabulary.provenance import source_lines, token_origin
+
+words = st.text("abé", min_size=1, max_size=8)
+configs = st.builds(
+    TrainingConfig,
+    vocab_size=st.just(272),
+    pretokenizer=st.just("whitespace"),
+    end_of_word=st.sampled_from([None, "</w>"]),
+    special_tokens=st.just(()),
+) | st.builds(
+    TrainingConfig,
+    vocab_size=st.integers(6, 16),
+    pretokenizer=st.just("whitespace"),
+    base=st.just("characters"),
+    end_of_word=st.sampled_from([None, "</w>"]),
+    special_tokens=st.just(()),
+)
+
+
+def slow_counts(run: TrainingRun, counts: dict[str, int]) -> tuple[Counter[int], Counter[int]]:
+    """How often each id stood in the words at any time, and how often at the end."""
+    made: Counter[int] = Counter()
+    kept: Counter[int] = Counter()
+    for word, count in counts.items():
+        (explained,) = run.tokenizer.explain(word)
+        for id in explained.symbols:
+            made[id] += count
+        before = len(explained.symbols)
+        for step in explained.steps:
+            made[step.merge.id] += count * (before - len(step.symbols))
+            before = len(step.symbols)
+        for id in explained.ids:
+            kept[id] += count
+    return made, kept
+
+
+@given(st.dictionaries(words, st.integers(1, 9), min_size=1, max_size=8), configs)
+def test_counts_are_those_of_each_word_explained(
+    counts: dict[str, int], config: TrainingConfig
+) -> None:
+    run = train(Corpus.from_word_counts(counts), config)
+    made, kept = slow_counts(run, counts)
+    for id, token in run.tokenizer.vocab.items():
+        origin = token_origin(run, id, n_words=100)
+        assert (origin.n_made, origin.n_kept) == (made[id], kept[id])
+        assert origin.n_words == len(origin.words)
+        assert origin.n_made == sum(each.count * len(each.spans) for each in origin.words)
+        assert origin.n_kept == sum(each.count * each.n_kept for each in origin.words)
+        spelled = token
+        if config.end_of_word and run.tokenizer.ends_word(id):
+            spelled = token.removesuffix(config.end_of_word.encode())
+        for each in origin.words:
+            assert each.count == counts[each.word.decode()]
+            assert {each.word[start:end] for start, end in each.spans} == {spelled}
+        most = [each.count * len(each.spans) for each in origin.words]
+        assert most == sorted(most, reverse=True)
+
+
+@given(st.text("ab \n", min_size=1, max_size=60).filter(str.strip))
+def test_lines_are_where_the_young_tokenizer_cut_the_token(text: str) -> None:
+    config = TrainingConfig(264, "whitespace", special_tokens=())
+    corpus = Corpus.from_text(text)
+    run = train(corpus, config)
+    for merge in run.merges:
+        # No later merge has taken it yet: each time it was made, it stands there.
+        young = run.tokenizer.truncated(merge.rank + 1)
+        wanted = {(s.start, s.end) for s in young.segments(text) if s.id == merge.id}
+        found = source_lines(run, corpus, merge.id, n_lines=100)
+        line_starts = [0]
+        for line in text.split("\n"):
+            line_starts.append(line_starts[-1] + len(line) + 1)
+        spans = {
+            (line_starts[line.line - 1] + start, line_starts[line.line - 1] + end)
+            for line in found.lines
+            for start, end in line.spans
+        }
+        assert spans == wanted
+        assert found.is_all
+        for line in found.lines:
+            assert line.text == text.split("\n")[line.line - 1]

@@ -1,0 +1,218 @@
+"""The command line: each example of the help runs, and errors are one line with a remedy."""
+
+from __future__ import annotations
+
+import os
+import re
+import subprocess
+import sys
+import textwrap
+from pathlib import Path
+from typing import get_args
+
+import click
+import pytest
+from click.testing import CliRunner, Result
+
+from bpe_core import cli, types
+from bpe_core.corpora.samples import load_sample
+from bpe_core.gpt2 import gpt2
+
+REPOSITORY = Path(__file__).parents[2]
+TEXT = "".join(load_sample("notebook").documents * 3) + "\nnaïve 漢字 😀\r\n"
+
+
+def run(*arguments: str | Path, stdin: bytes = b"") -> Result:
+    return CliRunner().invoke(cli.main, [str(argument) for argument in arguments], input=stdin)
+
+
+@pytest.fixture
+def trained(tmp_path: Path) -> Path:
+    (tmp_path / "notes.txt").write_bytes(TEXT.encode())
+    out = tmp_path / "mine.json"
+    result = run("train", tmp_path / "notes.txt", "--vocab-size", "300", "--out", out)
+    assert result.exit_code == 0, result.output
+    return out
+
+
+def examples() -> list[tuple[str, str]]:
+    """Read each command's examples: the line after `$`, and the output below it, if any."""
+    found: list[tuple[str, str]] = []
+    for command in cli.main.commands.values():
+        lines = (command.help or "").split("Examples:")[1].strip("\n")
+        for block in re.split(r"(?m)^ *\$ ", textwrap.dedent(lines))[1:]:
+            line, _, output = block.partition("\n")
+            found.append((line, textwrap.dedent(output).strip()))
+    return found
+
+
+def test_the_examples_in_the_help_run_in_order_and_print_what_they_say(tmp_path: Path) -> None:
+    (tmp_path / "notes.txt").write_bytes(TEXT.encode())
+    bin_folder = str(Path(sys.executable).parent)
+    environment = {
+        **os.environ,
+        "PATH": f"{bin_folder}{os.pathsep}{os.environ['PATH']}",
+        "PYTHONPATH": str(REPOSITORY),
+    }
+    assert len(examples()) >= 10
+    for line, output in examples():
+        done = subprocess.run(
+            ["bash", "-euo", "pipefail", "-c", line],
+            cwd=tmp_path,
+            env=environment,
+            capture_output=True,
+            check=False,
+        )
+        assert done.returncode == 0, (line, done.stderr.decode())
+        if output:
+            assert textwrap.dedent(done.stdout.decode()).strip() == output, line
+
+
+def test_every_command_has_an_example_and_help_for_each_option() -> None:
+    for name, command in cli.main.commands.items():
+        result = run(name, "--help")
+        assert result.exit_code == 0
+        assert re.search(rf"\$ .*python -m bpe_core {name}", result.output)
+        options = [option for option in command.params if isinstance(option, click.Option)]
+        assert all(option.help for option in options)
+
+
+def test_the_choices_are_those_of_the_configuration() -> None:
+    assert get_args(types.Base) == cli.BASES
+    assert get_args(types.Alphabet) == cli.ALPHABETS
+    assert get_args(types.TieBreak) == cli.TIE_BREAKS
+
+
+def test_train_reports_why_it_stopped_and_the_held_out_figure(tmp_path: Path) -> None:
+    path = tmp_path / "lines.txt"
+    path.write_text("some line of text\n" * 300)
+    out = tmp_path / "mine.json"
+    result = run("train", path, "--vocab-size", "5000", "--out", out, "--held-out", "0.1")
+    assert result.exit_code == 0
+    assert "no pair is left" in result.stderr
+    assert "on held-out text" in result.stderr
+    assert result.stdout == ""
+
+
+def test_encode_and_decode_give_back_the_very_bytes(trained: Path) -> None:
+    for text in ("hug, 漢字\r\n\n", "\ufeffmark", "<|endoftext|>", " "):
+        encoded = run("encode", trained, stdin=text.encode())
+        assert encoded.exit_code == 0, encoded.output
+        decoded = run("decode", trained, stdin=encoded.stdout_bytes)
+        assert decoded.stdout_bytes == text.encode()
+
+
+def test_decode_takes_a_json_list_and_writes_partial_characters_as_bytes() -> None:
+    ids = gpt2().encode("😀")
+    assert len(ids) > 1
+    result = run("decode", "gpt2", stdin=f"[{ids[0]}]".encode())
+    assert result.stdout_bytes == gpt2().decode_bytes(ids[:1])
+    for written in (str(ids), ", ".join(map(str, ids)), f" [ {ids[0]} ,\n{ids[1]}]\n"):
+        assert run("decode", "gpt2", stdin=written.encode()).stdout == "😀", written
+    assert run("decode", "gpt2", stdin=b"[ ]").stdout_bytes == b""
+
+
+def test_gpt2_takes_what_it_says_of_itself() -> None:
+    options = ("--pretokenizer", "gpt2", "--special-token", "<|endoftext|>=50256")
+    assert run("encode", "gpt2", *options, stdin=b"hugs").stdout == "71 10339\n"
+
+
+def test_a_tokenizer_written_into_a_folder_says_its_name(tmp_path: Path) -> None:
+    for out, written in ((tmp_path, "tokenizer.bpe.json"), (tmp_path / "mine.json", None)):
+        result = run("train", "-", "--vocab-size", "260", "--out", out, stdin=b"hug hugs")
+        assert result.exit_code == 0, result.output
+        said = f"Written: {tmp_path / written}\n" if written else ""
+        assert result.stderr.startswith(said)
+        assert ("Written" in result.stderr) == bool(written)
+        assert (tmp_path / written if written else out).is_file()
+
+
+def test_a_special_token_is_text_unless_allowed() -> None:
+    assert run("encode", "--allow-special", "gpt2", stdin=b"<|endoftext|>").stdout == "50256\n"
+    assert run("encode", "gpt2", stdin=b"<|endoftext|>").stdout.split() != ["50256"]
+
+
+def test_what_the_alphabet_lacks_is_an_error_unless_skipped(tmp_path: Path) -> None:
+    out = tmp_path / "letters.json"
+    settings = ("--base", "characters", "--alphabet", "seen", "--special-token", "")
+    trained = run("train", "-", "--vocab-size", "4", "--out", out, *settings, stdin=b"hug")
+    assert trained.exit_code == 0, trained.output
+    assert "☃" in run("encode", out, stdin="h☃ug".encode()).stderr
+    assert run("encode", "--skip-unknown", out, stdin="h☃ug".encode()).stdout == "1 2 0\n"
+
+
+def test_compare_prints_a_column_for_each_tokenizer(trained: Path) -> None:
+    result = run("compare", trained.parent / "notes.txt", "-t", trained, "-t", "gpt2")
+    assert result.exit_code == 0, result.output
+    lines = result.stdout.splitlines()
+    assert lines[0].startswith("documents 1, bytes ")
+    assert lines[1].split() == ["mine.json", "gpt2"]
+    assert re.search(r"(?m)^vocabulary +300 +50,257$", result.stdout)
+
+
+def test_inspect_shows_the_first_merges_with_their_counts(trained: Path) -> None:
+    result = run("inspect", trained, "--merges", "2")
+    assert re.search(r"(?m)^vocabulary +300$", result.stdout)
+    assert re.search(r"(?m)^merge 1: .+ \+ .+, \d+ times$", result.stdout)
+    assert "merge 2" not in result.stdout
+
+
+def test_convert_keeps_every_id(trained: Path, tmp_path: Path) -> None:
+    other = tmp_path / "tokenizer.json"
+    assert run("convert", trained, other, "--format", "huggingface").exit_code == 0
+    expected = run("encode", trained, stdin=TEXT.encode()).stdout
+    assert run("encode", other, stdin=TEXT.encode()).stdout == expected
+
+
+@pytest.mark.parametrize(
+    ("arguments", "stdin", "said"),
+    [
+        (["train", "-", "--vocab-size", "300", "--out", "x"], b"", "standard input is empty"),
+        (["train", "-", "--vocab-size", "9", "--out", "x"], b"hug", "vocab"),
+        (["train", "no such file", "--vocab-size", "300", "--out", "x"], b"", "no such file"),
+        (["train", "-", "--vocab-size", "300", "--out", "no/such/x"], b"hug", "no/such"),
+        (["encode", "gpt2"], b"ab\xff", "byte 2"),
+        (["encode", "gpt2", "no such file"], b"", "no such file"),
+        (["encode", "no such tokenizer"], b"a", "no such tokenizer"),
+        (["encode", "gpt2", "gone.txt"], b"", "'gone.txt' cannot be read: No such file"),
+        (["encode", "--pretokenizer", "nope", "gpt2"], b"a", "not 'nope'. Leave pretokenizer out"),
+        (["encode", "--special-token", "x=1", "gpt2"], b"a", "holds its own special tokens"),
+        (["decode", "gpt2"], b"464 x", "Number 2 of 2 ids is 'x'"),
+        (["decode", "gpt2"], b"[1,[2],3]", "Number 2 of 3 ids is '[2]'"),
+        (["decode", "gpt2"], b"[1,,3]", "Number 2 of 3 ids is ''"),
+        (["decode", "gpt2"], b"99999999", "99999999 (number 1 of 1 ids)"),
+        (["decode", "gpt2"], b"-1", "-1"),
+        (["compare", "-", "-t", "gpt2"], b"", "empty"),
+        (["convert", "gpt2", "-", "--format", "gpt2"], b"", "standard output"),
+        (["encode", "--special-token", "x", "t.tiktoken"], b"a", "TEXT=ID"),
+    ],
+)
+def test_an_error_is_one_line_on_stderr_with_status_1(
+    arguments: list[str],
+    stdin: bytes,
+    said: str,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    result = run(*arguments, stdin=stdin)
+    assert result.exit_code == 1
+    assert result.stdout == ""
+    assert result.stderr.startswith("Error: ")
+    assert result.stderr.count("\n") == 1
+    assert said in result.stderr
+
+
+def test_the_module_loads_nothing_heavy_for_help() -> None:
+    code = (
+        "import sys, runpy, click\n"
+        "sys.argv = ['bpe_core', '--help']\n"
+        "try: runpy.run_module('bpe_core', run_name='__main__')\n"
+        "except SystemExit: pass\n"
+        "heavy = {'tokenizers', 'tiktoken', 'pyarrow', 'pandas', 'streamlit', 'numba'}\n"
+        "sys.exit(str(heavy & set(sys.modules)) if heavy & set(sys.modules) else 0)\n"
+    )
+    done = subprocess.run(
+        [sys.executable, "-c", code], cwd=REPOSITORY, capture_output=True, check=False
+    )
+    assert done.returncode == 0, done.stderr.decode()

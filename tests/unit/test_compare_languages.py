@@ -1,0 +1,136 @@
+"""What languages cost, as Compare says it: the core's figures, and no cell that is a formula."""
+
+from __future__ import annotations
+
+import csv
+import io
+import math
+from typing import Any
+
+import numpy as np
+import pytest
+
+from bpe_core.corpora.samples import ParallelText, parallel_texts
+from bpe_core.corpus import Corpus
+from bpe_core.gpt2 import gpt2
+from bpe_core.languages import compare_languages, read_parallel
+from bpe_core.training import train
+from bpe_core.types import TrainingConfig
+from ui.compare import charts
+from ui.compare.language_figures import (
+    MEASURES,
+    PARITY,
+    cannot_spell,
+    cheapest_first,
+    digest_of,
+    language_csv,
+    language_rows,
+    language_sentence,
+    parallel_table,
+    summary_rows,
+)
+
+BYTES = gpt2().truncated(0)
+# Bytes alone: 2, 6 and 4 tokens.
+TEXTS = [
+    ParallelText("", "A", ("Latin",), ("ab",)),
+    ParallelText("", "=B()", ("Han",), ("漢字",)),
+    ParallelText("", "C", ("Latin",), ("abcd",)),
+]
+COSTS = compare_languages(TEXTS, [BYTES, BYTES], "A")
+SPELLS_ONLY_A = train(
+    Corpus.from_word_counts({"ab": 3}),
+    TrainingConfig(10, pretokenizer="none", base="characters", alphabet="seen", special_tokens=()),
+).tokenizer
+
+
+def test_rows_hold_the_figures_of_each_language() -> None:
+    rows = language_rows(TEXTS, COSTS, MEASURES[PARITY])
+    assert [(row.name, row.figures) for row in rows] == [
+        ("A", ("1.00", "1.00")),
+        ("=B()", ("3.00", "3.00")),
+        ("C", ("2.00", "2.00")),
+    ]
+    words = language_rows(TEXTS, COSTS, MEASURES["Tokens per word"])
+    assert [row.figures[0] for row in words] == ["2.00", "6.00", "4.00"]
+
+
+def test_the_summary_is_by_hand_and_a_tie_has_no_dot() -> None:
+    rows = {row.name: row for row in summary_rows(COSTS)}
+    assert rows["Mean parity"].figures == ("2.50", "2.50")
+    assert rows["Highest parity"].figures == ("3.00", "3.00")
+    # Of 2, 4 and 6: (2 × -2 + 6 × 2) / (3 × 12).
+    assert rows["Gini coefficient"].figures == ("0.222", "0.222")
+    assert all(row.better is None for row in rows.values())
+
+
+def test_the_sentence_names_the_dearest_language() -> None:
+    sentence = language_sentence(TEXTS, COSTS, ["Yours", "GPT-2"])
+    assert sentence.endswith("what A does: 3.0 under Yours (=B()), 3.0 under GPT-2 (=B()).")
+    assert cheapest_first(COSTS[0]) == [0, 2, 1]
+
+
+def test_who_cannot_spell_a_language_wins_nothing() -> None:
+    costs = compare_languages(TEXTS, [SPELLS_ONLY_A, BYTES], "A")
+    assert [cannot_spell(metrics) for metrics in costs[0].metrics] == [False, True, True]
+    rows = {row.name: row for row in summary_rows(costs)}
+    assert rows["Languages it cannot spell"].figures == ("2", "0")
+    assert all(row.better is None for row in rows.values())
+    assert math.isnan(MEASURES[PARITY].figure(costs[0], 1))
+    assert language_rows(TEXTS, costs, MEASURES[PARITY])[1].figures == ("–", "3.00")
+
+
+def test_the_download_holds_every_figure_and_no_formula() -> None:
+    rows = list(
+        csv.reader(io.StringIO(language_csv(TEXTS, COSTS, ["x", "@y"]).decode("utf-8-sig")))
+    )
+    assert rows[0][:5] == ["language", "scripts", "tokenizer", "bytes", "parity"]
+    assert len(rows) == 1 + len(TEXTS) * 2
+    assert rows[3][:5] == ["'=B()", "Han", "x", "6", "3"]
+    assert rows[2][2] == "'@y"
+
+
+def test_the_sample_can_be_taken_home_and_brought_back() -> None:
+    sample = parallel_texts()
+    back = read_parallel({"sentences.csv": parallel_table(sample)})
+    assert [(text.name, text.sentences) for text in back] == [
+        (text.name, text.sentences) for text in sample
+    ]
+
+
+def test_a_digest_tells_sentences_apart_however_they_are_cut() -> None:
+    def digest(*texts: tuple[str, tuple[str, ...]]) -> str:
+        return digest_of([ParallelText("", name, (), sentences) for name, sentences in texts])
+
+    digests = {
+        digest(("a", ("b", "c"))),
+        digest(("a", ("bc",))),
+        digest(("ab", ("c",))),
+        digest(("a", ("b",)), ("c", ("d",))),
+        digest(("a", ("b", "c", "d"))),
+    }
+    assert len(digests) == 5
+
+
+@pytest.mark.parametrize("theme", ["light", "dark"])
+def test_dots_hold_the_figures_and_are_hollow_where_text_is_left_out(theme: Any) -> None:
+    series = [("Yours", [1.0, math.nan], [False, True]), ("GPT-2", [2.0, 8.0], [False, False])]
+    figure: Any = charts.language_dots(
+        ["A", "<b>"], series, unit="parity", shape="{:.1f}", is_ratio=True, theme=theme
+    )
+    own, other = figure.data
+    assert (list(own.x), list(other.x)) == ([1.0, None], [2.0, 8.0])
+    assert own.marker.symbol != other.marker.symbol
+    assert own.marker.color[1] != own.marker.color[0] == own.marker.line.color
+    assert list(figure.layout.xaxis.ticktext) == ["1×", "2×", "4×", "8×"]
+    assert not any("<" in text for text in [*figure.layout.yaxis.ticktext, *own.customdata])
+
+
+def test_a_scripts_curve_begins_with_its_first_merge_and_names_do_not_touch() -> None:
+    steps = np.arange(5)
+    curves = [("Latin", np.array([0, 1, 2, 2, 2])), ("Han", np.array([0, 0, 0, 1, 2]))]
+    figure: Any = charts.script_curves(steps, curves, theme="light")
+    assert list(figure.data[1].y) == [None, None, None, 1, 2]
+    named = [one for one in figure.layout.annotations if one.yshift is not None and one.xshift == 8]
+    assert [one.text for one in named] == ["Latin 2", "Han 2"]
+    assert named[0].yshift - named[1].yshift >= 15

@@ -1,0 +1,155 @@
+"""The report holds the comparison's own figures, and nothing of a visitor's becomes markup."""
+
+from __future__ import annotations
+
+from html.parser import HTMLParser
+
+import pytest
+
+from bpe_core.comparison import compare
+from bpe_core.corpora.samples import load_sample, parallel_texts
+from bpe_core.corpus import Corpus
+from bpe_core.foreign import ForeignTokenizer
+from bpe_core.gpt2 import gpt2, gpt2_golden_result
+from bpe_core.languages import compare_languages
+from bpe_core.training import train
+from bpe_core.types import TrainingConfig
+from tests import foreign_models as models
+from ui.compare.definitions import FIGURES, LANGUAGES
+from ui.compare.report import MOST_DISAGREEMENTS, Compared, Report, report_html
+from ui.compare.verdict import figure_rows, verdict_aside, verdict_sentence
+
+HOSTILE = "</style><script>alert(1)</script><img src=x onerror=alert(1)>&amp;\u202e"
+OWN = train(load_sample("multilingual"), TrainingConfig(400)).tokenizer
+
+
+class Parsed(HTMLParser):
+    """What stands in the file: its tags, its texts, and the rows of its tables."""
+
+    def __init__(self, markup: str) -> None:
+        super().__init__()
+        self.tags: list[str] = []
+        self.attributes: set[str] = set()
+        self.texts: list[str] = []
+        self.rows: list[list[str]] = []
+        self.in_cell = False
+        self.feed(markup)
+
+    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+        self.tags.append(tag)
+        self.attributes |= {name for name, _ in attrs}
+        if tag == "tr":
+            self.rows.append([])
+        if tag in ("th", "td"):
+            self.rows[-1].append("")
+            self.in_cell = True
+
+    def handle_endtag(self, tag: str) -> None:
+        if tag in ("th", "td"):
+            self.in_cell = False
+
+    def handle_data(self, data: str) -> None:
+        self.texts.append(data)
+        if self.in_cell:
+            self.rows[-1][-1] += data
+
+
+def report(name: str = "GPT-2", passage: str = "the iterable, naïve café") -> Report:
+    foreign = ForeignTokenizer(models.described(models.word_piece()))
+    encoders = [OWN, gpt2(), foreign]
+    corpus = Corpus.from_documents([passage, "and the rest"])
+    comparison = compare(corpus, encoders)
+    texts = parallel_texts()
+    return Report(
+        title=name,
+        made_on="3 May 2031",
+        where="held-out text",
+        text_sha256=corpus.sha256,
+        sentence=verdict_sentence(comparison, "On held-out text", other=name),
+        aside=verdict_aside(comparison, other=name),
+        compared=[
+            Compared("Yours", "BPE, encoded by bpe_core", name, OWN),
+            Compared(name, "BPE, encoded by bpe_core", "", gpt2()),
+            Compared("third", "WordPiece, encoded by tokenizers", name, foreign),
+        ],
+        comparison=comparison,
+        passage=passage,
+        passage_name=name,
+        golden=gpt2_golden_result(),
+        languages=(texts, compare_languages(texts, encoders, "English")),
+    )
+
+
+def parsed(one: Report) -> Parsed:
+    return Parsed(report_html(one).decode())
+
+
+def test_every_figure_is_in_the_report_under_its_tokenizer() -> None:
+    one = report()
+    rows = parsed(one).rows
+    for row in figure_rows(one.comparison):
+        assert [row.name, *row.figures] in [
+            [cell.removesuffix(" ●") for cell in written] for written in rows
+        ]
+    assert one.languages is not None
+    texts, costs = one.languages
+    parity = [f"{each.parity[6] or float('nan'):.2f}" for each in costs]
+    assert [texts[6].name, *parity] in rows
+
+
+def test_the_verdict_the_golden_cases_and_all_definitions_are_said() -> None:
+    one = report()
+    said = "".join(parsed(one).texts)
+    assert "".join(text for text, _ in one.sentence) in said
+    assert one.aside in said
+    exact, of = gpt2_golden_result()
+    assert f"{exact} of {of} golden texts" in said
+    for definition in (*FIGURES, *LANGUAGES):
+        assert definition.meaning in said
+        assert definition.source in said
+    assert gpt2().fingerprint in said
+
+
+def test_each_tokenizers_tokens_of_a_stretch_stand_side_by_side() -> None:
+    rows = parsed(report(passage="the iterable")).rows
+    # "able" is a token of all three, so the stretch ends before it.
+    (line,) = [row for row in rows if row and row[0] == "·iter"]
+    assert line[1:] == ["· | it | er", "·iter", "· | it | ##er"]
+
+
+def test_the_dot_stands_at_the_best_figure_alone() -> None:
+    one = report()
+    clean = Report(
+        **{
+            **{name: getattr(one, name) for name in Report.__slots__},
+            "comparison": compare(Corpus.from_text("the iterable"), [OWN, gpt2()]),
+            "compared": one.compared[:2],
+            "languages": None,
+        }
+    )
+    rows = {row[0]: row[1:] for row in parsed(clean).rows if row}
+    assert rows["Tokens"][1] == "3 ●"
+    assert "●" not in rows["Tokens"][0]
+
+
+def test_nothing_of_a_visitors_becomes_markup_and_nothing_runs_or_loads() -> None:
+    plain, hostile = parsed(report()), parsed(report(name=HOSTILE, passage=HOSTILE + "naïve"))
+    assert set(hostile.tags) == set(plain.tags)
+    assert not {"script", "img", "link", "iframe", "a"} & set(hostile.tags)
+    assert not {name for name in hostile.attributes if name.startswith("on")}
+    assert not {"src", "href"} & hostile.attributes
+    assert "\u202e" not in "".join(hostile.texts)
+    assert any("<script>" in text for text in hostile.texts)
+
+
+def test_a_long_passage_is_cut_and_says_so() -> None:
+    words = " ".join(f"unbelievable{n}ness" for n in range(200))
+    said = "".join(parsed(report(passage=words)).texts)
+    assert f"The first {MOST_DISAGREEMENTS} of " in said
+
+
+@pytest.mark.parametrize("passage", ["", "a", "\n"])
+def test_a_passage_without_disagreements_is_said(passage: str) -> None:
+    one = report()
+    same = Report(**{**{name: getattr(one, name) for name in Report.__slots__}, "passage": passage})
+    assert "cut all words alike" in "".join(parsed(same).texts)

@@ -1,0 +1,210 @@
+"""Several tokenizers on one text: figures worked out from their segments, the slow way."""
+
+from __future__ import annotations
+
+import math
+from collections import Counter
+
+import pytest
+import regex
+
+from bpe_core.comparison import compare
+from bpe_core.corpora.samples import load_sample, parallel_texts
+from bpe_core.corpus import Corpus
+from bpe_core.errors import ConfigError, EmptyCorpusError, InvalidTextError
+from bpe_core.gpt2 import gpt2
+from bpe_core.tokenizer import Tokenizer
+from bpe_core.training import train
+from bpe_core.types import TrainingConfig
+
+
+def trained(corpus: Corpus, vocab_size: int, **settings: object) -> Tokenizer:
+    return train(corpus, TrainingConfig(vocab_size, **settings)).tokenizer  # type: ignore[arg-type]
+
+
+MULTILINGUAL = load_sample("multilingual")
+BYTES = trained(MULTILINGUAL, 600)
+WORDS = trained(
+    load_sample("notebook"),
+    40,
+    pretokenizer="whitespace",
+    base="characters",
+    alphabet="seen",
+    end_of_word="</w>",
+    special_tokens=(),
+)
+CLASSROOM = trained(
+    load_sample("hug-words"),
+    20,
+    pretokenizer="whitespace",
+    base="characters",
+    alphabet="seen",
+    end_of_word="</w>",
+    special_tokens=(),
+)
+TEXTS = [
+    "The first document, and 2 more: naïve ☃ 漢字!\n\n  if (x): 😀\n",
+    "This is the first document.",
+    "\ttabs\r\nand \u00a0 spaces \ufeff",
+    "<|endoftext|>",
+    *(" ".join(text.sentences[:2]) for text in parallel_texts()),
+]
+
+
+@pytest.mark.parametrize("tokenizer", [BYTES, WORDS, gpt2()], ids=["bytes", "words", "gpt2"])
+@pytest.mark.parametrize("text", TEXTS)
+def test_every_figure_is_what_the_segments_say(tokenizer: Tokenizer, text: str) -> None:
+    (row,) = compare(text, [tokenizer]).rows
+    segments = tokenizer.segments(text)
+    tokens = [segment for segment in segments if segment.id is not None]
+    assert row.n_tokens == len(tokens)
+    assert (row.n_bytes, row.n_characters) == (len(text.encode()), len(text))
+
+    kinds: Counter[str] = Counter()
+    for token in tokens:
+        # A marker that stands alone holds nothing of the text: it goes with what it follows.
+        touched = text[token.start : token.end] or text[token.start - 1 : token.end]
+        if regex.search(r"[\p{L}\p{M}\p{N}]", touched):
+            kinds["words"] += 1
+        elif regex.search(r"\P{White_Space}", touched):
+            kinds["punctuation"] += 1
+        else:
+            kinds["white space"] += 1
+    assert row.kinds == (kinds["words"], kinds["punctuation"], kinds["white space"])
+
+    cuts = {segment.byte_end for segment in segments}
+    words = [
+        (len(text[: match.start()].encode()), len(text[: match.end()].encode()))
+        for match in regex.finditer(r"[\p{L}\p{M}\p{N}]+", text)
+    ]
+    inside = [sum(start < cut < end for cut in cuts) for start, end in words]
+    assert row.words.n_words == len(words)
+    assert row.words.n_word_tokens == sum(inside) + len(words)
+    lost = [segment for segment in segments if segment.id is None]
+    spelled = [all(s.byte_end <= a or b <= s.byte_start for s in lost) for a, b in words]
+    whole = [not n and fits for n, fits in zip(inside, spelled, strict=True)]
+    assert row.words.n_whole_words == sum(whole)
+
+    n_bytes = sum(segment.byte_end - segment.byte_start for segment in tokens)
+    n_characters = len(text) - sum(segment.end - segment.start for segment in lost)
+    assert row.bytes_per_token == n_bytes / len(tokens)
+    assert row.characters_per_token == n_characters / len(tokens)
+    assert row.dropped_bytes + row.unknown_bytes == sum(s.byte_end - s.byte_start for s in lost)
+    if tokenizer is WORDS:
+        blank = regex.findall(r"\p{White_Space}", text)
+        assert row.dropped_bytes == sum(len(character.encode()) for character in blank)
+
+
+def test_a_corpus_gives_the_sums_of_its_documents() -> None:
+    tokenizers = [BYTES, WORDS]
+    whole = compare(Corpus.from_documents(TEXTS), tokenizers)
+    alone = [compare(text, tokenizers) for text in TEXTS]
+    assert whole.n_documents == len(TEXTS)
+    assert whole.segments == ()
+    for place in range(2):
+        rows = [comparison.rows[place] for comparison in alone]
+        row = whole.rows[place]
+        assert row.n_tokens == sum(r.n_tokens for r in rows)
+        assert row.n_bytes == sum(r.n_bytes for r in rows)
+        assert row.words.n_word_tokens == sum(r.words.n_word_tokens for r in rows)
+        assert row.words.n_whole_words == sum(r.words.n_whole_words for r in rows)
+        assert row.kinds == tuple(map(sum, zip(*(r.kinds for r in rows), strict=True)))
+        assert row.unknown_bytes == sum(r.unknown_bytes for r in rows)
+        assert row.n_tokens_exclusive == sum(r.n_tokens_exclusive for r in rows)
+
+
+def test_weighted_words_count_as_often_as_they_occur() -> None:
+    word_counts = {"hug": 10, "ugg": 5, "the": 7, "é is\t!": 3}
+    documents = [word for word, count in word_counts.items() for _ in range(count)]
+    weighted = compare(Corpus.from_word_counts(word_counts), [BYTES, WORDS])
+    spelled = compare(Corpus.from_documents(documents), [BYTES, WORDS])
+    assert weighted.rows == spelled.rows
+    assert weighted.rows[1].dropped_bytes == 3 * len(" \t")
+    assert weighted.rows[1].unknown_bytes == 10 + 5 * 2 + 3 * len("é!".encode())
+    assert weighted.n_documents == 0
+
+
+def test_gpt2_on_a_sentence_by_hand() -> None:
+    comparison = compare("The quick brown fox", [gpt2()])
+    (row,) = comparison.rows
+    assert (row.n_tokens, row.bytes_per_token, row.tokens_per_word) == (4, 19 / 4, 1.0)
+    assert row.share_of_words_whole == 1.0
+    assert comparison.n_words == 4
+    assert row.n_exclusive == 50_256
+    assert comparison.disagreements == ()
+
+
+def test_vocabulary_counts_leave_special_tokens_out_and_go_by_bytes() -> None:
+    comparison = compare("a", [BYTES, gpt2()])
+    ordinary = [
+        {t for i, t in tok.vocab.items() if i not in tok.special_tokens.values()}
+        for tok in (BYTES, gpt2())
+    ]
+    assert [row.n_exclusive for row in comparison.rows] == [
+        len(ordinary[0] - ordinary[1]),
+        len(ordinary[1] - ordinary[0]),
+    ]
+
+
+def test_tokens_of_the_text_that_only_one_knows() -> None:
+    text = TEXTS[5]
+    own = set(BYTES.vocab.values()) - set(gpt2().vocab.values())
+    row = compare(text, [BYTES, gpt2()]).rows[0]
+    assert row.n_tokens_exclusive == sum(BYTES.vocab[i] in own for i in BYTES.encode(text))
+
+
+def test_the_verdict_compares_two_rows() -> None:
+    text = " ".join(parallel_texts()[0].sentences)
+    comparison = compare(text, [BYTES, gpt2()])
+    verdict = comparison.verdict()
+    mine, theirs = comparison.rows
+    assert verdict.percent_fewer_tokens == 100 * (1 - mine.n_tokens / theirs.n_tokens)
+    assert verdict.vocabulary_ratio == 50_257 / 600
+    assert (
+        verdict.fewer_word_tokens
+        + verdict.fewer_punctuation_tokens
+        + verdict.fewer_white_space_tokens
+        == theirs.n_tokens - mine.n_tokens
+    )
+    assert comparison.verdict(1, 0).vocabulary_ratio == 600 / 50_257
+    assert comparison.verdict(0, 0).percent_fewer_tokens == 0
+
+
+def test_a_text_that_no_token_stands_for_has_no_ratio() -> None:
+    comparison = compare(" \n", [WORDS, BYTES])
+    assert comparison.rows[0].n_tokens == 0
+    assert math.isnan(comparison.rows[0].bytes_per_token)
+    assert math.isnan(comparison.rows[0].renyi_efficiency)
+    assert math.isnan(comparison.verdict(1, 0).percent_fewer_tokens)
+
+
+def test_a_tokenizer_that_can_spell_nothing_keeps_no_word_whole_and_saves_no_white_space() -> None:
+    row, other = compare("zzz yyy www", [CLASSROOM, gpt2()]).rows
+    assert (row.n_tokens, row.unknown_bytes, row.dropped_bytes) == (3, 9, 2)
+    assert row.words.n_whole_words == 0
+    assert row.kinds == (3, 0, 0)
+    assert (row.bytes_per_token, row.characters_per_token) == (0, 0)
+    assert other.bytes_per_token == 11 / other.n_tokens
+
+
+def test_one_letter_that_the_alphabet_lacks_spoils_its_word_alone() -> None:
+    for text in ("zhug hug", "hugz hug", "hzug hug"):
+        (row,) = compare(text, [CLASSROOM]).rows
+        assert (row.words.n_words, row.words.n_whole_words) == (2, 1)
+
+
+def test_nothing_to_compare_is_refused() -> None:
+    with pytest.raises(ConfigError):
+        compare("text", [])
+    with pytest.raises(EmptyCorpusError):
+        compare("", [BYTES])
+    with pytest.raises(EmptyCorpusError):
+        compare(Corpus.from_text("a").split(0.08)[1], [BYTES])
+    with pytest.raises(InvalidTextError):
+        compare("\ud800", [BYTES])
+
+
+def test_a_verdict_needs_two_places_that_there_are() -> None:
+    comparison = compare("bytes", [gpt2()])
+    with pytest.raises(ConfigError, match="1 tokenizers were compared"):
+        comparison.verdict()

@@ -1,0 +1,513 @@
+"""Reading files into a corpus, describing it, and dividing it."""
+
+from __future__ import annotations
+
+import csv
+import gzip
+import io
+import json
+import pickle
+import zipfile
+from pathlib import Path
+
+import pyarrow as pa
+import pyarrow.parquet as pq
+import pytest
+
+import bpe_core.corpora.readers as readers
+from bpe_core.corpora.splitting import draw
+from bpe_core.corpus import Corpus, columns_of, parse_word_counts, read_corpus
+from bpe_core.errors import (
+    BpeError,
+    ConfigError,
+    CorpusError,
+    EmptyCorpusError,
+    InvalidTextError,
+    TextDecodingError,
+    UnsupportedFileError,
+)
+
+
+class Upload:
+    """An uploaded file as Streamlit gives it."""
+
+    def __init__(self, name: str, data: bytes) -> None:
+        self.name = name
+        self._data = data
+
+    def getvalue(self) -> bytes:
+        return self._data
+
+    def read(self) -> bytes:
+        return self._data
+
+
+def archive(members: dict[str, bytes]) -> bytes:
+    buffer = io.BytesIO()
+    with zipfile.ZipFile(buffer, "w", zipfile.ZIP_DEFLATED) as packed:
+        for name, data in members.items():
+            packed.writestr(name, data)
+    return buffer.getvalue()
+
+
+def parquet(columns: dict[str, list[object]]) -> bytes:
+    buffer = io.BytesIO()
+    pq.write_table(pa.table(columns), buffer)
+    return buffer.getvalue()
+
+
+# Plain text and encodings
+
+
+@pytest.mark.parametrize("name", ["a.txt", "a.md", "a.py", "LICENSE"])
+def test_a_text_file_is_one_document_whatever_its_extension(tmp_path: Path, name: str) -> None:
+    path = tmp_path / name
+    path.write_bytes("é line\r\n\tnext\n".encode())
+    corpus = read_corpus([path])
+    assert corpus.documents == ("é line\r\n\tnext\n",)
+    assert corpus.names == (name,)
+    assert corpus.encodings == ("utf-8",)
+    assert corpus.notes == ()
+    assert (corpus.n_bytes, corpus.n_characters) == (15, 14)
+    assert read_corpus(str(path)) == read_corpus(path) == corpus
+
+
+@pytest.mark.parametrize(
+    "encoding", ["utf-8-sig", "utf-16", "utf-32", "utf-16-le", "utf-16-be", "utf-32-be"]
+)
+def test_a_byte_order_mark_names_the_encoding_and_is_no_text(encoding: str) -> None:
+    text = "hug\ufeff 漢\n"
+    marked = text.encode(encoding)
+    if encoding.endswith("e"):
+        marked = "\ufeff".encode(encoding) + marked
+    corpus = read_corpus(Upload("a.txt", marked))
+    assert corpus.documents == (text,)
+    assert "byte order mark" in corpus.notes[0]
+
+
+def test_a_pasted_text_keeps_its_mark_its_nul_and_its_line_ends() -> None:
+    text = "\ufeffa\x00b\r\n\u0085"
+    assert Corpus.from_text(text).documents == (text,)
+    assert read_corpus(Upload("a.txt", b"one NUL \x00 in a long enough text")).n_characters == 31
+
+
+@pytest.mark.parametrize(
+    ("encoding", "text"),
+    [
+        ("cp1252", "Où êtes-vous ? L’été dernier, nous étions à la plage, près de la forêt."),
+        ("cp1251", "Привет, как дела? Всё хорошо, спасибо, а у вас?"),
+        ("cp932", "これは日本語の文章です。よろしくお願いします。"),
+        ("gb18030", "这是一个中文句子，用于测试。今天天气很好。"),
+        ("cp1253", "Καλημέρα, τι κάνετε σήμερα; Είμαι καλά, ευχαριστώ."),
+    ],
+)
+def test_an_older_encoding_is_guessed_and_the_note_says_so(encoding: str, text: str) -> None:
+    corpus = read_corpus(Upload("old.txt", text.encode(encoding)))
+    assert corpus.documents == (text,)
+    assert corpus.encodings == (encoding,)
+    assert "guess" in corpus.notes[0]
+
+
+def test_the_note_on_stray_bytes_names_where_and_the_encodings_tried() -> None:
+    data = b"plain English words, then " + b"\x9d\xfe\xe9" + b" and words again\n"
+    corpus = read_corpus(Upload("stray.txt", data))
+    (note,) = corpus.notes
+    assert "byte 26 (0x9D)" in note
+    assert "Tried in order: utf-8, " in note
+    assert note.split("Tried in order: ")[1].split(".")[0].endswith(corpus.encodings[0])
+
+
+def test_json_nested_too_deep_says_what_to_do() -> None:
+    with pytest.raises(UnsupportedFileError, match=r"nested too deep.*list of strings.*\.txt"):
+        read_corpus(Upload("deep.json", b"[" * 200_000 + b"]" * 200_000))
+
+
+def test_utf16_without_a_mark_is_read() -> None:
+    corpus = read_corpus(Upload("a.txt", "plain English words".encode("utf-16-le")))
+    assert corpus.documents == ("plain English words",)
+
+
+def test_damaged_utf8_names_the_byte_the_line_and_the_encodings_tried() -> None:
+    data = "première ligne\ndéjà vu é".encode() + b"\xff" + "été".encode()
+    with pytest.raises(TextDecodingError) as caught:
+        read_corpus(Upload("broken.txt", data))
+    message = str(caught.value)
+    assert f"byte {data.index(0xFF)}" in message
+    assert "broken.txt" in message
+    assert "0xFF" in message
+    assert "line 2" in message
+    assert "utf-8" in message
+
+
+def test_damage_after_a_mark_is_counted_from_the_start_of_the_file() -> None:
+    with pytest.raises(TextDecodingError, match="byte 5 "):
+        read_corpus(Upload("a.txt", b"\xef\xbb\xbfab\xff"))
+
+
+@pytest.mark.parametrize(
+    ("name", "data", "kind"),
+    [
+        ("photo.txt", b"\x89PNG\r\n\x1a\n" + bytes(50), "PNG"),
+        ("paper.txt", b"%PDF-1.7\n%\xe2\xe3\xcf\xd3", "PDF"),
+        ("program", b"\x7fELF\x02\x01\x01" + bytes(40), "program"),
+        ("nulls.dat", b"a\x00\x00\x00b\x00\x00c" * 9, "NUL"),
+        ("report.docx", archive({"word/document.xml": b"<w/>"}), "docx"),
+    ],
+)
+def test_a_binary_file_is_refused_by_its_content(name: str, data: bytes, kind: str) -> None:
+    with pytest.raises(UnsupportedFileError, match=kind):
+        read_corpus(Upload(name, data))
+
+
+# Empty and missing
+
+
+@pytest.mark.parametrize("data", [b"", b"\xef\xbb\xbf", gzip.compress(b"")])
+def test_an_empty_file_alone_is_an_error(data: bytes) -> None:
+    with pytest.raises(EmptyCorpusError):
+        read_corpus([Upload("a.txt", data)])
+
+
+def test_no_file_at_all_is_an_error() -> None:
+    with pytest.raises(EmptyCorpusError):
+        read_corpus([])
+
+
+def test_among_several_files_those_that_fail_are_named_and_left_out() -> None:
+    corpus = read_corpus(
+        [
+            Upload("empty.txt", b""),
+            Upload("good.txt", b"hug"),
+            Upload("photo.png", b"\x89PNG\r\n\x1a\n" + bytes(20)),
+        ]
+    )
+    assert corpus.documents == ("hug",)
+    assert len(corpus.notes) == 2
+    assert "empty.txt" in corpus.notes[0]
+    assert "photo.png" in corpus.notes[1]
+
+
+def test_where_all_files_fail_the_error_names_each() -> None:
+    with pytest.raises(UnsupportedFileError, match=r"empty\.txt.*photo\.png"):
+        read_corpus([Upload("empty.txt", b""), Upload("photo.png", b"\x89PNG\r\n\x1a\n\0")])
+
+
+@pytest.mark.parametrize("path", ["no/such/file.txt", ".", "a\0b"])
+def test_a_path_that_cannot_be_opened_is_named(path: str) -> None:
+    with pytest.raises(CorpusError, match=r"no path|cannot be opened"):
+        read_corpus(path)
+
+
+# Archives
+
+
+def test_gzip_and_zip_are_unpacked_members_in_order() -> None:
+    assert read_corpus(Upload("a.txt.gz", gzip.compress(b"hug"))).documents == ("hug",)
+    packed = archive(
+        {
+            "b.txt": b"second",
+            "a/c.csv": b"id,text\n1,row\n",
+            "d.txt.gz": gzip.compress(b"nested"),
+            "photo.png": b"\x89PNG\r\n\x1a\n",
+            "__MACOSX/b.txt": b"\x00\x05",
+        }
+    )
+    corpus = read_corpus(Upload("all.zip", packed))
+    assert corpus.documents == ("second", "row", "nested")
+    assert corpus.names == ("all.zip/b.txt", "all.zip/a/c.csv row 1", "all.zip/d.txt")
+    assert any("photo.png" in note for note in corpus.notes)
+    assert not any("MACOSX" in note for note in corpus.notes)
+
+
+def test_an_archive_that_unpacks_to_too_much_names_both_sizes(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(readers, "MOST_UNPACKED_BYTES", 10_000)
+    monkeypatch.setattr(readers.Budget.__init__, "__defaults__", (10_000,))
+    bomb = bytes(20_000)
+    for name, data in [("a.gz", gzip.compress(bomb)), ("a.zip", archive({"a": bomb}))]:
+        with pytest.raises(UnsupportedFileError, match=rf"{len(data):,} bytes.*10,000"):
+            read_corpus(Upload(name, data))
+
+
+@pytest.mark.parametrize(
+    ("name", "data"),
+    [
+        ("a.gz", gzip.compress(b"hug" * 100)[:-9]),
+        ("a.zip", archive({"a": b"hug" * 100})[:-30]),
+        ("a.zip", archive({"a.zip": archive({"b": b"hug"})})),
+        ("a.zip", archive({})),
+        ("a.parquet", b"PAR1 is how they begin"),
+        ("a.parquet", b"text"),
+    ],
+)
+def test_a_damaged_or_nested_archive_is_refused(name: str, data: bytes) -> None:
+    with pytest.raises(CorpusError, match=name):
+        read_corpus(Upload(name, data))
+
+
+# Tables
+
+ROWS = [("1", 'hug, and "hugs"\nin two lines'), ("2", ""), ("3", "ugg")]
+
+
+def as_csv(delimiter: str) -> bytes:
+    buffer = io.StringIO(newline="")
+    csv.writer(buffer, delimiter=delimiter).writerows([("id", "text"), *ROWS])
+    return buffer.getvalue().encode()
+
+
+TABLES = {
+    "a.csv": as_csv(","),
+    "semicolons.csv": as_csv(";"),
+    "a.tsv": as_csv("\t"),
+    "a.jsonl": "\n".join(json.dumps({"id": i, "text": t}) for i, t in ROWS).encode(),
+    "a.json": json.dumps([{"id": i, "text": t} for i, t in ROWS]).encode(),
+    "columns.json": json.dumps({"id": [1, 2, 3], "text": [t for _, t in ROWS]}).encode(),
+    "below.json": json.dumps({"data": [{"id": i, "text": t} for i, t in ROWS]}).encode(),
+    "a.parquet": parquet({"id": [1, 2, 3], "text": [t for _, t in ROWS]}),
+}
+
+
+@pytest.mark.parametrize("name", TABLES)
+@pytest.mark.parametrize("column", [None, "text"])
+def test_each_row_of_a_table_is_a_document(name: str, column: str | None) -> None:
+    corpus = read_corpus(Upload(name, TABLES[name]), text_column=column)
+    assert corpus.documents == (ROWS[0][1], ROWS[2][1])
+    assert any("1 row without text" in note for note in corpus.notes)
+    assert any("took the column 'text'" in note for note in corpus.notes) is (column is None)
+    assert columns_of(Upload(name, TABLES[name])) == ["text"]
+
+
+def test_a_column_that_is_not_there_is_an_error_that_names_those_that_are() -> None:
+    with pytest.raises(CorpusError, match=r"no column 'body'.*'id', 'text'"):
+        read_corpus(Upload("a.csv", TABLES["a.csv"]), text_column="body")
+    with pytest.raises(CorpusError, match="no column of text"):
+        read_corpus(Upload("a.csv", b"a,b\n1,2\n"))
+    with pytest.raises(CorpusError, match="no column of text"):
+        read_corpus(Upload("a.parquet", parquet({"a": [1, 2]})))
+
+
+def test_a_json_list_of_strings_is_one_document_each() -> None:
+    assert read_corpus(Upload("a.json", b'["hug", "ugg"]')).documents == ("hug", "ugg")
+
+
+def test_a_lone_surrogate_in_json_leaves_its_row_out_and_is_told() -> None:
+    data = rb'["good", "bad \ud800", "\ud83d\ude00"]'
+    corpus = read_corpus(Upload("a.json", data))
+    assert corpus.documents == ("good", "😀")
+    assert "lone surrogate" in corpus.notes[0]
+    assert "item 2" in corpus.notes[0]
+
+
+def test_a_line_that_is_no_json_is_left_out_and_told() -> None:
+    corpus = read_corpus(Upload("a.jsonl", b'{"text": "hug"}\n{oops\n"ugg"\n'))
+    assert set(corpus.documents) == {"hug", "ugg"}
+    assert any("line 2" in note for note in corpus.notes)
+
+
+@pytest.mark.parametrize(
+    ("name", "data"),
+    [
+        ("a.json", b"{oops"),
+        ("a.json", b"[" * 100_000),
+        ("a.json", b"[1, 2]"),
+        ("a.json", b'{"a": []}'),
+        ("a.jsonl", b"oops\n"),
+        ("a.csv", b"only,a,header\n"),
+        ("a.json", b" "),
+        ("a.json", b"9" * 5000),
+    ],
+)
+def test_a_table_without_rows_of_text_is_refused(name: str, data: bytes) -> None:
+    with pytest.raises(CorpusError, match=name):
+        read_corpus(Upload(name, data))
+
+
+def test_a_csv_field_of_a_megabyte_is_read() -> None:
+    data = b'text\n"' + b"word " * 200_000 + b'"\n'
+    assert read_corpus(Upload("a.csv", data)).n_bytes == 1_000_000
+
+
+# The corpus itself
+
+
+def test_a_lone_surrogate_is_an_error_with_its_place() -> None:
+    with pytest.raises(InvalidTextError, match=r"U\+D800.*character 3 \(line 2\)"):
+        Corpus.from_text("ok\n\ud800")
+
+
+def test_the_hash_depends_on_the_borders_between_documents_and_on_the_counts() -> None:
+    hashes = {
+        Corpus.from_documents(["ab", "c"]).sha256,
+        Corpus.from_documents(["a", "bc"]).sha256,
+        Corpus.from_documents(["abc"]).sha256,
+        Corpus.from_word_counts({"abc": 1}).sha256,
+        Corpus.from_word_counts({"abc": 2}).sha256,
+    }
+    assert len(hashes) == 5
+    assert Corpus.from_documents(["ab", "c"], names=["x", "y"]) == Corpus.from_documents(
+        ["ab", "c"]
+    )
+
+
+def test_word_counts_weigh_the_size_and_cannot_be_changed() -> None:
+    corpus = Corpus.from_word_counts({"hug": 10, "é": 2})
+    assert (corpus.documents, corpus.n_bytes, corpus.n_characters) == ((), 34, 32)
+    assert corpus.word_counts is not None
+    with pytest.raises(TypeError):
+        corpus.word_counts["hug"] = 1  # type: ignore[index]
+    assert pickle.loads(pickle.dumps(corpus)) == corpus  # noqa: S301 - made two words before
+
+
+@pytest.mark.parametrize("counts", [{"": 1}, {"a": 0}, {"a": -1}, {"a": True}, {"a": 1.5}, {}])
+def test_a_word_count_that_cannot_be_is_refused(counts: dict[str, int]) -> None:
+    with pytest.raises(CorpusError):
+        Corpus.from_word_counts(counts)
+
+
+def test_a_corpus_without_text_or_with_other_names_is_refused() -> None:
+    with pytest.raises(EmptyCorpusError):
+        Corpus.from_documents(["", ""])
+    with pytest.raises(ConfigError):
+        Corpus.from_documents(["a"], names=[])
+
+
+def test_scripts_count_every_character_once() -> None:
+    text = "Hi, мир! 漢字 नमस्ते 42😀\n"
+    shares = Corpus.from_documents([text, "x"]).scripts()
+    found = {share.name: share.characters for share in shares}
+    assert found == {
+        "Latin letters": 3,
+        "Cyrillic letters": 3,
+        "Han characters": 2,
+        "Devanagari letters": 6,
+        "punctuation": 2,
+        "white space": 5,
+        "digits and other": 3,
+    }
+    assert sum(share.share for share in shares) == pytest.approx(1)
+    assert [share.share for share in shares] == sorted((s.share for s in shares), reverse=True)
+
+
+# Dividing
+
+
+def test_documents_go_whole_to_one_side() -> None:
+    documents = [f"document {number} " * (number % 7 + 1) for number in range(100)]
+    corpus = Corpus.from_documents(documents)
+    training, held_out = corpus.split(0.08)
+    assert sorted(training.documents + held_out.documents) == sorted(documents)
+    assert 0.06 < held_out.n_bytes / corpus.n_bytes <= 0.08
+    assert held_out.names == tuple(
+        corpus.names[corpus.documents.index(document)] for document in held_out.documents
+    )
+    assert corpus.split(0.08) == (training, held_out)
+    assert corpus.split(0.08, seed=1)[1] != held_out
+
+
+def test_a_single_document_is_divided_between_lines() -> None:
+    lines = [f"line {number} of the text\n" for number in range(1000)]
+    corpus = Corpus.from_text("".join(lines), name="book.txt")
+    training, held_out = corpus.split(0.08)
+    assert training.names == held_out.names == ("book.txt",)
+    sides = [side.documents[0].splitlines(keepends=True) for side in (training, held_out)]
+    assert sorted(sides[0] + sides[1]) == sorted(lines)
+    assert 0.06 < held_out.n_bytes / corpus.n_bytes <= 0.08
+
+
+def test_large_documents_beside_a_tiny_one_are_divided_between_lines() -> None:
+    corpus = Corpus.from_documents(["some line\n" * 500, "other line\n" * 500, "tiny"])
+    _, held_out = corpus.split(0.1)
+    assert held_out.n_bytes > 0.08 * corpus.n_bytes
+
+
+@pytest.mark.parametrize(
+    "corpus",
+    [
+        Corpus.from_text("a"),
+        Corpus.from_text("one line without an end " * 50),
+        Corpus.from_word_counts({"hug": 10, "ugg": 5}),
+    ],
+)
+def test_what_is_too_small_to_divide_is_trained_on_whole(corpus: Corpus) -> None:
+    training, held_out = corpus.split(0.08)
+    assert training == corpus
+    assert held_out.n_bytes == 0
+
+
+@pytest.mark.parametrize(("fitting", "whole"), [(50, True), (49, False)])
+def test_documents_that_fill_half_the_share_are_held_out_whole(fitting: int, whole: bool) -> None:
+    sizes = (475, fitting, 475 + 50 - fitting)
+    corpus = Corpus.from_documents([("x" * 4 + "\n") * (n // 5) + "x" * (n % 5) for n in sizes])
+    training, held_out = corpus.split(0.1)
+    assert (held_out.names == ("document 2",)) is whole
+    assert (training.names == ("document 1", "document 3")) is whole
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_drawing_ends_when_nine_tenths_are_filled(seed: int) -> None:
+    assert len(draw([1] * 200, room=100, seed=seed)) == 90
+    assert len(draw([1] * 80, room=100, seed=seed)) == 80
+
+
+def test_words_are_divided_by_word() -> None:
+    words = {f"word{number}": number + 1 for number in range(50)}
+    training, held_out = Corpus.from_word_counts(words).split(0.2)
+    assert training.word_counts is not None
+    assert held_out.word_counts
+    assert {**training.word_counts, **held_out.word_counts} == words
+    assert len(training.word_counts) + len(held_out.word_counts) == 50
+
+
+@pytest.mark.parametrize("share", [-0.1, 1.0, float("nan")])
+def test_a_share_that_cannot_be_is_refused(share: float) -> None:
+    with pytest.raises(ConfigError):
+        Corpus.from_text("a").split(share)
+
+
+# Weighted words
+
+
+def test_word_counts_are_read_line_by_line() -> None:
+    assert parse_word_counts("hug 10\r\n\n  ugg\t5\nhug 1\n") == {"hug": 11, "ugg": 5}
+
+
+@pytest.mark.parametrize("line", ["hug", "hug x", "hug 0", "hug -1", "hug 1 2", "hug ٣", "hug 1.5"])
+def test_a_line_that_is_no_word_and_count_is_named(line: str) -> None:
+    with pytest.raises(CorpusError, match="Line 2"):
+        parse_word_counts(f"ugg 5\n{line}")
+
+
+def test_no_words_are_an_error() -> None:
+    with pytest.raises(EmptyCorpusError):
+        parse_word_counts(" \n")
+
+
+def test_every_error_of_reading_is_a_bpe_error_for_any_bytes() -> None:
+    hostile = [
+        bytes(range(256)),
+        b"\xff\xfe",
+        b"\x1f\x8b",
+        b"PK\x03\x04",
+        b"PAR1",
+        b"\xef\xbb\xbf\xff",
+    ]
+    for data in hostile:
+        for name in ("a.txt", "a.csv", "a.json", "a.jsonl", "a.zip", "a.parquet", "", "..", "<b>"):
+            with pytest.raises(BpeError):
+                read_corpus(Upload(name, data))
+
+
+def test_a_damaged_zip_is_an_error_wherever_the_damage_is() -> None:
+    whole = archive({"a.txt": b"hug hugs", "b.txt": b"ugg"})
+    messages: list[str] = []
+    for place in range(len(whole)):
+        for value in (0x00, 0x7F, 0xFF):
+            damaged = whole[:place] + bytes([value]) + whole[place + 1 :]
+            try:
+                read_corpus(Upload("a.zip", damaged))
+            except CorpusError as error:
+                messages.append(str(error))
+    assert messages
+    assert all("a.zip" in message for message in messages)

@@ -1,0 +1,78 @@
+"""Every download is a whole tokenizer: read back, it encodes as the run's does."""
+
+from __future__ import annotations
+
+import io
+import zipfile
+from pathlib import Path
+
+import pytest
+import streamlit as st
+
+from bpe_core.corpus import Corpus
+from bpe_core.formats import loads
+from bpe_core.training import train
+from bpe_core.types import TrainingConfig
+from ui.downloads import Download, downloads
+from ui.run_store import load_run, store_run
+
+TEXT = "hug hugs pug pugs naïve 日本 \U0001f9e9<|endoftext|>\n" * 20
+
+
+@pytest.fixture
+def run_id(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> str:
+    monkeypatch.setenv("BPE_EXPLORER_RUNS", str(tmp_path / "runs"))
+    run = train(Corpus.from_text(TEXT), TrainingConfig(vocab_size=300))
+    return store_run("Hugs", run, Corpus.from_text(TEXT).split(0.0)[1])
+
+
+def offered(run_id: str) -> dict[str, Download]:
+    return {download.label: download for download in downloads(run_id)}
+
+
+def files_of(download: Download) -> dict[str, bytes]:
+    assert download.data is not None
+    if not download.file_name.endswith(".zip"):
+        return {download.file_name: download.data}
+    with zipfile.ZipFile(io.BytesIO(download.data)) as archive:
+        assert archive.testzip() is None
+        return {name: archive.read(name) for name in archive.namelist()}
+
+
+@pytest.mark.parametrize("label", ["tokenizer.json", "vocab + merges", ".tiktoken", "native"])
+def test_a_download_read_back_encodes_as_the_run_does(run_id: str, label: str) -> None:
+    tokenizer = load_run(run_id).run.tokenizer
+    files = files_of(offered(run_id)[label])
+    # tiktoken's file holds neither a pre-tokenizer nor special tokens, GPT-2's two no special ones.
+    says_all = label in ("tokenizer.json", "native")
+    back = loads(
+        files,
+        pretokenizer=None if says_all else "gpt2",
+        special_tokens=None if says_all else tokenizer.special_tokens,
+    )
+    for allowed in ((), "all"):
+        assert back.encode(TEXT, allowed_special=allowed) == tokenizer.encode(
+            TEXT, allowed_special=allowed
+        )
+    assert back.vocab_size == tokenizer.vocab_size
+
+
+def test_the_gpt2_download_is_a_zip_of_the_two_files_and_always_the_same(run_id: str) -> None:
+    download = offered(run_id)["vocab + merges"]
+    assert download.file_name == "gpt2-tokenizer.zip"
+    assert set(files_of(download)) == {"vocab.json", "merges.txt"}
+    st.cache_resource.clear()
+    assert offered(run_id)["vocab + merges"].data == download.data
+
+
+def test_a_format_that_cannot_hold_the_tokenizer_says_why(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("BPE_EXPLORER_RUNS", str(tmp_path / "runs"))
+    config = TrainingConfig(12, pretokenizer="whitespace", base="characters", special_tokens=())
+    run = train(Corpus.from_text("hug hugs pug"), config)
+    found = offered(store_run("Hugs", run, Corpus.from_text("x").split(0.0)[1]))
+    assert found[".tiktoken"].data is None
+    assert found[".tiktoken"].problem
+    assert found["native"].problem is None
+    assert loads(files_of(found["native"])) == run.tokenizer

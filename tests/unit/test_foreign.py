@@ -1,0 +1,128 @@
+"""Where another library's tokens stand in a text, worked out by hand."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+import tokenizers
+from tokenizers import models as library
+from tokenizers import normalizers, pre_tokenizers
+
+from bpe_core.comparison import compare
+from bpe_core.encoders import Encoder
+from bpe_core.errors import FormatError, InvalidTextError, TokenizationError
+from bpe_core.foreign import ForeignTokenizer
+from bpe_core.gpt2 import gpt2
+from tests import foreign_models as models
+
+
+def foreign(peer: tokenizers.Tokenizer) -> ForeignTokenizer:
+    return ForeignTokenizer(models.described(peer))
+
+
+def places(encoder: Encoder, text: str) -> list[tuple[bytes, int, int]]:
+    return [(s.token, s.byte_start, s.byte_end) for s in encoder.segments(text)]
+
+
+def small_word_piece() -> ForeignTokenizer:
+    vocab = {"[UNK]": 0, "na": 1, "##ive": 2, "fi": 3, "##ne": 4, "!": 5}
+    peer = tokenizers.Tokenizer(library.WordPiece(vocab, unk_token="[UNK]"))
+    peer.normalizer = normalizers.BertNormalizer()
+    peer.pre_tokenizer = pre_tokenizers.BertPreTokenizer()
+    return foreign(peer)
+
+
+def test_a_normalizer_changes_tokens_and_not_where_they_stand() -> None:
+    # ï loses its dots and takes two bytes still; the space between is in no token.
+    assert places(small_word_piece(), "Naïve fine!") == [
+        (b"na", 0, 2),
+        (b"##ive", 2, 6),
+        (b" ", 6, 7),
+        (b"fi", 7, 9),
+        (b"##ne", 9, 11),
+        (b"!", 11, 12),
+    ]
+
+
+def test_a_character_made_into_several_tokens_goes_to_the_last() -> None:
+    peer = tokenizers.Tokenizer(library.BPE({"f": 0, "i": 1, "n": 2}, []))
+    peer.normalizer = normalizers.NFKC()
+    assert places(foreign(peer), "ﬁn") == [(b"f", 0, 0), (b"i", 0, 3), (b"n", 3, 4)]
+
+
+def test_bytes_that_stand_for_a_character_share_it() -> None:
+    assert places(foreign(models.byte_fallback()), "a漢") == [
+        (b" a", 0, 1),
+        (b"\xe6", 1, 2),
+        (b"\xbc", 2, 3),
+        (b"\xa2", 3, 4),
+    ]
+
+
+def test_a_space_put_in_front_has_no_bytes() -> None:
+    prefixed = foreign(models.byte_level(prefix_space=True, vocab_size=257))
+    assert places(prefixed, "é") == [(b" ", 0, 0), (b"\xc3", 0, 1), (b"\xa9", 1, 2)]
+
+
+def test_what_it_cannot_spell_is_unknown_and_spoils_its_word() -> None:
+    row = compare("fine zzz", [small_word_piece(), gpt2()]).rows[0]
+    assert (row.n_tokens, row.unknown_bytes, row.dropped_bytes) == (3, 3, 1)
+    assert (row.words.n_words, row.words.n_whole_words) == (2, 0)
+    assert row.bytes_per_token == 4 / 3
+
+
+def test_special_tokens_are_text_unless_all_are_allowed() -> None:
+    peer = models.word_piece()
+    encoder = foreign(peer)
+    assert encoder.special_tokens == {"[UNK]": 0, "[CLS]": 1, "[SEP]": 2}
+    text = "[CLS] the first"
+    assert encoder.encode(text)[0] != 1
+    assert encoder.encode(text, allowed_special="all")[0] == 1
+    assert encoder.encode(text, allowed_special=list(encoder.special_tokens))[0] == 1
+    with pytest.raises(TokenizationError, match="1 of 3"):
+        encoder.encode(text, allowed_special=["[CLS]"])
+
+
+def test_nothing_is_added_cut_short_or_left_to_chance() -> None:
+    plain = models.described(models.byte_level())
+    description: dict[str, Any] = {
+        **plain,
+        "truncation": {
+            "direction": "Right",
+            "max_length": 2,
+            "strategy": "LongestFirst",
+            "stride": 0,
+        },
+        "post_processor": models.described(models.word_piece())["post_processor"],
+        "model": {**plain["model"], "dropout": 0.9},
+    }
+    text = "This is the first document. " * 3
+    expected = models.byte_level().encode(text, add_special_tokens=False).ids
+    encoder = ForeignTokenizer(description)
+    assert all(encoder.encode(text) == expected for _ in range(5))
+
+
+def test_a_fingerprint_is_of_what_encodes() -> None:
+    one, other = foreign(models.unigram()), foreign(models.word_piece())
+    assert one.fingerprint == foreign(models.unigram()).fingerprint != other.fingerprint
+    assert one.model == "Unigram"
+    assert one.engine == f"tokenizers {tokenizers.__version__}"
+    assert b" M" in one.vocab.values()
+
+
+def test_a_text_that_has_no_utf8_and_one_that_the_library_fails_on_are_refused() -> None:
+    with pytest.raises(InvalidTextError):
+        foreign(models.unigram()).encode("\ud800")
+    without_unknown = tokenizers.Tokenizer(library.WordPiece({"a": 0}, unk_token="[UNK]"))
+    with pytest.raises(TokenizationError, match="can't encode this text"):
+        foreign(without_unknown).segments("zebra")
+
+
+@pytest.mark.parametrize(
+    "described",
+    [{}, {"model": None}, {"model": {"type": "BPE", "vocab": {"a": -1}, "merges": []}}, {"x": []}],
+)
+def test_what_the_library_cannot_read_is_a_clear_error(described: dict[str, Any]) -> None:
+    with pytest.raises(FormatError, match="can't read this"):
+        ForeignTokenizer(described)

@@ -1,0 +1,469 @@
+"""Tokenizers written, read back, and read by the tools whose formats they are."""
+
+from __future__ import annotations
+
+import json
+from base64 import b64decode
+from collections.abc import Mapping
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+import pytest
+import tiktoken
+import tokenizers
+from hypothesis import given
+from hypothesis import strategies as st
+
+from bpe_core.adapters import from_huggingface, from_tiktoken
+from bpe_core.corpus import Corpus
+from bpe_core.errors import ConfigError, FormatError, IntegrityError
+from bpe_core.formats import FORMATS, Format, dumps, load, loads, native, save
+from bpe_core.formats.huggingface import read_huggingface
+from bpe_core.formats.tiktoken_file import read_tiktoken
+from bpe_core.gpt2 import END_OF_TEXT, gpt2
+from bpe_core.pretokenizers import get_pretokenizer
+from bpe_core.tokenizer import Tokenizer
+from bpe_core.training import train
+from bpe_core.types import TrainingConfig
+from tests.oracles import tiktoken_gpt2, tokenizers_gpt2
+from tests.strategies import hostile_texts
+
+TEXT = (
+    "low lower lowest, newest newer! aaaa aaab abab é 你好 🙂🙂 it's \x00\t  'tis 2042\r\n# # a\n\n"
+    * 3
+)
+
+
+def trained(vocab_size: int = 330, **choices: Any) -> Tokenizer:
+    return train(Corpus.from_text(TEXT), TrainingConfig(vocab_size, **choices)).tokenizer
+
+
+BYTE_TOKENIZERS = {
+    "gpt2": trained(),
+    "cl100k": trained(pretokenizer="cl100k", special_tokens=("<|endoftext|>", "[CLS]")),
+    "o200k": trained(pretokenizer="o200k", special_tokens=()),
+    "regex": trained(pretokenizer=r"regex: ?[a-z]+|\s+"),
+    "none": trained(pretokenizer="none"),
+}
+DROPPING = {
+    "whitespace": trained(pretokenizer="whitespace"),
+    "words-punctuation": trained(pretokenizer="words-punctuation"),
+    "whitespace characters": trained(90, pretokenizer="whitespace", base="characters"),
+    "gpt2 characters": trained(90, base="characters"),
+    "o200k characters": trained(90, base="characters", pretokenizer="o200k"),
+    "seen bytes": trained(100, alphabet="seen"),
+}
+WITH_MARKER = {
+    "marker": trained(300, pretokenizer="whitespace", end_of_word="</w>"),
+    "marker, characters": trained(
+        90, pretokenizer="whitespace", base="characters", end_of_word="</w>"
+    ),
+    "spaced pattern": trained(pretokenizer="regex:  a "),
+}
+ALL = BYTE_TOKENIZERS | DROPPING | WITH_MARKER | {"GPT-2": gpt2()}
+
+
+def specials_for(format: Format, tokenizer: Tokenizer) -> Mapping[str, int] | None:
+    return tokenizer.special_tokens if format == "tiktoken" else None
+
+
+def pretokenizer_for(format: Format, tokenizer: Tokenizer) -> str | None:
+    return tokenizer.pretokenizer.name if format in ("gpt2", "tiktoken") else None
+
+
+# There and back
+
+
+@pytest.mark.parametrize("name", ALL)
+def test_the_native_format_keeps_everything(name: str, tmp_path: Path) -> None:
+    tokenizer = ALL[name]
+    save(tokenizer, tmp_path / "tokenizer.bpe.json", format="native")
+    again = load(tmp_path / "tokenizer.bpe.json")
+    assert again == tokenizer
+    assert again.fingerprint == tokenizer.fingerprint
+    assert again.merges == tokenizer.merges
+    assert again.pretokenizer == tokenizer.pretokenizer
+    assert again.encode(TEXT, errors="skip") == tokenizer.encode(TEXT, errors="skip")
+
+
+@pytest.mark.parametrize("format", FORMATS)
+@pytest.mark.parametrize("name", BYTE_TOKENIZERS)
+def test_byte_tokenizers_survive_every_format(name: str, format: Format, tmp_path: Path) -> None:
+    tokenizer = BYTE_TOKENIZERS[name]
+    save(tokenizer, tmp_path / "saved", format=format)
+    again = load(
+        tmp_path / "saved",
+        pretokenizer=pretokenizer_for(format, tokenizer),
+        special_tokens=specials_for(format, tokenizer),
+    )
+    assert again == tokenizer
+
+
+@pytest.mark.parametrize("name", DROPPING)
+def test_hugging_face_files_keep_what_they_can_express(name: str) -> None:
+    tokenizer = DROPPING[name]
+    assert loads(dumps(tokenizer, "huggingface")) == tokenizer
+
+
+@pytest.mark.parametrize("format", FORMATS)
+def test_gpt2_survives_every_format(format: Format) -> None:
+    again = loads(dumps(gpt2(), format), pretokenizer="gpt2", special_tokens={END_OF_TEXT: 50256})
+    assert again == gpt2()
+
+
+# Read by other tools
+
+
+@pytest.mark.parametrize("name", [*BYTE_TOKENIZERS, "whitespace", "words-punctuation"])
+@given(text=hostile_texts)
+def test_hugging_face_encodes_an_exported_tokenizer_alike(name: str, text: str) -> None:
+    tokenizer = (BYTE_TOKENIZERS | DROPPING)[name]
+    peer = exported_to_huggingface(name)
+    assert peer.encode(text).ids == tokenizer.encode(text, allowed_special="all")
+    assert peer.get_vocab_size() == tokenizer.vocab_size
+
+
+@pytest.mark.parametrize("name", ["gpt2 characters", "whitespace characters", "seen bytes"])
+@given(text=st.text(sorted(set(TEXT)), max_size=40))
+def test_hugging_face_encodes_a_seen_alphabet_alike(name: str, text: str) -> None:
+    peer, tokenizer = exported_to_huggingface(name), DROPPING[name]
+    ids = tokenizer.encode(text)
+    assert peer.encode(text).ids == ids
+    if not tokenizer.pretokenizer.drops_text:
+        assert peer.decode(ids) == tokenizer.decode(ids) == text
+
+
+@cache
+def exported_to_huggingface(name: str) -> tokenizers.Tokenizer:
+    (data,) = dumps(ALL[name], "huggingface").values()
+    return tokenizers.Tokenizer.from_str(data.decode())
+
+
+@pytest.mark.parametrize("name", ["gpt2", "cl100k", "o200k"])
+@given(text=hostile_texts)
+def test_tiktoken_encodes_an_exported_tokenizer_alike(name: str, text: str) -> None:
+    tokenizer = BYTE_TOKENIZERS[name]
+    assert exported_to_tiktoken(name).encode(text, allowed_special="all") == tokenizer.encode(
+        text, allowed_special="all"
+    )
+
+
+@cache
+def exported_to_tiktoken(name: str) -> tiktoken.Encoding:
+    tokenizer = ALL[name]
+    (data,) = dumps(tokenizer, "tiktoken").values()
+    lines = (line.split() for line in data.splitlines())
+    return tiktoken.Encoding(
+        name,
+        pat_str=tokenizer.pretokenizer.pattern or "",
+        mergeable_ranks={b64decode(token): int(rank) for token, rank in lines},
+        special_tokens=dict(tokenizer.special_tokens),
+    )
+
+
+def test_hugging_face_reads_the_pair_of_gpt2_files(tmp_path: Path) -> None:
+    save(BYTE_TOKENIZERS["gpt2"], tmp_path, format="gpt2")
+    peer = tokenizers.ByteLevelBPETokenizer(
+        str(tmp_path / "vocab.json"), str(tmp_path / "merges.txt")
+    )
+    assert peer.encode(TEXT).ids == BYTE_TOKENIZERS["gpt2"].encode(TEXT)
+
+
+# Taken over from memory
+
+
+def test_tokenizers_of_other_libraries_are_taken_over_exactly() -> None:
+    assert from_tiktoken(tiktoken_gpt2()) == gpt2()
+    # A copy: the oracle itself is shared with other tests.
+    peer = tokenizers.Tokenizer.from_str(tokenizers_gpt2().to_str())
+    peer.add_special_tokens([END_OF_TEXT])
+    assert from_huggingface(peer) == gpt2()
+    for name in ("gpt2", "cl100k", "o200k"):
+        assert from_tiktoken(exported_to_tiktoken(name)) == BYTE_TOKENIZERS[name]
+
+
+def test_a_tokenizer_that_hugging_face_trained_is_read_exactly() -> None:
+    peer = tokenizers.ByteLevelBPETokenizer()
+    peer.train_from_iterator([TEXT], vocab_size=300, special_tokens=["<s>"], show_progress=False)
+    tokenizer = from_huggingface(tokenizers.Tokenizer.from_str(peer.to_str()))
+    assert tokenizer.encode(TEXT) == peer.encode(TEXT).ids
+    assert tokenizer.special_tokens == {"<s>": 0}
+
+
+def test_a_tiktoken_pattern_that_may_drop_text_is_refused() -> None:
+    ranks = {bytes([byte]): byte for byte in range(256)}
+    words = tiktoken.Encoding("w", pat_str=r"\w+", mergeable_ranks=ranks, special_tokens={})
+    with pytest.raises(FormatError, match="drops what a pattern leaves out"):
+        from_tiktoken(words)
+
+
+# What a format cannot hold
+
+
+@pytest.mark.parametrize("format", ["huggingface", "gpt2", "tiktoken"])
+@pytest.mark.parametrize("name", ["marker", "marker, characters"])
+def test_a_marker_is_refused_by_formats_that_lack_it(name: str, format: Format) -> None:
+    with pytest.raises(ConfigError, match="native"):
+        dumps(WITH_MARKER[name], format)
+
+
+@pytest.mark.parametrize(
+    ("name", "message"),
+    [
+        ("whitespace", "leaves white space out"),
+        ("gpt2 characters", "tokens of bytes"),
+        ("seen bytes", "all 256 bytes"),
+    ],
+)
+def test_tiktoken_is_refused_what_it_would_encode_otherwise(name: str, message: str) -> None:
+    with pytest.raises(ConfigError, match=message):
+        dumps(DROPPING[name], "tiktoken")
+
+
+def test_an_order_of_merges_that_is_not_that_of_ids_is_refused_by_tiktoken() -> None:
+    base = {byte: bytes([byte]) for byte in range(256)}
+    tokenizer = Tokenizer(
+        vocab={**base, 256: b"bc", 257: b"ab"},
+        merges=[(97, 98, 257), (98, 99, 256)],
+        pretokenizer="gpt2",
+    )
+    with pytest.raises(ConfigError, match="order of ids"):
+        dumps(tokenizer, "tiktoken")
+    assert loads(dumps(tokenizer, "huggingface")).encode("abc") == [257, 99]
+
+
+def test_a_special_token_spelled_as_another_token_is_refused_by_text_formats() -> None:
+    base = {byte: bytes([byte]) for byte in range(256)}
+    tokenizer = Tokenizer(
+        vocab={**base, 256: b"a"}, merges=[], pretokenizer="gpt2", special_tokens={"a": 256}
+    )
+    for format in ("huggingface", "gpt2"):
+        with pytest.raises(ConfigError, match="both written 'a'"):
+            dumps(tokenizer, format)
+    assert loads(dumps(tokenizer, "native")) == tokenizer
+
+
+def test_a_pattern_that_hugging_face_reads_otherwise_is_refused() -> None:
+    tokenizer = trained(pretokenizer=r"regex:(?r)\p{Sentence_Break=Lower}+")
+    with pytest.raises(ConfigError, match=r"Save (it|this tokenizer) as native"):
+        dumps(tokenizer, "huggingface")
+
+
+def test_an_unknown_format_lists_those_there_are(tmp_path: Path) -> None:
+    with pytest.raises(ConfigError, match="huggingface, gpt2, tiktoken, native"):
+        save(gpt2(), tmp_path / "x", format="pickle")  # pyright: ignore[reportArgumentType]
+    assert list(tmp_path.iterdir()) == []
+
+
+# Files
+
+
+def test_saving_leaves_one_file_and_replaces_it_whole(tmp_path: Path) -> None:
+    target = tmp_path / "tokenizer.json"
+    for tokenizer in (BYTE_TOKENIZERS["gpt2"], BYTE_TOKENIZERS["none"]):
+        save(tokenizer, target)
+        assert load(target) == tokenizer
+    assert [file.name for file in tmp_path.iterdir()] == ["tokenizer.json"]
+
+
+def test_a_folder_gets_the_usual_names(tmp_path: Path) -> None:
+    usual: dict[Format, list[str]] = {
+        "native": ["tokenizer.bpe.json"],
+        "huggingface": ["tokenizer.json"],
+    }
+    for format, names in usual.items():
+        folder = tmp_path / format
+        folder.mkdir()
+        save(BYTE_TOKENIZERS["gpt2"], folder, format=format)
+        assert [file.name for file in folder.iterdir()] == names
+        assert load(folder) == BYTE_TOKENIZERS["gpt2"]
+
+
+def test_either_of_the_gpt2_files_may_be_named(tmp_path: Path) -> None:
+    save(BYTE_TOKENIZERS["gpt2"], tmp_path, format="gpt2")
+    for name in ("vocab.json", "merges.txt"):
+        assert load(tmp_path / name) == BYTE_TOKENIZERS["gpt2"]
+
+
+def test_a_place_that_cannot_be_written_is_named(tmp_path: Path) -> None:
+    with pytest.raises(FormatError, match=r"missing/x\.json cannot be written"):
+        save(gpt2(), tmp_path / "missing" / "x.json", format="native")
+
+
+# Files that are not what they should be
+
+
+def native_changed(**changes: object) -> bytes:
+    described = native.tokenizer_to_dict(BYTE_TOKENIZERS["none"])
+    return json.dumps({**described, **changes}).encode()
+
+
+def huggingface_changed(part: str, value: object) -> bytes:
+    described = json.loads(dumps(BYTE_TOKENIZERS["gpt2"], "huggingface")["tokenizer.json"])
+    *path, last = part.split(".")
+    holder = described
+    for step in path:
+        holder = holder[step]
+    holder[last] = value
+    return json.dumps(described).encode()
+
+
+@pytest.mark.parametrize(
+    ("data", "message"),
+    [
+        (b"{", r"not JSON.*line 1, column 2"),
+        (b'{"a": "\xff"}', "not UTF-8 at byte 7"),
+        (b"{}", "neither a tokenizer.json nor"),
+        (b'{"model": ' + b"[" * 100_000, "JSON|deeply"),
+        (b'{"format": ' + b"1" * 5_000 + b"}", "too long"),
+        (native_changed(version=99), "version 99"),
+        (native_changed(base="words"), "base is 'words'"),
+        (native_changed(tokens=[[0]]), "not a list of lists of 2"),
+        (native_changed(tokens=[[0, "\u4f60"]]), "stands for no byte"),
+        (native_changed(tokens=[[-1, "a"]]), "not an id"),
+        (native_changed(merges=[[0, 1, "x"]]), "not three ids"),
+        (native_changed(merges=[[0, 9999, 10000]]), "not both are tokens"),
+        (native_changed(counts=[1.5]), "whole numbers"),
+        (native_changed(counts=[1]), "1 counts"),
+        (native_changed(special_tokens=["x"]), "no object"),
+        (native_changed(pretokenizer="regex:("), "not a valid regular expression"),
+        (native_changed(end_of_word=7), "end-of-word marker is 7"),
+        (huggingface_changed("model.type", "Unigram"), "'Unigram'; only BPE"),
+        (huggingface_changed("model.byte_fallback", True), "byte_fallback"),
+        (huggingface_changed("model.end_of_word_suffix", "</w>"), "end_of_word_suffix"),
+        (huggingface_changed("normalizer", {"type": "NFC"}), r"normalizer \(NFC\)"),
+        (huggingface_changed("pre_tokenizer", {"type": "Metaspace"}), "Metaspace"),
+        (huggingface_changed("pre_tokenizer.add_prefix_space", True), "no counterpart"),
+        (huggingface_changed("model.merges", [["a", "?b"]]), "vocabulary lacks"),
+        (huggingface_changed("model.merges", ["a"]), "not two tokens"),
+        (huggingface_changed("model.vocab", {"a": "b"}), "gives 'a' the id 'b'"),
+        (huggingface_changed("model", 7), "not an object"),
+        (b"not a tokenizer", "Line 1 is b'not a tokenizer', not a token in base 64"),
+        (b"YQ== 0\nYQ== 1\n", "a second time"),
+        (b"YQ== 0\nYg== 0\n", "same rank"),
+        (b"YWI= 0\n", "which is no token itself"),
+        (b"YQ== 0\nYWFh 1\n", "not made of two tokens"),
+    ],
+)
+def test_a_damaged_file_says_what_is_wrong_where(data: bytes, message: str) -> None:
+    with pytest.raises(FormatError, match=message):
+        loads({"file": data}, pretokenizer=None if data.startswith(b"{") else "gpt2")
+
+
+def test_an_altered_tokenizer_is_noticed() -> None:
+    merges = native.tokenizer_to_dict(BYTE_TOKENIZERS["none"])["merges"]
+    with pytest.raises(IntegrityError, match="altered"):
+        loads({"x.json": native_changed(merges=merges[:-1], counts=None)})
+
+
+@pytest.mark.parametrize(
+    ("vocab", "merges", "message"),
+    [
+        (b'{"a": 0}', b"#version: 0.2\na  a\n", r"merges.txt line 2 is 'a  a'"),
+        (b'{"a": 0}', b"a a\n", "'aa', which the vocabulary lacks"),
+        (b'{"a": 0, "b": 0}', b"", "belongs to both"),
+        (b'{"a": 0}', b"\xff", "not UTF-8 at byte 0"),
+        (b"[]", b"", "not an object"),
+    ],
+)
+def test_damaged_gpt2_files_say_what_is_wrong_where(
+    vocab: bytes, merges: bytes, message: str
+) -> None:
+    with pytest.raises(FormatError, match=message):
+        loads({"vocab.json": vocab, "merges.txt": merges})
+
+
+def test_a_tiktoken_file_needs_a_pretokenizer() -> None:
+    with pytest.raises(ConfigError, match="pretokenizer='cl100k'"):
+        read_tiktoken(b"YQ== 0\n", pretokenizer=None)
+
+
+@pytest.mark.parametrize(
+    ("name", "data", "message"),
+    [
+        ("tokenizer.json", b"\x89PNG\r\n", "tokenizer.json is not UTF-8 at byte 0"),
+        ("tokenizer.json", b"", "tokenizer.json is not JSON"),
+        ("tokenizer.json", b"[1, 2]", "tokenizer.json holds a JSON list, not an object"),
+        ("big.txt", b"", "big.txt is no tokenizer's file: .* The file is empty"),
+        ("big.txt", b"Once upon\na time", "big.txt is no tokenizer's file: .* Line 1 is b'Once"),
+        ("merges.txt", b"#version: 0.2\na b\n", "merges alone. .* vocab.json"),
+    ],
+)
+def test_what_is_no_tokenizer_is_not_asked_how_it_pre_tokenizes(
+    name: str, data: bytes, message: str, tmp_path: Path
+) -> None:
+    (tmp_path / name).write_bytes(data)
+    with pytest.raises(FormatError, match=message):
+        load(tmp_path / name)
+
+
+@pytest.mark.parametrize("format", ["tiktoken", "gpt2"])
+def test_a_wrong_pretokenizer_is_not_blamed_on_the_files(format: Format) -> None:
+    files = dumps(BYTE_TOKENIZERS["gpt2"], format)
+    with pytest.raises(ConfigError, match=r"^There is no pre-tokenizer named 'nope'"):
+        loads(files, pretokenizer="nope")
+
+
+@pytest.mark.parametrize("path", ["a\0b", "\ud800"])
+def test_what_is_no_path_is_a_clear_error(path: str, tmp_path: Path) -> None:
+    with pytest.raises(FormatError, match="is no path"):
+        load(tmp_path / path)
+    with pytest.raises(FormatError, match="is no path"):
+        save(BYTE_TOKENIZERS["none"], tmp_path / path)
+
+
+def test_json_is_read_with_a_mark_before_it_and_under_any_name() -> None:
+    for format in ("native", "huggingface"):
+        (data,) = dumps(BYTE_TOKENIZERS["gpt2"], format).values()
+        assert loads({"mine": b"\xef\xbb\xbf" + data}) == BYTE_TOKENIZERS["gpt2"]
+
+
+@pytest.mark.parametrize("lacks", ["vocab.json", "merges.txt"])
+def test_a_folder_with_one_of_gpt2s_two_files_says_which_it_lacks(
+    lacks: str, tmp_path: Path
+) -> None:
+    save(BYTE_TOKENIZERS["gpt2"], tmp_path, format="gpt2")
+    (tmp_path / lacks).unlink()
+    with pytest.raises(FormatError, match=f"lacks {lacks}: give both"):
+        load(tmp_path)
+    save(BYTE_TOKENIZERS["gpt2"], tmp_path)
+    assert load(tmp_path) == BYTE_TOKENIZERS["gpt2"]
+
+
+def test_what_a_file_says_itself_is_not_overruled() -> None:
+    files = dumps(BYTE_TOKENIZERS["none"], "native")
+    with pytest.raises(ConfigError, match="Leave pretokenizer out"):
+        loads(files, pretokenizer="gpt2")
+    with pytest.raises(ConfigError, match="Leave special_tokens out"):
+        loads(files, special_tokens={"x": 1})
+
+
+def test_special_tokens_of_gpt2_files_are_those_that_nothing_makes() -> None:
+    again = loads(dumps(BYTE_TOKENIZERS["gpt2"], "gpt2"))
+    assert again.special_tokens == {END_OF_TEXT: 0}
+
+
+def test_an_added_token_that_takes_in_its_surroundings_is_refused() -> None:
+    added = [{"id": 0, "content": END_OF_TEXT, "lstrip": True, "special": True}]
+    with pytest.raises(FormatError, match="lstrip"):
+        read_huggingface(huggingface_changed("added_tokens", added))
+
+
+def test_words_that_only_ignore_merges_would_make_are_refused() -> None:
+    model = json.loads(dumps(BYTE_TOKENIZERS["gpt2"], "huggingface")["tokenizer.json"])["model"]
+    assert read_huggingface(huggingface_changed("model.ignore_merges", True)).encode(
+        TEXT
+    ) == BYTE_TOKENIZERS["gpt2"].encode(TEXT)
+    with_island = {**model, "ignore_merges": True, "vocab": {**model["vocab"], "zqz": 9_999}}
+    with pytest.raises(FormatError, match="do not make the token 'zqz'"):
+        read_huggingface(huggingface_changed("model", with_island))
+
+
+def test_patterns_of_other_tools_are_known_by_name() -> None:
+    pattern = get_pretokenizer("o200k").pattern
+    split = {"type": "Split", "pattern": {"Regex": pattern}, "behavior": "Removed", "invert": True}
+    byte_level = {"type": "ByteLevel", "add_prefix_space": False, "use_regex": False}
+    parts = {"type": "Sequence", "pretokenizers": [split, byte_level]}
+    tokenizer = read_huggingface(huggingface_changed("pre_tokenizer", parts))
+    assert tokenizer.pretokenizer.name == "o200k"

@@ -1,0 +1,89 @@
+"""The script that finds a browser takes none that doesn't start, and says what to do then."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import subprocess
+from pathlib import Path
+
+import pytest
+
+SCRIPT = Path(__file__).parent.parent.parent / "scripts" / "get_browser.sh"
+STARTS = "exit 0"
+LACKS_A_LIBRARY = "echo 'libnss3.so: cannot open shared object file' >&2; exit 127"
+
+
+def write_program(path: Path, commands: str) -> Path:
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.write_text(f"#!/bin/bash\n{commands}\n", encoding="utf-8")
+    path.chmod(0o755)
+    return path
+
+
+@pytest.fixture
+def project(tmp_path: Path) -> Path:
+    """A copy of the script in a folder of its own, on a path without a package manager."""
+    project = tmp_path / "project"
+    (project / "scripts").mkdir(parents=True)
+    shutil.copy(SCRIPT, project / "scripts")
+    for name in ("bash", "dirname", "grep", "head", "id", "ldd"):
+        program = shutil.which(name)
+        assert program is not None
+        (project / "bin").mkdir(exist_ok=True)
+        (project / "bin" / name).symlink_to(program)
+    return project
+
+
+def download_gives(project: Path, browser: Path) -> None:
+    """Let playwright's download, which isn't tested here, bring a browser."""
+    commands = f'if [ "$1" = -c ]; then echo "{browser}"; fi'
+    write_program(project / ".venv" / "bin" / "python", commands)
+
+
+def get_browser(project: Path, **variables: str) -> subprocess.CompletedProcess[str]:
+    return subprocess.run(
+        [project / "scripts" / "get_browser.sh"],
+        env={"PATH": str(project / "bin"), "HOME": os.environ.get("HOME", "/"), **variables},
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+
+
+def recorded(project: Path) -> str | None:
+    record = project / ".venv" / "browser-path"
+    return record.read_text(encoding="utf-8").strip() if record.exists() else None
+
+
+def test_a_browser_that_starts_is_recorded(project: Path) -> None:
+    download_gives(project, project / "nothing")
+    chromium = write_program(project / "bin" / "chromium", STARTS)
+    assert get_browser(project).returncode == 0
+    assert recorded(project) == str(chromium)
+
+
+def test_a_browser_on_the_path_that_does_not_start_is_passed_over(project: Path) -> None:
+    write_program(project / "bin" / "chromium", LACKS_A_LIBRARY)
+    downloaded = write_program(project / "downloaded" / "chrome", STARTS)
+    download_gives(project, downloaded)
+    assert get_browser(project).returncode == 0
+    assert recorded(project) == str(downloaded)
+
+
+def test_a_download_that_lacks_libraries_is_refused_and_what_to_do_is_said(project: Path) -> None:
+    download_gives(project, write_program(project / "downloaded" / "chrome", LACKS_A_LIBRARY))
+    done = get_browser(project)
+    assert done.returncode == 1
+    assert "libnss3.so" in done.stderr
+    assert "playwright install-deps chromium" in done.stderr
+    assert recorded(project) is None
+
+
+def test_a_named_browser_that_does_not_start_is_refused(project: Path) -> None:
+    download_gives(project, project / "nothing")
+    chromium = write_program(project / "own" / "chromium", LACKS_A_LIBRARY)
+    done = get_browser(project, CHROMIUM=str(chromium))
+    assert done.returncode == 1
+    assert "libnss3.so" in done.stderr
+    assert recorded(project) is None

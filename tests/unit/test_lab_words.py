@@ -1,0 +1,81 @@
+"""What the Lab says of a measurement."""
+
+from __future__ import annotations
+
+from bpe_core.gpt2 import gpt2
+from bpe_core.lab.contenders import ENCODERS, TRAINERS
+from bpe_core.lab.measuring import Grown, Measured
+from ui import lab_words
+from ui.components.figures import Row
+from ui.lab_charts import growth_curves, speed_dots
+
+
+def measured(name: str, speed: float, *, equal: bool = True, whole: bool = True) -> Measured:
+    return Measured(name, 1_000_000, whole, 1 / speed, 5, 0.0, equal, None)
+
+
+FOUND = [
+    measured("list-index", 0.01, whole=False),
+    measured("hash-map", 0.5),
+    measured("trie", 0.25),
+    measured("longest-match", 1.0, equal=False),
+    Measured("tiktoken", 0, False, 0.0, 0, 0.0, False, "tiktoken knows no marker."),
+]
+
+
+def test_every_contender_has_a_name_for_readers() -> None:
+    for name in (*ENCODERS, *TRAINERS):
+        assert lab_words.encoder_title(name)
+    assert lab_words.encoder_title("") == ""
+
+
+def test_the_table_gives_speeds_factors_parts_and_equality() -> None:
+    rows = lab_words.encoding_rows(FOUND)
+    assert rows[0] == Row("List of merges", ("0.010", "0.020", "1.0 MB", "equal"))
+    assert rows[3] == Row("Longest match", ("1.0", "2.0", "all", "differ"))
+    assert rows[4] == Row("tiktoken", ("–", "–", "–", "can’t take it"))
+
+
+def test_the_sentence_says_who_is_slower_too() -> None:
+    said = "".join(piece for piece, _ in lab_words.encoding_sentence(FOUND))
+    assert "trie is 2.0 times as slow as the hash map" in said
+    assert "hash map is 50 times as fast as a list of merges" in said
+    aside = lab_words.encoding_aside(FOUND, 12.4)
+    assert "3 of 4 encoders gave the same ids; Longest match did not." in aside
+
+
+def test_trainers_that_left_the_field_have_no_figure() -> None:
+    found = [
+        Grown("reference", 1_000, 0.5, 1, True),
+        Grown("engine", 1_000, 0.01, 3, True),
+        Grown("engine", 4_000, 0.02, 3, True),
+        Grown("tokenizers", 4_000, 0.01, 3, False),
+    ]
+    columns, rows = lab_words.training_rows(found)
+    assert columns == ["Reference", "Engine", "tokenizers"]
+    assert rows == [
+        Row("1.0 kB", ("0.500", "0.010", "–"), 1),
+        Row("4.0 kB", ("–", "0.020", "0.010 differs"), 2),
+    ]
+    assert "merges of tokenizers were not" in lab_words.training_aside(found, 500)
+    assert lab_words.growth_by_name(found)["Engine"] == ([1_000, 4_000], [0.01, 0.02])
+
+
+def test_words_that_longest_match_cuts_otherwise_are_shown_both_ways() -> None:
+    found = lab_words.longest_match_differences(
+        "He overwrites it. overwrites", gpt2().fingerprint, gpt2()
+    )
+    (row,) = lab_words.differing_rows(found, gpt2())
+    assert row.label == "2×"
+    assert [[tile.token for tile in cell.tiles] for cell in row.cells] == [
+        [b" overw", b"rites"],
+        [b" overwrite", b"s"],
+    ]
+    assert "2 of 5 pre-tokens otherwise" in lab_words.differing_sentence(found)
+
+
+def test_the_charts_stand_where_one_point_is_all_there_is() -> None:
+    dots = speed_dots(["<b>"], [0.5], own=[True], exact=[False], theme="dark")
+    assert dots.to_dict()["layout"]["yaxis"]["ticktext"][0].startswith("&lt;b&gt;")
+    curves = growth_curves({"Engine": ([64], [0.001])}, own="Engine", theme="light")
+    assert list(curves.to_dict()["data"][0]["x"]) == [64]

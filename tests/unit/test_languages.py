@@ -1,0 +1,147 @@
+"""Costs of languages and merges of scripts, worked out by hand and the slow way."""
+
+from __future__ import annotations
+
+import math
+from itertools import product
+
+import numpy as np
+import pytest
+
+from bpe_core.comparison import compare
+from bpe_core.corpora.samples import ParallelText, parallel_texts
+from bpe_core.corpus import Corpus
+from bpe_core.errors import ConfigError, CorpusError
+from bpe_core.foreign import ForeignTokenizer
+from bpe_core.gpt2 import gpt2
+from bpe_core.languages import (
+    CUT_CHARACTERS,
+    NO_LETTERS,
+    compare_languages,
+    merges_per_script,
+    read_parallel,
+)
+from bpe_core.tokenizer import Tokenizer
+from bpe_core.unicode.kinds import script_of
+from tests import foreign_models as models
+
+BYTES = {byte: bytes([byte]) for byte in range(256)}
+
+
+def tokenizer(*merges: tuple[int, int]) -> Tokenizer:
+    vocab = dict(BYTES)
+    triples = []
+    for left, right in merges:
+        made = len(vocab)
+        vocab[made] = vocab[left] + vocab[right]
+        triples.append((left, right, made))
+    return Tokenizer(vocab=vocab, merges=triples, pretokenizer="none")
+
+
+def text_of(name: str, *sentences: str) -> ParallelText:
+    return ParallelText("", name, (), sentences)
+
+
+def test_costs_of_two_languages_by_hand() -> None:
+    # Bytes alone: 2 + 2 tokens for the one, 3 + 9 for the other.
+    texts = [text_of("A", "ab", "ba"), text_of("B", "abc", "漢字文")]
+    (costs,) = compare_languages(texts, [tokenizer()], "A")
+    assert [row.n_tokens for row in costs.metrics] == [4, 12]
+    assert costs.parity == (1.0, 3.0)
+    assert (costs.reference, costs.mean_parity) == (0, 3.0)
+    assert costs.gini == pytest.approx(0.25)
+    (other,) = compare_languages(texts, [tokenizer()], "B")
+    assert other.parity == pytest.approx((1 / 3, 1.0))
+    assert other.mean_parity == pytest.approx(1 / 3)
+
+
+def test_every_figure_of_the_sample_equals_the_slow_one() -> None:
+    texts = parallel_texts()
+    encoders = [gpt2(), ForeignTokenizer(models.described(models.unigram()))]
+    for encoder, costs in zip(encoders, compare_languages(texts, encoders, "English"), strict=True):
+        counts = [sum(len(encoder.encode(s)) for s in text.sentences) for text in texts]
+        assert [row.n_tokens for row in costs.metrics] == counts
+        assert costs.parity == tuple(n / counts[0] for n in counts)
+        # Gini from its definition: the mean difference of all pairs over twice the mean.
+        differences = [abs(a - b) for a, b in product(counts, counts)]
+        mean = sum(counts) / len(counts)
+        assert costs.gini == pytest.approx(sum(differences) / len(differences) / (2 * mean))
+        used = [id for text in texts for s in text.sentences for id in encoder.encode(s)]
+        shares = [used.count(id) / len(used) for id in set(used)]
+        entropy = math.log(sum(share**2.5 for share in shares)) / (1 - 2.5)
+        assert costs.renyi_efficiency == pytest.approx(entropy / math.log(encoder.vocab_size))
+        corpus = Corpus.from_documents(list(texts[7].sentences))
+        assert costs.metrics[7].words == compare(corpus, [encoder]).rows[0].words
+
+
+def test_languages_that_cannot_be_compared_are_refused() -> None:
+    two = [text_of("A", "a"), text_of("B", "b")]
+    with pytest.raises(ConfigError):
+        compare_languages(two[:1], [gpt2()], "A")
+    with pytest.raises(ConfigError, match="'C' has no tokens"):
+        compare_languages(two, [gpt2()], "C")
+
+
+def test_merges_count_for_the_script_of_their_letters() -> None:
+    # ab, ж, cut 漢, 漢 itself, a tie of one Latin and one Cyrillic letter, two exclamation marks.
+    zhe, han = "ж".encode(), "漢".encode()
+    merges = [(97, 98), (zhe[0], zhe[1]), (han[0], han[1]), (258, han[2]), (97, 257), (33, 33)]
+    spent = merges_per_script(tokenizer(*merges))
+    assert sorted(spent.names) == sorted(["Latin", "Cyrillic", "Han", CUT_CHARACTERS, NO_LETTERS])
+    assert spent.names[0] == "Latin"
+    after = dict(zip(spent.names, spent.after.tolist(), strict=True))
+    assert after["Latin"] == [0, 1, 1, 1, 1, 2, 2]
+    assert after["Cyrillic"] == [0, 0, 1, 1, 1, 1, 1]
+    assert after[CUT_CHARACTERS] == [0, 0, 0, 1, 1, 1, 1]
+    assert after["Han"] == [0, 0, 0, 0, 1, 1, 1]
+    assert after[NO_LETTERS] == [0, 0, 0, 0, 0, 0, 1]
+
+
+def test_after_n_merges_the_scripts_have_n_between_them() -> None:
+    spent = merges_per_script(gpt2().truncated(2_000))
+    assert np.array_equal(spent.after.sum(axis=0), np.arange(2_001))
+    latin = sum(
+        any(script_of(c) == "Latin" for c in gpt2().vocab[merge.id].decode(errors="ignore"))
+        for merge in gpt2().merges[:2_000]
+    )
+    assert abs(int(spent.after[spent.names.index("Latin"), -1]) - latin) < 5
+    assert merges_per_script(tokenizer()).after.shape == (0, 1)
+
+
+def test_a_table_and_text_files_give_the_same() -> None:
+    table = 'English,日本語\n"Good morning, all.",おはよう。\nYes,はい\n'.encode()
+    from_table = read_parallel({"any.csv": table})
+    files = {"English.txt": b"Good morning, all.\nYes\n", "日本語.txt": "おはよう。\nはい".encode()}
+    assert read_parallel(files) == from_table
+    assert [text.scripts for text in from_table] == [("Latin",), ("Hiragana",)]
+
+
+@pytest.mark.parametrize(
+    ("files", "message"),
+    [
+        ({"a.csv": b""}, "first row"),
+        ({"a.csv": b"A,B\n"}, "first row"),
+        ({"a.csv": b"A,A\nx,y\n"}, "once"),
+        ({"a.csv": b"A,B\nx\n"}, "row 2, has 1 cells"),
+        ({"a.csv": b"A,B\nx, \n"}, "Sentence 1 of 'B' is empty"),
+        ({"a.csv": b"A\nx\n"}, "There are 1 languages"),
+        ({"a.csv": b'A,B\n"x,y\n'}, "no table"),
+        ({"a.txt": b"x\ny\n", "b.txt": b"x\n"}, "from 1 to 2"),
+        ({"a.csv": b"\x89PNG\r\n\x1a\n\x00"}, "PNG"),
+        (
+            {"a.csv": ",".join(f"L{i}" for i in range(300)).encode() + b"\n" + b"x," * 299 + b"x"},
+            "300",
+        ),
+    ],
+)
+def test_what_is_not_parallel_is_a_clear_error(files: dict[str, bytes], message: str) -> None:
+    with pytest.raises(CorpusError, match=message):
+        read_parallel(files)
+
+
+def test_the_sample_has_at_least_twenty_languages_and_twelve_scripts() -> None:
+    texts = parallel_texts()
+    assert len(texts) >= 20
+    assert len({script for text in texts for script in text.scripts}) >= 12
+    assert len({len(text.sentences) for text in texts}) == 1
+    assert len({text.sentences for text in texts}) == len(texts)

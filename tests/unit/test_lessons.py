@@ -1,0 +1,107 @@
+"""What the lessons compute, and that the code they show is the code that runs."""
+
+from __future__ import annotations
+
+import inspect
+
+import pytest
+from hypothesis import given
+
+from bpe_core import reference
+from bpe_core.corpus import Corpus
+from bpe_core.errors import EmptyCorpusError
+from bpe_core.lessons.walk import walk
+from bpe_core.training import train
+from bpe_core.types import TrainingConfig
+from tests.strategies import training_configs, word_counts
+from ui.lessons.printing import name_of, printed, sum_of
+from ui.lessons.source import source_of
+
+HUGS = {"hug": 10, "ugg": 5, "ggi": 3, "gin": 3, "ing": 3}
+CHARACTERS = TrainingConfig(50, base="characters", end_of_word="</w>", special_tokens=())
+
+
+@given(word_counts, training_configs)
+def test_a_walk_stands_at_every_step_where_the_trainer_stood(
+    words: dict[str, int], config: TrainingConfig
+) -> None:
+    run = train(Corpus.from_word_counts(words), config)
+    walked = walk(words, config)
+    assert list(walked.merges) == list(run.merges)
+    assert walked.n_start == len(run.tokenizer.vocab) - len({merge.id for merge in run.merges})
+    for step in {0, 1, len(run.merges) // 2, len(run.merges)}:
+        if step <= len(run.merges):
+            assert walked.pair_counts_at(step) == run.pair_counts(step)
+
+
+@given(word_counts, training_configs)
+def test_the_words_of_a_sum_give_the_whole_count(
+    words: dict[str, int], config: TrainingConfig
+) -> None:
+    walked = walk(words, config)
+    for pair, count in walked.pair_counts_at(0).items():
+        assert sum(term.times * term.count for term in walked.terms(0, pair)) == count
+
+
+@given(word_counts, training_configs)
+def test_encoding_in_steps_ends_where_the_reference_ends(
+    words: dict[str, int], config: TrainingConfig
+) -> None:
+    walked = walk(words, config)
+    for start in walked.starts:
+        steps = walked.encoding_steps(start)
+        assert (steps[-1][1] if steps else list(start)) == walked.encode(start)
+
+
+def test_a_word_with_a_symbol_that_was_never_seen_has_no_start() -> None:
+    assert walk(HUGS, CHARACTERS).start_of("bug") is None
+    assert walk(HUGS, CHARACTERS).start_of("gug") == [0, 4, 0, 5]
+
+
+def test_nothing_can_be_learned_from_no_word() -> None:
+    with pytest.raises(EmptyCorpusError):
+        walk({}, CHARACTERS)
+
+
+def test_a_sum_names_the_words_that_it_is_made_of() -> None:
+    hugs = walk(HUGS, CHARACTERS)
+    pair = hugs.pair_of("g", "g")
+    assert pair is not None
+    assert sum_of(hugs, 0, pair) == "(g, g): ugg 5 + ggi 3 = 8"
+    assert sum_of(hugs, 0, hugs.merges[0].pair) == "(g, </w>): hug 10 + ugg 5 + ing 3 = 18"
+    twice = walk({"ggg": 4}, CHARACTERS)
+    pair = twice.pair_of("g", "g")
+    assert pair is not None
+    assert sum_of(twice, 0, pair) == "(g, g): ggg 2 × 4 = 8"
+
+
+@pytest.mark.parametrize(
+    "function",
+    [
+        reference.count_words,
+        reference.count_pairs,
+        reference.choose_pair,
+        reference.apply_merge,
+        reference.learn_merges,
+        reference.encode_reference,
+    ],
+)
+def test_shown_code_is_the_source_without_the_examples(function: object) -> None:
+    shown = source_of(function)  # pyright: ignore[reportArgumentType]
+    lines = ["".join(text for text, _ in line) for line in shown.lines]
+    source = inspect.getsource(function).rstrip("\n").split("\n")  # pyright: ignore[reportArgumentType]
+    start = next(row for row, line in enumerate(source) if not line.strip())
+    n_left_out = len(source) - len(lines)
+    assert ">>> " in source[start + 1]
+    assert lines == [*source[:start], *source[start + n_left_out :]]
+    assert not any(">>>" in line for line in lines)
+    assert shown.path == "bpe_core/reference.py"
+
+
+def test_what_is_printed_spells_ids_and_is_short() -> None:
+    vocab = {0: b"u", 1: b"g", 2: b"\xc3", 3: "\u202e".encode()}
+    assert printed([(0, 1), (2, 3)], vocab) == r"[('u', 'g'), (b'\xc3', '\u202e')]"
+    long = printed({(0, 1): {n: n for n in range(99)}})
+    assert len(long.split("\n")) == 14
+    assert long.endswith("more lines")
+    assert name_of(b" the") == "␣the"

@@ -1,0 +1,142 @@
+"""Measurements in processes of their own: queue, progress, cancel, time limit, and what fails."""
+
+from __future__ import annotations
+
+import sys
+import time
+from collections.abc import Callable, Iterator
+
+import pytest
+
+from bpe_core.lab.measurements import Order, Progress
+from ui.measurements import (
+    MOST_WAITING,
+    MeasurementManager,
+    MeasurementNotFoundError,
+    MeasurementStatus,
+    TooManyMeasurementsError,
+)
+
+ORDER = Order("training", "hug hugs " * 10)
+SAYS_PROGRESS = (
+    'import json; p = {"done": 3, "of": 12, "name": "trie", "seconds_compiling": None}; '
+    'print(json.dumps({"progress": p}), flush=True); '
+)
+WAITS = "import sys, time; sys.stdin.read(); " + SAYS_PROGRESS + "time.sleep(60)"
+
+
+@pytest.fixture
+def managers() -> Iterator[Callable[..., MeasurementManager]]:
+    made: list[MeasurementManager] = []
+
+    def make(code: str | None = None, most_seconds: float = 60.0) -> MeasurementManager:
+        if code is None:
+            made.append(MeasurementManager(most_seconds=most_seconds))
+        else:
+            command = [sys.executable, "-c", code]
+            made.append(MeasurementManager(command, most_seconds=most_seconds))
+        return made[-1]
+
+    yield make
+    for manager in made:
+        manager.close()
+
+
+def wait(
+    manager: MeasurementManager, id: str, reached: Callable[[MeasurementStatus], bool]
+) -> MeasurementStatus:
+    deadline = time.monotonic() + 60
+    while not reached(status := manager.status(id)):
+        assert time.monotonic() < deadline, f"still {status.state}"
+        time.sleep(0.01)
+    return status
+
+
+def has_ended(status: MeasurementStatus) -> bool:
+    return not status.is_live
+
+
+def test_a_measurement_ends_with_a_report(managers: Callable[..., MeasurementManager]) -> None:
+    manager = managers()
+    status = wait(manager, manager.submit(ORDER, about="hugs"), has_ended)
+    assert (status.state, status.about, status.problem) == ("finished", "hugs", None)
+    assert status.report is not None
+    assert {point.name for point in status.report.training} == {
+        "reference",
+        "engine",
+        "tokenizers",
+    }
+
+
+def test_progress_is_seen_and_a_cancel_ends_the_process_at_once(
+    managers: Callable[..., MeasurementManager],
+) -> None:
+    manager = managers(WAITS)
+    id = manager.submit(ORDER, about="")
+    status = wait(manager, id, lambda status: status.progress is not None)
+    assert status.progress == Progress(3, 12, "trie")
+    assert status.seconds_left == pytest.approx(status.elapsed_seconds * 3)
+    manager.cancel(id)
+    assert wait(manager, id, has_ended).state == "cancelled"
+
+
+def test_one_waits_for_the_other_and_may_be_cancelled_before_it_runs(
+    managers: Callable[..., MeasurementManager],
+) -> None:
+    manager = managers(WAITS)
+    first, second, third = (manager.submit(ORDER, about="") for _ in range(3))
+    wait(manager, first, lambda status: status.state == "running")
+    assert manager.status(third).n_ahead == 2
+    manager.cancel(second)
+    assert manager.status(second).state == "cancelled"
+    assert manager.status(third).n_ahead == 1
+    manager.cancel(first)
+    wait(manager, third, lambda status: status.state == "running")
+
+
+def test_a_measurement_without_end_is_ended(managers: Callable[..., MeasurementManager]) -> None:
+    manager = managers(WAITS, most_seconds=0.2)
+    status = wait(manager, manager.submit(ORDER, about=""), has_ended)
+    assert status.state == "failed"
+    assert "shorter text" in str(status.problem)
+
+
+@pytest.mark.parametrize(
+    "code",
+    [
+        "raise SystemExit(1)",
+        "import os; os.abort()",
+        "print('{\"rep', end='', flush=True)",
+    ],
+)
+def test_a_process_that_dies_is_said(
+    managers: Callable[..., MeasurementManager], code: str
+) -> None:
+    manager = managers(code)
+    long = Order("training", "hug " * 200_000)
+    status = wait(manager, manager.submit(long, about=""), has_ended)
+    assert status.state == "failed"
+    assert "ended without a word" in str(status.problem)
+    # And the next one is measured.
+    again = wait(manager, manager.submit(ORDER, about=""), has_ended)
+    assert again.state == "failed"
+
+
+def test_a_process_that_cannot_start_is_said() -> None:
+    manager = MeasurementManager(["/no/such/python"])
+    status = wait(manager, manager.submit(ORDER, about=""), has_ended)
+    manager.close()
+    assert status.state == "failed"
+    assert "did not start" in str(status.problem)
+
+
+def test_an_unknown_id_and_too_many_are_said(managers: Callable[..., MeasurementManager]) -> None:
+    manager = managers(WAITS)
+    with pytest.raises(MeasurementNotFoundError):
+        manager.status("x")
+    first = manager.submit(ORDER, about="")
+    wait(manager, first, lambda status: status.state == "running")
+    for _ in range(MOST_WAITING):
+        manager.submit(ORDER, about="")
+    with pytest.raises(TooManyMeasurementsError):
+        manager.submit(ORDER, about="")

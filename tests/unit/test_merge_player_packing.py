@@ -1,0 +1,189 @@
+import json
+
+import numpy as np
+import pytest
+
+from bpe_core.corpus import Corpus
+from bpe_core.errors import InvalidTextError
+from bpe_core.runs import TrainingRun
+from bpe_core.training import train
+from bpe_core.types import TrainingConfig
+from ui.components.merge_player.packing import (
+    LONGEST_WORD,
+    N_GIVEN,
+    WHOLE_RUN,
+    block_starts,
+    own_words,
+    pack_block,
+    pack_run,
+)
+from ui.stop_reasons import stop_sentence
+
+HUG_WORDS = {"hug": 10, "pug": 5, "pun": 12, "bun": 4, "hugs": 5}
+CLASSROOM = TrainingConfig(
+    20,
+    pretokenizer="none",
+    base="characters",
+    end_of_word="</w>",
+    special_tokens=(),
+    tie_break="first-seen",
+)
+
+
+def unpacked(message: bytes) -> dict:
+    """A message as the player's script reads it."""
+    length = int.from_bytes(message[:4], "little")
+    content = json.loads(message[4 : 4 + length])
+    for name, (kind, offset, size) in content["arrays"].items():
+        assert offset % 8 == 0
+        assert (4 + length) % 8 == 0
+        content[name] = np.frombuffer(message, kind, size, 4 + length + offset)
+    return content
+
+
+def packed(run: TrainingRun) -> dict:
+    """What is sent of a run once."""
+    last = run.top_pairs(len(run.merges), 10)
+    ending = stop_sentence(run)
+    return unpacked(pack_run(run, last, player="p", ending=ending, starts=[0]))
+
+
+def block(run: TrainingRun, start: int = 0, stop: int | None = None) -> dict:
+    """What is sent of some of a run's merges."""
+    trace = run.trace(start, len(run.merges) if stop is None else stop)
+    return unpacked(pack_block(run, trace, player="p"))
+
+
+@pytest.fixture(scope="module")
+def hug_run() -> TrainingRun:
+    return train(Corpus.from_word_counts(HUG_WORDS), CLASSROOM)
+
+
+def word_in(content: dict, word: int) -> list[int]:
+    start, stop = content["word_starts"][word : word + 2]
+    return content["word_symbols"][start:stop].tolist()
+
+
+def test_the_message_holds_the_merges_with_their_counts(hug_run: TrainingRun) -> None:
+    content = packed(hug_run)
+    columns = (content[f"merge_{name}"].tolist() for name in ("left", "right", "id", "count"))
+    assert list(zip(*columns, strict=True)) == [
+        (merge.left, merge.right, merge.id, merge.count) for merge in hug_run.merges
+    ]
+
+
+def test_the_message_holds_the_trace_number_for_number(hug_run: TrainingRun) -> None:
+    content, trace = block(hug_run, 2, 7), hug_run.trace(2, 7)
+    assert (content["start"], content["stop"]) == (2, 7)
+    for name in ("top_left", "top_right", "top_count", "n_pairs", "n_tied", "n_overlapping"):
+        assert content[name].tolist() == getattr(trace, name).ravel().tolist()
+    assert content["widths"]["given"] == N_GIVEN
+    assert content["touched_given"].tolist() == trace.touched_given[:, :N_GIVEN].ravel().tolist()
+    for name in ("n_words", "risen_by", "fallen_by", "risen_left", "fallen_right"):
+        assert content[name].tolist() == getattr(trace, name).ravel().tolist()
+
+
+def test_each_touched_word_arrives_as_its_base_symbols_and_marker(hug_run: TrainingRun) -> None:
+    content, trace = block(hug_run), hug_run.trace(0, len(hug_run.merges))
+    vocab = hug_run.tokenizer.vocab
+    for place, index in zip(content["touched"].tolist(), trace.touched.ravel(), strict=True):
+        if index < 0:
+            assert place == -1
+            continue
+        spelled = b"".join(vocab[id] for id in word_in(content, place))
+        assert spelled == hug_run.pretokens.words[index] + b"</w>"
+        assert content["word_counts"][place] == hug_run.pretokens.counts[index]
+
+
+def test_the_frequent_words_come_in_order_of_their_counts(hug_run: TrainingRun) -> None:
+    content = packed(hug_run)
+    assert content["word_counts"].tolist() == [12, 10, 5, 5, 4]
+
+
+def test_words_of_one_symbol_are_not_among_the_frequent() -> None:
+    run = train(Corpus.from_text("a a a a bb"), TrainingConfig(258, pretokenizer="whitespace"))
+    content = packed(run)
+    assert word_in(content, 0) == [run.tokenizer.base_ids[b"b"]] * 2
+    assert len(content["word_counts"]) == 1
+
+
+def test_counts_beyond_32_bits_arrive_exactly() -> None:
+    count = 2**40 + 1
+    run = train(Corpus.from_word_counts({"hug": count}), TrainingConfig(258))
+    content = packed(run)
+    assert content["merge_count"].tolist() == [count]
+    assert block(run)["top_count"].tolist()[:2] == [count, count]
+
+
+def test_a_very_long_word_is_sent_by_its_beginning() -> None:
+    run = train(Corpus.from_text("ab" * 5_000), TrainingConfig(258, pretokenizer="none"))
+    content = packed(run)
+    assert len(word_in(content, 0)) == LONGEST_WORD
+    assert content["word_cut"].tolist() == [1]
+
+
+def test_a_run_without_merges_packs() -> None:
+    run = train(Corpus.from_text("hello there"), TrainingConfig(257))
+    content = packed(run)
+    assert content["n_merges"] == 0
+    assert len(content["word_counts"]) == 2
+    assert content["last_count"][0] == 2
+    assert (block(run)["start"], block(run)["stop"]) == (0, 0)
+
+
+def test_a_token_that_is_no_utf8_arrives_as_its_bytes() -> None:
+    run = train(Corpus.from_text("日日日日"), TrainingConfig(258))
+    assert packed(run)["tokens"][-1] == [0xE6, 0x97]
+
+
+def test_a_short_run_is_one_block(hug_run: TrainingRun) -> None:
+    assert block_starts(hug_run) == [0]
+    assert block_starts(train(Corpus.from_text("hello there"), TrainingConfig(257))) == [0]
+
+
+def test_blocks_of_a_long_run_begin_small_where_merges_join_much() -> None:
+    letters = "abcdefghij"
+    words = {
+        "".join(letters[(word // 10**place) % 10] for place in range(5)): 1 + 100_000 // (word + 1)
+        for word in range(40_000)
+    }
+    config = TrainingConfig(20_000, pretokenizer="none", base="characters", special_tokens=())
+    run = train(Corpus.from_word_counts(words), config)
+    assert len(run.merges) > WHOLE_RUN
+    starts = block_starts(run)
+    sizes = np.diff([*starts, len(run.merges)])
+    assert starts[0] == 0
+    assert sizes.min() >= 1
+    assert sizes.max() <= 170
+    assert sizes[0] < sizes[-2] / 2
+
+
+def test_blocks_hold_the_words_that_their_own_merges_touch(hug_run: TrainingRun) -> None:
+    trace = hug_run.trace(3, 5)
+    touched = set(trace.touched[trace.touched >= 0].tolist())
+    assert set(block(hug_run, 3, 5)["word_index"].tolist()) == touched
+
+
+def test_own_words_are_cut_as_the_run_cuts_its_text() -> None:
+    run = train(Corpus.from_text("don't panic"), TrainingConfig(258))
+    words = own_words(run.tokenizer, "don't panic")
+    vocab = run.tokenizer.vocab
+    spelled = [b"".join(vocab[id] for id in word if isinstance(id, int)) for word in words]
+    assert spelled == [b"don", b"'t", b" panic"]
+
+
+def test_a_symbol_that_the_alphabet_lacks_stays_text_in_own_words(hug_run: TrainingRun) -> None:
+    ids = hug_run.tokenizer.base_ids
+    assert own_words(hug_run.tokenizer, "hé") == [
+        [ids[b"h"], "é", hug_run.tokenizer.end_of_word_id]
+    ]
+
+
+def test_a_byte_that_the_alphabet_lacks_is_named_in_hex() -> None:
+    run = train(Corpus.from_text("hug"), TrainingConfig(6, alphabet="seen"))
+    assert own_words(run.tokenizer, "é")[0] == ["C3", "A9"]
+
+
+def test_half_a_surrogate_pair_is_refused_with_its_place(hug_run: TrainingRun) -> None:
+    with pytest.raises(InvalidTextError, match="character 1"):
+        own_words(hug_run.tokenizer, "h\ud83e")

@@ -1,0 +1,279 @@
+"""Any tokenizer's file, opened: what encodes it and why, and what is refused."""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+import tokenizers
+from hypothesis import given
+from hypothesis import strategies as st
+from tokenizers import AddedToken, normalizers, pre_tokenizers
+
+from bpe_core.comparison import compare
+from bpe_core.corpora.samples import load_sample
+from bpe_core.encoders import NamedEncoder
+from bpe_core.errors import BpeError, ConfigError, FormatError
+from bpe_core.formats import dumps, native
+from bpe_core.formats.opening import open_encoder
+from bpe_core.gpt2 import gpt2
+from bpe_core.tokenizer import Tokenizer
+from bpe_core.training import train
+from bpe_core.types import TrainingConfig
+from tests import foreign_models as models
+from tests.oracles import tiktoken_published
+
+ROOT = Path(__file__).parents[2]
+SAMPLE = load_sample("multilingual")
+TRAINED = train(SAMPLE, TrainingConfig(400)).tokenizer
+TEXT = "The first document, it's 2024: naïve\tcafé 漢字 नमस्ते <s>\n\n  x"
+
+
+def opened(peer: tokenizers.Tokenizer, **changes: object) -> NamedEncoder:
+    described: dict[str, Any] = models.described(peer)
+    described["model"] = {**described["model"], **changes}
+    return open_encoder({"tokenizer.json": json.dumps(described).encode()})
+
+
+def byte_level() -> tokenizers.Tokenizer:
+    return tokenizers.Tokenizer.from_str(models.byte_level().to_str())
+
+
+@pytest.mark.parametrize("format", ["huggingface", "native", "gpt2"])
+def test_what_was_saved_here_is_encoded_here(format: Any) -> None:
+    encoder = open_encoder(dumps(TRAINED, format)).encoder
+    assert encoder.engine == "bpe_core"
+    assert encoder.encode(TEXT) == TRAINED.encode(TEXT)
+
+
+def test_a_tiktoken_file_is_cut_as_one_says() -> None:
+    files = dumps(TRAINED, "tiktoken")
+    with pytest.raises(ConfigError, match="pre-tokenized"):
+        open_encoder(files)
+    named = open_encoder(files, pretokenizer="gpt2")
+    assert named.encoder.encode(TEXT) == TRAINED.encode(TEXT)
+    assert named.provenance == "Pre-tokenizer gpt2, encoded by bpe_core."
+
+
+@pytest.mark.parametrize(
+    ("name", "file"),
+    [
+        ("cl100k_base", "9b5ad71b2ce5302211f9c61530b329a4922fc6a4"),
+        ("o200k_base", "fb374d419588a4632f3f557e76b4b70aebbca790"),
+    ],
+)
+def test_openais_own_files_need_no_word_on_how_they_cut(name: str, file: str) -> None:
+    peer = tiktoken_published(name)
+    data = (ROOT / ".venv" / "tiktoken-cache" / file).read_bytes()
+    named = open_encoder({"any.tiktoken": data}, pretokenizer="none")
+    assert named.encoder.encode(TEXT) == peer.encode_ordinary(TEXT)
+    assert set(named.encoder.special_tokens) == peer.special_tokens_set
+    assert named.provenance.startswith("The file is OpenAI’s")
+
+
+def test_plain_byte_level_bpe_is_encoded_here() -> None:
+    named = opened(byte_level())
+    assert (named.name, named.encoder.engine) == ("tokenizer.json", "bpe_core")
+    expected = byte_level().encode(TEXT, add_special_tokens=False).ids
+    assert named.encoder.encode(TEXT, allowed_special="all") == expected
+
+
+def with_normalizer(peer: tokenizers.Tokenizer) -> None:
+    peer.normalizer = normalizers.NFC()
+
+
+def with_own_pattern(peer: tokenizers.Tokenizer) -> None:
+    split = pre_tokenizers.Split(tokenizers.Regex(r"\d|[^\d]+"), "isolated")
+    peer.pre_tokenizer = pre_tokenizers.Sequence(
+        [split, pre_tokenizers.ByteLevel(add_prefix_space=False, use_regex=False)]
+    )
+
+
+def with_ordinary_added_token(peer: tokenizers.Tokenizer) -> None:
+    peer.add_tokens([AddedToken("naïve", normalized=False)])
+
+
+def with_greedy_added_token(peer: tokenizers.Tokenizer) -> None:
+    peer.add_special_tokens([AddedToken("<mask>", lstrip=True)])
+
+
+@pytest.mark.parametrize(
+    ("change", "reason"),
+    [
+        (with_normalizer, "normalizer"),
+        (with_own_pattern, "regular expression"),
+        (with_ordinary_added_token, "ordinary text"),
+        (with_greedy_added_token, "lstrip"),
+    ],
+)
+def test_what_plain_bpe_lacks_is_left_to_the_library_and_said(
+    change: Callable[[tokenizers.Tokenizer], None], reason: str
+) -> None:
+    peer = byte_level()
+    change(peer)
+    named = opened(peer)
+    assert named.encoder.engine.startswith("tokenizers ")
+    assert reason in named.provenance
+    expected = peer.encode(TEXT, add_special_tokens=False).ids
+    assert named.encoder.encode(TEXT, allowed_special="all") == expected
+
+
+@pytest.mark.parametrize(
+    ("option", "value"),
+    [("dropout", 0.5), ("end_of_word_suffix", "</w>"), ("byte_fallback", True)],
+)
+def test_options_that_plain_bpe_lacks_are_left_to_the_library(option: str, value: object) -> None:
+    named = opened(byte_level(), **{option: value})
+    assert named.encoder.engine.startswith("tokenizers ")
+    assert option in named.provenance
+
+
+def test_ignore_merges_is_left_to_the_library_only_where_it_changes_anything() -> None:
+    assert opened(byte_level(), ignore_merges=True).encoder.engine == "bpe_core"
+    vocab = models.described(byte_level())["model"]["vocab"]
+    more = opened(byte_level(), ignore_merges=True, vocab={**vocab, "Ġzebra": len(vocab)})
+    assert more.encoder.engine.startswith("tokenizers ")
+    assert more.encoder.encode(" zebra") == [len(vocab)]
+
+
+def test_an_alphabet_that_lacks_bytes_is_left_to_the_library() -> None:
+    peer = tokenizers.Tokenizer(tokenizers.models.BPE({"a": 0, "b": 1, "ab": 2}, [("a", "b")]))
+    named = opened(peer)
+    # The library leaves x out and merges over the gap, which no byte-pair encoding here does.
+    assert named.encoder.encode("axb") == peer.encode("axb").ids == [2]
+
+
+@pytest.mark.parametrize("peer", [models.word_piece(), models.unigram()])
+def test_other_models_say_what_they_are(peer: tokenizers.Tokenizer) -> None:
+    named = opened(peer)
+    assert f"Its model is {named.encoder.model}" in named.provenance
+    assert (
+        named.encoder.encode("the first") == peer.encode("the first", add_special_tokens=False).ids
+    )
+
+
+def native_file(**changes: object) -> bytes:
+    return json.dumps({**native.tokenizer_to_dict(TRAINED.truncated(3)), **changes}).encode()
+
+
+HOSTILE = {
+    "nothing": b"",
+    "a picture": b"\x89PNG\r\n\x1a\n\x00\x00",
+    "not UTF-8": b'{"model": "\xff"}',
+    "deep": b'{"a":' * 100_000,
+    "a list": b"[1, 2]",
+    "a number too long": b'{"model": ' + b"9" * 5_000 + b"}",
+    "no tokenizer": b'{"name": "x"}',
+    "a model of no kind": b'{"model": {"type": "Other"}}',
+    "a model that is a text": b'{"model": "BPE"}',
+    "ids of the wrong type": b'{"model": {"type": "BPE", "vocab": {"a": "0"}, "merges": []}}',
+    "ids beyond all": b'{"model": {"type": "BPE", "vocab": {"a": 99999999999}, "merges": []}}',
+    "merges of tokens that are not there": (
+        b'{"model": {"type": "BPE", "vocab": {"a": 0}, "merges": ["a zz"]}}'
+    ),
+    "merges in a circle": native_file(merges=[[300, 301, 300], [301, 300, 301]]),
+    "a merge of itself": native_file(merges=[[40, 40, 40]]),
+    "merges that double": native_file(
+        merges=[[40, 40, 1000], *([n, n, n + 1] for n in range(1000, 1060))]
+    ),
+    "merges of the wrong type": native_file(merges=[["a", "b", None]]),
+    "tokens of the wrong type": native_file(tokens={"a": 1}),
+    "a pattern that is none": native_file(pretokenizer="regex:("),
+    "another's fingerprint": native_file(fingerprint="0" * 64),
+    "ranks that are no numbers": b"YQ== x\n",
+    "a rank too long": b"YQ== " + b"9" * 400,
+    "base 64 that is none": b"!!! 0\n",
+}
+
+
+@pytest.mark.parametrize("what", HOSTILE)
+def test_hostile_files_are_a_clear_error(what: str) -> None:
+    with pytest.raises(BpeError) as caught:
+        open_encoder({"upload": HOSTILE[what]}, pretokenizer="gpt2")
+    assert 20 < len(str(caught.value)) < 600
+
+
+def test_two_files_that_are_no_pair_and_three_files_are_a_clear_error() -> None:
+    pair = dumps(TRAINED, "gpt2")
+    with pytest.raises(FormatError):
+        open_encoder({"vocab.json": pair["vocab.json"], "merges.txt": b"a b c\n"})
+    with pytest.raises(FormatError):
+        open_encoder({**pair, "more.txt": b""})
+    with pytest.raises(FormatError):
+        open_encoder({"a.txt": b"\xff", "b.txt": b"\xfe"})
+
+
+@given(st.data())
+def test_a_file_changed_anywhere_is_read_or_refused(data: st.DataObject) -> None:
+    file = models.word_piece().to_str().encode()
+    at = data.draw(st.integers(0, len(file) - 1))
+    changed = file[:at] + data.draw(st.binary(max_size=3)) + file[at + 1 :]
+    try:
+        named = open_encoder({"tokenizer.json": changed})
+    except BpeError:
+        return
+    assert sum(s.byte_end - s.byte_start for s in named.encoder.segments("the a")) == 5
+
+
+def test_an_id_far_from_the_others_takes_no_memory() -> None:
+    small = gpt2().truncated(2)
+    far = 2**31 - 1
+    vocab = {**small.vocab, far: b"<far>"}
+    merges = [(merge.left, merge.right, merge.id) for merge in small.merges]
+    tokenizer = Tokenizer(
+        vocab=vocab, merges=merges, pretokenizer="gpt2", special_tokens={"<far>": far}
+    )
+    encoder = open_encoder(dumps(tokenizer, "native")).encoder
+    # Texts above and below the length from which kernels encode; a table of all ids up to the
+    # largest would take 16 GB.
+    for text in ("the <far>", "the <far> " * 50_000):
+        (row,) = compare(text, [encoder]).rows
+        assert row.n_tokens == len(small.encode(text))
+        assert far in encoder.encode(text, allowed_special="all")
+
+
+def test_published_encodings_that_cannot_be_had_say_so(tmp_path: Path) -> None:
+    code = (
+        "from bpe_core.published import published_tokenizer as get\n"
+        "try: get('cl100k_base')\n"
+        "except Exception as error: print(type(error).__name__, error)\n"
+    )
+    # Neither a cache nor a network: nothing listens on port 9 of this machine.
+    env = {**os.environ, "TIKTOKEN_CACHE_DIR": str(tmp_path), "HTTPS_PROXY": "http://127.0.0.1:9"}
+    env |= {"https_proxy": env["HTTPS_PROXY"], "NO_PROXY": "", "no_proxy": ""}
+    done = subprocess.run(
+        [sys.executable, "-c", code], cwd=ROOT, env=env, capture_output=True, text=True, check=True
+    )
+    assert done.stdout.startswith("UnavailableError cl100k_base can't be had")
+
+
+def test_published_encodings_come_from_tiktokens_cache() -> None:
+    code = (
+        "from bpe_core.published import published_tokenizer as get\n"
+        "print(get('cl100k_base').encode('The quick brown fox'))\n"
+    )
+    env = {**os.environ, "TIKTOKEN_CACHE_DIR": str(ROOT / ".venv" / "tiktoken-cache")}
+    done = subprocess.run(
+        [sys.executable, "-c", code], cwd=ROOT, env=env, capture_output=True, text=True, check=True
+    )
+    expected = tiktoken_published("cl100k_base").encode_ordinary("The quick brown fox")
+    assert json.loads(done.stdout) == expected
+
+
+def test_a_file_that_ends_the_library_s_process_is_refused_and_ends_no_other() -> None:
+    # The prefix is cut off "Ġ", which has two bytes, after the first: tokenizers aborts there.
+    model = {
+        "type": "BPE",
+        "continuing_subword_prefix": "x",
+        "vocab": {"a": 0, "Ġ": 1, "aĠ": 2},
+        "merges": [["a", "Ġ"]],
+    }
+    described = json.dumps({"version": "1.0", "added_tokens": [], "model": model})
+    with pytest.raises(FormatError, match="breaks down over mine"):
+        open_encoder({"mine.json": described.encode()})

@@ -1,0 +1,154 @@
+"""Figures of pairs hold the core's numbers, and no label of them is markup."""
+
+from __future__ import annotations
+
+import re
+from typing import Any
+
+import numpy as np
+import pytest
+
+from ui.chart_style import PALETTES, Theme
+from ui.pairs import charts as pair_charts
+
+THEMES: tuple[Theme, ...] = ("light", "dark")
+
+both_themes = pytest.mark.parametrize("theme", THEMES)
+
+
+@both_themes
+def test_bars_hold_the_counts_with_the_winner_filled_and_ties_outlined(theme):
+    colours = PALETTES[theme]
+    figure: Any = pair_charts.top_pair_bars(
+        [("l", "a"), ("s", "s"), ("t", "h")], [9, 9, 4], [True, True, False], theme=theme
+    )
+    (bars,) = figure.data
+    assert bars.x == (9, 9, 4)
+    assert bars.marker.color == (colours.chosen, "rgba(0,0,0,0)", colours.bar)
+    assert bars.marker.line.color == (colours.chosen, colours.chosen, colours.bar)
+    assert [re.sub("<[^>]*>", "", text).split() for text in bars.text] == [
+        ["9"],
+        ["9", "tie"],
+        ["4"],
+    ]
+    assert [label.split() for label in figure.layout.yaxis.ticktext] == [
+        ["l", "+", "a"],
+        ["s", "+", "s"],
+        ["t", "+", "h"],
+    ]
+
+
+def test_after_the_last_merge_no_bar_is_chosen():
+    figure: Any = pair_charts.top_pair_bars(
+        [("l", "a"), ("s", "s")], [9, 9], [True, True], chosen=False, theme="light"
+    )
+    assert set(figure.data[0].marker.color) == {PALETTES["light"].bar}
+
+
+def test_a_pair_does_not_read_as_one_word():
+    bars: Any = pair_charts.top_pair_bars([("p", "attern")], [1], [False], theme="light")
+    heat: Any = pair_charts.pair_heat_map(["p"], ["attern"], np.array([[2]]), theme="light")
+    assert bars.layout.yaxis.ticktext[0].strip() == bars.data[0].customdata[0] == "p + attern"
+    assert heat.data[1].customdata[0] == "p + attern: 2 times"
+
+
+def test_two_pairs_of_one_label_keep_a_bar_each():
+    figure: Any = pair_charts.top_pair_bars(
+        [("a", "·"), ("a", "·")], [3, 2], [False, False], theme="light"
+    )
+    assert figure.data[0].y == (0, 1)
+
+
+@pytest.mark.parametrize("hostile", ["<b>x</b>", "<script>", "&amp;", "%{x}", "<a href='j:'>k</a>"])
+def test_no_label_reaches_plotly_as_markup(hostile):
+    bars: Any = pair_charts.top_pair_bars([(hostile, "x")], [1], [False], theme="light")
+    heat: Any = pair_charts.pair_heat_map([hostile], [hostile], np.array([[1]]), theme="light")
+    shown = [
+        *bars.layout.yaxis.ticktext,
+        *bars.data[0].customdata,
+        *heat.layout.xaxis.ticktext,
+        *heat.layout.yaxis.ticktext,
+        *heat.data[1].customdata,
+    ]
+    assert not any("<" in text for text in shown)
+    assert not any("&amp" in text.replace("&amp;", "") for text in shown)
+
+
+def test_long_labels_keep_the_ends_that_touch():
+    figure: Any = pair_charts.top_pair_bars(
+        [("·documentation-of", "the-language-reference")], [1], [False], theme="light"
+    )
+    (label,) = figure.layout.yaxis.ticktext
+    assert label.strip() == "…tion-of + the-lan…"
+
+
+@both_themes
+def test_the_heat_map_holds_the_counts_and_outlines_the_next_merge(theme):
+    counts = np.array([[4, 0, 1], [9, 16, 0]])
+    figure: Any = pair_charts.pair_heat_map(
+        ["a", "·"], ["t", "h", "e"], counts, outlined=(1, 0), theme=theme
+    )
+    cells, points = figure.data
+    assert np.square(cells.z).round().astype(int).tolist() == counts.tolist()
+    assert points.customdata[4] == "· + h: 16 times"
+    assert (points.x[4], points.y[4]) == (1, 1)
+    (frame,) = figure.layout.shapes
+    assert (frame.x0, frame.x1, frame.y0, frame.y1) == (-0.5, 0.5, 0.5, 1.5)
+    assert frame.line.color == PALETTES[theme].chosen
+
+
+@both_themes
+def test_the_rank_curve_has_both_axes_in_powers_of_ten(theme):
+    ranks, counts = np.array([1, 3, 4, 2_142]), np.array([1_379, 900, 12, 1])
+    figure: Any = pair_charts.rank_frequency_curve(ranks, counts, theme=theme)
+    assert figure.data[0].x.tolist() == ranks.tolist()
+    assert figure.data[0].y.tolist() == counts.tolist()
+    for axis in (figure.layout.xaxis, figure.layout.yaxis):
+        assert axis.type == "log"
+        assert axis.tickvals == (1, 10, 100, 1_000)
+
+
+def test_after_the_last_merge_no_rank_is_marked():
+    figure: Any = pair_charts.rank_frequency_curve(
+        np.array([1, 2]), np.array([7, 1]), chosen=False, theme="light"
+    )
+    assert len(figure.data) == 1
+    assert figure.layout.yaxis.tickvals == (1, 2, 5)
+
+
+def test_the_pair_that_is_looked_at_has_a_frame_of_its_own():
+    counts = np.array([[4, 0, 1], [9, 16, 0]])
+    for framed, colours in (((0, 2), ["text", "chosen"]), ((1, 0), ["chosen"])):
+        figure: Any = pair_charts.pair_heat_map(
+            ["a", "b"], ["t", "h", "e"], counts, outlined=(1, 0), framed=framed, theme="dark"
+        )
+        expected = [getattr(PALETTES["dark"], colour) for colour in colours]
+        assert [frame.line.color for frame in figure.layout.shapes] == expected
+
+
+@both_themes
+def test_a_life_is_drawn_in_steps_from_birth_to_end(theme):
+    steps, counts = np.array([31, 40, 52]), np.array([90, 70, 66])
+    figure: Any = pair_charts.life_counts(steps, counts, marked=(45, 70.0), theme=theme)
+    curve, end, ring = figure.data
+    assert (curve.x.tolist(), curve.y.tolist()) == ([31, 40, 52], [90, 70, 66])
+    assert curve.line.shape == "hv"
+    assert (end.x.tolist(), end.y.tolist()) == ([52], [66])
+    assert (ring.x, ring.y) == ((45,), (70.0,))
+    assert figure.layout.xaxis.range == (31, 52)
+    assert figure.layout.xaxis.ticktext == ("31", "40", "52")
+
+
+@both_themes
+def test_the_first_rank_is_on_top_and_a_pair_that_is_gone_has_none(theme):
+    figure: Any = pair_charts.life_ranks(np.array([0, 3, 5]), np.array([120, 0, 7]), theme=theme)
+    low, high = figure.layout.yaxis.range
+    assert low > high
+    ranks = figure.data[0].y
+    assert (ranks[0], ranks[2]) == (120, 7)
+    assert np.isnan(ranks[1])
+
+
+def test_a_life_of_one_step_still_draws():
+    figure: Any = pair_charts.life_ranks(np.array([0]), np.array([1]), theme="light")
+    assert figure.layout.xaxis.range == (0, 1)

@@ -1,0 +1,74 @@
+"""Lives of pairs on real runs, and at their edges."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from bpe_core.corpus import Corpus
+from bpe_core.errors import ConfigError
+from bpe_core.pair_lives import PairLife, PairLives
+from bpe_core.training import train
+from bpe_core.types import TrainingConfig
+from ui.run_store import SAMPLE_RUN_ID, load_run
+
+
+def test_the_sample_run_at_some_steps_agrees_with_its_pair_counts() -> None:
+    run = load_run(SAMPLE_RUN_ID).run
+    lives = PairLives(run)
+    choose = np.random.default_rng(7)
+    for step in [0, len(run.merges), *choose.integers(1, len(run.merges), 6).tolist()]:
+        counts = run.pair_counts(step)
+        every = np.array(list(counts.values()))
+        pairs = list(counts)
+        for place in choose.integers(0, len(pairs), 5).tolist():
+            life = lives.of(pairs[place])
+            count = counts[pairs[place]]
+            assert life.counts[step] == count
+            assert life.ranks[step] == 1 + np.count_nonzero(every > count)
+            assert life.n_tied[step] == np.count_nonzero(every == count) - 1
+
+
+def test_every_winner_has_the_first_rank_when_it_merges_and_is_gone_after() -> None:
+    run = load_run(SAMPLE_RUN_ID).run
+    lives = PairLives(run)
+    for merge in run.merges[::97]:
+        life = lives.of(merge.pair)
+        assert life.counts[merge.rank] == merge.count
+        assert life.ranks[merge.rank] == 1
+        assert life.counts[merge.rank + 1] == 0
+        assert life.span is not None
+        assert life.span[1] == merge.rank
+
+
+def test_a_pair_that_never_occurs_has_no_span() -> None:
+    run = train(Corpus.from_text("hug"), TrainingConfig(vocab_size=259))
+    life = PairLives(run).of((0, 0))
+    assert life.span is None
+    assert not life.counts.any()
+    assert not life.ranks.any()
+
+
+def test_a_run_of_no_pair_tells_that_nothing_occurs() -> None:
+    run = train(Corpus.from_text("h"), TrainingConfig(vocab_size=259))
+    assert PairLives(run).of((1, 2)).counts.tolist() == [0]
+
+
+@pytest.mark.parametrize("pair", [(-1, 2), (2, -1), (259, 0), (0, 10**30)])
+def test_an_id_that_the_run_lacks_is_refused(pair: tuple[int, int]) -> None:
+    run = train(Corpus.from_text("hug"), TrainingConfig(vocab_size=259))
+    with pytest.raises(ConfigError, match="from 0 to 258"):
+        PairLives(run).of(pair)
+
+
+def test_a_life_is_read_only() -> None:
+    run = train(Corpus.from_text("hug"), TrainingConfig(vocab_size=259))
+    life = PairLives(run).of((1, 2))
+    for values in (life.counts, life.ranks, life.n_tied):
+        with pytest.raises(ValueError, match="read-only"):
+            values[0] = 5
+
+
+def test_a_pair_can_come_back() -> None:
+    none = np.zeros(5, np.int64)
+    assert PairLife(np.array([0, 3, 0, 2, 0]), none, none).span == (1, 3)

@@ -1,0 +1,75 @@
+"""The table of pairs says what it shows, and its CSV holds the exact bytes."""
+
+from __future__ import annotations
+
+import csv
+import io
+
+import numpy as np
+from hypothesis import given
+from hypothesis import strategies as st
+
+from bpe_core.pair_lives import PairLives
+from bpe_core.types import PairCount
+from ui import results
+from ui.pairs.table import COLUMNS, life_csv, pair_rows, pairs_csv, run_csv
+from ui.run_store import SAMPLE_RUN_ID, load_run
+
+vocabularies = st.lists(st.binary(min_size=1, max_size=6), min_size=2, max_size=6)
+
+
+def test_a_row_says_which_merge_joins_the_pair():
+    pairs = [PairCount(0, 1, 9, tied=True), PairCount(1, 0, 9, tied=True)]
+    rows = pair_rows(pairs, {0: b" ", 1: b"\xe6\x97"}, {(1, 0): 45})
+    assert tuple(rows) == COLUMNS
+    assert rows["place"] == [1, 2]
+    assert rows["left"] == ["·", "<E6 97>"]
+    assert rows["tie"] == [True, True]
+    assert rows["merge"] == [None, 46]
+
+
+@given(vocabularies)
+def test_the_csv_gives_back_the_bytes_of_every_token(tokens):
+    vocab = dict(enumerate(tokens))
+    pairs = [PairCount(left, right, 1) for left in vocab for right in vocab]
+    rows = list(csv.DictReader(io.StringIO(pairs_csv(pairs, vocab, {}), newline="")))
+    found = [(bytes.fromhex(row["left bytes"]), bytes.fromhex(row["right bytes"])) for row in rows]
+    assert found == [(vocab[pair.left], vocab[pair.right]) for pair in pairs]
+
+
+@given(vocabularies)
+def test_no_label_in_the_csv_starts_a_formula(tokens):
+    vocab = dict(enumerate([b"=1+1", b"@a", b"+", b"-", *tokens]))
+    pairs = [PairCount(token, token, 1) for token in vocab]
+    for row in csv.DictReader(io.StringIO(pairs_csv(pairs, vocab, {}), newline="")):
+        assert row["left"][:1] not in {"=", "+", "-", "@", "\t", "\r"}
+        assert row["right"][:1] not in {"=", "+", "-", "@", "\t", "\r"}
+
+
+def test_the_csv_of_a_run_has_a_line_for_each_number_of_merges():
+    stored = load_run(SAMPLE_RUN_ID)
+    curves, tokens = results.run_curves(SAMPLE_RUN_ID), stored.run.tokens_after
+    rows = list(csv.DictReader(io.StringIO(run_csv(curves, tokens))))
+    assert [int(row["tokens in the corpus"]) for row in rows] == tokens.tolist()
+    assert [int(row["vocabulary"]) for row in rows] == curves.vocab_size.tolist()
+    for step in (0, 1_000, len(rows) - 1):
+        assert int(rows[step]["merges done"]) == step
+        assert float(rows[step]["bytes per token on training text"]) == curves.training[step]
+        assert curves.held_out is not None
+        assert float(rows[step]["bytes per token on held-out text"]) == curves.held_out[step]
+    winners = [row["count of the next winner"] for row in rows]
+    assert winners == [*(str(merge.count) for merge in stored.run.merges), ""]
+
+
+def test_the_csv_of_a_life_gives_back_every_step_of_it():
+    run = load_run(SAMPLE_RUN_ID).run
+    life = PairLives(run).of(run.merges[500].pair)
+    rows = list(csv.DictReader(io.StringIO(life_csv(life))))
+    steps = np.array([int(row["merges done"]) for row in rows])
+    lines = np.searchsorted(steps, np.arange(len(life.counts)), side="right") - 1
+    for column, values in (
+        ("count", life.counts),
+        ("rank", life.ranks),
+        ("tied with", life.n_tied),
+    ):
+        assert np.array([int(row[column]) for row in rows])[lines].tolist() == values.tolist()

@@ -1,0 +1,241 @@
+"""Where texts are cut before any merge."""
+
+from __future__ import annotations
+
+import unicodedata
+from collections import Counter
+
+import pytest
+import tiktoken
+from hypothesis import given
+from tokenizers import Regex
+from tokenizers.pre_tokenizers import Split, WhitespaceSplit
+
+from bpe_core.errors import ConfigError, PatternError, PatternTimeoutError
+from bpe_core.pretokenizers import PRETOKENIZER_NAMES, Pretokenizer, get_pretokenizer
+from bpe_core.unicode.classes import unicode_class
+from tests.strategies import hostile_texts
+
+# tiktoken_ext/openai_public.py, as it stands there.
+TIKTOKEN_PATTERNS = {
+    "gpt2": r"'(?:[sdmt]|ll|ve|re)| ?\p{L}++| ?\p{N}++| ?[^\s\p{L}\p{N}]++|\s++$|\s+(?!\S)|\s",
+    "cl100k": (
+        r"'(?i:[sdmt]|ll|ve|re)|[^\r\n\p{L}\p{N}]?+\p{L}++|\p{N}{1,3}+"
+        r"| ?[^\s\p{L}\p{N}]++[\r\n]*+|\s++$|\s*[\r\n]|\s+(?!\S)|\s"
+    ),
+    "o200k": "|".join(
+        [
+            r"[^\r\n\p{L}\p{N}]?[\p{Lu}\p{Lt}\p{Lm}\p{Lo}\p{M}]*[\p{Ll}\p{Lm}\p{Lo}\p{M}]+"
+            r"(?i:'s|'t|'re|'ve|'m|'ll|'d)?",
+            r"[^\r\n\p{L}\p{N}]?[\p{Lu}\p{Lt}\p{Lm}\p{Lo}\p{M}]+[\p{Ll}\p{Lm}\p{Lo}\p{M}]*"
+            r"(?i:'s|'t|'re|'ve|'m|'ll|'d)?",
+            r"\p{N}{1,3}",
+            r" ?[^\s\p{L}\p{N}]+[\r\n/]*",
+            r"\s*[\r\n]+",
+            r"\s+(?!\S)",
+            r"\s+",
+        ]
+    ),
+}
+EVERY_CHARACTER = [chr(c) for c in range(0x110000) if not 0xD800 <= c < 0xE000]
+# Where a class begins or ends, and all that is not of the two classes with long runs.
+TELLING_CHARACTERS = [
+    character
+    for character in EVERY_CHARACTER
+    if unicode_class(ord(character)) not in ("letter", "other")
+    or unicode_class(ord(character)) != unicode_class(max(ord(character) - 1, 0))
+    or unicode_class(ord(character)) != unicode_class(min(ord(character) + 1, 0x10FFFF))
+]
+CONTEXTS = ["a{}", "{}a", " {}", "'{}", "'l{}", "{} ", "1{}b", "{0}{0}\n", "  {}", "{}'s", "A{}!"]
+
+
+def tiktoken_split(name: str, text: str, expected: list[str]) -> list[str]:
+    """What tiktoken cuts a text into, given that every expected piece is a token of its own."""
+    tokens = [bytes([byte]) for byte in range(256)]
+    tokens += sorted({piece.encode() for piece in expected} - set(tokens))
+    encoding = tiktoken.Encoding(
+        name,
+        pat_str=TIKTOKEN_PATTERNS[name],
+        mergeable_ranks={token: rank for rank, token in enumerate(tokens)},
+        special_tokens={},
+    )
+    return [tokens[id].decode(errors="replace") for id in encoding.encode_ordinary(text)]
+
+
+@pytest.mark.parametrize("name", TIKTOKEN_PATTERNS)
+@given(hostile_texts)
+def test_named_patterns_cut_as_tiktoken_does(name: str, text: str) -> None:
+    pieces = get_pretokenizer(name).split(text)
+    assert tiktoken_split(name, text, pieces) == pieces
+
+
+@pytest.mark.parametrize("name", TIKTOKEN_PATTERNS)
+def test_characters_of_every_class_are_cut_as_hugging_face_does(name: str) -> None:
+    pretokenizer = get_pretokenizer(name)
+    assert pretokenizer.pattern is not None
+    peer = Split(Regex(pretokenizer.pattern), behavior="isolated")
+    for context in CONTEXTS:
+        # The mark between keeps one case from leaning on the next.
+        text = "\x00¶".join(map(context.format, TELLING_CHARACTERS))
+        assert pretokenizer.spans(text) == [span for _, span in peer.pre_tokenize_str(text)]
+
+
+@pytest.mark.parametrize(
+    ("pattern", "classes"),
+    [
+        (r"\p{L}", {"upper", "lower", "modifier", "letter"}),
+        (r"[\p{Lu}\p{Lt}]", {"upper"}),
+        (r"\p{Ll}", {"lower"}),
+        (r"\p{Lm}", {"modifier"}),
+        (r"\p{N}", {"number"}),
+        (r"\p{M}", {"mark"}),
+        (r"\s", {"space"}),
+    ],
+)
+def test_every_character_is_classed_as_hugging_face_does(pattern: str, classes: set[str]) -> None:
+    members = "".join(c for c in EVERY_CHARACTER if unicode_class(ord(c)) in classes)
+    kept = Split(Regex(pattern + "+"), behavior="removed", invert=True)
+    found = kept.pre_tokenize_str("".join(EVERY_CHARACTER))
+    assert "".join(piece for piece, _ in found) == members
+
+
+def test_every_character_alone_is_classed_as_tiktoken_does() -> None:
+    pieces = get_pretokenizer("gpt2").split("".join(EVERY_CHARACTER))
+    assert tiktoken_split("gpt2", "".join(EVERY_CHARACTER), pieces) == pieces
+
+
+def test_unicode_16_is_pinned() -> None:
+    sizes = Counter(unicode_class(c) for c in range(0x110000))
+    assert sum(sizes[name] for name in ("upper", "lower", "modifier", "letter")) == 141_028
+    assert sizes["number"] == 1_911
+    assert sizes["space"] == 25
+
+
+def test_whitespace_is_what_hugging_face_takes_for_it() -> None:
+    text = "".join(f"{c}x" for c in TELLING_CHARACTERS)
+    peer = [span for _, span in WhitespaceSplit().pre_tokenize_str(text)]
+    assert get_pretokenizer("whitespace").spans(text) == peer
+
+
+@given(hostile_texts)
+def test_words_punctuation_keeps_words_whole_and_signs_single(text: str) -> None:
+    for piece in get_pretokenizer("words-punctuation").split(text):
+        kinds = {unicode_class(ord(c)) for c in piece if c != "_"}
+        assert "space" not in kinds
+        assert len(piece) == 1 or "other" not in kinds
+
+
+@pytest.mark.parametrize("name", [*PRETOKENIZER_NAMES, r"regex:\d+|é"])
+@given(hostile_texts)
+def test_spans_lose_no_text_but_white_space(name: str, text: str) -> None:
+    pretokenizer = get_pretokenizer(name)
+    spans = pretokenizer.spans(text)
+    assert [text[start:end] for start, end in spans] == pretokenizer.split(text)
+    assert all(start < end for start, end in spans)
+    dropped, covered = [], 0
+    for start, end in [*spans, (len(text), len(text))]:
+        assert covered <= start
+        dropped.append(text[covered:start])
+        covered = end
+    if pretokenizer.drops_text:
+        assert all(unicode_class(ord(c)) == "space" for c in "".join(dropped))
+    else:
+        assert not any(dropped)
+
+
+@pytest.mark.parametrize(
+    ("text", "pieces"),
+    [
+        ("hello123", ["hello", "123"]),
+        ("a  b ", ["a", " ", " b", " "]),
+        ("a\r\n\r\nb", ["a", "\r\n\r", "\n", "b"]),
+        ("''s 's", ["''", "s", " '", "s"]),
+        ("'stuff", ["'s", "tuff"]),
+        ("cafe\u0301!", ["cafe", "\u0301!"]),
+        ("x²½", ["x", "²½"]),
+        ("a\x85b\ufeffc\x1cd", ["a", "\x85", "b", "\ufeff", "c", "\x1c", "d"]),
+        ("", []),
+    ],
+)
+def test_gpt2_cuts_where_others_err(text: str, pieces: list[str]) -> None:
+    assert get_pretokenizer("gpt2").split(text) == pieces
+
+
+def test_cl100k_keeps_white_space_at_the_end_together() -> None:
+    assert get_pretokenizer("cl100k").split("a\n  ") == ["a", "\n  "]
+    assert get_pretokenizer("cl100k").split("a\n  b") == ["a", "\n", " ", " b"]
+
+
+def test_none_makes_a_document_one_piece() -> None:
+    assert get_pretokenizer("none").split("to be\nor") == ["to be\nor"]
+    assert get_pretokenizer("none").split("") == []
+
+
+def test_a_custom_pattern_is_never_stripped() -> None:
+    pretokenizer = get_pretokenizer("regex:  a ")
+    assert pretokenizer.name == "regex:  a "
+    assert pretokenizer.split("x  a y") == ["x", "  a ", "y"]
+
+
+def test_empty_matches_are_ignored() -> None:
+    assert get_pretokenizer("regex:x*").split("aaxb") == ["aa", "x", "b"]
+
+
+def test_a_backwards_pattern_gives_spans_in_order() -> None:
+    assert get_pretokenizer("regex:(?r)a").spans("aba") == [(0, 1), (1, 2), (2, 3)]
+
+
+def test_a_runaway_pattern_is_stopped_with_advice() -> None:
+    pretokenizer = get_pretokenizer(r"regex:(?:a|a)+c")
+    says = r"40 characters within 4 seconds of processor time.*possessive"
+    with pytest.raises(PatternTimeoutError, match=says):
+        pretokenizer.spans("a" * 40)
+
+
+@pytest.mark.parametrize(
+    ("pattern", "message"),
+    [
+        ("(", r"missing \) at position 1"),
+        ("[a", "position"),
+        (r"\p{Foo}", "unknown property"),
+        ("", "is empty"),
+        ("a{100000000}", "repeats too often"),
+        ("(?:a{900}){900}", "repeats too often"),
+        ("a{" + "9" * 1_500 + "}", "repeats too often"),
+        ("(?R)", "calls itself"),
+        ("(a(?1))", "calls itself"),
+        ("(" * 900 + ")" * 900, "cannot be compiled"),
+        ("x" * 3_000, "at most 2,000"),
+    ],
+)
+def test_an_invalid_pattern_says_what_is_wrong(pattern: str, message: str) -> None:
+    with pytest.raises(PatternError, match=message):
+        get_pretokenizer(f"regex:{pattern}")
+
+
+@pytest.mark.parametrize("pattern", [r"\(?R\)", r"\{9999\}", "[[a]"])
+def test_harmless_patterns_that_look_dangerous_are_taken(pattern: str) -> None:
+    assert get_pretokenizer(f"regex:{pattern}").split("ab") in (["ab"], ["a", "b"])
+
+
+def test_an_unknown_name_lists_those_there_are() -> None:
+    with pytest.raises(ConfigError, match=r"'gpt3'.*gpt2, cl100k, o200k.*regex:PATTERN"):
+        get_pretokenizer("gpt3")
+
+
+def test_a_long_run_takes_time_in_proportion() -> None:
+    for character in "a1 !é\u0301\n":
+        run = character * 300_000
+        for name in PRETOKENIZER_NAMES:
+            assert "".join(get_pretokenizer(name).split(run)) in (run, "")
+
+
+def test_equal_by_name() -> None:
+    assert Pretokenizer("gpt2") == get_pretokenizer("gpt2") != get_pretokenizer("o200k")
+    assert len({Pretokenizer("gpt2"), Pretokenizer("gpt2")}) == 1
+
+
+def test_python_knows_another_unicode() -> None:
+    # Why the classes are embedded: U+1C89 is a letter since Unicode 16, not for Python's own table.
+    assert unicodedata.category("\u1c89") == "Cn"
+    assert unicode_class(0x1C89) == "upper"

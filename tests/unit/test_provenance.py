@@ -1,0 +1,77 @@
+"""Lines of the training text that hold a token: which, how long, and when the search ends."""
+
+from __future__ import annotations
+
+import pytest
+
+from bpe_core.corpus import Corpus
+from bpe_core.errors import InvalidTokenIdError
+from bpe_core.training import train
+from bpe_core.types import TrainingConfig
+from bpe_core.vocabulary import provenance
+from bpe_core.vocabulary.provenance import source_lines, token_origin
+
+
+def test_a_document_gives_two_lines_at_most_and_others_follow() -> None:
+    corpus = Corpus.from_documents(["hug\nhug\nhug", "no", "a hug"], names=["one", "two", "three"])
+    run = train(corpus, TrainingConfig(258, special_tokens=()))
+    found = source_lines(run, corpus, run.merges[0].id)
+    assert [(line.document, line.line) for line in found.lines] == [
+        ("one", 1),
+        ("one", 2),
+        ("three", 1),
+    ]
+    assert not found.is_all
+
+
+def test_a_long_line_is_cut_around_the_token() -> None:
+    corpus = Corpus.from_text("x " * 300 + "hug " + "y " * 300 + "hug")
+    run = train(corpus, TrainingConfig(262, "whitespace", special_tokens=()))
+    hug = next(merge.id for merge in run.merges if run.tokenizer.vocab[merge.id] == b"hug")
+    (line,) = source_lines(run, corpus, hug).lines
+    assert len(line.text) == 2 * 110 + 3
+    assert [line.text[start:end] for start, end in line.spans] == ["hug"]
+    assert line.cut_before
+    assert line.cut_after
+
+
+def test_a_token_that_holds_line_ends_is_shown_with_them() -> None:
+    corpus = Corpus.from_text("one\n\n\ntwo\n\n\n")
+    run = train(corpus, TrainingConfig(258, special_tokens=()))
+    newlines = next(m.id for m in run.merges if run.tokenizer.vocab[m.id] == b"\n\n")
+    found = source_lines(run, corpus, newlines).lines
+    assert found[0].text == "one\n\n"
+    assert found[0].spans == ((3, 5),)
+
+
+def test_part_of_a_character_is_shown_as_the_whole() -> None:
+    corpus = Corpus.from_text("日 日 本 本")
+    run = train(corpus, TrainingConfig(257, special_tokens=()))
+    (line,) = source_lines(run, corpus, run.merges[0].id).lines
+    assert {line.text[start:end].strip() for start, end in line.spans} <= {"日", "本"}
+    assert len(line.spans) == run.merges[0].count
+
+
+def test_the_search_ends_and_says_so(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(provenance, "MOST_WALKED", 3_000)
+    corpus = Corpus.from_text("x " * 2_500 + "hug hug")
+    run = train(corpus, TrainingConfig(262, "whitespace", special_tokens=()))
+    hug = next(merge.id for merge in run.merges if run.tokenizer.vocab[merge.id] == b"hug")
+    found = source_lines(run, corpus, hug)
+    assert found.lines == ()
+    assert found.n_walked == 3_000
+    assert not found.is_all
+    assert token_origin(run, hug).n_made == 2
+
+
+def test_words_with_counts_have_no_lines() -> None:
+    corpus = Corpus.from_word_counts({"hug": 10})
+    run = train(corpus, TrainingConfig(257, special_tokens=()))
+    found = source_lines(run, corpus, 256)
+    assert found.lines == ()
+
+
+def test_an_id_that_the_run_lacks_is_refused() -> None:
+    run = train(Corpus.from_text("hug"), TrainingConfig(257, special_tokens=()))
+    with pytest.raises(InvalidTokenIdError, match="no token with id 999"):
+        token_origin(run, 999)

@@ -1,0 +1,83 @@
+"""A pruned tokenizer goes home in every format, and its cost is what encoding says."""
+
+import numpy as np
+import pytest
+import tokenizers
+
+from bpe_core.counting import count_pretokens
+from bpe_core.errors import ConfigError
+from bpe_core.formats import FORMATS, dumps, loads
+from bpe_core.gpt2 import gpt2
+from bpe_core.vocabulary.audit import count_uses, uses_in_run
+from bpe_core.vocabulary.pruning import added_in_run, prune
+from ui.run_store import SAMPLE_RUN_ID, load_run
+
+TEXT = "The quick brown fox, it's 2024: naïve 日本語 🙂\n\treturn None  # \x00 <|endoftext|>"
+
+
+@pytest.mark.parametrize("format", FORMATS)
+@pytest.mark.parametrize("min_uses", [1, 100])
+def test_a_pruned_run_is_loaded_from_every_format_and_encodes_alike(format, min_uses) -> None:
+    run = load_run(SAMPLE_RUN_ID).run
+    pruned = prune(run.tokenizer, uses_in_run(run), min_uses).tokenizer
+    loaded = loads(
+        dumps(pruned, format),
+        pretokenizer="gpt2" if format == "tiktoken" else None,
+        special_tokens=dict(pruned.special_tokens) if format in ("tiktoken", "gpt2") else None,
+    )
+    assert loaded.encode(TEXT) == pruned.encode(TEXT)
+    assert loaded.decode(loaded.encode(TEXT)) == TEXT
+
+
+def test_hugging_face_encodes_with_a_pruned_gpt2_as_we_do() -> None:
+    run = load_run(SAMPLE_RUN_ID).run
+    pruned = prune(gpt2(), count_uses(gpt2(), run.pretokens)).tokenizer
+    assert pruned.vocab_size < 8_000
+    (data,) = dumps(pruned, "huggingface").values()
+    theirs = tokenizers.Tokenizer.from_str(data.decode())
+    text = TEXT.replace("<|endoftext|>", "")
+    assert theirs.encode(text).ids == pruned.encode(text)
+
+
+def test_what_training_used_cannot_be_pruned_for_nothing() -> None:
+    run = load_run(SAMPLE_RUN_ID).run
+    pruned = prune(run.tokenizer, uses_in_run(run))
+    # Each merge was made, so what it made stands in the corpus or is a part of what does.
+    assert pruned.removed == ()
+    assert pruned.tokenizer == run.tokenizer
+
+
+def test_pruning_gpt2_costs_nothing_on_the_text_that_was_counted() -> None:
+    pretokens = load_run(SAMPLE_RUN_ID).run.pretokens
+    uses = count_uses(gpt2(), pretokens)
+    pruned = prune(gpt2(), uses)
+    assert len(pruned.removed) > 40_000
+    assert count_uses(pruned.tokenizer, pretokens).sum() == uses.sum()
+
+
+def test_the_cost_of_pruning_on_other_text_is_what_encoding_it_says() -> None:
+    stored = load_run(SAMPLE_RUN_ID)
+    run = stored.run
+    uses = uses_in_run(run)
+    pruned = prune(run.tokenizer, uses, 20)
+    assert pruned.removed
+    assert count_uses(pruned.tokenizer, run.pretokens).sum() > uses.sum()
+    held_out = count_pretokens(stored.held_out, run.tokenizer.pretokenizer)
+    encoded = sum(len(pruned.tokenizer.encode(text)) for text in stored.held_out.documents)
+    assert count_uses(pruned.tokenizer, held_out).sum() == encoded
+
+
+@pytest.mark.parametrize("min_uses", [2, 20, 500])
+def test_what_pruning_adds_to_the_training_text_is_what_encoding_all_of_it_says(
+    min_uses: int,
+) -> None:
+    run = load_run(SAMPLE_RUN_ID).run
+    uses = uses_in_run(run)
+    pruned = prune(run.tokenizer, uses, min_uses)
+    after = count_uses(pruned.tokenizer, run.pretokens).sum()
+    assert added_in_run(run, pruned) == after - uses.sum()
+
+
+def test_counts_for_too_few_ids_are_refused() -> None:
+    with pytest.raises(ConfigError, match="3 counts of uses for ids up to 50,256"):
+        prune(gpt2(), np.zeros(3, np.int64))

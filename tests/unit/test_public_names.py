@@ -1,0 +1,49 @@
+"""The names that others import: none is lost or added by accident."""
+
+import subprocess
+import sys
+from pathlib import Path
+
+import bpe_core as bpe
+
+ROOT = Path(__file__).parent.parent.parent
+
+
+def test_public_names_are_these():
+    assert sorted(bpe.__all__) == [
+        "BpeError",
+        "Comparison",
+        "Corpus",
+        "Explanation",
+        "Merge",
+        "MergeTrace",
+        "PairCount",
+        "Pretokenizer",
+        "Segment",
+        "Tokenizer",
+        "TrainingConfig",
+        "TrainingProgress",
+        "TrainingRun",
+        "compare",
+        "from_huggingface",
+        "from_tiktoken",
+        "get_pretokenizer",
+        "gpt2",
+        "load",
+        "read_corpus",
+        "save",
+        "train",
+    ]
+
+
+def test_every_public_name_loads_what_it_names():
+    for name in bpe.__all__:
+        assert getattr(bpe, name).__name__ == name
+
+
+def test_gpt2_is_the_function_whatever_was_imported_first():
+    code = "import bpe_core.gpt2, bpe_core as bpe; print(bpe.gpt2().encode('The quick'))"
+    done = subprocess.run(
+        [sys.executable, "-c", code], cwd=ROOT, capture_output=True, text=True, check=True
+    )
+    assert done.stdout.strip() == "[464, 2068]"

@@ -1,0 +1,36 @@
+"""The passage that Compare shows, and files as one text."""
+
+from __future__ import annotations
+
+import pytest
+
+from bpe_core.corpus import Corpus
+from ui import own_reading
+from ui.own_reading import joined
+from ui.readings import excerpt
+
+LINES = "".join(f"line {n} of a document of some length\n" for n in range(100))
+
+
+def test_an_excerpt_of_a_long_document_ends_at_the_end_of_a_line() -> None:
+    name, text, is_whole = excerpt(Corpus.from_documents(["short", LINES], names=["a", "b"]))
+    assert (name, is_whole) == ("b", False)
+    assert LINES.startswith(text)
+    assert text.endswith("\n")
+    # The last line that fits: one more would be too long.
+    assert len(text) <= 1_500 < len(text) + len("line 40 of a document of some length\n")
+
+
+def test_an_excerpt_without_a_line_end_is_cut_at_the_limit() -> None:
+    assert excerpt(Corpus.from_text("x" * 5_000)) == ("text", "x" * 1_500, False)
+
+
+def test_a_short_document_is_its_own_excerpt() -> None:
+    assert excerpt(Corpus.from_documents(["hug", "pug"], names=["a", "b"])) == ("a", "hug", True)
+    assert excerpt(Corpus.from_word_counts({"hug": 1})) == ("", "", True)
+
+
+@pytest.mark.parametrize("most", range(9))
+def test_documents_are_joined_up_to_the_limit(monkeypatch: pytest.MonkeyPatch, most: int) -> None:
+    monkeypatch.setattr(own_reading, "MOST_CHARACTERS", most)
+    assert joined(Corpus.from_documents(["ab", "", "cde"])) == ("ab\n\ncde"[:most], 7)

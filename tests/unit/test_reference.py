@@ -1,0 +1,150 @@
+"""The reference trainer and encoder, step by step on words small enough to check by hand."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from bpe_core.alphabet import GrowingVocabulary
+from bpe_core.errors import VocabularyTooSmallError
+from bpe_core.reference import (
+    ReferenceRun,
+    apply_merge,
+    choose_pair,
+    count_pairs,
+    encode_reference,
+    train_reference,
+)
+from bpe_core.types import Merge, PretokenCounts, TrainingConfig
+
+
+def pretokens(word_counts: dict[str, int]) -> PretokenCounts:
+    counts = np.array(list(word_counts.values()), dtype=np.int64)
+    return PretokenCounts(tuple(word.encode() for word in word_counts), counts)
+
+
+def characters(vocab_size: int, **fields: object) -> TrainingConfig:
+    settings = {"base": "characters", "special_tokens": (), **fields}
+    return TrainingConfig(vocab_size, **settings)  # pyright: ignore[reportArgumentType]
+
+
+def spelled(run: ReferenceRun) -> list[tuple[bytes, bytes]]:
+    return [(run.vocab[merge.left], run.vocab[merge.right]) for merge in run.merges]
+
+
+def test_overlapping_windows_are_counted_but_merge_once() -> None:
+    assert count_pairs([[0, 0, 0, 0]], [5]) == {(0, 0): 15}
+    assert apply_merge([0, 0, 0, 0], (0, 0), 1) == [1, 1]
+    assert apply_merge([0, 0, 0], (0, 0), 1) == [1, 0]
+
+
+def test_pairs_are_listed_in_the_order_they_are_first_seen() -> None:
+    assert list(count_pairs([[2, 1], [0, 2, 1]], [1, 1])) == [(2, 1), (0, 2)]
+
+
+def test_a_run_before_another_letter_keeps_every_symbol() -> None:
+    run = train_reference(pretokens({"aaab": 1}), characters(3))
+    assert b"".join(run.vocab[id] for id in run.splits[0]) == b"aaab"
+
+
+@pytest.mark.parametrize("hostile", [",", "\0", "|||", "\t", " ", "·", "</w>", "a b", "\u202e"])
+def test_text_that_looks_like_a_separator_is_harmless(hostile: str) -> None:
+    word = f"x{hostile}x{hostile}y"
+    run = train_reference(pretokens({word: 3}), characters(100, end_of_word="</w>"))
+    assert run.splits == [[run.merges[-1].id]]
+    assert run.vocab[run.merges[-1].id] == word.encode() + b"</w>"
+
+
+def test_the_marker_and_a_text_that_spells_it_are_different_tokens() -> None:
+    words = pretokens({"</w>": 9, "x": 5, "x</w>a": 9, "x</w>b": 9})
+    run = train_reference(words, characters(100, end_of_word="</w>"))
+    assert [*run.vocab.values()].count(b"</w>") == [*run.vocab.values()].count(b"x</w>") == 2
+    assert len(run.vocab) == len(run.base_ids) + 1 + len(run.merges)
+    assert all(len(split) == 1 for split in run.splits)
+    assert len({split[0] for split in run.splits}) == 4
+
+
+def test_ordinary_text_never_becomes_a_special_token() -> None:
+    run = train_reference(pretokens({"PAD": 9}), characters(100, special_tokens=("PAD", "P")))
+    assert run.special_tokens == {"PAD": 0, "P": 1}
+    assert run.splits[0][0] > 1
+    assert run.base_ids[b"P"] > 1
+
+
+def test_ids_start_with_special_tokens_then_bytes_as_they_print() -> None:
+    config = TrainingConfig(257, special_tokens=("<|endoftext|>",))
+    run = train_reference(pretokens({"a": 1}), config)
+    assert (run.vocab[0], run.vocab[1], run.vocab[221]) == (b"<|endoftext|>", b"!", b" ")
+
+
+def test_characters_are_sorted_by_code_point_with_the_marker_last() -> None:
+    run = train_reference(pretokens({"é你a😀": 1}), characters(5, end_of_word="</w>"))
+    assert [token.decode() for token in run.vocab.values()] == ["a", "é", "你", "😀", "</w>"]
+
+
+def test_a_seen_alphabet_holds_symbols_that_only_the_documents_have() -> None:
+    run = train_reference(pretokens({"ab": 1}), characters(3), [b"a", b"b", b" "])
+    assert list(run.base_ids) == [b" ", b"a", b"b"]
+
+
+def test_both_tie_rules_choose_as_they_say() -> None:
+    counts = {(9, 9): 1, (5, 6): 3, (5, 2): 3, (1, 7): 3}
+    assert choose_pair(counts, "smallest-pair") == (1, 7)
+    assert choose_pair(counts, "first-seen") == (5, 6)
+
+
+def test_training_stops_when_the_vocabulary_is_full() -> None:
+    run = train_reference(pretokens({"abcd": 1}), characters(5))
+    assert (len(run.vocab), run.stop_reason) == (5, "vocab-size")
+
+
+def test_a_vocabulary_of_just_the_base_learns_nothing() -> None:
+    run = train_reference(pretokens({"abcd": 1}), characters(4))
+    assert (run.merges, run.stop_reason) == ([], "vocab-size")
+
+
+def test_training_stops_when_no_pair_is_left() -> None:
+    run = train_reference(pretokens({"ab": 1}), characters(100))
+    assert (run.splits, run.stop_reason) == ([[2]], "no-pairs")
+
+
+@pytest.mark.parametrize(("least", "n_merges"), [(0, 2), (1, 2), (2, 1), (3, 0)])
+def test_training_stops_at_the_least_frequency(least: int, n_merges: int) -> None:
+    run = train_reference(pretokens({"ab": 2, "cd": 1}), characters(100, min_frequency=least))
+    assert len(run.merges) == n_merges
+    assert run.stop_reason == ("no-pairs" if n_merges == 2 else "min-frequency")
+
+
+def test_no_token_gets_longer_than_allowed() -> None:
+    run = train_reference(pretokens({"aaaaaaaa": 4}), characters(100, max_token_bytes=3))
+    assert max(len(token) for token in run.vocab.values()) == 2
+    assert run.stop_reason == "no-pairs"
+
+
+def test_a_vocabulary_too_small_says_what_it_must_hold() -> None:
+    config = TrainingConfig(257, special_tokens=("<a>", "<b>"), end_of_word="</w>")
+    with pytest.raises(VocabularyTooSmallError, match=r"256 bytes \+ 2 special tokens \+ 1 .* 259"):
+        train_reference(pretokens({"a": 1}), config)
+
+
+def test_encoding_applies_the_merge_learned_first() -> None:
+    merges = {(1, 2): Merge(0, 1, 2, 3), (0, 1): Merge(1, 0, 1, 4), (0, 3): Merge(2, 0, 3, 5)}
+    assert encode_reference([0, 1, 2], merges) == [5]
+    assert encode_reference([], merges) == []
+
+
+def test_encoding_the_training_words_gives_their_final_splits() -> None:
+    words = {"hug": 10, "ugg": 5, "ggi": 3, "gin": 3, "ing": 3}
+    config = characters(10, end_of_word="</w>")
+    run = train_reference(pretokens(words), config)
+    vocabulary = GrowingVocabulary(config, run.base_ids)
+    merges = {merge.pair: merge for merge in run.merges}
+    starts = [vocabulary.start(word.encode()) for word in words]
+    assert [encode_reference(start, merges) for start in starts] == run.splits
+
+
+def test_a_second_spelling_of_a_token_reuses_its_id() -> None:
+    vocabulary = GrowingVocabulary(characters(100), [b"a", b"b", b"c"])
+    ab, bc = vocabulary.join(0, 1), vocabulary.join(1, 2)
+    assert vocabulary.join(ab, 2) == vocabulary.join(0, bc)
+    assert len(vocabulary) == 6

@@ -1,0 +1,90 @@
+"""The saved replay: all of the run is in it, and nothing of the run is markup."""
+
+from __future__ import annotations
+
+import base64
+import gzip
+import html
+import json
+from html.parser import HTMLParser
+
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from ui.replay import replay_page
+
+
+class Parts(HTMLParser):
+    """The elements of a page by tag, with their attributes, and the scripts' texts."""
+
+    def __init__(self, page: str) -> None:
+        super().__init__()
+        self.elements: list[tuple[str, dict[str, str | None]]] = []
+        self.scripts: list[str] = []
+        self.feed(page)
+        self.close()
+
+    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+        self.elements.append((tag, dict(attrs)))
+        if tag == "script":
+            self.scripts.append("")
+
+    def handle_data(self, data: str) -> None:
+        if self.elements and self.elements[-1][0] == "script":
+            self.scripts[-1] += data
+
+
+def run_element(page: str) -> tuple[dict[str, str | None], list[bytes]]:
+    parts = Parts(page)
+    [attributes] = [found for tag, found in parts.elements if found.get("id") == "run"]
+    return attributes, [gzip.decompress(base64.b64decode(it)) for it in parts.scripts[:2]]
+
+
+def elements_of(page: str) -> list[str]:
+    return [tag for tag, _ in Parts(page).elements]
+
+
+ELEMENTS = elements_of(replay_page(b"", b"", title="x"))
+
+
+@settings(max_examples=25)
+@given(
+    message=st.binary(max_size=200),
+    title=st.text(),
+    text=st.text(),
+    words=st.lists(st.lists(st.integers(0, 300) | st.text(max_size=3), max_size=4), max_size=4),
+)
+def test_whatever_the_run_holds_the_page_has_the_same_elements(
+    message: bytes, title: str, text: str, words: list[list[int | str]]
+) -> None:
+    page = replay_page(message, message[::-1], title=title, step=7, text=text, words=words)
+    assert elements_of(page) == ELEMENTS
+    attributes, found = run_element(page)
+    assert found == [message, message[::-1]]
+    assert attributes["data-step"] == "7"
+    assert json.loads(attributes["data-words"] or "") == words
+
+
+def test_markup_in_the_title_and_the_words_stays_text() -> None:
+    hostile = '</script><script>alert(1)</script><img src=x onerror="alert(1)">'
+    page = replay_page(b"", b"", title=hostile, text=hostile, words=[[hostile]])
+    assert page.count("<script") == 3
+    assert "<img" not in page
+    assert html.escape(hostile) in page
+
+
+def test_the_policy_allows_no_request_and_only_the_page_s_own_script() -> None:
+    parts = Parts(replay_page(b"", b"", title="x"))
+    [policy] = [
+        found["content"]
+        for tag, found in parts.elements
+        if tag == "meta" and found.get("http-equiv") == "Content-Security-Policy"
+    ]
+    assert policy is not None
+    assert policy.startswith("default-src 'none'; img-src data:; script-src 'sha256-")
+    assert "unsafe" not in policy
+    assert "http" not in policy
+
+
+def test_the_same_run_gives_the_same_file() -> None:
+    assert replay_page(b"run", b"merges", title="x") == replay_page(b"run", b"merges", title="x")

@@ -1,0 +1,186 @@
+"""Runs on disk: what is stored comes back, and no address reaches another file."""
+
+from __future__ import annotations
+
+import os
+import re
+import time
+from dataclasses import fields
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from bpe_core.corpus import Corpus
+from bpe_core.errors import FormatError
+from bpe_core.training import train
+from bpe_core.types import TrainingConfig
+from ui import results
+from ui.run_store import (
+    DAYS_KEPT_UNOPENED,
+    SAMPLE_RUN_ID,
+    RunNotFoundError,
+    load_run,
+    note_opened,
+    store_run,
+    sweep_store,
+)
+
+TEXT = "hug hugs pug pugs\n" * 40 + "naïve 日本 \U0001f9e9\n" * 20
+NOTHING = Corpus.from_text(TEXT).split(0.0)[1]
+
+
+@pytest.fixture(autouse=True)
+def runs_folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    folder = tmp_path / "runs"
+    monkeypatch.setenv("BPE_EXPLORER_RUNS", str(folder))
+    return folder
+
+
+def test_a_stored_run_comes_back_whole() -> None:
+    training, held_out = Corpus.from_text(TEXT, name="hugs.txt").split(0.2, seed=0)
+    run = train(training, TrainingConfig(vocab_size=280))
+    stored = load_run(store_run("Hugs", run, held_out))
+    assert stored.title == "Hugs"
+    assert stored.run.merges == run.merges
+    assert stored.run.tokenizer.fingerprint == run.tokenizer.fingerprint
+    assert stored.run.config == run.config
+    assert stored.run.pair_counts(3) == run.pair_counts(3)
+    assert stored.held_out == held_out
+    assert stored.held_out.documents == held_out.documents
+    assert stored.held_out_tokens_after is not None
+    np.testing.assert_array_equal(stored.held_out_tokens_after, run.tokens_after_on(held_out))
+
+
+def test_a_run_without_held_out_text_comes_back_too() -> None:
+    corpus = Corpus.from_word_counts({"hug": 10, "pug": 5})
+    training, held_out = corpus.split(0.0, seed=0)
+    config = TrainingConfig(vocab_size=8, base="characters", special_tokens=())
+    stored = load_run(store_run("Two words", train(training, config), held_out))
+    assert stored.held_out.n_bytes == 0
+    assert stored.held_out_tokens_after is None
+
+
+def test_held_out_words_come_back_with_their_counts() -> None:
+    corpus = Corpus.from_word_counts({f"word{n}": n for n in range(1, 40)})
+    training, held_out = corpus.split(0.3, seed=0)
+    stored = load_run(store_run("Words", train(training, TrainingConfig(300)), held_out))
+    assert held_out.word_counts
+    assert stored.held_out.word_counts == held_out.word_counts
+
+
+@pytest.mark.parametrize("title", ["<script>alert(1)</script>", "a\nb", "\ufeff", "日本", ""])
+def test_a_title_comes_back_as_it_was(title: str) -> None:
+    run = train(Corpus.from_text(TEXT), TrainingConfig(vocab_size=260))
+    empty = Corpus.from_text(TEXT).split(0.0)[1]
+    assert load_run(store_run(title, run, empty)).title == title
+
+
+def test_ids_do_not_repeat_and_nothing_half_written_stays(runs_folder: Path) -> None:
+    run = train(Corpus.from_text(TEXT), TrainingConfig(vocab_size=258))
+    empty = Corpus.from_text(TEXT).split(0.0)[1]
+    ids = {store_run("Hugs", run, empty) for _ in range(5)}
+    assert {path.name for path in runs_folder.iterdir()} == ids
+    assert len(ids) == 5
+    # "__" in a component's key is Streamlit's own, and run ids stand in keys.
+    assert all(re.fullmatch("[0-9a-f]{32}", run_id) for run_id in ids)
+
+
+@pytest.mark.parametrize(
+    "run_id",
+    [
+        "a" * 32,
+        *("", ".", "..", "../" * 7 + "x", "/etc/passwd", "a/../" + "b" * 17, "a" * 33, "a" * 31),
+        *("a" * 31 + "\x00", "a" * 32 + "\n", "ä" * 32, "sample/..", "SAMPLE", "..\\..\\x"),
+    ],
+)
+def test_an_id_that_was_never_given_out_finds_no_run(run_id: str) -> None:
+    reason = "no run at this address" if run_id == "a" * 32 else "malformed"
+    with pytest.raises(RunNotFoundError, match=reason):
+        load_run(run_id)
+
+
+def test_a_run_of_another_folder_is_not_reached(tmp_path: Path, runs_folder: Path) -> None:
+    run = train(Corpus.from_text(TEXT), TrainingConfig(vocab_size=258))
+    run_id = store_run("Hugs", run, Corpus.from_text(TEXT).split(0.0)[1])
+    inside = store_run("Hugs", run, Corpus.from_text(TEXT).split(0.0)[1])
+    (runs_folder / run_id).rename(tmp_path / run_id)
+    # The second begins as an id does.
+    for path in (f"../{run_id}", f"{inside}/../../{run_id}"):
+        assert (runs_folder / path / "run.npz").is_file()
+        with pytest.raises(RunNotFoundError, match="malformed"):
+            load_run(path)
+
+
+def test_a_run_is_for_the_servers_user_alone(runs_folder: Path) -> None:
+    training, held_out = Corpus.from_text(TEXT).split(0.2, seed=0)
+    run_id = store_run("Hugs", train(training, TrainingConfig(vocab_size=258)), held_out)
+    assert (runs_folder / run_id).stat().st_mode & 0o077 == 0
+
+
+def test_a_run_whose_held_out_text_was_not_counted_comes_back_with_that_text() -> None:
+    training, held_out = Corpus.from_text(TEXT).split(0.2, seed=0)
+    run = train(training, TrainingConfig(vocab_size=258))
+    stored = load_run(store_run("Hugs", run, held_out, should_stop=lambda: True))
+    assert stored.held_out == held_out
+    assert stored.held_out_tokens_after is None
+    assert results.run_curves(stored.id).held_out is None
+
+
+def age(path: Path, *, days: float) -> None:
+    then = time.time() - days * 86_400
+    os.utime(path, (then, then))
+
+
+def test_old_runs_and_leftovers_are_swept_and_nothing_else(runs_folder: Path) -> None:
+    run = train(Corpus.from_text(TEXT), TrainingConfig(vocab_size=258))
+    old, opened, new = (store_run("Hugs", run, NOTHING) for _ in range(3))
+    for name in (".unfinished-old", ".unfinished-new", "notes", "b" * 31, "c" * 33):
+        (runs_folder / name).mkdir()
+        (runs_folder / name / "file").write_text("x")
+        if not name.endswith("new"):
+            age(runs_folder / name, days=1_000)
+    age(runs_folder / old, days=DAYS_KEPT_UNOPENED + 1)
+    age(runs_folder / opened, days=DAYS_KEPT_UNOPENED + 1)
+    age(runs_folder / new, days=DAYS_KEPT_UNOPENED - 1)
+    note_opened(opened)
+    sweep_store()
+    left = {path.name for path in runs_folder.iterdir()}
+    assert left == {opened, new, ".unfinished-new", "notes", "b" * 31, "c" * 33}
+
+
+def test_sweeping_a_store_that_is_not_there_does_nothing(runs_folder: Path) -> None:
+    sweep_store()
+    assert not runs_folder.exists()
+
+
+def test_the_curves_that_all_sessions_share_cannot_be_written() -> None:
+    curves = results.run_curves(SAMPLE_RUN_ID)
+    arrays = [
+        value
+        for field in fields(curves)
+        if isinstance(value := getattr(curves, field.name), np.ndarray)
+    ]
+    assert len(arrays) >= 5
+    for array in arrays:
+        with pytest.raises(ValueError, match="read-only"):
+            array[0] = 1
+
+
+@pytest.mark.parametrize("name", ["run.npz", "details.json", "held_out_tokens_after.npy"])
+@pytest.mark.parametrize("content", [b"", b"{}", b"PK\x03\x04 no archive", b"\xff\xfe"])
+def test_a_damaged_run_is_said(runs_folder: Path, name: str, content: bytes) -> None:
+    training, held_out = Corpus.from_text(TEXT).split(0.2, seed=0)
+    run_id = store_run("Hugs", train(training, TrainingConfig(vocab_size=258)), held_out)
+    (runs_folder / run_id / name).write_bytes(content)
+    with pytest.raises(FormatError):
+        load_run(run_id)
+
+
+def test_the_sample_run_ships_with_its_held_out_text() -> None:
+    sample = load_run(SAMPLE_RUN_ID)
+    assert sample.run.tokenizer.vocab_size == 4_096
+    assert sample.run.stop_reason == "vocab-size"
+    assert sample.held_out_tokens_after is not None
+    expected = sample.run.tokens_after_on(sample.held_out)
+    np.testing.assert_array_equal(sample.held_out_tokens_after, expected)

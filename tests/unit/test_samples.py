@@ -1,0 +1,74 @@
+"""The corpora that are there from the start."""
+
+from __future__ import annotations
+
+import pytest
+
+from bpe_core.corpora.samples import load_sample, parallel_texts, samples
+from bpe_core.errors import ConfigError
+from bpe_core.unicode.kinds import script_of
+
+
+@pytest.mark.parametrize("sample_id", [sample.id for sample in samples()])
+def test_every_sample_loads_and_is_the_same_each_time(sample_id: str) -> None:
+    corpus = load_sample(sample_id)
+    assert corpus.n_bytes > 0
+    assert corpus.notes == ()
+    load_sample.cache_clear()
+    assert load_sample(sample_id) == corpus
+
+
+def test_samples_have_different_ids_and_say_what_they_are() -> None:
+    assert len({sample.id for sample in samples()}) == len(samples())
+    assert all(sample.title and sample.description.endswith(".") for sample in samples())
+
+
+def test_an_unknown_sample_is_refused_by_name() -> None:
+    with pytest.raises(ConfigError, match="'hug'.*'hug-words'"):  # noqa: RUF043 - a pattern
+        load_sample("hug")
+
+
+def test_python_texts_are_of_the_size_they_promise() -> None:
+    reference = load_sample("python-reference")
+    assert len(reference.documents) >= 60
+    assert "for" in reference.names
+    assert 350_000 < reference.n_bytes < 900_000
+    assert 1_500_000 < load_sample("python-library").n_bytes <= 2_000_000
+
+
+def test_the_multilingual_sample_is_parallel() -> None:
+    texts = parallel_texts()
+    assert len(texts) >= 20
+    assert len({text.code for text in texts}) == len(texts)
+    assert {len(text.sentences) for text in texts} == {12}
+    sentences = [sentence for text in texts for sentence in text.sentences]
+    assert len(set(sentences)) == len(sentences)
+    assert all(sentence == sentence.strip() for sentence in sentences)
+
+
+def test_each_language_is_written_in_the_scripts_it_names() -> None:
+    for text in parallel_texts():
+        letters = [script_of(character) for character in "".join(text.sentences)]
+        found = {script for script in letters if script is not None and letters.count(script) > 2}
+        # The long vowel mark of katakana belongs to two scripts, the Arabic vowel marks to all.
+        assert found - {"other"} == set(text.scripts), text.name
+
+
+def test_the_multilingual_description_counts_right() -> None:
+    texts = parallel_texts()
+    scripts = {script for text in texts for script in text.scripts}
+    (sample,) = (sample for sample in samples() if sample.id == "multilingual")
+    assert f"{len(texts)} languages and {len(scripts)} scripts" in sample.description
+
+
+def test_toy_corpora_hold_the_known_words() -> None:
+    assert load_sample("hug-words").word_counts == {
+        "hug": 10,
+        "ugg": 5,
+        "ggi": 3,
+        "gin": 3,
+        "ing": 3,
+    }
+    assert len(load_sample("notebook").documents) == 4
+    letters = {c for text in load_sample("pretokenization-notebook").documents for c in text}
+    assert "".join(sorted(letters)) == " ,.CFHTabcdefghiklmnoprstuvwyz"

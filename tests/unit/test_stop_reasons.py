@@ -1,0 +1,57 @@
+"""Why a training stopped is said for each reason, on the card of the result with how it stood."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import pytest
+
+from bpe_core.corpus import Corpus
+from bpe_core.training import train
+from bpe_core.types import TrainingConfig
+from ui.result_card import result_sentence
+from ui.stop_reasons import stop_sentence
+
+CASES = [
+    (
+        TrainingConfig(258),
+        "It stopped because the vocabulary reached 258.",
+        "1 merge. {} The last pair still occurred 10 times.",
+    ),
+    (
+        TrainingConfig(300),
+        "It stopped because no pair was left to merge.",
+        "4 merges. {} The vocabulary has 261 tokens.",
+    ),
+    (
+        TrainingConfig(300, min_frequency=6),
+        "It stopped because no pair occurs 6 times any more.",
+        "2 merges. {} The vocabulary has 259 tokens.",
+    ),
+    (
+        TrainingConfig(259),
+        "It stopped because the vocabulary reached 259.",
+        "2 merges. {} The last pair still occurred 9 times.",
+    ),
+    (
+        TrainingConfig(257),
+        "It stopped because the vocabulary reached 257.",
+        "0 merges. {}",
+    ),
+]
+CORPUS = Corpus.from_word_counts({"hug": 9, "hu": 1, "abc": 3})
+
+
+@pytest.mark.parametrize(("config", "reason", "result"), CASES)
+def test_a_run_says_why_it_stopped(config: TrainingConfig, reason: str, result: str) -> None:
+    run = train(CORPUS, config)
+    assert stop_sentence(run) == reason
+    assert result_sentence(run) == result.format(reason)
+
+
+def test_a_cancelled_run_says_so() -> None:
+    run = replace(train(CORPUS, TrainingConfig(257)), stop_reason="cancelled")
+    assert stop_sentence(run) == "It was stopped by hand."
+    assert result_sentence(run) == (
+        "0 merges. It was stopped by hand. The vocabulary has 257 tokens."
+    )

@@ -1,0 +1,144 @@
+"""What is told of a chosen token is what the core says of its pre-token and its training text."""
+
+from __future__ import annotations
+
+import itertools
+from pathlib import Path
+
+import pytest
+
+from bpe_core.corpus import Corpus
+from bpe_core.gpt2 import gpt2
+from bpe_core.tokenizer import Tokenizer
+from bpe_core.training import train
+from bpe_core.types import TrainingConfig
+from ui import own_reading, token_story
+from ui.own_reading import OwnReading, read_own_text
+from ui.run_store import SAMPLE_RUN_ID, load_run, store_run
+from ui.token_story import index_chosen, origin_in_run, word_steps
+
+TEXT = "unbelievably 漢字 <|endoftext|> small's  end"
+NOTHING = Corpus.from_text("x").split(0.0)[1]
+
+
+@pytest.fixture(autouse=True)
+def _runs_folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("BPE_EXPLORER_RUNS", str(tmp_path / "runs"))
+
+
+def read(text: str, tokenizer: Tokenizer) -> OwnReading:
+    return read_own_text(text, tokenizer, tuple(tokenizer.special_tokens))
+
+
+def test_steps_of_every_token_are_those_of_its_pretoken() -> None:
+    reading = read(TEXT, gpt2())
+    words = [word_steps(reading, gpt2(), index).word for index in range(len(reading.found.ids))]
+    special = reading.found.ids.tolist().index(50256)
+    assert words[special] == ""
+    seen = list(dict.fromkeys(word for word in words if word))
+    before, after = TEXT.split("<|endoftext|>")
+    split = [*gpt2().pretokenizer.split(before), *gpt2().pretokenizer.split(after)]
+    assert seen == list(dict.fromkeys(split))
+    story = word_steps(reading, gpt2(), 0)
+    (explained,) = gpt2().explain("unbelievably")
+    assert len(story.rows) == len(explained.steps) + 1
+    for row, step in zip(story.rows[1:], explained.steps, strict=True):
+        assert [tile.token for tile in row.cells[0].tiles] == [
+            gpt2().vocab[id] for id in step.symbols
+        ]
+        assert row.note == f"merge {step.merge.rank + 1:,}"
+
+
+def test_each_ring_is_what_the_next_step_joins() -> None:
+    reading = read("aaaa unbelievably", gpt2())
+    for index in (0, len(reading.found.ids) - 1):
+        rows = word_steps(reading, gpt2(), index).rows
+        for row, after in itertools.pairwise(rows):
+            tokens = [tile.token for tile in row.cells[0].tiles]
+            for start, end in reversed(row.cells[0].rings):
+                tokens[start:end] = [b"".join(tokens[start:end])]
+            assert tokens == [tile.token for tile in after.cells[0].tiles]
+        assert rows[-1].cells[0].rings == ()
+
+
+def test_steps_are_not_shown_where_there_are_none_or_too_many(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    long = read("a" * 100_000, gpt2())
+    assert "100,000 bytes" in word_steps(long, gpt2(), 3).note
+    lone = read("é", gpt2().truncated(0))
+    assert "No merge" in word_steps(lone, gpt2().truncated(0), 0).note
+    monkeypatch.setattr(own_reading, "MOST_TOKENS", 2)
+    cut = read(" unbelievably", gpt2().truncated(2_000))
+    assert "ends within" in word_steps(cut, gpt2().truncated(2_000), 1).note
+
+
+def test_white_space_that_is_left_out_is_in_no_word() -> None:
+    config = TrainingConfig(20, "whitespace", base="characters", special_tokens=())
+    classroom = train(Corpus.from_text("hug hugs"), config).tokenizer
+    reading = read("hug  hugs", classroom)
+    stories = [word_steps(reading, classroom, n) for n in range(len(reading.found.ids))]
+    assert [story.word for story in stories] == ["hug", "", "hugs"]
+    assert "in no token" in stories[1].note
+
+
+@pytest.mark.parametrize(
+    "said", [None, 3, "x", {}, {"stamp": "other", "index": 0}, {"stamp": "", "index": 1e999}]
+)
+def test_what_a_browser_says_of_another_text_is_ignored(said: object) -> None:
+    reading = read("one unbelievably two", gpt2())
+    assert index_chosen(said, reading) == reading.telling == 1
+    assert index_chosen({"stamp": reading.stamp, "index": 0}, reading) == 0
+    for index in (-1, len(reading.found.ids), 0.5, "0", None, float("inf")):
+        assert index_chosen({"stamp": reading.stamp, "index": index}, reading) == 1
+
+
+def test_a_token_of_the_sample_run_has_words_and_lines() -> None:
+    run = load_run(SAMPLE_RUN_ID).run
+    ids = {token: id for id, token in run.tokenizer.vocab.items()}
+    told = origin_in_run(SAMPLE_RUN_ID, ids[b" iterator"])
+    assert "26 times" in told.sentence
+    assert told.words[0].pieces == ((" iterator", True),)
+    assert told.note == ""
+    assert len(told.lines) == 6
+    for line in told.lines:
+        assert any(inside and " iterator".endswith(piece) for piece, inside in line.pieces)
+    assert "not learned" in origin_in_run(SAMPLE_RUN_ID, ids[b"<|endoftext|>"]).sentence
+    assert "nowhere" in origin_in_run(SAMPLE_RUN_ID, ids[b"\xff"]).sentence
+    assert "alphabet" in origin_in_run(SAMPLE_RUN_ID, ids[b"e"]).sentence
+
+
+def test_it_is_said_where_the_training_text_was_not_kept_or_has_no_lines() -> None:
+    training = Corpus.from_text("hug hugs\nmug")
+    run = train(training, TrainingConfig(258))
+    old = store_run("Hugs", run, NOTHING)
+    told = origin_in_run(old, run.merges[0].id)
+    assert "not kept with this run" in told.note
+    assert told.words
+    assert told.lines == ()
+    new = store_run("Hugs", run, NOTHING, training=training)
+    told = origin_in_run(new, run.merges[0].id)
+    assert [line.place for line in told.lines] == ["text, line 1", "text, line 2"]
+    assert told.lines[0].pieces == (
+        ("h", False),
+        ("ug", True),
+        (" h", False),
+        ("ug", True),
+        ("s", False),
+    )
+    words = Corpus.from_word_counts({"hug": 10, "pug": 5})
+    weighted = train(words, TrainingConfig(258))
+    told = origin_in_run(
+        store_run("Words", weighted, NOTHING, training=words), weighted.merges[0].id
+    )
+    assert "weighted words" in told.note
+
+
+def test_of_a_text_kept_in_part_it_is_said(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("ui.training_text.MOST_KEPT", 10)
+    monkeypatch.setattr(token_story, "MOST_KEPT", 10)
+    training = Corpus.from_text("mug\n" * 40 + "zz zz zz zz zz")
+    run = train(training, TrainingConfig(259))
+    run_id = store_run("Hugs", run, NOTHING, training=training)
+    notes = [origin_in_run(run_id, merge.id).note for merge in run.merges]
+    assert all("the first 10 characters are kept" in note for note in notes)

@@ -1,0 +1,171 @@
+"""What the token view is sent holds every token and every byte of the text, and their parts."""
+
+from __future__ import annotations
+
+import base64
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from numpy.typing import NDArray
+
+from bpe_core.alignment import differing_stretches
+from bpe_core.corpus import Corpus
+from bpe_core.foreign import ForeignTokenizer
+from bpe_core.gpt2 import gpt2
+from bpe_core.tokenizer import Tokenizer
+from bpe_core.training import train
+from bpe_core.types import TrainingConfig
+from tests import foreign_models as models
+from tests.strategies import texts
+from ui.components.token_view.packing import (
+    Numbers,
+    PackedTokens,
+    pack_numbers,
+    pack_spans,
+    pack_tokens,
+)
+
+HOSTILE = (
+    "\ufeffhello world <script>\r\n\r\x00a\u202eb 🧩👩\u200d👩\u200d👧 שלום 日本語 <|endoftext|>"
+)
+
+
+def unpacked(numbers: Numbers) -> NDArray[np.int64]:
+    bits = int(numbers["type"].removeprefix("Uint").removesuffix("Array"))
+    data = base64.b64decode(numbers["data"])
+    return np.frombuffer(data, dtype=f"<u{bits // 8}").astype(np.int64)
+
+
+def packed(text: str, tokenizer: Tokenizer, special: tuple[str, ...] = ()) -> PackedTokens:
+    return pack_tokens(text, tokenizer.segments(text, allowed_special=special), tokenizer)
+
+
+def pieces_in_the_browser(text: str, tokens: PackedTokens) -> list[bytes]:
+    """The bytes of each segment, by the walk over UTF-16 units that the script does."""
+    units = text.encode("utf-16-le")
+    sizes = []
+    for low, high in zip(units[::2], units[1::2], strict=True):
+        unit = low | high << 8
+        if 0xDC00 <= unit < 0xE000:
+            continue
+        sizes.append(4 if 0xD800 <= unit < 0xDC00 else 1 + (unit >= 0x80) + (unit >= 0x800))
+    data = text.encode()
+    assert sum(sizes) == len(data)
+    ends = np.cumsum(unpacked(tokens["lengths"])).tolist()
+    return [data[start:end] for start, end in zip([0, *ends], ends, strict=False)]
+
+
+@settings(deadline=None)
+@given(texts)
+def test_no_token_and_no_byte_is_lost(text: str) -> None:
+    tokens = packed(text, gpt2())
+    ids = (unpacked(tokens["ids"]) - 1).tolist()
+    assert ids == gpt2().encode(text)
+    assert pieces_in_the_browser(text, tokens) == [gpt2().vocab[i] for i in ids]
+
+
+def test_astral_and_hostile_characters_keep_their_places() -> None:
+    tokens = packed(HOSTILE, gpt2(), ("<|endoftext|>",))
+    ids = (unpacked(tokens["ids"]) - 1).tolist()
+    assert ids[-1] == 50256
+    assert b"".join(pieces_in_the_browser(HOSTILE, tokens)) == HOSTILE.encode()
+    assert tokens["table"]["special"] == [50256]
+
+
+def test_the_table_holds_all_parts_down_to_the_bytes() -> None:
+    table = packed(" iterator", gpt2())["table"]
+    tokens = dict(zip(table["ids"], table["tokens"], strict=True))
+    assert " iterator" in tokens.values()
+    for id_, left, right, rank in zip(
+        table["ids"], table["left"], table["right"], table["rank"], strict=True
+    ):
+        if rank < 0:
+            assert len(gpt2().vocab[id_]) == 1
+        else:
+            assert gpt2().merges[rank].pair == (left, right)
+            assert gpt2().vocab[id_] == gpt2().vocab[left] + gpt2().vocab[right]
+            assert {left, right} <= tokens.keys()
+
+
+def test_bytes_that_are_no_character_travel_as_numbers() -> None:
+    table = packed("日", gpt2())["table"]
+    # GPT-2 has a token for the first two of the three bytes; its parts are sent too.
+    assert sorted(table["tokens"]) == [[0x97], [0xA5], [0xE6], [0xE6, 0x97]]
+
+
+def test_pretokens_start_where_the_pretokenizer_cuts() -> None:
+    text = "It's 日本 <|endoftext|>now\n\n x"
+    segments = gpt2().segments(text, allowed_special=("<|endoftext|>",))
+    starts = np.unpackbits(unpacked(packed_starts(text)).astype(np.uint8))[: len(segments)]
+    found = [s.start for s, is_start in zip(segments, starts, strict=True) if is_start]
+    head, tail = text.split("<|endoftext|>")
+    spans = gpt2().pretokenizer.spans
+    after = len(head) + len("<|endoftext|>")
+    expected = [a for a, _ in spans(head)] + [len(head)] + [after + a for a, _ in spans(tail)]
+    assert found == expected
+
+
+def packed_starts(text: str) -> Numbers:
+    return packed(text, gpt2(), ("<|endoftext|>",))["starts"]
+
+
+def classroom_tokenizer() -> Tokenizer:
+    config = TrainingConfig(
+        vocab_size=12,
+        pretokenizer="whitespace",
+        base="characters",
+        alphabet="seen",
+        end_of_word="</w>",
+        special_tokens=(),
+        tie_break="first-seen",
+    )
+    return train(Corpus.from_text("hug hugs pug"), config).tokenizer
+
+
+def test_text_in_no_token_and_markers_that_stand_alone_are_kept() -> None:
+    tokenizer = classroom_tokenizer()
+    text = "hug p Ω"
+    tokens = packed(text, tokenizer)
+    ids, lengths = unpacked(tokens["ids"]), unpacked(tokens["lengths"])
+    assert lengths.sum() == len(text.encode())
+    assert (ids == 0).any()
+    assert ((lengths == 0) == (ids == (tokenizer.end_of_word_id or 0) + 1)).all()
+    assert tokens["table"]["marker"] == "</w>"
+    assert tokenizer.end_of_word_id in tokens["table"]["ends"]
+
+
+def test_disagreements_say_whether_more_than_white_space_differs() -> None:
+    one = Tokenizer(
+        vocab={0: b" ", 1: b"a", 2: b"  ", 3: b"aa"},
+        merges=[(0, 0, 2), (1, 1, 3)],
+        pretokenizer="none",
+    )
+    other = one.truncated(0)
+    text = "aa  a"
+    found = differing_stretches([one.segments(text), other.segments(text)], text)
+    spans = pack_spans(text, found)
+    assert unpacked(spans["starts"]).tolist() == [0, 2]
+    assert unpacked(spans["ends"]).tolist() == [2, 4]
+    assert unpacked(spans["has_text"]).tolist() == [1, 0]
+
+
+@pytest.mark.parametrize(
+    ("values", "kind"), [([], "Uint8Array"), ([256], "Uint16Array"), ([1, 1 << 31], "Uint32Array")]
+)
+def test_numbers_take_the_smallest_type_that_holds_them(values: list[int], kind: str) -> None:
+    numbers = pack_numbers(values)
+    assert numbers["type"] == kind
+    assert unpacked(numbers).tolist() == values
+
+
+def test_tokens_of_another_library_have_neither_merges_nor_pretokens() -> None:
+    encoder = ForeignTokenizer(models.described(models.word_piece()))
+    text = "The first 漢!"
+    segments = encoder.segments(text)
+    packed = pack_tokens(text, segments, encoder)
+    assert (unpacked(packed["ids"]) > 0).tolist() == [s.id is not None for s in segments]
+    assert unpacked(packed["lengths"]).sum() == len(text.encode())
+    assert not unpacked(packed["starts"]).any()
+    assert set(packed["table"]["rank"]) == {-1}
+    assert packed["table"]["special"] == [encoder.unknown_id]

@@ -1,0 +1,393 @@
+"""The tokenizer, on small vocabularies made by hand and on GPT-2's."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+import time
+from collections.abc import Mapping
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from bpe_core.encoding import merge_by_heap, merge_by_scan
+from bpe_core.errors import (
+    ConfigError,
+    InvalidTextError,
+    InvalidTokenIdError,
+    TokenizationError,
+    UnknownSymbolError,
+)
+from bpe_core.gpt2 import END_OF_TEXT, gpt2
+from bpe_core.tokenizer import Tokenizer
+from bpe_core.types import Segment
+
+ROOT = Path(__file__).parent.parent.parent
+
+
+def hug_tokenizer(**changes: object) -> Tokenizer:
+    """Characters g h i n u, the marker, and the first merges of the hug example."""
+    given: dict[str, object] = {
+        "vocab": {
+            **dict(enumerate([b"g", b"h", b"i", b"n", b"u", b"</w>"])),
+            6: b"g</w>",
+            7: b"ug</w>",
+            8: b"hug</w>",
+        },
+        "merges": [(0, 5, 6), (4, 6, 7), (1, 7, 8)],
+        "pretokenizer": "whitespace",
+        "base": "characters",
+        "end_of_word": "</w>",
+        "counts": [18, 10, 10],
+    }
+    return Tokenizer(**{**given, **changes})  # pyright: ignore[reportArgumentType]
+
+
+def ab_tokenizer(vocab: Mapping[int, bytes] = {0: b"a", 1: b"b"}, **changes: object) -> Tokenizer:
+    given: dict[str, object] = {"vocab": vocab, "merges": [], "pretokenizer": "none"}
+    return Tokenizer(**{**given, **changes})  # pyright: ignore[reportArgumentType]
+
+
+# Encoding and decoding
+
+
+def test_gpt2_ids_of_the_quick_brown_fox() -> None:
+    assert gpt2().encode("The quick brown fox") == [464, 2068, 7586, 21831]
+
+
+def test_nothing_encodes_to_nothing() -> None:
+    assert gpt2().encode("") == []
+    assert gpt2().decode([]) == ""
+    assert gpt2().segments("") == []
+    assert gpt2().explain("") == []
+
+
+def test_words_end_with_the_marker_and_decode_to_single_spaces() -> None:
+    tokenizer = hug_tokenizer()
+    ids = tokenizer.encode("hug  ugh\n")
+    assert ids == [8, 4, 0, 1, 5]
+    assert tokenizer.decode(ids) == "hug ugh"
+
+
+def test_a_letter_sequence_that_spells_the_marker_is_not_the_marker() -> None:
+    tokenizer = Tokenizer(
+        vocab={0: b"<", 1: b"/", 2: b"w", 3: b">", 4: b"</w>", 5: b"</", 6: b"</w", 7: b"</w>"},
+        merges=[(0, 1, 5), (5, 2, 6), (6, 3, 7)],
+        pretokenizer="whitespace",
+        base="characters",
+        end_of_word="</w>",
+        end_of_word_id=4,
+    )
+    assert tokenizer.encode("</w> w") == [7, 4, 2, 4]
+    assert tokenizer.decode([7, 4, 2, 4]) == "</w> w"
+    assert tokenizer.ends_word(4)
+    assert not tokenizer.ends_word(7)
+
+
+def test_a_special_token_is_text_unless_it_is_allowed() -> None:
+    tokenizer = gpt2()
+    text = f"a{END_OF_TEXT}b"
+    assert 50256 not in tokenizer.encode(text)
+    assert tokenizer.encode(text, allowed_special="all") == [64, 50256, 65]
+    assert tokenizer.encode(text, allowed_special=[END_OF_TEXT]) == [64, 50256, 65]
+    assert tokenizer.decode(tokenizer.encode(text)) == text
+    assert tokenizer.decode([64, 50256, 65]) == text
+
+
+def test_a_special_token_that_the_tokenizer_lacks_is_text() -> None:
+    assert gpt2().encode("[CLS]", allowed_special=["[CLS]"]) == gpt2().encode("[CLS]")
+
+
+def test_the_longest_special_token_at_a_place_is_meant() -> None:
+    special = {"<a>": 2, "<a><b>": 3, "x": 4}
+    vocab = {0: b"a", 1: b"b", **{id: text.encode() for text, id in special.items()}}
+    tokenizer = ab_tokenizer(vocab, special_tokens=special)
+    assert tokenizer.encode("a<a><b>b<a>x", allowed_special="all") == [0, 3, 1, 2, 4]
+
+
+def test_one_text_as_allowed_special_is_refused() -> None:
+    with pytest.raises(TokenizationError, match="collection"):
+        gpt2().encode("x", allowed_special=END_OF_TEXT)
+
+
+@pytest.mark.parametrize("text", ["x", "a rose is " * 100_000])
+@pytest.mark.parametrize("allowed_special", ["", END_OF_TEXT])
+def test_a_batch_refuses_what_a_text_alone_refuses(text: str, allowed_special: str) -> None:
+    with pytest.raises(TokenizationError, match="allowed_special is the text"):
+        gpt2().encode_batch([text], allowed_special=allowed_special)
+    with pytest.raises(TokenizationError, match="allowed_special is the text"):
+        gpt2().encode(text, allowed_special=allowed_special)
+
+
+def test_special_tokens_have_no_space_after_a_word_that_ended() -> None:
+    vocab = {**hug_tokenizer().vocab, 9: b"[SEP]"}
+    tokenizer = hug_tokenizer(vocab=vocab, special_tokens={"[SEP]": 9})
+    assert tokenizer.decode([8, 9, 8, 8]) == "hug[SEP]hug hug"
+
+
+def test_a_lone_surrogate_is_named_with_its_place() -> None:
+    for method in (gpt2().encode, gpt2().segments, gpt2().explain):
+        with pytest.raises(InvalidTextError, match=r"U\+D83D, at character 2"):
+            method("ab\ud83d")
+
+
+def test_an_unknown_character_is_named_with_its_place_and_a_remedy() -> None:
+    with pytest.raises(
+        UnknownSymbolError,
+        match=r"5 characters, has no 'é' \(U\+00E9\), at character 4 of .* offset 4.*skip",
+    ):
+        hug_tokenizer().encode("hug é")
+
+
+def test_an_unknown_byte_is_named_with_its_character() -> None:
+    tokenizer = ab_tokenizer({0: b"\xc3", 1: b"a"})
+    with pytest.raises(UnknownSymbolError, match=r"byte 0xA9 of 'é'.*character 1 .*offset 2"):
+        tokenizer.encode("aé")
+
+
+def test_unknown_symbols_can_be_left_out_and_no_merge_reaches_over_them() -> None:
+    tokenizer = hug_tokenizer()
+    assert tokenizer.encode("hu?g é", errors="skip") == [1, 4, 6, 5]
+    assert tokenizer.encode("hug", errors="skip") == [8]
+    assert [segment.id for segment in tokenizer.segments("hu?g")] == [1, 4, None, 6]
+
+
+def test_an_id_outside_the_vocabulary_is_named_with_its_place() -> None:
+    for ids in ([1, 50257], np.array([1, 50257]), iter([1, 50257])):
+        with pytest.raises(InvalidTokenIdError, match=r"id 50257 \(number 2 of 2.*0 to 50256"):
+            gpt2().decode(ids)
+    with pytest.raises(InvalidTokenIdError, match="-1"):
+        hug_tokenizer().decode([-1])
+
+
+def test_half_a_character_decodes_to_a_replacement_or_raises() -> None:
+    half = gpt2().encode("🙂")[:1]
+    assert gpt2().decode(half) == "\ufffd"
+    assert gpt2().decode_bytes(half) == "🙂".encode()[: len(gpt2().vocab[half[0]])]
+    with pytest.raises(TokenizationError, match="decode_bytes"):
+        gpt2().decode(half, errors="strict")
+
+
+def test_batches_and_arrays_hold_the_same_ids() -> None:
+    texts = ["to be", "", "or not é"]
+    assert gpt2().encode_batch(texts) == [gpt2().encode(text) for text in texts]
+    array = gpt2().encode_to_numpy("or not é")
+    assert array.dtype == np.int32
+    assert array.tolist() == gpt2().encode("or not é")
+    assert gpt2().decode(array) == "or not é"
+
+
+# Segments
+
+
+def test_no_token_is_lost_from_view_after_a_byte_order_mark() -> None:
+    segments = gpt2().segments("\ufeffhello world")
+    assert [segment.id for segment in segments] == gpt2().encode("\ufeffhello world")
+    assert [segment.token for segment in segments][-2:] == [b"hello", b" world"]
+
+
+def test_tokens_that_share_a_character_overlap_in_it() -> None:
+    text = "a🙂é"
+    segments = gpt2().segments(text)
+    assert len(segments) > 3
+    assert b"".join(segment.token for segment in segments) == text.encode()
+    of_emoji = [s for s in segments if 1 <= s.byte_start < 5]
+    assert len(of_emoji) > 1
+    assert {(s.start, s.end) for s in of_emoji} == {(1, 2)}
+
+
+def test_white_space_that_the_pretokenizer_drops_is_a_segment_without_id() -> None:
+    assert hug_tokenizer().segments("hug \n in ") == [
+        Segment(8, b"hug</w>", 0, 3, 0, 3),
+        Segment(None, b" \n ", 3, 6, 3, 6),
+        Segment(2, b"i", 6, 7, 6, 7),
+        Segment(3, b"n", 7, 8, 7, 8),
+        Segment(5, b"</w>", 8, 8, 8, 8),
+        Segment(None, b" ", 8, 9, 8, 9),
+    ]
+
+
+def test_segments_show_special_tokens_where_they_are_allowed() -> None:
+    segments = gpt2().segments(f"é{END_OF_TEXT}b", allowed_special="all")
+    assert segments[-2:] == [
+        Segment(50256, END_OF_TEXT.encode(), 1, 14, 2, 15),
+        Segment(65, b"b", 14, 15, 15, 16),
+    ]
+
+
+@pytest.mark.parametrize(
+    "text", ["a<b<c", "</script>", "a  b\t\n", "$x^2$ **b** `c`", "Ã©é", "aaab", "a|||b,\x00c"]
+)
+def test_segments_give_back_the_text_as_it_is(text: str) -> None:
+    segments = gpt2().segments(text)
+    assert b"".join(segment.token for segment in segments).decode() == text
+
+
+# Explaining
+
+
+def test_explaining_names_each_merge_and_the_symbols_after_it() -> None:
+    (first, second) = hug_tokenizer().explain("hug gi")
+    assert (first.start, first.text, first.symbols) == (0, "hug", (1, 4, 0, 5))
+    assert [(step.merge.rank, step.symbols) for step in first.steps] == [
+        (0, (1, 4, 6)),
+        (1, (1, 7)),
+        (2, (8,)),
+    ]
+    assert first.ids == (8,)
+    assert (second.start, second.steps) == (4, ())
+    assert second.ids == (0, 2, 5)
+
+
+def test_a_pretoken_is_explained_as_it_is_though_it_would_be_cut() -> None:
+    (word,) = gpt2().explain_word("hug  hugs")
+    assert gpt2().pretokenizer.split("hug  hugs") != ["hug  hugs"]
+    assert b"".join(gpt2().vocab[id] for id in word.ids) == b"hug  hugs"
+    assert [step.merge.rank for step in gpt2().explain_word(" iterator")[0].steps] == [
+        step.merge.rank for step in gpt2().explain(" iterator")[0].steps
+    ]
+    assert [each.text for each in hug_tokenizer().explain_word("né h")] == ["n", "h"]
+
+
+def test_explaining_raises_or_skips_what_the_alphabet_lacks() -> None:
+    with pytest.raises(UnknownSymbolError):
+        hug_tokenizer().explain("é")
+    around = hug_tokenizer().explain("né hé?g", errors="skip")
+    assert [(each.start, each.text, each.ids) for each in around] == [
+        (0, "n", (3,)),
+        (2, "", (5,)),
+        (3, "h", (1,)),
+        (6, "g", (6,)),
+    ]
+
+
+# Structure
+
+
+def test_it_knows_what_tokens_are_made_of() -> None:
+    tokenizer = hug_tokenizer()
+    assert tokenizer.parts(8) == (1, 7)
+    assert tokenizer.parts(1) is None
+    assert [id for id in tokenizer.vocab if tokenizer.ends_word(id)] == [5, 6, 7, 8]
+    assert dict(tokenizer.base_ids) == {b"g": 0, b"h": 1, b"i": 2, b"n": 3, b"u": 4}
+    assert [merge.count for merge in tokenizer.merges] == [18, 10, 10]
+
+
+def test_truncating_keeps_ids_and_drops_later_merges() -> None:
+    tokenizer = hug_tokenizer()
+    shorter = tokenizer.truncated(1)
+    assert shorter.encode("hug") == [1, 4, 6]
+    assert shorter.vocab_size == 7
+    assert shorter.merges == tokenizer.merges[:1]
+    assert tokenizer.truncated(3) == tokenizer
+    assert tokenizer.truncated(0).encode("hug") == [1, 4, 0, 5]
+    for n_merges in (-1, 4):
+        with pytest.raises(ConfigError, match="from 0 to 3"):
+            tokenizer.truncated(n_merges)
+
+
+def test_truncating_keeps_a_token_that_an_earlier_merge_makes_too() -> None:
+    tokenizer = Tokenizer(
+        vocab={0: b"a", 1: b"b", 2: b"c", 3: b"ab", 4: b"bc", 5: b"abc"},
+        merges=[(1, 2, 4), (0, 1, 3), (0, 4, 5), (3, 2, 5)],
+        pretokenizer="none",
+    )
+    assert tokenizer.truncated(3).vocab == tokenizer.vocab
+    assert tokenizer.truncated(3).encode("abcab") == [5, 3]
+    assert 5 not in tokenizer.truncated(2).vocab
+
+
+def test_what_it_gives_out_cannot_be_changed() -> None:
+    tokenizer = hug_tokenizer()
+    for mapping in (tokenizer.vocab, tokenizer.special_tokens, tokenizer.base_ids):
+        with pytest.raises(TypeError):
+            mapping[1] = b"x"  # pyright: ignore[reportIndexIssue]
+    with pytest.raises(AttributeError):
+        tokenizer.vocab = {}  # pyright: ignore[reportAttributeAccessIssue]
+
+
+def test_what_it_was_made_of_may_change_without_it() -> None:
+    vocab = {0: b"a", 1: b"b"}
+    tokenizer = ab_tokenizer(vocab)
+    vocab[0] = b"b"
+    assert tokenizer.decode([0]) == "a"
+
+
+def test_the_fingerprint_tells_tokenizers_apart() -> None:
+    tokenizer = hug_tokenizer()
+    assert tokenizer == hug_tokenizer(counts=None)
+    different = [
+        tokenizer.truncated(2),
+        hug_tokenizer(pretokenizer="gpt2"),
+        hug_tokenizer(vocab={**tokenizer.vocab, 9: b"[SEP]"}, special_tokens={"[SEP]": 9}),
+        hug_tokenizer(merges=[(0, 5, 6), (4, 6, 7)], counts=None),
+    ]
+    assert len({tokenizer, hug_tokenizer(), *different}) == 5
+
+
+def test_the_fingerprint_is_the_same_in_another_process() -> None:
+    script = (
+        "from bpe_core.tokenizer import Tokenizer;"
+        "print(Tokenizer(vocab={0: b'a', 1: b'b'}, merges=[], pretokenizer='none').fingerprint)"
+    )
+    found = subprocess.run(
+        [sys.executable, "-c", script], capture_output=True, text=True, check=True, cwd=ROOT
+    )
+    assert found.stdout.strip() == ab_tokenizer().fingerprint
+
+
+@pytest.mark.parametrize(
+    ("changes", "message"),
+    [
+        ({"merges": [(4, 6, 7), (0, 5, 6), (1, 7, 8)]}, "6 is neither in the alphabet"),
+        ({"merges": [(0, 5, 6), (4, 6, 8)]}, "A merge makes the bytes"),
+        ({"merges": [(0, 5, 6), (0, 5, 6)], "counts": None}, "join the same pair"),
+        ({"merges": [(0, 5, 99)]}, "None"),
+        ({"counts": [1]}, "1 counts for 3 merges"),
+        ({"special_tokens": {"[SEP]": 99}}, "special token"),
+        ({"special_tokens": {"": 0}}, "special token"),
+        ({"special_tokens": {"\ud800": 0}}, "special token"),
+        ({"end_of_word": "</s>"}, "has no token '</s>'"),
+        ({"end_of_word": None, "end_of_word_id": 5}, "no end_of_word is given"),
+        ({"pretokenizer": "gpt3"}, "There is no pre-tokenizer"),
+        ({"vocab": {**hug_tokenizer().vocab, 9: b"g"}}, "both the symbol b'g'"),
+    ],
+)
+def test_contradictions_are_refused_when_it_is_built(
+    changes: dict[str, object], message: str
+) -> None:
+    with pytest.raises(ConfigError, match=message):
+        hug_tokenizer(**{"counts": None, **changes})
+
+
+# Speed, as ratios: what is quadratic is far from these
+
+
+def test_a_hundred_thousand_letters_take_time_in_proportion() -> None:
+    def seconds(n: int) -> float:
+        start = time.process_time()
+        gpt2().encode("a" * n)
+        return time.process_time() - start
+
+    gpt2().encode("warm")
+    assert seconds(100_000) < 60 * max(seconds(10_000), 0.004)
+
+
+def test_decoding_a_prefix_of_tokens_takes_time_in_proportion() -> None:
+    def seconds(n: int) -> float:
+        ids = [464, 2068] * n
+        start = time.process_time()
+        gpt2().decode(ids)
+        return time.process_time() - start
+
+    seconds(500_000)  # long lists are decoded by a kernel, which is loaded when first needed
+    assert seconds(500_000) < 60 * max(seconds(50_000), 0.004)
+
+
+def test_encoders_agree_where_two_merges_make_the_same_token() -> None:
+    # (a, bc) and (ab, c) both spell abc; the second reuses the id of the first.
+    ranks = {(0, 1): 1, (1, 2): 0, (0, 4): 2, (3, 2): 3}
+    made = [4, 3, 5, 5]
+    for symbols in ([0, 1, 2], [0, 1, 2, 0, 1, 0, 1, 2], [2, 1, 0], [0], []):
+        assert merge_by_heap(symbols, ranks, made) == merge_by_scan(symbols, ranks, made)

@@ -1,0 +1,70 @@
+"""The training text beside a run: whole if it is short, its beginning if not, damage told."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from bpe_core.corpus import Corpus
+from bpe_core.errors import FormatError
+from ui import training_text
+from ui.training_text import MOST_KEPT, read_training_text, write_training_text
+
+FILE = "training_text.json.gz"
+
+
+def test_a_short_text_comes_back_whole(tmp_path: Path) -> None:
+    documents = ["hug\r\nhugs", "", "\ufeffnaïve \x00 日本 🧩"]
+    training = Corpus.from_documents(documents, names=["a.txt", "b", "<c>"])
+    write_training_text(tmp_path, training)
+    kept = read_training_text(tmp_path, training.sha256)
+    assert kept is not None
+    assert kept.is_whole
+    assert kept.corpus == training
+    assert kept.corpus.names == training.names
+
+
+@pytest.mark.parametrize("documents", [["ab", "cde", "f"], ["abcdef"], ["abcd", "ef"]])
+def test_of_a_long_text_the_beginning_is_kept(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, documents: list[str]
+) -> None:
+    monkeypatch.setattr(training_text, "MOST_KEPT", 4)
+    training = Corpus.from_documents(documents)
+    write_training_text(tmp_path, training)
+    kept = read_training_text(tmp_path, training.sha256)
+    assert kept is not None
+    assert not kept.is_whole
+    assert "".join(kept.corpus.documents) == "abcd"
+
+
+def test_the_file_of_a_long_text_is_bounded(tmp_path: Path) -> None:
+    line = "".join(map(chr, range(0x4E00, 0x5600)))
+    write_training_text(tmp_path, Corpus.from_text(line * 1_000))
+    kept = read_training_text(tmp_path, "")
+    assert kept is not None
+    assert kept.corpus.n_characters == MOST_KEPT
+
+
+def test_of_weighted_words_nothing_is_kept(tmp_path: Path) -> None:
+    training = Corpus.from_word_counts({"hug": 10})
+    write_training_text(tmp_path, training)
+    kept = read_training_text(tmp_path, training.sha256)
+    assert kept is not None
+    assert kept.corpus.documents == ()
+
+
+def test_where_nothing_was_kept_there_is_none(tmp_path: Path) -> None:
+    assert read_training_text(tmp_path, "") is None
+
+
+def test_damage_and_another_text_are_told(tmp_path: Path) -> None:
+    training = Corpus.from_text("hug hugs")
+    write_training_text(tmp_path, training)
+    with pytest.raises(FormatError, match="not the one"):
+        read_training_text(tmp_path, Corpus.from_text("other").sha256)
+    whole = (tmp_path / FILE).read_bytes()
+    for damaged in (b"", whole[:-9], whole[:12] + b"\xff\xff" + whole[14:], b"{}"):
+        (tmp_path / FILE).write_bytes(damaged)
+        with pytest.raises(FormatError, match="damaged"):
+            read_training_text(tmp_path, training.sha256)

@@ -1,0 +1,236 @@
+"""The table of a vocabulary: each answer is what going through the tokens one by one gives."""
+
+from __future__ import annotations
+
+import re
+from functools import cache
+from itertools import pairwise
+
+import numpy as np
+import pytest
+
+from bpe_core.encoding import merge_symbols
+from bpe_core.errors import PatternError, PatternTimeoutError, SearchError
+from bpe_core.gpt2 import gpt2
+from bpe_core.tokenizer import Tokenizer
+from bpe_core.trie import Trie
+from bpe_core.vocabulary.audit import count_uses
+from bpe_core.vocabulary.derivation import Derivations
+from bpe_core.vocabulary.prefixes import PrefixTree
+from bpe_core.vocabulary.table import NO_LETTERS, Query, Vocabulary
+from ui.run_store import SAMPLE_RUN_ID, load_run
+
+
+@cache
+def vocabulary() -> Vocabulary:
+    return Vocabulary(gpt2(), count_uses(gpt2(), load_run(SAMPLE_RUN_ID).run.pretokens))
+
+
+def found(query: Query) -> list[bytes]:
+    return [vocabulary().tokens[row] for row in vocabulary().find(query)]
+
+
+def tokens_with(condition) -> list[bytes]:
+    return [token for _, token in sorted(gpt2().vocab.items()) if condition(token)]
+
+
+@pytest.mark.parametrize("text", ["hugg", " The", "é", ".*", "\n", "<|endoftext|>", "no such one"])
+def test_text_is_found_as_it_is_written(text: str) -> None:
+    assert found(Query(text)) == tokens_with(lambda token: text.encode() in token)
+
+
+@pytest.mark.parametrize("text", ["e6 97", "E697", "0xe6 0x97", "\\xe6\\x97", "E6,97"])
+def test_bytes_are_found_however_their_hex_is_written(text: str) -> None:
+    assert found(Query(text, by="bytes")) == tokens_with(lambda token: b"\xe6\x97" in token)
+
+
+def test_bytes_are_found_at_byte_places_not_at_hex_digits() -> None:
+    assert b"\x0e" not in found(Query("e6", by="bytes"))
+    assert b"ni" not in found(Query("e6 96", by="bytes"))  # 6e 69 holds the digits e 6
+
+
+@pytest.mark.parametrize("pattern", ["^ [A-Z].{12,}[0-9]?$", "(?i)hugg", "^..$"])
+def test_a_regular_expression_sees_each_token_by_itself(pattern: str) -> None:
+    def matches(token: bytes) -> bool:
+        return bool(re.search(pattern, token.decode("utf-8", "surrogateescape")))
+
+    assert found(Query(pattern, by="regex")) == tokens_with(matches)
+
+
+def test_a_byte_that_is_no_character_can_be_named_in_a_regular_expression() -> None:
+    pattern = r"^\udce6$"
+    assert found(Query(pattern, by="regex")) == [b"\xe6"]
+
+
+@pytest.mark.parametrize(
+    ("query", "error", "said"),
+    [
+        (Query("zz", by="bytes"), SearchError, "'zz' is not bytes in hex. Write two digits"),
+        (Query("abc", by="bytes"), SearchError, "is not bytes in hex"),
+        (Query("a(", by="regex"), PatternError, "not a valid regular expression"),
+        (Query("(?R)", by="regex"), PatternError, "calls itself"),
+        (Query("(.|..|...|....)+$(?<!.)", by="regex"), PatternTimeoutError, "of 50,257 tokens"),
+    ],
+)
+def test_a_search_that_cannot_be_made_says_why(query: Query, error: type, said: str) -> None:
+    with pytest.raises(error, match=re.escape(said)):
+        vocabulary().find(query)
+
+
+def test_filters_hold_all_together() -> None:
+    rows = vocabulary().find(
+        Query("a", script="Latin", shortest=5, longest=7, leading_space=True, special=False)
+    )
+    expected = tokens_with(
+        lambda token: b"a" in token and 5 <= len(token) <= 7 and token.startswith(b" ")
+    )
+    assert [vocabulary().tokens[row] for row in rows] == [
+        token for token in expected if any(c.isalpha() for c in token.decode())
+    ]
+
+
+def test_partial_utf8_is_what_does_not_decode() -> None:
+    def breaks(token: bytes) -> bool:
+        try:
+            token.decode()
+        except UnicodeDecodeError:
+            return True
+        return False
+
+    assert found(Query(partial_utf8=True)) == tokens_with(breaks)
+
+
+def test_scripts_add_up_and_each_is_found() -> None:
+    scripts = vocabulary().scripts
+    assert sum(scripts.values()) == 50_257
+    assert {"Latin", "Cyrillic", "Katakana", "Han", NO_LETTERS} <= scripts.keys()
+    for script, count in scripts.items():
+        assert len(found(Query(script=script))) == count
+    assert "の".encode() in found(Query(script="Hiragana"))
+
+
+def test_special_and_only_these_ids() -> None:
+    assert found(Query(special=True)) == [b"<|endoftext|>"]
+    assert found(Query(only=(262, 50256, 0))) == [b"!", b" the", b"<|endoftext|>"]
+
+
+@pytest.mark.parametrize("sort", ["id", "length", "use"])
+@pytest.mark.parametrize("descending", [False, True])
+def test_rows_come_in_order_and_equals_by_id(sort, descending: bool) -> None:
+    table = vocabulary()
+    rows = table.find(Query("th", sort=sort, descending=descending))
+    column = {"id": table.ids, "length": table.lengths, "use": table.uses}[sort]
+    keys = [(-int(column[r]) if descending else int(column[r]), int(table.ids[r])) for r in rows]
+    assert all(a < b for a, b in pairwise(keys))
+    assert len(keys) == len(tokens_with(lambda token: b"th" in token))
+
+
+def test_lengths_are_counted_without_special_tokens() -> None:
+    counts = vocabulary().length_counts
+    assert counts.sum() == 50_256
+    assert counts[1] == 256
+    assert len(counts) - 1 == max(map(len, tokens_with(lambda t: t != b"<|endoftext|>")))
+
+
+def test_lengths_are_told_apart_by_kind() -> None:
+    table = vocabulary()
+    kinds = table.length_kinds
+    assert kinds.sum(axis=0).tolist() == table.length_counts.tolist()
+    for length in (1, 5, 12):
+        of_length = tokens_with(lambda t, n=length: len(t) == n and t != b"<|endoftext|>")
+        partial = found(Query(partial_utf8=True, special=False, shortest=length, longest=length))
+        spaced = [t for t in of_length if t[:1] == b" " and t not in partial]
+        n_others = len(of_length) - len(spaced) - len(partial)
+        assert kinds[:, length].tolist() == [len(spaced), n_others, len(partial)]
+
+
+def test_what_is_built_on_a_token_is_what_has_it_in_its_making() -> None:
+    tokenizer = gpt2().truncated(5_000)
+    derivations = Derivations(tokenizer)
+    inside = {id: {id} for id in tokenizer.vocab}
+    for merge in tokenizer.merges:
+        inside[merge.id] |= inside[merge.left] | inside[merge.right]
+    for id in (258, 262, 64, 4_000):
+        everything = {other for other, parts in inside.items() if id in parts and other != id}
+        assert derivations.all_built_on(id) == everything
+        direct = [merge.id for merge in tokenizer.merges if id in merge.pair]
+        assert list(derivations.built_on(id)) == direct
+        row = int(np.flatnonzero(Vocabulary(tokenizer).ids == id)[0])
+        n_parts = sum(merge.pair.count(id) for merge in tokenizer.merges)
+        assert Vocabulary(tokenizer).n_built_on[row] == n_parts
+
+
+def test_the_leaves_of_a_tree_spell_its_token() -> None:
+    derivations = Derivations(gpt2())
+    for id in (262, 30212, 50_000, 5):
+        tree = derivations.tree(id)
+
+        def spelled(place: int, tree=tree) -> bytes:
+            parts = tree[place].parts
+            if parts is None:
+                assert tree[place].rank is None
+                return gpt2().vocab[tree[place].id]
+            return spelled(parts[0]) + spelled(parts[1])
+
+        assert spelled(0) == gpt2().vocab[id]
+        assert derivations.n_symbols(id) == sum(node.parts is None for node in tree)
+
+
+def test_the_tree_of_a_token_of_a_million_letters_is_cut() -> None:
+    vocab = {rank: b"a" * (1 << rank) for rank in range(21)}
+    merges = [(rank, rank, rank + 1) for rank in range(20)]
+    tokenizer = Tokenizer(vocab=vocab, merges=merges, pretokenizer="none")
+    tree = Derivations(tokenizer).tree(20)
+    assert 100 < len(tree) < 130
+    assert tree[-1].rank == 13
+    assert Derivations(tokenizer).n_symbols(20) == 1 << 20
+    assert tree[-1].parts is None
+
+
+@pytest.mark.parametrize("prefix", [b"", b" th", b"\xe6", b"\xff", b" the", b"zzzz", b"A" * 9])
+def test_a_node_of_the_prefix_tree_is_what_begins_with_its_bytes(prefix: bytes) -> None:
+    vocab = gpt2().vocab
+    node = PrefixTree(vocab).node(prefix)
+    below = {id: token for id, token in vocab.items() if token.startswith(prefix)}
+    assert node.n_tokens == len(below)
+    assert node.ids == tuple(id for id, token in below.items() if token == prefix)
+    assert sum(b.n_tokens for b in node.branches) + len(node.ids) == len(below)
+    for branch in node.branches:
+        first = branch.prefix[: len(prefix) + 1]
+        beyond = [token for token in below.values() if token.startswith(first)]
+        assert branch.n_tokens == len(beyond)
+        assert all(token.startswith(branch.prefix) for token in beyond)
+        # The way goes on as far as nothing ends and nothing parts.
+        ends = any(token == branch.prefix for token in beyond)
+        ways = {token[len(branch.prefix) : len(branch.prefix) + 1] for token in beyond}
+        assert ends or len(ways) > 1
+    counts = [branch.n_tokens for branch in node.branches]
+    assert counts == sorted(counts, reverse=True)
+
+
+@pytest.mark.parametrize("prefix", [b"", b" ther", b"\xe6\x97\xa5", b"zzzzz", b" hugged"])
+def test_the_path_to_a_prefix_goes_through_the_branches_of_each_node(prefix: bytes) -> None:
+    tree = PrefixTree(gpt2().vocab)
+    path = tree.path(prefix)
+    assert (path[0], path[-1]) == (b"", prefix)
+    for above, below in pairwise(path[:-1]):
+        assert below in [branch.prefix for branch in tree.node(above).branches]
+    *_, above, last = path if len(path) > 1 else (b"", b"")
+    ways = [branch.prefix for branch in tree.node(above).branches]
+    assert not [way for way in ways if prefix.startswith(way) and way != last]
+
+
+@pytest.mark.parametrize("data", [b" thermometer", b"\xe6\x97\xa5\xe6\x9c\xac", b"", b"zq"])
+def test_the_longest_match_is_the_longest_token_that_text_begins_with(data: bytes) -> None:
+    beginning = [t for t in gpt2().vocab.values() if data.startswith(t)]
+    match = PrefixTree(gpt2().vocab).longest_match(data)
+    assert (None if match is None else gpt2().vocab[match]) == max(beginning, key=len, default=None)
+
+
+def test_the_longest_match_of_the_trie_is_not_always_what_bpe_takes() -> None:
+    ranks, made = {(0, 1): 0, (1, 2): 1, (2, 3): 2, (4, 2): 3}, [4, 5, 6, 7]
+    trie = Trie(ranks, made)
+    assert trie.longest_match([0, 1, 2, 3]) == (7, 3)
+    assert trie.encode([0, 1, 2, 3]) == merge_symbols([0, 1, 2, 3], ranks, made) == [4, 6]
+    assert trie.starting_with([0]) == [4, 7]
+    assert trie.starting_with([2]) == [6]

@@ -1,0 +1,126 @@
+"""Parts of the Vocabulary page: addresses and searches, the chart of lengths, the long search."""
+
+from __future__ import annotations
+
+import threading
+from typing import Any
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from bpe_core.gpt2 import gpt2
+from bpe_core.tokenizer import Tokenizer
+from bpe_core.vocabulary.reachability import Reachability, find_unreachable
+from bpe_core.vocabulary.table import Query, Vocabulary
+from ui.vocabulary import reach
+from ui.vocabulary.charts import field_of_bar, length_bars
+from ui.vocabulary.search import FIELDS, lengths_of, query_of, record_of
+
+Anything = st.one_of(st.text(max_size=20), st.integers(), st.none(), st.binary(max_size=4))
+
+
+@given(st.dictionaries(st.sampled_from([*FIELDS, "other"]), Anything))
+def test_whatever_an_address_says_is_a_search_that_can_be_asked(
+    values: dict[str, object],
+) -> None:
+    record = record_of(values)
+    assert tuple(record) == FIELDS
+    assert record_of(record) == record
+    query_of(record)
+    for text in record.values():
+        text.encode()
+
+
+def test_a_record_says_what_its_query_asks() -> None:
+    record = record_of(
+        {"find": "é", "by": "regex", "bytes": "3-9", "space": "no", "partial": "yes"}
+    )
+    expected = Query("é", by="regex", shortest=3, longest=9, leading_space=False, partial_utf8=True)
+    assert query_of(record) == expected
+    assert query_of(record_of({"sort": "-length"}), only=(1, 2)) == Query(
+        sort="length", descending=True, only=(1, 2)
+    )
+
+
+@pytest.mark.parametrize("bad", ["", "-", "-4", "4-x", "1e3", "٣", "4--5", "123456"])
+def test_lengths_that_are_none_are_any(bad: str) -> None:
+    assert record_of({"bytes": bad})["bytes"] == ""
+    assert lengths_of(bad) == (0, None)
+
+
+def test_half_a_character_is_no_search() -> None:
+    assert record_of({"find": "a\ud800"})["find"] == ""
+
+
+def test_each_bar_of_lengths_filters_by_what_it_counts() -> None:
+    table = Vocabulary(gpt2())
+    figure: Any = length_bars(table.length_kinds, chosen=None, theme="light")
+    heights = np.array([[y or 0 for y in bar.y] for bar in figure.data]).sum(axis=0)
+    for place, height in enumerate(heights.tolist()):
+        field = field_of_bar(place, table.length_kinds.shape[1])
+        rows = table.find(query_of(record_of({"bytes": field, "special": "no"})))
+        assert len(rows) == height
+
+
+def test_kinds_of_length_differ_by_more_than_colour() -> None:
+    kinds = np.array([[0, 1, 2], [0, 3, 4], [0, 5, 6]])
+    figure: Any = length_bars(kinds, chosen=(1, 1), theme="dark")
+    bars = figure.data
+    assert [bar.name for bar in bars] == ["leading space", "no leading space", "partial UTF-8"]
+    looks = {(bar.marker.pattern.shape, bar.marker.color) for bar in bars}
+    assert len(looks) == 3
+    assert bars[2].marker.pattern.shape == "/"
+
+
+def large_tokenizer() -> Tokenizer:
+    assert gpt2().vocab_size > reach.FEW_TOKENS
+    return gpt2()
+
+
+def test_a_long_search_goes_on_aside_is_shared_and_ends() -> None:
+    manager = reach.ReachManager()
+    first, second = manager.search(large_tokenizer()), manager.search(large_tokenizer())
+    assert first is second
+    manager.close_when_done()
+    assert first.found is not None
+    assert first.found.unreachable == find_unreachable(gpt2()).unreachable
+    assert (first.done > 0, first.of) == (True, 50_256)
+
+
+def test_a_long_search_is_cancelled_and_begun_again(monkeypatch: pytest.MonkeyPatch) -> None:
+    asked, go_on = threading.Event(), threading.Event()
+
+    def search_until_stopped(
+        _tokenizer: Tokenizer, _known: tuple[int, ...], should_stop: reach.ShouldStop
+    ) -> Reachability | None:
+        asked.set()
+        go_on.wait(60)
+        return None if should_stop(1, 2) else Reachability({}, ())
+
+    monkeypatch.setattr(reach, "find_unreachable", search_until_stopped)
+    manager = reach.ReachManager()
+    search = manager.search(large_tokenizer())
+    assert asked.wait(60)
+    assert search.is_live
+    search.is_cancelled.set()
+    assert not search.is_live
+    go_on.set()
+    manager.forget(large_tokenizer())
+    again = manager.search(large_tokenizer())
+    assert again is not search
+    manager.close_when_done()
+    assert (search.found, again.found) == (None, Reachability({}, ()))
+
+
+def test_what_goes_wrong_in_a_search_is_kept_for_the_page(monkeypatch: pytest.MonkeyPatch) -> None:
+    def fail(*_: object) -> None:
+        raise ValueError("out of order")
+
+    monkeypatch.setattr(reach, "find_unreachable", fail)
+    manager = reach.ReachManager()
+    search = manager.search(large_tokenizer())
+    manager.close_when_done()
+    assert str(search.problem) == "out of order"
+    assert not search.is_live

@@ -1,0 +1,66 @@
+"""The workspace of a session: what stays, what starts anew with another run, what is bounded."""
+
+from __future__ import annotations
+
+import pytest
+import streamlit as st
+
+from ui import workspace
+from ui.run_store import SAMPLE_RUN_ID
+from ui.workspace import MOST_RECENT_RUNS, RecentRun
+
+
+@pytest.fixture(autouse=True)
+def session(monkeypatch: pytest.MonkeyPatch) -> dict[str, object]:
+    state: dict[str, object] = {}
+    monkeypatch.setattr(st, "session_state", state)
+    return state
+
+
+def run(n: int) -> RecentRun:
+    return RecentRun(f"run {n}", f"Title {n}", 300 + n)
+
+
+def test_a_new_session_looks_at_the_sample_where_there_are_words_to_see() -> None:
+    new = workspace.current()
+    assert new.run_id == SAMPLE_RUN_ID
+    assert new.step == 45
+    assert new.recent_runs == ()
+
+
+def test_what_is_not_named_stays() -> None:
+    workspace.update(text="hug", step=7)
+    workspace.update(job_id="job")
+    assert (workspace.current().text, workspace.current().step) == ("hug", 7)
+    assert workspace.update(job_id=None) == workspace.current()
+    assert workspace.current().job_id is None
+
+
+def test_another_run_starts_from_its_first_step_and_the_same_one_goes_on() -> None:
+    workspace.update(step=7)
+    assert workspace.update(run_id=SAMPLE_RUN_ID).step == 7
+    assert workspace.update(run_id="other").step == 0
+    workspace.update(step=3)
+    assert workspace.update(run_id="other").step == 3
+    assert workspace.update(run_id=SAMPLE_RUN_ID).step == 45
+    assert workspace.update(run_id="other", step=9).step == 9
+
+
+def test_recent_runs_are_few_different_and_the_latest_first() -> None:
+    for n in range(MOST_RECENT_RUNS + 3):
+        workspace.remember_run(run(n))
+    latest = [run(n) for n in reversed(range(3, MOST_RECENT_RUNS + 3))]
+    assert list(workspace.current().recent_runs) == latest
+    workspace.remember_run(run(5))
+    again = [run(5), *(recent for recent in latest if recent != run(5))]
+    assert list(workspace.current().recent_runs) == again
+    workspace.forget_run("run 5")
+    assert list(workspace.current().recent_runs) == again[1:]
+
+
+def test_widgets_are_forgotten_by_what_their_keys_start_with(session: dict[str, object]) -> None:
+    session |= {"corpus_a": 1, "settings_b_7": 2, "my_corpus_c": 3}
+    workspace.update(text="hug")
+    workspace.forget_widgets("corpus_", "settings_")
+    assert set(session) == {"my_corpus_c", "workspace"}
+    assert workspace.current().text == "hug"
