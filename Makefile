@@ -1,0 +1,68 @@
+# make run    makes the environment and starts the app on this machine
+# make test   makes it, gets a browser, and checks everything
+# make bench  measures training and encoding against other tools, and writes benchmarks/README.md
+# make search looks for failures in examples that nobody has seen: ten times as many, at random
+# PORT=8502 make run      starts it on another port
+# make bench CORPUS=path  measures on a folder of text of your own
+# make bench PART=decoding  measures one part anew; python -m benchmarks -h names them all
+
+SHELL := bash
+.SHELLFLAGS := -euo pipefail -c
+.DELETE_ON_ERROR:
+
+PORT ?= 8501
+PYTHON ?= python3
+BIN := .venv/bin
+
+# What `make bench` measures on: a folder of text, or what is on every machine.
+CORPUS ?=
+PART ?=
+
+.PHONY: run test search bench lint types browser ranks clean
+
+run: .venv/run.stamp
+	$(BIN)/python -m bpe_core.engine.compilation
+	$(BIN)/python -m streamlit run app.py --server.address 127.0.0.1 --server.port $(PORT)
+
+test: lint types browser ranks
+	$(BIN)/python -m bpe_core.engine.compilation
+	$(BIN)/python -m pytest -n 2 --dist loadgroup
+
+search: .venv/dev.stamp
+	$(BIN)/python -m bpe_core.engine.compilation
+	$(BIN)/python -m pytest -n 2 --hypothesis-profile search tests/properties tests/differential
+
+# Compiled kernels of its own: those in the sources' folder are the app's.
+bench: export NUMBA_CACHE_DIR := $(CURDIR)/.venv-bench/kernels
+bench: .venv-bench/run.stamp
+	.venv-bench/bin/python -m bpe_core.engine.compilation
+	.venv-bench/bin/python -m benchmarks $(PART) $(if $(CORPUS),--corpus "$(CORPUS)")
+
+lint: .venv/dev.stamp
+	$(BIN)/ruff check .
+	$(BIN)/ruff format --check .
+
+types: .venv/dev.stamp
+	$(BIN)/pyright
+
+browser: .venv/dev.stamp
+	scripts/get_browser.sh
+
+# GPT-4's and GPT-4o's rank files: what the tests compare with.
+ranks: .venv/dev.stamp
+	PYTHON="$(PYTHON)" scripts/get_ranks.sh
+
+.venv/run.stamp: requirements.txt scripts/make_venv.sh
+	PYTHON="$(PYTHON)" scripts/make_venv.sh requirements.txt
+	touch $@
+
+.venv/dev.stamp: requirements.txt requirements-dev.txt scripts/make_venv.sh
+	PYTHON="$(PYTHON)" scripts/make_venv.sh requirements-dev.txt
+	touch $@ .venv/run.stamp
+
+.venv-bench/run.stamp: requirements.txt requirements-bench.txt scripts/make_venv.sh
+	PYTHON="$(PYTHON)" VENV=.venv-bench scripts/make_venv.sh requirements-bench.txt
+	touch $@
+
+clean:
+	rm -rf .venv .venv-bench .pytest_cache .ruff_cache .hypothesis
