@@ -1,0 +1,86 @@
+"""One passage as each tokenizer reads it, and one word as each builds it."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import NamedTuple
+
+import streamlit as st
+
+from bpe_core.gpt2 import gpt2_golden_result
+from ui import frame, readings
+from ui.choices import choose_one
+from ui.compare.golden import golden_part
+from ui.compare.shelf import GPT2, Member
+from ui.components.token_view import Reading, token_compare, word_trees
+from ui.own_text import text_field
+from ui.run_store import StoredRun
+
+FIRST_TEXT = "Write or paste a passage of your own here, and see where the readings part."
+_HELD_OUT = "Held-out text"
+_OWN_TEXT = "Your text"
+_FIRST_WORD = " tokenization"
+
+
+class Passage(NamedTuple):
+    """The text that is looked at closely, and where it is from."""
+
+    text: str
+    source: str
+
+
+def passage_part(members: Sequence[Member], stored: StoredRun, typed: str) -> Passage:
+    """Draws the passage that the visitor chose under all tokenizers, and gives it."""
+    name, text, is_whole = readings.excerpt(stored.held_out)
+    part = "" if is_whole else ", an excerpt"
+    source = f"held-out document “{name}”{part}" if text else ""
+    if not text or choose_one("Passage", [_HELD_OUT, _OWN_TEXT], key="passage") == _OWN_TEXT:
+        text_field(typed, first=FIRST_TEXT, key="compare_text")
+        text, source = typed[: readings.MOST_CHARACTERS], "your text"
+    else:
+        frame.set_query(text=None)
+    if not text:
+        st.info("There is no text yet. Type some above.")
+        return Passage("", source)
+    read = readings.read_by_all(text, [member.encoder for member in members])
+    token_compare(
+        text,
+        _drawn_readings(members, read),
+        read.spans,
+        source=source,
+        key="compare_passage",
+    )
+    _word_part(members, read.longest or _FIRST_WORD)
+    if any(member.key == GPT2 for member in members):
+        golden_part()
+    return Passage(text, source)
+
+
+def _word_part(members: Sequence[Member], suggested: str) -> None:
+    st.subheader("One word, and how each builds it", anchor=False)
+    typed = st.text_input(
+        "A word; a space before it counts",
+        placeholder=suggested,
+        max_chars=readings.LONGEST_WORD,
+        width=320,
+        key="word",
+        bind="query-params",
+    )
+    word = typed or suggested
+    read = readings.read_by_all(word, [member.encoder for member in members])
+    word_trees(word, _drawn_readings(members, read), key="compare_word")
+
+
+def _drawn_readings(members: Sequence[Member], read: readings.Readings) -> list[Reading]:
+    return [
+        _reading_of(member, packed, n_tokens)
+        for member, packed, n_tokens in zip(members, read.packed, read.n_tokens, strict=True)
+    ]
+
+
+def _reading_of(member: Member, packed: readings.PackedTokens, n_tokens: int) -> Reading:
+    if member.key != GPT2:
+        return Reading(member.name, packed, n_tokens)
+    exact, of = gpt2_golden_result()
+    badge = f"{'✓ ' if exact == of else ''}exact: {exact} of {of}"
+    return Reading(member.name, packed, n_tokens, badge, is_exact=exact == of)

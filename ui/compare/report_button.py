@@ -1,0 +1,63 @@
+"""The button that makes the report, when it is asked for."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from datetime import UTC, datetime
+
+from streamlit.delta_generator import DeltaGenerator
+
+from bpe_core.corpus import Corpus
+from bpe_core.gpt2 import gpt2_golden_result
+from ui import readings
+from ui.compare.figures_part import verdict_words
+from ui.compare.languages import Costs
+from ui.compare.passage import Passage
+from ui.compare.report import Compared, Report, report_html
+from ui.compare.shelf import Member
+from ui.compare.shelf_form import facts_of
+from ui.run_store import StoredRun
+
+
+def report_button(
+    room: DeltaGenerator,
+    stored: StoredRun,
+    corpus: Corpus,
+    where: str,
+    members: Sequence[Member],
+    passage: Passage,
+    languages: Costs | None,
+) -> None:
+    """Draws the button in the room left for it."""
+
+    def made_now() -> bytes:
+        comparison = readings.compare_on(corpus, [member.encoder for member in members])
+        sentence, aside = verdict_words(comparison, members, where)
+        return report_html(
+            Report(
+                title=stored.title,
+                made_on=f"{datetime.now(UTC):%-d %B %Y}",
+                where=where,
+                text_sha256=corpus.sha256,
+                sentence=sentence,
+                aside=aside,
+                compared=[
+                    Compared(member.name, facts_of(member), member.note, member.encoder)
+                    for member in members
+                ],
+                comparison=comparison,
+                passage=passage.text,
+                passage_name=passage.source,
+                golden=gpt2_golden_result(),
+                languages=languages,
+            )
+        )
+
+    room.download_button(
+        "Download the report",
+        made_now,
+        file_name="tokenizers-compared.html",
+        mime="text/html",
+        on_click="ignore",
+        key="compare_report",
+    )
