@@ -19,26 +19,24 @@ def choose_one(
 ) -> str:
     """Draws a row of options of which one is always chosen; the first until another is.
 
-    The choice is in the address under `key`. What is no option there is the first, an empty value
-    too: of that one Streamlit makes a row in which nothing is chosen, required or not.
+    The choice is in the address under `key` once one was made. What is no option there is the
+    first, an empty value too.
     """
-    was_empty = workspace.is_widget_empty(key)
-    if was_empty:
-        workspace.set_widget(key, options[0])
+    # Not as the widget's default: "Next" and "Back" of the lessons set its value too, and Streamlit
+    # warns of a widget that has both. None is what the address's past says by leaving it out.
+    workspace.start_choice(key, options[0])
     chosen = st.segmented_control(
         label,
         options=options,
-        # The address leaves the default out.
-        default=options[0],
         required=True,
         label_visibility="visible" if shows_label else "collapsed",
         key=key,
         bind="query-params",
         help=help,
     )
-    # The type says that it can't be; an empty value in the address says otherwise.
+    # The type says that it can't be; going back in the browser, and an option that is no longer
+    # there, say otherwise.
     if chosen not in options:
-        if not was_empty:
-            st.rerun()
-        return options[0]
+        workspace.forget_widgets(key)
+        st.rerun()
     return chosen

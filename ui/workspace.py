@@ -138,6 +138,12 @@ def start_widget(key: str, value: int) -> int:
     return st.session_state.setdefault(key, value)
 
 
+def start_choice(key: str, value: str) -> None:
+    """Makes the choice of a widget in which nothing is chosen; before it is drawn."""
+    if st.session_state.get(key) is None:
+        st.session_state[key] = value
+
+
 def copy_widget(source: str, target: str) -> None:
     """Gives one widget another's value: the callback of two that show the same number."""
     st.session_state[target] = st.session_state[source]
@@ -146,11 +152,6 @@ def copy_widget(source: str, target: str) -> None:
 def set_widget(key: str, value: str) -> None:
     """Gives a widget a value; for callbacks, before the widget is drawn."""
     st.session_state[key] = value
-
-
-def is_widget_empty(key: str) -> bool:
-    """Whether a widget was drawn and nothing is chosen in it."""
-    return key in st.session_state and st.session_state[key] is None
 
 
 def widget_text(key: str) -> str:
