@@ -1,8 +1,8 @@
-"""What is lost by a shortcut: training without cuts, and encoding by longest match."""
+"""What is lost by a shortcut: no cuts, longest match, and tables that are asked wrongly."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 
 from bpe_core.lessons.walk import Walk
 from bpe_core.trie import Trie
@@ -46,3 +46,41 @@ def longest_matches(trie: Trie, symbols: Sequence[int]) -> list[int]:
         ids.append(id)
         at += length
     return ids
+
+
+def look_up_all(table: Mapping[int, bytes], keys: Iterable[object]) -> str:
+    """Look keys up in a table of ids; return how Python names the first that is none, or nothing.
+
+    >>> look_up_all({104: b"h"}, [104, "h"])
+    "KeyError: 'h'"
+    """
+    for key in keys:
+        if key not in table:
+            return f"KeyError: {key!r}"
+    return ""
+
+
+def look_up_without_return(
+    vocab: Mapping[int, bytes], tokens: Sequence[bytes]
+) -> tuple[list[int | None], bytes]:
+    """Look tokens up in one walk through a trie that never goes back to its root.
+
+    Return what was found at the end of each (None at a node where no token ends), and the bytes at
+    which the walk came to an end too early; without any if it didn't.
+
+    >>> look_up_without_return({0: b"h", 1: b"ug", 2: b"hu"}, [b"h", b"u"])
+    ([0, 2], b'')
+    >>> look_up_without_return({0: b"h", 1: b"ug", 2: b"hu"}, [b"h", b"ug"])
+    ([0], b'hug')
+    """
+    ids = {token: id for id, token in vocab.items()}
+    found: list[int | None] = []
+    walked = b""
+    for token in tokens:
+        # What a node stands for is all that was walked since the root.
+        for byte in token:
+            walked += bytes([byte])
+            if not any(each.startswith(walked) for each in ids):
+                return found, walked
+        found.append(ids.get(walked))
+    return found, b""

@@ -59,6 +59,17 @@ def test_the_hug_words_show_what_the_example_gets_wrong(
     assert claims(app) == [("The most frequent pair is (h, u).", "It is (u, g), with 15.")]
     app = open_app("lessons", step_of_1="Repeat")
     assert claims(app)[0][1] == "Its loop makes 24 merges, so it ends with 281."
+    said, found = claims(app)[1]
+    assert said == "vocab[256] = vocab['g'] + vocab['</w>']."
+    assert "none that is 'g'" in found
+    assert "0 + 5 is 6, g</w>." in found
+    app = open_app("lessons", step_of_1="Encode")
+    assert claims(app)[0][1] == (
+        "hugging is hu · ggi · n · g</w>. Behind hu the walk looks for ggi without going back to "
+        "the root, and ends in an error."
+    )
+    app = open_app("lessons", step_of_1="Encode", marker="false")
+    assert claims(app)[0][1].startswith("hugging is hug · gin · g. Behind hug the walk")
 
 
 @pytest.mark.parametrize(

@@ -6,6 +6,7 @@ import streamlit as st
 
 from bpe_core.alphabet import symbols_of
 from bpe_core.corpus import parse_word_counts
+from bpe_core.lessons.shortcuts import look_up_all, look_up_without_return
 from bpe_core.lessons.walk import Walk, walk
 from bpe_core.reference import (
     apply_merge,
@@ -19,7 +20,7 @@ from ui.lessons import parts, printing, tiles
 from ui.lessons.parts import Learned, Lesson, Ran, Step
 
 FIRST_WORDS = "hug 10\nugg 5\nggi 3\ngin 3\ning 3"
-FIRST_NEW_WORD = "thug hugging"
+FIRST_LONG_WORD = "hugging"
 MARKER = "</w>"
 _SOURCE = "The example says"
 _MOST_MERGES = 40
@@ -190,11 +191,31 @@ def repeat(example: Learned) -> Ran:
         how=f"280 − 256 = {merges_of_280} merges\n"
         f"256 bytes + {merges_of_280} merges + 1 marker = {256 + merges_of_280 + 1}",
     )
+    _vocabulary_claim(example)
     return Ran(
         (learn_merges,),
         "merges, splits, stop_reason = learn_merges(words, counts, ...)",
         printing.printed(list(hugs.merges), hugs.run.vocab),
         f"It stopped after {len(hugs.merges):,} merges: {hugs.run.stop_reason}.",
+    )
+
+
+def _vocabulary_claim(example: Learned) -> None:
+    """The example builds its vocabulary by looking spellings up in a table of numbers."""
+    theirs = example.theirs
+    vocab, first = theirs.run.vocab, theirs.merges[0]
+    left, right = (printing.name_of(vocab[id]) for id in first.pair)
+    table = {number: bytes([number]) for number in range(256)}
+    parts.said_and_found(
+        "hug_vocabulary",
+        source=_SOURCE,
+        said=f"vocab[256] = vocab['{left}'] + vocab['{right}'].",
+        found=f"Its table has numbers for keys, and none that is '{left}': training ends in an "
+        f"error. By ids, {first.left} + {first.right} is {first.id}, "
+        f"{printing.name_of(vocab[first.id])}.",
+        how=f"vocab = {{0: b'\\x00', … 255: b'\\xff'}}\n"
+        f"vocab['{left}'] → {look_up_all(table, (left, right))}",
+        on_its_own=example.is_changed,
     )
 
 
@@ -204,7 +225,7 @@ def encode(example: Learned) -> Ran:
         "A new word is not counted at all. It starts as its characters, and the merges learned are "
         "applied to it, the earliest first, until none fits."
     )
-    word = parts.one_word("new_word", "hugging")
+    word = parts.one_word("new_word", FIRST_LONG_WORD)
     symbols = hugs.start_of(word)
     if symbols is None:
         lacking = sorted({c for c in word if c.encode() not in hugs.run.base_ids})
@@ -214,12 +235,32 @@ def encode(example: Learned) -> Ran:
         )
         return Ran((encode_reference,), f"start({word!r})", "None")
     tiles.steps_of_encoding(hugs, symbols, key="hug_encode")
+    _encoder_claim(example)
     ids = hugs.encode(symbols)
     return Ran(
         (encode_reference,),
         f"encode_reference({symbols}, merges)",
         printing.printed(ids),
         printing.legend(ids, hugs.run.vocab),
+    )
+
+
+def _encoder_claim(example: Learned) -> None:
+    """The example's encoder walks on in its trie from where the last token ended."""
+    theirs = example.theirs
+    vocab = theirs.run.vocab
+    tokens = [vocab[id] for id in theirs.encode(theirs.start_of(FIRST_LONG_WORD) or ())]
+    names = [printing.name_of(token) for token in tokens]
+    ids, end = look_up_without_return(vocab, tokens)
+    parts.said_and_found(
+        "hug_encoder",
+        source="The example’s encoder",
+        said="looks all tokens of a word up in one walk through a trie.",
+        found=f"{FIRST_LONG_WORD} is {' · '.join(names)}. Behind {names[len(ids) - 1]} the walk "
+        f"looks for {names[len(ids)]} without going back to the root, and ends in an error.",
+        how=f"root → {' → '.join(names[: len(ids)])}: {', '.join(map(str, ids))}\n"
+        f"no token begins with {printing.name_of(end)}",
+        on_its_own=example.is_changed,
     )
 
 
