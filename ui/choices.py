@@ -36,7 +36,7 @@ def choose_one(
     )
     # The type says that it can't be; going back in the browser, and an option that is no longer
     # there, say otherwise.
-    if chosen not in options:
+    if chosen is None or chosen not in options:
         workspace.forget_widgets(key)
         st.rerun()
     return chosen
