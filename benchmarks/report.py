@@ -32,8 +32,11 @@ def machine() -> str:
         names = re.findall(r"model name\s*: (.+)", cpuinfo.read_text())
         model = names[0] if names else model
     peers = ", ".join(f"{name} {version(name)}" for name in ("numba", "tokenizers", "tiktoken"))
+    cores = f"{os.cpu_count()} cores"
+    if hasattr(os, "sched_getaffinity") and len(os.sched_getaffinity(0)) != os.cpu_count():
+        cores = f"{len(os.sched_getaffinity(0))} of {cores}"
     return (
-        f"{model}, {os.cpu_count()} cores, load {os.getloadavg()[0]:.1f} when it ended; "
+        f"{model}, {cores}, load {os.getloadavg()[0]:.1f} when it ended; "
         f"Python {sys.version.split()[0]}, {peers}."
     )
 

@@ -1,29 +1,32 @@
 """Counting by kernels: what `counting.count_pretokens` gives for texts that are worth a compiler.
 
 A text goes through in blocks, so that not all of it need be in memory as bytes. A block is made of
-sections, whole documents or parts of one that end where no pattern looks across, and two threads
-share them.
+sections, whole documents or parts of one that end where no pattern looks across; whichever thread
+is free takes the next block, into a table of its own.
 """
 
 from __future__ import annotations
 
+from collections import deque
 from collections.abc import Callable, Iterable, Iterator
 from concurrent.futures import Future, ThreadPoolExecutor
-from itertools import pairwise
 from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
+from bpe_core.engine import threads
+from bpe_core.engine.arrays import aligned_zeros, longer
 from bpe_core.engine.scanners import SCANNERS, class_table
 from bpe_core.kernels import counting as kernels
-from bpe_core.kernels.counting import WordTable
+from bpe_core.kernels.counting import ENTRY, Batch, WordTable
 from bpe_core.pretokenizers import Pretokenizer, get_pretokenizer
 from bpe_core.types import PretokenCounts
 
 _CHUNK = 1 << 20
 _SCAN_AHEAD = 8192  # bytes scanned at a time: class, flag and end of each stay in the first cache
-_ROOM = 8192  # words; a table that starts at 2**20 cost 97 ns a token where a small one cost 23
+_FEWEST_ENTRIES = 1 << 13  # a table that starts large cost 97 ns a token, a small one 23
+_BATCH = 256  # words looked up at a time: what is fetched for them stays in the first cache
 
 
 class Block(NamedTuple):
@@ -45,136 +48,167 @@ class WordCounter:
     (b'hug', b' hugs')
     """
 
-    def __init__(self, pretokenizer: Pretokenizer, *, bytes_to_share: int = 1 << 18) -> None:
+    def __init__(self, pretokenizer: Pretokenizer, n_threads: int | None = None) -> None:
         self._scanner = SCANNERS[pretokenizer.name]
-        # A second thread costs 0.1 ms, and as many words as both see are folded once more.
-        self._bytes_to_share = bytes_to_share
-        self._tables = (_Table(), _Table())
-        # How many words each table had after each block: a word that both have seen belongs where
-        # the earlier block put it, and within a block the first table has the first half.
-        self._marks: list[tuple[int, int]] = [(0, 0)]
-        self._pool = ThreadPoolExecutor(2, thread_name_prefix="counting")
-        self._running: list[Future[None]] = []
+        self._n_threads = n_threads or threads.n_threads()
+        # Whichever table is free takes the next block: each word remembers where it was first seen.
+        self._tables: list[_Table] = []
+        self._free: list[_Table] = []
+        self._n_bytes = 0
+        self._pool = ThreadPoolExecutor(self._n_threads, thread_name_prefix="counting")
+        self._running: deque[Future[None]] = deque()
 
     def add(self, block: Block) -> None:
         """Count one more block; returns while it is counted, so that the next can be got ready."""
-        self._wait()
-        n_first = len(block.bounds) - 1
-        if block.text.size > self._bytes_to_share and n_first > 1:
-            middle = int(np.searchsorted(block.bounds, block.text.size // 2))
-            n_first = max(1, min(middle, n_first - 1))
-        shares = block.bounds[: n_first + 1], block.bounds[n_first:]
-        self._running = [
-            self._pool.submit(table.count, self._scanner, block.text, bounds)
-            for table, bounds in zip(self._tables, shares, strict=True)
-        ]
+        if len(self._running) == self._n_threads:
+            self._running.popleft().result()
+        self._running.append(self._pool.submit(self._count, block, self._n_bytes))
+        self._n_bytes += block.text.size
 
-    def _wait(self) -> None:
-        for share in self._running:
-            share.result()
-        self._marks.append((self._tables[0].n_words, self._tables[1].n_words))
+    def _count(self, block: Block, base: int) -> None:
+        try:
+            table = self._free.pop()
+        except IndexError:
+            table = _Table()
+            self._tables.append(table)
+        table.count(self._scanner, block, base)
+        self._free.append(table)
 
     def result(self) -> PretokenCounts:
         """Give the words counted so far."""
-        self._wait()
+        while self._running:
+            self._running.popleft().result()
         self._pool.shutdown()
-        first, second = self._tables
-        if not second.n_words:
-            return first.result()
-        both = _Table()
-        for before, after in pairwise(self._marks):
-            both.fold(first, before[0], after[0])
-            both.fold(second, before[1], after[1])
-        del first, second, self._tables  # before the words are made, which take as much
-        return both.result()
+        self._free.clear()
+        # The largest first: what the others have and it lacks is the least.
+        self._tables.sort(key=lambda table: table.n_words)
+        all_words = self._tables.pop() if self._tables else _Table()
+        while self._tables:
+            all_words.fold(self._tables.pop())
+        return all_words.result()
 
 
 class _Table:
     """A table of words that grows."""
 
     def __init__(self) -> None:
-        self._words = _words(_ROOM, 8 * _ROOM)
+        self._words = _words(_FEWEST_ENTRIES, 8 * _FEWEST_ENTRIES)
+        self._batch = Batch(*(np.empty(_BATCH, np.uint64) for _ in Batch._fields))
         self._resize_scratch(_SCAN_AHEAD)
 
     @property
     def n_words(self) -> int:
         return int(self._words.used[0])
 
-    def count(self, scanner: int, text: NDArray[np.uint8], bounds: NDArray[np.int64]) -> None:
-        """Count the words of some sections of a text, with a scanner."""
-        reached = np.array([0, bounds[0]])
+    def count(self, scanner: int, block: Block, base: int) -> None:
+        """Count the words of a block, which begins at byte `base` of all text, with a scanner."""
+        reached = np.array([0, block.bounds[0]])
         while True:
             status = kernels.count_words(
-                scanner, text, bounds, class_table(), *self._scratch, self._words, reached
+                scanner,
+                block.text,
+                block.bounds,
+                class_table(),
+                *self._scratch,
+                self._words,
+                self._batch,
+                base,
+                reached,
             )
             if status == kernels.DONE:
                 return
             if status == kernels.SMALL_BUFFERS:
                 self._resize_scratch(2 * len(self._scratch[0]))
             else:
-                self.grow()
+                self._grow()
 
-    def count_given(self, text: NDArray[np.uint8], ends: NDArray[np.int64]) -> None:
+    def count_given(self, text: NDArray[np.uint8], ends: NDArray[np.int64], base: int) -> None:
         """Count the words that end at given bytes of a text, the first starting at 0."""
         begin = taken = 0
         while True:
             rest = ends[taken:]
-            taken += int(kernels.count_ends(text, begin, rest, len(rest), self._words))
+            taken += int(
+                kernels.count_ends(text, begin, rest, len(rest), self._words, self._batch, base)
+            )
             if taken == len(ends):
                 return
             begin = int(ends[taken - 1]) if taken else 0
-            self.grow()
+            self._grow()
 
-    def fold(self, other: _Table, begin: int, end: int) -> None:
-        """Add some of another table's words, in their order."""
+    def fold(self, other: _Table) -> None:
+        """Add another table's words."""
         # Seen as what can't be written, as all text is: one type of text, half of the compiling.
         letters = other._words.letters.view()
         letters.flags.writeable = False
         source = other._words._replace(letters=letters)
-        while (begin := int(kernels.fold_words(source, begin, end, self._words))) < end:
-            self.grow()
+        n_words, n_letters = (self._words.used + other._words.used).tolist()
+        # A smaller table than the one it is read from would get all words in one place at first.
+        self._make_room(max(source.entries.size, _size_for(n_words)), n_letters)
+        kernels.fold_words(source, self._words)
 
     def result(self) -> PretokenCounts:
-        n = self.n_words
-        starts = self._words.starts[:n]
-        ends: list[int] = np.append(starts[1:], self._words.used[1]).tolist()
-        letters = self._words.letters[: self._words.used[1]].tobytes()
-        words = tuple(
-            [letters[start:end] for start, end in zip(starts.tolist(), ends[:n], strict=True)]
-        )
-        return PretokenCounts(words, self._words.counts[:n].copy())
+        """Give the words in the order they were first seen."""
+        n, n_letters = self._words.used.tolist()
+        counts = np.zeros(n, np.int64)
+        kernels.gather_counts(self._words.entries, counts)
+        words = self._words.letters[:n_letters].tobytes().split(bytes([kernels.AFTER_WORD]))
+        words.pop()  # what follows the last
+        firsts = self._words.firsts[:n]
+        order = np.argsort(firsts, kind="stable")  # quick where runs of it are in order already
+        return PretokenCounts(tuple([words[i] for i in order.tolist()]), counts[order])
 
     def _resize_scratch(self, size: int) -> None:
         self._scratch = (np.empty(size, np.uint8), np.empty(size, np.uint8), np.empty(size, int))
 
-    def grow(self) -> None:
+    def _grow(self) -> None:
         """Make room for twice as many words, or twice as many letters."""
+        words = self._words
+        if words.used[0] + _BATCH > words.starts.size:
+            self._make_room(2 * words.entries.size, words.letters.size)
+        else:
+            # Long words fill the letters first; they may want room for one of any length.
+            self._make_room(words.entries.size, 2 * words.letters.size)
+
+    def _make_room(self, size: int, n_letters: int) -> None:
+        """Have at least a table of so many numbers, and room for so many letters."""
         old = self._words
-        full = old.used[0] == old.low.size
-        # Long words fill the letters first; they may want room for one of any length.
-        new = _words(
-            old.low.size * (2 if full else 1),
-            old.letters.size * (1 if full else 2),
-            places=old.places.size * (2 if full else 1),
+        entries = old.entries
+        if size > entries.size:
+            entries = aligned_zeros(size)
+            kernels.move_entries(old.entries, entries)
+        room = _room_of(entries.size)
+        self._words = WordTable(
+            entries=entries,
+            starts=longer(old.starts, room),
+            firsts=longer(old.firsts, room),
+            letters=longer(old.letters, n_letters),
+            used=old.used,
         )
-        for name in ("low", "high", "counts", "starts", "letters"):
-            array = getattr(old, name)
-            getattr(new, name)[: array.size] = array
-        new.used[:] = old.used
-        kernels.refill_places(new)
-        self._words = new
 
 
-def _words(room: int, n_letters: int, places: int = 2 * _ROOM) -> WordTable:
+def _words(n_entries: int, n_letters: int) -> WordTable:
+    entries = aligned_zeros(n_entries * ENTRY)
+    room = _room_of(entries.size)
     return WordTable(
-        places=np.full(places, -1, np.int32),
-        low=np.empty(room, np.uint64),
-        high=np.empty(room, np.uint64),
-        counts=np.empty(room, np.int64),
+        entries=entries,
         starts=np.empty(room, np.int64),
+        firsts=np.empty(room, np.int64),
         letters=np.empty(n_letters, np.uint8),
         used=np.zeros(2, np.int64),
     )
+
+
+def _room_of(size: int) -> int:
+    """How many words a table of so many numbers takes before it is too full to be quick."""
+    return size // ENTRY * 3 // 4
+
+
+def _size_for(n_words: int) -> int:
+    """How many numbers a table has that takes so many words."""
+    n_entries = _FEWEST_ENTRIES
+    while _room_of(n_entries * ENTRY) < n_words:
+        n_entries *= 2
+    return n_entries * ENTRY
 
 
 def count_documents(
@@ -291,11 +325,13 @@ def _count_by_regex(
     should_stop: Callable[[], bool] | None,
 ) -> PretokenCounts:
     table = _Table()
+    base = 0
     for document in documents:
         if should_stop is not None and should_stop():
             break
-        ends = byte_ends(document, pretokenizer)
-        table.count_given(np.frombuffer(document.encode(), np.uint8), ends)
+        text = np.frombuffer(document.encode(), np.uint8)
+        table.count_given(text, byte_ends(document, pretokenizer), base)
+        base += text.size
     return table.result()
 
 
@@ -316,9 +352,10 @@ def byte_ends(text: str, pretokenizer: Pretokenizer) -> NDArray[np.int64]:
 def compile_all() -> None:
     """Compile every kernel of this module, by using it."""
     table, other = _Table(), _Table()
-    text = np.frombuffer(b"hug hugs", np.uint8)
-    table.count(0, text, np.array([0, text.size]))
-    table.count_given(text, np.array([text.size]))
-    other.fold(table, 0, table.n_words)
-    other.grow()
+    (block,) = blocks([["hug hugs"]], get_pretokenizer("gpt2"))
+    table.count(0, block, 0)
+    table.count_given(block.text, np.array([block.text.size]), 0)
+    other.fold(table)
+    other.result()
+    other._make_room(2 * other._words.entries.size, 0)
     safe_split(b"hug hugs", 0, get_pretokenizer("gpt2"))

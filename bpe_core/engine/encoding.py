@@ -6,7 +6,6 @@ It serves byte tokenizers whose alphabet is complete and whose words end without
 
 from __future__ import annotations
 
-import os
 from array import array
 from collections import deque
 from collections.abc import Iterable, Iterator, Sequence
@@ -17,6 +16,7 @@ from typing import Final
 import numpy as np
 from numpy.typing import NDArray
 
+from bpe_core.engine import threads
 from bpe_core.engine.counting import Block, blocks, byte_ends
 from bpe_core.engine.scanners import SCANNERS, class_table
 from bpe_core.engine.tables import empty_cache, encoding_tables, scratch, spelling
@@ -33,7 +33,6 @@ Encoded = tuple[Ids, NDArray[np.int64]]
 
 _LEAST_BYTES_TO_SHARE: Final = 1 << 19
 """A second thread, with a cache of its own to fill, is worth its start from about here."""
-_MOST_THREADS: Final = 4
 _PIECE: Final = 1 << 18
 _LONG_PIECE: Final = 1 << 23
 _LOOK_BACK: Final = 1 << 12
@@ -177,7 +176,7 @@ def _whole(text: str) -> Block:
 
 
 def _threads(n_bytes: int) -> int:
-    return 1 if n_bytes < _LEAST_BYTES_TO_SHARE else min(_MOST_THREADS, os.cpu_count() or 1)
+    return 1 if n_bytes < _LEAST_BYTES_TO_SHARE else threads.n_threads()
 
 
 def _joined(parts: Iterable[Encoded]) -> Encoded:

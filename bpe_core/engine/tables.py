@@ -7,6 +7,7 @@ from typing import Final, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from bpe_core.engine.arrays import aligned_zeros
 from bpe_core.kernels import encoding
 from bpe_core.kernels.decoding import ROW, Spelling
 from bpe_core.kernels.encoding import LINE, SCAN_UP_TO, Scratch, WordCache
@@ -24,11 +25,8 @@ _FREE: Final = np.iinfo(np.uint64).max
 
 def empty_cache() -> WordCache:
     """Make a word cache that holds nothing."""
-    # Lines that begin where the processor's do are read at once.
-    room = np.zeros(LINE * (_CACHE_LINES + 1), np.uint64)
-    first = -(room.ctypes.data // 8) % LINE
     return WordCache(
-        lines=room[first : first + LINE * _CACHE_LINES],
+        lines=aligned_zeros(LINE * _CACHE_LINES),
         arena=np.empty(_ARENA, np.int32),
         used=np.zeros(1, np.int64),
     )

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable
-from typing import Any, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
 
 from bpe_core.alphabet import GrowingVocabulary
+from bpe_core.engine.arrays import longer
 from bpe_core.incremental import Learned
 from bpe_core.incremental import learn_merges as learn_merges_incrementally
 from bpe_core.kernels import merging, pairs
@@ -17,8 +17,6 @@ from bpe_core.kernels.merging import Scratch
 from bpe_core.kernels.pairs import ENTRY, PairIndex
 from bpe_core.layout import NEVER, Layout
 from bpe_core.types import StopReason, TrainingConfig
-
-_Array = TypeVar("_Array", bound=NDArray[Any])
 
 # Pairs rarer than this part of the best are not followed until the best falls so low: on 100 MB 64
 # took 1.6 s, 512 and 2048 1.1 s, since the row is counted anew less often.
@@ -237,24 +235,16 @@ def _with_room(index: PairIndex, more: int) -> PairIndex:
         table = _table_of(index.keys[:n_pairs], n_places + more)
     return PairIndex(
         *table,
-        keys=_longer(index.keys, n_pairs + more),
-        counts=_longer(index.counts, n_pairs + more),
-        begins=_longer(index.begins, n_pairs + more),
-        ends=_longer(index.ends, n_pairs + more),
-        slots=_longer(index.slots, n_slots + more),
-        heap=_longer(index.heap, n_entries + more),
-        heap_counts=_longer(index.heap_counts, n_entries + more),
-        heap_ties=_longer(index.heap_ties, n_entries + more),
+        keys=longer(index.keys, n_pairs + more),
+        counts=longer(index.counts, n_pairs + more),
+        begins=longer(index.begins, n_pairs + more),
+        ends=longer(index.ends, n_pairs + more),
+        slots=longer(index.slots, n_slots + more),
+        heap=longer(index.heap, n_entries + more),
+        heap_counts=longer(index.heap_counts, n_entries + more),
+        heap_ties=longer(index.heap_ties, n_entries + more),
         used=index.used,
     )
-
-
-def _longer(array: _Array, room: int) -> _Array:
-    if array.size >= room:
-        return array
-    longer = np.empty(max(room, 2 * array.size), array.dtype)
-    longer[: array.size] = array
-    return longer  # pyright: ignore[reportReturnType]
 
 
 def compile_all() -> None:

@@ -15,6 +15,7 @@ LONG = np.uint64(255) << np.uint64(56)
 # 2**64 divided by the golden ratio, and an odd constant of splitmix's kind: both spread low bits.
 _GOLDEN = np.uint64(0x9E3779B97F4A7C15)
 _SPREAD = np.uint64(0xD6E8FEB86659FD93)
+_EIGHT = np.uint64(8)
 
 # For each width up to 15, the bits that its bytes take of the two halves of a key.
 _LOW_BYTES = np.array([(1 << 8 * min(width, 8)) - 1 for width in range(16)], np.uint64)
@@ -58,6 +59,12 @@ def _eight_bytes(text, i):
 
 
 @inlined
+def _mixed(value):
+    value *= _SPREAD
+    return value ^ value >> np.uint64(29)
+
+
+@inlined
 def word_key(text, start, width):
     """A word as two uint64: up to 15 bytes as they are, the width on top; longer ones hashed.
 
@@ -78,11 +85,26 @@ def word_key(text, start, width):
                 else:
                     high |= byte << np.uint64(8 * i - 64)
         return low, high | width << np.uint64(56)
+    # Eight bytes at a time; the last eight overlap those before them.
     low = width
-    for i in range(width):
-        low = (low ^ np.uint64(text[start + np.uint64(i)])) * _SPREAD
-        low ^= low >> np.uint64(29)
-    return low, LONG | width
+    at = start
+    last = start + width - _EIGHT
+    while at < last:
+        low = _mixed(low ^ _eight_bytes(text, at))
+        at += _EIGHT
+    return _mixed(low ^ _eight_bytes(text, last)), LONG | width
+
+
+@inlined
+def same_bytes(one, i, other, j, width):
+    """Whether two words of the same length, eight bytes or more, are the same; all uint64."""
+    at = np.uint64(0)
+    last = width - _EIGHT
+    while at < last:
+        if _eight_bytes(one, i + at) != _eight_bytes(other, j + at):
+            return False
+        at += _EIGHT
+    return _eight_bytes(one, i + last) == _eight_bytes(other, j + last)
 
 
 @inlined

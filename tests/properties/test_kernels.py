@@ -149,7 +149,7 @@ def assert_counted(found: PretokenCounts, documents: list[str], by: Pretokenizer
 def test_blocks_and_threads_change_no_count_and_no_order(
     documents: list[list[str]], pretokenizer: Pretokenizer, block_bytes: int, look_back: int
 ) -> None:
-    counter = WordCounter(pretokenizer, bytes_to_share=10)
+    counter = WordCounter(pretokenizer, n_threads=3)
     for block in blocks(documents, pretokenizer, block_bytes=block_bytes, look_back=look_back):
         counter.add(block)
     assert_counted(counter.result(), ["".join(pieces) for pieces in documents], pretokenizer)

@@ -11,6 +11,7 @@ import pytest
 
 from bpe_core.engine.choice import LEAST, Kernels
 from bpe_core.engine.compilation import compile_kernels
+from bpe_core.engine.threads import n_threads
 from bpe_core.gpt2 import gpt2
 from bpe_core.pretokenizers import get_pretokenizer
 from bpe_core.token_table import TokenTable
@@ -67,3 +68,12 @@ def test_short_texts_and_other_tokenizers_stay_with_plain_python() -> None:
     assert kernels.worth(LEAST - 1) is None
     letters = TokenTable(vocab={0: b"a", 1: b"b"}, merges=[])
     assert Kernels(letters, get_pretokenizer("gpt2")).worth(10_000_000) is None
+
+
+@pytest.mark.skipif(not hasattr(os, "sched_getaffinity"), reason="only Linux knows them")
+@pytest.mark.parametrize(("allowed", "threads"), [({3}, 1), ({0, 5}, 2), (set(range(64)), 4)])
+def test_there_are_as_many_threads_as_processors_that_may_be_used(
+    monkeypatch: pytest.MonkeyPatch, allowed: set[int], threads: int
+) -> None:
+    monkeypatch.setattr(os, "sched_getaffinity", lambda process: allowed)
+    assert n_threads() == threads
