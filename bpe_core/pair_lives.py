@@ -14,7 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from bpe_core.errors import ConfigError
-from bpe_core.layout import NEVER, Layout
+from bpe_core.layout import NEVER, Layout, order_of
 from bpe_core.runs import TrainingRun
 from bpe_core.types import Pair, read_only
 
@@ -155,7 +155,8 @@ def _changes_of(run: TrainingRun) -> tuple[NDArray[np.int64], NDArray[np.int64]]
     merge_ids = np.array([merge.id for merge in run.merges], np.int64)
     n_ids, n_steps = run.tokenizer.vocab_size, len(merge_ids) + 1
     limit = run.config.max_token_bytes
-    lengths = np.array([len(run.tokenizer.vocab[id]) for id in range(n_ids)])
+    vocab = run.tokenizer.vocab
+    lengths = np.array([len(vocab[id]) for id in range(n_ids)])
     codes: list[NDArray[np.int64]] = []
     changes: list[NDArray[np.int64]] = []
     for part in _parts(layout.weights):
@@ -209,7 +210,7 @@ def _changes(
     is_inner = np.zeros(len(joined_at), np.bool_)
     is_inner[inner] = True
     order = np.flatnonzero(is_inner[boundaries])
-    order = order[np.argsort(boundaries[order] * n_steps + steps[order])]
+    order = order[order_of(boundaries[order] * n_steps + steps[order])]
     boundaries, steps = boundaries[order], steps[order]
     lefts, rights = _filled(lefts[order]), _filled(rights[order])
     # A merge that makes both symbols of a pair has two entries here: the later one knows both.

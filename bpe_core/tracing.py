@@ -13,7 +13,7 @@ from heapq import heappop, heappush, heapreplace
 import numpy as np
 from numpy.typing import NDArray
 
-from bpe_core.layout import BITS, Layout, PairTable, pair_of, pair_table
+from bpe_core.layout import BITS, Layout, PairTable, order_of_pairs, pair_of, pair_table
 from bpe_core.types import Merge, MergeTrace, TrainingConfig
 
 _PAIRS_AT_A_TIME = 4096
@@ -167,7 +167,7 @@ class _Row:
 
         keys = np.concatenate([lost_keys, made_keys])
         by = np.concatenate([-self._weights[lost], self._weights[made]])
-        order = np.argsort(keys, kind="stable")
+        order = order_of_pairs(keys)
         keys, by = keys[order], by[order]
         starts = np.flatnonzero(np.diff(keys, prepend=-1))
         changes = np.add.reduceat(by, starts) if len(starts) else by

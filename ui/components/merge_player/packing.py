@@ -22,7 +22,7 @@ one so many are in a replay."""
 _WORK_OF_MERGE = 300
 _WORK_OF_WHOLE_RUN = 4_000_000
 _WORK_OF_BLOCK = 50_000
-_SLOTS_A_WORK = 8
+_SLOTS_A_WORK = 20
 """Slots that are laid out in the time of a unit of work, before the first merge of a block."""
 N_GIVEN = 3
 """Words of each merge whose share of its occurrences is said."""
