@@ -196,7 +196,8 @@ class TrainingProgress:
 class MergeTrace:
     """What training saw before each of the merges start, start + 1, ... stop - 1, one row a merge.
 
-    Ids and indices are int32, counts int64; -1 fills a row that has fewer entries than columns.
+    The pairs that tie have rows of their own. Ids and indices are int32, counts int64; -1 fills a
+    row that has fewer entries than columns.
     """
 
     start: int
@@ -211,6 +212,13 @@ class MergeTrace:
     """int64[n]: how many of them share the winner's count, the winner included."""
     next_count: NDArray[np.int64]
     """int64[n]: how often the best of the others occurs, those that tie left out; 0 if none is."""
+    tied_left: NDArray[np.int32]
+    """int32[t]: left ids of the pairs that tie for the first place, in the order of the rule: those
+    of one step are the ones with tied_from <= step < tied_until. Where the winner leads alone,
+    there are none."""
+    tied_right: NDArray[np.int32]
+    tied_from: NDArray[np.int32]
+    tied_until: NDArray[np.int32]
     n_overlapping: NDArray[np.int64]
     """int64[n]: counted occurrences that cannot merge: they share a symbol with one that did."""
     n_words: NDArray[np.int64]

@@ -109,6 +109,10 @@ def test_a_trace_tells_what_recounting_finds(
         assert trace.n_pairs[row] == len(before)
         count = before[merge.pair]
         assert trace.n_tied[row] == sum(n == count for n in before.values())
+        tied = [(p.left, p.right) for p in run.top_pairs(merge.rank, len(before)) if p.tied]
+        shown = (trace.tied_from <= merge.rank) & (merge.rank < trace.tied_until)
+        pairs = zip(trace.tied_left[shown].tolist(), trace.tied_right[shown].tolist(), strict=True)
+        assert list(pairs) == tied
         assert trace.next_count[row] == max((n for n in before.values() if n < count), default=0)
 
         given_by = [

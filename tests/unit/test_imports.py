@@ -21,7 +21,7 @@ FLOORS = (
     },
     {
         *("pretokenizers", "corpora", "corpus", "counting", "reference", "incremental"),
-        *("tracing", "encoding", "placement", "kernels", "engine"),
+        *("tracing", "rivals", "encoding", "placement", "kernels", "engine"),
     },
     {"training", "runs", "tokenizer", "token_curves", "trie", "foreign"},
     {
