@@ -145,9 +145,7 @@ def test_any_pair_of_a_tie_is_right_and_the_rule_is_said(
     player.expect_score("1 of 1 right")
 
 
-def test_a_pair_beyond_the_list_is_not_judged_where_more_tie_than_are_listed(
-    offline_page: Page, tmp_path: Path
-) -> None:
+def test_a_pair_that_ties_beyond_the_list_is_right(offline_page: Page, tmp_path: Path) -> None:
     twelve = "ab cd ef gh ij kl mn op qr st uv wx"
     tied = train(Corpus.from_text(twelve), TrainingConfig(260, pretokenizer="whitespace"))
     player = Player.on(offline_page, saved_replay(tied, tmp_path, title="tie"))
@@ -155,9 +153,14 @@ def test_a_pair_beyond_the_list_is_not_judged_where_more_tie_than_are_listed(
     player.choose("frequent")
     word = offline_page.locator(".player .word").filter(has_text="wx")
     word.locator(".tile").first.click()
-    player.expect_verdict("wx is not on the list, and 12 pairs tie: take one of the list.")
-    player.expect_score("")
-    player.expect_sentence("Which pair comes next?")
+    player.expect_verdict(
+        "Right. wx occurs once, as often as any. Another goes first: the lower ids win."
+    )
+    player.expect_score("1 of 1 right")
+    ties = offline_page.locator(".player .ties summary")
+    expect(ties).to_be_hidden()  # it would name the winners to come
+    player.toggle_guessing()
+    expect(ties).to_have_text("All 12 pairs that tie, in the order of the rule")
 
 
 def test_after_a_guess_nothing_tells_the_winners_to_come(player: Player) -> None:
@@ -167,7 +170,7 @@ def test_after_a_guess_nothing_tells_the_winners_to_come(player: Player) -> None
     expect(player.page.locator(".player .race-note")).to_contain_text("stay hidden")
     expect(player.page.locator(".player .margin")).to_have_text("3 over the next")
     expect(player.page.locator(".player .risen")).to_have_text("not said while you guess")
-    expect(player.page.locator(".player .words-part h2")).to_have_text("Words that merge 1 changes")
+    expect(player.page.locator(".player .words-part h2")).to_have_text("Words of merge 1")
     player.toggle_guessing()
     assert len(player.race()) == 6
     expect(player.page.locator(".player .risen li").first).to_contain_text("+")

@@ -151,15 +151,13 @@ def test_the_heading_names_the_merges_whose_words_stand_there(
     player = Player.open(page, f"{app_url}/merge_loop?step=999")
     player.choose("touched")
     heading = page.locator(".player .words-part h2")
-    expect(heading).to_contain_text("1,000 change")
+    expect(heading).to_contain_text("1,000")
     said = heading.inner_text()
     numbers = [int(n.replace(",", "")) for n in re.findall(r"[0-9,]+", said)]
     first, last = numbers[0], numbers[-1]
     assert first <= 1_000 <= last
     assert said == (
-        f"Words that merges {first:,} to {last:,} change"
-        if first < last
-        else f"Words that merge {last:,} changes"
+        f"Words of merges {first:,} to {last:,}" if first < last else f"Words of merge {last:,}"
     )
     assert player.words()
     player.choose("frequent")

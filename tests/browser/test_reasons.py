@@ -75,6 +75,11 @@ class Reasons:
     def n_tied(self) -> int:
         return sum(n == self.count for n in self.before.values())
 
+    def tied(self, tie_break: TieBreak) -> list[Pair]:
+        """The pairs that tie, in the order of the rule; they are counted as they are seen."""
+        pairs = [pair for pair, n in self.before.items() if n == self.count]
+        return sorted(pairs) if tie_break == "smallest-pair" else pairs
+
     def moved(self, sign: int) -> list[tuple[str, Pair]]:
         """The three pairs that rise most, or fall most, as the card writes them."""
         by = {
@@ -103,6 +108,7 @@ def test_every_field_of_the_card_is_what_recounting_finds(
     run = train(Corpus.from_word_counts(words_with_runs_and_ties(1)), config)
     player = Player.on(offline_page, saved_replay(run, tmp_path, title="reasons"))
     card = offline_page.locator(".player .why")
+    offline_page.locator(".player .ties").evaluate("ties => { ties.open = true; }")
     steps = np.random.default_rng(2).choice(len(run.merges), N_STEPS, replace=False).tolist()
     for step in [0, *steps]:
         player.go_to(str(step + 1))
@@ -113,6 +119,10 @@ def test_every_field_of_the_card_is_what_recounting_finds(
         assert said(card.locator(".occurrences")) == f"{count:,}"
         because = said(card.locator(".because"))
         assert ("The tie rule decides" in because) == (tied > 1)
+        ties = card.locator(".tie-list li")
+        assert ties.evaluate_all("rows => rows.map(row => row.firstChild.ariaLabel)") == (
+            [spoken(run, pair) for pair in reasons.tied(tie_break)] if tied > 1 else []
+        )
         others = len(reasons.before) - tied
         assert f"other {others:,} pairs" in because or others < 2
         behind = max((n for n in reasons.before.values() if n < count), default=None)

@@ -13,7 +13,14 @@ _HERE = Path(__file__).parent
 SCRIPTS = (
     *("player_run", "player_symbols", "player_scenes", "player_jump", "player_link"),
     *("player_tiles", "player_words", "player_motion", "player_race", "player_sentence"),
-    *("player_reason", "player_guess", "player_view", "player_playback", "player_controls"),
+    *(
+        "player_reason",
+        "player_ties",
+        "player_guess",
+        "player_view",
+        "player_playback",
+        "player_controls",
+    ),
     "player",
 )
 """The player's own scripts, in their order, behind those that all components share."""

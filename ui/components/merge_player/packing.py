@@ -32,7 +32,7 @@ LONGEST_WORD = 400
 
 _TRACED = (
     *("top_left", "top_right", "top_count", "n_pairs", "n_tied", "next_count"),
-    *("n_overlapping", "n_words"),
+    *("n_overlapping", "n_words", "tied_left", "tied_right", "tied_from", "tied_until"),
     *("risen_left", "risen_right", "risen_by", "fallen_left", "fallen_right", "fallen_by"),
 )
 _NARROW_TYPES = (np.int16, np.uint16, np.int32)

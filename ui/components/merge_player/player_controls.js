@@ -32,6 +32,9 @@ function listenToControls(player, signal) {
   on(own, "input", () => link.reportWords(own.value));
   const guess = find(".guess input");
   on(guess, "change", () => player.setGuessing(guess.checked));
+  const { ties } = player.view;
+  on(ties.details, "toggle", () => ties.drawAll());
+  on(ties.box, "scroll", () => ties.drawSeen());
   const words = find(".words");
   on(words, "pointermove", (event) => player.view.point(playback.step, event));
   on(words, "pointerleave", () => player.view.point(playback.step, null));
@@ -52,7 +55,7 @@ function pressKey(event, acts) {
   const target = event.target;
   const kind = target.tagName === "INPUT" ? target.type : target.tagName;
   if (kind === "text" || kind === "radio") return;
-  if (event.key === " " && (kind === "BUTTON" || kind === "checkbox")) return;
+  if (event.key === " " && ["BUTTON", "SUMMARY", "checkbox"].includes(kind)) return;
   if (event.key !== " " && kind === "range") return;
   const named = { " ": "play", ArrowRight: "forward", ArrowLeft: "back", Home: "first", End: "last" };
   const act = acts[named[event.key]];

@@ -20,7 +20,6 @@ class Guessing {
     this.known = new Map(saved.known ?? []); // step -> the pair guessed; null where it was shown without a guess
     this.right = saved.right ?? 0;
     this.made = saved.made ?? 0;
-    this.open = null; // a pair named that the counts at hand cannot judge
   }
 
   isAsking(run, step) {
@@ -28,12 +27,9 @@ class Guessing {
   }
 
   answer(run, step, pair) {
-    const { right, judged } = judgement(run, step, pair);
-    this.open = judged ? null : { step, pair };
-    if (!judged) return;
     this.known.set(step, pair);
     this.made++;
-    if (right) this.right++;
+    if (judgement(run, step, pair).right) this.right++;
     this.keep();
   }
 
@@ -63,14 +59,14 @@ function isSame(one, two) {
   return one.left === two.left && one.right === two.right;
 }
 
-/** A guess by the counts: {winner, found, right, judged}. Of a pair that is not in the race only the
-    core knows the count; where more pairs tie than the race shows, it may be one of them. */
+/** A guess by the counts: {winner, found, right}. `found` is the pair in the race; one that ties may be
+    too far down to stand there. */
 function judgement(run, step, guess) {
   const pairs = raceAt(run, step);
   const winner = pairs[0];
   const found = pairs.find((pair) => isSame(pair, guess));
-  const judged = found !== undefined || traced(run, "n_tied", step) <= pairs.length;
-  return { winner, found, judged, right: found?.count === winner.count };
+  const right = found?.count === winner.count || tiesAt(run, step).some((pair) => isSame(pair, guess));
+  return { winner, found, right };
 }
 
 /** The pairs to choose from, in an order that tells nothing of their counts. */
@@ -80,7 +76,7 @@ function writeCandidates(list, run, step, choose) {
   for (const { left, right } of raceAt(run, step).sort((a, b) => scattered(a) - scattered(b))) {
     const button = addPart(addPart(list, "li", ""), "button", "candidate");
     button.type = "button";
-    button.append(couple(run, left, right, 9));
+    button.append(couple(run, left, right, [9, 9]));
     // A click made by a key has no count of clicks.
     button.addEventListener("click", (event) => choose({ left, right }, event.detail === 0));
   }
@@ -100,15 +96,12 @@ function spokenQuestion(run, step) {
 function writeVerdict(element, run, step, guessing) {
   element.textContent = "";
   if (!guessing.on) return;
-  const open = guessing.open?.step === step ? guessing.open.pair : null;
-  const guess = guessing.known.get(step) ?? open;
+  const guess = guessing.known.get(step);
   if (!guess || !isTraced(run, step)) return;
   const { winner, found, right } = judgement(run, step, guess);
   const name = couple(run, guess.left, guess.right);
   const tied = traced(run, "n_tied", step);
-  if (open) {
-    append(element, name, ` is not on the list, and ${grouped(tied)} pairs tie: take one of the list.`);
-  } else if (right && tied > 1) {
+  if (right && tied > 1) {
     append(element, bold("Right."), " ", name, ` occurs ${times(winner.count)}, as often as any. `);
     append(element, isSame(winner, guess) ? `Of the ${grouped(tied)} that tie, it goes first: ${tieRule(run)}.` : `Another goes first: ${tieRule(run)}.`);
   } else if (right) {

@@ -39,7 +39,7 @@ function writeMargin(element, run, step, pairs, guessing) {
   if (!next) return append(element, tied > 1 ? `all ${grouped(tied)} tie` : "no rival");
   const rival = guessing ? undefined : pairs.find((pair) => pair.count === next);
   append(element, grouped(pairs[0].count - next), " ", muted(rival ? "over " : "over the next"));
-  if (rival) append(element, couple(run, rival.left, rival.right, 10));
+  if (rival) append(element, couple(run, rival.left, rival.right, [10, 10]));
 }
 
 /** The words in which most of the pair's occurrences merge, each with how many. */

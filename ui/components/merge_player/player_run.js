@@ -105,6 +105,16 @@ function tableRow(run, name, step, countName = "count") {
   return rows;
 }
 
+/** All pairs that tie for the first place, in the order of the rule; none where the winner is alone. */
+function tiesAt(run, step) {
+  const { tied_left, tied_right, tied_from, tied_until } = blockAt(run, step);
+  const pairs = [];
+  for (let i = 0; i < tied_left.length; i++) {
+    if (tied_from[i] <= step && step < tied_until[i]) pairs.push({ left: tied_left[i], right: tied_right[i] });
+  }
+  return pairs;
+}
+
 /** The most frequent pairs after `step` merges, the next to merge first; null where not traced. */
 function raceAt(run, step) {
   if (step >= run.n_merges) {

@@ -36,13 +36,13 @@ function spokenPair(run, { left, right }) {
   return `${spokenToken(run.tokens[left])}, ${spokenToken(run.tokens[right])}`;
 }
 
-/** Two small tiles that never part at the end of a line. */
-function couple(run, left, right, most = 14) {
+/** Two small tiles that never part at the end of a line, each cut to its share of characters. */
+function couple(run, left, right, [leftMost, rightMost] = [14, 14]) {
   const pair = document.createElement("span");
   pair.className = "couple";
   pair.setAttribute("role", "img");
   pair.setAttribute("aria-label", spokenPair(run, { left, right }));
-  pair.append(smallTile(run, left, most), smallTile(run, right, most));
+  pair.append(smallTile(run, left, leftMost), smallTile(run, right, rightMost));
   return pair;
 }
 

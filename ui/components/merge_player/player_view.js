@@ -10,6 +10,7 @@ class PlayerView {
     this.grid = new WordGrid(this.find(".words"));
     this.motion = new WordMotion(this.grid);
     this.race = new Race(this.find(".race"));
+    this.ties = new TieList(this.find(".ties"));
     this.mode = "touched";
     this.own = { words: [], problem: "" };
     this.guessing = new Guessing();
@@ -161,6 +162,7 @@ class PlayerView {
       else element.textContent = element.tagName === "DD" ? "–" : "";
     };
     write(".because", (element) => writeReason(element, run, step, pairs, hides));
+    this.ties.show(run, step, hides ? "Not said while you guess." : "");
     if (!known) this.find(".because").textContent = asking ? "First your guess, then the counts." : whyNothing(run, pairs);
     write(".margin", (element) => writeMargin(element, run, step, pairs, hides));
     write(".n-words", (element) => {
@@ -181,8 +183,8 @@ class PlayerView {
   title() {
     if (this.mode !== "touched" || !this.scene) return "Words";
     const { from, to } = this.scene;
-    if (to - from === 1) return `Words that merge ${grouped(to)} changes`;
-    return `Words that merges ${grouped(from + 1)} to ${grouped(to)} change`;
+    if (to - from === 1) return `Words of merge ${grouped(to)}`;
+    return `Words of merges ${grouped(from + 1)} to ${grouped(to)}`;
   }
 
   note(step) {
