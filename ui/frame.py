@@ -11,6 +11,7 @@ import streamlit as st
 from bpe_core.engine.compilation import compile_in_background
 from bpe_core.errors import BpeError
 from ui import workspace
+from ui.components.theme_watch import theme_watch
 from ui.labels import plain_markdown
 from ui.run_store import SAMPLE_RUN_ID, StoredRun, load_run, note_opened, sweep_store
 from ui.workspace import RecentRun
@@ -114,6 +115,12 @@ def set_query(**parameters: str | int | None) -> None:
 def theme_type() -> Literal["light", "dark"]:
     """The visitor's theme, "light" or "dark"."""
     return "dark" if st.context.theme.type == "dark" else "light"
+
+
+def follow_theme() -> None:
+    """Has the page drawn again for the other theme when the visitor switches to it."""
+    st.html("<style>.st-key-theme_watch { display: none; }</style>")
+    theme_watch(key="theme_watch")
 
 
 def open_run(run_id: str) -> None:

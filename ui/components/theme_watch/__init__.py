@@ -1,0 +1,20 @@
+"""Runs the page again when the visitor switches the theme: charts are drawn for one of the two."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from streamlit.components.v2 import component
+
+_HERE = Path(__file__).parent
+
+_watch = component("bpe.theme_watch", js=(_HERE / "theme_watch.js").read_text("utf-8"))
+
+
+def theme_watch(*, key: str) -> None:
+    """Watches the theme from where nobody sees it.
+
+    Streamlit's own parts follow a switch at once, and so do the other components; Plotly's charts
+    hold the colours that Python gave them.
+    """
+    _watch(key=key, on_theme_change=lambda: None)
