@@ -2,6 +2,7 @@
 
 const REST_BEFORE_REPORT = 350; // ms the cursor rests before Python and the address hear of it
 const REST_BEFORE_ASKING = 60; // ms the cursor rests before a missing block is asked for
+const LONGEST_FIRST_BLOCK = 8000; // ms that a player waits for the block that comes unasked
 const BLOCKS_AHEAD = 9; // blocks wanted ahead of the cursor while playing
 const MOST_BLOCKS = 12; // blocks asked for at once
 const FETCHED_WHOLE = 5000; // merges: a run of no more is fetched to its end, so that it scrubs at once
@@ -39,15 +40,28 @@ class Link {
     this.say = null; // in a saved replay nobody listens
     this.asked = null; // numbers of the first and last block that are on their way
     this.unreported = null; // the step to report when they have come
+    this.comesUnasked = false;
   }
 
-  /** Another run, or another place to say things to. */
+  /** Another run, or another place to say things to. With a run Python sends the block at its step:
+      asking for it would have it come twice. */
   connect(run, step, say) {
     this.say = say;
     if (this.run === run) return;
     this.run = run;
     this.reported = step;
     this.asked = null;
+    this.comesUnasked = say !== null;
+    clearTimeout(this.firstTimer);
+    if (say) this.firstTimer = setTimeout(() => this.stopWaiting(), LONGEST_FIRST_BLOCK);
+  }
+
+  /** The first block has come, or is given up: what was held back till then is said. */
+  stopWaiting() {
+    this.comesUnasked = false;
+    clearTimeout(this.firstTimer);
+    if (this.wanted !== undefined) this.want(this.wanted);
+    this.reportHeldBack();
   }
 
   /** Tells Python and the address where the cursor stands, once it has come to rest. */
@@ -64,8 +78,9 @@ class Link {
   reportNow(step) {
     if (!this.say || step === this.reported) return;
     // Two requests at once would have Streamlit send the block with each of the answers.
-    this.unreported = this.asked ? step : null;
-    if (this.asked) return;
+    const waits = this.asked || this.comesUnasked;
+    this.unreported = waits ? step : null;
+    if (waits) return;
     this.reported = step;
     // Replaced, not pushed: the way back leads to the page before, not through every step.
     const address = new URL(window.location.href);
@@ -83,7 +98,8 @@ class Link {
   /** Asks for the block at the cursor, where it lacks, once the cursor has come to rest. */
   want(step) {
     clearTimeout(this.askTimer);
-    if (!this.say || !this.run.n_merges) return;
+    this.wanted = step;
+    if (!this.say || !this.run.n_merges || this.comesUnasked) return;
     const number = blockNumber(this.run, step);
     if (!this.run.blocks.has(number)) this.askTimer = setTimeout(() => this.ask(number, number), REST_BEFORE_ASKING);
     else if (this.run.n_merges <= FETCHED_WHOLE) this.wantBetween(0, this.run.block_starts.length - 1);
@@ -98,7 +114,7 @@ class Link {
   /** Asks for the first of these blocks that lacks and, to save requests, for as many that lack after
       it as one may ask for; one answer is awaited at a time. */
   wantBetween(first, last) {
-    if (!this.say || this.asked) return;
+    if (!this.say || this.asked || this.comesUnasked) return;
     const lacks = (number) => !this.run.blocks.has(number);
     while (first <= last && !lacks(first)) first++;
     if (first > last) return;
@@ -116,12 +132,17 @@ class Link {
 
   /** A block has come. */
   answered(block) {
+    if (this.comesUnasked) return this.stopWaiting();
     if (this.asked?.[0] !== blockNumber(this.run, block.start)) return;
     this.asked = null;
+    this.reportHeldBack();
+  }
+
+  reportHeldBack() {
     if (this.unreported !== null) this.report(this.unreported);
   }
 
   close() {
-    for (const timer of [this.reportTimer, this.askTimer, this.wordsTimer]) clearTimeout(timer);
+    for (const timer of [this.reportTimer, this.askTimer, this.firstTimer, this.wordsTimer]) clearTimeout(timer);
   }
 }
