@@ -70,9 +70,10 @@ class GrowingVocabulary:
         # Whether a token ends a word is a matter of structure: a text may spell "</w>" in letters,
         # and that is another token than the marker, though their bytes are alike.
         self._ends_word = [id == self.end_of_word_id for id in range(len(self.tokens))]
-        self._by_spelling = {
-            (self.tokens[id], self._ends_word[id]): id for id in range(n_special, len(self.tokens))
-        }
+        # Of tokens that end no word, and of those that do.
+        self._by_spelling: tuple[dict[bytes, int], dict[bytes, int]] = ({}, {})
+        for id in range(n_special, len(self.tokens)):
+            self._by_spelling[self._ends_word[id]][self.tokens[id]] = id
 
     def __len__(self) -> int:
         return len(self.tokens)
@@ -90,12 +91,27 @@ class GrowingVocabulary:
         that reaches over their ends are merged alike at every step. Special tokens are not looked
         at, so ordinary text never turns into one, whatever it spells.
         """
-        spelling = (self.tokens[left] + self.tokens[right], self._ends_word[right])
-        id = self._by_spelling.setdefault(spelling, len(self.tokens))
-        if id == len(self.tokens):
-            self.tokens.append(spelling[0])
-            self._ends_word.append(spelling[1])
-        return id
+        if self.join_new([(left, right)]):
+            return len(self.tokens) - 1
+        return self._by_spelling[self._ends_word[right]][self.tokens[left] + self.tokens[right]]
+
+    def join_new(self, pairs: Iterable[tuple[int, int]]) -> int:
+        """Join pairs one after another, up to one that is spelled as an older token; how many.
+
+        >>> vocabulary = GrowingVocabulary(TrainingConfig(259, special_tokens=()), ())
+        >>> vocabulary.join_new([(64, 65), (256, 66), (64, 65)]), len(vocabulary)
+        (2, 258)
+        """
+        tokens, ends_word, by_spelling = self.tokens, self._ends_word, self._by_spelling
+        before = len(tokens)
+        for left, right in pairs:
+            token = tokens[left] + tokens[right]
+            ends = ends_word[right]
+            if by_spelling[ends].setdefault(token, len(tokens)) != len(tokens):
+                break
+            tokens.append(token)
+            ends_word.append(ends)
+        return len(tokens) - before
 
     def copy(self) -> GrowingVocabulary:
         """Give one that is the same now and grows apart."""
@@ -107,7 +123,8 @@ class GrowingVocabulary:
         """Become as another is now."""
         self.tokens = list(other.tokens)
         self._ends_word = list(other._ends_word)
-        self._by_spelling = dict(other._by_spelling)
+        within, ending = other._by_spelling
+        self._by_spelling = (dict(within), dict(ending))
 
 
 def _too_small(config: TrainingConfig, n_special: int, n_base: int) -> str:

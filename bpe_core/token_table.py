@@ -205,7 +205,8 @@ class TokenTable:
         return dict(sorted(found.items()))
 
     def _learn_merges(self) -> None:
-        vocab, ranks, parts = self.vocab, self.ranks, self.parts
+        # A plain dict: through the read-only view of it each look takes twice as long.
+        vocab, ranks, parts = dict(self.vocab), self.ranks, self.parts
         marker = self.end_of_word_id
         known = {*self.base_ids.values(), marker}
         ending: set[int] = set() if marker is None else {marker}
@@ -216,20 +217,19 @@ class TokenTable:
                     f"Merge {rank} joins the ids {left} and {right}, but {missing} is neither in "
                     f"the alphabet nor made by an earlier merge. Give the merges in rank order."
                 )
-            joined = vocab[left] + vocab[right]
-            if vocab.get(made) != joined or left in ending:
+            if vocab.get(made) != vocab[left] + vocab[right] or left in ending:
                 raise ConfigError(
                     f"Merge {rank} joins {vocab[left]!r} and {vocab[right]!r} to the id {made}, "
                     f"which the vocabulary gives to {vocab.get(made)!r}. A merge makes the bytes "
                     f"of its parts, and nothing follows the end-of-word marker."
                 )
-            if (left, right) in ranks:
+            pair = left, right
+            if ranks.setdefault(pair, rank) != rank:
                 raise ConfigError(
-                    f"Merges {ranks[left, right]} and {rank} join the same pair, {left} and "
+                    f"Merges {ranks[pair]} and {rank} join the same pair, {left} and "
                     f"{right}. Keep the first."
                 )
-            ranks[left, right] = rank
-            parts.setdefault(made, (left, right))
+            parts.setdefault(made, pair)
             known.add(made)
             if right in ending:
                 ending.add(made)

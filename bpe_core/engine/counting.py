@@ -23,7 +23,9 @@ from bpe_core.kernels.counting import ENTRY, Batch, WordTable
 from bpe_core.pretokenizers import Pretokenizer, get_pretokenizer
 from bpe_core.types import PretokenCounts
 
-_CHUNK = 1 << 20
+_CHUNK = 1 << 19
+_BLOCK = 1 << 22
+_FIRST_BLOCK = 1 << 19
 _SCAN_AHEAD = 8192  # bytes scanned at a time: class, flag and end of each stay in the first cache
 _FEWEST_ENTRIES = 1 << 13  # a table that starts large cost 97 ns a token, a small one 23
 _BATCH = 256  # words looked up at a time: what is fetched for them stays in the first cache
@@ -151,11 +153,13 @@ class _Table:
         n, n_letters = self._words.used.tolist()
         counts = np.zeros(n, np.int64)
         kernels.gather_counts(self._words.entries, counts)
-        words = self._words.letters[:n_letters].tobytes().split(bytes([kernels.AFTER_WORD]))
+        # Quick where runs are in order already; of one table all is.
+        order = np.argsort(self._words.firsts[:n], kind="stable")
+        letters = np.empty(n_letters, np.uint8)
+        kernels.copy_words(self._words, order, letters)
+        words = letters.tobytes().split(bytes([kernels.AFTER_WORD]))
         words.pop()  # what follows the last
-        firsts = self._words.firsts[:n]
-        order = np.argsort(firsts, kind="stable")  # quick where runs of it are in order already
-        return PretokenCounts(tuple([words[i] for i in order.tolist()]), counts[order])
+        return PretokenCounts(tuple(words), counts[order])
 
     def _resize_scratch(self, size: int) -> None:
         self._scratch = (np.empty(size, np.uint8), np.empty(size, np.uint8), np.empty(size, int))
@@ -218,7 +222,7 @@ def count_documents(
 ) -> PretokenCounts:
     """Count the pre-tokens of documents, each on its own, in the order they are first seen.
 
-    `should_stop` is asked about every 8 MB, and before each document under a custom pattern.
+    `should_stop` is asked about every 4 MB, and before each document under a custom pattern.
     Raises what the pre-tokenizer raises.
 
     >>> from bpe_core.pretokenizers import get_pretokenizer
@@ -250,11 +254,13 @@ def blocks(
     documents: Iterable[Iterable[str] | Iterable[bytes]],
     pretokenizer: Pretokenizer,
     *,
-    block_bytes: int = 8 << 20,
+    block_bytes: int = _BLOCK,
     look_back: int = 1 << 16,
 ) -> Iterator[Block]:
-    """Gather documents, given in pieces of text or UTF-8, into blocks of about 8 MB.
+    """Gather documents, given in pieces of text or UTF-8, into blocks of about `block_bytes`.
 
+    By default of 4 MB, where there is so much, the first ones smaller, for several threads to have
+    some of a short text: at the end of each a thread waits its turn, up to 5 ms.
     A long document is cut, but only near the end of a piece, from `look_back` bytes before it on
     if that can be, and only where the pre-tokenizer, one with a scanner, doesn't look across.
 
@@ -264,13 +270,15 @@ def blocks(
     """
     parts: list[bytes] = []
     bounds = [0]
+    enough = min(_FIRST_BLOCK, block_bytes)
     for document in documents:
         for section in _sections(document, pretokenizer, look_back):
             parts += section
             bounds.append(bounds[-1] + sum(map(len, section)))
-            if bounds[-1] >= block_bytes:
+            if bounds[-1] >= enough:
                 yield _block(parts, bounds)
                 parts, bounds = [], [0]
+                enough = min(2 * enough, block_bytes)
     if parts:
         yield _block(parts, bounds)
 

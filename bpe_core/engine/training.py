@@ -52,16 +52,16 @@ def learn_merges(
     before = vocabulary.copy()
     work = _Work(layout, vocabulary, config)
     stop_reason = work.run(should_stop)
-    merges: list[tuple[int, int, int]] = []
-    for left, right in work.merges[: work.n_done].tolist():
-        merges.append((left, right, vocabulary.join(left, right)))
-        if merges[-1][2] != work.first_new_id + len(merges) - 1:
-            # A token spelled like an older one takes its id, which changes every count after it.
-            # See GrowingVocabulary.join: from single symbols no training gets here.
-            vocabulary.take_over(before)
-            start = Layout(work.first_ids(), layout.weights)
-            return learn_merges_incrementally(start, vocabulary, config, should_stop)
     n = work.n_done
+    lefts, rights = (column.tolist() for column in work.merges[:n].T)
+    if vocabulary.join_new(zip(lefts, rights, strict=True)) < n:
+        # A token spelled like an older one takes its id, which changes every count after it.
+        # See GrowingVocabulary.join: from single symbols no training gets here.
+        vocabulary.take_over(before)
+        start = Layout(work.first_ids(), layout.weights)
+        return learn_merges_incrementally(start, vocabulary, config, should_stop)
+    new_ids = range(work.first_new_id, work.first_new_id + n)
+    merges: list[tuple[int, int, int]] = list(zip(lefts, rights, new_ids, strict=True))
     return Learned(merges, work.counts[:n].tolist(), work.saved[:n], work.joined_at, stop_reason)
 
 

@@ -241,6 +241,22 @@ def gather_counts(entries, counts):
 
 
 @kernel
+def copy_words(words, order, letters):
+    """Write down the words in an order of their numbers, AFTER_WORD after each."""
+    at = np.uint64(0)
+    for i in range(order.size):
+        known = np.uint64(words.starts[order[i]])
+        letter = words.letters[known]
+        while letter != AFTER_WORD:
+            letters[at] = letter
+            at += _ONE
+            known += _ONE
+            letter = words.letters[known]
+        letters[at] = np.uint8(AFTER_WORD)
+        at += _ONE
+
+
+@kernel
 def safe_split(text, near, end, classes, before_space_only):
     """A byte from `near` on where the text can be cut in two without changing any pre-token.
 
