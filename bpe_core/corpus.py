@@ -4,13 +4,16 @@ from __future__ import annotations
 
 import hashlib
 import re
+import sys
 from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from types import MappingProxyType
 from typing import NamedTuple
 
-from bpe_core.corpora.readers import Budget, Document, Source, read_source, table_columns
+import numpy as np
+
+from bpe_core.corpora.readers import Budget, Document, Source, read_source, size_of, table_columns
 from bpe_core.corpora.splitting import draw, line_blocks
 from bpe_core.errors import (
     ConfigError,
@@ -19,7 +22,9 @@ from bpe_core.errors import (
     InvalidTextError,
     UnsupportedFileError,
 )
-from bpe_core.unicode.kinds import group_of
+from bpe_core.unicode.kinds import code_points, group_of
+
+_PIECE = 1 << 20
 
 
 class ScriptShare(NamedTuple):
@@ -185,15 +190,16 @@ class Corpus:
         >>> [(s.name, s.characters) for s in Corpus.from_text("да, ok").scripts()]
         [('Cyrillic letters', 2), ('Latin letters', 2), ('punctuation', 1), ('white space', 1)]
         """
-        characters: Counter[str] = Counter()
-        for text in self.documents:
-            characters.update(text)
+        points = np.zeros(sys.maxunicode + 1, np.int64)
+        for text in _joined_to_pieces(self.documents):
+            counts = np.bincount(code_points(text))
+            points[: len(counts)] += counts
         for word, count in (self.word_counts or {}).items():
             for character in word:
-                characters[character] += count
+                points[ord(character)] += count
         groups: Counter[str] = Counter()
-        for character, count in characters.items():
-            groups[group_of(character)] += count
+        for point in np.flatnonzero(points).tolist():
+            groups[group_of(chr(point))] += int(points[point])
         return tuple(
             ScriptShare(name, count, count / self.n_characters)
             for name, count in sorted(groups.items(), key=lambda item: (-item[1], item[0]))
@@ -235,7 +241,10 @@ class Corpus:
 
 
 def read_corpus(
-    paths_or_uploads: Source | Iterable[Source], text_column: str | None = None
+    paths_or_uploads: Source | Iterable[Source],
+    text_column: str | None = None,
+    *,
+    on_progress: Callable[[float], None] | None = None,
 ) -> Corpus:
     """Read files into a corpus: text of any kind, tables, JSON, and gz or zip archives of them.
 
@@ -243,6 +252,10 @@ def read_corpus(
     text file is one document. In csv, tsv, jsonl and parquet each row's `text_column` is one, or,
     where None is given, that of the first column whose values are text. JSON may be a list of
     strings or of objects, or an object of strings or of lists, read likewise.
+
+    `on_progress` is called now and then with the part that has been read, of 1; what it raises ends
+    the reading. Of an archive at most a hundred times its own size is unpacked, or 16 MB, and
+    512 MB of all together.
 
     A file that holds nothing or cannot be read is left out and named in `notes`, unless it is the
     only one: then its error is raised (EmptyCorpusError, TextDecodingError, UnsupportedFileError,
@@ -267,9 +280,15 @@ def read_corpus(
     documents: list[Document] = []
     notes: list[str] = []
     failures: list[CorpusError] = []
-    for source in sources:
+    tell = on_progress or _tell_nobody
+    sizes = [size_of(source) for source in sources]
+    total = sum(sizes) or 1
+    for number, source in enumerate(sources):
+        before, own = sum(sizes[:number]) / total, sizes[number] / total
         try:
-            found, said = read_source(source, text_column, budget)
+            found, said = read_source(
+                source, text_column, budget, lambda part, at=before, of=own: tell(at + part * of)
+            )
         except CorpusError as error:
             failures.append(error)
             notes.append(f"Skipped. {error}")
@@ -324,6 +343,25 @@ def parse_word_counts(text: str) -> dict[str, int]:
     if not word_counts:
         raise EmptyCorpusError("There are no words: give a word and its count a line: 'hug 10'.")
     return word_counts
+
+
+def _tell_nobody(_: float) -> None:
+    pass
+
+
+def _joined_to_pieces(documents: Iterable[str]) -> Iterator[str]:
+    """Give all text in pieces of about a million characters: short ones joined, long ones cut."""
+    short: list[str] = []
+    size = 0
+    for text in documents:
+        for start in range(0, len(text), _PIECE):
+            short.append(text[start : start + _PIECE])
+            size += len(short[-1])
+            if size >= _PIECE:
+                yield "".join(short)
+                short, size = [], 0
+    if short:
+        yield "".join(short)
 
 
 def _utf8(text: str, name: str) -> bytes:

@@ -13,11 +13,15 @@ from pathlib import Path, PurePosixPath
 from typing import IO, NamedTuple, Protocol
 
 from bpe_core.corpora.damage import ARCHIVE_DAMAGE
-from bpe_core.corpora.tables import TABLE_KINDS, read_table, text_columns_of
+from bpe_core.corpora.tables import TABLE_KINDS, Tell, read_table, text_columns_of
 from bpe_core.corpora.text_decoding import decode_text
 from bpe_core.errors import CorpusError, EmptyCorpusError, UnsupportedFileError
 
 MOST_UNPACKED_BYTES = 512 * 2**20
+# Text packs to a tenth, logs and tables to a fiftieth; what packs to less than a hundredth is one
+# line over and over. A little of that is harmless.
+MOST_TIMES_PACKED = 100
+FREELY_UNPACKED_BYTES = 16 * 2**20
 _MOST_MEMBERS = 10_000
 _CHUNK = 1 << 20
 
@@ -47,46 +51,70 @@ class Document(NamedTuple):
 
 @dataclass(slots=True)
 class Budget:
-    """How many bytes may still be unpacked: an archive of a kilobyte can hold terabytes."""
+    """How many bytes may still be unpacked: an archive of a kilobyte can hold terabytes.
+
+    All sources together may unpack to `MOST_UNPACKED_BYTES`, and each to `MOST_TIMES_PACKED` times
+    its own size, or to `FREELY_UNPACKED_BYTES` where that is more.
+    """
 
     left: int = field(default_factory=lambda: MOST_UNPACKED_BYTES)
+    left_of_source: int = 0
 
-    def read(self, stream: IO[bytes] | gzip.GzipFile, name: str, packed: int) -> bytes:
+    def begin(self, n_bytes: int) -> None:
+        """Begin to read a source of so many bytes."""
+        self.left_of_source = max(FREELY_UNPACKED_BYTES, MOST_TIMES_PACKED * n_bytes)
+
+    def read(self, stream: IO[bytes] | gzip.GzipFile, name: str) -> bytes:
         """Read a stream to its end; raises UnsupportedFileError where it is longer than is left."""
         chunks: list[bytes] = []
-        while chunk := stream.read(min(_CHUNK, self.left + 1)):
+        while chunk := stream.read(min(_CHUNK, self.left + 1, self.left_of_source + 1)):
             self.left -= len(chunk)
+            self.left_of_source -= len(chunk)
             if self.left < 0:
-                raise too_large(name, packed)
+                raise UnsupportedFileError(
+                    f"{name} unpacks to more than is left of the {MOST_UNPACKED_BYTES:,} bytes "
+                    "that may be unpacked at a time. Give fewer or smaller files."
+                )
+            if self.left_of_source < 0:
+                raise UnsupportedFileError(
+                    f"{name} unpacks to more than {MOST_TIMES_PACKED} times its size, which no "
+                    "text of any variety does. Unpack it first, if you want to train on it."
+                )
             chunks.append(chunk)
         return b"".join(chunks)
-
-
-def too_large(name: str, packed: int) -> UnsupportedFileError:
-    """Say that an archive holds more than is safe to unpack, with both sizes."""
-    return UnsupportedFileError(
-        f"{name} has {packed:,} bytes but unpacks to more than the {MOST_UNPACKED_BYTES:,} that "
-        "may be unpacked at a time. Give fewer or smaller files."
-    )
 
 
 Found = tuple[list[Document], list[str]]
 
 
-def read_source(source: Source, text_column: str | None, budget: Budget) -> Found:
+def size_of(source: Source) -> int:
+    """Say how many bytes a source has before it is read; 0 where nobody knows."""
+    if isinstance(source, (str, os.PathLike)):
+        try:
+            return Path(source).stat().st_size
+        except (OSError, ValueError):
+            return 0
+    size = getattr(source, "size", 0)
+    return size if isinstance(size, int) else 0
+
+
+def read_source(source: Source, text_column: str | None, budget: Budget, tell: Tell) -> Found:
     """Read one source's documents, and the notes on what was skipped or guessed in it.
 
     Raises CorpusError or a subclass where nothing can be had from it.
     """
     data, name = _bytes_of(source)
-    return _read_bytes(data, name, text_column, budget, nested=False)
+    budget.begin(len(data))
+    return _read_bytes(data, name, text_column, budget, tell, nested=False)
 
 
 def table_columns(source: Source) -> list[str]:
     """Name the text columns of a csv, tsv, jsonl, json or parquet file, gzipped or not."""
     data, name = _bytes_of(source)
     if data.startswith(b"\x1f\x8b"):
-        data = _gunzip(data, name, Budget())
+        budget = Budget()
+        budget.begin(len(data))
+        data = _gunzip(data, name, budget)
         name = name.removesuffix(".gz")
     kind = _suffix(name)
     if kind not in TABLE_KINDS:
@@ -115,7 +143,7 @@ def _suffix(name: str) -> str:
 
 
 def _read_bytes(
-    data: bytes, name: str, text_column: str | None, budget: Budget, *, nested: bool
+    data: bytes, name: str, text_column: str | None, budget: Budget, tell: Tell, *, nested: bool
 ) -> Found:
     if not data:
         raise EmptyCorpusError(f"{name} is empty. Give a file with text in it.")
@@ -131,11 +159,11 @@ def _read_bytes(
             raise UnsupportedFileError(
                 f"{name} is {what}, not text. Unpack it, or export its text first."
             )
-        return _read_zip(data, name, text_column, budget)
+        return _read_zip(data, name, text_column, budget, tell)
     if kind in TABLE_KINDS or data.startswith(b"PAR1"):
         table = read_table(
             data, ".parquet" if data.startswith(b"PAR1") else kind, name, text_column,
-            most_bytes=MOST_UNPACKED_BYTES,
+            most_bytes=MOST_UNPACKED_BYTES, tell=tell,
         )  # fmt: skip
         return [
             Document(text, f"{name} {place}", table.encoding)
@@ -151,22 +179,25 @@ def _read_bytes(
 def _gunzip(data: bytes, name: str, budget: Budget) -> bytes:
     try:
         with gzip.GzipFile(fileobj=io.BytesIO(data)) as stream:
-            return budget.read(stream, name, len(data))
+            return budget.read(stream, name)
     except (OSError, EOFError, zlib.error) as error:
         raise UnsupportedFileError(
             f"{name} is not a whole gzip file ({error}). Pack it again."
         ) from None
 
 
-def _read_zip(data: bytes, name: str, text_column: str | None, budget: Budget) -> Found:
+def _read_zip(data: bytes, name: str, text_column: str | None, budget: Budget, tell: Tell) -> Found:
     documents: list[Document] = []
     notes: list[str] = []
     failures: list[CorpusError] = []
-    for member, packed in _members(data, name, budget):
+    for member in _members(data, name, budget):
         try:
-            if isinstance(packed, CorpusError):
-                raise packed
-            found, said = _read_bytes(packed, member, text_column, budget, nested=True)
+            if isinstance(member.data, CorpusError):
+                raise member.data
+            found, said = _read_bytes(
+                member.data, member.name, text_column, budget,
+                lambda part, member=member: tell(member.begin + part * member.share), nested=True,
+            )  # fmt: skip
         except CorpusError as error:
             failures.append(error)
             notes.append(f"Skipped. {error}")
@@ -182,7 +213,15 @@ def _read_zip(data: bytes, name: str, text_column: str | None, budget: Budget) -
     return documents, notes
 
 
-def _members(data: bytes, name: str, budget: Budget) -> Iterator[tuple[str, bytes | CorpusError]]:
+class _Member(NamedTuple):
+    name: str
+    begin: float
+    """Which part of all that the archive says it holds comes before it, and is it: parts of 1."""
+    share: float
+    data: bytes | CorpusError
+
+
+def _members(data: bytes, name: str, budget: Budget) -> Iterator[_Member]:
     try:
         archive = zipfile.ZipFile(io.BytesIO(data))
         infos = [
@@ -200,18 +239,19 @@ def _members(data: bytes, name: str, budget: Budget) -> Iterator[tuple[str, byte
             f"{name} holds {len(infos):,} files: at most {_MOST_MEMBERS:,} are read. "
             "Join them, or give fewer."
         )
+    total = sum(info.file_size for info in infos) or 1
+    begin = 0.0
     with archive:
         for info in infos:
             member = f"{name}/{info.filename}"
+            unpacked: bytes | CorpusError
             try:
                 with archive.open(info) as stream:
-                    unpacked = budget.read(stream, name, len(data))
+                    unpacked = budget.read(stream, name)
             except ARCHIVE_DAMAGE as error:
-                yield (
-                    member,
-                    UnsupportedFileError(
-                        f"{member} cannot be unpacked ({error}). Pack it again, without a password."
-                    ),
+                unpacked = UnsupportedFileError(
+                    f"{member} cannot be unpacked ({error}). Pack it again, without a password."
                 )
-            else:
-                yield member, unpacked
+            share = info.file_size / total
+            yield _Member(member, begin, share, unpacked)
+            begin += share

@@ -5,11 +5,12 @@ from __future__ import annotations
 import csv
 import io
 import json
+import math
 import sys
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from importlib import import_module
-from typing import Any, cast
+from typing import Any, NamedTuple, cast
 
 import regex
 
@@ -20,12 +21,17 @@ TABLE_KINDS = (".csv", ".tsv", ".jsonl", ".ndjson", ".json", ".parquet")
 
 _DELIMITERS = ",;\t|"
 _ROWS_LOOKED_AT = 200
+_ROWS_BETWEEN_TELLING = 4_096
 _LETTER = regex.compile(r"\p{L}")
 _LONE_SURROGATE = regex.compile("[\ud800-\udfff]")
 
 # The module's default refuses a field of more than 128 kB, and a document is often longer. The
 # limit is one for the whole process, so it is only ever raised.
 csv.field_size_limit(sys.maxsize)
+
+
+Tell = Callable[[float], None]
+"""What is called now and then with the part of a file that has been read, of 1."""
 
 
 @dataclass(slots=True)
@@ -38,8 +44,7 @@ class Table:
     notes: list[str] = field(default_factory=list[str])
 
 
-@dataclass(frozen=True, slots=True)
-class _Row:
+class _Row(NamedTuple):
     place: str
     values: Mapping[str, object]
 
@@ -49,21 +54,37 @@ class _Parsed:
     """A table as it stands in the file: rows of named values, or texts without a name."""
 
     encoding: str
+    tell: Tell
+    most_rows: float = math.inf
+    """After how many to stop; JSON that is one value is parsed to its end."""
     columns: list[str] = field(default_factory=list[str])
     rows: list[_Row] = field(default_factory=list[_Row])
     texts: list[tuple[str, str]] = field(default_factory=list[tuple[str, str]])
     notes: list[str] = field(default_factory=list[str])
 
+    def is_enough(self, part: float) -> bool:
+        """Tell, after a row, which part of the file is parsed; say whether to go no further."""
+        n_rows = len(self.rows) + len(self.texts)
+        if n_rows % _ROWS_BETWEEN_TELLING == 0:
+            self.tell(part)
+        return n_rows >= self.most_rows
+
 
 def read_table(
-    data: bytes, kind: str, name: str, text_column: str | None, *, most_bytes: int
+    data: bytes,
+    kind: str,
+    name: str,
+    text_column: str | None,
+    *,
+    most_bytes: int,
+    tell: Tell,
 ) -> Table:
     """Read the texts of one column, in order; empty values and lone surrogates are left out.
 
     Raises CorpusError for a column that is not there, EmptyCorpusError where it has no text, and
     UnsupportedFileError for a file that is not what its name says.
     """
-    parsed = _parse(data, kind, name, most_bytes)
+    parsed = _parse(data, kind, name, most_bytes, tell=tell)
     table = Table(parsed.encoding, notes=parsed.notes)
     found = [(text, place) for place, text in parsed.texts]
     if parsed.rows:
@@ -99,8 +120,9 @@ def read_table(
 
 
 def text_columns_of(data: bytes, kind: str, name: str, *, most_bytes: int) -> list[str]:
-    """Name the columns that hold text, in order; raises as `read_table` does."""
-    return _text_columns(_parse(data, kind, name, most_bytes))
+    """Name the columns that hold text, in order, by their first rows; raises as `read_table`."""
+    parsed = _parse(data, kind, name, most_bytes, tell=lambda _: None, most_rows=_ROWS_LOOKED_AT)
+    return _text_columns(parsed)
 
 
 def _counted(number: int, noun: str) -> str:
@@ -140,13 +162,25 @@ def _is_text(rows: Sequence[_Row], column: str) -> bool:
     return 2 * letters > len(filled)
 
 
-def _parse(data: bytes, kind: str, name: str, most_bytes: int) -> _Parsed:
+def _parse(
+    data: bytes,
+    kind: str,
+    name: str,
+    most_bytes: int,
+    *,
+    tell: Tell,
+    most_rows: float = math.inf,
+) -> _Parsed:
     if kind == ".parquet":
-        return _parse_parquet(data, name, most_bytes)
+        parsed = _Parsed("utf-8", tell, most_rows)
+        _parse_parquet(data, name, most_bytes, parsed)
+        return parsed
     decoded = decode_text(data, name)
     if not decoded.text.strip():
         raise EmptyCorpusError(f"{name} is empty. Give a file with text in it.")
-    parsed = _Parsed(decoded.encoding, notes=[decoded.note] if decoded.note else [])
+    parsed = _Parsed(
+        decoded.encoding, tell, most_rows, notes=[decoded.note] if decoded.note else []
+    )
     if kind == ".json":
         _parse_json(decoded.text, name, parsed)
     elif kind in (".jsonl", ".ndjson"):
@@ -161,7 +195,8 @@ def _parse_separated(text: str, kind: str, name: str, parsed: _Parsed) -> None:
     if kind == ".csv":
         first = text.split("\n", 1)[0]
         delimiter = max(_DELIMITERS, key=first.count)
-    reader = csv.reader(io.StringIO(text, newline=""), delimiter=delimiter)
+    lines = io.StringIO(text, newline="")
+    reader = csv.reader(lines, delimiter=delimiter)
     try:
         header = next(reader)
         parsed.columns = [title or f"column {number}" for number, title in enumerate(header, 1)]
@@ -169,6 +204,8 @@ def _parse_separated(text: str, kind: str, name: str, parsed: _Parsed) -> None:
             if values:
                 place = f"row {len(parsed.rows) + 1}"
                 parsed.rows.append(_Row(place, dict(zip(parsed.columns, values, strict=False))))
+                if parsed.is_enough(lines.tell() / len(text)):
+                    break
     except csv.Error as error:
         raise UnsupportedFileError(
             f"{name} is not a table of separated values at line {reader.line_num:,}: {error}. "
@@ -182,7 +219,8 @@ def _parse_separated(text: str, kind: str, name: str, parsed: _Parsed) -> None:
 
 def _parse_json_lines(text: str, name: str, parsed: _Parsed) -> None:
     bad: list[str] = []
-    for number, line in enumerate(text.split("\n"), 1):
+    lines = text.split("\n")
+    for number, line in enumerate(lines, 1):
         if not line.strip():
             continue
         try:
@@ -191,6 +229,8 @@ def _parse_json_lines(text: str, name: str, parsed: _Parsed) -> None:
             bad.append(f"line {number}")
             continue
         _add_json_value(value, f"line {number}", parsed)
+        if parsed.is_enough(number / len(lines)):
+            break
     if bad:
         parsed.notes.append(
             f"{name}: left out {_counted(len(bad), 'line')} of no JSON; the first is {bad[0]}."
@@ -264,11 +304,10 @@ def _add_json_columns(columns: Mapping[str, object], parsed: _Parsed) -> None:
         parsed.rows.append(_Row(f"row {number + 1}", row))
 
 
-def _parse_parquet(data: bytes, name: str, most_bytes: int) -> _Parsed:
+def _parse_parquet(data: bytes, name: str, most_bytes: int, parsed: _Parsed) -> None:
     # Slow to import, and seldom wanted. By name, since it brings no types.
     pa: Any = import_module("pyarrow")
     pq: Any = import_module("pyarrow.parquet")
-    parsed = _Parsed("utf-8")
     try:
         file = pq.ParquetFile(io.BytesIO(data))
         parsed.columns = [str(column.name) for column in file.schema_arrow]
@@ -289,6 +328,8 @@ def _parse_parquet(data: bytes, name: str, most_bytes: int) -> _Parsed:
                 )
             for values in cast("list[dict[str, object]]", batch.to_pylist()):
                 parsed.rows.append(_Row(f"row {len(parsed.rows) + 1}", values))
+                if parsed.is_enough(len(parsed.rows) / file.metadata.num_rows):
+                    return
     except (pa.ArrowException, OSError, UnicodeDecodeError) as error:
         reason = (str(error).splitlines() or ["damaged"])[0]
         raise UnsupportedFileError(
@@ -296,4 +337,3 @@ def _parse_parquet(data: bytes, name: str, most_bytes: int) -> _Parsed:
         ) from None
     if not parsed.rows:
         raise EmptyCorpusError(f"{name} has no rows.")
-    return parsed

@@ -87,7 +87,10 @@ def decode_text(data: bytes, name: str) -> DecodedText:
     for mark, encoding in _BYTE_ORDER_MARKS:
         if data.startswith(mark):
             text = _decode_exactly(data[len(mark) :], encoding, name, len(mark))
-            return DecodedText(text, encoding, f"{name}: removed the byte order mark.")
+            note = "removed the byte order mark"
+            if encoding != "utf-8":
+                note = f"read as {encoding}, as its byte order mark says"
+            return DecodedText(text, encoding, f"{name}: {note}.")
     _refuse_known_kinds(data, name)
     bare = _utf16_without_mark(data)
     if bare:

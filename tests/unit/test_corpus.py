@@ -225,15 +225,44 @@ def test_gzip_and_zip_are_unpacked_members_in_order() -> None:
     assert not any("MACOSX" in note for note in corpus.notes)
 
 
-def test_an_archive_that_unpacks_to_too_much_names_both_sizes(
+def packed_twice(text: bytes) -> list[Upload]:
+    return [Upload("a.gz", gzipped(text)), Upload("a.zip", archive({"a": text}))]
+
+
+def test_archives_unpack_to_a_size_that_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(readers, "MOST_UNPACKED_BYTES", 10_000)
+    for upload in packed_twice(b"hug " * 5_000):
+        with pytest.raises(UnsupportedFileError, match=r"^a\.(gz|zip) .* 10,000 bytes"):
+            read_corpus(upload)
+
+
+def test_an_archive_of_one_line_over_and_over_unpacks_to_a_hundred_times_its_size(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    monkeypatch.setattr(readers, "MOST_UNPACKED_BYTES", 10_000)
-    monkeypatch.setattr(readers.Budget.__init__, "__defaults__", (10_000,))
-    bomb = bytes(20_000)
-    for name, data in [("a.gz", gzipped(bomb)), ("a.zip", archive({"a": bomb}))]:
-        with pytest.raises(UnsupportedFileError, match=rf"{len(data):,} bytes.*10,000"):
-            read_corpus(Upload(name, data))
+    line = b"hug " * 50_000
+    for upload in packed_twice(line):
+        assert read_corpus(upload).n_bytes == len(line)
+    monkeypatch.setattr(readers, "FREELY_UNPACKED_BYTES", len(line) - 1)
+    for upload in packed_twice(line):
+        with pytest.raises(UnsupportedFileError, match=r"^a\.(gz|zip) .* 100 times its size"):
+            read_corpus(upload)
+
+
+def test_reading_tells_how_far_it_is_and_what_that_raises_ends_it(tmp_path: Path) -> None:
+    rows = b"id,text\n" + b"1,hug\n" * 20_000
+    (tmp_path / "b.csv").write_bytes(rows)
+    sources = [tmp_path / "b.csv", Upload("a.zip", archive({"a.csv": rows, "b.csv": rows}))]
+    parts: list[float] = []
+    read_corpus(sources, on_progress=parts.append)
+    assert len(parts) > 10
+    assert parts == sorted(parts)
+    assert 0 < parts[0] < parts[-1] <= 1
+
+    def stop(_: float) -> None:
+        raise KeyboardInterrupt
+
+    with pytest.raises(KeyboardInterrupt):
+        read_corpus(sources, on_progress=stop)
 
 
 @pytest.mark.parametrize(
