@@ -6,12 +6,13 @@ import streamlit as st
 
 from bpe_core.errors import BpeError
 from bpe_core.types import TrainingConfig
-from ui import corpus_form, frame, jobs, settings_form, workspace
-from ui.corpus_form import ChosenCorpus
+from ui import frame, jobs, workspace
 from ui.jobs import JobStatus
 from ui.labels import plain_markdown
-from ui.result_card import show_result
-from ui.training_card import watch_training
+from ui.train import corpus_form, settings_form
+from ui.train.corpus_form import ChosenCorpus
+from ui.train.result_card import show_result
+from ui.train.training_card import watch_training
 
 
 def show_forms(*, is_training: bool) -> None:
@@ -48,7 +49,7 @@ def start(chosen: ChosenCorpus, config: TrainingConfig) -> None:
 
 def reset() -> None:
     workspace.forget_widgets(corpus_form.KEYS, settings_form.KEYS)
-    workspace.update(corpus=None, corpus_title="")
+    workspace.update(corpus=None, corpus_title="", corpus_source=())
 
 
 def job_of_address() -> JobStatus | None:
@@ -85,8 +86,7 @@ if job is not None:
     workspace.update(job_id=job.id)
     frame.set_query(job=job.id)
 forms, _, result = st.columns([24, 1, 16])
-with forms:
-    show_forms(is_training=job is not None and job.is_live)
+# The result first: it is read and waits for nothing, while a corpus may take its time.
 with result:
     if job is not None and job.is_live:
         watch_training(job.id)
@@ -97,3 +97,5 @@ with result:
             st.error(f"Training failed. {plain_markdown(job.error, 1_000)}")
         if shown is not None:
             show_result(shown, after_failure=job is not None and job.error is not None)
+with forms:
+    show_forms(is_training=job is not None and job.is_live)

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 import streamlit as st
 
 from bpe_core.corpora.readers import Upload
-from bpe_core.corpus import Corpus, ScriptShare, columns_of, read_corpus
+from bpe_core.corpus import Corpus, ScriptShare, columns_of
 from bpe_core.counting import count_pretokens, seen_symbols
 from bpe_core.pretokenizers import get_pretokenizer
 from bpe_core.types import Base
@@ -33,7 +33,7 @@ def divided(corpus: Corpus, held_out_share: float) -> tuple[Corpus, Corpus]:
     return _divided(corpus, corpus.sha256, told, held_out_share)
 
 
-@st.cache_resource(max_entries=8, show_spinner="Dividing the corpus")
+@st.cache_resource(max_entries=8, show_spinner=False)
 def _divided(
     _corpus: Corpus, sha256: str, told: tuple[tuple[str, ...], ...], held_out_share: float
 ) -> tuple[Corpus, Corpus]:
@@ -42,11 +42,11 @@ def _divided(
 
 def reading_notes(corpus: Corpus) -> list[str]:
     """What a person should know of how files were read: guessed encodings, and what was skipped."""
-    encodings = sorted(set(corpus.encodings) - {"utf-8", ""})
-    lines = [f"Read as {', '.join(encodings)}."] if encodings else []
-    lines += corpus.notes[:_MOST_NOTES]
+    lines = list(corpus.notes[:_MOST_NOTES])
     if (more := len(corpus.notes) - _MOST_NOTES) > 0:
-        lines.append(f"And {more} more note{'s' * (more != 1)}.")
+        # Each note names its file's encoding: that is worth a line where some are not shown.
+        encodings = ", ".join(sorted(set(corpus.encodings) - {""}))
+        lines.append(f"And {more} more note{'s' * (more != 1)}. Read as {encodings}.")
     return lines
 
 
@@ -56,7 +56,7 @@ def script_shares(_corpus: Corpus, sha256: str) -> tuple[ScriptShare, ...]:
     return _corpus.scripts()
 
 
-@st.cache_resource(max_entries=32, show_spinner="Counting pre-tokens")
+@st.cache_resource(max_entries=32, show_spinner=False)
 def pretoken_figures(_corpus: Corpus, sha256: str, pretokenizer: str) -> PretokenFigures:
     """The number of pre-tokens under a pre-tokenizer; raises what it raises."""
     found = count_pretokens(_corpus, get_pretokenizer(pretokenizer))
@@ -67,14 +67,6 @@ def pretoken_figures(_corpus: Corpus, sha256: str, pretokenizer: str) -> Pretoke
 def symbols_seen(_corpus: Corpus, sha256: str, base: Base) -> frozenset[bytes]:
     """The base symbols that occur in a corpus."""
     return frozenset(seen_symbols(_corpus, base))
-
-
-@st.cache_resource(max_entries=4, show_spinner="Reading the files")
-def uploaded_corpus(
-    _uploads: list[Upload], file_ids: tuple[str, ...], text_column: str | None
-) -> Corpus:
-    """The corpus of uploaded files, kept by their ids; raises what `read_corpus` raises."""
-    return read_corpus(_uploads, text_column=text_column)
 
 
 @st.cache_resource(max_entries=16, show_spinner=False)

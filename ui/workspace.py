@@ -36,6 +36,8 @@ class Workspace:
     corpus: Corpus | None = None
     """What was last read from uploads; None before any, and after a reset."""
     corpus_title: str = ""
+    corpus_source: tuple[str, ...] = ()
+    """Which uploads `corpus` was read from, by their ids, and which of their columns."""
     run_id: str = SAMPLE_RUN_ID
     """The run that all pages show."""
     recent_runs: tuple[RecentRun, ...] = ()
@@ -71,6 +73,7 @@ class Workspace:
 class _Changes(TypedDict, total=False):
     corpus: Corpus | None
     corpus_title: str
+    corpus_source: tuple[str, ...]
     run_id: str
     job_id: str | None
     text: str

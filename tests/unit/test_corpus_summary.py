@@ -22,9 +22,8 @@ def test_notes_are_few_and_say_how_many_more_there_are() -> None:
         notes = tuple(f"note {n}" for n in range(n_notes))
         return Corpus(("hug",), ("a",), None, notes, ("cp1252",))
 
-    lines = reading_notes(read_with(10))
-    assert lines[0] == "Read as cp1252."
-    assert lines[1:9] == [f"note {n}" for n in range(8)]
-    assert lines[9:] == ["And 2 more notes."]
-    assert reading_notes(read_with(9))[9:] == ["And 1 more note."]
+    eight = [f"note {n}" for n in range(8)]
+    assert reading_notes(read_with(10)) == [*eight, "And 2 more notes. Read as cp1252."]
+    assert reading_notes(read_with(9)) == [*eight, "And 1 more note. Read as cp1252."]
+    assert reading_notes(read_with(8)) == eight
     assert reading_notes(Corpus.from_text("hug")) == []

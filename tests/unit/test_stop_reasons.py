@@ -9,8 +9,8 @@ import pytest
 from bpe_core.corpus import Corpus
 from bpe_core.training import train
 from bpe_core.types import TrainingConfig
-from ui.result_card import result_sentence
 from ui.stop_reasons import stop_sentence
+from ui.train.result_card import result_sentence
 
 CASES = [
     (

@@ -3,25 +3,23 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import cast
 
 import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
 
-from bpe_core.corpora.readers import Upload
 from bpe_core.corpora.samples import load_sample, samples
 from bpe_core.corpus import Corpus, parse_word_counts
 from bpe_core.errors import BpeError
-from ui import corpus_summary, workspace
+from ui import corpus_summary
 from ui.components.corpus_strip import corpus_strip
 from ui.labels import plain_markdown
+from ui.train.uploads import joined, read_uploads
 
 _SOURCES = ("Sample", "Upload", "Paste", "Weighted words")
 _HUG_WORDS = "hug 10\npug 5\npun 12\nbun 4\nhugs 5"
-_HELD_OUT_PERCENT = 8
-_MOST_NAMES = 3
+HELD_OUT_PERCENT = 8
 KEYS = "corpus_"
-"""What the keys of this form's widgets start with."""
+"""What the keys of this form's widgets start with, those of the uploads too."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -82,7 +80,7 @@ def show_corpus(chosen: ChosenCorpus, pretokenizer: str | None) -> bool:
 def _read(source: str) -> tuple[Corpus, str] | None:
     """The corpus of a source and what to call it; raises what reading it raises."""
     if source == "Upload":
-        return _read_uploads()
+        return read_uploads()
     if source == "Paste":
         text = st.text_area(
             "Text to train on",
@@ -101,7 +99,7 @@ def _read(source: str) -> tuple[Corpus, str] | None:
             persist_state="session",
         )
         counts = parse_word_counts(text or "")
-        return Corpus.from_word_counts(counts), _joined(list(counts), "words")
+        return Corpus.from_word_counts(counts), joined(list(counts), "words")
     found = {sample.id: sample for sample in samples()}
     sample_id = st.selectbox(
         "Sample",
@@ -115,50 +113,6 @@ def _read(source: str) -> tuple[Corpus, str] | None:
         return load_sample(sample_id), found[sample_id].title
 
 
-def _read_uploads() -> tuple[Corpus, str] | None:
-    uploads = st.file_uploader(
-        "Files to train on",
-        accept_multiple_files=True,
-        key="corpus_uploads",
-        label_visibility="collapsed",
-        # Called when files are added or removed, not when the page is left.
-        on_change=_forget_uploads,
-    )
-    st.markdown(
-        ":gray[:small[Text of any kind: txt md csv tsv jsonl json parquet, source code; also gz "
-        "and zip.]]"
-    )
-    if not uploads:
-        # The uploader is emptied when a person leaves the page; what was read is kept.
-        kept = workspace.current()
-        if kept.corpus is None:
-            return None
-        st.markdown(f"Uploaded before: **{plain_markdown(kept.corpus_title)}**")
-        return kept.corpus, kept.corpus_title
-    file_ids = tuple(upload.file_id for upload in uploads)
-    files = cast("list[Upload]", uploads)
-    columns = corpus_summary.uploaded_columns(files, file_ids)
-    column = None
-    if len(columns) > 1:
-        column = st.selectbox(
-            "Column that holds the text", columns, key="corpus_column", persist_state="session"
-        )
-    corpus = corpus_summary.uploaded_corpus(files, file_ids, column)
-    title = _joined(_names_read([upload.name for upload in uploads], corpus), "files")
-    workspace.update(corpus=corpus, corpus_title=title)
-    return corpus, title
-
-
-def _forget_uploads() -> None:
-    workspace.update(corpus=None, corpus_title="")
-
-
-def _names_read(names: list[str], corpus: Corpus) -> list[str]:
-    """The uploads that gave a document; a document's name starts with its file's."""
-    read = [name for name in names if any(d.startswith(name) for d in corpus.names)]
-    return read or names
-
-
 def _divide(corpus: Corpus, title: str) -> ChosenCorpus:
     with st.container(horizontal=True, vertical_alignment="center", gap="small"):
         sentence = st.empty()
@@ -167,13 +121,14 @@ def _divide(corpus: Corpus, title: str) -> ChosenCorpus:
                 "Held out, in percent",
                 0,
                 50,
-                _HELD_OUT_PERCENT,
+                HELD_OUT_PERCENT,
                 key="corpus_held_out",
                 help="Whole documents where there are several; else blocks of lines.",
                 persist_state="session",
             )
     share = percent / 100
-    training, held_out = corpus_summary.divided(corpus, share)
+    with st.spinner("Dividing the corpus"):
+        training, held_out = corpus_summary.divided(corpus, share)
     chosen = ChosenCorpus(corpus, title, share, training, held_out)
     sentence.markdown(f":gray[:small[{_held_out_sentence(chosen)}]]", width="content")
     _tell_notes(corpus)
@@ -194,7 +149,8 @@ def _pretokens(training: Corpus, pretokenizer: str | None) -> list[tuple[str, st
     if pretokenizer is None or training.n_bytes > corpus_summary.MOST_BYTES_COUNTED:
         return []
     try:
-        found = corpus_summary.pretoken_figures(training, training.sha256, pretokenizer)
+        with st.spinner("Counting pre-tokens"):
+            found = corpus_summary.pretoken_figures(training, training.sha256, pretokenizer)
     except BpeError as error:
         st.error(plain_markdown(str(error), 1_000))
         return None
@@ -227,9 +183,3 @@ def _counted(n: int, noun: str) -> str:
 def _tell_notes(corpus: Corpus) -> None:
     if lines := corpus_summary.reading_notes(corpus):
         st.warning("\n\n".join(plain_markdown(line, 400) for line in lines))
-
-
-def _joined(names: list[str], noun: str) -> str:
-    if len(names) <= _MOST_NAMES:
-        return ", ".join(names)
-    return f"{names[0]} and {len(names) - 1} more {noun}"

@@ -8,6 +8,7 @@ from ui import charts, frame, jobs
 from ui.jobs import JobStatus
 from ui.labels import plain_markdown
 from ui.stop_reasons import times
+from ui.train.pace import duration
 
 _SECONDS_BETWEEN_LOOKS = 0.5
 
@@ -87,10 +88,4 @@ def _pace(status: JobStatus) -> str:
     rate, seconds_left = status.merges_a_second, status.seconds_left
     if rate is None or seconds_left is None:
         return ""
-    return f", {rate:,.0f} a second, {_duration(seconds_left)} left"
-
-
-def _duration(seconds: float) -> str:
-    if seconds < 90:
-        return f"{seconds:.0f} s"
-    return f"{seconds / 60:.0f} min"
+    return f", {rate:,.0f} a second, {duration(seconds_left)} left"

@@ -1,0 +1,1 @@
+"""The parts of Train: a corpus, settings, the training as it runs, and its result."""

@@ -1,0 +1,112 @@
+"""Files to train on: which were given, how far their reading is, and the corpus they make."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable
+from typing import cast
+
+import streamlit as st
+from streamlit.delta_generator import DeltaGenerator
+
+from bpe_core.corpora.readers import Upload
+from bpe_core.corpus import Corpus, read_corpus
+from ui import corpus_summary, workspace
+from ui.labels import plain_markdown
+from ui.train.pace import duration
+
+_MOST_NAMES = 3
+_SECONDS_BEFORE_BAR = 0.5
+_SECONDS_BETWEEN_LOOKS = 0.1
+
+
+def read_uploads() -> tuple[Corpus, str] | None:
+    """Draws the choice of files; their corpus and what to call it, None where there are none.
+
+    Raises what reading them raises.
+    """
+    uploads = st.file_uploader(
+        "Files to train on",
+        accept_multiple_files=True,
+        key="corpus_uploads",
+        label_visibility="collapsed",
+        # Called when files are added or removed, not when the page is left.
+        on_change=_forget,
+    )
+    st.markdown(
+        ":gray[:small[Text of any kind: txt md csv tsv jsonl json parquet, source code; also gz "
+        "and zip.]]"
+    )
+    kept = workspace.current()
+    if not uploads:
+        # The uploader is emptied when a person leaves the page; what was read is kept.
+        if kept.corpus is None:
+            return None
+        st.markdown(f"Uploaded before: **{plain_markdown(kept.corpus_title)}**")
+        return kept.corpus, kept.corpus_title
+    file_ids = tuple(upload.file_id for upload in uploads)
+    files = cast("list[Upload]", uploads)
+    columns = corpus_summary.uploaded_columns(files, file_ids)
+    column = None
+    if len(columns) > 1:
+        column = st.selectbox(
+            "Column that holds the text", columns, key="corpus_column", persist_state="session"
+        )
+    source = (*file_ids, column or "")
+    if kept.corpus is not None and kept.corpus_source == source:
+        return kept.corpus, kept.corpus_title
+    bar = st.empty()
+    corpus = read_corpus(
+        files, column, on_progress=_telling(bar, sum(upload.size for upload in uploads))
+    )
+    bar.empty()
+    title = joined(_names_read([upload.name for upload in uploads], corpus), "files")
+    workspace.update(corpus=corpus, corpus_title=title, corpus_source=source)
+    return corpus, title
+
+
+def joined(names: list[str], noun: str) -> str:
+    """A few names, or the first and how many more there are.
+
+    >>> joined(["a.txt", "b.txt"], "files"), joined(["a", "b", "c", "d"], "files")
+    ('a.txt, b.txt', 'a and 3 more files')
+    """
+    if len(names) <= _MOST_NAMES:
+        return ", ".join(names)
+    return f"{names[0]} and {len(names) - 1} more {noun}"
+
+
+def _forget() -> None:
+    workspace.update(corpus=None, corpus_title="", corpus_source=())
+
+
+def _telling(bar: DeltaGenerator, n_bytes: int) -> Callable[[float], None]:
+    """What draws how far a reading is, once it lasts.
+
+    Where a person has meanwhile taken a file away, or pressed anything else, the drawing ends the
+    reading: Streamlit starts the page anew there.
+    """
+    started = told = time.monotonic()
+
+    def tell(part: float) -> None:
+        nonlocal told
+        now = time.monotonic()
+        seconds = now - started
+        if not part or seconds < _SECONDS_BEFORE_BAR or now - told < _SECONDS_BETWEEN_LOOKS:
+            return
+        told = now
+        megabytes = n_bytes / 1e6
+        bar.progress(
+            min(1.0, part),
+            f"Reading {part * megabytes:,.0f} of {megabytes:,.0f} MB, "
+            f"{part * megabytes / seconds:,.0f} MB a second, "
+            f"{duration(seconds * (1 - part) / part)} left. To stop it, take the file away.",
+        )
+
+    return tell
+
+
+def _names_read(names: list[str], corpus: Corpus) -> list[str]:
+    """The uploads that gave a document; a document's name starts with its file's."""
+    read = [name for name in names if any(d.startswith(name) for d in corpus.names)]
+    return read or names
