@@ -22,7 +22,7 @@ PART ?=
 
 run: .venv/run.stamp
 	$(BIN)/python -m bpe_core.engine.compilation
-	$(BIN)/python -m streamlit run app.py --server.address 127.0.0.1 --server.port $(PORT)
+	$(BIN)/python -m streamlit run serve.py --server.address 127.0.0.1 --server.port $(PORT)
 
 test: lint types browser ranks
 	$(BIN)/python -m bpe_core.engine.compilation

@@ -3,6 +3,7 @@
 import streamlit as st
 
 from ui import frame, workspace
+from ui.warm_up import note_asked
 
 PAGES = {
     "train": st.Page("pages/train.py", title="Train"),
@@ -23,6 +24,7 @@ def root() -> None:
     st.switch_page(PAGES.get(goto, PAGES["train"]), query_params=rest)
 
 
+note_asked()
 st.set_page_config(page_title="BPE Explorer", page_icon=frame.FAVICON, layout="wide")
 frame.settle_memory()
 frame.prepare_engine()

@@ -1,0 +1,41 @@
+"""A server that was made ready before its first visitor has nothing left to import or to count."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+from pathlib import Path
+
+from streamlit.web.server.app_discovery import discover_asgi_app
+
+ROOT = Path(__file__).parents[2]
+
+_FIRST_VISITS = """
+import sys
+from streamlit.testing.v1 import AppTest
+from ui.corpus_summary import pretoken_figures
+from ui.warm_up import ready_rest, ready_train
+
+ready_train()
+ready_rest()
+before = set(sys.modules)
+for page in ("train", "merge_loop"):
+    app = AppTest.from_file("ROOT/app.py", default_timeout=120).run()
+    app.switch_page(f"pages/{page}.py").run()
+    assert not app.exception, app.exception
+ours = ("ui.", "bpe_core.", "plotly.graph_objects", "pandas.core", "numba.core")
+print(sorted(name for name in set(sys.modules) - before if name.startswith(ours)))
+"""
+
+
+def test_first_visits_import_nothing_of_what_was_made_ready() -> None:
+    code = _FIRST_VISITS.replace("ROOT", str(ROOT))
+    result = subprocess.run(
+        [sys.executable, "-c", code], cwd=ROOT, capture_output=True, text=True, check=False
+    )
+    assert result.returncode == 0, result.stderr
+    assert result.stdout.splitlines()[-1] == "[]"
+
+
+def test_the_server_is_found_as_one_by_streamlit() -> None:
+    assert discover_asgi_app(ROOT / "serve.py").import_string == "serve:app"
