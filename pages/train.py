@@ -49,6 +49,8 @@ def start(chosen: ChosenCorpus, config: TrainingConfig) -> None:
 
 def reset() -> None:
     workspace.forget_widgets(corpus_form.KEYS, settings_form.KEYS)
+    for key, value in (corpus_form.FIRST | settings_form.FIRST).items():
+        workspace.set_widget(key, value)
     workspace.update(corpus=None, corpus_title="", corpus_source=())
 
 

@@ -131,7 +131,11 @@ def note_navigation() -> None:
 
 
 def forget_widgets(*prefixes: str) -> None:
-    """Gives the widgets whose keys start with one of these their first values again."""
+    """Gives the widgets whose keys start with one of these their first values again.
+
+    The browser isn't told: of a widget that stays on the page it goes on to show the value that
+    is forgotten here. Set those.
+    """
     for key in [key for key in st.session_state if str(key).startswith(prefixes)]:
         del st.session_state[key]
 
@@ -152,7 +156,7 @@ def copy_widget(source: str, target: str) -> None:
     st.session_state[target] = st.session_state[source]
 
 
-def set_widget(key: str, value: str) -> None:
+def set_widget(key: str, value: str | int) -> None:
     """Gives a widget a value; for callbacks, before the widget is drawn."""
     st.session_state[key] = value
 

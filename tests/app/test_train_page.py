@@ -123,6 +123,16 @@ def test_the_ends_of_the_vocabulary_slider_are_said(open_app: OpenApp) -> None:
     assert [text for text in text_of(app).split("\n") if text in ends] == ends
 
 
+def test_reset_tells_the_browser_what_the_controls_show_again(open_app: OpenApp) -> None:
+    app = choose(open_app(), source="Weighted words", preset="Custom")
+    app.button(key="reset").click().run()
+    assert "= 256 bytes + 1 special + 3,839 merges" in text_of(app)
+    for key, first in (("corpus_source", "Sample"), ("settings_preset", "GPT-2 style")):
+        control = app.segmented_control(key=key)
+        assert control.value == first
+        assert control.proto.set_value, f"{key} goes on to show what was chosen"
+
+
 def test_a_corpus_of_one_byte_has_no_bytes(open_app: OpenApp) -> None:
     app = choose(open_app(), source="Paste")
     app.text_area(key="corpus_pasted").set_value("a").run()

@@ -20,6 +20,12 @@ _HUG_WORDS = "hug 10\npug 5\npun 12\nbun 4\nhugs 5"
 HELD_OUT_PERCENT = 8
 KEYS = "corpus_"
 """What the keys of this form's widgets start with, those of the uploads too."""
+FIRST: dict[str, str | int] = {
+    "corpus_source": _SOURCES[0],
+    "corpus_sample": samples()[0].id,
+    "corpus_held_out": HELD_OUT_PERCENT,
+}
+"""What those of them show first that are on the page at first."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,7 +48,7 @@ def choose_corpus() -> tuple[ChosenCorpus | None, DeltaGenerator]:
     source = st.segmented_control(
         "Where the corpus comes from",
         _SOURCES,
-        default="Sample",
+        default=_SOURCES[0],
         required=True,
         key="corpus_source",
         label_visibility="collapsed",
@@ -109,6 +115,7 @@ def _read(source: str) -> tuple[Corpus, str] | None:
         label_visibility="collapsed",
         persist_state="session",
     )
+    st.markdown(f":gray[:small[{found[sample_id].description}]]")
     with st.spinner("Reading the sample"):
         return load_sample(sample_id), found[sample_id].title
 

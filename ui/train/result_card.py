@@ -12,6 +12,11 @@ from ui.results import run_curves
 from ui.run_store import SAMPLE_RUN_ID, StoredRun
 from ui.stop_reasons import stop_sentence, times
 
+# The link begins where the text above it does.
+_LINK_STYLE = """<style>
+.st-key-result_card [data-testid="stPageLink-NavLink"] { padding-inline: 0; margin-inline: 0; }
+</style>"""
+
 
 def show_result(stored: StoredRun, *, after_failure: bool = False) -> None:
     """Draws a finished run; after a training that failed, as the other run that is open."""
@@ -36,6 +41,7 @@ def show_result(stored: StoredRun, *, after_failure: bool = False) -> None:
             key="result_curve",
         )
         _offer_downloads(stored.id)
+        st.html(_LINK_STYLE)
         st.page_link(
             "pages/merge_loop.py",
             label=":primary[Watch it learn, merge by merge →]",

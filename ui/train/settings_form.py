@@ -17,7 +17,15 @@ from ui.components.pretoken_strip import pretoken_strip
 from ui.corpus_summary import symbols_seen
 from ui.labels import plain_markdown
 
-_PRESETS = ("GPT-2 style", "Classroom", "GPT-4 style", "Custom")
+_PRESETS = {
+    "GPT-2 style": "All 256 bytes, cut as GPT-2 cuts text; ties go to the lower ids, as in Hugging "
+    "Face’s trainer.",
+    "Classroom": "The characters of the corpus and an end-of-word marker, cut at white space; ties "
+    "go to the pair met first.",
+    "GPT-4 style": "As GPT-2 style, but cut as GPT-4 cuts text: numbers by three digits, and line "
+    "ends apart.",
+    "Custom": "Every setting on its own, your own regular expression too.",
+}
 _CLASSROOM = TrainingConfig(
     pretokenizer="whitespace",
     base="characters",
@@ -46,6 +54,8 @@ _SLIDER_STYLE = """<style>
 </style>"""
 KEYS = "settings_"
 """What the keys of this form's widgets start with."""
+FIRST: dict[str, str | int] = {"settings_preset": "GPT-2 style", "settings_byte_size": _BYTE_SIZE}
+"""What those of them show first that are on the page at first."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -67,13 +77,14 @@ def choose_settings(training: Corpus | None) -> TrainingConfig | None:
     st.header("Settings", anchor=False)
     preset = st.segmented_control(
         "Preset",
-        _PRESETS,
+        list(_PRESETS),
         default="GPT-2 style",
         required=True,
         key="settings_preset",
         label_visibility="collapsed",
         persist_state="session",
     )
+    st.markdown(f":gray[:small[{_PRESETS[preset]}]]")
     if preset == "Custom":
         config = _custom_fields()
     elif preset == "Classroom":
@@ -125,36 +136,28 @@ def _choose_size(preset: str, start: _Start) -> int:
         )
     if preset == "Classroom":
         sizes = [start.total + merges for merges in _CLASSROOM_MERGES]
+        first = start.total + _CLASSROOM_MERGE_COUNT
+        # The choices depend on the corpus, and so must the identity of the slider.
+        return _slide(label, sizes, first, key=f"settings_classroom_size_{start.total}")
+    return _slide(label, _BYTE_SIZES, _BYTE_SIZE, key="settings_byte_size")
+
+
+def _slide(label: str, sizes: Sequence[int], first: int, *, key: str) -> int:
+    with st.container(gap=None):
         size = st.select_slider(
             label,
             sizes,
-            start.total + _CLASSROOM_MERGE_COUNT,
+            first,
             format_func=lambda size: f"{size:,}",
-            # The choices depend on the corpus, and so must the identity of the slider.
-            key=f"settings_classroom_size_{start.total}",
+            key=key,
             label_visibility="collapsed",
             persist_state="session",
         )
-        _show_ends(sizes)
-        return size
-    size = st.select_slider(
-        label,
-        _BYTE_SIZES,
-        _BYTE_SIZE,
-        format_func=lambda size: f"{size:,}",
-        key="settings_byte_size",
-        label_visibility="collapsed",
-        persist_state="session",
-    )
-    _show_ends(_BYTE_SIZES)
+        with st.container(horizontal=True):
+            st.markdown(f":gray[:small[{sizes[0]:,}]]", width="content")
+            st.space("stretch")
+            st.markdown(f":gray[:small[{sizes[-1]:,}]]", width="content")
     return size
-
-
-def _show_ends(sizes: Sequence[int]) -> None:
-    with st.container(horizontal=True):
-        st.markdown(f":gray[:small[{sizes[0]:,}]]", width="content")
-        st.space("stretch")
-        st.markdown(f":gray[:small[{sizes[-1]:,}]]", width="content")
 
 
 def _size_sentence(config: TrainingConfig, start: _Start) -> str:
