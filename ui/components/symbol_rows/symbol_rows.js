@@ -16,7 +16,12 @@ export default function ({ data, parentElement }) {
   for (const row of data.rows) {
     const line = addPart(body, "tr", "");
     addPart(line, "th", "", row.label).scope = "row";
-    for (const cell of row.cells) addTiles(addPart(line, "td", ""), cell);
+    row.cells.forEach((cell, place) => {
+      const box = addPart(line, "td", "");
+      // Cells stand under each other where it is narrow: each has its column's name over it.
+      if (data.columns.length > 1) box.dataset.column = data.columns[place];
+      addTiles(box, cell);
+    });
     if (hasNotes) addPart(line, "td", "note", row.note);
   }
   return () => table.remove();
