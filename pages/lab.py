@@ -6,13 +6,15 @@ from bpe_core.errors import BpeError
 from bpe_core.gpt2 import gpt2
 from bpe_core.lab.measurements import MOST_CHARACTERS, N_MERGES, Order
 from bpe_core.tokenizer import Tokenizer
-from ui import charts, frame, lab_charts, lab_words, measurements
+from ui import frame, lab_charts, lab_words, measurements
+from ui.chart_style import CONFIG_WITHOUT_TOOLS
 from ui.choices import choose_one
+from ui.components.chart_pictures import ChartPicture, chart_pictures
 from ui.components.figures import figure_table, verdict
 from ui.components.symbol_rows import symbol_rows
 from ui.lab_card import watch_measurement
 from ui.lab_text import choose_text
-from ui.labels import plain_markdown
+from ui.labels import file_stem, plain_markdown
 from ui.measurements import MeasurementStatus
 from ui.run_store import StoredRun
 
@@ -61,6 +63,11 @@ def show_outcome(status: MeasurementStatus | None, name: str, empty: str) -> boo
     return status.report is not None
 
 
+def offer_png(chart: str, title: str, what: str) -> None:
+    picture = ChartPicture(chart, "PNG", title, what, f"{file_stem(title)}.png")
+    chart_pictures([picture], key=f"{chart}_picture")
+
+
 def encoding_part(
     status: MeasurementStatus | None, text: str, about_text: str, tokenizer: Tokenizer, which: str
 ) -> None:
@@ -95,12 +102,14 @@ def encoding_part(
                 theme=frame.theme_type(),
             ),
             theme=None,
-            config=charts.CONFIG,
+            config=CONFIG_WITHOUT_TOOLS,
             key="encoding_chart",
+            alt="Speed of each encoder in MB/s, as in the table beside.",
         )
         st.markdown(
             ":gray[A hollow dot gave other ids. Each line of the grid is ten times as fast.]"
         )
+        offer_png("encoding_chart", "Speed of encoders in MB/s", status.about)
     with table:
         figure_table(
             ["MB/s", "× hash map", "of the text", "ids"],
@@ -151,8 +160,10 @@ def training_part(status: MeasurementStatus | None, text: str, about_text: str) 
     if not show_outcome(status, "training", empty) or status is None or status.report is None:
         return
     found = status.report.training
-    st.markdown(
-        f":gray[{plain_markdown(status.about, 200)}. {lab_words.training_aside(found, N_MERGES)}]"
+    verdict(
+        lab_words.training_sentence(found),
+        f"{status.about}. {lab_words.training_aside(found, N_MERGES)}",
+        key="training_verdict",
     )
     picture, table = st.columns(2, gap="large")
     with picture:
@@ -161,9 +172,11 @@ def training_part(status: MeasurementStatus | None, text: str, about_text: str) 
                 lab_words.growth_by_name(found), own="Engine", theme=frame.theme_type()
             ),
             theme=None,
-            config=charts.CONFIG,
+            config=CONFIG_WITHOUT_TOOLS,
             key="training_chart",
+            alt="Seconds to train over bytes of text, as in the table beside.",
         )
+        offer_png("training_chart", "Seconds to train over bytes of text", status.about)
     with table:
         columns, rows = lab_words.training_rows(found)
         st.markdown(":gray[Seconds. The dot marks the fastest.]")

@@ -146,6 +146,31 @@ def training_rows(found: Sequence[Grown]) -> tuple[list[str], list[Row]]:
     return [encoder_title(name) for name in names], rows
 
 
+def training_sentence(found: Sequence[Grown]) -> list[tuple[str, bool]]:
+    """What the measurement of trainers says, in pieces, each with whether it is bold."""
+    seconds = {(one.name, one.n_bytes): one.seconds for one in found}
+    last = max((size for name, size in seconds if name == "engine"), default=0)
+    ours, theirs = seconds.get(("engine", last), 0.0), seconds.get(("tokenizers", last), 0.0)
+    if not (ours and theirs):
+        return [("The engine and tokenizers have no size in common.", False)]
+    if ours <= theirs:
+        faster = f"{speed_text(theirs / ours)} times as fast as"
+    else:
+        faster = f"{speed_text(ours / theirs)} times as slow as"
+    pieces = [
+        (f"On {size_text(last)} of text the engine is ", False),
+        (faster, True),
+        (" tokenizers.", False),
+    ]
+    reached = max((size for name, size in seconds if name == "reference"), default=last)
+    if reached < last:
+        pieces += [
+            (" The reference, which counts all anew for each merge, left after ", False),
+            (f"{size_text(reached)}.", True),
+        ]
+    return pieces
+
+
 def training_aside(found: Sequence[Grown], n_merges: int) -> str:
     """Whether the merges were equal, and what the figures hold."""
     unequal = sorted({encoder_title(one.name) for one in found if not one.is_equal})

@@ -58,6 +58,13 @@ def test_trainers_that_left_the_field_have_no_figure() -> None:
         Row("4.0 kB", ("–", "0.020", "0.010 differs"), 2),
     ]
     assert "merges of tokenizers were not" in lab_words.training_aside(found, 500)
+    said = "".join(piece for piece, _ in lab_words.training_sentence(found))
+    assert said == (
+        "On 4.0 kB of text the engine is 2.0 times as slow as tokenizers. The reference, which "
+        "counts all anew for each merge, left after 1.0 kB."
+    )
+    said = "".join(piece for piece, _ in lab_words.training_sentence(found[:1]))
+    assert said == "The engine and tokenizers have no size in common."
     assert lab_words.growth_by_name(found)["Engine"] == ([1_000, 4_000], [0.01, 0.02])
 
 
