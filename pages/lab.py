@@ -7,6 +7,7 @@ from bpe_core.gpt2 import gpt2
 from bpe_core.lab.measurements import MOST_CHARACTERS, N_MERGES, Order
 from bpe_core.tokenizer import Tokenizer
 from ui import frame, lab_charts, lab_words, measurements
+from ui.background import UnknownWorkError
 from ui.chart_style import CONFIG_WITHOUT_TOOLS
 from ui.choices import choose_one
 from ui.components.chart_pictures import ChartPicture, chart_pictures
@@ -30,7 +31,7 @@ def measurements_of_address(*names: str) -> list[MeasurementStatus | None]:
         id = frame.query_text(name)
         try:
             found.append(None if id is None else measurements.manager().status(id))
-        except measurements.MeasurementNotFoundError as error:
+        except UnknownWorkError as error:
             frame.set_query(**{name: None})
             problems.append(str(error))
             found.append(None)
@@ -58,9 +59,9 @@ def show_outcome(status: MeasurementStatus | None, name: str, empty: str) -> boo
         watch_measurement(status.id, key=name)
     elif status.state == "cancelled":
         st.info("The measurement was cancelled. It leaves no figures.")
-    elif status.report is None:
+    elif status.result is None:
         st.error(f"The measurement failed. {plain_markdown(status.problem or '', 600)}")
-    return status.report is not None
+    return status.result is not None
 
 
 def offer_png(chart: str, title: str, what: str) -> None:
@@ -82,9 +83,9 @@ def encoding_part(
         "and their ids compared. One that is too slow gets a part of the text, and the table says "
         "how much."
     )
-    if not show_outcome(status, "encoding", empty) or status is None or status.report is None:
+    if not show_outcome(status, "encoding", empty) or status is None or status.result is None:
         return
-    found = status.report.encoding
+    found = status.result.encoding
     verdict(
         lab_words.encoding_sentence(found),
         f"{status.about}. {lab_words.encoding_aside(found, status.elapsed_seconds)}",
@@ -157,9 +158,9 @@ def training_part(status: MeasurementStatus | None, text: str, about_text: str) 
         "The readable reference, the engine and Hugging Face’s trainer will learn the same "
         f"{N_MERGES:,} merges from longer and longer beginnings of this text."
     )
-    if not show_outcome(status, "training", empty) or status is None or status.report is None:
+    if not show_outcome(status, "training", empty) or status is None or status.result is None:
         return
-    found = status.report.training
+    found = status.result.training
     verdict(
         lab_words.training_sentence(found),
         f"{status.about}. {lab_words.training_aside(found, N_MERGES)}",

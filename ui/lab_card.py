@@ -5,14 +5,13 @@ from __future__ import annotations
 import streamlit as st
 
 from ui import measurements
+from ui.background_card import SECONDS_BETWEEN_LOOKS, pace
 from ui.lab_words import encoder_title
 from ui.labels import plain_markdown
 from ui.measurements import MeasurementStatus
 
-_SECONDS_BETWEEN_LOOKS = 0.5
 
-
-@st.fragment(run_every=_SECONDS_BETWEEN_LOOKS)
+@st.fragment(run_every=SECONDS_BETWEEN_LOOKS)
 def watch_measurement(id: str, *, key: str) -> None:
     """Draws a live measurement anew twice a second, and the whole page once it has ended."""
     status = measurements.manager().status(id)
@@ -25,8 +24,7 @@ def watch_measurement(id: str, *, key: str) -> None:
             st.button(
                 "Cancel", on_click=measurements.manager().cancel, args=(id,), key=f"{key}_cancel"
             )
-        progress = status.progress
-        st.progress(progress.done / progress.of if progress and progress.of else 0.0)
+        st.progress(status.share)
         st.markdown(_sentence(status))
         st.markdown(f":gray[{plain_markdown(status.about, 200)}]")
 
@@ -41,10 +39,6 @@ def _sentence(status: MeasurementStatus) -> str:
     if progress.seconds_compiling is not None:
         seconds = progress.seconds_compiling
         return f"Compiling the engine, once on this machine: {seconds:.0f} s so far."
-    left = status.seconds_left
-    pace = ""
-    if left is not None and status.elapsed_seconds > 0:
-        rate = progress.done / status.elapsed_seconds
-        pace = f", {rate:,.1f} a second, about {left:,.0f} s left"
     name = encoder_title(progress.name)
-    return f"Step {progress.done:,} of {progress.of:,}{pace}. {name and f'Now: {name}.'}"
+    so_far = f"Step {progress.done:,} of {progress.of:,}{pace(status, decimals=1)}."
+    return f"{so_far} {name and f'Now: {name}.'}"

@@ -9,13 +9,8 @@ from collections.abc import Callable, Iterator
 import pytest
 
 from bpe_core.lab.measurements import Order, Progress
-from ui.measurements import (
-    MOST_WAITING,
-    MeasurementManager,
-    MeasurementNotFoundError,
-    MeasurementStatus,
-    TooManyMeasurementsError,
-)
+from ui.background import TooMuchWorkError, UnknownWorkError
+from ui.measurements import MOST_WAITING, MeasurementManager, MeasurementStatus
 
 ORDER = Order("training", "hug hugs " * 10)
 SAYS_PROGRESS = (
@@ -60,8 +55,8 @@ def test_a_measurement_ends_with_a_report(managers: Callable[..., MeasurementMan
     manager = managers()
     status = wait(manager, manager.submit(ORDER, about="hugs"), has_ended)
     assert (status.state, status.about, status.problem) == ("finished", "hugs", None)
-    assert status.report is not None
-    assert {point.name for point in status.report.training} == {
+    assert status.result is not None
+    assert {point.name for point in status.result.training} == {
         "reference",
         "engine",
         "tokenizers",
@@ -132,11 +127,11 @@ def test_a_process_that_cannot_start_is_said() -> None:
 
 def test_an_unknown_id_and_too_many_are_said(managers: Callable[..., MeasurementManager]) -> None:
     manager = managers(WAITS)
-    with pytest.raises(MeasurementNotFoundError):
+    with pytest.raises(UnknownWorkError):
         manager.status("x")
     first = manager.submit(ORDER, about="")
     wait(manager, first, lambda status: status.state == "running")
     for _ in range(MOST_WAITING):
         manager.submit(ORDER, about="")
-    with pytest.raises(TooManyMeasurementsError):
+    with pytest.raises(TooMuchWorkError):
         manager.submit(ORDER, about="")

@@ -1,0 +1,166 @@
+"""Work in the background: shared by its name, told how far it is, cancelled, forgotten, failed."""
+
+from __future__ import annotations
+
+import logging
+import time
+from collections.abc import Callable, Iterator
+from threading import Event
+
+import pytest
+
+from bpe_core.errors import ConfigError
+from bpe_core.gpt2 import gpt2
+from bpe_core.vocabulary.reachability import find_unreachable
+from ui.background import (
+    Background,
+    Progress,
+    Status,
+    Task,
+    TooMuchWorkError,
+    UnknownWorkError,
+    stop_of,
+)
+
+Made = Background[Progress, str]
+
+
+@pytest.fixture
+def background() -> Iterator[Made]:
+    made = Made("test", most_waiting=2, most_remembered=4)
+    yield made
+    made.close()
+
+
+def wait(
+    background: Made, id: str, reached: Callable[[Status[Progress, str]], bool]
+) -> Status[Progress, str]:
+    deadline = time.monotonic() + 60
+    while not reached(status := background.status(id)):
+        assert time.monotonic() < deadline, f"still {status.state}"
+        time.sleep(0.005)
+    return status
+
+
+def has_ended(status: Status[Progress, str]) -> bool:
+    return not status.is_live
+
+
+def until_cancelled(task: Task[Progress]) -> str | None:
+    should_stop = stop_of(task)
+    ended = Event()
+    task.on_cancel(ended.set)
+    assert not should_stop(1, 4)
+    assert ended.wait(60)
+    return None if should_stop(2, 4) else "done"
+
+
+def at_once(_task: Task[Progress]) -> str:
+    return "done"
+
+
+def test_work_of_one_name_is_done_once(background: Made) -> None:
+    times: list[int] = []
+
+    def work(_task: Task[Progress]) -> str:
+        times.append(1)
+        return "done"
+
+    for _ in range(3):
+        background.begin("a", work)
+    assert wait(background, "a", has_ended).result == "done"
+    background.begin("a", work)
+    assert times == [1]
+
+
+def test_what_is_short_is_done_on_return_though_others_wait(background: Made) -> None:
+    background.begin("long", until_cancelled)
+    background.begin("short", at_once, is_short=True, about="hugs")
+    status = background.status("short")
+    assert (status.state, status.result, status.about) == ("finished", "done", "hugs")
+
+
+def test_it_tells_how_far_it_is_and_is_cancelled(background: Made) -> None:
+    background.begin("a", until_cancelled)
+    status = wait(background, "a", lambda status: status.progress is not None)
+    assert (status.progress, status.share) == (Progress(1, 4), 0.25)
+    assert status.seconds_left == pytest.approx(status.elapsed_seconds * 3)
+    background.cancel("a")
+    status = wait(background, "a", has_ended)
+    assert (status.state, status.result, status.problem) == ("cancelled", None, None)
+    # Asked for again it is still the one that was cancelled, until it is forgotten.
+    background.begin("a", at_once)
+    assert background.status("a").state == "cancelled"
+    background.forget("a")
+    background.begin("a", at_once)
+    assert wait(background, "a", has_ended).result == "done"
+
+
+def test_what_waits_and_is_cancelled_never_begins(background: Made) -> None:
+    background.begin("a", until_cancelled)
+    background.begin("b", at_once)
+    assert background.status("b").n_ahead == 1
+    background.cancel("b")
+    assert background.status("b").state == "cancelled"
+    background.forget("a")
+    background.begin("c", at_once)
+    assert wait(background, "c", has_ended).result == "done"
+    assert background.status("b").result is None
+
+
+def test_too_many_may_not_wait_and_the_oldest_that_ended_are_forgotten(background: Made) -> None:
+    background.begin("a", until_cancelled)
+    wait(background, "a", lambda status: status.state == "running")
+    background.begin("b", at_once)
+    background.begin("c", at_once)
+    with pytest.raises(TooMuchWorkError, match="2 others are waiting"):
+        background.begin("d", at_once)
+    with pytest.raises(UnknownWorkError):
+        background.status("d")
+    background.cancel("a")
+    wait(background, "c", has_ended)
+    for id in "efg":
+        background.begin(id, at_once, is_short=True)
+    with pytest.raises(UnknownWorkError):
+        background.status("a")
+    assert background.status("g").result == "done"
+
+
+def test_a_foreseen_error_is_told_and_an_unforeseen_one_is_logged_without_its_words(
+    background: Made, caplog: pytest.LogCaptureFixture
+) -> None:
+    def foreseen(_task: Task[Progress]) -> str:
+        raise ConfigError("too small")
+
+    typed = "".join(["sec", "ret"])
+
+    def unforeseen(_task: Task[Progress]) -> str:
+        raise ValueError(typed)
+
+    background.begin("a", foreseen, is_short=True)
+    assert background.status("a").problem == "too small"
+    with caplog.at_level(logging.ERROR):
+        background.begin("b", unforeseen, is_short=True)
+    status = background.status("b")
+    assert (status.state, status.result) == ("failed", None)
+    assert status.problem == "It stopped on an error of the app (ValueError)."
+    assert "unforeseen" in caplog.text
+    assert typed not in caplog.text
+
+
+def test_closing_ends_what_goes_on_and_what_waits() -> None:
+    background = Made("test", most_waiting=2, most_remembered=4)
+    background.begin("a", until_cancelled)
+    background.begin("b", at_once)
+    background.close()
+    assert [wait(background, id, has_ended).state for id in "ab"] == ["cancelled", "cancelled"]
+
+
+def test_a_search_for_unreachable_tokens_tells_how_far_it_is() -> None:
+    task: Task[Progress] = Task()
+    tokenizer = gpt2().truncated(500)
+    assert find_unreachable(tokenizer, (), stop_of(task)) is not None
+    assert task.progress is not None
+    assert (task.progress.done > 0, task.progress.of) == (True, tokenizer.vocab_size - 1)
+    task.cancel()
+    assert find_unreachable(tokenizer, (), stop_of(task)) is None

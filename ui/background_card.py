@@ -1,0 +1,55 @@
+"""A piece of work in the background while one waits for it: how far, how fast, how to stop it."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import streamlit as st
+
+from ui.background import Background, Status
+from ui.labels import plain_markdown
+
+SECONDS_BETWEEN_LOOKS = 0.5
+
+
+@st.fragment(run_every=SECONDS_BETWEEN_LOOKS)
+def watch_work(background: Background[Any, Any], id: str, what: str, *, key: str) -> None:
+    """Draws live work anew twice a second, and the whole page once it has ended.
+
+    `what` says what is counted as done, such as "Characters".
+    """
+    status = background.status(id)
+    if not status.is_live:
+        st.rerun()
+    with st.container(horizontal=True, vertical_alignment="center", key=f"{key}_watched"):
+        st.progress(status.share, f"{what}: {_how_far(status)}")
+        st.button("Cancel", on_click=background.cancel, args=(id,), key=f"{key}_cancel")
+
+
+def show_ended(
+    background: Background[Any, Any], status: Status[Any, Any], what: str, *, key: str
+) -> None:
+    """Says of work without a result that it was cancelled or failed, and lets one begin it anew."""
+    if status.problem is not None:
+        st.error(plain_markdown(f"The {what} failed. {status.problem}", 600))
+    with st.container(horizontal=True, vertical_alignment="center"):
+        if status.problem is None:
+            st.markdown(f":gray[The {what} was cancelled.]", width="content")
+        st.button("Begin again", on_click=background.forget, args=(status.id,), key=f"{key}_again")
+
+
+def _how_far(status: Status[Any, Any]) -> str:
+    if status.state == "queued":
+        return "waiting for another visitor’s"
+    if status.progress is None:
+        return "beginning"
+    return f"{status.progress.done:,} of {status.progress.of:,}{pace(status)}"
+
+
+def pace(status: Status[Any, Any], decimals: int = 0) -> str:
+    """How fast work is and how long it will take, for a sentence; empty before one can tell."""
+    left = status.seconds_left
+    if left is None or status.progress is None or status.elapsed_seconds <= 0:
+        return ""
+    rate = status.progress.done / status.elapsed_seconds
+    return f", {rate:,.{decimals}f} a second, about {left:,.0f} s left"
