@@ -5,17 +5,21 @@ from functools import partial
 import streamlit as st
 
 from bpe_core.errors import BpeError
-from bpe_core.tokenizer import Tokenizer
-from ui import charts, frame, workspace
+from bpe_core.vocabulary.reachability import Reachability
+from ui import frame, workspace
+from ui.background import Progress, Status
+from ui.background_card import show_ended, watch_work
+from ui.chart_style import CONFIG_WITHOUT_TOOLS
 from ui.choices import choose_one
+from ui.components.chart_pictures import ChartPicture, chart_pictures
 from ui.components.figures import verdict
 from ui.components.vocabulary import finding_list, prefix_walk, token_card, token_table
-from ui.labels import plain_markdown
+from ui.labels import file_stem, plain_markdown
 from ui.run_store import StoredRun
-from ui.vocabulary import pictures, reach
+from ui.vocabulary import pictures, work
 from ui.vocabulary.charts import field_of_bar, length_bars
 from ui.vocabulary.choice import choose_what
-from ui.vocabulary.looks import Looked
+from ui.vocabulary.looks import Looked, look_at
 from ui.vocabulary.pruning_card import show_pruning
 from ui.vocabulary.search import FIELDS, LONGEST_SEARCH, Record, lengths_of, record_of
 
@@ -78,36 +82,19 @@ def prefix_of_address() -> bytes:
         return b""
 
 
-@st.fragment(run_every=0.5)
-def watch_search(tokenizer: Tokenizer) -> None:
-    """Draws a search that goes on anew twice a second, and the whole page once it has ended."""
-    search = reach.manager().search(tokenizer)
-    if not search.is_live:
-        st.rerun()
-    with st.container(horizontal=True, vertical_alignment="center"):
-        share = search.done / search.of if search.of else 0.0
-        st.progress(share, f"Unreachable ones: {search.done:,} of {search.of:,} looked at")
-        st.button("Cancel", on_click=search.is_cancelled.set, key="cancel_search")
-
-
-def draw_search(tokenizer: Tokenizer) -> None:
-    search = reach.manager().search(tokenizer)
-    if search.problem is not None:
-        raise search.problem
-    if search.is_live:
-        watch_search(tokenizer)
-    elif search.found is None:
-        with st.container(horizontal=True, vertical_alignment="center"):
-            st.markdown(":gray[The search for unreachable tokens was cancelled.]", width="content")
-            st.button(
-                "Search", on_click=reach.manager().forget, args=(tokenizer,), key="start_search"
-            )
+def draw_search(status: Status[Progress, Reachability]) -> None:
+    if status.is_live:
+        watch_work(work.searches(), status.id, "Unreachable ones: looked at", key="search")
+    elif status.result is None:
+        show_ended(work.searches(), status, "search for unreachable tokens", key="search")
 
 
 @st.fragment
 def look_around(looked: Looked) -> None:
     """Draws findings, lengths, table or trie, and the token that is open."""
-    record, reachability = search_of_address(), reach.manager().search(looked.tokenizer).found
+    record = search_of_address()
+    search = None if looked.tokenizer is None else work.search(looked.tokenizer)
+    reachability = None if search is None else search.result
     findings, lengths = st.columns(2, gap="large")
     with findings:
         st.header("What they are worth", anchor=False)
@@ -120,13 +107,19 @@ def look_around(looked: Looked) -> None:
             key="findings",
             on_chosen=partial(choose_finding, "findings"),
         )
-        draw_search(looked.tokenizer)
+        if search is None:
+            st.markdown(
+                ":gray[No merges are known: another library encodes. So no token is told from "
+                "those it is made of, nor which of them no text encodes to.]"
+            )
+        else:
+            draw_search(search)
     with lengths:
         draw_lengths(looked, record)
     st.divider()
     st.header("The tokens", anchor=False)
     opened = frame.query_int("token", -1, 0, 2**31)
-    if opened not in looked.tokenizer.vocab:
+    if opened not in looked.encoder.vocab:
         opened = looked.first_token
     left, right = st.columns([3, 2], gap="large")
     with left:
@@ -170,15 +163,30 @@ def draw_lengths(looked: Looked, record: Record) -> None:
         on_select=partial(choose_length, key, kinds.shape[1]),
         selection_mode="points",
         theme=None,
-        config=charts.CONFIG,
+        config=CONFIG_WITHOUT_TOOLS,
         alt=f"Tokens by length, from 1 to {kinds.shape[1] - 1} bytes.",
     )
+    picture = ChartPicture(
+        key,
+        "PNG",
+        "Tokens by length in bytes",
+        looked.name,
+        f"{file_stem(looked.name)}-lengths.png",
+    )
+    chart_pictures([picture], key="lengths_picture")
 
 
 def draw_vocabulary(stored: StoredRun) -> None:
-    looked = choose_what(stored)
+    name, encoder, text = choose_what(stored)
+    counting = work.count(encoder, text)
+    looked = look_at(name, encoder, text, counting.result)
     sentence, aside = pictures.leading_sentence(looked)
     verdict(sentence, aside, key="vocabulary_verdict")
+    if counting.is_live:
+        unit = "Words" if text.corpus is not None and text.corpus.word_counts else "Characters"
+        watch_work(work.counts(), counting.id, f"{unit} counted", key="counting")
+    elif counting.result is None:
+        show_ended(work.counts(), counting, "counting of uses", key="counting")
     st.space("small")
     look_around(looked)
     st.divider()

@@ -12,7 +12,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from itertools import pairwise
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, overload
 
 import numpy as np
 from numpy.typing import NDArray
@@ -21,13 +21,16 @@ from bpe_core.counting import count_pretokens
 from bpe_core.encoding import merge_symbols
 from bpe_core.layout import lay_out_pretokens
 from bpe_core.token_curves import count_ids
+from bpe_core.tokenizer import Tokenizer
 from bpe_core.types import PretokenCounts, read_only
-from bpe_core.vocabulary.reachability import is_partial_utf8
+from bpe_core.vocabulary.reachability import ShouldStop, is_partial_utf8
 
 if TYPE_CHECKING:
     from bpe_core.corpus import Corpus
+    from bpe_core.encoders import Encoder
     from bpe_core.runs import TrainingRun
-    from bpe_core.tokenizer import Tokenizer
+
+_WORDS_BETWEEN_LOOKS = 512
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -46,11 +49,22 @@ class Audit:
     """Those whose bytes are no whole characters."""
 
 
-def count_uses(tokenizer: Tokenizer, pretokens: PretokenCounts) -> NDArray[np.int64]:
+@overload
+def count_uses(tokenizer: Tokenizer, pretokens: PretokenCounts) -> NDArray[np.int64]: ...
+@overload
+def count_uses(
+    tokenizer: Tokenizer, pretokens: PretokenCounts, should_stop: ShouldStop | None
+) -> NDArray[np.int64] | None: ...
+
+
+def count_uses(
+    tokenizer: Tokenizer, pretokens: PretokenCounts, should_stop: ShouldStop | None = None
+) -> NDArray[np.int64] | None:
     """Count how often each id stands in the encoding of pre-tokens: int64[largest id + 1].
 
     The pre-tokens are taken as they are, so they should be those that the tokenizer's own
     pre-tokenizer makes. Where the alphabet lacks a symbol, no merge reaches over the gap.
+    `should_stop` is told how many are done; where it comes to say True, there is no result.
 
     >>> from bpe_core.gpt2 import gpt2
     >>> uses = count_uses(gpt2(), PretokenCounts((b"the", b" the"), np.array([2, 5])))
@@ -65,7 +79,10 @@ def count_uses(tokenizer: Tokenizer, pretokens: PretokenCounts) -> NDArray[np.in
     ids: list[int] = layout.ids.tolist()
     weights: list[int] = layout.weights.tolist()
     uses = [0] * (max(tokenizer.vocab) + 1)
-    for gap, end in pairwise(np.flatnonzero(layout.ids < 0).tolist()):
+    gaps: list[int] = np.flatnonzero(layout.ids < 0).tolist()
+    for done, (gap, end) in enumerate(pairwise(gaps)):
+        if done % _WORDS_BETWEEN_LOOKS == 0 and should_stop and should_stop(done, len(gaps) - 1):
+            return None
         if end == gap + 2:
             uses[ids[gap + 1]] += weights[gap + 1]
         elif end > gap + 1:
@@ -74,11 +91,23 @@ def count_uses(tokenizer: Tokenizer, pretokens: PretokenCounts) -> NDArray[np.in
     return np.array(uses, np.int64)
 
 
-def uses_in_corpus(tokenizer: Tokenizer, corpus: Corpus) -> NDArray[np.int64]:
+@overload
+def uses_in_corpus(tokenizer: Encoder, corpus: Corpus) -> NDArray[np.int64]: ...
+@overload
+def uses_in_corpus(
+    tokenizer: Encoder, corpus: Corpus, should_stop: ShouldStop | None
+) -> NDArray[np.int64] | None: ...
+
+
+def uses_in_corpus(
+    tokenizer: Encoder, corpus: Corpus, should_stop: ShouldStop | None = None
+) -> NDArray[np.int64] | None:
     """Count how often each id stands in the encoding of a corpus: int64[largest id + 1].
 
     Documents are cut by the tokenizer's own pre-tokenizer, words with counts are pre-tokens as they
-    are. Special tokens are read as text, and what the alphabet lacks is in no token.
+    are; where another library encodes, they are texts. Special tokens are read as text, and what
+    the alphabet lacks is in no token. `should_stop` is told how many of the corpus' characters are
+    done, of documents, or of its different words; where it comes to say True, there is no result.
 
     >>> from bpe_core.corpus import Corpus
     >>> from bpe_core.gpt2 import gpt2
@@ -86,9 +115,27 @@ def uses_in_corpus(tokenizer: Tokenizer, corpus: Corpus) -> NDArray[np.int64]:
     >>> {gpt2().vocab[id]: int(uses[id]) for id in np.flatnonzero(uses)}
     {b' the': 1, b'the': 2}
     """
+    uses = np.zeros(max(tokenizer.vocab) + 1, np.int64)
+    done = 0
     if corpus.word_counts is not None:
-        return count_uses(tokenizer, count_pretokens(corpus, tokenizer.pretokenizer))
-    return count_ids(tokenizer, corpus.documents)
+        counts = corpus.word_counts
+        if isinstance(tokenizer, Tokenizer):
+            pretokens = count_pretokens(corpus, tokenizer.pretokenizer)
+            return count_uses(tokenizer, pretokens, should_stop)
+        for done, (word, count) in enumerate(counts.items()):
+            if done % _WORDS_BETWEEN_LOOKS == 0 and should_stop and should_stop(done, len(counts)):
+                return None
+            np.add.at(uses, tokenizer.encode(word), count)
+        return uses
+    for document in corpus.documents:
+        if should_stop is not None and should_stop(done, corpus.n_characters):
+            return None
+        if isinstance(tokenizer, Tokenizer):
+            uses += count_ids(tokenizer, [document])
+        else:
+            uses += np.bincount(tokenizer.encode(document), minlength=len(uses))
+        done += len(document)
+    return uses
 
 
 def uses_in_run(run: TrainingRun) -> NDArray[np.int64]:
@@ -112,11 +159,12 @@ def uses_in_run(run: TrainingRun) -> NDArray[np.int64]:
     return uses
 
 
-def audit(tokenizer: Tokenizer, uses: NDArray[np.int64]) -> Audit:
+def audit(tokenizer: Encoder, uses: NDArray[np.int64]) -> Audit:
     """Sort a tokenizer's tokens by what they are worth, from how often each is used on a corpus.
 
-    `uses` is int64[largest id + 1], as `count_uses` gives it. Which tokens no text at all uses is
-    another question, which `reachability.find_unreachable` answers.
+    `uses` is int64[largest id + 1], as `count_uses` gives it. Without merges there is no scaffold.
+    Which tokens no text at all uses is another question, which `reachability.find_unreachable`
+    answers.
 
     >>> from bpe_core.tokenizer import Tokenizer
     >>> tokenizer = Tokenizer(
@@ -131,16 +179,15 @@ def audit(tokenizer: Tokenizer, uses: NDArray[np.int64]) -> Audit:
     special = set(tokenizer.special_tokens.values())
     ids = sorted(id for id in tokenizer.vocab if id not in special)
     used = {id for id in ids if uses[id]}
-    needed = with_parts(tokenizer, used)
+    needed = with_parts(tokenizer, used) if isinstance(tokenizer, Tokenizer) else used
+    marker = tokenizer.end_of_word_id if isinstance(tokenizer, Tokenizer) else None
     never_used = tuple(id for id in ids if id not in used)
     return Audit(
         uses=read_only(uses),
         never_used=never_used,
         scaffolds=tuple(id for id in never_used if id in needed),
         partial_utf8=tuple(
-            id
-            for id in ids
-            if id != tokenizer.end_of_word_id and is_partial_utf8(tokenizer.vocab[id])
+            id for id in ids if id != marker and is_partial_utf8(tokenizer.vocab[id])
         ),
     )
 

@@ -14,12 +14,13 @@ from numpy.typing import NDArray
 
 from bpe_core.errors import PatternTimeoutError, SearchError
 from bpe_core.pretokenizers import compile_pattern
+from bpe_core.tokenizer import Tokenizer
 from bpe_core.types import read_only
 from bpe_core.unicode.kinds import script_of
 from bpe_core.vocabulary.reachability import is_partial_utf8
 
 if TYPE_CHECKING:
-    from bpe_core.tokenizer import Tokenizer
+    from bpe_core.encoders import Encoder
 
 SearchBy = Literal["text", "bytes", "regex"]
 SortBy = Literal["id", "length", "use"]
@@ -69,8 +70,11 @@ class Vocabulary:
     ([41130, 46292], b' hugged')
     """
 
-    def __init__(self, tokenizer: Tokenizer, uses: NDArray[np.int64] | None = None) -> None:
-        """Lay a tokenizer out; `uses` is int64[largest id + 1], all 0 where it is None."""
+    def __init__(self, tokenizer: Encoder, uses: NDArray[np.int64] | None = None) -> None:
+        """Lay a tokenizer out; `uses` is int64[largest id + 1], all 0 where it is None.
+
+        Where another library encodes, no merge is known: none makes a token or takes one.
+        """
         vocab = tokenizer.vocab
         ids = sorted(vocab)
         special = set(tokenizer.special_tokens.values())
@@ -90,10 +94,11 @@ class Vocabulary:
         """bool[n]: bytes that are no whole characters."""
         self.special = read_only(np.array([id in special for id in ids], np.bool_))
         """bool[n]"""
-        ranks = {merge.id: merge.rank for merge in reversed(tokenizer.merges)}
+        merges = tokenizer.merges if isinstance(tokenizer, Tokenizer) else ()
+        ranks = {merge.id: merge.rank for merge in reversed(merges)}
         self.ranks = read_only(np.array([ranks.get(id, -1) for id in ids], np.int64))
         """int64[n]: the rank of the merge that first makes a token; -1 where none does."""
-        parts = [part for merge in tokenizer.merges for part in merge.pair]
+        parts = np.array([part for merge in merges for part in merge.pair], np.int64)
         self.n_built_on = read_only(np.bincount(parts, minlength=ids[-1] + 1)[self.ids])
         """int64[n]: how many merges take a token as a part."""
 

@@ -10,7 +10,7 @@ import streamlit as st
 from streamlit.testing.v1 import AppTest
 
 from ui import jobs, measurements
-from ui.vocabulary import reach
+from ui.vocabulary import work
 
 ROOT = Path(__file__).parent.parent.parent
 LONGEST_RUN_SECONDS = 60
@@ -31,5 +31,6 @@ def open_app(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Callab
     yield opened
     jobs.manager().close()
     measurements.manager().close()
-    reach.manager().close()
+    for background in (work.searches(), work.counts(), work.previews()):
+        background.close()
     st.cache_resource.clear()

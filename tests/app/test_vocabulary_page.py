@@ -4,13 +4,19 @@ from __future__ import annotations
 
 import json
 import time
+from collections import Counter
 from collections.abc import Callable
+from threading import Event
 from typing import Any
 
+import numpy as np
 import pytest
+import tokenizers
 from streamlit.testing.v1 import AppTest
 
 from bpe_core.corpus import Corpus
+from bpe_core.encoders import NamedEncoder
+from bpe_core.foreign import ForeignTokenizer
 from bpe_core.gpt2 import gpt2
 from bpe_core.training import train
 from bpe_core.types import TrainingConfig
@@ -18,8 +24,13 @@ from bpe_core.vocabulary.audit import audit, uses_in_corpus, uses_in_run
 from bpe_core.vocabulary.pruning import prune
 from bpe_core.vocabulary.reachability import find_unreachable
 from bpe_core.vocabulary.table import Query, Vocabulary
+from tests.foreign_models import described, unigram, word_piece
+from ui.background import Status
+from ui.compare.shelf import file_key
 from ui.run_store import SAMPLE_RUN_ID, load_run, store_run
-from ui.vocabulary import reach
+from ui.vocabulary import work
+from ui.vocabulary.texts import held_out_text
+from ui.workspace import Workspace
 
 OpenApp = Callable[..., AppTest]
 HOSTILE = [
@@ -155,22 +166,94 @@ def test_the_search_for_unreachable_tokens_of_a_large_vocabulary_ends_or_is_canc
     open_app: OpenApp,
 ) -> None:
     app = open_app("vocabulary", vocabulary_of="GPT-2")
-    manager = reach.manager()
-    deadline = time.monotonic() + 60
-    while manager.search(gpt2()).is_live:
-        assert time.monotonic() < deadline
-        time.sleep(0.05)
+    wait_for(lambda: work.search(gpt2()))
     app.run()
     found = {one["key"]: one["n"] for one in sent(app, "chosen")["findings"]}
     assert found["unreachable"] == len(find_unreachable(gpt2()).unreachable)
-    manager.forget(gpt2())
-    manager.search(gpt2()).is_cancelled.set()
+    work.searches().forget(gpt2().fingerprint)
+    work.search(gpt2())
+    work.searches().cancel(gpt2().fingerprint)
+    wait_for(lambda: work.search(gpt2()))
     app.run()
     assert any("was cancelled" in markdown.value for markdown in app.markdown)
     assert {one["key"]: one["n"] for one in sent(app, "chosen")["findings"]}["unreachable"] is None
-    next(button for button in app.button if button.label == "Search").click().run()
+    next(button for button in app.button if button.label == "Begin again").click().run()
     assert not app.exception
     assert not any("was cancelled" in markdown.value for markdown in app.markdown)
+
+
+def wait_for(ask: Callable[[], Status[Any, Any]]) -> None:
+    deadline = time.monotonic() + 60
+    while ask().is_live:
+        assert time.monotonic() < deadline
+        time.sleep(0.02)
+
+
+def test_the_tokens_can_be_looked_at_before_their_uses_are_counted_and_without(
+    open_app: OpenApp, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(work, "FEW_BYTES", 0)
+    go_on = Event()
+
+    def counted(*_: object) -> None:
+        assert go_on.wait(60)
+
+    with monkeypatch.context() as patched:
+        patched.setattr(work, "uses_in_corpus", counted)
+        app = open_app("vocabulary", uses_on="Held-out text", find=" the")
+        assert not app.exception
+        assert [row["uses"] for row in sent(app, "asked")["rows"]] != []
+        assert {row["uses"] for row in sent(app, "asked")["rows"]} == {None}
+        findings = {one["key"]: one["n"] for one in sent(app, "chosen")["findings"]}
+        assert (findings["never"], findings["scaffolds"]) == (None, None)
+        assert findings["partial"]
+        button = next(button for button in app.button if button.label == "Cancel")
+        button.click().run()
+        go_on.set()
+        stored = load_run(SAMPLE_RUN_ID)
+        text = held_out_text(stored)
+        assert text is not None
+        wait_for(lambda: work.count(stored.run.tokenizer, text))
+        app.run()
+        assert any("counting of uses was cancelled" in one.value for one in app.markdown)
+    next(button for button in app.button if button.label == "Begin again").click().run()
+    wait_for(lambda: work.count(stored.run.tokenizer, text))
+    app.run()
+    uses = uses_in_corpus(stored.run.tokenizer, stored.held_out)
+    rows = sent(app, "asked")["rows"]
+    assert [row["uses"] for row in rows] == [uses[row["id"]] for row in rows]
+    assert not app.exception
+
+
+@pytest.mark.parametrize("make", [word_piece, unigram])
+@pytest.mark.parametrize("view", ["Table", "Trie"])
+def test_a_tokenizer_without_merges_has_its_table_its_trie_and_its_uses(
+    open_app: OpenApp, make: Callable[[], tokenizers.Tokenizer], view: str
+) -> None:
+    foreign = ForeignTokenizer(described(make()))
+    app = open_app("vocabulary", seen_as=view)
+    app.session_state["workspace"] = Workspace(
+        shelf=("gpt2", file_key(NamedEncoder("<b>other", foreign))),
+        shelf_files=(NamedEncoder("<b>other", foreign),),
+    )
+    app.run()
+    app.segmented_control(key="vocabulary_of").set_value("<b>other").run()
+    assert not app.exception
+    assert not app.error
+    assert [one["key"] for one in sent(app, "chosen")["findings"]] == ["never", "partial"]
+    card = sent(app, "tree")
+    assert (card["tree"], card["built"], card["built_sentence"]) == ([], [], "")
+    assert any(foreign.model in value for _, value in card["facts"])
+    assert any("merges are known can be made smaller" in one.value for one in app.markdown)
+    if view == "Table":
+        table = sent(app, "asked")
+        assert not table["has_merges"]
+        assert {row["kind"] for row in table["rows"]} == {"token", "special"}
+        text = load_run(SAMPLE_RUN_ID).held_out
+        uses = uses_in_corpus(foreign, text)
+        expected = Counter(id for document in text.documents for id in foreign.encode(document))
+        assert {id: int(uses[id]) for id in np.flatnonzero(uses).tolist()} == expected
+        assert [row["uses"] for row in table["rows"]] == [uses[row["id"]] for row in table["rows"]]
 
 
 def test_a_node_of_the_trie_has_the_tokens_that_begin_so(open_app: OpenApp) -> None:

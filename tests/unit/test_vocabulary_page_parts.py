@@ -1,8 +1,7 @@
-"""Parts of the Vocabulary page: addresses and searches, the chart of lengths, the long search."""
+"""Parts of the Vocabulary page: addresses and searches, and the chart of lengths."""
 
 from __future__ import annotations
 
-import threading
 from typing import Any
 
 import numpy as np
@@ -11,10 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from bpe_core.gpt2 import gpt2
-from bpe_core.tokenizer import Tokenizer
-from bpe_core.vocabulary.reachability import Reachability, find_unreachable
 from bpe_core.vocabulary.table import Query, Vocabulary
-from ui.vocabulary import reach
 from ui.vocabulary.charts import field_of_bar, length_bars
 from ui.vocabulary.search import FIELDS, lengths_of, query_of, record_of
 
@@ -72,55 +68,3 @@ def test_kinds_of_length_differ_by_more_than_colour() -> None:
     looks = {(bar.marker.pattern.shape, bar.marker.color) for bar in bars}
     assert len(looks) == 3
     assert bars[2].marker.pattern.shape == "/"
-
-
-def large_tokenizer() -> Tokenizer:
-    assert gpt2().vocab_size > reach.FEW_TOKENS
-    return gpt2()
-
-
-def test_a_long_search_goes_on_aside_is_shared_and_ends() -> None:
-    manager = reach.ReachManager()
-    first, second = manager.search(large_tokenizer()), manager.search(large_tokenizer())
-    assert first is second
-    manager.close_when_done()
-    assert first.found is not None
-    assert first.found.unreachable == find_unreachable(gpt2()).unreachable
-    assert (first.done > 0, first.of) == (True, 50_256)
-
-
-def test_a_long_search_is_cancelled_and_begun_again(monkeypatch: pytest.MonkeyPatch) -> None:
-    asked, go_on = threading.Event(), threading.Event()
-
-    def search_until_stopped(
-        _tokenizer: Tokenizer, _known: tuple[int, ...], should_stop: reach.ShouldStop
-    ) -> Reachability | None:
-        asked.set()
-        go_on.wait(60)
-        return None if should_stop(1, 2) else Reachability({}, ())
-
-    monkeypatch.setattr(reach, "find_unreachable", search_until_stopped)
-    manager = reach.ReachManager()
-    search = manager.search(large_tokenizer())
-    assert asked.wait(60)
-    assert search.is_live
-    search.is_cancelled.set()
-    assert not search.is_live
-    go_on.set()
-    manager.forget(large_tokenizer())
-    again = manager.search(large_tokenizer())
-    assert again is not search
-    manager.close_when_done()
-    assert (search.found, again.found) == (None, Reachability({}, ()))
-
-
-def test_what_goes_wrong_in_a_search_is_kept_for_the_page(monkeypatch: pytest.MonkeyPatch) -> None:
-    def fail(*_: object) -> None:
-        raise ValueError("out of order")
-
-    monkeypatch.setattr(reach, "find_unreachable", fail)
-    manager = reach.ReachManager()
-    search = manager.search(large_tokenizer())
-    manager.close_when_done()
-    assert str(search.problem) == "out of order"
-    assert not search.is_live

@@ -8,16 +8,16 @@ import streamlit as st
 
 from bpe_core.corpora.samples import samples
 from bpe_core.corpus import Corpus
+from bpe_core.encoders import Encoder
 from bpe_core.gpt2 import gpt2
-from bpe_core.tokenizer import Tokenizer
 from ui import workspace
 from ui.choices import choose_one
 from ui.compare import shelf
 from ui.labels import plain_markdown
 from ui.own_text import own_text, text_field
 from ui.run_store import StoredRun
-from ui.vocabulary import looks
-from ui.vocabulary.looks import CountedText, Looked
+from ui.vocabulary.looks import sample_corpus
+from ui.vocabulary.texts import CountedText, held_out_text, training_text
 
 YOURS: Final = "Your tokenizer"
 GPT2: Final = "GPT-2"
@@ -28,8 +28,8 @@ _FIRST_TEXT: Final = "Write or paste a text here, and see which tokens it uses."
 _SAMPLES: Final = ("python-reference", "python-library", "multilingual")
 
 
-def choose_what(stored: StoredRun) -> Looked:
-    """Draws the choice of tokenizer and of text; gives the one, with its uses on the other."""
+def choose_what(stored: StoredRun) -> tuple[str, Encoder, CountedText]:
+    """Draws the choice of tokenizer and of text; gives the first one's name, and both."""
     known = _tokenizers(stored)
     with st.container(
         horizontal=True, vertical_alignment="center", gap="medium", key="vocabulary_choice"
@@ -38,19 +38,19 @@ def choose_what(stored: StoredRun) -> Looked:
             "Tokenizer",
             list(known),
             key="vocabulary_of",
-            help="Those on Compare’s shelf are here too, where their merges are known.",
+            help="Those on Compare’s shelf are here too.",
         )
         st.markdown("Uses counted on", width="content")
         counted = _choose_text(stored, is_own=chosen == YOURS)
-    return looks.look_at(known[chosen], counted)
+    return chosen, known[chosen], counted
 
 
-def _tokenizers(stored: StoredRun) -> dict[str, Tokenizer]:
-    """The run's own, GPT-2's, and those on Compare's shelf whose merges are known."""
-    known = {YOURS: stored.run.tokenizer, GPT2: gpt2()}
-    for member in shelf.members(stored):
-        if member.key not in (shelf.OWN, shelf.GPT2) and member.merges_tokenizer is not None:
-            known[member.name] = member.merges_tokenizer
+def _tokenizers(stored: StoredRun) -> dict[str, Encoder]:
+    """The run's own, GPT-2's, and those on Compare's shelf."""
+    known: dict[str, Encoder] = {YOURS: stored.run.tokenizer, GPT2: gpt2()}
+    others = [one for one in shelf.members(stored) if one.key not in (shelf.OWN, shelf.GPT2)]
+    names = shelf.distinct([*known, *(member.name for member in others)])
+    known |= {name: one.encoder for name, one in zip(names[2:], others, strict=True)}
     problems = workspace.current().shelf_problems
     if problems:
         st.error("\n\n".join(plain_markdown(problem, 600) for problem in problems))
@@ -59,7 +59,7 @@ def _tokenizers(stored: StoredRun) -> dict[str, Tokenizer]:
 
 def _choose_text(stored: StoredRun, *, is_own: bool) -> CountedText:
     titles = {sample.title: sample.id for sample in samples() if sample.id in _SAMPLES}
-    held_out = looks.held_out_text(stored)
+    held_out = held_out_text(stored)
     options = [*([TRAINING] if is_own else []), *([HELD_OUT] if held_out else [])]
     picked = st.selectbox(
         "Uses counted on",
@@ -71,12 +71,12 @@ def _choose_text(stored: StoredRun, *, is_own: bool) -> CountedText:
         width=260,
     )
     if picked == TRAINING:
-        return looks.training_text(stored)
+        return training_text(stored)
     if picked == HELD_OUT and held_out is not None:
         return held_out
     if picked in titles:
         id = titles[picked]
-        return CountedText(f"sample:{id}", f"“{picked}”", corpus=looks.sample_corpus(id))
+        return CountedText(f"sample:{id}", f"“{picked}”", corpus=sample_corpus(id))
     text = own_text(_FIRST_TEXT)
     text_field(text, first=_FIRST_TEXT, key="vocabulary_text")
     corpus = Corpus.from_text(text) if text else None

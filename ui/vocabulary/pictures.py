@@ -9,10 +9,12 @@ from itertools import pairwise
 import numpy as np
 
 from bpe_core.errors import BpeError
+from bpe_core.vocabulary.derivation import Derivations
 from bpe_core.vocabulary.reachability import REASONS, Reachability
 from ui.components.vocabulary import (
     CardData,
     Finding,
+    Kind,
     Known,
     PrefixData,
     Step,
@@ -44,42 +46,51 @@ def ids_found(
     looked: Looked, reachability: Reachability | None
 ) -> dict[FindingKey, tuple[int, ...] | None]:
     """The tokens of each finding, ascending; None while it isn't known which."""
-    audit = looked.audit
+    audit, table = looked.audit, looked.table
     unreachable = undecided = None
     if reachability is not None:
         unreachable = tuple(reachability.unreachable)
         # What a text uses is reachable, whatever the search could find out.
-        undecided = tuple(id for id in reachability.undecided if not audit.uses[id])
+        undecided = tuple(
+            id for id in reachability.undecided if audit is None or not audit.uses[id]
+        )
+    partial = table.ids[table.partial_utf8 & ~table.special]
     return {
-        "never": audit.never_used,
-        "scaffolds": audit.scaffolds,
+        "never": audit and audit.never_used,
+        "scaffolds": audit and audit.scaffolds,
         "unreachable": unreachable,
         "undecided": undecided,
-        "partial": audit.partial_utf8,
+        "partial": tuple(partial.tolist()) if audit is None else audit.partial_utf8,
     }
 
 
 def findings_of(looked: Looked, reachability: Reachability | None) -> list[Finding]:
-    """All findings with their counts; what is undecided only where there is some."""
+    """All findings with their counts; what is undecided only where there is some.
+
+    Without merges nothing is a scaffold, and what no text encodes to is not known.
+    """
     found = ids_found(looked, reachability)
+    without_merges = looked.derivations is None
     return [
         Finding(key, name, note, None if ids is None else len(ids))
         for (key, (name, note)), ids in zip(FINDINGS.items(), found.values(), strict=True)
-        if key != "undecided" or ids
+        if (key != "undecided" or ids)
+        and not (without_merges and key in ("scaffolds", "unreachable"))
     ]
 
 
 def known(looked: Looked, id: int, rank: int | None = None) -> Known:
     """A token as the browser draws it."""
-    tokenizer = looked.tokenizer
     if rank is None:
         row = looked.row_of(id)
         rank = int(looked.table.ranks[row])
-    is_special = id in looked.special_ids
+    kind: Kind = "special" if id in looked.special_ids else "symbol" if rank < 0 else "merge"
+    if looked.derivations is None and kind == "symbol":
+        kind = "token"
     return {
         "id": id,
-        "token": token_for_browser(tokenizer.vocab[id]),
-        "kind": "special" if is_special else "symbol" if rank < 0 else "merge",
+        "token": token_for_browser(looked.encoder.vocab[id]),
+        "kind": kind,
         "rank": rank,
     }
 
@@ -104,7 +115,7 @@ def table_data(
             {
                 **known(looked, int(table.ids[row]), int(table.ranks[row])),
                 "bytes": int(table.lengths[row]),
-                "uses": int(table.uses[row]),
+                "uses": None if looked.audit is None else int(table.uses[row]),
                 "built": int(table.n_built_on[row]),
             }
             for row in rows[start : start + ROWS_A_PAGE].tolist()
@@ -118,6 +129,7 @@ def table_data(
         "opened": opened,
         "problem": problem,
         "about_uses": f"How often it stands in {looked.text.name}",
+        "has_merges": looked.derivations is not None,
         "scripts": list(table.scripts.items())[:_MOST_SCRIPTS],
         "findings": [(key, FINDINGS[key][0], len(ids)) for key, ids in found.items() if ids],
     }
@@ -126,10 +138,12 @@ def table_data(
 def card_data(looked: Looked, id: int, reachability: Reachability | None) -> CardData:
     """All that is told of one token."""
     row = looked.row_of(id)
-    token = looked.tokenizer.vocab[id]
-    tree = looked.derivations.tree(id)
-    built = looked.derivations.built_on(id)
+    token = looked.encoder.vocab[id]
+    derivations = looked.derivations
+    tree = () if derivations is None else derivations.tree(id)
+    built = () if derivations is None else derivations.built_on(id)
     own = known(looked, id)
+    uses = None if looked.audit is None else int(looked.table.uses[row])
     return {
         "known": own,
         "facts": [
@@ -137,7 +151,7 @@ def card_data(looked: Looked, id: int, reachability: Reachability | None) -> Car
             _origin(looked, own),
             ("bytes", _hex(token)),
             ("characters", _characters(token)),
-            (f"in {looked.text.name}", _times(int(looked.table.uses[row]))),
+            (f"in {looked.text.name}", "not counted" if uses is None else _times(uses)),
         ],
         "warning": _warning(looked, id, reachability),
         "tree": [
@@ -146,9 +160,9 @@ def card_data(looked: Looked, id: int, reachability: Reachability | None) -> Car
             )
             for node in tree
         ],
-        "tree_sentence": _tree_sentence(looked, id),
+        "tree_sentence": "" if derivations is None else _tree_sentence(derivations, id),
         "built": [known(looked, made) for made in built[:_MOST_BUILT]],
-        "built_sentence": _built_sentence(looked, id, len(built)),
+        "built_sentence": "" if derivations is None else _built_sentence(derivations, id),
     }
 
 
@@ -194,11 +208,14 @@ def _node_sentence(prefix: bytes, n_tokens: int, n_ways: int) -> str:
 def _origin(looked: Looked, own: Known) -> tuple[str, str]:
     if own["kind"] == "special":
         return "kind", "special token, never merged"
-    if own["id"] == looked.tokenizer.end_of_word_id:
+    tokenizer = looked.tokenizer
+    if tokenizer is None:
+        return "kind", f"{looked.encoder.model} token: no merge is known that makes it"
+    if own["id"] == tokenizer.end_of_word_id:
         return "kind", "end-of-word marker"
     if own["kind"] == "symbol":
         return "kind", "base symbol, there before any merge"
-    return "made by merge", f"{own['rank'] + 1:,} of {looked.tokenizer.n_merges:,}"
+    return "made by merge", f"{own['rank'] + 1:,} of {tokenizer.n_merges:,}"
 
 
 def _hex(token: bytes) -> str:
@@ -225,13 +242,13 @@ def _times(n: int) -> str:
 def _warning(looked: Looked, id: int, reachability: Reachability | None) -> str:
     if reachability is not None and id in reachability.unreachable:
         return f"Unreachable: {REASONS[reachability.unreachable[id]]}."
-    if id in looked.audit.scaffolds:
+    if looked.audit is not None and id in looked.audit.scaffolds:
         return "A scaffold: never used itself, but a part of a token that is."
     return ""
 
 
-def _tree_sentence(looked: Looked, id: int) -> str:
-    symbols = looked.derivations.n_symbols(id)
+def _tree_sentence(derivations: Derivations, id: int) -> str:
+    symbols = derivations.n_symbols(id)
     merges = symbols - 1
     return (
         f"{symbols:,} symbols, {merges:,} {'merge' if merges == 1 else 'merges'}. Each merge spans "
@@ -239,10 +256,11 @@ def _tree_sentence(looked: Looked, id: int) -> str:
     )
 
 
-def _built_sentence(looked: Looked, id: int, n_direct: int) -> str:
+def _built_sentence(derivations: Derivations, id: int) -> str:
+    n_direct = len(derivations.built_on(id))
     if not n_direct:
         return "No merge takes it as a part."
-    n_all = len(looked.derivations.all_built_on(id))
+    n_all = len(derivations.all_built_on(id))
     direct = "1 token is" if n_direct == 1 else f"{n_direct:,} tokens are"
     shown = f" The first {_MOST_BUILT}:" if n_direct > _MOST_BUILT else ""
     return f"{direct} made of it and another, {n_all:,} have it in their making.{shown}"
@@ -259,15 +277,20 @@ def leading_sentence(looked: Looked) -> tuple[list[tuple[str, bool]], str]:
     if special:
         specials = "1 special token" if special == 1 else f"{special:,} special tokens"
         aside += f" {specials} {'is' if special == 1 else 'are'} not counted here."
+    if looked.audit is None:
+        return [tokens, (f": which of them {looked.text.name} uses is not counted.", False)], aside
     unused, scaffolds = len(looked.audit.never_used), len(looked.audit.scaffolds)
     if not unused:
         return [("All ", False), tokens, (f" stand in {looked.text.name}.", False)], aside
     share = 100 * unused / ordinary
     percent = f"{share:.1f}%" if share < 99.95 or unused == ordinary else "more than 99.9%"
+    never = f", {unused:,} ({percent}) never stand in {looked.text.name}"
+    if looked.derivations is None:
+        return [("Of ", False), tokens, (f"{never}.", False)], aside
     return [
         ("Of ", False),
         tokens,
-        (f", {unused:,} ({percent}) never stand in {looked.text.name}; ", False),
+        (f"{never}; ", False),
         (f"{scaffolds:,} of them", True),
         (" only build tokens that do.", False),
     ], aside

@@ -6,10 +6,14 @@ import json
 
 import streamlit as st
 
+from bpe_core.tokenizer import Tokenizer
+from ui.background_card import show_ended, watch_work
 from ui.components.figures import Row, figure_table, verdict
 from ui.downloads import offer_downloads, tokenizer_downloads
 from ui.run_store import StoredRun
-from ui.vocabulary.looks import Looked, PruningPreview, preview_of
+from ui.vocabulary import work
+from ui.vocabulary.looks import Looked
+from ui.vocabulary.previews import PruningPreview
 
 _CHOICES = (1, 2, 5, 10, 20, 50, 100, 200, 500, 1_000)
 _USUAL = 10
@@ -19,6 +23,16 @@ _USUAL = 10
 def show_pruning(looked: Looked, stored: StoredRun) -> None:
     """Draws the preview of a pruned vocabulary, and what it can be saved as."""
     st.header("A smaller vocabulary", anchor=False)
+    tokenizer, audit = looked.tokenizer, looked.audit
+    if tokenizer is None:
+        st.markdown(
+            f":gray[Only a tokenizer whose merges are known can be made smaller here. This is a "
+            f"{looked.encoder.model} model, which another library runs.]"
+        )
+        return
+    if audit is None:
+        st.markdown(":gray[What can be left out is known once the uses are counted.]")
+        return
     st.markdown(
         ":gray[Leave out what is used too seldom. The alphabet, special tokens and all that a "
         "token that stays is merged of stay too, so whatever could be encoded still can be.]"
@@ -33,14 +47,22 @@ def show_pruning(looked: Looked, stored: StoredRun) -> None:
             key="min_uses",
             bind="query-params",
         )
-    preview = preview_of(looked, stored, min_uses)
+    made = work.preview(tokenizer, audit.uses, looked.text, stored, min_uses)
+    preview = made.result
+    if preview is None:
+        with picture:
+            if made.is_live:
+                watch_work(work.previews(), made.id, "Characters encoded", key="pruning")
+            else:
+                show_ended(work.previews(), made, "preview", key="pruning")
+        return
     pruned = preview.pruned
     with picture:
         verdict(pruning_sentence(preview), pruning_aside(preview, min_uses), key="pruning_verdict")
     with controls:
         figure_table(
             ["Whole", "Pruned", ""],
-            pruning_rows(looked, preview),
+            pruning_rows(tokenizer, preview),
             caption="The vocabulary whole and pruned",
             key="pruning_figures",
         )
@@ -89,12 +111,12 @@ def pruning_aside(preview: PruningPreview, min_uses: int) -> str:
     return f"{stay}{once} Ids are given anew, in the old order."
 
 
-def pruning_rows(looked: Looked, preview: PruningPreview) -> list[Row]:
+def pruning_rows(tokenizer: Tokenizer, preview: PruningPreview) -> list[Row]:
     """The figures of the table: whole, pruned, and the difference."""
     pruned = preview.pruned.tokenizer
     return [
-        _row("Tokens in the vocabulary", looked.tokenizer.vocab_size, pruned.vocab_size),
-        _row("Merges", looked.tokenizer.n_merges, pruned.n_merges),
+        _row("Tokens in the vocabulary", tokenizer.vocab_size, pruned.vocab_size),
+        _row("Merges", tokenizer.n_merges, pruned.n_merges),
         *(_row(f"Tokens in {cost.name}", cost.before, cost.after) for cost in preview.costs),
     ]
 

@@ -13,7 +13,8 @@ from ui.components.shared import component_css, component_js
 
 _HERE = Path(__file__).parent
 
-Kind = Literal["merge", "symbol", "special"]
+Kind = Literal["merge", "symbol", "special", "token"]
+""""token" where it isn't known what makes it."""
 Said = Callable[[], None]
 
 
@@ -32,6 +33,7 @@ class TableRow(Known):
 
     bytes: int
     uses: int | None
+    """None while uses are not counted."""
     built: int
 
 
@@ -66,6 +68,7 @@ class TableData(TypedDict):
     opened: int
     problem: str
     about_uses: str
+    has_merges: bool
     scripts: list[tuple[str, int]]
     findings: list[tuple[str, str, int]]
 

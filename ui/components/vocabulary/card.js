@@ -42,6 +42,7 @@ function drawCard(root, data, open) {
     addPart(root, "p", "muted", data.tree_sentence);
     drawTree(root, data.tree, open);
   }
+  if (!data.built_sentence) return;
   addPart(root, "h3", "", "Built on it");
   addPart(root, "p", "muted", data.built_sentence);
   const built = addPart(root, "div", "built");

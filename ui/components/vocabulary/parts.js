@@ -10,9 +10,9 @@ function beginningOf(token) {
   return [[...token].slice(0, MOST_LETTERS).join(""), true];
 }
 
-/** Draws a token as a tile into an element; kind is "merge", "symbol" or "special". */
+/** Draws a token as a tile into an element; kind is "merge", "token", "symbol" or "special". */
 function drawTile(element, { id, token, kind }, { small = false } = {}) {
-  const look = kind === "merge" ? `slot-${slotOf(id)}` : kind;
+  const look = kind === "merge" || kind === "token" ? `slot-${slotOf(id)}` : kind;
   element.className = `tile ${look}${small ? " small" : ""}`;
   const [shown, isCut] = beginningOf(token);
   const name = addPart(element, "span", "");

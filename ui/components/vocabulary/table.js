@@ -238,7 +238,8 @@ function makeRows(root, { sort, open, turn }) {
       return Boolean(first);
     },
     toTop: () => (scroller.scrollTop = 0),
-    receive({ rows, sort: sorted, opened, problem, about_uses: aboutUses }) {
+    receive({ rows, sort: sorted, opened, problem, about_uses: aboutUses, has_merges: hasMerges }) {
+      table.classList.toggle("without-merges", !hasMerges);
       for (const [sortBy, [cell, button]] of sorters) {
         const way = sorted === sortBy ? "ascending" : sorted === `-${sortBy}` ? "descending" : "none";
         cell.setAttribute("aria-sort", way);
