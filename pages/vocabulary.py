@@ -84,7 +84,7 @@ def prefix_of_address() -> bytes:
 
 def draw_search(status: Status[Progress, Reachability]) -> None:
     if status.is_live:
-        watch_work(work.searches(), status.id, "Unreachable ones: looked at", key="search")
+        watch_work(work.searches(), status.id, "Looking for unreachable ones", key="search")
     elif status.result is None:
         show_ended(work.searches(), status, "search for unreachable tokens", key="search")
 
@@ -109,8 +109,8 @@ def look_around(looked: Looked) -> None:
         )
         if search is None:
             st.markdown(
-                ":gray[No merges are known: another library encodes. So no token is told from "
-                "those it is made of, nor which of them no text encodes to.]"
+                ":gray[Another library encodes with this tokenizer, and no merges are known: "
+                "nothing can be said of what tokens are made of, nor of which no text encodes to.]"
             )
         else:
             draw_search(search)
