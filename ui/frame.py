@@ -13,7 +13,8 @@ from bpe_core.errors import BpeError
 from ui import workspace
 from ui.components.theme_watch import theme_watch
 from ui.labels import plain_markdown
-from ui.run_store import SAMPLE_RUN_ID, StoredRun, load_run, note_opened, sweep_store
+from ui.run_store import SAMPLE_RUN_ID, StoredRun, load_run, note_opened
+from ui.store import sweep_store
 from ui.workspace import RecentRun
 
 _ROOT = Path(__file__).parent.parent

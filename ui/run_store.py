@@ -3,14 +3,7 @@
 from __future__ import annotations
 
 import json
-import os
-import re
-import secrets
-import shutil
-import tempfile
-import time
 from collections.abc import Callable
-from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -24,19 +17,14 @@ from bpe_core.corpus import Corpus
 from bpe_core.errors import BpeError, FormatError
 from bpe_core.formats import run_archive
 from bpe_core.training import TrainingRun
+from ui.store import is_id, new_folder, new_id, store_folder, touch
 from ui.training_text import TrainingText, read_training_text, write_training_text
 
 SAMPLE_RUN_ID = "sample"
 SAMPLE_FOLDER = Path(__file__).parent / "data" / "sample_run"
-_ROOT = Path(__file__).parent.parent
-_ID_PATTERN = re.compile(r"[0-9a-f]{32}")
 _RUN = "run.npz"
 _DETAILS = "details.json"
 _HELD_OUT_TOKENS = "held_out_tokens_after.npy"
-_UNFINISHED = ".unfinished-"
-DAYS_KEPT_UNOPENED = 90
-_DAYS_KEPT_UNFINISHED = 1
-_SECONDS_A_DAY = 86_400
 
 
 class RunNotFoundError(BpeError):
@@ -71,11 +59,9 @@ def store_run(
     Of the text that it was trained on, `training`, the beginning is kept. Where `should_stop()`
     comes to say True, the held-out text is stored without its tokens.
     """
-    # In hexadecimal: Streamlit refuses a component's key with "__" in it, and ids stand in keys.
-    run_id = secrets.token_hex(16)
-    folder = _store_folder()
-    folder.mkdir(parents=True, exist_ok=True)
-    write_run(folder / run_id, title, run, held_out, training=training, should_stop=should_stop)
+    run_id = new_id()
+    folder = store_folder() / run_id
+    write_run(folder, title, run, held_out, training=training, should_stop=should_stop)
     return run_id
 
 
@@ -96,8 +82,7 @@ def write_run(
         "names": list(held_out.names),
         "word_counts": dict(held_out.word_counts) if held_out.word_counts is not None else None,
     }
-    unfinished = Path(tempfile.mkdtemp(prefix=_UNFINISHED, dir=folder.parent))
-    try:
+    with new_folder(folder) as unfinished:
         run_archive.save_run(run, unfinished / _RUN)
         text = json.dumps(details, ensure_ascii=False)
         (unfinished / _DETAILS).write_text(text, encoding="utf-8", newline="")
@@ -105,40 +90,12 @@ def write_run(
             write_training_text(unfinished, training)
         if held_out_tokens is not None:
             np.save(unfinished / _HELD_OUT_TOKENS, held_out_tokens, allow_pickle=False)
-        unfinished.rename(folder)
-    except BaseException:
-        shutil.rmtree(unfinished, ignore_errors=True)
-        raise
 
 
 def note_opened(run_id: str) -> None:
     """Keeps a run from being swept for another 90 days."""
     if run_id != SAMPLE_RUN_ID:
-        # A store that may only be read is never swept either.
-        with suppress(OSError):
-            os.utime(_folder_of(run_id))
-
-
-def sweep_store() -> None:
-    """Removes runs that nobody opened for 90 days, and what a server that died left half written.
-
-    Whatever else lies in the store's folder stays.
-    """
-    try:
-        entries = list(_store_folder().iterdir())
-    except OSError:
-        return
-    for entry in entries:
-        if _ID_PATTERN.fullmatch(entry.name):
-            days = DAYS_KEPT_UNOPENED
-        elif entry.name.startswith(_UNFINISHED):
-            # Not at once: another server may be writing it.
-            days = _DAYS_KEPT_UNFINISHED
-        else:
-            continue
-        with suppress(OSError):
-            if time.time() - entry.lstat().st_mtime > days * _SECONDS_A_DAY:
-                shutil.rmtree(entry)
+        touch(_folder_of(run_id))
 
 
 @st.cache_resource(max_entries=16, show_spinner=False)
@@ -192,13 +149,9 @@ def _folder_of(run_id: str) -> Path:
     """Where a run is stored; an id that this store never gave out reaches no path."""
     if run_id == SAMPLE_RUN_ID:
         return SAMPLE_FOLDER
-    if not _ID_PATTERN.fullmatch(run_id):
+    if not is_id(run_id):
         raise RunNotFoundError(
             "This address names no run: its id is malformed. An id is 32 digits and letters from "
             "a to f; copy the whole address."
         )
-    return _store_folder() / run_id
-
-
-def _store_folder() -> Path:
-    return Path(os.environ.get("BPE_EXPLORER_RUNS") or _ROOT / ".runs")
+    return store_folder() / run_id

@@ -8,9 +8,7 @@ from typing import TypedDict, Unpack
 
 import streamlit as st
 
-from bpe_core.corpora.samples import ParallelText
 from bpe_core.corpus import Corpus
-from bpe_core.encoders import NamedEncoder
 from ui.run_store import SAMPLE_RUN_ID
 
 _KEY = "workspace"
@@ -62,12 +60,11 @@ class Workspace:
     shelf: tuple[str, ...] | None = None
     """What the run is compared with, by the keys of `ui.compare.shelf`; None before Compare was
     opened."""
-    shelf_files: tuple[NamedEncoder, ...] = ()
-    """The tokenizers on the shelf that came in files."""
     shelf_problems: tuple[str, ...] = ()
     """Why something asked for is not on the shelf; until the shelf changes."""
-    parallel: tuple[ParallelText, ...] = ()
-    """The visitor's own parallel sentences; empty where the sample is compared."""
+    sentences: str | None = None
+    """The id that the visitor's own parallel sentences are kept under; empty where the sample is
+    compared, None before Compare was opened."""
 
 
 class _Changes(TypedDict, total=False):
@@ -84,9 +81,8 @@ class _Changes(TypedDict, total=False):
     lesson_texts: Mapping[str, str]
     step: int
     shelf: tuple[str, ...]
-    shelf_files: tuple[NamedEncoder, ...]
     shelf_problems: tuple[str, ...]
-    parallel: tuple[ParallelText, ...]
+    sentences: str
 
 
 def current() -> Workspace:

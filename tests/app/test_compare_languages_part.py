@@ -43,7 +43,7 @@ def test_the_sample_is_compared_at_once_with_the_cores_figures(open_app: OpenApp
 def test_another_reference_and_measure_are_shown(open_app: OpenApp) -> None:
     app = open_app("compare", measure="Tokens per word")
     assert "Tokens per word of every language" in tables(app)
-    app.selectbox(key="compare_reference").set_value("Thai")
+    app.selectbox(key="reference").set_value("Thai")
     app.run()
     own = load_run(SAMPLE_RUN_ID).run.tokenizer
     costs = compare_languages(parallel_texts(), [own, gpt2()], "Thai")
@@ -62,6 +62,30 @@ def test_ones_own_sentences_take_the_place_of_the_sample(open_app: OpenApp) -> N
     assert said.count("<img") == said.count("\\<img") > 0
     next(button for button in app.button if button.label == "Back to the sample").click()
     app.run()
+    assert len(tables(app)["Parity of every language"]["rows"]) == len(parallel_texts())
+
+
+def test_ones_own_sentences_and_the_reference_are_there_again_after_a_refresh(
+    open_app: OpenApp,
+) -> None:
+    app = open_app("compare")
+    upload(app, "mine.tsv", HOSTILE)
+    app.selectbox(key="reference").set_value("<img src=x onerror=alert(1)>")
+    app.run()
+    chosen = app.selectbox(key="reference").value
+    again = open_app("compare", sentences=str(app.query_params["sentences"]), reference=chosen)
+    assert not again.exception
+    assert not again.error
+    assert tables(again)["Fairness"] == tables(app)["Fairness"]
+    assert again.selectbox(key="reference").value == chosen
+    # A language that these sentences don't have is not asked for.
+    assert open_app("compare", reference="Thai<b>").selectbox(key="reference").value == "English"
+
+
+def test_sentences_that_are_gone_are_said_and_the_sample_is_compared(open_app: OpenApp) -> None:
+    app = open_app("compare", sentences="a" * 32)
+    assert not app.exception
+    assert "The sample is compared instead" in app.error[0].value
     assert len(tables(app)["Parity of every language"]["rows"]) == len(parallel_texts())
 
 

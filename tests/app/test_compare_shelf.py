@@ -181,18 +181,35 @@ def test_a_bad_file_is_a_clear_error_and_nothing_is_lost(
     assert len(sent(app, "readings")["readings"]) == 3
 
 
-def test_the_same_file_twice_is_one_and_too_many_are_said(open_app: OpenApp) -> None:
+def test_the_same_file_twice_is_one_and_any_number_is_compared(open_app: OpenApp) -> None:
     app = open_app("compare")
     native = dumps(SMALL.tokenizer, "native")
     add_files(app, {f"{k}.json": data for k in range(3) for data in native.values()})
-    assert cards(app) == ["Yours", "GPT-2", "2.json"]
-    sizes = range(260, 260 + shelf.MOST_ON_SHELF)
+    assert cards(app) == ["Yours", "GPT-2", "0.json"]
     many = {
-        f"{size}.json": dumps(SMALL.tokenizer.truncated(size - 257), "native") for size in sizes
+        f"cut at {n}.json": data
+        for n in range(20)
+        for data in dumps(SMALL.tokenizer.truncated(n), "native").values()
     }
-    add_files(app, {name: data for name, files in many.items() for data in files.values()})
-    assert len(cards(app)) == shelf.MOST_ON_SHELF + 1
-    assert "remove one first" in app.error[0].value
+    add_files(app, many)
+    assert not app.exception
+    assert not app.error
+    assert cards(app) == ["Yours", "GPT-2", "0.json", *many]
+    assert len(sent(app, "readings")["readings"]) == 23
+
+
+def test_a_file_is_there_again_after_a_refresh_and_by_a_link(open_app: OpenApp) -> None:
+    app = open_app("compare")
+    native = dumps(SMALL.tokenizer, "native")
+    add_files(app, [("<b>mine</b>.json", data) for data in native.values()])
+    address = str(app.query_params["with"])
+    again = open_app("compare", **{"with": address})
+    assert not again.error
+    assert cards(again) == ["Yours", "GPT-2", "<b>mine</b>.json"]
+    assert figures(again) == figures(app)
+    gone = open_app("compare", **{"with": "gpt2,file-" + "a" * 32})
+    assert cards(gone) == ["Yours", "GPT-2"]
+    assert "not here any more" in gone.error[0].value
 
 
 def test_two_files_of_one_name_are_two_tokenizers(open_app: OpenApp) -> None:

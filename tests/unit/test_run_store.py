@@ -17,14 +17,13 @@ from bpe_core.training import train
 from bpe_core.types import TrainingConfig
 from ui import results
 from ui.run_store import (
-    DAYS_KEPT_UNOPENED,
     SAMPLE_RUN_ID,
     RunNotFoundError,
     load_run,
     note_opened,
     store_run,
-    sweep_store,
 )
+from ui.store import DAYS_KEPT_UNOPENED, sweep_store
 
 TEXT = "hug hugs pug pugs\n" * 40 + "naïve 日本 \U0001f9e9\n" * 20
 NOTHING = Corpus.from_text(TEXT).split(0.0)[1]

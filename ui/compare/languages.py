@@ -9,7 +9,7 @@ import streamlit as st
 from bpe_core.corpora.samples import ParallelText, parallel_texts
 from bpe_core.errors import BpeError
 from bpe_core.frequencies import steps_to_draw
-from bpe_core.languages import LanguageCosts, read_parallel
+from bpe_core.languages import LanguageCosts
 from ui import frame, workspace
 from ui.chart_style import CONFIG
 from ui.choices import choose_one
@@ -29,6 +29,7 @@ from ui.compare.language_figures import (
 from ui.compare.shelf import Member
 from ui.components.figures import figure_table
 from ui.labels import plain_markdown, plain_text
+from ui.upload_store import keep_sentences, load_sentences
 
 _MOST_DRAWN = 60
 _FIRST_REFERENCE = "English"
@@ -42,12 +43,13 @@ def languages_part(members: Sequence[Member]) -> Costs | None:
 
     Gives the sentences and their costs; None where they can't be compared.
     """
+    kept = _kept_sentences()
     with st.container(horizontal=True, vertical_alignment="center"):
         st.header("Languages", anchor=False, width="content")
         st.space("stretch")
         with st.popover("Your own sentences", width="content"):
-            _own_sentences()
-    texts = workspace.current().parallel or parallel_texts()
+            _own_sentences(kept)
+    texts = _texts(kept)
     with st.container(horizontal=True, vertical_alignment="bottom", gap="medium"):
         names = [text.name for text in texts]
         reference = st.selectbox(
@@ -56,7 +58,8 @@ def languages_part(members: Sequence[Member]) -> Costs | None:
             index=names.index(_FIRST_REFERENCE) if _FIRST_REFERENCE in names else 0,
             format_func=plain_text,
             width=220,
-            key="compare_reference",
+            key="reference",
+            bind="query-params",
         )
         measure = choose_one("Measure", list(MEASURES), key="measure", shows_label=True)
     costs = None
@@ -162,7 +165,7 @@ def _merges(members: Sequence[Member]) -> None:
     st.plotly_chart(figure, theme=None, config=CONFIG, key="compare_scripts")
 
 
-def _own_sentences() -> None:
+def _own_sentences(kept: str) -> None:
     st.markdown(
         "A table with a column a language, its first row their names; or a text file a language, "
         "a sentence a line. The n-th sentence of each must mean the same."
@@ -173,11 +176,12 @@ def _own_sentences() -> None:
         )
         if st.form_submit_button("Compare these"):
             try:
-                texts = read_parallel({upload.name: upload.getvalue() for upload in uploads})
+                added = keep_sentences({upload.name: upload.getvalue() for upload in uploads})
             except BpeError as error:
                 st.error(plain_markdown(str(error), 600))
             else:
-                workspace.update(parallel=texts)
+                workspace.update(sentences=added)
+                st.rerun()
     with st.container(horizontal=True):
         st.download_button(
             "The sample as a table",
@@ -186,6 +190,26 @@ def _own_sentences() -> None:
             mime="text/csv",
             on_click="ignore",
         )
-        if workspace.current().parallel and st.button("Back to the sample"):
-            workspace.update(parallel=())
+        if kept and st.button("Back to the sample"):
+            workspace.update(sentences="")
             st.rerun()
+
+
+def _kept_sentences() -> str:
+    """The id of the visitor's own sentences; at a first look the one that the address names."""
+    kept = workspace.current().sentences
+    if kept is None:
+        kept = frame.query_text("sentences") or ""
+        workspace.update(sentences=kept)
+    frame.set_query(sentences=kept or None)
+    return kept
+
+
+def _texts(kept: str) -> Sequence[ParallelText]:
+    """The sentences kept under an id; the sample where there is none, or where it leads nowhere."""
+    if kept:
+        try:
+            return load_sentences(kept)
+        except BpeError as error:
+            st.error(f"{plain_markdown(str(error), 600)} The sample is compared instead.")
+    return parallel_texts()

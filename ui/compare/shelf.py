@@ -1,13 +1,14 @@
 """The tokenizers that Compare sets side by side: the run's own, and what is on the shelf with it.
 
-What is on the shelf goes by keys: "gpt2", "gpt4", "gpt4o", "run-ID" and "file-FINGERPRINT". All but
-the files are in the address, so that a link brings them along.
+What is on the shelf goes by keys: "gpt2", "gpt4", "gpt4o", "run-ID" and "file-ID". They are in the
+address, so that a refresh and a link bring them along.
 """
 
 from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from typing import Final
 
@@ -22,9 +23,8 @@ from bpe_core.tokenizer import Tokenizer
 from ui import frame, workspace
 from ui.labels import plain_text
 from ui.run_store import StoredRun, load_run
+from ui.upload_store import keep_tokenizer, load_tokenizer
 
-MOST_ON_SHELF: Final = 7
-"""Besides one's own: more could not be told apart by colour, nor read side by side."""
 OWN: Final = "own"
 GPT2: Final = "gpt2"
 FIRST_SHELF: Final = (GPT2,)
@@ -35,8 +35,10 @@ PUBLISHED: Final[Mapping[str, tuple[str, PublishedName]]] = {
 _NOTHING = "none"
 _RUN = "run-"
 _FILE = "file-"
-_KNOWN_KEY = re.compile(r"gpt2|gpt4|gpt4o|run-sample|run-[0-9a-f]{32}")
+_KNOWN_KEY = re.compile(r"gpt2|gpt4|gpt4o|run-sample|(run|file)-[0-9a-f]{32}")
 _LONGEST_NAME = 40
+_LONGEST_ADDRESS: Final = 8_000
+"""Two hundred keys; browsers and servers take no longer address for granted."""
 
 Upload = tuple[str, bytes]
 """A file as a visitor chose it: its name, which another may have too, and what is in it."""
@@ -72,13 +74,12 @@ def wanted_keys() -> tuple[str, ...]:
 def members(stored: StoredRun) -> tuple[Member, ...]:
     """The run's own tokenizer and those on the shelf; what can't be had is taken off, and said."""
     wanted, here = wanted_keys(), workspace.current()
-    files = {file_key(named): named for named in here.shelf_files}
     found = [Member(OWN, "Yours", stored.run.tokenizer, stored.title)]
     problems: list[str] = []
     kept: list[str] = []
     for key in wanted:
         try:
-            member = _member(key, files)
+            member = _member(key)
         except BpeError as error:
             problems.append(str(error))
             continue
@@ -86,10 +87,10 @@ def members(stored: StoredRun) -> tuple[Member, ...]:
         if key != _RUN + stored.id:
             found.append(member)
     if problems:
-        workspace.update(shelf=tuple(kept), shelf_problems=(*here.shelf_problems, *problems))
-    in_address = [key for key in kept if not key.startswith(_FILE)]
-    is_first = tuple(in_address) == FIRST_SHELF
-    frame.set_query(**{"with": None if is_first else ",".join(in_address) or _NOTHING})
+        said = tuple(dict.fromkeys((*here.shelf_problems, *problems)))
+        workspace.update(shelf=tuple(kept), shelf_problems=said)
+    is_first = tuple(kept) == FIRST_SHELF
+    frame.set_query(**{"with": None if is_first else ",".join(kept) or _NOTHING})
     names = distinct([member.name for member in found])
     return tuple(
         Member(member.key, name, member.encoder, member.note)
@@ -98,51 +99,35 @@ def members(stored: StoredRun) -> tuple[Member, ...]:
 
 
 def add(keys: Iterable[str]) -> None:
-    """Puts tokenizers on the shelf, once each; says so where it is full."""
-    shelf = list(wanted_keys())
-    problems: list[str] = []
-    for key in keys:
-        if key in shelf:
-            continue
-        if len(shelf) >= MOST_ON_SHELF:
-            problems = [f"{MOST_ON_SHELF + 1} tokenizers are compared already: remove one first."]
-            break
-        shelf.append(key)
-    workspace.update(shelf=tuple(shelf), shelf_problems=tuple(problems))
+    """Puts tokenizers on the shelf, once each."""
+    workspace.update(shelf=tuple(dict.fromkeys((*wanted_keys(), *keys))), shelf_problems=())
 
 
 def remove(key: str) -> None:
-    """Takes a tokenizer off the shelf, and a file's out of memory."""
-    here = workspace.current()
-    workspace.update(
-        shelf=tuple(other for other in here.shelf or () if other != key),
-        shelf_files=tuple(named for named in here.shelf_files if file_key(named) != key),
-        shelf_problems=(),
-    )
+    """Takes a tokenizer off the shelf; a file stays where it is kept, for links that lead to it."""
+    left = tuple(other for other in wanted_keys() if other != key)
+    workspace.update(shelf=left, shelf_problems=())
 
 
 def add_files(files: Sequence[Upload], pretokenizer: str | None) -> bool:
-    """Opens uploads and puts what they are on the shelf; true where all could be opened.
+    """Opens uploads, keeps them and puts what they are on the shelf; true where all went well.
 
-    What can't be opened is said, and changes nothing of what is there. Two may have one name.
+    What can't be opened is said, is not kept, and changes nothing of what is there. Two may have
+    one name; of those that encode alike one is enough.
     """
-    opened: list[NamedEncoder] = []
+    known = {found.encoder.fingerprint for found in _files_on_shelf()}
+    keys: list[str] = []
     problems: list[str] = []
     for group in file_groups(files):
         try:
-            opened.append(open_encoder(group, pretokenizer=pretokenizer))
+            opened = open_encoder(group, pretokenizer=pretokenizer)
+            if opened.encoder.fingerprint not in known:
+                keys.append(_FILE + keep_tokenizer(group, pretokenizer, opened))
         except BpeError as error:
             problems.append(f"{', '.join(group)}: {error}")
-    here = workspace.current()
-    keys = [file_key(named) for named in opened]
-    free = MOST_ON_SHELF - len({*wanted_keys(), *keys})
-    if free < 0:
-        opened, keys = opened[:free], keys[:free]
-    others = [named for named in here.shelf_files if file_key(named) not in keys]
-    workspace.update(shelf_files=(*others, *opened))
+            continue
+        known.add(opened.encoder.fingerprint)
     add(keys)
-    if free < 0:
-        problems.append(f"{MOST_ON_SHELF + 1} tokenizers are compared already: remove one first.")
     workspace.update(shelf_problems=tuple(problems))
     return not problems
 
@@ -163,11 +148,6 @@ def file_groups(files: Sequence[Upload]) -> list[dict[str, bytes]]:
         *map(dict, pairs),
         *({name: data} for name, data in files if (name, data) not in paired),
     ]
-
-
-def file_key(named: NamedEncoder) -> str:
-    """The key of a tokenizer that came in a file: the same for all that encode alike."""
-    return _FILE + named.encoder.fingerprint[:24]
 
 
 def run_key(run_id: str) -> str:
@@ -193,21 +173,32 @@ def distinct(names: Sequence[str]) -> list[str]:
 
 
 def _keys_of_address() -> tuple[str, ...]:
-    text = frame.query_text("with")
+    text = frame.query_text("with", _LONGEST_ADDRESS)
     if text == _NOTHING:
         return ()
     known = [key for key in (text or "").split(",") if _KNOWN_KEY.fullmatch(key)]
-    return tuple(dict.fromkeys(known))[:MOST_ON_SHELF] or FIRST_SHELF
+    return tuple(dict.fromkeys(known)) or FIRST_SHELF
 
 
-def _member(key: str, files: Mapping[str, NamedEncoder]) -> Member:
+def _files_on_shelf() -> list[NamedEncoder]:
+    found: list[NamedEncoder] = []
+    for key in wanted_keys():
+        if key.startswith(_FILE):
+            # What is gone is said where the shelf is drawn.
+            with suppress(BpeError):
+                found.append(load_tokenizer(key.removeprefix(_FILE)))
+    return found
+
+
+def _member(key: str) -> Member:
     if key == GPT2:
         return Member(key, "GPT-2", gpt2(), "OpenAI’s files, to the byte")
     if key in PUBLISHED:
         name, encoding = PUBLISHED[key]
         with st.spinner(f"Getting {name}’s tokenizer"):
             return Member(key, name, published_tokenizer(encoding), f"{encoding}, OpenAI’s file")
-    if key in files:
-        return Member(key, files[key].name, files[key].encoder, files[key].provenance)
+    if key.startswith(_FILE):
+        named = load_tokenizer(key.removeprefix(_FILE))
+        return Member(key, named.name, named.encoder, named.provenance)
     stored = load_run(key.removeprefix(_RUN))
     return Member(key, stored.title, stored.run.tokenizer, "Another run of yours")

@@ -9,7 +9,7 @@ import streamlit as st
 from bpe_core.pretokenizers import PRETOKENIZER_NAMES
 from ui import workspace
 from ui.compare import shelf
-from ui.compare.shelf import MOST_ON_SHELF, PUBLISHED, Member
+from ui.compare.shelf import PUBLISHED, Member
 from ui.components.shelf import Card
 from ui.components.shelf import shelf as draw_shelf
 from ui.labels import plain_markdown, plain_text
@@ -58,9 +58,6 @@ def _remove() -> None:
 
 def _additions(stored: StoredRun) -> None:
     on_shelf = shelf.wanted_keys()
-    if len(on_shelf) >= MOST_ON_SHELF:
-        st.markdown(f"{MOST_ON_SHELF + 1} tokenizers are compared. Remove one to add another.")
-        return
     published = {shelf.GPT2: "GPT-2", **{key: name for key, (name, _) in PUBLISHED.items()}}
     with st.container(horizontal=True):
         for key, name in published.items():

@@ -1,0 +1,104 @@
+"""Files brought to Compare come back by their id, and what can't be read is never kept."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from bpe_core.errors import BpeError, FormatError
+from bpe_core.formats import dumps
+from bpe_core.formats.opening import open_encoder
+from bpe_core.gpt2 import gpt2
+from tests.unit.test_run_store import age
+from ui import upload_store
+from ui.store import DAYS_KEPT_UNOPENED, sweep_store
+from ui.upload_store import (
+    UploadNotFoundError,
+    UploadNotKeptError,
+    keep_sentences,
+    keep_tokenizer,
+    load_sentences,
+    load_tokenizer,
+)
+
+SMALL = gpt2().truncated(20)
+TIKTOKEN = dumps(SMALL, "tiktoken")
+TABLE = {"a/../b\x00<b>.tsv": b"English\tGerman\nGood morning.\tGuten Morgen.\n"}
+
+
+@pytest.fixture(autouse=True)
+def store(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    folder = tmp_path / "runs"
+    monkeypatch.setenv("BPE_EXPLORER_RUNS", str(folder))
+    return folder
+
+
+def kept_tokenizer() -> str:
+    opened = open_encoder(TIKTOKEN, pretokenizer="gpt2")
+    return keep_tokenizer(TIKTOKEN, "gpt2", opened)
+
+
+def forget_what_is_in_memory() -> None:
+    upload_store._tokenizer.clear()
+    upload_store._sentences.clear()
+
+
+def test_what_was_kept_comes_back_as_it_was_opened() -> None:
+    tokenizer_id, sentences_id = kept_tokenizer(), keep_sentences(TABLE)
+    forget_what_is_in_memory()
+    named = load_tokenizer(tokenizer_id)
+    assert named.encoder.encode("to be") == SMALL.encode("to be")
+    assert named.name == ", ".join(TIKTOKEN)
+    assert [text.name for text in load_sentences(sentences_id)] == ["English", "German"]
+
+
+def test_a_bad_file_is_not_kept(store: Path) -> None:
+    with pytest.raises(BpeError):
+        keep_sentences({"a.csv": b"A,B\nx\n"})
+    assert not store.exists()
+
+
+@pytest.mark.parametrize("load", [load_tokenizer, load_sentences])
+def test_an_id_that_was_never_given_out_finds_nothing(load: object) -> None:
+    assert callable(load)
+    for upload_id in ("", "..", "../" * 7 + "x", "a" * 31, "a" * 32, "a" * 32 + "\n", "ä" * 32):
+        with pytest.raises(UploadNotFoundError):
+            load(upload_id)
+
+
+def test_sentences_are_no_tokenizer() -> None:
+    with pytest.raises(UploadNotFoundError, match="holds no tokenizer"):
+        load_tokenizer(keep_sentences(TABLE))
+
+
+def test_what_is_damaged_is_said(store: Path) -> None:
+    upload_id = keep_sentences(TABLE)
+    (store / f"upload-{upload_id}" / "details.json").write_bytes(b"{}")
+    with pytest.raises(FormatError, match="damaged"):
+        load_sentences(upload_id)
+
+
+def test_what_nobody_opened_for_long_is_swept(store: Path) -> None:
+    old, opened = kept_tokenizer(), kept_tokenizer()
+    for upload_id in (old, opened):
+        age(store / f"upload-{upload_id}", days=DAYS_KEPT_UNOPENED + 1)
+    load_tokenizer(opened)
+    sweep_store()
+    assert [path.name for path in store.iterdir()] == [f"upload-{opened}"]
+
+
+def test_those_unopened_for_longest_make_room(store: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    first, second = keep_sentences(TABLE), keep_sentences(TABLE)
+    age(store / f"upload-{first}", days=2)
+    age(store / f"upload-{second}", days=1)
+    one = sum(file.stat().st_size for file in (store / f"upload-{first}").iterdir())
+    monkeypatch.setattr(upload_store, "MOST_BYTES_KEPT", 2 * one)
+    third = keep_sentences(TABLE)
+    assert {path.name for path in store.iterdir()} == {f"upload-{second}", f"upload-{third}"}
+
+
+def test_a_store_that_takes_nothing_is_said(store: Path) -> None:
+    store.write_text("a file where the folder should be")
+    with pytest.raises(UploadNotKeptError, match="full"):
+        keep_sentences(TABLE)

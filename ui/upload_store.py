@@ -1,0 +1,145 @@
+"""Files that visitors brought to Compare, kept so that a refresh and a link bring them back.
+
+Only what could be read is kept: tokenizers' files, and parallel sentences. They lie as they came,
+beside the finished runs, and are read again by whoever has the id.
+"""
+
+from __future__ import annotations
+
+import json
+import shutil
+from collections.abc import Mapping
+from contextlib import suppress
+from pathlib import Path
+from typing import Any, Final, Literal
+
+import streamlit as st
+
+from bpe_core.corpora.samples import ParallelText
+from bpe_core.encoders import NamedEncoder
+from bpe_core.errors import BpeError, FormatError
+from bpe_core.formats.opening import open_encoder
+from bpe_core.languages import read_parallel
+from ui.store import UPLOAD_PREFIX, is_id, new_folder, new_id, store_folder, touch
+
+MOST_BYTES_KEPT: Final = 4_000_000_000
+"""Of all uploads together: beyond it those that nobody opened for longest make room."""
+_DETAILS = "details.json"
+_Kind = Literal["tokenizer", "sentences"]
+
+
+class UploadNotFoundError(BpeError):
+    """No upload is kept under this id."""
+
+
+class UploadNotKeptError(BpeError):
+    """The store takes nothing now: its disk is full, or may not be written to."""
+
+
+def keep_tokenizer(
+    files: Mapping[str, bytes], pretokenizer: str | None, opened: NamedEncoder
+) -> str:
+    """Keeps the files that were opened as a tokenizer; gives their new id.
+
+    Raises UploadNotKeptError.
+    """
+    upload_id = _keep("tokenizer", files, pretokenizer)
+    # Nobody has to read at once what was read just now.
+    _tokenizer(upload_id, opened)
+    return upload_id
+
+
+def load_tokenizer(upload_id: str) -> NamedEncoder:
+    """The tokenizer kept under an id.
+
+    Raises UploadNotFoundError for an id that is unknown or malformed, and FormatError where what is
+    kept can't be read.
+    """
+    touch(_folder_of(upload_id))
+    return _tokenizer(upload_id, None)
+
+
+def keep_sentences(files: Mapping[str, bytes]) -> str:
+    """Keeps parallel sentences, and gives their new id.
+
+    Raises what `read_parallel` raises, and nothing is kept then; and UploadNotKeptError.
+    """
+    read_parallel(files)
+    return _keep("sentences", files, None)
+
+
+def load_sentences(upload_id: str) -> tuple[ParallelText, ...]:
+    """The parallel sentences kept under an id; raises what `load_tokenizer` raises."""
+    touch(_folder_of(upload_id))
+    return _sentences(upload_id)
+
+
+# As many as anybody sets side by side; what falls out is read again.
+@st.cache_resource(max_entries=32, show_spinner="Opening a tokenizer")
+def _tokenizer(upload_id: str, _opened: NamedEncoder | None) -> NamedEncoder:
+    if _opened is not None:
+        return _opened
+    files, pretokenizer = _read("tokenizer", upload_id)
+    return open_encoder(files, pretokenizer=pretokenizer)
+
+
+@st.cache_resource(max_entries=16, show_spinner=False)
+def _sentences(upload_id: str) -> tuple[ParallelText, ...]:
+    return read_parallel(_read("sentences", upload_id)[0])
+
+
+def _keep(kind: _Kind, files: Mapping[str, bytes], pretokenizer: str | None) -> str:
+    upload_id = new_id()
+    details = {"kind": kind, "names": list(files), "pretokenizer": pretokenizer}
+    try:
+        _make_room(sum(map(len, files.values())))
+        with new_folder(_folder_of(upload_id)) as folder:
+            text = json.dumps(details, ensure_ascii=True)
+            (folder / _DETAILS).write_text(text, encoding="ascii")
+            # By number: a visitor's name for a file never becomes a path.
+            for number, data in enumerate(files.values()):
+                (folder / str(number)).write_bytes(data)
+    except OSError as error:
+        raise UploadNotKeptError(
+            "The server can keep no file now: its disk is full, or may not be written to."
+        ) from error
+    return upload_id
+
+
+def _read(kind: _Kind, upload_id: str) -> tuple[dict[str, bytes], str | None]:
+    folder = _folder_of(upload_id)
+    if not folder.is_dir():
+        raise UploadNotFoundError(
+            "A file that this address names is not here any more. Add it again."
+        )
+    try:
+        details: dict[str, Any] = json.loads((folder / _DETAILS).read_text(encoding="ascii"))
+        if details["kind"] != kind:
+            raise UploadNotFoundError(f"This address names a file that holds no {kind}.")
+        names = enumerate(details["names"])
+        return {name: (folder / str(n)).read_bytes() for n, name in names}, details["pretokenizer"]
+    except (OSError, ValueError, TypeError, KeyError) as error:
+        raise FormatError("A file kept at this address is damaged. Add it again.") from error
+
+
+def _folder_of(upload_id: str) -> Path:
+    """Where an upload lies; an id that this store never gave out reaches no path."""
+    if not is_id(upload_id):
+        raise UploadNotFoundError("This address names no file: its id is malformed.")
+    return store_folder() / f"{UPLOAD_PREFIX}{upload_id}"
+
+
+def _make_room(n_bytes: int) -> None:
+    """Removes the uploads that nobody opened for longest until so much more may be kept."""
+    kept: list[tuple[float, int, Path]] = []
+    for folder in store_folder().glob(f"{UPLOAD_PREFIX}*"):
+        # Another server on this store may be removing it.
+        with suppress(OSError):
+            size = sum(file.stat().st_size for file in folder.iterdir())
+            kept.append((folder.stat().st_mtime, size, folder))
+    room = MOST_BYTES_KEPT - n_bytes - sum(size for _, size, _ in kept)
+    for _, size, folder in sorted(kept):
+        if room >= 0:
+            break
+        shutil.rmtree(folder, ignore_errors=True)
+        room += size
