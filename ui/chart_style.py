@@ -132,9 +132,10 @@ def empty_figure(
     return figure
 
 
-def merges_axis(figure: go.Figure, n_merges: int, *, first: int = 0) -> None:
-    """The horizontal axis in merges done, from `first` to `n_merges`, both of them labelled."""
-    ticks = round_ticks(n_merges, first=first)
+def merges_axis(figure: go.Figure, n_merges: int, *, first: int = 0, most: int = 4) -> None:
+    """The horizontal axis in merges done, from `first` to `n_merges`, both of them labelled; no
+    more than `most` round numbers stand between."""
+    ticks = round_ticks(n_merges, most, first=first)
     figure.update_xaxes(
         range=[first, max(n_merges, first + 1)],
         tickvals=ticks,

@@ -31,6 +31,23 @@ def test_no_name_reaches_plotly_as_markup(hostile: str) -> None:
     assert not any("<" in text.removesuffix("<extra></extra>") for text in shown)
 
 
+def test_of_more_than_two_tokenizers_the_bars_are_named() -> None:
+    series = [(f"<i>{k}</i>", [k + 1]) for k in range(12)]
+    figure: Any = charts.kind_bars(["words"], series, theme="light")
+    assert [bars.text[0] for bars in figure.data] == [
+        f"{k + 1} &lt;i&gt;{k}&lt;/i&gt;" for k in range(12)
+    ]
+
+
+def test_where_colours_come_round_again_the_symbol_is_another() -> None:
+    series = [(f"{k}", [1.0], [False]) for k in range(30)]
+    figure: Any = charts.language_dots(
+        ["English"], series, unit="tokens", shape="{:.1f}", is_ratio=False, theme="light"
+    )
+    looks = {(dots.marker.symbol, dots.marker.line.color) for dots in figure.data}
+    assert len(looks) == 30
+
+
 def test_cards_and_charts_give_a_tokenizer_the_same_colour() -> None:
     css = TOKENS_CSS.read_text(encoding="utf-8")
     rule = r"\.series-(\d) \{ --series: light-dark\((#\w+), (#\w+)\); \}"

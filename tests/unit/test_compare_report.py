@@ -11,7 +11,7 @@ from bpe_core.corpora.samples import load_sample, parallel_texts
 from bpe_core.corpus import Corpus
 from bpe_core.foreign import ForeignTokenizer
 from bpe_core.gpt2 import gpt2, gpt2_golden_result
-from bpe_core.languages import compare_languages
+from bpe_core.languages import compare_languages, merges_per_script
 from bpe_core.training import train
 from bpe_core.types import TrainingConfig
 from tests import foreign_models as models
@@ -76,6 +76,7 @@ def report(name: str = "GPT-2", passage: str = "the iterable, naïve café") -> 
         passage=passage,
         passage_name=name,
         golden=gpt2_golden_result(),
+        scripts=[("Yours", merges_per_script(OWN)), (name, merges_per_script(gpt2()))],
         languages=(texts, compare_languages(texts, encoders, "English")),
     )
 
@@ -108,6 +109,26 @@ def test_the_verdict_the_golden_cases_and_all_definitions_are_said() -> None:
         assert definition.meaning in said
         assert definition.source in said
     assert gpt2().fingerprint in said
+
+
+def test_the_merges_of_each_script_are_told_for_each_tokenizer_and_over_training() -> None:
+    one = report()
+    rows = parsed(one).rows
+    for k, (_, spent) in enumerate(one.scripts):
+        place = spent.names.index("Latin")
+        latin = int(spent.after[place, -1])
+        share = latin / (spent.after.shape[1] - 1)
+        told = next(row for row in rows if row and row[0] == "Latin")
+        assert told[1 + k] == f"{latin:,} ({share:.1%})"
+    _, own = one.scripts[0]
+    half = (own.after.shape[1] - 1) // 2
+    place = rows.index(["", *(f"after {n:,} merges" for n in quarters(own.after.shape[1] - 1))])
+    latin_over_training = next(row for row in rows[place:] if row[0] == "Latin")
+    assert latin_over_training[2] == f"{int(own.after[own.names.index('Latin'), half]):,}"
+
+
+def quarters(n_merges: int) -> list[int]:
+    return [n_merges * part // 4 for part in range(1, 5)]
 
 
 def test_each_tokenizers_tokens_of_a_stretch_stand_side_by_side() -> None:

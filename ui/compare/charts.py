@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 from ui.chart_style import (
     CURVE_WIDTH,
     PALETTES,
+    Palette,
     Theme,
     empty_figure,
     escaped,
@@ -28,6 +29,8 @@ _DASHES = ("solid", "6px,4px", "2px,3px", "8px,3px,2px,3px")
 _CURVES_HEIGHT = 380
 _MOST_CURVES = 8
 _LABEL_PITCH = 17
+_LONGEST_BAR_NAME = 14
+_LETTER_WIDTH = 7
 
 
 def kind_bars(
@@ -36,18 +39,22 @@ def kind_bars(
     *,
     theme: Theme,
 ) -> go.Figure:
-    """Counts by kind, a bar for each tokenizer under the one before it."""
+    """Counts by kind, a bar for each tokenizer under the one before it; of more than two their
+    names stand beside the counts."""
     colours = PALETTES[theme]
     pitch = 12 + 20 * max(len(series), 1)
-    figure = empty_figure(theme, height=len(kinds) * pitch + 12, left=8, right=64, top=4, bottom=8)
+    names = [start_of(name, _LONGEST_BAR_NAME) if len(series) > 2 else "" for name, _ in series]
+    right = 64 + _LETTER_WIDTH * max(map(len, names), default=0)
+    height = len(kinds) * pitch + 12
+    figure = empty_figure(theme, height=height, left=8, right=right, top=4, bottom=8)
     for place, (name, counts) in enumerate(series):
         figure.add_bar(
             x=list(counts),
             y=list(range(len(kinds))),
             name=name,
             orientation="h",
-            marker={"color": colours.series[place % len(colours.series)], "cornerradius": 2},
-            text=[f"{count:,}" for count in counts],
+            marker={"color": _colour(colours, place), "cornerradius": 2},
+            text=[f"{count:,} {names[place]}" for count in counts],
             textposition="outside",
             textfont={"color": colours.text},
             cliponaxis=False,
@@ -86,7 +93,7 @@ def language_dots(
     figure = empty_figure(theme, height=n * 24 + 96, left=8, right=24, top=40, bottom=44)
     values = [value for _, found, _ in series for value in found if not math.isnan(value)]
     for place, (name, found, hollow) in enumerate(series):
-        colour = colours.series[place % len(colours.series)]
+        colour = _colour(colours, place)
         written = ["–" if math.isnan(value) else shape.format(value) for value in found]
         figure.add_scatter(
             x=[None if math.isnan(value) else value for value in found],
@@ -94,7 +101,7 @@ def language_dots(
             name=escaped(name),
             mode="markers",
             marker={
-                "symbol": _SYMBOLS[place % len(_SYMBOLS)],
+                "symbol": _symbol(place),
                 "size": 11,
                 "color": [colours.background if empty else colour for empty in hollow],
                 "line": {"color": colour, "width": 2},
@@ -149,7 +156,7 @@ def script_curves(
     highest = max((int(after[-1]) for _, after in curves), default=1)
     ends: list[tuple[str, float, str]] = []
     for place, (name, after) in enumerate(curves[:_MOST_CURVES]):
-        colour = colours.series[place % len(colours.series)]
+        colour = _colour(colours, place)
         figure.add_scatter(
             x=steps.tolist(),
             # On a log axis there is no nought: a curve begins with its first merge.
@@ -160,12 +167,22 @@ def script_curves(
             hovertemplate=f"{escaped(name)}: %{{y:,}} of %{{x:,}} merges<extra></extra>",
         )
         ends.append((f"{escaped(name)} {int(after[-1]):,}", math.log10(after[-1]), colour))
-    merges_axis(figure, n_merges)
+    # Beside the names there is little room left on a phone.
+    merges_axis(figure, n_merges, most=2)
     powers_of_ten(figure, "y", highest)
     top = math.log10(max(highest, 2)) * 1.05
     _name_ends(figure, n_merges, ends, pixels_per_unit=(_CURVES_HEIGHT - 80) / top)
     name_value_axis(figure, "merges of the script", theme)
     return figure
+
+
+def _colour(colours: Palette, place: int) -> str:
+    return colours.series[place % len(colours.series)]
+
+
+def _symbol(place: int) -> str:
+    """Where the colours come round again, each is with another symbol."""
+    return _SYMBOLS[(place + place // len(_SYMBOLS)) % len(_SYMBOLS)]
 
 
 def _factor_axis(figure: go.Figure, values: Sequence[float]) -> None:

@@ -24,6 +24,7 @@ from ui.compare.verdict import (
 )
 from ui.components.figures import figure_table, verdict
 
+_MOST_BESIDE_CHART = 4
 _KINDS = ("words and numbers", "punctuation", "white space")
 
 
@@ -48,7 +49,10 @@ def verdict_words(
 def figures_part(comparison: Comparison, members: Sequence[Member], where: str) -> DeltaGenerator:
     """Draws the figures and leaves room for the report."""
     names = [member.name for member in members]
-    left, right = st.columns([3, 2] if len(members) > 2 else 2, gap="large")
+    if len(members) > _MOST_BESIDE_CHART:
+        left, right = st.container(), st.container()
+    else:
+        left, right = st.columns([3, 2] if len(members) > 2 else 2, gap="large")
     with left:
         st.header(f"On all {where}", anchor=False)
         st.markdown(f":gray[{size_of(comparison)}. The dot marks the best figure.]")

@@ -7,7 +7,7 @@ import hashlib
 import io
 import math
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Final
 
 import streamlit as st
@@ -15,16 +15,13 @@ import streamlit as st
 from bpe_core.comparison import TokenizerMetrics
 from bpe_core.corpora.samples import ParallelText
 from bpe_core.encoders import Encoder
-from bpe_core.languages import (
-    LanguageCosts,
-    ScriptMerges,
-    compare_languages,
-    merges_per_script,
-)
-from bpe_core.tokenizer import Tokenizer
+from bpe_core.languages import LanguageCosts, compare_languages
+from ui.compare.definitions import FAIRNESS
 from ui.components.figures import Row
 
 PARITY: Final = "Parity"
+_MOST_NAMED: Final = 6
+_MEANINGS: Final = {definition.name: definition.line for definition in FAIRNESS}
 
 
 @dataclass(frozen=True, slots=True)
@@ -84,16 +81,6 @@ def _costs(
     return compare_languages(_texts, _encoders, reference)
 
 
-def merges_of_scripts(tokenizer: Tokenizer) -> ScriptMerges:
-    """How many merges each script got over training."""
-    return _merges(tokenizer.fingerprint, tokenizer)
-
-
-@st.cache_resource(max_entries=8, show_spinner="Counting the merges of each script")
-def _merges(fingerprint: str, _tokenizer: Tokenizer) -> ScriptMerges:
-    return merges_per_script(_tokenizer)
-
-
 def digest_of(texts: Sequence[ParallelText]) -> str:
     """A hash over names and sentences."""
     digest = hashlib.sha256()
@@ -122,9 +109,11 @@ def language_sentence(
 ) -> str:
     """What the language that each tokenizer charges most pays; names may be a visitor's words."""
     parts: list[str] = []
-    for one, name in zip(costs, names, strict=True):
+    for one, name in list(zip(costs, names, strict=True))[:_MOST_NAMED]:
         dearest = _dearest(one)
         parts.append(f"{one.parity[dearest]:.1f} under {name} ({texts[dearest].name})")
+    if others := [one.parity[_dearest(one)] for one in costs[_MOST_NAMED:]]:
+        parts.append(f"{min(others):.1f} to {max(others):.1f} under the {len(others)} others")
     reference = texts[costs[0].reference].name
     return f"At most, a language pays this many times what {reference} does: {', '.join(parts)}."
 
@@ -139,9 +128,10 @@ def summary_rows(costs: Sequence[LanguageCosts]) -> list[Row]:
     ]
     if any(cannot_spell(metrics) for one in costs for metrics in one.metrics):
         # Who leaves text out needs fewer tokens for it: nobody is the better for that.
-        rows = [Row(row.name, row.figures) for row in rows]
+        rows = [replace(row, better=None) for row in rows]
         n = [sum(cannot_spell(metrics) for metrics in one.metrics) for one in costs]
-        rows.append(Row("Languages it cannot spell", tuple(map(str, n))))
+        name = "Languages it cannot spell"
+        rows.append(Row(name, tuple(map(str, n)), meaning=_MEANINGS[name]))
     return rows
 
 
@@ -156,7 +146,7 @@ def _row(name: str, values: Sequence[float], shape: str, direction: int) -> Row:
         best = max(range(len(values)), key=lambda place: values[place] * direction)
         if shown.count(shown[best]) > 1:
             best = None
-    return Row(name, shown, best)
+    return Row(name, shown, best, _MEANINGS[name])
 
 
 def language_rows(

@@ -22,16 +22,17 @@ from ui.compare.language_figures import (
     language_csv,
     language_rows,
     language_sentence,
-    merges_of_scripts,
     parallel_table,
     summary_rows,
 )
+from ui.compare.script_figures import merges_of_scripts
 from ui.compare.shelf import Member
 from ui.components.figures import figure_table
 from ui.labels import plain_markdown, plain_text
 from ui.upload_store import keep_sentences, load_sentences
 
 _MOST_DRAWN = 60
+_MOST_IN_A_ROW = 4
 _FIRST_REFERENCE = "English"
 
 
@@ -138,7 +139,16 @@ def _merges(members: Sequence[Member]) -> None:
     st.subheader("Where the merges went", anchor=False)
     # Names are different from one another, and the run's own is always one of them.
     name = next(iter(known))
-    if len(known) > 1:
+    if len(known) > _MOST_IN_A_ROW:
+        name = st.selectbox(
+            "Tokenizer",
+            list(known),
+            format_func=plain_text,
+            label_visibility="collapsed",
+            width=320,
+            key="compare_merges_of_many",
+        )
+    elif len(known) > 1:
         name = st.segmented_control(
             "Tokenizer",
             list(known),

@@ -16,15 +16,16 @@ from bpe_core.alignment import differing_stretches
 from bpe_core.comparison import Comparison
 from bpe_core.corpora.samples import ParallelText
 from bpe_core.encoders import Encoder
-from bpe_core.languages import LanguageCosts
+from bpe_core.languages import LanguageCosts, ScriptMerges
 from ui.chart_style import PALETTES
-from ui.compare.definitions import FIGURES, LANGUAGES, Definition
+from ui.compare.definitions import FIGURES, LANGUAGES, SCRIPTS, Definition
 from ui.compare.language_figures import (
     MEASURES,
     language_rows,
     language_sentence,
     summary_rows,
 )
+from ui.compare.script_figures import script_rows, script_steps
 from ui.compare.verdict import Sentence, figure_rows, shared_sentence, size_of
 from ui.components.figures import Row
 from ui.labels import plain_text, token_label
@@ -35,6 +36,7 @@ _COLOURS: Final = "".join(
         zip(PALETTES["light"].series, PALETTES["dark"].series, strict=True)
     )
 )
+_N_COLOURS: Final = len(PALETTES["light"].series)
 _STYLE: Final = (Path(__file__).parent / "report.css").read_text(encoding="utf-8") + _COLOURS
 # Inert even where a browser has a mind of its own about it.
 _POLICY: Final = "default-src 'none'; style-src 'unsafe-inline'"
@@ -72,6 +74,8 @@ class Report:
     passage_name: str
     golden: tuple[int, int]
     """How many of GPT-2's golden texts come out exactly, and how many there are."""
+    scripts: Sequence[tuple[str, ScriptMerges]]
+    """Where the merges went, of each tokenizer whose merges are known, by its name; not empty."""
     languages: tuple[Sequence[ParallelText], Sequence[LanguageCosts]] | None = None
 
 
@@ -98,7 +102,8 @@ def report_html(report: Report) -> bytes:
     _disagreements(body, report, names)
     if report.languages is not None:
         _languages(body, *report.languages, names)
-    _definitions(body, (*FIGURES, *(LANGUAGES if report.languages else ())))
+    _scripts(body, report.scripts)
+    _definitions(body, (*FIGURES, *(LANGUAGES if report.languages else (SCRIPTS,))))
     markup = ET.tostring(page, encoding="unicode", method="html")
     return f"<!DOCTYPE html>\n{markup}\n".encode("utf-8", "replace")
 
@@ -136,7 +141,7 @@ def _figures(body: ET.Element, report: Report, names: Sequence[str]) -> None:
 
 
 def _bar(body: ET.Element, place: int, name: str, count: int, highest: int) -> None:
-    line = _add(body, "div", **{"class": f"bar series-{place}"})
+    line = _add(body, "div", **{"class": f"bar series-{place % _N_COLOURS}"})
     _add(line, "i", style=f"width: {70 * count / highest:.2f}%")
     _add(line, "span", f"{count:,} {name}")
 
@@ -195,13 +200,22 @@ def _languages(
         _rows(body, names, language_rows(texts, costs, measure))
 
 
+def _scripts(body: ET.Element, scripts: Sequence[tuple[str, ScriptMerges]]) -> None:
+    _add(body, "h2", "Where the merges went")
+    lead = "Of all merges, how many made a token of each script, and their share."
+    _add(body, "p", lead, **{"class": "aside"})
+    _rows(body, [name for name, _ in scripts], script_rows([spent for _, spent in scripts]))
+    own, spent = scripts[0]
+    _add(body, "h3", f"{own}, over training")
+    _rows(body, *script_steps(spent))
+
+
 def _definitions(body: ET.Element, definitions: Iterable[Definition]) -> None:
     _add(body, "h2", "What the figures mean")
     listed = _add(body, "dl")
     for definition in definitions:
         _add(listed, "dt", definition.name)
-        source = f" Source: {definition.source}." if definition.source else ""
-        _add(listed, "dd", definition.meaning + source)
+        _add(listed, "dd", definition.line)
 
 
 def _rows(body: ET.Element, names: Sequence[str], rows: Sequence[Row]) -> None:

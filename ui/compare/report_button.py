@@ -14,6 +14,7 @@ from ui.compare.figures_part import verdict_words
 from ui.compare.languages import Costs
 from ui.compare.passage import Passage
 from ui.compare.report import Compared, Report, report_html
+from ui.compare.script_figures import merges_of_scripts
 from ui.compare.shelf import Member
 from ui.compare.shelf_form import facts_of
 from ui.run_store import StoredRun
@@ -49,6 +50,11 @@ def report_button(
                 passage=passage.text,
                 passage_name=passage.source,
                 golden=gpt2_golden_result(),
+                scripts=[
+                    (member.name, merges_of_scripts(member.merges_tokenizer))
+                    for member in members
+                    if member.merges_tokenizer is not None
+                ],
                 languages=languages,
             )
         )

@@ -22,9 +22,12 @@ _FRACTIONS = (
     "an eleventh",
     "a twelfth",
 )
-_MEANINGS = {definition.name: definition.meaning for definition in FIGURES}
+_MEANINGS = {definition.name: definition.line for definition in FIGURES}
 _LEAST_PERCENT = 0.05
 """Below this a difference would be written as 0.0 %."""
+
+_MOST_NAMED = 5
+"""Of others: a sentence on more is a table."""
 
 Sentence = list[tuple[str, bool]]
 
@@ -66,10 +69,12 @@ def verdict_aside(comparison: Comparison, *, other: str = "GPT-2", place: int = 
 def others_aside(comparison: Comparison, names: Sequence[str], place: int) -> str:
     """The first against all but the one at `place`, in one sentence; empty where there is none."""
     own = comparison.rows[0]
+    others = list(zip(comparison.rows, names, strict=True))
+    del others[place], others[0]
+    if len(others) > _MOST_NAMED and not own.uncovered_bytes:
+        return _counts_of_others(own, [metrics for metrics, _ in others])
     parts: list[str] = []
-    for metrics, name in list(zip(comparison.rows, names, strict=True))[1:]:
-        if metrics is comparison.rows[place]:
-            continue
+    for metrics, name in others:
         if metrics.uncovered_bytes:
             parts.append(f"not comparable with {name}, which leaves text out")
         elif metrics.n_tokens == own.n_tokens:
@@ -78,6 +83,21 @@ def others_aside(comparison: Comparison, names: Sequence[str], place: int) -> st
             needs = _tokens_against(own, metrics).removesuffix(" tokens").removesuffix(" token")
             parts.append(f"{needs} than {name}")
     return f"Against the others: {', '.join(parts)}." if parts and not own.uncovered_bytes else ""
+
+
+def _counts_of_others(own: TokenizerMetrics, others: Sequence[TokenizerMetrics]) -> str:
+    fair = [metrics.n_tokens for metrics in others if not metrics.uncovered_bytes]
+    counts = [
+        ("fewer tokens than", sum(n > own.n_tokens for n in fair)),
+        ("as many as", sum(n == own.n_tokens for n in fair)),
+        ("more than", sum(n < own.n_tokens for n in fair)),
+    ]
+    parts = [f"{words} {n}" for words, n in counts if n]
+    if left := len(others) - len(fair):
+        parts.append(
+            f"not comparable with {left}, which {'leave' if left > 1 else 'leaves'} text out"
+        )
+    return f"Of the {len(others)} others: {', '.join(parts)}."
 
 
 def figure_rows(comparison: Comparison) -> list[Row]:

@@ -1,8 +1,17 @@
 // Rows of figures; the better one of a row is bold and has a dot. A name with a meaning opens it.
 
 export default function ({ data, parentElement }) {
-  parentElement.querySelector("table")?.remove();
-  const table = addPart(parentElement, "table", "");
+  parentElement.querySelector(".room")?.remove();
+  const room = addPart(parentElement, "div", "room");
+  room.setAttribute("role", "group");
+  room.setAttribute("aria-label", data.caption);
+  // By keyboard, too, a wide table is moved sideways; one that fits is no stop on the way.
+  const watch = new ResizeObserver(() => {
+    room.toggleAttribute("tabindex", room.scrollWidth > room.clientWidth);
+    if (room.hasAttribute("tabindex")) room.tabIndex = 0;
+  });
+  watch.observe(room);
+  const table = addPart(room, "table", "");
   addPart(table, "caption", "", data.caption);
   const columns = addPart(addPart(table, "thead", ""), "tr", "");
   for (const name of ["", ...data.columns]) {
@@ -24,5 +33,8 @@ export default function ({ data, parentElement }) {
       if (k === better) addPart(cell, "span", "said", ", better");
     });
   });
-  return () => table.remove();
+  return () => {
+    watch.disconnect();
+    room.remove();
+  };
 }

@@ -25,6 +25,8 @@ function makeField(parent) {
   const label = addPart(root, "label", "");
   const area = addPart(root, "textarea", "");
   const note = addPart(root, "p", "note", "This text has carriage returns (U+000D). Typing keeps them.");
+  const pastedNote = addPart(root, "p", "note", "What was pasted has carriage returns (U+000D), and a field in a browser makes line feeds of them. A file that is opened on Token boundaries keeps them.");
+  pastedNote.hidden = true;
   const excerptNote = addPart(root, "p", "note");
   const excerptWords = addPart(excerptNote, "span", "");
   const clear = addPart(excerptNote, "button", "", "Write another text");
@@ -61,7 +63,7 @@ function makeField(parent) {
       }
       sent = [];
       clearTimeout(timer);
-      problem.hidden = true;
+      problem.hidden = pastedNote.hidden = true;
       area.value = whole = text;
     },
     stop() {
@@ -94,7 +96,11 @@ function makeField(parent) {
     const extra = (area.value.length / 100000) * PAUSE_MS_PER_100K;
     timer = setTimeout(flush, Math.min(PAUSE_MS + extra, LONGEST_PAUSE_MS));
   });
+  area.addEventListener("paste", (event) => {
+    if (event.clipboardData?.getData("text/plain").includes("\r")) pastedNote.hidden = false;
+  });
   clear.addEventListener("click", () => {
+    pastedNote.hidden = true;
     area.readOnly = false;
     area.value = whole = "";
     area.focus();

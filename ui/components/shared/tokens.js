@@ -2,6 +2,7 @@
 // A token arrives as a string where its bytes are UTF-8, else as a list of byte values.
 
 const SLOTS = 8;
+const SERIES = 8;
 
 // Slots that differ too little side by side: jade (4) and sky (5), sky and mauve (7).
 const TOO_CLOSE = new Uint8Array(SLOTS * SLOTS);
@@ -11,6 +12,12 @@ for (let slot = 0; slot < SLOTS; slot++) TOO_CLOSE[slot * SLOTS + slot] = 1;
 /** The colour slot of an id, 0 to 7: the same id always has the same colour. */
 function slotOf(id) {
   return Math.imul(id, 2654435761) >>> 29;
+}
+
+/** The classes of a tokenizer's colour, by its place among those compared: eight colours, and where
+    they come round again the dot has a hole. */
+function seriesOf(place) {
+  return `series-${place % SERIES}${Math.floor(place / SERIES) % 2 ? " again" : ""}`;
 }
 
 /** Slots of tokens in running text: each as slotOf, moved on by 3 where it is too close to its left

@@ -7,9 +7,9 @@ export default function ({ data, parentElement, setTriggerValue }) {
   const shelf = addPart(parentElement, "ul", "shelf");
   shelf.setAttribute("aria-label", "Tokenizers compared");
   data.cards.forEach((card, place) => {
-    const item = addPart(shelf, "li", `card series-${place}`);
+    const item = addPart(shelf, "li", `card ${seriesOf(place)}`);
     const head = addPart(item, "div", "name");
-    addPart(head, "i", "dot");
+    addPart(head, "i", "series-dot");
     addPart(head, "b", "", card.name).title = card.name;
     addPart(head, "span", "size", card.size);
     if (card.removable) {

@@ -79,7 +79,7 @@ class TokenComparison {
       element.remove();
     }
     for (let k = this.sides.length; k < n; k++) {
-      const element = addPart(this.panes, "div", `pane side-${k} series-${k}`);
+      const element = addPart(this.panes, "div", `pane side-${k} ${seriesOf(k)}`);
       const title = addPart(element, "p", "pane-title");
       const scroller = addPart(element, "div", "scroller");
       scroller.tabIndex = 0;
@@ -89,8 +89,9 @@ class TokenComparison {
       this.sides.push({ element, title, scroller, pane: null, tokens: null, awaited: null });
     }
     this.panes.classList.toggle("many", n > 2);
-    this.panes.classList.toggle("rows", n > 3);
-    this.panes.style.setProperty("--columns", n === 4 ? 2 : Math.min(n, 3));
+    this.panes.classList.toggle("strip", n > 3);
+    this.current.classList.toggle("strip", n > 3);
+    this.panes.style.setProperty("--columns", n);
   }
 
   #addButton(parent, action) {
@@ -102,7 +103,7 @@ class TokenComparison {
 
   #drawTitle({ title, scroller }, { name, n_tokens: nTokens, badge, exact }) {
     title.textContent = "";
-    addPart(title, "i", "");
+    addPart(title, "i", "series-dot");
     addPart(title, "b", "", name).title = name;
     const count = `${grouped(nTokens)} ${nTokens === 1 ? "token" : "tokens"}`;
     addPart(title, "span", "count", count);
@@ -155,8 +156,8 @@ class TokenComparison {
     }
     addPart(this.current, "span", "aside", `Disagreement ${grouped(at + 1)}`);
     this.sides.forEach(({ tokens }, k) => {
-      const side = addPart(this.current, "span", `side series-${k}`);
-      addPart(side, "i", "");
+      const side = addPart(this.current, "span", `side ${seriesOf(k)}`);
+      addPart(side, "i", "series-dot");
       addPart(side, "b", "", this.data.readings[k].name);
       const span = this.spans[this.focused];
       let i = firstTokenOf(tokens, span);

@@ -164,6 +164,8 @@ class TokenPane {
       { root: this.scroller, rootMargin: NEAR_SECTION },
     );
     for (const { element } of this.sections) this.sectionObserver.observe(element);
+    // At the first look there is colour: the observers report a frame later, or two.
+    if (this.blocks.length) this.#draw(this.blocks[0]);
   }
 
   #drawSoon() {

@@ -5,9 +5,9 @@ export default function ({ data, parentElement }) {
   const root = addPart(parentElement, "div", "trees");
   data.readings.forEach(({ name, packed }, k) => {
     const tokens = readTokens(data.text, packed);
-    const side = addPart(root, "section", `word series-${k}`);
+    const side = addPart(root, "section", `word ${seriesOf(k)}`);
     const title = addPart(side, "h3", "");
-    addPart(title, "i", "");
+    addPart(title, "i", "series-dot");
     addPart(title, "b", "", name);
     const n = tokens.ids.filter((id) => id >= 0).length;
     addPart(title, "span", "aside", `${grouped(n)} ${n === 1 ? "token" : "tokens"}`);

@@ -1,0 +1,53 @@
+"""Where merges went, script by script, in rows: the counts are the core's."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Sequence
+
+import streamlit as st
+
+from bpe_core.languages import ScriptMerges, merges_per_script
+from bpe_core.tokenizer import Tokenizer
+from ui.components.figures import Row
+
+_PARTS = 4
+
+
+def merges_of_scripts(tokenizer: Tokenizer) -> ScriptMerges:
+    """How many merges each script got over training."""
+    return _merges(tokenizer.fingerprint, tokenizer)
+
+
+@st.cache_resource(max_entries=32, show_spinner="Counting the merges of each script")
+def _merges(fingerprint: str, _tokenizer: Tokenizer) -> ScriptMerges:
+    return merges_per_script(_tokenizer)
+
+
+def script_rows(spent: Sequence[ScriptMerges]) -> list[Row]:
+    """Merges of each script under each tokenizer, and their share; most in all of them first."""
+    last = [dict(zip(one.names, one.after[:, -1].tolist(), strict=True)) for one in spent]
+    in_all = Counter[str]()
+    for counts in last:
+        in_all.update(counts)
+    return [
+        Row(name, tuple(_with_share(counts.get(name, 0), sum(counts.values())) for counts in last))
+        for name, _ in in_all.most_common()
+    ]
+
+
+def script_steps(spent: ScriptMerges) -> tuple[list[str], list[Row]]:
+    """One tokenizer's merges of each script after each quarter of its training; and the columns."""
+    n_merges = spent.after.shape[1] - 1
+    steps = sorted({n_merges * part // _PARTS for part in range(1, _PARTS + 1)} - {0})
+    return (
+        [f"after {step:,} merges" for step in steps],
+        [
+            Row(name, tuple(f"{count:,}" for count in after[steps].tolist()))
+            for name, after in zip(spent.names, spent.after, strict=True)
+        ],
+    )
+
+
+def _with_share(count: int, of: int) -> str:
+    return f"{count:,} ({count / of:.1%})" if count else "0"
