@@ -31,6 +31,7 @@ _MOST_CURVES = 8
 _LABEL_PITCH = 17
 _LONGEST_BAR_NAME = 14
 _LETTER_WIDTH = 7
+_MOST_FACTORS = 5
 
 
 def kind_bars(
@@ -57,6 +58,7 @@ def kind_bars(
             text=[f"{count:,} {names[place]}" for count in counts],
             textposition="outside",
             textfont={"color": colours.text},
+            constraintext="none",
             cliponaxis=False,
             hovertemplate=f"{escaped(name)}: %{{x:,}} tokens<extra></extra>",
         )
@@ -70,7 +72,7 @@ def kind_bars(
         tickfont={"color": colours.text},
         automargin="left",
     )
-    figure.update_layout(barmode="group", bargroupgap=0.06)
+    figure.update_layout(barmode="group", bargap=16 / pitch, bargroupgap=0.06)
     return figure
 
 
@@ -90,7 +92,9 @@ def language_dots(
     """
     colours = PALETTES[theme]
     n = len(languages)
-    figure = empty_figure(theme, height=n * 24 + 96, left=8, right=24, top=40, bottom=44)
+    # The legend takes its rows from the picture.
+    legend = 22 * math.ceil(len(series) / 2) if len(series) > 3 else 0
+    figure = empty_figure(theme, height=n * 24 + 96 + legend, left=8, right=24, top=40, bottom=44)
     values = [value for _, found, _ in series for value in found if not math.isnan(value)]
     for place, (name, found, hollow) in enumerate(series):
         colour = _colour(colours, place)
@@ -188,12 +192,15 @@ def _symbol(place: int) -> str:
 def _factor_axis(figure: go.Figure, values: Sequence[float]) -> None:
     low = math.floor(math.log2(min([*values, 1.0])))
     high = math.ceil(math.log2(max([*values, 2.0])))
-    ticks = [2.0**power for power in range(low, high + 1)]
+    # Powers of 4 where there are many, and 1 among them in any case.
+    pitch = 1 if high - low <= _MOST_FACTORS else 2
+    powers = range(low - low % pitch, high + 1, pitch)
     figure.update_xaxes(
         type="log",
-        range=[math.log10(ticks[0]) - 0.02, math.log10(ticks[-1]) + 0.02],
-        tickvals=ticks,
-        ticktext=[f"{tick:g}×" for tick in ticks],
+        range=[math.log10(2.0 ** powers[0]) - 0.02, math.log10(2.0**high) + 0.02],
+        tickvals=[2.0**power for power in powers],
+        ticktext=[f"{2**power}×" if power >= 0 else f"1/{2**-power}×" for power in powers],
+        tickangle=0,
     )
 
 

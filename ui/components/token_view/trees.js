@@ -2,7 +2,13 @@
 
 export default function ({ data, parentElement }) {
   parentElement.querySelector(".trees")?.remove();
-  const root = addPart(parentElement, "div", "trees");
+  const n = data.readings.length;
+  const root = addPart(parentElement, "div", n > 4 ? "trees many strip" : n > 2 ? "trees many" : "trees");
+  if (n > 2) {
+    root.tabIndex = 0;
+    root.setAttribute("role", "group");
+    root.setAttribute("aria-label", "The word under each tokenizer");
+  }
   data.readings.forEach(({ name, packed }, k) => {
     const tokens = readTokens(data.text, packed);
     const side = addPart(root, "section", `word ${seriesOf(k)}`);
