@@ -269,7 +269,7 @@ def test_buttons_copy_ids_tokens_and_python_that_runs(page: Page, app_url: str) 
 
 def test_switches_show_glyphs_and_pretokens(page: Page, app_url: str) -> None:
     scroller = open_text(page, app_url, "unbelievably so")
-    glyph = "(s) => getComputedStyle(s.querySelector('.sp'), '::before').backgroundColor"
+    glyph = "(s) => getComputedStyle(s.querySelector('.sp')).backgroundImage"
     shown = scroller.evaluate(glyph)
     page.get_by_role("switch", name="Glyphs for white space").click()
     assert scroller.evaluate(glyph) != shown

@@ -192,7 +192,7 @@ class TokenComparison {
     }
     const { tokens } = this.sides[from];
     const [start, end] = [tokens.byteAt[index], tokens.byteAt[index + 1]];
-    const rules = [`.pane.side-${from} .token[data-i="${index}"] { outline: 2px solid var(--primary); border-radius: 4px; z-index: 3; }`];
+    const rules = [`.pane.side-${from} .token[data-i="${index}"] { position: relative; z-index: 3; outline: 2px solid var(--primary); border-radius: 4px; }`];
     this.sides.forEach(({ tokens: other }, k) => {
       if (k === from) return;
       for (let i = firstTokenOf(other, { start }); i < other.n && other.byteAt[i] < end; i++) {

@@ -6,6 +6,8 @@ const MOST_DRAWN_TOKENS = 20000;
 const FEW_DRAWN_TOKENS = 12000;
 // To lay out 300 tokens takes half of a frame. What is scrolled past sooner stays plain text.
 const TOKENS_A_FRAME = 300;
+// So fast a line is in the window for a frame or two: nothing is drawn until the text slows down.
+const FLYING_PX_A_FRAME = 500;
 // The browser looks at each thing it may leave out at every frame: for 5,000 blocks that took 29 ms,
 // for their sections, with only the blocks of the near ones watched, 2.
 const BLOCKS_A_SECTION = 40;
@@ -24,6 +26,7 @@ class TokenPane {
     this.drawn = new Set();
     this.waiting = new Set();
     this.frame = 0;
+    this.top = 0;
     this.painter = new BlockPainter(tokens, spans);
     this.selection = new PaneSelection(this);
     this.abort = new AbortController();
@@ -172,6 +175,13 @@ class TokenPane {
     if (this.frame || !this.waiting.size) return;
     this.frame = requestAnimationFrame(() => {
       this.frame = 0;
+      const { scrollTop } = this.scroller;
+      const flies = Math.abs(scrollTop - this.top) > FLYING_PX_A_FRAME;
+      this.top = scrollTop;
+      if (flies) {
+        this.#drawSoon();
+        return;
+      }
       let room = TOKENS_A_FRAME;
       for (const block of [...this.waiting].sort((a, b) => a.distance - b.distance)) {
         if (room <= 0) break;
