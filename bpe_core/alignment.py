@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from bisect import bisect_left
 from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
+from numpy.typing import NDArray
 
 from bpe_core.errors import TokenizationError
 from bpe_core.types import Segment
@@ -101,6 +101,17 @@ class Stretch:
     """True where a letter, mark or number stands in it."""
 
 
+@dataclass(frozen=True, slots=True, eq=False)
+class Stretches:
+    """What `Stretch` holds, in columns: for texts with a million of them."""
+
+    byte_starts: NDArray[np.int64]
+    byte_ends: NDArray[np.int64]
+    starts: NDArray[np.int64]
+    ends: NDArray[np.int64]
+    has_word: NDArray[np.bool_]
+
+
 def differing_stretches(tokenizations: Sequence[Sequence[Segment]], text: str) -> list[Stretch]:
     """Find where any number of tokenizations of a text differ, in order.
 
@@ -115,27 +126,56 @@ def differing_stretches(tokenizations: Sequence[Sequence[Segment]], text: str) -
     >>> [(stretch.byte_start, stretch.byte_end) for stretch in found]
     [(0, 4)]
     """
-    n_bytes = len(text.encode())
-    for segments in tokenizations:
-        covered = segments[-1].byte_end if segments else 0
+    byte_ends = [
+        np.fromiter((segment.byte_end for segment in segments), np.int64, len(segments))
+        for segments in tokenizations
+    ]
+    found = differing_columns(byte_ends, text)
+    columns = (found.byte_starts, found.byte_ends, found.starts, found.ends, found.has_word)
+    return [Stretch(*row) for row in zip(*(column.tolist() for column in columns), strict=True)]
+
+
+def differing_columns(byte_ends: Sequence[NDArray[np.int64]], text: str) -> Stretches:
+    """Find what `differing_stretches` does from where the tokens end, an ascending array for each.
+
+    Raises what that raises.
+
+    >>> ends = [np.array(each, np.int64) for each in ([2, 4], [2, 3, 4], [1, 2, 4])]
+    >>> found = differing_columns(ends, "ab é"[:3])
+    Traceback (most recent call last):
+        ...
+    bpe_core.errors.TokenizationError: A tokenization covers 4 bytes of a text of 3: it is of \
+another text. Give tokenizations of the one that is given.
+    >>> found = differing_columns(ends, "abé")
+    >>> found.byte_starts.tolist(), found.byte_ends.tolist(), found.starts.tolist()
+    ([0, 2], [2, 4], [0, 2])
+    """
+    points = code_points(text)
+    at = np.concatenate([[0], np.cumsum(utf8_lengths(points))])
+    n_bytes = int(at[-1])
+    # How many of them cut at each byte: a token without length cuts no twice.
+    n_cuts = np.zeros(n_bytes + 1, np.int32)
+    for ends in byte_ends:
+        covered = int(ends[-1]) if len(ends) else 0
         if covered != n_bytes:
             raise TokenizationError(
                 f"A tokenization covers {covered:,} bytes of a text of {n_bytes:,}: it is of "
                 "another text. Give tokenizations of the one that is given."
             )
-    cuts = [{segment.byte_end for segment in segments} for segments in tokenizations]
-    common = sorted({0, n_bytes}.union(set[int]().union(*cuts[:1]).intersection(*cuts[1:])))
-    differing = sorted(set[int]().union(*cuts).difference(common))
-    utf8 = np.concatenate([[0], np.cumsum(utf8_lengths(code_points(text)))])
-    words = _word_characters(text)
-    found: list[Stretch] = []
+        is_cut = np.zeros(n_bytes + 1, np.bool_)
+        is_cut[ends] = True
+        n_cuts += is_cut
+    n_cuts[[0, -1]] = len(byte_ends)
+    common = np.flatnonzero(n_cuts == len(byte_ends))
+    differing = np.flatnonzero((n_cuts > 0) & (n_cuts < len(byte_ends)))
     # Each stretch holds at least one cut that not all of them make.
-    for place in sorted({bisect_left(common, cut) for cut in differing}):
-        a, b = common[place - 1], common[place]
-        start = int(np.searchsorted(utf8, a, side="right")) - 1
-        end = int(np.searchsorted(utf8, b))
-        found.append(Stretch(a, b, start, end, words[end] > words[start]))
-    return found
+    places = np.unique(np.searchsorted(common, differing))
+    byte_starts, stops = common[places - 1], common[places]
+    starts = np.searchsorted(at, byte_starts, side="right") - 1
+    ends_in_characters = np.searchsorted(at, stops)
+    words = np.concatenate([[0], np.cumsum(kinds_of(points) == WORD)])
+    has_word = words[ends_in_characters] > words[starts]
+    return Stretches(byte_starts, stops, starts, ends_in_characters, has_word)
 
 
 def _past_empty(segments: Sequence[Segment], index: int) -> int:
@@ -146,7 +186,4 @@ def _past_empty(segments: Sequence[Segment], index: int) -> int:
 
 def _word_characters(text: str) -> list[int]:
     """Count the word characters before each character of the text, and before its end."""
-    counts = [0]
-    for kind in kinds_of(code_points(text)).tolist():
-        counts.append(counts[-1] + (kind == WORD))
-    return counts
+    return [0, *np.cumsum(kinds_of(code_points(text)) == WORD).tolist()]

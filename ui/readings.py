@@ -5,13 +5,15 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+import numpy as np
 import streamlit as st
 
-from bpe_core.alignment import differing_stretches
+from bpe_core.alignment import Stretches, differing_columns
+from bpe_core.boundaries import boundaries
 from bpe_core.comparison import Comparison, compare
 from bpe_core.corpus import Corpus
 from bpe_core.encoders import Encoder
-from ui.components.token_view.packing import PackedSpans, PackedTokens, pack_spans, pack_tokens
+from ui.components.token_view.packing import PackedSpans, PackedTokens, pack_boundaries, pack_spans
 
 MOST_CHARACTERS = 4_000_000
 """A longer text is shown up to here: the browser would hold it, but not gladly."""
@@ -45,18 +47,25 @@ def read_by_all(text: str, encoders: Sequence[Encoder]) -> Readings:
 def _read_by_all(
     text: str, fingerprints: tuple[str, ...], _encoders: Sequence[Encoder]
 ) -> Readings:
-    segments = [encoder.segments(text) for encoder in _encoders]
-    differing = differing_stretches(segments, text)
-    words = (text[each.start : each.end] for each in differing if each.has_word)
+    found = [boundaries(text, encoder) for encoder in _encoders]
+    differing = differing_columns([each.byte_ends for each in found], text)
     return Readings(
         packed=tuple(
-            pack_tokens(text, own, encoder)
-            for own, encoder in zip(segments, _encoders, strict=True)
+            pack_boundaries(own, encoder) for own, encoder in zip(found, _encoders, strict=True)
         ),
-        n_tokens=tuple(sum(each.id is not None for each in own) for own in segments),
+        n_tokens=tuple(int(np.count_nonzero(own.ids >= 0)) for own in found),
         spans=pack_spans(text, differing),
-        longest=max((word for word in words if len(word) <= LONGEST_WORD), key=len, default=""),
+        longest=_longest_word(text, differing),
     )
+
+
+def _longest_word(text: str, differing: Stretches) -> str:
+    lengths = differing.ends - differing.starts
+    lengths[~differing.has_word | (lengths > LONGEST_WORD)] = 0
+    if not lengths.any():
+        return ""
+    place = int(np.argmax(lengths))
+    return text[differing.starts[place] : differing.ends[place]]
 
 
 def compare_on(corpus: Corpus, encoders: Sequence[Encoder]) -> Comparison:

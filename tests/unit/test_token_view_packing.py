@@ -9,7 +9,8 @@ import pytest
 from hypothesis import given, settings
 from numpy.typing import NDArray
 
-from bpe_core.alignment import differing_stretches
+from bpe_core.alignment import differing_columns
+from bpe_core.boundaries import boundaries
 from bpe_core.corpus import Corpus
 from bpe_core.foreign import ForeignTokenizer
 from bpe_core.gpt2 import gpt2
@@ -21,9 +22,9 @@ from tests.strategies import texts
 from ui.components.token_view.packing import (
     Numbers,
     PackedTokens,
+    pack_boundaries,
     pack_numbers,
     pack_spans,
-    pack_tokens,
 )
 
 HOSTILE = (
@@ -38,7 +39,7 @@ def unpacked(numbers: Numbers) -> NDArray[np.int64]:
 
 
 def packed(text: str, tokenizer: Tokenizer, special: tuple[str, ...] = ()) -> PackedTokens:
-    return pack_tokens(text, tokenizer.segments(text, allowed_special=special), tokenizer)
+    return pack_boundaries(boundaries(text, tokenizer, special), tokenizer)
 
 
 def pieces_in_the_browser(text: str, tokens: PackedTokens) -> list[bytes]:
@@ -143,7 +144,8 @@ def test_disagreements_say_whether_more_than_white_space_differs() -> None:
     )
     other = one.truncated(0)
     text = "aa  a"
-    found = differing_stretches([one.segments(text), other.segments(text)], text)
+    ends = [boundaries(text, each).byte_ends for each in (one, other)]
+    found = differing_columns(ends, text)
     spans = pack_spans(text, found)
     assert unpacked(spans["starts"]).tolist() == [0, 2]
     assert unpacked(spans["ends"]).tolist() == [2, 4]
@@ -163,7 +165,7 @@ def test_tokens_of_another_library_have_neither_merges_nor_pretokens() -> None:
     encoder = ForeignTokenizer(models.described(models.word_piece()))
     text = "The first 漢!"
     segments = encoder.segments(text)
-    packed = pack_tokens(text, segments, encoder)
+    packed = pack_boundaries(boundaries(text, encoder), encoder)
     assert (unpacked(packed["ids"]) > 0).tolist() == [s.id is not None for s in segments]
     assert unpacked(packed["lengths"]).sum() == len(text.encode())
     assert not unpacked(packed["starts"]).any()

@@ -12,7 +12,10 @@ from pathlib import Path
 from typing import Final
 from xml.etree import ElementTree as ET
 
-from bpe_core.alignment import differing_stretches
+import numpy as np
+
+from bpe_core.alignment import differing_columns
+from bpe_core.boundaries import Boundaries, boundaries
 from bpe_core.comparison import Comparison
 from bpe_core.corpora.samples import ParallelText
 from bpe_core.encoders import Encoder
@@ -148,15 +151,16 @@ def _bar(body: ET.Element, place: int, name: str, count: int, highest: int) -> N
 
 def _disagreements(body: ET.Element, report: Report, names: Sequence[str]) -> None:
     text = report.passage
-    segments = [one.encoder.segments(text) for one in report.compared]
-    differing = [each for each in differing_stretches(segments, text) if each.has_word]
+    found = [boundaries(text, one.encoder) for one in report.compared]
+    differing = differing_columns([each.byte_ends for each in found], text)
+    with_words = np.flatnonzero(differing.has_word)
     _add(body, "h2", "Where they differ")
-    if not differing:
+    if not len(with_words):
         same = "On the passage they cut all words alike."
         _add(body, "p", same, **{"class": "aside"})
         return
-    shown = differing[:MOST_DISAGREEMENTS]
-    n = len(differing)
+    shown = with_words[:MOST_DISAGREEMENTS].tolist()
+    n = len(with_words)
     which = f"The first {len(shown)} of {n:,}" if len(shown) < n else f"All {n:,}"
     _add(
         body,
@@ -165,19 +169,29 @@ def _disagreements(body: ET.Element, report: Report, names: Sequence[str]) -> No
         "not all of them cut alike. A dot stands for a space.",
         **{"class": "aside"},
     )
+    data = text.encode()
     rows: list[tuple[str, list[str]]] = []
-    for stretch in shown:
-        cells: list[str] = []
-        for own in segments:
-            inside = [
-                token_label(each.token)
-                for each in own
-                if stretch.byte_start <= each.byte_start < stretch.byte_end
-            ]
-            more = " …" if len(inside) > _MOST_TOKENS else ""
-            cells.append(" | ".join(inside[:_MOST_TOKENS]) + more)
-        rows.append((token_label(text[stretch.start : stretch.end].encode()), cells))
+    for place in shown:
+        start, end = int(differing.byte_starts[place]), int(differing.byte_ends[place])
+        cells = [
+            _tokens_between(data, own, one.encoder, start, end)
+            for own, one in zip(found, report.compared, strict=True)
+        ]
+        stretch = text[differing.starts[place] : differing.ends[place]]
+        rows.append((token_label(stretch.encode()), cells))
     _table(body, names, rows, kind="tokens")
+
+
+def _tokens_between(data: bytes, own: Boundaries, encoder: Encoder, start: int, end: int) -> str:
+    """The tokens that begin between two bytes; what is in no token stands as it is."""
+    first, last = np.searchsorted(own.byte_ends, [start, end - 1], side="right")
+    labels: list[str] = []
+    for place in range(int(first), min(int(last) + 1, int(first) + _MOST_TOKENS)):
+        token_id, token_end = int(own.ids[place]), int(own.byte_ends[place])
+        token = encoder.vocab[token_id] if token_id >= 0 else data[start:token_end]
+        labels.append(token_label(token))
+        start = token_end
+    return " | ".join(labels) + (" …" if last - first >= _MOST_TOKENS else "")
 
 
 def _languages(

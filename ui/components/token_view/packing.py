@@ -7,19 +7,22 @@ offset of each token and how many bytes of a character came before it.
 from __future__ import annotations
 
 import base64
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping
 from functools import lru_cache
 from typing import TypedDict
 
 import numpy as np
 from numpy.typing import ArrayLike
 
-from bpe_core.alignment import Stretch
-from bpe_core.boundaries import Boundaries, boundaries_of
+from bpe_core.alignment import Stretches
+from bpe_core.boundaries import Boundaries
 from bpe_core.encoders import Encoder
 from bpe_core.tokenizer import Tokenizer
-from bpe_core.types import Merge, Segment
+from bpe_core.types import Merge
+from bpe_core.unicode.kinds import code_points
 from ui.labels import token_for_browser
+
+_SPACES = np.array([point for point in range(0x3001) if chr(point).isspace()], np.uint32)
 
 
 class Numbers(TypedDict):
@@ -75,11 +78,6 @@ class PackedSpans(TypedDict):
     """1 where more than white space stands in it."""
 
 
-def pack_tokens(text: str, segments: Sequence[Segment], encoder: Encoder) -> PackedTokens:
-    """Packs what `encoder.segments(text, ...)` gave for the token view."""
-    return pack_boundaries(boundaries_of(text, segments, encoder), encoder)
-
-
 def pack_boundaries(found: Boundaries, encoder: Encoder) -> PackedTokens:
     """Packs what `boundaries(text, encoder, ...)` gave for the token view."""
     used = np.unique(found.ids)
@@ -91,13 +89,13 @@ def pack_boundaries(found: Boundaries, encoder: Encoder) -> PackedTokens:
     }
 
 
-def pack_spans(text: str, found: Sequence[Stretch]) -> PackedSpans:
+def pack_spans(text: str, found: Stretches) -> PackedSpans:
     """Packs the disagreements between readings of a text."""
-    has_text = [not text[d.start : d.end].isspace() for d in found]
+    n_before = np.concatenate([[0], np.cumsum(~np.isin(code_points(text), _SPACES))])
     return {
-        "starts": pack_numbers([d.byte_start for d in found]),
-        "ends": pack_numbers([d.byte_end for d in found]),
-        "has_text": pack_numbers(np.array(has_text, dtype=np.uint8)),
+        "starts": pack_numbers(found.byte_starts),
+        "ends": pack_numbers(found.byte_ends),
+        "has_text": pack_numbers(n_before[found.ends] > n_before[found.starts]),
     }
 
 
