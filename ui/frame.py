@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import gc
+from collections.abc import Mapping
 from pathlib import Path
-from typing import Literal
+from typing import Final, Literal
 
 import streamlit as st
 
@@ -50,6 +51,16 @@ def settle_memory() -> None:
     """
     gc.collect()
     gc.freeze()
+
+
+_ON_PAGES: Final[Mapping[str, tuple[str, ...]]] = {
+    "step": ("Merge loop", "Pair frequencies"),
+    "merges": ("Pair frequencies",),
+    "pair": ("Pair frequencies",),
+    "with": ("Compare",),
+    "sentences": ("Compare",),
+}
+"""Parameters of the address that no widget is bound to, and the pages that they are of."""
 
 
 @st.cache_resource(show_spinner=False)
@@ -132,6 +143,8 @@ def open_run(run_id: str) -> None:
 
 def _prepare_page(title: str) -> None:
     _guard_cold_link(title)
+    # Going back, a browser can bring along what the page before put in the address.
+    set_query(**{name: None for name, pages in _ON_PAGES.items() if title not in pages})
     st.html(_PRIMARY_TEXT + _NAVIGATION_RING + _CHARTS_WITHOUT_GROUND)
 
 

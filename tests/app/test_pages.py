@@ -41,6 +41,14 @@ def test_a_page_opens_on_the_sample_run(open_app: Callable[..., AppTest], page: 
     assert not app.warning
 
 
+@pytest.mark.parametrize(("page", "is_of_page"), [("merge_loop", True), ("train", False)])
+def test_the_address_keeps_a_step_only_where_there_are_steps(
+    open_app: Callable[..., AppTest], page: str, is_of_page: bool
+) -> None:
+    app = open_app(page, step="7")
+    assert ("step" in app.query_params) is is_of_page
+
+
 @pytest.mark.parametrize("run_id", ["a" * 32, "../../../etc/passwd", "\0", "x" * 3_000, "<b>"])
 def test_an_unknown_run_is_said(open_app: Callable[..., AppTest], run_id: str) -> None:
     app = open_app("train", run=run_id)
