@@ -70,6 +70,11 @@ def test_the_sentence_names_the_dearest_language() -> None:
     assert cheapest_first(COSTS[0]) == [0, 2, 1]
 
 
+def test_of_many_tokenizers_the_sentence_names_some_and_gives_the_range_of_the_rest() -> None:
+    sentence = language_sentence(TEXTS, COSTS * 5, [f"{n}" for n in range(10)])
+    assert sentence.endswith("3.0 under 5 (=B()), 3.0 to 3.0 under the 4 others.")
+
+
 def test_who_cannot_spell_a_language_wins_nothing() -> None:
     costs = compare_languages(TEXTS, [SPELLS_ONLY_A, BYTES], "A")
     assert [cannot_spell(metrics) for metrics in costs[0].metrics] == [False, True, True]

@@ -10,7 +10,13 @@ from bpe_core.gpt2 import gpt2
 from bpe_core.tokenizer import Tokenizer
 from bpe_core.training import train
 from bpe_core.types import TrainingConfig
-from ui.compare.verdict import _vocabulary_in_words, figure_rows, verdict_aside, verdict_sentence
+from ui.compare.verdict import (
+    _vocabulary_in_words,
+    figure_rows,
+    others_aside,
+    verdict_aside,
+    verdict_sentence,
+)
 
 CODE = "def countdown(n):\n        while n > 0:\n            yield n\n            n -= 1\n" * 20
 PROSE = "It was a bright cold day in April, and the clocks were striking thirteen."
@@ -33,6 +39,19 @@ def test_a_gain_is_said_with_its_share(small: Tokenizer) -> None:
     assert f"{share:.1f}% fewer tokens" in words(sentence)
     assert [bold for _, bold in sentence] == [False, True, False]
     assert "The gain is in" in verdict_aside(comparison)
+
+
+def test_a_few_others_are_named_and_many_are_counted(small: Tokenizer) -> None:
+    cuts = [small.truncated(n) for n in (0, 5, 10, 15, 20, small.n_merges)]
+    comparison = compare(Corpus.from_text(CODE), [small, gpt2(), *cuts])
+    names = ["Yours", "GPT-2", *(f"cut {n}" for n in range(6))]
+    assert (
+        others_aside(comparison, names, 1) == "Of the 6 others: fewer tokens than 5, as many as 1."
+    )
+    few = compare(Corpus.from_text(CODE), [small, gpt2(), *cuts[4:]])
+    aside = others_aside(few, names[:4], 1)
+    assert "than cut 0" in aside
+    assert "as many as cut 1" in aside
 
 
 def test_a_loss_is_said_as_a_loss(small: Tokenizer) -> None:
