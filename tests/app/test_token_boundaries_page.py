@@ -141,7 +141,7 @@ def test_what_was_guessed_or_skipped_in_a_file_is_said(open_app: OpenApp) -> Non
     app = open_app("token_boundaries")
     opener = app.file_uploader(key="boundaries_file")
     opener.upload("old.txt", "naïve café\n".encode("cp1252") * 9, "text/plain").run()
-    assert "Read as" in app.warning[0].value
+    assert "read as cp1252" in app.warning[0].value
     buffer = io.BytesIO()
     with zipfile.ZipFile(buffer, "w") as archive:
         archive.writestr("a.txt", "hug")
