@@ -27,6 +27,12 @@ COPY = """(scroller) => {
     return event.defaultPrevented ? data.getData("text/plain") : null;
 }"""
 
+PASTE = """(area, text) => {
+    const data = new DataTransfer();
+    data.setData("text/plain", text);
+    area.dispatchEvent(new ClipboardEvent("paste", {clipboardData: data, bubbles: true}));
+}"""
+
 WALK = """async (scroller) => {
     const seen = new Set();
     for (const block of scroller.querySelectorAll(".block")) {
@@ -146,6 +152,10 @@ def test_what_is_typed_is_shown_after_a_pause_and_kept_in_the_address(
     page.wait_for_url("**text=old+and+new**")
     page.reload()
     expect(page.locator("textarea")).to_have_value("old and new")
+    pasted = page.get_by_text("What was pasted has carriage returns")
+    expect(pasted).to_be_hidden()
+    page.locator("textarea").evaluate(PASTE, "one\r\ntwo")
+    expect(pasted).to_be_visible()
 
 
 def test_typing_keeps_the_line_ends_of_what_stood_there(page: Page, app_url: str) -> None:

@@ -120,6 +120,8 @@ def test_the_merges_of_each_script_are_told_for_each_tokenizer_and_over_training
         share = latin / (spent.after.shape[1] - 1)
         told = next(row for row in rows if row and row[0] == "Latin")
         assert told[1 + k] == f"{latin:,} ({share:.1%})"
+    assert any(cell.endswith(" (<0.1%)") for row in rows for cell in row)
+    assert not any("(0.0%)" in cell for row in rows for cell in row)
     _, own = one.scripts[0]
     half = (own.after.shape[1] - 1) // 2
     place = rows.index(["", *(f"after {n:,} merges" for n in quarters(own.after.shape[1] - 1))])

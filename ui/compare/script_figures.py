@@ -12,6 +12,7 @@ from bpe_core.tokenizer import Tokenizer
 from ui.components.figures import Row
 
 _PARTS = 4
+_LEAST_SHARE = 0.0005
 
 
 def merges_of_scripts(tokenizer: Tokenizer) -> ScriptMerges:
@@ -50,4 +51,7 @@ def script_steps(spent: ScriptMerges) -> tuple[list[str], list[Row]]:
 
 
 def _with_share(count: int, of: int) -> str:
-    return f"{count:,} ({count / of:.1%})" if count else "0"
+    if not count:
+        return "0"
+    share = count / of
+    return f"{count:,} ({f'{share:.1%}' if share >= _LEAST_SHARE else '<0.1%'})"

@@ -97,7 +97,8 @@ function makeField(parent) {
     timer = setTimeout(flush, Math.min(PAUSE_MS + extra, LONGEST_PAUSE_MS));
   });
   area.addEventListener("paste", (event) => {
-    if (event.clipboardData?.getData("text/plain").includes("\r")) pastedNote.hidden = false;
+    const pasted = event.clipboardData?.getData("text/plain") ?? "";
+    if (pasted.includes("\r") && !whole.includes("\r")) pastedNote.hidden = false;
   });
   clear.addEventListener("click", () => {
     pastedNote.hidden = true;
