@@ -57,7 +57,7 @@ _ON_PAGES: Final[Mapping[str, tuple[str, ...]]] = {
     "step": ("Merge loop", "Pair frequencies"),
     "merges": ("Pair frequencies",),
     "pair": ("Pair frequencies",),
-    "with": ("Compare",),
+    "with": ("Compare", "Vocabulary"),
     "sentences": ("Compare",),
 }
 """Parameters of the address that no widget is bound to, and the pages that they are of."""

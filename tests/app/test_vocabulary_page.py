@@ -26,8 +26,8 @@ from bpe_core.vocabulary.reachability import find_unreachable
 from bpe_core.vocabulary.table import Query, Vocabulary
 from tests.foreign_models import described, unigram, word_piece
 from ui.background import Status
-from ui.compare.shelf import file_key
 from ui.run_store import SAMPLE_RUN_ID, load_run, store_run
+from ui.upload_store import keep_tokenizer
 from ui.vocabulary import work
 from ui.vocabulary.texts import held_out_text
 from ui.workspace import Workspace
@@ -232,10 +232,8 @@ def test_a_tokenizer_without_merges_has_its_table_its_trie_and_its_uses(
 ) -> None:
     foreign = ForeignTokenizer(described(make()))
     app = open_app("vocabulary", seen_as=view)
-    app.session_state["workspace"] = Workspace(
-        shelf=("gpt2", file_key(NamedEncoder("<b>other", foreign))),
-        shelf_files=(NamedEncoder("<b>other", foreign),),
-    )
+    kept = keep_tokenizer({}, None, NamedEncoder("<b>other", foreign))
+    app.session_state["workspace"] = Workspace(shelf=("gpt2", f"file-{kept}"))
     app.run()
     app.segmented_control(key="vocabulary_of").set_value("<b>other").run()
     assert not app.exception
