@@ -10,20 +10,20 @@ import streamlit as st
 from bpe_core.alphabet import GrowingVocabulary
 from bpe_core.corpus import Corpus
 from bpe_core.errors import BpeError
-from bpe_core.pretokenizers import PRETOKENIZER_NAMES, get_pretokenizer
+from bpe_core.pretokenizers import get_pretokenizer
 from bpe_core.training import check_config
 from bpe_core.types import TrainingConfig
 from ui.components.pretoken_strip import pretoken_strip
 from ui.corpus_summary import symbols_seen
 from ui.labels import plain_markdown
+from ui.train.custom_fields import EMPTY_REGEX, custom_fields
 
 _PRESETS = {
     "GPT-2 style": "All 256 bytes, cut as GPT-2 cuts text; ties go to the lower ids, as in Hugging "
     "Face’s trainer.",
     "Classroom": "The characters of the corpus and an end-of-word marker, cut at white space; ties "
     "go to the pair met first.",
-    "GPT-4 style": "As GPT-2 style, but cut as GPT-4 cuts text: numbers by three digits, and line "
-    "ends apart.",
+    "GPT-4 style": "As GPT-2 style, but cut as GPT-4 cuts text: numbers three digits at a time.",
     "Custom": "Every setting on its own, your own regular expression too.",
 }
 _CLASSROOM = TrainingConfig(
@@ -41,8 +41,6 @@ _BYTE_SIZES = (
 _BYTE_SIZE = 4_096
 _CLASSROOM_MERGES = (0, 1, 2, 3, 5, 8, 10, 15, 20, 30, 50, 100, 200, 500, 1_000, 2_000, 5_000)
 _CLASSROOM_MERGE_COUNT = 15
-_CUSTOM_REGEX = "your own regular expression"
-_EMPTY_REGEX = "regex:"
 _LINE = "for i in range(10):\n   print(i)"
 _LONGEST_LINE = 400
 # The sentence above the sliders says their value already; four presets fit a phone.
@@ -86,7 +84,7 @@ def choose_settings(training: Corpus | None) -> TrainingConfig | None:
     )
     st.markdown(f":gray[:small[{_PRESETS[preset]}]]")
     if preset == "Custom":
-        config = _custom_fields()
+        config = custom_fields()
     elif preset == "Classroom":
         config = _CLASSROOM
     else:
@@ -173,7 +171,7 @@ def _size_sentence(config: TrainingConfig, start: _Start) -> str:
 
 def _show_cuts(pretokenizer: str, training: Corpus | None, is_custom: bool) -> bool:
     st.markdown("Cuts made before training. No merge crosses a gap.")
-    if pretokenizer == _EMPTY_REGEX:
+    if pretokenizer == EMPTY_REGEX:
         st.error("Write a pattern, or choose none.")
         return False
     try:
@@ -207,97 +205,3 @@ def _show_cuts(pretokenizer: str, training: Corpus | None, is_custom: bool) -> b
     if cutter.drops_text:
         st.markdown(":gray[:small[White space is left out, and no token holds it.]]")
     return True
-
-
-def _custom_fields() -> TrainingConfig:
-    left, right = st.columns(2)
-    with left:
-        name = st.selectbox(
-            "Pre-tokenizer",
-            [*PRETOKENIZER_NAMES, _CUSTOM_REGEX],
-            key="settings_pretokenizer",
-            help="Where the text is cut before training. No merge crosses a cut.",
-            persist_state="session",
-        )
-        base = st.segmented_control(
-            "Base symbols",
-            ("bytes", "characters"),
-            default="bytes",
-            required=True,
-            key="settings_base",
-            help="Bytes can spell any text; characters only those that the corpus has.",
-            persist_state="session",
-        )
-        tie_break = st.segmented_control(
-            "Ties go to",
-            ("smallest-pair", "first-seen"),
-            default="smallest-pair",
-            required=True,
-            key="settings_tie_break",
-            help="Among pairs that occur equally often: the lower ids, as Hugging Face does, or "
-            "the pair met first.",
-            persist_state="session",
-        )
-        min_frequency = st.number_input(
-            "Least count of a pair",
-            0,
-            1_000_000_000,
-            0,
-            key="settings_min_frequency",
-            help="Training ends when no pair occurs so often. 0 and 1: any pair that occurs.",
-            persist_state="session",
-        )
-    with right:
-        special = st.text_area(
-            "Special tokens, one a line",
-            "<|endoftext|>",
-            key="settings_special_tokens",
-            height=68,
-            help="They take the first ids and are never merged.",
-            persist_state="session",
-        )
-        alphabet = st.segmented_control(
-            "Byte alphabet",
-            ("full", "seen"),
-            default="full",
-            required=True,
-            key="settings_alphabet",
-            help="All 256 bytes, or only those that the corpus has.",
-            disabled=base == "characters",
-            persist_state="session",
-        )
-        end_of_word = st.text_input(
-            "End-of-word marker",
-            key="settings_end_of_word",
-            placeholder="none",
-            help="A symbol added to each pre-token, such as </w>. Leave empty for none.",
-            persist_state="session",
-        )
-        max_token_bytes = st.number_input(
-            "Longest token, in bytes",
-            0,
-            1_000_000,
-            0,
-            key="settings_max_token_bytes",
-            help="Pairs that would make a longer token are passed over. 0: no limit.",
-            persist_state="session",
-        )
-    if name == _CUSTOM_REGEX:
-        pattern = st.text_input(
-            "Regular expression",
-            r"\p{L}+|\p{N}{1,3}|\s+",
-            key="settings_pattern",
-            help="Each match is a pre-token; so is the text between two matches.",
-            persist_state="session",
-        )
-        name = f"{_EMPTY_REGEX}{pattern or ''}"
-    return TrainingConfig(
-        pretokenizer=name,
-        base="characters" if base == "characters" else "bytes",
-        alphabet="seen" if alphabet == "seen" or base == "characters" else "full",
-        end_of_word=end_of_word or None,
-        special_tokens=tuple(line for line in (special or "").split("\n") if line),
-        min_frequency=int(min_frequency),
-        tie_break="first-seen" if tie_break == "first-seen" else "smallest-pair",
-        max_token_bytes=int(max_token_bytes) or None,
-    )
