@@ -165,7 +165,7 @@ def tokens_axis(figure: go.Figure, highest: int) -> None:
     highest = max(highest, 1)
     ticks = range(0, highest + 1, _pitch(highest, 5))
     unit, sign = (1, "") if highest < 10_000 else (1_000, "k")
-    if highest >= 2_000_000:
+    if highest >= 1_000_000:
         unit, sign = 1_000_000, "M"
     figure.update_yaxes(
         range=[0, highest * 1.04],
