@@ -49,6 +49,8 @@ def _before_first_merge(status: JobStatus) -> str:
     if status.state == "running":
         return "Counting the pre-tokens."
     others = status.queue_position
+    if not others:
+        return "Its turn is next."
     return f"Waiting: {others:,} training{'s' * (others != 1)} before this one."
 
 

@@ -57,7 +57,7 @@ def read_uploads() -> tuple[Corpus, str] | None:
         return kept.corpus, kept.corpus_title
     bar = st.empty()
     corpus = read_corpus(
-        files, column, on_progress=_telling(bar, sum(upload.size for upload in uploads))
+        files, column, on_progress=tell_on(bar, sum(upload.size for upload in uploads))
     )
     bar.empty()
     title = joined(_names_read([upload.name for upload in uploads], corpus), "files")
@@ -80,7 +80,7 @@ def _forget() -> None:
     workspace.update(corpus=None, corpus_title="", corpus_source=())
 
 
-def _telling(bar: DeltaGenerator, n_bytes: int) -> Callable[[float], None]:
+def tell_on(bar: DeltaGenerator, n_bytes: int) -> Callable[[float], None]:
     """What draws how far a reading is, once it lasts.
 
     Where a person has meanwhile taken a file away, or pressed anything else, the drawing ends the
