@@ -21,7 +21,7 @@ STEPS = [
 
 
 def drawn(app: AppTest) -> list[dict[str, Any]]:
-    return [json.loads(part.proto.json) for part in app.get("bidi_component")]
+    return [json.loads(part.proto.json) for part in app.get("bidi_component") if part.proto.json]
 
 
 def claims(app: AppTest) -> list[tuple[str, str]]:

@@ -46,8 +46,9 @@ def choose(app: AppTest, *, source: str = "Sample", preset: str = "GPT-2 style")
     return app.run()
 
 
-def component(app: AppTest, number: int) -> dict[str, Any]:
-    return json.loads(app.get("bidi_component")[number].proto.json)
+def component(app: AppTest, name: str) -> dict[str, Any]:
+    (found,) = (c.proto for c in app.get("bidi_component") if c.proto.component_name == name)
+    return json.loads(found.json)
 
 
 def text_of(app: AppTest) -> str:
@@ -57,7 +58,7 @@ def text_of(app: AppTest) -> str:
 def test_first_sight_shows_the_samples_result(open_app: OpenApp) -> None:
     app = open_app()
     assert "3,839 merges" in text_of(app)
-    figures = component(app, 0)["figures"]
+    figures = component(app, "bpe.corpus_strip")["figures"]
     assert [figure["name"] for figure in figures] == [
         *("documents", "bytes", "pre-tokens", "different ones"),
     ]
@@ -214,7 +215,9 @@ def test_a_file_that_cannot_be_read_is_said_and_loses_nothing(
 def test_an_upload_is_trained_on_and_kept_when_the_page_is_left(open_app: OpenApp) -> None:
     app = choose(open_app(), source="Upload")
     app.file_uploader(key="corpus_uploads").upload("rhyme.txt", RHYME.encode(), "text/plain").run()
-    figures = {figure["name"]: figure["value"] for figure in component(app, 0)["figures"]}
+    figures = {
+        figure["name"]: figure["value"] for figure in component(app, "bpe.corpus_strip")["figures"]
+    }
     assert figures["document"] == "1"
     train(app)
     assert load_run(in_address(app, "run")).title == "rhyme.txt"
