@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from bpe_core.checks import said
 from bpe_core.errors import FormatError
 from bpe_core.formats.patterns import pretokenizer_of
 from bpe_core.formats.tiktoken_file import tokenizer_of_ranks
@@ -29,6 +30,11 @@ def from_tiktoken(encoding: tiktoken.Encoding) -> Tokenizer:
     >>> from_tiktoken(mine).encode("hugs")
     [257, 115]
     """
+    if not hasattr(encoding, "_mergeable_ranks"):
+        raise FormatError(
+            f"What was given as a tiktoken encoding is {said(encoding)}: give what "
+            "tiktoken.get_encoding returns."
+        )
     # tiktoken has no public way to ask for these; pickling an encoding reads the same three.
     pattern = encoding._pat_str  # pyright: ignore[reportPrivateUsage]
     ranks = encoding._mergeable_ranks  # pyright: ignore[reportPrivateUsage]
@@ -52,4 +58,9 @@ def from_huggingface(tokenizer: tokenizers.Tokenizer) -> Tokenizer:
     """
     from bpe_core.formats.huggingface import read_huggingface
 
+    if not hasattr(tokenizer, "to_str"):
+        raise FormatError(
+            f"What was given as a tokenizer is {said(tokenizer)}: give a tokenizers.Tokenizer; of "
+            "one of transformers, its backend_tokenizer."
+        )
     return read_huggingface(tokenizer.to_str().encode())

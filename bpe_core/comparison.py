@@ -9,6 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from bpe_core.alignment import Disagreement, Stretch, differing_stretches, disagreements
+from bpe_core.checks import is_a, said, several
 from bpe_core.corpus import Corpus
 from bpe_core.encoders import Encoder
 from bpe_core.errors import ConfigError, EmptyCorpusError, UnknownSymbolError
@@ -143,7 +144,7 @@ class Comparison:
         )
 
 
-def compare(text_or_corpus: str | Corpus, tokenizers: Sequence[Encoder]) -> Comparison:
+def compare(text_or_corpus: str | Corpus, tokenizers: Iterable[Encoder]) -> Comparison:
     """Compare tokenizers on a text, with where they cut it otherwise, or on a whole corpus.
 
     Special tokens are ordinary text. A token that means "unknown" counts as a token, and what it
@@ -152,7 +153,7 @@ def compare(text_or_corpus: str | Corpus, tokenizers: Sequence[Encoder]) -> Comp
     text are not wanted, `Corpus.from_text(text)` is several times as fast.
 
     Raises ConfigError without tokenizers, EmptyCorpusError without text, and InvalidTextError for a
-    lone surrogate.
+    lone surrogate, or where the text is none.
 
     >>> from bpe_core.corpus import Corpus
     >>> from bpe_core.training import train
@@ -165,20 +166,19 @@ def compare(text_or_corpus: str | Corpus, tokenizers: Sequence[Encoder]) -> Comp
     >>> [(d.start, d.end) for d in comparison.disagreements[0]]
     [(0, 3), (3, 7)]
     """
-    if not tokenizers:
-        raise ConfigError("There is no tokenizer to compare: give at least one.")
+    encoders = _encoders(tokenizers)
     corpus = text_or_corpus
     segments: list[tuple[Segment, ...]] = []
     text = ""
-    if isinstance(corpus, str):
+    if not isinstance(corpus, Corpus):
         text, corpus = corpus, Corpus.from_text(corpus)
-        segments = [tuple(tokenizer.segments(text)) for tokenizer in tokenizers]
+        segments = [tuple(encoder.segments(text)) for encoder in encoders]
     if not corpus.n_bytes:
         raise EmptyCorpusError("There is no text to compare on: give at least one character.")
-    overlap = vocabulary_overlap([_ordinary_tokens(tokenizer) for tokenizer in tokenizers])
+    overlap = vocabulary_overlap([_ordinary_tokens(encoder) for encoder in encoders])
     rows = tuple(
-        measure([corpus], tokenizer, exclusive)[0]
-        for tokenizer, exclusive in zip(tokenizers, overlap.exclusive, strict=True)
+        measure([corpus], encoder, exclusive)[0]
+        for encoder, exclusive in zip(encoders, overlap.exclusive, strict=True)
     )
     return Comparison(
         rows=rows,
@@ -234,6 +234,21 @@ class _Counts:
     unknown_bytes: int = 0
     dropped_bytes: int = 0
     uncovered_characters: int = 0
+
+
+def _encoders(tokenizers: Iterable[Encoder]) -> list[Encoder]:
+    remedy = "give a list of tokenizers, even of one"
+    encoders: list[Encoder] = several(tokenizers, "tokenizers", remedy, ConfigError)
+    if not encoders:
+        raise ConfigError("There is no tokenizer to compare: give at least one.")
+    for number, encoder in enumerate(encoders, 1):
+        # The protocol last: to be asked for it looks at every property, a hash over all tokens too.
+        if not is_a(encoder, Tokenizer) and not is_a(encoder, Encoder):
+            raise ConfigError(
+                f"Number {number} of the tokenizers is {said(encoder)}: give what bpe.load, "
+                "bpe.gpt2 or a training returns."
+            )
+    return encoders
 
 
 def _ordinary_tokens(tokenizer: Encoder) -> frozenset[bytes]:

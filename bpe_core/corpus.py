@@ -13,6 +13,7 @@ from typing import NamedTuple
 
 import numpy as np
 
+from bpe_core.checks import is_a, said, several
 from bpe_core.corpora.readers import Budget, Document, Source, read_source, size_of, table_columns
 from bpe_core.corpora.splitting import draw, line_blocks
 from bpe_core.errors import (
@@ -112,7 +113,8 @@ class Corpus:
         >>> Corpus.from_documents(["ab", "c"], names=["first", "second"]).names
         ('first', 'second')
         """
-        texts = tuple(documents)
+        remedy = "give a list of str, or call from_text for one"
+        texts: tuple[str, ...] = tuple(several(documents, "documents", remedy, CorpusError))
         if names is None:
             names = [f"document {number}" for number in range(1, len(texts) + 1)]
         if len(names) != len(texts):
@@ -133,6 +135,10 @@ class Corpus:
         >>> Corpus.from_word_counts({"hug": 10, "ugg": 5}).n_bytes
         45
         """
+        if not is_a(word_counts, Mapping):
+            raise CorpusError(
+                f"The word counts are {said(word_counts)}: give a dict, such as {{'hug': 10}}."
+            )
         for word, count in word_counts.items():
             if not word:
                 raise CorpusError("One of the words is empty: leave it out.")
@@ -160,9 +166,10 @@ class Corpus:
         >>> training.n_bytes, held_out.n_bytes
         (644, 56)
         """
-        if not 0 <= held_out_share < 1:
+        if not is_a(held_out_share, int, float) or not 0 <= held_out_share < 1:
             raise ConfigError(
-                f"The held-out share is {held_out_share}: it must be at least 0 and less than 1."
+                f"The held-out share is {said(held_out_share)}: it must be at least 0 and less "
+                "than 1."
             )
         room = int(held_out_share * self.n_bytes)
         if self.word_counts is not None:
@@ -268,7 +275,7 @@ def read_corpus(
     ('hug', 'hugs')
     """
     sources: list[Source]
-    if isinstance(paths_or_uploads, Iterable) and not isinstance(paths_or_uploads, str):
+    if isinstance(paths_or_uploads, Iterable) and not isinstance(paths_or_uploads, (str, bytes)):
         # An io.BytesIO is iterable too, by lines: what can be read is one source.
         readable = hasattr(paths_or_uploads, "read") or hasattr(paths_or_uploads, "getvalue")
         sources = [paths_or_uploads] if readable else list(paths_or_uploads)  # type: ignore[list-item]
@@ -365,6 +372,8 @@ def _joined_to_pieces(documents: Iterable[str]) -> Iterator[str]:
 
 
 def _utf8(text: str, name: str) -> bytes:
+    if not is_a(text, str):
+        raise InvalidTextError(f"{name} is {said(text)}: give a str, and decode bytes first.")
     try:
         return text.encode()
     except UnicodeEncodeError as error:

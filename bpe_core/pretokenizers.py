@@ -20,6 +20,7 @@ from typing import Final, NamedTuple
 
 import regex
 
+from bpe_core.checks import is_a, said
 from bpe_core.errors import ConfigError, PatternError, PatternTimeoutError
 from bpe_core.unicode.classes import unicode_class
 
@@ -114,6 +115,11 @@ class Pretokenizer:
     __slots__ = ("_compiled", "_custom", "_drops_text", "_ends_before_space", "_name", "_pattern")
 
     def __init__(self, name: str) -> None:
+        if not is_a(name, str):
+            raise ConfigError(
+                f"The pre-tokenizer is {said(name)}: give its name, one of "
+                f"{', '.join(PRETOKENIZER_NAMES)}, or {_CUSTOM}PATTERN."
+            )
         self._name = name
         self._compiled: re.Pattern[str] | None = None
         self._custom: regex.Pattern[str] | None = None

@@ -9,6 +9,7 @@ from typing import overload
 import numpy as np
 from numpy.typing import NDArray
 
+from bpe_core.checks import is_whole, said
 from bpe_core.corpus import Corpus
 from bpe_core.counting import count_pretokens
 from bpe_core.engine.compilation import use_kernels
@@ -114,7 +115,7 @@ class TrainingRun:
     def top_pairs(self, step: int, k: int) -> list[PairCount]:
         """Give the k best pairs before merge `step`, the winner first, ties in the rule's order.
 
-        Raises `ConfigError` for a step out of range.
+        Raises `ConfigError` for a step out of range, and for a k below 0.
 
         >>> from bpe_core.training import train
         >>> corpus = Corpus.from_word_counts({"hug": 10, "gum": 10})
@@ -122,6 +123,8 @@ class TrainingRun:
         >>> [(left, right, count) for left, right, count in run.top_pairs(0, 2)]
         [(0, 3, 10), (1, 3, 10)]
         """
+        if not is_whole(k) or k < 0:
+            raise ConfigError(f"The number of pairs is {said(k)}: ask for a whole number from 0.")
         table = self._pairs(step)
         smallest = self.config.tie_break == "smallest-pair"
         order = np.lexsort((table.keys if smallest else table.first_slots, -table.counts))[:k]
@@ -220,9 +223,10 @@ class TrainingRun:
         return pair_table(self.layout_at(step), self._tokens(), self.config.max_token_bytes)
 
     def _check_step(self, step: int) -> None:
-        if not 0 <= step <= len(self.merges):
+        if not is_whole(step) or not 0 <= step <= len(self.merges):
+            asked = step if is_whole(step) else said(step)
             raise ConfigError(
-                f"Step {step} is outside this run of {len(self.merges)} merges: "
+                f"Step {asked} is outside this run of {len(self.merges)} merges: "
                 f"take one from 0 to {len(self.merges)}."
             )
 

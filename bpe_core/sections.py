@@ -7,6 +7,7 @@ from collections.abc import Collection, Iterator, Mapping
 from functools import lru_cache
 from typing import Literal
 
+from bpe_core.checks import is_a, said
 from bpe_core.errors import InvalidTextError, TokenizationError
 
 AllowedSpecial = Collection[str] | Literal["all"]
@@ -14,10 +15,16 @@ AllowedSpecial = Collection[str] | Literal["all"]
 
 
 def check_text(text: str) -> None:
-    """Raise `InvalidTextError` for a text with a lone surrogate.
+    """Raise `InvalidTextError` for a text with a lone surrogate, and for what is no text.
 
     >>> check_text("an emoji, whole: 🙂")
+    >>> check_text(b"bytes")
+    Traceback (most recent call last):
+    bpe_core.errors.InvalidTextError: The text is b'bytes' (bytes): give a str, and decode bytes \
+first.
     """
+    if not is_a(text, str):
+        raise InvalidTextError(f"The text is {said(text)}: give a str, and decode bytes first.")
     try:
         text.encode()
     except UnicodeEncodeError as error:
@@ -34,7 +41,7 @@ def sections(
     """Yield start and end of each section, and the id of the special token it is, or None.
 
     Where several special tokens begin at one place, the longest is meant. Raises
-    `TokenizationError` where `allowed_special` is a text other than "all".
+    `TokenizationError` where `allowed_special` is neither a collection nor "all".
 
     >>> list(sections("a<s>b", {"<s>": 7}, ["<s>"]))
     [(0, 1, None), (1, 4, 7), (4, 5, None)]
@@ -49,7 +56,13 @@ def sections(
             f"tokens, as in [{allowed_special!r}], or 'all'."
         )
     else:
-        allowed = frozenset(special_tokens.keys() & allowed_special)
+        try:
+            allowed = frozenset(special_tokens.keys() & allowed_special)
+        except TypeError:
+            raise TokenizationError(
+                f"allowed_special is {said(allowed_special)}. Give a collection of special tokens, "
+                "or 'all'."
+            ) from None
     covered = 0
     if allowed:
         for match in _any_of(allowed).finditer(text):

@@ -4,18 +4,20 @@ from __future__ import annotations
 
 import hashlib
 import json
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Hashable, Iterable, Iterator, Mapping, Sequence
 from itertools import pairwise
 from types import MappingProxyType
-from typing import TYPE_CHECKING, Final, Literal, cast
+from typing import TYPE_CHECKING, Final, Literal, cast, get_args
 
 import numpy as np
 from numpy.typing import NDArray
 
+from bpe_core.checks import is_a, is_whole, said, several
 from bpe_core.encoding import merge_steps, merge_symbols
 from bpe_core.engine.choice import Kernels
 from bpe_core.errors import (
     ConfigError,
+    InvalidTextError,
     InvalidTokenIdError,
     TokenizationError,
     UnknownSymbolError,
@@ -187,10 +189,11 @@ class Tokenizer:
         [b' t', b'he']
         """
         table = self._table
-        if not 0 <= n_merges <= len(table.triples):
+        if not is_whole(n_merges) or not 0 <= n_merges <= len(table.triples):
+            wanted = f"{n_merges:,}" if is_whole(n_merges) else said(n_merges)
             raise ConfigError(
                 f"This tokenizer has {len(table.triples):,} merges, so it cannot be cut to "
-                f"{n_merges:,}. Ask for a number from 0 to {len(table.triples):,}."
+                f"{wanted}. Ask for a number from 0 to {len(table.triples):,}."
             )
         kept = table.triples[:n_merges]
         gone = {made for _, _, made in table.triples[n_merges:]} - {made for _, _, made in kept}
@@ -263,11 +266,13 @@ class Tokenizer:
         errors: OnUnknown = "strict",
     ) -> list[list[int]]:
         """Return the ids of each of several texts; raises what `encode` raises."""
-        listed = list(texts)
+        listed: list[str] = several(
+            texts, "several texts", "give a list of str, or call encode for one", InvalidTextError
+        )
+        for text in listed:
+            check_text(text)
         encoder = self._kernels.worth(sum(map(len, listed)))
         if encoder is not None and not isinstance(allowed_special, str) and not allowed_special:
-            for text in listed:
-                check_text(text)
             ids, ends = encoder.encode_batch(listed)
             flat = encoder.to_list(ids)
             return [flat[start:end] for start, end in pairwise([0, *ends.tolist()])]
@@ -277,10 +282,10 @@ class Tokenizer:
         self, text: str, allowed_special: AllowedSpecial = (), errors: OnUnknown = "strict"
     ) -> NDArray[np.int32]:
         """Return the ids of a text as int32[n_tokens]; raises what `encode` raises."""
+        check_text(text)
         encoder = self._kernels.worth(len(text))
         if encoder is None:
             return np.array(self.encode(text, allowed_special, errors), dtype=np.int32)
-        check_text(text)
         return self._encode_by_kernels(encoder, text, allowed_special)
 
     def segments(self, text: str, allowed_special: AllowedSpecial = ()) -> list[Segment]:
@@ -339,6 +344,8 @@ class Tokenizer:
     def decode_bytes(self, ids: Iterable[int] | NDArray[np.integer]) -> bytes:
         """Return the bytes that ids stand for; raises `InvalidTokenIdError`.
 
+        Anything but ids one after another raises `TokenizationError`.
+
         The end of a word becomes one space before another word, and nothing before a special token
         or at the end.
         """
@@ -347,9 +354,9 @@ class Tokenizer:
     def decode(
         self,
         ids: Iterable[int] | NDArray[np.integer],
-        errors: Literal["replace", "strict"] = "replace",
+        errors: OnInvalid = "replace",
     ) -> str:
-        """Return the text that ids stand for; raises `InvalidTokenIdError`.
+        """Return the text that ids stand for; raises what `decode_bytes` raises.
 
         Ids may cut a character in two. Bytes that are no UTF-8 become U+FFFD with "replace", and
         raise `TokenizationError` with "strict".
@@ -358,6 +365,10 @@ class Tokenizer:
         >>> gpt2().decode([464, 2068, 7586, 21831])
         'The quick brown fox'
         """
+        if errors not in get_args(OnInvalid):
+            raise TokenizationError(
+                f"errors is {said(errors)}: use {' or '.join(map(repr, get_args(OnInvalid)))}."
+            )
         data = self._decoded(ids)
         try:
             return str(data, "utf-8", errors)
@@ -371,17 +382,33 @@ class Tokenizer:
     # Within
 
     def _decoded(self, ids: Iterable[int] | NDArray[np.integer]) -> bytes | memoryview:
-        given = cast("NDArray[np.int32]", ids) if isinstance(ids, np.ndarray) else list(ids)
+        if isinstance(ids, np.ndarray):
+            given = cast("NDArray[np.int32]", ids)
+            if given.ndim != 1:
+                raise TokenizationError(
+                    f"The ids have {given.ndim} dimensions, shape {given.shape}: decode one row of "
+                    "them at a time."
+                )
+        else:
+            given: NDArray[np.int32] | list[int] = several(
+                ids, "ids", "give a list or an array of ints", TokenizationError
+            )
         encoder = self._kernels.worth(len(given))
         if encoder is not None:
             decoded = encoder.decode(given)
             if decoded is not None:
                 return decoded.data
         listed: list[int] = given.tolist() if isinstance(given, np.ndarray) else given
+        vocab = self._table.vocab
         try:
             return self._table.join(listed)
+        except TypeError:  # what can't be in a dict: a list, or an array
+            place = next(i for i, id in enumerate(listed) if not is_a(id, Hashable))
+            raise TokenizationError(
+                f"Number {place + 1:,} of {len(listed):,} ids is {said(listed[place])} and no int: "
+                "decode one list of ids at a time."
+            ) from None
         except KeyError:
-            vocab = self._table.vocab
             place = next(i for i, id in enumerate(listed) if id not in vocab)
             raise InvalidTokenIdError(
                 f"There is no token with id {listed[place]} (number {place + 1:,} of "

@@ -3,18 +3,19 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from types import MappingProxyType
 from typing import cast, get_args
 
 import numpy as np
 
 from bpe_core.alphabet import GrowingVocabulary
+from bpe_core.checks import is_a, said
 from bpe_core.corpora.streaming import StreamedCorpus, count_stream
 from bpe_core.corpus import Corpus
 from bpe_core.counting import CountedCorpus, count_pretokens, seen_symbols
 from bpe_core.engine.compilation import use_kernels, wait_for_kernels, worth_waiting_for
-from bpe_core.errors import ConfigError, EmptyCorpusError
+from bpe_core.errors import ConfigError, CorpusError, EmptyCorpusError
 from bpe_core.incremental import Learned, learn_merges
 from bpe_core.layout import lay_out_pretokens
 from bpe_core.pretokenizers import get_pretokenizer
@@ -68,6 +69,10 @@ def train(
     [b'ug', b'hug']
     """
     started = time.perf_counter()
+    if not is_a(corpus, Corpus, StreamedCorpus, CountedCorpus):
+        raise CorpusError(
+            f"The corpus is {said(corpus)}: make one with Corpus.from_text or read_corpus."
+        )
     check_config(config)
     get_pretokenizer(config.pretokenizer)
     # What can't work with any corpus is said before one is read.
@@ -225,6 +230,8 @@ def check_config(config: TrainingConfig) -> None:
     Traceback (most recent call last):
     bpe_core.errors.ConfigError: The special token '[CLS]' is given twice: give each once.
     """
+    if not is_a(config, TrainingConfig):
+        raise ConfigError(f"The configuration is {said(config)}: give a TrainingConfig.")
     for name, choices in _CHOICES.items():
         value: object = getattr(config, name)
         if value not in choices:
@@ -244,16 +251,22 @@ def _check_number(name: str, value: object, least: int) -> None:
 
 
 def _check_special_tokens(config: TrainingConfig) -> None:
-    given: object = config.special_tokens
-    names = list(config.special_tokens)
-    for token in cast("list[object]", names):
-        if isinstance(given, str) or not isinstance(token, str):
-            raise ConfigError(f"special_tokens is {given!r}: use a tuple of texts, as ('[CLS]',).")
+    wrong = is_a(config.special_tokens, str) or not is_a(config.special_tokens, Iterable)
+    names = [] if wrong else list(config.special_tokens)
+    if wrong or not all(isinstance(token, str) for token in cast("list[object]", names)):
+        raise ConfigError(
+            f"special_tokens is {config.special_tokens!r}: use a tuple of texts, as ('[CLS]',)."
+        )
+    for token in names:
         if not token:
             raise ConfigError("A special token is empty: give it a text, or leave it out.")
         if names.count(token) > 1:
             raise ConfigError(f"The special token {token!r} is given twice: give each once.")
     if config.end_of_word is not None:
+        if not is_a(config.end_of_word, str):
+            raise ConfigError(
+                f"The end-of-word marker is {said(config.end_of_word)}: give a text, as </w>."
+            )
         if not config.end_of_word:
             raise ConfigError("The end-of-word marker is empty: give it a text such as </w>.")
         if config.end_of_word in names:

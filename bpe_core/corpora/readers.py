@@ -12,6 +12,7 @@ from dataclasses import dataclass, field
 from pathlib import Path, PurePosixPath
 from typing import IO, NamedTuple, Protocol
 
+from bpe_core.checks import said
 from bpe_core.corpora.damage import ARCHIVE_DAMAGE
 from bpe_core.corpora.tables import TABLE_KINDS, Tell, read_table, text_columns_of
 from bpe_core.corpora.text_decoding import decode_text
@@ -124,6 +125,8 @@ def table_columns(source: Source) -> list[str]:
 
 def _bytes_of(source: Source) -> tuple[bytes, str]:
     if isinstance(source, (str, os.PathLike)):
+        if not os.fspath(source):
+            raise CorpusError("The path is empty: name a file.")
         path = Path(source)
         try:
             return path.read_bytes(), path.name
@@ -133,8 +136,15 @@ def _bytes_of(source: Source) -> tuple[bytes, str]:
                 f"{os.fspath(source)!r} cannot be opened: {reason}. Check the path."
             ) from None
         except ValueError:
-            raise CorpusError(f"{os.fspath(source)!r} is no path: it holds a NUL.") from None
+            raise CorpusError(
+                f"{os.fspath(source)!r} is no path: it holds a NUL or a lone surrogate. Check it."
+            ) from None
     get_value: Callable[[], bytes] | None = getattr(source, "getvalue", None)
+    if not hasattr(source, "name") or not (get_value or hasattr(source, "read")):
+        raise CorpusError(
+            f"What was given as a file is {said(source)}: give a path, or an object with a name "
+            "and read(). Of text in memory, Corpus.from_text makes a corpus."
+        )
     return (get_value() if get_value else source.read()), source.name
 
 

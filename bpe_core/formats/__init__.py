@@ -19,6 +19,7 @@ from pathlib import Path
 from typing import Literal, get_args
 from uuid import uuid4
 
+from bpe_core.checks import is_a, said
 from bpe_core.errors import ConfigError, FormatError
 from bpe_core.formats import gpt2_files, native, tiktoken_file
 from bpe_core.formats.reading import looks_like_json, parse_json
@@ -54,6 +55,10 @@ def dumps(tokenizer: Tokenizer, format: Format) -> dict[str, bytes]:
     >>> list(dumps(tokenizer, "gpt2"))
     ['vocab.json', 'merges.txt']
     """
+    if not is_a(tokenizer, Tokenizer):
+        raise ConfigError(
+            f"What was given as the tokenizer is {said(tokenizer)}: give a Tokenizer."
+        )
     if format == "native":
         return {native.FILE_NAME: native.to_json(tokenizer)}
     if format == "gpt2":
@@ -174,7 +179,7 @@ def write_files(files: Mapping[str, bytes], path: str | os.PathLike[str]) -> lis
     ...     [written.name for written in write_files({"tokenizer.json": b"{}"}, folder)]
     ['tokenizer.json']
     """
-    target = Path(path)
+    target = _path(path)
     try:
         if len(files) > 1:
             target.mkdir(parents=True, exist_ok=True)
@@ -204,7 +209,7 @@ def load(
     bpe_core.errors.FormatError: no-such-file.json cannot be read: No such file or \
 directory. Check the path.
     """
-    source = Path(path)
+    source = _path(path)
     try:
         files = {file.name: file.read_bytes() for file in _files_of(source)}
     except ValueError:
@@ -233,6 +238,15 @@ def _files_of(source: Path) -> list[Path]:
                 f"The folder {source} holds {found[0]} and lacks {missing}: give both."
             )
     raise FormatError(f"The folder {source} holds no file that is named as a tokenizer's.")
+
+
+def _path(path: str | os.PathLike[str]) -> Path:
+    """Take a path; an empty one is none, though Python reads it as the folder one stands in."""
+    if not is_a(path, str, os.PathLike):
+        raise FormatError(f"The path is {said(path)}: give a str or a pathlib.Path.")
+    if not os.fspath(path):
+        raise FormatError("The path is empty: name a file or a folder, '.' for this one.")
+    return Path(path)
 
 
 def _no_path(path: str | os.PathLike[str]) -> str:

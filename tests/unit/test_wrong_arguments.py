@@ -1,0 +1,120 @@
+"""What is no argument at all is refused by a `BpeError` that says what was found and what to do."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+import bpe_core as bpe
+
+gpt2 = bpe.gpt2()
+some_text = bpe.Corpus.from_text("hug hugs")
+run = bpe.train(some_text, bpe.TrainingConfig(260))
+
+
+def tokenizer(**wrong: Any) -> bpe.Tokenizer:
+    given: dict[str, Any] = {"vocab": {0: b"a", 1: b"aa"}, "merges": [(0, 0, 1)]}
+    return bpe.Tokenizer(**{"pretokenizer": "none", **given, **wrong})
+
+
+def trained(**wrong: Any) -> bpe.TrainingRun:
+    return bpe.train(some_text, bpe.TrainingConfig(**wrong))
+
+
+REFUSED: dict[str, tuple[Callable[[Any], object], Any, str]] = {
+    "nested ids": (gpt2.decode, [[1, 2], [3]], "Number 1 of 2 ids is of type list"),
+    "many nested ids": (gpt2.decode, [[1, 2]] * 3_000, "Number 1 of 3,000 ids"),
+    "ids with an array": (
+        gpt2.decode_bytes,
+        [1, np.array([2])],
+        "Number 2 of 2 .* ndarray",
+    ),
+    "ids in two dimensions": (gpt2.decode, np.zeros((2, 3), int), r"2 dimensions, shape \(2, 3\)"),
+    "ids in none": (gpt2.decode, np.array(3), "0 dimensions"),
+    "one id": (gpt2.decode, 5, r"ids is 5 \(int\): give a list"),
+    "ids that are a text": (gpt2.decode, "abc", r"'abc' \(str\)"),
+    "how to decode": (lambda given: gpt2.decode([464], errors=given), "ignore", "use 'replace' or"),
+    "bytes to encode": (gpt2.encode, b"abc", r"b'abc' \(bytes\): give a str, and decode"),
+    "nothing to encode": (gpt2.encode_to_numpy, None, "The text is None"),
+    "nothing to cut": (gpt2.segments, None, "The text is None"),
+    "nothing to explain": (gpt2.explain, None, "The text is None"),
+    "one of several texts": (gpt2.encode_batch, "abc", "call encode for one"),
+    "texts that are none": (gpt2.encode_batch, ["a", 1], r"The text is 1 \(int\)"),
+    "allowed special tokens": (lambda given: gpt2.encode("a", given), 5, r"is 5 \(int\)\. Give a"),
+    "a number of merges": (gpt2.truncated, "3", r"cut to '3' \(str\)"),
+    "merges of two": (lambda given: tokenizer(merges=given), [(0, 0)], r"Merge 0 is \(0, 0\)"),
+    "merges of four": (lambda given: tokenizer(merges=given), [(0, 0, 1, 2)], "Merge 0 is"),
+    "merges of lists": (lambda given: tokenizer(merges=given), [([0], 0, 1)], "Merge 0 is"),
+    "merges of text": (lambda given: tokenizer(merges=given), ["aab"], "Merge 0 is 'aab'"),
+    "no merges": (lambda given: tokenizer(merges=given), None, "given as merges is None"),
+    "a vocabulary": (lambda given: tokenizer(vocab=given), [b"a"], "is of type list: give a dict"),
+    "tokens as text": (lambda given: tokenizer(vocab=given), {0: "a"}, "the id 0 the token 'a'"),
+    "ids as text": (lambda given: tokenizer(vocab=given), {"0": b"a"}, r"is '0' \(str\)"),
+    "a pre-tokenizer": (lambda given: tokenizer(pretokenizer=given), gpt2.pretokenizer, "its name"),
+    "a base": (lambda given: tokenizer(base=given), "bits", "use 'bytes' or 'characters'"),
+    "special ids": (lambda given: tokenizer(special_tokens=given), ["a"], "give a dict from texts"),
+    "a marker": (lambda given: tokenizer(end_of_word=given), 5, r"marker, is 5 \(int\)"),
+    "counts": (lambda given: tokenizer(counts=given), 5, "give one int a merge"),
+    "one tokenizer to compare": (lambda given: bpe.compare("a", given), gpt2, "even of one"),
+    "no tokenizers": (lambda given: bpe.compare("a", given), iter(()), "There is no tokenizer"),
+    "names of tokenizers": (lambda given: bpe.compare("a", given), ["gpt2"], "Number 1 of the"),
+    "bytes to compare": (lambda given: bpe.compare(given, [gpt2]), b"a", "decode bytes first"),
+    "a path to save to": (lambda given: bpe.save(gpt2, given), None, "The path is None"),
+    "what to save": (lambda given: bpe.save(given, "x"), "gpt2", r"'gpt2' \(str\): give a Tok"),
+    "a path to load": (bpe.load, 5, r"The path is 5 \(int\)"),
+    "an empty path to load": (bpe.load, "", "The path is empty"),
+    "a path that no file has": (bpe.read_corpus, "\ud800", "a NUL or a lone surrogate"),
+    "an empty path": (bpe.read_corpus, "", "The path is empty"),
+    "a text for a file": (bpe.read_corpus, b"hug", r"Corpus\.from_text makes"),
+    "no file": (bpe.read_corpus, None, "as a file is None"),
+    "a text": (bpe.Corpus.from_text, None, "text is None: give a str"),
+    "one document": (bpe.Corpus.from_documents, "abc", "call from_text for one"),
+    "a document": (bpe.Corpus.from_documents, ["a", 1], r"document 2 is 1 \(int\)"),
+    "word counts": (bpe.Corpus.from_word_counts, ["hug"], "are of type list: give a dict"),
+    "a word": (bpe.Corpus.from_word_counts, {1: 2}, r"1 \(int\): give a str"),
+    "a share": (some_text.split, "x", r"share is 'x' \(str\)"),
+    "a corpus": (lambda given: bpe.train(given, bpe.TrainingConfig()), "hug", "make one with"),
+    "a configuration": (lambda given: bpe.train(some_text, given), 300, "give a TrainingConfig"),
+    "its pre-tokenizer": (lambda given: trained(pretokenizer=given), 5, "give its name"),
+    "its special tokens": (lambda given: trained(special_tokens=given), None, "use a tuple"),
+    "its marker": (lambda given: trained(end_of_word=given), 5, r"marker is 5 \(int\)"),
+    "a step": (run.pair_counts, 0.5, r"Step 0\.5 \(float\) is outside"),
+    "how many pairs": (lambda given: run.top_pairs(0, given), -1, "ask for a whole number from 0"),
+    "a pre-tokenizer's name": (bpe.get_pretokenizer, None, "The pre-tokenizer is None"),
+    "an encoding": (bpe.from_tiktoken, "gpt2", r"tiktoken\.get_encoding"),
+    "a foreign tokenizer": (bpe.from_huggingface, "gpt2", "backend_tokenizer"),
+}
+
+
+@pytest.mark.parametrize(("call", "given", "message"), REFUSED.values(), ids=REFUSED)
+def test_it_says_what_was_found_and_what_to_do(
+    call: Callable[[Any], object], given: object, message: str
+) -> None:
+    with pytest.raises(bpe.BpeError, match=message):
+        call(given)
+
+
+def test_an_empty_path_writes_nothing_where_one_stands(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    with pytest.raises(bpe.BpeError, match=r"The path is empty: name a file or a folder, '\.' for"):
+        bpe.save(gpt2, "")
+    assert not list(tmp_path.iterdir())
+
+
+def test_tokenizers_to_compare_may_come_from_a_generator() -> None:
+    encoders = [gpt2, run.tokenizer]
+    found = bpe.compare("hug hugs", (each for each in encoders))
+    assert found == bpe.compare("hug hugs", encoders)
+
+
+def test_numbers_of_numpy_are_numbers() -> None:
+    assert gpt2.truncated(np.int64(3)).n_merges == 3  # type: ignore[arg-type]
+    assert run.top_pairs(np.int32(1), np.int64(2)) == run.top_pairs(1, 2)  # type: ignore[arg-type]
+    vocab = {np.int64(0): b"a", np.int64(1): b"aa"}
+    assert tokenizer(vocab=vocab, merges=np.array([[0, 0, 1]])).encode("aaa") == [1, 0]
