@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import sysconfig
 from collections.abc import Callable
+from itertools import pairwise
 from pathlib import Path
 from pydoc_data.topics import topics  # pyright: ignore[reportAttributeAccessIssue]
 from typing import get_args
@@ -11,6 +12,7 @@ from typing import get_args
 import pytest
 
 from bpe_core.alphabet import GrowingVocabulary
+from bpe_core.byte_alphabet import to_printable
 from bpe_core.corpus import Corpus
 from bpe_core.counting import count_pretokens
 from bpe_core.engine import training as compiled_training
@@ -19,10 +21,12 @@ from bpe_core.incremental import Learned, learn_merges
 from bpe_core.layout import lay_out_pretokens
 from bpe_core.pretokenizers import get_pretokenizer
 from bpe_core.reference import train_reference
+from bpe_core.tokenizer import Tokenizer
 from bpe_core.types import TieBreak, TrainingConfig
 from tests.differential.test_training_against_huggingface import (
     MULTILINGUAL,
     assert_equal_to_huggingface,
+    train_huggingface,
 )
 
 N_BYTES = 8_000_000  # fewer have no 50,000 merges in them
@@ -65,6 +69,41 @@ def test_the_first_seen_of_equals_wins_as_in_plain_python(
     learned = merges_learned(compiled_training.learn_merges, documents, vocab_size)
     assert len(learned) == vocab_size - 256
     assert learned == first_seen_merges[: len(learned)]
+
+
+@pytest.mark.parametrize("step", [12_345, 40_000])
+def test_the_first_seen_of_equals_wins_by_a_count_from_nothing(
+    documents: list[str], first_seen_merges: list[tuple[int, int, int]], step: int
+) -> None:
+    # What the merges before it make of each word, every pair counted, and `max` over the dict: no
+    # more is needed of what either trainer keeps up to date from merge to merge.
+    config = TrainingConfig(257, special_tokens=())
+    vocab = dict(enumerate(GrowingVocabulary(config, ()).tokens))
+    for left, right, new in first_seen_merges[:step]:
+        vocab[new] = vocab[left] + vocab[right]
+    merges = first_seen_merges[:step]
+    tokenizer = Tokenizer(vocab=vocab, merges=merges, pretokenizer="none")
+    pretokens = count_pretokens(Corpus.from_documents(documents), get_pretokenizer("gpt2"))
+    counts: dict[tuple[int, int], int] = {}
+    for word, count in zip(pretokens.words, pretokens.counts.tolist(), strict=True):
+        for pair in pairwise(tokenizer.encode(word.decode())):
+            counts[pair] = counts.get(pair, 0) + count
+    assert max(counts, key=counts.__getitem__) == first_seen_merges[step][:2]
+
+
+@pytest.mark.parametrize("unit", ["a", " ", "1234567890", "🧩", "ab"])
+def test_a_text_that_is_all_one_thing_equals_huggingface(unit: str) -> None:
+    # A word of 20 kB; of a megabyte, as benchmarks have it, tokenizers takes longer than 15 s.
+    text = unit * (20_000 // len(unit.encode()))
+    learned = merges_learned(compiled_training.learn_merges, [text], 400, "smallest-pair")
+    vocab = dict(enumerate(GrowingVocabulary(TrainingConfig(256, special_tokens=()), ()).tokens))
+    ours: list[tuple[str, str]] = []
+    for left, right, new in learned:
+        ours.append((to_printable(vocab[left]), to_printable(vocab[right])))
+        vocab[new] = vocab[left] + vocab[right]
+    merges, _ = train_huggingface([text], 400)
+    assert len(merges) > 10
+    assert ours == merges
 
 
 @pytest.mark.parametrize("tie_break", get_args(TieBreak))
