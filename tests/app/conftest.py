@@ -7,6 +7,7 @@ from pathlib import Path
 
 import pytest
 import streamlit as st
+from streamlit.components.v2 import manifest_scanner
 from streamlit.testing.v1 import AppTest
 
 from ui import jobs, measurements
@@ -14,6 +15,14 @@ from ui.vocabulary import work
 
 ROOT = Path(__file__).parent.parent.parent
 LONGEST_RUN_SECONDS = 60
+# As they are: a test may set its own in the place of one.
+OF_THE_SERVER = (
+    jobs.manager,
+    measurements.manager,
+    work.searches,
+    work.counts,
+    work.previews,
+)
 
 
 @pytest.fixture
@@ -30,7 +39,18 @@ def open_app(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Callab
 
     yield opened
     jobs.manager().close()
-    measurements.manager().close()
-    for background in (work.searches(), work.counts(), work.previews()):
-        background.close()
-    st.cache_resource.clear()
+    for manager in OF_THE_SERVER:
+        manager().close()
+        manager.clear()
+    if any((tmp_path / "runs").glob("*")):
+        # Another test may give its own run the same id.
+        st.cache_resource.clear()
+
+
+@pytest.fixture(scope="session", autouse=True)
+def scan_packages_once() -> Iterator[None]:
+    """Each AppTest looks through all installed packages for components: the same each time."""
+    found = manifest_scanner.scan_component_manifests()
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(manifest_scanner, "scan_component_manifests", lambda *_, **__: found)
+        yield

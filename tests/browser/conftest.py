@@ -5,14 +5,27 @@ from __future__ import annotations
 import statistics
 from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
+from typing import Protocol
 
 import pytest
-from playwright.sync_api import Browser, Page, expect, sync_playwright
+from playwright.sync_api import Browser, BrowserContext, Page, ViewportSize, expect, sync_playwright
 
+from bpe_core.corpus import Corpus
+from bpe_core.runs import TrainingRun
 from tests.browser.helpers import LONGEST_WAIT_MS
 from tests.browser.serving import launch_browser, running_app
+from ui.run_store import write_run
 
+DESK: ViewportSize = {"width": 1440, "height": 900}
 ShowFigures = Callable[[str, Sequence[float]], None]
+
+
+class KeepRun(Protocol):
+    """Puts a run under an id into the store of the shared server."""
+
+    def __call__(
+        self, run_id: str, title: str, run: TrainingRun, *, training: Corpus | None = None
+    ) -> None: ...
 
 
 @pytest.fixture
@@ -28,10 +41,31 @@ def show_figures(capsys: pytest.CaptureFixture[str]) -> ShowFigures:
 
 
 @pytest.fixture(scope="session")
-def app_url(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
+def app_folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Where the shared server keeps its runs and its log."""
+    return tmp_path_factory.mktemp("app")
+
+
+@pytest.fixture(scope="session")
+def app_url(app_folder: Path) -> Iterator[str]:
     """The address of a server that all browser tests of this process share."""
-    with running_app(tmp_path_factory.mktemp("app")) as url:
+    with running_app(app_folder) as url:
         yield url
+
+
+@pytest.fixture(scope="session")
+def keep_run(app_folder: Path) -> KeepRun:
+    """Puts a run under an id into the store of the shared server."""
+    store = app_folder / "runs"
+    store.mkdir()
+    _, nothing_held_out = Corpus.from_text("x").split(0.0)
+
+    def keep(run_id: str, title: str, run: TrainingRun, *, training: Corpus | None = None) -> None:
+        # A worker that comes back to a module asks for its runs again.
+        if not (store / run_id).exists():
+            write_run(store / run_id, title, run, nothing_held_out, training=training)
+
+    return keep
 
 
 @pytest.fixture
@@ -51,21 +85,39 @@ def browser() -> Iterator[Browser]:
         chromium.close()
 
 
-@pytest.fixture
-def page(browser: Browser) -> Iterator[Page]:
-    """A page of its own visitor, 1440 by 900, in the light theme."""
-    context = browser.new_context(
-        viewport={"width": 1440, "height": 900}, color_scheme="light", accept_downloads=True
-    )
+@pytest.fixture(scope="session")
+def context(browser: Browser) -> BrowserContext:
+    """What all pages share: a browser whose cache holds the app's files after the first page."""
+    context = browser.new_context(viewport=DESK, color_scheme="light", accept_downloads=True)
+    context.add_init_script(path=Path(__file__).parent / "at_rest.js")
     context.set_default_timeout(LONGEST_WAIT_MS)
-    yield context.new_page()
-    context.close()
+    return context
+
+
+@pytest.fixture
+def new_page(context: BrowserContext) -> Iterator[Callable[[], Page]]:
+    """Opens tabs, each a visitor of its own to the app, in the light theme on a desk."""
+    tabs: list[Page] = []
+
+    def opened() -> Page:
+        tabs.append(context.new_page())
+        return tabs[-1]
+
+    yield opened
+    for tab in tabs:
+        tab.close()
+
+
+@pytest.fixture
+def page(new_page: Callable[[], Page]) -> Page:
+    """One such tab."""
+    return new_page()
 
 
 @pytest.fixture
 def offline_page(browser: Browser) -> Iterator[Page]:
     """A page that can reach nothing but the disk; the test fails where its console complains."""
-    context = browser.new_context(offline=True, viewport={"width": 1440, "height": 900})
+    context = browser.new_context(offline=True, viewport=DESK)
     context.set_default_timeout(LONGEST_WAIT_MS)
     page = context.new_page()
     complaints: list[str] = []

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+from typing import Literal
+
 import pytest
 from axe_playwright_python.sync_playwright import Axe
-from playwright.sync_api import Browser, Page, expect
+from playwright.sync_api import Page, expect
 
 from tests.browser.helpers import open_page
 
@@ -31,17 +33,13 @@ HAS_SETTLED = """() => {
     ],
 )
 def test_a_page_breaks_no_rule_of_accessibility(
-    browser: Browser, app_url: str, path: str, scheme: str, width: int
+    page: Page, app_url: str, path: str, scheme: Literal["light", "dark"], width: int
 ) -> None:
-    context = browser.new_context(
-        viewport={"width": width, "height": 900},
-        color_scheme="dark" if scheme == "dark" else "light",
-    )
-    page = context.new_page()
+    page.emulate_media(color_scheme=scheme)
+    page.set_viewport_size({"width": width, "height": 900})
     open_page(page, f"{app_url}/{path}")
     page.wait_for_function(HAS_SETTLED)
     violations = Axe().run(page).response["violations"]
-    context.close()
     broken = [
         f"{violation['id']}: {node['target']}"
         for violation in violations

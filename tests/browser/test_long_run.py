@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Iterator
 from dataclasses import dataclass, field
 from itertools import pairwise
 from pathlib import Path
@@ -18,10 +17,9 @@ from bpe_core.corpus import Corpus
 from bpe_core.runs import TrainingRun
 from bpe_core.training import train
 from bpe_core.types import TrainingConfig
-from tests.browser.conftest import ShowFigures, running_app
+from tests.browser.conftest import KeepRun, ShowFigures
 from tests.browser.helpers import wait_until_idle
 from tests.browser.player import Player
-from ui.run_store import write_run
 
 pytestmark = pytest.mark.browser
 
@@ -44,14 +42,9 @@ def run() -> TrainingRun:
 
 
 @pytest.fixture(scope="module")
-def long_url(run: TrainingRun, tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
-    folder = tmp_path_factory.mktemp("long")
-    store = Path(folder) / "runs"
-    store.mkdir()
-    _, nothing_held_out = Corpus.from_text("x").split(0.0)
-    write_run(store / RUN_ID, "Generated words", run, nothing_held_out)
-    with running_app(folder) as url:
-        yield f"{url}/merge_loop?run={RUN_ID}&step=0"
+def long_url(run: TrainingRun, app_url: str, keep_run: KeepRun) -> str:
+    keep_run(RUN_ID, "Generated words", run)
+    return f"{app_url}/merge_loop?run={RUN_ID}&step=0"
 
 
 def expect_traced(player: Player, run: TrainingRun, step: int) -> None:

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from pathlib import Path
 from pydoc_data import topics
 
 import pytest
@@ -13,10 +11,9 @@ from bpe_core.corpus import Corpus
 from bpe_core.runs import TrainingRun
 from bpe_core.training import train
 from bpe_core.types import TrainingConfig
-from tests.browser.conftest import running_app
+from tests.browser.conftest import KeepRun
 from tests.browser.helpers import assert_no_traceback, wait_until_idle
 from tests.browser.player import Player
-from ui.run_store import write_run
 
 pytestmark = pytest.mark.browser
 
@@ -60,17 +57,10 @@ def runs() -> dict[str, TrainingRun]:
 
 
 @pytest.fixture(scope="module")
-def loop_url(
-    runs: dict[str, TrainingRun], tmp_path_factory: pytest.TempPathFactory
-) -> Iterator[str]:
-    folder = tmp_path_factory.mktemp("loop")
-    store = Path(folder) / "runs"
-    store.mkdir()
-    _, nothing_held_out = Corpus.from_text("x").split(0.0)
+def loop_url(runs: dict[str, TrainingRun], app_url: str, keep_run: KeepRun) -> str:
     for name, run in runs.items():
-        write_run(store / run_id(name), name, run, nothing_held_out)
-    with running_app(folder) as url:
-        yield f"{url}/merge_loop"
+        keep_run(run_id(name), name, run)
+    return f"{app_url}/merge_loop"
 
 
 def address(loop_url: str, name: str, step: int = 0) -> str:

@@ -10,7 +10,7 @@ from typing import Literal
 import numpy as np
 import pytest
 from PIL import Image
-from playwright.sync_api import Browser, Page, expect
+from playwright.sync_api import Page, expect
 
 from bpe_core.frequencies import pair_matrix
 from tests.browser.helpers import assert_no_traceback, open_page, wait_until_idle
@@ -164,13 +164,13 @@ def test_nothing_is_cut_off_on_a_phone(page: Page, app_url: str, step: int) -> N
 
 @pytest.mark.parametrize(("scheme", "ground"), [("light", (253, 252, 250)), ("dark", (23, 22, 20))])
 def test_a_chart_is_kept_as_a_png_with_its_title_on_the_ground_of_the_theme(
-    browser: Browser,
+    page: Page,
     app_url: str,
     tmp_path: Path,
     scheme: Literal["light", "dark"],
     ground: tuple[int, int, int],
 ) -> None:
-    page = browser.new_page(color_scheme=scheme, viewport={"width": 1440, "height": 900})
+    page.emulate_media(color_scheme=scheme)
     open_page(page, f"{app_url}/pair_frequencies?step=45")
     chart = page.locator(".st-key-corpus_tokens .js-plotly-plot")
     expect(chart).to_be_visible()
@@ -179,7 +179,6 @@ def test_a_chart_is_kept_as_a_png_with_its_title_on_the_ground_of_the_theme(
     file = tmp_path / download.value.suggested_filename
     download.value.save_as(file)
     box = chart.bounding_box()
-    page.context.close()
     assert file.name == "pythons-language-reference-run-corpus.png"
     assert box is not None
     with Image.open(file) as image:
@@ -229,5 +228,6 @@ def test_an_uploaded_text_takes_the_place_of_what_was_held_out(
     expect(yours).to_contain_text("Your text")
     n_tokens = len(run.tokenizer.truncated(1_000).encode(text))
     expect(yours).to_contain_text(f"{path.stat().st_size / n_tokens:.2f}")
+    wait_until_idle(page)  # until then the chart as it was stands beside it
     expect(page.locator(".st-key-bytes_per_token")).to_contain_text("your text")
     assert_no_traceback(page)

@@ -2,20 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from pathlib import Path
+from typing import Literal
 from urllib.parse import quote
 
 import pytest
 from axe_playwright_python.sync_playwright import Axe
-from playwright.sync_api import Browser, Locator, Page, expect
+from playwright.sync_api import Locator, Page, expect
 
 from bpe_core.corpus import Corpus
 from bpe_core.training import train
 from bpe_core.types import TrainingConfig
+from tests.browser.conftest import KeepRun
 from tests.browser.helpers import assert_no_traceback, open_page, wait_until_idle
-from tests.browser.serving import running_app
-from ui.run_store import write_run
 
 pytestmark = pytest.mark.browser
 
@@ -27,17 +25,13 @@ HOSTILE_LINE = (
 
 
 @pytest.fixture(scope="module")
-def hostile_url(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
+def hostile_url(app_url: str, keep_run: KeepRun) -> str:
     """The app with a run that learned from markup, and one whose training text wasn't kept."""
-    folder = Path(tmp_path_factory.mktemp("stories"))
-    (folder / "runs").mkdir()
     training = Corpus.from_documents([f"{HOSTILE_LINE}\n" * 4], names=["<b>a</b>.txt"])
     run = train(training, TrainingConfig(vocab_size=300))
-    _, nothing = Corpus.from_text("x").split(0.0)
-    write_run(folder / "runs" / HOSTILE_RUN, "markup", run, nothing, training=training)
-    write_run(folder / "runs" / OLD_RUN, "old", run, nothing)
-    with running_app(folder) as url:
-        yield url
+    keep_run(HOSTILE_RUN, "markup", run, training=training)
+    keep_run(OLD_RUN, "old", run)
+    return app_url
 
 
 def steps(page: Page) -> Locator:
@@ -100,13 +94,10 @@ def test_a_run_without_its_training_text_says_so(page: Page, hostile_url: str) -
 
 @pytest.mark.parametrize(("scheme", "width"), [("light", 1440), ("dark", 390)])
 def test_a_chosen_token_breaks_no_rule_of_accessibility(
-    browser: Browser, app_url: str, scheme: str, width: int
+    page: Page, app_url: str, scheme: Literal["light", "dark"], width: int
 ) -> None:
-    context = browser.new_context(
-        viewport={"width": width, "height": 900},
-        color_scheme="dark" if scheme == "dark" else "light",
-    )
-    page = context.new_page()
+    page.emulate_media(color_scheme=scheme)
+    page.set_viewport_size({"width": width, "height": 900})
     open_page(page, f"{app_url}/token_boundaries?text={quote('the iterator yields 日本 🧩')}")
     page.locator(".view .scroller .token").filter(has_text="iterator").click()
     expect(origin(page)).to_contain_text("26 times in the training text")
@@ -122,5 +113,4 @@ def test_a_chosen_token_breaks_no_rule_of_accessibility(
         "() => !document.getAnimations().some((a) => a instanceof CSSTransition)"
     )
     violations = Axe().run(page).response["violations"]
-    context.close()
     assert [(v["id"], [node["target"] for node in v["nodes"]]) for v in violations] == []

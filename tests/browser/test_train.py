@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import argparse
 import re
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
+from typing import Literal
 
 import pytest
-from playwright.sync_api import Browser, Page, expect
+from playwright.sync_api import Page, expect
 from tokenizers import Tokenizer as HuggingFaceTokenizer
 
 from bpe_core.corpus import read_corpus
@@ -60,7 +61,7 @@ def train_to_the_end(page: Page) -> str:
 
 
 def test_an_uploaded_file_becomes_a_run_that_a_refresh_and_a_link_bring_back(
-    page: Page, browser: Browser, app_url: str
+    page: Page, new_page: Callable[[], Page], app_url: str
 ) -> None:
     training, held_out = read_corpus([REAL_FILE]).split(0.08, seed=0)
     expected = train(training, TrainingConfig(vocab_size=512))
@@ -85,11 +86,10 @@ def test_an_uploaded_file_becomes_a_run_that_a_refresh_and_a_link_bring_back(
     expect(page.get_by_role("heading", level=1)).to_have_text("Pair frequencies")
     page.wait_for_url(re.compile(f"run={run_id}"))
 
-    elsewhere = browser.new_page()
+    elsewhere = new_page()
     open_page(elsewhere, f"{app_url}/merge_loop?run={run_id}")
     expect(elsewhere.get_by_role("button", name=f"Run: {REAL_FILE.name}")).to_be_visible()
     assert_no_traceback(elsewhere)
-    elsewhere.close()
 
 
 def test_a_downloaded_tokenizer_works_in_another_tool(
@@ -197,15 +197,11 @@ def test_another_run_is_picked_without_losing_the_first(page: Page, app_url: str
 
 @pytest.mark.parametrize(("width", "scheme"), [(390, "dark"), (768, "light")])
 def test_nothing_reaches_over_the_edge(
-    browser: Browser, app_url: str, width: int, scheme: str
+    page: Page, app_url: str, width: int, scheme: Literal["light", "dark"]
 ) -> None:
-    context = browser.new_context(
-        viewport={"width": width, "height": 900},
-        color_scheme="dark" if scheme == "dark" else "light",
-    )
-    page = context.new_page()
+    page.emulate_media(color_scheme=scheme)
+    page.set_viewport_size({"width": width, "height": 900})
     open_page(page, app_url)
     choose(page, "Custom")
     root = "document.documentElement"
     assert page.evaluate(f"{root}.scrollWidth <= {root}.clientWidth")
-    context.close()

@@ -2,18 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from pathlib import Path
-
 import pytest
 from playwright.sync_api import Page, expect
 
 from bpe_core.corpus import Corpus
 from bpe_core.training import train
 from bpe_core.types import TrainingConfig
+from tests.browser.conftest import KeepRun
 from tests.browser.helpers import assert_no_traceback, open_page
-from tests.browser.serving import running_app
-from ui.run_store import write_run
 
 pytestmark = pytest.mark.browser
 
@@ -21,10 +17,8 @@ RUN_ID = "3" * 32
 
 
 @pytest.fixture(scope="module")
-def classroom_url(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
+def classroom_url(app_url: str, keep_run: KeepRun) -> str:
     """The app with one run whose alphabet is that of a few words, open by `?run=`."""
-    folder = Path(tmp_path_factory.mktemp("unknown"))
-    (folder / "runs").mkdir()
     config = TrainingConfig(
         vocab_size=20,
         pretokenizer="whitespace",
@@ -34,10 +28,8 @@ def classroom_url(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
         special_tokens=(),
     )
     run = train(Corpus.from_word_counts({"hug": 10, "ugg": 5, "gin": 3}), config)
-    _, nothing_held_out = Corpus.from_text("x").split(0.0)
-    write_run(folder / "runs" / RUN_ID, "words", run, nothing_held_out)
-    with running_app(folder) as url:
-        yield url
+    keep_run(RUN_ID, "words", run)
+    return app_url
 
 
 def test_bytes_in_no_token_are_counted_and_do_not_count_as_compressed(

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from itertools import product
 from pathlib import Path
 from urllib.parse import quote
@@ -17,9 +16,9 @@ from bpe_core.training import train
 from bpe_core.types import TrainingConfig
 from bpe_core.vocabulary.audit import audit, uses_in_run
 from bpe_core.vocabulary.pruning import prune
-from tests.browser.conftest import ShowFigures, running_app
+from tests.browser.conftest import KeepRun, ShowFigures
 from tests.browser.helpers import SLACK, assert_no_traceback, open_page, wait_until_idle
-from ui.run_store import SAMPLE_RUN_ID, load_run, write_run
+from ui.run_store import SAMPLE_RUN_ID, load_run
 
 pytestmark = pytest.mark.browser
 
@@ -226,14 +225,10 @@ def large_run() -> TrainingRun:
 
 
 @pytest.fixture(scope="module")
-def large_url(large_run: TrainingRun, tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
+def large_url(large_run: TrainingRun, app_url: str, keep_run: KeepRun) -> str:
     assert large_run.tokenizer.vocab_size == 200_000
-    folder = tmp_path_factory.mktemp("large")
-    (folder / "runs").mkdir()
-    _, nothing_held_out = Corpus.from_text("x").split(0.0)
-    write_run(folder / "runs" / LARGE_ID, "Words of three", large_run, nothing_held_out)
-    with running_app(folder) as url:
-        yield f"{url}/vocabulary?run={LARGE_ID}"
+    keep_run(LARGE_ID, "Words of three", large_run)
+    return f"{app_url}/vocabulary?run={LARGE_ID}"
 
 
 def test_two_hundred_thousand_tokens_are_searched_while_one_types(

@@ -1,0 +1,70 @@
+// Whether the app has answered all that the page asked of its server, as `window.appAtRest()`.
+// What Streamlit's page says of itself changes only with the server's first answer: right after a
+// click it still calls itself idle. So the requests and answers themselves are watched here.
+(() => {
+  const RERUN_SCRIPT = 11; // of BackMsg
+  const NEW_SESSION = 4; // of ForwardMsg, at the beginning of each run
+  const SCRIPT_FINISHED = 6;
+  const FINISHED_EARLY_FOR_RERUN = 2;
+  const FRAMES_AT_REST = 3;
+
+  let hasAnswered = false;
+  let hasBegun = false;
+  let framesAtRest = 0;
+
+  function onAsked() {
+    hasAnswered = false;
+    hasBegun = false;
+    framesAtRest = 0;
+  }
+
+  function onAnswered(field, value) {
+    if (field === NEW_SESSION) hasBegun = true;
+    if (field === SCRIPT_FINISHED && hasBegun && value !== FINISHED_EARLY_FOR_RERUN) {
+      hasAnswered = true;
+    }
+  }
+
+  /** Calls `visit` with each field of a protobuf message, and with its number where it is one. */
+  function eachField(bytes, visit) {
+    let at = 0;
+    const varint = () => {
+      let value = 0;
+      for (let factor = 1; ; factor *= 128) {
+        const byte = bytes[at++];
+        value += (byte & 127) * factor;
+        if (byte < 128) return value;
+      }
+    };
+    while (at < bytes.length) {
+      const tag = varint();
+      const isNumber = (tag & 7) === 0;
+      const value = varint(); // of a string or a message: its length
+      if (!isNumber) at += value;
+      visit(tag >> 3, isNumber ? value : undefined);
+    }
+  }
+
+  window.WebSocket = class extends WebSocket {
+    constructor(...address) {
+      super(...address);
+      this.addEventListener("message", ({ data }) => {
+        if (data instanceof ArrayBuffer) eachField(new Uint8Array(data), onAnswered);
+      });
+    }
+
+    send(data) {
+      eachField(data, (field) => field === RERUN_SCRIPT && onAsked());
+      super.send(data);
+    }
+  };
+
+  /** Asked each frame: whether all is answered and drawn, and was so for some frames already. */
+  window.appAtRest = () => {
+    const app = document.querySelector('[data-testid="stApp"]');
+    const isDrawn =
+      app?.dataset.testScriptState === "notRunning" && document.querySelector("h1") !== null;
+    framesAtRest = hasAnswered && isDrawn ? framesAtRest + 1 : 0;
+    return framesAtRest >= FRAMES_AT_REST;
+  };
+})();
