@@ -1,0 +1,47 @@
+"""Runs that the player's tests share: ordinary, long, and odd ones."""
+
+from __future__ import annotations
+
+from functools import cache
+from pydoc_data import topics
+
+from bpe_core.corpus import Corpus
+from bpe_core.runs import TrainingRun
+from bpe_core.training import train
+from bpe_core.types import TrainingConfig
+
+HOSTILE = '<script>window.hacked=1</script><img src=x onerror="window.hacked=1">'
+HOSTILE_WORD = "</script></w>\x00🧩"
+CLASSROOM = TrainingConfig(
+    18,
+    pretokenizer="none",
+    base="characters",
+    end_of_word="</w>",
+    special_tokens=(),
+    tie_break="first-seen",
+)
+_TRAINED_ON = {
+    "hug": (
+        Corpus.from_word_counts({"hug": 10, "pug": 5, "pun": 12, "bun": 4, "hugs": 5}),
+        CLASSROOM,
+    ),
+    "none": (Corpus.from_text("hello there"), TrainingConfig(257)),
+    "one": (Corpus.from_text("hello there"), TrainingConfig(258)),
+    "hostile": (
+        Corpus.from_text(" ".join([HOSTILE, HOSTILE_WORD] * 4)),
+        TrainingConfig(400, pretokenizer="whitespace"),
+    ),
+    "long-word": (Corpus.from_text("ab" * 4_000), TrainingConfig(300, pretokenizer="none")),
+    "partial": (Corpus.from_text("日本語 日本 日曜日 \u202eabc 🧩🧩"), TrainingConfig(270)),
+    "long": (
+        Corpus.from_documents(list(topics.topics.values())),
+        TrainingConfig(5_900),
+    ),
+}
+NAMES = tuple(_TRAINED_ON)
+
+
+@cache
+def run_to_play(name: str) -> TrainingRun:
+    corpus, config = _TRAINED_ON[name]
+    return train(corpus, config)

@@ -1,0 +1,186 @@
+"""The player itself, in saved replays: every control, and what it draws of odd runs."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import pytest
+from playwright.sync_api import Page, expect
+
+from tests.browser.player import Player, saved_replay
+from tests.browser.runs_to_play import NAMES, run_to_play
+
+pytestmark = pytest.mark.browser
+
+OpenRun = Callable[..., Player]
+
+
+@pytest.fixture(scope="module")
+def replays(tmp_path_factory: pytest.TempPathFactory) -> dict[str, str]:
+    """The address of each run's replay."""
+    return {
+        name: saved_replay(run_to_play(name), tmp_path_factory.mktemp("replay"), title=name)
+        for name in NAMES
+    }
+
+
+@pytest.fixture
+def open_run(offline_page: Page, replays: dict[str, str]) -> OpenRun:
+    """Opens a run's replay at a step: open_run("hug", 3)."""
+
+    def opened(name: str, step: int = 0) -> Player:
+        player = Player.on(offline_page, replays[name])
+        if step:
+            player.go_to(f"{step + 1}")
+            player.expect_step(step)
+        return player
+
+    return opened
+
+
+def test_full_speed_ends_at_the_last_merge_with_a_true_sentence(open_run: OpenRun) -> None:
+    player = open_run("long", 5_200)
+    player.choose("max")
+    player.press("play")
+    player.expect_step(5_643)
+    player.expect_playing(False)
+    player.expect_sentence("All 5,643 merges are done")
+
+
+def test_a_pause_at_full_speed_leaves_the_sentence_of_its_step(open_run: OpenRun) -> None:
+    player = open_run("long")
+    player.choose("max")
+    player.press("play")
+    expect(player.page.locator(".player .position b")).to_contain_text(",")
+    player.press("play")
+    player.expect_playing(False)
+    step = int(player.page.locator(".player .position b").inner_text().replace(",", ""))
+    player.expect_sentence(f"Next, merge {step + 1:,}")
+    assert player.race() == [tuple(pair) for pair in run_to_play("long").top_pairs(step, 10)]
+
+
+def test_one_step_fuses_the_pair_in_the_words(open_run: OpenRun) -> None:
+    run = run_to_play("hug")
+    player = open_run("hug")
+    player.choose("frequent")
+    merge = run.merges[0]
+    assert all(merge.id not in word for word in player.words())
+    player.press("forward")
+    player.expect_step(1)
+    player.expect_sentence("Next, merge 2")
+    assert sum(word.count(merge.id) for word in player.words()) == 3  # hug, pug, hugs
+    player.press("back")
+    player.expect_step(0)
+    assert all(merge.id not in word for word in player.words())
+
+
+def test_keys_typed_into_a_field_do_not_move_the_player(open_run: OpenRun) -> None:
+    player = open_run("hug", 3)
+    field = player.page.locator(".player .jump input")
+    field.fill("")
+    player.page.keyboard.type("r c")
+    for key in ["Home", "End", "ArrowLeft", "ArrowRight"]:
+        player.page.keyboard.press(key)
+    expect(field).to_have_value("r c")
+    player.expect_step(3)
+    player.expect_playing(False)
+
+
+def test_a_button_that_goes_dead_leaves_the_keyboard_in_the_player(open_run: OpenRun) -> None:
+    player = open_run("hug", 9)
+    player.page.locator(".player [data-act=forward]").focus()
+    player.page.keyboard.press("Enter")
+    player.expect_step(10)
+    player.page.keyboard.press("ArrowLeft")
+    player.expect_step(9)
+
+
+def test_the_scrub_bar_moves_the_cursor(open_run: OpenRun) -> None:
+    player = open_run("hug")
+    player.page.locator(".player .scrub").fill("7")
+    player.expect_step(7)
+    player.expect_sentence("Next, merge 8")
+
+
+def test_reduced_motion_animates_nothing(offline_page: Page, open_run: OpenRun) -> None:
+    offline_page.emulate_media(reduced_motion="reduce")
+    player = open_run("hug")
+    player.page.evaluate(
+        """() => { window.animated = 0;
+             const animate = Element.prototype.animate;
+             Element.prototype.animate = function (...how) {
+               animated++;
+               return animate.apply(this, how); } }"""
+    )
+    player.press("forward")
+    player.expect_step(1)
+    player.press("play")
+    player.expect_step(3)
+    player.press("play")
+    player.expect_playing(False)
+    assert player.page.evaluate("animated") == 0
+
+
+def test_a_run_without_merges_says_so_and_shows_its_words(open_run: OpenRun) -> None:
+    player = open_run("none")
+    player.expect_sentence("No merge was learned")
+    expect(player.page.locator(".player [data-act=play]")).to_be_disabled()
+    assert [len(word) for word in player.words()] == [5, 6]
+
+
+def test_a_run_of_one_merge_plays_it(open_run: OpenRun) -> None:
+    player = open_run("one")
+    expect(player.page.locator(".player .position")).to_have_text("0 of 1 merge")
+    player.go_to("2")
+    expect(player.page.locator(".player .jump-problem")).to_have_text(
+        "This run has one merge, number 1."
+    )
+    player.press("play")
+    player.expect_step(1)
+    player.expect_playing(False)
+    player.expect_sentence("The one merge is done")
+
+
+def test_a_very_long_word_is_drawn_by_its_beginning(open_run: OpenRun) -> None:
+    player = open_run("long-word")
+    assert [len(word) for word in player.words()] == [40]
+    expect(player.page.locator(".player .more")).to_have_text("…")
+
+
+def test_cut_characters_stand_as_their_bytes(open_run: OpenRun) -> None:
+    player = open_run("partial")
+    player.choose("frequent")
+    expect(player.page.locator(".player .words")).to_contain_text("E6")
+    expect(player.page.locator(".player .words")).not_to_contain_text("\ufffd")
+    player.press("last")
+    expect(player.page.locator(".player .words")).to_contain_text("日")
+
+
+@pytest.mark.parametrize("width", [390, 820, 1440])
+def test_nothing_stands_outside_the_page(offline_page: Page, open_run: OpenRun, width: int) -> None:
+    offline_page.set_viewport_size({"width": width, "height": 900})
+    player = open_run("long", 2_500)
+    for step in ("1", "2501"):
+        player.go_to(step)
+        assert player.page.evaluate("document.documentElement.scrollWidth") <= width
+        overflowing = player.page.locator(".player").evaluate(
+            """root => [...root.querySelectorAll(
+                   ".words li, .race li, .race .tile, .because, .changes li")]
+                 .filter(e => e.scrollWidth > e.clientWidth + 3).map(e => e.textContent)"""
+        )
+        assert overflowing == []
+
+
+def test_words_stay_in_their_cells_while_the_merges_of_their_scene_play(
+    offline_page: Page, open_run: OpenRun
+) -> None:
+    offline_page.set_viewport_size({"width": 1280, "height": 900})
+    player = open_run("long", 2_500)
+    title = player.page.locator(".player .words-part h2")
+    cells_of: dict[str, list[tuple[int, int, int, int]]] = {}
+    for step in [*range(2_501, 2_512), *range(2_510, 2_500, -1)]:
+        player.go_to(f"{step}")
+        player.expect_sentence(f"Next, merge {step:,}")
+        cells = player.cells()
+        assert cells_of.setdefault(title.inner_text(), cells) == cells
+    assert len(cells_of) < 11  # at least one scene has several merges
