@@ -1,4 +1,4 @@
-"""Every page against axe's rules, light on a desk and dark on a phone."""
+"""Every page by its address, against axe's rules, light on a desk and dark on a phone."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ import pytest
 from axe_playwright_python.sync_playwright import Axe
 from playwright.sync_api import Page, expect
 
-from tests.browser.helpers import open_page
+from tests.browser.helpers import assert_no_traceback, open_page
 
 pytestmark = pytest.mark.browser
 
@@ -26,19 +26,36 @@ HAS_SETTLED = """() => {
 
 @pytest.mark.parametrize(("scheme", "width"), [("light", 1440), ("dark", 390)])
 @pytest.mark.parametrize(
-    "path",
+    ("path", "heading"),
     [
-        *("train", "merge_loop", "pair_frequencies", "token_boundaries", "compare", "vocabulary"),
-        *("lab", "lessons"),
+        ("", "Train"),
+        ("train", "Train"),
+        ("merge_loop", "Merge loop"),
+        ("pair_frequencies", "Pair frequencies"),
+        ("token_boundaries", "Token boundaries"),
+        ("compare", "Compare"),
+        ("vocabulary", "Vocabulary"),
+        ("lab", "Lab"),
+        ("lessons", "Lessons"),
     ],
 )
-def test_a_page_breaks_no_rule_of_accessibility(
-    page: Page, app_url: str, path: str, scheme: Literal["light", "dark"], width: int
+def test_an_address_leads_to_its_page_which_breaks_no_rule_and_fits(
+    page: Page,
+    app_url: str,
+    path: str,
+    heading: str,
+    scheme: Literal["light", "dark"],
+    width: int,
 ) -> None:
     page.emulate_media(color_scheme=scheme)
     page.set_viewport_size({"width": width, "height": 900})
     open_page(page, f"{app_url}/{path}")
+    expect(page.get_by_role("heading", level=1)).to_have_text(heading)
+    expect(page.get_by_role("dialog")).to_have_count(0)
     page.wait_for_function(HAS_SETTLED)
+    assert_no_traceback(page)
+    main = page.get_by_test_id("stMain")
+    assert main.evaluate("(m) => m.scrollWidth - m.clientWidth") == 0
     violations = Axe().run(page).response["violations"]
     broken = [
         f"{violation['id']}: {node['target']}"

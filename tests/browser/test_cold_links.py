@@ -20,26 +20,6 @@ def test_a_deep_link_is_the_first_request_of_a_server(page: Page, fresh_app_url:
     assert_no_traceback(page)
 
 
-@pytest.mark.parametrize(
-    ("path", "heading"),
-    [
-        ("", "Train"),
-        ("train", "Train"),
-        ("merge_loop", "Merge loop"),
-        ("pair_frequencies", "Pair frequencies"),
-        ("token_boundaries", "Token boundaries"),
-        ("compare", "Compare"),
-        ("lab", "Lab"),
-        ("lessons", "Lessons"),
-    ],
-)
-def test_each_address_leads_to_its_page(page: Page, app_url: str, path: str, heading: str) -> None:
-    open_page(page, f"{app_url}/{path}")
-    expect(page.get_by_role("heading", level=1)).to_have_text(heading)
-    expect(page.get_by_role("dialog")).to_have_count(0)
-    assert_no_traceback(page)
-
-
 @pytest.mark.parametrize("run_id", ["../../../etc/passwd", "%00%2f<b>"])
 def test_an_unknown_run_is_said_and_the_sample_shown(page: Page, app_url: str, run_id: str) -> None:
     open_page(page, f"{app_url}/train?run={run_id}")

@@ -120,13 +120,6 @@ def test_text_from_token_boundaries_is_compared_too(page: Page, app_url: str) ->
     assert page.evaluate("window.harmed") is None
 
 
-def test_nothing_overflows_on_a_phone(page: Page, app_url: str) -> None:
-    page.set_viewport_size({"width": 390, "height": 844})
-    open_compare(page, app_url)
-    main = page.locator('[data-testid="stMain"]')
-    assert main.evaluate("(m) => m.scrollWidth - m.clientWidth") == 0
-
-
 def test_a_third_tokenizer_joins_from_a_file_with_a_hostile_name(page: Page, app_url: str) -> None:
     open_compare(page, app_url)
     peer = models.word_piece().to_str().encode()

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
@@ -72,42 +73,56 @@ def open_file(page: Page, path: Path, n_tokens: int) -> float:
     return painted - started
 
 
+def best(measure: Callable[[], float], goal: float, tries: int) -> float:
+    """The least of some measurements; there are no more of them once one reaches the goal."""
+    figures: list[float] = []
+    while len(figures) < tries and (not figures or min(figures) > goal):
+        figures.append(measure())
+    return min(figures)
+
+
 @pytest.mark.parametrize("n_tokens", [100_000, MOST_TOKENS])
-def test_a_long_file_is_painted_soon_and_scrolls_smoothly(
+def test_a_long_file_is_painted_soon_scrolls_smoothly_and_loses_no_token(
     page: Page, app_url: str, tmp_path: Path, n_tokens: int, show_figures: ShowFigures
 ) -> None:
-    text = prose(n_tokens)
-    milliseconds: list[float] = []
-    for n in range(2):
-        # Each time another text, so that nothing of it is known from before.
-        path = tmp_path / f"{n}.txt"
-        path.write_text(f"{n}{text[1:]}", encoding="utf-8", newline="")
-        shown = min(len(gpt2().encode(f"{n}{text[1:]}")), MOST_TOKENS)
+    letters = iter("AB")
+    prefix = prose(n_tokens)[1:]
+    text = ""
+
+    def open_another() -> float:
+        # Another text each time, so that nothing of it is known from before.
+        nonlocal text
+        text = next(letters) + prefix + " and more"
+        path = tmp_path / f"{text[0]}.txt"
+        path.write_text(text, encoding="utf-8", newline="")
+        shown = min(len(gpt2().encode(text)), MOST_TOKENS)
         open_page(page, f"{app_url}/token_boundaries?tokenizer=GPT-2")
-        milliseconds.append(open_file(page, path, shown))
-    show_figures(f"milliseconds from a file to {n_tokens:,} painted tokens", milliseconds)
+        return open_file(page, path, shown)
+
+    goal_ms = 1_000 * SECONDS_TO_PAINT[n_tokens]
+    milliseconds = best(open_another, goal_ms, tries=2)
+    show_figures(f"milliseconds from a file to {n_tokens:,} painted tokens", [milliseconds])
     scroller = page.locator(".view .scroller")
-    worst: list[float] = []
-    for pixels_a_frame in (60, 600, 2_000):
-        tries = [scroller.evaluate(SCROLL, [pixels_a_frame, 60]) for _ in range(5)]
-        worst.append(min(sorted(frames)[int(0.95 * len(frames))] for frames in tries))
+
+    def worst_of_most_frames(pixels_a_frame: int) -> float:
+        frames = scroller.evaluate(SCROLL, [pixels_a_frame, 60])
+        return sorted(frames)[int(0.95 * len(frames))]
+
+    worst = [
+        best(lambda speed=speed: worst_of_most_frames(speed), FRAME_MS, tries=5)
+        for speed in (60, 600, 2_000)
+    ]
     show_figures(f"milliseconds of the 95th-percentile frame over {n_tokens:,} tokens", worst)
+    if n_tokens == MOST_TOKENS:
+        expect(page.get_by_text("The first 1,000,000 are shown")).to_be_visible()
+        expect_all_of(boundaries(text, gpt2()).first(MOST_TOKENS, text)[1], scroller)
     assert_no_traceback(page)
-    assert min(milliseconds) <= SLACK * 1_000 * SECONDS_TO_PAINT[n_tokens]
+    assert milliseconds <= SLACK * goal_ms
     assert min(worst) <= SLACK * FRAME_MS
 
 
-def test_of_more_than_a_million_tokens_a_million_are_shown_and_none_is_lost(
-    page: Page, app_url: str, tmp_path: Path
-) -> None:
-    text = prose(MOST_TOKENS)
-    path = tmp_path / "long.txt"
-    path.write_text(text + " and more", encoding="utf-8", newline="")
-    open_page(page, f"{app_url}/token_boundaries?tokenizer=GPT-2")
-    open_file(page, path, MOST_TOKENS)
-    expect(page.get_by_text("The first 1,000,000 are shown")).to_be_visible()
-    scroller = page.locator(".view .scroller")
-    # Every block has its text, and where they are drawn, at both ends and within, its tokens.
+def expect_all_of(text: str, scroller: Locator) -> None:
+    """Every block has its text, and where they are drawn, at both ends and within, its tokens."""
     assert scroller.evaluate("(s) => s.textContent.length") == utf16_length(text)
     n_blocks: int = scroller.locator(".block").count()
     parts = [(0, 12), (n_blocks // 2, n_blocks // 2 + 12), (n_blocks - 12, n_blocks)]
