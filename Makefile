@@ -26,7 +26,7 @@ run: .venv/run.stamp
 
 test: lint types browser ranks
 	$(BIN)/python -m bpe_core.engine.compilation
-	$(BIN)/python -m pytest -n 2 --dist loadgroup
+	$(BIN)/python -m pytest -n 2 --dist worksteal
 
 search: .venv/dev.stamp
 	$(BIN)/python -m bpe_core.engine.compilation
