@@ -11,7 +11,7 @@ from collections.abc import Iterator
 from contextlib import closing
 from pathlib import Path
 
-import dask
+import dask.config
 import pytest
 from distributed import Client, LocalCluster
 
