@@ -16,6 +16,7 @@ from bpe_core.types import TieBreak
 Integers = NDArray[np.int64]
 _PAIRS_AT_A_TIME = 4096
 _CLOSE_COUNTS = 256  # so far below, looking from count to count is quicker than through all
+_FEW_COUNTS = 100  # fewer are told sooner one by one
 _AFTER_ALL_PAIRS = np.iinfo(np.int64).max
 
 
@@ -33,7 +34,7 @@ class Counts:
 
     def of(self, key: int) -> int:
         """Give how often a pair occurs; 0 where it doesn't."""
-        place = int(np.searchsorted(self.keys, key))
+        place = int(self.keys.searchsorted(key))
         return int(self.counts[place]) if self.keys[place] == key else self._born.get(key, 0)
 
     def next_below(self, count: int) -> int:
@@ -49,7 +50,7 @@ class Counts:
 
     def change(self, keys: Integers, by: Integers) -> Integers:
         """Add to the counts of pairs, each named once; gives the new counts."""
-        places = np.searchsorted(self.keys, keys)
+        places = self.keys.searchsorted(keys)
         known = self.keys[places] == keys
         before = np.where(known, self.counts[places], 0)
         for at in np.flatnonzero(~known).tolist():
@@ -64,8 +65,11 @@ class Counts:
         return after
 
     def _tell(self, counts: Integers, sign: int) -> None:
-        values, numbers = np.unique(counts, return_counts=True)
-        for value, number in zip(values.tolist(), numbers.tolist(), strict=True):
+        if len(counts) < _FEW_COUNTS:
+            values, numbers = counts.tolist(), [1] * len(counts)
+        else:
+            values, numbers = (a.tolist() for a in np.unique(counts, return_counts=True))
+        for value, number in zip(values, numbers, strict=True):
             self.n_with[value] += sign * number
             if not self.n_with[value]:
                 del self.n_with[value]
@@ -111,10 +115,6 @@ class Queue:
                 self._passed.pop(key, None)
         for key in keys:
             heappush(self._heap, self.entry(key))
-
-    def top(self, k: int) -> list[int]:
-        """Find the k best pairs, in the order of the rule."""
-        return [key for _, _, key in self.best(k)]
 
     def best(self, k: int) -> list[Entry]:
         """Find the entries of the k best pairs, in the order of the rule."""

@@ -56,9 +56,9 @@ def trace_merges(
     trace = _empty_trace(start, n, k, n_touched, n_changes)
     places = _places_by_merge(joined_at, start, n)
     for at, (merge, seconds) in enumerate(zip(merges, places, strict=True)):
-        for column, key in enumerate(queue.top(k)):
+        for column, (less, _, key) in enumerate(queue.best(k)):
             trace.top_left[at, column], trace.top_right[at, column] = pair_of(key)
-            trace.top_count[at, column] = counts.of(key)
+            trace.top_count[at, column] = -less
         winner = merge.left << BITS | merge.right
         count = counts.of(winner)
         trace.n_pairs[at] = counts.n_pairs
