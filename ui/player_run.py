@@ -22,7 +22,7 @@ from ui.stop_reasons import stop_sentence
 _N_TOP_PAIRS = 10
 _N_TOUCHED_WORDS = 16
 _N_CHANGES = 3
-MOST_BLOCKS = 12
+MOST_BLOCKS = 40
 """Blocks that a player may ask for at once."""
 
 

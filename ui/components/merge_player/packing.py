@@ -16,11 +16,10 @@ from bpe_core.types import MergeTrace, PairCount
 from ui.labels import tokens_for_browser
 
 WHOLE_RUN = 5_000
-"""Runs of up to so many merges are traced in one block, unless that is too much work; of a longer
-one so many are in a replay."""
+"""A replay holds the trace of so many merges at the most."""
 # The work of tracing, in microseconds or so.
 _WORK_OF_MERGE = 300
-_WORK_OF_WHOLE_RUN = 4_000_000
+_WORK_OF_WHOLE_RUN = 400_000  # of more, the first sight would have to wait for the last merge
 _WORK_OF_BLOCK = 50_000
 _SLOTS_A_WORK = 20
 """Slots that are laid out in the time of a unit of work, before the first merge of a block."""
@@ -53,7 +52,7 @@ def block_starts(run: TrainingRun) -> list[int]:
     n = len(run.merges)
     joins = np.bincount(run.joined_at[run.joined_at != NEVER], minlength=n)[:n]
     work = np.cumsum(joins + _WORK_OF_MERGE)
-    if n <= WHOLE_RUN and (n == 0 or work[-1] <= _WORK_OF_WHOLE_RUN):
+    if n == 0 or work[-1] <= _WORK_OF_WHOLE_RUN:
         return [0]
     each = max(_WORK_OF_BLOCK, len(run.joined_at) // _SLOTS_A_WORK)
     starts = np.searchsorted(work, np.arange(0, work[-1], each), side="right")

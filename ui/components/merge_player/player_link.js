@@ -5,7 +5,8 @@ const REST_BEFORE_ASKING = 60; // ms the cursor rests before a missing block is 
 const LONGEST_FIRST_BLOCK = 8000; // ms that a player waits for the block that comes unasked
 const BLOCKS_AHEAD = 9; // blocks wanted ahead of the cursor while playing
 const MOST_BLOCKS = 12; // blocks asked for at once
-const FETCHED_WHOLE = 5000; // merges: a run of no more is fetched to its end, so that it scrubs at once
+const FETCHED_WHOLE = 5000; // merges: a run of no more is fetched to its end, so that it scrubs at once,
+const MOST_BLOCKS_OF_WHOLE = 40; // in as few requests as may be
 
 function addressParameter(name) {
   return new URLSearchParams(window.location.search).get(name);
@@ -102,7 +103,7 @@ class Link {
     if (!this.say || !this.run.n_merges || this.comesUnasked) return;
     const number = blockNumber(this.run, step);
     if (!this.run.blocks.has(number)) this.askTimer = setTimeout(() => this.ask(number, number), REST_BEFORE_ASKING);
-    else if (this.run.n_merges <= FETCHED_WHOLE) this.wantBetween(0, this.run.block_starts.length - 1);
+    else if (this.run.n_merges <= FETCHED_WHOLE) this.wantBetween(0, this.run.block_starts.length - 1, MOST_BLOCKS_OF_WHOLE);
   }
 
   /** While playing, asks for the next blocks before the cursor comes there. */
@@ -113,14 +114,14 @@ class Link {
 
   /** Asks for the first of these blocks that lacks and, to save requests, for as many that lack after
       it as one may ask for; one answer is awaited at a time. */
-  wantBetween(first, last) {
+  wantBetween(first, last, most = MOST_BLOCKS) {
     if (!this.say || this.asked || this.comesUnasked) return;
     const lacks = (number) => !this.run.blocks.has(number);
     while (first <= last && !lacks(first)) first++;
     if (first > last) return;
     const end = this.run.block_starts.length - 1;
     let to = first;
-    while (to < end && to - first + 1 < MOST_BLOCKS && lacks(to + 1)) to++;
+    while (to < end && to - first + 1 < most && lacks(to + 1)) to++;
     this.ask(first, to);
   }
 
