@@ -39,7 +39,7 @@ def draw_player(stored: StoredRun) -> None:
         st.markdown(
             f":small[:gray[One HTML file that plays all merges offline, with no server. "
             f"{replay_holds(n_merges, step)} "
-            f"About {player_run.replay_size(stored.id, wanted, step) / 1e6:.1f} MB.]]",
+            f"About {player_run.replay_size(stored.id, step) / 1e6:.1f} MB.]]",
             width="content",
         )
 

@@ -22,6 +22,7 @@ from ui.stop_reasons import stop_sentence
 _N_TOP_PAIRS = 10
 _N_TOUCHED_WORDS = 16
 _N_CHANGES = 3
+_N_WEIGHED = 500
 MOST_BLOCKS = 40
 """Blocks that a player may ask for at once."""
 
@@ -75,17 +76,13 @@ def replay(run_id: str, step: int, text: str) -> str:
     )
 
 
-def replay_size(run_id: str, wanted: object, step: int) -> int:
-    """About how many bytes a replay takes, told from the merges that the player has been sent.
-
-    `wanted` and `step` are those of `player_block`. Where one block holds all that the replay does,
-    it is the size without a visitor's own words.
-    """
-    n_merges = len(load_run(run_id).run.merges)
-    start, stop = replayed_merges(n_merges, step)
-    sent_from, sent_to = _merges_sent(run_id, wanted, step)
-    times = (stop - start) / max(sent_to - sent_from, 1)
-    return _size_without_merges(run_id) + round(times * _size_of_merges(run_id, sent_from, sent_to))
+def replay_size(run_id: str, step: int) -> int:
+    """About how many bytes a replay takes, told from some merges in the middle of those it holds."""
+    start, stop = replayed_merges(len(load_run(run_id).run.merges), step)
+    middle = (start + stop) // 2
+    first, last = max(start, middle - _N_WEIGHED // 2), min(stop, middle + _N_WEIGHED // 2)
+    times = (stop - start) / max(last - first, 1)
+    return _size_without_merges(run_id) + round(times * _size_of_merges(run_id, first, last))
 
 
 def step_said(said: object, n_merges: int) -> int | None:
@@ -134,7 +131,7 @@ def _size_without_merges(run_id: str) -> int:
 
 @st.cache_resource(max_entries=512, show_spinner=False)
 def _size_of_merges(run_id: str, start: int, stop: int) -> int:
-    return packed_size(_block(run_id, start, stop))
+    return packed_size(_traced(run_id, start, stop))
 
 
 @st.cache_resource(max_entries=128, show_spinner=False)
