@@ -51,38 +51,38 @@ def draw_life(stored: StoredRun, step: int, pair: Pair) -> None:
 
 
 def _draw_curves(stored: StoredRun, picture: results.LifePicture, step: int) -> None:
-    theme, life = frame.theme_type(), picture.life
-    n_merges, name = len(stored.run.merges), pair_name(stored.run, picture.pair)
-    occurs = life.counts[step] > 0
-    counts, ranks = st.columns(2, gap="large")
-    with counts:
-        draw_title("Its count", standing_sentence(life, step, n_merges))
-        st.plotly_chart(
-            pair_charts.life_counts(
-                picture.drawn_counts,
-                life.counts[picture.drawn_counts],
-                marked=(step, float(life.counts[step])) if occurs else None,
-                theme=theme,
-            ),
-            key="life_counts",
-            theme=None,
-            config=CONFIG_WITHOUT_TOOLS,
-            alt=f"How often {name} occurs, over merges.",
-        )
-    with ranks:
-        draw_title("Its rank", "One and the number of pairs that occur more often.")
-        st.plotly_chart(
-            pair_charts.life_ranks(
+    life = picture.life
+    columns = st.columns(2, gap="large")
+    curves = (
+        (
+            *("life_counts", "Its count", standing_sentence(life, step, len(stored.run.merges))),
+            *(pair_charts.life_counts, picture.drawn_counts, life.counts, "How often {} occurs"),
+        ),
+        (
+            *("life_ranks", "Its rank", "One and the number of pairs that occur more often."),
+            *(
+                pair_charts.life_ranks,
                 picture.drawn_ranks,
-                life.ranks[picture.drawn_ranks],
-                marked=(step, float(life.ranks[step])) if occurs else None,
-                theme=theme,
+                life.ranks,
+                "The rank among all pairs of {}",
             ),
-            key="life_ranks",
-            theme=None,
-            config=CONFIG_WITHOUT_TOOLS,
-            alt=f"The rank of {name} among all pairs, over merges.",
-        )
+        ),
+    )
+    for column, (key, title, what, draw, drawn, values, seen) in zip(columns, curves, strict=True):
+        with column:
+            draw_title(title, what)
+            st.plotly_chart(
+                draw(
+                    drawn,
+                    values[drawn],
+                    marked=(step, float(values[step])) if life.counts[step] > 0 else None,
+                    theme=frame.theme_type(),
+                ),
+                key=key,
+                theme=None,
+                config=CONFIG_WITHOUT_TOOLS,
+                alt=f"{seen.format(pair_name(stored.run, picture.pair))}, over merges.",
+            )
 
 
 def _draw_way_onward(stored: StoredRun, picture: results.LifePicture) -> None:

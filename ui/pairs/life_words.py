@@ -38,7 +38,7 @@ def life_sentence(picture: LifePicture, run: TrainingRun) -> str:
     came = "occurs from the start" if first == 0 else f"comes with merge {first:,}"
     born = f"{name} {came}, {times(at_first)}."
     if last in picture.merged_at:
-        left_then = "" if at_first == at_last else f" when {times(at_last)} are left"
+        left_then = "" if at_first == at_last else f"; by then it occurs {times(at_last)}"
         return f"{born} Merge {last + 1:,} joins it{left_then}."
     if last == len(run.merges):
         left_then = "as often" if at_first == at_last else times(at_last)
