@@ -6,8 +6,10 @@ import streamlit as st
 
 from bpe_core.runs import TrainingRun
 from ui import charts, frame
+from ui.chart_style import CONFIG_WITHOUT_TOOLS
+from ui.components.chart_pictures import ChartPicture, chart_pictures
 from ui.downloads import downloads, offer_downloads
-from ui.labels import plain_markdown
+from ui.labels import file_stem, plain_markdown
 from ui.results import run_curves
 from ui.run_store import SAMPLE_RUN_ID, StoredRun
 from ui.stop_reasons import stop_sentence, times
@@ -37,8 +39,14 @@ def show_result(stored: StoredRun, *, after_failure: bool = False) -> None:
         st.plotly_chart(
             charts.tokens_over_merges(run.tokens_after, theme=frame.theme_type()),
             theme=None,
-            config=charts.CONFIG,
+            config=CONFIG_WITHOUT_TOOLS,
             key="result_curve",
+        )
+        title = "Tokens in the corpus over merges"
+        file = f"{file_stem(stored.title)}-corpus-tokens.png"
+        chart_pictures(
+            [ChartPicture("result_curve", "PNG", title, stored.title, file)],
+            key="result_pictures",
         )
         _offer_downloads(stored.id)
         st.html(_LINK_STYLE)
