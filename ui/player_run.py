@@ -77,7 +77,7 @@ def replay(run_id: str, step: int, text: str) -> str:
 
 
 def replay_size(run_id: str, step: int) -> int:
-    """About how many bytes a replay takes, told from some merges in the middle of those it holds."""
+    """About how many bytes a replay takes, told from merges in the middle of those it holds."""
     start, stop = replayed_merges(len(load_run(run_id).run.merges), step)
     middle = (start + stop) // 2
     first, last = max(start, middle - _N_WEIGHED // 2), min(stop, middle + _N_WEIGHED // 2)
