@@ -110,6 +110,10 @@ class Vocabulary:
         return tuple(token.decode("utf-8", "surrogateescape") for token in self.tokens)
 
     @cached_property
+    def _n_characters(self) -> NDArray[np.int64]:
+        return np.array([len(text) for text in self._texts], np.int64)
+
+    @cached_property
     def _script_of_each(self) -> tuple[NDArray[np.int64], tuple[str, ...]]:
         numbers: dict[str, int] = {}
         each = [numbers.setdefault(_script(text), len(numbers)) for text in self._texts]
@@ -172,7 +176,7 @@ class Vocabulary:
             fits &= np.isin(self.ids, np.array(query.only, np.int64))
         return fits
 
-    def _searched(self, query: Query, rows: Rows) -> list[bool]:
+    def _searched(self, query: Query, rows: Rows) -> NDArray[np.bool_]:
         if query.by == "regex":
             return self._matched(query.text, rows)
         if query.by == "bytes":
@@ -180,33 +184,57 @@ class Vocabulary:
         else:
             # What no UTF-8 exists for is in no token.
             needle = query.text.encode("utf-8", "surrogatepass")
-        tokens = self.tokens
-        return [needle in tokens[row] for row in rows.tolist()]
+        return self._with_bytes(needle)[rows]
 
-    def _matched(self, pattern: str, rows: Rows) -> list[bool]:
+    @cached_property
+    def _joined(self) -> tuple[NDArray[np.uint8], NDArray[np.int64]]:
+        """All tokens' bytes in one row, and where each token ends."""
+        return np.frombuffer(b"".join(self.tokens), np.uint8), np.cumsum(self.lengths)
+
+    def _with_bytes(self, needle: bytes) -> NDArray[np.bool_]:
+        """bool[n]: whether each token has some bytes in it.
+
+        On all tokens at once: asking each of 200,000 takes 80 ms, this takes 11.
+        """
+        data, ends = self._joined
+        found = np.full(len(self), not needle)
+        if not 0 < len(needle) <= len(data):
+            return found
+        starts = np.flatnonzero(data[: len(data) - len(needle) + 1] == needle[0])
+        for place, byte in enumerate(needle[1:], 1):
+            starts = starts[data[starts + place] == byte]
+        rows = np.searchsorted(ends, starts, side="right")
+        found[rows[starts + len(needle) <= ends[rows]]] = True
+        return found
+
+    def _matched(self, pattern: str, rows: Rows) -> NDArray[np.bool_]:
         compiled = compile_pattern(pattern, remedy="Correct it, or search for text")
-        texts = self._texts
-        listed: list[int] = rows.tolist()
+        search, texts = compiled.search, self._texts
         # Of this thread's own work: a busy machine makes a search slow, not wrong.
         deadline = time.thread_time() + _SECONDS
-        found: list[bool] = []
+        # With a limit of its own a match takes 2 microseconds more, ten times as long. In few
+        # characters not even nested repeats find many ways to go.
+        is_few = self._n_characters[rows] <= _FEW_CHARACTERS
+        found = np.zeros(len(rows), np.bool_)
+        done = 0
         try:
-            for n, text in enumerate([texts[row] for row in listed]):
-                # With a limit of its own a match takes 2 microseconds more, ten times as long. In
-                # few characters not even nested repeats find many ways to go.
-                if len(text) <= _FEW_CHARACTERS:
-                    found.append(compiled.search(text) is not None)
-                    # A look at the clock takes as long as a search of a few characters.
-                    if n % _SEARCHES_BETWEEN_LOOKS:
-                        continue
-                else:
-                    found.append(compiled.search(text, timeout=_SECONDS) is not None)
+            few = np.flatnonzero(is_few)
+            for start in range(0, len(few), _SEARCHES_BETWEEN_LOOKS):
+                places = few[start : start + _SEARCHES_BETWEEN_LOOKS]
+                found[places] = [search(texts[row]) is not None for row in rows[places].tolist()]
+                done += len(places)
+                # A look at the clock takes as long as a search of a few characters.
+                if time.thread_time() > deadline:
+                    raise TimeoutError
+            for place in np.flatnonzero(~is_few).tolist():
+                found[place] = search(texts[rows[place]], timeout=_SECONDS) is not None
+                done += 1
                 if time.thread_time() > deadline:
                     raise TimeoutError
         except TimeoutError:
             raise PatternTimeoutError(
                 f"The regular expression was not done within {_SECONDS:g} second, after "
-                f"{len(found):,} of {len(rows):,} tokens. Make it simpler: one repeat in place of "
+                f"{done:,} of {len(rows):,} tokens. Make it simpler: one repeat in place of "
                 f"nested ones such as (a+)+, or filter first."
             ) from None
         return found
