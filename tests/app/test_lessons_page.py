@@ -116,6 +116,12 @@ def test_gpt2_s_cuts_show_the_truth_of_the_notebook(
     assert claims(app)[0][1].startswith(found)
 
 
+def test_sentences_of_one_s_own_come_back_by_the_address(open_app: Callable[..., AppTest]) -> None:
+    app = open_app("lessons", lesson="GPT-2’s cuts", cut_sentences="na nana")
+    assert any(one.get("text") == "na nana" for one in drawn(app))
+    assert "' nana': 1" in given(app)
+
+
 def test_both_tie_rules_learn_what_they_should(open_app: Callable[..., AppTest]) -> None:
     app = open_app("lessons", lesson="GPT-2’s cuts", step_of_3="Ties")
     rows = next(one["rows"] for one in drawn(app) if one.get("columns"))
@@ -225,7 +231,7 @@ def test_words_that_cannot_be_read_are_said_and_kept(open_app: Callable[..., App
 def test_any_words_can_be_taken_through_any_step(
     open_app: Callable[..., AppTest], words: str, place: int, title: str, name: str
 ) -> None:
-    texts = {"words": words, "documents": words, "sentences": words}
+    texts = {"words": words, "documents": words, "cut_sentences": words}
     app = open_app("lessons", lesson=title, **{f"step_of_{place}": name}, **texts)
     assert not app.exception
 
