@@ -121,16 +121,20 @@ def growth_curves(
             )
     low_x, high_x = 10 ** math.floor(math.log10(min(sizes))), max(sizes)
     low_y, high_y = 10 ** math.floor(math.log10(min(times))), max(times)
-    ticks_x, ticks_y = _powers(low_x, high_x), _powers(low_y, high_y)
+    ticks_x = _powers(low_x, max(high_x, 10 * low_x))
+    ticks_y = _powers(low_y, max(high_y, 10 * low_y))
     figure.update_xaxes(
         type="log",
-        range=[math.log10(min(sizes)) - 0.08, math.log10(high_x) + 0.08],
+        # A single size has no decade of its own: it is shown in the one that it falls in.
+        range=[math.log10(min(sizes)) - 0.08, math.log10(high_x) + 0.08]
+        if min(sizes) < high_x
+        else [math.log10(low_x), math.log10(low_x) + 1],
         tickvals=ticks_x,
         ticktext=[size_text(tick) for tick in ticks_x],
     )
     figure.update_yaxes(
         type="log",
-        range=[math.log10(low_y), math.log10(high_y) + 0.15],
+        range=[math.log10(low_y), max(math.log10(high_y) + 0.15, math.log10(low_y) + 1)],
         tickvals=ticks_y,
         ticktext=[f"{tick:,g}" for tick in ticks_y],
     )
