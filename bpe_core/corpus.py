@@ -107,8 +107,9 @@ class Corpus:
     def from_documents(cls, documents: Iterable[str], names: Sequence[str] | None = None) -> Corpus:
         """Make a corpus of several documents; empty ones stay, but not all may be empty.
 
-        Raises EmptyCorpusError, InvalidTextError for a lone surrogate, and ConfigError for another
-        number of names than of documents.
+        Raises EmptyCorpusError, InvalidTextError for a lone surrogate or what is no text,
+        CorpusError for a single text, and ConfigError for another number of names than of
+        documents.
 
         >>> Corpus.from_documents(["ab", "c"], names=["first", "second"]).names
         ('first', 'second')

@@ -235,7 +235,7 @@ class Tokenizer:
         A special token counts as one only where `allowed_special` names it, or is "all"; otherwise
         the text that spells it is ordinary text. Where the alphabet lacks a symbol, "strict" raises
         `UnknownSymbolError` and "skip" leaves it out; no merge reaches over the gap. Raises
-        `InvalidTextError` for a lone surrogate.
+        `InvalidTextError` for a lone surrogate, and for what is no text.
 
         >>> from bpe_core.gpt2 import gpt2
         >>> gpt2().encode("Hi<|endoftext|>", allowed_special="all")
@@ -265,7 +265,12 @@ class Tokenizer:
         allowed_special: AllowedSpecial = (),
         errors: OnUnknown = "strict",
     ) -> list[list[int]]:
-        """Return the ids of each of several texts; raises what `encode` raises."""
+        """Return the ids of each of several texts; raises what `encode` raises.
+
+        >>> from bpe_core.gpt2 import gpt2
+        >>> gpt2().encode_batch(["The quick", " fox"])
+        [[464, 2068], [21831]]
+        """
         listed: list[str] = several(
             texts, "several texts", "give a list of str, or call encode for one", InvalidTextError
         )
@@ -281,7 +286,12 @@ class Tokenizer:
     def encode_to_numpy(
         self, text: str, allowed_special: AllowedSpecial = (), errors: OnUnknown = "strict"
     ) -> NDArray[np.int32]:
-        """Return the ids of a text as int32[n_tokens]; raises what `encode` raises."""
+        """Return the ids of a text as int32[n_tokens]; raises what `encode` raises.
+
+        >>> from bpe_core.gpt2 import gpt2
+        >>> gpt2().encode_to_numpy("The quick")
+        array([ 464, 2068], dtype=int32)
+        """
         check_text(text)
         encoder = self._kernels.worth(len(text))
         if encoder is None:
@@ -348,6 +358,10 @@ class Tokenizer:
 
         The end of a word becomes one space before another word, and nothing before a special token
         or at the end.
+
+        >>> from bpe_core.gpt2 import gpt2
+        >>> gpt2().decode_bytes([2068, 10263])
+        b' quick \xe5'
         """
         return bytes(self._decoded(ids))
 
