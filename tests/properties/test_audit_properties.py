@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
+from functools import cache
 from itertools import product
 
 import numpy as np
@@ -12,6 +13,7 @@ from hypothesis import strategies as st
 
 from bpe_core.corpus import Corpus
 from bpe_core.formats import dumps, loads
+from bpe_core.pretokenizers import Pretokenizer
 from bpe_core.reference import encode_reference
 from bpe_core.tokenizer import Tokenizer
 from bpe_core.training import train
@@ -44,10 +46,21 @@ def symbols_of_word(tokenizer: Tokenizer, word: bytes) -> list[int]:
     return [tokenizer.base_ids[s] for s in symbols] + ([] if marker is None else [marker])
 
 
-def ids_in_all_texts(tokenizer: Tokenizer, alphabet: str) -> set[int]:
+@cache
+def pretokens_of_all_texts(pretokenizer: Pretokenizer, alphabet: str) -> frozenset[str]:
     longest = LONGEST[len(alphabet)]
     texts = ("".join(t) for n in range(1, longest + 1) for t in product(alphabet, repeat=n))
-    return {id for text in texts for id in tokenizer.encode(text)}
+    return frozenset(pretoken for text in texts for pretoken in pretokenizer.split(text))
+
+
+def ids_in_all_texts(tokenizer: Tokenizer, alphabet: str) -> set[int]:
+    """All ids that texts encode to: those of their pre-tokens, each encoded once."""
+    merges = {merge.pair: merge for merge in tokenizer.merges}
+    return {
+        id
+        for pretoken in pretokens_of_all_texts(tokenizer.pretokenizer, alphabet)
+        for id in encode_reference(symbols_of_word(tokenizer, pretoken.encode()), merges)
+    }
 
 
 @given(tokenizers("ab", n_merges=4))
