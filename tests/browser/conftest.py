@@ -57,7 +57,7 @@ def app_url(app_folder: Path) -> Iterator[str]:
 def keep_run(app_folder: Path) -> KeepRun:
     """Puts a run under an id into the store of the shared server."""
     store = app_folder / "runs"
-    store.mkdir()
+    store.mkdir(exist_ok=True)
     _, nothing_held_out = Corpus.from_text("x").split(0.0)
 
     def keep(run_id: str, title: str, run: TrainingRun, *, training: Corpus | None = None) -> None:

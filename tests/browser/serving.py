@@ -38,7 +38,7 @@ def running_app(runs_folder: Path, environment: Mapping[str, str] | None = None)
     with socket.socket() as probe:
         probe.bind(("127.0.0.1", 0))
         port = probe.getsockname()[1]
-    command = [sys.executable, "-m", "streamlit", "run", "app.py", f"--server.port={port}"]
+    command = [sys.executable, "-m", "streamlit", "run", "serve.py", f"--server.port={port}"]
     log_path = runs_folder / "server.log"
     added = {"BPE_EXPLORER_RUNS": str(runs_folder / "runs"), **(environment or {})}
     with (

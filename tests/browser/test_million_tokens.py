@@ -141,7 +141,7 @@ def utf16_length(text: str) -> int:
 def copied_whole(scroller: Locator) -> str:
     """What is copied of all that is selected in a pane."""
     scroller.focus()
-    scroller.press("Control+a")
+    scroller.page.keyboard.press("Control+a")
     return scroller.evaluate(
         """(scroller) => {
             const data = new DataTransfer();
