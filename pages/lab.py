@@ -6,17 +6,18 @@ from bpe_core.errors import BpeError
 from bpe_core.gpt2 import gpt2
 from bpe_core.lab.measurements import MOST_CHARACTERS, N_MERGES, Order
 from bpe_core.tokenizer import Tokenizer
-from ui import frame, lab_charts, lab_words, measurements
+from ui import frame
 from ui.background import UnknownWorkError
 from ui.chart_style import CONFIG_WITHOUT_TOOLS
 from ui.choices import choose_one
 from ui.components.chart_pictures import ChartPicture, chart_pictures
 from ui.components.figures import figure_table, verdict
 from ui.components.symbol_rows import symbol_rows
-from ui.lab_card import watch_measurement
-from ui.lab_text import choose_text
+from ui.lab import charts, measurements, words
+from ui.lab.card import watch_measurement
+from ui.lab.measurements import MeasurementStatus
+from ui.lab.text import choose_text
 from ui.labels import file_stem, plain_markdown
-from ui.measurements import MeasurementStatus
 from ui.run_store import StoredRun
 
 YOURS = "Your tokenizer"
@@ -87,16 +88,16 @@ def encoding_part(
         return
     found = status.result.encoding
     verdict(
-        lab_words.encoding_sentence(found),
-        f"{status.about}. {lab_words.encoding_aside(found, status.elapsed_seconds)}",
+        words.encoding_sentence(found),
+        f"{status.about}. {words.encoding_aside(found, status.elapsed_seconds)}",
         key="encoding_verdict",
     )
     able = [one for one in found if one.problem is None]
     picture, table = st.columns(2, gap="large")
     with picture:
         st.plotly_chart(
-            lab_charts.speed_dots(
-                [lab_words.encoder_title(one.name) for one in able],
+            charts.speed_dots(
+                [words.encoder_title(one.name) for one in able],
                 [one.megabytes_per_second for one in able],
                 own=[one.name.startswith("engine") for one in able],
                 exact=[one.is_equal for one in able],
@@ -114,17 +115,17 @@ def encoding_part(
     with table:
         figure_table(
             ["MB/s", "× hash map", "of the text", "ids"],
-            lab_words.encoding_rows(found),
+            words.encoding_rows(found),
             caption="Encoders: speed, times the hash map’s, the part measured, equality of ids",
             key="encoding_table",
         )
     for one in found:
         if one.problem is not None:
-            name = lab_words.encoder_title(one.name)
+            name = words.encoder_title(one.name)
             st.markdown(f":gray[{name}: {plain_markdown(one.problem, 400)}]")
     with st.expander("What each of them does"):
-        for words in lab_words.ENCODER_WORDS.values():
-            st.markdown(f"**{words.title}.** {words.explained}")
+        for encoder in words.ENCODER_WORDS.values():
+            st.markdown(f"**{encoder.title}.** {encoder.explained}")
         st.markdown(
             "The time before the first text, to build tables or load kernels, is not in these "
             "figures. On a machine that is new to the engine its kernels are compiled first."
@@ -133,9 +134,9 @@ def encoding_part(
 
 def longest_match_part(text: str, tokenizer: Tokenizer) -> None:
     st.header("Where longest match is not BPE", anchor=False)
-    found = lab_words.longest_match_differences(text, tokenizer.fingerprint, tokenizer)
-    st.markdown(lab_words.differing_sentence(found))
-    rows = lab_words.differing_rows(found, tokenizer)
+    found = words.longest_match_differences(text, tokenizer.fingerprint, tokenizer)
+    st.markdown(words.differing_sentence(found))
+    rows = words.differing_rows(found, tokenizer)
     if rows:
         symbol_rows(
             rows,
@@ -162,15 +163,15 @@ def training_part(status: MeasurementStatus | None, text: str, about_text: str) 
         return
     found = status.result.training
     verdict(
-        lab_words.training_sentence(found),
-        f"{status.about}. {lab_words.training_aside(found, N_MERGES)}",
+        words.training_sentence(found),
+        f"{status.about}. {words.training_aside(found, N_MERGES)}",
         key="training_verdict",
     )
     picture, table = st.columns(2, gap="large")
     with picture:
         st.plotly_chart(
-            lab_charts.growth_curves(
-                lab_words.growth_by_name(found), own="Engine", theme=frame.theme_type()
+            charts.growth_curves(
+                words.growth_by_name(found), own="Engine", theme=frame.theme_type()
             ),
             theme=None,
             config=CONFIG_WITHOUT_TOOLS,
@@ -179,7 +180,7 @@ def training_part(status: MeasurementStatus | None, text: str, about_text: str) 
         )
         offer_png("training_chart", "Seconds to train over bytes of text", status.about)
     with table:
-        columns, rows = lab_words.training_rows(found)
+        columns, rows = words.training_rows(found)
         st.markdown(":gray[Seconds. The dot marks the fastest.]")
         figure_table(columns, rows, caption="Seconds to train, by size", key="training_table")
 

@@ -10,7 +10,8 @@ import streamlit as st
 from streamlit.components.v2 import manifest_scanner
 from streamlit.testing.v1 import AppTest
 
-from ui import jobs, measurements
+from ui import jobs
+from ui.lab import measurements
 from ui.vocabulary import work
 
 ROOT = Path(__file__).parent.parent.parent

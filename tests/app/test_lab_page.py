@@ -7,7 +7,7 @@ from collections.abc import Callable
 
 from streamlit.testing.v1 import AppTest
 
-from ui import measurements
+from ui.lab import measurements
 
 SHORT = "It overwrites hugs. "
 

@@ -5,9 +5,9 @@ from __future__ import annotations
 from bpe_core.gpt2 import gpt2
 from bpe_core.lab.contenders import ENCODERS, TRAINERS
 from bpe_core.lab.measuring import Grown, Measured
-from ui import lab_words
 from ui.components.figures import Row
-from ui.lab_charts import growth_curves, speed_dots
+from ui.lab import words
+from ui.lab.charts import growth_curves, speed_dots
 
 
 def measured(name: str, speed: float, *, equal: bool = True, whole: bool = True) -> Measured:
@@ -25,22 +25,22 @@ FOUND = [
 
 def test_every_contender_has_a_name_for_readers() -> None:
     for name in (*ENCODERS, *TRAINERS):
-        assert lab_words.encoder_title(name)
-    assert lab_words.encoder_title("") == ""
+        assert words.encoder_title(name)
+    assert words.encoder_title("") == ""
 
 
 def test_the_table_gives_speeds_factors_parts_and_equality() -> None:
-    rows = lab_words.encoding_rows(FOUND)
+    rows = words.encoding_rows(FOUND)
     assert rows[0] == Row("List of merges", ("0.010", "0.020", "1.0 MB", "equal"))
     assert rows[3] == Row("Longest match", ("1.0", "2.0", "all", "differ"))
     assert rows[4] == Row("tiktoken", ("–", "–", "–", "can’t take it"))
 
 
 def test_the_sentence_says_who_is_slower_too() -> None:
-    said = "".join(piece for piece, _ in lab_words.encoding_sentence(FOUND))
+    said = "".join(piece for piece, _ in words.encoding_sentence(FOUND))
     assert "trie is 2.0 times as slow as the hash map" in said
     assert "hash map is 50 times as fast as a list of merges" in said
-    aside = lab_words.encoding_aside(FOUND, 12.4)
+    aside = words.encoding_aside(FOUND, 12.4)
     assert "3 of 4 encoders gave the same ids; Longest match did not." in aside
 
 
@@ -51,34 +51,34 @@ def test_trainers_that_left_the_field_have_no_figure() -> None:
         Grown("engine", 4_000, 0.02, 3, True),
         Grown("tokenizers", 4_000, 0.01, 3, False),
     ]
-    columns, rows = lab_words.training_rows(found)
+    columns, rows = words.training_rows(found)
     assert columns == ["Reference", "Engine", "tokenizers"]
     assert rows == [
         Row("1.0 kB", ("0.500", "0.010", "–"), 1),
         Row("4.0 kB", ("–", "0.020", "0.010 differs"), 2),
     ]
-    assert "merges of tokenizers were not" in lab_words.training_aside(found, 500)
-    said = "".join(piece for piece, _ in lab_words.training_sentence(found))
+    assert "merges of tokenizers were not" in words.training_aside(found, 500)
+    said = "".join(piece for piece, _ in words.training_sentence(found))
     assert said == (
         "On 4.0 kB of text the engine is 2.0 times as slow as tokenizers. The reference, which "
         "counts all anew for each merge, left after 1.0 kB."
     )
-    said = "".join(piece for piece, _ in lab_words.training_sentence(found[:1]))
+    said = "".join(piece for piece, _ in words.training_sentence(found[:1]))
     assert said == "The engine and tokenizers have no size in common."
-    assert lab_words.growth_by_name(found)["Engine"] == ([1_000, 4_000], [0.01, 0.02])
+    assert words.growth_by_name(found)["Engine"] == ([1_000, 4_000], [0.01, 0.02])
 
 
 def test_words_that_longest_match_cuts_otherwise_are_shown_both_ways() -> None:
-    found = lab_words.longest_match_differences(
+    found = words.longest_match_differences(
         "He overwrites it. overwrites", gpt2().fingerprint, gpt2()
     )
-    (row,) = lab_words.differing_rows(found, gpt2())
+    (row,) = words.differing_rows(found, gpt2())
     assert row.label == "2×"
     assert [[tile.token for tile in cell.tiles] for cell in row.cells] == [
         [b" overw", b"rites"],
         [b" overwrite", b"s"],
     ]
-    assert "2 of 5 pre-tokens otherwise" in lab_words.differing_sentence(found)
+    assert "2 of 5 pre-tokens otherwise" in words.differing_sentence(found)
 
 
 def test_the_charts_stand_where_one_point_is_all_there_is() -> None:

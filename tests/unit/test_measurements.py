@@ -10,7 +10,7 @@ import pytest
 
 from bpe_core.lab.measurements import Order, Progress
 from ui.background import TooMuchWorkError, UnknownWorkError
-from ui.measurements import MOST_WAITING, MeasurementManager, MeasurementStatus
+from ui.lab.measurements import MOST_WAITING, MeasurementManager, MeasurementStatus
 
 ORDER = Order("training", "hug hugs " * 10)
 SAYS_PROGRESS = (

@@ -17,7 +17,7 @@ from bpe_core.reference import count_words
 from bpe_core.trie import Trie
 from bpe_core.types import TrainingConfig
 from ui.components.symbol_rows import SymbolRow, Tile, Tiles, symbol_rows
-from ui.lab_words import longest_match_differences
+from ui.lab.words import longest_match_differences
 from ui.lessons import parts, printing, tiles
 from ui.lessons.parts import Lesson, Ran, Step
 

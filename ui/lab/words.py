@@ -12,7 +12,7 @@ from bpe_core.lab.measuring import Grown, Measured
 from bpe_core.tokenizer import Tokenizer
 from ui.components.figures import Row
 from ui.components.symbol_rows import SymbolRow, Tile, Tiles
-from ui.lab_charts import size_text, speed_text
+from ui.lab.charts import size_text, speed_text
 
 MOST_WORDS = 8
 _LONGEST_WORD = 24

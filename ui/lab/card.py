@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import streamlit as st
 
-from ui import measurements
 from ui.background_card import SECONDS_BETWEEN_LOOKS, pace
-from ui.lab_words import encoder_title
+from ui.lab import measurements
+from ui.lab.measurements import MeasurementStatus
+from ui.lab.words import encoder_title
 from ui.labels import plain_markdown
-from ui.measurements import MeasurementStatus
 
 
 @st.fragment(run_every=SECONDS_BETWEEN_LOOKS)

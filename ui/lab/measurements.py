@@ -23,7 +23,7 @@ MeasurementStatus = Status[Progress, Report]
 MOST_SECONDS: Final = 180.0
 MOST_WAITING: Final = 8
 MOST_REMEMBERED: Final = 32
-_ROOT: Final = Path(__file__).parent.parent
+_ROOT: Final = Path(__file__).parents[2]
 _COMMAND: Final = (sys.executable, "-m", "bpe_core.lab.measurements")
 
 
