@@ -7,7 +7,6 @@ one word here. Scripts and punctuation are the `regex` package's.
 from __future__ import annotations
 
 from functools import cache, lru_cache
-from typing import Literal
 
 import numpy as np
 import regex
@@ -15,14 +14,7 @@ from numpy.typing import NDArray
 
 from bpe_core.unicode.classes import CLASSES, LETTER_CLASSES, class_runs, unicode_class
 
-Kind = Literal["words and numbers", "punctuation", "white space"]
-
 WORD, PUNCTUATION, WHITE_SPACE = 1, 2, 3
-KIND_NAMES: dict[int, Kind] = {
-    WORD: "words and numbers",
-    PUNCTUATION: "punctuation",
-    WHITE_SPACE: "white space",
-}
 
 # Spelled out because a pattern has to name them; in the order they are tried. A script that is
 # missing here is counted with "other letters" rather than guessed.

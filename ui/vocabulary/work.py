@@ -69,12 +69,6 @@ def _count(encoder: Encoder, text: CountedText, task: Task[Progress]) -> Uses | 
     return np.zeros(max(encoder.vocab) + 1, np.int64)
 
 
-def close_all() -> None:
-    """Ends all of it."""
-    for background in (searches(), counts(), previews()):
-        background.close()
-
-
 @st.cache_resource(show_spinner=False)
 def searches() -> Background[Progress, Reachability]:
     """The server's searches for unreachable tokens, by the tokenizer's fingerprint."""
