@@ -2,10 +2,28 @@
 
 from __future__ import annotations
 
+import pytest
 from hypothesis import settings
+
+MEASURED = "measured"
 
 # Without deadlines: how long one example takes says more about the machine than about the code.
 # The same examples at each run: a failure is the change's. `make search` looks for new ones.
 settings.register_profile("project", deadline=None, derandomize=True)
 settings.register_profile("search", deadline=None, max_examples=1000)
 settings.load_profile("project")
+
+
+def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:
+    """Prints what tests measured, of whichever worker."""
+    reports = [*terminalreporter.getreports("passed"), *terminalreporter.getreports("failed")]
+    figures = [
+        value
+        for report in reports
+        for name, value in getattr(report, "user_properties", ())
+        if name == MEASURED
+    ]
+    if figures:
+        terminalreporter.section("measured")
+        for line in figures:
+            terminalreporter.line(str(line))

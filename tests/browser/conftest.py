@@ -14,6 +14,7 @@ from bpe_core.corpus import Corpus
 from bpe_core.runs import TrainingRun
 from tests.browser.helpers import LONGEST_WAIT_MS
 from tests.browser.serving import launch_browser, running_app
+from tests.conftest import MEASURED
 from ui.run_store import write_run
 
 DESK: ViewportSize = {"width": 1440, "height": 900}
@@ -29,13 +30,13 @@ class KeepRun(Protocol):
 
 
 @pytest.fixture
-def show_figures(capsys: pytest.CaptureFixture[str]) -> ShowFigures:
-    """Prints measured figures past the capture: they are for the reader, pass or fail."""
+def show_figures(record_property: Callable[[str, object], None]) -> ShowFigures:
+    """Has measured figures printed after all tests: they are for the reader, pass or fail."""
 
     def show(what: str, figures: Sequence[float]) -> None:
-        with capsys.disabled():
-            middle, most = statistics.median(figures), max(figures)
-            print(f"\n{what}: median {middle:.1f}, longest {most:.1f}, n {len(figures)}")  # noqa: T201
+        middle, most = statistics.median(figures), max(figures)
+        said = f"{what}: median {middle:.1f}, longest {most:.1f}, n {len(figures)}"
+        record_property(MEASURED, said)
 
     return show
 
