@@ -7,6 +7,7 @@ import streamlit as st
 from bpe_core.errors import BpeError
 from bpe_core.types import TrainingConfig
 from ui import frame, jobs, workspace
+from ui.background import UnknownWorkError
 from ui.jobs import JobStatus
 from ui.labels import plain_markdown
 from ui.train import corpus_form, settings_form
@@ -61,7 +62,7 @@ def job_of_address() -> JobStatus | None:
         return None
     try:
         return jobs.manager().status(job_id)
-    except jobs.JobNotFoundError as error:
+    except UnknownWorkError as error:
         workspace.update(job_id=None)
         frame.set_query(job=None)
         st.warning(plain_markdown(str(error), 600))

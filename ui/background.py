@@ -62,6 +62,8 @@ class Status(Generic[Step, Result]):
     n_ahead: int
     """How many go before it; 0 once it runs."""
     progress: Step | None
+    is_stopping: bool
+    """Whether it was asked to stop and has not ended yet."""
     elapsed_seconds: float
     """Since it began to run; how long it took in all, once it has ended."""
     result: Result | None
@@ -203,6 +205,7 @@ class Background(Generic[Step, Result]):
                 state=piece.state,
                 n_ahead=ahead if piece.state == "queued" else 0,
                 progress=piece.task.progress,
+                is_stopping=piece.state == "running" and piece.task.is_cancelled,
                 elapsed_seconds=self._clock() - piece.started
                 if piece.state == "running"
                 else piece.elapsed_seconds,

@@ -325,7 +325,7 @@ def test_a_corpus_with_no_pair_left_is_a_result_with_its_reason(open_app: OpenAp
 def test_an_unknown_job_in_the_address_is_said(open_app: OpenApp) -> None:
     app = open_app(job="never-heard-of")
     assert not app.exception
-    assert "Train again" in app.warning[0].value
+    assert "Begin again" in app.warning[0].value
     assert "job" not in app.query_params
 
 

@@ -19,14 +19,13 @@ from bpe_core.corpus import Corpus
 from bpe_core.training import TrainingRun, train
 from bpe_core.types import TrainingConfig, TrainingProgress
 from tests.waiting import wait_until
+from ui.background import TooMuchWorkError, UnknownWorkError
 from ui.jobs import (
     CURVE_POINTS,
     MOST_REMEMBERED,
     MOST_WAITING,
     JobManager,
-    JobNotFoundError,
     JobStatus,
-    QueueFullError,
     merges_a_second,
     note_recent,
 )
@@ -190,7 +189,7 @@ def test_an_unforeseen_error_is_told_and_logged_without_the_visitors_text(
         raise RuntimeError(f"disk full while writing {title}")
 
     manager = JobManager(store=broken_store)
-    with caplog.at_level(logging.ERROR, logger="ui.jobs"):
+    with caplog.at_level(logging.ERROR, logger="ui.background"):
         status = ended(manager, submit(manager))
     manager.close()
     assert status.state == "failed"
@@ -207,7 +206,7 @@ def test_the_thread_survives_a_failed_job(manager: JobManager) -> None:
 
 
 def test_an_unknown_job_is_an_error_with_a_remedy(manager: JobManager) -> None:
-    with pytest.raises(JobNotFoundError, match="Train again"):
+    with pytest.raises(UnknownWorkError, match="Begin again"):
         manager.status("nothing")
 
 
@@ -217,7 +216,7 @@ def test_the_queue_is_bounded(manager: JobManager, shelf: Shelf) -> None:
     assert shelf.reached.wait(30)
     for _ in range(MOST_WAITING):
         submit(manager)
-    with pytest.raises(QueueFullError, match="Try again"):
+    with pytest.raises(TooMuchWorkError, match="Try again"):
         submit(manager)
 
 
@@ -280,7 +279,7 @@ def test_only_the_latest_jobs_are_remembered_and_live_ones_always(
 def is_known(manager: JobManager, job_id: str) -> bool:
     try:
         manager.status(job_id)
-    except JobNotFoundError:
+    except UnknownWorkError:
         return False
     return True
 
