@@ -18,7 +18,7 @@ ROOT = Path(__file__).parent.parent
 sys.path.insert(0, str(ROOT))
 
 from tests.browser.helpers import open_page  # noqa: E402  (found through the line above)
-from tests.browser.serving import launch_browser, running_app  # noqa: E402
+from tests.browser.serving import launch_browser, new_context, running_app  # noqa: E402
 
 STEP = 45
 THEMES: tuple[Literal["light", "dark"], ...] = ("light", "dark")
@@ -32,11 +32,12 @@ def main() -> None:
     ):
         browser = launch_browser(playwright)
         for theme in THEMES:
-            page = browser.new_page(
+            page = new_context(
+                browser,
                 viewport={"width": 1440, "height": 1170},
                 color_scheme=theme,
                 reduced_motion="reduce",
-            )
+            ).new_page()
             open_page(page, f"{url}/merge_loop?step={STEP}")
             page.locator(".player:not(.fetching) .gave li").first.wait_for()
             file = ROOT / "docs" / f"merge-loop-{theme}.png"

@@ -13,7 +13,7 @@ from playwright.sync_api import Browser, BrowserContext, Page, ViewportSize, exp
 from bpe_core.corpus import Corpus
 from bpe_core.runs import TrainingRun
 from tests.browser.helpers import LONGEST_WAIT_MS
-from tests.browser.serving import launch_browser, running_app
+from tests.browser.serving import launch_browser, new_context, running_app
 from tests.conftest import MEASURED
 from ui.run_store import write_run
 
@@ -89,8 +89,7 @@ def browser() -> Iterator[Browser]:
 @pytest.fixture(scope="session")
 def context(browser: Browser) -> BrowserContext:
     """What all pages share: a browser whose cache holds the app's files after the first page."""
-    context = browser.new_context(viewport=DESK, color_scheme="light", accept_downloads=True)
-    context.add_init_script(path=Path(__file__).parent / "at_rest.js")
+    context = new_context(browser, viewport=DESK, color_scheme="light", accept_downloads=True)
     context.set_default_timeout(LONGEST_WAIT_MS)
     return context
 

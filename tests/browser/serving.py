@@ -13,8 +13,9 @@ import urllib.request
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
+from typing import Any
 
-from playwright.sync_api import Browser, Playwright
+from playwright.sync_api import Browser, BrowserContext, Playwright
 
 ROOT = Path(__file__).parent.parent.parent
 BROWSER_RECORD = ROOT / ".venv" / "browser-path"
@@ -68,6 +69,13 @@ def _wait_for_health(url: str, server: subprocess.Popen[bytes], log_path: Path) 
 def launch_browser(playwright: Playwright) -> Browser:
     """A headless Chromium; an error, never a skipped test, where there is none."""
     return playwright.chromium.launch(executable_path=_browser_path(), args=BROWSER_OPTIONS)
+
+
+def new_context(browser: Browser, **options: Any) -> BrowserContext:
+    """A context whose pages tell when the app is at rest; `options` are playwright's own."""
+    context = browser.new_context(**options)
+    context.add_init_script(path=Path(__file__).parent / "at_rest.js")
+    return context
 
 
 def _browser_path() -> str | None:
