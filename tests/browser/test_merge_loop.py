@@ -60,18 +60,24 @@ def test_the_keyboard_alone_steps_plays_and_pauses(page: Page, loop_url: str) ->
 
 
 def test_the_step_survives_a_refresh_and_a_change_of_page(page: Page, loop_url: str) -> None:
+    errors: list[str] = []
+    page.on("pageerror", lambda error: errors.append(str(error)))
     player = Player.open(page, address(loop_url, "long"))
     player.go_to("124")
     page.wait_for_url("**step=123*")
     page.reload()
     wait_until_idle(page)
     player.expect_step(123)
+    player.go_to("2,001")
+    page.wait_for_url("**step=2000*")
+    wait_until_idle(page)
     page.get_by_role("link", name="Compare").click()
     page.wait_for_url("**/compare*")
     wait_until_idle(page)
     page.get_by_role("link", name="Merge loop").click()
     page.wait_for_url("**/merge_loop*")
-    player.expect_step(123)
+    player.expect_step(2_000)
+    assert errors == []
 
 
 @pytest.mark.parametrize("step", ["-1", "abc", "99999999999", "%3Cb%3E", ""])
