@@ -16,7 +16,7 @@ from bpe_core.kernels.jit import part
 
 OTHER, SPACE, LETTER, NUMBER = 0, 1, 2, 3
 """What GPT-2's pattern tells apart; a class table's two lowest bits."""
-MARK, LOWER, UPPER, EITHER_CASE = 4, 8, 16, 24
+MARK, LOWER, UPPER = 4, 8, 16
 """Further bits of a class table: combining marks, and a letter's case; Lm, Lo have both bits."""
 
 GPT2, CL100K, O200K, WHITESPACE, WORDS = 0, 1, 2, 3, 4

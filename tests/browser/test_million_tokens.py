@@ -118,7 +118,7 @@ def test_a_long_file_is_painted_soon_scrolls_smoothly_and_loses_no_token(
         expect_all_of(boundaries(text, gpt2()).first(MOST_TOKENS, text)[1], scroller)
     assert_no_traceback(page)
     assert milliseconds <= SLACK * goal_ms
-    assert min(worst) <= SLACK * FRAME_MS
+    assert max(worst) <= SLACK * FRAME_MS
 
 
 def expect_all_of(text: str, scroller: Locator) -> None:
