@@ -125,7 +125,7 @@ def story(stored: StoredRun, reading: OwnReading, tokenizer: Tokenizer) -> None:
     steps_column, origin_column = st.columns(2, gap="large")
     token_id = -1 if index is None else int(reading.found.ids[index])
     with steps_column:
-        st.header("Step by step")
+        st.header("Step by step", anchor=False)
         if index is None:
             st.markdown(
                 ":gray[Choose a token in the text, and its pre-token is merged here again.]"
@@ -133,7 +133,7 @@ def story(stored: StoredRun, reading: OwnReading, tokenizer: Tokenizer) -> None:
         else:
             steps(reading, tokenizer, index)
     with origin_column:
-        st.header("In the training text")
+        st.header("In the training text", anchor=False)
         token_origin(
             origin_of(stored, tokenizer, token_id),
             token_id=token_id,
@@ -147,10 +147,8 @@ def steps(reading: OwnReading, tokenizer: Tokenizer, index: int) -> None:
     lead = (
         [f"The pre-token {plain_markdown(token_label(found.word.encode()))}."] if found.word else []
     )
-    if found.rows:
-        lead.append("Each step joins the ringed pair: of those there, the one learned first.")
     lead.append(found.note)
-    st.markdown(f":gray[{' '.join(filter(None, lead))}]")
+    st.markdown(f":gray[{' '.join(lead)}]")
     if found.rows:
         symbol_rows(found.rows, key="boundaries_steps", caption="The pre-token after each merge")
 

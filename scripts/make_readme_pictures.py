@@ -34,7 +34,7 @@ def main() -> None:
         for theme in THEMES:
             page = new_context(
                 browser,
-                viewport={"width": 1440, "height": 1170},
+                viewport={"width": 1440, "height": 1124},
                 color_scheme=theme,
                 reduced_motion="reduce",
             ).new_page()

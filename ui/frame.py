@@ -35,6 +35,12 @@ _PRIMARY_TEXT = """<style>
 [data-testid="stBaseButton-primary"]:not(:disabled) p { color: light-dark(#ffffff, #10202e); }
 </style>"""
 
+# In a row of widgets Streamlit scrolls a choice that is too wide, and so cuts off its last options.
+_CHOICES_THAT_WRAP = """<style>
+@media (max-width: 640px) {
+  [data-testid="stButtonGroup"] [role="radiogroup"] { flex-wrap: wrap; }
+}
+</style>"""
 
 # Charts have the theme's ground for their PNG; on the page they let through what is below them.
 _CHARTS_WITHOUT_GROUND = """<style>
@@ -96,7 +102,8 @@ def page_frame(title: str, lead: str) -> StoredRun | None:
 def plain_page_frame(title: str, lead: str) -> None:
     """Draws the heading of a page that shows no run."""
     _prepare_page(title)
-    st.title(title, anchor=False)
+    with st.container(horizontal=True, vertical_alignment="center", key="page_heading"):
+        st.title(title, anchor=False, width="content")
     st.markdown(f":gray[{lead}]")
 
 
@@ -145,7 +152,7 @@ def _prepare_page(title: str) -> None:
     _guard_cold_link(title)
     # Going back, a browser can bring along what the page before put in the address.
     set_query(**{name: None for name, pages in _ON_PAGES.items() if title not in pages})
-    st.html(_PRIMARY_TEXT + _NAVIGATION_RING + _CHARTS_WITHOUT_GROUND)
+    st.html(_PRIMARY_TEXT + _NAVIGATION_RING + _CHOICES_THAT_WRAP + _CHARTS_WITHOUT_GROUND)
 
 
 def _guard_cold_link(title: str) -> None:

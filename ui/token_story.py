@@ -29,7 +29,7 @@ class WordSteps:
     word: str
     rows: tuple[SymbolRow, ...]
     note: str
-    """Why there are no rows, or none but the first."""
+    """How to read the rows, or why there are none, or none but the first."""
 
 
 def index_chosen(said: object, reading: OwnReading) -> int | None:
@@ -67,8 +67,10 @@ def word_steps(reading: OwnReading, tokenizer: Tokenizer, index: int) -> WordSte
         return WordSteps(word, (), note)
     explained = tokenizer.explain_word(word)
     rows = [row for each in explained for row in _rows(each, tokenizer)]
-    merged = any(each.steps for each in explained)
-    return WordSteps(word, tuple(rows), "" if merged else "No merge joins anything in it.")
+    note = "No merge joins anything in it."
+    if any(each.steps for each in explained):
+        note = "Each step joins the ringed pair: of those there, the one learned first."
+    return WordSteps(word, tuple(rows), note)
 
 
 @st.cache_resource(max_entries=256, show_spinner=False)

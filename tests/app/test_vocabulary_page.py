@@ -160,6 +160,10 @@ def test_one_token_is_told_with_its_tree_and_what_is_built_on_it(open_app: OpenA
     assert [node["token"] for node in card["tree"]] == [" the", " t", "he", " ", "t", "h", "e"]
     assert card["built"][0]["token"] == " they"
     assert ["bytes", "20 74 68 65"] in card["facts"]
+    assert " tokens are made of it and another, " in card["built_sentence"]
+    (few,) = gpt2().encode(" few")
+    card = sent(open_app("vocabulary", vocabulary_of="GPT-2", token=str(few)), "tree")
+    assert card["built_sentence"] == "1 token is made of it and another."
 
 
 def test_the_search_for_unreachable_tokens_of_a_large_vocabulary_ends_or_is_cancelled(

@@ -42,6 +42,7 @@ def test_steps_of_every_token_are_those_of_its_pretoken() -> None:
     story = word_steps(reading, gpt2(), 0)
     (explained,) = gpt2().explain("unbelievably")
     assert len(story.rows) == len(explained.steps) + 1
+    assert story.note.startswith("Each step joins the ringed pair")
     for row, step in zip(story.rows[1:], explained.steps, strict=True):
         assert [tile.token for tile in row.cells[0].tiles] == [
             gpt2().vocab[id] for id in step.symbols
@@ -67,7 +68,7 @@ def test_steps_are_not_shown_where_there_are_none_or_too_many(
     long = read("a" * 100_000, gpt2())
     assert "100,000 bytes" in word_steps(long, gpt2(), 3).note
     lone = read("é", gpt2().truncated(0))
-    assert "No merge" in word_steps(lone, gpt2().truncated(0), 0).note
+    assert word_steps(lone, gpt2().truncated(0), 0).note == "No merge joins anything in it."
     monkeypatch.setattr(own_reading, "MOST_TOKENS", 2)
     cut = read(" unbelievably", gpt2().truncated(2_000))
     assert "ends within" in word_steps(cut, gpt2().truncated(2_000), 1).note

@@ -51,7 +51,7 @@ def languages_part(members: Sequence[Member]) -> Costs | None:
         with st.popover("Your own sentences", width="content"):
             _own_sentences(kept)
     texts = _texts(kept)
-    with st.container(horizontal=True, vertical_alignment="bottom", gap="medium"):
+    with st.container(horizontal=True, vertical_alignment="top", gap="medium"):
         names = [text.name for text in texts]
         reference = st.selectbox(
             "Compared with",

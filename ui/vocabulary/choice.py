@@ -40,8 +40,10 @@ def choose_what(stored: StoredRun) -> tuple[str, Encoder, CountedText]:
             key="vocabulary_of",
             help="Those on Compare’s shelf are here too.",
         )
-        st.markdown("Uses counted on", width="content")
-        counted = _choose_text(stored, is_own=chosen == YOURS)
+        # One thing, so that the words never stand on another line than the field.
+        with st.container(horizontal=True, vertical_alignment="center", width="content"):
+            st.markdown("Uses counted on", width="content")
+            counted = _choose_text(stored, is_own=chosen == YOURS)
     return chosen, known[chosen], counted
 
 

@@ -263,7 +263,8 @@ def _built_sentence(derivations: Derivations, id: int) -> str:
     n_all = len(derivations.all_built_on(id))
     direct = "1 token is" if n_direct == 1 else f"{n_direct:,} tokens are"
     shown = f" The first {_MOST_BUILT}:" if n_direct > _MOST_BUILT else ""
-    return f"{direct} made of it and another, {n_all:,} have it in their making.{shown}"
+    indirect = f", {n_all:,} have it in their making" if n_all > n_direct else ""
+    return f"{direct} made of it and another{indirect}.{shown}"
 
 
 def leading_sentence(looked: Looked) -> tuple[list[tuple[str, bool]], str]:
