@@ -139,7 +139,7 @@ def theme_type() -> Literal["light", "dark"]:
 def follow_theme() -> None:
     """Has the page drawn again for the other theme when the visitor switches to it."""
     st.html("<style>.st-key-theme_watch { display: none; }</style>")
-    theme_watch(key="theme_watch")
+    theme_watch(theme_type(), key="theme_watch")
 
 
 def open_run(run_id: str) -> None:

@@ -52,8 +52,9 @@ def test_charts_follow_a_switch_of_the_theme(page: Page, app_url: str) -> None:
     open_page(page, f"{app_url}/pair_frequencies?step=45")
     bar = page.locator(".barlayer .point path").first
     expect(bar).to_have_css("fill", "rgb(173, 52, 7)")  # the chosen pair, in the light theme
-    page.emulate_media(color_scheme="dark")
-    expect(bar).to_have_css("fill", "rgb(255, 144, 102)")
+    for scheme, fill in [("dark", "rgb(255, 144, 102)"), ("light", "rgb(173, 52, 7)")]:
+        page.emulate_media(color_scheme="dark" if scheme == "dark" else "light")
+        expect(bar).to_have_css("fill", fill)
 
 
 def test_number_and_slider_go_to_the_same_merge(page: Page, app_url: str) -> None:

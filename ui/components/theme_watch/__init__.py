@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
+from typing import Literal
 
 from streamlit.components.v2 import component
 
@@ -11,10 +12,10 @@ _HERE = Path(__file__).parent
 _watch = component("bpe.theme_watch", js=(_HERE / "theme_watch.js").read_text("utf-8"))
 
 
-def theme_watch(*, key: str) -> None:
-    """Watches the theme from where nobody sees it.
+def theme_watch(drawn_for: Literal["light", "dark"], *, key: str) -> None:
+    """Watches the theme from where nobody sees it, and compares it with that of this drawing.
 
     Streamlit's own parts follow a switch at once, and so do the other components; Plotly's charts
     hold the colours that Python gave them.
     """
-    _watch(key=key, on_theme_change=lambda: None)
+    _watch(key=key, data={"drawn_for": drawn_for}, on_theme_change=lambda: None)
