@@ -24,7 +24,8 @@ def header_of(message: bytes) -> dict:
 
 def own_words_of(app: AppTest) -> list[dict]:
     protos = [element.proto for element in app.get("bidi_component")]
-    return [json.loads(proto.json) for proto in protos if proto.WhichOneof("data") == "json"]
+    given = [json.loads(proto.json) for proto in protos if proto.WhichOneof("data") == "json"]
+    return [data for data in given if "words" in data]
 
 
 def test_the_page_gives_the_player_the_sample_run(open_app: OpenApp) -> None:
