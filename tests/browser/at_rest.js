@@ -7,12 +7,15 @@
   const SCRIPT_FINISHED = 6;
   const FINISHED_EARLY_FOR_RERUN = 2;
   const FRAMES_AT_REST = 3;
+  const MOST_MILLISECONDS_TO_ANSWER = 2000; // a request that came to nothing has no answer
 
   let hasAnswered = false;
   let hasBegun = false;
   let framesAtRest = 0;
+  let asked = performance.now();
 
   function onAsked() {
+    asked = performance.now();
     hasAnswered = false;
     hasBegun = false;
     framesAtRest = 0;
@@ -64,7 +67,8 @@
     const app = document.querySelector('[data-testid="stApp"]');
     const isDrawn =
       app?.dataset.testScriptState === "notRunning" && document.querySelector("h1") !== null;
-    framesAtRest = hasAnswered && isDrawn ? framesAtRest + 1 : 0;
+    const isAnswered = hasAnswered || performance.now() - asked > MOST_MILLISECONDS_TO_ANSWER;
+    framesAtRest = isAnswered && isDrawn ? framesAtRest + 1 : 0;
     return framesAtRest >= FRAMES_AT_REST;
   };
 })();
