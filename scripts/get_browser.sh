@@ -1,6 +1,7 @@
 #!/usr/bin/env bash
 # Finds a Chromium for the browser tests, or installs one, and writes its path to .venv/browser-path.
 # Tried in turn: $CHROMIUM, the path, apt-get (as root), playwright's own download.
+# The headless shell first: it draws the same, and opens a page in half the processor time.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 record=.venv/browser-path
@@ -26,7 +27,7 @@ found() {
 
 look() {
   local name path
-  for name in chromium chromium-browser google-chrome google-chrome-stable; do
+  for name in chromium-headless-shell chromium chromium-browser google-chrome google-chrome-stable; do
     if path=$(command -v "$name") && starts "$path"; then found "$path"; fi
   done
 }
@@ -42,12 +43,14 @@ fi
 look
 
 if [ "$(id -u)" = 0 ] && command -v apt-get > /dev/null; then
+  apt-get update -qq || true
   # The fonts draw the scripts that the tests look at.
-  if apt-get update -qq && DEBIAN_FRONTEND=noninteractive apt-get install -y -qq \
-    --no-install-recommends chromium fonts-noto-core fonts-noto-cjk fonts-noto-color-emoji \
-    > /dev/null; then
-    look
-  fi
+  for package in chromium-headless-shell chromium; do
+    if DEBIAN_FRONTEND=noninteractive apt-get install -y -qq --no-install-recommends \
+      "$package" fonts-noto-core fonts-noto-cjk fonts-noto-color-emoji > /dev/null; then
+      look
+    fi
+  done
 fi
 
 .venv/bin/python -m playwright install chromium

@@ -83,5 +83,6 @@ def _browser_path() -> str | None:
     named = os.environ.get("CHROMIUM")
     if not named and BROWSER_RECORD.is_file():
         named = BROWSER_RECORD.read_text(encoding="utf-8").strip()
-    found = (shutil.which(name) for name in ("chromium", "chromium-browser", "google-chrome"))
+    names = ("chromium-headless-shell", "chromium", "chromium-browser", "google-chrome")
+    found = (shutil.which(name) for name in names)
     return named or next((path for path in found if path), None)

@@ -63,6 +63,14 @@ def test_a_browser_that_starts_is_recorded(project: Path) -> None:
     assert recorded(project) == str(chromium)
 
 
+def test_the_headless_shell_is_taken_before_a_whole_browser(project: Path) -> None:
+    download_gives(project, project / "nothing")
+    write_program(project / "bin" / "chromium", STARTS)
+    shell = write_program(project / "bin" / "chromium-headless-shell", STARTS)
+    assert get_browser(project).returncode == 0
+    assert recorded(project) == str(shell)
+
+
 def test_a_browser_on_the_path_that_does_not_start_is_passed_over(project: Path) -> None:
     write_program(project / "bin" / "chromium", LACKS_A_LIBRARY)
     downloaded = write_program(project / "downloaded" / "chrome", STARTS)
