@@ -1,12 +1,18 @@
-"""What is typed shows its tokens soon after one stops; how soon is printed."""
+"""What is typed or pasted shows its tokens soon after one stops; how soon is printed."""
 
 from __future__ import annotations
 
-import pytest
-from playwright.sync_api import Page, expect
+import re
+from collections.abc import Iterator
+from urllib.parse import quote
 
+import pytest
+from playwright.sync_api import BrowserContext, Locator, Page, expect
+
+from bpe_core.gpt2 import gpt2
 from tests.browser.conftest import ShowFigures
-from tests.browser.helpers import SLACK, open_page
+from tests.browser.helpers import SLACK, assert_no_traceback, open_page
+from tests.browser.token_view import COPY, figures, tokens_in_page
 
 pytestmark = pytest.mark.browser
 
@@ -24,24 +30,156 @@ TYPE_AND_WAIT = """async (area, [text, nBytes]) => {
     return performance.now() - started;
 }"""
 
+PASTE = """(area, text) => {
+    const data = new DataTransfer();
+    data.setData("text/plain", text);
+    area.dispatchEvent(new ClipboardEvent("paste", {clipboardData: data, bubbles: true}));
+}"""
 
-def test_tokens_follow_typing_after_a_pause(
-    page: Page, app_url: str, show_figures: ShowFigures
-) -> None:
-    open_page(page, f"{app_url}/token_boundaries?text=old")
-    page.locator(".view .figures").evaluate("(figures) => { window.tokenFigures = figures; }")
-    area = page.locator("textarea")
+
+@pytest.fixture(scope="module")
+def page(context: BrowserContext, app_url: str) -> Iterator[Page]:
+    """A page with GPT-2's tokens, for all tests: each of them begins with a text of its own."""
+    page = context.new_page()
+    open_page(page, f"{app_url}/token_boundaries?tokenizer=GPT-2")
+    yield page
+    page.close()
+
+
+def field(page: Page) -> Locator:
+    return page.locator("textarea")
+
+
+def type_text(page: Page, text: str) -> Locator:
+    """Puts a text into the field at once, as pasting does; gives the pane that holds its tokens."""
+    field(page).evaluate(
+        """(area, text) => {
+            area.value = text;
+            area.dispatchEvent(new Event("input", {bubbles: true}));
+        }""",
+        text,
+    )
+    n_tokens, n_bytes = len(gpt2().encode(text)), len(text.encode())
+    expect(figures(page)).to_have_text(re.compile(f"^{n_tokens:,} tokens?{n_bytes:,} bytes?"))
+    return page.locator(".view .scroller")
+
+
+def test_tokens_follow_typing_after_a_pause(page: Page, show_figures: ShowFigures) -> None:
+    type_text(page, "old")
+    figures(page).evaluate("(figures) => { window.tokenFigures = figures; }")
     words = "a short text that grows as one types it in"
     lengths = range(10, len(words), 3)
-    milliseconds = [area.evaluate(TYPE_AND_WAIT, [words[:n], n]) for n in lengths]
+    milliseconds = [field(page).evaluate(TYPE_AND_WAIT, [words[:n], n]) for n in lengths]
     show_figures("milliseconds from the last letter to the tokens of a short text", milliseconds)
     assert min(milliseconds) <= SLACK * MILLISECONDS
 
 
-def test_no_letter_is_lost_where_one_types_on_while_tokens_come(page: Page, app_url: str) -> None:
-    open_page(page, f"{app_url}/token_boundaries?text=x")
-    words = " typed without a rest, faster than tokens come and slower"
-    for delay in (5, 60, 130):
-        page.locator("textarea").press_sequentially(words, delay=delay)
-    expect(page.locator(".view .scroller")).to_have_text("x" + 3 * words, use_inner_text=False)
-    expect(page.locator("textarea")).to_have_value("x" + 3 * words)
+def test_no_letter_is_lost_where_one_types_on_while_tokens_come(page: Page) -> None:
+    scroller = type_text(page, "x")
+    expect(field(page)).to_be_editable()
+    words = " typed without a rest"
+    for delay in (5, 60, 130):  # faster than tokens come, and slower
+        field(page).press_sequentially(words, delay=delay)
+    expect(scroller).to_have_text("x" + 3 * words, use_inner_text=False)
+    expect(field(page)).to_have_value("x" + 3 * words)
+
+
+def test_what_is_typed_is_kept_in_the_address(page: Page) -> None:
+    scroller = type_text(page, "old")
+    expect(field(page)).to_be_editable()
+    field(page).press_sequentially(" and new")
+    expect(scroller).to_contain_text("old and new")
+    page.wait_for_url("**text=old+and+new**")
+    page.reload()
+    expect(field(page)).to_have_value("old and new")
+    pasted = page.get_by_text("What was pasted has carriage returns")
+    expect(pasted).to_be_hidden()
+    field(page).evaluate(PASTE, "one\r\ntwo")
+    expect(pasted).to_be_visible()
+
+
+def test_typing_keeps_the_line_ends_of_what_stood_there(page: Page, app_url: str) -> None:
+    text = "one\r\ntwo\rthree\nfour\r\n"
+    open_page(page, f"{app_url}/token_boundaries?tokenizer=GPT-2&text={quote(text)}")
+    expect(page.locator(".note").first).to_contain_text("carriage returns")
+    scroller = page.locator(".view .scroller")
+    for typed, kept in [
+        ("one\ntwo!\nthree\nfour\n", "one\r\ntwo!\rthree\nfour\r\n"),
+        ("one\ntwo!\n2\nthree\nfour\n", "one\r\ntwo!\r2\nthree\nfour\r\n"),
+        ("one\nfour\n", "one\r\nfour\r\n"),
+        ("one\nnew\nfour\n", "one\r\nnew\r\nfour\r\n"),
+        ("all new\n", "all new\r\n"),
+    ]:
+        field(page).fill(typed)
+        expect(field(page)).to_have_value(typed)
+        expect(figures(page)).to_contain_text(f"{len(kept)} bytes")
+        assert scroller.evaluate("(s) => s.textContent") == kept
+
+
+def test_an_empty_text_says_what_will_be_here(page: Page) -> None:
+    scroller = type_text(page, "x")
+    field(page).fill("")
+    expect(scroller).to_contain_text("No text yet")
+    expect(figures(page)).to_have_text("0 tokens0 bytes")
+
+
+def test_half_a_character_is_named_and_the_view_stays(page: Page) -> None:
+    scroller = type_text(page, "old")
+    field(page).evaluate(
+        """(area) => {
+            area.value = "ab\\ud83ec";
+            area.dispatchEvent(new Event("input", {bubbles: true}));
+        }"""
+    )
+    problem = page.locator(".problem")
+    expect(problem).to_contain_text("At position 3")
+    expect(problem).to_contain_text("U+D83E")
+    expect(scroller).to_contain_text("old")
+    type_text(page, "mended")
+    expect(scroller).to_contain_text("mended")
+    expect(problem).to_be_hidden()
+    assert_no_traceback(page)
+
+
+def test_the_clipboard_gets_the_text_and_pasting_it_gives_the_same_tokens(page: Page) -> None:
+    page.context.grant_permissions(["clipboard-read", "clipboard-write"])
+    text = "\ufefftab\there  two\n\u202eback\u202c 日本 🧩 e\u0301 end "
+    scroller = type_text(page, text)
+    scroller.focus()
+    page.keyboard.press("Control+a")
+    page.keyboard.press("Control+c")
+    assert page.evaluate("navigator.clipboard.readText()") == text
+    expect(field(page)).to_be_editable()
+    field(page).fill("")
+    expect(figures(page)).to_contain_text("0 tokens")
+    field(page).press("Control+v")
+    expect(figures(page)).to_contain_text(f"{len(gpt2().encode(text))} tokens")
+    assert scroller.evaluate("(s) => s.textContent") == text
+
+
+def test_a_megabyte_without_line_breaks_is_pasted_without_freezing(page: Page) -> None:
+    line = "seven ages "
+    text = line * (1_000_000 // len(line))
+    scroller = type_text(page, text)
+    n_tokens = len(gpt2().encode(text))
+    assert scroller.evaluate("(s) => s.textContent.length") == len(text)
+    assert 0 < tokens_in_page(scroller) < n_tokens / 4
+    scroller.evaluate("(s) => { s.scrollTop = s.scrollHeight; }")
+    expect(scroller.locator(f'[data-i="{n_tokens - 1}"]')).to_be_attached()
+    scroller.press("Home")
+    expect(page.locator(".details")).to_contain_text("Token 1")
+
+
+def test_a_hundred_thousand_letters_without_a_space_are_shown_and_copied(page: Page) -> None:
+    text = "abcdefghij" * 10_000
+    scroller = type_text(page, text)
+    n_tokens = len(gpt2().encode(text))
+    scroller.focus()
+    page.keyboard.press("End")
+    expect(page.locator(".details .label")).to_have_text(f"Token {n_tokens:,}")
+    expect(page.get_by_text("This pre-token has 100,000 bytes")).to_be_visible()
+    page.keyboard.press("Control+a")
+    assert scroller.evaluate(COPY) == text
+    main = page.locator('[data-testid="stMain"]')
+    assert main.evaluate("(m) => m.scrollWidth - m.clientWidth") == 0
+    assert_no_traceback(page)

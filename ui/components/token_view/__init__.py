@@ -13,11 +13,14 @@ from ui.components.token_view.packing import PackedSpans, PackedTokens
 
 _HERE = Path(__file__).parent
 _PANE = ("reading", "running", "painter", "selection", "pane")
+VIEW_STYLES = ("pane", "view")
+VIEW_SCRIPTS = (*_PANE, "details", "exports", "view")
+"""The view's own, in their order, behind those that all components share."""
 
 _view = component(
     "bpe.token_view",
-    css=component_css(_HERE, "pane", "view"),
-    js=component_js(_HERE, *_PANE, "details", "exports", "view"),
+    css=component_css(_HERE, *VIEW_STYLES),
+    js=component_js(_HERE, *VIEW_SCRIPTS),
 )
 
 

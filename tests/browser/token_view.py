@@ -1,0 +1,96 @@
+"""The token view in a page from the disk: what it does by itself is tried without a server."""
+
+from __future__ import annotations
+
+import base64
+import json
+from pathlib import Path
+from typing import Any
+from unittest.mock import patch
+
+from playwright.sync_api import Locator, Page, expect
+
+from bpe_core.gpt2 import gpt2
+from ui.components import token_view
+from ui.components.shared import component_css, component_js
+from ui.own_reading import read_own_text
+
+_FOLDER = Path(token_view.__file__).parent
+
+# What a copy puts into the clipboard; null where the browser would decide.
+COPY = """(scroller) => {
+    const data = new DataTransfer();
+    const options = {clipboardData: data, bubbles: true, cancelable: true};
+    const event = new ClipboardEvent("copy", options);
+    scroller.dispatchEvent(event);
+    return event.defaultPrevented ? data.getData("text/plain") : null;
+}"""
+
+HOSTILE = (
+    '<script>window.harmed = 1</script><img src=x onerror="window.harmed = 1"> '
+    "a<b<c &amp; &lt; **bold** `code` $x^2$ [link](javascript:window.harmed=1) </script>"
+)
+
+
+def show_tokens(page: Page, folder: Path, text: str) -> Locator:
+    """Mounts the view of GPT-2's tokens of a text, as Streamlit does; gives the pane with them."""
+    file = folder / "view.html"
+    file.write_text(_view_page(_view_data(text)), encoding="utf-8")
+    page.goto(file.as_uri())
+    scroller = page.locator(".view .scroller")
+    expect(scroller.locator(".token").first).to_be_attached()
+    return scroller
+
+
+def tokens_in_page(scroller: Locator) -> int:
+    """How many tokens are drawn, rather than plain text still."""
+    return scroller.evaluate(
+        "(s) => new Set([...s.querySelectorAll('.token')].map((t) => t.dataset.i)).size"
+    )
+
+
+def figures(page: Page) -> Locator:
+    """The counts above the text."""
+    return page.locator(".view .figures")
+
+
+def _view_data(text: str) -> dict[str, Any]:
+    """What Python sends to the view."""
+    reading = read_own_text(text, gpt2(), tuple(gpt2().special_tokens))
+    with patch.object(token_view, "_view") as mount:
+        token_view.token_view(
+            reading.text,
+            reading.packed,
+            stamp=reading.stamp,
+            chosen=reading.telling,
+            name="GPT-2",
+            special_note="Special tokens are read as special.",
+            code=["tokenizer = bpe.gpt2()"],
+            allowed_special=True,
+            key="view",
+        )
+    return mount.call_args.kwargs["data"]
+
+
+def _view_page(data: dict[str, Any]) -> str:
+    """A page that calls the view's script with data, in a shadow root with the view's styles."""
+    style = component_css(_FOLDER, *token_view.VIEW_STYLES)
+    script = component_js(_FOLDER, *token_view.VIEW_SCRIPTS)
+    # In base64 nothing of the text is markup of this page.
+    module, message = (
+        base64.b64encode(part.encode()).decode() for part in (script, json.dumps(data))
+    )
+    return f"""<!doctype html>
+<html lang="en">
+<meta charset="utf-8">
+<title>Tokens</title>
+<style>:root {{ color-scheme: light dark; }}</style>
+<div id="view"><template shadowrootmode="open"><style>{style}</style></template></div>
+<script type="module">
+import mountView from "data:text/javascript;base64,{module}";
+const bytes = Uint8Array.from(atob("{message}"), (letter) => letter.charCodeAt(0));
+const data = JSON.parse(new TextDecoder().decode(bytes));
+mountView({{ data, parentElement: document.getElementById("view").shadowRoot }});
+</script>
+</html>
+"""
