@@ -91,9 +91,13 @@ if job is not None:
 forms, _, result = st.columns([24, 1, 16])
 # The result first: it is read and waits for nothing, while a corpus may take its time.
 with result:
+    # Each card has a place of its own: in one place, parts of the card before would stand between
+    # the new one's until the script has ended.
     if job is not None and job.is_live:
         watch_training(job.id)
+        st.empty()
     else:
+        st.empty()
         if was_never_started:
             st.info("The training was cancelled while it waited. It learned nothing.")
         if job is not None and job.error is not None:

@@ -347,7 +347,7 @@ def test_a_live_training_survives_a_refresh_and_can_be_cancelled(open_app: OpenA
     assert "stopped by hand" in text_of(again)
 
 
-def test_the_card_says_that_a_training_is_stopping(
+def test_the_card_says_that_a_training_is_stopping_and_makes_room_for_the_result(
     open_app: OpenApp, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     reached, may_end = threading.Event(), threading.Event()
@@ -368,8 +368,15 @@ def test_the_card_says_that_a_training_is_stopping(
     app.button(key="cancel").click().run()
     assert "Stopping…" in [header.value for header in app.header]
     assert app.button(key="cancel").disabled
+    # What stands in the place of another kind of element keeps that one's parts beside its own
+    # until the script has ended, so each card empties the other's place.
+    result_column = app.columns[2].children
+    assert [element.type for element in result_column.values()] == ["flex_container", "empty"]
     may_end.set()
     wait_until(manager, job_id)
+    app.run()
+    result_column = app.columns[2].children
+    assert [element.type for element in result_column.values()] == ["empty", "flex_container"]
 
 
 def widget_values(app: AppTest) -> dict[str, object]:
