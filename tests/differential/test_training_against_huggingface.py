@@ -19,6 +19,7 @@ from tokenizers import Tokenizer, decoders, models, pre_tokenizers, trainers
 
 from bpe_core.byte_alphabet import to_printable
 from bpe_core.corpus import Corpus
+from bpe_core.tokenizer import Tokenizer as BpeTokenizer
 from bpe_core.training import train
 from bpe_core.types import Alphabet, TrainingConfig
 from tests.strategies import texts
@@ -65,8 +66,7 @@ def train_huggingface(
 
 
 def assert_equal_to_huggingface(documents: Sequence[str], config: TrainingConfig) -> None:
-    run = train(Corpus.from_documents(documents), config)
-    vocab = run.tokenizer.vocab
+    tokenizer = train(Corpus.from_documents(documents), config).tokenizer
     merges, ids = train_huggingface(
         documents,
         config.vocab_size,
@@ -74,9 +74,17 @@ def assert_equal_to_huggingface(documents: Sequence[str], config: TrainingConfig
         config.min_frequency,
         config.alphabet,
     )
-    ours = [(to_printable(vocab[m.left]), to_printable(vocab[m.right])) for m in run.merges]
-    assert ours == merges
-    special = {id: token for token, id in run.tokenizer.special_tokens.items()}
+    assert_is_huggingfaces(tokenizer, merges, ids)
+
+
+def assert_is_huggingfaces(
+    ours: BpeTokenizer, merges: list[tuple[str, str]], ids: dict[str, int]
+) -> None:
+    vocab = ours.vocab
+    assert [(to_printable(vocab[m.left]), to_printable(vocab[m.right])) for m in ours.merges] == (
+        merges
+    )
+    special = {id: token for token, id in ours.special_tokens.items()}
     assert {special.get(id) or to_printable(token): id for id, token in vocab.items()} == ids
 
 
