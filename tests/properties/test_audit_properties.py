@@ -42,25 +42,29 @@ def symbols_of_word(tokenizer: Tokenizer, word: bytes) -> list[int]:
         if tokenizer.base == "bytes"
         else [character.encode() for character in word.decode()]
     )
-    marker = tokenizer.end_of_word_id
-    return [tokenizer.base_ids[s] for s in symbols] + ([] if marker is None else [marker])
+    marker, base_ids = tokenizer.end_of_word_id, tokenizer.base_ids
+    return [base_ids[s] for s in symbols] + ([] if marker is None else [marker])
 
 
 @cache
-def pretokens_of_all_texts(pretokenizer: Pretokenizer, alphabet: str) -> frozenset[str]:
+def pretokens_of_all_texts(pretokenizer: Pretokenizer, alphabet: str) -> tuple[str, ...]:
+    """Each once, those of the shortest texts first."""
     longest = LONGEST[len(alphabet)]
     texts = ("".join(t) for n in range(1, longest + 1) for t in product(alphabet, repeat=n))
-    return frozenset(pretoken for text in texts for pretoken in pretokenizer.split(text))
+    return tuple(dict.fromkeys(pretoken for text in texts for pretoken in pretokenizer.split(text)))
 
 
 def ids_in_all_texts(tokenizer: Tokenizer, alphabet: str) -> set[int]:
-    """All ids that texts encode to: those of their pre-tokens, each encoded once."""
+    """All ids that texts encode to: those of their pre-tokens, where one not seen yet is spelled."""
     merges = {merge.pair: merge for merge in tokenizer.merges}
-    return {
-        id
-        for pretoken in pretokens_of_all_texts(tokenizer.pretokenizer, alphabet)
-        for id in encode_reference(symbols_of_word(tokenizer, pretoken.encode()), merges)
-    }
+    marker = b"" if tokenizer.end_of_word is None else tokenizer.end_of_word.encode()
+    unseen = dict(tokenizer.vocab)
+    for pretoken in pretokens_of_all_texts(tokenizer.pretokenizer, alphabet):
+        word = pretoken.encode()
+        if any(token in word + marker for token in unseen.values()):
+            for id in encode_reference(symbols_of_word(tokenizer, word), merges):
+                unseen.pop(id, None)
+    return set(tokenizer.vocab) - unseen.keys()
 
 
 @given(tokenizers("ab", n_merges=4))
