@@ -6,7 +6,6 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
-import streamlit as st
 from streamlit.components.v2 import manifest_scanner
 from streamlit.testing.v1 import AppTest
 
@@ -43,9 +42,6 @@ def open_app(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Callab
     for manager in OF_THE_SERVER:
         manager().close()
         manager.clear()
-    if any((tmp_path / "runs").glob("*")):
-        # Another test may give its own run the same id.
-        st.cache_resource.clear()
 
 
 @pytest.fixture(scope="session", autouse=True)
