@@ -9,7 +9,7 @@ from streamlit.testing.v1 import AppTest
 
 from ui.lab import measurements
 
-SHORT = "It overwrites hugs. "
+SHORT = "Hugs or whatever. "
 
 
 def wait_for_report(app: AppTest, name: str) -> None:
@@ -29,7 +29,7 @@ def press(app: AppTest, label: str) -> None:
 def test_a_text_of_one_s_own_is_measured_by_every_encoder_and_trainer(
     open_app: Callable[..., AppTest],
 ) -> None:
-    app = open_app("lab", lab_text="Your text", text=SHORT, lab_tokenizer="GPT-2")
+    app = open_app("lab", lab_text="Your text", text=SHORT)
     assert not app.exception
     said = [markdown.value for markdown in app.markdown]
     assert any("Longest match cuts 1 of 5 pre-tokens otherwise" in text for text in said)

@@ -55,7 +55,7 @@ def pretokens_of_all_texts(pretokenizer: Pretokenizer, alphabet: str) -> tuple[s
 
 
 def ids_in_all_texts(tokenizer: Tokenizer, alphabet: str) -> set[int]:
-    """All ids that texts encode to: those of their pre-tokens, where one not seen yet is spelled."""
+    """All ids that texts encode to: those of their pre-tokens that spell one not seen before."""
     merges = {merge.pair: merge for merge in tokenizer.merges}
     marker = b"" if tokenizer.end_of_word is None else tokenizer.end_of_word.encode()
     unseen = dict(tokenizer.vocab)
