@@ -1,15 +1,16 @@
-"""Files that visitors brought to Compare, kept so that a refresh and a link bring them back.
+"""What visitors brought, kept so that a refresh and a link bring it back.
 
-Only what could be read is kept: tokenizers' files, and parallel sentences. They lie as they came,
-beside the finished runs, and are read again by whoever has the id.
+Files come to Compare, and only what could be read is kept: tokenizers' files, and parallel
+sentences. Texts are those that are too long for an address. All of it lies as it came, beside the
+finished runs, and is read again by whoever has the id.
 """
 
 from __future__ import annotations
 
 import json
 import shutil
-from collections.abc import Mapping
-from contextlib import suppress
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Any, Final, Literal
 
@@ -20,12 +21,13 @@ from bpe_core.encoders import NamedEncoder
 from bpe_core.errors import BpeError, FormatError
 from bpe_core.formats.opening import open_encoder
 from bpe_core.languages import read_parallel
-from ui.store import UPLOAD_PREFIX, is_id, new_folder, new_id, store_folder, touch
+from ui.store import UPLOAD_PREFIX, is_id, new_folder, new_id, replace_file, store_folder, touch
 
 MOST_BYTES_KEPT: Final = 4_000_000_000
 """Of all uploads together: beyond it those that nobody opened for longest make room."""
 _DETAILS = "details.json"
-_Kind = Literal["tokenizer", "sentences"]
+_TEXT = "text"
+_Kind = Literal["tokenizer", "sentences", "text"]
 
 
 class UploadNotFoundError(BpeError):
@@ -74,6 +76,27 @@ def load_sentences(upload_id: str) -> tuple[ParallelText, ...]:
     return _sentences(upload_id)
 
 
+def keep_text(text: str, *, instead_of: str | None = None) -> str:
+    """Keeps a text, and gives its id: a new one, or that of the text whose place it takes.
+
+    Raises UploadNotKeptError.
+    """
+    files = {_TEXT: text.encode("utf-8", "surrogatepass")}
+    if instead_of is not None and _folder_of(instead_of).is_dir():
+        with _told_if_not_kept():
+            _make_room(len(files[_TEXT]))
+            replace_file(_folder_of(instead_of) / "0", files[_TEXT])
+        return instead_of
+    return _keep("text", files, None)
+
+
+def load_text(upload_id: str) -> str:
+    """The text kept under an id; raises what `load_tokenizer` raises."""
+    touch(_folder_of(upload_id))
+    files, _ = _read("text", upload_id)
+    return files[_TEXT].decode("utf-8", "surrogatepass")
+
+
 # As many as anybody sets side by side; what falls out is read again.
 @st.cache_resource(max_entries=32, show_spinner="Opening a tokenizer")
 def _tokenizer(upload_id: str, _opened: NamedEncoder | None) -> NamedEncoder:
@@ -91,7 +114,7 @@ def _sentences(upload_id: str) -> tuple[ParallelText, ...]:
 def _keep(kind: _Kind, files: Mapping[str, bytes], pretokenizer: str | None) -> str:
     upload_id = new_id()
     details = {"kind": kind, "names": list(files), "pretokenizer": pretokenizer}
-    try:
+    with _told_if_not_kept():
         _make_room(sum(map(len, files.values())))
         with new_folder(_folder_of(upload_id)) as folder:
             text = json.dumps(details, ensure_ascii=True)
@@ -99,33 +122,37 @@ def _keep(kind: _Kind, files: Mapping[str, bytes], pretokenizer: str | None) -> 
             # By number: a visitor's name for a file never becomes a path.
             for number, data in enumerate(files.values()):
                 (folder / str(number)).write_bytes(data)
+    return upload_id
+
+
+@contextmanager
+def _told_if_not_kept() -> Iterator[None]:
+    try:
+        yield
     except OSError as error:
         raise UploadNotKeptError(
-            "The server can keep no file now: its disk is full, or may not be written to."
+            "The server can keep nothing now: its disk is full, or may not be written to."
         ) from error
-    return upload_id
 
 
 def _read(kind: _Kind, upload_id: str) -> tuple[dict[str, bytes], str | None]:
     folder = _folder_of(upload_id)
     if not folder.is_dir():
-        raise UploadNotFoundError(
-            "A file that this address names is not here any more. Add it again."
-        )
+        raise UploadNotFoundError("What this address names is not here any more. Bring it again.")
     try:
         details: dict[str, Any] = json.loads((folder / _DETAILS).read_text(encoding="ascii"))
         if details["kind"] != kind:
-            raise UploadNotFoundError(f"This address names a file that holds no {kind}.")
+            raise UploadNotFoundError(f"What this address names is no {kind}.")
         names = enumerate(details["names"])
         return {name: (folder / str(n)).read_bytes() for n, name in names}, details["pretokenizer"]
     except (OSError, ValueError, TypeError, KeyError) as error:
-        raise FormatError("A file kept at this address is damaged. Add it again.") from error
+        raise FormatError("What is kept at this address is damaged. Bring it again.") from error
 
 
 def _folder_of(upload_id: str) -> Path:
     """Where an upload lies; an id that this store never gave out reaches no path."""
     if not is_id(upload_id):
-        raise UploadNotFoundError("This address names no file: its id is malformed.")
+        raise UploadNotFoundError("This address names nothing: its id is malformed.")
     return store_folder() / f"{UPLOAD_PREFIX}{upload_id}"
 
 

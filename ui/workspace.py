@@ -28,6 +28,16 @@ class RecentRun:
 
 
 @dataclass(frozen=True, slots=True)
+class KeptText:
+    """A long text and the id that it is kept under."""
+
+    id: str
+    text: str
+    is_own: bool
+    """False where it came by a link: what is typed then is kept apart."""
+
+
+@dataclass(frozen=True, slots=True)
 class Workspace:
     """What one visitor works on, from page to page."""
 
@@ -44,6 +54,8 @@ class Workspace:
     """The training last started or come back to; None once its end was told."""
     text: str | None = None
     """The text last typed on Token boundaries, which Compare shows too; None before any."""
+    kept_text: KeptText | None = None
+    """What of `text` was last kept for the address, or came by it; None where it is short."""
     opened_file: str = ""
     """The upload last opened as `text`, read or not: typing may have changed the text since."""
     opened_notes: tuple[str, ...] = ()
@@ -74,6 +86,7 @@ class _Changes(TypedDict, total=False):
     run_id: str
     job_id: str | None
     text: str
+    kept_text: KeptText | None
     opened_file: str
     opened_notes: tuple[str, ...]
     opened_problem: str

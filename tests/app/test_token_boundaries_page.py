@@ -6,6 +6,7 @@ import io
 import json
 import zipfile
 from collections.abc import Callable
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -16,6 +17,7 @@ from bpe_core.gpt2 import gpt2, gpt2_golden_result
 from tests.unit.test_token_view_packing import unpacked
 from ui import own_reading
 from ui.run_store import SAMPLE_RUN_ID, load_run
+from ui.vocabulary.choice import OWN_TEXT
 
 OpenApp = Callable[..., AppTest]
 
@@ -128,13 +130,65 @@ def test_a_text_too_long_to_edit_is_shown_in_part_in_its_field(open_app: OpenApp
     assert view(app)["text"] == "a line\n" * 80_000
 
 
-def test_a_text_too_long_for_the_address_is_said_to_be(open_app: OpenApp) -> None:
-    app = open_app("token_boundaries", text="x" * 1_000)
-    assert not any("Too long for the address" in part.value for part in app.markdown)
+def open_file(app: AppTest, text: str) -> AppTest:
     opener = app.file_uploader(key="boundaries_file")
-    opener.upload("long.txt", b"x" * 1_001, "text/plain").run()
+    return opener.upload("long.txt", text.encode(), "text/plain").run()
+
+
+def id_of_text(app: AppTest) -> str:
+    found = app.query_params["text_id"]
+    return found if isinstance(found, str) else found[0]
+
+
+def test_a_text_too_long_for_the_address_is_kept_under_an_id_in_it(open_app: OpenApp) -> None:
+    app = open_app("token_boundaries", text="x" * 1_000)
+    assert "text_id" not in app.query_params
+    assert not any("Too long for the address" in part.value for part in app.markdown)
+    text = "naïve <b> \r\n" * 100
+    open_file(app, text)
     assert any("Too long for the address" in part.value for part in app.markdown)
     assert "text" not in app.query_params
+    text_id = id_of_text(app)
+    for page in ("token_boundaries", "vocabulary"):
+        again = open_app(page, text_id=text_id, uses_on=OWN_TEXT)
+        assert field_text(again) == text
+        assert id_of_text(again) == text_id
+    open_file(app, "short")
+    assert app.query_params["text"] == "short"
+    assert "text_id" not in app.query_params
+
+
+def test_who_types_on_changes_the_text_of_the_own_link_and_no_other_s(open_app: OpenApp) -> None:
+    mine = open_file(open_app("token_boundaries"), "a" * 1_001)
+    text_id = id_of_text(mine)
+    other = open_file(open_app("token_boundaries", text_id=text_id), "b" * 1_001)
+    assert id_of_text(other) != text_id
+    open_file(mine, "c" * 1_001)
+    assert id_of_text(mine) == text_id
+    assert field_text(open_app("token_boundaries", text_id=text_id)) == "c" * 1_001
+    assert field_text(open_app("token_boundaries", text_id=id_of_text(other))) == "b" * 1_001
+
+
+@pytest.mark.parametrize("text_id", ["a" * 32, "../../etc", ""])
+def test_an_id_of_no_text_is_said_and_the_first_text_stands_there(
+    open_app: OpenApp, text_id: str
+) -> None:
+    app = open_app("token_boundaries", text_id=text_id)
+    assert not app.exception
+    assert "this address names" in app.warning[0].value.lower()
+    assert "unbelievably" in field_text(app)
+    assert "text_id" not in app.query_params
+
+
+def test_a_text_that_the_server_cannot_keep_stays_on_the_page(
+    open_app: OpenApp, tmp_path: Path
+) -> None:
+    app = open_app("token_boundaries")
+    (tmp_path / "runs").write_text("a file where the folder should be")
+    open_file(app, "a" * 1_001)
+    assert "can keep nothing now" in app.warning[0].value
+    assert view(app)["text"] == "a" * 1_001
+    assert "text_id" not in app.query_params
 
 
 def test_what_was_guessed_or_skipped_in_a_file_is_said(open_app: OpenApp) -> None:

@@ -1,7 +1,8 @@
-"""Files brought to Compare come back by their id, and what can't be read is never kept."""
+"""What visitors brought comes back by its id, and a file that can't be read is never kept."""
 
 from __future__ import annotations
 
+import shutil
 from pathlib import Path
 
 import pytest
@@ -17,8 +18,10 @@ from ui.upload_store import (
     UploadNotFoundError,
     UploadNotKeptError,
     keep_sentences,
+    keep_text,
     keep_tokenizer,
     load_sentences,
+    load_text,
     load_tokenizer,
 )
 
@@ -53,13 +56,36 @@ def test_what_was_kept_comes_back_as_it_was_opened() -> None:
     assert [text.name for text in load_sentences(sentences_id)] == ["English", "German"]
 
 
+@pytest.mark.parametrize("text", ["", "a\r\nb\rc\n", "x\x00🧩", "half \ud83e"])
+def test_a_text_comes_back_to_the_last_character(text: str) -> None:
+    assert load_text(keep_text(text)) == text
+
+
+def test_a_text_takes_the_place_of_the_one_before(store: Path) -> None:
+    first = keep_text("old")
+    other = keep_text("another")
+    assert keep_text("new", instead_of=first) == first
+    assert (load_text(first), load_text(other)) == ("new", "another")
+    assert sorted(file.name for file in (store / f"upload-{first}").iterdir()) == [
+        *("0", "details.json"),
+    ]
+
+
+def test_a_text_whose_forerunner_was_removed_gets_an_id_of_its_own(store: Path) -> None:
+    first = keep_text("old")
+    shutil.rmtree(store / f"upload-{first}")
+    second = keep_text("new", instead_of=first)
+    assert second != first
+    assert load_text(second) == "new"
+
+
 def test_a_bad_file_is_not_kept(store: Path) -> None:
     with pytest.raises(BpeError):
         keep_sentences({"a.csv": b"A,B\nx\n"})
     assert not store.exists()
 
 
-@pytest.mark.parametrize("load", [load_tokenizer, load_sentences])
+@pytest.mark.parametrize("load", [load_tokenizer, load_sentences, load_text])
 def test_an_id_that_was_never_given_out_finds_nothing(load: object) -> None:
     assert callable(load)
     for upload_id in ("", "..", "../" * 7 + "x", "a" * 31, "a" * 32, "a" * 32 + "\n", "ä" * 32):
@@ -68,7 +94,7 @@ def test_an_id_that_was_never_given_out_finds_nothing(load: object) -> None:
 
 
 def test_sentences_are_no_tokenizer() -> None:
-    with pytest.raises(UploadNotFoundError, match="holds no tokenizer"):
+    with pytest.raises(UploadNotFoundError, match="is no tokenizer"):
         load_tokenizer(keep_sentences(TABLE))
 
 

@@ -8,12 +8,12 @@ from typing import NamedTuple
 import streamlit as st
 
 from bpe_core.gpt2 import gpt2_golden_result
-from ui import frame, readings
+from ui import readings
 from ui.choices import choose_one
 from ui.compare.golden import golden_part
 from ui.compare.shelf import GPT2, Member
 from ui.components.token_view import Reading, token_compare, word_trees
-from ui.own_text import text_field
+from ui.own_text import leave_address, text_field
 from ui.run_store import StoredRun
 
 FIRST_TEXT = "Write or paste a passage of your own here, and see where the readings part."
@@ -38,7 +38,7 @@ def passage_part(members: Sequence[Member], stored: StoredRun, typed: str) -> Pa
         text_field(typed, first=FIRST_TEXT, key="compare_text")
         text, source = typed[: readings.MOST_CHARACTERS], "your text"
     else:
-        frame.set_query(text=None)
+        leave_address()
     if not text:
         st.info("There is no text yet. Type some above.")
         return Passage("", source)

@@ -5,8 +5,7 @@ from __future__ import annotations
 import streamlit as st
 
 from bpe_core.corpora.samples import load_sample, samples
-from ui import frame
-from ui.own_text import own_text, text_field
+from ui.own_text import leave_address, own_text, text_field
 
 OWN_TEXT = "Your text"
 _SAMPLES = ("python-reference", "python-library", "multilingual")
@@ -25,7 +24,7 @@ def choose_text() -> tuple[str, str]:
         width=280,
     )
     if chosen in titles:
-        frame.set_query(text=None)
+        leave_address()
         text = _sample_text(titles[chosen])
         return text, f"{chosen}, {len(text.encode()):,} bytes"
     text = own_text(FIRST_TEXT)
