@@ -7,7 +7,7 @@ the fonts that it brings along.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from pathlib import Path
 
 from streamlit.components.v2 import component
@@ -36,19 +36,4 @@ class ChartPicture:
 
 def chart_pictures(pictures: Sequence[ChartPicture], *, key: str) -> None:
     """Draws a button for each chart, which saves it as it stands on the page, twice as fine."""
-    _draw(
-        key=key,
-        data={
-            "pictures": [
-                {
-                    "chart": picture.chart,
-                    "button": picture.button,
-                    "title": picture.title,
-                    "what": picture.what,
-                    "file": picture.file_name,
-                }
-                for picture in pictures
-            ]
-        },
-        width="content",
-    )
+    _draw(key=key, data={"pictures": list(map(asdict, pictures))}, width="content")

@@ -18,7 +18,7 @@ export default function ({ data, parentElement }) {
       button.disabled = true;
       problem.textContent = "";
       try {
-        save(await pngOf(picture, getComputedStyle(parentElement.host ?? parentElement)), picture.file);
+        save(await pngOf(picture, getComputedStyle(parentElement.host ?? parentElement)), picture.file_name);
       } catch {
         problem.textContent = "This browser could not make the picture.";
       }

@@ -9,7 +9,7 @@ export default function ({ data, parentElement, setTriggerValue }) {
   const shown = () => getComputedStyle(parentElement.host ?? parentElement).colorScheme;
   const before = watches.get(parentElement);
   clearInterval(before?.timer);
-  const watch = { drawnFor: data.drawn_for ?? shown(), asked: before?.asked };
+  const watch = { drawnFor: data.drawn_for, asked: before?.asked };
   watch.timer = setInterval(() => {
     const scheme = shown();
     if (scheme === watch.drawnFor) watch.asked = undefined;
