@@ -10,6 +10,17 @@ from ui.results import LifePicture
 from ui.stop_reasons import times
 
 
+def moment(step: int, n_merges: int) -> str:
+    """What a run is looked at after so many of its merges.
+
+    >>> moment(45, 3_839), moment(3_839, 3_839), moment(0, 0)
+    ('before merge 46', 'after the last merge', 'with no merge made')
+    """
+    if step < n_merges:
+        return f"before merge {step + 1:,}"
+    return "after the last merge" if n_merges else "with no merge made"
+
+
 def pair_name(run: TrainingRun, pair: Pair) -> str:
     """A pair as its two symbols.
 
@@ -40,9 +51,11 @@ def life_sentence(picture: LifePicture, run: TrainingRun) -> str:
     if last in picture.merged_at:
         left_then = "" if at_first == at_last else f"; by then it occurs {times(at_last)}"
         return f"{born} Merge {last + 1:,} joins it{left_then}."
+    if not run.merges:
+        return f"{born} The run has no merge, so it stays as it is."
     if last == len(run.merges):
-        left_then = "as often" if at_first == at_last else times(at_last)
-        return f"{born} It never merges: after the last merge it still occurs, {left_then}."
+        left_then = "as often as at first" if at_first == at_last else times(at_last)
+        return f"{born} It never merges: after the last merge it still occurs {left_then}."
     return f"{born} It never merges: others take its symbols, merge {last + 1:,} the last of them."
 
 
@@ -54,7 +67,7 @@ def standing_sentence(life: PairLife, step: int, n_merges: int) -> str:
     >>> standing_sentence(life, 1, 1)
     'After the last merge: 4 times, rank 3, tied with 2 more.'
     """
-    when = f"Before merge {step + 1:,}" if step < n_merges else "After the last merge"
+    when = moment(step, n_merges).capitalize()
     count, rank, tied = (int(values[step]) for values in (life.counts, life.ranks, life.n_tied))
     if not count:
         return f"{when}: it does not occur."

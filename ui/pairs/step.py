@@ -13,6 +13,7 @@ from ui.components.chart_pictures import ChartPicture
 from ui.labels import file_stem, token_label
 from ui.pairs import charts as pair_charts
 from ui.pairs.life import choose_pair
+from ui.pairs.life_words import moment
 from ui.pairs.parts import draw_title, offer_csv, offer_pictures
 from ui.pairs.table import pair_rows, pairs_csv
 from ui.run_store import StoredRun
@@ -30,10 +31,7 @@ def choose_step(stored: StoredRun) -> int:
     workspace.update(step=step)
     frame.set_query(step=step)
     with st.container(horizontal=True, vertical_alignment="center", key="pairs_heading"):
-        if step < n_merges:
-            st.header(f"The pairs before merge {step + 1:,}", anchor=False, width="content")
-        else:
-            st.header("The pairs after the last merge", anchor=False, width="content")
+        st.header(f"The pairs {moment(step, n_merges)}", anchor=False, width="content")
         st.space("stretch")
         if n_merges:
             tie = workspace.copy_widget
@@ -70,8 +68,7 @@ def draw_pictures(stored: StoredRun, picture: results.PairPicture, pair: Pair | 
         matrix_key = _draw_matrix(stored, picture, pair)
     with ranks:
         _draw_ranks(stored, picture)
-    ends = picture.step == len(stored.run.merges)
-    when = "after the last merge" if ends else f"before merge {picture.step + 1:,}"
+    when = moment(picture.step, len(stored.run.merges))
     stem = f"{file_stem(stored.title)}-pairs-{file_stem(when)}"
     n_pairs = f"{picture.curve.n_pairs:,} pairs"
     pictures = [
