@@ -2,17 +2,18 @@
 
 from __future__ import annotations
 
+import hashlib
 from collections.abc import Callable
 from pathlib import Path
 
 import pytest
 from playwright.sync_api import Locator, Page, expect
 
-from bpe_core.boundaries import boundaries
 from bpe_core.corpora.samples import load_sample
 from bpe_core.gpt2 import gpt2
 from tests.browser.conftest import ShowFigures
 from tests.browser.helpers import SLACK, assert_no_traceback, open_page
+from tests.browser.token_view import COPY
 from ui.own_reading import MOST_TOKENS
 
 pytestmark = pytest.mark.browser
@@ -53,13 +54,22 @@ TOKENS_OF_BLOCKS = """async (scroller, [first, last]) => {
     return [...seen];
 }"""
 
+# Of the text that is in the page, drawn or not.
+DIGEST = """async (scroller) => {
+    const bytes = new TextEncoder().encode(scroller.textContent);
+    const digest = new Uint8Array(await crypto.subtle.digest("SHA-256", bytes));
+    return Array.from(digest, (byte) => byte.toString(16).padStart(2, "0")).join("");
+}"""
 
-def prose(n_tokens: int) -> str:
-    """Text of so many tokens of GPT-2, or a few more."""
+
+def prose(letter: str, n_tokens: int) -> tuple[str, list[int]]:
+    """Text of so many tokens of GPT-2 and a few more, with their ids."""
     once = "\n\n".join(load_sample("python-reference").documents)
     n_once = len(gpt2().encode(once))
-    text = "\n".join(f"Part {n}.\n{once}" for n in range(n_tokens // n_once + 1))
-    return boundaries(text, gpt2()).first(n_tokens, text)[1]
+    text = "\n".join(f"{letter}, part {n}.\n{once}" for n in range(n_tokens // n_once + 1))
+    # In whole words: the last line's tokens are the same with nothing after it.
+    text = gpt2().decode(gpt2().encode(text)[:n_tokens]).rpartition("\n")[0] + " and more" * 100
+    return text, gpt2().encode(text)
 
 
 def open_file(page: Page, path: Path, n_tokens: int) -> float:
@@ -73,10 +83,10 @@ def open_file(page: Page, path: Path, n_tokens: int) -> float:
     return painted - started
 
 
-def best(measure: Callable[[], float], goal: float, tries: int) -> float:
-    """The least of some measurements; there are no more of them once one reaches the goal."""
+def best(measure: Callable[[], float], limit: float, tries: int) -> float:
+    """The least of some measurements; there are no more of them once one is within the limit."""
     figures: list[float] = []
-    while len(figures) < tries and (not figures or min(figures) > goal):
+    while len(figures) < tries and (not figures or min(figures) > limit):
         figures.append(measure())
     return min(figures)
 
@@ -86,21 +96,20 @@ def test_a_long_file_is_painted_soon_scrolls_smoothly_and_loses_no_token(
     page: Page, app_url: str, tmp_path: Path, n_tokens: int, show_figures: ShowFigures
 ) -> None:
     letters = iter("AB")
-    prefix = prose(n_tokens)[1:]
-    text = ""
+    text, ids = "", []
 
     def open_another() -> float:
         # Another text each time, so that nothing of it is known from before.
-        nonlocal text
-        text = next(letters) + prefix + " and more"
+        nonlocal text, ids
+        text, ids = prose(next(letters), n_tokens)
+        assert len(ids) > n_tokens
         path = tmp_path / f"{text[0]}.txt"
         path.write_text(text, encoding="utf-8", newline="")
-        shown = min(len(gpt2().encode(text)), MOST_TOKENS)
         open_page(page, f"{app_url}/token_boundaries?tokenizer=GPT-2")
-        return open_file(page, path, shown)
+        return open_file(page, path, min(len(ids), MOST_TOKENS))
 
-    goal_ms = 1_000 * SECONDS_TO_PAINT[n_tokens]
-    milliseconds = best(open_another, goal_ms, tries=2)
+    longest_ms = SLACK * 1_000 * SECONDS_TO_PAINT[n_tokens]
+    milliseconds = best(open_another, longest_ms, tries=2)
     show_figures(f"milliseconds from a file to {n_tokens:,} painted tokens", [milliseconds])
     scroller = page.locator(".view .scroller")
 
@@ -109,21 +118,26 @@ def test_a_long_file_is_painted_soon_scrolls_smoothly_and_loses_no_token(
         return sorted(frames)[int(0.95 * len(frames))]
 
     worst = [
-        best(lambda speed=speed: worst_of_most_frames(speed), FRAME_MS, tries=5)
+        best(lambda speed=speed: worst_of_most_frames(speed), SLACK * FRAME_MS, tries=5)
         for speed in (60, 600, 2_000)
     ]
     show_figures(f"milliseconds of the 95th-percentile frame over {n_tokens:,} tokens", worst)
+    shown = gpt2().decode(ids[:MOST_TOKENS])
+    assert scroller.evaluate(DIGEST) == hashlib.sha256(shown.encode()).hexdigest()
     if n_tokens == MOST_TOKENS:
-        expect(page.get_by_text("The first 1,000,000 are shown")).to_be_visible()
-        expect_all_of(boundaries(text, gpt2()).first(MOST_TOKENS, text)[1], scroller)
+        notice = page.locator('[data-testid="stAlert"]')
+        expect(notice).to_contain_text("The first 1,000,000 are shown")
+        expect_tokens_of_blocks(scroller)
+    else:
+        # To select lays all of it out: of a million tokens that takes the browser many seconds.
+        assert copied_whole(scroller) == text
     assert_no_traceback(page)
-    assert milliseconds <= SLACK * goal_ms
+    assert milliseconds <= longest_ms
     assert max(worst) <= SLACK * FRAME_MS
 
 
-def expect_all_of(text: str, scroller: Locator) -> None:
-    """Every block has its text, and where they are drawn, at both ends and within, its tokens."""
-    assert scroller.evaluate("(s) => s.textContent.length") == utf16_length(text)
+def expect_tokens_of_blocks(scroller: Locator) -> None:
+    """Where blocks are drawn, at both ends and within, none of their tokens is missing."""
     n_blocks: int = scroller.locator(".block").count()
     parts = [(0, 12), (n_blocks // 2, n_blocks // 2 + 12), (n_blocks - 12, n_blocks)]
     seen = [scroller.evaluate(TOKENS_OF_BLOCKS, part) for part in parts]
@@ -131,22 +145,10 @@ def expect_all_of(text: str, scroller: Locator) -> None:
         assert indices == list(range(indices[0], indices[-1] + 1))
     assert seen[0][0] == 0
     assert seen[-1][-1] == MOST_TOKENS - 1
-    assert copied_whole(scroller) == text
-
-
-def utf16_length(text: str) -> int:
-    return len(text.encode("utf-16-le")) // 2
 
 
 def copied_whole(scroller: Locator) -> str:
     """What is copied of all that is selected in a pane."""
     scroller.focus()
     scroller.page.keyboard.press("Control+a")
-    return scroller.evaluate(
-        """(scroller) => {
-            const data = new DataTransfer();
-            const options = {clipboardData: data, bubbles: true, cancelable: true};
-            scroller.dispatchEvent(new ClipboardEvent("copy", options));
-            return data.getData("text/plain");
-        }"""
-    )
+    return scroller.evaluate(COPY)
