@@ -52,7 +52,10 @@ def test_the_same_run_is_given_at_every_step_and_rerun(open_app: OpenApp) -> Non
 
 @pytest.mark.parametrize(
     ("asked", "step"),
-    [("7", "7"), ("0", "0"), ("999999", "3839"), ("abc", FIRST_SIGHT), ("-3", FIRST_SIGHT)],
+    [
+        *(("7", "7"), ("0", "0"), ("999999", "3839"), ("abc", FIRST_SIGHT), ("-3", FIRST_SIGHT)),
+        *(("99999999999", FIRST_SIGHT), ("<b>", FIRST_SIGHT), ("", FIRST_SIGHT)),
+    ],
 )
 def test_the_address_says_a_step_that_exists(open_app: OpenApp, asked: str, step: str) -> None:
     app = open_app("merge_loop", step=asked)

@@ -38,7 +38,6 @@ _TRAINED_ON = {
         TrainingConfig(5_900),
     ),
 }
-NAMES = tuple(_TRAINED_ON)
 
 
 @cache

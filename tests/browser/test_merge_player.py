@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Iterator
 
 import pytest
-from playwright.sync_api import Page, expect
+from playwright.sync_api import BrowserContext, Page, expect
 
 from bpe_core.alphabet import symbols_of
 from bpe_core.reference import encode_reference
@@ -21,6 +22,14 @@ STEPS = (0, 1, 45, 300, 1_234, 2_500, 3_838, 3_839)
 @pytest.fixture(scope="module")
 def run() -> TrainingRun:
     return load_run(SAMPLE_RUN_ID).run
+
+
+@pytest.fixture(scope="module")
+def player(context: BrowserContext, app_url: str) -> Iterator[Player]:
+    """The sample run on a page for all tests that go about in it, each from a place it goes to."""
+    page = context.new_page()
+    yield Player.open(page, f"{app_url}/merge_loop")
+    page.close()
 
 
 def symbols_before(run: TrainingRun, word: bytes, step: int) -> list[int]:
@@ -41,9 +50,8 @@ def go_to_step(player: Player, run: TrainingRun, step: int) -> None:
 
 @pytest.mark.parametrize("mode", ["frequent", "touched"])
 def test_words_stand_as_the_reference_merges_them(
-    page: Page, app_url: str, run: TrainingRun, mode: str
+    player: Player, run: TrainingRun, mode: str
 ) -> None:
-    player = Player.open(page, f"{app_url}/merge_loop")
     player.choose(mode)
     vocab = run.tokenizer.vocab
     for step in STEPS:
@@ -56,10 +64,8 @@ def test_words_stand_as_the_reference_merges_them(
                 assert ids == symbols_before(run, word, step), (step, word)
 
 
-def test_rings_stand_round_the_pair_that_merges_next(
-    page: Page, app_url: str, run: TrainingRun
-) -> None:
-    player = Player.open(page, f"{app_url}/merge_loop")
+def test_rings_stand_round_the_pair_that_merges_next(player: Player, run: TrainingRun) -> None:
+    player.choose("touched")
     for step in STEPS[:-1]:
         go_to_step(player, run, step)
         ringed = player.ringed()
@@ -69,20 +75,18 @@ def test_rings_stand_round_the_pair_that_merges_next(
     assert player.ringed() == []
 
 
-def test_the_race_shows_the_core_s_top_pairs(page: Page, app_url: str, run: TrainingRun) -> None:
-    player = Player.open(page, f"{app_url}/merge_loop")
+def test_the_race_shows_the_core_s_top_pairs(player: Player, run: TrainingRun) -> None:
     for step in STEPS:
         go_to_step(player, run, step)
         assert player.race() == [tuple(pair) for pair in run.top_pairs(step, 10)]
 
 
-def test_the_reasons_are_those_of_the_trace(page: Page, app_url: str, run: TrainingRun) -> None:
-    player = Player.open(page, f"{app_url}/merge_loop")
+def test_the_reasons_are_those_of_the_trace(player: Player, run: TrainingRun) -> None:
     for step in (0, 45, 2_500):
         go_to_step(player, run, step)
         trace = run.trace(step, step + 1)
         others = int(trace.n_pairs[0] - trace.n_tied[0])
-        because = page.locator(".player .because")
+        because = player.page.locator(".player .because")
         expect(because).to_contain_text(f"{int(trace.top_count[0, 0]):,} times")
         expect(because).to_contain_text(f"{others:,}")
         rule = re.compile("the lower ids win")
@@ -90,12 +94,52 @@ def test_the_reasons_are_those_of_the_trace(page: Page, app_url: str, run: Train
             expect(because).to_have_text(rule)
         else:
             expect(because).not_to_have_text(rule)
-        words = page.locator(".player .n-words")
+        words = player.page.locator(".player .n-words")
         expect(words).to_have_text(f"{int(trace.n_words[0]):,} of {len(run.pretokens.words):,}")
         overlaps = int(trace.n_overlapping[0])
-        expect(page.locator(".player .overlaps")).to_have_text(
+        expect(player.page.locator(".player .overlaps")).to_have_text(
             f"{overlaps:,}" if overlaps else "none"
         )
+
+
+def test_a_token_leads_to_the_merge_that_made_it(player: Player, run: TrainingRun) -> None:
+    made = {run.tokenizer.vocab[merge.id]: merge.rank for merge in run.merges}
+    problem = player.page.locator(".player .jump-problem")
+    player.go_to("function")
+    player.expect_step(made[b"function"])
+    rank = made[b" function"]
+    player.go_to(" function")
+    player.expect_step(rank)
+    player.expect_sentence(f"Next, merge {rank + 1:,}")
+    for wanted, answer in [
+        ("zyzzyva", "No merge made “zyzzyva”."),
+        ("q", "“q” is a base symbol: no merge made it."),
+        ("e", "“e” is a base symbol: no merge made it."),
+        ("<|endoftext|>", "“<|endoftext|>” was there from the start: no merge made it."),
+        ("99999", "Merges go from 1 to 3,839."),
+        ("0", "Merges go from 1 to 3,839."),
+        ("", "Type a number or a token."),
+    ]:
+        player.go_to(wanted)
+        expect(problem).to_have_text(answer)
+        player.expect_step(rank)
+
+
+def test_the_heading_names_the_merges_whose_words_stand_there(player: Player) -> None:
+    player.go_to("1,000")
+    player.choose("touched")
+    heading = player.page.locator(".player .words-part h2")
+    expect(heading).to_contain_text("1,000")
+    said = heading.inner_text()
+    numbers = [int(n.replace(",", "")) for n in re.findall(r"[0-9,]+", said)]
+    first, last = numbers[0], numbers[-1]
+    assert first <= 1_000 <= last
+    assert said == (
+        f"Words of merges {first:,} to {last:,}" if first < last else f"Words of merge {last:,}"
+    )
+    assert player.words()
+    player.choose("frequent")
+    expect(heading).to_have_text("Words")
 
 
 def test_own_words_are_cut_and_merged_as_the_tokenizer_does(
@@ -117,48 +161,3 @@ def test_own_words_are_cut_and_merged_as_the_tokenizer_does(
     expect(page.locator(".player .own-words input")).to_have_value(text)
     expect(page.locator(".player .word")).to_have_count(7)
     player.expect_step(1_500)
-
-
-def test_a_token_leads_to_the_merge_that_made_it(
-    page: Page, app_url: str, run: TrainingRun
-) -> None:
-    made = {run.tokenizer.vocab[merge.id]: merge.rank for merge in run.merges}
-    player = Player.open(page, f"{app_url}/merge_loop")
-    problem = page.locator(".player .jump-problem")
-    player.go_to("function")
-    player.expect_step(made[b"function"])
-    rank = made[b" function"]
-    player.go_to(" function")
-    player.expect_step(rank)
-    player.expect_sentence(f"Next, merge {rank + 1:,}")
-    for wanted, answer in [
-        ("zyzzyva", "No merge made “zyzzyva”."),
-        ("q", "“q” is a base symbol: no merge made it."),
-        ("e", "“e” is a base symbol: no merge made it."),
-        ("<|endoftext|>", "“<|endoftext|>” was there from the start: no merge made it."),
-        ("99999", "Merges go from 1 to 3,839."),
-        ("0", "Merges go from 1 to 3,839."),
-        ("", "Type a number or a token."),
-    ]:
-        player.go_to(wanted)
-        expect(problem).to_have_text(answer)
-        player.expect_step(rank)
-
-
-def test_the_heading_names_the_merges_whose_words_stand_there(
-    page: Page, app_url: str, run: TrainingRun
-) -> None:
-    player = Player.open(page, f"{app_url}/merge_loop?step=999")
-    player.choose("touched")
-    heading = page.locator(".player .words-part h2")
-    expect(heading).to_contain_text("1,000")
-    said = heading.inner_text()
-    numbers = [int(n.replace(",", "")) for n in re.findall(r"[0-9,]+", said)]
-    first, last = numbers[0], numbers[-1]
-    assert first <= 1_000 <= last
-    assert said == (
-        f"Words of merges {first:,} to {last:,}" if first < last else f"Words of merge {last:,}"
-    )
-    assert player.words()
-    player.choose("frequent")
-    expect(heading).to_have_text("Words")

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from functools import cache
 
 import pytest
 from playwright.sync_api import Page, expect
 
 from tests.browser.player import Player, saved_replay
-from tests.browser.runs_to_play import NAMES, run_to_play
+from tests.browser.runs_to_play import run_to_play
 
 pytestmark = pytest.mark.browser
 
@@ -16,26 +17,69 @@ OpenRun = Callable[..., Player]
 
 
 @pytest.fixture(scope="module")
-def replays(tmp_path_factory: pytest.TempPathFactory) -> dict[str, str]:
-    """The address of each run's replay."""
-    return {
-        name: saved_replay(run_to_play(name), tmp_path_factory.mktemp("replay"), title=name)
-        for name in NAMES
-    }
+def replay(tmp_path_factory: pytest.TempPathFactory) -> Callable[[str], str]:
+    """The address of a run's replay, saved when it is first asked for."""
+
+    @cache
+    def saved(name: str) -> str:
+        return saved_replay(run_to_play(name), tmp_path_factory.mktemp("replay"), title=name)
+
+    return saved
 
 
 @pytest.fixture
-def open_run(offline_page: Page, replays: dict[str, str]) -> OpenRun:
+def open_run(offline_page: Page, replay: Callable[[str], str]) -> OpenRun:
     """Opens a run's replay at a step: open_run("hug", 3)."""
 
     def opened(name: str, step: int = 0) -> Player:
-        player = Player.on(offline_page, replays[name])
+        player = Player.on(offline_page, replay(name))
         if step:
             player.go_to(f"{step + 1}")
             player.expect_step(step)
         return player
 
     return opened
+
+
+def test_playing_runs_to_the_last_merge_and_stops(open_run: OpenRun) -> None:
+    player = open_run("hug")
+    player.choose("8")
+    player.press("play")
+    player.expect_playing(True)
+    n_merges = 10
+    player.expect_step(n_merges)
+    player.expect_playing(False)
+    player.expect_sentence(f"All {n_merges} merges are done")
+    player.expect_sentence("It stopped because the vocabulary reached 18.")
+    expect(player.page.locator(".player [data-act=forward]")).to_be_disabled()
+    player.press("play")  # from the start again
+    player.expect_playing(True)
+    player.press("play")
+    player.expect_playing(False)
+
+
+def test_the_keyboard_alone_steps_plays_and_pauses(open_run: OpenRun) -> None:
+    player = open_run("hug")
+    player.page.locator(".player").focus()
+    for key, step in [("ArrowRight", 1), ("ArrowRight", 2), ("ArrowLeft", 1), ("End", 10)]:
+        player.page.keyboard.press(key)
+        player.expect_step(step)
+    player.page.keyboard.press("Home")
+    player.expect_step(0)
+    player.page.keyboard.press("Space")
+    player.expect_playing(True)
+    player.page.keyboard.press("Space")
+    player.expect_playing(False)
+
+
+def test_a_step_of_the_address_that_is_none_is_ignored(
+    offline_page: Page, replay: Callable[[str], str]
+) -> None:
+    for step in ("-1", "abc", "99999999999", "%3Cb%3E", ""):
+        player = Player.on(offline_page, f"{replay('hug')}?step={step}")
+        player.expect_step(0)
+    Player.on(offline_page, f"{replay('hug')}?step=7").expect_step(7)
+    Player.on(offline_page, f"{replay('hug')}?step=999").expect_step(10)
 
 
 def test_full_speed_ends_at_the_last_merge_with_a_true_sentence(open_run: OpenRun) -> None:

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import statistics
+from collections.abc import Iterator
 
 import pytest
-from playwright.sync_api import Page
+from playwright.sync_api import BrowserContext
 
 from tests.browser.conftest import ShowFigures
 from tests.browser.helpers import SLACK
@@ -17,23 +18,31 @@ FRAME_MS = 17
 SCRUB_MS = 100
 
 
+@pytest.fixture(scope="module")
+def player(context: BrowserContext, app_url: str) -> Iterator[Player]:
+    """The sample run on a page for all that is measured."""
+    page = context.new_page()
+    player = Player.open(page, f"{app_url}/merge_loop?step=0")
+    player.time_of_scrub(2_000)  # the rest of the run comes behind the merges at the cursor
+    yield player
+    page.close()
+
+
 @pytest.mark.parametrize("speed", ["1", "2"])
 def test_most_frames_come_in_time_while_merges_play(
-    page: Page, app_url: str, speed: str, show_figures: ShowFigures
+    player: Player, speed: str, show_figures: ShowFigures
 ) -> None:
-    player = Player.open(page, f"{app_url}/merge_loop?step=300")
+    player.go_to("301")
     player.choose(speed)
     medians: list[float] = []
-    for _ in range(3):
-        frames = player.frames_while_playing(160)
+    while len(medians) < 3 and (not medians or min(medians) > SLACK * FRAME_MS):
+        frames = player.frames_while_playing(120)  # two merges and more
         show_figures(f"milliseconds a frame at {speed}x", frames)
         medians.append(statistics.median(frames))
     assert min(medians) <= SLACK * FRAME_MS
 
 
-def test_a_scrub_is_drawn_at_once(page: Page, app_url: str, show_figures: ShowFigures) -> None:
-    player = Player.open(page, f"{app_url}/merge_loop?step=0")
-    player.time_of_scrub(2_000)  # the rest of the run comes behind the merges at the cursor
+def test_a_scrub_is_drawn_at_once(player: Player, show_figures: ShowFigures) -> None:
     steps = (3_800, 10, 1_900, 700, 2_500, 3_100, 45)
     times = [player.time_of_scrub(step) for step in steps]
     show_figures("milliseconds a scrub in a run of 3,839 merges", times)
