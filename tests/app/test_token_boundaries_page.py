@@ -50,6 +50,16 @@ def test_the_address_holds_text_and_tokenizer(open_app: OpenApp) -> None:
     assert any(f"{exact} of {of}" in badge.value for badge in app.markdown)
 
 
+def test_of_gpt2_it_is_said_that_its_training_text_is_unknown(open_app: OpenApp) -> None:
+    app = open_app("token_boundaries", text="unbelievably", tokenizer="GPT-2")
+    sent = [json.loads(c.proto.json) for c in app.get("bidi_component") if c.proto.json]
+    [steps] = [data for data in sent if "rows" in data]
+    assert steps["rows"][0]["label"] == "start"
+    [origin] = [data for data in sent if "sentence" in data]
+    assert "never published" in origin["sentence"]
+    assert origin["lines"] == []
+
+
 def test_special_tokens_are_text_when_asked(open_app: OpenApp) -> None:
     app = open_app("token_boundaries", text="<|endoftext|>", tokenizer="GPT-2")
     assert ids(app) == [50256]

@@ -1,8 +1,7 @@
-"""The merge loop against axe's rules where a visitor guesses, and in a saved replay."""
+"""The player in a saved replay against axe's rules, where a visitor guesses too."""
 
 from __future__ import annotations
 
-from pathlib import Path
 from typing import Literal
 
 import pytest
@@ -29,36 +28,41 @@ def broken_rules(page: Page) -> list[str]:
     ]
 
 
+@pytest.fixture(scope="module")
+def replay(tmp_path_factory: pytest.TempPathFactory) -> str:
+    """The address of a replay with words of many kinds, and words of one's own."""
+    text = "hug hugs pug \u202eabc 日本 aaaa"
+    run = train(Corpus.from_text(f"{text} {text}"), TrainingConfig(270))
+    folder = tmp_path_factory.mktemp("replay")
+    return saved_replay(run, folder, title="Words", text="hug \x00 </w>")
+
+
 @pytest.mark.parametrize(("scheme", "width"), SCHEMES)
 def test_asking_and_answering_break_no_rule(
-    page: Page, app_url: str, scheme: Literal["light", "dark"], width: int
+    offline_page: Page, replay: str, scheme: Literal["light", "dark"], width: int
 ) -> None:
-    page.emulate_media(color_scheme=scheme, reduced_motion="reduce")
-    page.set_viewport_size({"width": width, "height": 900})
-    player = Player.open(page, f"{app_url}/merge_loop?step=45")
+    offline_page.emulate_media(color_scheme=scheme, reduced_motion="reduce")
+    offline_page.set_viewport_size({"width": width, "height": 900})
+    player = Player.on(offline_page, replay)
     player.toggle_guessing()
     player.expect_sentence("Which pair comes next?")
-    assert broken_rules(page) == []
-    page.locator(".player .candidate").first.click()
-    expect(page.locator(".player .score")).to_contain_text("of 1 right")
-    assert broken_rules(page) == []
+    assert broken_rules(offline_page) == []
+    offline_page.locator(".player .candidate").first.click()
+    expect(offline_page.locator(".player .score")).to_contain_text("of 1 right")
+    assert broken_rules(offline_page) == []
     player.toggle_guessing()
     player.go_to("zyzzyva")
-    expect(page.locator(".player .jump-problem")).not_to_be_empty()
-    assert broken_rules(page) == []
+    expect(offline_page.locator(".player .jump-problem")).not_to_be_empty()
+    assert broken_rules(offline_page) == []
 
 
 @pytest.mark.parametrize(("scheme", "width"), SCHEMES)
-def test_a_replay_breaks_no_rule(
-    offline_page: Page, tmp_path: Path, scheme: Literal["light", "dark"], width: int
+def test_every_choice_of_words_and_the_end_break_no_rule(
+    offline_page: Page, replay: str, scheme: Literal["light", "dark"], width: int
 ) -> None:
     offline_page.emulate_media(color_scheme=scheme)
     offline_page.set_viewport_size({"width": width, "height": 900})
-    text = "hug hugs pug \u202eabc 日本 aaaa"
-    run = train(Corpus.from_text(f"{text} {text}"), TrainingConfig(270))
-    player = Player.on(
-        offline_page, saved_replay(run, tmp_path, title="Words", text="hug \x00 </w>")
-    )
+    player = Player.on(offline_page, replay)
     for mode in ("touched", "frequent", "yours"):
         player.choose(mode)
         assert broken_rules(offline_page) == []

@@ -21,14 +21,14 @@ HOSTILE = '</script><script>window.hacked=1</script><img src=x onerror="window.h
 def test_the_button_saves_a_file_that_plays_to_the_end_offline(
     page: Page, offline_page: Page, app_url: str, tmp_path: Path
 ) -> None:
-    open_page(page, f"{app_url}/merge_loop?step=3830&words=don%27t")
-    expect(page.locator(".player .position b")).to_have_text("3,830")
+    open_page(page, f"{app_url}/merge_loop?step=3836&words=don%27t")
+    expect(page.locator(".player .position b")).to_have_text("3,836")
     with page.expect_download() as download:
         page.get_by_role("button", name="Save as a replay").click()
     file = tmp_path / download.value.suggested_filename
     download.value.save_as(file)
     player = Player.on(offline_page, file.as_uri())
-    player.expect_step(3_830)
+    player.expect_step(3_836)
     player.choose("yours")
     expect(offline_page.locator(".player .word")).to_have_count(2)
     player.choose("8")
