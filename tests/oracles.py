@@ -18,6 +18,9 @@ GPT2_PATTERN = (
     r"""'(?:[sdmt]|ll|ve|re)| ?\p{L}++| ?\p{N}++| ?[^\s\p{L}\p{N}]++|\s++$|\s+(?!\S)|\s"""
 )
 
+RANKS = Path(__file__).parents[1] / ".venv" / "tiktoken-cache"
+"""Where scripts/get_ranks.sh puts OpenAI's own rank files."""
+
 
 @cache
 def tiktoken_gpt2() -> tiktoken.Encoding:
@@ -45,8 +48,7 @@ def tokenizers_gpt2() -> ByteLevelBPETokenizer:
 @cache
 def tiktoken_published(name: str) -> tiktoken.Encoding:
     """tiktoken's own cl100k_base or o200k_base, from the files that scripts/get_ranks.sh brings."""
-    folder = Path(__file__).parents[1] / ".venv" / "tiktoken-cache"
-    assert folder.is_dir(), f"{folder} is missing: run scripts/get_ranks.sh"
+    assert RANKS.is_dir(), f"{RANKS} is missing: run scripts/get_ranks.sh"
     with pytest.MonkeyPatch.context() as patch:
-        patch.setenv("TIKTOKEN_CACHE_DIR", str(folder))
+        patch.setenv("TIKTOKEN_CACHE_DIR", str(RANKS))
         return tiktoken.get_encoding(name)

@@ -1,4 +1,4 @@
-"""GPT-4's and GPT-4o's tokenizers, taken over from tiktoken, against tiktoken itself."""
+"""GPT-4's and GPT-4o's tokenizers, opened from OpenAI's files, against tiktoken itself."""
 
 from __future__ import annotations
 
@@ -10,11 +10,14 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from bpe_core.adapters import from_tiktoken
+from bpe_core import adapters
 from bpe_core.corpora.samples import parallel_texts
+from bpe_core.encoders import NamedEncoder
+from bpe_core.formats.opening import open_encoder
+from bpe_core.formats.tiktoken_file import read_ranks
 from bpe_core.tokenizer import Tokenizer
 from bpe_core.unicode.classes import class_runs
-from tests.oracles import tiktoken_published
+from tests.oracles import RANKS, tiktoken_published
 from tests.strategies import hostile_texts, texts
 
 LIBRARY = Path(sysconfig.get_paths()["stdlib"])
@@ -22,13 +25,51 @@ each = pytest.mark.parametrize("name", ["cl100k_base", "o200k_base"])
 SPECIAL = ["<|endoftext|>", "<|endofprompt|>", "<|fim_prefix|>"]
 
 
+FILES = {
+    "cl100k_base": "9b5ad71b2ce5302211f9c61530b329a4922fc6a4",
+    "o200k_base": "fb374d419588a4632f3f557e76b4b70aebbca790",
+}
+
+
+def ranks_file(name: str) -> bytes:
+    return (RANKS / FILES[name]).read_bytes()
+
+
 @cache
+def opened(name: str) -> NamedEncoder:
+    return open_encoder({"any.tiktoken": ranks_file(name)}, pretokenizer="none")
+
+
 def own(name: str) -> Tokenizer:
-    return from_tiktoken(tiktoken_published(name))
+    tokenizer = opened(name).encoder
+    assert isinstance(tokenizer, Tokenizer)
+    return tokenizer
 
 
 def assert_same_ids(name: str, text: str) -> None:
     assert own(name).encode(text) == tiktoken_published(name).encode_ordinary(text)
+
+
+@each
+def test_openais_own_files_need_no_word_on_how_they_cut(name: str) -> None:
+    assert opened(name).provenance.startswith("The file is OpenAI’s")
+
+
+@each
+def test_what_is_taken_over_from_tiktoken_is_what_its_file_says(
+    name: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    taken: list[object] = []
+    monkeypatch.setattr(
+        adapters, "tokenizer_of_ranks", lambda ranks, **rest: taken.extend([ranks, rest])
+    )
+    adapters.from_tiktoken(tiktoken_published(name))
+    tokenizer = own(name)
+    rest = {
+        "pretokenizer": tokenizer.pretokenizer.name,
+        "special_tokens": tokenizer.special_tokens,
+    }
+    assert taken == [read_ranks(ranks_file(name)), rest]
 
 
 @each

@@ -12,7 +12,7 @@ from typing import Any
 
 import pytest
 import tokenizers
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 from tokenizers import AddedToken, normalizers, pre_tokenizers
 
@@ -59,22 +59,6 @@ def test_a_tiktoken_file_is_cut_as_one_says() -> None:
     named = open_encoder(files, pretokenizer="gpt2")
     assert named.encoder.encode(TEXT) == TRAINED.encode(TEXT)
     assert named.provenance == "Pre-tokenizer gpt2, encoded by bpe_core."
-
-
-@pytest.mark.parametrize(
-    ("name", "file"),
-    [
-        ("cl100k_base", "9b5ad71b2ce5302211f9c61530b329a4922fc6a4"),
-        ("o200k_base", "fb374d419588a4632f3f557e76b4b70aebbca790"),
-    ],
-)
-def test_openais_own_files_need_no_word_on_how_they_cut(name: str, file: str) -> None:
-    peer = tiktoken_published(name)
-    data = (ROOT / ".venv" / "tiktoken-cache" / file).read_bytes()
-    named = open_encoder({"any.tiktoken": data}, pretokenizer="none")
-    assert named.encoder.encode(TEXT) == peer.encode_ordinary(TEXT)
-    assert set(named.encoder.special_tokens) == peer.special_tokens_set
-    assert named.provenance.startswith("The file is OpenAI’s")
 
 
 def test_plain_byte_level_bpe_is_encoded_here() -> None:
@@ -209,6 +193,7 @@ def test_two_files_that_are_no_pair_and_three_files_are_a_clear_error() -> None:
         open_encoder({"a.txt": b"\xff", "b.txt": b"\xfe"})
 
 
+@settings(max_examples=40)  # most of them start a process, in which the file is tried first
 @given(st.data())
 def test_a_file_changed_anywhere_is_read_or_refused(data: st.DataObject) -> None:
     file = models.word_piece().to_str().encode()
