@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-import time
 from collections.abc import Callable
 
 from streamlit.testing.v1 import AppTest
 
+from tests.waiting import wait_until
 from ui.lab import measurements
 
 SHORT = "Hugs or whatever. "
@@ -14,11 +14,7 @@ SHORT = "Hugs or whatever. "
 
 def wait_for_report(app: AppTest, name: str) -> None:
     value = app.query_params[name]
-    id = value if isinstance(value, str) else value[0]
-    deadline = time.monotonic() + 60
-    while measurements.manager().status(id).is_live:
-        assert time.monotonic() < deadline
-        time.sleep(0.05)
+    wait_until(measurements.manager(), value if isinstance(value, str) else value[0])
     app.run()
 
 

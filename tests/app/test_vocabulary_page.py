@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import time
 from collections import Counter
 from collections.abc import Callable
 from threading import Event
@@ -25,7 +24,7 @@ from bpe_core.vocabulary.pruning import prune
 from bpe_core.vocabulary.reachability import find_unreachable
 from bpe_core.vocabulary.table import Query, Vocabulary
 from tests.foreign_models import described, unigram, word_piece
-from ui.background import Status
+from tests.waiting import wait_until
 from ui.run_store import SAMPLE_RUN_ID, load_run, store_run
 from ui.upload_store import keep_tokenizer
 from ui.vocabulary import work
@@ -170,27 +169,20 @@ def test_the_search_for_unreachable_tokens_of_a_large_vocabulary_ends_or_is_canc
     open_app: OpenApp,
 ) -> None:
     app = open_app("vocabulary", vocabulary_of="GPT-2")
-    wait_for(lambda: work.search(gpt2()))
+    wait_until(work.searches(), work.search(gpt2()).id)
     app.run()
     found = {one["key"]: one["n"] for one in sent(app, "chosen")["findings"]}
     assert found["unreachable"] == len(find_unreachable(gpt2()).unreachable)
     work.searches().forget(gpt2().fingerprint)
     work.search(gpt2())
     work.searches().cancel(gpt2().fingerprint)
-    wait_for(lambda: work.search(gpt2()))
+    wait_until(work.searches(), work.search(gpt2()).id)
     app.run()
     assert any("was cancelled" in markdown.value for markdown in app.markdown)
     assert {one["key"]: one["n"] for one in sent(app, "chosen")["findings"]}["unreachable"] is None
     next(button for button in app.button if button.label == "Begin again").click().run()
     assert not app.exception
     assert not any("was cancelled" in markdown.value for markdown in app.markdown)
-
-
-def wait_for(ask: Callable[[], Status[Any, Any]]) -> None:
-    deadline = time.monotonic() + 60
-    while ask().is_live:
-        assert time.monotonic() < deadline
-        time.sleep(0.02)
 
 
 def test_the_tokens_can_be_looked_at_before_their_uses_are_counted_and_without(
@@ -217,11 +209,11 @@ def test_the_tokens_can_be_looked_at_before_their_uses_are_counted_and_without(
         stored = load_run(SAMPLE_RUN_ID)
         text = held_out_text(stored)
         assert text is not None
-        wait_for(lambda: work.count(stored.run.tokenizer, text))
+        wait_until(work.counts(), work.count(stored.run.tokenizer, text).id)
         app.run()
         assert any("counting of uses was cancelled" in one.value for one in app.markdown)
     next(button for button in app.button if button.label == "Begin again").click().run()
-    wait_for(lambda: work.count(stored.run.tokenizer, text))
+    wait_until(work.counts(), work.count(stored.run.tokenizer, text).id)
     app.run()
     uses = uses_in_corpus(stored.run.tokenizer, stored.held_out)
     rows = sent(app, "asked")["rows"]

@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 import logging
-import time
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from threading import Event
 
 import pytest
@@ -12,10 +11,10 @@ import pytest
 from bpe_core.errors import ConfigError
 from bpe_core.gpt2 import gpt2
 from bpe_core.vocabulary.reachability import find_unreachable
+from tests.waiting import wait_until
 from ui.background import (
     Background,
     Progress,
-    Status,
     Task,
     TooMuchWorkError,
     UnknownWorkError,
@@ -30,20 +29,6 @@ def background() -> Iterator[Made]:
     made = Made("test", most_waiting=2, most_remembered=4)
     yield made
     made.close()
-
-
-def wait(
-    background: Made, id: str, reached: Callable[[Status[Progress, str]], bool]
-) -> Status[Progress, str]:
-    deadline = time.monotonic() + 60
-    while not reached(status := background.status(id)):
-        assert time.monotonic() < deadline, f"still {status.state}"
-        time.sleep(0.005)
-    return status
-
-
-def has_ended(status: Status[Progress, str]) -> bool:
-    return not status.is_live
 
 
 def until_cancelled(task: Task[Progress]) -> str | None:
@@ -68,7 +53,7 @@ def test_work_of_one_name_is_done_once(background: Made) -> None:
 
     for _ in range(3):
         background.begin("a", work)
-    assert wait(background, "a", has_ended).result == "done"
+    assert wait_until(background, "a").result == "done"
     background.begin("a", work)
     assert times == [1]
 
@@ -82,18 +67,18 @@ def test_what_is_short_is_done_on_return_though_others_wait(background: Made) ->
 
 def test_it_tells_how_far_it_is_and_is_cancelled(background: Made) -> None:
     background.begin("a", until_cancelled)
-    status = wait(background, "a", lambda status: status.progress is not None)
+    status = wait_until(background, "a", lambda status: status.progress is not None)
     assert (status.progress, status.share) == (Progress(1, 4), 0.25)
     assert status.seconds_left == pytest.approx(status.elapsed_seconds * 3)
     background.cancel("a")
-    status = wait(background, "a", has_ended)
+    status = wait_until(background, "a")
     assert (status.state, status.result, status.problem) == ("cancelled", None, None)
     # Asked for again it is still the one that was cancelled, until it is forgotten.
     background.begin("a", at_once)
     assert background.status("a").state == "cancelled"
     background.forget("a")
     background.begin("a", at_once)
-    assert wait(background, "a", has_ended).result == "done"
+    assert wait_until(background, "a").result == "done"
 
 
 def test_what_waits_and_is_cancelled_never_begins(background: Made) -> None:
@@ -104,13 +89,13 @@ def test_what_waits_and_is_cancelled_never_begins(background: Made) -> None:
     assert background.status("b").state == "cancelled"
     background.forget("a")
     background.begin("c", at_once)
-    assert wait(background, "c", has_ended).result == "done"
+    assert wait_until(background, "c").result == "done"
     assert background.status("b").result is None
 
 
 def test_too_many_may_not_wait_and_the_oldest_that_ended_are_forgotten(background: Made) -> None:
     background.begin("a", until_cancelled)
-    wait(background, "a", lambda status: status.state == "running")
+    wait_until(background, "a", lambda status: status.state == "running")
     background.begin("b", at_once)
     background.begin("c", at_once)
     with pytest.raises(TooMuchWorkError, match="2 others are waiting"):
@@ -118,7 +103,7 @@ def test_too_many_may_not_wait_and_the_oldest_that_ended_are_forgotten(backgroun
     with pytest.raises(UnknownWorkError):
         background.status("d")
     background.cancel("a")
-    wait(background, "c", has_ended)
+    wait_until(background, "c")
     for id in "efg":
         background.begin(id, at_once, is_short=True)
     with pytest.raises(UnknownWorkError):
@@ -153,7 +138,7 @@ def test_closing_ends_what_goes_on_and_what_waits() -> None:
     background.begin("a", until_cancelled)
     background.begin("b", at_once)
     background.close()
-    assert [wait(background, id, has_ended).state for id in "ab"] == ["cancelled", "cancelled"]
+    assert [wait_until(background, id).state for id in "ab"] == ["cancelled", "cancelled"]
 
 
 def test_a_search_for_unreachable_tokens_tells_how_far_it_is() -> None:

@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 import sys
-import time
 from collections.abc import Callable, Iterator
 
 import pytest
 
 from bpe_core.lab.measurements import Order, Progress
+from tests.waiting import wait_until
 from ui.background import TooMuchWorkError, UnknownWorkError
-from ui.lab.measurements import MOST_WAITING, MeasurementManager, MeasurementStatus
+from ui.lab.measurements import MOST_WAITING, MeasurementManager
 
 ORDER = Order("training", "hug hugs " * 10)
 SAYS_PROGRESS = (
@@ -37,23 +37,9 @@ def managers() -> Iterator[Callable[..., MeasurementManager]]:
         manager.close()
 
 
-def wait(
-    manager: MeasurementManager, id: str, reached: Callable[[MeasurementStatus], bool]
-) -> MeasurementStatus:
-    deadline = time.monotonic() + 60
-    while not reached(status := manager.status(id)):
-        assert time.monotonic() < deadline, f"still {status.state}"
-        time.sleep(0.01)
-    return status
-
-
-def has_ended(status: MeasurementStatus) -> bool:
-    return not status.is_live
-
-
 def test_a_measurement_ends_with_a_report(managers: Callable[..., MeasurementManager]) -> None:
     manager = managers()
-    status = wait(manager, manager.submit(ORDER, about="hugs"), has_ended)
+    status = wait_until(manager, manager.submit(ORDER, about="hugs"))
     assert (status.state, status.about, status.problem) == ("finished", "hugs", None)
     assert status.result is not None
     assert {point.name for point in status.result.training} == {
@@ -68,11 +54,11 @@ def test_progress_is_seen_and_a_cancel_ends_the_process_at_once(
 ) -> None:
     manager = managers(WAITS)
     id = manager.submit(ORDER, about="")
-    status = wait(manager, id, lambda status: status.progress is not None)
+    status = wait_until(manager, id, lambda status: status.progress is not None)
     assert status.progress == Progress(3, 12, "trie")
     assert status.seconds_left == pytest.approx(status.elapsed_seconds * 3)
     manager.cancel(id)
-    assert wait(manager, id, has_ended).state == "cancelled"
+    assert wait_until(manager, id).state == "cancelled"
 
 
 def test_one_waits_for_the_other_and_may_be_cancelled_before_it_runs(
@@ -80,18 +66,18 @@ def test_one_waits_for_the_other_and_may_be_cancelled_before_it_runs(
 ) -> None:
     manager = managers(WAITS)
     first, second, third = (manager.submit(ORDER, about="") for _ in range(3))
-    wait(manager, first, lambda status: status.state == "running")
+    wait_until(manager, first, lambda status: status.state == "running")
     assert manager.status(third).n_ahead == 2
     manager.cancel(second)
     assert manager.status(second).state == "cancelled"
     assert manager.status(third).n_ahead == 1
     manager.cancel(first)
-    wait(manager, third, lambda status: status.state == "running")
+    wait_until(manager, third, lambda status: status.state == "running")
 
 
 def test_a_measurement_without_end_is_ended(managers: Callable[..., MeasurementManager]) -> None:
     manager = managers(WAITS, most_seconds=0.2)
-    status = wait(manager, manager.submit(ORDER, about=""), has_ended)
+    status = wait_until(manager, manager.submit(ORDER, about=""))
     assert status.state == "failed"
     assert "shorter text" in str(status.problem)
 
@@ -109,17 +95,17 @@ def test_a_process_that_dies_is_said(
 ) -> None:
     manager = managers(code)
     long = Order("training", "hug " * 200_000)
-    status = wait(manager, manager.submit(long, about=""), has_ended)
+    status = wait_until(manager, manager.submit(long, about=""))
     assert status.state == "failed"
     assert "ended without a word" in str(status.problem)
     # And the next one is measured.
-    again = wait(manager, manager.submit(ORDER, about=""), has_ended)
+    again = wait_until(manager, manager.submit(ORDER, about=""))
     assert again.state == "failed"
 
 
 def test_a_process_that_cannot_start_is_said() -> None:
     manager = MeasurementManager(["/no/such/python"])
-    status = wait(manager, manager.submit(ORDER, about=""), has_ended)
+    status = wait_until(manager, manager.submit(ORDER, about=""))
     manager.close()
     assert status.state == "failed"
     assert "did not start" in str(status.problem)
@@ -130,7 +116,7 @@ def test_an_unknown_id_and_too_many_are_said(managers: Callable[..., Measurement
     with pytest.raises(UnknownWorkError):
         manager.status("x")
     first = manager.submit(ORDER, about="")
-    wait(manager, first, lambda status: status.state == "running")
+    wait_until(manager, first, lambda status: status.state == "running")
     for _ in range(MOST_WAITING):
         manager.submit(ORDER, about="")
     with pytest.raises(TooMuchWorkError):
