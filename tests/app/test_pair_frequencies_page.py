@@ -108,11 +108,12 @@ def test_after_the_last_merge_nothing_is_next(open_app: Callable[..., AppTest]) 
     assert len(set(charts["bar"]["data"][0]["marker"]["color"])) == 1
 
 
-@pytest.mark.parametrize("nonsense", ["-1", "1e9", "٣", "<script>", "", "99999999999999999999"])
-def test_a_step_that_is_no_step_is_ignored(open_app: Callable[..., AppTest], nonsense: str) -> None:
-    app = open_app(PAGE, step=nonsense, merges=nonsense)
-    assert not app.exception
-    assert _headers(app) == _headers(open_app(PAGE))
+def test_a_step_that_is_no_step_is_ignored(open_app: Callable[..., AppTest]) -> None:
+    first = _headers(open_app(PAGE))
+    for nonsense in ("-1", "1e9", "٣", "<script>", "", "99999999999999999999"):
+        app = open_app(PAGE, step=nonsense, merges=nonsense)
+        assert not app.exception
+        assert _headers(app) == first, nonsense
 
 
 def test_the_table_lists_the_pairs_with_the_merge_of_each(open_app: Callable[..., AppTest]) -> None:

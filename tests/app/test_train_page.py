@@ -10,6 +10,7 @@ from typing import Any
 import pytest
 from streamlit.testing.v1 import AppTest
 
+from bpe_core import pretokenizers
 from bpe_core.corpus import Corpus
 from bpe_core.training import TrainingRun
 from bpe_core.types import TrainingConfig
@@ -179,7 +180,10 @@ def test_an_invalid_pattern_is_said_in_place_and_cannot_be_trained(
     assert app.button(key="train").disabled
 
 
-def test_a_runaway_pattern_is_said_and_loses_nothing(open_app: OpenApp) -> None:
+def test_a_runaway_pattern_is_said_and_loses_nothing(
+    open_app: OpenApp, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(pretokenizers, "_SECONDS", 0.5)  # not four, for this short text
     app = choose(open_app(), source="Paste", preset="Custom")
     app.text_area(key="corpus_pasted").set_value("a" * 5_000 + "!")
     app.selectbox(key="settings_pretokenizer").set_value("your own regular expression").run()

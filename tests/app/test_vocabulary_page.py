@@ -100,7 +100,7 @@ def test_pages_of_the_table_follow_each_other(open_app: OpenApp) -> None:
 def test_a_search_that_cannot_be_made_is_said_beside_it(
     open_app: OpenApp, by: str, find: str, said: str
 ) -> None:
-    app = open_app("vocabulary", by=by, find=find, vocabulary_of="GPT-2")
+    app = open_app("vocabulary", by=by, find=find)
     assert not app.exception
     data = sent(app, "asked")
     assert said in data["problem"]
