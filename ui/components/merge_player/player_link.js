@@ -67,7 +67,7 @@ class Link {
 
   /** Tells Python and the address where the cursor stands, once it has come to rest. */
   report(step) {
-    clearTimeout(this.reportTimer);
+    this.stayQuiet(); // what was held back is outdated
     this.reportTimer = setTimeout(() => this.reportNow(step), REST_BEFORE_REPORT);
   }
 
