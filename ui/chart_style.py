@@ -6,6 +6,7 @@ import html
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import cache
 from typing import Any, Literal
 
 import plotly.graph_objects as go
@@ -84,8 +85,9 @@ PALETTES: dict[Theme, Palette] = {
 }
 
 
+@cache
 def template(theme: Theme) -> go.layout.Template:
-    """The look of all charts in one theme."""
+    """The look of all charts in one theme; each figure takes a copy."""
     colours = PALETTES[theme]
     axis = {
         "showgrid": False,

@@ -2,13 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Collection, Iterator
+from functools import cache
 from pathlib import Path
 
 import pytest
 from streamlit.components.v2 import manifest_scanner
-from streamlit.testing.v1 import AppTest
+from streamlit.runtime.scriptrunner.script_cache import ScriptCache
+from streamlit.testing.v1 import AppTest, app_test, local_script_runner
 
+from bpe_core.tokenizer import Tokenizer
+from bpe_core.vocabulary.reachability import Reachability, find_unreachable
 from ui import jobs
 from ui.lab import measurements
 from ui.vocabulary import work
@@ -50,4 +54,34 @@ def scan_packages_once() -> Iterator[None]:
     found = manifest_scanner.scan_component_manifests()
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(manifest_scanner, "scan_component_manifests", lambda *_, **__: found)
+        yield
+
+
+@pytest.fixture(scope="session", autouse=True)
+def compile_scripts_once() -> Iterator[None]:
+    """AppTest compiles all scripts anew at each run, which a server does once."""
+    of_all = ScriptCache()
+    with pytest.MonkeyPatch.context() as patch:
+        for module in (app_test, local_script_runner):
+            patch.setattr(module, "ScriptCache", lambda: of_all)
+        yield
+
+
+@pytest.fixture(scope="session", autouse=True)
+def search_small_vocabularies_once() -> Iterator[None]:
+    """Each test has a manager of searches of its own, and most ask about the sample's tokenizer."""
+
+    @cache
+    def found(tokenizer: Tokenizer) -> Reachability | None:
+        return find_unreachable(tokenizer)
+
+    def find(
+        tokenizer: Tokenizer, known: Collection[int], should_stop: Callable[[int, int], bool]
+    ) -> Reachability | None:
+        if tokenizer.vocab_size <= work.FEW_TOKENS:
+            return found(tokenizer)
+        return find_unreachable(tokenizer, known, should_stop)
+
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(work, "find_unreachable", find)
         yield
