@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import cache
 from html.parser import HTMLParser
 
 import pytest
@@ -11,7 +12,12 @@ from bpe_core.corpora.samples import load_sample, parallel_texts
 from bpe_core.corpus import Corpus
 from bpe_core.foreign import ForeignTokenizer
 from bpe_core.gpt2 import gpt2, gpt2_golden_result
-from bpe_core.languages import compare_languages, merges_per_script
+from bpe_core.languages import (
+    LanguageCosts,
+    ScriptMerges,
+    compare_languages,
+    merges_per_script,
+)
 from bpe_core.training import train
 from bpe_core.types import TrainingConfig
 from tests import foreign_models as models
@@ -21,6 +27,7 @@ from ui.compare.verdict import figure_rows, verdict_aside, verdict_sentence
 
 HOSTILE = "</style><script>alert(1)</script><img src=x onerror=alert(1)>&amp;\u202e"
 OWN = train(load_sample("multilingual"), TrainingConfig(400)).tokenizer
+FOREIGN = ForeignTokenizer(models.described(models.word_piece()))
 
 
 class Parsed(HTMLParser):
@@ -55,11 +62,8 @@ class Parsed(HTMLParser):
 
 
 def report(name: str = "GPT-2", passage: str = "the iterable, naïve café") -> Report:
-    foreign = ForeignTokenizer(models.described(models.word_piece()))
-    encoders = [OWN, gpt2(), foreign]
     corpus = Corpus.from_documents([passage, "and the rest"])
-    comparison = compare(corpus, encoders)
-    texts = parallel_texts()
+    comparison = compare(corpus, [OWN, gpt2(), FOREIGN])
     return Report(
         title=name,
         made_on="3 May 2031",
@@ -70,15 +74,25 @@ def report(name: str = "GPT-2", passage: str = "the iterable, naïve café") -> 
         compared=[
             Compared("Yours", "BPE, encoded by bpe_core", name, OWN),
             Compared(name, "BPE, encoded by bpe_core", "", gpt2()),
-            Compared("third", "WordPiece, encoded by tokenizers", name, foreign),
+            Compared("third", "WordPiece, encoded by tokenizers", name, FOREIGN),
         ],
         comparison=comparison,
         passage=passage,
         passage_name=name,
         golden=gpt2_golden_result(),
-        scripts=[("Yours", merges_per_script(OWN)), (name, merges_per_script(gpt2()))],
-        languages=(texts, compare_languages(texts, encoders, "English")),
+        scripts=[("Yours", scripts()[0]), (name, scripts()[1])],
+        languages=(parallel_texts(), languages()),
     )
+
+
+@cache
+def scripts() -> tuple[ScriptMerges, ScriptMerges]:
+    return merges_per_script(OWN), merges_per_script(gpt2())
+
+
+@cache
+def languages() -> tuple[LanguageCosts, ...]:
+    return compare_languages(parallel_texts(), [OWN, gpt2(), FOREIGN], "English")
 
 
 def parsed(one: Report) -> Parsed:
