@@ -48,9 +48,9 @@ def client(local: LocalCluster) -> Iterator[Client]:
 def files(tmp_path_factory: pytest.TempPathFactory) -> list[Path]:
     folder = tmp_path_factory.mktemp("corpus")
     paths = [folder / "a.txt", folder / "b.txt", folder / "c.txt"]
-    paths[0].write_bytes("".join(f"{n} {LINE}" for n in range(12_000)).encode())
+    paths[0].write_bytes("".join(f"{n} {LINE}" for n in range(6_000)).encode())
     paths[1].write_bytes("\ufeffhug hugs".encode())
-    paths[2].write_bytes("".join(f"{n} {LINE}" for n in range(15_000, 3_000, -1)).encode())
+    paths[2].write_bytes("".join(f"{n} {LINE}" for n in range(8_000, 2_000, -1)).encode())
     return paths
 
 
