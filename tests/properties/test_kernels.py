@@ -48,7 +48,7 @@ def never(done: int, saved: int, count: int) -> bool:
 # -- scanning -----------------------------------------------------------------------------------
 
 
-@njit(_nrt=False)
+@njit
 def scan_block(pattern, text, begin, end, classes, block_class, is_start, ends):  # type: ignore[no-untyped-def]
     """A way in from Python: the scanners are parts of other kernels. Not kept on disk, where Numba
     would not see that a scanner in another file has changed."""
