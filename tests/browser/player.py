@@ -60,6 +60,10 @@ class Player:
     def expect_step(self, step: int) -> None:
         expect(self.page.locator(".player .position b")).to_have_text(f"{step:,}")
 
+    def expect_merges(self) -> None:
+        """Waits until the merges at the cursor have come from the server."""
+        expect(self.page.locator(".player:not(.fetching)")).to_be_attached()
+
     def expect_playing(self, playing: bool) -> None:
         label = "Pause" if playing else "Play"
         expect(self.page.locator(".player [data-act=play] span")).to_have_text(label)

@@ -1,14 +1,14 @@
-"""Runs that the player's tests share: ordinary, long, and odd ones."""
+"""Runs that the player's tests share: ordinary and odd ones."""
 
 from __future__ import annotations
 
 from functools import cache
-from pydoc_data import topics
 
 from bpe_core.corpus import Corpus
 from bpe_core.runs import TrainingRun
 from bpe_core.training import train
 from bpe_core.types import TrainingConfig
+from ui.run_store import SAMPLE_RUN_ID, load_run
 
 HOSTILE = '<script>window.hacked=1</script><img src=x onerror="window.hacked=1">'
 HOSTILE_WORD = "</script></w>\x00🧩"
@@ -33,14 +33,13 @@ _TRAINED_ON = {
     ),
     "long-word": (Corpus.from_text("ab" * 4_000), TrainingConfig(300, pretokenizer="none")),
     "partial": (Corpus.from_text("日本語 日本 日曜日 \u202eabc 🧩🧩"), TrainingConfig(270)),
-    "long": (
-        Corpus.from_documents(list(topics.topics.values())),
-        TrainingConfig(5_900),
-    ),
 }
 
 
 @cache
 def run_to_play(name: str) -> TrainingRun:
+    """A run by its name; "sample" is the app's own, of 3,839 merges."""
+    if name == "sample":
+        return load_run(SAMPLE_RUN_ID).run
     corpus, config = _TRAINED_ON[name]
     return train(corpus, config)

@@ -21,21 +21,17 @@ def run_id(name: str) -> str:
 
 @pytest.fixture(scope="module")
 def loop_url(app_url: str, keep_run: KeepRun) -> str:
-    for name in ("hug", "long", "hostile"):
+    for name in ("hug", "hostile"):
         keep_run(run_id(name), name, run_to_play(name))
     return f"{app_url}/merge_loop"
 
 
 @pytest.fixture(scope="module")
-def long_player(context: BrowserContext, loop_url: str) -> Iterator[Player]:
-    """The long run on a page for tests that go about in it: wherever others have left it."""
+def player(context: BrowserContext, app_url: str) -> Iterator[Player]:
+    """The sample run on a page for tests that go about in it: wherever others have left it."""
     page = context.new_page()
-    yield Player.open(page, address(loop_url, "long"))
+    yield Player.open(page, f"{app_url}/merge_loop?step=0")
     page.close()
-
-
-def address(loop_url: str, name: str, step: int = 0) -> str:
-    return f"{loop_url}?run={run_id(name)}&step={step}"
 
 
 def go_to_page(page: Page, name: str) -> None:
@@ -44,10 +40,10 @@ def go_to_page(page: Page, name: str) -> None:
     wait_until_idle(page)
 
 
-def test_the_step_survives_a_refresh_and_a_change_of_page(page: Page, loop_url: str) -> None:
+def test_the_step_survives_a_refresh_and_a_change_of_page(page: Page, app_url: str) -> None:
     errors: list[str] = []
     page.on("pageerror", lambda error: errors.append(str(error)))
-    player = Player.open(page, address(loop_url, "long"))
+    player = Player.open(page, f"{app_url}/merge_loop?step=0")
     player.go_to("124")
     page.wait_for_url("**step=123*")
     page.reload()
@@ -68,10 +64,10 @@ def test_a_step_that_is_none_is_ignored(page: Page, loop_url: str) -> None:
     assert_no_traceback(page)
 
 
-def test_changing_words_while_playing_goes_on_playing(page: Page, loop_url: str) -> None:
+def test_changing_words_while_playing_goes_on_playing(page: Page, app_url: str) -> None:
     errors: list[str] = []
     page.on("pageerror", lambda error: errors.append(str(error)))
-    player = Player.open(page, address(loop_url, "long"))
+    player = Player.open(page, f"{app_url}/merge_loop?step=0")
     player.choose("8")
     player.press("play")
     player.choose("frequent")
@@ -84,7 +80,7 @@ def test_changing_words_while_playing_goes_on_playing(page: Page, loop_url: str)
 
 
 def test_markup_in_tokens_is_text(page: Page, loop_url: str) -> None:
-    player = Player.open(page, address(loop_url, "hostile"))
+    player = Player.open(page, f"{loop_url}?run={run_id('hostile')}&step=0")
     player.press("last")
     expect(page.locator(".player .words")).to_contain_text("<script>")
     player.choose("frequent")
@@ -100,28 +96,30 @@ def test_markup_in_tokens_is_text(page: Page, loop_url: str) -> None:
     assert page.locator(".player .words script, .player .words img").count() == 0
 
 
-def test_the_page_keeps_its_height_at_every_merge(long_player: Player) -> None:
-    long_player.page.set_viewport_size(DESK)
+def test_the_page_keeps_its_height_at_every_merge(player: Player) -> None:
+    player.page.set_viewport_size(DESK)
     height = "e => e.getBoundingClientRect().height"
-    root = long_player.page.locator(".player")
+    root = player.page.locator(".player")
     heights = set()
-    for step in (1, 2, 46, 700, 2_501, 5_643):
-        long_player.go_to(f"{step:,}")
-        long_player.expect_sentence(f"Next, merge {step:,}")
+    for step in (1, 2, 46, 700, 2_501, 3_839):
+        player.go_to(f"{step:,}")
+        player.expect_sentence(f"Next, merge {step:,}")
+        player.expect_merges()
         heights.add(root.evaluate(height))
-    long_player.press("last")
-    long_player.expect_step(5_643)
+    player.press("last")
+    player.expect_step(3_839)
     heights.add(root.evaluate(height))
     assert len(heights) == 1
 
 
-def test_short_words_stand_side_by_side_above_the_wide_ones(long_player: Player) -> None:
-    long_player.page.set_viewport_size({"width": 1280, "height": 900})
+def test_short_words_stand_side_by_side_above_the_wide_ones(player: Player) -> None:
+    player.page.set_viewport_size({"width": 1280, "height": 900})
     n_wide = 0
-    for step in (46, 47, 300, 901, 2_501, 5_643):
-        long_player.go_to(f"{step:,}")
-        long_player.expect_sentence(f"Next, merge {step:,}")
-        cells = long_player.cells()
+    for step in (46, 47, 300, 901, 2_501, 3_839):
+        player.go_to(f"{step:,}")
+        player.expect_sentence(f"Next, merge {step:,}")
+        player.expect_merges()
+        cells = player.cells()
         short = [(row, column) for row, column, _, span in cells if span == 1]
         wide = [(row, lines) for row, _, lines, span in cells if span == 2]
         assert short == [(i // 2 + 1, i % 2 + 1) for i in range(len(short))]

@@ -46,6 +46,7 @@ def go_to_step(player: Player, run: TrainingRun, step: int) -> None:
     else:
         player.press("last")
     player.expect_step(step)
+    player.expect_merges()
 
 
 @pytest.mark.parametrize("mode", ["frequent", "touched"])
@@ -127,6 +128,7 @@ def test_a_token_leads_to_the_merge_that_made_it(player: Player, run: TrainingRu
 
 def test_the_heading_names_the_merges_whose_words_stand_there(player: Player) -> None:
     player.go_to("1,000")
+    player.expect_merges()
     player.choose("touched")
     heading = player.page.locator(".player .words-part h2")
     expect(heading).to_contain_text("1,000")

@@ -87,16 +87,16 @@ def test_a_step_of_the_address_that_is_none_is_ignored(
 
 
 def test_full_speed_ends_at_the_last_merge_with_a_true_sentence(open_run: OpenRun) -> None:
-    player = open_run("long", 5_200)
+    player = open_run("sample", 3_500)
     player.choose("max")
     player.press("play")
-    player.expect_step(5_643)
+    player.expect_step(3_839)
     player.expect_playing(False)
-    player.expect_sentence("All 5,643 merges are done")
+    player.expect_sentence("All 3,839 merges are done")
 
 
 def test_a_pause_at_full_speed_leaves_the_sentence_of_its_step(open_run: OpenRun) -> None:
-    player = open_run("long")
+    player = open_run("sample")
     player.choose("max")
     player.press("play")
     expect(player.page.locator(".player .position b")).to_contain_text(",")
@@ -104,7 +104,7 @@ def test_a_pause_at_full_speed_leaves_the_sentence_of_its_step(open_run: OpenRun
     player.expect_playing(False)
     step = int(player.page.locator(".player .position b").inner_text().replace(",", ""))
     player.expect_sentence(f"Next, merge {step + 1:,}")
-    assert player.race() == [tuple(pair) for pair in run_to_play("long").top_pairs(step, 10)]
+    assert player.race() == [tuple(pair) for pair in run_to_play("sample").top_pairs(step, 10)]
 
 
 def test_one_step_fuses_the_pair_in_the_words(open_run: OpenRun) -> None:
@@ -207,7 +207,7 @@ def test_cut_characters_stand_as_their_bytes(open_run: OpenRun) -> None:
 @pytest.mark.parametrize("width", [390, 820, 1440])
 def test_nothing_stands_outside_the_page(offline_page: Page, open_run: OpenRun, width: int) -> None:
     offline_page.set_viewport_size({"width": width, "height": 900})
-    player = open_run("long", 2_500)
+    player = open_run("sample", 2_500)
     for step in ("1", "2501"):
         player.go_to(step)
         assert player.page.evaluate("document.documentElement.scrollWidth") <= width
@@ -223,7 +223,7 @@ def test_words_stay_in_their_cells_while_the_merges_of_their_scene_play(
     offline_page: Page, open_run: OpenRun
 ) -> None:
     offline_page.set_viewport_size({"width": 1280, "height": 900})
-    player = open_run("long", 2_500)
+    player = open_run("sample", 2_500)
     title = player.page.locator(".player .words-part h2")
     cells_of: dict[str, list[tuple[int, int, int, int]]] = {}
     for step in [*range(2_501, 2_512), *range(2_510, 2_500, -1)]:
