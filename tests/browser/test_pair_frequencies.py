@@ -5,12 +5,11 @@ from __future__ import annotations
 import csv
 import re
 from pathlib import Path
-from typing import Literal
 
 import numpy as np
 import pytest
 from PIL import Image
-from playwright.sync_api import Page, expect
+from playwright.sync_api import Locator, Page, expect
 
 from bpe_core.frequencies import pair_matrix
 from tests.browser.helpers import assert_no_traceback, open_page, wait_until_idle
@@ -21,138 +20,137 @@ from ui.run_store import SAMPLE_RUN_ID, load_run
 pytestmark = pytest.mark.browser
 
 
-def _bar(page: Page, place: int) -> tuple[float, float]:
-    """Where the bar of that place is on the screen."""
-    bar = page.locator(".barlayer .point path").nth(place)
-    bar.scroll_into_view_if_needed()
-    box = bar.bounding_box()
-    assert box is not None
-    return box["x"] + 20, box["y"] + box["height"] / 2
+CHARTS_ARE_DRAWN = """() => {
+  const charts = [...document.querySelectorAll(".js-plotly-plot")];
+  return charts.length === 8 && charts.every((chart) => chart.querySelector(".main-svg"));
+}"""
+# Drawn before it listens, a chart loses what is clicked in between.
+CAN_BE_CLICKED = """(surface) => {
+  const chart = surface.closest(".js-plotly-plot");
+  return chart?._ev?.listenerCount("plotly_selected") > 0;
+}"""
+MIDDLE_ON_SURFACE = """(mark, surface) => {
+  const box = mark.getBoundingClientRect();
+  const ground = surface.getBoundingClientRect();
+  return {
+    x: box.left + Math.min(20, box.width / 2) - ground.left,
+    y: box.top + box.height / 2 - ground.top,
+  };
+}"""
 
 
-def test_the_cut_moves_its_figures_and_survives_a_reload(page: Page, app_url: str) -> None:
-    open_page(page, f"{app_url}/pair_frequencies")
+def open_charts(page: Page, url: str) -> None:
+    """Opens the page and waits for its charts: each that comes moves what is below it."""
+    open_page(page, url)
+    page.wait_for_function(CHARTS_ARE_DRAWN)
+
+
+def surface(page: Page, chart: str) -> Locator:
+    """What of a chart is clicked: the layer that lies over its marks, once it listens."""
+    layer = page.locator(f".st-key-{chart} .nsewdrag")
+    handle = layer.element_handle()
+    page.wait_for_function(CAN_BE_CLICKED, arg=handle)
+    return layer
+
+
+def click_bar(page: Page, step: int, place: int) -> None:
+    layer = surface(page, f"top_pairs_sample_{step}")
+    bar = page.locator(f".st-key-top_pairs_sample_{step} .barlayer .point path").nth(place)
+    layer.click(position=bar.evaluate(MIDDLE_ON_SURFACE, layer.element_handle()))
+
+
+def test_what_is_chosen_is_in_the_address_and_survives_a_reload(page: Page, app_url: str) -> None:
+    open_charts(page, f"{app_url}/pair_frequencies?step=45")
+    run = load_run(SAMPLE_RUN_ID).run
+    vocab = run.tokenizer.vocab
+
     further = page.get_by_test_id("stMetric").nth(2)
     expect(further).to_contain_text("Next 1,000 merges")
-    slider = page.get_by_role("slider", name="Merges kept")
-    slider.focus()
+    cut = page.get_by_role("slider", name="Merges kept")
+    cut.focus()
     page.keyboard.press("End")
     expect(further).to_contain_text("Further merges")
-    run = load_run(SAMPLE_RUN_ID).run
     expect(page).to_have_url(re.compile(rf"merges={len(run.merges)}"))
     training = page.get_by_test_id("stMetric").nth(0)
     expect(training).to_contain_text(f"{run.corpus_bytes / run.tokens_after[-1]:.2f}")
-    page.reload()
-    wait_until_idle(page)
-    expect(further).to_contain_text("Further merges")
-    assert_no_traceback(page)
 
-
-def test_charts_follow_a_switch_of_the_theme(page: Page, app_url: str) -> None:
-    open_page(page, f"{app_url}/pair_frequencies?step=45")
-    bar = page.locator(".barlayer .point path").first
-    expect(bar).to_have_css("fill", "rgb(173, 52, 7)")  # the chosen pair, in the light theme
-    for scheme, fill in [("dark", "rgb(255, 144, 102)"), ("light", "rgb(173, 52, 7)")]:
-        page.emulate_media(color_scheme="dark" if scheme == "dark" else "light")
-        expect(bar).to_have_css("fill", fill)
-
-
-def test_number_and_slider_go_to_the_same_merge(page: Page, app_url: str) -> None:
-    open_page(page, f"{app_url}/pair_frequencies")
-    number = page.get_by_role("spinbutton", name="Merge, by number")
-    number.fill("2001")
-    number.press("Enter")
-    expect(page.get_by_role("heading", name="The pairs before merge 2,001")).to_be_visible()
-    expect(page).to_have_url(re.compile("step=2000"))
-    slider = page.get_by_role("slider", name="Merge, by slider")
-    slider.focus()
-    page.keyboard.press("ArrowRight")
-    expect(page.get_by_role("heading", name="The pairs before merge 2,002")).to_be_visible()
-    expect(number).to_have_value("2002")
-
-
-def test_a_click_on_a_bar_opens_the_merge_of_its_pair(page: Page, app_url: str) -> None:
-    open_page(page, f"{app_url}/pair_frequencies?step=45")
-    run = load_run(SAMPLE_RUN_ID).run
-    left, right, _ = run.top_pairs(45, 12)[2]
-    rank = next(merge.rank for merge in run.merges[45:] if merge.pair == (left, right))
-    assert rank != 45
-    page.mouse.click(*_bar(page, 2))
-    expect(page.get_by_role("heading", level=1)).to_have_text("Merge loop")
-    expect(page).to_have_url(re.compile(rf"/merge_loop\?.*step={rank}"))
-
-
-def test_a_pair_that_never_merges_says_so(page: Page, app_url: str) -> None:
-    n_merges = len(load_run(SAMPLE_RUN_ID).run.merges)
-    open_page(page, f"{app_url}/pair_frequencies?step={n_merges}")
-    page.mouse.click(*_bar(page, 0))
-    expect(page.get_by_text("This pair never merges in this run")).to_be_visible()
-    left, right, _ = load_run(SAMPLE_RUN_ID).run.top_pairs(n_merges, 1)[0]
-    expect(page).to_have_url(re.compile(f"pair={left}-{right}"))
-    expect(page.get_by_text("It never merges: after the last merge")).to_be_visible()
-    expect(page.get_by_role("heading", level=1)).to_have_text("Pair frequencies")
-
-
-def test_a_click_on_a_cell_shows_the_life_of_its_pair(page: Page, app_url: str) -> None:
-    open_page(page, f"{app_url}/pair_frequencies?step=45")
-    run = load_run(SAMPLE_RUN_ID).run
-    matrix = pair_matrix(run.pair_counts(45), N_TOP_PAIRS, including=run.merges[45].pair)
-    row, column = 3, 7
-    cells = page.locator(".st-key-pair_matrix_sample_45 .nsewdrag")
-    cells.scroll_into_view_if_needed()
-    box = cells.bounding_box()
-    assert box is not None
-    page.mouse.click(
-        box["x"] + box["width"] * (column + 0.5) / len(matrix.right),
-        box["y"] + box["height"] * (row + 0.5) / len(matrix.left),
-    )
-    left, right = matrix.left[row], matrix.right[column]
-    expect(page).to_have_url(re.compile(f"pair={left}-{right}"))
-    vocab = run.tokenizer.vocab
-    expect(page.get_by_role("textbox", name="Left symbol")).to_have_value(token_label(vocab[left]))
-    expect(page.get_by_role("textbox", name="Right symbol")).to_have_value(
-        token_label(vocab[right])
-    )
-    page.reload()
-    wait_until_idle(page)
-    expect(page.get_by_role("textbox", name="Left symbol")).to_have_value(token_label(vocab[left]))
-
-
-def test_two_symbols_are_typed_by_keyboard(page: Page, app_url: str) -> None:
-    open_page(page, f"{app_url}/pair_frequencies")
-    left = page.get_by_role("textbox", name="Left symbol")
-    left.fill("t")
-    left.press("Tab")
+    left_field = page.get_by_role("textbox", name="Left symbol")
+    right_field = page.get_by_role("textbox", name="Right symbol")
+    left_field.fill("t")
+    left_field.press("Tab")
     page.keyboard.type("h")
     page.keyboard.press("Enter")
-    vocab = load_run(SAMPLE_RUN_ID).run.tokenizer.vocab
     ids = {token: id for id, token in vocab.items()}
     expect(page).to_have_url(re.compile(f"pair={ids[b't']}-{ids[b'h']}"))
     expect(page.get_by_role("strong").filter(has_text="t + h")).to_be_visible()
 
+    matrix = pair_matrix(run.pair_counts(45), N_TOP_PAIRS, including=run.merges[45].pair)
+    row, column = 3, 7
+    cells = surface(page, "pair_matrix_sample_45")
+    size = cells.evaluate("(cells) => cells.getBoundingClientRect().toJSON()")
+    cells.click(
+        position={
+            "x": size["width"] * (column + 0.5) / len(matrix.right),
+            "y": size["height"] * (row + 0.5) / len(matrix.left),
+        }
+    )
+    left, right = matrix.left[row], matrix.right[column]
+    expect(page).to_have_url(re.compile(f"pair={left}-{right}"))
+    for _ in range(2):
+        expect(left_field).to_have_value(token_label(vocab[left]))
+        expect(right_field).to_have_value(token_label(vocab[right]))
+        expect(further).to_contain_text("Further merges")
+        assert_no_traceback(page)
+        page.reload()
 
-def test_the_csv_holds_every_pair(page: Page, app_url: str, tmp_path: Path) -> None:
-    open_page(page, f"{app_url}/pair_frequencies?step=45")
-    with page.expect_download() as download:
-        page.locator(".st-key-pairs_csv").get_by_role("button", name="CSV").click()
-    path = tmp_path / "pairs.csv"
-    download.value.save_as(path)
+
+def test_a_click_on_a_bar_opens_the_merge_of_its_pair_or_says_that_there_is_none(
+    page: Page, app_url: str
+) -> None:
     run = load_run(SAMPLE_RUN_ID).run
-    with path.open(encoding="utf-8", newline="") as file:
-        rows = list(csv.DictReader(file))
-    assert {(int(row["left id"]), int(row["right id"])): int(row["count"]) for row in rows} == (
-        run.pair_counts(45)
-    )
-    assert all(
-        bytes.fromhex(row["left bytes"]) == run.tokenizer.vocab[int(row["left id"])] for row in rows
-    )
+    n_merges = len(run.merges)
+    open_charts(page, f"{app_url}/pair_frequencies?step={n_merges}")
+    click_bar(page, n_merges, 0)
+    expect(page.get_by_text("This pair never merges in this run")).to_be_visible()
+    left, right, _ = run.top_pairs(n_merges, 1)[0]
+    expect(page).to_have_url(re.compile(f"pair={left}-{right}"))
+    expect(page.get_by_text("It never merges: after the last merge")).to_be_visible()
+    expect(page.get_by_role("heading", level=1)).to_have_text("Pair frequencies")
+
+    number = page.get_by_role("spinbutton", name="Merge, by number")
+    number.fill("45")
+    number.press("Enter")
+    expect(page.get_by_role("heading", name="The pairs before merge 45")).to_be_visible()
+    expect(page).to_have_url(re.compile("step=44"))
+    slider = page.get_by_role("slider", name="Merge, by slider")
+    slider.focus()
+    page.keyboard.press("ArrowRight")
+    expect(page.get_by_role("heading", name="The pairs before merge 46")).to_be_visible()
+    expect(number).to_have_value("46")
+
+    left, right, _ = run.top_pairs(45, 12)[2]
+    rank = next(merge.rank for merge in run.merges[45:] if merge.pair == (left, right))
+    assert rank != 45
+    click_bar(page, 45, 2)
+    expect(page.get_by_role("heading", level=1)).to_have_text("Merge loop")
+    expect(page).to_have_url(re.compile(rf"/merge_loop\?.*step={rank}"))
 
 
-@pytest.mark.parametrize("step", [2000, 3839])
-def test_nothing_is_cut_off_on_a_phone(page: Page, app_url: str, step: int) -> None:
+def test_nothing_is_cut_off_on_a_phone(page: Page, app_url: str) -> None:
+    n_merges = len(load_run(SAMPLE_RUN_ID).run.merges)
     page.set_viewport_size({"width": 390, "height": 844})
-    open_page(page, f"{app_url}/pair_frequencies?step={step}")
-    expect(page.locator(".js-plotly-plot")).to_have_count(8)
+    open_charts(page, f"{app_url}/pair_frequencies?step=2000")
+    assert_nothing_is_cut_off(page)
+    number = page.get_by_role("spinbutton", name="Merge, by number")
+    number.fill(str(n_merges + 1))
+    number.press("Enter")
+    expect(page.locator(f".st-key-top_pairs_sample_{n_merges} .main-svg").first).to_be_attached()
+    wait_until_idle(page)
+    page.wait_for_function(CHARTS_ARE_DRAWN)
+    assert_nothing_is_cut_off(page)
+
+
+def assert_nothing_is_cut_off(page: Page) -> None:
     width = page.evaluate(
         "() => [document.querySelector('[data-testid=stMain]'), document.documentElement]"
         ".map(e => e.scrollWidth - e.clientWidth)"
@@ -171,18 +169,25 @@ def test_nothing_is_cut_off_on_a_phone(page: Page, app_url: str, step: int) -> N
     assert cut == []
 
 
-@pytest.mark.parametrize(("scheme", "ground"), [("light", (253, 252, 250)), ("dark", (23, 22, 20))])
-def test_a_chart_is_kept_as_a_png_with_its_title_on_the_ground_of_the_theme(
-    page: Page,
-    app_url: str,
-    tmp_path: Path,
-    scheme: Literal["light", "dark"],
-    ground: tuple[int, int, int],
+def test_charts_follow_a_switch_of_the_theme_and_are_kept_as_pngs_on_its_ground(
+    page: Page, app_url: str, tmp_path: Path
 ) -> None:
-    page.emulate_media(color_scheme=scheme)
-    open_page(page, f"{app_url}/pair_frequencies?step=45")
+    open_charts(page, f"{app_url}/pair_frequencies?step=45")
+    chosen = page.locator(".barlayer .point path").first
+    dark, light = "rgb(255, 144, 102)", "rgb(173, 52, 7)"
+    expect(chosen).to_have_css("fill", light)
+    check_png_of_a_chart(page, tmp_path, (253, 252, 250))
+    page.emulate_media(color_scheme="dark")
+    expect(chosen).to_have_css("fill", dark)
+    check_png_of_a_chart(page, tmp_path, (23, 22, 20))
+    page.emulate_media(color_scheme="light")
+    expect(chosen).to_have_css("fill", light)
+
+
+def check_png_of_a_chart(page: Page, tmp_path: Path, ground: tuple[int, int, int]) -> None:
     chart = page.locator(".st-key-corpus_tokens .js-plotly-plot")
-    expect(chart).to_be_visible()
+    of_theme = re.compile("background: rgb" + re.escape(str(ground)))
+    expect(chart.locator(".main-svg").first).to_have_attribute("style", of_theme)
     with page.expect_download() as download:
         page.get_by_role("button", name="PNG: corpus").click()
     file = tmp_path / download.value.suggested_filename
@@ -202,9 +207,24 @@ def test_a_chart_is_kept_as_a_png_with_its_title_on_the_ground_of_the_theme(
         assert (np.abs(lines.astype(int) - ground).sum(axis=2) > 200).sum() > 500
 
 
-def test_a_row_of_the_table_shows_the_life_of_its_pair(page: Page, app_url: str) -> None:
+def test_the_table_leads_to_the_life_of_a_pair_and_its_csv_holds_every_pair(
+    page: Page, app_url: str, tmp_path: Path
+) -> None:
     open_page(page, f"{app_url}/pair_frequencies?step=45")
+    with page.expect_download() as download:
+        page.locator(".st-key-pairs_csv").get_by_role("button", name="CSV").click()
+    path = tmp_path / "pairs.csv"
+    download.value.save_as(path)
     run = load_run(SAMPLE_RUN_ID).run
+    with path.open(encoding="utf-8", newline="") as file:
+        rows = list(csv.DictReader(file))
+    assert {(int(row["left id"]), int(row["right id"])): int(row["count"]) for row in rows} == (
+        run.pair_counts(45)
+    )
+    assert all(
+        bytes.fromhex(row["left bytes"]) == run.tokenizer.vocab[int(row["left id"])] for row in rows
+    )
+
     left, right, _ = run.top_pairs(45, 3)[2]
     rank = next(merge.rank for merge in run.merges[45:] if merge.pair == (left, right))
     page.get_by_text("Show as table").click()
