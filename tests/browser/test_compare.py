@@ -31,24 +31,7 @@ def open_compare(page: Page, app_url: str) -> None:
     expect(page.locator(".side-1 .token").first).to_be_attached()
 
 
-def test_all_disagreements_are_ringed_in_both_panes(page: Page, app_url: str) -> None:
-    open_compare(page, app_url)
-    text, n = sample_disagreements()
-    page.get_by_role("button", name="All").click()
-    for side in (0, 1):
-        pane = page.locator(f".side-{side} .scroller")
-        assert pane.evaluate("(s) => s.textContent") == text
-        rings = pane.locator(".ring").evaluate_all("(rs) => rs.map((r) => r.dataset.span)")
-        assert sorted(set(rings), key=int) == [str(k) for k in range(n)]
-        assert pane.locator(".ring .agreed").count() == 0
-        assert pane.locator(".token:not(.agreed, .none)").count() == (
-            pane.locator(".ring .token").count()
-        )
-    expect(page.locator(".steps")).to_contain_text(f"1 of {n} disagreements")
-    assert_no_traceback(page)
-
-
-def test_next_and_previous_go_round_in_both_panes(page: Page, app_url: str) -> None:
+def test_the_panes_ring_what_they_cut_otherwise_and_stay_together(page: Page, app_url: str) -> None:
     page.set_viewport_size({"width": 1440, "height": 1300})
     open_compare(page, app_url)
     page.get_by_role("button", name="Next").click()
@@ -67,37 +50,47 @@ def test_next_and_previous_go_round_in_both_panes(page: Page, app_url: str) -> N
     expect(page.locator(".steps b")).to_have_text(last[1])
     for side in (0, 1):
         expect(page.locator(f".side-{side} .ring.focused").first).to_be_in_viewport()
+    page.get_by_role("button", name="Next").click()
+    expect(page.locator(".steps b")).to_have_text("1")
 
+    text, n = sample_disagreements()
+    page.get_by_role("button", name="All").click()
+    for side in (0, 1):
+        pane = page.locator(f".side-{side} .scroller")
+        assert pane.evaluate("(s) => s.textContent") == text
+        rings = pane.locator(".ring").evaluate_all("(rs) => rs.map((r) => r.dataset.span)")
+        assert sorted(set(rings), key=int) == [str(k) for k in range(n)]
+        assert pane.locator(".ring .agreed").count() == 0
+        assert pane.locator(".token:not(.agreed, .none)").count() == (
+            pane.locator(".ring .token").count()
+        )
+    expect(page.locator(".steps")).to_contain_text(f"1 of {n} disagreements")
+    assert_no_traceback(page)
 
-def test_the_panes_scroll_and_light_up_together(page: Page, app_url: str) -> None:
-    open_compare(page, app_url)
     left = page.locator(".side-0 .scroller")
     right = page.locator(".side-1 .scroller")
     left.evaluate("(s) => { s.scrollTop = s.scrollHeight; }")
-    room = "(s) => s.scrollHeight - s.clientHeight - s.scrollTop"
     page.wait_for_function(
-        "() => { const find = (root) => { for (const e of root.querySelectorAll('*')) {"
-        " if (e.matches('.side-1 .scroller')) return e;"
-        " const inner = e.shadowRoot && find(e.shadowRoot); if (inner) return inner; } };"
-        " return find(document).scrollTop > 0; }"
+        "(s) => s.scrollTop > 0 && s.scrollHeight - s.clientHeight - s.scrollTop < 60",
+        arg=right.element_handle(),
     )
-    assert right.evaluate(room) < 60
     left.evaluate("(s) => { s.scrollTop = 0; }")
     left.locator(".ring .token").first.hover()
-    lit = """(s) => [...s.querySelectorAll(".token")].filter(
-        (token) => getComputedStyle(token).boxShadow.split("inset").length > 2).length"""
-    assert right.evaluate(lit) >= 1
+    page.wait_for_function(
+        """(s) => [...s.querySelectorAll(".token")].some(
+            (token) => getComputedStyle(token).boxShadow.split("inset").length > 2)""",
+        arg=right.element_handle(),
+    )
 
 
-def test_the_verdict_and_the_badge_are_there(page: Page, app_url: str) -> None:
+def test_the_verdict_explains_its_figures_and_is_a_report_that_opens_without_a_network(
+    page: Page, offline_page: Page, app_url: str, tmp_path: Path
+) -> None:
     open_compare(page, app_url)
     expect(page.locator(".verdict")).to_contain_text("than GPT-2, with a vocabulary")
     expect(page.locator(".badge")).to_have_text(re.compile(r"✓ exact: (\d+) of \1"))
     assert page.locator("td.better").count() > 0
 
-
-def test_a_figure_says_what_it_is_to_the_keyboard_too(page: Page, app_url: str) -> None:
-    open_compare(page, app_url)
     name = page.locator("summary").get_by_text("Tokens per word", exact=True)
     meaning = page.locator("summary + p").filter(has_text="Fertility")
     expect(meaning).to_be_hidden()
@@ -106,6 +99,24 @@ def test_a_figure_says_what_it_is_to_the_keyboard_too(page: Page, app_url: str) 
     expect(meaning).to_be_visible()
     name.click()
     expect(meaning).to_be_hidden()
+
+    said = page.locator(".verdict p").first.inner_text()
+    with page.expect_download() as download:
+        page.get_by_role("button", name="Download the report").click()
+    assert download.value.suggested_filename == "tokenizers-compared.html"
+    saved = tmp_path / "report.html"
+    download.value.save_as(saved)
+    for scheme, width in (("light", 1_000), ("dark", 390)):
+        offline_page.set_viewport_size({"width": width, "height": 800})
+        offline_page.emulate_media(color_scheme="dark" if scheme == "dark" else "light")
+        offline_page.goto(saved.as_uri())
+        expect(offline_page.locator("blockquote")).to_contain_text(said)
+        assert (
+            offline_page.evaluate(
+                "document.documentElement.scrollWidth - document.documentElement.clientWidth"
+            )
+            == 0
+        )
 
 
 def test_text_from_token_boundaries_is_compared_too(page: Page, app_url: str) -> None:
@@ -158,29 +169,6 @@ def test_a_third_tokenizer_joins_from_a_file_with_a_hostile_name(page: Page, app
     expect(page.locator(".side-2")).to_have_count(0)
     assert page.evaluate("window.harmed") is None
     assert_no_traceback(page)
-
-
-def test_the_report_is_one_file_that_opens_without_a_network(
-    page: Page, offline_page: Page, app_url: str, tmp_path: Path
-) -> None:
-    open_compare(page, app_url)
-    said = page.locator(".verdict p").first.inner_text()
-    with page.expect_download() as download:
-        page.get_by_role("button", name="Download the report").click()
-    assert download.value.suggested_filename == "tokenizers-compared.html"
-    saved = tmp_path / "report.html"
-    download.value.save_as(saved)
-    for scheme, width in (("light", 1_000), ("dark", 390)):
-        offline_page.set_viewport_size({"width": width, "height": 800})
-        offline_page.emulate_media(color_scheme="dark" if scheme == "dark" else "light")
-        offline_page.goto(saved.as_uri())
-        expect(offline_page.locator("blockquote")).to_contain_text(said)
-        assert (
-            offline_page.evaluate(
-                "document.documentElement.scrollWidth - document.documentElement.clientWidth"
-            )
-            == 0
-        )
 
 
 def test_a_word_of_ones_own_is_taken_apart_as_text(page: Page, app_url: str) -> None:

@@ -38,29 +38,21 @@ def test_bytes_in_no_token_are_counted_and_do_not_count_as_compressed(
     open_page(page, f"{classroom_url}/token_boundaries?run={RUN_ID}&text=hug+zzz")
     shown = page.locator(".view .figures")
     expect(shown).to_have_text("2 tokens7 bytes1.50 bytes per token4 bytes are in no token")
+    # The characters of a token are its own, without the marker.
+    page.locator('.view .scroller [data-i="0"]').hover()
+    expect(page.locator(".details")).to_contain_text("3, and the end-of-word marker")
     assert_no_traceback(page)
 
 
-def test_a_disagreement_shows_the_text_that_is_in_no_token(page: Page, classroom_url: str) -> None:
-    open_page(page, f"{classroom_url}/compare?run={RUN_ID}&passage=Your+text&text=zzz+yyy")
+def test_text_in_no_token_is_shown_in_a_disagreement_and_said_first_in_the_verdict(
+    page: Page, classroom_url: str
+) -> None:
+    open_page(page, f"{classroom_url}/compare?run={RUN_ID}&passage=Your+text&text=zzz+yyy+www")
     side = page.locator(".current .side").first
     expect(side).to_contain_text("zzz")
     expect(side).to_contain_text("in no token")
     expect(page.locator(".current")).not_to_contain_text("no token no token")
-    assert_no_traceback(page)
-
-
-def test_the_verdict_says_first_what_cannot_be_spelled(page: Page, classroom_url: str) -> None:
-    open_page(page, f"{classroom_url}/compare?run={RUN_ID}&passage=Your+text&text=zzz+yyy+www")
     verdict = page.locator(".verdict")
     expect(verdict).to_contain_text("cannot spell 81.8%")
     expect(verdict).not_to_contain_text("fewer tokens")
-
-
-def test_the_characters_of_a_token_are_its_own_without_the_marker(
-    page: Page, classroom_url: str
-) -> None:
-    open_page(page, f"{classroom_url}/token_boundaries?run={RUN_ID}&text=hug")
-    page.locator('.view .scroller [data-i="0"]').hover()
-    details = page.locator(".details")
-    expect(details).to_contain_text("3, and the end-of-word marker")
+    assert_no_traceback(page)
