@@ -7,9 +7,14 @@ import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cache
+from importlib import import_module
 from typing import Any, Literal
 
 import plotly.graph_objects as go
+
+# Plotly takes pandas for there once any thread has begun to import it, and fails on what is not in
+# it yet. Streamlit imports it with the first table that it draws; so it is whole before any chart.
+import_module("pandas")
 
 Theme = Literal["light", "dark"]
 Mark = tuple[int, float]

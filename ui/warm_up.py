@@ -79,8 +79,6 @@ def _parts() -> Iterator[Callable[[], object]]:
         yield partial(import_module, module.name)
     yield _ready_merge_loop
     yield _ready_gpt2
-    # Streamlit imports it with the first table that it draws.
-    yield partial(import_module, "pandas")
     yield _settle
 
 

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import math
+import subprocess
+import sys
 from typing import Any
 
 import numpy as np
@@ -163,3 +165,9 @@ def test_every_colour_that_writes_reads_on_the_page(theme):
     inks = (colours.text, colours.muted, colours.primary, colours.other, colours.chosen)
     for ink in (*inks, *colours.series):
         assert _contrast(ink, colours.background) >= 4.5
+
+
+def test_no_chart_is_drawn_while_pandas_is_still_imported():
+    # In a process of its own: here other tests have imported it.
+    code = "import sys; from ui import charts; assert sys.modules['pandas'].Series"
+    subprocess.run([sys.executable, "-c", code], check=True)
