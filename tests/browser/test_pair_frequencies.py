@@ -96,12 +96,13 @@ def test_what_is_chosen_is_in_the_address_and_survives_a_reload(page: Page, app_
     )
     left, right = matrix.left[row], matrix.right[column]
     expect(page).to_have_url(re.compile(f"pair={left}-{right}"))
-    for _ in range(2):
+    for is_reloaded in (False, True):
+        if is_reloaded:
+            page.reload()
         expect(left_field).to_have_value(token_label(vocab[left]))
         expect(right_field).to_have_value(token_label(vocab[right]))
         expect(further).to_contain_text("Further merges")
         assert_no_traceback(page)
-        page.reload()
 
 
 def test_a_click_on_a_bar_opens_the_merge_of_its_pair_or_says_that_there_is_none(

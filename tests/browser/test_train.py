@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import argparse
+import random
 import re
 from collections.abc import Callable, Iterator
 from pathlib import Path
-from typing import Literal
+from string import ascii_lowercase
 
 import pytest
 from playwright.sync_api import Page, expect
@@ -32,6 +33,10 @@ def choose(page: Page, name: str) -> None:
 
 def upload(page: Page, path: Path) -> None:
     choose(page, "Upload")
+    give_file(page, path)
+
+
+def give_file(page: Page, path: Path) -> None:
     page.get_by_test_id("stFileUploader").locator("input").set_input_files(path)
     expect(page.get_by_test_id("stFileUploader")).to_contain_text(path.name)
     wait_until_idle(page)
@@ -60,13 +65,14 @@ def train_to_the_end(page: Page) -> str:
     return found[1]
 
 
-def test_an_uploaded_file_becomes_a_run_that_a_refresh_and_a_link_bring_back(
-    page: Page, new_page: Callable[[], Page], app_url: str
+def test_an_uploaded_file_becomes_a_run_that_other_tools_a_refresh_and_a_link_bring_back(
+    page: Page, new_page: Callable[[], Page], app_url: str, tmp_path: Path
 ) -> None:
     training, held_out = read_corpus([REAL_FILE]).split(0.08, seed=0)
     expected = train(training, TrainingConfig(vocab_size=512))
 
     open_page(page, app_url)
+    expect(page.get_by_role("heading", level=1)).to_have_text("Train")
     expect(page.get_by_text("3,839 merges.")).to_be_visible()
     upload(page, REAL_FILE)
     expect(page.get_by_text(f"{training.n_bytes:,}", exact=True)).to_be_visible()
@@ -82,28 +88,23 @@ def test_an_uploaded_file_becomes_a_run_that_a_refresh_and_a_link_bring_back(
     expect(page.get_by_test_id("stMetricValue").nth(1)).to_have_text(tokens)
     expect(page.get_by_role("button", name=f"Run: {REAL_FILE.name}")).to_be_visible()
 
-    page.get_by_role("link", name="Pair frequencies").click()
-    expect(page.get_by_role("heading", level=1)).to_have_text("Pair frequencies")
-    page.wait_for_url(re.compile(f"run={run_id}"))
-
-    elsewhere = new_page()
-    open_page(elsewhere, f"{app_url}/merge_loop?run={run_id}")
-    expect(elsewhere.get_by_role("button", name=f"Run: {REAL_FILE.name}")).to_be_visible()
-    assert_no_traceback(elsewhere)
-
-
-def test_a_downloaded_tokenizer_works_in_another_tool(
-    page: Page, app_url: str, tmp_path: Path
-) -> None:
-    open_page(page, app_url)
     with page.expect_download() as waiting:
         page.get_by_role("button", name="tokenizer.json").click()
     target = tmp_path / "tokenizer.json"
     waiting.value.save_as(target)
     theirs = HuggingFaceTokenizer.from_file(str(target))
-    assert theirs.get_vocab_size() == 4_096
+    assert theirs.get_vocab_size() == 512
     text = "for i in range(10):\n    print(i)"
     assert theirs.decode(theirs.encode(text).ids) == text
+
+    page.get_by_role("link", name="Merge loop").click()
+    expect(page.get_by_role("heading", level=1)).to_have_text("Merge loop")
+    page.wait_for_url(re.compile(f"run={run_id}"))
+
+    elsewhere = new_page()
+    open_page(elsewhere, f"{app_url}/token_boundaries?run={run_id}")
+    expect(elsewhere.get_by_role("button", name=f"Run: {REAL_FILE.name}")).to_be_visible()
+    assert_no_traceback(elsewhere)
 
 
 @pytest.fixture
@@ -114,29 +115,25 @@ def app_url_without_compiler(tmp_path: Path) -> Iterator[str]:
 
 
 def test_a_long_training_shows_its_pace_and_is_cancelled(
-    page: Page, app_url_without_compiler: str
+    page: Page, app_url_without_compiler: str, tmp_path: Path
 ) -> None:
     open_page(page, app_url_without_compiler)
-    choose(page, "Paste")
-    # Words that share little: many seconds of merges.
-    words = " ".join(f"{n * 2_654_435_761 % 2**40:x}" for n in range(150_000))
-    page.get_by_label("Text to train on").fill(words)
-    page.get_by_label("Text to train on").press("Control+Enter")
-    choose(page, "Custom")
-    page.get_by_role("combobox", name="Pre-tokenizer").click()
-    page.get_by_role("option", name="whitespace").click()
-    wait_until_idle(page)
-    page.get_by_role("spinbutton", name="Vocabulary size").fill("200000")
-    page.get_by_role("spinbutton", name="Vocabulary size").press("Enter")
-    expect(page.get_by_text("Vocabulary size 200,000")).to_be_visible()
+    page.get_by_role("slider", name="Vocabulary size").press("End")
+    expect(page.get_by_text(re.compile("^Vocabulary size 50,257 ="))).to_be_visible()
+    # Long words that share little: a minute of merges.
+    draw = random.Random(0)
+    words = ("".join(draw.choices(ascii_lowercase, k=200)) for _ in range(20_000))
+    path = tmp_path / "words.txt"
+    path.write_text(" ".join(words), encoding="ascii")
+    upload(page, path)
     page.get_by_role("button", name="Train", exact=True).click()
     expect(page.get_by_text(re.compile(r"Merge [\d,]+ of [\d,]+, [\d,]+ a second"))).to_be_visible()
     assert "job=" in page.url
 
     # Leave, and come back by the address.
     address = page.url
-    page.get_by_role("link", name="Merge loop").click()
-    expect(page.get_by_role("heading", level=1)).to_have_text("Merge loop")
+    page.get_by_role("link", name="Lessons").click()
+    expect(page.get_by_role("heading", level=1)).to_have_text("Lessons")
     open_page(page, address)
     expect(page.get_by_role("heading", name="Training")).to_be_visible()
 
@@ -154,18 +151,22 @@ def test_bad_files_are_said_and_the_open_run_stays(
     empty = tmp_path / "empty.txt"
     empty.write_bytes(b"")
     open_page(page, app_url)
+    choose(page, "Upload")
     for path in (picture, empty):
-        upload(page, path)
+        give_file(page, path)
         expect(page.get_by_role("alert")).to_contain_text(path.name)
         expect(page.get_by_role("button", name="Train", exact=True)).to_be_disabled()
         expect(page.get_by_text("3,839 merges.")).to_be_visible()
-        page.reload()
-        wait_until_idle(page)
+        uploader = page.get_by_test_id("stFileUploader")
+        uploader.get_by_role("button", name=f"Remove {path.name}").click()
+        expect(page.get_by_role("alert")).to_have_count(0)
 
 
-def test_the_pretokens_of_a_custom_pattern_are_shown_while_it_is_written(
+def test_the_pretokens_of_a_custom_pattern_are_shown_while_it_is_written_and_fit_any_width(
     page: Page, app_url: str
 ) -> None:
+    page.emulate_media(color_scheme="dark")
+    page.set_viewport_size({"width": 390, "height": 900})
     open_page(page, app_url)
     choose(page, "Custom")
     page.get_by_role("combobox", name="Pre-tokenizer").click()
@@ -178,6 +179,12 @@ def test_the_pretokens_of_a_custom_pattern_are_shown_while_it_is_written(
     boxes = page.get_by_role("listitem")
     expect(page.locator(".strip .tile")).to_have_text(["<b>", "1", "2", "</b>"])
     expect(boxes.filter(has_text="</b>").first).to_be_visible()
+
+    root = "document.documentElement"
+    for width in (390, 768):
+        page.set_viewport_size({"width": width, "height": 900})
+        wait_until_idle(page)
+        assert page.evaluate(f"{root}.scrollWidth <= {root}.clientWidth")
 
 
 def test_another_run_is_picked_without_losing_the_first(page: Page, app_url: str) -> None:
@@ -193,15 +200,3 @@ def test_another_run_is_picked_without_losing_the_first(page: Page, app_url: str
     page.get_by_role("menuitem", name="hug and 4 more words").click()
     expect(page.get_by_text("hug and 4 more words: 11 merges.")).to_be_visible()
     page.wait_for_url(re.compile("run="))
-
-
-@pytest.mark.parametrize(("width", "scheme"), [(390, "dark"), (768, "light")])
-def test_nothing_reaches_over_the_edge(
-    page: Page, app_url: str, width: int, scheme: Literal["light", "dark"]
-) -> None:
-    page.emulate_media(color_scheme=scheme)
-    page.set_viewport_size({"width": width, "height": 900})
-    open_page(page, app_url)
-    choose(page, "Custom")
-    root = "document.documentElement"
-    assert page.evaluate(f"{root}.scrollWidth <= {root}.clientWidth")
