@@ -20,9 +20,8 @@ def test_a_deep_link_is_the_first_request_of_a_server(page: Page, fresh_app_url:
     assert_no_traceback(page)
 
 
-@pytest.mark.parametrize("run_id", ["../../../etc/passwd", "%00%2f<b>"])
-def test_an_unknown_run_is_said_and_the_sample_shown(page: Page, app_url: str, run_id: str) -> None:
-    open_page(page, f"{app_url}/token_boundaries?run={run_id}")
+def test_an_unknown_run_is_said_and_the_sample_shown(page: Page, app_url: str) -> None:
+    open_page(page, f"{app_url}/token_boundaries?run=../../../etc/passwd%00%2f<b>")
     expect(page.get_by_role("alert")).to_contain_text("The sample run is shown instead.")
     expect(page.get_by_role("button", name="Run: Python’s language reference")).to_be_visible()
     assert_no_traceback(page)

@@ -119,7 +119,9 @@ def test_the_verdict_explains_its_figures_and_is_a_report_that_opens_without_a_n
         )
 
 
-def test_text_from_token_boundaries_is_compared_too(page: Page, app_url: str) -> None:
+def test_text_from_token_boundaries_and_a_word_of_ones_own_are_compared_as_text(
+    page: Page, app_url: str
+) -> None:
     text = "<script>window.harmed=1</script> naïveté"
     open_page(page, f"{app_url}/token_boundaries?text={quote(text)}")
     expect(page.locator(".view .token").first).to_be_attached()
@@ -128,7 +130,19 @@ def test_text_from_token_boundaries_is_compared_too(page: Page, app_url: str) ->
     page.get_by_text("Your text", exact=True).click()
     expect(page.locator("textarea")).to_have_value(text)
     expect(page.locator(".side-1 .scroller")).to_contain_text("naïveté")
+
+    field = page.get_by_label("A word; a space before it counts")
+    word = " <img src=x onerror=harmed=1>"
+    field.fill(word)
+    field.press("Enter")
+    expect(page.locator(".word .tile", has_text="=").first).to_be_visible()
+    for side in page.locator(".word").all():
+        tokens = side.locator(".tree > li > .tile:first-child").all_text_contents()
+        # A space is drawn, not written.
+        assert "".join(tokens) == word.replace(" ", "")
+    assert page.locator(".word").count() == 2
     assert page.evaluate("window.harmed") is None
+    assert page.locator(".word img").count() == 0
 
 
 def test_a_third_tokenizer_joins_from_a_file_with_a_hostile_name(page: Page, app_url: str) -> None:
@@ -169,19 +183,3 @@ def test_a_third_tokenizer_joins_from_a_file_with_a_hostile_name(page: Page, app
     expect(page.locator(".side-2")).to_have_count(0)
     assert page.evaluate("window.harmed") is None
     assert_no_traceback(page)
-
-
-def test_a_word_of_ones_own_is_taken_apart_as_text(page: Page, app_url: str) -> None:
-    open_compare(page, app_url)
-    field = page.get_by_label("A word; a space before it counts")
-    word = " <img src=x onerror=harmed=1>"
-    field.fill(word)
-    field.press("Enter")
-    expect(page.locator(".word .tile", has_text="=").first).to_be_visible()
-    for side in page.locator(".word").all():
-        tokens = side.locator(".tree > li > .tile:first-child").all_text_contents()
-        # A space is drawn, not written.
-        assert "".join(tokens) == word.replace(" ", "")
-    assert page.locator(".word").count() == 2
-    assert page.evaluate("window.harmed") is None
-    assert page.locator(".word img").count() == 0
