@@ -2,12 +2,22 @@
 
 from __future__ import annotations
 
-from playwright.sync_api import Page
+from playwright.sync_api import Locator, Page
 
 LONGEST_WAIT_MS = 60_000
 # What was measured is printed. A machine that does other work besides is slower, so a goal fails
 # only where the best of some tries misses it so many times over.
 SLACK = 4
+# Drawn before it listens, a chart loses what is clicked in between.
+CHART_LISTENS = "(chart) => chart._ev?.listenerCount('plotly_selected') > 0"
+MIDDLE_ON_SURFACE = """(bar, surface) => {
+  const box = bar.getBoundingClientRect();
+  const ground = surface.getBoundingClientRect();
+  return {
+    x: box.left + Math.min(20, box.width / 2) - ground.left,
+    y: box.top + box.height / 2 - ground.top,
+  };
+}"""
 
 
 def open_page(page: Page, url: str) -> None:
@@ -24,3 +34,16 @@ def wait_until_idle(page: Page) -> None:
 def assert_no_traceback(page: Page) -> None:
     """Fails where the page shows an exception instead of a message."""
     assert page.locator('[data-testid="stException"]').count() == 0
+
+
+def chart_surface(chart: Locator) -> Locator:
+    """The layer that takes the clicks of a Plotly chart, once the chart listens to them."""
+    chart.page.wait_for_function(CHART_LISTENS, arg=chart.element_handle())
+    return chart.locator(".nsewdrag")
+
+
+def click_bar(chart: Locator, place: int) -> None:
+    """Clicks a bar of a Plotly chart: the one of that place, counted from 0."""
+    surface = chart_surface(chart)
+    bar = chart.locator(".barlayer .point path").nth(place)
+    surface.click(position=bar.evaluate(MIDDLE_ON_SURFACE, surface.element_handle()))

@@ -12,30 +12,22 @@ from PIL import Image
 from playwright.sync_api import Locator, Page, expect
 
 from bpe_core.frequencies import pair_matrix
-from tests.browser.helpers import assert_no_traceback, open_page, wait_until_idle
+from tests.browser.helpers import (
+    assert_no_traceback,
+    chart_surface,
+    click_bar,
+    open_page,
+    wait_until_idle,
+)
 from ui.labels import token_label
 from ui.results import N_TOP_PAIRS
 from ui.run_store import SAMPLE_RUN_ID, load_run
 
 pytestmark = pytest.mark.browser
 
-
 CHARTS_ARE_DRAWN = """() => {
   const charts = [...document.querySelectorAll(".js-plotly-plot")];
   return charts.length === 8 && charts.every((chart) => chart.querySelector(".main-svg"));
-}"""
-# Drawn before it listens, a chart loses what is clicked in between.
-CAN_BE_CLICKED = """(surface) => {
-  const chart = surface.closest(".js-plotly-plot");
-  return chart?._ev?.listenerCount("plotly_selected") > 0;
-}"""
-MIDDLE_ON_SURFACE = """(mark, surface) => {
-  const box = mark.getBoundingClientRect();
-  const ground = surface.getBoundingClientRect();
-  return {
-    x: box.left + Math.min(20, box.width / 2) - ground.left,
-    y: box.top + box.height / 2 - ground.top,
-  };
 }"""
 
 
@@ -45,18 +37,8 @@ def open_charts(page: Page, url: str) -> None:
     page.wait_for_function(CHARTS_ARE_DRAWN)
 
 
-def surface(page: Page, chart: str) -> Locator:
-    """What of a chart is clicked: the layer that lies over its marks, once it listens."""
-    layer = page.locator(f".st-key-{chart} .nsewdrag")
-    handle = layer.element_handle()
-    page.wait_for_function(CAN_BE_CLICKED, arg=handle)
-    return layer
-
-
-def click_bar(page: Page, step: int, place: int) -> None:
-    layer = surface(page, f"top_pairs_sample_{step}")
-    bar = page.locator(f".st-key-top_pairs_sample_{step} .barlayer .point path").nth(place)
-    layer.click(position=bar.evaluate(MIDDLE_ON_SURFACE, layer.element_handle()))
+def chart(page: Page, key: str) -> Locator:
+    return page.locator(f".st-key-{key} .js-plotly-plot")
 
 
 def test_what_is_chosen_is_in_the_address_and_survives_a_reload(page: Page, app_url: str) -> None:
@@ -86,7 +68,7 @@ def test_what_is_chosen_is_in_the_address_and_survives_a_reload(page: Page, app_
 
     matrix = pair_matrix(run.pair_counts(45), N_TOP_PAIRS, including=run.merges[45].pair)
     row, column = 3, 7
-    cells = surface(page, "pair_matrix_sample_45")
+    cells = chart_surface(chart(page, "pair_matrix_sample_45"))
     size = cells.evaluate("(cells) => cells.getBoundingClientRect().toJSON()")
     cells.click(
         position={
@@ -113,7 +95,7 @@ def test_on_a_phone_a_click_on_a_bar_opens_the_merge_of_its_pair_or_says_that_th
     page.set_viewport_size({"width": 390, "height": 844})
     open_charts(page, f"{app_url}/pair_frequencies?step={n_merges}")
     assert_nothing_is_cut_off(page)
-    click_bar(page, n_merges, 0)
+    click_bar(chart(page, f"top_pairs_sample_{n_merges}"), 0)
     expect(page.get_by_text("This pair never merges in this run")).to_be_visible()
     left, right, _ = run.top_pairs(n_merges, 1)[0]
     expect(page).to_have_url(re.compile(f"pair={left}-{right}"))
@@ -130,7 +112,7 @@ def test_on_a_phone_a_click_on_a_bar_opens_the_merge_of_its_pair_or_says_that_th
     page.keyboard.press("ArrowRight")
     expect(page.get_by_role("heading", name="The pairs before merge 2,002")).to_be_visible()
     expect(number).to_have_value("2002")
-    expect(page.locator(".st-key-top_pairs_sample_2001 .main-svg").first).to_be_attached()
+    expect(chart(page, "top_pairs_sample_2001").locator(".main-svg").first).to_be_attached()
     wait_until_idle(page)
     page.wait_for_function(CHARTS_ARE_DRAWN)
     assert_nothing_is_cut_off(page)
@@ -138,7 +120,7 @@ def test_on_a_phone_a_click_on_a_bar_opens_the_merge_of_its_pair_or_says_that_th
     left, right, _ = run.top_pairs(2001, 12)[2]
     rank = next(merge.rank for merge in run.merges[2001:] if merge.pair == (left, right))
     assert rank != 2001
-    click_bar(page, 2001, 2)
+    click_bar(chart(page, "top_pairs_sample_2001"), 2)
     expect(page.get_by_role("heading", level=1)).to_have_text("Merge loop")
     expect(page).to_have_url(re.compile(rf"/merge_loop\?.*step={rank}"))
 
@@ -178,14 +160,14 @@ def test_charts_follow_a_switch_of_the_theme_and_are_kept_as_pngs_on_its_ground(
 
 
 def check_png_of_a_chart(page: Page, tmp_path: Path, ground: tuple[int, int, int]) -> None:
-    chart = page.locator(".st-key-corpus_tokens .js-plotly-plot")
+    corpus = chart(page, "corpus_tokens")
     of_theme = re.compile("background: rgb" + re.escape(str(ground)))
-    expect(chart.locator(".main-svg").first).to_have_attribute("style", of_theme)
+    expect(corpus.locator(".main-svg").first).to_have_attribute("style", of_theme)
     with page.expect_download() as download:
         page.get_by_role("button", name="PNG: corpus").click()
     file = tmp_path / download.value.suggested_filename
     download.value.save_as(file)
-    box = chart.bounding_box()
+    box = corpus.bounding_box()
     assert file.name == "pythons-language-reference-run-corpus.png"
     assert box is not None
     with Image.open(file) as image:

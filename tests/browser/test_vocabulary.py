@@ -17,7 +17,13 @@ from bpe_core.types import TrainingConfig
 from bpe_core.vocabulary.audit import audit, uses_in_run
 from bpe_core.vocabulary.pruning import prune
 from tests.browser.conftest import KeepRun, ShowFigures
-from tests.browser.helpers import SLACK, assert_no_traceback, open_page, wait_until_idle
+from tests.browser.helpers import (
+    SLACK,
+    assert_no_traceback,
+    click_bar,
+    open_page,
+    wait_until_idle,
+)
 from ui.run_store import SAMPLE_RUN_ID, load_run
 
 pytestmark = pytest.mark.browser
@@ -150,8 +156,7 @@ def test_findings_and_lengths_filter_the_table_and_what_is_pruned_is_taken_home(
     status = page.locator(".found [role=status]")
     expect(status).to_have_text(f"{len(audited.scaffolds)} of 4,096 tokens")
     expect(finding).to_have_attribute("aria-pressed", "true")
-    bar = page.locator(".js-plotly-plot .bars .point path").nth(3)
-    bar.click(force=True)
+    click_bar(page.locator(".js-plotly-plot", has=page.locator(".barlayer .point")), 3)
     chosen = [id for id in audited.scaffolds if len(run.tokenizer.vocab[id]) == 4]
     expect(status).to_have_text(f"{len(chosen)} of 4,096 tokens")
     expect(page.get_by_label("Least length in bytes")).to_have_value("4")
