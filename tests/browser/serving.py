@@ -19,6 +19,8 @@ from playwright.sync_api import Browser, BrowserContext, Playwright
 
 ROOT = Path(__file__).parent.parent.parent
 BROWSER_RECORD = ROOT / ".venv" / "browser-path"
+# A server that trains in plain Python hears slowly that it should end.
+SECONDS_TO_END = 10
 BROWSER_OPTIONS = [
     "--no-sandbox",
     "--disable-gpu",
@@ -53,6 +55,10 @@ def running_app(runs_folder: Path, environment: Mapping[str, str] | None = None)
             yield f"http://127.0.0.1:{port}"
         finally:
             server.terminate()
+            try:
+                server.wait(SECONDS_TO_END)
+            except subprocess.TimeoutExpired:
+                server.kill()
 
 
 def _wait_for_health(url: str, server: subprocess.Popen[bytes], log_path: Path) -> None:

@@ -43,7 +43,7 @@ def test_a_measurement_goes_on_while_one_leaves_and_is_cancelled_at_once(
     assert "encoding=" in address
     page.get_by_role("link", name="Lessons").click()
     expect(page.get_by_role("heading", level=1)).to_have_text("Lessons")
-    open_page(page, address)
+    page.goto(address)
     page.get_by_role("button", name="Cancel").click()
     expect(page.get_by_text("The measurement was cancelled.")).to_be_visible()
     wait_until_idle(page)

@@ -134,7 +134,7 @@ def test_a_long_training_shows_its_pace_and_is_cancelled(
     address = page.url
     page.get_by_role("link", name="Lessons").click()
     expect(page.get_by_role("heading", level=1)).to_have_text("Lessons")
-    open_page(page, address)
+    page.goto(address)  # looked at twice a second, the page is hardly ever at rest
     expect(page.get_by_role("heading", name="Training")).to_be_visible()
 
     page.get_by_role("button", name="Cancel").click()
