@@ -42,13 +42,13 @@ def assert_same_ids(text: str) -> None:
     assert ids == tokenizers_gpt2().encode(text).ids
 
 
-@settings(max_examples=500)
+@settings(max_examples=1_500)
 @given(st.one_of(hostile_texts, texts))
 def test_ids_equal_those_of_both_oracles(text: str) -> None:
     assert_same_ids(text)
 
 
-@settings(max_examples=40)
+@settings(max_examples=60)
 @pytest.mark.parametrize("script", SCRIPTS)
 @given(data=st.data())
 def test_scripts_of_the_world_equal_both_oracles(script: str, data: st.DataObject) -> None:

@@ -14,14 +14,16 @@ from bpe_core.lab.measurements import Order, Progress, Report, carry_out, growin
 from bpe_core.training import train
 from bpe_core.types import TrainingConfig
 
-TEXT = "hug hugs, hugging 12 pugs: naïve 日本\n" * 20
+LINE = "hug hugs, hugging 12 pugs: naïve 日本\n"
+TEXT = LINE * 20
 TOKENIZER = train(Corpus.from_text(TEXT), TrainingConfig(280)).tokenizer
 
 
 def test_a_process_measures_every_encoder_and_tells_how_far_it_is() -> None:
     done = subprocess.run(
         [sys.executable, "-m", "bpe_core.lab.measurements"],
-        input=Order("encoding", TEXT, TOKENIZER).to_json(),
+        # So short that no machine is too slow for the whole of it.
+        input=Order("encoding", LINE, TOKENIZER).to_json(),
         stdout=subprocess.PIPE,
         check=True,
     )
@@ -31,7 +33,7 @@ def test_a_process_measures_every_encoder_and_tells_how_far_it_is() -> None:
     assert tuple(one.name for one in report.encoding) == ENCODERS
     for one in report.encoding:
         assert one.problem is None
-        assert one.n_bytes == len(TEXT.encode())
+        assert one.n_bytes == len(LINE.encode())
         assert one.megabytes_per_second > 0
         assert one.is_equal or one.name == "longest-match"
     progress = [line for line in said[:-1] if isinstance(line, Progress)]
