@@ -37,7 +37,7 @@ SELECT = """(scroller, [start, end]) => {
 }"""
 
 
-def copied(scroller: Locator) -> str:
+def copied(scroller: Locator) -> str | None:
     return scroller.evaluate(COPY)
 
 
@@ -70,6 +70,20 @@ def test_what_is_selected_stays_so_while_more_is_drawn(offline_page: Page, tmp_p
     scroller.evaluate("(s) => { s.scrollTop = s.scrollHeight; }")
     expect(last).to_have_class("block drawn")
     assert copied(scroller) == text[7:-9]
+
+
+def test_all_stays_selected_while_it_is_scrolled_and_until_one_clicks_elsewhere(
+    offline_page: Page, tmp_path: Path
+) -> None:
+    text = "".join(f"{n}: a line of a text with many blocks.\n" for n in range(2_000))
+    scroller = show_tokens(offline_page, tmp_path, text)
+    scroller.focus()
+    scroller.press("Control+a")
+    scroller.evaluate("(s) => { s.scrollTop = s.scrollHeight; }")
+    expect(scroller.locator(".block").last).to_have_class("block drawn")
+    assert copied(scroller) == text
+    scroller.locator(".block").last.locator(".token").first.click()
+    assert copied(scroller) is None
 
 
 def test_a_selection_that_leaves_the_pane_gives_the_text_up_to_its_end(

@@ -206,9 +206,10 @@ class TokenPane {
 
   /** Puts far blocks back to plain text where too many tokens are drawn. */
   #forget() {
-    if (this.drawnTokens <= MOST_DRAWN_TOKENS || this.selection.get()) return;
+    if (this.drawnTokens <= MOST_DRAWN_TOKENS) return;
+    if (this.selection.get() && !this.selection.isAll) return;
     for (const block of this.drawn) {
-      if (block.near) continue;
+      if (block.near || block === this.selection.anchor) continue;
       block.element.classList.remove("drawn");
       block.element.textContent = this.tokens.text.slice(this.tokens.at[block.start], this.tokens.at[block.end]);
       this.drawn.delete(block);
@@ -237,6 +238,7 @@ class TokenPane {
       },
       { signal },
     );
+    document.addEventListener("selectionchange", () => this.selection.onBrowserSelects(), { signal });
     this.scroller.addEventListener(
       "copy",
       (event) => {

@@ -4,22 +4,38 @@
 class PaneSelection {
   constructor(pane) {
     this.pane = pane;
+    this.anchor = null;
   }
 
+  /** Selects the whole text. To the browser it's one block, the anchor: a million tokens, which it
+      would lay out, take it up to a minute. Style shows that all are selected. */
   selectAll() {
-    this.#selection().selectAllChildren(this.pane.holder);
+    const place = this.pane.place();
+    if (!place) return;
+    this.anchor = this.pane.blocks[place.index];
+    this.#selection().selectAllChildren(this.anchor.element);
+    this.pane.holder.classList.add("all-selected");
+  }
+
+  get isAll() {
+    return this.anchor !== null;
+  }
+
+  /** Where the browser has come to have something else selected, that counts. */
+  onBrowserSelects() {
+    if (!this.isAll) return;
+    const { at } = this.pane.tokens;
+    const selected = this.#ofBrowser();
+    if (selected?.start === at[this.anchor.start] && selected.end === at[this.anchor.end]) return;
+    this.anchor = null;
+    this.pane.holder.classList.remove("all-selected");
   }
 
   /** {start, end} in UTF-16 units; null where nothing is selected. A selection that goes on outside
       the pane ends with its text. */
   get() {
-    const range = this.#range();
-    if (!range) return null;
-    const [startsHere, endsHere] = [range.startContainer, range.endContainer].map((node) => this.pane.holder.contains(node));
-    if (!startsHere && !endsHere) return null;
-    const start = startsHere ? this.#offsetOf(range.startContainer, range.startOffset) : 0;
-    const end = endsHere ? this.#offsetOf(range.endContainer, range.endOffset) : this.pane.tokens.text.length;
-    return start < end ? { start, end } : null;
+    this.onBrowserSelects(); // which it tells a little later
+    return this.isAll ? { start: 0, end: this.pane.tokens.text.length } : this.#ofBrowser();
   }
 
   /** Draws a block anew; a selection that begins or ends in it does so afterwards, too. */
@@ -40,6 +56,16 @@ class PaneSelection {
     const [start, end] = ends.map((at) => (typeof at === "number" ? this.#pointAt(block, at) : at));
     const [base, extent] = isBackward ? [end, start] : [start, end];
     selection.setBaseAndExtent(...base, ...extent);
+  }
+
+  #ofBrowser() {
+    const range = this.#range();
+    if (!range) return null;
+    const [startsHere, endsHere] = [range.startContainer, range.endContainer].map((node) => this.pane.holder.contains(node));
+    if (!startsHere && !endsHere) return null;
+    const start = startsHere ? this.#offsetOf(range.startContainer, range.startOffset) : 0;
+    const end = endsHere ? this.#offsetOf(range.endContainer, range.endOffset) : this.pane.tokens.text.length;
+    return start < end ? { start, end } : null;
   }
 
   #selection() {
