@@ -77,13 +77,10 @@ def apply_merge(symbols: Sequence[int], pair: Pair, new_id: int) -> list[int]:
     >>> apply_merge([7, 7, 7, 8], (7, 7), 9)
     [9, 7, 8]
     """
-    left, right = pair
-    if left not in symbols:  # most words
-        return list(symbols)
     merged: list[int] = []
     i = 0
     while i < len(symbols):
-        if symbols[i] == left and i + 1 < len(symbols) and symbols[i + 1] == right:
+        if tuple(symbols[i : i + 2]) == pair:
             merged.append(new_id)
             i += 2
         else:
