@@ -99,7 +99,7 @@ def test_another_cut_goes_into_the_address(open_app: Callable[..., AppTest]) -> 
 
 def test_after_the_last_merge_nothing_is_next(open_app: Callable[..., AppTest]) -> None:
     app = open_app(PAGE, step="999999999")
-
+    assert "The pairs after the last merge" in _headers(app)
     charts = _charts(app)
     # The pair that is looked at has a frame; none is outlined as the next.
     (frame,) = charts["heatmap"]["layout"]["shapes"]
@@ -138,7 +138,6 @@ def test_a_run_without_merges_says_so(open_app: Callable[..., AppTest]) -> None:
     assert "The pairs with no merge made" in _headers(app)
     assert _says(app, "The run has no merge, so it stays as it is.")
     assert _says(app, "With no merge made: ")
-
     assert "Over the whole run" not in _headers(app)
     assert _metrics(app)["Held-out text"] == "–"
 

@@ -84,7 +84,7 @@ def test_the_vocabulary_and_the_special_tokens_are_the_same(name: str) -> None:
 
 
 @each
-@settings(max_examples=300)
+@settings(max_examples=700)
 @given(text=st.one_of(hostile_texts, texts))
 def test_ids_equal_tiktokens(name: str, text: str) -> None:
     assert_same_ids(name, text)

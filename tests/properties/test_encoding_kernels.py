@@ -97,6 +97,7 @@ def start_of(table: TokenTable, word: str) -> list[int]:
     return [table.base_ids[bytes([byte])] for byte in word.encode()]
 
 
+@settings(max_examples=300)
 @given(tables(), st.lists(words, min_size=1, max_size=6))
 def test_kernels_encode_as_scan_and_heap_do(table: TokenTable, some: list[str]) -> None:
     encoder = CompiledEncoder(table, WHOLE)
@@ -106,6 +107,7 @@ def test_kernels_encode_as_scan_and_heap_do(table: TokenTable, some: list[str]) 
         assert encoder.encode(word).tolist() == ids
 
 
+@settings(max_examples=300)
 @given(tables(one_merge_a_token=True), st.lists(words, min_size=1, max_size=6))
 def test_tries_encode_as_the_reference_does(table: TokenTable, some: list[str]) -> None:
     trie = Trie(table.ranks, table.made)
@@ -120,6 +122,7 @@ def test_tries_encode_as_the_reference_does(table: TokenTable, some: list[str]) 
         assert encoder.encode(word).tolist() == ids
 
 
+@settings(max_examples=300)
 @given(st.data())
 def test_neighbours_agree_exactly_if_their_bytes_encode_to_them(data: st.DataObject) -> None:
     table = data.draw(tables(one_merge_a_token=True))
@@ -168,6 +171,7 @@ def gpt2_encoder(name: str) -> CompiledEncoder:
     return CompiledEncoder(gpt2()._table, get_pretokenizer(name))
 
 
+@settings(max_examples=200)
 @pytest.mark.parametrize("name", PRETOKENIZERS)
 @given(text=st.one_of(hostile_texts, texts))
 def test_kernels_encode_with_every_pretokenizer_as_plain_python(name: str, text: str) -> None:
@@ -202,7 +206,7 @@ def test_words_longer_than_a_block_stay_within_the_buffers(name: str, text: str)
     assert CompiledEncoder(table, get_pretokenizer(name)).encode(text, 1).tolist() == expected
 
 
-@settings(max_examples=12)
+@settings(max_examples=30)
 @given(st.text("an \n1.é日", min_size=1, max_size=300), st.integers(2, 4))
 def test_threads_change_nothing(unit: str, n_threads: int) -> None:
     text = (unit * 700_000)[:700_000]
@@ -212,7 +216,7 @@ def test_threads_change_nothing(unit: str, n_threads: int) -> None:
     assert decoded(encoder, shared) == text.encode()
 
 
-@settings(max_examples=12)
+@settings(max_examples=20)
 @given(st.lists(st.one_of(hostile_texts, texts), max_size=8), st.booleans())
 def test_a_batch_is_each_text_on_its_own(some: list[str], long: bool) -> None:
     if long:  # for several threads, with empty texts at the end

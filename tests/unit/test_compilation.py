@@ -63,7 +63,7 @@ waits = [progress.seconds_compiling for progress in told if progress.seconds_com
 assert compilation.kernels_are_compiled()
 assert compilation.seconds_compiling() is None
 assert forgotten == ["all"]
-assert waits == sorted(waits) and len(waits) > 2
+assert waits == sorted(waits) and len(waits) > max(2, waits[-1])  # more than one a second
 assert told[-1].seconds_compiling is None
 print(len(run.merges))
 """

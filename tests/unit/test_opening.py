@@ -12,7 +12,7 @@ from typing import Any
 
 import pytest
 import tokenizers
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from tokenizers import AddedToken, normalizers, pre_tokenizers
 
@@ -193,7 +193,6 @@ def test_two_files_that_are_no_pair_and_three_files_are_a_clear_error() -> None:
         open_encoder({"a.txt": b"\xff", "b.txt": b"\xfe"})
 
 
-@settings(max_examples=40)  # most of them start a process, in which the file is tried first
 @given(st.data())
 def test_a_file_changed_anywhere_is_read_or_refused(data: st.DataObject) -> None:
     file = models.word_piece().to_str().encode()

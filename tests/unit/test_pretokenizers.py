@@ -15,7 +15,6 @@ from tokenizers import Regex
 from tokenizers.normalizers import Replace
 from tokenizers.pre_tokenizers import Split, WhitespaceSplit
 
-from bpe_core import pretokenizers
 from bpe_core.errors import ConfigError, PatternError, PatternTimeoutError
 from bpe_core.pretokenizers import PRETOKENIZER_NAMES, Pretokenizer, get_pretokenizer
 from bpe_core.unicode.classes import unicode_class
@@ -197,10 +196,9 @@ def test_a_backwards_pattern_gives_spans_in_order() -> None:
     assert get_pretokenizer("regex:(?r)a").spans("aba") == [(0, 1), (1, 2), (2, 3)]
 
 
-def test_a_runaway_pattern_is_stopped_with_advice(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(pretokenizers, "_SECONDS", 1.6)
+def test_a_runaway_pattern_is_stopped_with_advice() -> None:
     pretokenizer = get_pretokenizer(r"regex:(?:a|a)+c")
-    says = r"40 characters within 2 seconds of processor time.*possessive"
+    says = r"40 characters within 4 seconds of processor time.*possessive"
     with pytest.raises(PatternTimeoutError, match=says):
         pretokenizer.spans("a" * 40)
 
