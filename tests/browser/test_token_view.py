@@ -11,7 +11,14 @@ from playwright.sync_api import Page, expect
 
 from bpe_core.gpt2 import gpt2
 from tests.browser.helpers import assert_no_traceback, open_page
-from tests.browser.token_view import COPY, HOSTILE, figures, show_tokens, tokens_in_page
+from tests.browser.token_view import (
+    COPY,
+    HOSTILE,
+    expect_tokens_near_the_window_alone,
+    figures,
+    show_tokens,
+    tokens_in_page,
+)
 
 pytestmark = pytest.mark.browser
 
@@ -177,12 +184,7 @@ def test_a_megabyte_is_drawn_near_the_window_alone(offline_page: Page, tmp_path:
     scroller = show_tokens(offline_page, tmp_path, text)
     n_tokens = len(gpt2().encode(text))
     expect(figures(offline_page)).to_contain_text(f"{n_tokens:,} tokens")
-    assert scroller.evaluate("(s) => s.textContent.length") == len(text)
-    assert 0 < tokens_in_page(scroller) < n_tokens / 4
-    scroller.evaluate("(s) => { s.scrollTop = s.scrollHeight; }")
-    expect(scroller.locator(f'[data-i="{n_tokens - 1}"]')).to_be_attached()
-    scroller.press("Home")
-    expect(offline_page.locator(".details")).to_contain_text("Token 1")
+    expect_tokens_near_the_window_alone(scroller, text)
     assert offline_page.locator(".ids span").count() == 2_000
     expect(offline_page.locator(".reading")).to_contain_text("Copy ids gives all")
 
