@@ -19,7 +19,7 @@ from playwright.sync_api import Browser, BrowserContext, Playwright
 
 ROOT = Path(__file__).parent.parent.parent
 BROWSER_RECORD = ROOT / ".venv" / "browser-path"
-# A server that trains in plain Python hears slowly that it should end.
+# A server ends in less than one. One that hangs must not hold up the tests.
 SECONDS_TO_END = 10
 BROWSER_OPTIONS = [
     "--no-sandbox",
