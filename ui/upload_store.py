@@ -81,13 +81,13 @@ def keep_text(text: str, *, instead_of: str | None = None) -> str:
 
     Raises UploadNotKeptError.
     """
-    files = {_TEXT: text.encode("utf-8", "surrogatepass")}
-    if instead_of is not None and _folder_of(instead_of).is_dir():
-        with _told_if_not_kept():
-            _make_room(len(files[_TEXT]))
-            replace_file(_folder_of(instead_of) / "0", files[_TEXT])
-        return instead_of
-    return _keep("text", files, None)
+    data = text.encode("utf-8", "surrogatepass")
+    if instead_of is None or not (folder := _folder_of(instead_of)).is_dir():
+        return _keep("text", {_TEXT: data}, None)
+    with _told_if_not_kept():
+        _make_room(len(data))
+        replace_file(folder / "0", data)  # its only file, by number
+    return instead_of
 
 
 def load_text(upload_id: str) -> str:
