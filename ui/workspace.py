@@ -55,7 +55,7 @@ class Workspace:
     text: str | None = None
     """The text last typed on Token boundaries, which Compare shows too; None before any."""
     kept_text: KeptText | None = None
-    """What of `text` was last kept for the address, or came by it; None where it is short."""
+    """The text that was last kept for the address, or came by it; None before any."""
     opened_file: str = ""
     """The upload last opened as `text`, read or not: typing may have changed the text since."""
     opened_notes: tuple[str, ...] = ()
