@@ -47,6 +47,17 @@ _CHARTS_WITHOUT_GROUND = """<style>
 .js-plotly-plot .main-svg { background: none !important; }
 </style>"""
 
+# A font that charts are the first to use comes when they are drawn, and Plotly draws all of them
+# once more. Here it is asked for with the page's heading.
+_FONT_OF_CHARTS = """<style>
+[data-testid="stApp"]::before {
+  content: "0";
+  font-family: "Source Code Pro";
+  position: absolute;
+  visibility: hidden;
+}
+</style>"""
+
 
 @st.cache_resource(show_spinner=False)
 def settle_memory() -> None:
@@ -152,7 +163,13 @@ def _prepare_page(title: str) -> None:
     _guard_cold_link(title)
     # Going back, a browser can bring along what the page before put in the address.
     set_query(**{name: None for name, pages in _ON_PAGES.items() if title not in pages})
-    st.html(_PRIMARY_TEXT + _NAVIGATION_RING + _CHOICES_THAT_WRAP + _CHARTS_WITHOUT_GROUND)
+    st.html(
+        _PRIMARY_TEXT
+        + _NAVIGATION_RING
+        + _CHOICES_THAT_WRAP
+        + _CHARTS_WITHOUT_GROUND
+        + _FONT_OF_CHARTS
+    )
 
 
 def _guard_cold_link(title: str) -> None:

@@ -1,4 +1,4 @@
-"""The first visitor of a server may open any page by its address."""
+"""The first visitor of a server may open any page by its address, and a page comes in order."""
 
 from __future__ import annotations
 
@@ -6,6 +6,7 @@ import pytest
 from playwright.sync_api import Page, expect
 
 from tests.browser.helpers import assert_no_traceback, open_page
+from ui.chart_style import MONO
 
 pytestmark = pytest.mark.browser
 
@@ -25,3 +26,14 @@ def test_an_unknown_run_is_said_and_the_sample_shown(page: Page, app_url: str) -
     expect(page.get_by_role("alert")).to_contain_text("The sample run is shown instead.")
     expect(page.get_by_role("button", name="Run: Python’s language reference")).to_be_visible()
     assert_no_traceback(page)
+
+
+def test_the_font_of_charts_does_not_wait_for_them(page: Page, app_url: str) -> None:
+    page.route("**/PlotlyChart*.js", lambda route: None)  # which is not answered
+    page.goto(f"{app_url}/pair_frequencies")
+    page.wait_for_function(
+        """(fonts) => [...document.fonts].some(
+            (font) => fonts.includes(font.family) && font.status === "loaded")""",
+        arg=MONO,
+    )
+    expect(page.locator(".js-plotly-plot")).to_have_count(0)
