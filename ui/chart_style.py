@@ -130,20 +130,29 @@ def template(theme: Theme) -> go.layout.Template:
 def empty_figure(
     theme: Theme, *, height: int, left: int = 48, right: int = 16, top: int = 28, bottom: int = 44
 ) -> go.Figure:
-    figure = go.Figure()
-    figure.update_layout(
-        template=template(theme),
-        height=height,
-        margin={"l": left, "r": right, "t": top, "b": bottom},
+    # Given as it is built, the template is taken apart and copied once, and not three times.
+    return go.Figure(
+        layout={
+            "template": template(theme),
+            "height": height,
+            "margin": {"l": left, "r": right, "t": top, "b": bottom},
+        }
     )
-    return figure
+
+
+def set_axis(figure: go.Figure, axis: Literal["x", "y"], **properties: Any) -> None:
+    """Adds to what is known of an axis: `update_xaxes` takes ten times as long over it, 3 ms."""
+    name = f"{axis}axis"
+    figure.layout[name] = {**figure.layout[name].to_plotly_json(), **properties}
 
 
 def merges_axis(figure: go.Figure, n_merges: int, *, first: int = 0, most: int = 4) -> None:
     """The horizontal axis in merges done, from `first` to `n_merges`, both of them labelled; no
     more than `most` round numbers stand between."""
     ticks = round_ticks(n_merges, most, first=first)
-    figure.update_xaxes(
+    set_axis(
+        figure,
+        "x",
         range=[first, max(n_merges, first + 1)],
         tickvals=ticks,
         ticktext=[f"{tick:,}" for tick in ticks],
@@ -174,7 +183,9 @@ def tokens_axis(figure: go.Figure, highest: int) -> None:
     unit, sign = (1, "") if highest < 10_000 else (1_000, "k")
     if highest >= 1_000_000:
         unit, sign = 1_000_000, "M"
-    figure.update_yaxes(
+    set_axis(
+        figure,
+        "y",
         range=[0, highest * 1.04],
         tickvals=list(ticks),
         ticktext=[f"{tick / unit:,g}{sign if tick else ''}" for tick in ticks],
@@ -191,8 +202,9 @@ def powers_of_ten(
         k * 10**decade for decade in range(decades) for k in within if k * 10**decade <= highest
     ]
     end = math.log10(max(highest, 2)) * 1.05
-    update = figure.update_xaxes if axis == "x" else figure.update_yaxes
-    update(
+    set_axis(
+        figure,
+        axis,
         type="log",
         range=[end, -0.04 * end] if first_on_top else [0, end],
         tickvals=ticks,

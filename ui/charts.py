@@ -18,6 +18,7 @@ from ui.chart_style import (
     merges_axis,
     name_value_axis,
     powers_of_ten,
+    set_axis,
     tokens_axis,
 )
 
@@ -63,13 +64,13 @@ def bytes_per_token_curves(
     for name, values, colour, _ in curves:
         ends.append((name, float(values[-1]), colour))
     low, high = _range_of(training, held_out)
-    figure.update_yaxes(range=[low, high], nticks=6)
+    set_axis(figure, "y", range=[low, high], nticks=6)
     merges_axis(figure, int(steps[-1]))
     pixels = (height - 72) / (high - low)
     label_ends(figure, x=int(steps[-1]), ends=ends, pixels_per_unit=pixels)
     name_value_axis(figure, "bytes per token", theme)
     mark_step(figure, marked, theme)
-    figure.update_layout(hovermode="x")
+    figure.layout.hovermode = "x"
     return figure
 
 

@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 
 from ui import charts
-from ui.chart_style import PALETTES, Theme, round_ticks
+from ui.chart_style import PALETTES, Theme, empty_figure, round_ticks, set_axis
 
 THEMES: tuple[Theme, ...] = ("light", "dark")
 STEPS = np.array([0, 1, 2, 5, 10, 40], dtype=np.int64)
@@ -138,6 +138,14 @@ def test_ticks_of_a_part_of_a_run_begin_and_end_with_it(first, last):
     assert (ticks[0], ticks[-1]) == (first, last)
     assert len(ticks) <= 6
     assert ticks == sorted(set(ticks))
+
+
+def test_what_is_set_of_an_axis_is_added_to_what_is_known_of_it():
+    figure: Any = empty_figure("light", height=100)
+    set_axis(figure, "y", nticks=6, range=[0, 1])
+    set_axis(figure, "y", range=[0, 2])
+    assert figure.layout.yaxis.to_plotly_json() == {"nticks": 6, "range": [0, 2]}
+    assert figure.layout.xaxis.to_plotly_json() == {}
 
 
 @both_themes

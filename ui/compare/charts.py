@@ -20,6 +20,7 @@ from ui.chart_style import (
     name_base_axis,
     name_value_axis,
     powers_of_ten,
+    set_axis,
     start_of,
 )
 
@@ -63,8 +64,10 @@ def kind_bars(
             hovertemplate=f"{escaped(name)}: %{{x:,}} tokens<extra></extra>",
         )
     highest = max((count for _, counts in series for count in counts), default=1)
-    figure.update_xaxes(visible=False, range=[0, highest or 1])
-    figure.update_yaxes(
+    set_axis(figure, "x", visible=False, range=[0, highest or 1])
+    set_axis(
+        figure,
+        "y",
         range=[len(kinds) - 0.5, -0.5],
         showgrid=False,
         tickvals=list(range(len(kinds))),
@@ -121,9 +124,11 @@ def language_dots(
         _factor_axis(figure, values)
         figure.add_vline(x=1, line={"color": colours.text, "width": 1.5}, layer="below")
     else:
-        figure.update_xaxes(range=[0, max(values, default=1) * 1.04])
-    figure.update_xaxes(showgrid=True)
-    figure.update_yaxes(
+        set_axis(figure, "x", range=[0, max(values, default=1) * 1.04])
+    set_axis(figure, "x", showgrid=True)
+    set_axis(
+        figure,
+        "y",
         range=[n - 0.5, -0.5],
         showgrid=False,
         tickvals=list(range(n)),
@@ -195,7 +200,9 @@ def _factor_axis(figure: go.Figure, values: Sequence[float]) -> None:
     # Powers of 4 where there are many, and 1 among them in any case.
     pitch = 1 if high - low <= _MOST_FACTORS else 2
     powers = range(low - low % pitch, high + 1, pitch)
-    figure.update_xaxes(
+    set_axis(
+        figure,
+        "x",
         type="log",
         range=[math.log10(2.0 ** powers[0]) - 0.02, math.log10(2.0**high) + 0.02],
         tickvals=[2.0**power for power in powers],

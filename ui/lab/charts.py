@@ -15,6 +15,7 @@ from ui.chart_style import (
     escaped,
     name_base_axis,
     name_value_axis,
+    set_axis,
 )
 
 _ROW = 34
@@ -70,14 +71,18 @@ def speed_dots(
         hovertemplate="%{customdata}: %{x:.3g} MB/s<extra></extra>",
     )
     ticks = _powers(low, high)
-    figure.update_xaxes(
+    set_axis(
+        figure,
+        "x",
         type="log",
         range=[math.log10(low), math.log10(high) + 0.1],
         showgrid=True,
         tickvals=ticks,
         ticktext=[f"{tick:,g}" for tick in ticks],
     )
-    figure.update_yaxes(
+    set_axis(
+        figure,
+        "y",
         range=[n - 0.5, -0.5],
         showgrid=False,
         tickvals=list(range(n)),
@@ -123,7 +128,9 @@ def growth_curves(
     low_y, high_y = 10 ** math.floor(math.log10(min(times))), max(times)
     ticks_x = _powers(low_x, max(high_x, 10 * low_x))
     ticks_y = _powers(low_y, max(high_y, 10 * low_y))
-    figure.update_xaxes(
+    set_axis(
+        figure,
+        "x",
         type="log",
         # A single size has no decade of its own: it is shown in the one that it falls in.
         range=[math.log10(min(sizes)) - 0.08, math.log10(high_x) + 0.08]
@@ -132,7 +139,9 @@ def growth_curves(
         tickvals=ticks_x,
         ticktext=[size_text(tick) for tick in ticks_x],
     )
-    figure.update_yaxes(
+    set_axis(
+        figure,
+        "y",
         type="log",
         range=[math.log10(low_y), max(math.log10(high_y) + 0.15, math.log10(low_y) + 1)],
         tickvals=ticks_y,

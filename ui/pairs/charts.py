@@ -23,6 +23,7 @@ from ui.chart_style import (
     name_base_axis,
     name_value_axis,
     powers_of_ten,
+    set_axis,
     start_of,
     tokens_axis,
 )
@@ -74,8 +75,10 @@ def top_pair_bars(
         selected={"marker": {"opacity": 1}},
         unselected={"marker": {"opacity": 1}},
     )
-    figure.update_xaxes(visible=False, range=[0, max(counts, default=1)])
-    figure.update_yaxes(
+    set_axis(figure, "x", visible=False, range=[0, max(counts, default=1)])
+    set_axis(
+        figure,
+        "y",
         range=[n - 0.5, -0.5],
         showgrid=False,
         tickvals=list(range(n)),
@@ -129,7 +132,9 @@ def pair_heat_map(
         hovertemplate="%{customdata}<extra></extra>",
     )
     font = {"family": MONO, "size": 14, "color": colours.text}
-    figure.update_xaxes(
+    set_axis(
+        figure,
+        "x",
         side="top",
         tickvals=list(range(len(right))),
         ticktext=[start_of(label, _LONGEST_SYMBOL) for label in right],
@@ -137,7 +142,9 @@ def pair_heat_map(
         tickangle=-90 if upright else 0,
         range=[-0.5, len(right) - 0.5],
     )
-    figure.update_yaxes(
+    set_axis(
+        figure,
+        "y",
         range=[len(left) - 0.5, -0.5],
         showgrid=False,
         tickvals=list(range(len(left))),

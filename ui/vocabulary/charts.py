@@ -6,7 +6,7 @@ import numpy as np
 import plotly.graph_objects as go
 from numpy.typing import NDArray
 
-from ui.chart_style import PALETTES, Theme, empty_figure, name_base_axis, name_value_axis
+from ui.chart_style import PALETTES, Theme, empty_figure, name_base_axis, name_value_axis, set_axis
 
 LONGEST_BAR = 24
 """Longer tokens share the last bar."""
@@ -61,13 +61,15 @@ def length_bars(
         )
     every = max(1, n_bars // 8)
     shown = [1, *(n for n in range(every, n_bars, every) if 1 < n <= n_bars - every), n_bars]
-    figure.update_xaxes(
+    set_axis(
+        figure,
+        "x",
         range=[0.4, n_bars + 0.6],
         tickvals=shown,
         ticktext=[names[n - 1] for n in shown],
         tickangle=0,
     )
-    figure.update_yaxes(tickformat=",", nticks=5, rangemode="tozero")
+    set_axis(figure, "y", tickformat=",", nticks=5, rangemode="tozero")
     figure.update_layout(
         barmode="stack",
         bargap=0.2,
