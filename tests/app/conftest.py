@@ -10,6 +10,7 @@ import pytest
 from streamlit.components.v2 import manifest_scanner
 from streamlit.runtime.scriptrunner.script_cache import ScriptCache
 from streamlit.testing.v1 import AppTest, app_test, local_script_runner
+from streamlit.testing.v1.local_script_runner import LocalScriptRunner
 
 from bpe_core.tokenizer import Tokenizer
 from bpe_core.vocabulary.reachability import Reachability, find_unreachable
@@ -64,6 +65,21 @@ def compile_scripts_once() -> Iterator[None]:
     with pytest.MonkeyPatch.context() as patch:
         for module in (app_test, local_script_runner):
             patch.setattr(module, "ScriptCache", lambda: of_all)
+        yield
+
+
+@pytest.fixture(scope="session", autouse=True)
+def sleep_while_scripts_run() -> Iterator[None]:
+    """AppTest looks a thousand times a second whether a script has ended, which holds it up."""
+    look = local_script_runner.require_widgets_deltas
+
+    def wait(runner: LocalScriptRunner, timeout: float) -> None:
+        if runner._script_thread is not None:
+            runner._script_thread.join(timeout)
+        look(runner, timeout)
+
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(local_script_runner, "require_widgets_deltas", wait)
         yield
 
 
