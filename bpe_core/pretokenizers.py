@@ -16,6 +16,7 @@ import re
 import warnings
 from collections.abc import Iterable
 from functools import lru_cache
+from threading import Lock
 from typing import Final, NamedTuple
 
 import regex
@@ -66,6 +67,13 @@ _MAX_REPEATS_TOGETHER: Final = 100_000
 # uses up this time too, so it is twice what a pattern is meant to have.
 _SECONDS: Final = 4.0
 _SECONDS_PER_CHARACTER: Final = 4e-6
+
+MATCH_FAILURES: Final = (MemoryError, RecursionError, regex.error)
+"""What the regex package raises where it gives up on a text; see `failed_match`."""
+
+# To silence warnings is to set what the whole process is warned of, and to set it back: two threads
+# that do so at once can leave it silenced.
+_SILENCE: Final = Lock()
 
 _REPRESENTATIVES: Final = {
     "upper": "É",
@@ -173,7 +181,8 @@ class Pretokenizer:
     def spans(self, text: str) -> list[tuple[int, int]]:
         """Return the half-open character spans of the pre-tokens, in order.
 
-        Raises PatternTimeoutError where a custom pattern takes too long on the text.
+        Raises PatternTimeoutError where a custom pattern takes too long on the text, PatternError
+        where the engine gives up.
 
         >>> get_pretokenizer("whitespace").spans("to  be")
         [(0, 2), (4, 6)]
@@ -206,6 +215,8 @@ class Pretokenizer:
                 f"which is shared with all that runs at once. Nested repeats such as (a+)+ try "
                 f"every way to divide a run: write one repeat, or make it possessive (a++)."
             ) from None
+        except MATCH_FAILURES as error:
+            raise failed_match(pattern.pattern, error) from None
 
     def __repr__(self) -> str:
         return f"Pretokenizer({self._name!r})"
@@ -246,7 +257,7 @@ def compile_pattern(pattern: str, *, remedy: str) -> regex.Pattern[str]:
         )
     _refuse_what_takes_all_memory(pattern)
     try:
-        with warnings.catch_warnings():
+        with _SILENCE, warnings.catch_warnings():
             # The engine warns of what a later version of it may read otherwise; this one is pinned.
             warnings.simplefilter("ignore")
             return regex.compile(pattern)
@@ -260,6 +271,19 @@ def compile_pattern(pattern: str, *, remedy: str) -> regex.Pattern[str]:
             f"The pattern {_shortened(pattern)} cannot be compiled ({type(error).__name__}). "
             f"Use smaller repeat counts and less nesting."
         ) from None
+
+
+def failed_match(pattern: str, error: Exception) -> PatternError:
+    """Say of one of `MATCH_FAILURES` what to do about it.
+
+    >>> str(failed_match("(?<=b{e<=1}|a)*", MemoryError()))[:66]
+    "The pattern '(?<=b{e<=1}|a)*' compiles, but no text can be matched"
+    """
+    return PatternError(
+        f"The pattern {_shortened(pattern)} compiles, but no text can be matched with it "
+        f"({type(error).__name__} of the regular expression engine). Write it without fuzzy "
+        f"matches such as {{e<=1}}, and without repeats of what looks ahead or behind."
+    )
 
 
 def _refuse_what_takes_all_memory(pattern: str) -> None:

@@ -13,7 +13,7 @@ import regex
 from numpy.typing import NDArray
 
 from bpe_core.errors import PatternTimeoutError, SearchError
-from bpe_core.pretokenizers import compile_pattern
+from bpe_core.pretokenizers import MATCH_FAILURES, compile_pattern, failed_match
 from bpe_core.tokenizer import Tokenizer
 from bpe_core.types import read_only
 from bpe_core.unicode.kinds import script_of
@@ -146,7 +146,7 @@ class Vocabulary:
         """Return the rows of the tokens that a query asks for, in its order: int64[n_found].
 
         Raises `SearchError` for what is not hex, `PatternError` for a regular expression that does
-        not compile, and `PatternTimeoutError` for one that takes over a second.
+        not compile or match, and `PatternTimeoutError` for one that takes over a second.
         """
         fits = self._filtered(query)
         if query.text:
@@ -237,6 +237,8 @@ class Vocabulary:
                 f"{done:,} of {len(rows):,} tokens. Make it simpler: one repeat in place of "
                 f"nested ones such as (a+)+, or filter first."
             ) from None
+        except MATCH_FAILURES as error:
+            raise failed_match(pattern, error) from None
         return found
 
 

@@ -5,10 +5,14 @@ from __future__ import annotations
 import unicodedata
 from collections import Counter
 from collections.abc import Mapping
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import suppress
 from functools import cache
 from itertools import groupby
+from threading import Barrier, BrokenBarrierError
 
 import pytest
+import regex
 import tiktoken
 from hypothesis import given
 from tokenizers import Regex
@@ -222,6 +226,27 @@ def test_a_runaway_pattern_is_stopped_with_advice() -> None:
 def test_an_invalid_pattern_says_what_is_wrong(pattern: str, message: str) -> None:
     with pytest.raises(PatternError, match=message):
         get_pretokenizer(f"regex:{pattern}")
+
+
+def test_a_pattern_that_the_engine_gives_up_on_is_said() -> None:
+    with pytest.raises(PatternError, match=r"compiles, but no text .* \(MemoryError"):
+        get_pretokenizer("regex:(?<=b{e<=1}|a)*").spans("aab")
+
+
+def test_one_thread_at_a_time_silences_the_warnings_of_all(monkeypatch: pytest.MonkeyPatch) -> None:
+    both = Barrier(2)
+    met: list[int] = []
+    compiled = regex.compile
+
+    def compiled_together(pattern: str) -> regex.Pattern[str]:
+        with suppress(BrokenBarrierError):  # one waits in vain, the other for this one to be done
+            met.append(both.wait(timeout=0.1))
+        return compiled(pattern)
+
+    monkeypatch.setattr(regex, "compile", compiled_together)
+    with ThreadPoolExecutor(2) as threads:
+        assert len(list(threads.map(Pretokenizer, ["regex:a", "regex:b"]))) == 2
+    assert met == []
 
 
 @pytest.mark.parametrize("pattern", [r"\(?R\)", r"\{9999\}", "[[a]"])

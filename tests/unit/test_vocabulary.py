@@ -69,6 +69,7 @@ def test_a_byte_that_is_no_character_can_be_named_in_a_regular_expression() -> N
         (Query("abc", by="bytes"), SearchError, "is not bytes in hex"),
         (Query("a(", by="regex"), PatternError, "not a valid regular expression"),
         (Query("(?R)", by="regex"), PatternError, "calls itself"),
+        (Query("(?<=b{e<=1}|a)*", by="regex"), PatternError, "no text can be matched with it"),
         (Query("(.|..|...|....)+$(?<!.)", by="regex"), PatternTimeoutError, "of 50,257 tokens"),
     ],
 )
