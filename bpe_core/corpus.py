@@ -13,7 +13,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from bpe_core.checks import is_a, said, several
+from bpe_core.checks import is_a, is_whole, said, several
 from bpe_core.corpora.readers import Budget, Document, Source, read_source, size_of, table_columns
 from bpe_core.corpora.splitting import draw, line_blocks
 from bpe_core.errors import (
@@ -118,6 +118,7 @@ class Corpus:
         texts: tuple[str, ...] = tuple(several(documents, "documents", remedy, CorpusError))
         if names is None:
             names = [f"document {number}" for number in range(1, len(texts) + 1)]
+        names = several(names, "names", "give a list of str, one a document", ConfigError)
         if len(names) != len(texts):
             raise ConfigError(
                 f"{len(names)} names were given for {len(texts)} documents: give one a document."
@@ -143,13 +144,13 @@ class Corpus:
         for word, count in word_counts.items():
             if not word:
                 raise CorpusError("One of the words is empty: leave it out.")
-            if isinstance(count, bool) or not isinstance(count, int) or count < 1:  # pyright: ignore[reportUnnecessaryIsInstance]
+            if not is_whole(count) or count < 1:
                 raise CorpusError(
                     f"The word {word!r} has the count {count!r}: a count is a whole number from 1."
                 )
         if not word_counts:
             raise EmptyCorpusError("There are no words: give at least one, such as {'hug': 10}.")
-        return cls((), (), dict(word_counts))
+        return cls((), (), {word: int(count) for word, count in word_counts.items()})
 
     def split(self, held_out_share: float, seed: int = 0) -> tuple[Corpus, Corpus]:
         """Divide into what to train on and what to hold back, about `held_out_share` of the bytes.
@@ -161,7 +162,8 @@ class Corpus:
         A corpus too small to divide gives an empty held-out corpus (`n_bytes == 0`). The same seed
         gives the same parts.
 
-        Raises ConfigError for a share outside 0 <= share < 1.
+        Raises ConfigError for a share outside 0 <= share < 1, and for a seed that is no whole
+        number.
 
         >>> training, held_out = Corpus.from_text("a line\\n" * 100).split(0.08)
         >>> training.n_bytes, held_out.n_bytes
@@ -172,6 +174,8 @@ class Corpus:
                 f"The held-out share is {said(held_out_share)}: it must be at least 0 and less "
                 "than 1."
             )
+        if not is_whole(seed):
+            raise ConfigError(f"The seed is {said(seed)}: give a whole number.")
         room = int(held_out_share * self.n_bytes)
         if self.word_counts is not None:
             items = list(self.word_counts.items())

@@ -228,7 +228,9 @@ class Pretokenizer:
         return hash(self._name)
 
 
-@lru_cache(maxsize=64)
+_kept = lru_cache(maxsize=64)(Pretokenizer)
+
+
 def get_pretokenizer(name: str) -> Pretokenizer:
     """Return the pre-tokenizer of a name, or one that cuts by a pattern of your own.
 
@@ -238,7 +240,8 @@ def get_pretokenizer(name: str) -> Pretokenizer:
     >>> get_pretokenizer("regex:[0-9]").split("a1bc23")
     ['a', '1', 'bc', '2', '3']
     """
-    return Pretokenizer(name)
+    # What is no name may be nothing to keep by: a list has no hash.
+    return _kept(name) if is_a(name, str) else Pretokenizer(name)
 
 
 def compile_pattern(pattern: str, *, remedy: str) -> regex.Pattern[str]:

@@ -9,11 +9,11 @@ from typing import overload
 import numpy as np
 from numpy.typing import NDArray
 
-from bpe_core.checks import is_whole, said
+from bpe_core.checks import is_a, is_whole, said
 from bpe_core.corpus import Corpus
 from bpe_core.counting import count_pretokens
 from bpe_core.engine.compilation import use_kernels
-from bpe_core.errors import ConfigError
+from bpe_core.errors import ConfigError, CorpusError
 from bpe_core.layout import (
     NEVER,
     Layout,
@@ -166,11 +166,12 @@ class TrainingRun:
         ([[4]], [2])
         """
         self._check_step(stop)
-        if not 0 <= start <= stop or min(k, n_touched, n_changes) < 0:
+        numbers = start, k, n_touched, n_changes
+        if not all(map(is_whole, numbers)) or min(numbers) < 0 or start > stop:
             raise ConfigError(
-                f"Merges {start} to {stop} with {k} pairs, {n_touched} words and {n_changes} "
-                f"changes can't be traced: take 0 <= start <= stop <= {len(self.merges)}, "
-                "and no negative numbers."
+                f"Merges {start!r:.40} to {stop} with {k!r:.40} pairs, {n_touched!r:.40} words and "
+                f"{n_changes!r:.40} changes can't be traced: take "
+                f"0 <= start <= stop <= {len(self.merges)}, and whole numbers from 0."
             )
         return trace_merges(
             self.layout_at(start),
@@ -197,13 +198,18 @@ class TrainingRun:
         """int64[n_merges + 1]: how many tokens another corpus has after each number of merges.
 
         A symbol that the alphabet lacks counts as a token of its own, which never merges.
-        `should_stop` is asked now and then; where it comes to say True, there is no result.
+        `should_stop` is asked now and then; where it comes to say True, there is no result. Raises
+        `CorpusError` for what is no corpus.
 
         >>> from bpe_core.training import train
         >>> run = train(Corpus.from_word_counts({"hug": 1}), TrainingConfig(258, special_tokens=()))
         >>> run.tokens_after_on(Corpus.from_text("hug hugs")).tolist()
         [8, 6, 4]
         """
+        if not is_a(corpus, Corpus):
+            raise CorpusError(
+                f"The corpus is {said(corpus)}: make one with Corpus.from_text or read_corpus."
+            )
         ask = should_stop or _never
         tokenizer = self.tokenizer
         large = corpus.word_counts is None and use_kernels(corpus.n_bytes)

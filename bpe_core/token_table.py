@@ -220,7 +220,7 @@ class TokenTable:
 
     def _check_special_tokens(self) -> None:
         for token, id in self.special_tokens.items():
-            if not token or self.vocab.get(id) != _utf8(token):
+            if not is_a(token, str) or not token or self.vocab.get(id) != _utf8(token):
                 raise ConfigError(
                     f"The special token {token!r} has the id {id}, which the vocabulary gives to "
                     f"{self.vocab.get(id)!r}. A special token needs at least one character, and "

@@ -196,7 +196,8 @@ class Tokenizer:
                 f"{wanted}. Ask for a number from 0 to {len(table.triples):,}."
             )
         kept = table.triples[:n_merges]
-        gone = {made for _, _, made in table.triples[n_merges:]} - {made for _, _, made in kept}
+        gone = {made for _, _, made in table.triples[n_merges:]}
+        gone -= {made for _, _, made in kept} | set(table.special_tokens.values())
         return Tokenizer(
             vocab={id: token for id, token in table.vocab.items() if id not in gone},
             merges=kept,
@@ -235,13 +236,15 @@ class Tokenizer:
         A special token counts as one only where `allowed_special` names it, or is "all"; otherwise
         the text that spells it is ordinary text. Where the alphabet lacks a symbol, "strict" raises
         `UnknownSymbolError` and "skip" leaves it out; no merge reaches over the gap. Raises
-        `InvalidTextError` for a lone surrogate, and for what is no text.
+        `InvalidTextError` for a lone surrogate, and for what is no text, `TokenizationError` for
+        other `errors`.
 
         >>> from bpe_core.gpt2 import gpt2
         >>> gpt2().encode("Hi<|endoftext|>", allowed_special="all")
         [17250, 50256]
         """
         check_text(text)
+        _check_choice(errors, OnUnknown)
         encoder = self._kernels.worth(len(text))
         if encoder is not None:
             return encoder.to_list(self._encode_by_kernels(encoder, text, allowed_special))
@@ -276,6 +279,7 @@ class Tokenizer:
         )
         for text in listed:
             check_text(text)
+        _check_choice(errors, OnUnknown)
         encoder = self._kernels.worth(sum(map(len, listed)))
         if encoder is not None and not isinstance(allowed_special, str) and not allowed_special:
             ids, ends = encoder.encode_batch(listed)
@@ -293,6 +297,7 @@ class Tokenizer:
         array([ 464, 2068], dtype=int32)
         """
         check_text(text)
+        _check_choice(errors, OnUnknown)
         encoder = self._kernels.worth(len(text))
         if encoder is None:
             return np.array(self.encode(text, allowed_special, errors), dtype=np.int32)
@@ -328,6 +333,7 @@ class Tokenizer:
         [[b'T', b'he'], [b'The']]
         """
         check_text(text)
+        _check_choice(errors, OnUnknown)
         explained: list[Explanation] = []
         for start, end in self._pretokenizer.spans(text):
             for explanation in self._explained(text[start:end], start):
@@ -379,10 +385,7 @@ class Tokenizer:
         >>> gpt2().decode([464, 2068, 7586, 21831])
         'The quick brown fox'
         """
-        if errors not in get_args(OnInvalid):
-            raise TokenizationError(
-                f"errors is {said(errors)}: use {' or '.join(map(repr, get_args(OnInvalid)))}."
-            )
+        _check_choice(errors, OnInvalid)
         data = self._decoded(ids)
         try:
             return str(data, "utf-8", errors)
@@ -424,10 +427,14 @@ class Tokenizer:
             ) from None
         except KeyError:
             place = next(i for i, id in enumerate(listed) if id not in vocab)
+            there_are = (
+                f"The {len(vocab):,} ids of this tokenizer run from {min(vocab)} to {max(vocab)}."
+                if vocab
+                else "This tokenizer has no tokens at all."
+            )
             raise InvalidTokenIdError(
                 f"There is no token with id {listed[place]} (number {place + 1:,} of "
-                f"{len(listed):,} ids). The {len(vocab):,} ids of this tokenizer run from "
-                f"{min(vocab)} to {max(vocab)}."
+                f"{len(listed):,} ids). {there_are}"
             ) from None
 
     def _encode_by_kernels(
@@ -512,3 +519,9 @@ class Tokenizer:
             f"<Tokenizer of {self.vocab_size:,} tokens, {len(self._table.triples):,} merges, "
             f"{self.base}, pre-tokenizer {self._pretokenizer.name!r}>"
         )
+
+
+def _check_choice(errors: object, choices: object) -> None:
+    known = get_args(choices)
+    if errors not in known:
+        raise TokenizationError(f"errors is {said(errors)}: use {' or '.join(map(repr, known))}.")

@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Literal, NamedTuple, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
+
+from bpe_core.checks import is_a, is_whole
 
 Base = Literal["bytes", "characters"]
 Alphabet = Literal["full", "seen"]
@@ -173,6 +176,16 @@ class TrainingConfig:
     min_frequency: int = 0
     tie_break: TieBreak = "smallest-pair"
     max_token_bytes: int | None = None
+
+    def __post_init__(self) -> None:
+        # A generator is used up by who looks at it first, and NumPy's numbers are not JSON's.
+        # What is of no use at all is left for `train` to refuse.
+        if is_a(self.special_tokens, Iterable) and not is_a(self.special_tokens, str):
+            object.__setattr__(self, "special_tokens", tuple(self.special_tokens))
+        for name in ("vocab_size", "min_frequency", "max_token_bytes"):
+            number = getattr(self, name)
+            if is_whole(number):
+                object.__setattr__(self, name, int(number))
 
 
 @dataclass(frozen=True, slots=True)

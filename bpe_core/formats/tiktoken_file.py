@@ -11,6 +11,7 @@ from base64 import b64decode, b64encode
 from collections.abc import Mapping
 from typing import Final
 
+from bpe_core.checks import is_a, said
 from bpe_core.encoding import merge_by_heap
 from bpe_core.errors import ConfigError, FormatError
 from bpe_core.pretokenizers import get_pretokenizer
@@ -117,13 +118,18 @@ def tokenizer_of_ranks(
 ) -> Tokenizer:
     """Build the tokenizer that encodes as tiktoken does with these ranks; raises `FormatError`.
 
-    Raises `ConfigError` for a pre-tokenizer that there isn't.
+    Raises `ConfigError` for a pre-tokenizer that there isn't, and for special tokens that are none.
 
     >>> tokenizer_of_ranks(
     ...     {b"a": 0, b"b": 1, b"ab": 2}, pretokenizer="none", special_tokens={}
     ... ).encode("abb")
     [2, 1]
     """
+    if not is_a(special_tokens, Mapping) or not all(is_a(text, str) for text in special_tokens):
+        raise ConfigError(
+            f"special_tokens is {said(special_tokens)}: give a dict from texts to ids, such as "
+            "{'<|endoftext|>': 50256}."
+        )
     vocab = {id: token for token, id in ranks.items()}
     if len(vocab) < len(ranks):
         raise FormatError("Two tokens have the same rank. Each token needs its own.")

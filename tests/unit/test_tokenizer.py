@@ -298,6 +298,18 @@ def test_truncating_keeps_a_token_that_an_earlier_merge_makes_too() -> None:
     assert 5 not in tokenizer.truncated(2).vocab
 
 
+def test_truncating_keeps_a_special_token_that_a_merge_makes_too() -> None:
+    tokenizer = Tokenizer(
+        vocab={0: b"a", 1: b"b", 2: b"ab", 3: b"aba"},
+        merges=[(0, 1, 2), (2, 0, 3)],
+        pretokenizer="none",
+        special_tokens={"ab": 2},
+    )
+    shorter = tokenizer.truncated(0)
+    assert shorter.encode("aba") == [0, 1, 0]
+    assert shorter.encode("aba", allowed_special="all") == [2, 0]
+
+
 def test_what_it_gives_out_cannot_be_changed() -> None:
     tokenizer = hug_tokenizer()
     for mapping in (tokenizer.vocab, tokenizer.special_tokens, tokenizer.base_ids):

@@ -10,6 +10,7 @@ import numpy as np
 import pytest
 
 import bpe_core as bpe
+from bpe_core.formats import loads
 
 gpt2 = bpe.gpt2()
 some_text = bpe.Corpus.from_text("hug hugs")
@@ -25,6 +26,10 @@ def trained(**wrong: Any) -> bpe.TrainingRun:
     return bpe.train(some_text, bpe.TrainingConfig(**wrong))
 
 
+def loaded(**wrong: Any) -> bpe.Tokenizer:
+    return loads({"mine.tiktoken": b"YQ== 0"}, pretokenizer="none", **wrong)
+
+
 REFUSED: dict[str, tuple[Callable[[Any], object], Any, str]] = {
     "nested ids": (gpt2.decode, [[1, 2], [3]], "Number 1 of 2 ids is of type list"),
     "many nested ids": (gpt2.decode, [[1, 2]] * 3_000, "Number 1 of 3,000 ids"),
@@ -38,6 +43,15 @@ REFUSED: dict[str, tuple[Callable[[Any], object], Any, str]] = {
     "one id": (gpt2.decode, 5, r"ids is 5 \(int\): give a list"),
     "ids that are a text": (gpt2.decode, "abc", r"'abc' \(str\)"),
     "how to decode": (lambda given: gpt2.decode([464], errors=given), "ignore", "use 'replace' or"),
+    "no ids of none": (tokenizer(vocab={}, merges=[]).decode, [1], "no tokens at all"),
+    "what to do with the unknown": (
+        lambda given: gpt2.encode("a", errors=given),
+        "replace",
+        r"errors is 'replace' \(str\): use 'strict' or 'skip'",
+    ),
+    "the same in a batch": (lambda given: gpt2.encode_batch(["a"], errors=given), [], "of type li"),
+    "the same in an array": (lambda given: gpt2.encode_to_numpy("a", errors=given), None, "None"),
+    "the same explained": (lambda given: gpt2.explain("a", errors=given), "ignore", "'ignore'"),
     "bytes to encode": (gpt2.encode, b"abc", r"b'abc' \(bytes\): give a str, and decode"),
     "nothing to encode": (gpt2.encode_to_numpy, None, "The text is None"),
     "nothing to cut": (gpt2.segments, None, "The text is None"),
@@ -57,6 +71,7 @@ REFUSED: dict[str, tuple[Callable[[Any], object], Any, str]] = {
     "a pre-tokenizer": (lambda given: tokenizer(pretokenizer=given), gpt2.pretokenizer, "its name"),
     "a base": (lambda given: tokenizer(base=given), "bits", "use 'bytes' or 'characters'"),
     "special ids": (lambda given: tokenizer(special_tokens=given), ["a"], "give a dict from texts"),
+    "special texts": (lambda given: tokenizer(special_tokens=given), {5: 0}, "special token 5 has"),
     "a marker": (lambda given: tokenizer(end_of_word=given), 5, r"marker, is 5 \(int\)"),
     "counts": (lambda given: tokenizer(counts=given), 5, "give one int a merge"),
     "one tokenizer to compare": (lambda given: bpe.compare("a", given), gpt2, "even of one"),
@@ -66,6 +81,8 @@ REFUSED: dict[str, tuple[Callable[[Any], object], Any, str]] = {
     "a path to save to": (lambda given: bpe.save(gpt2, given), None, "The path is None"),
     "what to save": (lambda given: bpe.save(given, "x"), "gpt2", r"'gpt2' \(str\): give a Tok"),
     "a path to load": (bpe.load, 5, r"The path is 5 \(int\)"),
+    "special tokens to load": (lambda given: loaded(special_tokens=given), ["a"], "give a dict"),
+    "special texts to load": (lambda given: loaded(special_tokens=given), {5: 7}, "give a dict"),
     "an empty path to load": (bpe.load, "", "The path is empty"),
     "a path that no file has": (bpe.read_corpus, "\ud800", "a NUL or a lone surrogate"),
     "an empty path": (bpe.read_corpus, "", "The path is empty"),
@@ -74,15 +91,21 @@ REFUSED: dict[str, tuple[Callable[[Any], object], Any, str]] = {
     "a text": (bpe.Corpus.from_text, None, "text is None: give a str"),
     "one document": (bpe.Corpus.from_documents, "abc", "call from_text for one"),
     "a document": (bpe.Corpus.from_documents, ["a", 1], r"document 2 is 1 \(int\)"),
+    "names of documents": (lambda given: bpe.Corpus.from_documents(["a"], given), 5, "names is 5"),
+    "a seed": (lambda given: some_text.split(0.5, given), [], "The seed is of type list"),
     "word counts": (bpe.Corpus.from_word_counts, ["hug"], "are of type list: give a dict"),
     "a word": (bpe.Corpus.from_word_counts, {1: 2}, r"1 \(int\): give a str"),
     "a share": (some_text.split, "x", r"share is 'x' \(str\)"),
     "a corpus": (lambda given: bpe.train(given, bpe.TrainingConfig()), "hug", "make one with"),
     "a configuration": (lambda given: bpe.train(some_text, given), 300, "give a TrainingConfig"),
     "its pre-tokenizer": (lambda given: trained(pretokenizer=given), 5, "give its name"),
+    "a list for a name": (lambda given: trained(pretokenizer=given), ["gpt2"], "is of type list"),
     "its special tokens": (lambda given: trained(special_tokens=given), None, "use a tuple"),
     "its marker": (lambda given: trained(end_of_word=given), 5, r"marker is 5 \(int\)"),
     "a step": (run.pair_counts, 0.5, r"Step 0\.5 \(float\) is outside"),
+    "where a trace starts": (lambda given: run.trace(given, 2), "x", "Merges 'x' to 2 with 10"),
+    "how much is traced": (lambda given: run.trace(0, 2, k=given), 2.5, r"with 2\.5 pairs"),
+    "another corpus": (run.tokens_after_on, None, "The corpus is None: make one with"),
     "how many pairs": (lambda given: run.top_pairs(0, given), -1, "ask for a whole number from 0"),
     "a pre-tokenizer's name": (bpe.get_pretokenizer, None, "The pre-tokenizer is None"),
     "an encoding": (bpe.from_tiktoken, "gpt2", r"tiktoken\.get_encoding"),
@@ -118,3 +141,14 @@ def test_numbers_of_numpy_are_numbers() -> None:
     assert run.top_pairs(np.int32(1), np.int64(2)) == run.top_pairs(1, 2)  # type: ignore[arg-type]
     vocab = {np.int64(0): b"a", np.int64(1): b"aa"}
     assert tokenizer(vocab=vocab, merges=np.array([[0, 0, 1]])).encode("aaa") == [1, 0]
+    words = bpe.Corpus.from_word_counts({"hug": np.int64(3)})  # type: ignore[dict-item]
+    config = bpe.TrainingConfig(np.int32(258), special_tokens=())  # type: ignore[arg-type]
+    learned = bpe.train(words, config)
+    assert learned.config == bpe.TrainingConfig(258, special_tokens=())
+    assert isinstance(learned.config.vocab_size, int)
+
+
+def test_special_tokens_may_come_from_a_generator() -> None:
+    config = bpe.TrainingConfig(300, special_tokens=(f"<{name}>" for name in "ab"))  # type: ignore[arg-type]
+    assert set(bpe.train(some_text, config).tokenizer.special_tokens) == {"<a>", "<b>"}
+    assert hash(config) == hash(bpe.TrainingConfig(300, special_tokens=["<a>", "<b>"]))  # type: ignore[arg-type]
