@@ -14,8 +14,8 @@ from ui import frame, workspace
 from ui.components.live_text import live_text
 from ui.labels import plain_markdown
 from ui.own_reading import MOST_CHARACTERS
-from ui.store import DAYS_KEPT_UNOPENED
-from ui.upload_store import UploadNotKeptError, keep_text, load_text
+from ui.store import DAYS_KEPT_UNOPENED, NotKeptError
+from ui.upload_store import keep_text, load_text
 from ui.workspace import KeptText
 
 LONGEST_TEXT_IN_ADDRESS = 1_000
@@ -65,7 +65,7 @@ def _keep_for_address(text: str) -> None:
             # What came by a link may be open elsewhere too, and stays as it is there.
             before = kept.id if kept and kept.is_own else None
             text_id = keep_text(text[:MOST_CHARACTERS], instead_of=before)
-        except UploadNotKeptError as error:
+        except NotKeptError as error:
             leave_address()
             st.warning(f"{error} {NOT_KEPT}")
             return

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -17,7 +17,7 @@ from bpe_core.corpus import Corpus
 from bpe_core.errors import BpeError, FormatError
 from bpe_core.formats import run_archive
 from bpe_core.training import TrainingRun
-from ui.store import is_id, new_folder, new_id, store_folder, touch
+from ui.store import NotKeptError, is_id, kept_folder, new_folder, new_id, store_folder, touch
 from ui.training_text import TrainingText, read_training_text, write_training_text
 
 SAMPLE_RUN_ID = "sample"
@@ -44,6 +44,8 @@ class StoredRun:
     held_out_tokens_after: NDArray[np.int64] | None
     """int64[n_merges + 1]: the held-out text in tokens after each merge; None where it is empty,
     or where counting was cancelled."""
+    not_kept: str = ""
+    """Why it lies in memory alone, for its visitor; empty where it is stored."""
 
 
 def store_run(
@@ -57,11 +59,17 @@ def store_run(
     """Writes a run to the store, whole or not at all, and gives its new id.
 
     Of the text that it was trained on, `training`, the beginning is kept. Where `should_stop()`
-    comes to say True, the held-out text is stored without its tokens.
+    comes to say True, the held-out text is stored without its tokens. Where the store takes nothing
+    the run stays in memory, until the server ends or many others have been opened: nobody's
+    training is lost to a full disk.
     """
     run_id = new_id()
-    folder = store_folder() / run_id
-    write_run(folder, title, run, held_out, training=training, should_stop=should_stop)
+    made = StoredRun(run_id, title, run, held_out, _count_held_out(run, held_out, should_stop))
+    try:
+        with kept_folder(run_id) as folder:
+            _write(folder, made, training)
+    except NotKeptError as error:
+        _loaded(run_id, replace(made, not_kept=str(error)))
     return run_id
 
 
@@ -72,24 +80,11 @@ def write_run(
     held_out: Corpus,
     *,
     training: Corpus | None = None,
-    should_stop: Callable[[], bool] | None = None,
 ) -> None:
     """Writes a run as a new folder; the folder appears only when all of it is written."""
-    held_out_tokens = run.tokens_after_on(held_out, should_stop) if held_out.n_bytes else None
-    details = {
-        "title": title,
-        "documents": list(held_out.documents),
-        "names": list(held_out.names),
-        "word_counts": dict(held_out.word_counts) if held_out.word_counts is not None else None,
-    }
+    made = StoredRun(folder.name, title, run, held_out, _count_held_out(run, held_out, None))
     with new_folder(folder) as unfinished:
-        run_archive.save_run(run, unfinished / _RUN)
-        text = json.dumps(details, ensure_ascii=False)
-        (unfinished / _DETAILS).write_text(text, encoding="utf-8", newline="")
-        if training is not None:
-            write_training_text(unfinished, training)
-        if held_out_tokens is not None:
-            np.save(unfinished / _HELD_OUT_TOKENS, held_out_tokens, allow_pickle=False)
+        _write(unfinished, made, training)
 
 
 def note_opened(run_id: str) -> None:
@@ -98,12 +93,18 @@ def note_opened(run_id: str) -> None:
         touch(_folder_of(run_id))
 
 
-@st.cache_resource(max_entries=16, show_spinner=False)
 def load_run(run_id: str) -> StoredRun:
     """The run stored under an id; RunNotFoundError for one that is unknown or malformed.
 
     Raises FormatError where what is stored cannot be read.
     """
+    return _loaded(run_id, None)
+
+
+@st.cache_resource(max_entries=16, show_spinner=False)
+def _loaded(run_id: str, _made: StoredRun | None) -> StoredRun:
+    if _made is not None:
+        return _made
     folder = _folder_of(run_id)
     if not (folder / _RUN).is_file():
         raise RunNotFoundError(
@@ -131,6 +132,29 @@ def training_text(run_id: str) -> TrainingText | None:
     Raises what `load_run` raises, and FormatError where the text is damaged.
     """
     return read_training_text(_folder_of(run_id), load_run(run_id).run.corpus_sha256)
+
+
+def _count_held_out(
+    run: TrainingRun, held_out: Corpus, should_stop: Callable[[], bool] | None
+) -> NDArray[np.int64] | None:
+    return run.tokens_after_on(held_out, should_stop) if held_out.n_bytes else None
+
+
+def _write(folder: Path, made: StoredRun, training: Corpus | None) -> None:
+    run_archive.save_run(made.run, folder / _RUN)
+    words = made.held_out.word_counts
+    details = {
+        "title": made.title,
+        "documents": list(made.held_out.documents),
+        "names": list(made.held_out.names),
+        "word_counts": dict(words) if words is not None else None,
+    }
+    text = json.dumps(details, ensure_ascii=False)
+    (folder / _DETAILS).write_text(text, encoding="utf-8", newline="")
+    if training is not None:
+        write_training_text(folder, training)
+    if made.held_out_tokens_after is not None:
+        np.save(folder / _HELD_OUT_TOKENS, made.held_out_tokens_after, allow_pickle=False)
 
 
 def _held_out_tokens(path: Path) -> NDArray[np.int64] | None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 import os
 import re
 import secrets
@@ -11,14 +12,26 @@ import time
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
+from typing import Final
+
+from bpe_core.errors import BpeError
 
 _ROOT = Path(__file__).parent.parent
 _ID_PATTERN = re.compile(r"[0-9a-f]{32}")
 UPLOAD_PREFIX = "upload-"
 _UNFINISHED = ".unfinished-"
 DAYS_KEPT_UNOPENED = 90
+MOST_BYTES_KEPT: Final = 4_000_000_000
+"""Of all runs and uploads together: beyond it those that nobody opened for longest make room."""
+_DAYS_OPEN = 1
+"""What was made or opened so lately may still be open somewhere, and never makes room."""
 _DAYS_KEPT_UNFINISHED = 1
 _SECONDS_A_DAY = 86_400
+_log = logging.getLogger(__name__)
+
+
+class NotKeptError(BpeError):
+    """The store takes nothing now: its disk is full, or may not be written to."""
 
 
 def store_folder() -> Path:
@@ -50,6 +63,42 @@ def new_folder(folder: Path) -> Iterator[Path]:
         raise
 
 
+@contextmanager
+def kept_folder(name: str) -> Iterator[Path]:
+    """A place to write into, for which room is made; it stays under `name` where all ends well.
+
+    Raises NotKeptError.
+    """
+    with told_if_not_kept(), new_folder(store_folder() / name) as folder:
+        yield folder
+        make_room(_size_of(folder))
+
+
+@contextmanager
+def told_if_not_kept() -> Iterator[None]:
+    """Has what the system says against keeping something told as a NotKeptError."""
+    try:
+        yield
+    except OSError as error:
+        # Which folder is for the server, not for its visitors.
+        _log.error("%s takes nothing: %s", store_folder(), error.strerror)
+        raise NotKeptError(
+            "The server can keep nothing now: its disk is full, or may not be written to."
+        ) from error
+
+
+def make_room(n_bytes: int) -> None:
+    """Removes what nobody opened for longest until so much more may be kept.
+
+    Raises NotKeptError where all the rest was made or opened within a day.
+    """
+    if not sweep_store(n_bytes):
+        raise NotKeptError(
+            f"The server can keep nothing now: what was opened within a day takes all of the "
+            f"{MOST_BYTES_KEPT / 1e9:g} GB that it keeps. Try again later."
+        )
+
+
 def replace_file(file: Path, data: bytes) -> None:
     """Gives a file other contents; who reads it meanwhile gets all of the old or of the new."""
     handle, unfinished = tempfile.mkstemp(dir=file.parent)
@@ -69,23 +118,45 @@ def touch(folder: Path) -> None:
         os.utime(folder)
 
 
-def sweep_store() -> None:
+def sweep_store(n_bytes: int = 0) -> bool:
     """Removes what nobody opened for 90 days, and what a server that died left half written.
 
-    Whatever else lies in the store's folder stays.
+    Then, until there is room for so many bytes more, what nobody opened for longest. Says whether
+    there is; whatever else lies in the store's folder stays.
     """
+    room = MOST_BYTES_KEPT - n_bytes
+    kept: list[tuple[float, int, Path]] = []
+    for folder, most_days in _swept():
+        # Another server on this store may be removing it.
+        with suppress(OSError):
+            days = (time.time() - folder.lstat().st_mtime) / _SECONDS_A_DAY
+            if days > most_days:
+                shutil.rmtree(folder)
+            elif most_days == DAYS_KEPT_UNOPENED:
+                size = _size_of(folder)
+                kept.append((days, size, folder))
+                room -= size
+    for days, size, folder in sorted(kept, reverse=True):
+        if room >= 0 or days <= _DAYS_OPEN:
+            break
+        shutil.rmtree(folder, ignore_errors=True)
+        room += size
+    return room >= 0
+
+
+def _swept() -> Iterator[tuple[Path, int]]:
+    """What is removed from the store some day, and after how many days."""
     try:
         entries = list(store_folder().iterdir())
     except OSError:
         return
     for entry in entries:
         if is_id(entry.name.removeprefix(UPLOAD_PREFIX)):
-            days = DAYS_KEPT_UNOPENED
+            yield entry, DAYS_KEPT_UNOPENED
         elif entry.name.startswith(_UNFINISHED):
             # Not at once: another server may be writing it.
-            days = _DAYS_KEPT_UNFINISHED
-        else:
-            continue
-        with suppress(OSError):
-            if time.time() - entry.lstat().st_mtime > days * _SECONDS_A_DAY:
-                shutil.rmtree(entry)
+            yield entry, _DAYS_KEPT_UNFINISHED
+
+
+def _size_of(folder: Path) -> int:
+    return sum(file.stat().st_size for file in folder.iterdir())

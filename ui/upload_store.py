@@ -8,11 +8,9 @@ finished runs, and is read again by whoever has the id.
 from __future__ import annotations
 
 import json
-import shutil
-from collections.abc import Iterator, Mapping
-from contextlib import contextmanager, suppress
+from collections.abc import Mapping
 from pathlib import Path
-from typing import Any, Final, Literal
+from typing import Any, Literal
 
 import streamlit as st
 
@@ -21,10 +19,18 @@ from bpe_core.encoders import NamedEncoder
 from bpe_core.errors import BpeError, FormatError
 from bpe_core.formats.opening import open_encoder
 from bpe_core.languages import read_parallel
-from ui.store import UPLOAD_PREFIX, is_id, new_folder, new_id, replace_file, store_folder, touch
+from ui.store import (
+    UPLOAD_PREFIX,
+    is_id,
+    kept_folder,
+    make_room,
+    new_id,
+    replace_file,
+    store_folder,
+    told_if_not_kept,
+    touch,
+)
 
-MOST_BYTES_KEPT: Final = 4_000_000_000
-"""Of all uploads together: beyond it those that nobody opened for longest make room."""
 _DETAILS = "details.json"
 _TEXT = "text"
 _Kind = Literal["tokenizer", "sentences", "text"]
@@ -34,16 +40,12 @@ class UploadNotFoundError(BpeError):
     """No upload is kept under this id."""
 
 
-class UploadNotKeptError(BpeError):
-    """The store takes nothing now: its disk is full, or may not be written to."""
-
-
 def keep_tokenizer(
     files: Mapping[str, bytes], pretokenizer: str | None, opened: NamedEncoder
 ) -> str:
     """Keeps the files that were opened as a tokenizer; gives their new id.
 
-    Raises UploadNotKeptError.
+    Raises NotKeptError.
     """
     upload_id = _keep("tokenizer", files, pretokenizer)
     # Nobody has to read at once what was read just now.
@@ -64,7 +66,7 @@ def load_tokenizer(upload_id: str) -> NamedEncoder:
 def keep_sentences(files: Mapping[str, bytes]) -> str:
     """Keeps parallel sentences, and gives their new id.
 
-    Raises what `read_parallel` raises, and nothing is kept then; and UploadNotKeptError.
+    Raises what `read_parallel` raises, and nothing is kept then; and NotKeptError.
     """
     read_parallel(files)
     return _keep("sentences", files, None)
@@ -79,13 +81,14 @@ def load_sentences(upload_id: str) -> tuple[ParallelText, ...]:
 def keep_text(text: str, *, instead_of: str | None = None) -> str:
     """Keeps a text, and gives its id: a new one, or that of the text whose place it takes.
 
-    Raises UploadNotKeptError.
+    Raises NotKeptError.
     """
     data = text.encode("utf-8", "surrogatepass")
     if instead_of is None or not (folder := _folder_of(instead_of)).is_dir():
         return _keep("text", {_TEXT: data}, None)
-    with _told_if_not_kept():
-        _make_room(len(data))
+    with told_if_not_kept():
+        touch(folder)
+        make_room(len(data))
         replace_file(folder / "0", data)  # its only file, by number
     return instead_of
 
@@ -114,25 +117,13 @@ def _sentences(upload_id: str) -> tuple[ParallelText, ...]:
 def _keep(kind: _Kind, files: Mapping[str, bytes], pretokenizer: str | None) -> str:
     upload_id = new_id()
     details = {"kind": kind, "names": list(files), "pretokenizer": pretokenizer}
-    with _told_if_not_kept():
-        _make_room(sum(map(len, files.values())))
-        with new_folder(_folder_of(upload_id)) as folder:
-            text = json.dumps(details, ensure_ascii=True)
-            (folder / _DETAILS).write_text(text, encoding="ascii")
-            # By number: a visitor's name for a file never becomes a path.
-            for number, data in enumerate(files.values()):
-                (folder / str(number)).write_bytes(data)
+    with kept_folder(f"{UPLOAD_PREFIX}{upload_id}") as folder:
+        text = json.dumps(details, ensure_ascii=True)
+        (folder / _DETAILS).write_text(text, encoding="ascii")
+        # By number: a visitor's name for a file never becomes a path.
+        for number, data in enumerate(files.values()):
+            (folder / str(number)).write_bytes(data)
     return upload_id
-
-
-@contextmanager
-def _told_if_not_kept() -> Iterator[None]:
-    try:
-        yield
-    except OSError as error:
-        raise UploadNotKeptError(
-            "The server can keep nothing now: its disk is full, or may not be written to."
-        ) from error
 
 
 def _read(kind: _Kind, upload_id: str) -> tuple[dict[str, bytes], str | None]:
@@ -154,19 +145,3 @@ def _folder_of(upload_id: str) -> Path:
     if not is_id(upload_id):
         raise UploadNotFoundError("This address names nothing: its id is malformed.")
     return store_folder() / f"{UPLOAD_PREFIX}{upload_id}"
-
-
-def _make_room(n_bytes: int) -> None:
-    """Removes the uploads that nobody opened for longest until so much more may be kept."""
-    kept: list[tuple[float, int, Path]] = []
-    for folder in store_folder().glob(f"{UPLOAD_PREFIX}*"):
-        # Another server on this store may be removing it.
-        with suppress(OSError):
-            size = sum(file.stat().st_size for file in folder.iterdir())
-            kept.append((folder.stat().st_mtime, size, folder))
-    room = MOST_BYTES_KEPT - n_bytes - sum(size for _, size, _ in kept)
-    for _, size, folder in sorted(kept):
-        if room >= 0:
-            break
-        shutil.rmtree(folder, ignore_errors=True)
-        room += size

@@ -85,7 +85,7 @@ def test_the_picker_names_runs_that_it_does_not_read(
         ids.append(store_run(f"Hugs {n}", run, NOTHING))
         app.query_params["run"] = ids[-1]
         app.run()
-    run_store.load_run.clear()
+    run_store._loaded.clear()
     for run_id in ids[:-1]:
         (tmp_path / "runs" / run_id / "run.npz").unlink()
     app.run()

@@ -15,15 +15,17 @@ from bpe_core.corpus import Corpus
 from bpe_core.errors import FormatError
 from bpe_core.training import train
 from bpe_core.types import TrainingConfig
-from ui import results
+from ui import results, store
 from ui.run_store import (
     SAMPLE_RUN_ID,
     RunNotFoundError,
     load_run,
     note_opened,
     store_run,
+    training_text,
 )
-from ui.store import DAYS_KEPT_UNOPENED, sweep_store
+from ui.store import DAYS_KEPT_UNOPENED, NotKeptError, sweep_store
+from ui.upload_store import keep_text
 
 TEXT = "hug hugs pug pugs\n" * 40 + "naïve 日本 \U0001f9e9\n" * 20
 NOTHING = Corpus.from_text(TEXT).split(0.0)[1]
@@ -146,6 +148,39 @@ def test_old_runs_and_leftovers_are_swept_and_nothing_else(runs_folder: Path) ->
     sweep_store()
     left = {path.name for path in runs_folder.iterdir()}
     assert left == {opened, new, ".unfinished-new", "notes", "b" * 31, "c" * 33}
+
+
+def test_runs_and_uploads_unopened_for_longest_make_room_and_never_those_of_today(
+    runs_folder: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    run = train(Corpus.from_text(TEXT), TrainingConfig(vocab_size=258))
+    first, second = (store_run("Hugs", run, NOTHING) for _ in range(2))
+    upload = f"upload-{keep_text('long ' * 400)}"
+    for name, days in ((first, 4), (upload, 3), (second, 2)):
+        age(runs_folder / name, days=days)
+    # Room for two runs: the third takes that of the oldest run, and of an upload yet older.
+    one = sum(file.stat().st_size for file in (runs_folder / first).iterdir())
+    monkeypatch.setattr(store, "MOST_BYTES_KEPT", 2 * one)
+    third = store_run("Hugs", run, NOTHING)
+    assert {path.name for path in runs_folder.iterdir()} == {second, third}
+    note_opened(second)
+    with pytest.raises(NotKeptError, match="within a day"):
+        keep_text("long")
+    assert {path.name for path in runs_folder.iterdir()} == {second, third}
+
+
+def test_a_run_that_the_store_has_no_room_for_is_there_until_the_server_ends(
+    runs_folder: Path,
+) -> None:
+    runs_folder.write_text("a file where the folder should be")
+    training, held_out = Corpus.from_text(TEXT).split(0.2, seed=0)
+    run = train(training, TrainingConfig(vocab_size=258))
+    stored = load_run(store_run("Hugs", run, held_out, training=training))
+    assert stored.run is run
+    assert stored.held_out_tokens_after is not None
+    assert "disk is full" in stored.not_kept
+    assert training_text(stored.id) is None
+    note_opened(stored.id)
 
 
 def test_sweeping_a_store_that_is_not_there_does_nothing(runs_folder: Path) -> None:

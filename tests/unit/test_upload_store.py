@@ -13,10 +13,9 @@ from bpe_core.formats.opening import open_encoder
 from bpe_core.gpt2 import gpt2
 from tests.unit.test_run_store import age
 from ui import upload_store
-from ui.store import DAYS_KEPT_UNOPENED, sweep_store
+from ui.store import DAYS_KEPT_UNOPENED, NotKeptError, sweep_store
 from ui.upload_store import (
     UploadNotFoundError,
-    UploadNotKeptError,
     keep_sentences,
     keep_text,
     keep_tokenizer,
@@ -114,17 +113,7 @@ def test_what_nobody_opened_for_long_is_swept(store: Path) -> None:
     assert [path.name for path in store.iterdir()] == [f"upload-{opened}"]
 
 
-def test_those_unopened_for_longest_make_room(store: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    first, second = keep_sentences(TABLE), keep_sentences(TABLE)
-    age(store / f"upload-{first}", days=2)
-    age(store / f"upload-{second}", days=1)
-    one = sum(file.stat().st_size for file in (store / f"upload-{first}").iterdir())
-    monkeypatch.setattr(upload_store, "MOST_BYTES_KEPT", 2 * one)
-    third = keep_sentences(TABLE)
-    assert {path.name for path in store.iterdir()} == {f"upload-{second}", f"upload-{third}"}
-
-
 def test_a_store_that_takes_nothing_is_said(store: Path) -> None:
     store.write_text("a file where the folder should be")
-    with pytest.raises(UploadNotKeptError, match="full"):
+    with pytest.raises(NotKeptError, match="full"):
         keep_sentences(TABLE)

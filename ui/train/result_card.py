@@ -14,6 +14,11 @@ from ui.results import run_curves
 from ui.run_store import SAMPLE_RUN_ID, StoredRun
 from ui.stop_reasons import stop_sentence, times
 
+IN_MEMORY_ALONE = (
+    "The training is whole and this run is all there, but only until the server ends or many other "
+    "runs have been opened. Take the tokenizer home now."
+)
+
 # The link begins where the text above it does.
 _LINK_STYLE = """<style>
 .st-key-result_card [data-testid="stPageLink-NavLink"] { padding-inline: 0; margin-inline: 0; }
@@ -35,6 +40,8 @@ def show_result(stored: StoredRun, *, after_failure: bool = False) -> None:
             else:
                 st.badge("✓ finished", color="green")
         st.markdown(f"{plain_markdown(stored.title)}: {result_sentence(run)}")
+        if stored.not_kept:
+            st.warning(f"{stored.not_kept} {IN_MEMORY_ALONE}")
         _show_figures(stored)
         st.plotly_chart(
             charts.tokens_over_merges(run.tokens_after, theme=frame.theme_type()),
