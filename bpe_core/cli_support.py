@@ -222,7 +222,7 @@ def report_run(run: TrainingRun, held_out: Corpus | None) -> None:
     ]
     if n_tokens:
         said.append(f"{run.corpus_bytes / n_tokens:.2f} bytes per token")
-    if held_out is not None and held_out.n_bytes:
-        n_held_out = int(run.tokens_after_on(held_out)[-1])
+    n_held_out = int(run.tokens_after_on(held_out)[-1]) if held_out is not None else 0
+    if held_out is not None and n_held_out:  # of white space alone some pre-tokenizers keep nothing
         said.append(f"({held_out.n_bytes / n_held_out:.2f} on held-out text)")
     click.echo(" ".join(said), err=True)

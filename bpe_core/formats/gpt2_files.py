@@ -29,6 +29,12 @@ def write_gpt2_files(tokenizer: Tokenizer) -> dict[str, bytes]:
     'Ġ t'
     """
     ids, merges = printable_model(tokenizer)
+    missed = tokenizer.special_tokens.keys() - _special_by_look(ids, merges).keys()
+    if missed:
+        raise ConfigError(
+            f"The special token {min(missed)!r} looks like an ordinary token in GPT-2's files, "
+            f"which don't say which are special. Save this tokenizer as huggingface or native."
+        )
     lines = [_HEADER, *(" ".join(pair) for pair in merges), ""]
     return {VOCABULARY: json.dumps(ids).encode(), MERGES: "\n".join(lines).encode()}
 
@@ -117,13 +123,8 @@ def from_printable_model(
     ... ).encode(" a")
     [2]
     """
-    made = {left + right for left, right in merges}
     if special_tokens is None:
-        special_tokens = {
-            text: id
-            for text, id in ids.items()
-            if text not in made and not (len(text) == 1 and text in CHARACTER_TO_BYTE)
-        }
+        special_tokens = _special_by_look(ids, merges)
     for text, id in special_tokens.items():
         if ids.get(text, id) != id:
             raise FormatError(
@@ -158,3 +159,12 @@ def from_printable_model(
         )
     except ConfigError as error:
         raise FormatError(f"Vocabulary and merges contradict each other. {error}") from error
+
+
+def _special_by_look(ids: Mapping[str, int], merges: list[tuple[str, str]]) -> dict[str, int]:
+    made = {left + right for left, right in merges}
+    return {
+        text: id
+        for text, id in ids.items()
+        if text not in made and not (len(text) == 1 and text in CHARACTER_TO_BYTE)
+    }

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from base64 import b64decode, b64encode
 from collections.abc import Mapping
+from itertools import pairwise
 from typing import Final
 
 from bpe_core.checks import is_a, said
@@ -22,7 +23,10 @@ FILE_NAME: Final = "tokenizer.tiktoken"
 
 
 def write_tiktoken(tokenizer: Tokenizer) -> bytes:
-    """Return the file; raises `ConfigError` where tiktoken could not encode as the tokenizer does.
+    r"""Return the file; raises `ConfigError` where tiktoken could not encode as the tokenizer does.
+
+    tiktoken drops what stands between the matches of a pattern, and a custom pattern's tokenizer
+    makes pre-tokens of it: beside the file, give tiktoken `PATTERN|(?:(?!PATTERN)[\s\S])+`.
 
     >>> from bpe_core.gpt2 import gpt2
     >>> write_tiktoken(gpt2()).splitlines()[0]
@@ -52,6 +56,13 @@ def write_tiktoken(tokenizer: Tokenizer) -> bytes:
             "Two tokens have the same bytes, which tiktoken's format cannot hold. Save this "
             "tokenizer as native."
         )
+    names = sorted(tokenizer.special_tokens)
+    for name, longer in pairwise(names):
+        if longer.startswith(name):
+            raise ConfigError(
+                f"The special token {longer!r} begins with {name!r}, and which of them tiktoken "
+                f"finds is left to chance. Save this tokenizer as huggingface or native."
+            )
     merges = [(merge.left, merge.right, merge.id) for merge in tokenizer.merges]
     if recover_merges(ranks) != merges:
         raise ConfigError(

@@ -94,6 +94,17 @@ def test_train_reports_why_it_stopped_and_the_held_out_figure(tmp_path: Path) ->
     assert result.stdout == ""
 
 
+def test_held_out_text_without_a_token_has_no_figure(tmp_path: Path) -> None:
+    path = tmp_path / "blank.txt"
+    path.write_text("word " * 40 + "\n" * 300)
+    out = tmp_path / "mine.json"
+    choices = ("--pretokenizer", "whitespace", "--vocab-size", "260", "--held-out", "0.5")
+    result = run("train", path, "--out", out, *choices)
+    assert result.exit_code == 0, result.output
+    assert "bytes per token" in result.stderr
+    assert "held-out" not in result.stderr
+
+
 def test_encode_and_decode_give_back_the_very_bytes(trained: Path) -> None:
     for text in ("hug, 漢字\r\n\n", "\ufeffmark", "<|endoftext|>", " "):
         encoded = run("encode", trained, stdin=text.encode())

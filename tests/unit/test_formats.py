@@ -140,7 +140,7 @@ def exported_to_huggingface(name: str) -> tokenizers.Tokenizer:
     return tokenizers.Tokenizer.from_str(data.decode())
 
 
-@pytest.mark.parametrize("name", ["gpt2", "cl100k", "o200k"])
+@pytest.mark.parametrize("name", ["gpt2", "cl100k", "o200k", "regex"])
 @given(text=hostile_texts)
 def test_tiktoken_encodes_an_exported_tokenizer_alike(name: str, text: str) -> None:
     tokenizer = BYTE_TOKENIZERS[name]
@@ -154,9 +154,12 @@ def exported_to_tiktoken(name: str) -> tiktoken.Encoding:
     tokenizer = ALL[name]
     (data,) = dumps(tokenizer, "tiktoken").values()
     lines = (line.split() for line in data.splitlines())
+    pattern = tokenizer.pretokenizer.pattern or ""
+    if name == "regex":
+        pattern = rf"{pattern}|(?:(?!{pattern})[\s\S])+"
     return tiktoken.Encoding(
         name,
-        pat_str=tokenizer.pretokenizer.pattern or "",
+        pat_str=pattern,
         mergeable_ranks={b64decode(token): int(rank) for token, rank in lines},
         special_tokens=dict(tokenizer.special_tokens),
     )
@@ -221,6 +224,12 @@ def test_tiktoken_is_refused_what_it_would_encode_otherwise(name: str, message: 
         dumps(DROPPING[name], "tiktoken")
 
 
+def test_special_tokens_of_which_tiktoken_finds_one_by_chance_are_refused_by_it() -> None:
+    tokenizer = trained(special_tokens=("<a>", "<", "<a>b"))
+    with pytest.raises(ConfigError, match="'<a>' begins with '<'"):
+        dumps(tokenizer, "tiktoken")
+
+
 def test_an_order_of_merges_that_is_not_that_of_ids_is_refused_by_tiktoken() -> None:
     base = {byte: bytes([byte]) for byte in range(256)}
     tokenizer = Tokenizer(
@@ -242,6 +251,13 @@ def test_a_special_token_spelled_as_another_token_is_refused_by_text_formats() -
         with pytest.raises(ConfigError, match="both written 'a'"):
             dumps(tokenizer, format)
     assert loads(dumps(tokenizer, "native")) == tokenizer
+
+
+def test_a_special_token_that_looks_ordinary_is_refused_by_gpt2s_files() -> None:
+    tokenizer = trained(100, alphabet="seen", special_tokens=("<s>", "("))
+    with pytest.raises(ConfigError, match=r"'\(' looks like an ordinary token"):
+        dumps(tokenizer, "gpt2")
+    assert loads(dumps(tokenizer, "huggingface")) == tokenizer
 
 
 def test_a_pattern_that_hugging_face_reads_otherwise_is_refused() -> None:
