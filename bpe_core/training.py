@@ -52,8 +52,10 @@ def train(
 
     With `tie_break="smallest-pair"` it learns what Hugging Face's `BpeTrainer` learns from the same
     pre-tokens, merges and vocabulary, in order; with "first-seen" what Python's `max` over a dict
-    of pairs in order of appearance chooses. Special tokens in the text are ordinary text here. Of
-    characters only those that occur are taken, whatever `alphabet` says.
+    of pairs in order of appearance chooses. Special tokens in the text are ordinary text here, and
+    a merge that spells one gets an id of its own; Hugging Face's trainer gives it the special
+    token's, so that ordinary text becomes one. Of characters only those that occur are taken,
+    whatever `alphabet` says.
 
     `on_progress` and `should_stop` are called about every 64 merges or 50 ms, the latter while
     pre-tokens are counted too; once it returns True, the run ends with the merges so far and the

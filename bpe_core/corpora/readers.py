@@ -183,6 +183,8 @@ def _read_bytes(
     if not decoded.text:
         raise EmptyCorpusError(f"{name} is empty. Give a file with text in it.")
     notes = [decoded.note] if decoded.note else []
+    if text_column is not None:
+        notes.append(f"{name} is no table: all of it was read, and no column {text_column!r:.60}.")
     return [Document(decoded.text, name, decoded.encoding)], notes
 
 

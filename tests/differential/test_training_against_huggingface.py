@@ -115,6 +115,20 @@ def test_the_least_frequency(min_frequency: int) -> None:
     assert_equal_to_huggingface([topics["for"], topics["while"], MULTILINGUAL], config)
 
 
+def test_a_merge_that_spells_a_special_token_does_not_make_it() -> None:
+    # The one thing learned otherwise: there the merge makes the special token itself.
+    text = "ab ab abc abc"
+    theirs, their_ids = train_huggingface([text], 259, ["ab"])
+    assert theirs[0] == ("a", "b")
+    assert their_ids["ab"] == 0
+    ours = train(Corpus.from_text(text), TrainingConfig(259, special_tokens=("ab",))).tokenizer
+    first = ours.merges[0]
+    assert (ours.vocab[first.left], ours.vocab[first.right]) == (b"a", b"b")
+    assert ours.vocab[first.id] == b"ab"
+    assert first.id != ours.special_tokens["ab"]
+    assert ours.special_tokens["ab"] not in ours.encode(text)
+
+
 def test_long_runs_of_one_letter() -> None:
     runs = " ".join("a" * n + "b" * (n % 5) for n in range(1, 200))
     assert_equal_to_huggingface([runs], TrainingConfig(500))

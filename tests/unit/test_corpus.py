@@ -317,6 +317,12 @@ def test_each_row_of_a_table_is_a_document(name: str, column: str | None) -> Non
 def test_a_column_that_is_not_there_is_an_error_that_names_those_that_are() -> None:
     with pytest.raises(CorpusError, match=r"no column 'body'.*'id', 'text'"):
         read_corpus(Upload("a.csv", TABLES["a.csv"]), text_column="body")
+
+
+def test_a_text_that_has_no_columns_is_read_whole_and_that_is_said() -> None:
+    corpus = read_corpus(Upload("a.txt", b"hug"), text_column="body")
+    assert corpus.documents == ("hug",)
+    assert corpus.notes == ("a.txt is no table: all of it was read, and no column 'body'.",)
     with pytest.raises(CorpusError, match="no column of text"):
         read_corpus(Upload("a.csv", b"a,b\n1,2\n"))
     with pytest.raises(CorpusError, match="no column of text"):
