@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 
 import numpy as np
@@ -25,6 +25,11 @@ from bpe_core.metrics import (
 from bpe_core.tokenizer import Tokenizer
 from bpe_core.types import Segment
 from bpe_core.unicode.kinds import WHITE_SPACE
+
+_PIECE = 1 << 18
+"""Of a text that is mapped at once, in bytes; larger ones are no faster."""
+# bool[256]: the bytes that are a whole character, and one that is in no word.
+_NO_WORD = np.array([byte < 0x80 and not chr(byte).isalnum() for byte in range(256)])
 
 
 @dataclass(frozen=True, slots=True)
@@ -199,7 +204,7 @@ def compare(text_or_corpus: str | Corpus, tokenizers: Iterable[Encoder]) -> Comp
 class _Spans:
     """Where a tokenizer's tokens lie in a text, by byte: arrays of one length."""
 
-    ids: NDArray[np.int64]
+    ids: NDArray[np.int32 | np.int64]
     starts: NDArray[np.int64]
     ends: NDArray[np.int64]
 
@@ -212,11 +217,11 @@ class _IdTable:
     def __init__(self, tokenizer: Encoder) -> None:
         known = sorted(tokenizer.vocab)
         self.ids: NDArray[np.int64] = np.array(known, np.int64)
-        self.lengths: NDArray[np.int64] = np.array(
-            [len(tokenizer.vocab[id_]) for id_ in known], np.int64
+        self.lengths: NDArray[np.int32] = np.array(
+            [len(tokenizer.vocab[id_]) for id_ in known], np.int32
         )
 
-    def places(self, ids: NDArray[np.int64]) -> NDArray[np.int64]:
+    def places(self, ids: NDArray[np.integer]) -> NDArray[np.integer]:
         """Return each id's place among the ids."""
         if self.ids[-1] == len(self.ids) - 1:
             return ids
@@ -312,41 +317,97 @@ def _metrics(
 
 def _add(
     counts: _Counts,
-    texts: Sequence[str],
+    texts: Iterable[str],
     tokenizer: Encoder,
     table: _IdTable,
     *,
     times: int,
 ) -> None:
-    # One map for all the documents is much quicker than one each. The line end between two of
-    # them, which belongs to neither, keeps their words apart.
-    text_map = TextMap("\n".join(texts))
+    for text, spans in _pieces(texts, tokenizer, table):
+        text_map = TextMap(text)
+        ids, starts, ends = spans.ids, spans.starts, spans.ends
+        stands = ids >= 0
+        counts.id_counts += (
+            np.bincount(table.places(ids[stands]), minlength=len(counts.id_counts)) * times
+        )
+        lost = ~stands if tokenizer.unknown_id is None else ~stands | (ids == tokenizer.unknown_id)
+        gaps = starts[lost], ends[lost]
+        counts.words += text_map.word_counts(ends[ends > starts], gaps) * times
+        kinds = text_map.kind_counts(starts[stands], ends[stands])
+        counts.kinds = KindCounts(
+            *(a + b * times for a, b in zip(counts.kinds, kinds, strict=True))
+        )
+        n_bytes = int((gaps[1] - gaps[0]).sum())
+        dropped = 0
+        if tokenizer.drops_text:
+            white_space = text_map.bytes_of_kind(WHITE_SPACE, starts[~stands], ends[~stands])
+            dropped = int(white_space.sum())
+        counts.uncovered_characters += text_map.n_characters_begun(*gaps) * times
+        counts.dropped_bytes += dropped * times
+        counts.unknown_bytes += (n_bytes - dropped) * times
+
+
+def _pieces(
+    texts: Iterable[str], tokenizer: Encoder, table: _IdTable
+) -> Iterator[tuple[str, _Spans]]:
+    """Give all text and its tokens in pieces of a size to map: short texts joined, long ones cut.
+
+    A map takes 80 bytes for each byte of its text; one for each short text would be slow.
+    """
+    joined: list[str] = []
     parts: list[_Spans] = []
     offset = 0
     for text in texts:
-        n_bytes = len(text.encode())
         spans = _spans(text, tokenizer, table)
+        utf8 = text.encode()
+        if len(utf8) > _PIECE:
+            yield from _cut(utf8, spans)
+            continue
+        joined.append(text)
         parts.append(_Spans(spans.ids, spans.starts + offset, spans.ends + offset))
-        offset += n_bytes + 1
-    ids = np.concatenate([part.ids for part in parts])
-    starts = np.concatenate([part.starts for part in parts])
-    ends = np.concatenate([part.ends for part in parts])
-    stands = ids >= 0
-    counts.id_counts += (
-        np.bincount(table.places(ids[stands]), minlength=len(counts.id_counts)) * times
+        # The line end between two texts belongs to neither, and keeps their words apart.
+        offset += len(utf8) + 1
+        if offset > _PIECE:
+            yield "\n".join(joined), _chained(parts)
+            joined, parts, offset = [], [], 0
+    if joined:
+        yield "\n".join(joined), _chained(parts)
+
+
+def _chained(parts: Sequence[_Spans]) -> _Spans:
+    return _Spans(
+        np.concatenate([part.ids for part in parts]),
+        np.concatenate([part.starts for part in parts]),
+        np.concatenate([part.ends for part in parts]),
     )
-    lost = ~stands if tokenizer.unknown_id is None else ~stands | (ids == tokenizer.unknown_id)
-    gaps = starts[lost], ends[lost]
-    counts.words += text_map.word_counts(ends[ends > starts], gaps) * times
-    kinds = text_map.kind_counts(starts[stands], ends[stands])
-    counts.kinds = KindCounts(*(a + b * times for a, b in zip(counts.kinds, kinds, strict=True)))
-    n_bytes = int((gaps[1] - gaps[0]).sum())
-    dropped = 0
-    if tokenizer.drops_text:
-        dropped = int(text_map.bytes_of_kind(WHITE_SPACE, starts[~stands], ends[~stands]).sum())
-    counts.uncovered_characters += text_map.n_characters_begun(*gaps) * times
-    counts.dropped_bytes += dropped * times
-    counts.unknown_bytes += (n_bytes - dropped) * times
+
+
+def _cut(utf8: bytes, spans: _Spans) -> Iterator[tuple[str, _Spans]]:
+    """Cut a text and its tokens where a token ends between two words.
+
+    A piece is larger than wanted where there is no such place.
+    """
+    bytes_ = np.frombuffer(utf8, np.uint8)
+    first, n_tokens = 0, len(spans.ids)
+    while first < n_tokens:
+        start, size, last = int(spans.starts[first]), _PIECE, first
+        while last == first:
+            # A token without a byte ends where the one before it does, and so comes with it.
+            last = int(np.searchsorted(spans.ends, start + size, side="right"))
+            if last < n_tokens:
+                at = spans.ends[first:last]
+                between = np.flatnonzero(_NO_WORD[bytes_[at - 1]] | _NO_WORD[bytes_[at]])
+                last = first + int(between[-1]) + 1 if len(between) else first
+            size *= 2
+        yield (
+            utf8[start : int(spans.ends[last - 1])].decode(),
+            _Spans(
+                spans.ids[first:last],
+                spans.starts[first:last] - start,
+                spans.ends[first:last] - start,
+            ),
+        )
+        first = last
 
 
 def _spans(text: str, tokenizer: Encoder, table: _IdTable) -> _Spans:
@@ -357,18 +418,20 @@ def _spans(text: str, tokenizer: Encoder, table: _IdTable) -> _Spans:
         and not tokenizer.drops_text
     ):
         try:
-            ids = tokenizer.encode_to_numpy(text).astype(np.int64)
+            ids = tokenizer.encode_to_numpy(text)
         except UnknownSymbolError:
             return _spans_of(tokenizer.segments(text))
         lengths = table.lengths[table.places(ids)]
-        ends = np.cumsum(lengths)
+        ends = np.cumsum(lengths, dtype=np.int64)
         return _Spans(ids, ends - lengths, ends)
     return _spans_of(tokenizer.segments(text))
 
 
-def _spans_of(segments: Iterable[Segment]) -> _Spans:
+def _spans_of(segments: Sequence[Segment]) -> _Spans:
     """Read ids and spans off segments; the id is -1 where no token stands."""
-    table = np.array(
-        [(-1 if s.id is None else s.id, s.byte_start, s.byte_end) for s in segments], np.int64
-    ).reshape(-1, 3)
-    return _Spans(table[:, 0], table[:, 1], table[:, 2])
+    n = len(segments)
+    return _Spans(
+        np.fromiter((-1 if each.id is None else each.id for each in segments), np.int64, n),
+        np.fromiter((each.byte_start for each in segments), np.int64, n),
+        np.fromiter((each.byte_end for each in segments), np.int64, n),
+    )

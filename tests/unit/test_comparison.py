@@ -3,19 +3,23 @@
 from __future__ import annotations
 
 import math
+import tracemalloc
 from collections import Counter
 
 import pytest
 import regex
 
-from bpe_core.comparison import compare
+from bpe_core import comparison as comparison_module
+from bpe_core.comparison import TokenizerMetrics, compare, measure
 from bpe_core.corpora.samples import load_sample, parallel_texts
 from bpe_core.corpus import Corpus
 from bpe_core.errors import ConfigError, EmptyCorpusError, InvalidTextError
+from bpe_core.foreign import ForeignTokenizer
 from bpe_core.gpt2 import gpt2
 from bpe_core.tokenizer import Tokenizer
 from bpe_core.training import train
 from bpe_core.types import TrainingConfig
+from tests.foreign_models import byte_fallback, described, word_piece
 
 
 def trained(corpus: Corpus, vocab_size: int, **settings: object) -> Tokenizer:
@@ -111,6 +115,40 @@ def test_a_corpus_gives_the_sums_of_its_documents() -> None:
         assert row.kinds == tuple(map(sum, zip(*(r.kinds for r in rows), strict=True)))
         assert row.unknown_bytes == sum(r.unknown_bytes for r in rows)
         assert row.n_tokens_exclusive == sum(r.n_tokens_exclusive for r in rows)
+
+
+def test_the_figures_are_the_same_in_whatever_pieces_a_corpus_is_mapped(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    foreign = [ForeignTokenizer(described(peer)) for peer in (byte_fallback(), word_piece())]
+    tokenizers = [BYTES, WORDS, CLASSROOM, BYTES.truncated(0), *foreign]
+    no_place = "漢字" * 30
+    long = " ".join([*TEXTS, "zhug hug hugz", no_place, "\ufb01\u2167 \u0130\u0307", *TEXTS])
+    corpora = [
+        Corpus.from_text(long),
+        Corpus.from_documents([long, no_place, *TEXTS, "é", "", "ab" * 50]),
+    ]
+    found: list[list[list[TokenizerMetrics]]] = []
+    for n_bytes in (1 << 30, 1, 40):
+        monkeypatch.setattr(comparison_module, "_PIECE", n_bytes)
+        found.append([measure(corpora, tokenizer) for tokenizer in tokenizers])
+    whole, *in_pieces = found
+    assert in_pieces == [whole, whole]
+
+
+@pytest.mark.parametrize("n_documents", [1, 300])
+def test_a_large_corpus_takes_a_few_times_its_size_in_memory(n_documents: int) -> None:
+    corpus = Corpus.from_documents(
+        ["naïve words, no more. " * (60_000 // n_documents)] * n_documents
+    )
+    gpt2().encode_to_numpy(corpus.documents[0])
+    tracemalloc.start()
+    try:
+        measure([corpus], gpt2())
+        _, peak = tracemalloc.get_traced_memory()
+    finally:
+        tracemalloc.stop()
+    assert peak < 40 * corpus.n_bytes
 
 
 def test_weighted_words_count_as_often_as_they_occur() -> None:
