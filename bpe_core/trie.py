@@ -134,20 +134,7 @@ class Trie:
         >>> trie.stay_apart(3, 2), trie.stay_apart(0, 4)
         (True, False)
         """
-        limit = _NEVER
-        while True:
-            if self._ranks.get((left, right), _NEVER) < limit:
-                return False
-            left_rank = self._parts[left][0] if left in self._parts else -1
-            right_rank = self._parts[right][0] if right in self._parts else -1
-            if left_rank < 0 and right_rank < 0:
-                return True
-            # Of equal ranks the pair further left is merged first. So one across the border comes
-            # before the right token's merge if it has the same rank, but not before the left one's.
-            if left_rank > right_rank:
-                limit, left = left_rank, self._parts[left][2]
-            else:
-                limit, right = right_rank + 1, self._parts[right][1]
+        return stay_apart(left, right, self._ranks, self._parts)
 
     def encode(self, symbols: Sequence[int]) -> list[int]:
         """Encode one pre-token, exactly as rank merging does.
@@ -199,3 +186,33 @@ class Trie:
             return (id,)
         _, left, right = self._parts[id]
         return self._spelled(left) + self._spelled(right)
+
+
+def stay_apart(
+    left: int,
+    right: int,
+    ranks: Mapping[Pair, int],
+    parts: Mapping[int, tuple[int, int, int]],
+) -> bool:
+    """Tell whether two tokens that encode to themselves are never joined across their border.
+
+    `parts` gives the id that a merge makes the merge's rank and what it joins.
+
+    >>> ranks, parts = {(0, 1): 0, (1, 2): 1}, {3: (0, 0, 1), 4: (1, 1, 2)}
+    >>> stay_apart(3, 2, ranks, parts), stay_apart(0, 4, ranks, parts)
+    (True, False)
+    """
+    limit = _NEVER
+    while True:
+        if ranks.get((left, right), _NEVER) < limit:
+            return False
+        left_rank = parts[left][0] if left in parts else -1
+        right_rank = parts[right][0] if right in parts else -1
+        if left_rank < 0 and right_rank < 0:
+            return True
+        # Of equal ranks the pair further left is merged first. So one across the border comes
+        # before the right token's merge if it has the same rank, but not before the left one's.
+        if left_rank > right_rank:
+            limit, left = left_rank, parts[left][2]
+        else:
+            limit, right = right_rank + 1, parts[right][1]

@@ -2,13 +2,15 @@
 
 Merges are not written; tiktoken joins any two neighbours whose bytes make a token, the lowest rank
 first. They are recovered here: a token's last merge joins the two parts that it encodes to with
-the tokens of lower rank alone. Pre-tokenizer and special tokens are not in the file either.
+the tokens of lower rank alone. Those are the two that stay apart with these, see `bpe_core.trie`;
+to encode each token takes twice as long. Pre-tokenizer and special tokens are not in the file
+either.
 """
 
 from __future__ import annotations
 
 from base64 import b64decode, b64encode
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from itertools import pairwise
 from typing import Final
 
@@ -17,6 +19,7 @@ from bpe_core.encoding import merge_by_heap
 from bpe_core.errors import ConfigError, FormatError
 from bpe_core.pretokenizers import get_pretokenizer
 from bpe_core.tokenizer import Tokenizer
+from bpe_core.trie import stay_apart
 from bpe_core.types import Pair
 
 FILE_NAME: Final = "tokenizer.tiktoken"
@@ -169,24 +172,41 @@ def recover_merges(ranks: Mapping[bytes, int]) -> list[tuple[int, int, int]]:
     """
     merges: list[tuple[int, int, int]] = []
     rank_of_pair: dict[Pair, int] = {}
-    made: list[int] = []
+    parts: dict[int, tuple[int, int, int]] = {}
     for token, id in sorted(ranks.items(), key=lambda item: item[1]):
         if len(token) == 1:
             continue
-        try:
-            symbols = [ranks[token[i : i + 1]] for i in range(len(token))]
-        except KeyError as error:
-            raise FormatError(
-                f"The token {token!r} holds the byte {error.args[0]!r}, which is no token itself."
-            ) from None
-        parts = merge_by_heap(symbols, rank_of_pair, made)
-        if len(parts) != 2:
-            raise FormatError(
-                f"The token {token!r}, rank {id}, is not made of two tokens of lower rank but of "
-                f"{len(parts)}: no order of merges makes it."
-            )
-        left, right = parts
-        rank_of_pair[left, right] = len(made)
-        made.append(id)
+        for cut in range(1, len(token)):
+            left, right = ranks.get(token[:cut]), ranks.get(token[cut:])
+            if (
+                left is not None
+                and right is not None
+                and (cut == 1 or left in parts)
+                and (cut == len(token) - 1 or right in parts)
+                and stay_apart(left, right, rank_of_pair, parts)
+            ):
+                break
+        else:
+            raise _no_merge_makes(token, ranks, merges)
+        rank = rank_of_pair[left, right] = len(merges)
+        parts[id] = (rank, left, right)
         merges.append((left, right, id))
     return merges
+
+
+def _no_merge_makes(
+    token: bytes, ranks: Mapping[bytes, int], merges: Sequence[tuple[int, int, int]]
+) -> FormatError:
+    """What is wrong with a token that is not the encoding of two others by the merges before it."""
+    try:
+        symbols = [ranks[token[i : i + 1]] for i in range(len(token))]
+    except KeyError as error:
+        return FormatError(
+            f"The token {token!r} holds the byte {error.args[0]!r}, which is no token itself."
+        )
+    rank_of_pair = {(left, right): rank for rank, (left, right, _) in enumerate(merges)}
+    n_parts = len(merge_by_heap(symbols, rank_of_pair, [made for _, _, made in merges]))
+    return FormatError(
+        f"The token {token!r}, rank {ranks[token]}, is not made of two tokens of lower rank but of "
+        f"{n_parts}: no order of merges makes it."
+    )

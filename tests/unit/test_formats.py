@@ -17,10 +17,11 @@ from hypothesis import strategies as st
 
 from bpe_core.adapters import from_huggingface, from_tiktoken
 from bpe_core.corpus import Corpus
+from bpe_core.encoding import merge_by_scan
 from bpe_core.errors import ConfigError, FormatError, IntegrityError
 from bpe_core.formats import FORMATS, Format, dumps, load, loads, native, save
 from bpe_core.formats.huggingface import read_huggingface
-from bpe_core.formats.tiktoken_file import read_tiktoken
+from bpe_core.formats.tiktoken_file import read_tiktoken, recover_merges
 from bpe_core.gpt2 import END_OF_TEXT, gpt2
 from bpe_core.pretokenizers import get_pretokenizer
 from bpe_core.tokenizer import Tokenizer
@@ -388,6 +389,32 @@ def test_damaged_gpt2_files_say_what_is_wrong_where(
 ) -> None:
     with pytest.raises(FormatError, match=message):
         loads({"vocab.json": vocab, "merges.txt": merges})
+
+
+@given(
+    st.lists(st.tuples(st.integers(0, 20), st.integers(0, 20)), max_size=16),
+    st.sampled_from([1, 1_000]),
+)
+def test_merges_of_ranks_are_what_their_tokens_encode_to(
+    joined: list[tuple[int, int]], rank_of_b: int
+) -> None:
+    ranks = {b"a": 0, b"b": rank_of_b}
+    for left, right in joined:
+        tokens = list(ranks)
+        token = tokens[left % len(tokens)] + tokens[right % len(tokens)]
+        ranks.setdefault(token, len(ranks))
+    merges: list[tuple[int, int, int]] = []
+    for token in list(ranks)[2:]:
+        before = {(left, right): rank for rank, (left, right, _) in enumerate(merges)}
+        symbols = [ranks[bytes([byte])] for byte in token]
+        parts = merge_by_scan(symbols, before, [made for _, _, made in merges])
+        if len(parts) != 2:
+            message = f"The token {token!r}, rank {ranks[token]}, .* but of {len(parts)}:"
+            with pytest.raises(FormatError, match=message):
+                recover_merges(ranks)
+            return
+        merges.append((parts[0], parts[1], ranks[token]))
+    assert recover_merges(ranks) == merges
 
 
 def test_a_tiktoken_file_needs_a_pretokenizer() -> None:
