@@ -23,8 +23,8 @@ from bpe_core.foreign import ForeignTokenizer
 from bpe_core.formats import loads
 from bpe_core.formats.huggingface import PROBE, read_huggingface
 from bpe_core.formats.reading import looks_like_json, parse_json
-from bpe_core.formats.rehearsal import rehearse
 from bpe_core.formats.tiktoken_file import read_tiktoken
+from bpe_core.rehearsal import rehearse
 from bpe_core.tokenizer import Tokenizer
 
 MOST_BYTES: Final = 128_000_000
@@ -93,7 +93,7 @@ def _of_tokenizer_json(name: str, data: bytes, described: Mapping[str, Any]) -> 
     except BpeError as error:
         own, reason = None, str(error)
         # What is read here was checked field by field; of the rest the library alone knows more.
-        rehearse(described, name)
+        rehearse(described, PROBE, name)
     # Built in any case: what the library can't read is no tokenizer.json, and what it can is the
     # measure of what is read here.
     foreign = ForeignTokenizer(described)

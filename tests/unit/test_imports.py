@@ -26,7 +26,7 @@ FLOORS = (
     {"training", "runs", "tokenizer", "token_curves", "trie", "foreign"},
     {
         *("gpt2", "formats", "metrics", "alignment", "comparison", "frequencies", "languages"),
-        *("adapters", "published", "boundaries", "vocabulary", "pair_lives"),
+        *("adapters", "published", "boundaries", "vocabulary", "pair_lives", "rehearsal"),
     },
     {"cli", "cli_support", "__main__", "distributed", "lab", "lessons", "__init__"},
 )

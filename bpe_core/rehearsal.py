@@ -1,8 +1,8 @@
 """A file that another library will read, tried in a process of its own first.
 
 That library is compiled: what it does wrong with a file may end the whole process, with everybody's
-work in it, and there is no exception to catch. `python -m bpe_core.formats.rehearsal` reads a
-tokenizer.json from its standard input, builds it, and encodes a probe.
+work in it, and there is no exception to catch. `python -m bpe_core.rehearsal` reads a
+tokenizer.json and a probe from its standard input, builds the one and encodes the other.
 """
 
 from __future__ import annotations
@@ -18,25 +18,26 @@ from typing import Any, Final
 
 from bpe_core.errors import BpeError, FormatError
 from bpe_core.foreign import ForeignTokenizer
-from bpe_core.formats.huggingface import PROBE
 
-_ROOT: Final = Path(__file__).absolute().parents[2]
+_ROOT: Final = Path(__file__).absolute().parents[1]
 _MOST_SECONDS: Final = 120.0
 
 
-def rehearse(described: Mapping[str, Any], name: str) -> None:
+def rehearse(described: Mapping[str, Any], probe: str, name: str) -> None:
     """Raise `FormatError` if building a tokenizer, or encoding with it, ends the process.
 
     What fails with an exception passes: it will say why when it's built.
 
-    >>> rehearse({"model": {"type": "WordLevel", "vocab": {"a": 0}, "unk_token": "a"}}, "a file")
+    >>> model = {"type": "WordLevel", "vocab": {"a": 0}, "unk_token": "a"}
+    >>> rehearse({"model": model}, "some text", "a file")
     """
     path = os.pathsep.join(filter(None, [str(_ROOT), os.environ.get("PYTHONPATH")]))
     try:
         ended = subprocess.run(
-            [sys.executable, "-m", "bpe_core.formats.rehearsal"],
-            input=json.dumps(described).encode(),
-            env={**os.environ, "PYTHONPATH": path},
+            [sys.executable, "-m", "bpe_core.rehearsal"],
+            input=json.dumps([described, probe]).encode(),
+            # NumPy's linear algebra would start a thread for each processor: half of the time.
+            env={**os.environ, "PYTHONPATH": path, "OPENBLAS_NUM_THREADS": "1"},
             stdout=subprocess.DEVNULL,
             stderr=subprocess.DEVNULL,
             timeout=_MOST_SECONDS,
@@ -55,9 +56,9 @@ def rehearse(described: Mapping[str, Any], name: str) -> None:
 
 
 def _main() -> None:
-    described = json.load(sys.stdin)
+    described, probe = json.load(sys.stdin)
     with suppress(BpeError):
-        ForeignTokenizer(described).encode(PROBE)
+        ForeignTokenizer(described).encode(probe)
 
 
 if __name__ == "__main__":
