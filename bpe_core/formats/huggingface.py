@@ -2,7 +2,8 @@
 
 What is written is loaded by `tokenizers` and encodes a probe before it is returned, and what is
 read is refused where it has a part that would make it encode otherwise than byte-pair encoding as
-it stands here. Post-processors are left aside: what they add to a text's ids is not tokenization.
+it stands here. Post-processors, truncation and padding are left aside: what they add to a text's
+ids or take from them is not tokenization.
 """
 
 from __future__ import annotations
@@ -83,7 +84,9 @@ def write_huggingface(tokenizer: Tokenizer) -> bytes:
         },
         ensure_ascii=False,
     )
-    _check_that_it_encodes_alike(tokenizer, written)
+    otherwise = _why_otherwise(tokenizer, written)
+    if otherwise:
+        raise ConfigError(f"{otherwise} Save this tokenizer as native.")
     return written.encode()
 
 
@@ -112,6 +115,17 @@ def read_huggingface(data: bytes) -> Tokenizer:
         tokenizer = _from_characters(ids, merges, pretokenizer, special_tokens)
     if model.get("ignore_merges"):
         _refuse_words_that_merges_do_not_make(tokenizer)
+    complete = tokenizer.base == "bytes" and len(tokenizer.base_ids) == 256
+    if model.get("unk_token") is not None and not complete:
+        raise FormatError(
+            f"Its alphabet of {len(tokenizer.base_ids):,} {tokenizer.base} lacks some, for which "
+            f"the model has the token {model['unk_token']!r:.60}; byte-pair encoding has none."
+        )
+    if tokenizer.pretokenizer.name.startswith("regex:"):
+        # One engine's pattern may mean something else to another, or nothing at all.
+        otherwise = _why_otherwise(tokenizer, data.decode())
+        if otherwise:
+            raise FormatError(f"{otherwise} Leave its encoding to that library.")
     return tokenizer
 
 
@@ -157,7 +171,8 @@ def _pre_tokenizer(tokenizer: Tokenizer) -> Part | None:
     return parts[0] if len(parts) == 1 else {"type": "Sequence", "pretokenizers": parts}
 
 
-def _check_that_it_encodes_alike(tokenizer: Tokenizer, written: str) -> None:
+def _why_otherwise(tokenizer: Tokenizer, written: str) -> str:
+    """Say how `tokenizers` would encode a probe otherwise with what is written; "" where alike."""
     own_words = tokenizer.decode(list(tokenizer.vocab)[-500:])
     base_ids = tokenizer.base_ids
     by_bytes = tokenizer.base == "bytes"
@@ -178,15 +193,13 @@ def _check_that_it_encodes_alike(tokenizer: Tokenizer, written: str) -> None:
         # tokenizers raises bare Exceptions, and its panics derive from BaseException.
         if isinstance(error, KeyboardInterrupt | SystemExit | MemoryError):
             raise
-        raise ConfigError(
-            f"Hugging Face's tokenizers cannot read this tokenizer: {str(error)[:200]}. Save it "
-            f"as native."
-        ) from None
-    if theirs != tokenizer.encode(probe, allowed_special="all"):
-        raise ConfigError(
-            f"Hugging Face's tokenizers would encode otherwise with the pre-tokenizer "
-            f"{tokenizer.pretokenizer.name[:80]!r}. Save this tokenizer as native."
-        )
+        return f"Hugging Face's tokenizers cannot read this tokenizer: {str(error)[:200]}."
+    if theirs == tokenizer.encode(probe, allowed_special="all"):
+        return ""
+    return (
+        f"Hugging Face's tokenizers would encode otherwise with the pre-tokenizer "
+        f"{tokenizer.pretokenizer.name[:80]!r}."
+    )
 
 
 def _refuse_what_is_not_plain_bpe(described: Part, model: Part) -> None:

@@ -493,6 +493,24 @@ def test_an_added_token_that_takes_in_its_surroundings_is_refused() -> None:
         read_huggingface(huggingface_changed("added_tokens", added))
 
 
+@pytest.mark.parametrize("pattern", ["^a", r"\h", "[a-z&&[^a]]", "[a-c[12]]", "a{,2}"])
+def test_a_pattern_that_means_something_else_to_hugging_face_is_refused(pattern: str) -> None:
+    split = {"type": "Split", "pattern": {"Regex": pattern}, "behavior": "Isolated"}
+    byte_level = {"type": "ByteLevel", "add_prefix_space": False, "use_regex": False}
+    parts = {"type": "Sequence", "pretokenizers": [{**split, "invert": False}, byte_level]}
+    with pytest.raises(FormatError, match="Leave its encoding"):
+        read_huggingface(huggingface_changed("pre_tokenizer", parts))
+
+
+def test_a_token_for_what_the_alphabet_lacks_is_refused() -> None:
+    model = json.loads(dumps(DROPPING["gpt2 characters"], "huggingface")["tokenizer.json"])
+    model["model"]["unk_token"] = END_OF_TEXT
+    with pytest.raises(FormatError, match=r"characters lacks some, for which .* '<.endoftext"):
+        read_huggingface(json.dumps(model).encode())
+    # All bytes: the token is never used.
+    assert read_huggingface(huggingface_changed("model.unk_token", END_OF_TEXT)).encode("a")
+
+
 def test_words_that_only_ignore_merges_would_make_are_refused() -> None:
     model = json.loads(dumps(BYTE_TOKENIZERS["gpt2"], "huggingface")["tokenizer.json"])["model"]
     assert read_huggingface(huggingface_changed("model.ignore_merges", True)).encode(
