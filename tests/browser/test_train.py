@@ -7,7 +7,6 @@ import random
 import re
 from collections.abc import Callable, Iterator
 from pathlib import Path
-from string import ascii_lowercase
 
 import pytest
 from playwright.sync_api import Page, expect
@@ -23,6 +22,7 @@ pytestmark = pytest.mark.browser
 
 # A real file that every machine has; its text differs between versions of Python.
 REAL_FILE = Path(argparse.__file__)
+A_LETTER_FOR_EACH_BYTE = bytes(ord("a") + byte % 26 for byte in range(256))
 
 
 def choose(page: Page, name: str) -> None:
@@ -65,23 +65,45 @@ def train_to_the_end(page: Page) -> str:
     return found[1]
 
 
-def test_an_uploaded_file_becomes_a_run_that_other_tools_a_refresh_and_a_link_bring_back(
+def test_bad_files_are_said_and_a_good_one_becomes_a_run_that_is_picked_taken_home_and_linked_to(
     page: Page, new_page: Callable[[], Page], app_url: str, tmp_path: Path
 ) -> None:
+    picture = tmp_path / "picture.txt"
+    picture.write_bytes(b"\x89PNG\r\n\x1a\n" + bytes(range(256)) * 20)
+    empty = tmp_path / "empty.txt"
+    empty.write_bytes(b"")
     training, held_out = read_corpus([REAL_FILE]).split(0.08, seed=0)
     expected = train(training, TrainingConfig(vocab_size=512))
+    n_merges, tokens = len(expected.merges), f"{int(expected.tokens_after[-1]):,}"
 
     open_page(page, app_url)
     expect(page.get_by_role("heading", level=1)).to_have_text("Train")
-    expect(page.get_by_text("3,839 merges.")).to_be_visible()
-    upload(page, REAL_FILE)
+    choose(page, "Upload")
+    for path in (picture, empty):
+        give_file(page, path)
+        expect(page.get_by_role("alert")).to_contain_text(path.name)
+        expect(page.get_by_role("button", name="Train", exact=True)).to_be_disabled()
+        expect(page.get_by_text("3,839 merges.")).to_be_visible()
+        uploader = page.get_by_test_id("stFileUploader")
+        uploader.get_by_role("button", name=f"Remove {path.name}").click()
+        expect(page.get_by_role("alert")).to_have_count(0)
+
+    give_file(page, REAL_FILE)
     expect(page.get_by_text(f"{training.n_bytes:,}", exact=True)).to_be_visible()
     expect(page.get_by_text(f"{held_out.n_bytes:,} more bytes")).to_be_visible()
     set_vocabulary(page, 512)
     run_id = train_to_the_end(page)
-    tokens = f"{int(expected.tokens_after[-1]):,}"
     expect(page.get_by_test_id("stMetricValue").nth(1)).to_have_text(tokens)
     assert_no_traceback(page)
+
+    page.get_by_role("button", name=f"Run: {REAL_FILE.name}").click()
+    page.get_by_role("menuitem", name="Python’s language reference 4,096 tokens").click()
+    expect(page.get_by_text("3,839 merges.")).to_be_visible()
+    assert "run=" not in page.url
+    page.get_by_role("button", name="Run: Python’s language reference").click()
+    page.get_by_role("menuitem", name=REAL_FILE.name).click()
+    expect(page.get_by_text(f"{REAL_FILE.name}: {n_merges:,} merges.")).to_be_visible()
+    page.wait_for_url(re.compile(f"run={run_id}"))
 
     page.reload()
     wait_until_idle(page)
@@ -120,11 +142,10 @@ def test_a_long_training_shows_its_pace_and_is_cancelled(
     open_page(page, app_url_without_compiler)
     page.get_by_role("slider", name="Vocabulary size").press("End")
     expect(page.get_by_text(re.compile("^Vocabulary size 50,257 ="))).to_be_visible()
-    # Long words that share little: a minute of merges.
-    draw = random.Random(0)
-    words = ("".join(draw.choices(ascii_lowercase, k=200)) for _ in range(20_000))
+    # Long words that share little: half a minute of merges.
+    letters = random.Random(0).randbytes(2_000_000).translate(A_LETTER_FOR_EACH_BYTE)
     path = tmp_path / "words.txt"
-    path.write_text(" ".join(words), encoding="ascii")
+    path.write_bytes(b" ".join(letters[at : at + 200] for at in range(0, len(letters), 200)))
     upload(page, path)
     page.get_by_role("button", name="Train", exact=True).click()
     expect(page.get_by_text(re.compile(r"Merge [\d,]+ of [\d,]+, [\d,]+ a second"))).to_be_visible()
@@ -141,25 +162,6 @@ def test_a_long_training_shows_its_pace_and_is_cancelled(
     expect(page.get_by_text("stopped early")).to_be_visible()
     expect(page.get_by_text("It was stopped by hand")).to_be_visible()
     assert_no_traceback(page)
-
-
-def test_bad_files_are_said_and_the_open_run_stays(
-    page: Page, app_url: str, tmp_path: Path
-) -> None:
-    picture = tmp_path / "picture.txt"
-    picture.write_bytes(b"\x89PNG\r\n\x1a\n" + bytes(range(256)) * 20)
-    empty = tmp_path / "empty.txt"
-    empty.write_bytes(b"")
-    open_page(page, app_url)
-    choose(page, "Upload")
-    for path in (picture, empty):
-        give_file(page, path)
-        expect(page.get_by_role("alert")).to_contain_text(path.name)
-        expect(page.get_by_role("button", name="Train", exact=True)).to_be_disabled()
-        expect(page.get_by_text("3,839 merges.")).to_be_visible()
-        uploader = page.get_by_test_id("stFileUploader")
-        uploader.get_by_role("button", name=f"Remove {path.name}").click()
-        expect(page.get_by_role("alert")).to_have_count(0)
 
 
 def test_the_pretokens_of_a_custom_pattern_are_shown_while_it_is_written_and_fit_any_width(
@@ -185,18 +187,3 @@ def test_the_pretokens_of_a_custom_pattern_are_shown_while_it_is_written_and_fit
         page.set_viewport_size({"width": width, "height": 900})
         wait_until_idle(page)
         assert page.evaluate(f"{root}.scrollWidth <= {root}.clientWidth")
-
-
-def test_another_run_is_picked_without_losing_the_first(page: Page, app_url: str) -> None:
-    open_page(page, app_url)
-    choose(page, "Weighted words")
-    choose(page, "Classroom")
-    train_to_the_end(page)
-    page.get_by_role("button", name="Run: hug and 4 more words").click()
-    page.get_by_role("menuitem", name="Python’s language reference 4,096 tokens").click()
-    expect(page.get_by_text("3,839 merges.")).to_be_visible()
-    assert "run=" not in page.url
-    page.get_by_role("button", name="Run: Python’s language reference").click()
-    page.get_by_role("menuitem", name="hug and 4 more words").click()
-    expect(page.get_by_text("hug and 4 more words: 11 merges.")).to_be_visible()
-    page.wait_for_url(re.compile("run="))

@@ -7,7 +7,7 @@ from pathlib import Path
 from urllib.parse import quote
 
 import pytest
-from playwright.sync_api import Locator, Page, expect
+from playwright.sync_api import Locator, Page, ViewportSize, expect
 
 from bpe_core.corpus import Corpus
 from bpe_core.formats import loads
@@ -16,7 +16,7 @@ from bpe_core.training import train
 from bpe_core.types import TrainingConfig
 from bpe_core.vocabulary.audit import audit, uses_in_run
 from bpe_core.vocabulary.pruning import prune
-from tests.browser.conftest import KeepRun, ShowFigures
+from tests.browser.conftest import DESK, KeepRun, ShowFigures
 from tests.browser.helpers import (
     SLACK,
     assert_no_traceback,
@@ -28,6 +28,8 @@ from ui.run_store import SAMPLE_RUN_ID, load_run
 
 pytestmark = pytest.mark.browser
 
+PHONE: ViewportSize = {"width": 390, "height": 844}
+HOSTILE = "<img src=x onerror=window.harmed=1>"
 LARGE_ID = "200000".rjust(32, "b")
 SECONDS_TO_ANSWER = 0.6
 # From the last letter typed, so with the pause that tells that it was the last.
@@ -59,7 +61,7 @@ def search_field(page: Page) -> Locator:
     return page.get_by_role("searchbox", name="Search the tokens")
 
 
-def test_search_answers_while_one_types_and_the_address_brings_it_back(
+def test_what_is_typed_and_pressed_filters_the_table_and_what_is_pruned_is_taken_home(
     page: Page, app_url: str
 ) -> None:
     open_vocabulary(page, app_url)
@@ -77,19 +79,109 @@ def test_search_answers_while_one_types_and_the_address_brings_it_back(
     expect(search_field(page)).to_have_value(" the")
     page.get_by_role("button", name="Show all").click()
     expect(status).to_have_text("All 4,096 tokens")
+
+    run = load_run(SAMPLE_RUN_ID).run
+    audited = audit(run.tokenizer, uses_in_run(run))
+    finding = page.get_by_role("button", name="Scaffold only")
+    finding.click()
+    expect(status).to_have_text(f"{len(audited.scaffolds)} of 4,096 tokens")
+    expect(finding).to_have_attribute("aria-pressed", "true")
+    click_bar(page.locator(".js-plotly-plot", has=page.locator(".barlayer .point")), 3)
+    chosen = [id for id in audited.scaffolds if len(run.tokenizer.vocab[id]) == 4]
+    expect(status).to_have_text(f"{len(chosen)} of 4,096 tokens")
+    expect(page.get_by_label("Least length in bytes")).to_have_value("4")
+    finding.click()
+    four = [token for token in sample_tokens() if len(token) == 4]
+    expect(status).to_have_text(f"{len(four)} of 4,096 tokens")
+
+    with page.expect_download() as waiting:
+        page.get_by_role("button", name="native").click()
+    data = Path(waiting.value.path()).read_bytes()
+    loaded = loads({"tokenizer.bpe.json": data})
+    assert loaded == prune(run.tokenizer, uses_in_run(run), 10).tokenizer
+    text = "Anything at all: naïve 日本語 \x00"
+    assert loaded.decode(loaded.encode(text)) == text
     assert_no_traceback(page)
 
 
-def test_a_search_that_cannot_be_made_is_said_and_the_next_one_is_made_and_walked_by_keyboard(
+def test_an_address_leads_to_a_place_in_the_trie_a_token_and_a_search_and_on_from_each(
     page: Page, app_url: str
 ) -> None:
-    hostile = "<img src=x onerror=window.harmed=1>"
-    open_vocabulary(page, app_url, f"find={quote(hostile)}&by=regex&seen_as=Table")
-    expect(search_field(page)).to_have_value(hostile)
-    search_field(page).fill(f"({hostile}")
+    id = next(id for id, token in enumerate(sample_tokens()) if token == b" statement")
+    page.set_viewport_size(PHONE)
+    open_vocabulary(
+        page,
+        app_url,
+        f"seen_as=Trie&prefix={HOSTILE.encode().hex()}&token={id}&find={quote(HOSTILE)}&by=regex",
+    )
+    walk_the_trie(page)
+    choose_view(page, "Table")
+    page.set_viewport_size(DESK)
+    follow_the_tree(page, id)
+    search_in_three_ways(page)
+    walk_the_rows(page)
+    page.set_viewport_size(PHONE)
+    wait_until_idle(page)
+    assert_fits(page, ".vocabulary", ".card")
+    assert page.evaluate("window.harmed") is None
+    assert_no_traceback(page)
+
+
+def choose_view(page: Page, name: str) -> None:
+    page.get_by_test_id("stMain").get_by_text(name, exact=True).click()
+    wait_until_idle(page)
+
+
+def walk_the_trie(page: Page) -> None:
+    """By typing and by arrow keys, from a beginning that no token has."""
+    sentence = page.locator(".sentence")
+    expect(sentence).to_contain_text("No token begins with <img")
+    assert_fits(page, ".walk", ".card")
+    field = page.get_by_role("searchbox", name="How tokens begin")
+    field.fill("")
+    field.press_sequentially(" th", delay=40)
+    below = [token for token in sample_tokens() if token.startswith(b" th")]
+    expect(sentence).to_contain_text(f"{len(below)} tokens begin with ·th.")
+    page.keyboard.press("ArrowDown")
+    branch = page.locator(".branch")
+    expect(branch.first).to_be_focused()
+    counts = [int(text) for text in page.locator(".branch .count").all_inner_texts()]
+    assert sum(counts) == len(below) - below.count(b" th")
+    page.keyboard.press("ArrowRight")
+    expect(page.locator(".path .step")).to_have_count(5)
+    expect(sentence).not_to_contain_text("begin with ·th.")
+    page.keyboard.press("ArrowLeft")
+    expect(sentence).to_contain_text(f"{len(below)} tokens begin with ·th.")
+    field.fill("zzzz")
+    expect(sentence).to_contain_text("No token begins with zzzz.")
+
+
+def follow_the_tree(page: Page, id: int) -> None:
+    """From the token that is open to its first part, and back by what is built on that."""
+    tokenizer = load_run(SAMPLE_RUN_ID).run.tokenizer
+    parts = tokenizer.parts(id)
+    assert parts is not None
+    tree = page.locator(".tree button")
+    expect(tree).to_have_count(2 * len(tokenizer.vocab[id]) - 1)
+    boxes = [box for box in (tile.bounding_box() for tile in tree.all()) if box]
+    top = boxes[0]
+    assert all(box["x"] >= top["x"] - 1 for box in boxes)
+    assert all(box["x"] + box["width"] <= top["x"] + top["width"] + 1 for box in boxes)
+    tree.nth(1).click()
+    expect(page.locator(".card dd").first).to_have_text(f"{parts[0]:,}")
+    built = page.locator(f'.built button[aria-label$="id {id}"]')
+    expect(built).to_have_count(1)
+    built.click()
+    expect(page.locator(".card dd").first).to_have_text(f"{id:,}")
+
+
+def search_in_three_ways(page: Page) -> None:
+    """What cannot be searched for is said, and the next search is made."""
+    expect(search_field(page)).to_have_value(HOSTILE)
+    search_field(page).fill(f"({HOSTILE}")
     alert = page.locator(".vocabulary [role=alert]")
     expect(alert).to_contain_text("not a valid regular expression")
-    expect(alert).to_contain_text(hostile[:20])
+    expect(alert).to_contain_text(HOSTILE[:20])
     search_field(page).fill("(ab)+le$")
     expect(alert).to_be_hidden()
     expect(page.locator(".vocabulary tbody tr").first).to_contain_text("able")
@@ -97,10 +189,12 @@ def test_a_search_that_cannot_be_made_is_said_and_the_next_one_is_made_and_walke
     expect(alert).to_contain_text("is not bytes in hex")
     search_field(page).fill("61 62 6C 65")
     expect(page.locator(".vocabulary tbody tr").first).to_contain_text("able")
-    assert page.evaluate("window.harmed") is None
-
     search_field(page).fill("")
     expect(page.locator(".found [role=status]")).to_have_text("All 4,096 tokens")
+
+
+def walk_the_rows(page: Page) -> None:
+    """By keyboard: sorted, turned to the next page, and a token opened."""
     sorter = page.get_by_role("button", name="Bytes", exact=True)
     sorter.focus()
     sorter.press("Enter")
@@ -123,90 +217,6 @@ def test_a_search_that_cannot_be_made_is_said_and_the_next_one_is_made_and_walke
     expect(page.locator(".card dd").first).to_have_text(id)
     expect(second.locator("button")).to_have_attribute("aria-current", "true")
     page.wait_for_url(f"**token={id.replace(',', '')}*")
-
-
-def test_a_tree_leads_to_its_parts_and_to_what_is_built_on_them(page: Page, app_url: str) -> None:
-    tokenizer = load_run(SAMPLE_RUN_ID).run.tokenizer
-    id = next(id for id, token in tokenizer.vocab.items() if token == b" statement")
-    parts = tokenizer.parts(id)
-    assert parts is not None
-    open_vocabulary(page, app_url, f"token={id}")
-    tree = page.locator(".tree button")
-    expect(tree).to_have_count(2 * len(b" statement") - 1)
-    boxes = [box for box in (tile.bounding_box() for tile in tree.all()) if box]
-    top = boxes[0]
-    assert all(box["x"] >= top["x"] - 1 for box in boxes)
-    assert all(box["x"] + box["width"] <= top["x"] + top["width"] + 1 for box in boxes)
-    tree.nth(1).click()
-    expect(page.locator(".card dd").first).to_have_text(f"{parts[0]:,}")
-    built = page.locator(f'.built button[aria-label$="id {id}"]')
-    expect(built).to_have_count(1)
-    built.click()
-    expect(page.locator(".card dd").first).to_have_text(f"{id:,}")
-
-
-def test_findings_and_lengths_filter_the_table_and_what_is_pruned_is_taken_home(
-    page: Page, app_url: str
-) -> None:
-    run = load_run(SAMPLE_RUN_ID).run
-    audited = audit(run.tokenizer, uses_in_run(run))
-    open_vocabulary(page, app_url)
-    finding = page.get_by_role("button", name="Scaffold only")
-    finding.click()
-    status = page.locator(".found [role=status]")
-    expect(status).to_have_text(f"{len(audited.scaffolds)} of 4,096 tokens")
-    expect(finding).to_have_attribute("aria-pressed", "true")
-    click_bar(page.locator(".js-plotly-plot", has=page.locator(".barlayer .point")), 3)
-    chosen = [id for id in audited.scaffolds if len(run.tokenizer.vocab[id]) == 4]
-    expect(status).to_have_text(f"{len(chosen)} of 4,096 tokens")
-    expect(page.get_by_label("Least length in bytes")).to_have_value("4")
-    finding.click()
-    four = [token for token in sample_tokens() if len(token) == 4]
-    expect(status).to_have_text(f"{len(four)} of 4,096 tokens")
-
-    with page.expect_download() as waiting:
-        page.get_by_role("button", name="native").click()
-    data = Path(waiting.value.path()).read_bytes()
-    loaded = loads({"tokenizer.bpe.json": data})
-    assert loaded == prune(run.tokenizer, uses_in_run(run), 10).tokenizer
-    text = "Anything at all: naïve 日本語 \x00"
-    assert loaded.decode(loaded.encode(text)) == text
-
-
-def test_the_trie_is_walked_by_typing_and_by_arrow_keys_and_all_fits_a_phone(
-    page: Page, app_url: str
-) -> None:
-    hostile = "<img src=x onerror=window.harmed=1>"
-    page.set_viewport_size({"width": 390, "height": 844})
-    open_vocabulary(page, app_url, f"seen_as=Trie&prefix={hostile.encode().hex()}")
-    sentence = page.locator(".sentence")
-    expect(sentence).to_contain_text("No token begins with <img")
-    assert page.evaluate("window.harmed") is None
-    assert_fits(page, ".walk", ".card")
-
-    field = page.get_by_role("searchbox", name="How tokens begin")
-    field.fill("")
-    field.press_sequentially(" th", delay=40)
-    below = [token for token in sample_tokens() if token.startswith(b" th")]
-    expect(sentence).to_contain_text(f"{len(below)} tokens begin with ·th.")
-    page.keyboard.press("ArrowDown")
-    branch = page.locator(".branch")
-    expect(branch.first).to_be_focused()
-    counts = [int(text) for text in page.locator(".branch .count").all_inner_texts()]
-    assert sum(counts) == len(below) - below.count(b" th")
-    page.keyboard.press("ArrowRight")
-    expect(page.locator(".path .step")).to_have_count(5)
-    expect(sentence).not_to_contain_text("begin with ·th.")
-    page.keyboard.press("ArrowLeft")
-    expect(sentence).to_contain_text(f"{len(below)} tokens begin with ·th.")
-    field.fill("zzzz")
-    expect(sentence).to_contain_text("No token begins with zzzz.")
-    assert_no_traceback(page)
-
-    page.get_by_test_id("stMain").get_by_text("Table", exact=True).click()
-    expect(page.locator(".vocabulary tbody tr").first).to_be_visible()
-    wait_until_idle(page)
-    assert_fits(page, ".vocabulary", ".card")
 
 
 def assert_fits(page: Page, *names: str) -> None:
