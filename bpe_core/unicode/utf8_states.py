@@ -55,13 +55,28 @@ def state_after(data: bytes, state: int = BETWEEN_CHARACTERS) -> int:
     return state
 
 
+def are_whole_characters(data: bytes) -> bool:
+    """Tell whether bytes are UTF-8 by themselves: `state_after` finds them between characters.
+
+    >>> are_whole_characters("é".encode()), are_whole_characters(b"\\xc3")
+    (True, False)
+    """
+    try:
+        data.decode()
+    except UnicodeDecodeError:
+        return False
+    return True
+
+
 def entries_of(data: bytes) -> dict[int, int]:
     """Return each state in which a text may stand before these bytes, with the one after them.
 
     >>> entries_of(b"a"), entries_of(b"\\xff")
     ({0: 0}, {})
     """
-    if data.isascii() and data:
+    # Whole characters follow nothing that is cut. Nearly all tokens are that, and to decode one
+    # takes a twentieth of the time.
+    if data and are_whole_characters(data):
         return {BETWEEN_CHARACTERS: BETWEEN_CHARACTERS}
     after = {state: state_after(data, state) for state in range(N_STATES)}
     return {state: following for state, following in after.items() if following != NO_STATE}

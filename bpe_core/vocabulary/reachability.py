@@ -35,7 +35,7 @@ from typing import TYPE_CHECKING, Final, Literal, overload
 
 from bpe_core.encoding import merge_symbols
 from bpe_core.errors import BpeError
-from bpe_core.unicode.utf8_states import BETWEEN_CHARACTERS, NO_STATE, entries_of, state_after
+from bpe_core.unicode.utf8_states import BETWEEN_CHARACTERS, are_whole_characters, entries_of
 
 if TYPE_CHECKING:
     from bpe_core.tokenizer import Tokenizer
@@ -299,4 +299,4 @@ def is_partial_utf8(token: bytes) -> bool:
     >>> is_partial_utf8("é".encode()), is_partial_utf8(b"\\xc3")
     (False, True)
     """
-    return not token.isascii() and state_after(token) in (NO_STATE, *range(1, 8))
+    return not are_whole_characters(token)

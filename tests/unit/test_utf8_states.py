@@ -1,0 +1,34 @@
+"""Places in a character, against Python's own decoder."""
+
+from __future__ import annotations
+
+from hypothesis import given
+from hypothesis import strategies as st
+
+from bpe_core.unicode.utf8_states import (
+    BETWEEN_CHARACTERS,
+    N_STATES,
+    NO_STATE,
+    are_whole_characters,
+    entries_of,
+    state_after,
+)
+
+# Any bytes, and bytes of characters that are cut at both ends.
+DATA = st.binary(max_size=6) | st.builds(
+    lambda text, start, end: text.encode()[start : len(text.encode()) - end],
+    st.text(st.characters(exclude_categories=["Cs"]), min_size=1, max_size=4),
+    st.integers(0, 4),
+    st.integers(0, 4),
+)
+
+
+@given(DATA)
+def test_bytes_that_are_characters_end_between_characters(data: bytes) -> None:
+    assert are_whole_characters(data) == (state_after(data) == BETWEEN_CHARACTERS)
+
+
+@given(DATA)
+def test_each_state_that_bytes_may_follow_is_an_entry(data: bytes) -> None:
+    after = {state: state_after(data, state) for state in range(N_STATES)}
+    assert entries_of(data) == {s: end for s, end in after.items() if end != NO_STATE}
