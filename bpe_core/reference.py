@@ -105,11 +105,11 @@ def learn_merges(
     merges: list[Merge] = []
     splits = [list(word) for word in words]
     while True:
+        if len(vocabulary) >= config.vocab_size:
+            return merges, splits, "vocab-size"
         pair_counts = count_pairs(splits, counts)
         if config.max_token_bytes is not None:
             pair_counts = short_pairs(pair_counts, vocabulary.tokens, config.max_token_bytes)
-        if len(vocabulary) >= config.vocab_size:
-            return merges, splits, "vocab-size"
         if not pair_counts:
             return merges, splits, "no-pairs"
         pair = choose_pair(pair_counts, config.tie_break)
