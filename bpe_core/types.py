@@ -169,13 +169,19 @@ class TrainingConfig:
     pretokenizer: str = "gpt2"
     """gpt2, cl100k, o200k, whitespace, words-punctuation, none, or regex:PATTERN."""
     base: Base = "bytes"
+    """What words are made of before any merge: bytes or characters."""
     alphabet: Alphabet = "full"
     """full: all 256 bytes; seen: only the symbols that occur in the documents."""
     end_of_word: str | None = None
+    """A marker such as </w> that ends each word, as a symbol of its own; None for none."""
     special_tokens: tuple[str, ...] = ("<|endoftext|>",)
+    """They get the first ids; text that spells one is ordinary text."""
     min_frequency: int = 0
+    """Training stops at a pair that occurs less often."""
     tie_break: TieBreak = "smallest-pair"
+    """Which of the most frequent pairs is merged: the one of smallest ids, or seen first."""
     max_token_bytes: int | None = None
+    """No merge makes a longer token, the marker's bytes included; None for any length."""
 
     def __post_init__(self) -> None:
         # A generator is used up by who looks at it first, and NumPy's numbers are not JSON's.
