@@ -1,25 +1,22 @@
 """Takes the README's pictures: the merge loop of the sample run, in both themes.
 
-    .venv/bin/python scripts/make_readme_pictures.py
+    .venv/bin/python -m scripts.make_readme_pictures
 
 Wants the browser that `make test` finds or installs.
 """
 
 from __future__ import annotations
 
-import sys
 import tempfile
 from pathlib import Path
 from typing import Literal
 
 from playwright.sync_api import sync_playwright
 
+from tests.browser.helpers import open_page
+from tests.browser.serving import launch_browser, new_context, running_app
+
 ROOT = Path(__file__).parent.parent
-sys.path.insert(0, str(ROOT))
-
-from tests.browser.helpers import open_page  # noqa: E402  (found through the line above)
-from tests.browser.serving import launch_browser, new_context, running_app  # noqa: E402
-
 STEP = 45
 THEMES: tuple[Literal["light", "dark"], ...] = ("light", "dark")
 

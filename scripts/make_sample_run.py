@@ -3,21 +3,18 @@
 Writes ui/data/sample_run/: a GPT-2 style tokenizer of 4,096 tokens on Python's language reference,
 8 % of its documents held out. The reference differs between versions of Python, so the run is
 stored with its documents rather than made again on each machine.
+
+    python -m scripts.make_sample_run
 """
 
 from __future__ import annotations
 
 import shutil
-import sys
-from pathlib import Path
 
-ROOT = Path(__file__).parent.parent
-sys.path.insert(0, str(ROOT))
-
-from bpe_core.corpora.samples import load_sample  # noqa: E402 - the script stands outside the package
-from bpe_core.training import train  # noqa: E402
-from bpe_core.types import TrainingConfig  # noqa: E402
-from ui.run_store import SAMPLE_FOLDER, write_run  # noqa: E402
+from bpe_core.corpora.samples import load_sample
+from bpe_core.training import train
+from bpe_core.types import TrainingConfig
+from ui.run_store import SAMPLE_FOLDER, write_run
 
 TITLE = "Python’s language reference"
 HELD_OUT_SHARE = 0.08

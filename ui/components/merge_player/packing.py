@@ -11,7 +11,8 @@ from numpy.typing import NDArray
 from bpe_core.alphabet import symbols_of
 from bpe_core.layout import NEVER
 from bpe_core.runs import TrainingRun
-from bpe_core.tokenizer import Tokenizer, check_text
+from bpe_core.sections import check_text
+from bpe_core.tokenizer import Tokenizer
 from bpe_core.types import MergeTrace, PairCount
 from ui.labels import tokens_for_browser
 
