@@ -40,13 +40,17 @@ be in any order. `bpe_core.kernels.trie` is the same in arrays: that one the eng
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from typing import Literal, NamedTuple
+from typing import Any, Final, Literal, NamedTuple
 
 from bpe_core.encoding import merge_symbols
 from bpe_core.errors import ConfigError
 from bpe_core.types import Pair
 
-_NEVER = 1 << 60
+_NEVER: Final = 1 << 60
+_ID: Final = -1
+"""The key of a token's id in a node; symbols are 0 and more."""
+_Node = dict[int, Any]
+"""What follows, by symbol; and the id of the token that ends here, if one does."""
 
 
 class Attempt(NamedTuple):
@@ -82,15 +86,15 @@ class Trie:
             )
         self._ranks = ranks
         self._parts = {made[rank]: (rank, left, right) for (left, right), rank in ranks.items()}
-        self._ends: dict[tuple[int, ...], int] = {}
-        """What each token is spelled as in symbols, and its id."""
-        self._beginnings: set[tuple[int, ...]] = set()
-        """All that tokens begin with: the nodes of the trie."""
+        self._root: _Node = {}
+        spelled: dict[int, tuple[int, ...]] = {}
+        # In the order in which they were learned: a merge's parts are spelled before it.
         for id in made:
-            symbols = self._spelled(id)
+            _, left, right = self._parts[id]
+            symbols = spelled.get(left, (left,)) + spelled.get(right, (right,))
+            spelled[id] = symbols
             if merge_symbols(symbols, ranks, made) == [id]:
-                self._ends[symbols] = id
-                self._beginnings |= {symbols[:n] for n in range(2, len(symbols) + 1)}
+                self._add(symbols, id)
 
     def matches(self, symbols: Sequence[int], start: int) -> list[tuple[int, int]]:
         """Return the tokens that begin at a place of a word, shortest first: id and length.
@@ -99,12 +103,13 @@ class Trie:
         [(0, 1), (2, 2), (3, 3)]
         """
         found = [(symbols[start], 1)]
-        for stop in range(start + 2, len(symbols) + 1):
-            spelled = tuple(symbols[start:stop])
-            if spelled not in self._beginnings:
+        node = self._root
+        for at in range(start, len(symbols)):
+            if symbols[at] not in node:
                 break
-            if spelled in self._ends:
-                found.append((self._ends[spelled], stop - start))
+            node = node[symbols[at]]
+            if _ID in node:
+                found.append((node[_ID], at + 1 - start))
         return found
 
     def longest_match(self, symbols: Sequence[int], start: int = 0) -> tuple[int, int]:
@@ -123,9 +128,15 @@ class Trie:
         >>> Trie({(0, 1): 0, (2, 0): 1}, [2, 3]).starting_with([0])
         [2, 3]
         """
-        wanted = tuple(prefix)
-        found = [spelled for spelled in self._ends if spelled[: len(wanted)] == wanted]
-        return [self._ends[spelled] for spelled in sorted(found, key=lambda s: (len(s), s))]
+        node = self._root
+        for symbol in prefix:
+            node = node.get(symbol, {})
+        found: list[int] = []
+        level = [node]
+        while level:
+            found += [node[_ID] for node in level if _ID in node]
+            level = [node[symbol] for node in level for symbol in sorted(node) if symbol != _ID]
+        return found
 
     def stay_apart(self, left: int, right: int) -> bool:
         """Tell whether two tokens that stand side by side are never joined across their border.
@@ -181,11 +192,11 @@ class Trie:
                 at += length
                 untried = self.matches(symbols, at) if at < len(symbols) else []
 
-    def _spelled(self, id: int) -> tuple[int, ...]:
-        if id not in self._parts:
-            return (id,)
-        _, left, right = self._parts[id]
-        return self._spelled(left) + self._spelled(right)
+    def _add(self, symbols: Sequence[int], id: int) -> None:
+        node = self._root
+        for symbol in symbols:
+            node = node.setdefault(symbol, {})
+        node[_ID] = id
 
 
 def stay_apart(

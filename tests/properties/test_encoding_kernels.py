@@ -147,6 +147,14 @@ def test_a_trie_refuses_two_merges_that_make_one_token() -> None:
         Trie(ranks, [3, 4, 5, 5])
 
 
+def test_a_trie_takes_a_chain_of_merges_deeper_than_the_stack() -> None:
+    # (((0 1) 2) 3) ...
+    n = sys.getrecursionlimit() + 2
+    ranks = {(0, 1): 0} | {(n + k - 1, k + 1): k for k in range(1, n - 1)}
+    trie = Trie(ranks, range(n, 2 * n - 1))
+    assert trie.encode(range(n)) == [2 * n - 2]
+
+
 trained_words = st.dictionaries(words, st.integers(1, 5), min_size=1, max_size=8)
 
 
