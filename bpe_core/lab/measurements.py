@@ -12,6 +12,8 @@ import sys
 from collections.abc import Callable
 from dataclasses import asdict, dataclass
 from importlib.util import find_spec
+from pathlib import Path
+from traceback import extract_tb
 from typing import Any, Final, Literal
 
 from bpe_core.engine.compilation import kernels_are_compiled, wait_for_kernels
@@ -128,6 +130,8 @@ def carry_out(order_json: str, write: Callable[[str], None]) -> None:
 
     >>> carry_out('{"kind": "encoding", "text": "", "tokenizer": null}', print)
     {"report": {"encoding": [], "training": []}}
+
+    Of an error that nobody foresaw its type and place alone: its message may quote the text.
     """
     try:
         order = _order_of(json.loads(order_json))
@@ -135,6 +139,10 @@ def carry_out(order_json: str, write: Callable[[str], None]) -> None:
         report = run_order(order, lambda progress: write(_progress_line(progress)))
     except BpeError as error:
         write(json.dumps({"problem": str(error)}))
+    except Exception as error:
+        at = extract_tb(error.__traceback__)[-1]
+        where = f"{type(error).__name__} in {Path(at.filename).name}, line {at.lineno}"
+        write(json.dumps({"problem": f"It stopped on an error of the app ({where})."}))
     else:
         write(json.dumps({"report": asdict(report)}))
 

@@ -9,6 +9,7 @@ import sys
 import pytest
 
 from bpe_core.corpus import Corpus
+from bpe_core.lab import measurements
 from bpe_core.lab.contenders import ENCODERS, TRAINERS
 from bpe_core.lab.measurements import Order, Progress, Report, carry_out, growing_sizes, read_line
 from bpe_core.training import train
@@ -60,6 +61,20 @@ def test_a_tokenizer_that_was_damaged_on_the_way_is_said() -> None:
     lines: list[str] = []
     carry_out(json.dumps(order), lines.append)
     assert isinstance(read_line(lines[-1]), str)
+
+
+def test_of_an_unforeseen_error_its_type_and_place_are_said_and_not_its_words(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    def broken(_order: Order, _tell: object) -> Report:
+        raise RecursionError(TEXT)
+
+    monkeypatch.setattr(measurements, "run_order", broken)
+    lines: list[str] = []
+    carry_out(Order("encoding", TEXT, TOKENIZER).to_json().decode(), lines.append)
+    said = str(read_line(lines[-1]))
+    assert "RecursionError in test_lab.py, line " in said
+    assert "hug" not in said
 
 
 @pytest.mark.parametrize("n", [0, 1, 999, 1_000, 1_001, 4_000, 123_456])

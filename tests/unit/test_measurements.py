@@ -83,21 +83,22 @@ def test_a_measurement_without_end_is_ended(managers: Callable[..., MeasurementM
 
 
 @pytest.mark.parametrize(
-    "code",
+    ("code", "told"),
     [
-        "raise SystemExit(1)",
-        "import os; os.abort()",
-        "print('{\"rep', end='', flush=True)",
+        ("raise SystemExit(1)", "status 1"),
+        ("import os; os.abort()", "signal 6"),
+        ("print('{\"rep', end='', flush=True)", "status 0"),
+        ("import os; os.kill(os.getpid(), 9)", "memory may have run out"),
     ],
 )
 def test_a_process_that_dies_is_said(
-    managers: Callable[..., MeasurementManager], code: str
+    managers: Callable[..., MeasurementManager], code: str, told: str
 ) -> None:
     manager = managers(code)
     long = Order("training", "hug " * 200_000)
     status = wait_until(manager, manager.submit(long, about=""))
     assert status.state == "failed"
-    assert "ended without a word" in str(status.problem)
+    assert told in str(status.problem)
     # And the next one is measured.
     again = wait_until(manager, manager.submit(ORDER, about=""))
     assert again.state == "failed"

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import secrets
+import signal
 import subprocess
 import sys
 import time
@@ -86,6 +87,9 @@ class MeasurementManager:
             limit.start()
             try:
                 report = _converse(process, order, task)
+                if report is None:
+                    # How it came to its end is known only then.
+                    process.wait()
             finally:
                 limit.cancel()
                 process.kill()
@@ -93,8 +97,7 @@ class MeasurementManager:
             raise MeasurementError(
                 f"It was ended after {self._most_seconds:,.0f} s. Try a shorter text."
                 if is_late.is_set()
-                else "The process that measures ended without a word: memory may have run out. "
-                "Try a shorter text."
+                else _end_in_words(process.returncode)
             )
         return report
 
@@ -102,6 +105,16 @@ class MeasurementManager:
 def _end_late(process: subprocess.Popen[bytes], is_late: Event) -> None:
     is_late.set()
     process.kill()
+
+
+def _end_in_words(returncode: int) -> str:
+    if returncode == -signal.SIGKILL:
+        return (
+            "The system ended the process that measures: memory may have run out. Try a shorter "
+            "text."
+        )
+    how = f"signal {-returncode}" if returncode < 0 else f"status {returncode}"
+    return f"The process that measures ended without a word ({how}): an error of the app."
 
 
 def _converse(
