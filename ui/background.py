@@ -8,6 +8,7 @@ import time
 import traceback
 from collections import OrderedDict
 from collections.abc import Callable
+from contextlib import suppress
 from dataclasses import dataclass, field
 from queue import SimpleQueue
 from threading import Event, Lock, Thread
@@ -248,7 +249,9 @@ class Background(Generic[Step, Result]):
 
     def _work_on_all(self) -> None:
         while (piece := self._waiting.get()) is not None:
-            self._do(piece)
+            # A panic of code in Rust is no Exception; it's told of its piece, the others go on.
+            with suppress(BaseException):
+                self._do(piece)
 
     def _do(self, piece: _Piece[Step, Result]) -> None:
         with self._lock:
@@ -257,19 +260,24 @@ class Background(Generic[Step, Result]):
                 piece.state, piece.work = "cancelled", None
                 return
             piece.state, piece.started = "running", self._clock()
+        result: Result | None = None
+        problem: str | None = None
         try:
-            result, problem = work(piece.task), None
+            result = work(piece.task)
         except BpeError as error:
-            result, problem = None, str(error)
-        except Exception as error:
-            result, problem = None, told_of_unforeseen(error)
-        with self._lock:
-            piece.work, piece.result, piece.problem = None, result, problem
-            piece.elapsed_seconds = self._clock() - piece.started
-            if result is not None:
-                piece.state = "finished"
-            else:
-                piece.state = "failed" if problem is not None else "cancelled"
+            problem = str(error)
+        except BaseException as error:
+            problem = told_of_unforeseen(error)
+            if not isinstance(error, Exception):
+                raise
+        finally:
+            with self._lock:
+                piece.work, piece.result, piece.problem = None, result, problem
+                piece.elapsed_seconds = self._clock() - piece.started
+                if result is not None:
+                    piece.state = "finished"
+                else:
+                    piece.state = "failed" if problem is not None else "cancelled"
 
 
 def stop_of(task: Task[Progress]) -> Callable[[int, int], bool]:
@@ -282,7 +290,7 @@ def stop_of(task: Task[Progress]) -> Callable[[int, int], bool]:
     return should_stop
 
 
-def told_of_unforeseen(error: Exception) -> str:
+def told_of_unforeseen(error: BaseException) -> str:
     """Logs an error that nobody foresaw, and gives what may be told of it.
 
     Its type and frames alone: the message of an unforeseen error may quote the visitor's text.

@@ -133,6 +133,21 @@ def test_a_foreseen_error_is_told_and_an_unforeseen_one_is_logged_without_its_wo
     assert typed not in caplog.text
 
 
+def test_what_panics_is_said_and_what_waits_goes_on(background: Made) -> None:
+    class PanicError(BaseException):
+        """As PyO3's: no Exception."""
+
+    def panics(_task: Task[Progress]) -> str:
+        raise PanicError
+
+    background.begin("a", panics)
+    background.begin("b", at_once)
+    assert wait_until(background, "b").state == "finished"
+    assert (background.status("a").state, background.status("a").problem) == (
+        *("failed", "It stopped on an error of the app (PanicError)."),
+    )
+
+
 def test_closing_ends_what_goes_on_and_what_waits() -> None:
     background = Made("test", most_waiting=2, most_remembered=4)
     background.begin("a", until_cancelled)
