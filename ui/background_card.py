@@ -16,14 +16,21 @@ SECONDS_BETWEEN_LOOKS = 0.5
 def watch_work(background: Background[Any, Any], id: str, what: str, *, key: str) -> None:
     """Draws live work anew twice a second, and the whole page once it has ended.
 
-    `what` says what is counted as done, such as "Characters".
+    `what` says what is counted as done, such as "Characters". The work is named by what it is
+    about, so whoever else looks at the same waits for it, too, and is told who may end it.
     """
     status = background.status(id)
     if not status.is_live:
         st.rerun()
     with st.container(horizontal=True, vertical_alignment="center", key=f"{key}_watched"):
         st.progress(status.share, f"{what}: {_how_far(status)}")
-        st.button("Cancel", on_click=background.cancel, args=(id,), key=f"{key}_cancel")
+        st.button(
+            "Cancel",
+            on_click=background.cancel,
+            args=(id,),
+            key=f"{key}_cancel",
+            help="Ends it for all visitors who wait for the same. Each can begin it again.",
+        )
 
 
 def show_ended(
@@ -34,7 +41,8 @@ def show_ended(
         st.error(plain_markdown(f"The {what} failed. {status.problem}", 600))
     with st.container(horizontal=True, vertical_alignment="center"):
         if status.problem is None:
-            st.markdown(f":gray[The {what} was cancelled.]", width="content")
+            by_whom = "by you or another visitor who waited for the same"
+            st.markdown(f":gray[The {what} was cancelled, {by_whom}.]", width="content")
         st.button("Begin again", on_click=background.forget, args=(status.id,), key=f"{key}_again")
 
 

@@ -204,6 +204,7 @@ def test_the_tokens_can_be_looked_at_before_their_uses_are_counted_and_without(
         assert (findings["never"], findings["scaffolds"]) == (None, None)
         assert findings["partial"]
         button = next(button for button in app.button if button.label == "Cancel")
+        assert "for all visitors" in button.help
         button.click().run()
         go_on.set()
         stored = load_run(SAMPLE_RUN_ID)
@@ -211,7 +212,8 @@ def test_the_tokens_can_be_looked_at_before_their_uses_are_counted_and_without(
         assert text is not None
         wait_until(work.counts(), work.count(stored.run.tokenizer, text).id)
         app.run()
-        assert any("counting of uses was cancelled" in one.value for one in app.markdown)
+        cancelled = "counting of uses was cancelled, by you or another visitor"
+        assert any(cancelled in one.value for one in app.markdown)
     next(button for button in app.button if button.label == "Begin again").click().run()
     wait_until(work.counts(), work.count(stored.run.tokenizer, text).id)
     app.run()
