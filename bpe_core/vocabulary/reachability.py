@@ -19,8 +19,10 @@ Where there is one, its bytes are a text. The tokenizer encodes it; if the token
 reachable. If not, the pre-tokenizer cut the word apart, and other neighbours are tried. Under the
 named pre-tokenizers of `_CLOSED` each part of a pre-token is a pre-token too when it stands alone,
 but for GPT-2's contractions, of which `_ENDINGS` has all the ends: whole characters that they cut
-when they stand alone are cut in every text. What is left after that is *undecided*, and said so:
-it takes a pattern that looks around itself, and a token that was not learned under it.
+when they stand alone are cut in every text. So is a token that can't stand before the end-of-word
+marker, where they cut it from all that agrees to stand behind it. What is left after that is
+*undecided*, and said so: that takes another pattern, such as one that looks around itself, or a
+word that is cut beyond the token's neighbours; and a token that was not learned there.
 """
 
 from __future__ import annotations
@@ -45,7 +47,7 @@ REASONS: Final[dict[Reason, str]] = {
     "other-merges": "its own bytes encode to other tokens",
     "no-utf8": "no text has these bytes",
     "no-neighbours": "whatever completes its characters merges with a part of it first",
-    "pre-tokenizer": "no pre-token leaves it whole",
+    "pre-tokenizer": "no pre-token leaves it whole and by itself",
 }
 
 _CLOSED: Final = ("gpt2", "cl100k", "whitespace", "words-punctuation", "none")
@@ -170,15 +172,32 @@ class _Words:
 
     def is_always_cut(self, id: int) -> bool:
         """Tell whether no pre-token leaves a token whole, given that `texts_with` found none."""
-        pretokenizer = self._tokenizer.pretokenizer
-        text = self._bytes[id].decode(errors="ignore")
-        if pretokenizer.name not in _CLOSED or not text:
+        if self._tokenizer.pretokenizer.name not in _CLOSED:
             return False
-        if pretokenizer.split(text) == [text]:
+        data = self._bytes[id]
+        if id == self._marker:
+            before = self._before[BETWEEN_CHARACTERS]
+            return not any(
+                self._agree(n, id) and self._may_be_whole(self._bytes[n]) for n, _ in before
+            )
+        if not self._may_be_whole(data):
+            return True
+        if self._marker is None:
+            # What fits into a contraction alone was tried with all its ends.
+            text = data.decode(errors="ignore")
+            return bool(text) and self._tokenizer.pretokenizer.split(text) != [text]
+        if self._tokenizer.ends_word(id) or self._agree(id, self._marker):
             return False
-        # What fits into a contraction alone was tried with all its ends, but not before a marker.
-        fits = any(pretokenizer.split(text + end) == [text + end] for end in _ENDINGS[1:])
-        return not fits or self._marker is None
+        after = (n for _, end in self._ways(id) for n, _ in self._after[end])
+        return not any(
+            self._may_be_whole(data + self._bytes[n]) and self._agree(id, n) for n in after
+        )
+
+    def _may_be_whole(self, data: bytes) -> bool:
+        """Whether the whole characters in some bytes may be a part of a pre-token."""
+        text = data.decode(errors="ignore")
+        split = self._tokenizer.pretokenizer.split
+        return not text or any(split(text + end) == [text + end] for end in _ENDINGS)
 
     def _texts_with(self, id: int) -> Iterator[str]:
         for entry, end in self._ways(id):

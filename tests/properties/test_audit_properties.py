@@ -90,6 +90,24 @@ def test_unreachable_is_what_no_word_encodes_to_that_ends_in_a_marker(tokenizer:
     assert found.undecided == ()
 
 
+@given(
+    tokenizers(
+        "a!",
+        n_merges=4,
+        longest=LONGEST_TOKEN,
+        base="characters",
+        end_of_word="</w>",
+        pretokenizer="words-punctuation",
+    )
+)
+def test_unreachable_is_what_is_cut_from_all_that_may_stand_before_the_marker(
+    tokenizer: Tokenizer,
+) -> None:
+    found = find_unreachable(tokenizer)
+    assert set(found.unreachable) == set(tokenizer.vocab) - ids_in_all_texts(tokenizer, "a!")
+    assert found.undecided == ()
+
+
 @pytest.mark.parametrize("alphabet", ["a !", "'le", "a\n ", "a1é"])
 @pytest.mark.parametrize("pretokenizer", ["gpt2", "cl100k", "words-punctuation", "whitespace"])
 @given(data=st.data())
