@@ -9,10 +9,18 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from bpe_core.corpus import Corpus
 from bpe_core.gpt2 import gpt2
+from bpe_core.training import train
+from bpe_core.types import TrainingConfig
+from bpe_core.vocabulary.audit import uses_in_corpus
+from bpe_core.vocabulary.reachability import find_unreachable
 from bpe_core.vocabulary.table import Query, Vocabulary
 from ui.vocabulary.charts import field_of_bar, length_bars
+from ui.vocabulary.looks import look_at
+from ui.vocabulary.pictures import card_data, findings_of
 from ui.vocabulary.search import FIELDS, lengths_of, query_of, record_of
+from ui.vocabulary.texts import CountedText
 
 Anything = st.one_of(st.text(max_size=20), st.integers(), st.none(), st.binary(max_size=4))
 
@@ -48,6 +56,26 @@ def test_lengths_that_are_none_are_any(bad: str) -> None:
 
 def test_half_a_character_is_no_search() -> None:
     assert record_of({"find": "a\ud800"})["find"] == ""
+
+
+def test_of_an_unreachable_token_that_a_given_word_uses_it_is_said_how_that_can_be() -> None:
+    # A word that is given with its count is a pre-token as it is; of a text GPT-2's pattern makes
+    # two of it.
+    corpus = Corpus.from_word_counts({"hug's": 9})
+    tokenizer = train(corpus, TrainingConfig(261, special_tokens=())).tokenizer
+    (token,) = (id for id, token in tokenizer.vocab.items() if token == b"hug's")
+    reachability = find_unreachable(tokenizer)
+    assert token in reachability.unreachable
+    notes: list[tuple[str, str]] = []
+    for words in (corpus, Corpus.from_text("hug's")):
+        text = CountedText(words.sha256, "the text", corpus=words)
+        looked = look_at("Words", tokenizer, text, uses_in_corpus(tokenizer, words))
+        (finding,) = (f for f in findings_of(looked, reachability) if f.key == "unreachable")
+        notes.append((finding.note, card_data(looked, token, reachability)["warning"]))
+    assert [("hold some" in note, "word given" in said) for note, said in notes] == [
+        (True, True),
+        (False, False),
+    ]
 
 
 def test_each_bar_of_lengths_filters_by_what_it_counts() -> None:

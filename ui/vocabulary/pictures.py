@@ -33,6 +33,9 @@ _MOST_CODE_POINTS = 16
 _MOST_BYTES = 48
 _MOST_AHEAD = 6
 
+UNREACHABLE_IN_USE = (
+    "No text at all encodes to them. The words given with their counts are not cut, and hold some."
+)
 FINDINGS: dict[FindingKey, tuple[str, str]] = {
     "never": ("Never used", "They stand nowhere in the text."),
     "scaffolds": ("Scaffold only", "Never used, but a part of a token that is."),
@@ -71,9 +74,13 @@ def findings_of(looked: Looked, reachability: Reachability | None) -> list[Findi
     """
     found = ids_found(looked, reachability)
     without_merges = looked.derivations is None
+    uses = None if looked.audit is None else looked.audit.uses
+    notes = {key: note for key, (_, note) in FINDINGS.items()}
+    if uses is not None and any(uses[id] for id in found["unreachable"] or ()):
+        notes["unreachable"] = UNREACHABLE_IN_USE
     return [
-        Finding(key, name, note, None if ids is None else len(ids))
-        for (key, (name, note)), ids in zip(FINDINGS.items(), found.values(), strict=True)
+        Finding(key, name, notes[key], None if ids is None else len(ids))
+        for (key, (name, _)), ids in zip(FINDINGS.items(), found.values(), strict=True)
         if (key != "undecided" or ids)
         and not (without_merges and key in ("scaffolds", "unreachable"))
     ]
@@ -241,7 +248,9 @@ def _times(n: int) -> str:
 
 def _warning(looked: Looked, id: int, reachability: Reachability | None) -> str:
     if reachability is not None and id in reachability.unreachable:
-        return f"Unreachable: {REASONS[reachability.unreachable[id]]}."
+        of_words = looked.audit is not None and looked.audit.uses[id]
+        but = ". It is used in a word given with its count, which is not cut" if of_words else ""
+        return f"Unreachable: {REASONS[reachability.unreachable[id]]}{but}."
     if looked.audit is not None and id in looked.audit.scaffolds:
         return "A scaffold: never used itself, but a part of a token that is."
     return ""
