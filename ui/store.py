@@ -99,18 +99,6 @@ def make_room(n_bytes: int) -> None:
         )
 
 
-def replace_file(file: Path, data: bytes) -> None:
-    """Gives a file other contents; who reads it meanwhile gets all of the old or of the new."""
-    handle, unfinished = tempfile.mkstemp(dir=file.parent)
-    try:
-        with os.fdopen(handle, "wb") as new:
-            new.write(data)
-        Path(unfinished).replace(file)
-    except BaseException:
-        Path(unfinished).unlink(missing_ok=True)
-        raise
-
-
 def touch(folder: Path) -> None:
     """Keeps a folder from being swept for another 90 days."""
     # A store that may only be read is never swept either.

@@ -19,13 +19,13 @@ from bpe_core.encoders import NamedEncoder
 from bpe_core.errors import BpeError, FormatError
 from bpe_core.formats.opening import open_encoder
 from bpe_core.languages import read_parallel
+from bpe_core.whole_files import write_whole
 from ui.store import (
     UPLOAD_PREFIX,
     is_id,
     kept_folder,
     make_room,
     new_id,
-    replace_file,
     store_folder,
     told_if_not_kept,
     touch,
@@ -89,7 +89,7 @@ def keep_text(text: str, *, instead_of: str | None = None) -> str:
     with told_if_not_kept():
         touch(folder)
         make_room(len(data))
-        replace_file(folder / "0", data)  # its only file, by number
+        write_whole(folder / "0", data)  # its only file, by number
     return instead_of
 
 

@@ -20,7 +20,8 @@ from importlib.util import find_spec
 from pathlib import Path
 from typing import Final
 
-from bpe_core.engine.compiler_cache import FileLock, cache_folder, write_whole
+from bpe_core.engine.compiler_cache import FileLock, cache_folder
+from bpe_core.whole_files import write_whole
 
 # From here on a process that has the kernels in memory is done sooner with them: at 50 kB both
 # take 0.03 s. Loading Numba and compiled kernels takes 0.6 to 0.8 s, plain Python 1.3 s a megabyte.
@@ -155,7 +156,7 @@ def _compile_in_processes() -> None:
         for process in processes:
             process.kill()
             process.communicate()
-    write_whole(_stamp(), "compiled\n")
+    write_whole(_stamp(), b"compiled\n")
 
 
 def _forget_compiled() -> None:

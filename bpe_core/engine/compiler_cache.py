@@ -112,11 +112,3 @@ def cache_folder(beside: Path, given: str | None) -> Path:
         except OSError:
             continue
     return Path(tempfile.mkdtemp(prefix="bpe-explorer-"))
-
-
-def write_whole(path: Path, text: str) -> None:
-    """Write a file so that it is there whole or not at all."""
-    handle, temporary = tempfile.mkstemp(dir=path.parent)
-    with os.fdopen(handle, "w") as file:
-        file.write(text)
-    os.replace(temporary, path)

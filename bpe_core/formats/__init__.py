@@ -17,13 +17,13 @@ import os
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Literal, get_args
-from uuid import uuid4
 
 from bpe_core.checks import is_a, said
 from bpe_core.errors import ConfigError, FormatError
 from bpe_core.formats import gpt2_files, native, tiktoken_file
 from bpe_core.formats.reading import looks_like_json, parse_json
 from bpe_core.tokenizer import Tokenizer
+from bpe_core.whole_files import write_whole
 
 Format = Literal["huggingface", "gpt2", "tiktoken", "native"]
 FORMATS: tuple[Format, ...] = get_args(Format)
@@ -185,7 +185,7 @@ def write_files(files: Mapping[str, bytes], path: str | os.PathLike[str]) -> lis
             target.mkdir(parents=True, exist_ok=True)
         places = [target / name if target.is_dir() else target for name in files]
         for place, data in zip(places, files.values(), strict=True):
-            _write_whole(place, data)
+            write_whole(place, data)
     except ValueError:
         raise FormatError(_no_path(path)) from None
     except OSError as error:
@@ -251,13 +251,3 @@ def _path(path: str | os.PathLike[str]) -> Path:
 
 def _no_path(path: str | os.PathLike[str]) -> str:
     return f"{os.fspath(path)!r} is no path: it holds a NUL or a lone surrogate. Give another."
-
-
-def _write_whole(target: Path, data: bytes) -> None:
-    temporary = target.with_name(f".{target.name}-{uuid4().hex}")
-    try:
-        temporary.write_bytes(data)
-        os.replace(temporary, target)
-    except BaseException:
-        temporary.unlink(missing_ok=True)
-        raise

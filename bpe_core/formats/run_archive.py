@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import os
-import tempfile
 from dataclasses import asdict
 from io import BytesIO
 from itertools import pairwise
@@ -22,6 +21,7 @@ from bpe_core.layout import NEVER
 from bpe_core.runs import TrainingRun
 from bpe_core.training import check_config
 from bpe_core.types import PretokenCounts, StopReason, TrainingConfig
+from bpe_core.whole_files import write_whole
 
 _FORMAT = "bpe-explorer-run"
 _VERSION = 1
@@ -41,6 +41,7 @@ def save_run(run: TrainingRun, path: str | os.PathLike[str]) -> None:
     >>> from bpe_core.corpus import Corpus
     >>> from bpe_core.training import train
     >>> run = train(Corpus.from_text("hug hugs"), TrainingConfig(259, special_tokens=()))
+    >>> import tempfile
     >>> with tempfile.TemporaryDirectory() as folder:
     ...     save_run(run, Path(folder, "run.npz"))
     ...     load_run(Path(folder, "run.npz")).tokenizer == run.tokenizer
@@ -67,15 +68,7 @@ def save_run(run: TrainingRun, path: str | os.PathLike[str]) -> None:
         word_counts=run.pretokens.counts,
         joined_at=run.joined_at,
     )
-    target = Path(path)
-    handle, temporary = tempfile.mkstemp(dir=target.parent, prefix=f".{target.name}-")
-    try:
-        with os.fdopen(handle, "wb") as file:
-            file.write(buffer.getvalue())
-        os.replace(temporary, target)
-    except BaseException:
-        os.unlink(temporary)
-        raise
+    write_whole(Path(path), buffer.getvalue())
 
 
 def load_run(path: str | os.PathLike[str]) -> TrainingRun:
