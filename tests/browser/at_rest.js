@@ -1,6 +1,7 @@
 // Whether the app has answered all that the page asked of its server, as `window.appAtRest()`.
 // What Streamlit's page says of itself changes only with the server's first answer: right after a
 // click it still calls itself idle. So the requests and answers themselves are watched here.
+// `window.timesAsked` counts the requests.
 (() => {
   const RERUN_SCRIPT = 11; // of BackMsg
   const NEW_SESSION = 4; // of ForwardMsg, at the beginning of each run
@@ -13,8 +14,10 @@
   let hasBegun = false;
   let framesAtRest = 0;
   let asked = performance.now();
+  window.timesAsked = 0;
 
   function onAsked() {
+    window.timesAsked += 1;
     asked = performance.now();
     hasAnswered = false;
     hasBegun = false;

@@ -12,7 +12,7 @@ from playwright.sync_api import Browser, BrowserContext, Page, ViewportSize, exp
 
 from bpe_core.corpus import Corpus
 from bpe_core.runs import TrainingRun
-from tests.browser.helpers import LONGEST_WAIT_MS
+from tests.browser.helpers import LONGEST_WAIT_MS, go_to_address, open_page, switch_theme
 from tests.browser.serving import launch_browser, new_context, running_app
 from tests.conftest import MEASURED
 from ui.run_store import write_run
@@ -112,6 +112,27 @@ def new_page(context: BrowserContext) -> Iterator[Callable[[], Page]]:
 def page(new_page: Callable[[], Page]) -> Page:
     """One such tab."""
     return new_page()
+
+
+@pytest.fixture(scope="module")
+def open_tab(context: BrowserContext, app_url: str) -> Iterator[Page]:
+    """A tab with the app on Lessons, loaded once for the tests of a module."""
+    tab = context.new_page()
+    open_page(tab, f"{app_url}/lessons")
+    yield tab
+    tab.close()
+
+
+@pytest.fixture
+def tab(open_tab: Page) -> Page:
+    """That tab on Lessons, light and on a desk: other pages have forgotten what was chosen there.
+
+    A way within the app costs a tenth of loading it, and where charts are less than a third.
+    """
+    go_to_address(open_tab, "/lessons")
+    open_tab.set_viewport_size(DESK)
+    switch_theme(open_tab, "light")
+    return open_tab
 
 
 @pytest.fixture

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Literal
+
 from playwright.sync_api import Locator, Page
 
 LONGEST_WAIT_MS = 60_000
@@ -18,11 +20,40 @@ MIDDLE_ON_SURFACE = """(bar, surface) => {
     y: box.top + box.height / 2 - ground.top,
   };
 }"""
+IS_DARK = "() => matchMedia('(prefers-color-scheme: dark)').matches"
+GO_TO_ADDRESS = """(address) => {
+  history.pushState(null, "", address);
+  dispatchEvent(new PopStateEvent("popstate"));
+}"""
 
 
 def open_page(page: Page, url: str) -> None:
     """Goes to an address of the app and waits until its script has run to the end."""
     page.goto(url)
+    wait_until_idle(page)
+
+
+def go_to_address(page: Page, address: str) -> None:
+    """Leads an open page to an address of the app as the browser's Back does, loading nothing.
+
+    `address` begins with "/". It counts from another page of the app: a page that stays keeps what
+    is chosen on it. What a visitor takes along, as the run and the text of one's own, stays too.
+    """
+    page.evaluate(GO_TO_ADDRESS, address)
+    wait_until_idle(page)
+
+
+def switch_theme(page: Page, scheme: Literal["light", "dark"]) -> None:
+    """Has the system ask for a theme, and waits until Python too has drawn the page for it.
+
+    The page notices only after a while. A way to another page begun just then would be lost: the
+    server takes the last of two requests, and that one still comes from the page before.
+    """
+    if page.evaluate(IS_DARK) == (scheme == "dark"):
+        return
+    asked = page.evaluate("() => window.timesAsked")
+    page.emulate_media(color_scheme=scheme)
+    page.wait_for_function("(asked) => window.timesAsked > asked", arg=asked)
     wait_until_idle(page)
 
 
