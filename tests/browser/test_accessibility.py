@@ -55,20 +55,19 @@ SCHEMES: list[tuple[Literal["light", "dark"], int]] = [("light", 1440), ("dark",
 def test_an_address_leads_to_its_page_which_breaks_no_rule_and_fits(
     tab: Page, path: str, heading: str
 ) -> None:
-    page = tab
-    go_to_address(page, f"/{path}")
-    expect(page.get_by_role("heading", level=1)).to_have_text(heading)
-    expect(page.get_by_role("dialog")).to_have_count(0)
-    if not page.evaluate("() => 'axe' in window"):
-        page.evaluate(Axe().axe_script)
+    go_to_address(tab, f"/{path}")
+    expect(tab.get_by_role("heading", level=1)).to_have_text(heading)
+    expect(tab.get_by_role("dialog")).to_have_count(0)
+    if not tab.evaluate("() => 'axe' in window"):
+        tab.evaluate(Axe().axe_script)
     for scheme, width in SCHEMES:
-        switch_theme(page, scheme)
-        page.set_viewport_size({"width": width, "height": 900})
-        page.wait_for_function(COLOURS_HAVE_SETTLED, arg=scheme)
-        assert_no_traceback(page)
-        main = page.get_by_test_id("stMain")
+        switch_theme(tab, scheme)
+        tab.set_viewport_size({"width": width, "height": 900})
+        tab.wait_for_function(COLOURS_HAVE_SETTLED, arg=scheme)
+        assert_no_traceback(tab)
+        main = tab.get_by_test_id("stMain")
         assert main.evaluate("(m) => m.scrollWidth - m.clientWidth") == 0
-        violations = page.evaluate(FIND_VIOLATIONS, RULES)
+        violations = tab.evaluate(FIND_VIOLATIONS, RULES)
         broken = [
             f"{violation['id']}: {node['target']}"
             for violation in violations

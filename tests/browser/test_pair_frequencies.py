@@ -16,7 +16,7 @@ from tests.browser.helpers import (
     assert_no_traceback,
     chart_surface,
     click_bar,
-    open_page,
+    go_to_address,
     wait_until_idle,
 )
 from ui.labels import token_label
@@ -31,9 +31,15 @@ CHARTS_ARE_DRAWN = """() => {
 }"""
 
 
-def open_charts(page: Page, url: str) -> None:
-    """Opens the page and waits for its charts: each that comes moves what is below it."""
-    open_page(page, url)
+@pytest.fixture
+def page(tab: Page) -> Page:
+    """One tab for all tests: to load eight charts costs more than most of what is done to them."""
+    return tab
+
+
+def open_charts(page: Page, query: str) -> None:
+    """Goes to the page and waits for its charts: each that comes moves what is below it."""
+    go_to_address(page, f"/pair_frequencies?{query}")
     page.wait_for_function(CHARTS_ARE_DRAWN)
 
 
@@ -41,8 +47,8 @@ def chart(page: Page, key: str) -> Locator:
     return page.locator(f".st-key-{key} .js-plotly-plot")
 
 
-def test_what_is_chosen_is_in_the_address_and_survives_a_reload(page: Page, app_url: str) -> None:
-    open_charts(page, f"{app_url}/pair_frequencies?step=45")
+def test_what_is_chosen_is_in_the_address_and_survives_a_reload(page: Page) -> None:
+    open_charts(page, "step=45")
     run = load_run(SAMPLE_RUN_ID).run
     vocab = run.tokenizer.vocab
 
@@ -88,12 +94,12 @@ def test_what_is_chosen_is_in_the_address_and_survives_a_reload(page: Page, app_
 
 
 def test_on_a_phone_a_click_on_a_bar_opens_the_merge_of_its_pair_or_says_that_there_is_none(
-    page: Page, app_url: str
+    page: Page,
 ) -> None:
     run = load_run(SAMPLE_RUN_ID).run
     n_merges = len(run.merges)
     page.set_viewport_size({"width": 390, "height": 844})
-    open_charts(page, f"{app_url}/pair_frequencies?step={n_merges}")
+    open_charts(page, f"step={n_merges}")
     assert_nothing_is_cut_off(page)
     click_bar(chart(page, f"top_pairs_sample_{n_merges}"), 0)
     expect(page.get_by_text("This pair never merges in this run")).to_be_visible()
@@ -145,9 +151,9 @@ def assert_nothing_is_cut_off(page: Page) -> None:
 
 
 def test_charts_follow_a_switch_of_the_theme_and_are_kept_as_pngs_on_its_ground(
-    page: Page, app_url: str, tmp_path: Path
+    page: Page, tmp_path: Path
 ) -> None:
-    open_charts(page, f"{app_url}/pair_frequencies?step=45")
+    open_charts(page, "step=45")
     chosen = page.locator(".barlayer .point path").first
     dark, light = "rgb(255, 144, 102)", "rgb(173, 52, 7)"
     expect(chosen).to_have_css("fill", light)
@@ -183,9 +189,9 @@ def check_png_of_a_chart(page: Page, tmp_path: Path, ground: tuple[int, int, int
 
 
 def test_the_table_leads_to_the_life_of_a_pair_and_its_csv_holds_every_pair(
-    page: Page, app_url: str, tmp_path: Path
+    page: Page, tmp_path: Path
 ) -> None:
-    open_page(page, f"{app_url}/pair_frequencies?step=45")
+    go_to_address(page, "/pair_frequencies?step=45")
     with page.expect_download() as download:
         page.locator(".st-key-pairs_csv").get_by_role("button", name="CSV").click()
     path = tmp_path / "pairs.csv"
@@ -215,9 +221,7 @@ def test_the_table_leads_to_the_life_of_a_pair_and_its_csv_holds_every_pair(
     expect(page).to_have_url(re.compile(rf"/merge_loop\?.*step={rank}"))
 
 
-def test_an_uploaded_text_takes_the_place_of_what_was_held_out(
-    page: Page, app_url: str, tmp_path: Path
-) -> None:
+def test_an_uploaded_text_takes_the_place_of_what_was_held_out(page: Page, tmp_path: Path) -> None:
     # Long enough for the kernels, in words that the sample's merges partly know.
     text = "".join(
         f"The {n} statements of clause {n * 31 % 997} are körper.\n" for n in range(9_999)
@@ -225,7 +229,7 @@ def test_an_uploaded_text_takes_the_place_of_what_was_held_out(
     path = tmp_path / "unseen.txt"
     path.write_text(text, encoding="utf-8")
     run = load_run(SAMPLE_RUN_ID).run
-    open_page(page, f"{app_url}/pair_frequencies?merges=1000")
+    go_to_address(page, "/pair_frequencies?merges=1000")
     page.get_by_role("button", name="Another held-out text").click()
     page.get_by_test_id("stFileUploader").locator("input").set_input_files(path)
     yours = page.get_by_test_id("stMetric").nth(1)
