@@ -1,7 +1,8 @@
 // Whether the app has answered all that the page asked of its server, as `window.appAtRest()`.
 // What Streamlit's page says of itself changes only with the server's first answer: right after a
 // click it still calls itself idle. So the requests and answers themselves are watched here.
-// `window.timesAsked` counts the requests.
+// `window.timesAsked` counts the requests. `window.comeAnew()` makes the visitor a new one to the
+// server, without loading the page again; that is done when `window.isConnected()`.
 (() => {
   const RERUN_SCRIPT = 11; // of BackMsg
   const NEW_SESSION = 4; // of ForwardMsg, at the beginning of each run
@@ -14,6 +15,8 @@
   let hasBegun = false;
   let framesAtRest = 0;
   let asked = performance.now();
+  let socket;
+  let comesAnew = false;
   window.timesAsked = 0;
 
   function onAsked() {
@@ -52,8 +55,11 @@
   }
 
   window.WebSocket = class extends WebSocket {
-    constructor(...address) {
-      super(...address);
+    constructor(url, protocols) {
+      // The last of the protocols is the session to go on with.
+      super(url, comesAnew ? protocols.slice(0, 2) : protocols);
+      socket = this;
+      comesAnew = false;
       this.addEventListener("message", ({ data }) => {
         if (data instanceof ArrayBuffer) eachField(new Uint8Array(data), onAnswered);
       });
@@ -64,6 +70,13 @@
       super.send(data);
     }
   };
+
+  window.comeAnew = () => {
+    comesAnew = true;
+    sessionStorage.clear();
+    socket.close();
+  };
+  window.isConnected = () => socket.readyState === WebSocket.OPEN;
 
   /** Asked each frame: whether all is answered and drawn, and was so for some frames already. */
   window.appAtRest = () => {

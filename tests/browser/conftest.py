@@ -12,7 +12,7 @@ from playwright.sync_api import Browser, BrowserContext, Page, ViewportSize, exp
 
 from bpe_core.corpus import Corpus
 from bpe_core.runs import TrainingRun
-from tests.browser.helpers import LONGEST_WAIT_MS, go_to_address, open_page, switch_theme
+from tests.browser.helpers import LONGEST_WAIT_MS, come_anew, open_page, switch_theme
 from tests.browser.serving import launch_browser, new_context, running_app
 from tests.conftest import MEASURED
 from ui.run_store import write_run
@@ -114,22 +114,21 @@ def page(new_page: Callable[[], Page]) -> Page:
     return new_page()
 
 
-@pytest.fixture(scope="module")
-def open_tab(context: BrowserContext, app_url: str) -> Iterator[Page]:
-    """A tab with the app on Lessons, loaded once for the tests of a module."""
+@pytest.fixture(scope="session")
+def open_tab(context: BrowserContext, app_url: str) -> Page:
+    """A tab in which the app is loaded once, for all tests of this process that take `tab`."""
     tab = context.new_page()
     open_page(tab, f"{app_url}/lessons")
-    yield tab
-    tab.close()
+    return tab
 
 
 @pytest.fixture
 def tab(open_tab: Page) -> Page:
-    """That tab on Lessons, light and on a desk: other pages have forgotten what was chosen there.
+    """That tab on Lessons, with a visitor new to the server, in the light theme on a desk.
 
     A way within the app costs a tenth of loading it, and where charts are less than a third.
     """
-    go_to_address(open_tab, "/lessons")
+    come_anew(open_tab)
     open_tab.set_viewport_size(DESK)
     switch_theme(open_tab, "light")
     return open_tab

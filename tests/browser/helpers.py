@@ -43,6 +43,16 @@ def go_to_address(page: Page, address: str) -> None:
     wait_until_idle(page)
 
 
+def come_anew(page: Page) -> None:
+    """Comes to Lessons as a visitor whom the server does not know; nothing is loaded again."""
+    if "/lessons" in page.url:
+        # The browser too forgets what was chosen on a page when that is left.
+        go_to_address(page, "/lab")
+    page.evaluate("() => window.comeAnew()")
+    page.wait_for_function("() => window.isConnected()")
+    go_to_address(page, "/lessons")
+
+
 def switch_theme(page: Page, scheme: Literal["light", "dark"]) -> None:
     """Has the system ask for a theme, and waits until Python too has drawn the page for it.
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 from playwright.sync_api import Page, expect
 
-from tests.browser.helpers import assert_no_traceback, open_page
+from tests.browser.helpers import assert_no_traceback, go_to_address, open_page
 from ui.chart_style import MONO
 
 pytestmark = pytest.mark.browser
@@ -21,11 +21,11 @@ def test_a_deep_link_is_the_first_request_of_a_server(page: Page, fresh_app_url:
     assert_no_traceback(page)
 
 
-def test_an_unknown_run_is_said_and_the_sample_shown(page: Page, app_url: str) -> None:
-    open_page(page, f"{app_url}/token_boundaries?run=../../../etc/passwd%00%2f<b>")
-    expect(page.get_by_role("alert")).to_contain_text("The sample run is shown instead.")
-    expect(page.get_by_role("button", name="Run: Python’s language reference")).to_be_visible()
-    assert_no_traceback(page)
+def test_an_unknown_run_is_said_and_the_sample_shown(tab: Page) -> None:
+    go_to_address(tab, "/token_boundaries?run=../../../etc/passwd%00%2f<b>")
+    expect(tab.get_by_role("alert")).to_contain_text("The sample run is shown instead.")
+    expect(tab.get_by_role("button", name="Run: Python’s language reference")).to_be_visible()
+    assert_no_traceback(tab)
 
 
 def test_the_font_of_charts_does_not_wait_for_them(page: Page, app_url: str) -> None:

@@ -12,7 +12,7 @@ from playwright.sync_api import Page, expect
 from bpe_core.alignment import disagreements
 from bpe_core.gpt2 import gpt2
 from tests import foreign_models as models
-from tests.browser.helpers import assert_no_traceback, open_page
+from tests.browser.helpers import assert_no_traceback, go_to_address
 from ui.readings import excerpt
 from ui.run_store import SAMPLE_RUN_ID, load_run
 
@@ -26,14 +26,20 @@ def sample_disagreements() -> tuple[str, int]:
     return text, len(found)
 
 
-def open_compare(page: Page, app_url: str) -> None:
-    open_page(page, f"{app_url}/compare")
+@pytest.fixture
+def page(tab: Page) -> Page:
+    """A tab in which the charts are loaded already."""
+    return tab
+
+
+def open_compare(page: Page) -> None:
+    go_to_address(page, "/compare")
     expect(page.locator(".side-1 .token").first).to_be_attached()
 
 
-def test_the_panes_ring_what_they_cut_otherwise_and_stay_together(page: Page, app_url: str) -> None:
+def test_the_panes_ring_what_they_cut_otherwise_and_stay_together(page: Page) -> None:
     page.set_viewport_size({"width": 1440, "height": 1300})
-    open_compare(page, app_url)
+    open_compare(page)
     page.get_by_role("button", name="Next").click()
     expect(page.locator(".steps b")).to_have_text("2")
     focused = [
@@ -84,9 +90,9 @@ def test_the_panes_ring_what_they_cut_otherwise_and_stay_together(page: Page, ap
 
 
 def test_the_verdict_explains_its_figures_and_is_a_report_that_opens_without_a_network(
-    page: Page, offline_page: Page, app_url: str, tmp_path: Path
+    page: Page, offline_page: Page, tmp_path: Path
 ) -> None:
-    open_compare(page, app_url)
+    open_compare(page)
     expect(page.locator(".verdict")).to_contain_text("than GPT-2, with a vocabulary")
     expect(page.locator(".badge")).to_have_text(re.compile(r"✓ exact: (\d+) of \1"))
     assert page.locator("td.better").count() > 0
@@ -120,10 +126,10 @@ def test_the_verdict_explains_its_figures_and_is_a_report_that_opens_without_a_n
 
 
 def test_text_from_token_boundaries_and_a_word_of_ones_own_are_compared_as_text(
-    page: Page, app_url: str
+    page: Page,
 ) -> None:
     text = "<script>window.harmed=1</script> naïveté"
-    open_page(page, f"{app_url}/token_boundaries?text={quote(text)}")
+    go_to_address(page, f"/token_boundaries?text={quote(text)}")
     expect(page.locator(".view .token").first).to_be_attached()
     page.get_by_role("link", name="Compare").click()
     expect(page.get_by_role("heading", level=1, name="Compare")).to_be_visible()
@@ -145,8 +151,8 @@ def test_text_from_token_boundaries_and_a_word_of_ones_own_are_compared_as_text(
     assert page.locator(".word img").count() == 0
 
 
-def test_a_third_tokenizer_joins_from_a_file_with_a_hostile_name(page: Page, app_url: str) -> None:
-    open_compare(page, app_url)
+def test_a_third_tokenizer_joins_from_a_file_with_a_hostile_name(page: Page) -> None:
+    open_compare(page)
     peer = models.word_piece().to_str().encode()
     name = "<img src=x onerror=harmed=1>\u202e.json"
     page.get_by_role("button", name="Add a tokenizer").click()

@@ -8,21 +8,32 @@ from urllib.parse import quote
 import pytest
 from playwright.sync_api import Page, expect
 
-from tests.browser.helpers import assert_no_traceback, open_page, wait_until_idle
+from tests.browser.helpers import (
+    assert_no_traceback,
+    come_anew,
+    go_to_address,
+    wait_until_idle,
+)
 
 pytestmark = pytest.mark.browser
 
 
-def test_encoders_are_measured_and_the_address_brings_the_figures_back(
-    page: Page, app_url: str
-) -> None:
+@pytest.fixture
+def page(tab: Page) -> Page:
+    """A tab in which the app is loaded already."""
+    return tab
+
+
+def test_encoders_are_measured_and_the_address_brings_the_figures_back(page: Page) -> None:
     text = "The test overrides what underscores commonly suppress. " * 8
-    open_page(page, f"{app_url}/lab?lab_text=Your+text&text={quote(text)}")
+    go_to_address(page, f"/lab?lab_text=Your+text&text={quote(text)}")
     expect(page.get_by_text("Longest match cuts")).to_be_visible()
     page.get_by_role("button", name="Measure encoders").click()
-    for is_reloaded in (False, True):
-        if is_reloaded:
-            page.reload()
+    for is_new_visitor in (False, True):
+        if is_new_visitor:
+            address = page.url
+            come_anew(page)
+            go_to_address(page, address)
         table = page.get_by_role("table", name=re.compile("^Encoders"))
         expect(
             table.get_by_role("row", name=re.compile("^Trie with backtracking.*equal"))
@@ -33,10 +44,8 @@ def test_encoders_are_measured_and_the_address_brings_the_figures_back(
         assert_no_traceback(page)
 
 
-def test_a_measurement_goes_on_while_one_leaves_and_is_cancelled_at_once(
-    page: Page, app_url: str
-) -> None:
-    open_page(page, f"{app_url}/lab?lab_tokenizer=GPT-2")
+def test_a_measurement_goes_on_while_one_leaves_and_is_cancelled_at_once(page: Page) -> None:
+    go_to_address(page, "/lab?lab_tokenizer=GPT-2")
     page.get_by_role("button", name="Measure encoders").click()
     expect(page.get_by_text(re.compile(r"Step \d+ of \d+, [\d.]+ a second, about"))).to_be_visible()
     address = page.url

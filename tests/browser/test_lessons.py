@@ -5,15 +5,23 @@ from __future__ import annotations
 import pytest
 from playwright.sync_api import Page, expect
 
-from tests.browser.helpers import assert_no_traceback, open_page, wait_until_idle
+from tests.browser.helpers import (
+    assert_no_traceback,
+    come_anew,
+    go_to_address,
+    wait_until_idle,
+)
 
 pytestmark = pytest.mark.browser
 
 
-def test_the_keyboard_leads_through_a_lesson_and_the_address_keeps_the_step(
-    page: Page, app_url: str
-) -> None:
-    open_page(page, f"{app_url}/lessons")
+@pytest.fixture
+def page(tab: Page) -> Page:
+    """A tab in which the app is loaded already."""
+    return tab
+
+
+def test_the_keyboard_leads_through_a_lesson_and_the_address_keeps_the_step(page: Page) -> None:
     heading = page.get_by_role("heading", level=2)
     expect(heading).to_have_text("From words to symbols")
     for place, shown in ((2, "Count the neighbours"), (3, "Choose the most frequent")):
@@ -26,17 +34,22 @@ def test_the_keyboard_leads_through_a_lesson_and_the_address_keeps_the_step(
     source = page.get_by_role("region", name="Source of choose_pair")
     source.focus()
     expect(source).to_be_focused()
-    page.reload()
+    address = page.url
+    come_anew(page)
+    expect(heading).to_have_text("From words to symbols")
+    go_to_address(page, "/lab")
+    go_to_address(page, address)
     expect(heading).to_have_text("Choose the most frequent")
     assert_no_traceback(page)
 
 
 def test_everything_follows_the_visitor_s_words_and_none_of_them_is_markup(
-    page: Page, app_url: str
+    page: Page,
 ) -> None:
     alarms: list[str] = []
     page.on("dialog", lambda dialog: alarms.append(dialog.message))
-    open_page(page, f"{app_url}/lessons?step_of_1=Pairs")
+    go_to_address(page, "/lab")
+    go_to_address(page, "/lessons?step_of_1=Pairs")
     pairs = page.get_by_role("list", name="The most frequent pairs")
     expect(pairs.get_by_role("listitem").first).to_contain_text("18")
     page.get_by_label("Words and their counts. Change them.").fill(

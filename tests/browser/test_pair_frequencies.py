@@ -33,7 +33,7 @@ CHARTS_ARE_DRAWN = """() => {
 
 @pytest.fixture
 def page(tab: Page) -> Page:
-    """One tab for all tests: to load eight charts costs more than most of what is done to them."""
+    """A tab in which the charts are loaded already."""
     return tab
 
 

@@ -9,16 +9,23 @@ from bpe_core.corpus import Corpus
 from bpe_core.training import train
 from bpe_core.types import TrainingConfig
 from tests.browser.conftest import KeepRun
-from tests.browser.helpers import assert_no_traceback, open_page
+from tests.browser.helpers import assert_no_traceback, go_to_address
 
 pytestmark = pytest.mark.browser
+
+
+@pytest.fixture
+def page(tab: Page) -> Page:
+    """A tab in which the app is loaded already."""
+    return tab
+
 
 RUN_ID = "3" * 32
 
 
 @pytest.fixture(scope="module")
-def classroom_url(app_url: str, keep_run: KeepRun) -> str:
-    """The app with one run whose alphabet is that of a few words, open by `?run=`."""
+def classroom_run(keep_run: KeepRun) -> str:
+    """The id of a run whose alphabet is that of a few words."""
     config = TrainingConfig(
         vocab_size=20,
         pretokenizer="whitespace",
@@ -29,13 +36,13 @@ def classroom_url(app_url: str, keep_run: KeepRun) -> str:
     )
     run = train(Corpus.from_word_counts({"hug": 10, "ugg": 5, "gin": 3}), config)
     keep_run(RUN_ID, "words", run)
-    return app_url
+    return RUN_ID
 
 
 def test_bytes_in_no_token_are_counted_and_do_not_count_as_compressed(
-    page: Page, classroom_url: str
+    page: Page, classroom_run: str
 ) -> None:
-    open_page(page, f"{classroom_url}/token_boundaries?run={RUN_ID}&text=hug+zzz")
+    go_to_address(page, f"/token_boundaries?run={classroom_run}&text=hug+zzz")
     shown = page.locator(".view .figures")
     expect(shown).to_have_text("2 tokens7 bytes1.50 bytes per token4 bytes are in no token")
     # The characters of a token are its own, without the marker.
@@ -45,9 +52,9 @@ def test_bytes_in_no_token_are_counted_and_do_not_count_as_compressed(
 
 
 def test_text_in_no_token_is_shown_in_a_disagreement_and_said_first_in_the_verdict(
-    page: Page, classroom_url: str
+    page: Page, classroom_run: str
 ) -> None:
-    open_page(page, f"{classroom_url}/compare?run={RUN_ID}&passage=Your+text&text=zzz+yyy+www")
+    go_to_address(page, f"/compare?run={classroom_run}&passage=Your+text&text=zzz+yyy+www")
     side = page.locator(".current .side").first
     expect(side).to_contain_text("zzz")
     expect(side).to_contain_text("in no token")
