@@ -92,9 +92,10 @@ def tokenizers(
     marker = [] if end_of_word is None else [end_of_word.encode()]
     tokens = symbols + marker
     ending = set(range(len(symbols), len(tokens)))
+    goes_on = list(range(len(symbols)))
     merges: dict[tuple[int, int], int] = {}
     for _ in range(draw(st.integers(0, n_merges))):
-        left = draw(st.integers(0, len(tokens) - 1).filter(lambda id: id not in ending))
+        left = goes_on[draw(st.integers(0, len(goes_on) - 1))]
         right = draw(st.integers(0, len(tokens) - 1))
         joined = tokens[left] + tokens[right]
         if (
@@ -106,6 +107,8 @@ def tokenizers(
         merges[left, right] = len(tokens)
         if right in ending:
             ending.add(len(tokens))
+        else:
+            goes_on.append(len(tokens))
         tokens.append(joined)
     return Tokenizer(
         vocab=dict(enumerate(tokens)),
