@@ -8,7 +8,7 @@ from collections.abc import Mapping
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
 from functools import cache
-from itertools import groupby
+from itertools import groupby, pairwise
 from threading import Barrier, BrokenBarrierError
 
 import pytest
@@ -21,7 +21,7 @@ from tokenizers.pre_tokenizers import Split, WhitespaceSplit
 
 from bpe_core.errors import ConfigError, PatternError, PatternTimeoutError
 from bpe_core.pretokenizers import PRETOKENIZER_NAMES, Pretokenizer, get_pretokenizer
-from bpe_core.unicode.classes import unicode_class
+from bpe_core.unicode.classes import class_runs, unicode_class
 from tests.strategies import hostile_texts
 
 # tiktoken_ext/openai_public.py, as it stands there.
@@ -51,7 +51,12 @@ CONTEXTS = ["a{}", "{}a", " {}", "'{}", "'l{}", "{} ", "1{}b", "{0}{0}\n", "  {}
 @cache
 def classes() -> Mapping[str, str]:
     """The class of each character there is, in order."""
-    return {chr(c): unicode_class(c) for c in range(0x110000) if not 0xD800 <= c < 0xE000}
+    found: dict[str, str] = {}
+    for start, end in pairwise([*class_runs()[0], 0x110000]):
+        name = unicode_class(start)
+        assert unicode_class(end - 1) == name
+        found |= {chr(c): name for c in range(start, end) if not 0xD800 <= c < 0xE000}
+    return found
 
 
 @cache
