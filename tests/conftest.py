@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 import os
 
 import pytest
@@ -18,6 +19,15 @@ MEASURED = "measured"
 settings.register_profile("project", deadline=None, derandomize=True)
 settings.register_profile("search", deadline=None, max_examples=1000)
 settings.load_profile("project")
+
+
+def pytest_collection_finish() -> None:
+    """Keeps what is there before the first test out of each later garbage collection.
+
+    AppTest collects all garbage after each run of a script, as a server does: see `ui/frame.py`.
+    """
+    gc.collect()
+    gc.freeze()
 
 
 def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:
