@@ -21,7 +21,7 @@ from bpe_core.training import train
 from bpe_core.types import TrainingConfig
 from bpe_core.vocabulary.audit import audit, uses_in_corpus, uses_in_run
 from bpe_core.vocabulary.pruning import prune
-from bpe_core.vocabulary.reachability import find_unreachable
+from bpe_core.vocabulary.reachability import Reachability, find_unreachable
 from bpe_core.vocabulary.table import Query, Vocabulary
 from tests.foreign_models import described, unigram, word_piece
 from tests.waiting import wait_until
@@ -166,17 +166,31 @@ def test_one_token_is_told_with_its_tree_and_what_is_built_on_it(open_app: OpenA
 
 
 def test_the_search_for_unreachable_tokens_of_a_large_vocabulary_ends_or_is_cancelled(
-    open_app: OpenApp,
+    open_app: OpenApp, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    app = open_app("vocabulary", vocabulary_of="GPT-2")
-    wait_until(work.searches(), work.search(gpt2()).id)
+    monkeypatch.setattr(work, "FEW_TOKENS", 0)
+    find = work.find_unreachable
+    go_on = Event()
+
+    def found(*arguments: Any) -> Reachability | None:
+        assert go_on.wait(60)
+        return find(*arguments)
+
+    monkeypatch.setattr(work, "find_unreachable", found)
+    tokenizer = load_run(SAMPLE_RUN_ID).run.tokenizer
+    app = open_app("vocabulary")
+    assert {one["key"]: one["n"] for one in sent(app, "chosen")["findings"]}["unreachable"] is None
+    go_on.set()
+    wait_until(work.searches(), work.search(tokenizer).id)
     app.run()
-    found = {one["key"]: one["n"] for one in sent(app, "chosen")["findings"]}
-    assert found["unreachable"] == len(find_unreachable(gpt2()).unreachable)
-    work.searches().forget(gpt2().fingerprint)
-    work.search(gpt2())
-    work.searches().cancel(gpt2().fingerprint)
-    wait_until(work.searches(), work.search(gpt2()).id)
+    findings = {one["key"]: one["n"] for one in sent(app, "chosen")["findings"]}
+    assert findings["unreachable"] == len(find_unreachable(tokenizer).unreachable)
+    go_on.clear()
+    work.searches().forget(tokenizer.fingerprint)
+    work.search(tokenizer)
+    work.searches().cancel(tokenizer.fingerprint)
+    go_on.set()
+    wait_until(work.searches(), work.search(tokenizer).id)
     app.run()
     assert any("was cancelled" in markdown.value for markdown in app.markdown)
     assert {one["key"]: one["n"] for one in sent(app, "chosen")["findings"]}["unreachable"] is None

@@ -13,8 +13,10 @@ from pathlib import Path
 
 import dask.config
 import pytest
+from click.testing import CliRunner
 from distributed import Client, LocalCluster
 
+from bpe_core import cli
 from bpe_core.corpora.streaming import count_stream, stream_corpus
 from bpe_core.corpus import Corpus
 from bpe_core.distributed import cluster, count_on_cluster, workers_to_compile
@@ -190,17 +192,12 @@ def test_an_address_where_nobody_answers_is_named() -> None:
 def test_the_command_line_trains_on_a_cluster(
     local: LocalCluster, files: list[Path], tmp_path: Path
 ) -> None:
-    saved: list[object] = []
-    for name, options in (("alone", []), ("shared", ["--scheduler", local.scheduler_address])):
-        out = tmp_path / f"{name}.json"
-        subprocess.run(
-            [
-                *(sys.executable, "-m", "bpe_core", "train", *map(str, files)),
-                *("--vocab-size", "600", "--out", str(out), *options),
-            ],
-            cwd=ROOT,
-            check=True,
-            capture_output=True,
-        )
-        saved.append(json.loads(out.read_text()))
+    train_them = ["train", *map(str, files), "--vocab-size", "600", "--out"]
+    shared = [*train_them, str(tmp_path / "shared.json"), "--scheduler", local.scheduler_address]
+    subprocess.run(
+        [sys.executable, "-m", "bpe_core", *shared], cwd=ROOT, check=True, capture_output=True
+    )
+    alone = CliRunner().invoke(cli.main, [*train_them, str(tmp_path / "alone.json")])
+    assert alone.exit_code == 0, alone.output
+    saved = [json.loads((tmp_path / f"{name}.json").read_text()) for name in ("alone", "shared")]
     assert saved[0] == saved[1]
