@@ -30,7 +30,8 @@ def to_printable(token: bytes) -> str:
     >>> to_printable(b" quick")
     'Ġquick'
     """
-    return "".join(BYTE_TO_CHARACTER[byte] for byte in token)
+    # Latin-1 gives each byte the code point of its own number, the place in the table.
+    return token.decode("latin-1").translate(BYTE_TO_CHARACTER)
 
 
 def from_printable(text: str) -> bytes:

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import io
 import zipfile
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from functools import partial
 
 import streamlit as st
 
@@ -24,7 +25,8 @@ class Download:
     reader: str
     """Which tool reads the file."""
     file_name: str
-    data: bytes | None
+    data: Callable[[], bytes] | None
+    """Writes the file: a page need not wait for that, nor a server keep it for every tokenizer."""
     problem: str | None
 
 
@@ -74,15 +76,21 @@ def offer_downloads(offered: Sequence[Download], *, key: str) -> None:
 
 def _download(tokenizer: Tokenizer, format_name: Format, label: str, reader: str) -> Download:
     try:
-        files = dumps(tokenizer, format_name)
+        names = list(dumps(tokenizer, format_name))
     except BpeError as error:
         return Download(label, reader, "", None, str(error))
+    file_name = names[0] if len(names) == 1 else f"{format_name}-tokenizer.zip"
+    return Download(label, reader, file_name, partial(_written, tokenizer, format_name), None)
+
+
+def _written(tokenizer: Tokenizer, format_name: Format) -> bytes:
+    """The format's one file, or a zip of its files."""
+    files = dumps(tokenizer, format_name)
     if len(files) == 1:
-        ((name, data),) = files.items()
-        return Download(label, reader, name, data, None)
+        return next(iter(files.values()))
     buffer = io.BytesIO()
     with zipfile.ZipFile(buffer, "w", zipfile.ZIP_DEFLATED) as archive:
         for name, data in files.items():
             # A fixed date: the same tokenizer gives the same file.
             archive.writestr(zipfile.ZipInfo(name, (1980, 1, 1, 0, 0, 0)), data)
-    return Download(label, reader, f"{format_name}-tokenizer.zip", buffer.getvalue(), None)
+    return buffer.getvalue()

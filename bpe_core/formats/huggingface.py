@@ -27,6 +27,7 @@ PROBE: Final = (
     "café cafe\u0301 Straße Съешь Ξε שלום السلام १२३ नमस्ते สวัสดี 你好。こんにちは 안녕 👩‍👩‍👧🏽 "
     "½²Ⅷ \u00a0\u2003\u3000\u0085\u2028\ufeff\x00\x1c   "
 )
+_MOST_BYTES_OF_A_TOKEN: Final = 32
 _BYTE_LEVEL: Final = {"type": "ByteLevel", "add_prefix_space": False, "trim_offsets": True}
 _WHITESPACE: Final = {"type": "WhitespaceSplit"}
 
@@ -129,6 +130,19 @@ def read_huggingface(data: bytes) -> Tokenizer:
     return tokenizer
 
 
+def last_tokens(tokenizer: Tokenizer, n_tokens: int) -> str:
+    """Return the tokens of the highest ids as a text to encode; of a long one the beginning.
+
+    >>> from bpe_core.gpt2 import gpt2
+    >>> last_tokens(gpt2(), 3)
+    ' informants gazed<|endoftext|>'
+    """
+    ids = sorted(tokenizer.vocab)[-n_tokens:]
+    # Without pre-tokens a token may be a page long, and the library's time grows with its square.
+    tokens = [tokenizer.vocab[id][:_MOST_BYTES_OF_A_TOKEN] for id in ids]
+    return b"".join(tokens).decode(errors="replace")
+
+
 def _character_model(tokenizer: Tokenizer) -> tuple[dict[str, int], list[tuple[str, str]]]:
     if tokenizer.end_of_word is not None:
         raise ConfigError(
@@ -173,12 +187,11 @@ def _pre_tokenizer(tokenizer: Tokenizer) -> Part | None:
 
 def _why_otherwise(tokenizer: Tokenizer, written: str) -> str:
     """Say how `tokenizers` would encode a probe otherwise with what is written; "" where alike."""
-    own_words = tokenizer.decode(list(tokenizer.vocab)[-500:])
     base_ids = tokenizer.base_ids
     by_bytes = tokenizer.base == "bytes"
     probe = "".join(
         character
-        for character in PROBE + own_words
+        for character in PROBE + last_tokens(tokenizer, 500)
         if all(
             symbol in base_ids
             for symbol in (

@@ -21,7 +21,7 @@ from bpe_core.encoders import NamedEncoder
 from bpe_core.errors import BpeError, FormatError
 from bpe_core.foreign import ForeignTokenizer
 from bpe_core.formats import loads
-from bpe_core.formats.huggingface import PROBE, read_huggingface
+from bpe_core.formats.huggingface import PROBE, last_tokens, read_huggingface
 from bpe_core.formats.reading import looks_like_json, parse_json
 from bpe_core.formats.tiktoken_file import read_tiktoken
 from bpe_core.rehearsal import rehearse
@@ -123,7 +123,7 @@ def _why_inexact(own: Tokenizer, foreign: ForeignTokenizer, described: Mapping[s
             f"{len(ordinary):,} of its added tokens, such as {ordinary[0]!r:.60}, are found in "
             f"ordinary text, before the merges."
         )
-    probe = PROBE + own.decode(sorted(own.vocab)[-2_000:])
+    probe = PROBE + last_tokens(own, 2_000)
     if own.encode(probe) != foreign.encode(probe):
         return "A probe of many scripts comes out otherwise from its merges alone."
     return ""

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from base64 import b64decode
 from collections.abc import Mapping
+from dataclasses import replace
 from functools import cache
 from pathlib import Path
 from typing import Any
@@ -20,8 +21,8 @@ from bpe_core.corpus import Corpus
 from bpe_core.encoding import merge_by_scan
 from bpe_core.errors import ConfigError, FormatError, IntegrityError
 from bpe_core.formats import FORMATS, Format, dumps, load, loads, native, save
-from bpe_core.formats.huggingface import read_huggingface
-from bpe_core.formats.tiktoken_file import read_tiktoken, recover_merges
+from bpe_core.formats.huggingface import last_tokens, read_huggingface
+from bpe_core.formats.tiktoken_file import ranks_imply, read_tiktoken, recover_merges
 from bpe_core.gpt2 import END_OF_TEXT, gpt2
 from bpe_core.pretokenizers import get_pretokenizer
 from bpe_core.tokenizer import Tokenizer
@@ -29,6 +30,7 @@ from bpe_core.training import train
 from bpe_core.types import TrainingConfig
 from tests.oracles import tiktoken_gpt2, tokenizers_gpt2
 from tests.strategies import hostile_texts
+from tests.strategies import tokenizers as any_tokenizers
 
 TEXT = (
     "low lower lowest, newest newer! aaaa aaab abab é 你好 🙂🙂 it's \x00\t  'tis 2042\r\n# # a\n\n"
@@ -241,6 +243,34 @@ def test_an_order_of_merges_that_is_not_that_of_ids_is_refused_by_tiktoken() -> 
     with pytest.raises(ConfigError, match="order of ids"):
         dumps(tokenizer, "tiktoken")
     assert loads(dumps(tokenizer, "huggingface")).encode("abc") == [257, 99]
+
+
+@given(tokenizer=any_tokenizers("ab", n_merges=9, longest=9), data=st.data())
+def test_merges_follow_from_ranks_just_where_they_are_recovered_from_them(
+    tokenizer: Tokenizer, data: st.DataObject
+) -> None:
+    ranks = {token: id for id, token in tokenizer.vocab.items()}
+    merges = list(tokenizer.merges)
+    if data.draw(st.booleans()):
+        merges = data.draw(st.permutations(merges))
+        merges = [replace(merge, rank=rank) for rank, merge in enumerate(merges)]
+    try:
+        recovered = recover_merges(ranks)
+    except FormatError:
+        recovered = None
+    expected = recovered == [(merge.left, merge.right, merge.id) for merge in merges]
+    assert ranks_imply(ranks, merges) == expected
+
+
+def test_a_probe_takes_the_beginnings_of_long_tokens() -> None:
+    n_letters = 3_000
+    pairs = [(0, 0), *((id, 0) for id in range(1, n_letters - 1))]
+    tokenizer = Tokenizer(
+        vocab={id: b"a" * (id + 1) for id in range(n_letters)},
+        merges=[(left, right, id) for id, (left, right) in enumerate(pairs, start=1)],
+        pretokenizer="none",
+    )
+    assert 500 < len(last_tokens(tokenizer, 500)) < 20_000
 
 
 def test_a_special_token_spelled_as_another_token_is_refused_by_text_formats() -> None:
