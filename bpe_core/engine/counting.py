@@ -102,6 +102,11 @@ class _Table:
     def n_words(self) -> int:
         return int(self._words.used[0])
 
+    @property
+    def size(self) -> int:
+        """How many numbers its entries are."""
+        return self._words.entries.size
+
     def count(self, scanner: int, block: Block, base: int) -> None:
         """Count the words of a block, which begins at byte `base` of all text, with a scanner."""
         reached = np.array([0, block.bounds[0]])
@@ -145,7 +150,7 @@ class _Table:
         source = other._words._replace(letters=letters)
         n_words, n_letters = (self._words.used + other._words.used).tolist()
         # A smaller table than the one it is read from would get all words in one place at first.
-        self._make_room(max(source.entries.size, _size_for(n_words)), n_letters)
+        self.make_room(max(source.entries.size, _size_for(n_words)), n_letters)
         kernels.fold_words(source, self._words)
 
     def result(self) -> PretokenCounts:
@@ -161,19 +166,7 @@ class _Table:
         words.pop()  # what follows the last
         return PretokenCounts(tuple(words), counts[order])
 
-    def _resize_scratch(self, size: int) -> None:
-        self._scratch = (np.empty(size, np.uint8), np.empty(size, np.uint8), np.empty(size, int))
-
-    def _grow(self) -> None:
-        """Make room for twice as many words, or twice as many letters."""
-        words = self._words
-        if words.used[0] + _BATCH > words.starts.size:
-            self._make_room(2 * words.entries.size, words.letters.size)
-        else:
-            # Long words fill the letters first; they may want room for one of any length.
-            self._make_room(words.entries.size, 2 * words.letters.size)
-
-    def _make_room(self, size: int, n_letters: int) -> None:
+    def make_room(self, size: int, n_letters: int) -> None:
         """Have at least a table of so many numbers, and room for so many letters."""
         old = self._words
         entries = old.entries
@@ -188,6 +181,18 @@ class _Table:
             letters=longer(old.letters, n_letters),
             used=old.used,
         )
+
+    def _resize_scratch(self, size: int) -> None:
+        self._scratch = (np.empty(size, np.uint8), np.empty(size, np.uint8), np.empty(size, int))
+
+    def _grow(self) -> None:
+        """Make room for twice as many words, or twice as many letters."""
+        words = self._words
+        if words.used[0] + _BATCH > words.starts.size:
+            self.make_room(2 * words.entries.size, words.letters.size)
+        else:
+            # Long words fill the letters first; they may want room for one of any length.
+            self.make_room(words.entries.size, 2 * words.letters.size)
 
 
 def _words(n_entries: int, n_letters: int) -> WordTable:
@@ -365,5 +370,5 @@ def compile_all() -> None:
     table.count_given(block.text, np.array([block.text.size]), 0)
     other.fold(table)
     other.result()
-    other._make_room(2 * other._words.entries.size, 0)
+    other.make_room(2 * other.size, 0)
     safe_split(b"hug hugs", 0, get_pretokenizer("gpt2"))

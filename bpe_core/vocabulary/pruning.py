@@ -102,11 +102,10 @@ def added_in_run(run: TrainingRun, pruned: Pruned) -> int:
     layout = run.layout_at(run.tokenizer.n_merges)
     # Only between words is the weight 0: an id of -1 may also be a symbol that the alphabet lacks.
     words = np.cumsum(layout.weights == 0) - 1
-    changed = np.unique(words[np.isin(layout.ids, np.array(pruned.removed, np.int32))])
+    removed = np.isin(layout.ids, np.array(pruned.removed, np.int32))
+    changed: list[int] = np.unique(words[removed]).tolist()
     stands = (layout.ids >= 0) & np.isin(words, changed)
     before = int(layout.weights[stands].sum())
     texts = run.pretokens.words
-    again = PretokenCounts(
-        tuple(texts[word] for word in changed.tolist()), run.pretokens.counts[changed]
-    )
+    again = PretokenCounts(tuple(texts[word] for word in changed), run.pretokens.counts[changed])
     return int(count_uses(pruned.tokenizer, again).sum()) - before

@@ -216,18 +216,19 @@ class Vocabulary:
         # characters not even nested repeats find many ways to go.
         is_few = self._n_characters[rows] <= _FEW_CHARACTERS
         found = np.zeros(len(rows), np.bool_)
+        asked: list[int] = rows.tolist()
         done = 0
         try:
-            few = np.flatnonzero(is_few)
+            few: list[int] = np.flatnonzero(is_few).tolist()
             for start in range(0, len(few), _SEARCHES_BETWEEN_LOOKS):
                 places = few[start : start + _SEARCHES_BETWEEN_LOOKS]
-                found[places] = [search(texts[row]) is not None for row in rows[places].tolist()]
+                found[places] = [search(texts[asked[place]]) is not None for place in places]
                 done += len(places)
                 # A look at the clock takes as long as a search of a few characters.
                 if time.thread_time() > deadline:
                     raise TimeoutError
             for place in np.flatnonzero(~is_few).tolist():
-                found[place] = search(texts[rows[place]], timeout=_SECONDS) is not None
+                found[place] = search(texts[asked[place]], timeout=_SECONDS) is not None
                 done += 1
                 if time.thread_time() > deadline:
                     raise TimeoutError
