@@ -87,15 +87,6 @@ def compile_in_background() -> None:
             _background.start()
 
 
-def seconds_compiling() -> float | None:
-    """How long some process has been compiling; None where none is.
-
-    >>> seconds_compiling() is None or seconds_compiling() >= 0
-    True
-    """
-    return _lock().seconds_held()
-
-
 def wait_for_kernels(
     tell: Callable[[float], None] | None = None, should_stop: Callable[[], bool] | None = None
 ) -> bool:

@@ -26,7 +26,6 @@ ENCODERS: Final = (
     *("list-index", "hash-map", "trie", "longest-match"),
     *("engine-cold", "engine-warm", "tiktoken", "tokenizers"),
 )
-TRAINERS: Final = ("reference", "engine", "tokenizers")
 _NO_RANK: Final = 1 << 60
 _ID: Final = -1
 """The key of a token's id in a node of nested dicts; symbols are 0 and more."""
@@ -52,8 +51,6 @@ class Differences:
 
     words: tuple[DifferingWord, ...]
     """The different pre-tokens that are cut otherwise, the most frequent first."""
-    n_different: int
-    """How many different pre-tokens the text has."""
     n_pretokens: int
     """How many pre-tokens it has, repeats counted."""
 
@@ -185,7 +182,7 @@ def differences(tokenizer: Tokenizer, text: str) -> Differences:
         greedy = [id for run in runs for id in longest.encode(run)]
         if ids != greedy:
             found.append(DifferingWord(word, count, tuple(ids), tuple(greedy)))
-    return Differences(tuple(found), len(counts), counts.total())
+    return Differences(tuple(found), counts.total())
 
 
 def trainers(n_merges: int) -> list[Contender]:

@@ -88,7 +88,6 @@ def test_the_words_on_which_longest_match_differs_are_all_found() -> None:
     found = differences(gpt2(), TEXT + " overwrites")
     words = gpt2().pretokenizer.split(TEXT + " overwrites")
     assert found.n_pretokens == len(words)
-    assert found.n_different == len(set(words))
     first = found.words[0]
     assert (first.text, first.count, found.n_differing) == (" overwrites", 2, 3)
     assert [gpt2().vocab[id] for id in first.ids] == [b" overw", b"rites"]

@@ -61,7 +61,7 @@ assert "numba" not in sys.modules
 run = train(corpus, TrainingConfig(300), on_progress=told.append)
 waits = [progress.seconds_compiling for progress in told if progress.seconds_compiling is not None]
 assert compilation.kernels_are_compiled()
-assert compilation.seconds_compiling() is None
+assert compilation._lock().seconds_held() is None
 assert forgotten == ["all"]
 assert waits == sorted(waits) and len(waits) > max(2, waits[-1])  # more than one a second
 assert told[-1].seconds_compiling is None

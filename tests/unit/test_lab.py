@@ -10,7 +10,7 @@ import pytest
 
 from bpe_core.corpus import Corpus
 from bpe_core.lab import measurements
-from bpe_core.lab.contenders import ENCODERS, TRAINERS
+from bpe_core.lab.contenders import ENCODERS, trainers
 from bpe_core.lab.measurements import Order, Progress, Report, carry_out, growing_sizes, read_line
 from bpe_core.training import train
 from bpe_core.types import TrainingConfig
@@ -49,7 +49,7 @@ def test_training_is_measured_at_growing_sizes() -> None:
     assert isinstance(report, Report)
     assert {(one.name, one.n_bytes) for one in report.training} == {
         (name, len((TEXT * 2)[:size].encode()))
-        for name in TRAINERS
+        for name in (trainer.name for trainer in trainers(1))
         for size in growing_sizes(len(TEXT * 2))
     }
     assert all(one.is_equal for one in report.training)

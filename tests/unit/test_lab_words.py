@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from bpe_core.gpt2 import gpt2
-from bpe_core.lab.contenders import ENCODERS, TRAINERS
+from bpe_core.lab.contenders import ENCODERS, trainers
 from bpe_core.lab.measuring import Grown, Measured
 from ui.components.figures import Row
 from ui.lab import words
@@ -24,7 +24,7 @@ FOUND = [
 
 
 def test_every_contender_has_a_name_for_readers() -> None:
-    for name in (*ENCODERS, *TRAINERS):
+    for name in (*ENCODERS, *(trainer.name for trainer in trainers(1))):
         assert words.encoder_title(name)
     assert words.encoder_title("") == ""
 
