@@ -135,7 +135,7 @@ def _costs(
 
 
 def _merges(members: Sequence[Member]) -> None:
-    known = {m.name: m.merges_tokenizer for m in members if m.merges_tokenizer is not None}
+    known = {m.name: merges for m in members if (merges := m.merges_tokenizer) is not None}
     st.subheader("Where the merges went", anchor=False)
     # Names are different from one another, and the run's own is always one of them.
     name = next(iter(known))
@@ -159,7 +159,6 @@ def _merges(members: Sequence[Member]) -> None:
             key="compare_merges_of",
         )
     tokenizer = known[name]
-    assert tokenizer is not None
     spent = merges_of_scripts(tokenizer)
     if not tokenizer.n_merges:
         st.markdown(":gray[This tokenizer has no merges.]")

@@ -40,15 +40,14 @@ def source_of(function: Callable[..., Any]) -> ShownCode:
 
 def _examples(source: str) -> tuple[int, int]:
     """Which lines of a docstring come after its first paragraph, its last line not among them."""
-    definition = ast.parse(source).body[0]
-    assert isinstance(definition, ast.FunctionDef)
-    docstring = definition.body[0]
-    if not (isinstance(docstring, ast.Expr) and isinstance(docstring.value, ast.Constant)):
-        return 0, 0
-    lines = source.split("\n")
-    first, last = docstring.lineno - 1, (docstring.end_lineno or docstring.lineno) - 1
-    blank = next((row for row in range(first, last) if not lines[row].strip()), last)
-    return blank, last
+    match ast.parse(source).body:
+        case [ast.FunctionDef(body=[ast.Expr(ast.Constant()) as docstring, *_])]:
+            lines = source.split("\n")
+            first, last = docstring.lineno - 1, (docstring.end_lineno or docstring.lineno) - 1
+            blank = next((row for row in range(first, last) if not lines[row].strip()), last)
+            return blank, last
+        case _:
+            return 0, 0
 
 
 def _pieces(source: str) -> list[tuple[Piece, ...]]:
