@@ -63,8 +63,9 @@ _FONT_OF_CHARTS = """<style>
 def settle_memory() -> None:
     """Keeps the imported modules out of garbage collection, once a server.
 
-    Streamlit collects garbage after each rerun; without the freeze each collection walks all
-    modules, tens of milliseconds a rerun (https://github.com/streamlit/streamlit/issues/8977).
+    Without the freeze each full collection walks all modules, tens of milliseconds with the
+    interpreter's lock held. Streamlit's own after each rerun is off, in .streamlit/config.toml;
+    Python's go on.
     """
     gc.collect()
     gc.freeze()

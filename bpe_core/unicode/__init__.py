@@ -1,1 +1,1 @@
-"""What is known of characters: their classes and scripts, pinned to one version of Unicode."""
+"""What is known of characters: classes, pinned to one version of Unicode, and scripts."""
