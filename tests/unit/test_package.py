@@ -75,3 +75,12 @@ def test_the_command_line_tells_the_version_of_the_library() -> None:
         check=True,
     )
     assert done.stdout.split()[-1] == bpe_core.__version__
+
+
+def test_the_map_in_the_readme_has_every_file_and_folder() -> None:
+    readme = (ROOT / "README.md").read_text("utf-8")
+    of_house = readme[readme.index("## The map") : readme.index("Imports run one way")]
+    for place in (ROOT, ROOT / "ui", ROOT / "bpe_core"):
+        named = [path.name for path in place.glob("*.py") if not path.name.startswith("__")]
+        named += [f"{path.parent.name}/" for path in place.glob("*/__init__.py")]
+        assert not [name for name in named if not re.search(rf"(?<!\w){re.escape(name)}", of_house)]
