@@ -48,7 +48,7 @@ function originOf(known, tokens) {
   if (known.special) return ["kind", "special token, never merged"];
   if (known.marker) return ["kind", "end-of-word marker"];
   if (known.rank < 0) return ["kind", "base symbol, there before any merge"];
-  return ["made by merge", `${grouped(known.rank + 1)} of ${grouped(tokens.nMerges)}, rank ${grouped(known.rank)}`];
+  return ["made by merge", `${grouped(known.rank + 1)} of ${grouped(tokens.nMerges)}`];
 }
 
 function drawDetails(panel, tokens, cuts, index) {
@@ -91,6 +91,7 @@ function drawFacts(panel, tokens, known) {
   const facts = [
     ["id", grouped(known.id)],
     originOf(known, tokens),
+    ...(known.rank < 0 ? [] : [["rank", `${grouped(known.rank)}, counted from 0`]]),
     ["bytes", bytes.length > MOST_BYTES_SHOWN ? `${shown} … ${grouped(bytes.length)} in all` : shown],
     ["characters", charactersOf(known, tokens)],
     ...(typeof known.token === "string" ? [["code points", codePointsOf(known)]] : []),
