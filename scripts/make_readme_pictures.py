@@ -17,7 +17,7 @@ from tests.browser.helpers import open_page
 from tests.browser.serving import launch_browser, new_context, running_app
 
 ROOT = Path(__file__).parent.parent
-STEP = 45
+STEP = 68
 THEMES: tuple[Literal["light", "dark"], ...] = ("light", "dark")
 
 

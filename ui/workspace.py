@@ -14,8 +14,8 @@ from ui.run_store import SAMPLE_RUN_ID
 _KEY = "workspace"
 _NAVIGATION_KEY = "navigation_is_drawn"
 MOST_RECENT_RUNS = 8
-# The sample's first merges are of white space. At this one there are words to see.
-_SAMPLE_STEP = 45
+# The sample's first merges are of white space. Here there are words to see, and the first tie.
+_SAMPLE_STEP = 68
 
 
 @dataclass(frozen=True, slots=True)

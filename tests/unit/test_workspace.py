@@ -6,7 +6,7 @@ import pytest
 import streamlit as st
 
 from ui import workspace
-from ui.run_store import SAMPLE_RUN_ID
+from ui.run_store import SAMPLE_RUN_ID, load_run
 from ui.workspace import MOST_RECENT_RUNS, RecentRun
 
 
@@ -21,11 +21,14 @@ def run(n: int) -> RecentRun:
     return RecentRun(f"run {n}", f"Title {n}", 300 + n)
 
 
-def test_a_new_session_looks_at_the_sample_where_there_are_words_to_see() -> None:
+def test_a_new_session_looks_at_the_sample_where_words_tie() -> None:
     new = workspace.current()
     assert new.run_id == SAMPLE_RUN_ID
-    assert new.step == 45
+    assert new.step == 68
     assert new.recent_runs == ()
+    run = load_run(SAMPLE_RUN_ID).run
+    assert run.trace(new.step, new.step + 1).n_tied[0] > 1
+    assert all(run.tokenizer.vocab[id].isalpha() for id in run.merges[new.step].pair)
 
 
 def test_what_is_not_named_stays() -> None:
@@ -42,7 +45,7 @@ def test_another_run_starts_from_its_first_step_and_the_same_one_goes_on() -> No
     assert workspace.update(run_id="other").step == 0
     workspace.update(step=3)
     assert workspace.update(run_id="other").step == 3
-    assert workspace.update(run_id=SAMPLE_RUN_ID).step == 45
+    assert workspace.update(run_id=SAMPLE_RUN_ID).step == 68
     assert workspace.update(run_id="other", step=9).step == 9
 
 
