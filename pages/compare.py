@@ -36,7 +36,7 @@ def compare(stored: StoredRun) -> None:
             comparison = readings.compare_on(corpus, [member.encoder for member in members])
             verdict_part(comparison, members, where)
     st.space("small")
-    passage = passage_part(members, stored, typed)
+    passage = passage_part(members, stored, typed, comparison)
     report_room = None
     if comparison is not None:
         st.divider()

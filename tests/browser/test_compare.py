@@ -10,10 +10,11 @@ import pytest
 from playwright.sync_api import Page, expect
 
 from bpe_core.alignment import disagreements
+from bpe_core.comparison import compare
 from bpe_core.gpt2 import gpt2
 from tests import foreign_models as models
 from tests.browser.helpers import assert_no_traceback, go_to_address
-from ui.readings import excerpt
+from ui.readings import typical_excerpt
 from ui.run_store import SAMPLE_RUN_ID, load_run
 
 pytestmark = pytest.mark.browser
@@ -21,7 +22,9 @@ pytestmark = pytest.mark.browser
 
 def sample_disagreements() -> tuple[str, int]:
     stored = load_run(SAMPLE_RUN_ID)
-    _, text, _ = excerpt(stored.held_out)
+    encoders = [stored.run.tokenizer, gpt2()]
+    gain = compare(stored.held_out, encoders).verdict().percent_fewer_tokens
+    text = typical_excerpt(stored.held_out, encoders, gain).text
     found = disagreements(stored.run.tokenizer.segments(text), gpt2().segments(text), text)
     return text, len(found)
 

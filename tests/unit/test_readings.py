@@ -4,16 +4,18 @@ from __future__ import annotations
 
 import pytest
 
+from bpe_core.comparison import compare
 from bpe_core.corpus import Corpus
+from bpe_core.gpt2 import gpt2
 from ui import own_reading
 from ui.own_reading import joined
-from ui.readings import excerpt
+from ui.readings import Excerpt, excerpts, typical_excerpt
 
 LINES = "".join(f"line {n} of a document of some length\n" for n in range(100))
 
 
 def test_an_excerpt_of_a_long_document_ends_at_the_end_of_a_line() -> None:
-    name, text, is_whole = excerpt(Corpus.from_documents(["short", LINES], names=["a", "b"]))
+    ((name, text, is_whole),) = excerpts(Corpus.from_documents(["short", LINES], names=["a", "b"]))
     assert (name, is_whole) == ("b", False)
     assert LINES.startswith(text)
     assert text.endswith("\n")
@@ -22,12 +24,21 @@ def test_an_excerpt_of_a_long_document_ends_at_the_end_of_a_line() -> None:
 
 
 def test_an_excerpt_without_a_line_end_is_cut_at_the_limit() -> None:
-    assert excerpt(Corpus.from_text("x" * 5_000)) == ("text", "x" * 1_500, False)
+    assert excerpts(Corpus.from_text("x" * 5_000)) == [Excerpt("text", "x" * 1_500, False)]
 
 
 def test_a_short_document_is_its_own_excerpt() -> None:
-    assert excerpt(Corpus.from_documents(["hug", "pug"], names=["a", "b"])) == ("a", "hug", True)
-    assert excerpt(Corpus.from_word_counts({"hug": 1})) == ("", "", True)
+    hugs = Corpus.from_documents(["hug", "pug"], names=["a", "b"])
+    assert excerpts(hugs) == [Excerpt("a", "hug", True)]
+    assert excerpts(Corpus.from_word_counts({"hug": 1})) == [Excerpt("", "", True)]
+
+
+def test_the_typical_excerpt_gains_what_the_whole_corpus_does() -> None:
+    corpus = Corpus.from_documents(["漢" * 500, "the " * 200, "the漢" * 200], names=list("abc"))
+    encoders = [gpt2(), gpt2().truncated(0)]
+    for document, text in zip("abc", corpus.documents, strict=True):
+        percent = compare(text, encoders).verdict().percent_fewer_tokens
+        assert typical_excerpt(corpus, encoders, percent) == Excerpt(document, text, True)
 
 
 @pytest.mark.parametrize("most", range(9))

@@ -7,6 +7,7 @@ from typing import NamedTuple
 
 import streamlit as st
 
+from bpe_core.comparison import Comparison
 from bpe_core.gpt2 import gpt2_golden_result
 from ui import readings
 from ui.choices import choose_one
@@ -29,11 +30,22 @@ class Passage(NamedTuple):
     source: str
 
 
-def passage_part(members: Sequence[Member], stored: StoredRun, typed: str) -> Passage:
-    """Draws the passage that the visitor chose under all tokenizers, and gives it."""
-    name, text, is_whole = readings.excerpt(stored.held_out)
-    part = "" if is_whole else ", an excerpt"
-    source = f"held-out document “{name}”{part}" if text else ""
+def passage_part(
+    members: Sequence[Member], stored: StoredRun, typed: str, comparison: Comparison | None
+) -> Passage:
+    """Draws the passage that the visitor chose under all tokenizers, and gives it.
+
+    Of held-out text it is the one that `comparison` is most like.
+    """
+    text, source = "", ""
+    if comparison is not None and stored.held_out.documents:
+        found = readings.typical_excerpt(
+            stored.held_out,
+            [member.encoder for member in members],
+            comparison.verdict().percent_fewer_tokens,
+        )
+        part = "" if found.is_whole else ", an excerpt"
+        text, source = found.text, f"held-out document “{found.document}”{part}"
     if not text or choose_one("Passage", [_HELD_OUT, _OWN_TEXT], key="passage") == _OWN_TEXT:
         text_field(typed, first=FIRST_TEXT, key="compare_text")
         text, source = typed[: readings.MOST_CHARACTERS], "your text"
