@@ -9,12 +9,14 @@ import streamlit as st
 from bpe_core.corpora.readers import Upload
 from bpe_core.corpus import Corpus, ScriptShare, columns_of
 from bpe_core.counting import count_pretokens, seen_symbols
+from bpe_core.errors import BpeError
 from bpe_core.pretokenizers import get_pretokenizer
 from bpe_core.types import Base
 from ui.jobs import HELD_OUT_SEED
 
 # Pre-tokens of 20 MB take some seconds to count; beyond, a page must not wait for a mere figure.
 MOST_BYTES_COUNTED = 20_000_000
+_MOST_BYTES_OF_SMALL = 16_000_000
 _MOST_NOTES = 8
 
 
@@ -30,11 +32,20 @@ def divided(corpus: Corpus, held_out_share: float) -> tuple[Corpus, Corpus]:
     """What will be trained on and what will be held out, as the training itself divides it."""
     # Both parts carry names and notes, which the digest doesn't cover.
     told = (corpus.names, corpus.notes, corpus.encodings)
-    return _divided(corpus, corpus.sha256, told, held_out_share)
+    keep = _divided if corpus.n_bytes <= _MOST_BYTES_OF_SMALL else _divided_large
+    return keep(corpus, corpus.sha256, told, held_out_share)
 
 
 @st.cache_resource(max_entries=8, show_spinner=False)
 def _divided(
+    _corpus: Corpus, sha256: str, told: tuple[tuple[str, ...], ...], held_out_share: float
+) -> tuple[Corpus, Corpus]:
+    return _corpus.split(held_out_share, seed=HELD_OUT_SEED)
+
+
+# The parts of one document are copies of it: eight of 200 MB would take 2 GB.
+@st.cache_resource(max_entries=2, show_spinner=False)
+def _divided_large(
     _corpus: Corpus, sha256: str, told: tuple[tuple[str, ...], ...], held_out_share: float
 ) -> tuple[Corpus, Corpus]:
     return _corpus.split(held_out_share, seed=HELD_OUT_SEED)
@@ -56,10 +67,17 @@ def script_shares(_corpus: Corpus, sha256: str) -> tuple[ScriptShare, ...]:
     return _corpus.scripts()
 
 
-@st.cache_resource(max_entries=32, show_spinner=False)
-def pretoken_figures(_corpus: Corpus, sha256: str, pretokenizer: str) -> PretokenFigures:
-    """The number of pre-tokens under a pre-tokenizer; raises what it raises."""
-    found = count_pretokens(_corpus, get_pretokenizer(pretokenizer))
+# Not for ever: a pattern's time is short where many work at once, and it may do later.
+@st.cache_resource(max_entries=32, ttl="10m", show_spinner=False)
+def pretoken_figures(_corpus: Corpus, sha256: str, pretokenizer: str) -> PretokenFigures | str:
+    """The number of pre-tokens under a pre-tokenizer, or why they can't be counted.
+
+    Why is kept too: a pattern that runs away takes seconds before it is given up.
+    """
+    try:
+        found = count_pretokens(_corpus, get_pretokenizer(pretokenizer))
+    except BpeError as error:
+        return str(error)
     return PretokenFigures(found.total, len(found.words))
 
 

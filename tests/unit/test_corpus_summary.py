@@ -2,8 +2,13 @@
 
 from __future__ import annotations
 
+import pytest
+
 from bpe_core.corpus import Corpus
-from ui.corpus_summary import divided, reading_notes
+from bpe_core.errors import PatternTimeoutError
+from bpe_core.pretokenizers import Pretokenizer
+from ui import corpus_summary
+from ui.corpus_summary import divided, pretoken_figures, reading_notes
 
 
 def test_the_same_text_under_other_names_is_divided_under_those_names() -> None:
@@ -15,6 +20,32 @@ def test_the_same_text_under_other_names_is_divided_under_those_names() -> None:
         assert sorted(training.names + held_out.names) == names
         again = divided(corpus, 0.3)
         assert again[0] is training
+
+
+def test_of_large_corpora_fewer_are_kept_divided(monkeypatch: pytest.MonkeyPatch) -> None:
+    corpora = [Corpus.from_text(f"line {n}\n" * 100) for n in range(3)]
+    small = [divided(corpus, 0.3) for corpus in corpora]
+    assert all(divided(corpus, 0.3) is kept for corpus, kept in zip(corpora, small, strict=True))
+    monkeypatch.setattr(corpus_summary, "_MOST_BYTES_OF_SMALL", 0)
+    large = [divided(corpus, 0.3) for corpus in corpora]
+    assert divided(corpora[2], 0.3) is large[2]
+    assert divided(corpora[0], 0.3) is not large[0]
+
+
+def test_a_pattern_that_runs_away_is_run_once(monkeypatch: pytest.MonkeyPatch) -> None:
+    n_runs = 0
+
+    def run_away(corpus: Corpus, pretokenizer: Pretokenizer) -> None:
+        nonlocal n_runs
+        n_runs += 1
+        raise PatternTimeoutError("did not finish")
+
+    monkeypatch.setattr(corpus_summary, "count_pretokens", run_away)
+    corpus = Corpus.from_text("a pattern runs away here")
+    for _ in range(2):
+        found = pretoken_figures(corpus, corpus.sha256, r"regex:(a|aa)+$")
+        assert found == "did not finish"
+    assert n_runs == 1
 
 
 def test_notes_are_few_and_say_how_many_more_there_are() -> None:

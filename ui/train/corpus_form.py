@@ -155,11 +155,10 @@ def _pretokens(training: Corpus, pretokenizer: str | None) -> list[tuple[str, st
     """The counts of pre-tokens, empty where nobody counts; None where the counting fails."""
     if pretokenizer is None or training.n_bytes > corpus_summary.MOST_BYTES_COUNTED:
         return []
-    try:
-        with st.spinner("Counting pre-tokens"):
-            found = corpus_summary.pretoken_figures(training, training.sha256, pretokenizer)
-    except BpeError as error:
-        st.error(plain_markdown(str(error), 1_000))
+    with st.spinner("Counting pre-tokens"):
+        found = corpus_summary.pretoken_figures(training, training.sha256, pretokenizer)
+    if isinstance(found, str):
+        st.error(plain_markdown(found, 1_000))
         return None
     return [(f"{found.total:,}", "pre-tokens"), (f"{found.different:,}", "different ones")]
 
