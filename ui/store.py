@@ -81,7 +81,7 @@ def told_if_not_kept() -> Iterator[None]:
         yield
     except OSError as error:
         # Which folder is for the server, not for its visitors.
-        _log.error("%s takes nothing: %s", store_folder(), error.strerror)
+        _log.error("%s takes nothing: %s", store_folder(), error)
         raise NotKeptError(
             "The server can keep nothing now: its disk is full, or may not be written to."
         ) from error
