@@ -21,7 +21,8 @@ from ui.workspace import KeptText
 LONGEST_TEXT_IN_ADDRESS = 1_000
 KEPT = (
     "Too long for the address: the text is kept on this server, and the id in the address brings "
-    f"it back, until nobody has opened it for {DAYS_KEPT_UNOPENED} days."
+    f"it back, until nobody has opened it for {DAYS_KEPT_UNOPENED} days, or for one where room is "
+    "needed."
 )
 NOT_KEPT = "The text is too long for the address, so a refresh brings the sample text back."
 _LONGEST_ID = 64
