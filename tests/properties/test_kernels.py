@@ -13,7 +13,6 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from numba import njit
 
 from bpe_core import incremental
 from bpe_core.alphabet import GrowingVocabulary
@@ -24,6 +23,7 @@ from bpe_core.engine.counting import WordCounter, blocks, count_documents
 from bpe_core.engine.scanners import SCANNERS, class_table
 from bpe_core.incremental import Learned
 from bpe_core.kernels import counting, scanning
+from bpe_core.kernels.jit import kernel
 from bpe_core.layout import Layout, lay_out, lay_out_pretokens
 from bpe_core.pretokenizers import Pretokenizer, get_pretokenizer
 from bpe_core.reference import train_reference
@@ -48,11 +48,9 @@ def never(done: int, saved: int, count: int) -> bool:
 # -- scanning -----------------------------------------------------------------------------------
 
 
-@njit
-def scan_block(pattern, text, begin, end, classes, block_class, is_start, ends):  # type: ignore[no-untyped-def]
-    """A way in from Python: the scanners are parts of other kernels. Not kept on disk, where Numba
-    would not see that a scanner in another file has changed."""
-    return scanning.scan(pattern, text, begin, end, classes, block_class, is_start, ends)
+# A way in from Python: the scanners are parts of other kernels. All of them are in the file that
+# the function is from, and Numba compares that file with the one that it compiled.
+scan_block = kernel(getattr(scanning.scan, "py_func", scanning.scan))
 
 
 def scan(text: str, pretokenizer: Pretokenizer, room: int) -> list[str]:
