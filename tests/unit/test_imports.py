@@ -5,7 +5,7 @@ from __future__ import annotations
 import ast
 import subprocess
 import sys
-from collections.abc import Iterator
+from functools import cache
 from pathlib import Path
 
 import pytest
@@ -37,14 +37,16 @@ def python_files(*folders: Path) -> list[Path]:
     return sorted(path for folder in folders for path in folder.rglob("*.py"))
 
 
-def imported_modules(path: Path) -> Iterator[str]:
+@cache
+def imported_modules(path: Path) -> frozenset[str]:
+    found: set[str] = set()
     for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
         if isinstance(node, ast.Import):
-            yield from (alias.name for alias in node.names)
+            found |= {alias.name for alias in node.names}
         elif isinstance(node, ast.ImportFrom) and node.module:
             assert node.level == 0, f"{path}: a relative import"
-            yield node.module
-            yield from (f"{node.module}.{alias.name}" for alias in node.names)
+            found |= {node.module, *(f"{node.module}.{alias.name}" for alias in node.names)}
+    return frozenset(found)
 
 
 def part_of(module: str) -> str:
@@ -112,7 +114,7 @@ def test_session_state_is_touched_in_one_place() -> None:
 
 def test_no_pickle_anywhere() -> None:
     for path in [ROOT / "app.py", *python_files(CORE, ROOT / "ui", ROOT / "pages")]:
-        assert not {"pickle", "shelve", "marshal"} & set(imported_modules(path)), path
+        assert not {"pickle", "shelve", "marshal"} & imported_modules(path), path
 
 
 def test_importing_the_core_pulls_in_nothing_heavy() -> None:
