@@ -7,6 +7,7 @@ import os
 import subprocess
 import sys
 from collections.abc import Callable
+from importlib import import_module
 from pathlib import Path
 from typing import Any
 
@@ -19,6 +20,7 @@ from tokenizers import AddedToken, normalizers, pre_tokenizers
 from bpe_core.comparison import compare
 from bpe_core.corpora.samples import load_sample
 from bpe_core.encoders import NamedEncoder
+from bpe_core.engine.compilation import compile_kernels
 from bpe_core.errors import BpeError, ConfigError, FormatError
 from bpe_core.formats import dumps, native
 from bpe_core.formats.opening import open_encoder
@@ -214,9 +216,11 @@ def test_an_id_far_from_the_others_takes_no_memory() -> None:
         vocab=vocab, merges=merges, pretokenizer="gpt2", special_tokens={"<far>": far}
     )
     encoder = open_encoder(dumps(tokenizer, "native")).encoder
-    # Texts above and below the length from which kernels encode; a table of all ids up to the
-    # largest would take 16 GB.
-    for text in ("the <far>", "the <far> " * 50_000):
+    compile_kernels()
+    import_module("bpe_core.engine.encoding")
+    # Texts above and below the length from which loaded kernels encode; a table of all ids up to
+    # the largest would take 16 GB.
+    for text in ("the <far>", "the <far> " * 21_000):
         (row,) = compare(text, [encoder]).rows
         assert row.n_tokens == len(small.encode(text))
         assert far in encoder.encode(text, allowed_special="all")
