@@ -13,6 +13,7 @@ from bpe_core.encoders import Encoder
 from bpe_core.sections import AllowedSpecial, sections
 from bpe_core.tokenizer import Tokenizer
 from bpe_core.types import Segment
+from bpe_core.unicode.kinds import code_points, utf8_lengths
 
 Span = tuple[int, int]
 _LARGEST_ID: Final = 1 << 22  # of a table with an entry an id: 32 MB
@@ -120,6 +121,4 @@ def _starts(
 
 def _byte_offsets(text: str) -> NDArray[np.int64]:
     """int64[len(text) + 1]: where each character begins in the text's UTF-8, and where it ends."""
-    code_points = np.frombuffer(text.encode("utf-32-le"), np.uint32)
-    widths = 1 + (code_points > 0x7F) + (code_points > 0x7FF) + (code_points > 0xFFFF)
-    return np.concatenate([np.zeros(1, np.int64), np.cumsum(widths, dtype=np.int64)])
+    return np.concatenate([np.zeros(1, np.int64), np.cumsum(utf8_lengths(code_points(text)))])

@@ -22,6 +22,7 @@ from bpe_core.kernels import counting as kernels
 from bpe_core.kernels.counting import ENTRY, Batch, WordTable
 from bpe_core.pretokenizers import Pretokenizer, get_pretokenizer
 from bpe_core.types import PretokenCounts
+from bpe_core.unicode.kinds import code_points, utf8_lengths
 
 _CHUNK = 1 << 19
 _BLOCK = 1 << 22
@@ -357,9 +358,7 @@ def byte_ends(text: str, pretokenizer: Pretokenizer) -> NDArray[np.int64]:
     ends = np.array([end for _, end in pretokenizer.spans(text)], np.int64)
     if text.isascii():
         return ends
-    code_points = np.frombuffer(text.encode("utf-32-le"), np.uint32)
-    widths = 1 + (code_points > 0x7F) + (code_points > 0x7FF) + (code_points > 0xFFFF)
-    return np.cumsum(widths, dtype=np.int64)[ends - 1]
+    return np.cumsum(utf8_lengths(code_points(text)))[ends - 1]
 
 
 def compile_all() -> None:
