@@ -13,10 +13,10 @@ import click
 from bpe_core.errors import BpeError, ConfigError, CorpusError, TextDecodingError, TokenizationError
 
 if TYPE_CHECKING:
-    from bpe_core.corpora.streaming import StreamedCorpus
     from bpe_core.corpus import Corpus
     from bpe_core.counting import CountedCorpus
     from bpe_core.runs import TrainingRun
+    from bpe_core.streaming import StreamedCorpus
     from bpe_core.tokenizer import Tokenizer
     from bpe_core.types import TrainingConfig, TrainingProgress
 
@@ -72,7 +72,7 @@ def corpus_of(
             )
         return _count_on_cluster(files, config, scheduler), None
     if not held_out and text_column is None and _are_large(files):
-        from bpe_core.corpora.streaming import stream_corpus
+        from bpe_core.streaming import stream_corpus
 
         # What can't be streamed can be read, or the reader says better why not.
         with suppress(CorpusError):
@@ -96,9 +96,9 @@ def _are_large(files: tuple[str, ...]) -> bool:
 def _count_on_cluster(
     files: tuple[str, ...], config: TrainingConfig, scheduler: str
 ) -> CountedCorpus:
-    from bpe_core.corpora.streaming import stream_corpus
     from bpe_core.distributed import cluster, count_on_cluster, workers_to_compile
     from bpe_core.pretokenizers import get_pretokenizer
+    from bpe_core.streaming import stream_corpus
     from bpe_core.training import check_config
 
     check_config(config)

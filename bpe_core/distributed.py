@@ -16,12 +16,12 @@ from typing import TYPE_CHECKING, Any, Final, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from bpe_core.corpora.streaming import StreamedCorpus, count_stream, digest_of, safe_cut
 from bpe_core.counting import CountedCorpus
 from bpe_core.engine.compilation import kernels_are_ready, wait_for_kernels, worth_waiting_for
 from bpe_core.engine.scanners import SCANNERS
 from bpe_core.errors import BpeError, ConfigError
 from bpe_core.pretokenizers import Pretokenizer, get_pretokenizer
+from bpe_core.streaming import StreamedCorpus, count_stream, digest_of, safe_cut
 from bpe_core.types import Base, PretokenCounts
 
 if TYPE_CHECKING:

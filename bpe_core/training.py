@@ -11,7 +11,6 @@ import numpy as np
 
 from bpe_core.alphabet import GrowingVocabulary
 from bpe_core.checks import is_a, said
-from bpe_core.corpora.streaming import StreamedCorpus, count_stream
 from bpe_core.corpus import Corpus
 from bpe_core.counting import CountedCorpus, count_pretokens, seen_symbols
 from bpe_core.engine.compilation import use_kernels, wait_for_kernels, worth_waiting_for
@@ -20,6 +19,7 @@ from bpe_core.incremental import Learned, learn_merges
 from bpe_core.layout import lay_out_pretokens
 from bpe_core.pretokenizers import get_pretokenizer
 from bpe_core.runs import TrainingRun
+from bpe_core.streaming import StreamedCorpus, count_stream
 from bpe_core.tokenizer import Tokenizer
 from bpe_core.types import (
     Alphabet,

@@ -17,12 +17,12 @@ from click.testing import CliRunner
 from distributed import Client, LocalCluster
 
 from bpe_core import cli
-from bpe_core.corpora.streaming import count_stream, stream_corpus
 from bpe_core.corpus import Corpus
 from bpe_core.distributed import cluster, count_on_cluster, workers_to_compile
 from bpe_core.engine.compilation import compile_kernels
 from bpe_core.errors import ConfigError, TextDecodingError
 from bpe_core.pretokenizers import get_pretokenizer
+from bpe_core.streaming import count_stream, stream_corpus
 from bpe_core.training import train
 from bpe_core.types import TrainingConfig
 

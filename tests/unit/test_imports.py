@@ -20,8 +20,8 @@ FLOORS = (
         *("token_table", "word_cache", "sections", "checks", "whole_files"),
     },
     {
-        *("pretokenizers", "corpora", "corpus", "counting", "reference", "incremental"),
-        *("tracing", "rivals", "encoding", "placement", "kernels", "engine"),
+        *("pretokenizers", "corpora", "corpus", "counting", "streaming", "reference"),
+        *("incremental", "tracing", "rivals", "encoding", "placement", "kernels", "engine"),
     },
     {"training", "runs", "tokenizer", "token_curves", "trie", "foreign"},
     {

@@ -10,7 +10,6 @@ from typing import get_args
 
 import pytest
 
-from bpe_core.corpora.streaming import count_stream, digest_of, stream_corpus
 from bpe_core.corpus import read_corpus
 from bpe_core.counting import count_pretokens, seen_symbols
 from bpe_core.engine.compilation import compile_kernels
@@ -21,6 +20,7 @@ from bpe_core.errors import (
     UnsupportedFileError,
 )
 from bpe_core.pretokenizers import get_pretokenizer
+from bpe_core.streaming import count_stream, digest_of, stream_corpus
 from bpe_core.training import train
 from bpe_core.types import Base, TrainingConfig
 
@@ -81,7 +81,7 @@ def test_without_kernels_a_stream_is_counted_as_a_text_is(
 ) -> None:
     full = [path for path in files if path.stat().st_size]
     with_kernels = count_stream(stream_corpus(full), get_pretokenizer("gpt2"))
-    monkeypatch.setattr("bpe_core.corpora.streaming.use_kernels", lambda n_bytes: False)
+    monkeypatch.setattr("bpe_core.streaming.use_kernels", lambda n_bytes: False)
     found = count_stream(stream_corpus(full), get_pretokenizer("gpt2"))
     assert found.pretokens.words == with_kernels.pretokens.words
     assert found.pretokens.counts.tolist() == with_kernels.pretokens.counts.tolist()
@@ -92,7 +92,7 @@ def test_without_kernels_a_stream_is_counted_as_a_text_is(
 def test_a_stream_that_is_cancelled_has_no_hash_of_a_part(
     files: list[Path], monkeypatch: pytest.MonkeyPatch, kernels: bool
 ) -> None:
-    monkeypatch.setattr("bpe_core.corpora.streaming.use_kernels", lambda n_bytes: kernels)
+    monkeypatch.setattr("bpe_core.streaming.use_kernels", lambda n_bytes: kernels)
     corpus = stream_corpus(files)
     cancelled = train(corpus, TrainingConfig(300), should_stop=lambda: True)
     assert (cancelled.stop_reason, cancelled.corpus_sha256) == ("cancelled", "")
@@ -177,7 +177,7 @@ def test_a_large_file_is_learned_from_in_little_memory(tmp_path: Path) -> None:
             file.write(block)
     code = f"""
 import resource
-from bpe_core.corpora.streaming import stream_corpus
+from bpe_core.streaming import stream_corpus
 from bpe_core.training import train
 from bpe_core.types import TrainingConfig
 get = lambda: resource.getrusage(resource.RUSAGE_SELF).ru_maxrss >> 10
