@@ -240,9 +240,12 @@ def parity(n_tokens: Mapping[str, int], reference: str) -> dict[str, float]:
     {'English': 1.0, 'Thai': 2.5}
     """
     if not n_tokens.get(reference):
+        with_tokens = [repr(name) for name, count in n_tokens.items() if count]
         raise ConfigError(
-            f"{reference!r} has no tokens to compare with: choose one of "
-            f"{', '.join(repr(name) for name, count in n_tokens.items() if count)}."
+            f"{reference!r} has no tokens to compare with: choose one of {', '.join(with_tokens)}."
+            if with_tokens
+            else f"Neither {reference!r} nor any other language has tokens: give a tokenizer that "
+            "can spell some of the text."
         )
     return {language: count / n_tokens[reference] for language, count in n_tokens.items()}
 
