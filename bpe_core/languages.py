@@ -5,7 +5,7 @@ from __future__ import annotations
 import csv
 import io
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -117,25 +117,30 @@ def merges_per_script(tokenizer: Tokenizer) -> ScriptMerges:
     return ScriptMerges(tuple(names), np.cumsum(after, axis=1))
 
 
-def read_parallel(files: Mapping[str, bytes]) -> tuple[ParallelText, ...]:
+def read_parallel(files: Sequence[tuple[str, bytes]]) -> tuple[ParallelText, ...]:
     """Read parallel sentences: a table with a column a language, or a text file a language.
 
     A table is CSV or TSV, its first row the languages' names. Text files hold one sentence a line,
     the n-th of each the same; their names name the languages. Raises `CorpusError` where a
-    sentence is missing or there are fewer than two languages.
+    sentence is missing, two files name one language, or there are fewer than two languages.
 
     >>> table = b"English\\tGerman\\nGood morning.\\tGuten Morgen.\\n"
-    >>> [(text.name, text.sentences) for text in read_parallel({"two.tsv": table})]
+    >>> [(text.name, text.sentences) for text in read_parallel([("two.tsv", table)])]
     [('English', ('Good morning.',)), ('German', ('Guten Morgen.',))]
     """
     columns: dict[str, list[str]] = {}
     if len(files) == 1:
-        ((name, data),) = files.items()
+        ((name, data),) = files
         columns = _columns_of_table(decode_text(data, name).text, name)
     else:
-        for name, data in files.items():
+        for name, data in files:
+            language = name.rpartition(".")[0] or name
+            if language in columns:
+                raise CorpusError(
+                    f"Two files name the language {language!r:.60}: give each a name of its own."
+                )
             lines = decode_text(data, name).text.removesuffix("\n").split("\n")
-            columns[name.rpartition(".")[0] or name] = [line.removesuffix("\r") for line in lines]
+            columns[language] = [line.removesuffix("\r") for line in lines]
     if not 2 <= len(columns) <= _MOST_LANGUAGES:
         raise CorpusError(
             f"There are {len(columns):,} languages, and from 2 to {_MOST_LANGUAGES} can be "

@@ -8,7 +8,7 @@ finished runs, and is read again by whoever has the id.
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any, Literal
 
@@ -63,13 +63,13 @@ def load_tokenizer(upload_id: str) -> NamedEncoder:
     return _tokenizer(upload_id, None)
 
 
-def keep_sentences(files: Mapping[str, bytes]) -> str:
-    """Keeps parallel sentences, and gives their new id.
+def keep_sentences(files: Sequence[tuple[str, bytes]]) -> str:
+    """Keeps parallel sentences in files by name, and gives their new id.
 
     Raises what `read_parallel` raises, and nothing is kept then; and NotKeptError.
     """
     read_parallel(files)
-    return _keep("sentences", files, None)
+    return _keep("sentences", dict(files), None)
 
 
 def load_sentences(upload_id: str) -> tuple[ParallelText, ...]:
@@ -111,7 +111,8 @@ def _tokenizer(upload_id: str, _opened: NamedEncoder | None) -> NamedEncoder:
 
 @st.cache_resource(max_entries=16, show_spinner=False)
 def _sentences(upload_id: str) -> tuple[ParallelText, ...]:
-    return read_parallel(_read("sentences", upload_id)[0])
+    files, _ = _read("sentences", upload_id)
+    return read_parallel(list(files.items()))
 
 
 def _keep(kind: _Kind, files: Mapping[str, bytes], pretokenizer: str | None) -> str:

@@ -97,7 +97,7 @@ def test_the_download_holds_every_figure_and_no_formula() -> None:
 
 def test_the_sample_can_be_taken_home_and_brought_back() -> None:
     sample = parallel_texts()
-    back = read_parallel({"sentences.csv": parallel_table(sample)})
+    back = read_parallel([("sentences.csv", parallel_table(sample))])
     assert [(text.name, text.sentences) for text in back] == [
         (text.name, text.sentences) for text in sample
     ]

@@ -110,9 +110,9 @@ def test_after_n_merges_the_scripts_have_n_between_them() -> None:
 
 def test_a_table_and_text_files_give_the_same() -> None:
     table = 'English,日本語\n"Good morning, all.",おはよう。\nYes,はい\n'.encode()
-    from_table = read_parallel({"any.csv": table})
+    from_table = read_parallel([("any.csv", table)])
     files = {"English.txt": b"Good morning, all.\nYes\n", "日本語.txt": "おはよう。\nはい".encode()}
-    assert read_parallel(files) == from_table
+    assert read_parallel(list(files.items())) == from_table
     assert [text.scripts for text in from_table] == [("Latin",), ("Hiragana",)]
 
 
@@ -136,7 +136,13 @@ def test_a_table_and_text_files_give_the_same() -> None:
 )
 def test_what_is_not_parallel_is_a_clear_error(files: dict[str, bytes], message: str) -> None:
     with pytest.raises(CorpusError, match=message):
-        read_parallel(files)
+        read_parallel(list(files.items()))
+
+
+def test_two_files_that_name_one_language_are_a_clear_error() -> None:
+    for second in ("s.txt", "s.md"):
+        with pytest.raises(CorpusError, match="Two files name the language 's'"):
+            read_parallel([("s.txt", b"x\n"), (second, b"y\n")])
 
 
 def test_the_sample_has_at_least_twenty_languages_and_twelve_scripts() -> None:

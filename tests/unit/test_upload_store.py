@@ -26,7 +26,7 @@ from ui.upload_store import (
 
 SMALL = gpt2().truncated(20)
 TIKTOKEN = dumps(SMALL, "tiktoken")
-TABLE = {"a/../b\x00<b>.tsv": b"English\tGerman\nGood morning.\tGuten Morgen.\n"}
+TABLE = [("a/../b\x00<b>.tsv", b"English\tGerman\nGood morning.\tGuten Morgen.\n")]
 
 
 @pytest.fixture(autouse=True)
@@ -80,7 +80,7 @@ def test_a_text_whose_forerunner_was_removed_gets_an_id_of_its_own(store: Path) 
 
 def test_a_bad_file_is_not_kept(store: Path) -> None:
     with pytest.raises(BpeError):
-        keep_sentences({"a.csv": b"A,B\nx\n"})
+        keep_sentences([("a.csv", b"A,B\nx\n")])
     assert not store.exists()
 
 

@@ -185,7 +185,7 @@ def _own_sentences(kept: str) -> None:
         )
         if st.form_submit_button("Compare these"):
             try:
-                added = keep_sentences({upload.name: upload.getvalue() for upload in uploads})
+                added = keep_sentences([(upload.name, upload.getvalue()) for upload in uploads])
             except BpeError as error:
                 st.error(plain_markdown(str(error), 600))
             else:
