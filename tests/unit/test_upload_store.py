@@ -12,6 +12,7 @@ from bpe_core.formats import dumps
 from bpe_core.formats.opening import open_encoder
 from bpe_core.gpt2 import gpt2
 from tests.unit.test_run_store import age
+from ui import store as ui_store
 from ui import upload_store
 from ui.store import DAYS_KEPT_UNOPENED, NotKeptError, sweep_store
 from ui.upload_store import (
@@ -117,3 +118,37 @@ def test_a_store_that_takes_nothing_is_said(store: Path) -> None:
     store.write_text("a file where the folder should be")
     with pytest.raises(NotKeptError, match="full"):
         keep_sentences(TABLE)
+
+
+def test_the_store_is_looked_through_again_only_where_room_may_run_out(
+    store: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    n_looks = 0
+
+    def look(n_bytes: int = 0) -> int:
+        nonlocal n_looks
+        n_looks += 1
+        return sweep_store(n_bytes)
+
+    monkeypatch.setattr(ui_store, "sweep_store", look)
+    monkeypatch.setattr(ui_store, "MOST_BYTES_KEPT", 100_000)
+    text_id = keep_text("text")
+    for n in range(9):
+        keep_text(f"text {n}", instead_of=text_id)
+    assert n_looks == 1
+    # Another server's, which this one has not seen.
+    foreign = store / f"upload-{'a' * 32}"
+    foreign.mkdir()
+    (foreign / "0").write_bytes(bytes(60_000))
+    age(foreign, days=2)
+    for _ in range(8):
+        keep_text("x" * 4_000)
+    assert foreign.exists()
+    assert 1 < n_looks < 8
+    while foreign.exists():
+        keep_text("x" * 2_000)
+        assert sum(file.stat().st_size for file in store.glob("*/*")) <= 100_000
+    monkeypatch.setattr(ui_store, "_SECONDS_A_LOOK_HOLDS", 0)
+    n_looks = 0
+    keep_text("text")
+    assert n_looks == 1
