@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections import defaultdict
 from functools import cache
 from itertools import pairwise
 
@@ -196,9 +197,11 @@ def test_a_node_of_the_prefix_tree_is_what_begins_with_its_bytes(prefix: bytes) 
     assert node.n_tokens == len(below)
     assert node.ids == tuple(id for id, token in below.items() if token == prefix)
     assert sum(b.n_tokens for b in node.branches) + len(node.ids) == len(below)
+    by_next_byte: dict[bytes, list[bytes]] = defaultdict(list)
+    for token in below.values():
+        by_next_byte[token[: len(prefix) + 1]].append(token)
     for branch in node.branches:
-        first = branch.prefix[: len(prefix) + 1]
-        beyond = [token for token in below.values() if token.startswith(first)]
+        beyond = by_next_byte[branch.prefix[: len(prefix) + 1]]
         assert branch.n_tokens == len(beyond)
         assert all(token.startswith(branch.prefix) for token in beyond)
         # The way goes on as far as nothing ends and nothing parts.
