@@ -59,7 +59,7 @@
       // The last of the protocols is the session to go on with.
       super(url, comesAnew ? protocols.slice(0, 2) : protocols);
       socket = this;
-      comesAnew = false;
+      this.addEventListener("open", () => (comesAnew = false));
       this.addEventListener("message", ({ data }) => {
         if (data instanceof ArrayBuffer) eachField(new Uint8Array(data), onAnswered);
       });
@@ -76,7 +76,7 @@
     sessionStorage.clear();
     socket.close();
   };
-  window.isConnected = () => socket.readyState === WebSocket.OPEN;
+  window.isConnected = () => socket?.readyState === WebSocket.OPEN;
 
   /** Asked each frame: whether all is answered and drawn, and was so for some frames already. */
   window.appAtRest = () => {
