@@ -32,9 +32,12 @@ MIDDLE_ON_SURFACE = """(bar, surface) => {
   };
 }"""
 IS_DARK = "() => matchMedia('(prefers-color-scheme: dark)').matches"
+# Right after connecting, the page may not send yet what it is asked to: then once more.
 GO_TO_ADDRESS = """(address) => {
+  const asked = window.timesAsked;
   history.pushState(null, "", address);
   dispatchEvent(new PopStateEvent("popstate"));
+  return window.timesAsked > asked;
 }"""
 
 
@@ -50,7 +53,7 @@ def go_to_address(page: Page, address: str) -> None:
     `address` begins with "/". It counts from another page of the app: a page that stays keeps what
     is chosen on it. What a visitor takes along, as the run and the text of one's own, stays too.
     """
-    page.evaluate(GO_TO_ADDRESS, address)
+    page.wait_for_function(GO_TO_ADDRESS, arg=address)
     wait_until_idle(page)
 
 
