@@ -60,11 +60,12 @@ def go_to_address(page: Page, address: str) -> None:
 def come_anew(page: Page) -> None:
     """Comes to Lessons as a visitor whom the server does not know; nothing is loaded again."""
     wait_until_idle(page)  # a run that the lost session leaves unfinished would never end
-    if "/lessons" in page.url:
-        # The browser too forgets what was chosen on a page when that is left.
-        go_to_address(page, "/lab")
+    if "/lessons" not in page.url:
+        go_to_address(page, "/lessons")  # the one page whose address names no run
     page.evaluate("() => window.comeAnew()")
     page.wait_for_function("() => window.isConnected()")
+    # The browser too forgets what was chosen on a page when that is left.
+    go_to_address(page, "/lab")
     go_to_address(page, "/lessons")
 
 
