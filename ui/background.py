@@ -8,7 +8,6 @@ import time
 import traceback
 from collections import OrderedDict
 from collections.abc import Callable
-from contextlib import suppress
 from dataclasses import dataclass, field
 from queue import SimpleQueue
 from threading import Event, Lock, Thread
@@ -249,9 +248,7 @@ class Background(Generic[Step, Result]):
 
     def _work_on_all(self) -> None:
         while (piece := self._waiting.get()) is not None:
-            # A panic of code in Rust is no Exception; it's told of its piece, the others go on.
-            with suppress(BaseException):
-                self._do(piece)
+            self._do(piece)
 
     def _do(self, piece: _Piece[Step, Result]) -> None:
         with self._lock:
@@ -267,17 +264,15 @@ class Background(Generic[Step, Result]):
         except BpeError as error:
             problem = str(error)
         except BaseException as error:
+            # A panic of code in Rust is no Exception; what waits behind this piece goes on.
             problem = told_of_unforeseen(error)
-            if not isinstance(error, Exception):
-                raise
-        finally:
-            with self._lock:
-                piece.work, piece.result, piece.problem = None, result, problem
-                piece.elapsed_seconds = self._clock() - piece.started
-                if result is not None:
-                    piece.state = "finished"
-                else:
-                    piece.state = "failed" if problem is not None else "cancelled"
+        with self._lock:
+            piece.work, piece.result, piece.problem = None, result, problem
+            piece.elapsed_seconds = self._clock() - piece.started
+            if result is not None:
+                piece.state = "finished"
+            else:
+                piece.state = "failed" if problem is not None else "cancelled"
 
 
 def stop_of(task: Task[Progress]) -> Callable[[int, int], bool]:
