@@ -128,7 +128,8 @@ def size_of(comparison: Comparison) -> str:
 def shared_sentence(comparison: Comparison) -> str:
     """How many tokens all the vocabularies have."""
     n, all_of_them = comparison.n_shared, "both" if len(comparison.rows) == 2 else "all"
-    return f"{n:,} {'token is' if n == 1 else 'tokens are'} in {all_of_them} vocabularies."
+    tokens = "token is" if n == 1 else "tokens are"
+    return f"{n:,} {tokens} in {all_of_them} vocabularies, special tokens left aside."
 
 
 def _row(
