@@ -59,8 +59,9 @@ def train(
 
     `on_progress` and `should_stop` are called about every 64 merges or 50 ms, the latter while
     pre-tokens are counted too; once it returns True, the run ends with the merges so far and the
-    stop reason "cancelled". Where a large corpus is the first for which kernels must be compiled,
-    training waits for them, some 10 s, and `seconds_compiling` says so about five times a second.
+    stop reason "cancelled"; where that is while counting, it has none and knows only a part of the
+    corpus. Where a large corpus is the first for which kernels must be compiled, training waits for
+    them, some 10 s, and `seconds_compiling` says so about five times a second.
 
     Raises `ConfigError` and its kinds for a configuration that can't work, and `EmptyCorpusError`
     where the pre-tokenizer leaves nothing to learn from.

@@ -75,8 +75,8 @@ if job is not None and job.run_id is not None:
     frame.set_query(job=None)
     frame.open_run(job.run_id)
     job = None
-was_never_started = job is not None and job.state == "cancelled"
-if was_never_started:
+has_learned_nothing = job is not None and job.state == "cancelled"
+if has_learned_nothing:
     workspace.update(job_id=None)
     frame.set_query(job=None)
     job = None
@@ -98,8 +98,8 @@ with result:
         st.empty()
     else:
         st.empty()
-        if was_never_started:
-            st.info("The training was cancelled while it waited. It learned nothing.")
+        if has_learned_nothing:
+            st.info("The training was cancelled before its first merge. It learned nothing.")
         if job is not None and job.error is not None:
             st.error(f"Training failed. {plain_markdown(job.error, 1_000)}")
         if shown is not None:

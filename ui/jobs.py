@@ -163,7 +163,7 @@ class JobManager:
         )
 
     def cancel(self, job_id: str) -> None:
-        """Asks a training to stop; what it has learned so far is kept as a run."""
+        """Asks a training to stop; what it has learned so far, a merge at least, becomes a run."""
         self._background.cancel(job_id)
 
     def close(self) -> None:
@@ -190,7 +190,9 @@ class JobManager:
                 on_progress=_teller(task, training.n_bytes),
                 should_stop=should_stop,
             )
-            if self._closed.is_set():
+            # Without a merge there is nothing to keep; and where the counting was cut short, what
+            # such a run says of its corpus would be of a part alone.
+            if self._closed.is_set() or (run.stop_reason == "cancelled" and not run.merges):
                 return None
             run_id = self._store(title, run, held_out, training=training, should_stop=should_stop)
         except BpeError:

@@ -345,6 +345,8 @@ def test_a_live_training_survives_a_refresh_and_can_be_cancelled(open_app: OpenA
     job_id = in_address(app, "job")
     again = open_app(job=job_id)
     assert "Training goes on" in text_of(again)
+    # Without a merge there would be no run.
+    wait_until(jobs.manager(), job_id, lambda job: bool(job.progress and job.progress.merges_done))
     again.button(key="cancel").click().run()
     until_ended(again)
     stored = load_run(in_address(again, "run"))
@@ -457,7 +459,7 @@ def test_a_training_cancelled_while_it_waits_is_said_once(open_app: OpenApp) -> 
     assert "Waiting: 1 training before this one." in text_of(app)
     app.button(key="cancel").click().run()
     assert not app.exception
-    assert "cancelled while it waited" in app.info[0].value
+    assert "cancelled before its first merge" in app.info[0].value
     assert "job" not in app.query_params
     assert not app.run().info
     manager.cancel(for_long)

@@ -167,6 +167,17 @@ def test_a_running_job_that_is_cancelled_keeps_the_merges_so_far(
     assert len(run.merges) < 80_000 - 257
 
 
+def test_a_job_that_is_cancelled_before_its_first_merge_keeps_no_run(
+    manager: JobManager, shelf: Shelf, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    nothing = replace(train(LINES, TrainingConfig(257)), stop_reason="cancelled")
+    monkeypatch.setattr("ui.jobs.train", lambda *_, **__: nothing)
+    status = ended(manager, submit(manager))
+    assert status.state == "cancelled"
+    assert status.run_id is None
+    assert not shelf.runs
+
+
 def test_a_job_that_cannot_work_says_why(manager: JobManager) -> None:
     status = ended(manager, submit(manager, config=TrainingConfig(vocab_size=100)))
     assert status.state == "failed"
