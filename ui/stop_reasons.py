@@ -15,9 +15,11 @@ def stop_sentence(run: TrainingRun) -> str:
     >>> stop_sentence(train(Corpus.from_text("hug hug"), TrainingConfig(300)))
     'It stopped because no pair was left to merge.'
     """
+    longest = run.config.max_token_bytes
+    limit = "" if longest is None else f" into a token of at most {longest:,} bytes"
     reasons: dict[StopReason, str] = {
         "vocab-size": f"It stopped because the vocabulary reached {run.tokenizer.vocab_size:,}.",
-        "no-pairs": "It stopped because no pair was left to merge.",
+        "no-pairs": f"It stopped because no pair was left to merge{limit}.",
         "min-frequency": "It stopped because no pair occurs "
         f"{times(run.config.min_frequency)} any more.",
         "cancelled": "It was stopped by hand.",

@@ -24,6 +24,11 @@ CASES = [
         "4 merges. {} The vocabulary has 261 tokens.",
     ),
     (
+        TrainingConfig(300, max_token_bytes=2),
+        "It stopped because no pair was left to merge into a token of at most 2 bytes.",
+        "2 merges. {} The vocabulary has 259 tokens.",
+    ),
+    (
         TrainingConfig(300, min_frequency=6),
         "It stopped because no pair occurs 6 times any more.",
         "2 merges. {} The vocabulary has 259 tokens.",
