@@ -30,6 +30,8 @@ __all__ = [
     "winner_counts_curve",
 ]
 
+_DIGIT_WIDTH = 8
+
 
 def bytes_per_token_curves(
     steps: NDArray[np.int64],
@@ -93,7 +95,8 @@ def tokens_over_merges(
     colours = PALETTES[theme]
     y = np.asarray(tokens)
     x = np.arange(len(y)) if merges is None else np.asarray(merges)
-    figure = empty_figure(theme, height=height, right=72)
+    label = f"{int(y[-1]):,}" if len(y) else ""
+    figure = empty_figure(theme, height=height, right=max(72, 10 + _DIGIT_WIDTH * len(label)))
     figure.add_scatter(
         x=x,
         y=y,
@@ -113,7 +116,7 @@ def tokens_over_merges(
             hoverinfo="skip",
         )
         figure.add_annotation(
-            text=f"<b>{int(y[-1]):,}</b>",
+            text=f"<b>{label}</b>",
             x=last,
             y=y[-1],
             xshift=10,

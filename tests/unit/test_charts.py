@@ -179,3 +179,11 @@ def test_no_chart_is_drawn_while_pandas_is_still_imported():
     # In a process of its own: here other tests have imported it.
     code = "import sys; from ui import charts; assert sys.modules['pandas'].Series"
     subprocess.run([sys.executable, "-c", code], check=True)
+
+
+def test_the_last_number_of_tokens_has_room_beside_the_curve() -> None:
+    rooms = [
+        charts.tokens_over_merges([n], theme="light").layout.margin.r  # pyright: ignore[reportAttributeAccessIssue]
+        for n in (103_686, 23_615_457)
+    ]
+    assert rooms[1] - rooms[0] >= 18  # three characters more, in 13 pixels
