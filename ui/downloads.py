@@ -26,7 +26,7 @@ class Download:
     """Which tool reads the file."""
     file_name: str
     data: Callable[[], bytes] | None
-    """Writes the file: a page need not wait for that, nor a server keep it for every tokenizer."""
+    """Writes the file when it is asked for: a server keeps none of every tokenizer's files."""
     problem: str | None
 
 
@@ -76,6 +76,8 @@ def offer_downloads(offered: Sequence[Download], *, key: str) -> None:
 
 def _download(tokenizer: Tokenizer, format_name: Format, label: str, reader: str) -> Download:
     try:
+        # A format tells that it can't hold the tokenizer only when it's written; after a click that
+        # would be too late to say why.
         names = list(dumps(tokenizer, format_name))
     except BpeError as error:
         return Download(label, reader, "", None, str(error))
