@@ -252,6 +252,17 @@ class Corpus:
         return sides[0], sides[1]
 
 
+def no_corpus(given: object) -> CorpusError:
+    """Say of what was given as a corpus what it is, and how to make one.
+
+    >>> str(no_corpus("hug"))
+    "The corpus is 'hug' (str): make one with Corpus.from_text or read_corpus."
+    """
+    return CorpusError(
+        f"The corpus is {said(given)}: make one with Corpus.from_text or read_corpus."
+    )
+
+
 def read_corpus(
     paths_or_uploads: Source | Iterable[Source],
     text_column: str | None = None,

@@ -10,10 +10,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from bpe_core.checks import is_a, is_whole, said
-from bpe_core.corpus import Corpus
+from bpe_core.corpus import Corpus, no_corpus
 from bpe_core.counting import count_pretokens
 from bpe_core.engine.compilation import use_kernels
-from bpe_core.errors import ConfigError, CorpusError
+from bpe_core.errors import ConfigError
 from bpe_core.layout import (
     NEVER,
     Layout,
@@ -207,9 +207,7 @@ class TrainingRun:
         [8, 6, 4]
         """
         if not is_a(corpus, Corpus):
-            raise CorpusError(
-                f"The corpus is {said(corpus)}: make one with Corpus.from_text or read_corpus."
-            )
+            raise no_corpus(corpus)
         ask = should_stop or _never
         tokenizer = self.tokenizer
         large = corpus.word_counts is None and use_kernels(corpus.n_bytes)

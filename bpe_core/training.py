@@ -11,10 +11,10 @@ import numpy as np
 
 from bpe_core.alphabet import GrowingVocabulary
 from bpe_core.checks import is_a, said
-from bpe_core.corpus import Corpus
+from bpe_core.corpus import Corpus, no_corpus
 from bpe_core.counting import CountedCorpus, count_pretokens, seen_symbols
 from bpe_core.engine.compilation import use_kernels, wait_for_kernels, worth_waiting_for
-from bpe_core.errors import ConfigError, CorpusError, EmptyCorpusError
+from bpe_core.errors import ConfigError, EmptyCorpusError
 from bpe_core.incremental import Learned, learn_merges
 from bpe_core.layout import lay_out_pretokens
 from bpe_core.pretokenizers import get_pretokenizer
@@ -73,9 +73,7 @@ def train(
     """
     started = time.perf_counter()
     if not is_a(corpus, Corpus, StreamedCorpus, CountedCorpus):
-        raise CorpusError(
-            f"The corpus is {said(corpus)}: make one with Corpus.from_text or read_corpus."
-        )
+        raise no_corpus(corpus)
     check_config(config)
     get_pretokenizer(config.pretokenizer)
     # What can't work with any corpus is said before one is read.
