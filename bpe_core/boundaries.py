@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from bpe_core.encoders import Encoder
-from bpe_core.sections import AllowedSpecial, sections
+from bpe_core.sections import AllowedSpecial, allowed_tokens, sections
 from bpe_core.tokenizer import Tokenizer
 from bpe_core.types import Segment
 from bpe_core.unicode.kinds import code_points, utf8_lengths
@@ -66,11 +66,9 @@ def boundaries(text: str, encoder: Encoder, allowed_special: AllowedSpecial = ()
     widths = np.zeros(max(encoder.vocab) + 1, np.int64)
     widths[list(encoder.vocab)] = [len(token) for token in encoder.vocab.values()]
     byte_ends = np.cumsum(widths[ids])
-    special = [
-        (start, end)
-        for start, end, id in sections(text, encoder.special_tokens, allowed_special)
-        if id is not None
-    ]
+    tokens = encoder.special_tokens
+    cut = sections(text, tokens, allowed_tokens(tokens, allowed_special))
+    special = [(start, end) for start, end, id in cut if id is not None]
     return Boundaries(ids, byte_ends, _starts(text, byte_ends, special, encoder))
 
 

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import operator
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from typing import Any, cast
 
 from bpe_core.errors import BpeError
 
 _MOST_SHOWN = 40
+_NO_SEQUENCE = (str, bytes, bytearray, set, frozenset, Mapping)
 
 
 def said(value: object) -> str:
@@ -51,7 +52,10 @@ def is_whole(value: object) -> bool:
 
 
 def several(values: object, what: str, remedy: str, error: type[BpeError]) -> list[Any]:
-    """List the values of an iterable; raises `error` for anything else, and for a single text.
+    """List the values of an iterable.
+
+    Raises `error` for anything else: for a single text, and for a set or a dict, since a set has
+    no order and of a dict the keys alone would be taken.
 
     >>> several((1, 2), "ids", "give a list", BpeError)
     [1, 2]
@@ -59,6 +63,6 @@ def several(values: object, what: str, remedy: str, error: type[BpeError]) -> li
     Traceback (most recent call last):
     bpe_core.errors.BpeError: What was given as texts is 'hug' (str): give a list of str.
     """
-    if isinstance(values, (str, bytes)) or not isinstance(values, Iterable):
+    if is_a(values, *_NO_SEQUENCE) or not is_a(values, Iterable):
         raise error(f"What was given as {what} is {said(values)}: {remedy}.")
     return list(cast("Iterable[Any]", values))

@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from bpe_core.alignment import Disagreement, Stretch, differing_stretches, disagreements
-from bpe_core.checks import is_a, said, several
+from bpe_core.checks import is_a, is_whole, said, several
 from bpe_core.corpus import Corpus
 from bpe_core.encoders import Encoder
 from bpe_core.errors import ConfigError, EmptyCorpusError, UnknownSymbolError
@@ -122,7 +122,7 @@ class Comparison:
     def verdict(self, first: int = 0, second: int = 1) -> Verdict:
         """Return the figures of one tokenizer against another, by their places in `rows`.
 
-        Raises `ConfigError` for a place that there isn't.
+        Raises `ConfigError` for anything but a place from 0 on.
 
         >>> from bpe_core.gpt2 import gpt2
         >>> comparison = compare("the bare bytes", [gpt2(), gpt2().truncated(0)])
@@ -130,13 +130,13 @@ class Comparison:
         >>> round(verdict.percent_fewer_tokens), verdict.share_of_words_whole
         (79, (1.0, 0.0))
         """
-        try:
-            a, b = self.rows[first], self.rows[second]
-        except IndexError:
-            raise ConfigError(
-                f"{len(self.rows)} tokenizers were compared, so there are no places {first} and "
-                f"{second}. Give two from 0 to {len(self.rows) - 1}."
-            ) from None
+        for place in (first, second):
+            if not is_whole(place) or not 0 <= place < len(self.rows):
+                raise ConfigError(
+                    f"{len(self.rows)} tokenizers were compared, so a place is a whole number from "
+                    f"0 to {len(self.rows) - 1}; got {said(place)}."
+                )
+        a, b = self.rows[first], self.rows[second]
         return Verdict(
             percent_fewer_tokens=(
                 100 * (1 - a.n_tokens / b.n_tokens) if b.n_tokens else float("nan")

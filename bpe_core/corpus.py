@@ -9,7 +9,7 @@ from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from types import MappingProxyType
-from typing import NamedTuple
+from typing import NamedTuple, cast
 
 import numpy as np
 
@@ -108,8 +108,8 @@ class Corpus:
         """Make a corpus of several documents; empty ones stay, but not all may be empty.
 
         Raises EmptyCorpusError, InvalidTextError for a lone surrogate or what is no text,
-        CorpusError for a single text, and ConfigError for another number of names than of
-        documents.
+        CorpusError for a single text, a dict or a set, and ConfigError for names that are not one
+        str a document.
 
         >>> Corpus.from_documents(["ab", "c"], names=["first", "second"]).names
         ('first', 'second')
@@ -123,6 +123,9 @@ class Corpus:
             raise ConfigError(
                 f"{len(names)} names were given for {len(texts)} documents: give one a document."
             )
+        for number, name in enumerate(names, 1):
+            if not is_a(name, str):
+                raise ConfigError(f"The name of document {number} is {said(name)}: give a str.")
         corpus = cls(texts, tuple(names))
         if not corpus.n_bytes:
             raise EmptyCorpusError("The corpus has no text in it: give at least one character.")
@@ -294,7 +297,12 @@ def read_corpus(
     if isinstance(paths_or_uploads, Iterable) and not isinstance(paths_or_uploads, (str, bytes)):
         # An io.BytesIO is iterable too, by lines: what can be read is one source.
         readable = hasattr(paths_or_uploads, "read") or hasattr(paths_or_uploads, "getvalue")
-        sources = [paths_or_uploads] if readable else list(paths_or_uploads)  # type: ignore[list-item]
+        remedy = "give a list of paths or uploads"
+        sources = (
+            [cast("Source", paths_or_uploads)]
+            if readable
+            else several(paths_or_uploads, "files", remedy, CorpusError)
+        )
     else:
         sources = [paths_or_uploads]
     if not sources:

@@ -19,7 +19,7 @@ import tokenizers
 
 from bpe_core.byte_alphabet import from_printable
 from bpe_core.errors import FormatError, TokenizationError
-from bpe_core.sections import AllowedSpecial, check_text
+from bpe_core.sections import AllowedSpecial, allowed_tokens, check_text
 from bpe_core.types import Segment
 
 _FALLBACK_BYTE: Final = re.compile(r"<0x([0-9A-F]{2})>")
@@ -159,7 +159,7 @@ class ForeignTokenizer:
     def _place(self, text: str, allowed_special: AllowedSpecial) -> list[Placed]:
         check_text(text)
         special = self.special_tokens
-        allowed = special.keys() if allowed_special == "all" else special.keys() & allowed_special
+        allowed = allowed_tokens(special, allowed_special)
         if allowed and len(allowed) < len(special):
             raise TokenizationError(
                 f"{self.engine} reads all special tokens as such or none, and {len(allowed):,} of "

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Collection, Iterator, Mapping
+from collections.abc import Collection, Iterable, Iterator, Mapping
 from functools import lru_cache
 from typing import Literal
 
@@ -35,34 +35,55 @@ first.
         ) from None
 
 
-def sections(
-    text: str, special_tokens: Mapping[str, int], allowed_special: AllowedSpecial
-) -> Iterator[tuple[int, int, int | None]]:
-    """Yield start and end of each section, and the id of the special token it is, or None.
+def allowed_tokens(
+    special_tokens: Mapping[str, int], allowed_special: AllowedSpecial
+) -> frozenset[str]:
+    """Return the special tokens that count as such in a text.
 
-    Where several special tokens begin at one place, the longest is meant. Raises
-    `TokenizationError` where `allowed_special` is neither a collection nor "all".
+    Raises `TokenizationError` where `allowed_special` is neither a collection of str nor "all".
 
-    >>> list(sections("a<s>b", {"<s>": 7}, ["<s>"]))
-    [(0, 1, None), (1, 4, 7), (4, 5, None)]
-    >>> list(sections("a<s>b", {"<s>": 7}, ()))
-    [(0, 5, None)]
+    >>> sorted(allowed_tokens({"<s>": 7, "</s>": 8}, ["<s>", "<pad>"]))
+    ['<s>']
+    >>> allowed_tokens({"<s>": 7}, None)
+    Traceback (most recent call last):
+    bpe_core.errors.TokenizationError: allowed_special is None. Give a collection of special \
+tokens, or 'all'.
     """
-    if allowed_special == "all":
-        allowed = frozenset(special_tokens)
-    elif isinstance(allowed_special, str):
+    if isinstance(allowed_special, str):
+        if allowed_special == "all":
+            return frozenset(special_tokens)
         raise TokenizationError(
             f"allowed_special is the text {allowed_special!r}. Give a collection of special "
             f"tokens, as in [{allowed_special!r}], or 'all'."
         )
-    else:
-        try:
-            allowed = frozenset(special_tokens.keys() & allowed_special)
-        except TypeError:
+    if not is_a(allowed_special, Iterable) or is_a(allowed_special, bytes, bytearray):
+        raise TokenizationError(
+            f"allowed_special is {said(allowed_special)}. Give a collection of special tokens, "
+            "or 'all'."
+        )
+    given = list(allowed_special)
+    for number, token in enumerate(given, 1):
+        if not is_a(token, str):
             raise TokenizationError(
-                f"allowed_special is {said(allowed_special)}. Give a collection of special tokens, "
-                "or 'all'."
-            ) from None
+                f"Number {number} of allowed_special is {said(token)}. Give special tokens as str."
+            )
+    return frozenset(special_tokens.keys() & given)
+
+
+def sections(
+    text: str, special_tokens: Mapping[str, int], allowed: frozenset[str]
+) -> Iterator[tuple[int, int, int | None]]:
+    """Yield start and end of each section, and the id of the special token it is, or None.
+
+    `allowed` is what `allowed_tokens` returns. Every second section is a special token: the first
+    and the last are ordinary text, which may be empty. Where several special tokens begin at one
+    place, the longest is meant.
+
+    >>> list(sections("a<s>b<s>", {"<s>": 7}, frozenset(["<s>"])))
+    [(0, 1, None), (1, 4, 7), (4, 5, None), (5, 8, 7), (8, 8, None)]
+    >>> list(sections("a<s>b", {"<s>": 7}, frozenset()))
+    [(0, 5, None)]
+    """
     covered = 0
     if allowed:
         for match in _any_of(allowed).finditer(text):

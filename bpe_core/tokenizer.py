@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import json
-from collections.abc import Hashable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from itertools import pairwise
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Final, Literal, cast, get_args
@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Final, Literal, cast, get_args
 import numpy as np
 from numpy.typing import NDArray
 
-from bpe_core.checks import is_a, is_whole, said, several
+from bpe_core.checks import is_whole, said, several
 from bpe_core.encoding import merge_steps, merge_symbols
 from bpe_core.engine.choice import Kernels
 from bpe_core.errors import (
@@ -24,7 +24,7 @@ from bpe_core.errors import (
 )
 from bpe_core.placement import Placed, PlacedWord, lay_out, segments_of_ids, to_segments
 from bpe_core.pretokenizers import Pretokenizer, get_pretokenizer
-from bpe_core.sections import AllowedSpecial, check_text, sections
+from bpe_core.sections import AllowedSpecial, allowed_tokens, check_text, sections
 from bpe_core.token_table import TokenTable
 from bpe_core.types import Base, ExplainedMerge, Explanation, Merge, Pair, Segment
 from bpe_core.word_cache import WordCache
@@ -244,23 +244,11 @@ class Tokenizer:
         [17250, 50256]
         """
         check_text(text)
-        _check_choice(errors, OnUnknown)
+        allowed = self._checked(allowed_special, errors)
         encoder = self._kernels.worth(len(text))
         if encoder is not None:
-            return encoder.to_list(self._encode_by_kernels(encoder, text, allowed_special))
-        ids: list[int] = []
-        word_ids = self._word_ids
-        for start, end, special in sections(text, self._table.special_tokens, allowed_special):
-            if special is not None:
-                ids.append(special)
-                continue
-            for word in self._pretokenizer.split(text[start:end]):
-                ids += word_ids[word]
-        if not self._table.complete and min(ids, default=0) < 0:
-            if errors == "strict":
-                raise self._unknown_symbol(text, allowed_special)
-            return [id for id in ids if id >= 0]
-        return ids
+            return encoder.to_list(self._encode_by_kernels(encoder, text, allowed))
+        return self._encode_plainly(text, allowed, errors)
 
     def encode_batch(
         self,
@@ -279,13 +267,16 @@ class Tokenizer:
         )
         for text in listed:
             check_text(text)
-        _check_choice(errors, OnUnknown)
+        allowed = self._checked(allowed_special, errors)
         encoder = self._kernels.worth(sum(map(len, listed)))
-        if encoder is not None and not isinstance(allowed_special, str) and not allowed_special:
-            ids, ends = encoder.encode_batch(listed)
-            flat = encoder.to_list(ids)
-            return [flat[start:end] for start, end in pairwise([0, *ends.tolist()])]
-        return [self.encode(text, allowed_special, errors) for text in listed]
+        if encoder is None:
+            return [self._encode_plainly(text, allowed, errors) for text in listed]
+        if allowed:
+            each = (self._encode_by_kernels(encoder, text, allowed) for text in listed)
+            return [encoder.to_list(ids) for ids in each]
+        ids, ends = encoder.encode_batch(listed)
+        flat = encoder.to_list(ids)
+        return [flat[start:end] for start, end in pairwise([0, *ends.tolist()])]
 
     def encode_to_numpy(
         self, text: str, allowed_special: AllowedSpecial = (), errors: OnUnknown = "strict"
@@ -297,11 +288,11 @@ class Tokenizer:
         array([ 464, 2068], dtype=int32)
         """
         check_text(text)
-        _check_choice(errors, OnUnknown)
+        allowed = self._checked(allowed_special, errors)
         encoder = self._kernels.worth(len(text))
         if encoder is None:
-            return np.array(self.encode(text, allowed_special, errors), dtype=np.int32)
-        return self._encode_by_kernels(encoder, text, allowed_special)
+            return np.array(self._encode_plainly(text, allowed, errors), dtype=np.int32)
+        return self._encode_by_kernels(encoder, text, allowed)
 
     def segments(self, text: str, allowed_special: AllowedSpecial = ()) -> list[Segment]:
         """Return the tokens where they stand in a text, each byte of the text in exactly one.
@@ -318,7 +309,8 @@ class Tokenizer:
         if self._table.complete and self.end_of_word is None and not self._pretokenizer.drops_text:
             ids = self.encode_to_numpy(text, allowed_special)
             return segments_of_ids(text, ids, self._table.vocab)
-        return to_segments(text, self._placed_words(text, allowed_special))
+        allowed = allowed_tokens(self._table.special_tokens, allowed_special)
+        return to_segments(text, self._placed_words(text, allowed))
 
     def explain(self, text: str, errors: OnUnknown = "strict") -> list[Explanation]:
         """Return, for each pre-token, the symbols it starts as and each merge applied to it.
@@ -340,7 +332,7 @@ class Tokenizer:
                 if explanation is not None:
                     explained.append(explanation)
                 elif errors == "strict":
-                    raise self._unknown_symbol(text, ())
+                    raise self._unknown_symbol(text, frozenset())
         return explained
 
     def explain_word(self, word: str) -> list[Explanation]:
@@ -406,6 +398,10 @@ class Tokenizer:
                     f"The ids have {given.ndim} dimensions, shape {given.shape}: decode one row of "
                     "them at a time."
                 )
+            if given.size and given.dtype.kind not in "iuO":
+                raise TokenizationError(
+                    f"The ids are an array of {given.dtype}: give one of integers, such as int32."
+                )
         else:
             given: NDArray[np.int32] | list[int] = several(
                 ids, "ids", "give a list or an array of ints", TokenizationError
@@ -416,15 +412,17 @@ class Tokenizer:
             if decoded is not None:
                 return decoded.data
         listed: list[int] = given.tolist() if isinstance(given, np.ndarray) else given
+        # By type and not one by one: 464.0 and True would be found among the ids.
+        if not set(map(type, listed)) <= {int}:
+            for number, id in enumerate(listed, 1):
+                if not is_whole(id):
+                    raise TokenizationError(
+                        f"Number {number:,} of {len(listed):,} ids is {said(id)}: give one list or "
+                        "array of ints."
+                    )
         vocab = self._table.vocab
         try:
             return self._table.join(listed)
-        except TypeError:  # what can't be in a dict: a list, or an array
-            place = next(i for i, id in enumerate(listed) if not is_a(id, Hashable))
-            raise TokenizationError(
-                f"Number {place + 1:,} of {len(listed):,} ids is {said(listed[place])} and no int: "
-                "decode one list of ids at a time."
-            ) from None
         except KeyError:
             place = next(i for i, id in enumerate(listed) if id not in vocab)
             there_are = (
@@ -437,20 +435,40 @@ class Tokenizer:
                 f"{len(listed):,} ids). {there_are}"
             ) from None
 
+    def _checked(self, allowed_special: AllowedSpecial, errors: OnUnknown) -> frozenset[str]:
+        """Check what is given beside the text; return the special tokens to look for."""
+        _check_choice(errors, OnUnknown)
+        return allowed_tokens(self._table.special_tokens, allowed_special)
+
+    def _encode_plainly(self, text: str, allowed: frozenset[str], errors: OnUnknown) -> list[int]:
+        ids: list[int] = []
+        word_ids = self._word_ids
+        for start, end, special in sections(text, self._table.special_tokens, allowed):
+            if special is not None:
+                ids.append(special)
+                continue
+            for word in self._pretokenizer.split(text[start:end]):
+                ids += word_ids[word]
+        if not self._table.complete and min(ids, default=0) < 0:
+            if errors == "strict":
+                raise self._unknown_symbol(text, allowed)
+            return [id for id in ids if id >= 0]
+        return ids
+
     def _encode_by_kernels(
-        self, encoder: CompiledEncoder, text: str, allowed_special: AllowedSpecial
+        self, encoder: CompiledEncoder, text: str, allowed: frozenset[str]
     ) -> NDArray[np.int32]:
-        cut = list(sections(text, self._table.special_tokens, allowed_special))
+        cut = list(sections(text, self._table.special_tokens, allowed))
         if len(cut) == 1:
             return encoder.encode(text)
         ids, ends = encoder.encode_batch([text[start:end] for start, end, _ in cut[::2]])
         # Every second section is a special token.
         return np.insert(ids, ends[:-1], [special or 0 for _, _, special in cut[1::2]])
 
-    def _placed_words(self, text: str, allowed_special: AllowedSpecial) -> Iterator[PlacedWord]:
+    def _placed_words(self, text: str, allowed: frozenset[str]) -> Iterator[PlacedWord]:
         """Yield each pre-token and special token: start, end, and its tokens laid out."""
         layouts = self._word_layouts
-        for start, end, special in sections(text, self._table.special_tokens, allowed_special):
+        for start, end, special in sections(text, self._table.special_tokens, allowed):
             if special is None:
                 section = text[start:end]
                 for a, b in self._pretokenizer.spans(section):
@@ -490,10 +508,10 @@ class Tokenizer:
     def _lay_out(self, word: str) -> tuple[Placed, ...]:
         return lay_out(word, self._word_ids[word], self._table)
 
-    def _unknown_symbol(self, text: str, allowed_special: AllowedSpecial) -> UnknownSymbolError:
+    def _unknown_symbol(self, text: str, allowed: frozenset[str]) -> UnknownSymbolError:
         start, token, a, b = next(
             (start, token, a, b)
-            for start, _, placed in self._placed_words(text, allowed_special)
+            for start, _, placed in self._placed_words(text, allowed)
             for id, token, a, _, b, _ in placed
             if id is None
         )

@@ -207,6 +207,9 @@ def _as_int32(ids: Sequence[int] | NDArray[np.integer]) -> Ids | None:
         known = np.frombuffer(array("i", listed), np.int32)
     except (TypeError, OverflowError):
         return None
+    # A truth value is an int to `array`. To look at the type of each id would take as long again.
+    if any(isinstance(listed[place], bool) for place in np.flatnonzero(known < 2).tolist()):
+        return None
     # As the one above: of a type that could be written to, the kernels would be compiled again.
     known.flags.writeable = False
     return known

@@ -2,19 +2,40 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pytest
+import tokenizers
 
 import bpe_core as bpe
+from bpe_core.boundaries import boundaries
+from bpe_core.engine.compilation import compile_kernels
+from bpe_core.engine.encoding import CompiledEncoder
+from bpe_core.foreign import ForeignTokenizer
 from bpe_core.formats import loads
 
 gpt2 = bpe.gpt2()
+spelled_out = bpe.train(
+    bpe.Corpus.from_text("hug hugs"), bpe.TrainingConfig(300, base="characters")
+).tokenizer
+marked = bpe.Tokenizer(
+    vocab={**gpt2.truncated(0).vocab, 464: b"</w>"},
+    merges=[],
+    pretokenizer="whitespace",
+    end_of_word="</w>",
+)
+foreign = ForeignTokenizer(
+    json.loads(
+        tokenizers.Tokenizer(tokenizers.models.WordLevel({"[UNK]": 0}, unk_token="[UNK]")).to_str()
+    )
+)
 some_text = bpe.Corpus.from_text("hug hugs")
 run = bpe.train(some_text, bpe.TrainingConfig(260))
+comparison = bpe.compare("hug", [gpt2, run.tokenizer])
 
 
 def tokenizer(**wrong: Any) -> bpe.Tokenizer:
@@ -58,7 +79,18 @@ REFUSED: dict[str, tuple[Callable[[Any], object], Any, str]] = {
     "nothing to explain": (gpt2.explain, None, "The text is None"),
     "one of several texts": (gpt2.encode_batch, "abc", "call encode for one"),
     "texts that are none": (gpt2.encode_batch, ["a", 1], r"The text is 1 \(int\)"),
-    "allowed special tokens": (lambda given: gpt2.encode("a", given), 5, r"is 5 \(int\)\. Give a"),
+    "places of three": (
+        lambda given: comparison.verdict(0, given),
+        2,
+        r"number from 0 to 1; got 2 \(int\)",
+    ),
+    "a place before the first": (lambda given: comparison.verdict(given, 0), -1, r"got -1 \(int\)"),
+    "a truth value for a place": (
+        comparison.verdict,
+        True,
+        r"^2 tokenizers were .* got True \(bool\)",
+    ),
+    "half a place": (comparison.verdict, 0.0, r"got 0\.0 \(float\)"),
     "a number of merges": (gpt2.truncated, "3", r"cut to '3' \(str\)"),
     "merges of two": (lambda given: tokenizer(merges=given), [(0, 0)], r"Merge 0 is \(0, 0\)"),
     "merges of four": (lambda given: tokenizer(merges=given), [(0, 0, 1, 2)], "Merge 0 is"),
@@ -91,6 +123,32 @@ REFUSED: dict[str, tuple[Callable[[Any], object], Any, str]] = {
     "a text": (bpe.Corpus.from_text, None, "text is None: give a str"),
     "one document": (bpe.Corpus.from_documents, "abc", "call from_text for one"),
     "a document": (bpe.Corpus.from_documents, ["a", 1], r"document 2 is 1 \(int\)"),
+    "documents by name": (
+        bpe.Corpus.from_documents,
+        {"a": "b"},
+        "of type dict: give a list of str",
+    ),
+    "documents in any order": (bpe.Corpus.from_documents, {"a", "b"}, "is of type set"),
+    "documents from a generator": (
+        bpe.Corpus.from_documents,
+        (each for each in ("a", b"b")),
+        r"document 2 is b'b' \(bytes\)",
+    ),
+    "bytes for documents": (bpe.Corpus.from_documents, bytearray(b"ab"), "of type bytearray"),
+    "a name": (
+        lambda given: bpe.Corpus.from_documents(["a"], [given]),
+        5,
+        r"document 1 is 5 \(int",
+    ),
+    "files in any order": (
+        bpe.read_corpus,
+        {"a.txt", "b.txt"},
+        "of type set: give a list of paths",
+    ),
+    "files by name": (bpe.read_corpus, {"a.txt": b"hug"}, "of type dict"),
+    "texts in any order": (gpt2.encode_batch, {"a", "b"}, "is of type set: give a list of str"),
+    "texts by name": (gpt2.encode_batch, {"a": "b"}, "is of type dict"),
+    "tokenizers in any order": (lambda given: bpe.compare("a", given), {gpt2}, "is of type set"),
     "names of documents": (lambda given: bpe.Corpus.from_documents(["a"], given), 5, "names is 5"),
     "a seed": (lambda given: some_text.split(0.5, given), [], "The seed is of type list"),
     "word counts": (bpe.Corpus.from_word_counts, ["hug"], "are of type list: give a dict"),
@@ -152,3 +210,111 @@ def test_special_tokens_may_come_from_a_generator() -> None:
     config = bpe.TrainingConfig(300, special_tokens=(f"<{name}>" for name in "ab"))  # type: ignore[arg-type]
     assert set(bpe.train(some_text, config).tokenizer.special_tokens) == {"<a>", "<b>"}
     assert hash(config) == hash(bpe.TrainingConfig(300, special_tokens=["<a>", "<b>"]))  # type: ignore[arg-type]
+
+
+LONG = "a rose is " * 30_000  # more than what a tokenizer gives to its kernels
+
+
+@pytest.fixture(scope="module")
+def with_kernels() -> bpe.Tokenizer:
+    compile_kernels()
+    tokenizer = bpe.Tokenizer(
+        vocab=gpt2.vocab, merges=[], pretokenizer="gpt2", special_tokens=gpt2.special_tokens
+    )
+    CompiledEncoder(tokenizer._table, tokenizer.pretokenizer)  # loads what a long text brings in
+    assert tokenizer._kernels.worth(len(LONG)) is not None
+    return tokenizer
+
+
+WRONG_SPECIAL: dict[str, tuple[object, str]] = {
+    "none": (None, "allowed_special is None. Give a collection of special tokens, or 'all'"),
+    "a number": (5, r"allowed_special is 5 \(int\)\. Give a collection"),
+    "false": (False, r"allowed_special is False \(bool\)"),
+    "one token": ("<|endoftext|>", r"as in \['<\|endoftext\|>'\], or 'all'"),
+    "no text": ("", "allowed_special is the text ''"),
+    "bytes": (b"", r"allowed_special is b'' \(bytes\)"),
+    "ids": ([50_256], r"Number 1 of allowed_special is 50256 \(int\)\. Give special tokens as str"),
+    "lists": (["<s>", ["<s>"]], "Number 2 of allowed_special is of type list"),
+}
+
+
+@pytest.mark.parametrize(("given", "message"), WRONG_SPECIAL.values(), ids=WRONG_SPECIAL)
+@pytest.mark.parametrize("text", ["", "hug", LONG], ids=["empty", "short", "long"])
+def test_wrong_special_tokens_are_refused_whatever_encodes(
+    with_kernels: bpe.Tokenizer, text: str, given: Any, message: str
+) -> None:
+    calls: list[Callable[[], object]] = [
+        lambda: with_kernels.encode(text, given),
+        lambda: with_kernels.encode_batch([text], given),
+        lambda: with_kernels.encode_batch([], given),
+        lambda: with_kernels.encode_to_numpy(text, given),
+        lambda: with_kernels.segments(text, given),
+        lambda: spelled_out.segments(text[:20], given),
+        lambda: foreign.encode(text[:20], given),
+        lambda: foreign.segments(text[:20], given),
+        lambda: boundaries(text, with_kernels, given),
+    ]
+    for call in calls:
+        with pytest.raises(bpe.BpeError, match=message):
+            call()
+
+
+@pytest.mark.parametrize("text", ["<|endoftext|>", LONG + "<|endoftext|>"], ids=["short", "long"])
+def test_special_tokens_from_a_generator_count_in_each_text_of_a_batch(
+    with_kernels: bpe.Tokenizer, text: str
+) -> None:
+    generated: Any = (each for each in ["<|endoftext|>"])
+    batch = with_kernels.encode_batch([text, text], generated)
+    assert [ids.count(50_256) for ids in batch] == [1, 1]
+
+
+WRONG_IDS: dict[str, tuple[Callable[[list[int]], object], str]] = {
+    "floats": (lambda ids: [*ids, 464.0], r"ids is 464\.0 \(float\): give one list or array of i"),
+    "truth": (lambda ids: [*ids, True, 464], r"ids is True \(bool\)"),
+    "falsehood": (lambda ids: [*ids, False], r"ids is False \(bool\)"),
+    "strings": (lambda ids: [*ids, "464"], r"ids is '464' \(str\)"),
+    "nothing": (lambda ids: [*ids, None], "ids is None"),
+    "a float of numpy": (lambda ids: [*ids, np.float32(464)], r"ids is .*float32"),
+    "truth of numpy": (lambda ids: [*ids, np.True_], "ids is of type bool"),
+    "an array of floats": (
+        lambda ids: np.array([*ids, 464.0]),
+        "ids are an array of float64: give",
+    ),
+    "an array of truths": (lambda ids: np.array([True, *map(bool, ids)]), "an array of bool"),
+    "an array of strings": (lambda ids: np.array([*map(str, ids), "464"]), "an array of <U"),
+    "an array of objects": (lambda ids: np.array([*ids, True], object), r"is True \(bool\)"),
+    "a dict": (lambda ids: {464: 1, **dict.fromkeys(ids)}, "ids is of type dict"),
+    "a set": (lambda ids: {464, *ids}, "ids is of type set"),
+    "bytes to be": (lambda ids: bytearray(b"a" * (len(ids) + 1)), "ids is of type bytearray"),
+}
+
+
+@pytest.mark.parametrize(("wrong", "message"), WRONG_IDS.values(), ids=WRONG_IDS)
+@pytest.mark.parametrize("n_before", [0, 3, 300_000])
+def test_what_is_no_id_is_refused_whatever_decodes(
+    with_kernels: bpe.Tokenizer,
+    wrong: Callable[[list[int]], object],
+    message: str,
+    n_before: int,
+) -> None:
+    given: Any = wrong([464, 1, 0] * (n_before // 3))
+    for decode in (with_kernels.decode, with_kernels.decode_bytes, marked.decode):
+        with pytest.raises(bpe.BpeError, match=message):
+            decode(given)
+
+
+def test_whole_numbers_of_any_kind_are_ids(with_kernels: bpe.Tokenizer) -> None:
+    for n in (1, 100_000):
+        expected = "!" * n
+        given: list[Any] = [
+            [0] * n,
+            [np.int64(0)] * n,
+            np.zeros(n, np.uint8),
+            np.zeros(n, object),
+            (0 for _ in range(n)),
+            dict.fromkeys(range(n), 0).values(),
+            range(1) if n == 1 else [0] * n,
+        ]
+        for ids in given:
+            assert with_kernels.decode(ids) == expected
+    assert with_kernels.decode(np.array([])) == ""  # float64, but no id in it
