@@ -23,6 +23,7 @@ from bpe_core.errors import (
     InvalidTextError,
     UnsupportedFileError,
 )
+from bpe_core.immutable import Immutable
 from bpe_core.unicode.kinds import code_points, group_of
 
 _PIECE = 1 << 20
@@ -38,7 +39,7 @@ class ScriptShare(NamedTuple):
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Corpus:
+class Corpus(Immutable):
     """Documents, each of which is pre-tokenized on its own, or words with their counts.
 
     Make one with `from_text`, `from_documents`, `from_word_counts` or `read_corpus`.

@@ -19,6 +19,7 @@ import tokenizers
 
 from bpe_core.byte_alphabet import from_printable
 from bpe_core.errors import FormatError, TokenizationError
+from bpe_core.immutable import Immutable
 from bpe_core.sections import AllowedSpecial, allowed_tokens, check_text
 from bpe_core.types import Segment
 
@@ -31,7 +32,7 @@ Placed = tuple[int, int, int]
 """A token as the library places it: id, start and end in characters."""
 
 
-class ForeignTokenizer:
+class ForeignTokenizer(Immutable):
     """A tokenizer.json as the `tokenizers` library encodes with it; immutable.
 
     Post-processor, truncation, padding and dropout are left out. Raises `FormatError` for what the
@@ -64,6 +65,9 @@ class ForeignTokenizer:
         # Of an older library's or a newer one's the ids may be others.
         everything = json.dumps([self.engine, self._described], sort_keys=True)
         self._fingerprint = hashlib.sha256(everything.encode()).hexdigest()
+
+    def __reduce__(self) -> tuple[object, ...]:
+        return ForeignTokenizer, (self._described,)
 
     @property
     def model(self) -> str:

@@ -23,6 +23,7 @@ import regex
 
 from bpe_core.checks import is_a, said
 from bpe_core.errors import ConfigError, PatternError, PatternTimeoutError
+from bpe_core.immutable import Immutable
 from bpe_core.unicode.classes import unicode_class
 
 
@@ -113,7 +114,7 @@ _SHADOW: Final = _Shadow({code_point: chr(code_point) for code_point in range(12
 _SHADOW[ord("ſ")] = "ſ"
 
 
-class Pretokenizer:
+class Pretokenizer(Immutable):
     """One way to cut a text into pre-tokens; immutable, and equal to another of the same name.
 
     >>> get_pretokenizer("gpt2").split("Hello world, it's 2024")
@@ -217,6 +218,10 @@ class Pretokenizer:
             ) from None
         except MATCH_FAILURES as error:
             raise failed_match(pattern.pattern, error) from None
+
+    def __reduce__(self) -> tuple[object, ...]:
+        # By name: the receiving process uses the one it already has.
+        return get_pretokenizer, (self._name,)
 
     def __repr__(self) -> str:
         return f"Pretokenizer({self._name!r})"

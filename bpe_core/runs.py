@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import InitVar, dataclass, field
+from functools import partial
 from typing import overload
 
 import numpy as np
@@ -14,6 +15,7 @@ from bpe_core.corpus import Corpus, no_corpus
 from bpe_core.counting import count_pretokens
 from bpe_core.engine.compilation import use_kernels
 from bpe_core.errors import ConfigError
+from bpe_core.immutable import Immutable
 from bpe_core.layout import (
     NEVER,
     Layout,
@@ -39,7 +41,7 @@ from bpe_core.types import (
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class TrainingRun:
+class TrainingRun(Immutable):
     """What a training learned, and from what; immutable.
 
     >>> from bpe_core.training import train
@@ -74,6 +76,22 @@ class TrainingRun:
         tokens.flags.writeable = False
         object.__setattr__(self, "joined_at", read_only(self.joined_at))
         object.__setattr__(self, "tokens_after", tokens)
+
+    def __reduce__(self) -> tuple[object, ...]:
+        # Rebuilt on arrival: NumPy forgets that an array is read-only, and the layout is derived.
+        build = partial(
+            TrainingRun,
+            tokenizer=self.tokenizer,
+            config=self.config,
+            corpus_sha256=self.corpus_sha256,
+            corpus_bytes=self.corpus_bytes,
+            pretokens=self.pretokens,
+            joined_at=self.joined_at,
+            stop_reason=self.stop_reason,
+            elapsed_seconds=self.elapsed_seconds,
+            counted_tokens=self.tokens_after,
+        )
+        return build, ()
 
     def _count_tokens(self) -> NDArray[np.int64]:
         weights = self._layout.weights

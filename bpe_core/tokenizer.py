@@ -5,6 +5,7 @@ from __future__ import annotations
 import hashlib
 import json
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from functools import partial
 from itertools import pairwise
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Final, Literal, cast, get_args
@@ -22,6 +23,7 @@ from bpe_core.errors import (
     TokenizationError,
     UnknownSymbolError,
 )
+from bpe_core.immutable import Immutable
 from bpe_core.placement import Placed, PlacedWord, lay_out, segments_of_ids, to_segments
 from bpe_core.pretokenizers import Pretokenizer, get_pretokenizer
 from bpe_core.sections import AllowedSpecial, allowed_tokens, check_text, sections
@@ -40,7 +42,7 @@ OnInvalid = Literal["replace", "strict"]
 _MAX_LAYOUTS: Final = 10_000
 
 
-class Tokenizer:
+class Tokenizer(Immutable):
     """A Byte-Pair-Encoding tokenizer; immutable, and equal to another that encodes alike.
 
     `vocab` gives each id its bytes: special tokens as UTF-8, and a token that ends a word with the
@@ -525,6 +527,22 @@ class Tokenizer:
             f"{len(text[:start].encode()) + b:,}. Leave it out with errors='skip', or train on "
             f"bytes with the full alphabet."
         )
+
+    def __reduce__(self) -> tuple[object, ...]:
+        # What it was made from: tables, caches and kernels are rebuilt on arrival.
+        table = self._table
+        build = partial(
+            Tokenizer,
+            vocab=dict(table.vocab),
+            merges=table.triples,
+            pretokenizer=self._pretokenizer.name,
+            base=table.base,
+            special_tokens=dict(table.special_tokens),
+            end_of_word=table.end_of_word,
+            end_of_word_id=table.end_of_word_id,
+            counts=table.counts,
+        )
+        return build, ()
 
     def __eq__(self, other: object) -> bool:
         return isinstance(other, Tokenizer) and self.fingerprint == other.fingerprint

@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from bpe_core.checks import is_a, is_whole
+from bpe_core.immutable import Immutable
 
 Base = Literal["bytes", "characters"]
 Alphabet = Literal["full", "seen"]
@@ -139,7 +140,7 @@ class Explanation:
 
 
 @dataclass(frozen=True, slots=True)
-class PretokenCounts:
+class PretokenCounts(Immutable):
     """The different pre-tokens of a corpus in the order they were first seen, and their counts."""
 
     words: tuple[bytes, ...]
@@ -149,6 +150,10 @@ class PretokenCounts:
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "counts", read_only(self.counts))
+
+    def __reduce__(self) -> tuple[object, ...]:
+        # Rebuilt on arrival: NumPy forgets that an array is read-only.
+        return PretokenCounts, (self.words, self.counts)
 
     @property
     def total(self) -> int:

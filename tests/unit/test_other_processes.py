@@ -1,0 +1,301 @@
+"""Tokenizers, runs and corpora are the same in another process, and a copy of one is itself."""
+
+from __future__ import annotations
+
+import copy
+import json
+import multiprocessing
+import os
+import pickle
+import subprocess
+import sys
+from collections.abc import Callable, Iterator
+from concurrent.futures import ProcessPoolExecutor
+from dataclasses import asdict, fields
+from pathlib import Path
+from typing import Any, cast
+
+import cloudpickle
+import numpy as np
+import pytest
+import tokenizers
+from distributed import Client
+
+import bpe_core as bpe
+from bpe_core import errors
+from bpe_core.corpora.samples import load_sample
+from bpe_core.engine.compilation import compile_kernels
+from bpe_core.foreign import ForeignTokenizer
+
+ROOT = Path(__file__).parents[2]
+TEXTS = ["This is not a token.", "", "  naïve 漢字 😀\r\n", "hug hugs 123", "<|endoftext|>"]
+
+
+def trained(**choices: Any) -> bpe.TrainingRun:
+    config = bpe.TrainingConfig(**{"vocab_size": 300, **choices})
+    return bpe.train(load_sample("notebook"), config)
+
+
+RUNS = {
+    "bytes": trained(),
+    "characters": trained(
+        base="characters", alphabet="seen", end_of_word="</w>", pretokenizer="whitespace"
+    ),
+    "pattern": trained(pretokenizer="regex:[a-z]+", special_tokens=("[A]", "[B]")),
+    "words": bpe.train(load_sample("hug-words"), bpe.TrainingConfig(260, tie_break="first-seen")),
+}
+TOKENIZERS = {name: run.tokenizer for name, run in RUNS.items()} | {
+    "truncated": bpe.gpt2().truncated(1_000),
+    "gpt2": bpe.gpt2(),
+}
+
+
+def by_pickle(protocol: int) -> Callable[[Any], Any]:
+    return lambda thing: pickle.loads(pickle.dumps(thing, protocol))
+
+
+TRIPS = {
+    "pickle 2": by_pickle(2),
+    "pickle 5": by_pickle(5),
+    "cloudpickle": lambda thing: pickle.loads(cloudpickle.dumps(thing)),
+    "copy": copy.copy,
+    "deepcopy": copy.deepcopy,
+}
+every_trip = pytest.mark.parametrize("trip", TRIPS.values(), ids=TRIPS)
+
+
+def foreign() -> ForeignTokenizer:
+    model = tokenizers.models.WordPiece({"[UNK]": 0, "hug": 1, "##s": 2}, unk_token="[UNK]")
+    peer = tokenizers.Tokenizer(model)
+    peer.pre_tokenizer = tokenizers.pre_tokenizers.Whitespace()  # pyright: ignore
+    peer.add_special_tokens(["[CLS]"])
+    return ForeignTokenizer(json.loads(peer.to_str()))
+
+
+def assert_same_tokenizer(found: bpe.Tokenizer, tokenizer: bpe.Tokenizer) -> None:
+    assert found == tokenizer
+    assert found.fingerprint == tokenizer.fingerprint
+    assert found.merges == tokenizer.merges
+    assert list(found.vocab.items()) == list(tokenizer.vocab.items())
+    assert found.special_tokens == tokenizer.special_tokens
+    assert found.pretokenizer == tokenizer.pretokenizer
+    assert (found.end_of_word, found.base) == (tokenizer.end_of_word, tokenizer.base)
+    for text in TEXTS:
+        assert found.encode(text, "all", "skip") == tokenizer.encode(text, "all", "skip")
+        assert found.segments(text) == tokenizer.segments(text)
+        assert found.explain(text, "skip") == tokenizer.explain(text, "skip")
+
+
+def assert_same_run(found: bpe.TrainingRun, run: bpe.TrainingRun) -> None:
+    assert_same_tokenizer(found.tokenizer, run.tokenizer)
+    plain = ("config", "corpus_sha256", "corpus_bytes", "stop_reason", "elapsed_seconds")
+    assert all(getattr(found, name) == getattr(run, name) for name in plain)
+    assert found.tokens_after.tolist() == run.tokens_after.tolist()
+    assert found.joined_at.tolist() == run.joined_at.tolist()
+    assert found.pretokens.words == run.pretokens.words
+    assert found.pretokens.counts.tolist() == run.pretokens.counts.tolist()
+    for step in (0, 1, len(run.merges)):
+        assert found.pair_counts(step) == run.pair_counts(step)
+        marks = [pair.tied for pair in run.top_pairs(step, 5)]
+        assert found.top_pairs(step, 5) == run.top_pairs(step, 5)
+        assert [pair.tied for pair in found.top_pairs(step, 5)] == marks
+    theirs, ours = asdict(found.trace(0, 1)), asdict(run.trace(0, 1))
+    assert all(np.array_equal(theirs[name], ours[name]) for name in ours)
+    corpus = bpe.Corpus.from_text("this is the first hug")
+    assert found.tokens_after_on(corpus).tolist() == run.tokens_after_on(corpus).tolist()
+    for array in (found.tokens_after, found.joined_at, found.pretokens.counts):
+        assert not array.flags.writeable
+
+
+@every_trip
+@pytest.mark.parametrize("name", TOKENIZERS)
+def test_a_tokenizer_is_the_same_after_the_trip(trip: Callable[..., Any], name: str) -> None:
+    assert_same_tokenizer(trip(TOKENIZERS[name]), TOKENIZERS[name])
+
+
+@every_trip
+@pytest.mark.parametrize("name", RUNS)
+def test_a_run_is_the_same_after_the_trip(trip: Callable[..., Any], name: str) -> None:
+    assert_same_run(trip(RUNS[name]), RUNS[name])
+
+
+@every_trip
+def test_a_tokenizer_of_another_library_is_the_same_after_the_trip(
+    trip: Callable[..., Any],
+) -> None:
+    tokenizer = foreign()
+    found = trip(tokenizer)
+    assert found.fingerprint == tokenizer.fingerprint
+    assert found.vocab == tokenizer.vocab
+    for text in ("hugs hug", "[CLS] 😀"):
+        assert found.segments(text) == tokenizer.segments(text)
+        assert found.encode(text, "all") == tokenizer.encode(text, "all")
+
+
+@every_trip
+def test_values_are_the_same_after_the_trip(trip: Callable[..., Any]) -> None:
+    run = RUNS["bytes"]
+    first, second = load_sample("notebook"), load_sample("hug-words")
+    config = bpe.TrainingConfig(500, pretokenizer="regex:\\d", special_tokens=("[A]",))
+    comparison = bpe.compare("some text", [run.tokenizer, bpe.gpt2()])
+    for value in (config, run.merges, first, second, comparison, *run.tokenizer.explain("hugs")):
+        assert trip(value) == value
+    for name in ("gpt2", "none", "regex:[0-9]"):
+        assert trip(bpe.get_pretokenizer(name)).split("a1 b") == bpe.get_pretokenizer(name).split(
+            "a1 b"
+        )
+    for corpus in (first, second):
+        sent = trip(corpus)
+        assert [getattr(sent, field.name) for field in fields(sent)] == [
+            getattr(corpus, field.name) for field in fields(corpus)
+        ]
+
+
+@pytest.mark.parametrize(
+    "thing", [*TOKENIZERS.values(), *RUNS.values(), load_sample("notebook"), foreign()]
+)
+def test_what_never_changes_is_its_own_copy(thing: object) -> None:
+    assert copy.copy(thing) is thing
+    assert copy.deepcopy({"some state": thing})["some state"] is thing
+
+
+def test_every_error_is_the_same_after_the_trip() -> None:
+    kinds = [kind for kind in vars(errors).values() if isinstance(kind, type)]
+    assert len(kinds) > 10
+    for kind in kinds:
+        found = pickle.loads(pickle.dumps(kind("What was found, and what to do.")))
+        assert type(found) is kind
+        assert str(found) == "What was found, and what to do."
+
+
+def test_caches_and_kernels_stay_behind() -> None:
+    compile_kernels()
+    fresh = bpe.gpt2().truncated(2_000)
+    sent = pickle.dumps(fresh)
+    used = pickle.loads(sent)
+    used.segments("some words to be kept, laid out")
+    used.explain("more of them")
+    assert used.merges
+    assert used.fingerprint
+    used.encode_to_numpy("hug " * 500_000)
+    assert used._kernels._encoder is not None
+    assert used._word_ids or used._word_layouts
+    assert pickle.dumps(used) == sent
+    arrived = pickle.loads(pickle.dumps(used))
+    assert arrived._kernels._encoder is None
+    assert not arrived._word_ids
+    assert arrived.encode("hug " * 500_000) == used.encode("hug " * 500_000)
+
+
+def test_the_layout_of_a_run_stays_behind() -> None:
+    run = pickle.loads(pickle.dumps(RUNS["bytes"]))
+    sent = pickle.dumps(run)
+    run.pair_counts(3)
+    assert run._start
+    assert pickle.dumps(run) == sent
+    assert not pickle.loads(sent)._start
+
+
+@pytest.fixture(scope="module")
+def spawned() -> Iterator[ProcessPoolExecutor]:
+    """Two processes that start from nothing, as joblib's and a DataLoader's may."""
+    with ProcessPoolExecutor(2, mp_context=multiprocessing.get_context("spawn")) as pool:
+        yield pool
+
+
+@pytest.mark.parametrize("name", RUNS)
+def test_methods_run_in_processes_that_start_from_nothing(
+    spawned: ProcessPoolExecutor, name: str
+) -> None:
+    run = RUNS[name]
+    segments = spawned.map(run.tokenizer.segments, TEXTS)
+    assert list(segments) == [run.tokenizer.segments(text) for text in TEXTS]
+    assert spawned.submit(run.pair_counts, 1).result() == run.pair_counts(1)
+    encoded = spawned.submit(run.tokenizer.encode_to_numpy, "the first", errors="skip").result()
+    assert encoded.tolist() == run.tokenizer.encode("the first", errors="skip")
+
+
+def test_a_training_in_another_process_comes_back_whole(spawned: ProcessPoolExecutor) -> None:
+    for corpus in (load_sample("notebook"), load_sample("hug-words")):
+        config = bpe.TrainingConfig(290, pretokenizer="gpt2")
+        theirs = spawned.submit(bpe.train, corpus, config).result()
+        ours = bpe.train(corpus, config)
+        assert theirs.tokenizer == ours.tokenizer
+        assert theirs.merges == ours.merges
+        assert theirs.tokens_after.tolist() == ours.tokens_after.tolist()
+        assert theirs.pair_counts(2) == ours.pair_counts(2)
+
+
+def test_an_error_of_another_process_comes_back_as_itself(spawned: ProcessPoolExecutor) -> None:
+    with pytest.raises(errors.InvalidTextError) as here:
+        bpe.gpt2().encode("\ud800")
+    with pytest.raises(errors.InvalidTextError) as there:
+        spawned.submit(bpe.gpt2().encode, "\ud800").result()
+    assert str(there.value) == str(here.value)
+
+
+def test_dask_carries_tokenizers_and_runs_to_its_workers_and_back() -> None:
+    run = RUNS["bytes"]
+    started = Client(n_workers=1, threads_per_worker=1, processes=True, dashboard_address=":0")
+    with cast("Any", started) as client:  # Dask's own types leave most unknown
+        (tokenizer,) = client.scatter([run.tokenizer], broadcast=True)
+        futures = [client.submit(bpe.Tokenizer.encode, tokenizer, text) for text in TEXTS]
+        assert client.gather(futures) == [run.tokenizer.encode(text) for text in TEXTS]
+        theirs = client.submit(bpe.train, load_sample("notebook"), run.config).result()
+    assert theirs.tokenizer == run.tokenizer
+    assert theirs.tokens_after.tolist() == run.tokens_after.tolist()
+
+
+# A worker as PyTorch's DataLoader starts it: the dataset comes with the process, indices by a
+# queue, items go back by another. In a program of its own: to fork this one would copy its threads.
+LOADER = """
+import multiprocessing, sys
+import numpy as np
+import bpe_core as bpe
+
+class Lines:
+    def __init__(self, lines, tokenizer):
+        self.lines, self.tokenizer = lines, tokenizer
+    def __getitem__(self, index):
+        return self.tokenizer.encode_to_numpy(self.lines[index])
+
+def work(dataset, indices, items):
+    while (index := indices.get()) is not None:
+        items.put((index, dataset[index]))
+
+if __name__ == "__main__":
+    lines = [f"line {n}, naive and hugs" for n in range(40)] + ["hug " * 500_000]
+    tokenizer = bpe.gpt2()
+    dataset = Lines(lines, tokenizer)
+    expected = [dataset[n].tolist() for n in range(len(lines))]
+    assert tokenizer._kernels._encoder is not None  # a process that has used kernels and threads
+    context = multiprocessing.get_context(sys.argv[1])
+    indices, items = context.Queue(), context.Queue()
+    workers = [context.Process(target=work, args=(dataset, indices, items)) for _ in range(2)]
+    for worker in workers:
+        worker.start()
+    for index in range(len(lines)):
+        indices.put(index)
+    found = dict(items.get() for _ in lines)
+    for _ in workers:
+        indices.put(None)
+    for worker in workers:
+        worker.join()
+    assert [found[n].tolist() for n in range(len(lines))] == expected
+    print(len(found))
+"""
+
+
+@pytest.mark.parametrize("start_method", ["spawn", "fork", "forkserver"])
+def test_workers_of_a_data_loader_encode_alike(tmp_path: Path, start_method: str) -> None:
+    compile_kernels()
+    program = tmp_path / "loader.py"
+    program.write_text(LOADER, encoding="utf-8")
+    done = subprocess.run(
+        [sys.executable, program, start_method],
+        env={**os.environ, "PYTHONPATH": str(ROOT)},
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert done.stdout == "41\n", done.stderr
