@@ -77,7 +77,7 @@ def compare_languages(
     (1.0, True)
     """
     if len(texts) < 2:
-        raise ConfigError(f"Languages are compared with one another, and there is {len(texts)}.")
+        raise ConfigError(f"Expected at least 2 languages to compare, found {len(texts)}.")
     corpora = [Corpus.from_documents(list(text.sentences)) for text in texts]
     every = Corpus.from_documents([s for text in texts for s in text.sentences])
     found: list[LanguageCosts] = []
@@ -143,8 +143,8 @@ def read_parallel(files: Sequence[tuple[str, bytes]]) -> tuple[ParallelText, ...
             columns[language] = [line.removesuffix("\r") for line in lines]
     if not 2 <= len(columns) <= _MOST_LANGUAGES:
         raise CorpusError(
-            f"There are {len(columns):,} languages, and from 2 to {_MOST_LANGUAGES} can be "
-            f"compared. Give a table with a column a language, or a text file a language."
+            f"Expected 2 to {_MOST_LANGUAGES} languages, found {len(columns):,}. Give a table with "
+            "a column a language, or a text file a language."
         )
     lengths = {name: len(sentences) for name, sentences in columns.items()}
     if len(set(lengths.values())) > 1:

@@ -25,6 +25,10 @@ def tables(app: AppTest) -> dict[str, dict[str, Any]]:
 
 def upload(app: AppTest, name: str, data: bytes) -> None:
     app.file_uploader(key="parallel_upload").set_value([(name, data, "text/plain")])
+    submit(app)
+
+
+def submit(app: AppTest) -> None:
     next(button for button in app.button if button.label == "Compare these").click()
     app.run()
 
@@ -96,3 +100,11 @@ def test_sentences_that_are_not_parallel_are_an_error_and_lose_nothing(open_app:
     assert not app.exception
     assert "has 1 cells" in app.error[0].value
     assert len(tables(app)["Parity of every language"]["rows"]) == 2
+
+
+def test_without_a_file_the_form_asks_for_one_and_the_sample_stays(open_app: OpenApp) -> None:
+    app = open_app("compare")
+    submit(app)
+    assert not app.exception
+    assert [error.value for error in app.error] == ["Choose a file first."]
+    assert len(tables(app)["Parity of every language"]["rows"]) == len(parallel_texts())

@@ -160,6 +160,19 @@ def test_a_tokenizer_that_is_no_bpe_joins_with_a_word_on_who_encodes(
     assert len(sent(app, "readings")["readings"]) == 3
 
 
+def test_without_a_file_the_form_asks_for_one_and_nothing_is_lost(open_app: OpenApp) -> None:
+    app = open_app("compare")
+    add_files(app, {})
+    assert not app.exception
+    assert [error.value for error in app.error] == ["Choose a file first."]
+    assert cards(app) == ["Yours", "GPT-2"]
+    # What was said of the last file stays said: nothing was tried since.
+    add_files(app, {"a.json": b"{"})
+    add_files(app, {})
+    assert "Choose a file first." in [error.value for error in app.error]
+    assert any("not JSON" in error.value for error in app.error)
+
+
 BAD_FILES = [
     ("a.json", b"{", "not JSON"),
     ("a.json", b'{"model": {"type": "BPE"}}', "tokenizers can't read this"),

@@ -274,6 +274,15 @@ def test_a_symbol_that_no_token_spells_is_told_and_nothing_is_lost(
     assert app.query_params["pair"] == "85-84"
 
 
+def test_with_no_symbol_typed_the_form_asks_for_both(open_app: Callable[..., AppTest]) -> None:
+    app = open_app(PAGE, pair="85-84")
+    for key in ("life_left", "life_right"):
+        app.text_input(key=key).set_value("")
+    app.button(key="life_show").click().run()
+    assert [error.value for error in app.error] == ["Type both symbols of the pair."]
+    assert app.query_params["pair"] == "85-84"
+
+
 def test_a_pair_that_never_stands_together_says_so(open_app: Callable[..., AppTest]) -> None:
     run = train(Corpus.from_text("hug hugs"), TrainingConfig(vocab_size=259))
     run_id = store_run("Few pairs", run, NOTHING_HELD_OUT)

@@ -27,6 +27,7 @@ from ui.compare.language_figures import (
 )
 from ui.compare.script_figures import merges_of_scripts
 from ui.compare.shelf import Member
+from ui.compare.submitted_files import submitted_files
 from ui.components.figures import figure_table
 from ui.labels import plain_markdown, plain_text
 from ui.upload_store import keep_sentences, load_sentences
@@ -183,9 +184,9 @@ def _own_sentences(kept: str) -> None:
         uploads = st.file_uploader(
             "CSV or TSV, or text files", accept_multiple_files=True, key="parallel_upload"
         )
-        if st.form_submit_button("Compare these"):
+        if st.form_submit_button("Compare these") and (files := submitted_files(uploads)):
             try:
-                added = keep_sentences([(upload.name, upload.getvalue()) for upload in uploads])
+                added = keep_sentences(files)
             except BpeError as error:
                 st.error(plain_markdown(str(error), 600))
             else:

@@ -10,6 +10,7 @@ from bpe_core.pretokenizers import PRETOKENIZER_NAMES
 from ui import workspace
 from ui.compare import shelf
 from ui.compare.shelf import PUBLISHED, Member
+from ui.compare.submitted_files import submitted_files
 from ui.components.shelf import Card
 from ui.components.shelf import shelf as draw_shelf
 from ui.labels import plain_markdown, plain_text
@@ -102,8 +103,9 @@ def _files() -> None:
             help="A .tiktoken file doesn’t hold it, unless it is one of OpenAI’s.",
         )
         if st.form_submit_button("Add from files"):
-            files = [(upload.name, upload.getvalue()) for upload in uploads]
-            shelf.add_files(files, None if pretokenizer == _FROM_FILE else pretokenizer)
+            files = submitted_files(uploads)
+            if files:
+                shelf.add_files(files, None if pretokenizer == _FROM_FILE else pretokenizer)
 
 
 def _add(key: str) -> None:
