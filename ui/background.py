@@ -17,6 +17,7 @@ from bpe_core.errors import BpeError
 
 State = Literal["queued", "running", "finished", "cancelled", "failed"]
 _SECONDS_TO_END: Final = 2.0
+_ENDS_PROGRAM: Final = (KeyboardInterrupt, SystemExit)
 _log = logging.getLogger(__name__)
 
 
@@ -175,7 +176,8 @@ class Background(Generic[Step, Result]):
     ) -> None:
         """Puts a piece of work in the queue, unless one of its id is known already.
 
-        What is short is done before this returns. Raises `TooMuchWorkError`.
+        What is short is done before this returns. Raises `TooMuchWorkError`, and what asks the
+        program to end while short work is done: nobody knows of that work then.
         """
         with self._lock:
             if id in self._known:
@@ -189,7 +191,7 @@ class Background(Generic[Step, Result]):
             self._submitted += 1
             piece = self._known[id] = _Piece(id, about, self._submitted, work)
         if is_short:
-            self._do(piece)
+            self._do(piece, lets_through=_ENDS_PROGRAM)
         else:
             self._waiting.put(piece)
 
@@ -250,7 +252,11 @@ class Background(Generic[Step, Result]):
         while (piece := self._waiting.get()) is not None:
             self._do(piece)
 
-    def _do(self, piece: _Piece[Step, Result]) -> None:
+    def _do(
+        self,
+        piece: _Piece[Step, Result],
+        lets_through: tuple[type[BaseException], ...] = (),
+    ) -> None:
         with self._lock:
             work = piece.work
             if work is None or piece.task.is_cancelled:
@@ -261,6 +267,9 @@ class Background(Generic[Step, Result]):
         problem: str | None = None
         try:
             result = work(piece.task)
+        except lets_through:
+            self.forget(piece.id)
+            raise
         except BpeError as error:
             problem = str(error)
         except BaseException as error:

@@ -148,6 +148,26 @@ def test_what_panics_is_said_and_what_waits_goes_on(background: Made) -> None:
     )
 
 
+@pytest.mark.parametrize("ends_program", [KeyboardInterrupt, SystemExit])
+def test_what_ends_the_program_passes_through_the_caller_s_thread_alone(
+    background: Made, ends_program: type[BaseException]
+) -> None:
+    def ends(_task: Task[Progress]) -> str:
+        raise ends_program
+
+    with pytest.raises(ends_program):
+        background.begin("a", ends, is_short=True)
+    with pytest.raises(UnknownWorkError):
+        background.status("a")
+    background.begin("a", at_once, is_short=True)
+    assert background.status("a").result == "done"
+    # In the thread of all work it would end that thread alone, and what waits would wait for ever.
+    background.begin("b", ends)
+    background.begin("c", at_once)
+    assert wait_until(background, "c").result == "done"
+    assert background.status("b").state == "failed"
+
+
 def test_closing_ends_what_goes_on_and_what_waits() -> None:
     background = Made("test", most_waiting=2, most_remembered=4)
     background.begin("a", until_cancelled)
