@@ -17,6 +17,7 @@ from pathlib import Path
 from typing import Final
 
 from bpe_core.errors import BpeError
+from bpe_core.whole_files import make_folder, move_whole
 
 _ROOT = Path(__file__).parent.parent
 _ID_PATTERN = re.compile(r"[0-9a-f]{32}")
@@ -58,11 +59,11 @@ def is_id(text: str) -> bool:
 @contextmanager
 def new_folder(folder: Path) -> Iterator[Path]:
     """A place to write into; it becomes `folder` where the block ends well, else is gone."""
-    folder.parent.mkdir(parents=True, exist_ok=True)
+    make_folder(folder.parent)
     unfinished = Path(tempfile.mkdtemp(prefix=_UNFINISHED, dir=folder.parent))
     try:
         yield unfinished
-        unfinished.rename(folder)
+        move_whole(unfinished, folder)
     except BaseException:
         shutil.rmtree(unfinished, ignore_errors=True)
         raise

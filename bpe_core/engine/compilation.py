@@ -21,7 +21,7 @@ from pathlib import Path
 from typing import Final
 
 from bpe_core.engine.compiler_cache import FileLock, cache_folder
-from bpe_core.whole_files import write_whole
+from bpe_core.whole_files import sync, write_whole
 
 # From here on a process that has the kernels in memory is done sooner with them: at 50 kB both
 # take 0.03 s. Loading Numba and compiled kernels takes 0.6 to 0.8 s, plain Python 1.3 s a megabyte.
@@ -147,6 +147,10 @@ def _compile_in_processes() -> None:
         for process in processes:
             process.kill()
             process.communicate()
+    # Numba doesn't wait for the disk: without this the stamp might outlive what it stands for.
+    compiled = _compiled()
+    for path in {*compiled, *(path.parent for path in compiled)}:
+        sync(path)
     write_whole(_stamp(), b"compiled\n")
 
 
@@ -159,10 +163,16 @@ def _forget_compiled() -> None:
     folder = _numba_folder()
     for stamp in folder.glob(f"compiled-{_PLACE}-*"):
         stamp.unlink(missing_ok=True)
+    for path in _compiled():
+        path.unlink(missing_ok=True)
+
+
+def _compiled() -> list[Path]:
+    """List the files of compiled kernels, in this place."""
+    folder = _numba_folder()
     # Where Numba is given one folder for all programs, it makes one within it for each of ours.
     ours = folder if folder == _BESIDE else folder / f"{_KERNELS.name}_{_PLACE}"
-    for path in ours.glob("*.nb[ic]"):
-        path.unlink(missing_ok=True)
+    return list(ours.glob("*.nb[ic]"))
 
 
 def _compile_or_note() -> None:

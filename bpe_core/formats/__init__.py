@@ -23,7 +23,7 @@ from bpe_core.errors import ConfigError, FormatError
 from bpe_core.formats import gpt2_files, native, tiktoken_file
 from bpe_core.formats.reading import looks_like_json, parse_json
 from bpe_core.tokenizer import Tokenizer
-from bpe_core.whole_files import write_whole
+from bpe_core.whole_files import make_folder, write_whole
 
 Format = Literal["huggingface", "gpt2", "tiktoken", "native"]
 FORMATS: tuple[Format, ...] = get_args(Format)
@@ -182,7 +182,7 @@ def write_files(files: Mapping[str, bytes], path: str | os.PathLike[str]) -> lis
     target = _path(path)
     try:
         if len(files) > 1:
-            target.mkdir(parents=True, exist_ok=True)
+            make_folder(target)
         places = [target / name if target.is_dir() else target for name in files]
         for place, data in zip(places, files.values(), strict=True):
             write_whole(place, data)

@@ -1,13 +1,126 @@
-"""Files that are written whole: who may read them, and what is left where that fails."""
+"""Files that are written whole: what a reader sees, who may read, what a power cut leaves."""
 
 from __future__ import annotations
 
+import errno
 import os
+from collections.abc import Callable, Mapping
+from functools import cache
 from pathlib import Path
 
 import pytest
 
-from bpe_core.whole_files import write_whole
+import bpe_core as bpe
+from bpe_core import whole_files
+from bpe_core.engine import compilation
+from bpe_core.formats import dumps
+from bpe_core.formats.opening import open_encoder
+from bpe_core.formats.run_archive import save_run
+from bpe_core.whole_files import make_folder, move_whole, write_whole
+from tests.power_cut import Disk
+from ui import run_store, upload_store
+from ui.store import NotKeptError, kept_folder
+
+HUGS = bpe.Corpus.from_text("hug hugs pug pugs\n" * 40)
+
+
+@cache
+def run() -> bpe.TrainingRun:
+    return bpe.train(HUGS, bpe.TrainingConfig(260))
+
+
+def keep_tokenizer() -> None:
+    files = dumps(run().tokenizer, "native")
+    upload_store.keep_tokenizer(files, None, open_encoder(files))
+
+
+def keep_text_twice() -> None:
+    upload_store.keep_text("new", instead_of=upload_store.keep_text("old"))
+
+
+WRITERS: Mapping[str, Callable[[Path], object]] = {
+    "a file": lambda folder: write_whole(folder / "hug", b"hugs"),
+    "a tokenizer": lambda folder: bpe.save(run().tokenizer, folder / "mine.json", "native"),
+    "two files of one, in new folders": lambda folder: bpe.save(
+        run().tokenizer, folder / "new" / "gpt2", "gpt2"
+    ),
+    "a run": lambda folder: save_run(run(), folder / "run.npz"),
+    "a run of a visitor": lambda _: run_store.store_run("Hugs", run(), HUGS, training=HUGS),
+    "the sample run": lambda folder: run_store.write_run(folder / "sample", "Hugs", run(), HUGS),
+    "a visitor's tokenizer": lambda _: keep_tokenizer(),
+    "a visitor's sentences": lambda _: upload_store.keep_sentences([("a.csv", b"A,B\nx,y\n")]),
+    "a visitor's text": lambda _: keep_text_twice(),
+}
+
+
+@pytest.fixture
+def disk(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Disk:
+    run()
+    monkeypatch.setenv("BPE_EXPLORER_RUNS", str(tmp_path / "above" / "runs"))
+    return Disk(monkeypatch)
+
+
+@pytest.mark.parametrize("write", WRITERS.values(), ids=WRITERS)
+def test_a_power_cut_leaves_all_of_what_was_written_or_nothing(
+    tmp_path: Path, disk: Disk, write: Callable[[Path], object]
+) -> None:
+    write(tmp_path)
+    assert disk.moved
+    assert disk.lost() == []
+    written = [path for path in tmp_path.rglob("*") if path.is_file()]
+    assert written
+    assert [path for path in written if not disk.is_synced(path)] == []
+
+
+def test_the_recorder_sees_what_a_power_cut_would_lose(tmp_path: Path, disk: Disk) -> None:
+    (tmp_path / "unsynced").write_bytes(b"hugs")
+    os.replace(tmp_path / "unsynced", tmp_path / "hug")
+    assert [what.split()[1] for what in disk.lost()] == ["contents", "name"]
+    whole_files.sync(tmp_path)
+    assert [what.split()[1] for what in disk.lost()] == ["contents"]
+    (tmp_path / "folder").mkdir()
+    assert [what.split()[1] for what in disk.lost()] == ["contents", "name"]
+
+
+def test_the_stamp_of_compiled_kernels_is_on_the_disk_after_them(
+    tmp_path: Path, disk: Disk, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(compilation, "_numba_folder", lambda: tmp_path)
+    monkeypatch.setattr(compilation, "_SHARES", ())
+    compiled = tmp_path / f"{compilation._KERNELS.name}_{compilation._PLACE}"
+    compiled.mkdir()
+    monkeypatch.setattr(
+        compilation, "_forget_compiled", lambda: (compiled / "a.nbi").write_bytes(b"machine code")
+    )
+    written: list[bool] = []
+
+    def stamp(path: Path, data: bytes) -> None:
+        written.append(disk.is_synced(compiled / "a.nbi") and disk.is_synced(compiled))
+
+    monkeypatch.setattr(compilation, "write_whole", stamp)
+    compilation._compile_in_processes()
+    assert written == [True]
+
+
+@pytest.mark.parametrize(
+    "write",
+    [
+        lambda path: write_whole(path, b"new"),
+        lambda path: bpe.save(run().tokenizer, path, "native"),
+        lambda path: save_run(run(), path),
+    ],
+    ids=["a file", "a tokenizer", "a run"],
+)
+def test_whoever_reads_the_old_file_reads_it_to_its_end(
+    tmp_path: Path, write: Callable[[Path], None]
+) -> None:
+    path = tmp_path / "file"
+    path.write_bytes(b"old" * 10_000)
+    with path.open("rb") as file:
+        first = file.read(3)
+        write(path)
+        assert first + file.read() == b"old" * 10_000
+    assert path.read_bytes() != b"old" * 10_000
 
 
 def test_who_may_read_a_file_follows_the_umask(tmp_path: Path) -> None:
@@ -24,3 +137,50 @@ def test_a_file_that_cannot_be_written_leaves_nothing_behind(tmp_path: Path) -> 
     with pytest.raises(IsADirectoryError):
         write_whole(tmp_path / "taken", b"hugs")
     assert os.listdir(tmp_path) == ["taken"]
+
+
+def failing(monkeypatch: pytest.MonkeyPatch, number: int) -> None:
+    def fail(descriptor: int) -> None:
+        raise OSError(number, os.strerror(number))
+
+    monkeypatch.setattr(os, "fsync", fail)
+
+
+def test_a_disk_that_fails_is_said_and_leaves_nothing_behind(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    failing(monkeypatch, errno.EIO)
+    with pytest.raises(OSError, match="Input/output error"):
+        write_whole(tmp_path / "hug", b"hugs")
+    monkeypatch.setenv("BPE_EXPLORER_RUNS", str(tmp_path))
+    with pytest.raises(NotKeptError), kept_folder("a" * 32) as folder:
+        (folder / "hug").write_bytes(b"hugs")
+    assert os.listdir(tmp_path) == []
+
+
+def test_a_drive_that_cannot_sync_folders_takes_files_all_the_same(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tmp_path / "unfinished").mkdir()
+    failing(monkeypatch, errno.EINVAL)
+    move_whole(tmp_path / "unfinished", tmp_path / "folder")
+    make_folder(tmp_path / "one" / "in" / "another")
+    assert sorted(os.listdir(tmp_path)) == ["folder", "one"]
+    (tmp_path / "file").touch()
+    with pytest.raises(OSError, match="Invalid argument"):
+        move_whole(tmp_path / "file", tmp_path / "moved")
+
+
+def test_a_folder_that_may_not_be_listed_takes_files_all_the_same(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    opened = os.open
+
+    def refuse(path: str | os.PathLike[str], flags: int, mode: int = 0o777) -> int:
+        if os.path.isdir(path):
+            raise PermissionError(errno.EACCES, os.strerror(errno.EACCES))
+        return opened(path, flags, mode)
+
+    monkeypatch.setattr(os, "open", refuse)
+    write_whole(tmp_path / "hug", b"hugs")
+    assert (tmp_path / "hug").read_bytes() == b"hugs"

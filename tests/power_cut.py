@@ -1,0 +1,80 @@
+"""What a power cut would lose: a recorder of what is on the disk for sure, and what is not."""
+
+from __future__ import annotations
+
+import os
+import stat
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+Contents = bytes | frozenset[str]
+"""Of a file its bytes; of a folder the names in it."""
+
+
+def _contents(path: str | os.PathLike[str]) -> Contents:
+    return frozenset(os.listdir(path)) if os.path.isdir(path) else Path(path).read_bytes()
+
+
+def _inode(path: str | os.PathLike[str]) -> int:
+    return os.stat(path).st_ino
+
+
+class Disk:
+    """Notes what `os.fsync` brings to the disk, and what is moved before its contents are there.
+
+    A system may write a rename to the disk at any moment from the call on, and must have written it
+    only once the folder is synced.
+    """
+
+    def __init__(self, patch: pytest.MonkeyPatch) -> None:
+        self.moved: list[str] = []
+        """The names that something was moved to, in order."""
+        self._synced: dict[int, Contents] = {}
+        self._lost: list[str] = []
+        self._waiting: set[str] = set()
+        self._fsync, self._mkdir = os.fsync, os.mkdir
+        patch.setattr(os, "fsync", self._note_sync)
+        patch.setattr(os, "mkdir", self._note_folder)
+        for name in ("replace", "rename"):
+            patch.setattr(os, name, self._noting_move(getattr(os, name)))
+
+    def lost(self) -> list[str]:
+        """What a power cut now, or at some moment until now, would have lost or left in part."""
+        return [*self._lost, *(f"the name {path}" for path in sorted(self._waiting))]
+
+    def is_synced(self, path: Path) -> bool:
+        """Whether what a file or folder holds now is on the disk."""
+        return self._synced.get(_inode(path)) == _contents(path)
+
+    def _note_sync(self, descriptor: int) -> None:
+        self._fsync(descriptor)
+        status = os.fstat(descriptor)
+        if stat.S_ISDIR(status.st_mode):
+            self._synced[status.st_ino] = frozenset(os.listdir(descriptor))
+            here = {
+                name for name in self._waiting if _inode(os.path.dirname(name)) == status.st_ino
+            }
+            self._waiting -= here
+        else:
+            self._synced[status.st_ino] = os.pread(descriptor, status.st_size, 0)
+
+    def _note_folder(self, path: str | os.PathLike[str], *rest: int) -> None:
+        self._mkdir(path, *rest)
+        self._waiting.add(os.path.abspath(path))
+
+    def _noting_move(self, move: Callable[[str, str], None]) -> Callable[[str, str], None]:
+        def noting(source: str, target: str) -> None:
+            below = [source]
+            if os.path.isdir(source):
+                below += [os.path.join(source, name) for name in os.listdir(source)]
+            for path in below:
+                if self._synced.get(_inode(path)) != _contents(path):
+                    self._lost.append(f"the contents of {path}")
+            move(source, target)
+            self.moved.append(os.path.basename(target))
+            self._waiting.discard(os.path.abspath(source))
+            self._waiting.add(os.path.abspath(target))
+
+        return noting
