@@ -20,10 +20,9 @@ from bpe_core.errors import ConfigError, CorpusError
 from bpe_core.metrics import gini, parity
 from bpe_core.tokenizer import Tokenizer
 from bpe_core.unicode.kinds import script_of
+from bpe_core.unicode.token_scripts import script_of_token
 
 _MOST_LANGUAGES = 200
-CUT_CHARACTERS = "Cut characters"
-NO_LETTERS = "No letters"
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,7 +55,7 @@ class ScriptMerges:
     """How many of a tokenizer's merges made tokens of each script, after each number of merges."""
 
     names: tuple[str, ...]
-    """Scripts, the one with most merges first; and `CUT_CHARACTERS`, and `NO_LETTERS`."""
+    """What `script_of_token` gives the merges' tokens, the one with most merges first."""
     after: NDArray[np.int64]
     """int64[n_names, n_merges + 1]."""
 
@@ -100,16 +99,15 @@ def compare_languages(
 def merges_per_script(tokenizer: Tokenizer) -> ScriptMerges:
     """Count, after each merge, how many tokens of each script the merges have made so far.
 
-    A token counts for the script that most of its letters belong to, the first of those that tie.
-    One that holds no letter but cuts a character counts as `CUT_CHARACTERS`: in scripts of three
-    bytes a character, that's where a byte tokenizer's first merges go.
+    A token counts for what `bpe_core.unicode.token_scripts.script_of_token` gives it. In scripts of
+    three bytes a character, a byte tokenizer's first merges go to cut characters.
 
     >>> from bpe_core.gpt2 import gpt2
     >>> spent = merges_per_script(gpt2())
     >>> spent.names[0], spent.after.shape[1], int(spent.after[:, -1].sum())
     ('Latin', 50001, 50000)
     """
-    made = [_script_of_token(tokenizer.vocab[merge.id]) for merge in tokenizer.merges]
+    made = [script_of_token(tokenizer.vocab[merge.id]) for merge in tokenizer.merges]
     names = [name for name, _ in Counter(made).most_common()]
     place = {name: i for i, name in enumerate(names)}
     after = np.zeros((len(names), len(made) + 1), np.int64)
@@ -186,11 +184,3 @@ def _columns_of_table(text: str, name: str) -> dict[str, list[str]]:
 def _scripts_of(sentences: Sequence[str]) -> tuple[str, ...]:
     found = Counter(filter(None, map(script_of, "".join(sentences))))
     return tuple(name for name, _ in found.most_common())
-
-
-def _script_of_token(token: bytes) -> str:
-    text = token.decode(errors="replace")
-    scripts = Counter(filter(None, map(script_of, text)))
-    if scripts:
-        return scripts.most_common(1)[0][0]
-    return CUT_CHARACTERS if "\ufffd" in text and b"\xef\xbf\xbd" not in token else NO_LETTERS

@@ -7,6 +7,7 @@ one word here. Scripts and punctuation are the `regex` package's.
 from __future__ import annotations
 
 from functools import cache, lru_cache
+from typing import Final
 
 import numpy as np
 import regex
@@ -27,6 +28,8 @@ _SCRIPTS = """
     Meetei_Mayek Ol_Chiki Chakma Cham New_Tai_Lue Tai_Le Tai_Tham Limbu Lepcha Tagalog
 """
 _SCRIPT = regex.compile("|".join(rf"(?P<{name}>\p{{Script={name}}})" for name in _SCRIPTS.split()))
+_SHARED = regex.compile(r"[\p{Script=Common}\p{Script=Inherited}]")
+OTHER_SCRIPT: Final = "other"
 _LETTERS_AND_MARKS = frozenset({*LETTER_CLASSES, "mark"})
 # Emoji and other pictures (So) are no punctuation.
 _PUNCTUATION = regex.compile(r"[\p{P}\p{S}--\p{So}]", regex.V1)
@@ -37,29 +40,43 @@ _KIND_OF_CLASS = {"other": PUNCTUATION, "space": WHITE_SPACE}
 
 @lru_cache(maxsize=65_536)
 def script_of(character: str) -> str | None:
-    """Name the script that a letter or mark belongs to; None for anything else.
+    """Name the script that a letter or mark belongs to.
 
-    >>> script_of("ж"), script_of("漢"), script_of("!")
-    ('Cyrillic', 'Han', None)
+    None for anything else, and for letters and marks that several scripts share, such as the
+    prolonged sound mark of Katakana and Hiragana or an accent that stands for itself.
+
+    >>> script_of("ж"), script_of("漢"), script_of("ー"), script_of("!")
+    ('Cyrillic', 'Han', None, None)
     """
-    if unicode_class(ord(character)) not in _LETTERS_AND_MARKS:
+    if not is_letter(character):
         return None
     match = _SCRIPT.match(character)
-    return match.lastgroup.replace("_", " ") if match and match.lastgroup else "other"
+    if match and match.lastgroup:
+        return match.lastgroup.replace("_", " ")
+    return None if _SHARED.match(character) else OTHER_SCRIPT
+
+
+def is_letter(character: str) -> bool:
+    """Return True for a letter or a mark.
+
+    >>> is_letter("ー"), is_letter("7")
+    (True, False)
+    """
+    return unicode_class(ord(character)) in _LETTERS_AND_MARKS
 
 
 @lru_cache(maxsize=65_536)
 def group_of(character: str) -> str:
     """Name the group that a character counts under when a text is described by its scripts.
 
-    >>> group_of("ж"), group_of("漢"), group_of("!"), group_of("7")
-    ('Cyrillic letters', 'Han characters', 'punctuation', 'digits and other')
+    >>> group_of("ж"), group_of("漢"), group_of("ー"), group_of("!"), group_of("7")
+    ('Cyrillic letters', 'Han characters', 'other letters', 'punctuation', 'digits and other')
     """
     script = script_of(character)
     if script == "Han":
         return "Han characters"
-    if script is not None:
-        return f"{script} letters"
+    if is_letter(character):
+        return f"{script or OTHER_SCRIPT} letters"
     if unicode_class(ord(character)) == "space":
         return "white space"
     return "punctuation" if _PUNCTUATION.match(character) else "digits and other"

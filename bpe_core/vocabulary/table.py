@@ -16,7 +16,7 @@ from bpe_core.errors import PatternTimeoutError, SearchError
 from bpe_core.pretokenizers import MATCH_FAILURES, compile_pattern, failed_match
 from bpe_core.tokenizer import Tokenizer
 from bpe_core.types import read_only
-from bpe_core.unicode.kinds import script_of
+from bpe_core.unicode.token_scripts import script_of_token
 from bpe_core.vocabulary.reachability import is_partial_utf8
 
 if TYPE_CHECKING:
@@ -25,9 +25,6 @@ if TYPE_CHECKING:
 SearchBy = Literal["text", "bytes", "regex"]
 SortBy = Literal["id", "length", "use"]
 Rows = NDArray[np.int64]
-
-NO_LETTERS: Final = "no letters"
-SEVERAL_SCRIPTS: Final = "several scripts"
 
 _SECONDS: Final = 1.0
 _MOST_HEX: Final = 2_000
@@ -116,12 +113,12 @@ class Vocabulary:
     @cached_property
     def _script_of_each(self) -> tuple[NDArray[np.int64], tuple[str, ...]]:
         numbers: dict[str, int] = {}
-        each = [numbers.setdefault(_script(text), len(numbers)) for text in self._texts]
+        each = [numbers.setdefault(script_of_token(token), len(numbers)) for token in self.tokens]
         return np.array(each, np.int64), tuple(numbers)
 
     @cached_property
     def scripts(self) -> Mapping[str, int]:
-        """How many tokens are of each script, most first."""
+        """How many tokens `script_of_token` counts for each script, most first."""
         each, names = self._script_of_each
         counts = np.bincount(each, minlength=len(names)).tolist()
         return dict(sorted(zip(names, counts, strict=True), key=lambda item: (-item[1], item[0])))
@@ -241,15 +238,6 @@ class Vocabulary:
         except MATCH_FAILURES as error:
             raise failed_match(pattern, error) from None
         return found
-
-
-def _script(text: str) -> str:
-    if text.isascii():
-        return "Latin" if any(c.isalpha() for c in text) else NO_LETTERS
-    scripts = {script for c in text if c < "\udc80" or c > "\udcff" if (script := script_of(c))}
-    if len(scripts) > 1:
-        return SEVERAL_SCRIPTS
-    return scripts.pop() if scripts else NO_LETTERS
 
 
 def _bytes_of_hex(text: str) -> bytes:

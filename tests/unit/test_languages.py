@@ -15,14 +15,13 @@ from bpe_core.errors import ConfigError, CorpusError
 from bpe_core.foreign import ForeignTokenizer
 from bpe_core.gpt2 import gpt2
 from bpe_core.languages import (
-    CUT_CHARACTERS,
-    NO_LETTERS,
     compare_languages,
     merges_per_script,
     read_parallel,
 )
 from bpe_core.tokenizer import Tokenizer
 from bpe_core.unicode.kinds import script_of
+from bpe_core.unicode.token_scripts import CUT_CHARACTERS, NO_LETTERS
 from tests import foreign_models as models
 
 BYTES = {byte: bytes([byte]) for byte in range(256)}

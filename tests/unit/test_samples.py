@@ -50,8 +50,7 @@ def test_each_language_is_written_in_the_scripts_it_names() -> None:
     for text in parallel_texts():
         letters = [script_of(character) for character in "".join(text.sentences)]
         found = {script for script in letters if script is not None and letters.count(script) > 2}
-        # The long vowel mark of katakana belongs to two scripts, the Arabic vowel marks to all.
-        assert found - {"other"} == set(text.scripts), text.name
+        assert found == set(text.scripts), text.name
 
 
 def test_the_multilingual_description_counts_right() -> None:

@@ -76,9 +76,10 @@ FAIRNESS: Final = (
 )
 SCRIPTS: Final = Definition(
     "Merges of a script",
-    "A merge counts for the script that most letters of its token belong to. A part of a "
-    "character that is cut counts apart: in scripts of three bytes a letter the first merges go "
-    "there.",
+    "A merge counts for the script that most letters of its token belong to, the first of those "
+    "that tie. Letters that scripts share, such as ー, count with the others of their token. A "
+    "token of nothing but cut characters counts apart: in scripts of three bytes a letter the "
+    "first merges go there. Vocabulary sorts its tokens the same way.",
 )
 LANGUAGES: Final = (
     Definition(

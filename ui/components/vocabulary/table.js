@@ -150,6 +150,7 @@ function makeFilters(root, ask) {
   const bar = addPart(root, "div", "filters");
   const finding = addSelect(bar, "Finding", [["", "All tokens"]], (value) => ask({ finding: value }));
   const script = addSelect(bar, "Script", [["", "All scripts"]], (value) => ask({ script: value }));
+  script.title = "The script that most of a token’s letters belong to";
   const space = addSelect(bar, "Leading space", [["", "Leading space or not"], ["yes", "With leading space"], ["no", "Without leading space"]], (value) => ask({ space: value }));
   const partial = addSelect(bar, "Partial UTF-8", [["", "Whole or partial UTF-8"], ["no", "Whole characters"], ["yes", "Partial UTF-8"]], (value) => ask({ partial: value }));
   const special = addSelect(bar, "Special", [["", "Special or not"], ["yes", "Special tokens"], ["no", "Not special"]], (value) => ask({ special: value }));

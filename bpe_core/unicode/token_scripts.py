@@ -1,0 +1,36 @@
+"""Which script a token counts for: one rule, behind every figure that counts tokens by script."""
+
+from __future__ import annotations
+
+from collections import Counter
+from typing import Final
+
+from bpe_core.unicode.kinds import OTHER_SCRIPT, is_letter, script_of
+from bpe_core.unicode.utf8_states import are_whole_characters
+
+CUT_CHARACTERS: Final = "Cut characters"
+NO_LETTERS: Final = "No letters"
+
+
+def script_of_token(token: bytes) -> str:
+    """Name the script that most of a token's letters and marks belong to; of a tie, the first.
+
+    Letters that several scripts share, such as the prolonged sound mark of Katakana and Hiragana,
+    count with the others of their token, and where there are no others the script is "other". A
+    token without a letter is `CUT_CHARACTERS` if it cuts a character, and `NO_LETTERS` otherwise.
+
+    >>> [script_of_token(text.encode()) for text in (" the", "ター", "ｺｰﾋｰ", "カの", "ー", "7!")]
+    ['Latin', 'Katakana', 'Katakana', 'Katakana', 'other', 'No letters']
+    >>> script_of_token("漢".encode()[:2])
+    'Cut characters'
+    """
+    text = token.decode(errors="ignore")
+    # Most tokens of most vocabularies: to ask each letter for its script takes eight times as long.
+    if text.isascii() and any(map(str.isalpha, text)):
+        return "Latin"
+    scripts = Counter(filter(None, map(script_of, text)))
+    if scripts:
+        return scripts.most_common(1)[0][0]
+    if any(map(is_letter, text)):
+        return OTHER_SCRIPT
+    return NO_LETTERS if are_whole_characters(token) else CUT_CHARACTERS

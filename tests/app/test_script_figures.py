@@ -1,0 +1,53 @@
+"""One run's scripts on two pages: Vocabulary's filter and Compare's merges count the same."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+
+import pytest
+from streamlit.testing.v1 import AppTest
+
+from bpe_core.corpus import Corpus
+from bpe_core.training import train
+from bpe_core.types import Base, TrainingConfig
+from ui.run_store import store_run
+
+OpenApp = Callable[..., AppTest]
+# The prolonged sound mark, half-width letters, letters and kanji side by side, an accent that
+# stands for itself.
+JAPANESE = (
+    "コーヒーとケーキのメニュー。スーパーカーのエンジンはメーカー製。サーバーのデータをコピーする。\n"
+    "ｺｰﾋｰﾄｹｰｷ ｻｰﾊﾞｰﾉﾃﾞｰﾀ らーめん と ラーメン カフェのメニュー製品 Tシャツ cafe\u0301 café Ωメガ\n"
+)
+_, NOTHING_HELD_OUT = Corpus.from_text("x").split(0.08)
+
+
+def scripts_of_vocabulary(app: AppTest) -> dict[str, int]:
+    data = [json.loads(c.proto.json) for c in app.get("bidi_component") if c.proto.json]
+    return dict(next(d["scripts"] for d in data if "scripts" in d))
+
+
+def merges_of_scripts_on_compare(app: AppTest) -> dict[str, int]:
+    charts = [json.loads(chart.proto.spec) for chart in app.get("plotly_chart")]
+    (curves,) = [
+        chart["data"] for chart in charts if "merges of the script" in json.dumps(chart["layout"])
+    ]
+    return {curve["name"]: curve["y"][-1] for curve in curves}
+
+
+@pytest.mark.parametrize("base", ["bytes", "characters"])
+def test_both_pages_count_the_same_tokens_for_a_script(open_app: OpenApp, base: Base) -> None:
+    corpus = Corpus.from_documents([JAPANESE] * 3)
+    config = TrainingConfig(400, base=base, pretokenizer="gpt2", alphabet="seen")
+    run = train(corpus, config)
+    stored = store_run("Japanese", run, NOTHING_HELD_OUT)
+    tokens = scripts_of_vocabulary(open_app("vocabulary", run=stored))
+    merges = merges_of_scripts_on_compare(open_app("compare", run=stored))
+    # What was there before any merge is a token, and no merge made it.
+    letters = [token.decode(errors="ignore") for token in run.tokenizer.base_ids]
+    n_letters = sum("ァ" <= one <= "ヺ" or ("ｦ" <= one <= "ﾝ" and one != "ｰ") for one in letters)
+    assert (n_letters > 20) == (base == "characters")
+    assert tokens["Katakana"] == merges["Katakana"] + n_letters
+    assert merges["Katakana"] > 40
+    assert tokens.keys() == merges.keys() | {"No letters"}
