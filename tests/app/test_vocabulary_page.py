@@ -141,6 +141,16 @@ def test_findings_are_those_of_the_core_and_filter_the_table(open_app: OpenApp) 
         assert sent(app, "asked")["n_found"] == len(ids)
 
 
+@pytest.mark.parametrize("name", ["Your tokenizer", "GPT-2"])
+def test_what_is_unused_here_is_not_called_under_trained(open_app: OpenApp, name: str) -> None:
+    app = open_app("vocabulary", vocabulary_of=name)
+    notes = {one["key"]: one["note"] for one in sent(app, "chosen")["findings"]}
+    assert notes["never"] == (
+        "They stand nowhere in the text. Unused here does not mean under-trained: that depends on "
+        "the text a model learned from."
+    )
+
+
 def test_uses_are_counted_on_the_text_that_is_chosen(open_app: OpenApp) -> None:
     stored = load_run(SAMPLE_RUN_ID)
     app = open_app("vocabulary", uses_on="Held-out text", sort="-use")

@@ -37,7 +37,11 @@ UNREACHABLE_IN_USE = (
     "No text at all encodes to them. The words given with their counts are not cut, and hold some."
 )
 FINDINGS: dict[FindingKey, tuple[str, str]] = {
-    "never": ("Never used", "They stand nowhere in the text."),
+    "never": (
+        "Never used",
+        "They stand nowhere in the text. Unused here does not mean under-trained: that depends on "
+        "the text a model learned from.",
+    ),
     "scaffolds": ("Scaffold only", "Never used, but a part of a token that is."),
     "unreachable": ("Unreachable", "No text at all encodes to them."),
     "undecided": ("Undecided", "No such text was found, nor a reason why not."),
