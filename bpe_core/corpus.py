@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import hashlib
-import re
 import sys
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
@@ -16,6 +15,7 @@ import numpy as np
 from bpe_core.checks import is_a, is_whole, said, several
 from bpe_core.corpora.readers import Budget, Document, Source, read_source, size_of, table_columns
 from bpe_core.corpora.splitting import draw, line_blocks
+from bpe_core.corpora.word_counts import check_total
 from bpe_core.errors import (
     ConfigError,
     CorpusError,
@@ -136,7 +136,8 @@ class Corpus(Immutable):
     def from_word_counts(cls, word_counts: Mapping[str, int]) -> Corpus:
         """Make a corpus of pre-tokens as they are, with how often each occurs.
 
-        Raises EmptyCorpusError, and CorpusError for an empty word or a count below 1.
+        Raises EmptyCorpusError, and CorpusError for an empty word, a count below 1, and more
+        symbols than 64 bits can count.
 
         >>> Corpus.from_word_counts({"hug": 10, "ugg": 5}).n_bytes
         45
@@ -154,7 +155,9 @@ class Corpus(Immutable):
                 )
         if not word_counts:
             raise EmptyCorpusError("There are no words: give at least one, such as {'hug': 10}.")
-        return cls((), (), {word: int(count) for word, count in word_counts.items()})
+        corpus = cls((), (), {word: int(count) for word, count in word_counts.items()})
+        check_total(corpus.word_counts or {})
+        return corpus
 
     def split(self, held_out_share: float, seed: int = 0) -> tuple[Corpus, Corpus]:
         """Divide into what to train on and what to hold back, about `held_out_share` of the bytes.
@@ -350,31 +353,6 @@ def columns_of(upload: Source) -> list[str]:
     ['text', 'note']
     """
     return table_columns(upload)
-
-
-def parse_word_counts(text: str) -> dict[str, int]:
-    """Read lines of a word and its count; the counts of a word that stands twice are added.
-
-    Blank lines are left out. Raises CorpusError that names the line, and EmptyCorpusError.
-
-    >>> parse_word_counts("hug 10\\nugg 5")
-    {'hug': 10, 'ugg': 5}
-    """
-    word_counts: dict[str, int] = {}
-    for number, line in enumerate(re.split("\r\n|\r|\n", text), 1):
-        parts = line.split()
-        if not parts:
-            continue
-        if len(parts) != 2 or not re.fullmatch("[0-9]{1,15}", parts[1]) or int(parts[1]) == 0:
-            shown = line if len(line) <= 60 else line[:57] + "..."
-            raise CorpusError(
-                f"Line {number} is {shown!r}: each line is a word, a space, and a whole number "
-                "from 1, such as 'hug 10'."
-            )
-        word_counts[parts[0]] = word_counts.get(parts[0], 0) + int(parts[1])
-    if not word_counts:
-        raise EmptyCorpusError("There are no words: give a word and its count a line: 'hug 10'.")
-    return word_counts
 
 
 def _tell_nobody(_: float) -> None:

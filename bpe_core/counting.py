@@ -12,13 +12,11 @@ import numpy as np
 
 from bpe_core.corpus import Corpus
 from bpe_core.engine.compilation import use_kernels
-from bpe_core.errors import CorpusError
 from bpe_core.pretokenizers import Pretokenizer
 from bpe_core.types import Base, PretokenCounts
 
 _BLOCK_CHARACTERS = 1 << 18
 _SAFE_CUT = re.compile(r"[a-z](?=[ \n])")
-_LARGEST = np.iinfo(np.int64).max
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,8 +36,8 @@ def count_pretokens(
 ) -> PretokenCounts:
     """Count the pre-tokens of a corpus, each document on its own; words with counts stay as given.
 
-    Where `should_stop()` says True, what was counted so far is returned. Raises `CorpusError` where
-    the counts go beyond 64 bits, and what the pre-tokenizer raises.
+    Where `should_stop()` says True, what was counted so far is returned. Raises what the
+    pre-tokenizer raises.
 
     >>> from bpe_core.pretokenizers import get_pretokenizer
     >>> corpus = Corpus.from_documents(["hug hugs", "hug"])
@@ -55,7 +53,7 @@ def count_pretokens(
     if corpus.word_counts is None:
         pieces = ((document,) for document in corpus.documents)
         return count_pieces(pieces, pretokenizer, should_stop=should_stop)
-    return _checked(corpus.word_counts)
+    return _pretoken_counts(corpus.word_counts)
 
 
 def count_pieces(
@@ -77,22 +75,14 @@ def count_pieces(
     for document in documents:
         for block in _blocks(document, pretokenizer):
             if should_stop is not None and should_stop():
-                return _checked(counts)
+                return _pretoken_counts(counts)
             counts.update(pretokenizer.split(block))
             time.sleep(0)  # lets other threads of an app take their turn
-    return _checked(counts)
+    return _pretoken_counts(counts)
 
 
-def _checked(counts: Mapping[str, int]) -> PretokenCounts:
+def _pretoken_counts(counts: Mapping[str, int]) -> PretokenCounts:
     words = tuple(word.encode() for word in counts)
-    n_symbols = sum(
-        (len(word) + 1) * count for word, count in zip(words, counts.values(), strict=True)
-    )
-    if n_symbols > _LARGEST:
-        raise CorpusError(
-            f"The words and their counts stand for {n_symbols:,} symbols, more than 64 bits can "
-            "count: divide all counts by the same number."
-        )
     return PretokenCounts(words, np.array(list(counts.values()), dtype=np.int64))
 
 

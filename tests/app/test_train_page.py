@@ -265,6 +265,24 @@ def test_a_bad_line_of_weighted_words_is_named(open_app: OpenApp, words: str) ->
 
 
 @pytest.mark.parametrize(
+    ("words", "limit"),
+    [
+        ("hug 99999999999999999999", "at most 999,999,999,999,999"),
+        ("\n".join(f"{'a' * 99}{n} {'9' * 15}" for n in range(99)), "more than 64 bits can count"),
+    ],
+)
+def test_a_count_too_large_is_said_with_the_limit(
+    open_app: OpenApp, words: str, limit: str
+) -> None:
+    app = choose(open_app(), source="Weighted words")
+    app.text_area(key="corpus_words").set_value(words).run()
+    assert not app.exception
+    (error,) = app.error
+    assert limit in error.value.replace("\\", "")
+    assert app.button(key="train").disabled
+
+
+@pytest.mark.parametrize(
     ("source", "base", "size", "least"),
     [("Sample", "bytes", 100, 257), ("Weighted words", "characters", 7, 8)],
 )

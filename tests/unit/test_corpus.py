@@ -16,7 +16,8 @@ import pytest
 
 import bpe_core.corpora.readers as readers
 from bpe_core.corpora.splitting import draw
-from bpe_core.corpus import Corpus, columns_of, parse_word_counts, read_corpus
+from bpe_core.corpora.word_counts import LARGEST_COUNT, parse_word_counts
+from bpe_core.corpus import Corpus, columns_of, read_corpus
 from bpe_core.errors import (
     BpeError,
     ConfigError,
@@ -518,6 +519,28 @@ def test_word_counts_are_read_line_by_line() -> None:
 def test_a_line_that_is_no_word_and_count_is_named(line: str) -> None:
     with pytest.raises(CorpusError, match="Line 2"):
         parse_word_counts(f"ugg 5\n{line}")
+
+
+def test_the_largest_count_is_read_and_a_larger_one_names_it() -> None:
+    assert parse_word_counts(f"hug 000{LARGEST_COUNT}") == {"hug": LARGEST_COUNT}
+    for count in ("1" + "0" * 15, "9" * 20, "9" * 5_000):
+        with pytest.raises(
+            CorpusError, match=r"Line 2: the count \d.* at most 999,999,999,999,999"
+        ):
+            parse_word_counts(f"ugg 5\nhug {count}")
+
+
+@pytest.mark.filterwarnings("error")
+def test_counts_that_64_bits_cannot_add_up_are_refused_when_a_corpus_is_made() -> None:
+    many = "\n".join(f"{'a' * 99}{n} {LARGEST_COUNT}" for n in range(99))
+    with pytest.raises(CorpusError, match="64 bits"):
+        parse_word_counts(many)
+    with pytest.raises(CorpusError, match="64 bits"):
+        Corpus.from_word_counts({"hug": 2**62})
+    # Four for each "hug": its bytes, and a marker that training may add.
+    most = (2**63 - 1) // 4
+    (letters,) = Corpus.from_word_counts({"hug": most}).scripts()
+    assert letters.characters == 3 * most
 
 
 def test_no_words_are_an_error() -> None:

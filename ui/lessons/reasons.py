@@ -8,7 +8,7 @@ import streamlit as st
 
 from bpe_core.alphabet import symbols_of
 from bpe_core.corpora.samples import load_sample
-from bpe_core.corpus import parse_word_counts
+from bpe_core.corpora.word_counts import parse_word_counts
 from bpe_core.gpt2 import gpt2
 from bpe_core.lessons.shortcuts import crossing, longest_matches, trie_of
 from bpe_core.lessons.walk import Walk, walk

@@ -8,7 +8,8 @@ import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
 
 from bpe_core.corpora.samples import load_sample, samples
-from bpe_core.corpus import Corpus, parse_word_counts
+from bpe_core.corpora.word_counts import parse_word_counts
+from bpe_core.corpus import Corpus
 from bpe_core.errors import BpeError
 from ui import corpus_summary
 from ui.components.corpus_strip import corpus_strip
