@@ -11,7 +11,8 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from ui.components import merge_player
-from ui.components.shared import component_css, component_js
+from ui.components.js_modules import join_modules
+from ui.components.shared import component_css
 
 _FOLDER = Path(merge_player.__file__).parent
 _LEAD = "Each step fuses the two neighbouring symbols that occur together most often."
@@ -36,7 +37,7 @@ def replay_page(
     """
     style = component_css(_FOLDER, "player")
     page_style = (_FOLDER / "replay.css").read_text("utf-8")
-    script = component_js(_FOLDER, *merge_player.SCRIPTS, "replay")
+    script = join_modules(_FOLDER / "replay.js")
     policy = (
         f"default-src 'none'; img-src data:; script-src {_hash_of(script)}; "
         f"style-src {_hash_of(style)} {_hash_of(page_style)}"

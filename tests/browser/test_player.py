@@ -13,7 +13,7 @@ from playwright.sync_api import Page, expect
 from tests.browser.player import Player, saved_replay
 from tests.browser.runs_to_play import run_to_play
 from ui.components import merge_player
-from ui.components.shared import component_js
+from ui.components.js_modules import join_modules
 
 pytestmark = pytest.mark.browser
 
@@ -238,7 +238,7 @@ def test_python_hears_where_the_cursor_went_last_and_not_what_was_held_back(
     offline_page: Page,
 ) -> None:
     folder = Path(merge_player.__file__).parent
-    script = component_js(folder, *merge_player.SCRIPTS) + "\nexport { Link };\n"
+    script = join_modules(folder / "link.js") + "\nexport const { Link } = m1;\n"
     said = offline_page.evaluate(
         """async (module) => {
              const { Link } = await import(`data:text/javascript;base64,${module}`);

@@ -12,7 +12,8 @@ from playwright.sync_api import Locator, Page, expect
 
 from bpe_core.gpt2 import gpt2
 from ui.components import token_view
-from ui.components.shared import component_css, component_js
+from ui.components.js_modules import join_modules
+from ui.components.shared import component_css
 from ui.own_reading import read_own_text
 
 _FOLDER = Path(token_view.__file__).parent
@@ -86,7 +87,7 @@ def _view_data(text: str) -> dict[str, Any]:
 def _view_page(data: dict[str, Any]) -> str:
     """A page that calls the view's script with data, in a shadow root with the view's styles."""
     style = component_css(_FOLDER, *token_view.VIEW_STYLES)
-    script = component_js(_FOLDER, *token_view.VIEW_SCRIPTS)
+    script = join_modules(_FOLDER / "view.js")
     # In base64 nothing of the text is markup of this page.
     module, message = (
         base64.b64encode(part.encode()).decode() for part in (script, json.dumps(data))

@@ -12,14 +12,15 @@ from pathlib import Path
 
 from streamlit.components.v2 import component
 
-from ui.components.shared import component_css, component_js
+from ui.components.js_modules import join_modules
+from ui.components.shared import component_css
 
 _HERE = Path(__file__).parent
 
 _draw = component(
     "bpe.chart_pictures",
     css=component_css(_HERE, "chart_pictures"),
-    js=component_js(_HERE, "chart_pictures"),
+    js=join_modules(_HERE / "chart_pictures.js"),
 )
 
 

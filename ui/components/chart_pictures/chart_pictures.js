@@ -1,11 +1,13 @@
 // Saves a chart of the page as PNG: its own drawing, under its title, on the page's ground.
 
+import { addPart } from "../shared/elements.js";
+
 const SVG = "http://www.w3.org/2000/svg";
 const SCALE = 2;
 const MARGIN = 16;
 const FAMILIES = ["Source Sans", "Source Code Pro"];
 
-export default function ({ data, parentElement }) {
+export default function mountChartPictures({ data, parentElement }) {
   parentElement.querySelector(".row")?.remove();
   const row = addPart(parentElement, "div", "row");
   const problem = document.createElement("span");

@@ -7,14 +7,15 @@ from pathlib import Path
 
 from streamlit.components.v2 import component
 
-from ui.components.shared import component_css, component_js
+from ui.components.js_modules import join_modules
+from ui.components.shared import component_css
 
 _HERE = Path(__file__).parent
 _draw = component(
     "bpe.corpus_strip",
     html="<div class='corpus'></div>",
     css=component_css(_HERE, "corpus_strip"),
-    js=component_js(_HERE, "corpus_strip"),
+    js=join_modules(_HERE / "corpus_strip.js"),
 )
 
 

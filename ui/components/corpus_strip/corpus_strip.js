@@ -1,3 +1,5 @@
+import { addPart } from "../shared/elements.js";
+
 const MOST_PARTS = 6;
 
 function percent(share) {
@@ -12,7 +14,7 @@ function partsOf(shares) {
   return [...shares.slice(0, MOST_PARTS - 1), { name: `${rest.length} more`, share, rest: true }];
 }
 
-export default function ({ data, parentElement }) {
+export default function mountCorpusStrip({ data, parentElement }) {
   const root = parentElement.querySelector(".corpus");
   root.textContent = "";
   const figures = addPart(root, "dl", "figures");

@@ -8,19 +8,20 @@ from pathlib import Path
 
 from streamlit.components.v2 import component
 
-from ui.components.shared import component_css, component_js
+from ui.components.js_modules import join_modules
+from ui.components.shared import component_css
 
 _HERE = Path(__file__).parent
 
 _verdict = component(
     "bpe.verdict",
     css=component_css(_HERE, "verdict"),
-    js=component_js(_HERE, "verdict"),
+    js=join_modules(_HERE / "verdict.js"),
 )
 _table = component(
     "bpe.figure_table",
     css=component_css(_HERE, "figure_table"),
-    js=component_js(_HERE, "figure_table"),
+    js=join_modules(_HERE / "figure_table.js"),
 )
 
 

@@ -1,6 +1,8 @@
 // Rows of figures; the better one of a row is bold and has a dot. A name with a meaning opens it.
 
-export default function ({ data, parentElement }) {
+import { addPart } from "../shared/elements.js";
+
+export default function mountFigureTable({ data, parentElement }) {
   parentElement.querySelector(".room")?.remove();
   const room = addPart(parentElement, "div", "room");
   room.setAttribute("role", "group");

@@ -1,6 +1,8 @@
 // A sentence in pieces, some of them bold, and an aside.
 
-export default function ({ data, parentElement }) {
+import { addPart } from "../shared/elements.js";
+
+export default function mountVerdict({ data, parentElement }) {
   parentElement.querySelector(".verdict")?.remove();
   const root = addPart(parentElement, "div", "verdict");
   const sentence = addPart(root, "p", "");

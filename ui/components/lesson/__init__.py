@@ -8,19 +8,22 @@ from pathlib import Path
 
 from streamlit.components.v2 import component
 
-from ui.components.shared import component_css, component_js
+from ui.components.js_modules import join_modules
+from ui.components.shared import component_css
 from ui.components.symbol_rows import Tile
 from ui.labels import token_for_browser
 
 _HERE = Path(__file__).parent
 
 _code = component(
-    "bpe.lesson_code", css=component_css(_HERE, "code"), js=component_js(_HERE, "code")
+    "bpe.lesson_code", css=component_css(_HERE, "code"), js=join_modules(_HERE / "code.js")
 )
 _bars = component(
-    "bpe.pair_bars", css=component_css(_HERE, "pair_bars"), js=component_js(_HERE, "pair_bars")
+    "bpe.pair_bars", css=component_css(_HERE, "pair_bars"), js=join_modules(_HERE / "pair_bars.js")
 )
-_claim = component("bpe.claim", css=component_css(_HERE, "claim"), js=component_js(_HERE, "claim"))
+_claim = component(
+    "bpe.claim", css=component_css(_HERE, "claim"), js=join_modules(_HERE / "claim.js")
+)
 
 Piece = tuple[str, str]
 """A stretch of source code and what it is: keyword, name, text, comment, or nothing."""

@@ -1,6 +1,8 @@
 // What a source says, what was computed here instead, and the computation.
 
-export default function ({ data, parentElement }) {
+import { addPart } from "../shared/elements.js";
+
+export default function mountClaim({ data, parentElement }) {
   parentElement.querySelector(".claim")?.remove();
   const root = addPart(parentElement, "div", `claim${data.agrees ? " agrees" : ""}`);
   root.setAttribute("role", "note");

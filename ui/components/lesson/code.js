@@ -1,6 +1,8 @@
 // Source code as it stands in the file, the call that was made, and what came back. Text alone.
 
-export default function ({ data, parentElement }) {
+import { addPart } from "../shared/elements.js";
+
+export default function mountCode({ data, parentElement }) {
   parentElement.querySelector(".code")?.remove();
   const root = addPart(parentElement, "div", "code");
   const source = addPart(root, "div", "source");

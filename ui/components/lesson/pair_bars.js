@@ -1,6 +1,11 @@
 // Pairs as two tiles with a bar as long as their count; the next one is vermilion.
 
-export default function ({ data, parentElement }) {
+import { spokenToken } from "../shared/characters.js";
+import { addPart } from "../shared/elements.js";
+import { grouped } from "../shared/numbers.js";
+import { makeTile } from "../shared/token_drawing.js";
+
+export default function mountPairBars({ data, parentElement }) {
   parentElement.querySelector("ol")?.remove();
   const list = addPart(parentElement, "ol", "");
   list.setAttribute("aria-label", data.caption);

@@ -7,7 +7,8 @@ from pathlib import Path
 
 from streamlit.components.v2 import component
 
-from ui.components.shared import component_css, component_js
+from ui.components.js_modules import join_modules
+from ui.components.shared import component_css
 
 _HERE = Path(__file__).parent
 
@@ -18,7 +19,7 @@ _EXCERPT = 2_000
 _live_text = component(
     "bpe.live_text",
     css=component_css(_HERE, "live_text"),
-    js=component_js(_HERE, "live_text"),
+    js=join_modules(_HERE / "live_text.js"),
 )
 
 

@@ -1,6 +1,10 @@
 // Sends what was typed after a pause. What Python sends back is an echo of one's own typing, and
 // is ignored, or a text from elsewhere, such as a file: that replaces what stands in the field.
 
+import { codePointName, halfCharacter } from "../shared/characters.js";
+import { addPart } from "../shared/elements.js";
+import { grouped } from "../shared/numbers.js";
+
 const PAUSE_MS = 100;
 const PAUSE_MS_PER_100K = 250;
 // While Python reads one text the next waits, but no longer than this.
@@ -9,7 +13,7 @@ const LONGEST_PAUSE_MS = 1500;
 const MOST_ECHOES = 16;
 const fields = new WeakMap();
 
-export default function ({ data, parentElement, setTriggerValue }) {
+export default function mountLiveText({ data, parentElement, setTriggerValue }) {
   let field = fields.get(parentElement);
   if (!field) fields.set(parentElement, (field = makeField(parentElement)));
   field.send = (text) => setTriggerValue("typed", text);
@@ -80,7 +84,7 @@ function makeField(parent) {
       return;
     }
     const text = withLineEnds(whole, area.value);
-    const half = text.search(/\p{Surrogate}/u);
+    const half = halfCharacter(text);
     problem.hidden = half < 0;
     if (half >= 0) {
       problem.textContent = `At position ${grouped(half + 1)} stands half a character (${codePointName(text[half])}, a lone surrogate), for which no UTF-8 exists. Remove it to see the tokens.`;

@@ -7,32 +7,19 @@ from pathlib import Path
 
 from streamlit.components.v2 import component
 
-from ui.components.shared import component_css, component_js
+from ui.components.js_modules import join_modules
+from ui.components.shared import component_css
 
 _HERE = Path(__file__).parent
-SCRIPTS = (
-    *("player_run", "player_symbols", "player_scenes", "player_jump", "player_link"),
-    *("player_tiles", "player_words", "player_motion", "player_race", "player_sentence"),
-    *(
-        "player_reason",
-        "player_ties",
-        "player_guess",
-        "player_view",
-        "player_playback",
-        "player_controls",
-    ),
-    "player",
-)
-"""The player's own scripts, in their order, behind those that all components share."""
 
 _player = component(
     "bpe.merge_player",
     html=(_HERE / "player.html").read_text("utf-8"),
     css=component_css(_HERE, "player"),
-    js=component_js(_HERE, *SCRIPTS),
+    js=join_modules(_HERE / "player.js"),
     isolate_styles=True,
 )
-_courier = component("bpe.merge_player_courier", js=(_HERE / "courier.js").read_text("utf-8"))
+_courier = component("bpe.merge_player_courier", js=join_modules(_HERE / "courier.js"))
 
 
 def merge_player(

@@ -3,7 +3,7 @@
 
 const couriers = new WeakMap();
 
-export default function ({ data, parentElement }) {
+export default function mountCourier({ data, parentElement }) {
   let courier = couriers.get(parentElement);
   if (!courier) {
     couriers.set(parentElement, (courier = { data, ending: new AbortController() }));

@@ -1,5 +1,13 @@
 // The merge player: brings the run, what is shown of it, playback and controls together.
 
+import { listenToControls } from "./controls.js";
+import { spokenQuestion } from "./guess.js";
+import { addressParameter, Link, remembered, stepOfAddress } from "./link.js";
+import { BEATS, Playback } from "./playback.js";
+import { blockAt, blockNumber, keepBlocks, sameBytes, unpack, unpackRun } from "./run.js";
+import { spokenState } from "./sentence.js";
+import { PlayerView } from "./view.js";
+
 const players = new WeakMap();
 
 export default function mountPlayer(component) {

@@ -1,7 +1,11 @@
 // Plays a saved run in a page of its own: the player, fed from the page instead of by Python.
 
+import { bytesFromBase64 } from "../shared/base64.js";
+import mountPlayer from "./player.js";
+import { unpack } from "./run.js";
+
 async function savedBytes(element) {
-  const packed = new Blob([numbersFromBase64(Uint8Array, element.textContent)]);
+  const packed = new Blob([bytesFromBase64(element.textContent)]);
   const unpacked = packed.stream().pipeThrough(new DecompressionStream("gzip"));
   return new Uint8Array(await new Response(unpacked).arrayBuffer());
 }

@@ -7,14 +7,15 @@ from pathlib import Path
 
 from streamlit.components.v2 import component
 
-from ui.components.shared import component_css, component_js
+from ui.components.js_modules import join_modules
+from ui.components.shared import component_css
 
 _HERE = Path(__file__).parent
 _draw = component(
     "bpe.pretoken_strip",
     html="<div class='strip' role='list'></div>",
     css=component_css(_HERE, "pretoken_strip"),
-    js=component_js(_HERE, "pretoken_strip"),
+    js=join_modules(_HERE / "pretoken_strip.js"),
 )
 
 

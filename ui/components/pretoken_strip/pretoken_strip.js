@@ -1,4 +1,8 @@
-export default function ({ data, parentElement }) {
+import { spokenToken } from "../shared/characters.js";
+import { addPart } from "../shared/elements.js";
+import { makeTile } from "../shared/token_drawing.js";
+
+export default function mountPretokenStrip({ data, parentElement }) {
   const strip = parentElement.querySelector(".strip");
   strip.textContent = "";
   for (const pretoken of data.pretokens) {

@@ -8,13 +8,14 @@ from pathlib import Path
 
 from streamlit.components.v2 import component
 
-from ui.components.shared import component_css, component_js
+from ui.components.js_modules import join_modules
+from ui.components.shared import component_css
 
 _HERE = Path(__file__).parent
 _draw = component(
     "bpe.shelf",
     css=component_css(_HERE, "shelf"),
-    js=component_js(_HERE, "shelf"),
+    js=join_modules(_HERE / "shelf.js"),
 )
 
 

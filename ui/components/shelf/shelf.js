@@ -1,8 +1,11 @@
 // Cards of tokenizers; a button on each but the first takes it away.
 
+import { seriesOf } from "../shared/colours.js";
+import { addPart } from "../shared/elements.js";
+
 const NOTE_LETTERS = 140;
 
-export default function ({ data, parentElement, setTriggerValue }) {
+export default function mountShelf({ data, parentElement, setTriggerValue }) {
   parentElement.querySelector(".shelf")?.remove();
   const shelf = addPart(parentElement, "ul", "shelf");
   shelf.setAttribute("aria-label", "Tokenizers compared");

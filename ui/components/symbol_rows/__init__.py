@@ -9,14 +9,15 @@ from typing import Literal
 
 from streamlit.components.v2 import component
 
-from ui.components.shared import component_css, component_js
+from ui.components.js_modules import join_modules
+from ui.components.shared import component_css
 from ui.labels import token_for_browser
 
 _HERE = Path(__file__).parent
 _draw = component(
     "bpe.symbol_rows",
     css=component_css(_HERE, "symbol_rows"),
-    js=component_js(_HERE, "symbol_rows"),
+    js=join_modules(_HERE / "symbol_rows.js"),
 )
 
 Ring = Literal["chosen", "differs", ""]

@@ -1,6 +1,9 @@
 // Rows of tiles. A ring holds the tiles that are joined, or that another way cuts otherwise.
 
-export default function ({ data, parentElement }) {
+import { addPart } from "../shared/elements.js";
+import { makeTile } from "../shared/token_drawing.js";
+
+export default function mountSymbolRows({ data, parentElement }) {
   parentElement.querySelector("table")?.remove();
   const table = addPart(parentElement, "table", data.columns.length > 1 ? "several" : "");
   addPart(table, "caption", "", data.caption);

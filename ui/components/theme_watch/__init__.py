@@ -7,9 +7,11 @@ from typing import Literal
 
 from streamlit.components.v2 import component
 
+from ui.components.js_modules import join_modules
+
 _HERE = Path(__file__).parent
 
-_watch = component("bpe.theme_watch", js=(_HERE / "theme_watch.js").read_text("utf-8"))
+_watch = component("bpe.theme_watch", js=join_modules(_HERE / "theme_watch.js"))
 
 
 def theme_watch(drawn_for: Literal["light", "dark"], *, key: str) -> None:

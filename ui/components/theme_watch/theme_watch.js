@@ -5,7 +5,7 @@
 const MILLISECONDS_BETWEEN_LOOKS = 250;
 const watches = new WeakMap();
 
-export default function ({ data, parentElement, setTriggerValue }) {
+export default function mountThemeWatch({ data, parentElement, setTriggerValue }) {
   const shown = () => getComputedStyle(parentElement.host ?? parentElement).colorScheme;
   const before = watches.get(parentElement);
   clearInterval(before?.timer);

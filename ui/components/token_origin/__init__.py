@@ -8,14 +8,15 @@ from pathlib import Path
 
 from streamlit.components.v2 import component
 
-from ui.components.shared import component_css, component_js
+from ui.components.js_modules import join_modules
+from ui.components.shared import component_css
 
 _HERE = Path(__file__).parent
 
 _origin = component(
     "bpe.token_origin",
     css=component_css(_HERE, "token_origin"),
-    js=component_js(_HERE, "../token_view/running", "token_origin"),
+    js=join_modules(_HERE / "token_origin.js"),
 )
 
 

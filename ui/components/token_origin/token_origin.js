@@ -1,10 +1,15 @@
 // The training words and lines that hold a token; and the ear for what is chosen in the text above,
 // so that a choice sends a few numbers, and the text with its tokens stays where it is.
 
+import { slotOf } from "../shared/colours.js";
+import { addPart } from "../shared/elements.js";
+import { grouped } from "../shared/numbers.js";
+import { drawRunning, drawToken } from "../shared/token_drawing.js";
+
 const PAUSE_MS = 150;
 const origins = new WeakMap();
 
-export default function ({ data, parentElement, setStateValue }) {
+export default function mountTokenOrigin({ data, parentElement, setStateValue }) {
   let origin = origins.get(parentElement);
   if (!origin) origins.set(parentElement, (origin = listen(parentElement)));
   origin.send = (chosen) => setStateValue("chosen", chosen);

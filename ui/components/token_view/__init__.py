@@ -8,19 +8,17 @@ from pathlib import Path
 
 from streamlit.components.v2 import component
 
-from ui.components.shared import component_css, component_js
+from ui.components.js_modules import join_modules
+from ui.components.shared import component_css
 from ui.components.token_view.packing import PackedSpans, PackedTokens
 
 _HERE = Path(__file__).parent
-_PANE = ("reading", "running", "painter", "selection", "pane")
 VIEW_STYLES = ("pane", "view")
-VIEW_SCRIPTS = (*_PANE, "details", "exports", "view")
-"""The view's own, in their order, behind those that all components share."""
 
 _view = component(
     "bpe.token_view",
     css=component_css(_HERE, *VIEW_STYLES),
-    js=component_js(_HERE, *VIEW_SCRIPTS),
+    js=join_modules(_HERE / "view.js"),
 )
 
 
@@ -61,7 +59,7 @@ def token_view(
 _compare = component(
     "bpe.token_compare",
     css=component_css(_HERE, "pane", "compare"),
-    js=component_js(_HERE, *_PANE, "compare"),
+    js=join_modules(_HERE / "compare.js"),
 )
 
 
@@ -104,7 +102,7 @@ def token_compare(
 _trees = component(
     "bpe.word_trees",
     css=component_css(_HERE, "view", "trees"),
-    js=component_js(_HERE, "reading", "running", "details", "trees"),
+    js=join_modules(_HERE / "trees.js"),
 )
 
 

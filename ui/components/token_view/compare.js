@@ -1,11 +1,18 @@
 // Compare: one passage as several tokenizers read it. Only what they don't all cut alike is coloured;
 // the panes scroll and light up together.
 
+import { seriesOf } from "../shared/colours.js";
+import { addPart } from "../shared/elements.js";
+import { grouped } from "../shared/numbers.js";
+import { drawToken, makeTile } from "../shared/token_drawing.js";
+import { TokenPane } from "./pane.js";
+import { blockCuts, readTokens, unpack } from "./reading.js";
+
 const MOST_TILES = 24;
 const NUMBERS = [, "one", "two", "three", "four", "five", "six", "seven", "eight"];
 const comparisons = new WeakMap();
 
-export default function ({ data, parentElement }) {
+export default function mountCompare({ data, parentElement }) {
   let comparison = comparisons.get(parentElement);
   if (!comparison) comparisons.set(parentElement, (comparison = new TokenComparison(parentElement)));
   comparison.show(data);

@@ -1,5 +1,10 @@
 // The panel beside the text: one token, how it was made, and a character that boundaries cut apart.
 
+import { codePointName, hexByte, utf8 } from "../shared/characters.js";
+import { addPart } from "../shared/elements.js";
+import { grouped, times } from "../shared/numbers.js";
+import { drawToken, makeTile } from "../shared/token_drawing.js";
+
 const MOST_TREE_ROWS = 48;
 const MOST_BYTES_SHOWN = 48;
 const MOST_CODE_POINTS_SHOWN = 24;
@@ -7,7 +12,7 @@ const MOST_LETTERS_IN_TILE = 64;
 const NUMBER_WORDS = ["none", "one", "two", "three", "four"];
 
 function tokenBytes(token) {
-  return typeof token === "string" ? [...UTF8.encode(token)] : token;
+  return typeof token === "string" ? [...utf8(token)] : token;
 }
 
 function isSymbol(known) {
@@ -22,10 +27,6 @@ function tileOf(known, options = {}) {
   if (known.special) tile.className = `tile special${options.small ? " small" : ""}`;
   if (long) tile.append("…");
   return tile;
-}
-
-function howOften(n) {
-  return n === 1 ? "once" : n === 2 ? "twice" : `${grouped(n)} times`;
 }
 
 function charactersOf({ token, special, marker, ends }, tokens) {
@@ -51,7 +52,7 @@ function originOf(known, tokens) {
   return ["made by merge", `${grouped(known.rank + 1)} of ${grouped(tokens.nMerges)}`];
 }
 
-function drawDetails(panel, tokens, cuts, index) {
+export function drawDetails(panel, tokens, cuts, index) {
   panel.textContent = "";
   if (index === null || tokens.n === 0) {
     addPart(panel, "p", "aside", "Point at a token to learn what it is and how it was made.");
@@ -76,7 +77,7 @@ function drawDetails(panel, tokens, cuts, index) {
   if (cut) drawCut(panel, tokens, cut);
 }
 
-function unknownReason(tokens, index) {
+export function unknownReason(tokens, index) {
   const piece = tokens.text.slice(tokens.at[index], tokens.at[index + 1]);
   return /\S/.test(piece)
     ? "The alphabet of this tokenizer lacks this character, so it has no id for it."
@@ -86,8 +87,7 @@ function unknownReason(tokens, index) {
 function drawFacts(panel, tokens, known) {
   const bytes = tokenBytes(known.token);
   const shown = bytes.slice(0, MOST_BYTES_SHOWN).map(hexByte).join(" ");
-  let times = 0;
-  for (const id of tokens.ids) if (id === known.id) times++;
+  const n = tokens.ids.filter((id) => id === known.id).length;
   const facts = [
     ["id", grouped(known.id)],
     originOf(known, tokens),
@@ -95,7 +95,7 @@ function drawFacts(panel, tokens, known) {
     ["bytes", bytes.length > MOST_BYTES_SHOWN ? `${shown} … ${grouped(bytes.length)} in all` : shown],
     ["characters", charactersOf(known, tokens)],
     ...(typeof known.token === "string" ? [["code points", codePointsOf(known)]] : []),
-    ["in this text", howOften(times)],
+    ["in this text", times(n)],
   ];
   const list = addPart(panel, "dl", "facts");
   for (const [name, value] of facts) {
@@ -105,7 +105,7 @@ function drawFacts(panel, tokens, known) {
 }
 
 /** The merges that a token was built by, as a tree; two symbols side by side stand on one line. */
-function drawTree(panel, tokens, known) {
+export function drawTree(panel, tokens, known) {
   let rows = 0;
   let left = 0;
   const add = (parent, node) => {
@@ -143,7 +143,7 @@ function cutToShow(cuts, index) {
 function drawCut(panel, tokens, cut) {
   const codePoint = tokens.text.codePointAt(cut.at);
   const character = String.fromCodePoint(codePoint);
-  const values = UTF8.encode(character);
+  const values = utf8(character);
   const section = addPart(panel, "section", "cut-character");
   addPart(section, "h2", "", `A character cut in ${NUMBER_WORDS[cut.end - cut.start]}`);
   const row = addPart(section, "div", "cut-row");

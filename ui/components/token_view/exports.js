@@ -3,16 +3,16 @@
 const LONGEST_TEXT_IN_CODE = 10000;
 const MOST_IDS_IN_CODE = 2000;
 
-function knownIds(tokens) {
+export function knownIds(tokens) {
   return [...tokens.ids].filter((id) => id >= 0);
 }
 
 /** Each token as text, or as byte values where it is no whole text. */
-function tokenList(tokens) {
+export function tokenList(tokens) {
   return knownIds(tokens).map((id) => tokens.about.get(id).token);
 }
 
-function pythonCode({ text, code, code_options: options }, tokens) {
+export function pythonCode({ text, code, code_options: options }, tokens) {
   const ids = knownIds(tokens);
   const whole = text.length <= LONGEST_TEXT_IN_CODE;
   const lines = [

@@ -1,6 +1,11 @@
 // The tokens of a block as elements: their colours and rings, and characters that boundaries cut.
 
-class BlockPainter {
+import { hasBidiControl, hexByte, utf8 } from "../shared/characters.js";
+import { addPart } from "../shared/elements.js";
+import { drawRunning } from "../shared/token_drawing.js";
+import { isEmpty, utf8Size } from "./reading.js";
+
+export class BlockPainter {
   /** `spans`, where given, are the disagreements: only what is in an active one is coloured. */
   constructor(tokens, spans) {
     this.tokens = tokens;
@@ -81,7 +86,7 @@ class BlockPainter {
     const element = this.#makeToken(i);
     const known = this.tokens.about.get(this.tokens.ids[i]);
     if (!known && /\S/.test(piece)) element.classList.add("unknown");
-    if (BIDI.test(piece)) element.classList.add("isolated");
+    if (hasBidiControl(piece)) element.classList.add("isolated");
     if (known?.ends && !known.marker && this.tokens.marker) {
       element.classList.add("ends");
       element.dataset.marker = this.tokens.marker;
@@ -106,7 +111,7 @@ class BlockPainter {
 
   #addBytes(bytes, i, at, from, to) {
     const element = this.#makeToken(i);
-    const values = UTF8.encode(String.fromCodePoint(this.tokens.text.codePointAt(at)));
+    const values = utf8(String.fromCodePoint(this.tokens.text.codePointAt(at)));
     element.dataset.hex = [...values.slice(from, to)].map(hexByte).join(" ");
     if (from > 0) element.classList.remove("starts");
     bytes.append(element);

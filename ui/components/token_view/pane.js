@@ -2,6 +2,10 @@
 // the tokens of a block are drawn when it comes near the window. A million tokens stay quick that
 // way, and searching and copying keep working.
 
+import { addPart } from "../shared/elements.js";
+import { BlockPainter } from "./painter.js";
+import { PaneSelection } from "./selection.js";
+
 const MOST_DRAWN_TOKENS = 20000;
 const FEW_DRAWN_TOKENS = 12000;
 // To lay out 300 tokens takes half of a frame. What is scrolled past sooner stays plain text.
@@ -16,7 +20,7 @@ const NEAR_SECTION = "2000px 0px";
 const ROOM_AROUND = 36;
 const LINE_HEIGHT = 42;
 
-class TokenPane {
+export class TokenPane {
   /** Draws into `scroller`. `cuts` are the first tokens of its blocks; `spans`, where given, are
       the disagreements: {start, end} in bytes, and only what is in one of them is coloured. */
   constructor(scroller, tokens, cuts, { spans = null, onPoint = () => {}, onChoose = () => {}, onSpan = () => {} } = {}) {

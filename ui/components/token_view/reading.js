@@ -1,17 +1,17 @@
 // What Python sent of a text and its tokens, unpacked: where each token stands, and what it is.
 
+import { bytesFromBase64 } from "../shared/base64.js";
+import { runningSlots } from "../shared/colours.js";
+
 const LEAST_TOKENS_A_BLOCK = 200;
 const MOST_TOKENS_A_BLOCK = 2000;
 
-function unpack({ type, data }) {
-  const binary = atob(data);
-  const bytes = new Uint8Array(binary.length);
-  for (let i = 0; i < bytes.length; i++) bytes[i] = binary.charCodeAt(i);
+export function unpack({ type, data }) {
   const ArrayType = { Uint8Array, Uint16Array, Uint32Array }[type];
-  return new ArrayType(bytes.buffer);
+  return new ArrayType(bytesFromBase64(data).buffer);
 }
 
-function utf8Size(text, at) {
+export function utf8Size(text, at) {
   const unit = text.charCodeAt(at);
   if (unit < 0x80) return 1;
   if (unit < 0x800) return 2;
@@ -47,7 +47,7 @@ function placeTokens(text, lengths) {
 }
 
 /** A text's tokens with all that is known of them; `ids` hold -1 where no token stands. */
-function readTokens(text, packed) {
+export function readTokens(text, packed) {
   const shifted = unpack(packed.ids);
   const ids = Int32Array.from(shifted, (id) => id - 1);
   const { table } = packed;
@@ -79,12 +79,12 @@ function readTokens(text, packed) {
 }
 
 /** Whether a token covers nothing: a marker that stands alone. */
-function isEmpty(tokens, i) {
+export function isEmpty(tokens, i) {
   return tokens.byteAt[i] === tokens.byteAt[i + 1];
 }
 
 /** Characters that a boundary cuts: the offset of each and the tokens that share it. */
-function cutCharacters(tokens) {
+export function cutCharacters(tokens) {
   const cuts = [];
   for (let i = 1; i < tokens.n; i++) {
     if (tokens.into[i] === 0) continue;
@@ -97,7 +97,7 @@ function cutCharacters(tokens) {
 
 /** The first token of each block, the same places of the text for all readings: at a line's end
     where there is one, else wherever no reading has a token across. */
-function blockCuts(readings) {
+export function blockCuts(readings) {
   const [first, ...others] = readings;
   const cursors = others.map(() => 0);
   const cuts = [readings.map(() => 0)];

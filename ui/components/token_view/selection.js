@@ -1,7 +1,7 @@
 // What is selected in a pane, as offsets in its text: what is copied is cut from the text itself,
 // since markers, code points and bytes are drawn by style alone.
 
-class PaneSelection {
+export class PaneSelection {
   constructor(pane) {
     this.pane = pane;
     this.anchor = null;

@@ -1,6 +1,13 @@
 // One word under several tokenizers: the tokens of each, and the merges that they were built by.
 
-export default function ({ data, parentElement }) {
+import { seriesOf } from "../shared/colours.js";
+import { addPart } from "../shared/elements.js";
+import { grouped } from "../shared/numbers.js";
+import { drawToken } from "../shared/token_drawing.js";
+import { drawTree } from "./details.js";
+import { readTokens } from "./reading.js";
+
+export default function mountTrees({ data, parentElement }) {
   parentElement.querySelector(".trees")?.remove();
   const n = data.readings.length;
   const root = addPart(parentElement, "div", n > 4 ? "trees many strip" : n > 2 ? "trees many" : "trees");

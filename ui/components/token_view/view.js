@@ -1,9 +1,18 @@
 // Token boundaries: a text, its tokens' ids, and the token under the pointer.
 
+import { spokenToken } from "../shared/characters.js";
+import { addPart } from "../shared/elements.js";
+import { counted, grouped } from "../shared/numbers.js";
+import { copyText } from "./clipboard.js";
+import { drawDetails, unknownReason } from "./details.js";
+import { knownIds, pythonCode, tokenList } from "./exports.js";
+import { TokenPane } from "./pane.js";
+import { blockCuts, cutCharacters, readTokens } from "./reading.js";
+
 const MOST_IDS_SHOWN = 2000;
 const views = new WeakMap();
 
-export default function ({ data, parentElement }) {
+export default function mountView({ data, parentElement }) {
   let view = views.get(parentElement);
   if (!view) views.set(parentElement, (view = new TokenView(parentElement)));
   view.show(data);
@@ -148,8 +157,8 @@ class TokenView {
       part.append(` ${unit}`);
     }
     const remarks = [];
-    if (cuts.length) remarks.push(`${plural(cuts.length, "character is", "characters are")} cut by a boundary.`);
-    if (unknown) remarks.push(`${plural(unknown, "character is", "characters are")} outside the alphabet: struck out, and in no token.`);
+    if (cuts.length) remarks.push(`${counted(cuts.length, "character is", "characters are")} cut by a boundary.`);
+    if (unknown) remarks.push(`${counted(unknown, "character is", "characters are")} outside the alphabet: struck out, and in no token.`);
     if (dropped) remarks.push("White space between words is in no token.");
     if (data.special_note) remarks.push(data.special_note);
     this.remarks.textContent = remarks.join(" ");
@@ -249,10 +258,6 @@ class TokenView {
     }
     return best;
   }
-}
-
-function plural(n, one, many) {
-  return `${grouped(n)} ${n === 1 ? one : many}`;
 }
 
 function indexAt(event) {

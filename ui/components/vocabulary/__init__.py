@@ -9,7 +9,8 @@ from typing import Literal, TypedDict
 
 from streamlit.components.v2 import component
 
-from ui.components.shared import component_css, component_js
+from ui.components.js_modules import join_modules
+from ui.components.shared import component_css
 
 _HERE = Path(__file__).parent
 
@@ -116,22 +117,22 @@ class PrefixData(TypedDict):
 _table = component(
     "bpe.vocabulary_table",
     css=component_css(_HERE, "parts", "table"),
-    js=component_js(_HERE, "parts", "table"),
+    js=join_modules(_HERE / "table.js"),
 )
 _card = component(
     "bpe.vocabulary_card",
     css=component_css(_HERE, "parts", "card"),
-    js=component_js(_HERE, "parts", "card"),
+    js=join_modules(_HERE / "card.js"),
 )
 _prefixes = component(
     "bpe.vocabulary_prefixes",
     css=component_css(_HERE, "parts", "prefixes"),
-    js=component_js(_HERE, "parts", "prefixes"),
+    js=join_modules(_HERE / "prefixes.js"),
 )
 _findings = component(
     "bpe.vocabulary_findings",
     css=component_css(_HERE, "parts", "findings"),
-    js=component_js(_HERE, "parts", "findings"),
+    js=join_modules(_HERE / "findings.js"),
 )
 
 

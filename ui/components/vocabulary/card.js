@@ -1,8 +1,12 @@
 // One token: what it is, the merges it was made by as a picture, and the tokens that are built on it.
 
+import { addPart, keepKeys } from "../shared/elements.js";
+import { grouped } from "../shared/numbers.js";
+import { drawTile, tileButton } from "./parts.js";
+
 const cards = new WeakMap();
 
-export default function ({ data, parentElement, setTriggerValue }) {
+export default function mountCard({ data, parentElement, setTriggerValue }) {
   let card = cards.get(parentElement);
   if (!card) {
     const root = addPart(parentElement, "div", "card");

@@ -1,6 +1,10 @@
 // What was found of the tokens: each finding with its count; one that is pressed filters the table.
 
-export default function ({ data, parentElement, setTriggerValue }) {
+import { addButton, addPart, keepKeys } from "../shared/elements.js";
+import { grouped } from "../shared/numbers.js";
+import { walkByArrows } from "./parts.js";
+
+export default function mountFindings({ data, parentElement, setTriggerValue }) {
   const hadFocus = parentElement.activeElement?.dataset.key;
   parentElement.querySelector("ul")?.remove();
   const list = addPart(parentElement, "ul", "findings");

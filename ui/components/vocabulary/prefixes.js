@@ -1,10 +1,16 @@
 // The tokens that begin alike, as a walk through their trie: one node at a time, with its ways on.
 
+import { codePointName, halfCharacter, spokenToken } from "../shared/characters.js";
+import { addButton, addPart, keepKeys } from "../shared/elements.js";
+import { grouped } from "../shared/numbers.js";
+import { drawToken } from "../shared/token_drawing.js";
+import { beginningOf, drawTile, tileButton, walkByArrows } from "./parts.js";
+
 const PAUSE_MS = 150;
 const MOST_ECHOES = 16;
 const walks = new WeakMap();
 
-export default function ({ data, parentElement, setTriggerValue }) {
+export default function mountPrefixes({ data, parentElement, setTriggerValue }) {
   let walk = walks.get(parentElement);
   if (!walk) walks.set(parentElement, (walk = makeWalk(parentElement)));
   walk.type = (text) => setTriggerValue("typed", text);

@@ -1,6 +1,11 @@
 // The vocabulary as a table, a page at a time. What is asked for is a record of texts, the same that
 // stands in the address: it goes to Python after each change, and comes back with what was found.
 
+import { codePointName, halfCharacter } from "../shared/characters.js";
+import { addButton, addPart, keepKeys } from "../shared/elements.js";
+import { grouped } from "../shared/numbers.js";
+import { tileButton, walkByArrows } from "./parts.js";
+
 const PAUSE_MS = 150;
 const MOST_ECHOES = 16;
 const COLUMNS = [
@@ -13,7 +18,7 @@ const COLUMNS = [
 ];
 const tables = new WeakMap();
 
-export default function ({ data, parentElement, setTriggerValue }) {
+export default function mountTable({ data, parentElement, setTriggerValue }) {
   let table = tables.get(parentElement);
   if (!table) tables.set(parentElement, (table = makeTable(parentElement)));
   table.ask = (asked) => setTriggerValue("asked", asked);

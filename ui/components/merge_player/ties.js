@@ -1,10 +1,15 @@
 // All pairs that tie, below the reason that names two of them: in the order of the rule, as long as
 // the list may be. Only the rows in sight are drawn.
 
+import { addPart } from "../shared/elements.js";
+import { grouped } from "../shared/numbers.js";
+import { isTraced, tiesAt, traced } from "./run.js";
+import { couple, roomFor } from "./tiles.js";
+
 const TIE_ROW = 32; // px
 const TIE_WIDTH = 236; // px that a pair and its ids take
 
-class TieList {
+export class TieList {
   constructor(details) {
     this.details = details;
     this.summary = details.querySelector("summary");

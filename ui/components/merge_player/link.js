@@ -1,5 +1,7 @@
 // What Python and the address hear of the player, and which blocks of merges it asks Python for.
 
+import { blockNumber } from "./run.js";
+
 const REST_BEFORE_REPORT = 350; // ms the cursor rests before Python and the address hear of it
 const REST_BEFORE_ASKING = 60; // ms the cursor rests before a missing block is asked for
 const LONGEST_FIRST_BLOCK = 8000; // ms that a player waits for the block that comes unasked
@@ -8,18 +10,18 @@ const MOST_BLOCKS = 12; // blocks asked for at once
 const FETCHED_WHOLE = 5000; // merges: a run of no more is fetched to its end, so that it scrubs at once,
 const MOST_BLOCKS_OF_WHOLE = 40; // in as few requests as may be
 
-function addressParameter(name) {
+export function addressParameter(name) {
   return new URLSearchParams(window.location.search).get(name);
 }
 
 /** The step in the address; null where there is none. */
-function stepOfAddress(run) {
+export function stepOfAddress(run) {
   const text = addressParameter("step");
   return text !== null && /^[0-9]{1,9}$/.test(text) ? Math.min(Number(text), run.n_merges) : null;
 }
 
 /** What outlives a refresh; a browser may forbid to keep it. */
-const remembered = {
+export const remembered = {
   get(name) {
     try {
       return sessionStorage.getItem(`merge-player-${name}`);
@@ -36,7 +38,7 @@ const remembered = {
   },
 };
 
-class Link {
+export class Link {
   constructor() {
     this.say = null; // in a saved replay nobody listens
     this.asked = null; // numbers of the first and last block that are on their way

@@ -1,9 +1,22 @@
 // All that the player shows of one moment: the sentence, the words, the race and the reasons.
 
+import { counted, grouped } from "../shared/numbers.js";
+import { Guessing, tilesAround, writeCandidates, writeQuestion, writeVerdict } from "./guess.js";
+import { Race } from "./race.js";
+import { writeChanges, writeGiven, writeMargin, writeReason, writeUnsaid } from "./reason.js";
+import { blockAt, mergesSaved, raceAt, traced, wordsIn } from "./run.js";
+import { sceneAt, sceneOf, scenesOf } from "./scenes.js";
+import { writeSentence } from "./sentence.js";
+import { TieList } from "./ties.js";
+import { append, muted } from "./tiles.js";
+import { WordGrid } from "./word_grid.js";
+import { LONGEST_WORD } from "./word_layout.js";
+import { WordMotion } from "./word_motion.js";
+
 const ROWS = 8;
 const HIDDEN_PAIRS = "While you guess, the counts of the other pairs stay hidden.";
 
-class PlayerView {
+export class PlayerView {
   constructor(root) {
     this.root = root;
     this.find = (selector) => root.querySelector(selector);

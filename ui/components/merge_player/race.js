@@ -1,9 +1,13 @@
 // The race of the most frequent pairs: bars that slide to their new rank and length.
 
+import { addPart } from "../shared/elements.js";
+import { grouped } from "../shared/numbers.js";
+import { roomFor, smallTile, spokenPair } from "./tiles.js";
+
 const LEAST_LABEL = 60; // px of the column of names: it grows as longer names come, and not back
 const LABEL_STEP = 24;
 
-class Race {
+export class Race {
   constructor(list) {
     this.list = list;
     this.rows = new Map();

@@ -4,7 +4,7 @@
 const TYPES = { int16: Int16Array, uint16: Uint16Array, int32: Int32Array, float64: Float64Array };
 
 /** A message from Python: a header and the arrays that it names, as one object. */
-function unpack(message) {
+export function unpack(message) {
   // A copy has its own buffer from 0 on, so that the arrays in it are aligned.
   const buffer = Uint8Array.from(message).buffer;
   const length = new DataView(buffer).getUint32(0, true);
@@ -16,7 +16,7 @@ function unpack(message) {
 }
 
 /** The run as the player reads it: tokens, merges, frequent words; no block of traced merges yet. */
-function unpackRun(message) {
+export function unpackRun(message) {
   const run = unpack(message);
   run.blocks = new Map();
   run.size = run.tokens.length;
@@ -35,7 +35,7 @@ function unpackRun(message) {
 }
 
 /** The words that came with a message, as the grid draws them. */
-function wordsIn(message) {
+export function wordsIn(message) {
   return Array.from(message.word_counts, (count, word) => ({
     key: `word ${message.word_index[word]}`,
     base: Array.from(message.word_symbols.subarray(message.word_starts[word], message.word_starts[word + 1])),
@@ -44,12 +44,12 @@ function wordsIn(message) {
   }));
 }
 
-function sameBytes(one, two) {
+export function sameBytes(one, two) {
   return one.length === two.length && one.every((byte, i) => byte === two[i]);
 }
 
 /** The number of the block that holds the merge after `step`; the last where there is none. */
-function blockNumber(run, step) {
+export function blockNumber(run, step) {
   const merge = Math.max(0, Math.min(step, run.n_merges - 1));
   let low = 0;
   let high = run.block_starts.length;
@@ -62,35 +62,35 @@ function blockNumber(run, step) {
 }
 
 /** Keeps traced merges: the message may hold those of several blocks. */
-function keepBlocks(run, block) {
+export function keepBlocks(run, block) {
   block.words = wordsIn(block);
   const last = blockNumber(run, block.stop - 1);
   for (let number = blockNumber(run, block.start); number <= last; number++) run.blocks.set(number, block);
 }
 
 /** The traced merges that hold the merge after `step`; undefined where they have not come. */
-function blockAt(run, step) {
+export function blockAt(run, step) {
   return run.blocks.get(blockNumber(run, step));
 }
 
 /** A saved replay holds the trace of these merges alone, and nobody can be asked for more. */
-function mergesSaved(run) {
+export function mergesSaved(run) {
   const [block] = run.isSaved ? run.blocks.values() : [];
   return block ?? null;
 }
 
-function isTraced(run, step) {
+export function isTraced(run, step) {
   return step < run.n_merges && blockAt(run, step) !== undefined;
 }
 
 /** A figure of the trace of the merge after `step`. */
-function traced(run, name, step) {
+export function traced(run, name, step) {
   const block = blockAt(run, step);
   return block[name][step - block.start];
 }
 
 /** The first rows of a traced table: [{left, right, count}], without the fill at their end. */
-function tableRow(run, name, step, countName = "count") {
+export function tableRow(run, name, step, countName = "count") {
   const block = blockAt(run, step);
   const width = block.widths[name];
   const from = (step - block.start) * width;
@@ -106,7 +106,7 @@ function tableRow(run, name, step, countName = "count") {
 }
 
 /** All pairs that tie for the first place, in the order of the rule; none where the winner is alone. */
-function tiesAt(run, step) {
+export function tiesAt(run, step) {
   const { tied_left, tied_right, tied_from, tied_until } = blockAt(run, step);
   const pairs = [];
   for (let i = 0; i < tied_left.length; i++) {
@@ -116,7 +116,7 @@ function tiesAt(run, step) {
 }
 
 /** The most frequent pairs after `step` merges, the next to merge first; null where not traced. */
-function raceAt(run, step) {
+export function raceAt(run, step) {
   if (step >= run.n_merges) {
     return Array.from(run.last_count, (count, i) => ({
       left: run.last_left[i], right: run.last_right[i], count, next: false, tied: false,

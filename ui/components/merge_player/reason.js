@@ -2,11 +2,20 @@
 // While the visitor guesses, what would tell the next winner is left out: the rivals' names and
 // what rises.
 
+import { spokenToken } from "../shared/characters.js";
+import { addPart } from "../shared/elements.js";
+import { grouped, times } from "../shared/numbers.js";
+import { tieRule } from "./guess.js";
+import { blockAt, tableRow, traced } from "./run.js";
+import { touchedIn } from "./scenes.js";
+import { chosenIn, symbolsAt } from "./symbols.js";
+import { append, bold, couple, muted, smallTile } from "./tiles.js";
+
 const SYMBOLS_GIVEN = 12; // symbols shown of a word in the card
 const SYMBOLS_BEFORE = 4; // of them before the pair, where the word is longer
 
 /** Why the next pair is next: its count, its rivals, and the rule where they tie. */
-function writeReason(element, run, step, pairs, guessing) {
+export function writeReason(element, run, step, pairs, guessing) {
   element.textContent = "";
   const tied = traced(run, "n_tied", step);
   const others = traced(run, "n_pairs", step) - tied;
@@ -32,7 +41,7 @@ function writeReason(element, run, step, pairs, guessing) {
 
 /** By how much the winner leads the best pair that does not tie with it; that pair is named where
     the race holds it. */
-function writeMargin(element, run, step, pairs, guessing) {
+export function writeMargin(element, run, step, pairs, guessing) {
   element.textContent = "";
   const next = traced(run, "next_count", step);
   const tied = traced(run, "n_tied", step);
@@ -43,7 +52,7 @@ function writeMargin(element, run, step, pairs, guessing) {
 }
 
 /** The words in which most of the pair's occurrences merge, each with how many. */
-function writeGiven(element, run, step) {
+export function writeGiven(element, run, step) {
   element.textContent = "";
   const block = blockAt(run, step);
   const width = block.widths.given;
@@ -78,7 +87,7 @@ function wordWithPair(run, base, step) {
   return row;
 }
 
-function writeChanges(element, run, step, name, sign) {
+export function writeChanges(element, run, step, name, sign) {
   element.textContent = "";
   for (const pair of tableRow(run, name, step, "by")) {
     const item = addPart(element, "li", "");
@@ -88,7 +97,7 @@ function writeChanges(element, run, step, name, sign) {
   if (!element.children.length) addPart(element, "li", "muted", "none");
 }
 
-function writeUnsaid(element) {
+export function writeUnsaid(element) {
   element.textContent = "";
   addPart(element, "li", "muted", "not said while you guess");
 }

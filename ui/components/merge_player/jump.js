@@ -1,9 +1,12 @@
 // Finding a merge: by its number, or by the token that it made.
 
+import { grouped } from "../shared/numbers.js";
+import { shortToken } from "./tiles.js";
+
 /** What a visitor asked to go to: {step} or {problem}. A number is a merge, counted from 1; other
     text, text in quotes, or a number that no merge has, is a token: just so, or, where there is
     none, with a space in front or the marker behind. */
-function findMerge(run, text) {
+export function findMerge(run, text) {
   const number = /^\s*#?([0-9][0-9,]*)\s*$/.exec(text);
   if (number) {
     const wanted = Number(number[1].replaceAll(",", ""));

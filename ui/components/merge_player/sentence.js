@@ -1,9 +1,14 @@
 // The sentence that leads: which merge is next, as it is read and as it is heard.
 
+import { spokenToken } from "../shared/characters.js";
+import { addPart } from "../shared/elements.js";
+import { counted, grouped, times } from "../shared/numbers.js";
+import { append, bigTile, bold, roomFor } from "./tiles.js";
+
 const LONGEST_IN_SENTENCE = 14; // characters of a token, so that the sentence keeps to its line
 
 /** "Next, merge 46: l a → la occurs 1,379 times in the corpus." */
-function writeSentence(element, run, step) {
+export function writeSentence(element, run, step) {
   element.textContent = "";
   if (step >= run.n_merges) {
     const what = run.n_merges === 0 ? "No merge was learned" : run.n_merges === 1 ? "The one merge is done" : `All ${grouped(run.n_merges)} merges are done`;
@@ -26,7 +31,7 @@ function writeSentence(element, run, step) {
 }
 
 /** The same for a screen reader, in plain words. */
-function spokenState(run, step) {
+export function spokenState(run, step) {
   const done = `${grouped(step)} of ${counted(run.n_merges, "merge")}.`;
   if (step >= run.n_merges) return `${done} ${run.ending}`;
   const [left, right, made] = [run.merge_left, run.merge_right, run.merge_id].map((ids) => spokenToken(run.tokens[ids[step]]));

@@ -1,15 +1,17 @@
 // The cursor, the number of merges done, and how it moves: step by step, in beats, or in a hurry.
 
+import { blockNumber, isTraced, mergesSaved } from "./run.js";
+
 const FULL_SPEED_SECONDS = 9; // a whole run at full speed
 const LEAST_A_SECOND = 120; // merges at full speed, however short the run
 const SAYING_EVERY = 100; // ms between two sentences at full speed
 // Milliseconds at speed 1.
-const BEATS = { gather: 260, hold: 100, fuse: 320, settle: 320 };
+export const BEATS = { gather: 260, hold: 100, fuse: 320, settle: 320 };
 const FAST_BEATS = { gather: 0, hold: 0, fuse: 80, settle: 45 };
 const STILL_BEAT = 600; // with reduced motion: the ring, this long, then the new state
 const STEP_BACK = 160;
 
-class Playback {
+export class Playback {
   /** `player` draws, knows whether a merge is there to be played, and asks the visitor's guess. */
   constructor(player) {
     this.player = player;

@@ -1,6 +1,9 @@
 // What the visitor does to the player: buttons, keys, the scrub bar, fields and switches.
 
-function listenToControls(player, signal) {
+import { findMerge } from "./jump.js";
+import { stepOfAddress } from "./link.js";
+
+export function listenToControls(player, signal) {
   const { root, playback, link } = player;
   const find = (selector) => root.querySelector(selector);
   const on = (target, name, act) => target.addEventListener(name, act, { signal });

@@ -1,7 +1,7 @@
 // Scenes: which of the words that merges touch stand there together, and for how long.
 
 /** Words that a merge of a block changes, those with most occurrences first. */
-function touchedIn(block, step) {
+export function touchedIn(block, step) {
   const width = block.widths.touched;
   const from = (step - block.start) * width;
   return Array.from(block.touched.subarray(from, from + width)).filter((word) => word >= 0);
@@ -10,7 +10,7 @@ function touchedIn(block, step) {
 /** Cuts the merges of a block into scenes: neighbouring merges whose words fit together in `room` cells,
     so that the words stand still while merges that change few of them play. A scene is
     {from, to, words}; `cellsOf(word)` says how many cells a word takes. */
-function scenesOf(block, room, cellsOf) {
+export function scenesOf(block, room, cellsOf) {
   const scenes = [];
   let scene = null;
   for (let step = block.start; step < block.stop; step++) {
@@ -30,12 +30,12 @@ function scenesOf(block, room, cellsOf) {
 }
 
 /** The scene of one merge alone. */
-function sceneOf(block, step) {
+export function sceneOf(block, step) {
   return { from: step, to: step + 1, words: new Set(touchedIn(block, step)) };
 }
 
 /** The scene of a block that a step stands in. */
-function sceneAt(scenes, step) {
+export function sceneAt(scenes, step) {
   let low = 0;
   let high = scenes.length;
   while (low < high) {

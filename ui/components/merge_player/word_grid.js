@@ -1,9 +1,15 @@
 // The words as rows of tiles: where each stands, and how it is drawn after a number of merges.
 
-const LONGEST_WORD = 40; // base symbols drawn of one word
-const TILE_GAP = 3;
+import { spokenToken } from "../shared/characters.js";
+import { addPart } from "../shared/elements.js";
+import { grouped } from "../shared/numbers.js";
+import { drawToken, makeTile } from "../shared/token_drawing.js";
+import { SLIDE, slideTiles, tilePlaces } from "./sliding.js";
+import { chosenIn, symbolsAt } from "./symbols.js";
+import { shortToken } from "./tiles.js";
+import { lineCount, LONGEST_WORD, placedIn } from "./word_layout.js";
 
-class WordGrid {
+export class WordGrid {
   constructor(list) {
     this.list = list;
     this.cells = [];
@@ -143,41 +149,4 @@ class WordGrid {
     cell.box.setAttribute("role", "img");
     cell.box.setAttribute("aria-label", spoken.slice(0, LONGEST_WORD).join(", "));
   }
-}
-
-/** How many lines tiles of these widths take. */
-function lineCount(widths, line) {
-  let lines = 1;
-  let x = 0;
-  for (const width of widths) {
-    if (x > 0 && x + width > line) {
-      lines++;
-      x = 0;
-    }
-    x += width + TILE_GAP;
-  }
-  return lines;
-}
-
-/** Gives each word the first cells that are free, as long as there is room. */
-function placedIn(sizes, columns, rows) {
-  const taken = new Set();
-  return sizes.flatMap((size) => {
-    const place = freePlace(taken, columns, rows, size.span, size.lines);
-    return place ? [{ ...size, ...place }] : [];
-  });
-}
-
-function freePlace(taken, columns, rows, span, lines) {
-  for (let row = 0; row + lines <= rows; row++) {
-    for (let column = 0; column + span <= columns; column++) {
-      const cells = [];
-      for (let y = row; y < row + lines; y++) for (let x = column; x < column + span; x++) cells.push(y * columns + x);
-      if (cells.every((cell) => !taken.has(cell))) {
-        cells.forEach((cell) => taken.add(cell));
-        return { row, column };
-      }
-    }
-  }
-  return null;
 }

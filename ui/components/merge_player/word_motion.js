@@ -1,9 +1,14 @@
 // The two beats of a merge in the words, and how tiles slide.
 
-const SLIDE = "cubic-bezier(.3, 0, .1, 1)";
+import { addPart } from "../shared/elements.js";
+import { drawToken } from "../shared/token_drawing.js";
+import { pairPlaces, SLIDE, slideTiles, tilePlaces } from "./sliding.js";
+import { shortToken } from "./tiles.js";
+import { LONGEST_WORD } from "./word_layout.js";
+
 const CLOSE_GAP = "cubic-bezier(.2, 0, 0, 1)";
 
-class WordMotion {
+export class WordMotion {
   constructor(grid) {
     this.grid = grid;
   }
@@ -97,28 +102,4 @@ class WordMotion {
     this.settle(0);
   }
 
-}
-
-function placeIn(box, element) {
-  const inner = element.getBoundingClientRect();
-  return { x: inner.x - box.x, y: inner.y - box.y, width: inner.width, height: inner.height };
-}
-
-function tilePlaces(cell) {
-  const box = cell.box.getBoundingClientRect();
-  return new Map([...cell.tiles].map(([start, tile]) => [start, placeIn(box, tile)]));
-}
-
-function pairPlaces(cell) {
-  const box = cell.box.getBoundingClientRect();
-  return new Map([...cell.pairs].map(([start, pair]) => [start, placeIn(box, pair)]));
-}
-
-function slideTiles(cell, before, after, duration, easing, except = new Set()) {
-  for (const [start, tile] of cell.tiles) {
-    const from = before.get(start);
-    const to = after.get(start);
-    if (!from || !to || except.has(start) || (from.x === to.x && from.y === to.y)) continue;
-    tile.animate([{ transform: `translate(${from.x - to.x}px, ${from.y - to.y}px)` }, { transform: "none" }], { duration, easing });
-  }
 }

@@ -2,7 +2,13 @@
 // occurs as often as the winner is right: which of them goes first is a rule, and no count tells it.
 // What would give the answers to come, the counts of the other pairs, stays hidden after a guess too.
 
-class Guessing {
+import { addPart } from "../shared/elements.js";
+import { counted, grouped, times } from "../shared/numbers.js";
+import { remembered } from "./link.js";
+import { blockAt, isTraced, raceAt, tiesAt, traced } from "./run.js";
+import { append, bold, couple } from "./tiles.js";
+
+export class Guessing {
   constructor() {
     this.on = false;
     this.restore("");
@@ -70,7 +76,7 @@ function judgement(run, step, guess) {
 }
 
 /** The pairs to choose from, in an order that tells nothing of their counts. */
-function writeCandidates(list, run, step, choose) {
+export function writeCandidates(list, run, step, choose) {
   const scattered = ({ left, right }) => Math.imul(left * 31 + right, 2654435761) >>> 0;
   list.textContent = "";
   for (const { left, right } of raceAt(run, step).sort((a, b) => scattered(a) - scattered(b))) {
@@ -82,18 +88,18 @@ function writeCandidates(list, run, step, choose) {
   }
 }
 
-function writeQuestion(element, run, step) {
+export function writeQuestion(element, run, step) {
   element.textContent = "";
   addPart(element, "span", "what", `Merge ${grouped(step + 1)}`);
   addPart(element, "span", "how-often", "Which pair comes next? Click two neighbouring tiles, or a pair of the list.");
 }
 
-function spokenQuestion(run, step) {
+export function spokenQuestion(run, step) {
   return `${grouped(step)} of ${counted(run.n_merges, "merge")}. Which pair comes next?`;
 }
 
 /** Whether a guess was right, and why, by the counts. */
-function writeVerdict(element, run, step, guessing) {
+export function writeVerdict(element, run, step, guessing) {
   element.textContent = "";
   if (!guessing.on) return;
   const guess = guessing.known.get(step);
@@ -118,13 +124,13 @@ function writeVerdict(element, run, step, guessing) {
   }
 }
 
-function tieRule(run) {
+export function tieRule(run) {
   return run.tie_break === "smallest-pair" ? "the lower ids win" : "the pair seen first wins";
 }
 
 /** The two neighbouring tiles of a word whose border lies nearest to a point; null where the word
     has one tile. Tiles on other lines are farther away by their height. */
-function tilesAround(cell, x, y) {
+export function tilesAround(cell, x, y) {
   const tiles = cell.symbols.map((symbol) => cell.tiles.get(symbol.start)).filter(Boolean);
   let nearest = null;
   let least = Infinity;

@@ -12,7 +12,7 @@ function rankFrom(run, left, right, floor) {
 
 /** A word's symbols after the first `step` merges, as training had them: merges are applied in their
     order, each once. A symbol is {id, start, length}, counted in base symbols. */
-function symbolsAt(run, base, step) {
+export function symbolsAt(run, base, step) {
   let symbols = base.map((id, start) => ({ id, start, length: 1 }));
   for (let floor = 0; ; ) {
     let next = step;
@@ -41,7 +41,7 @@ function withMerge(symbols, left, right, id) {
 }
 
 /** Where the merge after `step` will join symbols: the index of each left one. */
-function chosenIn(run, symbols, step) {
+export function chosenIn(run, symbols, step) {
   const chosen = new Set();
   if (step >= run.n_merges) return chosen;
   const left = run.merge_left[step];

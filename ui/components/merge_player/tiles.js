@@ -1,7 +1,10 @@
 // Tokens as tiles of each size, and the small words around them.
 
+import { spokenToken } from "../shared/characters.js";
+import { makeTile } from "../shared/token_drawing.js";
+
 /** A token short enough for its place: the first characters and an ellipsis. */
-function shortToken(token, most) {
+export function shortToken(token, most) {
   if (typeof token !== "string") {
     return token.length <= most ? token : [...token.slice(0, most)];
   }
@@ -10,12 +13,12 @@ function shortToken(token, most) {
 }
 
 /** How many characters of each of two tokens are shown, where both share the room of `all`. */
-function roomFor(left, right, all = 13) {
+export function roomFor(left, right, all = 13) {
   const half = Math.floor(all / 2);
   return [Math.max(half, all - right), Math.max(half, all - left)];
 }
 
-function smallTile(run, id, most) {
+export function smallTile(run, id, most) {
   const token = run.tokens[id];
   const short = shortToken(token, most);
   const tile = makeTile(short, id, { symbol: !run.isLearned(id), small: true });
@@ -23,7 +26,7 @@ function smallTile(run, id, most) {
   return tile;
 }
 
-function bigTile(run, id, role, most) {
+export function bigTile(run, id, role, most) {
   const token = run.tokens[id];
   const short = shortToken(token, most);
   const tile = makeTile(short, id, { symbol: role !== "made" && !run.isLearned(id) });
@@ -32,12 +35,12 @@ function bigTile(run, id, role, most) {
   return tile;
 }
 
-function spokenPair(run, { left, right }) {
+export function spokenPair(run, { left, right }) {
   return `${spokenToken(run.tokens[left])}, ${spokenToken(run.tokens[right])}`;
 }
 
 /** Two small tiles that never part at the end of a line, each cut to its share of characters. */
-function couple(run, left, right, [leftMost, rightMost] = [14, 14]) {
+export function couple(run, left, right, [leftMost, rightMost] = [14, 14]) {
   const pair = document.createElement("span");
   pair.className = "couple";
   pair.setAttribute("role", "img");
@@ -46,28 +49,19 @@ function couple(run, left, right, [leftMost, rightMost] = [14, 14]) {
   return pair;
 }
 
-function append(parent, ...parts) {
+export function append(parent, ...parts) {
   for (const part of parts) parent.append(part);
 }
 
-function bold(text) {
+export function bold(text) {
   const element = document.createElement("b");
   element.textContent = text;
   return element;
 }
 
-function muted(text) {
+export function muted(text) {
   const element = document.createElement("span");
   element.className = "muted";
   element.textContent = text;
   return element;
-}
-
-/** "1 merge", "1,379 merges". */
-function counted(count, noun) {
-  return `${grouped(count)} ${noun}${count === 1 ? "" : "s"}`;
-}
-
-function times(count) {
-  return count === 1 ? "once" : count === 2 ? "twice" : `${grouped(count)} times`;
 }

@@ -1,0 +1,118 @@
+"""Joins a component's ES modules into the one script that Streamlit, or a saved page, is given.
+
+`join_modules(entry)` follows the imports of the entry module, puts each module behind those that it
+imports, and wraps each in a function, so that no name of one is seen in another unless it is
+exported and imported:
+
+    const m0 = (() => {
+    function grouped(number) { ... }
+    return { "grouped": grouped };
+    })();
+    const m1 = (({ grouped }) => { ... })(m0);
+    export default m1.default;
+
+Few forms of `import` and `export` are read; any other is an error rather than a script that breaks
+in the browser.
+"""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+from functools import cache
+from pathlib import Path
+
+_IMPORT = re.compile(
+    r"^import (?:(?P<default>\w+)|\{\s*(?P<names>\w+(?:,\s*\w+)*),?\s*\})"
+    r' from "(?P<path>\.[^"\n]*\.js)";$',
+    re.M,
+)
+_EXPORT = re.compile(
+    r"^export (?P<default>default )?(?=(?:async )?(?:function\*?|class|const) (?P<name>\w+))", re.M
+)
+# Statements stand at the start of a line; what loads a module while it runs may stand anywhere.
+_OTHER_FORM = re.compile(r"^(?:import|export)\b.*|.*\bimport(?:\.meta|\s*\().*", re.M)
+
+
+class ModuleError(Exception):
+    """A module that can't be joined: its name, what was found, and what to write instead."""
+
+
+@dataclass(frozen=True, slots=True)
+class _Module:
+    path: Path
+    body: str
+    imports: dict[Path, dict[str, str]]
+    """Of each module that is imported, its names and what they are called here."""
+    exports: dict[str, str]
+    """The names that others may import, and what they are called here."""
+
+
+@cache
+def join_modules(entry: Path) -> str:
+    """Return the entry module and all that it imports as one module, with its default export."""
+    modules: dict[Path, _Module] = {}
+    _add(entry.resolve(), modules, ())
+    numbers = {path: f"m{number}" for number, path in enumerate(modules)}
+    parts = [_wrapped(module, numbers) for module in modules.values()]
+    if "default" in modules[entry.resolve()].exports:
+        parts.append(f"export default {numbers[entry.resolve()]}.default;\n")
+    return "".join(parts)
+
+
+def _add(path: Path, modules: dict[Path, _Module], above: tuple[Path, ...]) -> None:
+    """Put a module behind all that it imports; `above` are those that led to it."""
+    if path in above:
+        circle = " -> ".join(one.name for one in (*above[above.index(path) :], path))
+        raise ModuleError(f"Modules import each other in a circle: {circle}.")
+    if path in modules:
+        return
+    module = _read(path)
+    for imported, names in module.imports.items():
+        _add(imported, modules, (*above, path))
+        missing = names.keys() - modules[imported].exports.keys()
+        if missing:
+            wanted = ", ".join(sorted(missing))
+            raise ModuleError(f"{path.name} imports {wanted}: {imported.name} does not export it.")
+    modules[path] = module
+
+
+def _read(path: Path) -> _Module:
+    try:
+        text = path.read_text(encoding="utf-8")
+    except FileNotFoundError:
+        raise ModuleError(f"There is no module {path}.") from None
+    imports: dict[Path, dict[str, str]] = {}
+    for found in _IMPORT.finditer(text):
+        names = {name: name for name in re.findall(r"\w+", found["names"] or "")}
+        if found["default"]:
+            names = {"default": found["default"]}
+        imports.setdefault((path.parent / found["path"]).resolve(), {}).update(names)
+    exports = {"default" if e["default"] else e["name"]: e["name"] for e in _EXPORT.finditer(text)}
+    # Blank lines take the place of imports, so that an error has the line that the file has.
+    body = _EXPORT.sub("", _IMPORT.sub(lambda found: "\n" * found[0].count("\n"), text))
+    other = _OTHER_FORM.search(body)
+    if other:
+        raise ModuleError(
+            f'{path.name}: "{other[0].strip()}" is a form that is not joined. Write'
+            ' import { name } from "./module.js"; and export before a function, class or const.'
+        )
+    return _Module(path, body, imports, exports)
+
+
+def _wrapped(module: _Module, numbers: dict[Path, str]) -> str:
+    taken = ", ".join(_braces(names) for names in module.imports.values())
+    given = ", ".join(numbers[path] for path in module.imports)
+    return (
+        f"// {module.path.parent.name}/{module.path.name}\n"
+        f"const {numbers[module.path]} = (({taken}) => {{\n"
+        f"{module.body}\n"
+        f"return {_braces(module.exports)};\n"
+        f"}})({given});\n"
+    )
+
+
+def _braces(names: dict[str, str]) -> str:
+    """Return names as they are taken from an object, or put into one: { default: mountTable }."""
+    pairs = (name if name == local else f"{name}: {local}" for name, local in names.items())
+    return f"{{ {', '.join(pairs)} }}"

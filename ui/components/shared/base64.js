@@ -1,0 +1,9 @@
+// Bytes that travel as text.
+
+/** The bytes that a text in base64 stands for. */
+export function bytesFromBase64(base64) {
+  const binary = atob(base64);
+  const bytes = new Uint8Array(binary.length);
+  for (let i = 0; i < bytes.length; i++) bytes[i] = binary.charCodeAt(i);
+  return bytes;
+}

@@ -1,0 +1,16 @@
+// Numbers as they are written on every page.
+
+/** 12345 -> "12,345". */
+export function grouped(number) {
+  return number.toLocaleString("en-US");
+}
+
+/** "1 merge", "1,379 merges"; a noun that forms its plural otherwise is given both ways. */
+export function counted(count, noun, plural = `${noun}s`) {
+  return `${grouped(count)} ${count === 1 ? noun : plural}`;
+}
+
+/** "once", "twice", "1,379 times". */
+export function times(count) {
+  return count === 1 ? "once" : count === 2 ? "twice" : `${grouped(count)} times`;
+}

@@ -1,0 +1,44 @@
+// Tokens as elements: as tiles, and as they stand in running text.
+
+import { codePointName, hexByte, isPlain, piecesOf } from "./characters.js";
+import { slotOf } from "./colours.js";
+import { addPart } from "./elements.js";
+
+/** Draw a token into an element that holds nothing else: glyphs for white space, code points for
+    control characters, hex for bytes that are not a whole character. */
+export function drawToken(element, token) {
+  element.textContent = "";
+  if (typeof token !== "string") {
+    for (const value of token) addPart(element, "span", "byte", hexByte(value));
+    return;
+  }
+  for (const { kind, text } of piecesOf(token)) {
+    if (kind === "text") addPart(element, "span", "", text);
+    else if (kind === "mark") addPart(element, "span", "combining", text);
+    else if (kind === "code") addPart(element, "span", "code-point", codePointName(text));
+    else addPart(element, "i", `glyph ${kind}`);
+  }
+}
+
+/** Draw whole characters of running text: every one of them is in the page as itself, and glyphs
+    and code points are added by style, so that they are never found or copied. */
+export function drawRunning(element, piece) {
+  if (isPlain(piece)) {
+    element.append(piece);
+    return;
+  }
+  for (const { kind, text } of piecesOf(piece)) {
+    if (kind === "text") element.append(text);
+    else if (kind === "mark") addPart(element, "span", "loose-mark", text);
+    else if (kind === "code") addPart(element, "i", "code", text).dataset.code = codePointName(text);
+    else addPart(element, "i", { space: "sp", tab: "tab", newline: "nl" }[kind], text);
+  }
+}
+
+/** A new tile that shows a token; symbols that no merge made stay white, tokens take their slot. */
+export function makeTile(token, id, { symbol = false, small = false } = {}) {
+  const tile = document.createElement("span");
+  tile.className = `tile ${symbol ? "symbol" : `slot-${slotOf(id)}`}${small ? " small" : ""}`;
+  drawToken(tile, token);
+  return tile;
+}
