@@ -76,7 +76,10 @@ class CompiledEncoder:
         self._objects = np.arange(len(self._spelling.width)).astype(object)
         # Threads take a worker out and put it back, so that each fills a word cache of its own.
         # The first has the vocabulary in it already; the others see enough text to fill theirs.
-        self._workers = [_Worker(cache, heap=not self._trie.symbol_at.size)]
+        # Each keeps some 5 to 12 MB, so where more callers encode at once than there are
+        # processors, only as many are kept, those put back last.
+        first = _Worker(cache, heap=not self._trie.symbol_at.size)
+        self._workers = deque([first], maxlen=threads.n_threads())
 
     def encode(self, text: str, n_threads: int | None = None) -> Ids:
         """Return the ids of a text; raises UnicodeEncodeError for a lone surrogate."""

@@ -6,7 +6,9 @@ import os
 import random
 import subprocess
 import sys
+import threading
 from collections.abc import Sequence
+from concurrent.futures import ThreadPoolExecutor
 from functools import cache
 from itertools import pairwise
 from pathlib import Path
@@ -20,10 +22,11 @@ from numpy.typing import NDArray
 
 from bpe_core.corpus import Corpus
 from bpe_core.encoding import merge_by_heap, merge_by_scan, merge_symbols
+from bpe_core.engine import threads
 from bpe_core.engine.encoding import CompiledEncoder, can_compile
 from bpe_core.errors import ConfigError
 from bpe_core.gpt2 import gpt2
-from bpe_core.kernels import decoding
+from bpe_core.kernels import decoding, encoding
 from bpe_core.pretokenizers import get_pretokenizer
 from bpe_core.reference import encode_reference
 from bpe_core.token_table import TokenTable
@@ -300,6 +303,27 @@ def test_a_word_cache_whose_arena_is_full_starts_anew() -> None:
     assert 0 < worker.cache.used[0] < worker.cache.arena.size - 15
     text = " ".join(words[:500])
     assert encoder.encode(text).tolist() == gpt2().encode(text)
+
+
+def test_many_callers_at_once_leave_as_many_workers_as_there_are_processors(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    n = 4 * threads.n_threads()
+    encoder = CompiledEncoder(gpt2()._table, get_pretokenizer("gpt2"))
+    encode_text, all_at_once = encoding.encode_text, threading.Barrier(n)
+
+    def wait_for_the_others(*arguments: Any) -> bool:
+        all_at_once.wait(60)
+        return encode_text(*arguments)
+
+    monkeypatch.setattr(encoding, "encode_text", wait_for_the_others)
+    texts = [f"to be or not to be, {i}" for i in range(n)]
+    with ThreadPoolExecutor(n) as pool:
+        found = list(pool.map(lambda text: encoder.encode(text, 1).tolist(), texts))
+    assert found == [gpt2().encode(text) for text in texts]
+    assert len(encoder._workers) == threads.n_threads()
+    monkeypatch.undo()
+    assert encoder.encode(texts[0]).tolist() == found[0]
 
 
 def test_kernels_take_only_byte_tokenizers_with_all_bytes_and_no_marker() -> None:
