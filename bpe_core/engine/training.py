@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable
+from itertools import product
 
 import numpy as np
 from numpy.typing import NDArray
@@ -253,5 +254,7 @@ def compile_all() -> None:
 
     config = TrainingConfig(258, special_tokens=())
     vocabulary = GrowingVocabulary(config, ())
-    layout = lay_out([vocabulary.start(b"abab")], [1])
+    # More pairs than a table of counts has room for at first, so that it is made larger too.
+    every_pair = bytes(byte for pair in product(range(64), repeat=2) for byte in pair)
+    layout = lay_out([vocabulary.start(every_pair)], [1])
     learn_merges(layout, vocabulary, config, lambda done, saved, count: False)
