@@ -8,7 +8,7 @@ import time
 import traceback
 from collections import OrderedDict
 from collections.abc import Callable
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from queue import SimpleQueue
 from threading import Event, Lock, Thread
 from typing import Final, Generic, Literal, Protocol, TypeVar
@@ -67,6 +67,8 @@ class Status(Generic[Step, Result]):
     """Whether it was asked to stop and has not ended yet."""
     elapsed_seconds: float
     """Since it began to run; how long it took in all, once it has ended."""
+    seconds_since_told: float
+    """How old `progress` is; 0 where there is none."""
     result: Result | None
     problem: str | None
     """What went wrong, for the person who asked; None save where it failed."""
@@ -82,31 +84,31 @@ class Status(Generic[Step, Result]):
         progress = self.progress
         return min(1.0, progress.done / progress.of) if progress and progress.of else 0.0
 
-    @property
-    def seconds_left(self) -> float | None:
-        """How long the rest takes if it goes on as so far; None before there is enough to tell."""
-        if self.progress is None or self.progress.done == 0:
-            return None
-        return self.elapsed_seconds * (self.progress.of - self.progress.done) / self.progress.done
-
 
 class Task(Generic[Step]):
     """What a piece of work is given: whom to tell how far it is, and whether to stop."""
 
-    def __init__(self) -> None:
+    def __init__(self, clock: Callable[[], float] = time.monotonic) -> None:
+        self._clock = clock
         self._lock = Lock()
         self._cancelled = Event()
         self._end: Callable[[], None] | None = None
-        self.progress: Step | None = None
+        self.told: tuple[Step, float] | None = None
+        """How far it was when that was last told, and when that was by the clock."""
 
     @property
     def is_cancelled(self) -> bool:
         """Whether it was asked to stop."""
         return self._cancelled.is_set()
 
+    @property
+    def progress(self) -> Step | None:
+        """How far it was when that was last told."""
+        return None if self.told is None else self.told[0]
+
     def tell(self, progress: Step) -> None:
         """Says how far the work is."""
-        self.progress = progress
+        self.told = progress, self._clock()
 
     def on_cancel(self, end: Callable[[], None]) -> None:
         """Has `end` called when the work is asked to stop; at once, where it was already."""
@@ -136,7 +138,7 @@ class _Piece(Generic[Step, Result]):
     number: int
     work: Work[Step, Result] | None
     """None once it has ended: what it works on may be large."""
-    task: Task[Step] = field(default_factory=Task[Step])
+    task: Task[Step]
     state: State = "queued"
     started: float = 0.0
     elapsed_seconds: float = 0.0
@@ -189,7 +191,7 @@ class Background(Generic[Step, Result]):
             for old in ended[: max(0, len(self._known) - self._most_remembered + 1)]:
                 del self._known[old]
             self._submitted += 1
-            piece = self._known[id] = _Piece(id, about, self._submitted, work)
+            piece = self._known[id] = _Piece(id, about, self._submitted, work, Task(self._clock))
         if is_short:
             self._do(piece, lets_through=_ENDS_PROGRAM)
         else:
@@ -200,17 +202,19 @@ class Background(Generic[Step, Result]):
         with self._lock:
             piece = self._find(id)
             self._known.move_to_end(id)
+            progress, told_at = piece.task.told or (None, self._clock())
             ahead = sum(p.is_live for p in self._known.values() if p.number < piece.number)
             return Status(
                 id=id,
                 about=piece.about,
                 state=piece.state,
                 n_ahead=ahead if piece.state == "queued" else 0,
-                progress=piece.task.progress,
+                progress=progress,
                 is_stopping=piece.state == "running" and piece.task.is_cancelled,
                 elapsed_seconds=self._clock() - piece.started
                 if piece.state == "running"
                 else piece.elapsed_seconds,
+                seconds_since_told=self._clock() - told_at,
                 result=piece.result,
                 problem=piece.problem,
             )

@@ -51,13 +51,20 @@ def _how_far(status: Status[Any, Any]) -> str:
         return "waiting for another visitor’s"
     if status.progress is None:
         return "beginning"
-    return f"{status.progress.done:,} of {status.progress.of:,}{pace(status)}"
+    return f"{status.progress.done:,} of {status.progress.of:,}{_pace(status)}"
 
 
-def pace(status: Status[Any, Any], decimals: int = 0) -> str:
-    """How fast work is and how long it will take, for a sentence; empty before one can tell."""
-    left = status.seconds_left
-    if left is None or status.progress is None or status.elapsed_seconds <= 0:
+def seconds_left(status: Status[Any, Any]) -> float | None:
+    """How long the rest takes if it goes on as evenly as so far; None before that can be told."""
+    progress = status.progress
+    if progress is None or not progress.done:
+        return None
+    return status.elapsed_seconds * (progress.of - progress.done) / progress.done
+
+
+def _pace(status: Status[Any, Any]) -> str:
+    left, progress = seconds_left(status), status.progress
+    if left is None or progress is None or status.elapsed_seconds <= 0:
         return ""
-    rate = status.progress.done / status.elapsed_seconds
-    return f", {rate:,.{decimals}f} a second, about {left:,.0f} s left"
+    rate = progress.done / status.elapsed_seconds
+    return f", {rate:,.0f} a second, about {left:,.0f} s left"

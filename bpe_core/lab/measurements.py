@@ -19,7 +19,8 @@ from typing import Any, Final, Literal
 from bpe_core.engine.compilation import kernels_are_compiled, wait_for_kernels
 from bpe_core.errors import BpeError
 from bpe_core.lab.contenders import encoders, expected_ids, trainers
-from bpe_core.lab.measuring import Grown, Measured, measure, measure_growth
+from bpe_core.lab.growth import Grown, measure_growth
+from bpe_core.lab.measuring import Measured, Progress, Tell, measure
 from bpe_core.tokenizer import Tokenizer
 
 Kind = Literal["encoding", "training"]
@@ -51,18 +52,6 @@ class Order:
 
 
 @dataclass(frozen=True, slots=True)
-class Progress:
-    """How far a measurement has come."""
-
-    done: int
-    of: int
-    name: str
-    """Who is measured next."""
-    seconds_compiling: float | None = None
-    """How long it has waited for the compiler; None where it doesn't."""
-
-
-@dataclass(frozen=True, slots=True)
 class Report:
     """What was measured: of encoding or of training, the other is empty."""
 
@@ -74,25 +63,20 @@ Line = Progress | Report | str
 """What the process says: how far it is, what it found, or what went wrong, for the person."""
 
 
-def run_order(order: Order, tell: Callable[[Progress], None]) -> Report:
+def run_order(order: Order, tell: Tell) -> Report:
     """Measure what is asked for; raises `BpeError`.
 
     >>> report = run_order(Order("training", "hug hugs"), lambda progress: None)
     >>> sorted({point.name for point in report.training})
     ['engine', 'reference', 'tokenizers']
     """
-
-    def note(done: int, of: int, name: str) -> None:
-        tell(Progress(done, of, name))
-
     if order.kind == "training":
         sizes = growing_sizes(len(order.text))
-        return Report(
-            training=tuple(measure_growth(trainers(N_MERGES), order.text, sizes, tell=note))
-        )
+        grown = measure_growth(trainers(N_MERGES), order.text, sizes, tell=tell)
+        return Report(training=tuple(grown))
     if order.tokenizer is None:
         return Report()
-    found = measure(encoders(order.tokenizer), order.text, expected_ids(order.tokenizer), tell=note)
+    found = measure(encoders(order.tokenizer), order.text, expected_ids(order.tokenizer), tell=tell)
     return Report(encoding=tuple(found))
 
 
@@ -111,8 +95,8 @@ def growing_sizes(n_characters: int) -> list[int]:
 def read_line(line: str) -> Line:
     """Read a line that the process wrote.
 
-    >>> read_line('{"progress": {"done": 1, "of": 4, "name": "trie", "seconds_compiling": null}}')
-    Progress(done=1, of=4, name='trie', seconds_compiling=None)
+    >>> read_line('{"progress": {"done": 1, "of": 4, "name": "trie", "seconds_left": 2.5}}')
+    Progress(done=1, of=4, name='trie', seconds_left=2.5, seconds_compiling=None)
     """
     said: dict[str, Any] = json.loads(line)
     if "progress" in said:
@@ -135,7 +119,9 @@ def carry_out(order_json: str, write: Callable[[str], None]) -> None:
     """
     try:
         order = _order_of(json.loads(order_json))
-        _get_kernels(lambda seconds: write(_progress_line(Progress(0, 1, "", seconds))))
+        _get_kernels(
+            lambda seconds: write(_progress_line(Progress(0, 1, "", seconds_compiling=seconds)))
+        )
         report = run_order(order, lambda progress: write(_progress_line(progress)))
     except BpeError as error:
         write(json.dumps({"problem": str(error)}))

@@ -7,7 +7,6 @@ itself can be tested.
 
 from __future__ import annotations
 
-import math
 import time
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
@@ -23,8 +22,8 @@ _FIRST_PART: Final = 64
 _FACTOR: Final = 4
 _UNKNOWN_GROWTH: Final = 10.0
 """What four times the text takes, before that was seen: between linear and quadratic."""
-_SHORT: Final = 0.2
-_ENOUGH_CALLS: Final = 3
+SHORT: Final = 0.2
+ENOUGH_CALLS: Final = 3
 """For calls that are not short; short ones go through all rounds."""
 
 
@@ -62,19 +61,25 @@ class Measured:
 
 
 @dataclass(frozen=True, slots=True)
-class Grown:
-    """How long one contender took for one size of text."""
+class Progress:
+    """How far a measurement has come."""
 
+    done: int
+    of: int
     name: str
-    n_bytes: int
-    seconds: float
-    n_calls: int
-    is_equal: bool
-    """Whether its result is that of the first contender that did this size."""
+    """Who is measured next."""
+    seconds_left: float | None = None
+    """How long the rest takes, by what has been measured; None where that can't be known yet."""
+    seconds_compiling: float | None = None
+    """How long it has waited for the compiler; None where it doesn't."""
 
 
-Tell = Callable[[int, int, str], None]
-"""Called before each piece of work: how many are done, how many there are, and whose is next."""
+Tell = Callable[[Progress], None]
+"""Called before each piece of work, and once all are done."""
+
+
+def say_nothing(_progress: Progress) -> None:
+    """Tell nobody how far a measurement has come."""
 
 
 @dataclass(slots=True)
@@ -84,7 +89,28 @@ class _Ready:
     seconds_preparing: float
     part: str
     is_equal: bool
+    first_seconds: float
+    """Of the call before the rounds, which showed that the part can be done in time."""
     times: list[float]
+    """Of the calls in the rounds."""
+    steps: list[float]
+    """What each round took: its call, and what was prepared for it."""
+
+    @property
+    def seconds_a_round(self) -> float | None:
+        """What a round is likely to take; None where what is prepared for it was never timed.
+
+        The first preparation loads what the later ones find loaded, so it says nothing of them.
+        """
+        if self.steps:
+            return median(self.steps)
+        return None if self.contender.forgets else self.first_seconds
+
+    def rounds_left(self, n_rounds: int) -> int:
+        """Return how many of the rounds to come it takes part in, as far as its times tell."""
+        if median(self.times or [self.first_seconds]) <= SHORT:
+            return n_rounds
+        return min(n_rounds, max(0, ENOUGH_CALLS - len(self.times)))
 
 
 def measure(
@@ -95,7 +121,7 @@ def measure(
     seconds_a_call: float = 1.0,
     n_rounds: int = 5,
     clock: Clock = time.perf_counter,
-    tell: Tell | None = None,
+    tell: Tell = say_nothing,
 ) -> list[Measured]:
     """Time each contender on as much of a text as it can do, in rounds of one call each.
 
@@ -109,18 +135,18 @@ def measure(
     [('upper', True, 2), ('swap', False, 2)]
     """
     n_steps = len(contenders) * (1 + n_rounds)
-    report = tell or _say_nothing
     entries: list[_Ready | Measured] = []
     for place, contender in enumerate(contenders):
-        report(place, n_steps, contender.name)
+        tell(Progress(place, n_steps, contender.name))
         entries.append(_made_ready(contender, text, expected, seconds_a_call, clock))
     for round_number in range(n_rounds):
         for place, entry in enumerate(entries):
-            if isinstance(entry, _Ready) and not _has_enough(entry.times):
+            if isinstance(entry, _Ready) and entry.rounds_left(1):
                 done = len(contenders) * (1 + round_number) + place
-                report(done, n_steps, entry.contender.name)
+                left = _seconds_left(entries, place, n_rounds - round_number)
+                tell(Progress(done, n_steps, entry.contender.name, left))
                 _time_once(entry, clock)
-    report(n_steps, n_steps, "")
+    tell(Progress(n_steps, n_steps, "", 0.0))
     return [
         entry
         if isinstance(entry, Measured)
@@ -138,56 +164,6 @@ def measure(
     ]
 
 
-def measure_growth(
-    contenders: Sequence[Contender],
-    text: str,
-    sizes: Sequence[int],
-    *,
-    seconds_a_call: float = 5.0,
-    clock: Clock = time.perf_counter,
-    tell: Tell | None = None,
-) -> list[Grown]:
-    """Time each contender on longer and longer beginnings of a text, `sizes` in characters.
-
-    A contender leaves the field before a size that, by how its time has grown so far, would take
-    it longer than `seconds_a_call`. A short call is made three times, and the median counts.
-
-    >>> upper = Contender("upper", lambda: str.upper)
-    >>> swap = Contender("swap", lambda: str.swapcase)
-    >>> [(p.name, p.n_bytes, p.is_equal) for p in measure_growth([upper, swap], "aB", [1, 2])]
-    [('upper', 1, True), ('swap', 1, True), ('upper', 2, True), ('swap', 2, False)]
-    """
-    report = tell or _say_nothing
-    functions = [(contender.name, contender.prepare()) for contender in contenders]
-    history: dict[str, list[tuple[int, float]]] = {name: [] for name, _ in functions}
-    out: set[str] = set()
-    found: list[Grown] = []
-    for place, size in enumerate(sizes):
-        part = text[:size]
-        first: list[Any] = []
-        for number, (name, function) in enumerate(functions):
-            report(place * len(functions) + number, len(sizes) * len(functions), name)
-            if name in out or _predicted(history[name], size) > seconds_a_call:
-                out.add(name)
-                continue
-            times: list[float] = []
-            result: Any = None
-            while not times or (len(times) < _ENOUGH_CALLS and times[0] < _SHORT):
-                result, seconds = _timed(function, part, clock)
-                times.append(seconds)
-            history[name].append((size, median(times)))
-            first = first or [result]
-            found.append(
-                Grown(name, len(part.encode()), median(times), len(times), result == first[0])
-            )
-    report(len(sizes) * len(functions), len(sizes) * len(functions), "")
-    return found
-
-
-def _say_nothing(done: int, of: int, name: str) -> None:
-    pass
-
-
 def _made_ready(
     contender: Contender,
     text: str,
@@ -199,29 +175,32 @@ def _made_ready(
     try:
         encode = contender.prepare()
         seconds_preparing = clock() - started
-        part, result = _largest_part(encode, text, seconds_a_call, clock)
+        part, result, seconds = _largest_part(encode, text, seconds_a_call, clock)
     except BpeError as error:
         return Measured(contender.name, 0, False, 0.0, 0, 0.0, False, str(error))
     is_equal = list(result) == list(expected(part))
-    return _Ready(contender, encode, seconds_preparing, part, is_equal, [])
+    return _Ready(contender, encode, seconds_preparing, part, is_equal, seconds, [], [])
 
 
 def _largest_part(
     encode: Callable[[str], Any], text: str, limit: float, clock: Clock
-) -> tuple[str, Any]:
-    """The longest beginning of a text, each four times the last, done in time; and its result."""
+) -> tuple[str, Any, float]:
+    """Return the longest beginning of a text that is done in time, its result and its seconds.
+
+    Each beginning that is tried is four times the last.
+    """
     size = min(_FIRST_PART, len(text))
     before = 0.0
     while True:
         part = text[:size]
-        result, seconds = _timed(encode, part, clock)
+        result, seconds = timed(encode, part, clock)
         if size == len(text):
-            return part, result
-        if seconds < _SHORT and _would_take(seconds, before) > limit:
+            return part, result, seconds
+        if seconds < SHORT and _would_take(seconds, before) > limit:
             # Perhaps something else had the processor meanwhile.
-            seconds = min(seconds, _timed(encode, part, clock)[1])
+            seconds = min(seconds, timed(encode, part, clock)[1])
         if _would_take(seconds, before) > limit:
-            return part, result
+            return part, result, seconds
         before = seconds
         size = min(_FACTOR * size, len(text))
 
@@ -231,32 +210,30 @@ def _would_take(seconds: float, before: float) -> float:
     return seconds * (max(_FACTOR, seconds / before) if before > 0 else _UNKNOWN_GROWTH)
 
 
-def _has_enough(times: Sequence[float]) -> bool:
-    return len(times) >= _ENOUGH_CALLS and median(times) > _SHORT
+def _seconds_left(entries: Sequence[_Ready | Measured], place: int, n_rounds: int) -> float | None:
+    """Return how long the rest takes at `place` in the first of `n_rounds` rounds to come."""
+    total = 0.0
+    for other, entry in enumerate(entries):
+        if isinstance(entry, _Ready):
+            seconds = entry.seconds_a_round
+            if seconds is None:
+                return None
+            total += seconds * entry.rounds_left(n_rounds - (other < place))
+    return total
 
 
 def _time_once(entry: _Ready, clock: Clock) -> None:
+    started = clock()
     encode = entry.contender.prepare() if entry.contender.forgets else entry.encode
-    entry.times.append(_timed(encode, entry.part, clock)[1])
+    entry.times.append(timed(encode, entry.part, clock)[1])
+    entry.steps.append(clock() - started)
 
 
-def _timed(function: Callable[[str], Any], part: str, clock: Clock) -> tuple[Any, float]:
+def timed(function: Callable[[str], Any], part: str, clock: Clock) -> tuple[Any, float]:
+    """Call a function on a text; return its result and the seconds that it took."""
     # A new string each time: tools written in Rust leave its UTF-8 in it, and need not make it
     # again.
     new = part.encode().decode()
     started = clock()
     result = function(new)
     return result, clock() - started
-
-
-def _predicted(history: Sequence[tuple[int, float]], size: int) -> float:
-    """What a size takes, if time goes on growing by the power that the last two sizes show."""
-    if not history:
-        return 0.0
-    last_size, last = history[-1]
-    power = 2.0
-    if len(history) > 1:
-        size_before, before = history[-2]
-        if before > 0 and last > 0:
-            power = max(1.0, math.log(last / before) / math.log(last_size / size_before))
-    return last * (size / last_size) ** power

@@ -20,6 +20,7 @@ from ui.background import (
     UnknownWorkError,
     stop_of,
 )
+from ui.background_card import seconds_left
 
 Made = Background[Progress, str]
 
@@ -69,7 +70,7 @@ def test_it_tells_how_far_it_is_and_is_cancelled(background: Made) -> None:
     background.begin("a", until_cancelled)
     status = wait_until(background, "a", lambda status: status.progress is not None)
     assert (status.progress, status.share) == (Progress(1, 4), 0.25)
-    assert status.seconds_left == pytest.approx(status.elapsed_seconds * 3)
+    assert seconds_left(status) == pytest.approx(status.elapsed_seconds * 3)
     background.cancel("a")
     status = wait_until(background, "a")
     assert (status.state, status.result, status.problem) == ("cancelled", None, None)
@@ -79,6 +80,17 @@ def test_it_tells_how_far_it_is_and_is_cancelled(background: Made) -> None:
     background.forget("a")
     background.begin("a", at_once)
     assert wait_until(background, "a").result == "done"
+
+
+def test_it_is_known_how_old_the_progress_is() -> None:
+    now = [10.0]
+    background = Made("test", most_waiting=2, most_remembered=4, clock=lambda: now[0])
+    background.begin("a", until_cancelled)
+    status = wait_until(background, "a", lambda status: status.progress is not None)
+    assert status.seconds_since_told == 0
+    now[0] = 13.0
+    assert background.status("a").seconds_since_told == 3
+    background.close()
 
 
 def test_what_waits_and_is_cancelled_never_begins(background: Made) -> None:

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from bpe_core.gpt2 import gpt2
 from bpe_core.lab.contenders import ENCODERS, trainers
-from bpe_core.lab.measuring import Grown, Measured
+from bpe_core.lab.growth import Grown
+from bpe_core.lab.measuring import Measured
 from ui.components.figures import Row
 from ui.lab import words
 from ui.lab.charts import growth_curves, speed_dots

@@ -56,7 +56,6 @@ def test_progress_is_seen_and_a_cancel_ends_the_process_at_once(
     id = manager.submit(ORDER, about="")
     status = wait_until(manager, id, lambda status: status.progress is not None)
     assert status.progress == Progress(3, 12, "trie")
-    assert status.seconds_left == pytest.approx(status.elapsed_seconds * 3)
     manager.cancel(id)
     assert wait_until(manager, id).state == "cancelled"
 

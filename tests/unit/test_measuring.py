@@ -7,7 +7,8 @@ from collections.abc import Callable
 import pytest
 
 from bpe_core.errors import ConfigError
-from bpe_core.lab.measuring import Contender, measure, measure_growth
+from bpe_core.lab.growth import measure_growth
+from bpe_core.lab.measuring import Contender, Progress, measure
 
 
 class Bench:
@@ -124,13 +125,13 @@ def test_what_remembers_is_prepared_once_and_what_forgets_before_each_timed_call
 
 
 def test_progress_goes_up_to_the_end(bench: Bench) -> None:
-    told: list[tuple[int, int, str]] = []
+    told: list[Progress] = []
     contenders = [bench.contender(name, lambda n: 0.5) for name in ("one", "other")]
-    measure(contenders, "x", str.upper, clock=bench.clock, tell=lambda *said: told.append(said))
-    done = [number for number, _, _ in told]
+    measure(contenders, "x", str.upper, clock=bench.clock, tell=told.append)
+    done = [progress.done for progress in told]
     assert done == sorted(done)
-    assert told[0] == (0, 12, "one")
-    assert told[-1] == (12, 12, "")
+    assert told[0] == Progress(0, 12, "one")
+    assert told[-1] == Progress(12, 12, "", 0.0)
 
 
 @pytest.mark.parametrize("power", [1, 2, 3])

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import streamlit as st
 
-from ui.background_card import SECONDS_BETWEEN_LOOKS, pace
+from ui.background_card import SECONDS_BETWEEN_LOOKS
 from ui.lab import measurements
 from ui.lab.measurements import MeasurementStatus
 from ui.lab.words import encoder_title
@@ -25,11 +25,12 @@ def watch_measurement(id: str, *, key: str) -> None:
                 "Cancel", on_click=measurements.manager().cancel, args=(id,), key=f"{key}_cancel"
             )
         st.progress(status.share)
-        st.markdown(_sentence(status))
+        st.markdown(how_far(status))
         st.markdown(f":gray[{plain_markdown(status.about, 200)}]")
 
 
-def _sentence(status: MeasurementStatus) -> str:
+def how_far(status: MeasurementStatus) -> str:
+    """How far a live measurement is, in a sentence or two."""
     progress = status.progress
     if status.state == "queued":
         one = status.n_ahead == 1
@@ -40,5 +41,14 @@ def _sentence(status: MeasurementStatus) -> str:
         seconds = progress.seconds_compiling
         return f"Compiling the engine, once on this machine: {seconds:.0f} s so far."
     name = encoder_title(progress.name)
-    so_far = f"Step {progress.done:,} of {progress.of:,}{pace(status, decimals=1)}."
-    return f"{so_far} {name and f'Now: {name}.'}"
+    left = _time_left(progress.seconds_left, status.seconds_since_told)
+    now = f" Now: {name}." if name else ""
+    return f"Step {progress.done:,} of {progress.of:,}, {left}.{now}"
+
+
+def _time_left(seconds: float | None, seconds_since_told: float) -> str:
+    # Steps are of very different lengths: nothing follows from how many are done.
+    if seconds is None:
+        return "the time left isn’t known yet"
+    left = seconds - seconds_since_told
+    return f"about {left:,.0f} s left" if left >= 0.5 else "nearly done"

@@ -8,7 +8,8 @@ from dataclasses import dataclass
 import streamlit as st
 
 from bpe_core.lab.contenders import Differences, differences
-from bpe_core.lab.measuring import Grown, Measured
+from bpe_core.lab.growth import Grown
+from bpe_core.lab.measuring import Measured
 from bpe_core.tokenizer import Tokenizer
 from ui.components.figures import Row
 from ui.components.symbol_rows import SymbolRow, Tile, Tiles

@@ -1,0 +1,56 @@
+"""What the Lab's card says while a measurement waits or runs."""
+
+from __future__ import annotations
+
+import pytest
+
+from bpe_core.lab.measuring import Progress
+from ui.background import State, Status
+from ui.lab.card import how_far
+from ui.lab.measurements import MeasurementStatus
+
+
+def status(
+    progress: Progress | None, *, since_told: float = 0.0, state: State = "running", ahead: int = 0
+) -> MeasurementStatus:
+    # Not by its alias: a generic slotted dataclass can't keep the types that it is made with.
+    return Status(
+        id="x",
+        about="",
+        state=state,
+        n_ahead=ahead,
+        progress=progress,
+        is_stopping=False,
+        elapsed_seconds=100.0,
+        seconds_since_told=since_told,
+        result=None,
+        problem=None,
+    )
+
+
+@pytest.mark.parametrize(
+    ("progress", "since_told", "said"),
+    [
+        (Progress(3, 48, "trie"), 0, "Step 3 of 48, the time left isn’t known yet."),
+        (Progress(12, 48, "trie", 11.6), 0, "Step 12 of 48, about 12 s left."),
+        (Progress(12, 48, "trie", 11.6), 3.1, "Step 12 of 48, about 8 s left."),
+        (Progress(47, 48, "trie", 0.2), 0, "Step 47 of 48, nearly done."),
+        (Progress(47, 48, "trie", 2.0), 9, "Step 47 of 48, nearly done."),
+    ],
+)
+def test_the_time_left_is_the_measurement_s_own_and_runs_down(
+    progress: Progress, since_told: float, said: str
+) -> None:
+    assert (
+        how_far(status(progress, since_told=since_told)) == f"{said} Now: Trie with backtracking."
+    )
+
+
+def test_what_comes_before_the_first_step_is_said() -> None:
+    assert (
+        how_far(status(None, state="queued", ahead=1)) == "Waiting: 1 measurement before this one."
+    )
+    assert how_far(status(None)) == "Starting a process that does nothing else."
+    compiling = Progress(0, 1, "", seconds_compiling=4.2)
+    assert how_far(status(compiling)).endswith("4 s so far.")
+    assert how_far(status(Progress(48, 48, "", 0.0))) == "Step 48 of 48, nearly done."
