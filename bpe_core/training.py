@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import time
+from collections import Counter
 from collections.abc import Callable, Iterable, Mapping
 from types import MappingProxyType
 from typing import cast, get_args
@@ -36,6 +37,7 @@ _MERGES_BETWEEN_LOOKS = 64
 _SECONDS_BETWEEN_LOOKS = 0.05
 _BYTES_A_SLOT = 12  # 1 MB of Python source has 79,000 slots, 10 MB of it 540,000
 _LARGEST_ID = int(np.iinfo(np.int32).max)
+_LARGEST_COUNT = int(np.iinfo(np.int64).max)
 
 _CHOICES: Mapping[str, tuple[str, ...]] = MappingProxyType(
     {"base": get_args(Base), "alphabet": get_args(Alphabet), "tie_break": get_args(TieBreak)}
@@ -238,17 +240,16 @@ def check_config(config: TrainingConfig) -> None:
         if value not in choices:
             raise ConfigError(f"{name} is {value!r}: use {' or '.join(map(repr, choices))}.")
     _check_number("vocab_size", config.vocab_size, 1)
-    _check_number("min_frequency", config.min_frequency, 0)
+    # Weighted words can count more than there are ids.
+    _check_number("min_frequency", config.min_frequency, 0, _LARGEST_COUNT)
     if config.max_token_bytes is not None:
         _check_number("max_token_bytes", config.max_token_bytes, 1)
     _check_special_tokens(config)
 
 
-def _check_number(name: str, value: object, least: int) -> None:
-    if isinstance(value, bool) or not isinstance(value, int) or not least <= value <= _LARGEST_ID:
-        raise ConfigError(
-            f"{name} is {value!r}: use a whole number from {least} to {_LARGEST_ID:,}."
-        )
+def _check_number(name: str, value: object, least: int, most: int = _LARGEST_ID) -> None:
+    if isinstance(value, bool) or not isinstance(value, int) or not least <= value <= most:
+        raise ConfigError(f"{name} is {value!r}: use a whole number from {least} to {most:,}.")
 
 
 def _check_special_tokens(config: TrainingConfig) -> None:
@@ -258,10 +259,11 @@ def _check_special_tokens(config: TrainingConfig) -> None:
         raise ConfigError(
             f"special_tokens is {config.special_tokens!r}: use a tuple of texts, as ('[CLS]',)."
         )
+    times_given = Counter(names)
     for token in names:
         if not token:
             raise ConfigError("A special token is empty: give it a text, or leave it out.")
-        if names.count(token) > 1:
+        if times_given[token] > 1:
             raise ConfigError(f"The special token {token!r} is given twice: give each once.")
     if config.end_of_word is not None:
         if not is_a(config.end_of_word, str):

@@ -75,6 +75,15 @@ def test_counts_beyond_64_bits_are_refused() -> None:
         train(Corpus.from_word_counts({"hug": 2**62}), CONFIG)
 
 
+def test_a_least_count_may_be_as_large_as_counts_are() -> None:
+    corpus = Corpus.from_word_counts({"hug": 10**12, "ugg": 10**11})
+    run = train(corpus, replace(CONFIG, vocab_size=300, min_frequency=10**12))
+    assert [merge.count for merge in run.merges] == [11 * 10**11, 10**12]
+    assert run.stop_reason == "min-frequency"
+    with pytest.raises(ConfigError, match="from 0 to 9,223,372,036,854,775,807"):
+        train(corpus, replace(CONFIG, min_frequency=2**63))
+
+
 @pytest.mark.parametrize(
     ("changes", "reason"),
     [
