@@ -302,6 +302,63 @@ def test_a_vocabulary_without_room_for_its_alphabet_is_said_before_training(
     assert not app.button(key="train").disabled
 
 
+@pytest.mark.parametrize(
+    ("key", "value", "problem"),
+    [
+        ("vocab_size", 2_000_000, "2,000,000 is too large: expected at most 1,000,000."),
+        ("vocab_size", -1, "-1 is too small: expected at least 257."),
+        ("vocab_size", 4_096.5, "4,096.5 is not a whole number."),
+        ("min_frequency", 1e15, "expected at most 999,999,999,999,999. Pages cannot show"),
+        ("min_frequency", -1, "-1 is too small: expected at least 0. With 0 or 1 any pair"),
+        ("min_frequency", 0.5, "0.5 is not a whole number."),
+        ("max_token_bytes", 1_000_001, "expected at most 1,000,000. No token gets that long."),
+        (
+            "max_token_bytes",
+            -1,
+            "-1 is too small: expected at least 0. A length of 0 sets no limit.",
+        ),
+        ("max_token_bytes", 2.5, "2.5 is not a whole number."),
+    ],
+)
+def test_a_number_that_cannot_be_taken_is_said_with_its_limit_and_cannot_be_trained(
+    open_app: OpenApp, key: str, value: float, problem: str
+) -> None:
+    app = choose(open_app(), preset="Custom")
+    app.number_input(key=f"settings_{key}").set_value(value).run()
+    assert not app.exception
+    (error,) = app.error
+    assert problem in error.value
+    assert app.button(key="train").disabled
+    # What is said of the corpus and of the cuts stays.
+    assert component(app, "bpe.pretoken_strip")["pretokens"]
+
+
+def test_what_is_read_from_the_field_of_special_tokens_is_said(open_app: OpenApp) -> None:
+    app = choose(open_app(), source="Paste", preset="Custom")
+    app.text_area(key="corpus_pasted").set_value(RHYME).run()
+    assert "Read as 1 special token: **\\<\\|endoftext\\|\\>**." in text_of(app)
+    app.text_area(key="settings_special_tokens").set_value(" [CLS]\n   \n\nmy token").run()
+    assert "Read as 2 special tokens: **\\[CLS\\]**, **my·token**." in text_of(app)
+    assert "Line 2 holds only spaces and is left out." in text_of(app)
+    assert "Spaces around the token on line 1 are left out." in text_of(app)
+    assert "256 bytes + 2 special" in text_of(app)
+    app.text_input(key="settings_end_of_word").set_value("  ").run()
+    assert "Only spaces: read as no marker." in text_of(app)
+    app.number_input(key="settings_vocab_size").set_value(300).run()
+    train(app)
+    config = load_run(in_address(app, "run")).run.config
+    assert config.special_tokens == ("[CLS]", "my token")
+    assert config.end_of_word is None
+
+
+def test_special_tokens_alike_but_for_spaces_are_said_to_be_the_same(open_app: OpenApp) -> None:
+    app = choose(open_app(), preset="Custom")
+    app.text_area(key="settings_special_tokens").set_value("[CLS]\n[CLS] ").run()
+    (error,) = app.error
+    assert "is given twice" in error.value
+    assert app.button(key="train").disabled
+
+
 def test_an_invalid_pattern_cannot_train_weighted_words_either(open_app: OpenApp) -> None:
     app = choose(open_app(), source="Weighted words", preset="Custom")
     app.selectbox(key="settings_pretokenizer").set_value("your own regular expression").run()

@@ -15,7 +15,7 @@ from tokenizers import Tokenizer as HuggingFaceTokenizer
 from bpe_core.corpus import read_corpus
 from bpe_core.training import train
 from bpe_core.types import TrainingConfig
-from tests.browser.helpers import assert_no_traceback, open_page, wait_until_idle
+from tests.browser.helpers import assert_no_traceback, go_to_address, open_page, wait_until_idle
 from tests.browser.serving import running_app
 
 pytestmark = pytest.mark.browser
@@ -187,3 +187,30 @@ def test_the_pretokens_of_a_custom_pattern_are_shown_while_it_is_written_and_fit
         page.set_viewport_size({"width": width, "height": 900})
         wait_until_idle(page)
         assert page.evaluate(f"{root}.scrollWidth <= {root}.clientWidth")
+
+
+def test_a_number_that_cannot_be_taken_is_said_below_its_field_and_an_empty_one_is_filled(
+    tab: Page,
+) -> None:
+    go_to_address(tab, "/train")
+    choose(tab, "Custom")
+    field = tab.get_by_role("spinbutton", name="Vocabulary size")
+    for typed, shown, said in (
+        ("2000000", "2000000", "expected at most 1,000,000. The pages show vocabularies"),
+        ("100", "100", "expected at least 257. A vocabulary starts with 256 bytes + 1 special"),
+        ("300.5", "300.5", "300.5 is not a whole number."),
+        ("1e3", "1000", None),
+        ("", "4096", None),
+    ):
+        field.fill("")
+        field.press_sequentially(typed)
+        field.press("Enter")
+        expect(field).to_have_value(shown)
+        if said is not None:
+            expect(tab.get_by_role("alert")).to_contain_text(said)
+        else:
+            expect(tab.get_by_text(f"Vocabulary size {int(shown):,} =")).to_be_visible()
+            expect(tab.get_by_role("alert")).to_have_count(0)
+        expect(tab.get_by_role("button", name="Train", exact=True)).to_be_enabled(
+            enabled=said is None
+        )

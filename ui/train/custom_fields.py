@@ -2,18 +2,48 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+from dataclasses import dataclass
+
 import streamlit as st
 
+from bpe_core.corpora.word_counts import LARGEST_COUNT
 from bpe_core.pretokenizers import PRETOKENIZER_NAMES
 from bpe_core.types import TrainingConfig
+from ui.train.number_field import Limits, whole_number
+from ui.train.symbol_fields import read_marker, read_special_tokens
 
 _CUSTOM_REGEX = "your own regular expression"
 EMPTY_REGEX = "regex:"
 """What a pre-tokenizer is called whose pattern has not been written yet."""
 
+_LEAST_COUNTS = Limits(
+    least=0,
+    most=LARGEST_COUNT,
+    why_least="With 0 or 1 any pair that occurs may merge.",
+    why_most="Pages cannot show larger counts exactly.",
+)
+_LONGEST_TOKENS = Limits(
+    least=0,
+    most=1_000_000,
+    why_least="A length of 0 sets no limit.",
+    why_most="No token gets that long. A length of 0 sets no limit.",
+)
 
-def custom_fields() -> TrainingConfig:
-    """Draws a field for each setting save the size; the configuration that they make."""
+
+@dataclass(frozen=True, slots=True)
+class CustomSettings:
+    """What the fields make, and whether all of them hold something that can be taken."""
+
+    config: TrainingConfig
+    is_complete: bool
+
+
+def custom_fields() -> CustomSettings:
+    """Draws a field for each setting save the size; the configuration that they make.
+
+    A field that cannot be taken says so, and its setting is left as it is by default.
+    """
     left, right = st.columns(2)
     with left:
         name = st.selectbox(
@@ -42,14 +72,12 @@ def custom_fields() -> TrainingConfig:
             "the pair met first.",
             persist_state="session",
         )
-        min_frequency = st.number_input(
+        min_frequency = whole_number(
             "Least count of a pair",
-            0,
-            1_000_000_000,
+            _LEAST_COUNTS,
             0,
             key="settings_min_frequency",
             help="Training ends when no pair occurs so often. 0 and 1: any pair that occurs.",
-            persist_state="session",
         )
     with right:
         special = st.text_area(
@@ -57,9 +85,12 @@ def custom_fields() -> TrainingConfig:
             "<|endoftext|>",
             key="settings_special_tokens",
             height=68,
-            help="They take the first ids and are never merged.",
+            help="They take the first ids and are never merged. A line break ends a token, so none "
+            "can hold one.",
             persist_state="session",
         )
+        special = read_special_tokens(special or "")
+        _say(special.notes)
         alphabet = st.segmented_control(
             "Byte alphabet",
             ("full", "seen"),
@@ -77,14 +108,14 @@ def custom_fields() -> TrainingConfig:
             help="A symbol added to each pre-token, such as </w>. Leave empty for none.",
             persist_state="session",
         )
-        max_token_bytes = st.number_input(
+        marker = read_marker(end_of_word or "")
+        _say(marker.notes)
+        max_token_bytes = whole_number(
             "Longest token, in bytes",
-            0,
-            1_000_000,
+            _LONGEST_TOKENS,
             0,
             key="settings_max_token_bytes",
             help="Pairs that would make a longer token are passed over. 0: no limit.",
-            persist_state="session",
         )
     if name == _CUSTOM_REGEX:
         pattern = st.text_input(
@@ -95,13 +126,20 @@ def custom_fields() -> TrainingConfig:
             persist_state="session",
         )
         name = f"{EMPTY_REGEX}{pattern or ''}"
-    return TrainingConfig(
+    config = TrainingConfig(
         pretokenizer=name,
         base="characters" if base == "characters" else "bytes",
         alphabet="seen" if alphabet == "seen" or base == "characters" else "full",
-        end_of_word=end_of_word or None,
-        special_tokens=tuple(line for line in (special or "").split("\n") if line),
-        min_frequency=int(min_frequency),
+        end_of_word=next(iter(marker.tokens), None),
+        special_tokens=special.tokens,
+        min_frequency=min_frequency or 0,
         tie_break="first-seen" if tie_break == "first-seen" else "smallest-pair",
-        max_token_bytes=int(max_token_bytes) or None,
+        max_token_bytes=max_token_bytes or None,
     )
+    return CustomSettings(config, min_frequency is not None and max_token_bytes is not None)
+
+
+def _say(notes: Sequence[str]) -> None:
+    """Say below a field how it was read."""
+    if notes:
+        st.markdown(f":gray[:small[{' '.join(notes)}]]")

@@ -7,16 +7,16 @@ from dataclasses import dataclass, replace
 
 import streamlit as st
 
-from bpe_core.alphabet import GrowingVocabulary
 from bpe_core.corpus import Corpus
 from bpe_core.errors import BpeError
 from bpe_core.pretokenizers import get_pretokenizer
 from bpe_core.training import check_config
-from bpe_core.types import TrainingConfig
+from bpe_core.types import Base, TrainingConfig
 from ui.components.pretoken_strip import pretoken_strip
 from ui.corpus_summary import symbols_seen
 from ui.labels import plain_markdown
 from ui.train.custom_fields import EMPTY_REGEX, custom_fields
+from ui.train.number_field import Limits, whole_number
 
 _PRESETS = {
     "GPT-2 style": "All 256 bytes, cut as GPT-2 cuts text; ties go to the lower ids, as in Hugging "
@@ -39,6 +39,7 @@ _BYTE_SIZES = (
     *(6_144, 8_192, 12_288, 16_384, 24_576, 32_768, 50_257),
 )
 _BYTE_SIZE = 4_096
+_LARGEST_SIZE = 1_000_000
 _CLASSROOM_MERGES = (0, 1, 2, 3, 5, 8, 10, 15, 20, 30, 50, 100, 200, 500, 1_000, 2_000, 5_000)
 _CLASSROOM_MERGE_COUNT = 15
 _LINE = "for i in range(10):\n   print(i)"
@@ -60,6 +61,7 @@ FIRST: dict[str, str | int] = {"settings_preset": "GPT-2 style", "settings_byte_
 class _Start:
     """The tokens that a vocabulary has before the first merge."""
 
+    base: Base
     n_base: int
     n_special: int
     n_marker: int
@@ -67,6 +69,20 @@ class _Start:
     @property
     def total(self) -> int:
         return self.n_base + self.n_special + self.n_marker
+
+    @property
+    def parts(self) -> list[str]:
+        """What they are and how many.
+
+        >>> _Start("bytes", 256, 1, 0).parts
+        ['256 bytes', '1 special']
+        """
+        parts = [f"{self.n_base:,} {self.base}"]
+        if self.n_special:
+            parts.append(f"{self.n_special:,} special")
+        if self.n_marker:
+            parts.append("1 end-of-word marker")
+        return parts
 
 
 def choose_settings(training: Corpus | None) -> TrainingConfig | None:
@@ -83,54 +99,59 @@ def choose_settings(training: Corpus | None) -> TrainingConfig | None:
         persist_state="session",
     )
     st.markdown(f":gray[:small[{_PRESETS[preset]}]]")
+    are_complete = True
     if preset == "Custom":
-        config = custom_fields()
+        custom = custom_fields()
+        config, are_complete = custom.config, custom.is_complete
     elif preset == "Classroom":
         config = _CLASSROOM
     else:
         config = TrainingConfig(pretokenizer="cl100k" if preset == "GPT-4 style" else "gpt2")
-    seen = _symbols_seen(config, training)
-    start = _start_of(config, seen)
+    start = _start_of(config, training)
     room = st.container(gap="xsmall")
-    config = replace(config, vocab_size=_choose_size(preset, start))
-    fits = True
-    try:
-        check_config(config)
-        GrowingVocabulary(config, seen)
-    except BpeError as error:
-        st.error(plain_markdown(str(error), 600))
-        fits = False
-    else:
-        room.markdown(_size_sentence(config, start), width="content")
+    size = _choose_size(preset, start)
+    if size is not None:
+        config = replace(config, vocab_size=size)
+        try:
+            check_config(config)
+        except BpeError as error:
+            st.error(plain_markdown(str(error), 600))
+            size = None
+        else:
+            room.markdown(_size_sentence(size, start), width="content")
     works = _show_cuts(config.pretokenizer, training, preset == "Custom")
-    return config if works and fits else None
+    return config if works and are_complete and size is not None else None
 
 
 def _symbols_seen(config: TrainingConfig, training: Corpus | None) -> frozenset[bytes]:
-    """The base symbols that the corpus decides on: none where all bytes are taken."""
-    if training is None or (config.base == "bytes" and config.alphabet == "full"):
+    if training is None:
         return frozenset()
     return symbols_seen(training, training.sha256, config.base)
 
 
-def _start_of(config: TrainingConfig, seen: frozenset[bytes]) -> _Start:
-    n_base = 256 if config.base == "bytes" and config.alphabet == "full" else len(seen)
-    return _Start(n_base, len(config.special_tokens), int(config.end_of_word is not None))
+def _start_of(config: TrainingConfig, training: Corpus | None) -> _Start:
+    all_bytes = config.base == "bytes" and config.alphabet == "full"
+    n_base = 256 if all_bytes else len(_symbols_seen(config, training))
+    n_marker = int(config.end_of_word is not None)
+    return _Start(config.base, n_base, len(config.special_tokens), n_marker)
 
 
-def _choose_size(preset: str, start: _Start) -> int:
+def _choose_size(preset: str, start: _Start) -> int | None:
     label = "Vocabulary size"
     if preset == "Custom":
-        return int(
-            st.number_input(
-                label,
-                1,
-                1_000_000,
-                _BYTE_SIZE,
-                key="settings_vocab_size",
-                help="All that has an id: base symbols, special tokens, the marker, and merges.",
-                persist_state="session",
-            )
+        limits = Limits(
+            least=start.total,
+            most=_LARGEST_SIZE,
+            why_least=f"A vocabulary starts with {' + '.join(start.parts)}; each merge adds one.",
+            why_most="The pages show vocabularies up to this size, four times the largest in use. "
+            "`python -m bpe_core train` makes larger ones.",
+        )
+        return whole_number(
+            label,
+            limits,
+            _BYTE_SIZE,
+            key="settings_vocab_size",
+            help="All that has an id: base symbols, special tokens, the marker, and merges.",
         )
     if preset == "Classroom":
         sizes = [start.total + merges for merges in _CLASSROOM_MERGES]
@@ -158,15 +179,9 @@ def _slide(label: str, sizes: Sequence[int], first: int, *, key: str) -> int:
     return size
 
 
-def _size_sentence(config: TrainingConfig, start: _Start) -> str:
-    kind = "bytes" if config.base == "bytes" else "characters"
-    parts = [f"{start.n_base:,} {kind}"]
-    if start.n_special:
-        parts.append(f"{start.n_special:,} special")
-    if start.n_marker:
-        parts.append("1 end-of-word marker")
-    parts.append(f"{max(0, config.vocab_size - start.total):,} merges")
-    return f"Vocabulary size **{config.vocab_size:,}** :gray[= {' + '.join(parts)}]"
+def _size_sentence(size: int, start: _Start) -> str:
+    parts = " + ".join([*start.parts, f"{size - start.total:,} merges"])
+    return f"Vocabulary size **{size:,}** :gray[= {parts}]"
 
 
 def _show_cuts(pretokenizer: str, training: Corpus | None, is_custom: bool) -> bool:
