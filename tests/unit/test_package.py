@@ -1,69 +1,133 @@
-"""The library can be built and run away from the app."""
+"""What is built: a wheel with the library and the app, and a source that builds the same."""
 
 from __future__ import annotations
 
 import re
-import shutil
 import subprocess
 import sys
+import tarfile
+import tomllib
 import zipfile
+from email.parser import Parser
 from pathlib import Path
 
 import pytest
+from packaging.requirements import Requirement
+from packaging.version import Version
 
 import bpe_core
+from tests.packaging import ROOT, build, copy_source
 
-ROOT = Path(__file__).parent.parent.parent
+PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text("utf-8"))["project"]
+EXTRAS = PROJECT["optional-dependencies"]
 
 
 @pytest.fixture(scope="module")
-def unpacked(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A built wheel, unpacked; built from a copy, since building writes into the folder."""
-    source = tmp_path_factory.mktemp("source")
-    for name in ("pyproject.toml", "README.md", "requirements.txt"):
-        shutil.copy(ROOT / name, source)
-    for name in ("bpe_core", "ui", "pages", "docs"):
-        shutil.copytree(ROOT / name, source / name)
-    code = "from setuptools.build_meta import build_wheel; print(build_wheel('.'))"
-    done = subprocess.run(
-        [sys.executable, "-c", code], cwd=source, capture_output=True, text=True, check=False
+def source(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    return copy_source(tmp_path_factory.mktemp("source"))
+
+
+@pytest.fixture(scope="module")
+def wheel(source: Path) -> Path:
+    return build("wheel", source)
+
+
+@pytest.fixture(scope="module")
+def sdist(source: Path) -> Path:
+    return build("sdist", source)
+
+
+def contents(wheel: Path) -> dict[str, bytes]:
+    with zipfile.ZipFile(wheel) as archive:
+        return {name: archive.read(name) for name in archive.namelist()}
+
+
+def files_below(*folders: str) -> set[str]:
+    paths = (path for folder in folders for path in (ROOT / folder).rglob("*") if path.is_file())
+    return {p.relative_to(ROOT).as_posix() for p in paths if "__pycache__" not in p.parts}
+
+
+def pins(*names: str) -> dict[str, Version]:
+    """The exact versions that requirements files name."""
+    lines = "\n".join((ROOT / name).read_text("utf-8") for name in names)
+    found = re.findall(r"^([a-z0-9-]+)(?:\[[a-z]+\])?==([0-9.]+)", lines, re.M)
+    return {name: Version(version) for name, version in found}
+
+
+def test_the_wheel_holds_the_library_and_the_app_as_one_folder_each(wheel: Path) -> None:
+    found = {name for name in contents(wheel) if ".dist-info/" not in name}
+    app = {"app.py", "serve.py", ".streamlit/config.toml", *files_below("pages", "ui")}
+    assert found == files_below("bpe_core") | {f"bpe_explorer/{name}" for name in app}
+    assert (ROOT / "serve.py").read_bytes() == contents(wheel)["bpe_explorer/serve.py"]
+
+
+def test_the_source_distribution_builds_the_same_wheel(
+    sdist: Path, wheel: Path, tmp_path: Path
+) -> None:
+    with tarfile.open(sdist) as packed:
+        packed.extractall(tmp_path, filter="data")
+    again = build("wheel", tmp_path / sdist.name.removesuffix(".tar.gz"))
+    assert contents(again) == contents(wheel)
+
+
+def test_the_source_distribution_holds_what_the_checks_need(sdist: Path) -> None:
+    with tarfile.open(sdist) as packed:
+        names = {name.partition("/")[2] for name in packed.getnames()}
+    assert {".ci/run", "Makefile", "requirements-dev.txt", "scripts/make_venv.sh"} <= names
+    assert files_below("tests", "scripts", "benchmarks", "docs") <= names
+
+
+def test_the_wheel_needs_no_more_than_the_library_does(wheel: Path) -> None:
+    metadata = Parser().parsestr(
+        next(data for name, data in contents(wheel).items() if name.endswith("/METADATA")).decode()
     )
-    assert done.returncode == 0, done.stderr
-    target = tmp_path_factory.mktemp("unpacked")
-    with zipfile.ZipFile(source / done.stdout.splitlines()[-1]) as wheel:
-        wheel.extractall(target)
-    return target
+    wanted = map(Requirement, metadata.get_all("Requires-Dist", []))
+    plain = {requirement.name for requirement in wanted if requirement.marker is None}
+    assert plain == {"numpy", "numba", "regex", "click"}
+    assert metadata.get_all("Provides-Extra") == list(EXTRAS)
+    assert metadata["Version"] == bpe_core.__version__
+    assert metadata.get_all("License-File") == ["LICENSE", "NOTICE.md"]
+    assert metadata.get_all("Project-URL") is None
+    entries = next(data for name, data in contents(wheel).items() if "entry_points" in name)
+    assert b"bpe = bpe_core.__main__:main" in entries
 
 
-def test_the_wheel_holds_all_of_the_library_and_nothing_else(unpacked: Path) -> None:
-    def files(folder: Path) -> set[str]:
-        paths = (path for path in (folder / "bpe_core").rglob("*") if path.is_file())
-        return {p.relative_to(folder).as_posix() for p in paths if "__pycache__" not in p.parts}
-
-    assert files(unpacked) == files(ROOT)
-    assert {path.name for path in unpacked.iterdir()} == {
-        "bpe_core",
-        f"bpe_explorer-{bpe_core.__version__}.dist-info",
-    }
-
-
-def test_the_wheel_asks_for_what_the_requirements_name(unpacked: Path) -> None:
-    (metadata,) = unpacked.glob("*.dist-info/METADATA")
-    wanted = re.findall("^Requires-Dist: (.*)$", metadata.read_text(encoding="utf-8"), re.M)
-    lines = (ROOT / "requirements.txt").read_text(encoding="utf-8").splitlines()
-    assert wanted == [line for line in lines if line and not line.startswith("#")]
+def test_what_is_pinned_is_in_the_ranges_and_nothing_in_them_lacks_a_pin() -> None:
+    pinned = pins("requirements.txt", "requirements-cluster.txt")
+    groups = [PROJECT["dependencies"], *(EXTRAS[name] for name in EXTRAS if name != "all")]
+    wanted = [Requirement(line) for group in groups for line in group]
+    others = [requirement for requirement in wanted if requirement.name != "bpe-explorer"]
+    assert {requirement.name for requirement in others} == pinned.keys()
+    for requirement in others:
+        assert pinned[requirement.name] in requirement.specifier, requirement
+        assert len(requirement.specifier), requirement
 
 
-def test_the_library_runs_from_the_wheel(unpacked: Path) -> None:
-    done = subprocess.run(
-        [sys.executable, "-m", "bpe_core", "encode", "gpt2"],
-        cwd=unpacked,
-        input="The quick brown fox",
-        capture_output=True,
-        text=True,
-        check=False,
-    )
-    assert done.stdout.split() == ["464", "2068", "7586", "21831"], done.stderr
+def test_all_is_every_extra() -> None:
+    asked = {extra for line in EXTRAS["all"] for extra in Requirement(line).extras}
+    of_app = {extra for line in EXTRAS["app"] for extra in Requirement(line).extras}
+    assert asked | of_app == EXTRAS.keys() - {"all"}
+
+
+def test_every_file_of_data_that_ships_is_in_the_notices() -> None:
+    notices = (ROOT / "NOTICE.md").read_text("utf-8")
+    shipped = files_below("bpe_core/data", "ui/data")
+    assert len(shipped) > 5
+    assert not [name for name in shipped if name.rpartition("/")[2] not in notices]
+
+
+def test_no_font_ships_and_no_page_embeds_one() -> None:
+    names = files_below("bpe_core", "ui", "pages", "docs")
+    assert not [name for name in names if re.search(r"\.(woff2?|[ot]tf|eot)$", name)]
+    texts = [ROOT / name for name in names if name.endswith((".py", ".js", ".css", ".html"))]
+    assert len(texts) > 100
+    assert not [path for path in texts if "@font-face" in path.read_text("utf-8")]
+
+
+def test_the_licence_is_the_mit_licence_of_the_authors() -> None:
+    text = (ROOT / "LICENSE").read_text("utf-8")
+    assert text.startswith("MIT License\n\nCopyright (c) 2026 The BPE Explorer authors\n")
+    assert 'THE SOFTWARE IS PROVIDED "AS IS"' in text
 
 
 def test_the_command_line_tells_the_version_of_the_library() -> None:

@@ -1,0 +1,33 @@
+"""Which packages the wheel holds; all else about the project is in pyproject.toml.
+
+The app is `app.py`, `serve.py`, `pages/` and `ui/` at the top of the repository. In the wheel they
+are one folder, `bpe_explorer/`: a `ui` in site-packages would clash with other packages.
+"""
+
+from setuptools import find_namespace_packages, setup
+from setuptools.command.build_py import build_py
+
+APP = "bpe_explorer"
+MODULES_OF_APP = ("app", "serve")
+# Folders of data alone count as packages too, so that none has to be named here.
+PARTS = find_namespace_packages(
+    include=["bpe_core", "bpe_core.*", "pages", "ui", "ui.*"], exclude=["*.__pycache__"]
+)
+PACKAGES = [part if part.startswith("bpe_core") else f"{APP}.{part}" for part in PARTS]
+
+
+class BuildPy(build_py):
+    """Takes the app's modules from the top of the repository, and no other that stands there."""
+
+    def find_package_modules(self, package: str, package_dir: str) -> list[tuple[str, str, str]]:
+        found = super().find_package_modules(package, package_dir)
+        return [each for each in found if package != APP or each[1] in MODULES_OF_APP]
+
+
+setup(
+    packages=[*PACKAGES, APP],
+    package_dir={APP: "."},
+    package_data={**{package: ["*"] for package in PACKAGES}, APP: [".streamlit/config.toml"]},
+    include_package_data=False,
+    cmdclass={"build_py": BuildPy},
+)

@@ -1,0 +1,78 @@
+"""Builds the wheel and the source distribution, and installs the wheel without a network."""
+
+from __future__ import annotations
+
+import shutil
+import subprocess
+import sys
+import sysconfig
+from collections.abc import Iterable, Iterator
+from importlib.metadata import Distribution, distribution, distributions
+from importlib.util import find_spec
+from pathlib import Path
+
+from packaging.requirements import Requirement
+
+ROOT = Path(__file__).parent.parent
+NAME = "bpe-explorer"
+
+
+def copy_source(folder: Path) -> Path:
+    """Copy the source, without what .gitignore names: building writes into the folder."""
+    ignored = (ROOT / ".gitignore").read_text("utf-8").split()
+    names = (".git", *(name.strip("/") for name in ignored))
+    return shutil.copytree(ROOT, folder / "source", ignore=shutil.ignore_patterns(*names))
+
+
+def build(kind: str, source: Path) -> Path:
+    """Build a "wheel" or an "sdist" from a source folder, as pip does; return the file."""
+    code = f"from setuptools.build_meta import build_{kind}; print(build_{kind}('dist'))"
+    done = subprocess.run(
+        [sys.executable, "-c", code], cwd=source, capture_output=True, text=True, check=False
+    )
+    assert done.returncode == 0, done.stderr
+    return source / "dist" / done.stdout.splitlines()[-1]
+
+
+def install(wheel: Path, folder: Path, extras: Iterable[str] = ()) -> Path:
+    """Make an environment with a wheel and what it requires, and nothing else; return its Python.
+
+    What it requires is linked from the environment that runs the tests, found by the wheel's own
+    metadata: a package that is missing there is missing here.
+    """
+    subprocess.run([sys.executable, "-m", "venv", "--without-pip", folder], check=True)
+    python = folder / "bin" / "python"
+    options = ("--quiet", "--no-deps", "--no-index", "--disable-pip-version-check")
+    subprocess.run([*_pip(), "--python", python, "install", *options, wheel], check=True)
+    packages = Path(sysconfig.get_path("purelib", vars={"base": str(folder)}))
+    (installed,) = distributions(name=NAME, path=[str(packages)])
+    for needed in _required(installed, frozenset(extras)):
+        source = Path(str(needed.locate_file(".")))
+        for top in {file.parts[0] for file in needed.files or ()} - {".."}:
+            if not (packages / top).exists() and (source / top).exists():
+                (packages / top).symlink_to(source / top)
+    return python
+
+
+def _pip() -> tuple[str, ...]:
+    """Return the command of pip; an environment that Debian's venv made has none of its own."""
+    base = Path(sys.base_prefix, "bin", f"python3.{sys.version_info.minor}")
+    return sys.executable if find_spec("pip") else str(base), "-m", "pip"
+
+
+def _required(
+    installed: Distribution, extras: frozenset[str], seen: set[tuple[str, str]] | None = None
+) -> Iterator[Distribution]:
+    """Name what a distribution with some extras requires, and what that requires."""
+    seen = set() if seen is None else seen
+    for line in installed.requires or ():
+        wanted = Requirement(line)
+        for extra in ("", *extras):
+            if wanted.marker is not None and not wanted.marker.evaluate({"extra": extra}):
+                continue
+            found = installed if wanted.name == NAME else distribution(wanted.name)
+            for asked in ("", *wanted.extras):
+                if (wanted.name, asked) not in seen:
+                    seen.add((wanted.name, asked))
+                    yield found
+                    yield from _required(found, frozenset((asked,)), seen)

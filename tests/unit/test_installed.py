@@ -1,0 +1,71 @@
+"""The wheel in an environment of its own, with what it asks for and nothing else."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+from pathlib import Path
+
+import pytest
+
+from tests.packaging import build, copy_source, install
+
+
+@pytest.fixture(scope="module")
+def wheel(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    return build("wheel", copy_source(tmp_path_factory.mktemp("source")))
+
+
+@pytest.fixture(scope="module")
+def bare(wheel: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The Python of an environment with the library alone."""
+    return install(wheel, tmp_path_factory.mktemp("bare") / "venv")
+
+
+def run(*command: str | Path, cwd: Path, stdin: str = "", **environment: str) -> str:
+    """What a program prints; environment variables that could lead it to this checkout are gone."""
+    kept = {name: value for name, value in os.environ.items() if name != "PYTHONPATH"}
+    done = subprocess.run(
+        command,
+        cwd=cwd,
+        env={**kept, **environment},
+        input=stdin,
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert done.returncode == 0, done.stderr
+    return done.stdout
+
+
+LIBRARY = """
+from importlib.util import find_spec
+import bpe_core as bpe
+assert "venv" in bpe.__file__, bpe.__file__
+absent = ("streamlit", "plotly", "pandas", "tokenizers", "tiktoken", "pyarrow", "dask", "ui", "app")
+assert not [name for name in absent if find_spec(name)]
+corpus = bpe.read_corpus(["notes.txt"])
+run = bpe.train(corpus, bpe.TrainingConfig(300, pretokenizer="regex:[a-z]+"))
+bpe.save(run.tokenizer, "mine.json", format="native")
+bpe.save(run.tokenizer.truncated(9), "short.tiktoken", format="tiktoken")
+loaded = bpe.load("mine.json")
+assert loaded == run.tokenizer
+print(loaded.decode(loaded.encode("hugs and hugging")), len(run.merges))
+from bpe_core.corpora.samples import samples, load_sample
+print(sum(load_sample(sample.id).n_bytes > 0 for sample in samples()) == len(samples()))
+"""
+
+
+def test_the_library_trains_saves_and_reads_by_itself(bare: Path, tmp_path: Path) -> None:
+    (tmp_path / "notes.txt").write_text("hug hugs hugging and hugged " * 20)
+    assert run(bare, "-c", LIBRARY, cwd=tmp_path) == "hugs and hugging 11\nTrue\n"
+
+
+def test_the_command_is_on_the_path_and_works_by_itself(bare: Path, tmp_path: Path) -> None:
+    path = f"{bare.parent}{os.pathsep}{os.environ['PATH']}"
+    (tmp_path / "notes.txt").write_text("hug hugs hugging and hugged " * 20)
+    options = ("--vocab-size", "270", "--out", "mine.json")
+    run("bpe", "train", "notes.txt", *options, cwd=tmp_path, PATH=path)
+    ids = run("bpe", "encode", "mine.json", cwd=tmp_path, stdin="hugs", PATH=path)
+    assert run("bpe", "decode", "mine.json", cwd=tmp_path, stdin=ids, PATH=path) == "hugs"
+    assert run("bpe", "--help", cwd=tmp_path, PATH=path).startswith("Usage: bpe ")
