@@ -20,6 +20,7 @@ from bpe_core.counting import CountedCorpus
 from bpe_core.engine.compilation import kernels_are_ready, wait_for_kernels, worth_waiting_for
 from bpe_core.engine.scanners import SCANNERS
 from bpe_core.errors import BpeError, ConfigError
+from bpe_core.extras import needs_extra
 from bpe_core.pretokenizers import Pretokenizer, get_pretokenizer
 from bpe_core.streaming import StreamedCorpus, count_stream, digest_of, safe_cut
 from bpe_core.types import Base, PretokenCounts
@@ -46,15 +47,10 @@ class _Found(NamedTuple):
 def cluster(address: str) -> Generator[Client]:
     """Connect to the scheduler of a Dask cluster, as tcp://127.0.0.1:8786.
 
-    Raises ConfigError where Dask is not installed or no scheduler answers.
+    Raises MissingExtraError if Dask is not installed, and ConfigError if no scheduler answers.
     """
-    try:
+    with needs_extra("cluster", "Counting on a cluster"):
         from distributed import Client
-    except ImportError:
-        raise ConfigError(
-            "Counting on a cluster needs Dask, which is not installed here: "
-            "pip install 'dask[distributed]'."
-        ) from None
     try:
         client: Any = Client(address, timeout=_SECONDS_TO_CONNECT, set_as_default=False)
     except Exception as error:  # of an address, anything from ValueError to what TLS raises

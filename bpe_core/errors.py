@@ -16,6 +16,7 @@
     ├── SearchError                 a search of a vocabulary that says nothing to look for
     ├── FormatError                 a file that is not in the format it should be in
     │   └── IntegrityError          data whose checksum is not the published one
+    ├── MissingExtraError           a task that needs an optional package, which isn't installed
     └── UnavailableError            data of others that is not on this machine and can't be fetched
 
 Each message says what was found, where, and what to do about it.
@@ -86,6 +87,10 @@ class FormatError(BpeError):
 
 class IntegrityError(FormatError):
     """Data whose SHA-256 is not the one its publisher gave."""
+
+
+class MissingExtraError(BpeError):
+    """A task that needs an optional package; the message says what to install."""
 
 
 class UnavailableError(BpeError):

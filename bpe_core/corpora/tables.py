@@ -16,6 +16,7 @@ import regex
 
 from bpe_core.corpora.text_decoding import decode_text
 from bpe_core.errors import CorpusError, EmptyCorpusError, UnsupportedFileError
+from bpe_core.extras import needs_extra
 
 TABLE_KINDS = (".csv", ".tsv", ".jsonl", ".ndjson", ".json", ".parquet")
 
@@ -306,8 +307,9 @@ def _add_json_columns(columns: Mapping[str, object], parsed: _Parsed) -> None:
 
 def _parse_parquet(data: bytes, name: str, most_bytes: int, parsed: _Parsed) -> None:
     # Slow to import, and seldom wanted. By name, since it brings no types.
-    pa: Any = import_module("pyarrow")
-    pq: Any = import_module("pyarrow.parquet")
+    with needs_extra("tables", f"Reading {name}"):
+        pa: Any = import_module("pyarrow")
+        pq: Any = import_module("pyarrow.parquet")
     try:
         file = pq.ParquetFile(io.BytesIO(data))
         parsed.columns = [str(column.name) for column in file.schema_arrow]

@@ -9,6 +9,7 @@ from typing import NamedTuple
 import regex
 
 from bpe_core.errors import TextDecodingError, UnsupportedFileError
+from bpe_core.extras import needs_extra
 
 # UTF-32 first: its little-endian mark begins with that of UTF-16.
 _BYTE_ORDER_MARKS = (
@@ -78,8 +79,9 @@ def decode_text(data: bytes, name: str) -> DecodedText:
     """Decode a file's bytes by its byte order mark, as UTF-8, or by a guess that the note names.
 
     A mark at the very start is no part of the text; one further on is kept, and so is a NUL.
-    Raises UnsupportedFileError for what is no text, and TextDecodingError with the offset of the
-    first bad byte and the encodings tried.
+    Raises UnsupportedFileError for what is no text, TextDecodingError with the offset of the first
+    bad byte and the encodings tried, and MissingExtraError if a guess is needed and
+    charset-normalizer is not installed.
 
     >>> decode_text("\\ufeffhug".encode(), "hug.txt")
     DecodedText(text='hug', encoding='utf-8', note='hug.txt: removed the byte order mark.')
@@ -148,7 +150,7 @@ def _decode_legacy(data: bytes, name: str, first_bad: int) -> DecodedText:
     # Text in another encoding makes almost no UTF-8 sequence by accident: where they abound, the
     # file is UTF-8 with damage, and any other reading would be mojibake.
     if valid <= invalid:
-        for encoding in _guesses(data):
+        for encoding in _guesses(data, name):
             tried.append(encoding)
             try:
                 text = data.decode(encoding)
@@ -178,9 +180,10 @@ def _utf8_sequences(data: bytes) -> tuple[int, int]:
     return beyond_ascii - invalid, invalid
 
 
-def _guesses(data: bytes) -> Iterator[str]:
+def _guesses(data: bytes, name: str) -> Iterator[str]:
     # Slow to import, and most files are UTF-8.
-    from charset_normalizer import from_bytes
+    with needs_extra("tables", f"{name} is not UTF-8. Guessing its encoding"):
+        from charset_normalizer import from_bytes
 
     sample = _telling_lines(data)
     found = [m.encoding for m in from_bytes(sample, cp_isolation=list(LEGACY_ENCODINGS))]

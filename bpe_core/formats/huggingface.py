@@ -12,9 +12,8 @@ import json
 from collections.abc import Mapping
 from typing import Any, Final, cast
 
-import tokenizers
-
 from bpe_core.errors import ConfigError, FormatError
+from bpe_core.extras import needs_extra
 from bpe_core.formats.gpt2_files import from_printable_model, printable_model
 from bpe_core.formats.patterns import pretokenizer_of
 from bpe_core.formats.reading import checked_ids, is_id, parse_json
@@ -35,7 +34,10 @@ Part = dict[str, Any]
 
 
 def write_huggingface(tokenizer: Tokenizer) -> bytes:
-    """Return tokenizer.json; raises `ConfigError` where it cannot express the tokenizer exactly.
+    """Return tokenizer.json.
+
+    Raises `ConfigError` if it cannot express the tokenizer exactly, and `MissingExtraError` if the
+    `tokenizers` library, which checks that, is not installed.
 
     >>> from bpe_core.gpt2 import gpt2
     >>> read_huggingface(write_huggingface(gpt2())) == gpt2()
@@ -92,11 +94,15 @@ def write_huggingface(tokenizer: Tokenizer) -> bytes:
 
 
 def read_huggingface(data: bytes) -> Tokenizer:
-    """Build the tokenizer that a tokenizer.json describes; raises `FormatError` that says why not.
+    """Build the tokenizer that a tokenizer.json describes.
+
+    Raises `FormatError` that says why not. With a custom pattern, which the `tokenizers` library
+    may read otherwise, raises `MissingExtraError` if that is not installed.
 
     Its added tokens become special tokens, so that encoding with `allowed_special="all"` is what
     `tokenizers` does with `add_special_tokens=False`.
 
+    >>> import tokenizers
     >>> peer = tokenizers.Tokenizer(tokenizers.models.BPE({"a": 0, "aa": 1}, [("a", "a")]))
     >>> read_huggingface(peer.to_str().encode()).encode("aaa")
     [1, 0]
@@ -187,6 +193,9 @@ def _pre_tokenizer(tokenizer: Tokenizer) -> Part | None:
 
 def _why_otherwise(tokenizer: Tokenizer, written: str) -> str:
     """Say how `tokenizers` would encode a probe otherwise with what is written; "" where alike."""
+    with needs_extra("formats", "Checking tokenizer.json with Hugging Face's tokenizers"):
+        import tokenizers
+
     base_ids = tokenizer.base_ids
     by_bytes = tokenizer.base == "bytes"
     probe = "".join(

@@ -17,6 +17,7 @@ from typing import Any, Final
 from bpe_core.alphabet import symbols_of
 from bpe_core.encoding import merge_symbols
 from bpe_core.errors import ConfigError
+from bpe_core.extras import needs_extra
 from bpe_core.lab.measuring import Contender
 from bpe_core.tokenizer import Tokenizer
 from bpe_core.trie import Trie
@@ -277,7 +278,8 @@ def _engine(tokenizer: Tokenizer) -> Callable[[str], Any]:
 
 
 def _tiktoken(tokenizer: Tokenizer) -> Callable[[str], Any]:
-    import tiktoken
+    with needs_extra("formats", "Measuring tiktoken"):
+        import tiktoken
 
     from bpe_core.formats.tiktoken_file import write_tiktoken
 
@@ -295,7 +297,8 @@ def _tiktoken(tokenizer: Tokenizer) -> Callable[[str], Any]:
 
 
 def _tokenizers(tokenizer: Tokenizer) -> Callable[[str], list[int]]:
-    import tokenizers
+    with needs_extra("formats", "Measuring tokenizers"):
+        import tokenizers
 
     from bpe_core.formats.huggingface import write_huggingface
 
@@ -339,9 +342,10 @@ def _engine_trainer(config: TrainingConfig) -> Callable[[str], list[tuple[bytes,
 
 
 def _tokenizers_trainer(config: TrainingConfig) -> Callable[[str], list[tuple[bytes, bytes]]]:
-    import tokenizers
-    from tokenizers import models, pre_tokenizers
-    from tokenizers.trainers import BpeTrainer
+    with needs_extra("formats", "Measuring tokenizers"):
+        import tokenizers
+        from tokenizers import models, pre_tokenizers
+        from tokenizers.trainers import BpeTrainer
 
     from bpe_core.byte_alphabet import from_printable
 

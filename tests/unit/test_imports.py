@@ -17,7 +17,7 @@ CORE = ROOT / "bpe_core"
 FLOORS = (
     {
         *("types", "errors", "byte_alphabet", "unicode", "alphabet", "layout", "encoders"),
-        *("token_table", "word_cache", "sections", "checks", "whole_files", "immutable"),
+        *("token_table", "word_cache", "sections", "checks", "whole_files", "immutable", "extras"),
     },
     {
         *("pretokenizers", "corpora", "corpus", "counting", "streaming", "reference"),

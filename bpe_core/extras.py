@@ -1,0 +1,51 @@
+"""Packages that only some tasks need: what to install where one is missing."""
+
+from __future__ import annotations
+
+from types import TracebackType
+from typing import Final, Literal
+
+from bpe_core.errors import MissingExtraError
+
+DISTRIBUTION: Final = "bpe-explorer"
+Extra = Literal["app", "cluster", "formats", "tables"]
+
+
+def missing_extra(extra: Extra, task: str, problem: object) -> MissingExtraError:
+    """Return the error for a task that lacks a package which an extra brings.
+
+    >>> print(missing_extra("tables", "Reading notes.parquet", "No module named 'pyarrow'"))
+    Reading notes.parquet needs a package that is not installed (No module named 'pyarrow'). \
+Run: pip install "bpe-explorer[tables]"
+    """
+    return MissingExtraError(
+        f"{task} needs a package that is not installed ({problem}). "
+        f'Run: pip install "{DISTRIBUTION}[{extra}]"'
+    )
+
+
+class needs_extra:  # noqa: N801 -- it reads as a statement: `with needs_extra(...): import ...`
+    """Raise `MissingExtraError` if an import inside the block fails.
+
+    >>> with needs_extra("tables", "Reading notes.parquet"):
+    ...     import no_such_package
+    Traceback (most recent call last):
+    bpe_core.errors.MissingExtraError: Reading notes.parquet needs a package that is not installed \
+(No module named 'no_such_package'). Run: pip install "bpe-explorer[tables]"
+    """
+
+    def __init__(self, extra: Extra, task: str) -> None:
+        self._extra: Extra = extra
+        self._task = task
+
+    def __enter__(self) -> None:
+        pass
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        traceback: TracebackType | None,
+    ) -> None:
+        if isinstance(error, ImportError):
+            raise missing_extra(self._extra, self._task, error) from error

