@@ -4,8 +4,11 @@ from __future__ import annotations
 
 import gc
 from collections.abc import Mapping
+from contextlib import suppress
+from datetime import UTC, datetime, timedelta, timezone
 from pathlib import Path
 from typing import Final, Literal
+from zoneinfo import ZoneInfo
 
 import streamlit as st
 
@@ -14,9 +17,9 @@ from bpe_core.errors import BpeError
 from ui import workspace
 from ui.components.theme_watch import theme_watch
 from ui.labels import plain_markdown
+from ui.run_names import RunName, WriteLabel, markdown_label, run_labels
 from ui.run_store import SAMPLE_RUN_ID, StoredRun, load_run, note_opened
 from ui.store import sweep_store
-from ui.workspace import RecentRun
 
 _ROOT = Path(__file__).parent.parent
 FAVICON = str(_ROOT / "ui" / "data" / "favicon.png")
@@ -200,8 +203,7 @@ def _run_of_address() -> tuple[StoredRun | None, BpeError | None]:
             open_run(run_id)
             note_opened(run_id)
             if run_id != SAMPLE_RUN_ID:
-                size = stored.run.tokenizer.vocab_size
-                workspace.remember_run(RecentRun(run_id, stored.title, size))
+                workspace.remember_run(stored.name)
         return stored, problem
     return None, problem
 
@@ -213,14 +215,24 @@ def _shown_instead(stored: StoredRun | None) -> str:
     return f" {which} is shown instead."
 
 
+def labels_of_runs(stored: StoredRun, write: WriteLabel) -> dict[str, str]:
+    """Label the runs that this visitor can choose from, by their ids: the sample comes first.
+
+    Among them is the run that is shown, `stored`.
+    """
+    sample = _sample_name()
+    names = {} if sample is None else {sample.id: sample}
+    names |= {name.id: name for name in (*workspace.current().recent_runs, stored.name)}
+    labels = run_labels(list(names.values()), _visitors_now(), write)
+    return dict(zip(names, labels, strict=True))
+
+
 def _run_picker(stored: StoredRun) -> None:
-    names = {SAMPLE_RUN_ID: _sample_name()} | {
-        run.id: _run_name(run.title, run.vocab_size) for run in workspace.current().recent_runs
-    }
+    labels = labels_of_runs(stored, markdown_label)
     picked = st.menu_button(
-        f"Run: {_run_name(stored.title, stored.run.tokenizer.vocab_size)}",
-        [run_id for run_id in names if names[run_id]],
-        format_func=lambda run_id: names[run_id],
+        f"Run: {labels[stored.id]}",
+        list(labels),
+        format_func=lambda run_id: labels[run_id],
         key="run_picker",
         help="The run that all pages show. The address of a page brings its run back, anywhere.",
     )
@@ -235,14 +247,20 @@ def _run_picker(stored: StoredRun) -> None:
 
 
 @st.cache_resource(show_spinner=False)
-def _sample_name() -> str:
-    """The sample run's name; empty where it can't be read."""
+def _sample_name() -> RunName | None:
+    """Return what the sample run is called; None where it can't be read."""
     try:
-        sample = load_run(SAMPLE_RUN_ID)
+        return load_run(SAMPLE_RUN_ID).name
     except BpeError:
-        return ""
-    return _run_name(sample.title, sample.run.tokenizer.vocab_size)
+        return None
 
 
-def _run_name(title: str, vocab_size: int) -> str:
-    return f"{plain_markdown(title, 44)} :gray[{vocab_size:,} tokens]"
+def _visitors_now() -> datetime:
+    """Return the time in the visitor's own zone; in UTC where the browser names none."""
+    name, offset = st.context.timezone, st.context.timezone_offset
+    # The name is the browser's word, and a machine may lack the zone.
+    with suppress(KeyError, ValueError, OSError):
+        return datetime.now(ZoneInfo(name or ""))
+    with suppress(ValueError, OverflowError):
+        return datetime.now(timezone(timedelta(minutes=-(offset or 0))))
+    return datetime.now(UTC)

@@ -22,7 +22,7 @@ def token_label(token: bytes) -> str:
     label = re.sub(
         "[\udc80-\udcff]+",
         lambda cut: f"<{cut[0].encode('utf-8', 'surrogateescape').hex(' ').upper()}>",
-        "".join(map(_shown, token.decode("utf-8", "surrogateescape"))),
+        "".join(c if _is_byte(c) else _shown(c) for c in token.decode("utf-8", "surrogateescape")),
     )
     # Between two pictures a joiner makes one of them; at an end it would be invisible.
     label = re.sub("^\u200d+|\u200d+$", lambda joiners: "U+200D" * len(joiners[0]), label)
@@ -71,7 +71,16 @@ def plain_markdown(text: str, longest: int = 60) -> str:
     >>> plain_markdown("notes_[1].txt")
     'notes\\\\_\\\\[1\\\\]\\\\.txt'
     """
-    return re.sub(r"([!-/:-@\[-`{-~])", r"\\\1", plain_text(text, longest))
+    return escape_markdown(plain_text(text, longest))
+
+
+def escape_markdown(line: str) -> str:
+    r"""Return a line of plain text for a Markdown label, in which nothing is markup.
+
+    >>> escape_markdown("a*b")
+    'a\\*b'
+    """
+    return re.sub(r"([!-/:-@\[-`{-~])", r"\\\1", line)
 
 
 def file_stem(title: str, longest: int = 40) -> str:
@@ -84,12 +93,17 @@ def file_stem(title: str, longest: int = 40) -> str:
     return re.sub("[^a-z0-9]+", "-", letters).strip("-")[:longest].rstrip("-") or "run"
 
 
+def _is_byte(character: str) -> bool:
+    """Return True for what stands for a byte that is not part of a whole character."""
+    return "\udc80" <= character <= "\udcff"
+
+
 def _shown(character: str, space: str = "·") -> str:
     if character == " ":
         return space
     if character in _GLYPHS:
         return _GLYPHS[character]
-    if "\udc80" <= character <= "\udcff" or character == "\u200d":
+    if character == "\u200d":
         return character
     if unicodedata.category(character) in _WITHOUT_PICTURE:
         return f"U+{ord(character):04X}"

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from collections.abc import Callable
 from dataclasses import dataclass, replace
+from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
@@ -17,6 +18,7 @@ from bpe_core.corpus import Corpus
 from bpe_core.errors import BpeError, FormatError
 from bpe_core.formats import run_archive
 from bpe_core.training import TrainingRun
+from ui.run_names import RunName
 from ui.store import NotKeptError, is_id, kept_folder, new_folder, new_id, store_folder, touch
 from ui.training_text import TrainingText, read_training_text, write_training_text
 
@@ -44,8 +46,16 @@ class StoredRun:
     held_out_tokens_after: NDArray[np.int64] | None
     """int64[n_merges + 1]: the held-out text in tokens after each merge; None where it is empty,
     or where counting was cancelled."""
+    trained_at: datetime | None = None
+    """When it was stored; None for the sample, and for a run stored before times were."""
     not_kept: str = ""
     """Why it lies in memory alone, for its visitor; empty where it is stored."""
+
+    @property
+    def name(self) -> RunName:
+        """What to call it among other runs."""
+        run = self.run
+        return RunName(self.id, self.title, run.tokenizer.vocab_size, run.config, self.trained_at)
 
 
 def store_run(
@@ -64,7 +74,8 @@ def store_run(
     training is lost to a full disk.
     """
     run_id = new_id()
-    made = StoredRun(run_id, title, run, held_out, _count_held_out(run, held_out, should_stop))
+    held_out_tokens = _count_held_out(run, held_out, should_stop)
+    made = StoredRun(run_id, title, run, held_out, held_out_tokens, trained_at=datetime.now(UTC))
     try:
         with kept_folder(run_id) as folder:
             _write(folder, made, training)
@@ -119,6 +130,7 @@ def _loaded(run_id: str, _made: StoredRun | None) -> StoredRun:
             run=run_archive.load_run(folder / _RUN),
             held_out=_corpus_of(details),
             held_out_tokens_after=_held_out_tokens(folder / _HELD_OUT_TOKENS),
+            trained_at=_time_of(details),
         )
     # The archive's own message names the file: that is for the server, not for its visitors.
     except (*ARRAY_DAMAGE, FormatError) as error:
@@ -145,6 +157,7 @@ def _write(folder: Path, made: StoredRun, training: Corpus | None) -> None:
     words = made.held_out.word_counts
     details = {
         "title": made.title,
+        "trained_at": made.trained_at.isoformat() if made.trained_at is not None else None,
         "documents": list(made.held_out.documents),
         "names": list(made.held_out.names),
         "word_counts": dict(words) if words is not None else None,
@@ -162,6 +175,11 @@ def _held_out_tokens(path: Path) -> NDArray[np.int64] | None:
         return None
     with path.open("rb") as file:
         return np.lib.format.read_array(file, allow_pickle=False)
+
+
+def _time_of(details: dict[str, Any]) -> datetime | None:
+    stored = details.get("trained_at")
+    return datetime.fromisoformat(stored).astimezone(UTC) if stored is not None else None
 
 
 def _corpus_of(details: dict[str, Any]) -> Corpus:

@@ -9,6 +9,7 @@ from typing import TypedDict, Unpack
 import streamlit as st
 
 from bpe_core.corpus import Corpus
+from ui.run_names import RunName
 from ui.run_store import SAMPLE_RUN_ID
 
 _KEY = "workspace"
@@ -16,15 +17,6 @@ _NAVIGATION_KEY = "navigation_is_drawn"
 MOST_RECENT_RUNS = 8
 # The sample's first merges are of white space. Here there are words to see, and the first tie.
 _SAMPLE_STEP = 68
-
-
-@dataclass(frozen=True, slots=True)
-class RecentRun:
-    """A run as the picker names it: to name it, nobody has to read it."""
-
-    id: str
-    title: str
-    vocab_size: int
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,7 +40,7 @@ class Workspace:
     """Which uploads `corpus` was read from, by their ids, and which of their columns."""
     run_id: str = SAMPLE_RUN_ID
     """The run that all pages show."""
-    recent_runs: tuple[RecentRun, ...] = ()
+    recent_runs: tuple[RunName, ...] = ()
     """Runs that this session trained or opened by a link, the latest first."""
     job_id: str | None = None
     """The training last started or come back to; None once its end was told."""
@@ -114,7 +106,7 @@ def update(**changes: Unpack[_Changes]) -> Workspace:
     return workspace
 
 
-def remember_run(run: RecentRun) -> None:
+def remember_run(run: RunName) -> None:
     """Puts a run first among the recent ones; the oldest of too many falls out."""
     forget_run(run.id)
     before = current()

@@ -15,37 +15,13 @@ from bpe_core import pretokenizers
 from bpe_core.corpus import Corpus
 from bpe_core.training import TrainingRun
 from bpe_core.types import TrainingConfig
+from tests.app.training import choose, in_address, train, until_ended
 from tests.waiting import wait_until
 from ui import jobs
 from ui.run_store import load_run
 
 OpenApp = Callable[..., AppTest]
 RHYME = "the cat sat on the mat and the rat sat on the hat\n" * 40
-
-
-def train(app: AppTest) -> AppTest:
-    """Presses Train and waits until the job that it starts has ended."""
-    app.button(key="train").click().run()
-    return until_ended(app)
-
-
-def in_address(app: AppTest, name: str) -> str:
-    """A query parameter; AppTest gives it as a string or as a list of one."""
-    value = app.query_params[name]
-    return value if isinstance(value, str) else value[0]
-
-
-def until_ended(app: AppTest) -> AppTest:
-    if "job" in app.query_params:
-        wait_until(jobs.manager(), in_address(app, "job"))
-        app.run()
-    return app
-
-
-def choose(app: AppTest, *, source: str = "Sample", preset: str = "GPT-2 style") -> AppTest:
-    app.segmented_control(key="corpus_source").set_value(source)
-    app.segmented_control(key="settings_preset").set_value(preset)
-    return app.run()
 
 
 def component(app: AppTest, name: str) -> dict[str, Any]:

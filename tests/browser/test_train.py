@@ -17,52 +17,13 @@ from bpe_core.training import train
 from bpe_core.types import TrainingConfig
 from tests.browser.helpers import assert_no_traceback, go_to_address, open_page, wait_until_idle
 from tests.browser.serving import running_app
+from tests.browser.training import choose, give_file, set_vocabulary, train_to_the_end, upload
 
 pytestmark = pytest.mark.browser
 
 # A real file that every machine has; its text differs between versions of Python.
 REAL_FILE = Path(argparse.__file__)
 A_LETTER_FOR_EACH_BYTE = bytes(ord("a") + byte % 26 for byte in range(256))
-
-
-def choose(page: Page, name: str) -> None:
-    """Presses one segment of a segmented control."""
-    page.get_by_test_id("stMain").get_by_text(name, exact=True).click()
-    wait_until_idle(page)
-
-
-def upload(page: Page, path: Path) -> None:
-    choose(page, "Upload")
-    give_file(page, path)
-
-
-def give_file(page: Page, path: Path) -> None:
-    page.get_by_test_id("stFileUploader").locator("input").set_input_files(path)
-    expect(page.get_by_test_id("stFileUploader")).to_contain_text(path.name)
-    wait_until_idle(page)
-
-
-def set_vocabulary(page: Page, size: int) -> None:
-    slider = page.get_by_role("slider", name="Vocabulary size")
-    slider.press("Home")
-    sentence = page.get_by_text(re.compile(r"^Vocabulary size [\d,]+ ="))
-    expect(sentence).to_contain_text("Vocabulary size 257")
-    while f"Vocabulary size {size:,} " not in sentence.inner_text():
-        before = sentence.inner_text()
-        slider.press("ArrowRight")
-        expect(sentence).not_to_have_text(before)
-    wait_until_idle(page)
-
-
-def train_to_the_end(page: Page) -> str:
-    """Presses Train, waits for the result, and gives the id in the address."""
-    page.get_by_role("button", name="Train", exact=True).click()
-    page.wait_for_url(re.compile(r"[?&]run=[0-9a-f]{32}"))
-    expect(page.get_by_role("heading", name="Trained")).to_be_visible()
-    wait_until_idle(page)
-    found = re.search(r"[?&]run=([0-9a-f]{32})", page.url)
-    assert found
-    return found[1]
 
 
 def test_bad_files_are_said_and_a_good_one_becomes_a_run_that_is_picked_taken_home_and_linked_to(

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import json
 import os
 import re
 import time
 from dataclasses import fields
+from datetime import UTC, datetime
 from pathlib import Path
 
 import numpy as np
@@ -16,6 +18,7 @@ from bpe_core.errors import FormatError
 from bpe_core.training import train
 from bpe_core.types import TrainingConfig
 from ui import results, store
+from ui.run_names import RunName
 from ui.run_store import (
     SAMPLE_RUN_ID,
     RunNotFoundError,
@@ -51,6 +54,37 @@ def test_a_stored_run_comes_back_whole() -> None:
     assert stored.held_out.documents == held_out.documents
     assert stored.held_out_tokens_after is not None
     np.testing.assert_array_equal(stored.held_out_tokens_after, run.tokens_after_on(held_out))
+
+
+def test_a_run_comes_back_with_the_time_when_it_was_stored() -> None:
+    run = train(Corpus.from_text(TEXT), TrainingConfig(vocab_size=260))
+    before = datetime.now(UTC)
+    run_id = store_run("Hugs", run, NOTHING)
+    after = datetime.now(UTC)
+    stored = load_run(run_id)
+    assert stored.trained_at is not None
+    assert before <= stored.trained_at <= after
+    assert stored.name == RunName(run_id, "Hugs", 260, run.config, stored.trained_at)
+
+
+@pytest.mark.parametrize("time", ["yesterday", "", 5, [], "9" * 10_000])
+def test_a_time_that_is_none_is_damage(runs_folder: Path, time: object) -> None:
+    run = train(Corpus.from_text(TEXT), TrainingConfig(vocab_size=260))
+    run_id = store_run("Hugs", run, NOTHING)
+    details = runs_folder / run_id / "details.json"
+    details.write_text(json.dumps(json.loads(details.read_text()) | {"trained_at": time}))
+    with pytest.raises(FormatError):
+        load_run(run_id)
+
+
+def test_a_run_stored_without_its_time_is_read_all_the_same(runs_folder: Path) -> None:
+    run = train(Corpus.from_text(TEXT), TrainingConfig(vocab_size=260))
+    run_id = store_run("Hugs", run, NOTHING)
+    path = runs_folder / run_id / "details.json"
+    details = json.loads(path.read_text())
+    del details["trained_at"]
+    path.write_text(json.dumps(details))
+    assert load_run(run_id).trained_at is None
 
 
 def test_a_run_without_held_out_text_comes_back_too() -> None:

@@ -5,9 +5,11 @@ from __future__ import annotations
 import pytest
 import streamlit as st
 
+from bpe_core.types import TrainingConfig
 from ui import workspace
+from ui.run_names import RunName
 from ui.run_store import SAMPLE_RUN_ID, load_run
-from ui.workspace import MOST_RECENT_RUNS, RecentRun
+from ui.workspace import MOST_RECENT_RUNS
 
 
 @pytest.fixture(autouse=True)
@@ -17,8 +19,8 @@ def session(monkeypatch: pytest.MonkeyPatch) -> dict[str, object]:
     return state
 
 
-def run(n: int) -> RecentRun:
-    return RecentRun(f"run {n}", f"Title {n}", 300 + n)
+def run(n: int) -> RunName:
+    return RunName(f"run {n}", f"Title {n}", 300 + n, TrainingConfig())
 
 
 def test_a_new_session_looks_at_the_sample_where_words_tie() -> None:

@@ -7,14 +7,15 @@ from collections.abc import Sequence
 import streamlit as st
 
 from bpe_core.pretokenizers import PRETOKENIZER_NAMES
-from ui import workspace
+from ui import frame, workspace
 from ui.compare import shelf
 from ui.compare.shelf import PUBLISHED, Member
 from ui.compare.submitted_files import submitted_files
 from ui.components.shelf import Card
 from ui.components.shelf import shelf as draw_shelf
 from ui.labels import plain_markdown, plain_text
-from ui.run_store import SAMPLE_RUN_ID, StoredRun
+from ui.run_names import plain_label
+from ui.run_store import StoredRun
 
 _KEY = "compare_shelf"
 _FROM_FILE = "as the file says"
@@ -69,17 +70,15 @@ def _additions(stored: StoredRun) -> None:
 
 
 def _runs(stored: StoredRun, on_shelf: Sequence[str]) -> None:
-    runs = {SAMPLE_RUN_ID: "The sample run"}
-    for run in workspace.current().recent_runs:
-        runs[run.id] = f"{plain_text(run.title, 44)}, {run.vocab_size:,} tokens"
-    others = [id for id in runs if id != stored.id and shelf.run_key(id) not in on_shelf]
+    labels = frame.labels_of_runs(stored, plain_label)
+    others = [id for id in labels if id != stored.id and shelf.run_key(id) not in on_shelf]
     if not others:
         return
     chosen = st.selectbox(
         "Another run",
         others,
         index=None,
-        format_func=lambda id: runs[id],
+        format_func=lambda id: labels[id],
         placeholder="Choose a run",
         key="add_run",
     )

@@ -1,0 +1,114 @@
+"""Runs that share a title and a size: each is listed, and each is opened by its own label."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+
+import pytest
+from streamlit.testing.v1 import AppTest
+
+from bpe_core.corpus import Corpus
+from bpe_core.training import train as train_run
+from bpe_core.types import TrainingConfig
+from tests.app.training import choose, in_address, train
+from ui.run_store import SAMPLE_RUN_ID, store_run
+
+OpenApp = Callable[..., AppTest]
+NOTHING = Corpus.from_text("x").split(0.0)[1]
+PAGES = ("train", "merge_loop", "pair_frequencies", "token_boundaries", "compare", "vocabulary")
+
+
+def picker_labels(app: AppTest) -> list[str]:
+    return app.menu_button[0].options
+
+
+def store(title: str, **settings: object) -> str:
+    config = TrainingConfig(**({"vocab_size": 258} | settings))  # pyright: ignore[reportArgumentType]
+    return store_run(title, train_run(Corpus.from_text("hug hugs, hug"), config), NOTHING)
+
+
+def visit(app: AppTest, run_ids: Sequence[str]) -> None:
+    for run_id in run_ids:
+        app.query_params["run"] = run_id
+        app.run()
+        assert not app.exception
+
+
+def test_train_is_pressed_on_the_untouched_first_page_twice(open_app: OpenApp) -> None:
+    app = open_app()
+    runs = [in_address(train(app), "run") for _ in range(2)]
+    assert not app.exception
+    assert len(set(runs)) == 2
+    labels = picker_labels(app)
+    assert len(set(labels)) == 3
+    # The sample needs no more words: it was trained before anybody came.
+    assert labels[0] == "Python’s language reference :gray[4\\,096 tokens]"
+    assert [": " not in label and "trained at " in label for label in labels[1:]] == [True, True]
+    assert app.menu_button[0].label == f"Run: {labels[1]}"
+    for page in PAGES:
+        app.switch_page(f"pages/{page}.py").run()
+        assert not app.exception, page
+    for run_id in runs:
+        for page in PAGES:
+            again = open_app(page, run=run_id)
+            assert not again.exception, page
+            assert not again.error, page
+
+
+def test_one_file_is_trained_twice_with_other_settings(open_app: OpenApp) -> None:
+    app = choose(open_app(), source="Upload")
+    rhyme = b"the cat sat on the mat and the rat sat on the hat\n" * 40
+    app.file_uploader(key="corpus_uploads").upload("rhyme.txt", rhyme, "text/plain").run()
+    app.select_slider(key="settings_byte_size").set_value(257).run()
+    train(app)
+    choose(app, source="Upload", preset="GPT-4 style")
+    train(app)
+    assert not app.exception
+    assert picker_labels(app)[1:] == [
+        "rhyme\\.txt :gray[257 tokens, pre\\-tokenizer cl100k]",
+        "rhyme\\.txt :gray[257 tokens, pre\\-tokenizer gpt2]",
+    ]
+
+
+TITLES = [
+    *("", " ", "[a](b)", ":red[a]", "<b>a</b>", "a" * 10_000, "\u202egnp.exe", ":material/home:"),
+    "a\nb",
+]
+
+
+@pytest.mark.parametrize("title", TITLES, ids=lambda title: repr(title[:20]))
+def test_any_two_runs_of_one_name_are_listed_and_opened_by_their_labels(
+    open_app: OpenApp, title: str
+) -> None:
+    app = open_app("merge_loop")
+    runs = [store(title), store(title), store(title, tie_break="first-seen")]
+    visit(app, runs)
+    labels = picker_labels(app)
+    assert len(set(labels)) == len(labels) == 4
+    for run_id in (*runs, SAMPLE_RUN_ID):
+        app.menu_button[0].click(run_id)
+        app.run()
+        assert not app.exception
+        assert app.query_params.get("run", [SAMPLE_RUN_ID]) in ([run_id], run_id)
+
+
+def test_titles_that_are_alike_once_they_are_cut_are_told_apart(open_app: OpenApp) -> None:
+    app = open_app("merge_loop")
+    visit(app, [store("a" * 60 + end) for end in "bc"])
+    assert len(set(picker_labels(app))) == 3
+
+
+def test_compare_offers_each_run_of_one_name_and_adds_the_one_that_is_chosen(
+    open_app: OpenApp,
+) -> None:
+    app = open_app("compare")
+    runs = [store("Hugs"), store("Hugs", tie_break="first-seen")]
+    visit(app, runs)
+    app.menu_button[0].click(SAMPLE_RUN_ID)
+    app.run()
+    box = app.selectbox(key="add_run")
+    assert len(set(box.options)) == len(box.options) == 2
+    for run_id in runs:
+        app.selectbox(key="add_run").set_value(run_id).run()
+    assert not app.exception
+    assert in_address(app, "with") == ",".join(["gpt2", *(f"run-{run_id}" for run_id in runs)])

@@ -1,0 +1,33 @@
+"""Training on Train, in AppTest: choose, press Train, wait for the run."""
+
+from __future__ import annotations
+
+from streamlit.testing.v1 import AppTest
+
+from tests.waiting import wait_until
+from ui import jobs
+
+
+def train(app: AppTest) -> AppTest:
+    """Presses Train and waits until the job that it starts has ended."""
+    app.button(key="train").click().run()
+    return until_ended(app)
+
+
+def in_address(app: AppTest, name: str) -> str:
+    """A query parameter; AppTest gives it as a string or as a list of one."""
+    value = app.query_params[name]
+    return value if isinstance(value, str) else value[0]
+
+
+def until_ended(app: AppTest) -> AppTest:
+    if "job" in app.query_params:
+        wait_until(jobs.manager(), in_address(app, "job"))
+        app.run()
+    return app
+
+
+def choose(app: AppTest, *, source: str = "Sample", preset: str = "GPT-2 style") -> AppTest:
+    app.segmented_control(key="corpus_source").set_value(source)
+    app.segmented_control(key="settings_preset").set_value(preset)
+    return app.run()

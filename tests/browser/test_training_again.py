@@ -1,0 +1,104 @@
+"""Trainings that leave runs of one name, and the addresses that they give to other visitors."""
+
+from __future__ import annotations
+
+import argparse
+from collections.abc import Iterable
+from itertools import cycle
+from pathlib import Path
+
+import pytest
+from playwright.sync_api import Page, expect
+
+from bpe_core.corpora.samples import samples
+from tests.browser.helpers import (
+    assert_no_traceback,
+    come_anew,
+    go_to_address,
+    open_page,
+    wait_until_idle,
+)
+from tests.browser.training import choose, choose_sample, set_vocabulary, train_to_the_end, upload
+
+pytestmark = pytest.mark.browser
+
+PAGES = {
+    "train": "Train",
+    "merge_loop": "Merge loop",
+    "pair_frequencies": "Pair frequencies",
+    "token_boundaries": "Token boundaries",
+    "compare": "Compare",
+    "vocabulary": "Vocabulary",
+    "lab": "Lab",
+    "lessons": "Lessons",
+}
+PRESETS = ("GPT-2 style", "Classroom", "GPT-4 style", "Custom")
+
+
+def picker_labels(page: Page) -> list[str]:
+    """Opens the run picker, reads its labels, and closes it."""
+    page.get_by_role("button", name="Run: ").click()
+    labels = page.get_by_role("menuitem").all_inner_texts()
+    page.keyboard.press("Escape")
+    expect(page.get_by_role("menuitem")).to_have_count(0)
+    return [" ".join(label.split()) for label in labels]
+
+
+def assert_open_for_a_new_visitor(page: Page, addresses: Iterable[tuple[str, str]]) -> None:
+    """Opens runs, each on a page, as one visitor whom the server has never seen."""
+    come_anew(page)
+    for name, run_id in addresses:
+        go_to_address(page, f"/{name}?run={run_id}")
+        expect(page.get_by_role("heading", level=1)).to_have_text(PAGES[name])
+        assert_no_traceback(page)
+        expect(page.get_by_role("alert").filter(has_text="instead")).to_have_count(0)
+
+
+def test_train_is_pressed_on_the_untouched_first_page_twice(page: Page, app_url: str) -> None:
+    open_page(page, app_url)
+    runs = []
+    for _ in range(2):
+        runs.append(train_to_the_end(page))
+        assert_no_traceback(page)
+    labels = picker_labels(page)
+    assert labels[0] == "Python’s language reference 4,096 tokens"
+    assert len(set(labels)) == 3
+    # The older of the two is opened by its label.
+    page.get_by_role("button", name="Run: ").click()
+    page.get_by_role("menuitem").nth(2).click()
+    page.wait_for_url(f"**run={runs[0]}*")
+    wait_until_idle(page)
+    assert_no_traceback(page)
+    assert_open_for_a_new_visitor(page, zip(PAGES, cycle(runs), strict=False))
+
+
+def test_one_file_is_trained_twice_with_other_settings(tab: Page) -> None:
+    file = Path(argparse.__file__)
+    go_to_address(tab, "/train")
+    upload(tab, file)
+    set_vocabulary(tab, 257)
+    first = train_to_the_end(tab)
+    choose(tab, "GPT-4 style")
+    set_vocabulary(tab, 257)
+    second = train_to_the_end(tab)
+    assert_no_traceback(tab)
+    assert picker_labels(tab)[1:] == [
+        f"{file.name} 257 tokens, pre-tokenizer cl100k",
+        f"{file.name} 257 tokens, pre-tokenizer gpt2",
+    ]
+    assert_open_for_a_new_visitor(tab, zip(PAGES, cycle([first, second]), strict=False))
+
+
+def test_every_preset_trains_on_every_sample(tab: Page) -> None:
+    go_to_address(tab, "/train")
+    runs = []
+    for sample in samples():
+        choose_sample(tab, sample.title)
+        for preset in PRESETS:
+            choose(tab, preset)
+            runs.append(train_to_the_end(tab))
+            assert_no_traceback(tab)
+    assert len(set(runs)) == len(samples()) * len(PRESETS)
+    labels = picker_labels(tab)
+    assert len(set(labels)) == len(labels)
+    assert_open_for_a_new_visitor(tab, zip(cycle(PAGES), runs, strict=False))

@@ -1,0 +1,145 @@
+"""Labels of runs: always different, and no longer than they must be."""
+
+from __future__ import annotations
+
+import unicodedata
+from dataclasses import replace
+from datetime import UTC, datetime, timedelta, timezone
+
+import pytest
+from hypothesis import example, given
+from hypothesis import strategies as st
+
+from bpe_core.types import TrainingConfig
+from ui.run_names import RunName, WriteLabel, markdown_label, plain_label, run_labels
+
+NOON = datetime(2026, 5, 3, 12, 0, tzinfo=UTC)
+A_MINUTE = timedelta(minutes=1)
+CONFIG = TrainingConfig(vocab_size=300)
+
+
+def run(
+    id: str,
+    title: str = "Hugs",
+    config: TrainingConfig = CONFIG,
+    at: datetime | None = None,
+    size: int = 300,
+) -> RunName:
+    return RunName(id, title, size, config, at)
+
+
+def labels(*runs: RunName, now: datetime = NOON) -> list[str]:
+    return run_labels(runs, now, plain_label)
+
+
+# Surrogates too: a name of a file may hold bytes that are not UTF-8.
+WORDS = st.text(st.characters(categories=None), max_size=60)
+HOSTILE = st.sampled_from(
+    [
+        *("", " ", "a", "a ", "a\u200d", "A", "é", "e\u0301", "\u202ea", "<b>a</b>", r"\*", "*"),
+        *("a" * 44, "a" * 45, "a" * 10_000, "a :gray[300 tokens]"),
+        *("no. 2", "a, 300 tokens", "a, 300 tokens, no. 2"),
+    ]
+)
+CONFIGS = st.builds(
+    TrainingConfig,
+    vocab_size=st.sampled_from([300, 301]),
+    pretokenizer=st.sampled_from(["gpt2", "cl100k", "regex:" + "a" * 30, "regex:" + "a" * 31]),
+    base=st.sampled_from(["bytes", "characters"]),
+    end_of_word=st.none() | HOSTILE,
+    special_tokens=st.lists(HOSTILE, max_size=2).map(tuple),
+)
+TIMES = st.none() | st.sampled_from(
+    [NOON, NOON - A_MINUTE, NOON + timedelta(microseconds=1), NOON - timedelta(days=400)]
+)
+RUNS = st.lists(
+    st.builds(RunName, WORDS, HOSTILE | WORDS, st.sampled_from([300, 301]), CONFIGS, TIMES),
+    max_size=9,
+)
+
+
+@pytest.mark.parametrize("write", [plain_label, markdown_label])
+@given(runs=RUNS)
+@example(runs=[run("1")] * 9)
+@example(runs=[run("1"), run("2"), run("3", "Hugs, 300 tokens, no. 2", size=300)])
+def test_labels_differ_in_what_is_seen_of_them(runs: list[RunName], write: WriteLabel) -> None:
+    found = run_labels(runs, NOON, write)
+    assert len(found) == len(runs)
+    as_seen = [unicodedata.normalize("NFC", label).replace("\u200d", "") for label in found]
+    seen = {" ".join(label.split()) for label in as_seen}
+    assert len(seen) == len(runs)
+    for label in found:
+        label.encode()  # Streamlit can send it
+        assert label.replace("\u200d", "").isprintable()
+
+
+def test_a_label_says_more_only_where_two_would_be_alike() -> None:
+    other = replace(CONFIG, pretokenizer="cl100k")
+    assert labels(run("1"), run("2", size=301), run("3", "Pugs", other)) == [
+        *("Hugs, 300 tokens", "Hugs, 301 tokens", "Pugs, 300 tokens")
+    ]
+    assert labels(run("1"), run("2", config=other), run("3", "Pugs", other)) == [
+        "Hugs, 300 tokens, pre-tokenizer gpt2",
+        "Hugs, 300 tokens, pre-tokenizer cl100k",
+        "Pugs, 300 tokens",
+    ]
+
+
+def test_of_the_settings_that_differ_those_that_tell_the_runs_apart_are_said() -> None:
+    classroom = TrainingConfig(300, "whitespace", "characters", "seen", "</w>", ())
+    assert labels(run("1"), run("2", config=classroom)) == [
+        "Hugs, 300 tokens, pre-tokenizer gpt2",
+        "Hugs, 300 tokens, pre-tokenizer whitespace",
+    ]
+    ties = replace(CONFIG, tie_break="first-seen")
+    cl100k = replace(CONFIG, pretokenizer="cl100k")
+    assert labels(run("1"), run("2", config=ties), run("3", config=cl100k)) == [
+        "Hugs, 300 tokens, pre-tokenizer gpt2, ties smallest-pair",
+        "Hugs, 300 tokens, pre-tokenizer gpt2, ties first-seen",
+        "Hugs, 300 tokens, pre-tokenizer cl100k",
+    ]
+
+
+@pytest.mark.parametrize(
+    ("settings", "said"),
+    [
+        ({"base": "characters"}, ("base bytes", "base characters")),
+        ({"alphabet": "seen"}, ("alphabet full", "alphabet seen")),
+        ({"end_of_word": "</w>"}, ("no end-of-word marker", "marker </w>")),
+        ({"special_tokens": ()}, ("special tokens <|endoftext|>", "no special tokens")),
+        ({"tie_break": "first-seen"}, ("ties smallest-pair", "ties first-seen")),
+        ({"min_frequency": 5}, ("least count 0", "least count 5")),
+        ({"max_token_bytes": 8}, ("tokens of any length", "tokens up to 8 bytes")),
+        ({"vocab_size": 5_000}, ("300 asked for", "5,000 asked for")),
+    ],
+)
+def test_each_setting_has_its_words(settings: dict[str, object], said: tuple[str, str]) -> None:
+    other = TrainingConfig(**({"vocab_size": 300} | settings))  # pyright: ignore[reportArgumentType]
+    assert labels(run("1"), run("2", config=other)) == [
+        f"Hugs, 300 tokens, {word}" for word in said
+    ]
+
+
+def test_runs_of_the_same_settings_are_told_apart_by_their_time_where_the_visitor_is() -> None:
+    tokyo = NOON.astimezone(timezone(timedelta(hours=9)))
+    earlier, last_year = NOON - A_MINUTE, NOON - timedelta(days=200)
+    assert labels(
+        run("sample"), run("1", at=NOON), run("2", at=earlier), run("3", at=last_year), now=tokyo
+    ) == [
+        "Hugs, 300 tokens",
+        "Hugs, 300 tokens, trained at 21:00",
+        "Hugs, 300 tokens, trained at 20:59",
+        "Hugs, 300 tokens, trained on 15 October 2025 at 21:00",
+    ]
+    second = timedelta(seconds=1)
+    assert labels(run("1", at=NOON), run("2", at=NOON + second), now=tokyo) == [
+        "Hugs, 300 tokens, trained at 21:00:00",
+        "Hugs, 300 tokens, trained at 21:00:01",
+    ]
+
+
+def test_runs_of_the_same_second_are_numbered_in_their_order_wherever_they_stand() -> None:
+    first, second = run("1", at=NOON), run("2", at=NOON + timedelta(microseconds=1))
+    expected = ["Hugs, 300 tokens", "Hugs, 300 tokens, no. 2"]
+    assert labels(first, second) == expected
+    assert labels(second, first) == expected[::-1]
