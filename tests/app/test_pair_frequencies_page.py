@@ -13,6 +13,7 @@ from bpe_core.corpus import Corpus
 from bpe_core.training import train
 from bpe_core.types import TrainingConfig
 from ui.chart_style import PALETTES
+from ui.pairs.table import LIFE_CSV_SAYS, PAIRS_CSV_SAYS, RUN_CSV_SAYS
 from ui.run_store import SAMPLE_RUN_ID, load_run, store_run
 
 PAGE = "pair_frequencies"
@@ -127,7 +128,13 @@ def test_the_table_lists_the_pairs_with_the_merge_of_each(open_app: Callable[...
         row = table.iloc[place]
         assert (row["left id"], row["right id"], row["count"]) == (left, right, count)
         merges = [m.rank + 1 for m in run.merges[45:] if m.pair == (left, right)]
-        assert [row["merge"]] == merges or (not merges and row.isna()["merge"])
+        assert [row["joined by merge"]] == merges or (not merges and row.isna()["joined by merge"])
+
+
+def test_below_each_csv_stands_what_is_in_it(open_app: Callable[..., AppTest]) -> None:
+    app = open_app(PAGE, step="200")
+    for says in (PAIRS_CSV_SAYS, LIFE_CSV_SAYS, RUN_CSV_SAYS):
+        assert sum(says in markdown.value for markdown in app.markdown) == 1
 
 
 def test_a_run_without_merges_says_so(open_app: Callable[..., AppTest]) -> None:

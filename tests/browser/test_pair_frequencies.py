@@ -203,7 +203,8 @@ def test_the_table_leads_to_the_life_of_a_pair_and_its_csv_holds_every_pair(
         run.pair_counts(45)
     )
     assert all(
-        bytes.fromhex(row["left bytes"]) == run.tokenizer.vocab[int(row["left id"])] for row in rows
+        bytes.fromhex(row["left bytes in hex"]) == run.tokenizer.vocab[int(row["left id"])]
+        for row in rows
     )
 
     left, right, _ = run.top_pairs(45, 3)[2]

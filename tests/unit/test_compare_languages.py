@@ -89,7 +89,12 @@ def test_the_download_holds_every_figure_and_no_formula() -> None:
     rows = list(
         csv.reader(io.StringIO(language_csv(TEXTS, COSTS, ["x", "@y"]).decode("utf-8-sig")))
     )
-    assert rows[0][:5] == ["language", "scripts", "tokenizer", "bytes", "parity"]
+    reference = TEXTS[COSTS[0].reference].name
+    assert rows[0] == [
+        *("language", "scripts", "tokenizer", "bytes"),
+        f"parity: tokens for each token of {reference}",
+        *("tokens per word", "bytes per token", "tokens"),
+    ]
     assert len(rows) == 1 + len(TEXTS) * 2
     assert rows[3][:5] == ["'=B()", "Han", "x", "6", "3"]
     assert rows[2][2] == "'@y"

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import csv
 import io
+import re
 
 import numpy as np
 from hypothesis import given
@@ -12,7 +13,18 @@ from hypothesis import strategies as st
 from bpe_core.pair_lives import PairLives
 from bpe_core.types import PairCount
 from ui import results
-from ui.pairs.table import COLUMNS, life_csv, pair_rows, pairs_csv, run_csv
+from ui.pairs.table import (
+    COLUMNS,
+    LIFE_COLUMNS,
+    LIFE_CSV_SAYS,
+    PAIRS_CSV_SAYS,
+    RUN_COLUMNS,
+    RUN_CSV_SAYS,
+    life_csv,
+    pair_rows,
+    pairs_csv,
+    run_csv,
+)
 from ui.run_store import SAMPLE_RUN_ID, load_run
 
 vocabularies = st.lists(st.binary(min_size=1, max_size=6), min_size=2, max_size=6)
@@ -24,8 +36,26 @@ def test_a_row_says_which_merge_joins_the_pair():
     assert tuple(rows) == COLUMNS
     assert rows["place"] == [1, 2]
     assert rows["left"] == ["·", "<E6 97>"]
-    assert rows["tie"] == [True, True]
-    assert rows["merge"] == [None, 46]
+    assert rows["tied for highest count"] == [True, True]
+    assert rows["joined by merge"] == [None, 46]
+
+
+def test_the_csv_of_pairs_says_true_of_each_pair_that_shares_the_highest_count():
+    pairs = [PairCount(0, 1, 9, tied=True), PairCount(1, 0, 9, tied=True), PairCount(1, 1, 4)]
+    rows = list(csv.DictReader(io.StringIO(pairs_csv(pairs, {0: b"a", 1: b"b"}, {(0, 1): 45}))))
+    assert [row["tied for highest count"] for row in rows] == ["true", "true", "false"]
+    assert [row["joined by merge"] for row in rows] == ["46", "", ""]
+
+
+def test_what_is_said_of_each_csv_names_its_columns():
+    headers = {
+        PAIRS_CSV_SAYS: pairs_csv([], {}, {}),
+        LIFE_CSV_SAYS: ",".join(LIFE_COLUMNS),
+        RUN_CSV_SAYS: ",".join(RUN_COLUMNS),
+    }
+    for says, header in headers.items():
+        names = [name.lower() for name in re.findall("“(.+?)”", says)]
+        assert set(names) <= set(header.strip().split(","))
 
 
 @given(vocabularies)
@@ -33,7 +63,10 @@ def test_the_csv_gives_back_the_bytes_of_every_token(tokens):
     vocab = dict(enumerate(tokens))
     pairs = [PairCount(left, right, 1) for left in vocab for right in vocab]
     rows = list(csv.DictReader(io.StringIO(pairs_csv(pairs, vocab, {}), newline="")))
-    found = [(bytes.fromhex(row["left bytes"]), bytes.fromhex(row["right bytes"])) for row in rows]
+    found = [
+        (bytes.fromhex(row["left bytes in hex"]), bytes.fromhex(row["right bytes in hex"]))
+        for row in rows
+    ]
     assert found == [(vocab[pair.left], vocab[pair.right]) for pair in pairs]
 
 
@@ -51,13 +84,13 @@ def test_the_csv_of_a_run_has_a_line_for_each_number_of_merges():
     curves, tokens = results.run_curves(SAMPLE_RUN_ID), stored.run.tokens_after
     rows = list(csv.DictReader(io.StringIO(run_csv(curves, tokens))))
     assert [int(row["tokens in the corpus"]) for row in rows] == tokens.tolist()
-    assert [int(row["vocabulary"]) for row in rows] == curves.vocab_size.tolist()
+    assert [int(row["vocabulary size"]) for row in rows] == curves.vocab_size.tolist()
     for step in (0, 1_000, len(rows) - 1):
         assert int(rows[step]["merges done"]) == step
         assert float(rows[step]["bytes per token on training text"]) == curves.training[step]
         assert curves.held_out is not None
         assert float(rows[step]["bytes per token on held-out text"]) == curves.held_out[step]
-    winners = [row["count of the next winner"] for row in rows]
+    winners = [row["count of the pair joined next"] for row in rows]
     assert winners == [*(str(merge.count) for merge in stored.run.merges), ""]
 
 
@@ -70,6 +103,9 @@ def test_the_csv_of_a_life_gives_back_every_step_of_it():
     for column, values in (
         ("count", life.counts),
         ("rank", life.ranks),
-        ("tied with", life.n_tied),
+        ("other pairs with the same count", life.n_tied),
     ):
-        assert np.array([int(row[column]) for row in rows])[lines].tolist() == values.tolist()
+        assert np.array([int(row[column] or 0) for row in rows])[lines].tolist() == values.tolist()
+    empty = [row["rank"] == "" for row in rows]
+    assert empty == [row["count"] == "0" for row in rows]
+    assert any(empty)

@@ -167,7 +167,9 @@ def language_csv(
     """All measures of every language, a line for each language and tokenizer."""
     buffer = io.StringIO()
     writer = csv.writer(buffer, lineterminator="\r\n")
-    titles = [title.lower().replace(" ", "_") for title in MEASURES]
+    # Parity means nothing to a reader of the file who does not know what it is measured against.
+    parity = f"parity: tokens for each token of {texts[costs[0].reference].name}"
+    titles = [parity if title == PARITY else title.lower() for title in MEASURES]
     writer.writerow(["language", "scripts", "tokenizer", "bytes", *titles])
     for place, text in enumerate(texts):
         for one, name in zip(costs, names, strict=True):

@@ -126,6 +126,10 @@ def _costs(
             mime="text/csv",
             on_click="ignore",
         )
+        st.markdown(
+            ":small[:gray[CSV: a line for each language and tokenizer. A figure that cannot be "
+            "computed is empty.]]"
+        )
         with st.expander(f"{title} of every language"):
             figure_table(
                 names,

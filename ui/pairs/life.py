@@ -13,8 +13,8 @@ from ui.components.chart_pictures import ChartPicture
 from ui.labels import file_stem, plain_markdown, token_label
 from ui.pairs import charts as pair_charts
 from ui.pairs.life_words import life_sentence, pair_name, standing_sentence
-from ui.pairs.parts import draw_title, offer_csv, offer_pictures
-from ui.pairs.table import life_csv
+from ui.pairs.parts import draw_title, offer_csv, offer_pictures, say_of_csv
+from ui.pairs.table import LIFE_CSV_SAYS, life_csv
 from ui.run_store import StoredRun
 
 _LEFT, _RIGHT, _SHOW = "life_left", "life_right", "life_show"
@@ -109,6 +109,7 @@ def _draw_way_onward(stored: StoredRun, picture: results.LifePicture) -> None:
                 label=f":primary[Watch merge {rank + 1:,} →]",
                 query_params={"run": stored.id, "step": str(rank)},
             )
+    say_of_csv(LIFE_CSV_SAYS)
 
 
 def _ask_for_pair(stored: StoredRun, pair: Pair) -> None:

@@ -28,6 +28,11 @@ def offer_csv(table: Callable[[], str], file_name: str, *, key: str) -> None:
     )
 
 
+def say_of_csv(what: str) -> None:
+    """Say below a button what is in the table that it gives."""
+    st.markdown(f":small[:gray[{what}]]")
+
+
 def offer_pictures(pictures: Sequence[ChartPicture], *, key: str) -> None:
     """Buttons that give charts as PNG."""
     with st.container(width="content", key=f"{key}_pictures"):

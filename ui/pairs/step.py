@@ -14,8 +14,8 @@ from ui.labels import file_stem, token_label
 from ui.pairs import charts as pair_charts
 from ui.pairs.life import choose_pair
 from ui.pairs.life_words import moment
-from ui.pairs.parts import draw_title, offer_csv, offer_pictures
-from ui.pairs.table import pair_rows, pairs_csv
+from ui.pairs.parts import draw_title, offer_csv, offer_pictures, say_of_csv
+from ui.pairs.table import PAIRS_CSV_SAYS, pair_rows, pairs_csv
 from ui.run_store import StoredRun
 
 _RANKS = "rank_frequency"
@@ -162,6 +162,7 @@ def _draw_table(
             key="pairs_csv",
         )
         offer_pictures(pictures, key="step_pictures")
+    say_of_csv(PAIRS_CSV_SAYS)
     if as_table:
         shown = len(picture.top)
         if shown < picture.curve.n_pairs:

@@ -14,22 +14,37 @@ from bpe_core.types import Pair, PairCount
 from ui.labels import token_label
 from ui.results import RunCurves
 
-COLUMNS = ("place", "left", "right", "count", "tie", "merge", "left id", "right id")
-LIFE_COLUMNS = ("merges done", "count", "rank", "tied with")
-RUN_COLUMNS = (
-    *("merges done", "vocabulary", "tokens in the corpus", "bytes per token on training text"),
-    *("bytes per token on held-out text", "count of the next winner"),
+# Whoever opens a file has nothing but the names of its columns to go by.
+COLUMNS = (
+    *("place", "left", "right", "count", "tied for highest count", "joined by merge"),
+    *("left id", "right id"),
 )
+PAIRS_CSV_SAYS = (
+    "CSV: every pair, the next merge first. “Tied for highest count” is true for each of several "
+    "pairs that share it. “Joined by merge” is empty where no merge joins the pair. In “left” and "
+    "“right” a space is ·; their bytes are there in hex too."
+)
+LIFE_COLUMNS = ("merges done", "count", "rank", "other pairs with the same count")
+LIFE_CSV_SAYS = (
+    "CSV: a line for each number of merges done at which a figure changes. The rank is empty where "
+    "the pair does not occur."
+)
+RUN_COLUMNS = (
+    *("merges done", "vocabulary size", "tokens in the corpus"),
+    *("bytes per token on training text", "bytes per token on held-out text"),
+    "count of the pair joined next",
+)
+RUN_CSV_SAYS = "CSV: a line for each number of merges done. What is not known is empty."
 _READ_AS_FORMULA = ("=", "+", "-", "@")
 
 
 def pair_rows(
     pairs: Iterable[PairCount], vocab: Mapping[int, bytes], merged_at: Mapping[Pair, int]
 ) -> dict[str, list[object]]:
-    """The columns of the table, one value a pair; `merge` is None where a pair never merges.
+    """The columns of the table, one value a pair; no number of a merge where a pair never merges.
 
     >>> rows = pair_rows([PairCount(0, 1, 9)], {0: b" ", 1: b"t"}, {(0, 1): 45})
-    >>> rows["left"], rows["right"], rows["count"], rows["merge"]
+    >>> rows["left"], rows["right"], rows["count"], rows["joined by merge"]
     (['·'], ['t'], [9], [46])
     """
     rows: dict[str, list[object]] = {column: [] for column in COLUMNS}
@@ -58,7 +73,7 @@ def pairs_csv(
     A label that a spreadsheet would run as a formula gets an apostrophe in front.
 
     >>> pairs_csv([PairCount(0, 1, 9)], {0: b"=", 1: b"t"}, {}).splitlines()[1]
-    "1,'=,t,9,False,,0,1,3d,74"
+    "1,'=,t,9,false,,0,1,3d,74"
     """
     pairs = list(pairs)
     columns = pair_rows(pairs, vocab, merged_at)
@@ -67,8 +82,9 @@ def pairs_csv(
             f"'{label}" if str(label).startswith(_READ_AS_FORMULA) else label
             for label in columns[side]
         ]
-    columns["left bytes"] = [vocab[pair.left].hex() for pair in pairs]
-    columns["right bytes"] = [vocab[pair.right].hex() for pair in pairs]
+    columns["tied for highest count"] = ["true" if pair.tied else "false" for pair in pairs]
+    columns["left bytes in hex"] = [vocab[pair.left].hex() for pair in pairs]
+    columns["right bytes in hex"] = [vocab[pair.right].hex() for pair in pairs]
     return _csv(columns)
 
 
@@ -76,15 +92,25 @@ def life_csv(life: PairLife) -> str:
     r"""A pair's life as CSV: a line for each number of merges at which one of its figures changes.
 
     >>> one = np.array([1, 1, 2, 0])
-    >>> life_csv(PairLife(np.array([9, 9, 4, 0]), one, np.array([0, 0, 0, 0]))).splitlines()
-    ['merges done,count,rank,tied with', '0,9,1,0', '2,4,2,0', '3,0,0,0']
+    >>> print(life_csv(PairLife(np.array([9, 9, 4, 0]), one, np.array([1, 1, 0, 0]))), end="")
+    merges done,count,rank,other pairs with the same count
+    0,9,1,1
+    2,4,2,0
+    3,0,,
     """
     figures = np.stack([life.counts, life.ranks, life.n_tied])
     changed = np.any(figures[:, 1:] != figures[:, :-1], axis=0)
     steps = np.append(0, np.flatnonzero(changed) + 1)
-    return _csv(
-        dict(zip(LIFE_COLUMNS, np.vstack([steps, figures[:, steps]]).tolist(), strict=True))
+    counts, ranks, n_tied = figures[:, steps].tolist()
+    columns = (
+        steps.tolist(),
+        counts,
+        *(
+            [n if count else None for n, count in zip(row, counts, strict=True)]
+            for row in (ranks, n_tied)
+        ),
     )
+    return _csv(dict(zip(LIFE_COLUMNS, columns, strict=True)))
 
 
 def run_csv(curves: RunCurves, tokens_after: NDArray[np.int64]) -> str:

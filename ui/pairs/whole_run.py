@@ -8,8 +8,8 @@ from ui import charts, frame, results
 from ui.chart_style import CONFIG_WITHOUT_TOOLS
 from ui.components.chart_pictures import ChartPicture
 from ui.labels import file_stem
-from ui.pairs.parts import draw_title, offer_csv, offer_pictures
-from ui.pairs.table import run_csv
+from ui.pairs.parts import draw_title, offer_csv, offer_pictures, say_of_csv
+from ui.pairs.table import RUN_CSV_SAYS, run_csv
 from ui.run_store import StoredRun
 
 
@@ -71,3 +71,4 @@ def draw_whole_run(stored: StoredRun, step: int) -> None:
             ],
             key="run_pictures",
         )
+    say_of_csv(RUN_CSV_SAYS)
