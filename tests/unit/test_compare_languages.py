@@ -61,7 +61,7 @@ def test_the_summary_is_by_hand_and_a_tie_has_no_dot() -> None:
     assert rows["Highest parity"].figures == ("3.00", "3.00")
     # Of 2, 4 and 6: (2 × -2 + 6 × 2) / (3 × 12).
     assert rows["Gini coefficient"].figures == ("0.222", "0.222")
-    assert all(row.better is None for row in rows.values())
+    assert all(row.better == () for row in rows.values())
 
 
 def test_the_sentence_names_the_dearest_language() -> None:
@@ -80,7 +80,7 @@ def test_who_cannot_spell_a_language_wins_nothing() -> None:
     assert [cannot_spell(metrics) for metrics in costs[0].metrics] == [False, True, True]
     rows = {row.name: row for row in summary_rows(costs)}
     assert rows["Languages it cannot spell"].figures == ("2", "0")
-    assert all(row.better is None for row in rows.values())
+    assert all(row.better == () for row in rows.values())
     assert math.isnan(MEASURES[PARITY].figure(costs[0], 1))
     assert language_rows(TEXTS, costs, MEASURES[PARITY])[1].figures == ("–", "3.00")
 

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import pytest
+
 from bpe_core.gpt2 import gpt2
 from bpe_core.lab.contenders import ENCODERS, trainers
 from bpe_core.lab.growth import Grown
@@ -45,6 +47,39 @@ def test_the_sentence_says_who_is_slower_too() -> None:
     assert "3 of 4 encoders gave the same ids; Longest match did not." in aside
 
 
+@pytest.mark.parametrize("trie", [0.49, 0.5, 0.519])
+def test_equal_speeds_are_said_without_a_number(trie: float) -> None:
+    found = [measured("list-index", 0.5), measured("hash-map", 0.5), measured("trie", trie)]
+    said = "".join(piece for piece, _ in words.encoding_sentence(found))
+    assert said == (
+        "In plain Python the trie is as fast as the hash map, and the hash map is as fast as a "
+        "list of merges."
+    )
+    trained = [Grown("engine", 64, 0.0101, 3, True), Grown("tokenizers", 64, 0.0099, 3, True)]
+    said = "".join(piece for piece, _ in words.training_sentence(trained))
+    assert said == "On 64 B of text the engine is as fast as tokenizers."
+
+
+def test_a_list_that_is_faster_than_the_hash_map_is_said_to_be() -> None:
+    found = [measured("list-index", 1.0), measured("hash-map", 0.5), measured("trie", 1.5)]
+    said = "".join(piece for piece, _ in words.encoding_sentence(found))
+    assert "trie is 3.0 times as fast as the hash map" in said
+    assert "hash map is 2.0 times as slow as a list of merges" in said
+
+
+def test_all_times_that_read_as_the_shortest_get_the_dot() -> None:
+    found = [
+        Grown("reference", 1_000, 0.0104, 3, True),
+        Grown("engine", 1_000, 0.0101, 3, True),
+        Grown("tokenizers", 1_000, 0.0099, 3, False),
+        Grown("reference", 4_000, 0.03, 3, True),
+        Grown("engine", 4_000, 0.0102, 3, True),
+    ]
+    _, rows = words.training_rows(found)
+    assert rows[0] == Row("1.0 kB", ("0.010", "0.010", "0.010 differs"), (0, 1, 2))
+    assert rows[1].better == (1,)
+
+
 def test_trainers_that_left_the_field_have_no_figure() -> None:
     found = [
         Grown("reference", 1_000, 0.5, 1, True),
@@ -55,8 +90,8 @@ def test_trainers_that_left_the_field_have_no_figure() -> None:
     columns, rows = words.training_rows(found)
     assert columns == ["Reference", "Engine", "tokenizers"]
     assert rows == [
-        Row("1.0 kB", ("0.500", "0.010", "–"), 1),
-        Row("4.0 kB", ("–", "0.020", "0.010 differs"), 2),
+        Row("1.0 kB", ("0.500", "0.010", "–"), (1,)),
+        Row("4.0 kB", ("–", "0.020", "0.010 differs"), (2,)),
     ]
     assert "merges of tokenizers were not" in words.training_aside(found, 500)
     said = "".join(piece for piece, _ in words.training_sentence(found))

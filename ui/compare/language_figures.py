@@ -128,7 +128,7 @@ def summary_rows(costs: Sequence[LanguageCosts]) -> list[Row]:
     ]
     if any(cannot_spell(metrics) for one in costs for metrics in one.metrics):
         # Who leaves text out needs fewer tokens for it: nobody is the better for that.
-        rows = [replace(row, better=None) for row in rows]
+        rows = [replace(row, better=()) for row in rows]
         n = [sum(cannot_spell(metrics) for metrics in one.metrics) for one in costs]
         name = "Languages it cannot spell"
         rows.append(Row(name, tuple(map(str, n)), meaning=_MEANINGS[name]))
@@ -141,11 +141,10 @@ def _dearest(costs: LanguageCosts) -> int:
 
 def _row(name: str, values: Sequence[float], shape: str, direction: int) -> Row:
     shown = tuple("–" if math.isnan(value) else shape.format(value) for value in values)
-    best = None
+    best = ()
     if len(values) > 1 and not any(map(math.isnan, values)):
-        best = max(range(len(values)), key=lambda place: values[place] * direction)
-        if shown.count(shown[best]) > 1:
-            best = None
+        place = max(range(len(values)), key=lambda place: values[place] * direction)
+        best = (place,) if shown.count(shown[place]) == 1 else ()
     return Row(name, shown, best, _MEANINGS[name])
 
 

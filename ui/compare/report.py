@@ -6,7 +6,7 @@ script and loads nothing.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
@@ -233,7 +233,7 @@ def _definitions(body: ET.Element, definitions: Iterable[Definition]) -> None:
 
 
 def _rows(body: ET.Element, names: Sequence[str], rows: Sequence[Row]) -> None:
-    better = {(row.name, row.better) for row in rows}
+    better = {(row.name, place) for row in rows for place in row.better}
     _table(body, names, [(row.name, row.figures) for row in rows], kind="figures", better=better)
 
 
@@ -243,7 +243,7 @@ def _table(
     rows: Iterable[tuple[str, Sequence[str]]],
     *,
     kind: str,
-    better: set[tuple[str, int | None]] | None = None,
+    better: Collection[tuple[str, int]] = (),
 ) -> None:
     room = _add(body, "div", **{"class": "room"})
     table = _add(room, "table", **{"class": kind})
@@ -256,7 +256,7 @@ def _table(
         line = _add(lines, "tr")
         _add(line, "th", name, scope="row")
         for place, cell in enumerate(cells):
-            is_better = better is not None and (name, place) in better
+            is_better = (name, place) in better
             _add(line, "td", f"{cell} ●" if is_better else cell)
 
 

@@ -141,15 +141,14 @@ def _row(
 ) -> Row:
     values = [figure(metrics) for metrics in comparison.rows]
     shown = tuple("–" if math.isnan(value) else shape.format(value) for value in values)
-    best = None
+    best = ()
     if direction and len(values) > 1 and not any(map(math.isnan, values)):
-        best = max(range(len(values)), key=lambda place: values[place] * direction)
+        place = max(range(len(values)), key=lambda place: values[place] * direction)
         # Where the figures read the same, a dot at one of them would look like a mistake.
-        if shown.count(shown[best]) > 1:
-            best = None
+        best = (place,) if shown.count(shown[place]) == 1 else ()
     # A count that leaves text out is no better for being smaller.
     if any(m.uncovered_bytes for m in comparison.rows) and name != "Bytes in no token":
-        best = None
+        best = ()
     return Row(name, shown, best, _MEANINGS[name])
 
 

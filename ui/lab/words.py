@@ -102,17 +102,25 @@ def encoding_sentence(found: Sequence[Measured]) -> list[tuple[str, bool]]:
     slow, trie, hash_map = (speeds.get(name) for name in ("list-index", "trie", "hash-map"))
     if not (slow and trie and hash_map):
         return [("Not all encoders could take this tokenizer.", False)]
-    if trie >= hash_map:
-        faster = f"{speed_text(trie / hash_map)} times as fast as"
-    else:
-        faster = f"{speed_text(hash_map / trie)} times as slow as"
     return [
         ("In plain Python the trie is ", False),
-        (faster, True),
+        (compared(trie, hash_map), True),
         (" the hash map, and the hash map is ", False),
-        (f"{speed_text(hash_map / slow)} times as fast as", True),
+        (compared(hash_map, slow), True),
         (" a list of merges.", False),
     ]
+
+
+def compared(speed: float, other: float) -> str:
+    """How fast one is beside another; without a number where that would read as once.
+
+    >>> compared(3.0, 2.0), compared(1.0, 20.0), compared(1.03, 1.0)
+    ('1.5 times as fast as', '20 times as slow as', 'as fast as')
+    """
+    times = speed_text(max(speed / other, other / speed))
+    if times == speed_text(1.0):
+        return "as fast as"
+    return f"{times} times as {'fast' if speed > other else 'slow'} as"
 
 
 def encoding_aside(found: Sequence[Measured], seconds: float) -> str:
@@ -136,14 +144,14 @@ def training_rows(found: Sequence[Grown]) -> tuple[list[str], list[Row]]:
         by_size.setdefault(one.n_bytes, {})[one.name] = one
     rows: list[Row] = []
     for size, row in by_size.items():
+        shown = {name: f"{one.seconds:,.3f}" for name, one in row.items()}
+        least = shown[min(row, key=lambda name: row[name].seconds)]
         figures = tuple(
-            f"{row[name].seconds:,.3f}{'' if row[name].is_equal else ' differs'}"
-            if name in row
-            else "–"
+            shown[name] + ("" if row[name].is_equal else " differs") if name in row else "–"
             for name in names
         )
-        best = min(row, key=lambda name: row[name].seconds)
-        rows.append(Row(size_text(size), figures, names.index(best)))
+        fastest = tuple(place for place, name in enumerate(names) if shown.get(name) == least)
+        rows.append(Row(size_text(size), figures, fastest))
     return [encoder_title(name) for name in names], rows
 
 
@@ -154,13 +162,9 @@ def training_sentence(found: Sequence[Grown]) -> list[tuple[str, bool]]:
     ours, theirs = seconds.get(("engine", last), 0.0), seconds.get(("tokenizers", last), 0.0)
     if not (ours and theirs):
         return [("The engine and tokenizers have no size in common.", False)]
-    if ours <= theirs:
-        faster = f"{speed_text(theirs / ours)} times as fast as"
-    else:
-        faster = f"{speed_text(ours / theirs)} times as slow as"
     pieces = [
         (f"On {size_text(last)} of text the engine is ", False),
-        (faster, True),
+        (compared(1 / ours, 1 / theirs), True),
         (" tokenizers.", False),
     ]
     reached = max((size for name, size in seconds if name == "reference"), default=last)

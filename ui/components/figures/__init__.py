@@ -27,12 +27,12 @@ _table = component(
 
 @dataclass(frozen=True, slots=True)
 class Row:
-    """One line of a table: its name, its figures as they are shown, and which of them is better."""
+    """One line of a table: its name, its figures as they are shown, and which of them are best."""
 
     name: str
     figures: tuple[str, ...]
-    better: int | None = None
-    """The place of the better figure; None where neither is, or where none can be."""
+    better: tuple[int, ...] = ()
+    """The places of the figures that get a dot: the better one, or the best that read the same."""
     meaning: str = ""
     """What the row's figures are, in a line that opens under its name."""
 
@@ -43,13 +43,13 @@ def verdict(sentence: Sequence[tuple[str, bool]], aside: str, *, key: str) -> No
 
 
 def figure_table(columns: Sequence[str], rows: Sequence[Row], *, caption: str, key: str) -> None:
-    """Draws rows of figures under the names of their columns; a dot marks the better figure."""
+    """Draws rows of figures under the names of their columns; a dot marks the better ones."""
     _table(
         key=key,
         data={
             "caption": caption,
             "columns": list(columns),
-            "rows": [[row.name, list(row.figures), row.better] for row in rows],
+            "rows": [[row.name, list(row.figures), list(row.better)] for row in rows],
             "meanings": [row.meaning for row in rows],
         },
     )

@@ -1,4 +1,4 @@
-// Rows of figures; the better one of a row is bold and has a dot. A name with a meaning opens it.
+// Rows of figures; the better ones of a row are bold and have a dot. A name with a meaning opens it.
 
 import { addPart } from "../shared/elements.js";
 
@@ -31,8 +31,9 @@ export default function mountFigureTable({ data, parentElement }) {
       addPart(fold, "p", "", data.meanings[place]);
     } else head.textContent = name;
     figures.forEach((figure, k) => {
-      const cell = addPart(row, "td", k === better ? "better" : "", figure);
-      if (k === better) addPart(cell, "span", "said", ", better");
+      const isBetter = better.includes(k);
+      const cell = addPart(row, "td", isBetter ? "better" : "", figure);
+      if (isBetter) addPart(cell, "span", "said", ", better");
     });
   });
   return () => {
