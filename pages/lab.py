@@ -1,10 +1,12 @@
 """Lab: every encoder and trainer at work on a text, measured on this machine, now."""
 
+from typing import Literal
+
 import streamlit as st
 
 from bpe_core.errors import BpeError
 from bpe_core.gpt2 import gpt2
-from bpe_core.lab.measurements import MOST_CHARACTERS, N_MERGES, Order
+from bpe_core.lab.measurements import MOST_CHARACTERS, N_MERGES, Order, Report
 from bpe_core.tokenizer import Tokenizer
 from ui import frame
 from ui.background import UnknownWorkError
@@ -41,28 +43,48 @@ def measurements_of_address(*names: str) -> list[MeasurementStatus | None]:
     return found
 
 
-def start(name: str, order: Order, about: str) -> None:
+def measure_button(
+    label: str,
+    status: MeasurementStatus | None,
+    order: Order,
+    about: str,
+    *,
+    type: Literal["primary", "secondary"] = "secondary",
+) -> None:
+    busy = status is not None and status.is_live
+    if st.button(label, type=type, disabled=busy or not order.text):
+        start(order, about)
+
+
+def start(order: Order, about: str) -> None:
     try:
         id = measurements.manager().submit(order, about=about)
     except BpeError as error:
         st.error(plain_markdown(str(error), 600))
         return
-    frame.set_query(**{name: id})
+    frame.set_query(**{order.kind: id})
     st.rerun()
 
 
-def show_outcome(status: MeasurementStatus | None, name: str, empty: str) -> bool:
-    """Draws what there is of a measurement but its figures; true where there are figures."""
+def show_outcome(status: MeasurementStatus | None, order: Order, empty: str) -> Report | None:
+    """Draws what there is of a measurement but its figures, and whose they are; gives these."""
     if status is None:
         st.markdown(f":gray[{empty}]")
-        return False
+        return None
     if status.is_live:
-        watch_measurement(status.id, key=name)
+        watch_measurement(status.id, key=order.kind)
     elif status.state == "cancelled":
         st.info("The measurement was cancelled. It leaves no figures.")
     elif status.result is None:
         st.error(f"The measurement failed. {plain_markdown(status.problem or '', 600)}")
-    return status.result is not None
+    else:
+        if status.result.order != order.fingerprint:
+            st.info(
+                f"These figures are of **{plain_markdown(status.about, 200)}**, not of what is "
+                "chosen now. Measure again for that."
+            )
+        return status.result.report
+    return None
 
 
 def offer_png(chart: str, title: str, what: str) -> None:
@@ -70,23 +92,20 @@ def offer_png(chart: str, title: str, what: str) -> None:
     chart_pictures([picture], key=f"{chart}_picture")
 
 
-def encoding_part(
-    status: MeasurementStatus | None, text: str, about_text: str, tokenizer: Tokenizer, which: str
-) -> None:
+def encoding_part(status: MeasurementStatus | None, order: Order, about: str) -> None:
     with st.container(horizontal=True, vertical_alignment="center"):
         st.header("Encoding", anchor=False, width="content")
         st.space("stretch")
-        busy = status is not None and status.is_live
-        if st.button("Measure encoders", type="primary", disabled=busy or not text):
-            start("encoding", Order("encoding", text, tokenizer), f"{which} on {about_text}")
+        measure_button("Measure encoders", status, order, about, type="primary")
     empty = (
         "Eight encoders will be set to work on this text in turn, each for a few seconds at most, "
         "and their ids compared. One that is too slow gets a part of the text, and the table says "
         "how much."
     )
-    if not show_outcome(status, "encoding", empty) or status is None or status.result is None:
+    report = show_outcome(status, order, empty)
+    if status is None or report is None:
         return
-    found = status.result.encoding
+    found = report.encoding
     verdict(
         words.encoding_sentence(found),
         f"{status.about}. {words.encoding_aside(found, status.elapsed_seconds)}",
@@ -148,20 +167,19 @@ def longest_match_part(text: str, tokenizer: Tokenizer) -> None:
         st.markdown(f":gray[{len(rows)} of {len(found.words):,} words, the most frequent first.]")
 
 
-def training_part(status: MeasurementStatus | None, text: str, about_text: str) -> None:
+def training_part(status: MeasurementStatus | None, order: Order, about: str) -> None:
     with st.container(horizontal=True, vertical_alignment="center"):
         st.header("Training", anchor=False, width="content")
         st.space("stretch")
-        busy = status is not None and status.is_live
-        if st.button("Measure trainers", disabled=busy or not text):
-            start("training", Order("training", text), f"Trained on {about_text}")
+        measure_button("Measure trainers", status, order, about)
     empty = (
         "The readable reference, the engine and Hugging Face’s trainer will learn the same "
         f"{N_MERGES:,} merges from longer and longer beginnings of this text."
     )
-    if not show_outcome(status, "training", empty) or status is None or status.result is None:
+    report = show_outcome(status, order, empty)
+    if status is None or report is None:
         return
-    found = status.result.training
+    found = report.training
     verdict(
         words.training_sentence(found),
         f"{status.about}. {words.training_aside(found, N_MERGES)}",
@@ -188,20 +206,21 @@ def training_part(status: MeasurementStatus | None, text: str, about_text: str) 
 def lab(stored: StoredRun) -> None:
     with st.container(horizontal=True, vertical_alignment="center", gap="medium", key="lab_choice"):
         chosen = choose_one("Tokenizer", [YOURS, GPT2], key="lab_tokenizer")
-        text, about_text = choose_text()
+        text, text_name = choose_text()
     tokenizer = gpt2() if chosen == GPT2 else stored.run.tokenizer
     if len(text) > MOST_CHARACTERS:
         st.warning(f"Only the first {MOST_CHARACTERS:,} characters are measured.")
         text = text[:MOST_CHARACTERS]
+    about_text = f"{text_name}, {len(text.encode()):,} bytes"
     which = GPT2 if chosen == GPT2 else f"Your tokenizer of {tokenizer.vocab_size:,} tokens"
     st.space("small")
     encoding, training = measurements_of_address("encoding", "training")
-    encoding_part(encoding, text, about_text, tokenizer, which)
+    encoding_part(encoding, Order("encoding", text, tokenizer), f"{which} on {about_text}")
     st.divider()
     if text:
         longest_match_part(text, tokenizer)
         st.divider()
-    training_part(training, text, about_text)
+    training_part(training, Order("training", text), f"Training on {about_text}")
 
 
 shown = frame.page_frame(

@@ -11,6 +11,7 @@ import json
 import sys
 from collections.abc import Callable
 from dataclasses import asdict, dataclass
+from hashlib import sha256
 from importlib.util import find_spec
 from pathlib import Path
 from traceback import extract_tb
@@ -38,6 +39,17 @@ class Order:
     text: str
     tokenizer: Tokenizer | None = None
     """For encoding alone."""
+
+    @property
+    def fingerprint(self) -> str:
+        """What tells it from orders of another kind, tokenizer or text.
+
+        >>> Order("training", "hug").fingerprint == Order("training", "hugs").fingerprint
+        False
+        """
+        tokenizer = "" if self.tokenizer is None else self.tokenizer.fingerprint
+        named = f"{self.kind} {tokenizer} {self.text}"
+        return sha256(named.encode("utf-8", "surrogatepass")).hexdigest()
 
     def to_json(self) -> bytes:
         """Write the order as the process reads it.

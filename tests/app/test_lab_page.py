@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import replace
 
 from streamlit.testing.v1 import AppTest
 
 from tests.waiting import wait_until
 from ui.lab import measurements
+from ui.workspace import Workspace
 
 SHORT = "Hugs or whatever. "
 
@@ -40,6 +42,54 @@ def test_a_text_of_one_s_own_is_measured_by_every_encoder_and_trainer(
     assert table.count('"equal"') == 7
     assert table.count('"differ"') == 1
     assert any("All learned the same merges" in json for json in tables)
+
+
+def measured(app: AppTest) -> AppTest:
+    for name in ("encoding", "training"):
+        press(app, f"Measure {'encoders' if name == 'encoding' else 'trainers'}")
+        wait_for_report(app, name)
+    assert not app.exception
+    return app
+
+
+def whose(app: AppTest) -> list[str]:
+    """What is said of figures that are not of the present choice."""
+    return [info.value.replace("\\", "").partition(", not of")[0] for info in app.info]
+
+
+def test_figures_of_another_tokenizer_say_whose_they_are(open_app: Callable[..., AppTest]) -> None:
+    app = measured(open_app("lab", lab_text="Your text", text=SHORT))
+    assert whose(app) == []
+    app.segmented_control(key="lab_tokenizer").set_value("GPT-2").run()
+    # The trainers learn from the text, whichever tokenizer is chosen.
+    assert whose(app) == [
+        "These figures are of **Your tokenizer of 4,096 tokens on your text, 18 bytes**"
+    ]
+    app.segmented_control(key="lab_tokenizer").set_value("Your tokenizer").run()
+    assert whose(app) == []
+
+
+def test_figures_of_another_text_say_whose_they_are(open_app: Callable[..., AppTest]) -> None:
+    app = measured(open_app("lab", lab_text="Your text", text=SHORT))
+    parts = [
+        "These figures are of **Your tokenizer of 4,096 tokens on your text, 18 bytes**",
+        "These figures are of **Training on your text, 18 bytes**",
+    ]
+    # A text of the same length is another text, too.
+    app.session_state["workspace"] = replace(workspace_of(app), text=SHORT[::-1])
+    app.run()
+    assert whose(app) == parts
+    app.selectbox(key="lab_text").set_value("Python’s language reference").run()
+    assert whose(app) == parts
+    app.session_state["workspace"] = replace(workspace_of(app), text=SHORT)
+    app.selectbox(key="lab_text").set_value("Your text").run()
+    assert whose(app) == []
+
+
+def workspace_of(app: AppTest) -> Workspace:
+    here = app.session_state["workspace"]
+    assert isinstance(here, Workspace)
+    return here
 
 
 def test_measurements_that_are_not_known_are_said_once(open_app: Callable[..., AppTest]) -> None:

@@ -42,7 +42,7 @@ def test_a_measurement_ends_with_a_report(managers: Callable[..., MeasurementMan
     status = wait_until(manager, manager.submit(ORDER, about="hugs"))
     assert (status.state, status.about, status.problem) == ("finished", "hugs", None)
     assert status.result is not None
-    assert {point.name for point in status.result.training} == {
+    assert {point.name for point in status.result.report.training} == {
         "reference",
         "engine",
         "tokenizers",

@@ -9,6 +9,7 @@ import sys
 import time
 from collections.abc import Callable, Sequence
 from contextlib import suppress
+from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
 from threading import Event, Timer
@@ -20,7 +21,16 @@ from bpe_core.errors import BpeError
 from bpe_core.lab.measurements import Order, Progress, Report, read_line
 from ui.background import Background, Status, Task
 
-MeasurementStatus = Status[Progress, Report]
+
+@dataclass(frozen=True, slots=True)
+class Finished:
+    """What a measurement found, and the fingerprint of the order that it carried out."""
+
+    report: Report
+    order: str
+
+
+MeasurementStatus = Status[Progress, Finished]
 MOST_SECONDS: Final = 180.0
 MOST_WAITING: Final = 8
 MOST_REMEMBERED: Final = 32
@@ -44,7 +54,7 @@ class MeasurementManager:
     ) -> None:
         self._command = list(command)
         self._most_seconds = most_seconds
-        self._background = Background[Progress, Report](
+        self._background = Background[Progress, Finished](
             "measuring", most_waiting=MOST_WAITING, most_remembered=MOST_REMEMBERED, clock=clock
         )
 
@@ -66,7 +76,7 @@ class MeasurementManager:
         """Ends all measurements, and waits a moment for the thread to end."""
         self._background.close()
 
-    def _measure(self, order: Order, task: Task[Progress]) -> Report | None:
+    def _measure(self, order: Order, task: Task[Progress]) -> Finished | None:
         try:
             process = subprocess.Popen(
                 self._command,
@@ -99,7 +109,7 @@ class MeasurementManager:
                 if is_late.is_set()
                 else _end_in_words(process.returncode)
             )
-        return report
+        return None if report is None else Finished(report, order.fingerprint)
 
 
 def _end_late(process: subprocess.Popen[bytes], is_late: Event) -> None:

@@ -13,7 +13,7 @@ FIRST_TEXT = "Write or paste a text here. Unbelievably, the longest match overwr
 
 
 def choose_text() -> tuple[str, str]:
-    """Draws the choice of text; gives the text, and what to call it."""
+    """Draws the choice of text; gives the text, and what to call it in a sentence."""
     titles = {sample.title: sample.id for sample in samples() if sample.id in _SAMPLES}
     chosen = st.selectbox(
         "Text",
@@ -25,11 +25,10 @@ def choose_text() -> tuple[str, str]:
     )
     if chosen in titles:
         leave_address()
-        text = _sample_text(titles[chosen])
-        return text, f"{chosen}, {len(text.encode()):,} bytes"
+        return _sample_text(titles[chosen]), chosen
     text = own_text(FIRST_TEXT)
     text_field(text, first=FIRST_TEXT, key="lab_own_text")
-    return text, f"your text, {len(text.encode()):,} bytes"
+    return text, "your text"
 
 
 @st.cache_resource(max_entries=4, show_spinner=False)
