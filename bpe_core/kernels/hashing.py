@@ -28,6 +28,12 @@ def pair_key(left, right):
     return np.uint64(left) << np.uint64(32) | np.uint64(right)
 
 
+@part
+def pair_ids(key):
+    """Return the two ids of a pair key."""
+    return np.int64(key >> np.uint64(32)), np.int64(key & np.uint64(0xFFFFFFFF))
+
+
 @inlined
 def spread_pair(key):
     """A pair key as one uint64 whose low bits serve as a table's index."""

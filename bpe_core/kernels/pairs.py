@@ -1,20 +1,15 @@
-"""The pairs of a row: how often each counts, and where it stands.
+"""The pairs of a row: how often each occurs, and where.
 
-For rows and slots see `bpe_core.kernels.merging`. The twin is `bpe_core.layout.pair_table`.
+The twin is `bpe_core.layout.pair_table`.
 """
 
 from __future__ import annotations
 
-from typing import NamedTuple
-
 import numpy as np
-from numpy.typing import NDArray
 
 from bpe_core.kernels.hashing import EMPTY, find_pair, pair_key, spread_pair
 from bpe_core.kernels.jit import inlined, kernel
-
-BETWEEN = -1
-"""In a row: no symbol, the place between two words. No token of one slot has minus its length."""
+from bpe_core.kernels.pair_index import add_slot
 
 ENTRY = 4
 """uint64 numbers in an entry of a table of counts: key, count, number of slots, nothing.
@@ -23,34 +18,14 @@ ENTRY = 4
 where there are a million pairs.
 """
 
+NEXT_SLOT, N_PAIRS = 0, 1
+"""Places in `count_row`'s `reached`: the slot to continue from, the number of pairs counted."""
+
 _ENTRY = np.uint64(ENTRY)
 _COUNT = np.uint64(1)
 _SLOTS = np.uint64(2)
 _ONE = np.uint64(1)
 _NONE = np.uint64(0)
-
-
-class PairIndex(NamedTuple):
-    """The pairs that are followed: their counts, where they stand, and a heap of them."""
-
-    table_keys: NDArray[np.uint64]
-    """uint64[capacity], a power of two: key of the pair at a place."""
-    table_pairs: NDArray[np.int32]
-    """int32[capacity]: number of the pair at a place."""
-    keys: NDArray[np.uint64]
-    """uint64[room]: left << 32 | right, by number of the pair."""
-    counts: NDArray[np.int64]
-    begins: NDArray[np.int64]
-    """int64[room]: a pair's slots are slots[begins:ends], from left to right; some have merged."""
-    ends: NDArray[np.int64]
-    slots: NDArray[np.int32]
-    heap: NDArray[np.int32]
-    """int32[room]: numbers of pairs, best first by the two arrays below."""
-    heap_counts: NDArray[np.int64]
-    heap_ties: NDArray[np.uint64]
-    """uint64[room]: what breaks a tie, lowest first: the pair's key, or where it stands first."""
-    used: NDArray[np.int64]
-    """int64[4]: pairs, slots, heap entries, and places of the table in use."""
 
 
 @inlined
@@ -64,34 +39,34 @@ def _entry_of(table, key):
 
 
 @kernel
-def count_row(row, lengths, token_bytes, weights, max_token_bytes, table, reached):
-    """Count every pair in the row that may merge; False where the table is half full before.
+def count_row(row, tokens, max_token_bytes, table, reached):
+    """Count the pairs in the row that may merge; return False if the table is half full before.
 
-    table: uint64[ENTRY * n], n a power of two, zeros at first. reached: int64[2], the slot to go
-    on from, and how many pairs the table has.
+    table: uint64[ENTRY * n], n a power of two, zeros at first. reached: int64[2], zeros at first.
+    After False, move the counts to a larger table and call again with the same `reached`.
     """
     most = table.size // ENTRY // 2
-    n_pairs = reached[1]
-    slot = np.uint64(reached[0])
-    end = np.uint64(row.size)
+    n_pairs = reached[N_PAIRS]
+    slot = np.uint64(reached[NEXT_SLOT])
+    end = np.uint64(row.ids.size)
     while slot < end and n_pairs < most:
-        if row[slot] < 0:
+        if row.ids[slot] < 0:
             slot += _ONE
             continue
-        left = np.uint64(row[slot])
-        after = slot + np.uint64(lengths[left])
-        if row[after] >= 0:
-            right = np.uint64(row[after])
-            if token_bytes[left] + token_bytes[right] <= max_token_bytes:
+        left = np.uint64(row.ids[slot])
+        after = slot + np.uint64(tokens.n_slots[left])
+        if row.ids[after] >= 0:
+            right = np.uint64(row.ids[after])
+            if tokens.n_bytes[left] + tokens.n_bytes[right] <= max_token_bytes:
                 key = pair_key(left, right)
                 entry = _entry_of(table, key)
                 n_pairs += np.int64(table[entry + _SLOTS] == _NONE)
                 table[entry] = key
-                table[entry + _COUNT] += np.uint64(weights[slot])
+                table[entry + _COUNT] += np.uint64(row.weights[slot])
                 table[entry + _SLOTS] += _ONE
         slot = after
-    reached[0] = np.int64(slot)
-    reached[1] = n_pairs
+    reached[NEXT_SLOT] = np.int64(slot)
+    reached[N_PAIRS] = n_pairs
     return slot == end
 
 
@@ -117,18 +92,18 @@ def enter_pairs(keys, table_keys, table_pairs):
 
 
 @kernel
-def gather_slots(row, lengths, table_keys, table_pairs, ends, slots):
-    """Write down where each pair of the table stands, and move its end on."""
-    i = 0
-    while i < row.size:
-        if row[i] < 0:
-            i += 1
+def gather_slots(row, tokens, index):
+    """Add every slot of the row where a pair of the index occurs; no pair has slots yet."""
+    slot = np.int64(0)
+    while slot < row.ids.size:
+        left = np.int64(row.ids[slot])
+        if left < 0:
+            slot += 1
             continue
-        after = i + lengths[row[i]]
-        if row[after] >= 0:
-            place = find_pair(table_keys, pair_key(row[i], row[after]))
-            if table_keys[place] != EMPTY:
-                pair = table_pairs[place]
-                slots[ends[pair]] = i
-                ends[pair] += 1
-        i = after
+        after = slot + tokens.n_slots[left]
+        right = np.int64(row.ids[after])
+        if right >= 0:
+            place = find_pair(index.table_keys, pair_key(left, right))
+            if index.table_keys[place] != EMPTY:
+                add_slot(index, np.int64(index.table_pairs[place]), slot)
+        slot = after

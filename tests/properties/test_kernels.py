@@ -24,6 +24,7 @@ from bpe_core.engine.scanners import SCANNERS, class_table
 from bpe_core.incremental import Learned
 from bpe_core.kernels import counting, scanning
 from bpe_core.kernels.jit import kernel
+from bpe_core.kernels.row import GONE
 from bpe_core.layout import Layout, lay_out, lay_out_pretokens
 from bpe_core.pretokenizers import Pretokenizer, get_pretokenizer
 from bpe_core.reference import train_reference
@@ -215,6 +216,24 @@ def test_the_kernel_learns_what_the_other_trainers_learn(
     assert fast.merges[:-1] == [(m.left, m.right, m.id) for m in reference.merges]
     assert fast.counts == [merge.count for merge in reference.merges]
     assert fast.stop_reason == reference.stop_reason
+
+
+@pytest.mark.parametrize(
+    ("n_merges", "row"),
+    [
+        (0, [-1, 1, 2, 3, -1, 2, 3, -1]),
+        (1, [-1, 1, 4, -2, -1, 4, -2, -1]),
+        (2, [-1, 5, GONE, -3, -1, 4, -2, -1]),
+    ],
+)
+def test_a_token_keeps_its_id_in_its_first_slot_and_minus_its_length_in_its_last(
+    n_merges: int, row: list[int]
+) -> None:
+    config = TrainingConfig(4 + n_merges, base="characters", special_tokens=("<s>",))
+    vocabulary = GrowingVocabulary(config, {b"a", b"b", b"c"})
+    layout = lay_out([vocabulary.start(word) for word in (b"abc", b"bc")], [1, 1])
+    compiled_training.learn_merges(layout, vocabulary, config, never)
+    assert layout.ids.tolist() == row
 
 
 @given(

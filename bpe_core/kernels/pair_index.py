@@ -1,0 +1,161 @@
+"""The pairs that training follows: how often each occurs, where, and which is the best.
+
+Each pair has a number. A hash table finds the number by the pair's two ids, arrays hold the pair's
+count and slots by its number, and a heap orders the numbers. Counts only fall, so an entry of the
+heap may hold a count that is too high: it is corrected when it comes to the top.
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from bpe_core.kernels.hashing import EMPTY, find_pair, pair_key
+from bpe_core.kernels.jit import inlined, part
+
+PAIRS, SLOTS, ENTRIES = 0, 1, 2
+"""Places in `PairIndex.used`, which counts the pairs, their slots and the heap's entries."""
+
+
+class PairIndex(NamedTuple):
+    """The pairs that are followed, in arrays with room for more."""
+
+    table_keys: NDArray[np.uint64]
+    """uint64[capacity], a power of two: key of the pair at a place, or EMPTY."""
+    table_pairs: NDArray[np.int32]
+    """int32[capacity]: number of the pair at a place."""
+    keys: NDArray[np.uint64]
+    """uint64[room]: left << 32 | right, by number of the pair."""
+    counts: NDArray[np.int64]
+    """int64[room]: how often each pair occurs now."""
+    begins: NDArray[np.int64]
+    """int64[room]: a pair's slots are slots[begins:ends], from left to right; some have merged."""
+    ends: NDArray[np.int64]
+    """int64[room]"""
+    slots: NDArray[np.int32]
+    """int32[room]: the slots of all pairs."""
+    heap: NDArray[np.int32]
+    """int32[room]: numbers of pairs, best first by the two arrays below."""
+    heap_counts: NDArray[np.int64]
+    """int64[room]: the pair's count when it was pushed or last corrected."""
+    heap_ties: NDArray[np.uint64]
+    """uint64[room]: what breaks a tie, lowest first: the pair's key, or where it stands first."""
+    used: NDArray[np.int64]
+    """int64[3]: how much of these arrays is in use, by PAIRS, SLOTS and ENTRIES."""
+    threshold: int
+    """Pairs with a lower count are not followed."""
+
+
+@part
+def has_room(index, n_pairs, n_slots):
+    """Return True if `n_pairs` more pairs with `n_slots` slots in all fit into the index."""
+    after = index.used[PAIRS] + n_pairs
+    return (
+        after <= index.keys.size
+        and 2 * after <= index.table_keys.size
+        and index.used[SLOTS] + n_slots <= index.slots.size
+        and index.used[ENTRIES] + n_pairs <= index.heap.size
+    )
+
+
+@part
+def follow(index, key, count, n_slots):
+    """Enter a pair with room for its slots, which are still to be added; return its number."""
+    pair = index.used[PAIRS]
+    index.used[PAIRS] += 1
+    index.keys[pair] = key
+    index.counts[pair] = count
+    index.begins[pair] = index.used[SLOTS]
+    index.ends[pair] = index.used[SLOTS]
+    index.used[SLOTS] += n_slots
+    place = find_pair(index.table_keys, key)
+    index.table_keys[place] = key
+    index.table_pairs[place] = pair
+    return pair
+
+
+@inlined
+def add_slot(index, pair, slot):
+    """Add a slot where a pair occurs; they come from left to right."""
+    index.slots[index.ends[pair]] = slot
+    index.ends[pair] += 1
+
+
+@part
+def lower(index, left, right, weight):
+    """Lower the count of a pair by a weight, if the pair is followed."""
+    place = find_pair(index.table_keys, pair_key(left, right))
+    if index.table_keys[place] != EMPTY:
+        index.counts[index.table_pairs[place]] -= weight
+
+
+# -- the heap ---------------------------------------------------------------------------------
+
+
+@part
+def _goes_before(count, tie, other_count, other_tie):
+    return count > other_count or (count == other_count and tie < other_tie)
+
+
+@inlined
+def _set_entry(index, i, pair, count, tie):
+    index.heap[i] = pair
+    index.heap_counts[i] = count
+    index.heap_ties[i] = tie
+
+
+@inlined
+def _move_entry(index, i, to):
+    _set_entry(index, to, index.heap[i], index.heap_counts[i], index.heap_ties[i])
+
+
+@part
+def push(index, pair, first_seen):
+    """Push a pair, its slots already added, on the heap."""
+    pair = np.int32(pair)
+    count = index.counts[pair]
+    tie = np.uint64(index.slots[index.begins[pair]]) if first_seen else index.keys[pair]
+    i = index.used[ENTRIES]
+    index.used[ENTRIES] += 1
+    while i > 0:
+        parent = (i - 1) >> 1
+        if not _goes_before(count, tie, index.heap_counts[parent], index.heap_ties[parent]):
+            break
+        _move_entry(index, parent, i)
+        i = parent
+    _set_entry(index, i, pair, count, tie)
+
+
+@part
+def replace_top(index, pair, count, tie):
+    """Replace the best entry by another, and sift that down to where it belongs."""
+    size = index.used[ENTRIES]
+    i = np.int64(0)
+    while True:
+        child = 2 * i + 1
+        if child >= size:
+            break
+        other = child + 1
+        if other < size and _goes_before(
+            index.heap_counts[other],
+            index.heap_ties[other],
+            index.heap_counts[child],
+            index.heap_ties[child],
+        ):
+            child = other
+        if not _goes_before(index.heap_counts[child], index.heap_ties[child], count, tie):
+            break
+        _move_entry(index, child, i)
+        i = child
+    _set_entry(index, i, pair, count, tie)
+
+
+@part
+def pop(index):
+    """Remove the best entry from the heap."""
+    index.used[ENTRIES] -= 1
+    last = index.used[ENTRIES]
+    if last > 0:
+        replace_top(index, index.heap[last], index.heap_counts[last], index.heap_ties[last])
