@@ -14,7 +14,7 @@ import streamlit as st
 
 from bpe_core.engine.compilation import compile_in_background
 from bpe_core.errors import BpeError
-from ui import workspace
+from ui import jobs, workspace
 from ui.components.theme_watch import theme_watch
 from ui.labels import plain_markdown
 from ui.run_names import RunName, WriteLabel, markdown_label, run_labels
@@ -165,6 +165,7 @@ def open_run(run_id: str) -> None:
 
 def _prepare_page(title: str) -> None:
     _guard_cold_link(title)
+    _hold_finished_run()
     # Going back, a browser can bring along what the page before put in the address.
     set_query(**{name: None for name, pages in _ON_PAGES.items() if title not in pages})
     st.html(
@@ -174,6 +175,22 @@ def _prepare_page(title: str) -> None:
         + _CHARTS_WITHOUT_GROUND
         + _FONT_OF_CHARTS
     )
+
+
+def _hold_finished_run() -> None:
+    """Hold the run of a training that ended while its visitor was on another page."""
+    job_id = workspace.current().job_id
+    if job_id is None:
+        return
+    # What can't be had is said on Train.
+    with suppress(BpeError):
+        run_id = jobs.manager().status(job_id).run_id
+        if run_id is not None:
+            _remember(load_run(run_id))
+
+
+def _remember(stored: StoredRun) -> None:
+    workspace.remember_run(stored.name, unkept=stored if stored.not_kept else None)
 
 
 def _guard_cold_link(title: str) -> None:
@@ -203,7 +220,7 @@ def _run_of_address() -> tuple[StoredRun | None, BpeError | None]:
             open_run(run_id)
             note_opened(run_id)
             if run_id != SAMPLE_RUN_ID:
-                workspace.remember_run(stored.name)
+                _remember(stored)
         return stored, problem
     return None, problem
 

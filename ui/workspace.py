@@ -10,7 +10,7 @@ import streamlit as st
 
 from bpe_core.corpus import Corpus
 from ui.run_names import RunName
-from ui.run_store import SAMPLE_RUN_ID
+from ui.run_store import SAMPLE_RUN_ID, StoredRun
 
 _KEY = "workspace"
 _NAVIGATION_KEY = "navigation_is_drawn"
@@ -42,6 +42,8 @@ class Workspace:
     """The run that all pages show."""
     recent_runs: tuple[RunName, ...] = ()
     """Runs that this session trained or opened by a link, the latest first."""
+    unkept_runs: tuple[StoredRun, ...] = field(default=(), repr=False)
+    """Those of them that no disk took: each is there for as long as it is held here."""
     job_id: str | None = None
     """The training last started or come back to; None once its end was told."""
     text: str | None = None
@@ -106,19 +108,26 @@ def update(**changes: Unpack[_Changes]) -> Workspace:
     return workspace
 
 
-def remember_run(run: RunName) -> None:
-    """Puts a run first among the recent ones; the oldest of too many falls out."""
+def remember_run(run: RunName, *, unkept: StoredRun | None = None) -> None:
+    """Put a run first among the recent ones; the oldest of too many falls out.
+
+    `unkept` is the run itself where no disk took it.
+    """
     forget_run(run.id)
     before = current()
     recent = (run, *before.recent_runs)[:MOST_RECENT_RUNS]
-    st.session_state[_KEY] = replace(before, recent_runs=recent)
+    ids = {each.id for each in recent}
+    held = tuple(each for each in before.unkept_runs if each.id in ids)
+    held += () if unkept is None else (unkept,)
+    st.session_state[_KEY] = replace(before, recent_runs=recent, unkept_runs=held)
 
 
 def forget_run(run_id: str) -> None:
     """Takes a run out of the recent ones."""
     before = current()
     recent = tuple(run for run in before.recent_runs if run.id != run_id)
-    st.session_state[_KEY] = replace(before, recent_runs=recent)
+    held = tuple(run for run in before.unkept_runs if run.id != run_id)
+    st.session_state[_KEY] = replace(before, recent_runs=recent, unkept_runs=held)
 
 
 def navigation_is_drawn() -> bool:

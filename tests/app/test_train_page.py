@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 import threading
 from collections.abc import Callable, Iterator
-from pathlib import Path
 from typing import Any
 
 import pytest
@@ -515,20 +514,6 @@ def test_a_training_cancelled_while_it_waits_is_said_once(open_app: OpenApp) -> 
     assert not app.run().info
     manager.cancel(for_long)
     wait_until(manager, for_long)
-
-
-def test_a_run_that_no_disk_takes_is_shown_and_taken_home(
-    open_app: OpenApp, tmp_path: Path
-) -> None:
-    app = choose(open_app(), source="Paste")
-    app.text_area(key="corpus_pasted").set_value(RHYME).run()
-    (tmp_path / "runs").write_text("a file where the folder should be")
-    train(app)
-    assert not app.exception
-    assert not app.error
-    assert "disk is full" in app.warning[0].value
-    assert "Pasted text" in text_of(app)
-    assert app.get("download_button")
 
 
 def test_markup_in_a_file_name_stays_text(open_app: OpenApp) -> None:

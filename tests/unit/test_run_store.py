@@ -20,6 +20,7 @@ from bpe_core.types import TrainingConfig
 from ui import results, store
 from ui.run_names import RunName
 from ui.run_store import (
+    MOST_UNCLAIMED,
     SAMPLE_RUN_ID,
     RunNotFoundError,
     load_run,
@@ -215,6 +216,27 @@ def test_a_run_that_the_store_has_no_room_for_is_there_until_the_server_ends(
     assert "disk is full" in stored.not_kept
     assert training_text(stored.id) is None
     note_opened(stored.id)
+
+
+def test_a_run_in_memory_alone_stays_while_it_is_held_and_else_among_the_latest(
+    runs_folder: Path,
+) -> None:
+    runs_folder.write_text("a file where the folder should be")
+    run = train(Corpus.from_text(TEXT), TrainingConfig(vocab_size=258))
+    held = load_run(store_run("Hugs", run, NOTHING))
+    others = [store_run("Pugs", run, NOTHING) for _ in range(2 * MOST_UNCLAIMED)]
+    for _ in range(MOST_UNCLAIMED + 1):  # what is read from a disk pushes nothing out
+        load_run(SAMPLE_RUN_ID)
+    assert load_run(held.id) is held
+    for run_id in others[-MOST_UNCLAIMED:]:
+        assert load_run(run_id).id == run_id
+    for run_id in others[:-MOST_UNCLAIMED]:
+        with pytest.raises(RunNotFoundError):
+            load_run(run_id)
+    held_id = held.id
+    del held
+    with pytest.raises(RunNotFoundError):
+        load_run(held_id)
 
 
 def test_sweeping_a_store_that_is_not_there_does_nothing(runs_folder: Path) -> None:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import pytest
 import streamlit as st
 
@@ -61,6 +63,20 @@ def test_recent_runs_are_few_different_and_the_latest_first() -> None:
     assert list(workspace.current().recent_runs) == again
     workspace.forget_run("run 5")
     assert list(workspace.current().recent_runs) == again[1:]
+
+
+def test_a_run_that_no_disk_took_is_held_for_as_long_as_it_is_recent() -> None:
+    sample = load_run(SAMPLE_RUN_ID)
+    for n in range(3):
+        unkept = replace(sample, id=run(n).id, not_kept="full")
+        workspace.remember_run(run(n), unkept=unkept)
+        workspace.remember_run(run(n), unkept=unkept)  # as at each drawing of a page
+    held = [held.id for held in workspace.current().unkept_runs]
+    assert held == ["run 0", "run 1", "run 2"]
+    workspace.forget_run("run 1")
+    for n in range(3, MOST_RECENT_RUNS + 2):
+        workspace.remember_run(run(n))
+    assert [held.id for held in workspace.current().unkept_runs] == ["run 2"]
 
 
 def test_widgets_are_forgotten_by_what_their_keys_start_with(session: dict[str, object]) -> None:

@@ -15,8 +15,8 @@ from ui.run_store import SAMPLE_RUN_ID, StoredRun
 from ui.stop_reasons import stop_sentence, times
 
 IN_MEMORY_ALONE = (
-    "The training is whole and this run is all there, but only until the server ends or many other "
-    "runs have been opened. Take the tokenizer home now."
+    "The training is complete, but this run is not saved: it is gone when the server restarts, or "
+    "soon after this tab is closed. Download the tokenizer now."
 )
 
 # The link begins where the text above it does.
@@ -42,6 +42,7 @@ def show_result(stored: StoredRun, *, after_failure: bool = False) -> None:
         st.markdown(f"{plain_markdown(stored.title)}: {result_sentence(run)}")
         if stored.not_kept:
             st.warning(f"{stored.not_kept} {IN_MEMORY_ALONE}")
+            _offer_downloads(stored.id)
         _show_figures(stored)
         st.plotly_chart(
             charts.tokens_over_merges(run.tokens_after, theme=frame.theme_type()),
@@ -55,7 +56,8 @@ def show_result(stored: StoredRun, *, after_failure: bool = False) -> None:
             [ChartPicture("result_curve", "PNG", title, stored.title, file)],
             key="result_pictures",
         )
-        _offer_downloads(stored.id)
+        if not stored.not_kept:
+            _offer_downloads(stored.id)
         st.html(_LINK_STYLE)
         st.page_link(
             "pages/merge_loop.py",

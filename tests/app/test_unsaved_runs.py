@@ -1,0 +1,80 @@
+"""A run that no disk takes: said on Train, offered as a download, and there while its visitor is."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+
+from streamlit.testing.v1 import AppTest
+
+import bpe_core
+from bpe_core.corpus import Corpus
+from bpe_core.types import TrainingConfig
+from tests.app.training import choose, in_address, train
+from tests.waiting import wait_until
+from ui import jobs
+from ui.run_store import MOST_UNCLAIMED, load_run, store_run
+
+OpenApp = Callable[..., AppTest]
+RHYME = "the cat sat on the mat and the rat sat on the hat\n" * 40
+
+
+def text_of(app: AppTest) -> str:
+    return "\n".join(element.value for element in app.markdown)
+
+
+def test_a_run_that_no_disk_takes_is_shown_and_taken_home(
+    open_app: OpenApp, tmp_path: Path
+) -> None:
+    app = choose(open_app(), source="Paste")
+    app.text_area(key="corpus_pasted").set_value(RHYME).run()
+    (tmp_path / "runs").write_text("a file where the folder should be")
+    train(app)
+    assert not app.exception
+    assert not app.error
+    assert "disk is full" in app.warning[0].value
+    assert "this run is not saved" in app.warning[0].value
+    assert "Pasted text" in text_of(app)
+    assert app.get("download_button")
+
+
+def others_train(n: int) -> None:
+    """Stores runs of other visitors; where no disk takes them, they lie in memory too."""
+    words = Corpus.from_word_counts({"hug": 2})
+    run = bpe_core.train(words, TrainingConfig(257, special_tokens=()))
+    for _ in range(n):
+        store_run("Hugs", run, words.split(0)[1])
+
+
+def test_others_runs_push_out_no_run_whose_visitor_is_there(
+    open_app: OpenApp, tmp_path: Path
+) -> None:
+    app = choose(open_app(), source="Paste")
+    app.text_area(key="corpus_pasted").set_value(RHYME).run()
+    (tmp_path / "runs").write_text("a file where the folder should be")
+    train(app)
+    others_train(2 * MOST_UNCLAIMED)
+    app.run()
+    assert not app.error
+    assert "this run is not saved" in app.warning[0].value
+    assert "Pasted text" in text_of(app)
+    # Another that ends while its visitor looks at something else.
+    app.text_area(key="corpus_pasted").set_value(RHYME.upper()).run()
+    app.button(key="train").click().run()
+    job_id = in_address(app, "job")
+    app.switch_page("pages/lessons.py").run()
+    wait_until(jobs.manager(), job_id)
+    app.run()
+    others_train(2 * MOST_UNCLAIMED)
+    app.switch_page("pages/train.py").run()
+    assert not app.exception
+    assert not app.error
+    assert load_run(in_address(app, "run")).run.corpus_bytes
+
+
+def test_a_run_that_is_saved_offers_its_downloads_once_and_warns_of_nothing(
+    open_app: OpenApp,
+) -> None:
+    app = open_app()
+    assert not app.warning
+    assert len(app.get("download_button")) == 4
