@@ -1,4 +1,4 @@
-"""Run the command line: `python -m bpe_core`."""
+"""Run the command line: `python -m bpe_core`, and `bpe` once it is installed."""
 
 from bpe_core.cli import main
 

@@ -1,4 +1,4 @@
-"""The command line: train, encode, decode, compare, inspect and convert.
+"""The command line: train, encode, decode, compare, inspect, convert and explore.
 
 Only click is imported at the top: the rest is loaded by the command that needs it, so that help
 and mistyped commands answer at once.
@@ -54,7 +54,7 @@ def _tokenizer_options(command: Callable[..., None]) -> Callable[..., None]:
 
 
 @click.group(cls=ErrorLineGroup)
-@click.version_option(version=__version__, prog_name="bpe_core")
+@click.version_option(version=__version__, prog_name="bpe")
 def main() -> None:
     """Byte-Pair Encoding: train tokenizers, use them, compare them.
 
@@ -148,8 +148,8 @@ def train(
 
     \b
     Examples:
-      $ python -m bpe_core train notes.txt --vocab-size 400 --out mine.json
-      $ cat notes.txt | python -m bpe_core train - --vocab-size 300 --out - > mine.json
+      $ bpe train notes.txt --vocab-size 400 --out mine.json
+      $ cat notes.txt | bpe train - --vocab-size 300 --out - > mine.json
     """
     from bpe_core.training import train as run_training
     from bpe_core.types import TrainingConfig
@@ -194,9 +194,9 @@ def encode(
 
     \b
     Examples:
-      $ echo -n "The quick brown fox" | python -m bpe_core encode gpt2
+      $ echo -n "The quick brown fox" | bpe encode gpt2
       464 2068 7586 21831
-      $ echo -n "hugs" | python -m bpe_core encode --tokens gpt2
+      $ echo -n "hugs" | bpe encode --tokens gpt2
       71 h
       10339 ugs
     """
@@ -228,9 +228,9 @@ def decode(
 
     \b
     Examples:
-      $ echo 464 2068 7586 21831 | python -m bpe_core decode gpt2
+      $ echo 464 2068 7586 21831 | bpe decode gpt2
       The quick brown fox
-      $ echo -n "as it was" | python -m bpe_core encode gpt2 | python -m bpe_core decode gpt2
+      $ echo -n "as it was" | bpe encode gpt2 | bpe decode gpt2
       as it was
     """
     loaded = load_tokenizer(tokenizer, pretokenizer, special_tokens)
@@ -254,7 +254,7 @@ def compare(files: tuple[str, ...], names: tuple[str, ...], text_column: str | N
 
     \b
     Examples:
-      $ python -m bpe_core compare notes.txt -t mine.json -t gpt2
+      $ bpe compare notes.txt -t mine.json -t gpt2
     """
     from bpe_core.comparison import compare as compare_tokenizers
     from bpe_core.corpus import read_corpus
@@ -305,8 +305,8 @@ def inspect(
 
     \b
     Examples:
-      $ python -m bpe_core inspect gpt2 --merges 3
-      $ python -m bpe_core inspect gpt2 --text "hugs"
+      $ bpe inspect gpt2 --merges 3
+      $ bpe inspect gpt2 --text "hugs"
       h u g s
         merge 762: u + g
         merge 10083: ug + s
@@ -362,7 +362,38 @@ def convert(
 
     \b
     Examples:
-      $ python -m bpe_core convert mine.json tokenizer.json --format huggingface
-      $ python -m bpe_core convert tokenizer.json again.json --format native
+      $ bpe convert mine.json tokenizer.json --format huggingface
+      $ bpe convert tokenizer.json again.json --format native
     """
     write_tokenizer(load_tokenizer(source, pretokenizer, special_tokens), out, format_name)
+
+
+@main.command()
+@click.option(
+    "--port",
+    type=click.IntRange(1, 65_535),
+    default=8501,
+    show_default=True,
+    help="The port to serve on.",
+)
+@click.option(
+    "--host",
+    default="127.0.0.1",
+    show_default=True,
+    metavar="ADDRESS",
+    help="The address to serve on; 0.0.0.0 lets other machines in.",
+)
+def explore(port: int, host: str) -> None:
+    """Start the app in this terminal; open the address that it prints in a browser.
+
+    Needs the extra: pip install "bpe-explorer[app]". Finished runs are kept in
+    ~/.local/share/bpe-explorer/runs, or the folder that BPE_EXPLORER_RUNS names.
+
+    \b
+    Examples:
+      $ bpe explore
+      $ bpe explore --port 8600
+    """
+    from bpe_core.explore import start_app
+
+    start_app(port, host)

@@ -10,7 +10,7 @@ import sys
 import time
 import urllib.error
 import urllib.request
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
@@ -39,22 +39,37 @@ BROWSER_OPTIONS = [
 ]
 
 
+def of_checkout(port: int) -> Sequence[str | Path]:
+    """The command that starts the app as `make run` does."""
+    return sys.executable, "-m", "streamlit", "run", "serve.py", f"--server.port={port}"
+
+
 @contextmanager
-def running_app(runs_folder: Path, environment: Mapping[str, str] | None = None) -> Iterator[str]:
+def running_app(
+    runs_folder: Path,
+    environment: Mapping[str, str] | None = None,
+    *,
+    command_of: Callable[[int], Sequence[str | Path]] = of_checkout,
+    folder: Path = ROOT,
+) -> Iterator[str]:
     """The address of a newly started server; the server ends with the block.
 
-    `environment` is added to this process' own.
+    `environment` is added to this process' own; `command_of` gives the command for a port, which is
+    run in `folder`.
     """
     with socket.socket() as probe:
         probe.bind(("127.0.0.1", 0))
         port = probe.getsockname()[1]
-    command = [sys.executable, "-m", "streamlit", "run", "serve.py", f"--server.port={port}"]
     log_path = runs_folder / "server.log"
     added = {"BPE_EXPLORER_RUNS": str(runs_folder / "runs"), **(environment or {})}
     with (
         log_path.open("wb") as log,
         subprocess.Popen(
-            command, cwd=ROOT, env={**os.environ, **added}, stdout=log, stderr=subprocess.STDOUT
+            command_of(port),
+            cwd=folder,
+            env={**os.environ, **added},
+            stdout=log,
+            stderr=subprocess.STDOUT,
         ) as server,
     ):
         try:

@@ -28,7 +28,7 @@ FLOORS = (
         *("gpt2", "formats", "metrics", "alignment", "comparison", "frequencies", "languages"),
         *("adapters", "published", "boundaries", "vocabulary", "pair_lives", "rehearsal"),
     },
-    {"cli", "cli_support", "__main__", "distributed", "lab", "lessons", "__init__"},
+    {"cli", "cli_support", "explore", "__main__", "distributed", "lab", "lessons", "__init__"},
 )
 NOT_IN_CORE = {"streamlit", "plotly", "pandas", "ui", "pages", "tests"}
 

@@ -13,9 +13,9 @@ from functools import cache
 from pathlib import Path
 from typing import Any
 
+import bpe_core
 from ui.components.lesson import Piece, ShownCode
 
-_ROOT = Path(__file__).parent.parent.parent
 _KINDS = {tokenize.STRING: "text", tokenize.COMMENT: "comment"}
 
 
@@ -31,7 +31,9 @@ def source_of(function: Callable[..., Any]) -> ShownCode:
     ('count_words', 'bpe_core/reference.py', ('def', 'keyword'))
     """
     function = inspect.unwrap(function)
-    path = Path(inspect.getfile(function)).relative_to(_ROOT).as_posix()
+    # Where the app is installed, the library is not in its folder.
+    library = Path(bpe_core.__file__).parent
+    path = Path(inspect.getfile(function)).relative_to(library.parent).as_posix()
     source = textwrap.dedent(inspect.getsource(function))
     lines = _pieces(source)
     start, end = _examples(source)

@@ -1,0 +1,74 @@
+"""The installed app, started by `bpe explore` from a folder that has nothing to do with it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import pytest
+from playwright.sync_api import Page, expect
+
+from tests.browser.helpers import assert_no_traceback, open_page
+from tests.browser.serving import running_app
+from tests.packaging import build, copy_source, install
+
+pytestmark = pytest.mark.browser
+
+PAGES = {
+    "train": "Train",
+    "merge_loop": "Merge loop",
+    "pair_frequencies": "Pair frequencies",
+    "token_boundaries": "Token boundaries",
+    "compare": "Compare",
+    "vocabulary": "Vocabulary",
+    "lab": "Lab",
+    "lessons": "Lessons",
+}
+# What a folder or a home for other Streamlit apps may say.
+OTHER_SETTINGS = """
+[client]
+toolbarMode = "developer"
+showSidebarNavigation = true
+[theme.light]
+backgroundColor = "#ff0000"
+"""
+
+
+@pytest.fixture(scope="module")
+def installed_url(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
+    folder = tmp_path_factory.mktemp("elsewhere")
+    wheel = build("wheel", copy_source(tmp_path_factory.mktemp("source")))
+    python = install(wheel, tmp_path_factory.mktemp("with_app") / "venv", ["app"])
+    home = tmp_path_factory.mktemp("home")
+    for place in (folder, home):
+        (place / ".streamlit").mkdir()
+        (place / ".streamlit" / "config.toml").write_text(OTHER_SETTINGS)
+    # Modules of these names are the app's own, whatever else lies in the caller's folder.
+    for name in ("app", "ui", "pages", "serve"):
+        (folder / f"{name}.py").write_text("raise SystemExit('the wrong module')\n")
+    bpe = python.with_name("bpe")
+    # Kernels would be compiled for this place, and these pages need none.
+    environment = {"HOME": str(home), "PYTHONPATH": "", "NUMBA_DISABLE_JIT": "1"}
+    with running_app(
+        tmp_path_factory.mktemp("runs"),
+        environment,
+        command_of=lambda port: (bpe, "explore", "--port", str(port)),
+        folder=folder,
+    ) as url:
+        yield url
+
+
+@pytest.mark.parametrize("name", PAGES)
+def test_each_page_opens(page: Page, installed_url: str, name: str) -> None:
+    open_page(page, f"{installed_url}/{name}")
+    expect(page.get_by_role("heading", level=1)).to_have_text(PAGES[name])
+    expect(page.get_by_role("alert")).to_have_count(0)
+    assert_no_traceback(page)
+
+
+def test_its_settings_hold_whatever_other_settings_there_are(
+    page: Page, installed_url: str
+) -> None:
+    open_page(page, installed_url)
+    expect(page.get_by_test_id("stApp")).to_have_css("background-color", "rgb(253, 252, 250)")
+    expect(page.get_by_test_id("stSidebar")).to_have_count(0)
+    expect(page.get_by_test_id("stAppDeployButton")).to_have_count(0)
