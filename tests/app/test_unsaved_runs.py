@@ -1,4 +1,4 @@
-"""A run that no disk takes: said on Train, offered as a download, and there while its visitor is."""
+"""A run that no disk takes: said on Train, offered as a download, there while its visitor is."""
 
 from __future__ import annotations
 
