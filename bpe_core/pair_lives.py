@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -46,6 +47,15 @@ class PairLife:
         return (int(there[0]), int(there[-1])) if len(there) else None
 
 
+class LifeExtent(NamedTuple):
+    """How much there is to tell of a pair's life."""
+
+    n_steps: int
+    """After how many numbers of merges it occurs."""
+    n_changes: int
+    """How often its count changes while it occurs."""
+
+
 class PairLives:
     """Every count of every pair over a whole run, laid out once; then each life is quick to tell.
 
@@ -59,6 +69,8 @@ class PairLives:
     >>> life = PairLives(run).of((1, 2))
     >>> life.counts.tolist(), life.ranks.tolist()
     ([10, 0, 0, 0], [2, 0, 0, 0])
+    >>> PairLives(run).extent_of((1, 2))
+    LifeExtent(n_steps=1, n_changes=0)
     """
 
     def __init__(self, run: TrainingRun) -> None:
@@ -89,12 +101,7 @@ class PairLives:
 
         Raises ConfigError for an id that the run's vocabulary lacks.
         """
-        left, right = pair
-        if not (0 <= left < self._n_ids and 0 <= right < self._n_ids):
-            raise ConfigError(
-                f"({left}, {right}) is no pair of this run: take ids from 0 to {self._n_ids - 1}."
-            )
-        counts = self._counts_of(left * self._n_ids + right)
+        counts = self._counts_of(pair)
         ranks = np.zeros(self._n_steps, np.int64)
         n_tied = np.zeros(self._n_steps, np.int64)
         for begin, end in _falling_parts(counts):
@@ -104,14 +111,36 @@ class PairLives:
             n_tied[begin:end] = as_many - more - 1
         return PairLife(read_only(counts), read_only(ranks), read_only(n_tied))
 
-    def _counts_of(self, pair: int) -> NDArray[np.int64]:
+    def extent_of(self, pair: Pair) -> LifeExtent:
+        """Tell how long the life of a pair lasts and how eventful it is, without its ranks.
+
+        Raises ConfigError as `of` does.
+        """
+        pieces = self._pieces_of(pair)
+        there = self._counts[pieces] > 0
+        n_steps = int((self._stops[pieces] - self._starts[pieces])[there].sum())
+        return LifeExtent(n_steps, max(0, int(np.count_nonzero(there)) - 1))
+
+    def _counts_of(self, pair: Pair) -> NDArray[np.int64]:
         counts = np.zeros(self._n_steps, np.int64)
-        place = int(np.searchsorted(self._pairs, pair))
-        if place < len(self._pairs) and self._pairs[place] == pair:
-            pieces = slice(self._bounds[place], self._bounds[place + 1])
-            starts, stops = self._starts[pieces], self._stops[pieces]
+        pieces = self._pieces_of(pair)
+        starts, stops = self._starts[pieces], self._stops[pieces]
+        if len(starts):
             counts[starts[0] : stops[-1]] = np.repeat(self._counts[pieces], stops - starts)
         return counts
+
+    def _pieces_of(self, pair: Pair) -> slice:
+        """Where the pieces of a pair's life stand, in each of which its count stays the same."""
+        left, right = pair
+        if not (0 <= left < self._n_ids and 0 <= right < self._n_ids):
+            raise ConfigError(
+                f"({left}, {right}) is no pair of this run: take ids from 0 to {self._n_ids - 1}."
+            )
+        code = left * self._n_ids + right
+        place = int(np.searchsorted(self._pairs, code))
+        if place == len(self._pairs) or self._pairs[place] != code:
+            return slice(0, 0)
+        return slice(int(self._bounds[place]), int(self._bounds[place + 1]))
 
     def _n_pairs_with(
         self, counts: NDArray[np.int64], begin: int, end: int, *, ties: bool

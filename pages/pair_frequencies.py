@@ -14,7 +14,7 @@ from ui.run_store import StoredRun
 def draw_merge(stored: StoredRun) -> None:
     step = choose_step(stored)
     picture = results.pair_picture(stored.id, step)
-    pair = shown_pair(stored, picture)
+    pair = shown_pair(stored, step)
     if picture.top:
         draw_pictures(stored, picture, pair)
     else:

@@ -27,6 +27,8 @@ from ui.run_store import load_run
 
 N_TOP_PAIRS = 12
 N_TABLE_PAIRS = 1_000
+_MOST_POINTS_OF_A_BRIEF_LIFE = 2
+_FEWEST_POINTS_OF_A_CURVE = 10
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,6 +57,11 @@ class LifePicture:
     drawn_counts: NDArray[np.int64]
     """int64[n]: the numbers of merges at which its curve of counts is drawn."""
     drawn_ranks: NDArray[np.int64]
+
+    @property
+    def is_brief(self) -> bool:
+        """Whether it occurs after too few numbers of merges for a curve."""
+        return 0 < np.count_nonzero(self.life.counts) <= _MOST_POINTS_OF_A_BRIEF_LIFE
 
 
 @dataclass(frozen=True, slots=True)
@@ -117,6 +124,23 @@ def pair_life(run_id: str, pair: Pair) -> LifePicture:
         drawn_counts=first + corners(life.counts[first : last + 1]),
         drawn_ranks=first + corners(life.ranks[first : last + 1]),
     )
+
+
+@st.cache_resource(max_entries=256, show_spinner=False)
+def pair_to_follow(run_id: str, step: int) -> Pair | None:
+    """The pair whose life is shown at a step while nobody has chosen one; None where none is left.
+
+    It is the next merge's, where it has been there long enough for a curve. The first winners of a
+    run merge at once; in their place stands the one of the bars whose count changes most often, so
+    that its rank falls and rises again.
+    """
+    pairs = [(pair.left, pair.right) for pair in pair_picture(run_id, step).top[:N_TOP_PAIRS]]
+    if not pairs:
+        return None
+    extents = {pair: _pair_lives(run_id).extent_of(pair) for pair in pairs}
+    if extents[pairs[0]].n_steps >= _FEWEST_POINTS_OF_A_CURVE:
+        return pairs[0]
+    return max(pairs, key=lambda pair: (extents[pair].n_changes, extents[pair].n_steps))
 
 
 # A run of 10 MB takes 4 MB here, of 100 MB some 30.

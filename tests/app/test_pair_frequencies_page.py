@@ -6,10 +6,12 @@ import json
 from collections.abc import Callable
 from typing import Any
 
+import numpy as np
 import pytest
 from streamlit.testing.v1 import AppTest
 
 from bpe_core.corpus import Corpus
+from bpe_core.pair_lives import PairLives
 from bpe_core.training import train
 from bpe_core.types import TrainingConfig
 from ui.chart_style import PALETTES
@@ -233,6 +235,50 @@ def test_the_life_shown_is_that_of_the_next_merge_until_a_pair_is_chosen(
     assert "pair" not in app.query_params
 
 
+def test_where_the_next_merge_has_no_life_one_that_rises_and_falls_is_shown(
+    open_app: Callable[..., AppTest],
+) -> None:
+    app = open_app(PAGE, step="0")
+    run = load_run(SAMPLE_RUN_ID).run
+    merge = next(merge for merge in run.merges if _says(app, f"Merge {merge.rank + 1:,} joins it"))
+    life = PairLives(run).of(merge.pair)
+    moves = np.sign(np.diff(life.ranks[: merge.rank + 1])).tolist()
+    assert min(moves.count(1), moves.count(-1)) > 2
+    assert len(set(life.counts.tolist())) > 5
+    assert _says(app, "Of the most frequent pairs above, its count changes most often.")
+    assert "pair" not in app.query_params
+    # Where the next merge's has one, it is shown, and needs no reason.
+    app = open_app(PAGE, step="68")
+    assert _says(app, "Merge 69 joins it")
+    assert not _says(app, "its count changes most often")
+
+
+@pytest.mark.parametrize(
+    ("step", "rank", "says"),
+    [
+        (0, 0, "one point of the run only: with no merge made 18,335 times, rank 1."),
+        (5, 1, "two points of the run only: with no merge made 11,064 times, rank 2; after 1 "),
+    ],
+)
+def test_a_life_of_a_point_or_two_is_a_sentence_and_one_small_picture(
+    open_app: Callable[..., AppTest], step: int, rank: int, says: str
+) -> None:
+    run = load_run(SAMPLE_RUN_ID).run
+    merge = run.merges[rank]
+    app = open_app(PAGE, step=str(step), pair=f"{merge.left}-{merge.right}")
+    assert not app.exception
+    assert _says(app, says)
+    assert _says(app, f"Merge {rank + 1} joins it")
+    assert not {"count", "rank"} & _charts(app).keys()
+    # Bytes per token, three of the step, two of the whole run, and this one.
+    charts = [json.loads(element.proto.spec) for element in app.get("plotly_chart")]
+    assert len(charts) == 7
+    place = charts[4]
+    assert place["layout"]["height"] < 120
+    assert place["layout"]["xaxis"]["range"] == [0, len(run.merges)]
+    assert place["data"][1]["x"] == list(range(rank + 1))
+
+
 def test_a_pair_of_the_address_keeps_its_life_at_every_step(
     open_app: Callable[..., AppTest],
 ) -> None:
@@ -245,7 +291,7 @@ def test_a_pair_of_the_address_keeps_its_life_at_every_step(
     app.number_input[0].set_value(301).run()
     assert _says(app, "Before merge 301: it does not occur.")
     assert _says(app, "Merge 183 joins it")
-    next(button for button in app.button if button.label == "Follow the next merge").click().run()
+    next(button for button in app.button if button.label == "Let the page choose").click().run()
     assert "pair" not in app.query_params
     assert _says(app, "Merge 301 joins it")
 

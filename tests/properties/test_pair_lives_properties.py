@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from itertools import groupby
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -50,6 +52,8 @@ def check_every_life(run: TrainingRun) -> None:
         life = lives.of(pair)
         own = [counts.get(pair, 0) for counts in steps]
         assert life.counts.tolist() == own
+        stretches = [count for count, _ in groupby(own) if count]
+        assert lives.extent_of(pair) == (sum(map(bool, own)), len(stretches) - 1)
         others = [[n for other, n in counts.items() if other != pair] for counts in steps]
         assert life.ranks.tolist() == [
             1 + sum(n > count for n in rest) if count else 0

@@ -10,6 +10,7 @@ import pytest
 
 from ui.chart_style import PALETTES, Theme
 from ui.pairs import charts as pair_charts
+from ui.pairs import life_charts
 
 THEMES: tuple[Theme, ...] = ("light", "dark")
 
@@ -129,7 +130,7 @@ def test_the_pair_that_is_looked_at_has_a_frame_of_its_own():
 @both_themes
 def test_a_life_is_drawn_in_steps_from_birth_to_end(theme):
     steps, counts = np.array([31, 40, 52]), np.array([90, 70, 66])
-    figure: Any = pair_charts.life_counts(steps, counts, marked=(45, 70.0), theme=theme)
+    figure: Any = life_charts.life_counts(steps, counts, marked=(45, 70.0), theme=theme)
     curve, end, ring = figure.data
     assert (curve.x.tolist(), curve.y.tolist()) == ([31, 40, 52], [90, 70, 66])
     assert curve.line.shape == "hv"
@@ -141,7 +142,7 @@ def test_a_life_is_drawn_in_steps_from_birth_to_end(theme):
 
 @both_themes
 def test_the_first_rank_is_on_top_and_a_pair_that_is_gone_has_none(theme):
-    figure: Any = pair_charts.life_ranks(np.array([0, 3, 5]), np.array([120, 0, 7]), theme=theme)
+    figure: Any = life_charts.life_ranks(np.array([0, 3, 5]), np.array([120, 0, 7]), theme=theme)
     low, high = figure.layout.yaxis.range
     assert low > high
     ranks = figure.data[0].y
@@ -150,5 +151,5 @@ def test_the_first_rank_is_on_top_and_a_pair_that_is_gone_has_none(theme):
 
 
 def test_a_life_of_one_step_still_draws():
-    figure: Any = pair_charts.life_ranks(np.array([0]), np.array([1]), theme="light")
+    figure: Any = life_charts.life_ranks(np.array([0]), np.array([1]), theme="light")
     assert figure.layout.xaxis.range == (0, 1)

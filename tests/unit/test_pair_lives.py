@@ -47,6 +47,7 @@ def test_a_pair_that_never_occurs_has_no_span() -> None:
     assert life.span is None
     assert not life.counts.any()
     assert not life.ranks.any()
+    assert PairLives(run).extent_of((0, 0)) == (0, 0)
 
 
 def test_a_run_of_no_pair_tells_that_nothing_occurs() -> None:

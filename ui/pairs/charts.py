@@ -1,4 +1,4 @@
-"""The pairs of one step, and the life of one pair, as Plotly figures; no figure is computed."""
+"""The pairs of one step as Plotly figures; no figure is computed."""
 
 from __future__ import annotations
 
@@ -13,19 +13,15 @@ from ui.chart_style import (
     CURVE_WIDTH,
     MONO,
     PALETTES,
-    Mark,
     Theme,
     empty_figure,
     end_of,
     escaped,
-    mark_step,
-    merges_axis,
     name_base_axis,
     name_value_axis,
     powers_of_ten,
     set_axis,
     start_of,
-    tokens_axis,
 )
 
 _LONGEST_PAIR = 16
@@ -198,56 +194,6 @@ def rank_frequency_curve(
     powers_of_ten(figure, "y", int(counts[0]) if len(counts) else 1)
     name_value_axis(figure, "count", theme)
     name_base_axis(figure, "rank of the pair")
-    return figure
-
-
-def life_counts(
-    steps: NDArray[np.int64], counts: NDArray[np.int64], *, marked: Mark | None = None, theme: Theme
-) -> go.Figure:
-    """How often a pair occurs, over the merges during which it does: int64[n], int64[n].
-
-    A count stands until the step of the next one.
-    """
-    figure = _life_curve(steps, counts, "%{y:,} times after %{x:,} merges", theme)
-    tokens_axis(figure, int(counts.max(initial=1)))
-    name_value_axis(figure, "count", theme)
-    mark_step(figure, marked, theme)
-    return figure
-
-
-def life_ranks(
-    steps: NDArray[np.int64], ranks: NDArray[np.int64], *, marked: Mark | None = None, theme: Theme
-) -> go.Figure:
-    """The rank of a pair, the first at the top, over the merges during which it occurs."""
-    figure = _life_curve(steps, ranks, "rank %{y:,} after %{x:,} merges", theme)
-    powers_of_ten(figure, "y", int(ranks.max(initial=1)), first_on_top=True)
-    name_value_axis(figure, "rank", theme)
-    mark_step(figure, marked, theme)
-    return figure
-
-
-def _life_curve(
-    steps: NDArray[np.int64], values: NDArray[np.int64], hover: str, theme: Theme
-) -> go.Figure:
-    colours = PALETTES[theme]
-    figure = empty_figure(theme, height=240, right=24)
-    figure.add_scatter(
-        x=steps,
-        # In between a pair may be gone and come back.
-        y=np.where(values > 0, values, np.nan),
-        mode="lines",
-        line={"width": CURVE_WIDTH, "color": colours.primary, "shape": "hv"},
-        hovertemplate=f"{hover}<extra></extra>",
-    )
-    figure.add_scatter(
-        x=steps[-1:],
-        y=values[-1:],
-        mode="markers",
-        marker={"size": 8, "color": colours.primary},
-        cliponaxis=False,
-        hoverinfo="skip",
-    )
-    merges_axis(figure, int(steps[-1]), first=int(steps[0]))
     return figure
 
 

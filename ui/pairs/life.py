@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 
+import numpy as np
 import streamlit as st
 
 from bpe_core.types import Pair
@@ -11,24 +12,23 @@ from ui import frame, results, workspace
 from ui.chart_style import CONFIG_WITHOUT_TOOLS
 from ui.components.chart_pictures import ChartPicture
 from ui.labels import file_stem, plain_markdown, token_label
-from ui.pairs import charts as pair_charts
-from ui.pairs.life_words import life_sentence, pair_name, standing_sentence
+from ui.pairs import life_charts
+from ui.pairs.life_words import brief_sentence, life_sentence, pair_name, standing_sentence
 from ui.pairs.parts import draw_title, offer_csv, offer_pictures, say_of_csv
 from ui.pairs.table import LIFE_CSV_SAYS, life_csv
 from ui.run_store import StoredRun
+from ui.stop_reasons import times
 
 _LEFT, _RIGHT, _SHOW = "life_left", "life_right", "life_show"
 
 
-def shown_pair(stored: StoredRun, picture: results.PairPicture) -> Pair | None:
-    """The pair that was chosen; else the one that merges next, or the most frequent one left.
+def shown_pair(stored: StoredRun, step: int) -> Pair | None:
+    """The pair that was chosen; else one of those at this step.
 
     None where no pair is chosen and none is left.
     """
     chosen = _pair_of_address(stored)
-    if chosen is None and picture.top:
-        return picture.top[0].left, picture.top[0].right
-    return chosen
+    return results.pair_to_follow(stored.id, step) if chosen is None else chosen
 
 
 def choose_pair(pair: Pair) -> None:
@@ -43,11 +43,46 @@ def draw_life(stored: StoredRun, step: int, pair: Pair) -> None:
         with st.container(gap="xsmall", width="content"):
             st.header("One pair’s life", anchor=False)
             st.markdown(life_sentence(picture, stored.run))
+            if _is_of_another_merge(stored, step, pair):
+                st.markdown(
+                    ":small[:gray[Of the most frequent pairs above, its count changes most often.]]"
+                )
         st.space("stretch")
         _ask_for_pair(stored, pair)
-    if picture.life.span is not None:
+    if picture.is_brief:
+        _draw_place(stored, picture, step)
+    elif picture.life.span is not None:
         _draw_curves(stored, picture, step)
     _draw_way_onward(stored, picture)
+
+
+def _is_of_another_merge(stored: StoredRun, step: int, pair: Pair) -> bool:
+    """Whether the page itself took a pair that is not the next merge's."""
+    top = results.pair_picture(stored.id, step).top
+    return _pair_of_address(stored) is None and pair != (top[0].left, top[0].right)
+
+
+def _draw_place(stored: StoredRun, picture: results.LifePicture, step: int) -> None:
+    """Draws where in the run a life is that is too short for curves."""
+    n_merges = len(stored.run.merges)
+    if not n_merges:
+        st.markdown(f":small[:gray[{standing_sentence(picture.life, step, n_merges)}]]")
+        return
+    draw_title("Its place in the run", brief_sentence(picture.life))
+    there = np.flatnonzero(picture.life.counts)
+    st.plotly_chart(
+        life_charts.life_place(
+            there,
+            f"{times(int(picture.life.counts[there[0]]))}",
+            n_merges=n_merges,
+            step=step,
+            theme=frame.theme_type(),
+        ),
+        key="life_place",
+        theme=None,
+        config=CONFIG_WITHOUT_TOOLS,
+        alt=f"Where {pair_name(stored.run, picture.pair)} occurs among {n_merges:,} merges.",
+    )
 
 
 def _draw_curves(stored: StoredRun, picture: results.LifePicture, step: int) -> None:
@@ -56,12 +91,12 @@ def _draw_curves(stored: StoredRun, picture: results.LifePicture, step: int) -> 
     curves = (
         (
             *("life_counts", "Its count", standing_sentence(life, step, len(stored.run.merges))),
-            *(pair_charts.life_counts, picture.drawn_counts, life.counts, "How often {} occurs"),
+            *(life_charts.life_counts, picture.drawn_counts, life.counts, "How often {} occurs"),
         ),
         (
             *("life_ranks", "Its rank", "One and the number of pairs that occur more often."),
             *(
-                pair_charts.life_ranks,
+                life_charts.life_ranks,
                 picture.drawn_ranks,
                 life.ranks,
                 "The rank among all pairs of {}",
@@ -90,19 +125,19 @@ def _draw_way_onward(stored: StoredRun, picture: results.LifePicture) -> None:
     with st.container(horizontal=True, vertical_alignment="center"):
         stem = f"{file_stem(stored.title)}-pair-{left}-{right}"
         offer_csv(lambda: life_csv(picture.life), f"{stem}.csv", key="life_csv")
-        if picture.life.span is not None:
+        if charts := _charts_of(stored, picture):
             name = pair_name(stored.run, picture.pair)
             offer_pictures(
                 [
                     ChartPicture(
                         chart, f"PNG: {what}", f"{name}: {what}", stored.title, f"{stem}-{what}.png"
                     )
-                    for chart, what in (("life_counts", "count"), ("life_ranks", "rank"))
+                    for chart, what in charts
                 ],
                 key="life_pictures",
             )
         if _pair_of_address(stored) is not None:
-            st.button("Follow the next merge", on_click=frame.set_query, kwargs={"pair": None})
+            st.button("Let the page choose", on_click=frame.set_query, kwargs={"pair": None})
         for rank in picture.merged_at:
             st.page_link(
                 "pages/merge_loop.py",
@@ -110,6 +145,15 @@ def _draw_way_onward(stored: StoredRun, picture: results.LifePicture) -> None:
                 query_params={"run": stored.id, "step": str(rank)},
             )
     say_of_csv(LIFE_CSV_SAYS)
+
+
+def _charts_of(stored: StoredRun, picture: results.LifePicture) -> Sequence[tuple[str, str]]:
+    """The keys of the charts that are drawn of a life, and what each shows."""
+    if picture.life.span is None:
+        return ()
+    if picture.is_brief:
+        return (("life_place", "place"),) if stored.run.merges else ()
+    return (("life_counts", "count"), ("life_ranks", "rank"))
 
 
 def _ask_for_pair(stored: StoredRun, pair: Pair) -> None:

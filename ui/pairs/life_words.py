@@ -59,6 +59,25 @@ def life_sentence(picture: LifePicture, run: TrainingRun) -> str:
     return f"{born} It never merges: others take its symbols, merge {last + 1:,} the last of them."
 
 
+def brief_sentence(life: PairLife) -> str:
+    """Every point of a life that has few of them.
+
+    >>> import numpy as np
+    >>> life = PairLife(np.array([9, 9, 0]), np.array([2, 1, 0]), np.array([0, 0, 0]))
+    >>> brief_sentence(life)
+    'It occurs at two points of the run only: with no merge made 9 times, rank 2; after 1 merge \
+9 times, rank 1.'
+    """
+    points: list[str] = []
+    for step in range(len(life.counts)):
+        count, rank = int(life.counts[step]), int(life.ranks[step])
+        if count:
+            when = f"after {step:,} merge{'s' * (step > 1)}" if step else "with no merge made"
+            points.append(f"{when} {times(count)}, rank {rank:,}")
+    number = "one point" if len(points) == 1 else "two points"
+    return f"It occurs at {number} of the run only: {'; '.join(points)}."
+
+
 def standing_sentence(life: PairLife, step: int, n_merges: int) -> str:
     """How often a pair occurs after so many merges, and at which rank.
 
