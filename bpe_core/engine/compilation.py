@@ -232,8 +232,11 @@ def _numba_folder() -> Path:
     """Where Numba keeps what it compiles: a folder that can be written, and that it is told of."""
     folder = cache_folder(_BESIDE, os.environ.get("NUMBA_CACHE_DIR"))
     if folder != _BESIDE:
-        # Numba, read after this, looks there.
+        # Numba reads this once, when it is imported. Whoever imported it earlier would find nothing
+        # that was compiled here, and compile everything again within a call.
         os.environ["NUMBA_CACHE_DIR"] = str(folder)
+        if "numba" in sys.modules:
+            sys.modules["numba"].config.CACHE_DIR = str(folder)
     return folder
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import shutil
 import subprocess
 from pathlib import Path
 
@@ -69,3 +70,38 @@ def test_the_command_is_on_the_path_and_works_by_itself(bare: Path, tmp_path: Pa
     ids = run("bpe", "encode", "mine.json", cwd=tmp_path, stdin="hugs", PATH=path)
     assert run("bpe", "decode", "mine.json", cwd=tmp_path, stdin=ids, PATH=path) == "hugs"
     assert run("bpe", "--help", cwd=tmp_path, PATH=path).startswith("Usage: bpe ")
+
+
+KERNEL = """
+import sys
+if sys.argv[1] == "numba first":
+    import numba
+from bpe_core.engine import compilation
+compilation.kernels_are_compiled()  # looks for a folder, as whoever uses kernels does
+import numpy as np
+from bpe_core.kernels.counting import gather_counts
+gather_counts(np.zeros(8, np.uint64), np.zeros(8, np.int64))
+print(sum(gather_counts.stats.cache_misses.values()))
+"""
+
+
+@pytest.mark.parametrize("order", ["numba first", "numba later"])
+def test_where_the_package_cannot_be_written_kernels_are_kept_in_the_user_s_cache(
+    bare: Path, tmp_path: Path, order: str
+) -> None:
+    (kernels,) = bare.parents[1].glob("lib/*/site-packages/bpe_core/kernels")
+    blocked = kernels / "__pycache__"
+    if blocked.is_dir():
+        shutil.rmtree(blocked)
+    blocked.touch()  # a file, where a folder would be written: root may write anywhere
+    home = {"HOME": str(tmp_path), "XDG_CACHE_HOME": "", "NUMBA_CACHE_DIR": ""}
+    program = (bare, "-c", KERNEL, order)
+    assert run(*program, cwd=tmp_path, **home) == "1\n"
+    kept = {path.name.partition("-")[0] for path in tmp_path.rglob("*.nbc")}
+    assert kept == {"counting.gather_counts"}
+    assert {path.parents[1] for path in tmp_path.rglob("*.nbc")} == {
+        tmp_path / ".cache" / "bpe-explorer"
+    }
+    # The next process finds it there, whichever it imports first.
+    for later in ("numba first", "numba later"):
+        assert run(bare, "-c", KERNEL, later, cwd=tmp_path, **home) == "0\n"
