@@ -14,7 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from bpe_core.errors import CorpusError
-from bpe_core.types import Base, Pair, PretokenCounts
+from bpe_core.types import Base, Pair, PairCount, PretokenCounts, TieBreak
 
 NEVER = np.iinfo(np.int32).max
 """In `joined_at`: no merge has joined this slot to the one before it."""
@@ -155,6 +155,35 @@ class PairTable:
     def first_slots(self) -> NDArray[np.int64]:
         """int64[n_pairs]: where each pair stands first."""
         return self.slots[self.bounds[:-1]]
+
+    def counts_as_seen(self) -> dict[Pair, int]:
+        """Return each pair's count, the pair that stands first in the row at first.
+
+        >>> pair_table(lay_out([[8, 8, 7]], [2])).counts_as_seen()
+        {(8, 8): 2, (8, 7): 2}
+        """
+        order = np.argsort(self.first_slots)
+        counts: list[int] = self.counts[order].tolist()
+        keys: list[int] = self.keys[order].tolist()
+        return {pair_of(key): count for key, count in zip(keys, counts, strict=True)}
+
+    def best(self, k: int, tie_break: TieBreak) -> list[PairCount]:
+        """Return the k most frequent pairs in the order of the rule; a tie for the best is marked.
+
+        >>> table = pair_table(lay_out([[8, 8, 7], [8, 7], [7, 7, 7]], [2, 1, 1]))
+        >>> [tuple(pair) for pair in table.best(2, "smallest-pair")]
+        [(8, 7, 3), (7, 7, 2)]
+        """
+        ties = self.keys if tie_break == "smallest-pair" else self.first_slots
+        order = np.lexsort((ties, -self.counts))[:k]
+        counts: list[int] = self.counts[order].tolist()
+        keys: list[int] = self.keys[order].tolist()
+        most = counts[0] if counts else 0
+        several = int(np.count_nonzero(self.counts == most)) > 1
+        return [
+            PairCount(*pair_of(key), count, tied=several and count == most)
+            for key, count in zip(keys, counts, strict=True)
+        ]
 
 
 def pair_table(

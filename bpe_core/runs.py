@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import InitVar, dataclass, field
 from functools import partial
 from typing import overload
 
@@ -12,20 +11,10 @@ from numpy.typing import NDArray
 
 from bpe_core.checks import is_a, is_whole, said
 from bpe_core.corpus import Corpus, no_corpus
-from bpe_core.counting import count_pretokens
-from bpe_core.engine.compilation import use_kernels
 from bpe_core.errors import ConfigError
 from bpe_core.immutable import Immutable
-from bpe_core.layout import (
-    NEVER,
-    Layout,
-    PairTable,
-    at_step,
-    lay_out_pretokens,
-    pair_of,
-    pair_table,
-)
-from bpe_core.token_curves import count_ids, replayed_tokens, says_all_merges, unfolded_tokens
+from bpe_core.layout import Layout, PairTable, at_step, pair_table
+from bpe_core.token_curves import joined_tokens, lay_out_for, tokens_on
 from bpe_core.tokenizer import Tokenizer
 from bpe_core.tracing import trace_merges
 from bpe_core.types import (
@@ -40,9 +29,12 @@ from bpe_core.types import (
 )
 
 
-@dataclass(frozen=True, slots=True, eq=False)
 class TrainingRun(Immutable):
     """What a training learned, and from what; immutable.
+
+    `joined_at` is int32[n_slots]: for each symbol of the pre-tokens laid out as in
+    `layout.lay_out_pretokens`, the rank of the merge that joined it to the one before it, or NEVER.
+    `tokens_after` is worked out from it if not given.
 
     >>> from bpe_core.training import train
     >>> corpus = Corpus.from_word_counts({"hug": 10, "ugg": 5})
@@ -53,29 +45,46 @@ class TrainingRun(Immutable):
     ([45, 30, 20], 'vocab-size')
     """
 
-    tokenizer: Tokenizer
-    config: TrainingConfig
-    corpus_sha256: str
-    """Empty where training was cancelled before a stream was read to its end."""
-    corpus_bytes: int
-    pretokens: PretokenCounts = field(repr=False)
-    joined_at: NDArray[np.int32] = field(repr=False)
-    """int32[n_slots]: for each symbol of the pre-tokens laid out, as in `layout.lay_out`, the rank
-    of the merge that joined it to the one before it, or NEVER; read-only."""
-    stop_reason: StopReason
-    elapsed_seconds: float
-    counted_tokens: InitVar[NDArray[np.int64] | None] = None
-    """What `tokens_after` is to be, where it is known; else it is worked out from `joined_at`."""
-    tokens_after: NDArray[np.int64] = field(init=False, repr=False)
-    """int64[n_merges + 1]: how many tokens the corpus has after each number of merges."""
-    _start: list[Layout] = field(init=False, repr=False, default_factory=list[Layout])
-    """The layout before any merge, once somebody has asked for it."""
+    __slots__ = (
+        "_config",
+        "_corpus_bytes",
+        "_corpus_sha256",
+        "_elapsed_seconds",
+        "_first_layout",
+        "_joined_at",
+        "_pretokens",
+        "_stop_reason",
+        "_tokenizer",
+        "_tokens_after",
+    )
 
-    def __post_init__(self, counted_tokens: NDArray[np.int64] | None) -> None:
-        tokens = self._count_tokens() if counted_tokens is None else counted_tokens.copy()
-        tokens.flags.writeable = False
-        object.__setattr__(self, "joined_at", read_only(self.joined_at))
-        object.__setattr__(self, "tokens_after", tokens)
+    def __init__(
+        self,
+        *,
+        tokenizer: Tokenizer,
+        config: TrainingConfig,
+        corpus_sha256: str,
+        corpus_bytes: int,
+        pretokens: PretokenCounts,
+        joined_at: NDArray[np.int32],
+        stop_reason: StopReason,
+        elapsed_seconds: float,
+        tokens_after: NDArray[np.int64] | None = None,
+    ) -> None:
+        self._tokenizer = tokenizer
+        self._config = config
+        self._corpus_sha256 = corpus_sha256
+        self._corpus_bytes = corpus_bytes
+        self._pretokens = pretokens
+        self._joined_at = read_only(joined_at)
+        self._stop_reason: StopReason = stop_reason
+        self._elapsed_seconds = elapsed_seconds
+        # What the words were before any merge, laid out once a method needs it.
+        self._first_layout: Layout | None = None
+        if tokens_after is None:
+            self._tokens_after = joined_tokens(self._layout, joined_at, tokenizer.n_merges)
+        else:
+            self._tokens_after = read_only(tokens_after.copy())
 
     def __reduce__(self) -> tuple[object, ...]:
         # Rebuilt on arrival: NumPy forgets that an array is read-only, and the layout is derived.
@@ -89,27 +98,69 @@ class TrainingRun(Immutable):
             joined_at=self.joined_at,
             stop_reason=self.stop_reason,
             elapsed_seconds=self.elapsed_seconds,
-            counted_tokens=self.tokens_after,
+            tokens_after=self.tokens_after,
         )
         return build, ()
 
-    def _count_tokens(self) -> NDArray[np.int64]:
-        weights = self._layout.weights
-        saved = np.zeros(self.tokenizer.n_merges, np.int64)
-        joined = self.joined_at != NEVER
-        np.add.at(saved, self.joined_at[joined], weights[joined])
-        return weights.sum() - np.concatenate([np.zeros(1, np.int64), np.cumsum(saved)])
+    def __repr__(self) -> str:
+        return (
+            f"<TrainingRun of {self.tokenizer.n_merges:,} merges from {self.corpus_bytes:,} bytes, "
+            f"stop reason {self.stop_reason!r}>"
+        )
+
+    # What it is made of
 
     @property
-    def _layout(self) -> Layout:
-        if not self._start:
-            self._start.append(_lay_out_pretokens(self.tokenizer, self.pretokens))
-        return self._start[0]
+    def tokenizer(self) -> Tokenizer:
+        """The tokenizer that was learned."""
+        return self._tokenizer
+
+    @property
+    def config(self) -> TrainingConfig:
+        """What was asked for."""
+        return self._config
+
+    @property
+    def corpus_sha256(self) -> str:
+        """Empty if training was cancelled before a stream was read to its end."""
+        return self._corpus_sha256
+
+    @property
+    def corpus_bytes(self) -> int:
+        """The size of the corpus in UTF-8."""
+        return self._corpus_bytes
+
+    @property
+    def pretokens(self) -> PretokenCounts:
+        """The corpus as distinct pre-tokens and their counts."""
+        return self._pretokens
+
+    @property
+    def joined_at(self) -> NDArray[np.int32]:
+        """int32[n_slots]: the rank of the merge that joined each slot, or NEVER; read-only."""
+        return self._joined_at
+
+    @property
+    def stop_reason(self) -> StopReason:
+        """Why training ended."""
+        return self._stop_reason
+
+    @property
+    def elapsed_seconds(self) -> float:
+        """How long training took, counting included."""
+        return self._elapsed_seconds
+
+    @property
+    def tokens_after(self) -> NDArray[np.int64]:
+        """int64[n_merges + 1]: the tokens of the corpus after each number of merges; read-only."""
+        return self._tokens_after
 
     @property
     def merges(self) -> tuple[Merge, ...]:
         """The merges in the order they were learned, each with the count it had then."""
         return self.tokenizer.merges
+
+    # Its numbers at any step
 
     def pair_counts(self, step: int) -> dict[Pair, int]:
         """Count every pair as it stood before merge `step`, the pair seen first at first.
@@ -124,11 +175,7 @@ class TrainingRun(Immutable):
         >>> run.pair_counts(0)
         {(1, 2): 10, (2, 0): 15, (0, 0): 5}
         """
-        table = self._pairs(step)
-        order = np.argsort(table.first_slots)
-        counts: list[int] = table.counts[order].tolist()
-        keys: list[int] = table.keys[order].tolist()
-        return {pair_of(key): count for key, count in zip(keys, counts, strict=True)}
+        return self._pairs(step).counts_as_seen()
 
     def top_pairs(self, step: int, k: int) -> list[PairCount]:
         """Give the k best pairs before merge `step`, the winner first, ties in the rule's order.
@@ -143,17 +190,7 @@ class TrainingRun(Immutable):
         """
         if not is_whole(k) or k < 0:
             raise ConfigError(f"The number of pairs is {said(k)}: ask for a whole number from 0.")
-        table = self._pairs(step)
-        smallest = self.config.tie_break == "smallest-pair"
-        order = np.lexsort((table.keys if smallest else table.first_slots, -table.counts))[:k]
-        counts: list[int] = table.counts[order].tolist()
-        keys: list[int] = table.keys[order].tolist()
-        most = counts[0] if counts else 0
-        several = int(np.count_nonzero(table.counts == most)) > 1
-        return [
-            PairCount(*pair_of(key), count, tied=several and count == most)
-            for key, count in zip(keys, counts, strict=True)
-        ]
+        return self._pairs(step).best(k, self.config.tie_break)
 
     def layout_at(self, step: int) -> Layout:
         """Give the pre-tokens' symbols as they were before merge `step`, all in one row.
@@ -226,17 +263,15 @@ class TrainingRun(Immutable):
         """
         if not is_a(corpus, Corpus):
             raise no_corpus(corpus)
-        ask = should_stop or _never
-        tokenizer = self.tokenizer
-        large = corpus.word_counts is None and use_kernels(corpus.n_bytes)
-        if large and says_all_merges(tokenizer):
-            counts = count_ids(tokenizer, corpus.documents, ask)
-            # Asked anew: what was counted may be a part only.
-            return None if ask() else unfolded_tokens(counts, self.merges)
-        pretokens = count_pretokens(corpus, tokenizer.pretokenizer, should_stop=ask)
-        if ask():
-            return None
-        return replayed_tokens(_lay_out_pretokens(tokenizer, pretokens), self.merges, ask)
+        return tokens_on(self.tokenizer, corpus, should_stop or _never)
+
+    # Within
+
+    @property
+    def _layout(self) -> Layout:
+        if self._first_layout is None:
+            self._first_layout = lay_out_for(self.tokenizer, self.pretokens)
+        return self._first_layout
 
     def _tokens(self) -> list[bytes]:
         return [self.tokenizer.vocab[id] for id in range(self.tokenizer.vocab_size)]
@@ -255,9 +290,3 @@ class TrainingRun(Immutable):
 
 def _never() -> bool:
     return False
-
-
-def _lay_out_pretokens(tokenizer: Tokenizer, pretokens: PretokenCounts) -> Layout:
-    return lay_out_pretokens(
-        pretokens, tokenizer.base, tokenizer.base_ids, tokenizer.end_of_word_id
-    )

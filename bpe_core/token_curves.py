@@ -12,12 +12,61 @@ from collections.abc import Callable, Iterable, Sequence
 import numpy as np
 from numpy.typing import NDArray
 
+from bpe_core.corpus import Corpus
+from bpe_core.counting import count_pretokens
+from bpe_core.engine.compilation import use_kernels
 from bpe_core.incremental import MergeState
-from bpe_core.layout import BITS, Layout
+from bpe_core.layout import BITS, NEVER, Layout, lay_out_pretokens
 from bpe_core.tokenizer import Tokenizer
-from bpe_core.types import Merge
+from bpe_core.types import Merge, PretokenCounts, read_only
 
 _MERGES_BETWEEN_LOOKS = 64
+
+
+def tokens_on(
+    tokenizer: Tokenizer, corpus: Corpus, should_stop: Callable[[], bool]
+) -> NDArray[np.int64] | None:
+    """int64[n_merges + 1]: how many tokens a corpus has after each number of merges.
+
+    A symbol that the alphabet lacks counts as a token of its own, which never merges. None once
+    `should_stop()`, asked now and then, says True.
+
+    >>> from bpe_core.gpt2 import gpt2
+    >>> tokens_on(gpt2().truncated(3), Corpus.from_text("the then"), lambda: False).tolist()
+    [8, 7, 7, 5]
+    """
+    large = corpus.word_counts is None and use_kernels(corpus.n_bytes)
+    if large and says_all_merges(tokenizer):
+        counts = count_ids(tokenizer, corpus.documents, should_stop)
+        # Asked again: the counts may be of a part only.
+        return None if should_stop() else unfolded_tokens(counts, tokenizer.merges)
+    pretokens = count_pretokens(corpus, tokenizer.pretokenizer, should_stop=should_stop)
+    if should_stop():
+        return None
+    return replayed_tokens(lay_out_for(tokenizer, pretokens), tokenizer.merges, should_stop)
+
+
+def lay_out_for(tokenizer: Tokenizer, pretokens: PretokenCounts) -> Layout:
+    """Lay pre-tokens in one row as the base symbols that a tokenizer starts from."""
+    return lay_out_pretokens(
+        pretokens, tokenizer.base, tokenizer.base_ids, tokenizer.end_of_word_id
+    )
+
+
+def joined_tokens(layout: Layout, joined_at: NDArray[np.int32], n_merges: int) -> NDArray[np.int64]:
+    """int64[n_merges + 1]: the tokens after each number of merges of the words trained on.
+
+    `joined_at` is int32[n_slots], the rank of the merge that joined each slot, or NEVER. Read-only.
+
+    >>> from bpe_core.layout import NEVER, lay_out
+    >>> joined_at = np.array([NEVER, NEVER, 1, 0, NEVER], np.int32)
+    >>> joined_tokens(lay_out([[7, 8, 9]], [10]), joined_at, n_merges=2).tolist()
+    [30, 20, 10]
+    """
+    saved = np.zeros(n_merges, np.int64)
+    joined = joined_at != NEVER
+    np.add.at(saved, joined_at[joined], layout.weights[joined])
+    return read_only(layout.weights.sum() - np.cumsum(np.concatenate([[0], saved])))
 
 
 def count_ids(

@@ -118,7 +118,7 @@ def train(
         joined_at=learned.joined_at,
         stop_reason=learned.stop_reason if counted_all else "cancelled",
         elapsed_seconds=time.perf_counter() - started,
-        counted_tokens=n_symbols - np.cumsum([0, *learned.tokens_saved]),
+        tokens_after=n_symbols - np.cumsum([0, *learned.tokens_saved]),
     )
     if learned.counts:
         watch.report(len(learned.counts), int(run.tokens_after[-1]), learned.counts[-1])

@@ -191,9 +191,9 @@ def test_the_layout_of_a_run_stays_behind() -> None:
     run = pickle.loads(pickle.dumps(RUNS["bytes"]))
     sent = pickle.dumps(run)
     run.pair_counts(3)
-    assert run._start
+    assert run._first_layout is not None
     assert pickle.dumps(run) == sent
-    assert not pickle.loads(sent)._start
+    assert pickle.loads(sent)._first_layout is None
 
 
 @pytest.fixture(scope="module")

@@ -5,10 +5,12 @@ from __future__ import annotations
 from collections.abc import Callable
 
 import numpy as np
+import pytest
 from hypothesis import given
 
 from bpe_core.corpus import Corpus
 from bpe_core.engine.compilation import compile_kernels
+from bpe_core.runs import TrainingRun
 from bpe_core.token_curves import count_ids, says_all_merges, unfolded_tokens
 from bpe_core.training import train
 from bpe_core.types import TrainingConfig
@@ -76,3 +78,34 @@ def test_an_encoding_says_what_a_replay_counts(
     if says_all_merges(run.tokenizer):
         found = unfolded_tokens(count_ids(run.tokenizer, other.documents), run.merges)
         np.testing.assert_array_equal(found, run.tokens_after_on(other))
+
+
+def test_a_run_cannot_be_changed() -> None:
+    run = train(Corpus.from_text("hug hugs"), TrainingConfig(vocab_size=259))
+    public = [name for name in dir(run) if not name.startswith("_")]
+    assert {"tokenizer", "joined_at", "tokens_after", "elapsed_seconds"} <= set(public)
+    for name in [*public, "a_new_name"]:
+        with pytest.raises(AttributeError):
+            setattr(run, name, None)
+    for array in (run.joined_at, run.tokens_after, run.pretokens.counts):
+        with pytest.raises(ValueError, match="read-only"):
+            array[0] = 7
+    assert repr(run) == "<TrainingRun of 2 merges from 8 bytes, stop reason 'vocab-size'>"
+
+
+def test_the_arrays_that_a_run_was_made_of_do_not_reach_into_it() -> None:
+    run = train(Corpus.from_text("hug hugs"), TrainingConfig(vocab_size=259))
+    tokens = run.tokens_after.copy()
+    again = TrainingRun(
+        tokenizer=run.tokenizer,
+        config=run.config,
+        corpus_sha256=run.corpus_sha256,
+        corpus_bytes=run.corpus_bytes,
+        pretokens=run.pretokens,
+        joined_at=run.joined_at,
+        stop_reason=run.stop_reason,
+        elapsed_seconds=run.elapsed_seconds,
+        tokens_after=tokens,
+    )
+    tokens[0] = 0
+    assert again.tokens_after.tolist() == run.tokens_after.tolist()
