@@ -2,20 +2,53 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from itertools import accumulate
 
 from bpe_core.lessons.walk import Walk
+from bpe_core.reference import apply_merge
 from bpe_core.trie import Trie
 
 
-def crossing(tokens: Iterable[bytes], cut: Callable[[str], Sequence[str]]) -> list[bool]:
-    """Tell of each token whether it reaches over a place where a text would be cut.
+def crossing(learned: Walk, cut: Callable[[str], Sequence[str]]) -> list[bool]:
+    """Tell of each merge whether what it joins reaches over a place where a word would be cut.
 
+    One place is enough. It is asked in the words themselves: a token alone, such as `n` and the
+    first byte of `é`, may be cut otherwise than where it stands.
+
+    >>> from bpe_core.lessons.walk import walk
     >>> from bpe_core.pretokenizers import get_pretokenizer
-    >>> crossing([b" dog", b"dog.", b"e dog"], get_pretokenizer("gpt2").split)
-    [False, True, True]
+    >>> from bpe_core.types import TrainingConfig
+    >>> learned = walk({"a dog. a dog.": 1}, TrainingConfig(260, special_tokens=()))
+    >>> [learned.run.vocab[merge.id] for merge in learned.merges]
+    [b'a ', b'do', b'g.', b'a do']
+    >>> crossing(learned, get_pretokenizer("gpt2").split)
+    [True, False, True, True]
     """
-    return [len(cut(token.decode(errors="replace"))) > 1 for token in tokens]
+    borders = [set(accumulate(len(piece.encode()) for piece in cut(w))) for w in learned.words]
+    words = [list(start) for start in learned.starts]
+    found: list[bool] = []
+    for merge in learned.merges:
+        words = [apply_merge(word, merge.pair, merge.id) for word in words]
+        found.append(
+            any(
+                not places.isdisjoint(range(start + 1, end))
+                for word, places in zip(words, borders, strict=True)
+                for start, end in _stretches(word, merge.id, learned.run.vocab)
+            )
+        )
+    return found
+
+
+def _stretches(
+    word: Iterable[int], id: int, vocab: Mapping[int, bytes]
+) -> Iterator[tuple[int, int]]:
+    """Yield where a token stands in a word, in bytes."""
+    end = 0
+    for each in word:
+        start, end = end, end + len(vocab[each])
+        if each == id:
+            yield start, end
 
 
 def trie_of(learned: Walk) -> Trie:

@@ -75,6 +75,10 @@ class Walk:
         pair_counts = self.pair_counts_at(step)
         return choose_pair(pair_counts, self.config.tie_break) if pair_counts else None
 
+    def pair_joined_at(self, step: int) -> Pair | None:
+        """Return the pair that the next merge joins; None once all merges are done."""
+        return self.merges[step].pair if step < len(self.merges) else None
+
     def terms(self, step: int, pair: Pair) -> list[Term]:
         """Return the words that a pair's count at a step is made of.
 

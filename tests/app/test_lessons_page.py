@@ -236,6 +236,112 @@ def test_any_words_can_be_taken_through_any_step(
     assert not app.exception
 
 
+@pytest.mark.parametrize(
+    ("place", "step", "query", "sentence"),
+    [
+        (1, "Words", {"marker": "false"}, "characters, and nothing marks where it ends."),
+        (1, "Choice", {}, "Without the marker \\(u\\, g\\) wins: switch it off and see."),
+        (1, "Choice", {"words": "a 7"}, "Without the marker there is no pair"),
+        (1, "Choice", {"words": "hugs 7"}, "Without the marker the same pair wins."),
+        (1, "Repeat", {"marker": "false"}, "its size is the symbols and the merges together."),
+        (
+            1,
+            "Encode",
+            {"words": "abcdefghijklmnopqrst 7", "new_word": "abcdefghijklmnopqrst"},
+            "The first 16 of 20 merges.",
+        ),
+        (1, "Repeat", {"words": "a 7"}, "1 symbol + 1 marker + 1 merge = **3 tokens**"),
+        (2, "Alphabet", {"documents": "a\tb c"}, "U\\+0009\\, ␣ stand in no word"),
+        (
+            2,
+            "Merges",
+            {"documents": "na nana"},
+            "Then no pair is left, so 3 of 15 rounds are made.",
+        ),
+        (2, "Merges", {}, "15 rounds of counting, choosing and joining. Move through them"),
+        (2, "Vocabulary", {"documents": "a"}, "2 symbols and 1 merge make **3 tokens**."),
+        (3, "Alphabet", {"cut_sentences": "aaaa"}, "Then comes the only byte that occurs"),
+        (3, "Alphabet", {"cut_sentences": "nà ne"}, "characters that stand for them."),
+        (3, "Alphabet", {}, "characters that stand for them: the space last."),
+        (
+            3,
+            "Merges",
+            {"cut_sentences": "na nana"},
+            "The vocabulary may have 50 tokens: 4 to start with leave room for 46 merges. After 3 "
+            "merges no pair is left: each piece is one token.",
+        ),
+        (3, "Merges", {"cut_sentences": "a b"}, "leave room for 46 merges. After 1 merge no pair"),
+        (
+            3,
+            "Merges",
+            {"cut_sentences": "a"},
+            "There is no pair to merge: each piece is one symbol",
+        ),
+        (3, "Merges", {}, "tokens: 31 to start with leave room for 19 merges. A token may begin"),
+        (3, "Cuts", {"cut_sentences": "a " * 70}, "The first 60 of 71 pieces."),
+        (4, "Cuts", {"cut_text": "né né né né"}, "**0 of 3** with them: no merge crosses a cut."),
+        (
+            4,
+            "Bytes",
+            {"any_text": "Z"},
+            "**1 of 1 character** has no token. Of its **1 byte** every",
+        ),
+    ],
+)
+def test_a_step_says_what_becomes_of_the_visitors_words(
+    open_app: Callable[..., AppTest], place: int, step: str, query: dict[str, str], sentence: str
+) -> None:
+    lesson = LESSONS[place - 1].title
+    app = open_app("lessons", lesson=lesson, **{f"step_of_{place}": step}, **query)
+    assert not app.exception
+    assert sentence in said(app)
+
+
+@pytest.mark.parametrize("text", ["", " ", "\n\n"])
+@pytest.mark.parametrize(
+    ("place", "step", "name"),
+    [
+        (1, "Words", "words"),
+        (2, "Words", "documents"),
+        (3, "Cuts", "cut_sentences"),
+        (4, "Cuts", "cut_text"),
+        (4, "Step back", "few_words"),
+    ],
+)
+def test_without_a_word_there_is_nothing_to_learn_from(
+    open_app: Callable[..., AppTest], place: int, step: str, name: str, text: str
+) -> None:
+    app = open_app("lessons", lesson=LESSONS[place - 1].title, **{f"step_of_{place}": step})
+    app.session_state["workspace"] = Workspace(lesson_texts={name: text})
+    app.run()
+    assert not app.exception
+    none = "There are no words" if name.endswith("words") else "There is no word to learn from"
+    assert [error.value.replace("\\", "").partition(":")[0] for error in app.error] == [none]
+
+
+@pytest.mark.parametrize(("place", "step"), [(1, "Pairs"), (1, "Choice"), (3, "Ties"), (4, "Cuts")])
+def test_where_no_pair_is_left_the_step_says_so(
+    open_app: Callable[..., AppTest], place: int, step: str
+) -> None:
+    words = {"words": "a 3", "marker": "false", "cut_sentences": "a\na", "cut_text": "a\na"}
+    lesson = LESSONS[place - 1].title
+    app = open_app("lessons", lesson=lesson, **{f"step_of_{place}": step}, **words)
+    assert not app.exception
+    assert [info.value for info in app.info] == [
+        "Every word is one symbol: there is no pair. Give a longer word."
+    ]
+
+
+def test_at_the_end_no_pair_is_ringed(open_app: Callable[..., AppTest]) -> None:
+    app = open_app("lessons", lesson="Four documents", step_of_2="Merges")
+    slider = app.slider[0]
+    for step, is_ringed in ((14, True), (15, False)):
+        slider = app.slider[0].set_value(step)
+        slider.run()
+        rows = next(one["rows"] for one in drawn(app) if "rows" in one)
+        assert any(cell["rings"] for row in rows for cell in row["cells"]) == is_ringed
+
+
 def button(app: AppTest, label: str):
     return next(one for one in app.button if one.label == label)
 

@@ -13,12 +13,13 @@ from bpe_core.pretokenizers import get_pretokenizer
 from bpe_core.reference import choose_pair, count_pairs, count_words, learn_merges
 from bpe_core.types import TrainingConfig
 from ui.components.symbol_rows import SymbolRow, Tile, Tiles, symbol_rows
-from ui.lessons import parts, printing, tiles
+from ui.lessons import parts, printing, sentences, tiles
 from ui.lessons.parts import Learned, Lesson, Ran, Step
 
 MARKER = "</w>"
 N_MERGES = 15
 FIRST_DOCUMENTS = "\n".join(load_sample("notebook").documents)
+_MOST_SHOWN = 8
 _SOURCE = "The notebook says"
 _NAME = "documents"
 
@@ -46,7 +47,7 @@ def trained(documents: tuple[str, ...]) -> Walk:
 def words(example: Learned) -> Ran:
     st.markdown(
         "White space cuts the documents into words. A full stop stays with its word: `document.` "
-        "and `document` are different words. Each is counted once, whatever document it is in."
+        "and `document` are different words. They are counted over all documents together."
     )
     cut = get_pretokenizer("whitespace").split
     symbol_rows(
@@ -55,11 +56,12 @@ def words(example: Learned) -> Ran:
                 f"document {number}",
                 (Tiles(tuple(Tile(word.encode()) for word in cut(document))),),
             )
-            for number, document in enumerate(example.documents[:8], 1)
+            for number, document in enumerate(example.documents[:_MOST_SHOWN], 1)
         ],
         key="documents_words",
         caption="The documents, cut into words",
     )
+    parts.first_of(_MOST_SHOWN, len(example.documents), "documents")
     theirs = example.theirs
     counts = dict(zip(theirs.words, theirs.counts, strict=True))
     documents = [word for word in counts if word.startswith("document")]
@@ -90,14 +92,9 @@ def alphabet(example: Learned) -> Ran:
         key="documents_alphabet",
         caption="The symbols that the vocabulary starts with",
     )
-    used = {id for ids in learned.starts for id in ids}
-    unused = [printing.name_of(learned.run.vocab[id]) for id in range(learned.n_start)]
-    unused = [name for id, name in enumerate(unused) if id not in used]
+    unused = sentences.unused_symbols(learned)
     if unused:
-        st.markdown(
-            f"{parts.safe(', '.join(unused))} stands in no word, since words are cut there: "
-            "a token that no word needs."
-        )
+        st.markdown(unused)
     theirs = example.theirs
     this = [printing.name_of(theirs.run.vocab[id]) for id in theirs.start_of("this") or ()]
     parts.said_and_found(
@@ -188,11 +185,11 @@ def ties(example: Learned) -> Ran:
 def merges(example: Learned) -> Ran:
     learned = example.yours
     st.markdown(
-        f"{N_MERGES} rounds of counting, choosing and joining. Move through them: the ring is the "
-        "pair that comes next."
+        f"{sentences.rounds(learned, N_MERGES)} Move through them: the ring is the pair that comes "
+        "next."
     )
     step = parts.merges_slider(len(learned.merges), key="documents_step", start=5)
-    tiles.word_rows(learned, step, key="documents_merges", ring=learned.next_pair_at(step))
+    tiles.word_rows(learned, step, key="documents_merges", ring=learned.pair_joined_at(step))
     theirs = example.theirs
     made = [printing.name_of(theirs.run.vocab[merge.id]) for merge in theirs.merges]
     parts.said_and_found(
@@ -222,15 +219,14 @@ NOTEBOOK_MERGES = [
 def vocabulary(example: Learned) -> Ran:
     learned = example.yours
     vocab = learned.run.vocab
-    n_merges = len(vocab) - learned.n_start
     st.markdown(
-        f"{learned.n_start:,} symbols and {n_merges:,} merges make **{len(vocab):,} tokens**. A "
-        "token’s id is its place in this list, and ids are all that a model ever sees."
+        f"{sentences.list_size(learned)} A token’s id is its place in this list, and ids are all "
+        "that a model ever sees."
     )
     ids = list(vocab)
     symbol_rows(
         [
-            SymbolRow(f"{start} to {start + len(row) - 1}", (tiles.tiles(row, learned),))
+            SymbolRow(printing.ids_name(row), (tiles.tiles(row, learned),))
             for start in range(0, len(ids), 10)
             if (row := ids[start : start + 10])
         ],
@@ -268,7 +264,7 @@ LESSON = Lesson(
         Step("Alphabet", "What the vocabulary starts with", alphabet),
         Step("Pairs", "Count inside words", pairs),
         Step("Ties", "When two pairs are equally frequent", ties),
-        Step("Merges", "Fifteen merges", merges),
+        Step("Merges", "Up to fifteen merges", merges),
         Step("Vocabulary", "Every token has an id", vocabulary),
     ),
 )

@@ -10,25 +10,27 @@ from bpe_core.byte_alphabet import to_printable
 from bpe_core.corpora.samples import load_sample
 from bpe_core.corpus import Corpus
 from bpe_core.counting import seen_symbols
-from bpe_core.gpt2 import gpt2
 from bpe_core.lessons.walk import Walk, walk
 from bpe_core.pretokenizers import get_pretokenizer
 from bpe_core.reference import (
     choose_pair,
     count_words,
-    encode_reference,
     learn_merges,
 )
 from bpe_core.types import Merge, TieBreak, TrainingConfig
 from ui.components.pretoken_strip import pretoken_strip
-from ui.components.symbol_rows import SymbolRow, Tile, Tiles, symbol_rows
-from ui.lessons import parts, printing, tiles
+from ui.components.symbol_rows import SymbolRow, Tiles, symbol_rows
+from ui.lessons import gpt2_texts, parts, printing, sentences, tiles
 from ui.lessons.parts import Learned, Lesson, Ran, Step
 
 FIRST_SENTENCES = "\n".join(load_sample("pretokenization-notebook").documents)
 VOCABULARY_SIZE = 50
+LEAST_ROOM = 19
+"""Merges that there is room for, whatever the text: as many as the example's symbols leave."""
 _FOUR_DOCUMENTS = load_sample("notebook").documents
 _END_OF_TEXT = "<|endoftext|>"
+_MOST_SHOWN = 60
+_MOST_MERGES = 19
 _SOURCE = "The notebook says"
 # Compare has sentences of its own in the address.
 _NAME = "cut_sentences"
@@ -48,7 +50,7 @@ def trained(documents: tuple[str, ...], tie_break: TieBreak) -> Walk:
     words = count_words(documents, get_pretokenizer("gpt2").split)
     symbols = {bytes([byte]) for document in documents for byte in document.encode()}
     config = TrainingConfig(
-        max(VOCABULARY_SIZE, len(symbols) + 1),
+        max(VOCABULARY_SIZE, len(symbols) + 1 + LEAST_ROOM),
         alphabet="seen",
         special_tokens=(_END_OF_TEXT,),
         tie_break=tie_break,
@@ -58,15 +60,14 @@ def trained(documents: tuple[str, ...], tie_break: TieBreak) -> Walk:
 
 def cuts(example: Learned) -> Ran:
     st.markdown(
-        "GPT-2 cuts before each space: the space belongs to the word behind it, so nothing is "
-        "lost and a text can be put together again. Punctuation and digits stand apart. "
-        "The gaps are what no merge crosses."
+        "GPT-2 cuts before the space in front of a word: it belongs to that word, so nothing is "
+        "lost and a text can be put together again. Letters, digits and all else stand apart, but "
+        "for endings such as `'s`. The gaps are what no merge crosses."
     )
     pretokenizer = get_pretokenizer("gpt2")
-    pretoken_strip(
-        key="cuts_strip",
-        pretokens=[one for text in example.documents for one in pretokenizer.split(text)][:60],
-    )
+    pieces = [one for text in example.documents for one in pretokenizer.split(text)]
+    pretoken_strip(key="cuts_strip", pretokens=pieces[:_MOST_SHOWN])
+    parts.first_of(_MOST_SHOWN, len(pieces), "pieces")
     counts = _printable(example.theirs)
     parts.said_and_found(
         "cuts_counts",
@@ -89,44 +90,16 @@ def _printable(learned: Walk) -> dict[str, int]:
     return dict(zip(words, learned.counts, strict=True))
 
 
-def printable(example: Learned) -> Ran:
-    st.markdown(
-        "GPT-2’s symbols are bytes, all 256 of them. Its files write each byte as a character that "
-        "prints: a space becomes `Ġ`, and `é`, two bytes in UTF-8, becomes `Ã©`. This is only "
-        "a way to write them down; here they stand as what they are."
-    )
-    text = parts.one_text("printable", " café")
-    rows: list[SymbolRow] = []
-    for character in text:
-        token = character.encode()
-        single = tuple(Tile(bytes([byte])) for byte in token)
-        written = tuple(Tile(to_printable(bytes([byte])).encode()) for byte in token)
-        rows.append(SymbolRow("", (Tiles((Tile(token),)), Tiles(single), Tiles(written))))
-    symbol_rows(
-        rows,
-        key="cuts_printable",
-        caption="Characters, their bytes, and how GPT-2’s files write these",
-        columns=("Character", "Bytes", "As GPT-2 writes them"),
-    )
-    return Ran(
-        (to_printable,),
-        f"to_printable({text!r}.encode())",
-        printing.printed(to_printable(text.encode())),
-    )
-
-
 def alphabet(example: Learned) -> Ran:
     learned = example.yours
-    n_symbols = len(learned.run.base_ids)
     st.markdown(
         f"The special token `{_END_OF_TEXT}` comes first and has id 0: it marks where a text ends, "
-        f"and no merge ever makes it. Then come the {n_symbols} bytes that occur in the text, in "
-        "the order of the characters that stand for them: the space last."
+        f"and no merge ever makes it. {sentences.byte_alphabet(learned)}"
     )
     ids = list(range(learned.n_start))
     symbol_rows(
         [
-            SymbolRow(f"{start} to {start + len(row) - 1}", (tiles.tiles(row, learned),))
+            SymbolRow(printing.ids_name(row), (tiles.tiles(row, learned),))
             for start in range(0, len(ids), 12)
             if (row := ids[start : start + 12])
         ],
@@ -158,13 +131,7 @@ def ties(example: Learned) -> Ran:
     other = trained(example.documents, "smallest-pair")
     if not learned.merges:
         return parts.no_pair()
-    first = learned.run.vocab, other.run.vocab
-    same = [
-        (first[0][a.left], first[0][a.right]) == (first[1][b.left], first[1][b.right])
-        for a, b in zip(learned.merges, other.merges, strict=False)
-    ]
-    part = same.index(False) if False in same else len(same)
-    where = f"They part at merge {part + 1}." if part < len(same) else "Here both learn the same."
+    part, where = sentences.where_rules_part(learned, other)
     st.markdown(
         "The notebook takes the first pair seen among equals; Hugging Face’s trainer takes the one "
         f"with the smallest ids. {where}"
@@ -172,12 +139,15 @@ def ties(example: Learned) -> Ran:
     symbol_rows(
         [
             SymbolRow(f"{place + 1}", (_made(one, learned), _made(two, other)))
-            for place, (one, two) in enumerate(zip_longest(learned.merges[:19], other.merges[:19]))
+            for place, (one, two) in enumerate(
+                zip_longest(learned.merges[:_MOST_MERGES], other.merges[:_MOST_MERGES])
+            )
         ],
         key="cuts_ties",
         caption="The merges under both rules for ties",
         columns=("First seen", "Smallest ids"),
     )
+    parts.first_of(_MOST_MERGES, max(len(learned.merges), len(other.merges)), "merges")
     theirs = example.theirs
     elsewhere = trained(_FOUR_DOCUMENTS, "first-seen")
     winner, count = theirs.merges[0], theirs.merges[0].count
@@ -217,13 +187,12 @@ def _printable_pair(learned: Walk, merge: Merge) -> str:
 
 def merges(example: Learned) -> Ran:
     learned = example.yours
-    n = len(learned.merges)
     st.markdown(
-        f"The vocabulary may have {learned.config.vocab_size} tokens: {learned.n_start} to start "
-        f"with leave room for {n} merges. A token may begin with a space; none has one inside."
+        f"{sentences.room(learned)} A token may begin with a space; further on, only a token of "
+        "nothing but white space has one."
     )
-    step = parts.merges_slider(n, key="cuts_step", start=8)
-    tiles.word_rows(learned, step, key="cuts_merges", ring=learned.next_pair_at(step))
+    step = parts.merges_slider(len(learned.merges), key="cuts_step", start=8)
+    tiles.word_rows(learned, step, key="cuts_merges", ring=learned.pair_joined_at(step))
     return Ran(
         (learn_merges,),
         "merges, splits, why = learn_merges(words, counts, vocabulary, config)",
@@ -232,112 +201,17 @@ def merges(example: Learned) -> Ran:
     )
 
 
-def new_text(example: Learned) -> Ran:
-    learned = example.yours
-    st.markdown(
-        "A new text is cut the same way, and the merges are applied to each piece, the earliest "
-        "first. Nothing is counted any more."
-    )
-    text = parts.one_text("new_text", "This is not a token.")
-    pretokens = get_pretokenizer("gpt2").split(text)
-    starts = [(one, learned.start_of(one)) for one in pretokens]
-    encoded = [(one, learned.encode(start)) for one, start in starts if start is not None]
-    symbol_rows(
-        [
-            SymbolRow("", (Tiles((Tile(one.encode()),)), tiles.tiles(ids, learned)))
-            for one, ids in encoded
-        ],
-        key="cuts_new_text",
-        caption="Each piece of the text, and its tokens",
-        columns=("Piece", "Tokens"),
-    )
-    lacking = [one for one, start in starts if start is None]
-    if lacking:
-        st.info(
-            f"{parts.safe(', '.join(lacking))} has a byte that these documents don’t: with all 256 "
-            "in the alphabet, as in GPT-2, this can’t happen."
-        )
-    theirs = example.theirs
-    found = [
-        to_printable(theirs.run.vocab[id])
-        for one in get_pretokenizer("gpt2").split("This is not a token")
-        for id in theirs.encode(theirs.start_of(one) or ())
-    ]
-    parts.said_and_found(
-        "cuts_new_text",
-        source="The notebook’s last cell",
-        said="prints nothing: its call stands behind the function’s return.",
-        found=" · ".join(found),
-        how="“This is not a token”, by the 19 merges of its own sentences",
-        on_its_own=example.is_changed,
-    )
-    ids = [id for _, one in encoded for id in one]
-    return Ran(
-        (encode_reference,),
-        "[encode_reference(symbols, merges) for symbols in pieces]",
-        printing.printed([one for _, one in encoded]),
-        printing.legend(ids, learned.run.vocab),
-    )
-
-
-def of_gpt2(example: Learned) -> Ran:
-    st.markdown(
-        "GPT-2 is this, with 50,000 merges that were learned from web pages. The code beside "
-        "it, given GPT-2’s merges, gives GPT-2’s ids."
-    )
-    text = parts.one_text("gpt2_text", "The quick brown fox")
-    tokenizer = gpt2()
-    by_pair = _gpt2_merges()
-    rows: list[SymbolRow] = []
-    all_ids: list[list[int]] = []
-    for pretoken in tokenizer.pretokenizer.split(text):
-        symbols = [tokenizer.base_ids[bytes([byte])] for byte in pretoken.encode()]
-        ids = encode_reference(symbols, by_pair)
-        all_ids.append(ids)
-        rows.append(
-            SymbolRow(
-                "",
-                (
-                    Tiles(tuple(Tile(tokenizer.vocab[id], id) for id in ids)),
-                    Tiles(tuple(Tile(str(id).encode()) for id in ids)),
-                ),
-            )
-        )
-    symbol_rows(
-        rows, key="cuts_gpt2", caption="GPT-2’s tokens and their ids", columns=("Token", "Id")
-    )
-    quick = tokenizer.encode("The quick brown fox")
-    parts.said_and_found(
-        "cuts_gpt2",
-        source="A teaching module says",
-        said="The quick brown fox is [464, 2069, 7586, 21831].",
-        found=f"It is {quick}.",
-        how=f"id 2069 is {printing.quoted(tokenizer.vocab[2069])}, "
-        f"id {quick[1]} is {printing.quoted(tokenizer.vocab[quick[1]])}",
-    )
-    return Ran(
-        (encode_reference,),
-        "[encode_reference(symbols, gpt2_merges) for symbols in pieces]",
-        printing.printed(all_ids),
-    )
-
-
-@st.cache_resource(show_spinner=False)
-def _gpt2_merges() -> dict[tuple[int, int], Merge]:
-    return {merge.pair: merge for merge in gpt2().merges}
-
-
 LESSON = Lesson(
     "GPT-2’s cuts",
     "Four sentences, cut as GPT-2 cuts them: spaces, bytes, ties, and GPT-2 itself.",
     read_input,
     (
         Step("Cuts", "Where the text is cut", cuts),
-        Step("Bytes", "Bytes, written so that they print", printable),
+        Step("Bytes", "Bytes, written so that they print", gpt2_texts.printable),
         Step("Alphabet", "What the vocabulary starts with", alphabet),
         Step("Ties", "Two rules for ties", ties),
-        Step("Merges", "Up to a vocabulary of fifty", merges),
-        Step("New text", "A text that was never seen", new_text),
-        Step("GPT-2", "The same with 50,000 merges", of_gpt2),
+        Step("Merges", "Merge by merge", merges),
+        Step("New text", "A text that was never seen", gpt2_texts.new_text),
+        Step("GPT-2", "The same with 50,000 merges", gpt2_texts.of_gpt2),
     ),
 )

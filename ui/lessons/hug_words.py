@@ -16,7 +16,7 @@ from bpe_core.reference import (
     learn_merges,
 )
 from bpe_core.types import TrainingConfig
-from ui.lessons import parts, printing, tiles
+from ui.lessons import parts, printing, sentences, tiles
 from ui.lessons.parts import Learned, Lesson, Ran, Step
 
 FIRST_WORDS = "hug 10\nugg 5\nggi 3\ngin 3\ning 3"
@@ -52,8 +52,7 @@ def trained(text: str, marked: bool) -> Walk:
 def words(example: Learned) -> Ran:
     hugs = example.yours
     st.markdown(
-        "A corpus is words, and how often each of them occurs. Each word starts as its characters. "
-        f"The marker `{MARKER}` is one more symbol: it stands where a word ends."
+        "A corpus is words, and how often each of them occurs. " + sentences.first_symbols(hugs)
     )
     tiles.word_rows(hugs, 0, key="hug_words")
     word = hugs.words[0]
@@ -73,6 +72,8 @@ def pairs(example: Learned) -> Ran:
     )
     tiles.bars_at(hugs, 0, key="hug_pairs")
     counts = count_pairs(hugs.starts, hugs.counts)
+    if not counts:
+        return parts.no_pair()
     theirs = example.theirs
     pair = theirs.pair_of("g", "g")
     found = theirs.pair_counts_at(0)[pair] if pair else 0
@@ -105,7 +106,7 @@ def choice(example: Learned) -> Ran:
         return parts.no_pair()
     _first_merge_claim(example)
     if hugs.config.end_of_word:
-        st.markdown(":gray[Without the marker another pair wins: switch it off and see.]")
+        st.markdown(f":gray[{sentences.winner_without_marker(hugs)}]")
     return Ran(
         (choose_pair,),
         "choose_pair(count_pairs(words, counts), 'first-seen')",
@@ -132,8 +133,9 @@ def _first_merge_claim(example: Learned) -> None:
 def join(example: Learned) -> Ran:
     hugs = example.yours
     st.markdown(
-        "Wherever the pair stands, its two symbols become one. The new symbol is a token: it has "
-        "an id of its own, and a colour. Joining works on symbols, never on their letters."
+        "From left to right, wherever the pair stands, its two symbols become one; none is joined "
+        "twice. The new symbol is a token: it has an id of its own, and a colour. Joining works on "
+        "symbols, never on their letters."
     )
     if not hugs.merges:
         return parts.no_pair()
@@ -170,18 +172,10 @@ def _joined_letters(symbols: list[str], pair: tuple[str, str]) -> list[str]:
 
 def repeat(example: Learned) -> Ran:
     hugs = example.yours
-    st.markdown(
-        "Count, choose, join, and again. Each round adds one token to the vocabulary: "
-        "its size is all symbols, the marker, and the merges."
-    )
+    st.markdown(f"Count, choose, join, and again. {sentences.size_rule(hugs)}")
     step = parts.merges_slider(len(hugs.merges), key="hug_step", start=3)
-    tiles.word_rows(hugs, step, key="hug_repeat", ring=hugs.next_pair_at(step))
-    marker = hugs.run.end_of_word_id is not None
-    n_symbols = hugs.n_start - marker
-    st.markdown(
-        f"{n_symbols:,} symbols{' + 1 marker' if marker else ''} + {step:,} merges = "
-        f"**{hugs.n_start + step:,} tokens**"
-    )
+    tiles.word_rows(hugs, step, key="hug_repeat", ring=hugs.pair_joined_at(step))
+    st.markdown(sentences.size_sum(hugs, step))
     merges_of_280 = 280 - 256
     parts.said_and_found(
         "hug_size",
@@ -196,7 +190,7 @@ def repeat(example: Learned) -> Ran:
         (learn_merges,),
         "merges, splits, stop_reason = learn_merges(words, counts, ...)",
         printing.printed(list(hugs.merges), hugs.run.vocab),
-        f"It stopped after {len(hugs.merges):,} merges: {hugs.run.stop_reason}.",
+        sentences.stopped(hugs),
     )
 
 
@@ -222,17 +216,14 @@ def _vocabulary_claim(example: Learned) -> None:
 def encode(example: Learned) -> Ran:
     hugs = example.yours
     st.markdown(
-        "A new word is not counted at all. It starts as its characters, and the merges learned are "
-        "applied to it, the earliest first, until none fits."
+        "A new word is not counted at all. It starts as the words learned from do, and the merges "
+        "are applied to it, the earliest first, until none fits."
     )
     word = parts.one_word("new_word", FIRST_LONG_WORD)
     symbols = hugs.start_of(word)
     if symbols is None:
         lacking = sorted({c for c in word if c.encode() not in hugs.run.base_ids})
-        st.info(
-            f"The training never saw {parts.safe(', '.join(lacking))}: there is no symbol for it. "
-            "The last lesson shows how bytes end this."
-        )
+        st.info(sentences.lacking_characters(lacking))
         return Ran((encode_reference,), f"start({word!r})", "None")
     tiles.steps_of_encoding(hugs, symbols, key="hug_encode")
     _encoder_claim(example)
@@ -273,7 +264,7 @@ LESSON = Lesson(
         Step("Pairs", "Count the neighbours", pairs),
         Step("Choice", "Choose the most frequent", choice),
         Step("Join", "Join it everywhere", join),
-        Step("Repeat", "Again, until the vocabulary is full", repeat),
+        Step("Repeat", "Again and again", repeat),
         Step("Encode", "Encode a new word", encode),
     ),
 )

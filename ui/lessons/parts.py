@@ -200,6 +200,12 @@ def merges_slider(n_merges: int, *, key: str, start: int) -> int:
     )
 
 
+def first_of(most: int, n: int, things: str, *, which: str = "first") -> None:
+    """Says that not all of something is drawn, where that is so."""
+    if n > most:
+        st.markdown(f":gray[The {which} {most:,} of {n:,} {things}.]")
+
+
 def safe(text: str, longest: int = 60) -> str:
     """A visitor's words for a sentence in Markdown."""
     return plain_markdown(text, longest)

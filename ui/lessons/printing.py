@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from pprint import pformat
 from typing import cast
 
@@ -15,16 +15,26 @@ _MOST_LINES = 14
 
 
 def name_of(token: bytes) -> str:
-    """A token for a sentence: its text, with a space as ␣ at its ends.
+    """A token for a sentence: its text, with a space as ␣, and what can't be seen by code point.
 
-    >>> name_of(b" the"), name_of(b"\\xc3")
-    ('␣the', '<C3>')
+    >>> name_of(b" the"), name_of(b"\\t"), name_of(b"\\xc3")
+    ('␣the', 'U+0009', '<C3>')
     """
     try:
         text = token.decode()
     except UnicodeDecodeError:
         return f"<{token.hex(' ').upper()}>"
-    return text.replace(" ", "␣")
+    text = text.replace(" ", "␣")
+    return "".join(c if c.isprintable() else f"U+{ord(c):04X}" for c in text)
+
+
+def ids_name(ids: Sequence[int]) -> str:
+    """What to call some consecutive ids.
+
+    >>> ids_name([10, 11, 12]), ids_name([60])
+    ('10 to 12', '60')
+    """
+    return f"{ids[0]} to {ids[-1]}" if len(ids) > 1 else f"{ids[0]}"
 
 
 def quoted(token: bytes) -> str:

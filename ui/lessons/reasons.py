@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from itertools import zip_longest
 
 import streamlit as st
@@ -18,7 +19,7 @@ from bpe_core.trie import Trie
 from bpe_core.types import TrainingConfig
 from ui.components.symbol_rows import SymbolRow, Tile, Tiles, symbol_rows
 from ui.lab.words import longest_match_differences
-from ui.lessons import parts, printing, tiles
+from ui.lessons import parts, printing, sentences, tiles
 from ui.lessons.parts import Lesson, Ran, Step
 
 N_MERGES = 14
@@ -42,8 +43,8 @@ def read_input() -> None:
 def in_bytes(_: None) -> Ran:
     st.markdown(
         "Whoever starts from characters can spell only those that the training saw. Bytes are 256, "
-        "and every text is made of them: nothing is ever unknown. Rare characters cost two to four "
-        "bytes each; merges win that back where they are frequent."
+        "and every text is made of them: nothing is ever unknown. Characters beyond ASCII cost two "
+        "to four bytes each; merges win that back where they are frequent."
     )
     text = parts.one_text("any_text", "Is this naïve café 日本 🧩?")
     seen = {character for document in load_sample("notebook").documents for character in document}
@@ -67,10 +68,7 @@ def in_bytes(_: None) -> Ran:
         key="reasons_bytes",
         caption="The text in characters, those without a token ringed, and in bytes",
     )
-    st.markdown(
-        f"After the four documents, **{len(unknown):,} of {len(characters):,} characters** have no "
-        f"token. Of its **{len(symbols):,} bytes** every one has."
-    )
+    st.markdown(sentences.without_token(len(unknown), len(characters), len(symbols)))
     return Ran(
         (symbols_of,),
         f"symbols_of({text!r}.encode(), 'bytes')",
@@ -80,9 +78,9 @@ def in_bytes(_: None) -> Ran:
 
 def cuts(_: None) -> Ran:
     st.markdown(
-        "Without cuts merges reach over words: a token for `dog.`, one for `dog!`, and so on, "
-        "where `dog` once would do. And a text is one long word then, to be counted anew for each "
-        "merge; cut into words, each different word is looked at once."
+        "Without cuts merges may reach over words: a token for `dog.`, one for `dog!`, and so on, "
+        "where `dog` once would do. And a line is one long word then, to be counted anew for each "
+        "merge; cut into words, each distinct word is looked at once."
     )
     picture = st.container()
     parts.text_input("cut_text", FIRST_TEXT, label="A text. Change it.", lines=2)
@@ -94,25 +92,21 @@ def cuts(_: None) -> Ran:
         )
         for name in ("none", "gpt2")
     )
-    made = [[learned.run.vocab[merge.id] for merge in learned.merges] for learned in (whole, cut)]
-    over = [crossing(tokens, get_pretokenizer("gpt2").split) for tokens in made]
+    over = crossing(whole, get_pretokenizer("gpt2").split)
     with picture:
         symbol_rows(
             [
-                SymbolRow(
-                    f"{place + 1}", (_token(whole, place, over[0]), _token(cut, place, over[1]))
-                )
+                SymbolRow(f"{place + 1}", (_token(whole, place, over), _token(cut, place, ())))
                 for place, _ in enumerate(zip_longest(whole.merges, cut.merges))
             ],
             key="reasons_cuts",
             caption="The tokens learned without cuts and with GPT-2’s, those over a border ringed",
             columns=("Without cuts", "With GPT-2’s cuts"),
         )
-        st.markdown(
-            f"**{sum(over[0])} of {len(made[0])}** tokens reach over a border without cuts, "
-            f"**{sum(over[1])} of {len(made[1])}** with them. Cut, the text has "
-            f"{sum(cut.counts):,} words, {len(cut.words):,} different ones."
-        )
+        if whole.merges:
+            st.markdown(sentences.over_borders(over, cut))
+        else:
+            parts.no_pair()
     return Ran(
         (count_words,),
         "count_words(documents, get_pretokenizer('gpt2').split)",
@@ -120,11 +114,15 @@ def cuts(_: None) -> Ran:
     )
 
 
-def _token(learned: Walk, place: int, over: list[bool]) -> Tiles:
+def _token(learned: Walk, place: int, over: Sequence[bool]) -> Tiles:
     if place >= len(learned.merges):
         return Tiles(())
     merge = learned.merges[place]
-    return Tiles((tiles.tile(merge.id, learned),), ((0, 1),) if over[place] else (), "differs")
+    return Tiles(
+        (tiles.tile(merge.id, learned),),
+        ((0, 1),) if any(over[place : place + 1]) else (),
+        "differs",
+    )
 
 
 def longest(_: None) -> Ran:
@@ -174,11 +172,13 @@ def step_back(_: None) -> Ran:
     )
     learned, _word, symbols = _own_training()
     trie = trie_of(learned)
+    attempts = _attempt_rows(trie, symbols, learned)
     symbol_rows(
-        _attempt_rows(trie, symbols, learned),
+        attempts[:_MOST_ATTEMPTS],
         key="reasons_step_back",
         caption="Each token that is tried, and what becomes of it",
     )
+    parts.first_of(_MOST_ATTEMPTS, len(attempts), "tries")
     ids = trie.encode(symbols)
     if ids == learned.encode(symbols):
         st.badge("✓ equal to the merges’ tokens", color="green")
@@ -243,7 +243,7 @@ def _attempt_rows(trie: Trie, symbols: list[int], learned: Walk) -> list[SymbolR
         rows.append(SymbolRow(f"{number}", (cell,), _OUTCOMES[attempt.outcome]))
         if attempt.outcome == "taken":
             taken.append(attempt.id)
-    return rows[:_MOST_ATTEMPTS]
+    return rows
 
 
 LESSON = Lesson(

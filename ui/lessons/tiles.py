@@ -4,12 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 
-import streamlit as st
-
 from bpe_core.lessons.walk import Walk
 from bpe_core.types import Pair
 from ui.components.lesson import Bar, pair_bars
 from ui.components.symbol_rows import SymbolRow, Tile, Tiles, symbol_rows
+from ui.lessons import parts
 
 _MOST_BARS = 9
 _MOST_ROWS = 16
@@ -43,8 +42,7 @@ def word_rows(walk: Walk, step: int, *, key: str, ring: Pair | None = None) -> N
         key=key,
         caption="Words, how often each occurs, and the symbols that it is made of",
     )
-    if len(words) > len(shown):
-        st.markdown(f":gray[{len(shown)} of {len(words):,} words, the most frequent.]")
+    parts.first_of(_MOST_ROWS, len(words), "words", which="most frequent")
 
 
 def joined_rows(walk: Walk, step: int, pair: Pair, *, key: str) -> None:
@@ -65,6 +63,7 @@ def joined_rows(walk: Walk, step: int, pair: Pair, *, key: str) -> None:
         caption="The words that hold the pair, before and after it is joined",
         columns=("Before", "After"),
     )
+    parts.first_of(_MOST_ROWS, len(rows), "words that change")
 
 
 def bars_at(walk: Walk, step: int, *, key: str) -> None:
@@ -84,8 +83,7 @@ def bars_at(walk: Walk, step: int, *, key: str) -> None:
         for pair in ordered[:_MOST_BARS]
     ]
     pair_bars(bars, caption="The most frequent pairs", key=key)
-    if len(ordered) > len(bars):
-        st.markdown(f":gray[The first {len(bars)} of {len(ordered):,} pairs.]")
+    parts.first_of(_MOST_BARS, len(ordered), "pairs")
 
 
 def steps_of_encoding(walk: Walk, symbols: Sequence[int], *, key: str) -> None:
@@ -93,10 +91,9 @@ def steps_of_encoding(walk: Walk, symbols: Sequence[int], *, key: str) -> None:
     rows = [SymbolRow("start", (tiles(symbols, walk),))]
     before = list(symbols)
     steps = walk.encoding_steps(symbols)
-    for place, (merge, ids) in enumerate(steps):
+    for merge, ids in steps[:_MOST_ROWS]:
         rows[-1] = SymbolRow(rows[-1].label, (tiles(before, walk, merge.pair),))
         rows.append(SymbolRow(f"merge {merge.rank + 1}", (tiles(ids, walk),)))
         before = ids
-        if place == _MOST_ROWS:
-            break
     symbol_rows(rows, key=key, caption="A word as it is encoded, merge by merge")
+    parts.first_of(_MOST_ROWS, len(steps), "merges")
