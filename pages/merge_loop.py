@@ -5,12 +5,13 @@ import streamlit as st
 from bpe_core.errors import BpeError
 from ui import frame, player_run, workspace
 from ui.components.merge_player import merge_player, send_block, send_own_words
+from ui.error_boundary import fragment
 from ui.run_store import StoredRun
 
 MOST_OWN_TEXT = 200
 
 
-@st.fragment
+@fragment()
 def draw_player(stored: StoredRun) -> None:
     key = player_run.player_key(stored.id)
     n_merges = len(stored.run.merges)

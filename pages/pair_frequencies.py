@@ -3,6 +3,7 @@
 import streamlit as st
 
 from ui import frame, results
+from ui.error_boundary import fragment
 from ui.pairs.life import draw_life, shown_pair
 from ui.pairs.size import draw_vocabulary_size
 from ui.pairs.step import choose_step, draw_pictures
@@ -10,7 +11,7 @@ from ui.pairs.whole_run import draw_whole_run
 from ui.run_store import StoredRun
 
 
-@st.fragment
+@fragment()
 def draw_merge(stored: StoredRun) -> None:
     step = choose_step(stored)
     picture = results.pair_picture(stored.id, step)

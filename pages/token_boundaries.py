@@ -11,6 +11,7 @@ from ui.choices import choose_one
 from ui.components.symbol_rows import symbol_rows
 from ui.components.token_origin import TokenOriginData, token_origin
 from ui.components.token_view import token_view
+from ui.error_boundary import fragment
 from ui.labels import plain_markdown, token_label
 from ui.own_reading import OwnReading
 from ui.own_text import own_text, set_own_text, text_field
@@ -61,7 +62,7 @@ def tell_of_file() -> None:
         st.warning("\n\n".join(plain_markdown(note, 400) for note in opened.opened_notes))
 
 
-@st.fragment
+@fragment()
 def text_and_tokens(stored: StoredRun) -> None:
     try:
         draw_text_and_tokens(stored)
@@ -119,7 +120,7 @@ def draw_text_and_tokens(stored: StoredRun) -> None:
     story(stored, reading, tokenizer)
 
 
-@st.fragment
+@fragment()
 def story(stored: StoredRun, reading: OwnReading, tokenizer: Tokenizer) -> None:
     index = token_story.index_chosen(workspace.current().chosen_token, reading)
     steps_column, origin_column = st.columns(2, gap="large")

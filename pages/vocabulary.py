@@ -14,6 +14,7 @@ from ui.choices import choose_one
 from ui.components.chart_pictures import ChartPicture, chart_pictures
 from ui.components.figures import verdict
 from ui.components.vocabulary import finding_list, prefix_walk, token_card, token_table
+from ui.error_boundary import fragment
 from ui.labels import file_stem, plain_markdown
 from ui.run_store import StoredRun
 from ui.vocabulary import pictures, work
@@ -89,7 +90,7 @@ def draw_search(status: Status[Progress, Reachability]) -> None:
         show_ended(work.searches(), status, "search for unreachable tokens", key="search")
 
 
-@st.fragment
+@fragment()
 def look_around(looked: Looked) -> None:
     """Draws findings, lengths, table or trie, and the token that is open."""
     record = search_of_address()

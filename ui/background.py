@@ -3,9 +3,7 @@
 from __future__ import annotations
 
 import atexit
-import logging
 import time
-import traceback
 from collections import OrderedDict
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -14,11 +12,11 @@ from threading import Event, Lock, Thread
 from typing import Final, Generic, Literal, Protocol, TypeVar
 
 from bpe_core.errors import BpeError
+from ui.unforeseen import told_of_unforeseen
 
 State = Literal["queued", "running", "finished", "cancelled", "failed"]
 _SECONDS_TO_END: Final = 2.0
 _ENDS_PROGRAM: Final = (KeyboardInterrupt, SystemExit)
-_log = logging.getLogger(__name__)
 
 
 class UnknownWorkError(BpeError):
@@ -296,13 +294,3 @@ def stop_of(task: Task[Progress]) -> Callable[[int, int], bool]:
         return task.is_cancelled
 
     return should_stop
-
-
-def told_of_unforeseen(error: BaseException) -> str:
-    """Logs an error that nobody foresaw, and gives what may be told of it.
-
-    Its type and frames alone: the message of an unforeseen error may quote the visitor's text.
-    """
-    frames = "".join(traceback.format_tb(error.__traceback__))
-    _log.error("Work ended in an unforeseen %s\n%s", type(error).__name__, frames)
-    return f"It stopped on an error of the app ({type(error).__name__})."

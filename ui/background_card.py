@@ -7,12 +7,13 @@ from typing import Any
 import streamlit as st
 
 from ui.background import Background, Status
+from ui.error_boundary import fragment
 from ui.labels import plain_markdown
 
 SECONDS_BETWEEN_LOOKS = 0.5
 
 
-@st.fragment(run_every=SECONDS_BETWEEN_LOOKS)
+@fragment(run_every=SECONDS_BETWEEN_LOOKS)
 def watch_work(background: Background[Any, Any], id: str, what: str, *, key: str) -> None:
     """Draws live work anew twice a second, and the whole page once it has ended.
 

@@ -4,20 +4,19 @@ from __future__ import annotations
 
 import gc
 from collections.abc import Mapping
-from contextlib import suppress
-from datetime import UTC, datetime, timedelta, timezone
 from pathlib import Path
 from typing import Final, Literal
-from zoneinfo import ZoneInfo
 
 import streamlit as st
+from streamlit.navigation.page import StreamlitPage
 
 from bpe_core.engine.compilation import compile_in_background
 from bpe_core.errors import BpeError
 from ui import jobs, workspace
 from ui.components.theme_watch import theme_watch
+from ui.error_boundary import error_boundary
 from ui.labels import plain_markdown
-from ui.run_names import RunName, WriteLabel, markdown_label, run_labels
+from ui.run_picker import draw_failure_of_picker, run_picker
 from ui.run_store import SAMPLE_RUN_ID, StoredRun, load_run, note_opened
 from ui.store import sweep_store
 
@@ -96,6 +95,27 @@ def prepare_engine() -> None:
     compile_in_background()
 
 
+def run_page(page: StreamlitPage) -> None:
+    """Runs the script of a page; where that fails, says so above what is drawn of it."""
+    room = st.container()
+
+    def draw_failure(told: str) -> None:
+        with room:
+            st.error(
+                f"{told} Your runs are kept. Try again, open another page, or start over with the "
+                "sample run."
+            )
+            with st.container(horizontal=True):
+                st.button("Try again", key="try_again")
+                st.button("Start over", on_click=_start_over, key="start_over")
+        follow_theme()
+        # Streamlit forgets what was typed in fields that a script didn't draw, unless it stops.
+        st.stop()
+
+    with error_boundary("This page", draw_failure):
+        page.run()
+
+
 def page_frame(title: str, lead: str) -> StoredRun | None:
     """Draws a page's heading and run picker; gives the run that the page shows.
 
@@ -107,7 +127,7 @@ def page_frame(title: str, lead: str) -> StoredRun | None:
         st.title(title, anchor=False, width="content")
         st.space("stretch")
         if stored is not None:
-            _run_picker(stored)
+            _draw_picker(stored)
     st.markdown(f":gray[{lead}]")
     if problem is not None:
         st.error(plain_markdown(str(problem), 400) + _shown_instead(stored))
@@ -225,6 +245,11 @@ def _run_of_address() -> tuple[StoredRun | None, BpeError | None]:
     return None, problem
 
 
+def _start_over() -> None:
+    workspace.start_over()
+    st.query_params.clear()
+
+
 def _shown_instead(stored: StoredRun | None) -> str:
     if stored is None:
         return ""
@@ -232,52 +257,14 @@ def _shown_instead(stored: StoredRun | None) -> str:
     return f" {which} is shown instead."
 
 
-def labels_of_runs(stored: StoredRun, write: WriteLabel) -> dict[str, str]:
-    """Label the runs that this visitor can choose from, by their ids: the sample comes first.
-
-    Among them is the run that is shown, `stored`.
-    """
-    sample = _sample_name()
-    names = {} if sample is None else {sample.id: sample}
-    names |= {name.id: name for name in (*workspace.current().recent_runs, stored.name)}
-    labels = run_labels(list(names.values()), _visitors_now(), write)
-    return dict(zip(names, labels, strict=True))
-
-
-def _run_picker(stored: StoredRun) -> None:
-    labels = labels_of_runs(stored, markdown_label)
-    picked = st.menu_button(
-        f"Run: {labels[stored.id]}",
-        list(labels),
-        format_func=lambda run_id: labels[run_id],
-        key="run_picker",
-        help="The run that all pages show. The address of a page brings its run back, anywhere.",
-    )
-    if picked == SAMPLE_RUN_ID:
-        open_run(SAMPLE_RUN_ID)
-        st.rerun()
-    if picked is not None:
-        # Opened when it is read: until then the run that is open stays. Steps and pairs of
-        # another run mean nothing in this one.
-        set_query(run=picked, step=None, merges=None, pair=None)
-        st.rerun()
-
-
-@st.cache_resource(show_spinner=False)
-def _sample_name() -> RunName | None:
-    """Return what the sample run is called; None where it can't be read."""
-    try:
-        return load_run(SAMPLE_RUN_ID).name
-    except BpeError:
-        return None
-
-
-def _visitors_now() -> datetime:
-    """Return the time in the visitor's own zone; in UTC where the browser names none."""
-    name, offset = st.context.timezone, st.context.timezone_offset
-    # The name is the browser's word, and a machine may lack the zone.
-    with suppress(KeyError, ValueError, OSError):
-        return datetime.now(ZoneInfo(name or ""))
-    with suppress(ValueError, OverflowError):
-        return datetime.now(timezone(timedelta(minutes=-(offset or 0))))
-    return datetime.now(UTC)
+def _draw_picker(stored: StoredRun) -> None:
+    with error_boundary("The list of runs", draw_failure_of_picker):
+        picked = run_picker(stored)
+        if picked == SAMPLE_RUN_ID:
+            open_run(SAMPLE_RUN_ID)
+            st.rerun()
+        if picked is not None:
+            # Opened when it is read: until then the run that is open stays. Steps and pairs of
+            # another run mean nothing in this one.
+            set_query(run=picked, step=None, merges=None, pair=None)
+            st.rerun()

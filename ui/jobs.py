@@ -17,8 +17,9 @@ from bpe_core.corpus import Corpus
 from bpe_core.errors import BpeError
 from bpe_core.training import TrainingRun, train
 from bpe_core.types import TrainingConfig, TrainingProgress
-from ui.background import Background, State, Task, told_of_unforeseen
+from ui.background import Background, State, Task
 from ui.run_store import store_run
+from ui.unforeseen import told_of_unforeseen
 
 HELD_OUT_SEED = 0
 MOST_REMEMBERED = 64

@@ -135,14 +135,14 @@ def _loaded(run_id: str) -> StoredRun:
         details = json.loads((folder / _DETAILS).read_text(encoding="utf-8"))
         return StoredRun(
             id=run_id,
-            title=details["title"],
+            title=_title_of(details),
             run=run_archive.load_run(folder / _RUN),
             held_out=_corpus_of(details),
             held_out_tokens_after=_held_out_tokens(folder / _HELD_OUT_TOKENS),
             trained_at=_time_of(details),
         )
     # The archive's own message names the file: that is for the server, not for its visitors.
-    except (*ARRAY_DAMAGE, FormatError) as error:
+    except (*ARRAY_DAMAGE, BpeError) as error:
         raise FormatError("The run stored at this address is damaged. Train again.") from error
 
 
@@ -184,6 +184,12 @@ def _held_out_tokens(path: Path) -> NDArray[np.int64] | None:
         return None
     with path.open("rb") as file:
         return np.lib.format.read_array(file, allow_pickle=False)
+
+
+def _title_of(details: dict[str, Any]) -> str:
+    if not isinstance(title := details["title"], str):
+        raise TypeError(f"Expected a title, got {type(title).__name__}.")
+    return title
 
 
 def _time_of(details: dict[str, Any]) -> datetime | None:

@@ -130,6 +130,16 @@ def forget_run(run_id: str) -> None:
     st.session_state[_KEY] = replace(before, recent_runs=recent, unkept_runs=held)
 
 
+def forget_other_runs() -> None:
+    """Takes all runs out of the recent ones."""
+    st.session_state[_KEY] = replace(current(), recent_runs=())
+
+
+def start_over() -> None:
+    """Forgets all that this session knows: what is drawn next is drawn as for a new visitor."""
+    st.session_state.clear()
+
+
 def navigation_is_drawn() -> bool:
     """Whether app.py has drawn the navigation in this session; false after a cold deep link."""
     return _NAVIGATION_KEY in st.session_state

@@ -140,7 +140,7 @@ def carry_out(order_json: str, write: Callable[[str], None]) -> None:
     except Exception as error:
         at = extract_tb(error.__traceback__)[-1]
         where = f"{type(error).__name__} in {Path(at.filename).name}, line {at.lineno}"
-        write(json.dumps({"problem": f"It stopped on an error of the app ({where})."}))
+        write(json.dumps({"problem": f"It stopped because of an error in the app ({where})."}))
     else:
         write(json.dumps({"report": asdict(report)}))
 

@@ -140,7 +140,7 @@ def test_a_foreseen_error_is_told_and_an_unforeseen_one_is_logged_without_its_wo
         background.begin("b", unforeseen, is_short=True)
     status = background.status("b")
     assert (status.state, status.result) == ("failed", None)
-    assert status.problem == "It stopped on an error of the app (ValueError)."
+    assert status.problem == "It stopped because of an error in the app (ValueError)."
     assert "unforeseen" in caplog.text
     assert typed not in caplog.text
 
@@ -156,7 +156,7 @@ def test_what_panics_is_said_and_what_waits_goes_on(background: Made) -> None:
     background.begin("b", at_once)
     assert wait_until(background, "b").state == "finished"
     assert (background.status("a").state, background.status("a").problem) == (
-        *("failed", "It stopped on an error of the app (PanicError)."),
+        *("failed", "It stopped because of an error in the app (PanicError)."),
     )
 
 

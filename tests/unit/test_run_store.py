@@ -70,11 +70,24 @@ def test_a_run_comes_back_with_the_time_when_it_was_stored() -> None:
 
 @pytest.mark.parametrize("time", ["yesterday", "", 5, [], "9" * 10_000])
 def test_a_time_that_is_none_is_damage(runs_folder: Path, time: object) -> None:
-    run = train(Corpus.from_text(TEXT), TrainingConfig(vocab_size=260))
-    run_id = store_run("Hugs", run, NOTHING)
-    details = runs_folder / run_id / "details.json"
-    details.write_text(json.dumps(json.loads(details.read_text()) | {"trained_at": time}))
-    with pytest.raises(FormatError):
+    assert_damaged(runs_folder, {"trained_at": time})
+
+
+@pytest.mark.parametrize(
+    "details", [{"title": 5}, {"title": None}, {"documents": [5], "names": ["a"]}], ids=str
+)
+def test_a_title_or_a_text_that_is_none_is_damage(
+    runs_folder: Path, details: dict[str, object]
+) -> None:
+    assert_damaged(runs_folder, details)
+
+
+def assert_damaged(runs_folder: Path, changed: dict[str, object]) -> None:
+    """Stores a run, changes what is kept beside it, and fails where it is read all the same."""
+    run_id = store_run("Hugs", train(Corpus.from_text(TEXT), TrainingConfig(260)), NOTHING)
+    path = runs_folder / run_id / "details.json"
+    path.write_text(json.dumps(json.loads(path.read_text()) | changed))
+    with pytest.raises(FormatError, match="The run stored at this address is damaged"):
         load_run(run_id)
 
 

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 import streamlit as st
 
 from bpe_core.pretokenizers import PRETOKENIZER_NAMES
-from ui import frame, workspace
+from ui import workspace
 from ui.compare import shelf
 from ui.compare.shelf import PUBLISHED, Member
 from ui.compare.submitted_files import submitted_files
@@ -15,6 +15,7 @@ from ui.components.shelf import Card
 from ui.components.shelf import shelf as draw_shelf
 from ui.labels import plain_markdown, plain_text
 from ui.run_names import plain_label
+from ui.run_picker import labels_of_runs
 from ui.run_store import StoredRun
 
 _KEY = "compare_shelf"
@@ -70,7 +71,7 @@ def _additions(stored: StoredRun) -> None:
 
 
 def _runs(stored: StoredRun, on_shelf: Sequence[str]) -> None:
-    labels = frame.labels_of_runs(stored, plain_label)
+    labels = labels_of_runs(stored, plain_label)
     others = [id for id in labels if id != stored.id and shelf.run_key(id) not in on_shelf]
     if not others:
         return

@@ -5,13 +5,14 @@ from __future__ import annotations
 import streamlit as st
 
 from ui.background_card import SECONDS_BETWEEN_LOOKS
+from ui.error_boundary import fragment
 from ui.lab import measurements
 from ui.lab.measurements import MeasurementStatus
 from ui.lab.words import encoder_title
 from ui.labels import plain_markdown
 
 
-@st.fragment(run_every=SECONDS_BETWEEN_LOOKS)
+@fragment(run_every=SECONDS_BETWEEN_LOOKS)
 def watch_measurement(id: str, *, key: str) -> None:
     """Draws a live measurement anew twice a second, and the whole page once it has ended."""
     status = measurements.manager().status(id)

@@ -10,6 +10,7 @@ from bpe_core.frequencies import gain_of_further
 from ui import charts, frame, results, workspace
 from ui.chart_style import CONFIG_WITHOUT_TOOLS
 from ui.components.chart_pictures import ChartPicture
+from ui.error_boundary import fragment
 from ui.labels import file_stem
 from ui.pairs.other_text import OtherText, ask_for_other_text
 from ui.pairs.parts import draw_figure, offer_pictures
@@ -19,7 +20,7 @@ from ui.run_store import StoredRun
 _FIRST_CUT_PERCENT = 40
 
 
-@st.fragment
+@fragment()
 def draw_vocabulary_size(stored: StoredRun) -> None:
     """Draws bytes per token over merges, a slider that cuts the run, and what the cut costs."""
     curves = results.run_curves(stored.id)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import streamlit as st
 
 from ui import charts, frame, jobs
+from ui.error_boundary import fragment
 from ui.jobs import JobStatus
 from ui.labels import plain_markdown
 from ui.stop_reasons import times
@@ -13,7 +14,7 @@ from ui.train.pace import duration
 _SECONDS_BETWEEN_LOOKS = 0.5
 
 
-@st.fragment(run_every=_SECONDS_BETWEEN_LOOKS)
+@fragment(run_every=_SECONDS_BETWEEN_LOOKS)
 def watch_training(job_id: str) -> None:
     """Draws a live training anew twice a second, and the whole page once it has ended."""
     status = jobs.manager().status(job_id)

@@ -10,6 +10,7 @@ from bpe_core.tokenizer import Tokenizer
 from ui.background_card import show_ended, watch_work
 from ui.components.figures import Row, figure_table, verdict
 from ui.downloads import offer_downloads, tokenizer_downloads
+from ui.error_boundary import fragment
 from ui.run_store import StoredRun
 from ui.vocabulary import work
 from ui.vocabulary.looks import Looked
@@ -19,7 +20,7 @@ _CHOICES = (1, 2, 5, 10, 20, 50, 100, 200, 500, 1_000)
 _USUAL = 10
 
 
-@st.fragment
+@fragment()
 def show_pruning(looked: Looked, stored: StoredRun) -> None:
     """Draws the preview of a pruned vocabulary, and what it can be saved as."""
     st.header("A smaller vocabulary", anchor=False)

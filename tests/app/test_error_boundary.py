@@ -1,0 +1,187 @@
+"""What nobody foresaw fails alone: a page, a part of one, the run picker; never an address."""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+from streamlit.testing.v1 import AppTest
+
+from bpe_core.corpus import Corpus
+from bpe_core.errors import ConfigError
+from bpe_core.training import train
+from bpe_core.types import TrainingConfig
+from ui import frame, results, run_picker
+from ui.run_store import store_run
+from ui.train import result_card
+
+OpenApp = Callable[..., AppTest]
+ROOT = Path(__file__).parent.parent.parent
+NOTHING = Corpus.from_text("x").split(0.0)[1]
+PAGES = {
+    "train": "Train",
+    "merge_loop": "Merge loop",
+    "pair_frequencies": "Pair frequencies",
+    "token_boundaries": "Token boundaries",
+    "compare": "Compare",
+    "vocabulary": "Vocabulary",
+    "lab": "Lab",
+    "lessons": "Lessons",
+}
+# In two parts: a log shows the line of the source that raised.
+TYPED = "what a visitor " + "typed"
+
+
+def fail(*_: object, **__: object) -> None:
+    raise RuntimeError(TYPED)
+
+
+def store(title: str = "Hugs") -> str:
+    run = train(Corpus.from_text("hug hugs"), TrainingConfig(260))
+    return store_run(title, run, NOTHING)
+
+
+def told(app: AppTest) -> str:
+    return "\n".join(error.value for error in app.error)
+
+
+def title(app: AppTest) -> list[str]:
+    return [title.value for title in app.title]
+
+
+def picker_label(app: AppTest) -> str:
+    return app.menu_button[0].label
+
+
+@pytest.mark.parametrize("page", PAGES)
+def test_a_page_that_fails_says_so_and_leaves_its_address_whole(
+    open_app: OpenApp, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture, page: str
+) -> None:
+    run_id = store()
+    with monkeypatch.context() as patch, caplog.at_level(logging.ERROR):
+        for name in ("page_frame", "plain_page_frame"):
+            patch.setattr(frame, name, fail)
+        app = open_app(page, run=run_id)
+        assert not app.exception
+        assert told(app).startswith(
+            "This page stopped because of an error in the app (RuntimeError)."
+        )
+        assert [button.label for button in app.button] == ["Try again", "Start over"]
+        assert TYPED not in told(app)
+        assert TYPED not in caplog.text
+        assert "in fail" in caplog.text
+    # Nothing of the failure stays: for the same visitor, and for a new one at the same address.
+    for visitor in (app.switch_page(f"pages/{page}.py").run(), open_app(page, run=run_id)):
+        assert not visitor.exception
+        assert not visitor.error
+        assert title(visitor) == [PAGES[page]]
+
+
+def test_the_other_pages_work_where_one_fails(
+    open_app: OpenApp, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    run_id = store()
+    monkeypatch.setattr(result_card, "show_result", fail)
+    app = open_app("train", run=run_id)
+    assert "This page stopped" in told(app)
+    assert picker_label(app).startswith("Run: Hugs")
+    for page in list(PAGES)[1:]:
+        app.switch_page(f"pages/{page}.py").run()
+        assert not app.exception, page
+        assert not app.error, page
+        if page not in ("lab", "lessons"):
+            assert picker_label(app).startswith("Run: Hugs")
+
+
+def page_that_fails_at_times() -> None:
+    """A script that AppTest runs: it knows only what it imports."""
+    import streamlit as st
+
+    from ui import frame, workspace
+
+    class Page:
+        def run(self) -> None:
+            if st.checkbox("Fail", key="fail"):
+                raise RuntimeError
+            st.text_input("Name", key="name")
+            workspace.update(text="typed")
+
+    frame.run_page(Page())  # pyright: ignore[reportArgumentType]
+
+
+def test_what_was_typed_below_the_failure_is_kept() -> None:
+    app = AppTest.from_function(page_that_fails_at_times).run()
+    app.text_input(key="name").set_value("hug").run()
+    app.checkbox(key="fail").check().run()
+    assert told(app).startswith("This page stopped")
+    assert not app.text_input
+    app.checkbox(key="fail").uncheck()
+    app.button(key="try_again").click().run()
+    assert not app.error
+    assert app.text_input(key="name").value == "hug"
+
+
+def test_starting_over_forgets_what_was_chosen_and_the_address() -> None:
+    app = AppTest.from_function(page_that_fails_at_times)
+    app.query_params["run"] = "a" * 32
+    app.run()
+    app.text_input(key="name").set_value("hug").run()
+    app.checkbox(key="fail").check().run()
+    app.button(key="start_over").click().run()
+    assert not app.error
+    assert not app.checkbox(key="fail").value
+    assert app.text_input(key="name").value == ""
+    assert not app.query_params
+
+
+def test_an_error_that_is_written_for_people_is_shown_in_its_own_words(
+    open_app: OpenApp, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    def refuse(*_: object, **__: object) -> None:
+        raise ConfigError("Choose <b>another</b> size.")
+
+    monkeypatch.setattr(result_card, "show_result", refuse)
+    app = open_app("train")
+    assert told(app).replace("\\", "").startswith("Choose <b>another</b> size.")
+    assert "\\<b\\>" in told(app)
+    assert "unforeseen" not in caplog.text
+
+
+def test_a_part_that_fails_leaves_the_rest_of_its_page(
+    open_app: OpenApp, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    with monkeypatch.context() as patch:
+        patch.setattr(results, "pair_picture", fail)
+        app = open_app("pair_frequencies")
+        assert not app.exception
+        assert told(app).startswith("This part of the page stopped because of an error in the app")
+        # Below it.
+        assert "How large should the vocabulary be?" in [header.value for header in app.header]
+    app.button(key="try_again_draw_merge").click().run()
+    assert not app.error
+
+
+def test_the_picker_fails_alone(
+    open_app: OpenApp, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    run_id = store(TYPED)
+    with monkeypatch.context() as patch:
+        patch.setattr(run_picker, "run_labels", fail)
+        app = open_app("merge_loop", run=run_id)
+        assert not app.exception
+        assert told(app).startswith("The list of runs stopped because of an error in the app")
+        assert TYPED not in caplog.text
+        assert title(app) == ["Merge loop"]
+        assert app.get("bidi_component")
+    app.button(key="empty_runs").click().run()
+    assert not app.error
+    # The run that is shown, and the sample.
+    assert len(app.menu_button[0].options) == 2
+
+
+def test_every_fragment_has_a_boundary() -> None:
+    for path in [ROOT / "app.py", *ROOT.glob("ui/**/*.py"), *ROOT.glob("pages/*.py")]:
+        if path.name != "error_boundary.py":
+            assert "st.fragment" not in path.read_text(encoding="utf-8"), path
