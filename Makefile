@@ -65,4 +65,4 @@ ranks: .venv/dev.stamp
 	touch $@
 
 clean:
-	rm -rf .venv .venv-bench .pytest_cache .ruff_cache .hypothesis
+	rm -rf .venv .venv-bench .pytest_cache .ruff_cache .hypothesis build dist *.egg-info

@@ -1,0 +1,86 @@
+"""The files beside the code agree with it: changes, rules, security, checks on a server."""
+
+from __future__ import annotations
+
+import os
+import re
+import tomllib
+from configparser import ConfigParser
+from pathlib import Path
+from typing import Any
+
+import pytest
+import yaml
+
+import bpe_core
+from bpe_core.formats.opening import MOST_BYTES
+from tests.packaging import ROOT, copy_source
+
+DOCUMENTS = ("CHANGELOG.md", "CONTRIBUTING.md", "NOTICE.md", "README.md", "SECURITY.md")
+BINARY = (".bin", ".gz", ".npy", ".npz", ".png")
+
+
+def read(name: str) -> str:
+    return (ROOT / name).read_text("utf-8")
+
+
+def test_the_workflow_runs_what_every_change_has_to_pass() -> None:
+    # YAML reads the key `on` as true.
+    workflow: dict[Any, Any] = yaml.safe_load(read(".github/workflows/ci.yml"))
+    assert {"push", "pull_request"} <= workflow[True].keys()
+    assert workflow["permissions"] == {"contents": "read"}
+    (job,) = workflow["jobs"].values()
+    assert [step["run"] for step in job["steps"] if "run" in step] == [".ci/run"]
+    assert os.access(ROOT / ".ci" / "run", os.X_OK)
+    assert "make test" in read(".ci/run")
+    (python,) = [step["with"] for step in job["steps"] if "setup-python" in step.get("uses", "")]
+    least = tomllib.loads(read("pyproject.toml"))["project"]["requires-python"]
+    assert least == f">={python['python-version']}"
+
+
+def test_the_changelog_begins_with_what_is_not_released() -> None:
+    headings = re.findall(r"^## (.+)$", read("CHANGELOG.md"), re.M)
+    assert headings[0] == "[Unreleased]"
+    assert bpe_core.__version__ in read("CHANGELOG.md")
+    kinds = set(re.findall(r"^### (.+)$", read("CHANGELOG.md"), re.M))
+    assert kinds <= {"Added", "Changed", "Deprecated", "Removed", "Fixed", "Security"}
+
+
+@pytest.mark.parametrize("document", DOCUMENTS)
+def test_files_and_targets_that_a_document_names_exist(document: str) -> None:
+    text = read(document)
+    targets = set(re.findall(r"^([a-z]+):", read("Makefile"), re.M))
+    assert set(re.findall(r"(?:^|`)make ([a-z]+)", text, re.M)) <= targets
+    named = re.findall(r"`((?:\.ci|bpe_core|docs|pages|scripts|tests|ui)/[\w./-]+)`", text)
+    assert not [path for path in named if not (ROOT / path).exists()]
+
+
+def test_the_limits_in_the_security_notes_are_those_of_the_code() -> None:
+    notes = read("SECURITY.md")
+    config = tomllib.loads(read(".streamlit/config.toml"))
+    assert f"limited to {config['server']['maxUploadSize']} MB" in notes
+    assert config["server"]["maxUploadSize"] * 1_000_000 > MOST_BYTES
+    assert config["server"]["address"] in notes
+
+
+def test_the_source_keeps_to_the_editor_s_rules() -> None:
+    rules = ConfigParser()
+    rules.read_string("[top]\n" + read(".editorconfig"))
+    assert rules["*"]["end_of_line"] == "lf"
+    assert rules["*.py"]["max_line_length"] == str(
+        tomllib.loads(read("pyproject.toml"))["tool"]["ruff"]["line-length"]
+    )
+
+
+def test_the_whole_source_is_utf_8_with_line_ends_of_its_own(tmp_path: Path) -> None:
+    source = copy_source(tmp_path)
+    paths = [path for path in source.rglob("*") if path.is_file() and path.suffix not in BINARY]
+    paths = [path for path in paths if "data" not in path.parts]  # which scripts write
+    assert len(paths) > 400
+    for path in paths:
+        data = path.read_bytes()
+        data.decode()
+        name = path.relative_to(source)
+        assert b"\r\n" not in data, name
+        assert data.endswith(b"\n") or not data, name
+        assert not re.search(rb"[ \t]\n", data), name
