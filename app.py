@@ -2,7 +2,7 @@
 
 import streamlit as st
 
-from ui import frame, workspace
+from ui.shell import frame, workspace
 from ui.warm_up import note_asked
 
 PAGES = {

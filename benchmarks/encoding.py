@@ -23,9 +23,9 @@ from tokenizers import ByteLevelBPETokenizer
 
 from benchmarks import corpora
 from benchmarks.report import against, middle, table
-from bpe_core.byte_alphabet import from_printable
-from bpe_core.engine.encoding import CompiledEncoder
-from bpe_core.gpt2 import END_OF_TEXT, data_folder, gpt2
+from bpe_core.tokenizer.compiled import CompiledEncoder
+from bpe_core.tokenizer.gpt2 import END_OF_TEXT, data_folder, gpt2
+from bpe_core.unicode.byte_alphabet import from_printable
 
 PATTERN = r"""'(?:[sdmt]|ll|ve|re)| ?\p{L}++| ?\p{N}++| ?[^\s\p{L}\p{N}]++|\s++$|\s+(?!\S)|\s"""
 ROUNDS = 7

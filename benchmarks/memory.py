@@ -16,8 +16,8 @@ ROOT = Path(__file__).parents[1]
 COPIES = (1, 4, 20)  # of 100 MB
 _TRAIN = """
 import json, resource, sys, time
-from bpe_core.streaming import stream_corpus
-from bpe_core.training import train
+from bpe_core.counting.streamed import stream_corpus
+from bpe_core.runs.train import train
 from bpe_core.types import TrainingConfig
 started = time.perf_counter()
 run = train(stream_corpus([sys.argv[1]]), TrainingConfig(32_000))

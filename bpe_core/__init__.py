@@ -6,7 +6,6 @@
 [b'a', b' hug']
 
 The names load their modules when they are first used, so `import bpe_core` costs next to nothing.
-`gpt2` alone is here from the start: a function loaded later would be hidden by its module's name.
 """
 
 from __future__ import annotations
@@ -14,17 +13,17 @@ from __future__ import annotations
 from importlib import import_module
 from typing import TYPE_CHECKING
 
-from bpe_core.gpt2 import gpt2
-
 if TYPE_CHECKING:
-    from bpe_core.adapters import from_huggingface, from_tiktoken
-    from bpe_core.comparison import Comparison, compare
-    from bpe_core.corpus import Corpus, read_corpus
+    from bpe_core.comparison.comparison import Comparison, compare
+    from bpe_core.corpus.corpus import Corpus, read_corpus
     from bpe_core.errors import BpeError
-    from bpe_core.formats import load, save
-    from bpe_core.pretokenizers import Pretokenizer, get_pretokenizer
-    from bpe_core.tokenizer import Tokenizer
-    from bpe_core.training import TrainingRun, train
+    from bpe_core.formats.from_memory import from_huggingface, from_tiktoken
+    from bpe_core.formats.load_save import load, save
+    from bpe_core.pretokenizers.pretokenizers import Pretokenizer, get_pretokenizer
+    from bpe_core.runs.run import TrainingRun
+    from bpe_core.runs.train import train
+    from bpe_core.tokenizer.gpt2 import gpt2
+    from bpe_core.tokenizer.tokenizer import Tokenizer
     from bpe_core.types import (
         Explanation,
         Merge,
@@ -63,14 +62,16 @@ __all__ = [
 ]
 
 _MODULES = {
-    "adapters": ("from_huggingface", "from_tiktoken"),
-    "comparison": ("Comparison", "compare"),
-    "corpus": ("Corpus", "read_corpus"),
+    "comparison.comparison": ("Comparison", "compare"),
+    "corpus.corpus": ("Corpus", "read_corpus"),
     "errors": ("BpeError",),
-    "formats": ("load", "save"),
-    "pretokenizers": ("Pretokenizer", "get_pretokenizer"),
-    "tokenizer": ("Tokenizer",),
-    "training": ("TrainingRun", "train"),
+    "formats.from_memory": ("from_huggingface", "from_tiktoken"),
+    "formats.load_save": ("load", "save"),
+    "pretokenizers.pretokenizers": ("Pretokenizer", "get_pretokenizer"),
+    "runs.run": ("TrainingRun",),
+    "runs.train": ("train",),
+    "tokenizer.gpt2": ("gpt2",),
+    "tokenizer.tokenizer": ("Tokenizer",),
     "types": (
         "Explanation",
         "Merge",

@@ -2,17 +2,18 @@
 
 import streamlit as st
 
-from bpe_core.corpus import Corpus
+from bpe_core.corpus.corpus import Corpus
 from bpe_core.errors import BpeError
-from ui import frame, readings
+from ui.compare import readings
 from ui.compare.figures_part import figures_part, verdict_part
 from ui.compare.languages import languages_part
 from ui.compare.passage import FIRST_TEXT, passage_part
 from ui.compare.report_button import report_button
 from ui.compare.shelf_form import choose_tokenizers
-from ui.labels import plain_markdown
-from ui.own_text import own_text
-from ui.run_store import StoredRun
+from ui.look.labels import plain_markdown
+from ui.own_text.field import own_text
+from ui.shell import frame
+from ui.storage.run_store import StoredRun
 
 
 def compare(stored: StoredRun) -> None:

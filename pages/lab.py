@@ -5,13 +5,9 @@ from typing import Literal
 import streamlit as st
 
 from bpe_core.errors import BpeError
-from bpe_core.gpt2 import gpt2
 from bpe_core.lab.measurements import MOST_CHARACTERS, N_MERGES, Order, Report
-from bpe_core.tokenizer import Tokenizer
-from ui import frame
-from ui.background import UnknownWorkError
-from ui.chart_style import CONFIG_WITHOUT_TOOLS
-from ui.choices import choose_one
+from bpe_core.tokenizer.gpt2 import gpt2
+from bpe_core.tokenizer.tokenizer import Tokenizer
 from ui.components.chart_pictures import ChartPicture, chart_pictures
 from ui.components.figures import figure_table, verdict
 from ui.components.symbol_rows import symbol_rows
@@ -19,8 +15,13 @@ from ui.lab import charts, measurements, words
 from ui.lab.card import watch_measurement
 from ui.lab.measurements import MeasurementStatus
 from ui.lab.text import choose_text
-from ui.labels import file_stem, plain_markdown
-from ui.run_store import StoredRun
+from ui.look.chart_style import CONFIG_WITHOUT_TOOLS
+from ui.look.labels import file_stem, plain_markdown
+from ui.shell import frame
+from ui.shell.choices import choose_one
+from ui.storage.run_store import StoredRun
+from ui.tokenizers.longest_match import longest_match_differences
+from ui.work.background import UnknownWorkError
 
 YOURS = "Your tokenizer"
 GPT2 = "GPT-2"
@@ -153,7 +154,7 @@ def encoding_part(status: MeasurementStatus | None, order: Order, about: str) ->
 
 def longest_match_part(text: str, tokenizer: Tokenizer) -> None:
     st.header("Where longest match is not BPE", anchor=False)
-    found = words.longest_match_differences(text, tokenizer.fingerprint, tokenizer)
+    found = longest_match_differences(text, tokenizer.fingerprint, tokenizer)
     st.markdown(words.differing_sentence(found))
     rows = words.differing_rows(found, tokenizer)
     if rows:

@@ -6,11 +6,11 @@ from typing import Any
 import streamlit as st
 
 from bpe_core.errors import BpeError
-from ui import frame, workspace
-from ui.choices import choose_one
-from ui.labels import plain_markdown
-from ui.lessons import LESSONS
+from ui.lessons.order import LESSONS
 from ui.lessons.parts import Lesson, show_ran
+from ui.look.labels import plain_markdown
+from ui.shell import frame, workspace
+from ui.shell.choices import choose_one
 
 
 def choose_lesson() -> Lesson[Any]:

@@ -3,10 +3,11 @@
 import streamlit as st
 
 from bpe_core.errors import BpeError
-from ui import frame, player_run, workspace
 from ui.components.merge_player import merge_player, send_block, send_own_words
-from ui.error_boundary import fragment
-from ui.run_store import StoredRun
+from ui.failures.error_boundary import fragment
+from ui.merge_loop import player_run
+from ui.shell import frame, workspace
+from ui.storage.run_store import StoredRun
 
 MOST_OWN_TEXT = 200
 

@@ -2,13 +2,14 @@
 
 import streamlit as st
 
-from ui import frame, results
-from ui.error_boundary import fragment
-from ui.pairs.life import draw_life, shown_pair
-from ui.pairs.size import draw_vocabulary_size
-from ui.pairs.step import choose_step, draw_pictures
-from ui.pairs.whole_run import draw_whole_run
-from ui.run_store import StoredRun
+from ui.failures.error_boundary import fragment
+from ui.pair_frequencies.life import draw_life, shown_pair
+from ui.pair_frequencies.size import draw_vocabulary_size
+from ui.pair_frequencies.step import choose_step, draw_pictures
+from ui.pair_frequencies.whole_run import draw_whole_run
+from ui.run import results
+from ui.shell import frame
+from ui.storage.run_store import StoredRun
 
 
 @fragment()

@@ -2,20 +2,23 @@
 
 import streamlit as st
 
-from bpe_core.corpus import read_corpus
+from bpe_core.corpus.corpus import read_corpus
 from bpe_core.errors import BpeError
-from bpe_core.gpt2 import gpt2, gpt2_golden_result
-from bpe_core.tokenizer import Tokenizer
-from ui import corpus_summary, frame, own_reading, token_story, workspace
-from ui.choices import choose_one
+from bpe_core.tokenizer.gpt2 import gpt2, gpt2_golden_result
+from bpe_core.tokenizer.tokenizer import Tokenizer
 from ui.components.symbol_rows import symbol_rows
 from ui.components.token_origin import TokenOriginData, token_origin
 from ui.components.token_view import token_view
-from ui.error_boundary import fragment
-from ui.labels import plain_markdown, token_label
-from ui.own_reading import OwnReading
-from ui.own_text import own_text, set_own_text, text_field
-from ui.run_store import StoredRun
+from ui.failures.error_boundary import fragment
+from ui.look.labels import plain_markdown, token_label
+from ui.own_text import own_reading
+from ui.own_text.field import own_text, set_own_text, text_field
+from ui.own_text.own_reading import OwnReading
+from ui.run import corpus_summary
+from ui.shell import frame, workspace
+from ui.shell.choices import choose_one
+from ui.storage.run_store import StoredRun
+from ui.token_boundaries import token_story
 
 YOURS = "Your tokenizer"
 GPT2 = "GPT-2"

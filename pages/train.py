@@ -6,14 +6,15 @@ import streamlit as st
 
 from bpe_core.errors import BpeError
 from bpe_core.types import TrainingConfig
-from ui import frame, jobs, workspace
-from ui.background import UnknownWorkError
-from ui.jobs import JobStatus
-from ui.labels import plain_markdown
+from ui.look.labels import plain_markdown
+from ui.shell import frame, workspace
 from ui.train import corpus_form, settings_form
 from ui.train.corpus_form import ChosenCorpus
 from ui.train.result_card import show_result
 from ui.train.training_card import watch_training
+from ui.work import jobs
+from ui.work.background import UnknownWorkError
+from ui.work.jobs import JobStatus
 
 
 def show_forms(*, is_training: bool) -> None:

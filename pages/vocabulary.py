@@ -6,23 +6,23 @@ import streamlit as st
 
 from bpe_core.errors import BpeError
 from bpe_core.vocabulary.reachability import Reachability
-from ui import frame, workspace
-from ui.background import Progress, Status
-from ui.background_card import show_ended, watch_work
-from ui.chart_style import CONFIG_WITHOUT_TOOLS
-from ui.choices import choose_one
 from ui.components.chart_pictures import ChartPicture, chart_pictures
 from ui.components.figures import verdict
 from ui.components.vocabulary import finding_list, prefix_walk, token_card, token_table
-from ui.error_boundary import fragment
-from ui.labels import file_stem, plain_markdown
-from ui.run_store import StoredRun
+from ui.failures.error_boundary import fragment
+from ui.look.chart_style import CONFIG_WITHOUT_TOOLS
+from ui.look.labels import file_stem, plain_markdown
+from ui.shell import frame, workspace
+from ui.shell.choices import choose_one
+from ui.storage.run_store import StoredRun
 from ui.vocabulary import pictures, work
 from ui.vocabulary.charts import field_of_bar, length_bars
 from ui.vocabulary.choice import choose_what
 from ui.vocabulary.looks import Looked, look_at
 from ui.vocabulary.pruning_card import show_pruning
 from ui.vocabulary.search import FIELDS, LONGEST_SEARCH, Record, lengths_of, record_of
+from ui.work.background import Progress, Status
+from ui.work.background_card import show_ended, watch_work
 
 TABLE = "Table"
 TRIE = "Trie"

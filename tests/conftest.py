@@ -26,7 +26,7 @@ settings.load_profile("project")
 def pytest_collection_finish() -> None:
     """Keeps what is there before the first test out of each later garbage collection.
 
-    AppTest collects all garbage after each run of a script, as a server does: see `ui/frame.py`.
+    AppTest collects all garbage after each run of a script, as a server does: see `shell/frame.py`.
     """
     gc.collect()
     gc.freeze()

@@ -9,7 +9,7 @@ from typing import Any
 import tokenizers
 from tokenizers import decoders, models, normalizers, pre_tokenizers, processors, trainers
 
-from bpe_core.corpora.samples import load_sample, parallel_texts
+from bpe_core.corpus.samples import load_sample, parallel_texts
 
 _TEXTS = [
     load_sample("notebook").documents[0],

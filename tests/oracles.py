@@ -10,8 +10,8 @@ import pytest
 import tiktoken
 from tokenizers import ByteLevelBPETokenizer
 
-from bpe_core.byte_alphabet import from_printable
-from bpe_core.gpt2 import END_OF_TEXT, data_folder, gpt2
+from bpe_core.tokenizer.gpt2 import END_OF_TEXT, data_folder, gpt2
+from bpe_core.unicode.byte_alphabet import from_printable
 
 # tiktoken_ext/openai_public.py, r50k_pat_str
 GPT2_PATTERN = (

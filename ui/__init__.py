@@ -1,1 +1,1 @@
-"""What the pages share: the workspace, runs on disk, jobs, charts and components."""
+"""What the pages are made of: one package for each page, and below them what pages share."""

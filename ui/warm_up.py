@@ -31,12 +31,12 @@ def ready_train() -> None:
 
     Where the sample is damaged the page says so itself.
     """
-    from bpe_core.corpora.samples import load_sample, samples
+    from bpe_core.corpus.samples import load_sample, samples
     from bpe_core.types import TrainingConfig
-    from ui import corpus_summary
-    from ui.downloads import downloads
-    from ui.results import run_curves
-    from ui.run_store import SAMPLE_RUN_ID
+    from ui.run import corpus_summary
+    from ui.run.downloads import downloads
+    from ui.run.results import run_curves
+    from ui.storage.run_store import SAMPLE_RUN_ID
     from ui.train import corpus_form
 
     for name in ("settings_form", "training_card", "result_card"):
@@ -83,21 +83,22 @@ def _parts() -> Iterator[Callable[[], object]]:
 
 
 def _ready_merge_loop() -> None:
-    from ui import player_run, workspace
-    from ui.run_store import SAMPLE_RUN_ID
+    from ui.merge_loop import player_run
+    from ui.shell import workspace
+    from ui.storage.run_store import SAMPLE_RUN_ID
 
     player_run.player_run(SAMPLE_RUN_ID)
     player_run.player_block(SAMPLE_RUN_ID, None, workspace.Workspace().step)
 
 
 def _ready_gpt2() -> None:
-    from bpe_core.gpt2 import gpt2
+    from bpe_core.tokenizer.gpt2 import gpt2
 
     gpt2()
 
 
 def _settle() -> None:
-    from ui.frame import settle_memory
+    from ui.shell.frame import settle_memory
 
     # Again, since much was imported after the first page was drawn.
     settle_memory.clear()

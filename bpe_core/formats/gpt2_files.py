@@ -10,11 +10,11 @@ import json
 from collections.abc import Mapping
 from typing import Final
 
-from bpe_core.byte_alphabet import CHARACTER_TO_BYTE, from_printable, to_printable
 from bpe_core.errors import ConfigError, FormatError
 from bpe_core.formats.reading import checked_ids, parse_json
-from bpe_core.pretokenizers import get_pretokenizer
-from bpe_core.tokenizer import Tokenizer
+from bpe_core.pretokenizers.pretokenizers import get_pretokenizer
+from bpe_core.tokenizer.tokenizer import Tokenizer
+from bpe_core.unicode.byte_alphabet import CHARACTER_TO_BYTE, from_printable, to_printable
 
 VOCABULARY: Final = "vocab.json"
 MERGES: Final = "merges.txt"
@@ -24,7 +24,7 @@ _HEADER: Final = "#version: 0.2"
 def write_gpt2_files(tokenizer: Tokenizer) -> dict[str, bytes]:
     """Return the two files; raises `ConfigError` where they cannot hold the tokenizer.
 
-    >>> from bpe_core.gpt2 import gpt2
+    >>> from bpe_core.tokenizer.gpt2 import gpt2
     >>> write_gpt2_files(gpt2())["merges.txt"].splitlines()[1].decode()
     'Ġ t'
     """
@@ -51,7 +51,7 @@ def read_gpt2_files(
     Without `special_tokens`, those that are longer than a byte and that no merge makes are taken
     to be special.
 
-    >>> from bpe_core.gpt2 import gpt2
+    >>> from bpe_core.tokenizer.gpt2 import gpt2
     >>> files = write_gpt2_files(gpt2())
     >>> read_gpt2_files(files["vocab.json"], files["merges.txt"]) == gpt2()
     True

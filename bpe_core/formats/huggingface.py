@@ -17,8 +17,8 @@ from bpe_core.extras import needs_extra
 from bpe_core.formats.gpt2_files import from_printable_model, printable_model
 from bpe_core.formats.patterns import pretokenizer_of
 from bpe_core.formats.reading import checked_ids, is_id, parse_json
-from bpe_core.pretokenizers import PRETOKENIZER_NAMES, get_pretokenizer
-from bpe_core.tokenizer import Tokenizer
+from bpe_core.pretokenizers.pretokenizers import PRETOKENIZER_NAMES, get_pretokenizer
+from bpe_core.tokenizer.tokenizer import Tokenizer
 
 FILE_NAME: Final = "tokenizer.json"
 PROBE: Final = (
@@ -39,7 +39,7 @@ def write_huggingface(tokenizer: Tokenizer) -> bytes:
     Raises `ConfigError` if it cannot express the tokenizer exactly, and `MissingExtraError` if the
     `tokenizers` library, which checks that, is not installed.
 
-    >>> from bpe_core.gpt2 import gpt2
+    >>> from bpe_core.tokenizer.gpt2 import gpt2
     >>> read_huggingface(write_huggingface(gpt2())) == gpt2()
     True
     """
@@ -139,7 +139,7 @@ def read_huggingface(data: bytes) -> Tokenizer:
 def last_tokens(tokenizer: Tokenizer, n_tokens: int) -> str:
     """Return the tokens of the highest ids as a text to encode; of a long one the beginning.
 
-    >>> from bpe_core.gpt2 import gpt2
+    >>> from bpe_core.tokenizer.gpt2 import gpt2
     >>> last_tokens(gpt2(), 3)
     ' informants gazed<|endoftext|>'
     """

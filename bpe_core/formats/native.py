@@ -9,10 +9,10 @@ from __future__ import annotations
 import json
 from typing import Any, Final, cast
 
-from bpe_core.byte_alphabet import from_printable, to_printable
 from bpe_core.errors import ConfigError, FormatError, IntegrityError
 from bpe_core.formats.reading import checked_ids, is_id
-from bpe_core.tokenizer import Tokenizer
+from bpe_core.tokenizer.tokenizer import Tokenizer
+from bpe_core.unicode.byte_alphabet import from_printable, to_printable
 
 FORMAT: Final = "bpe-explorer-tokenizer"
 VERSION: Final = 1

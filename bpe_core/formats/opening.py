@@ -17,15 +17,15 @@ import hashlib
 from collections.abc import Mapping
 from typing import Any, Final, cast
 
-from bpe_core.encoders import NamedEncoder
 from bpe_core.errors import BpeError, FormatError
-from bpe_core.foreign import ForeignTokenizer
-from bpe_core.formats import loads
+from bpe_core.formats.foreign import ForeignTokenizer
 from bpe_core.formats.huggingface import PROBE, last_tokens, read_huggingface
+from bpe_core.formats.load_save import loads
 from bpe_core.formats.reading import looks_like_json, parse_json
+from bpe_core.formats.sandbox import rehearse
 from bpe_core.formats.tiktoken_file import read_tiktoken
-from bpe_core.rehearsal import rehearse
-from bpe_core.tokenizer import Tokenizer
+from bpe_core.tokenizer.protocol import NamedEncoder
+from bpe_core.tokenizer.tokenizer import Tokenizer
 
 MOST_BYTES: Final = 128_000_000
 """A file larger than this is refused: the largest tokenizers in use take a third of it."""

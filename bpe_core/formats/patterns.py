@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from typing import Final
 
-from bpe_core.pretokenizers import get_pretokenizer
+from bpe_core.pretokenizers.pretokenizers import get_pretokenizer
 
 _UPPER: Final = r"[\p{Lu}\p{Lt}\p{Lm}\p{Lo}\p{M}]"
 _LOWER: Final = r"[\p{Ll}\p{Lm}\p{Lo}\p{M}]"

@@ -13,13 +13,13 @@ from typing import Any, get_args
 import numpy as np
 from numpy.typing import NDArray
 
-from bpe_core.corpora.damage import ARCHIVE_DAMAGE, ARRAY_DAMAGE
+from bpe_core.corpus.damage import ARCHIVE_DAMAGE, ARRAY_DAMAGE
+from bpe_core.counting.word_row import NEVER
 from bpe_core.errors import BpeError, FormatError
 from bpe_core.formats.native import tokenizer_from_dict, tokenizer_to_dict
 from bpe_core.formats.reading import parse_json
-from bpe_core.layout import NEVER
-from bpe_core.runs import TrainingRun
-from bpe_core.training import check_config
+from bpe_core.runs.run import TrainingRun
+from bpe_core.runs.train import check_config
 from bpe_core.types import PretokenCounts, StopReason, TrainingConfig
 from bpe_core.whole_files import write_whole
 
@@ -38,8 +38,8 @@ _WHAT_TO_DO = "Train again, or take the file from where it was saved whole."
 def save_run(run: TrainingRun, path: str | os.PathLike[str]) -> None:
     """Write a run to one file; a reader never sees half of it, since it's renamed into place.
 
-    >>> from bpe_core.corpus import Corpus
-    >>> from bpe_core.training import train
+    >>> from bpe_core.corpus.corpus import Corpus
+    >>> from bpe_core.runs.train import train
     >>> run = train(Corpus.from_text("hug hugs"), TrainingConfig(259, special_tokens=()))
     >>> import tempfile
     >>> with tempfile.TemporaryDirectory() as folder:

@@ -2,7 +2,7 @@
 
 Merges are not written; tiktoken joins any two neighbours whose bytes make a token, the lowest rank
 first. They are recovered here: a token's last merge joins the two parts that it encodes to with
-the tokens of lower rank alone. Those are the two that stay apart with these, see `bpe_core.trie`;
+the tokens of lower rank alone. Those are the two that stay apart with these, see `tokenizer.trie`;
 to encode each token takes twice as long. Pre-tokenizer and special tokens are not in the file
 either.
 """
@@ -15,11 +15,11 @@ from itertools import pairwise
 from typing import Final
 
 from bpe_core.checks import is_a, said
-from bpe_core.encoding import merge_by_heap
 from bpe_core.errors import ConfigError, FormatError
-from bpe_core.pretokenizers import get_pretokenizer
-from bpe_core.tokenizer import Tokenizer
-from bpe_core.trie import stay_apart
+from bpe_core.pretokenizers.pretokenizers import get_pretokenizer
+from bpe_core.tokenizer.rank_merging import merge_by_heap
+from bpe_core.tokenizer.tokenizer import Tokenizer
+from bpe_core.tokenizer.trie import stay_apart
 from bpe_core.types import Merge, Pair
 
 FILE_NAME: Final = "tokenizer.tiktoken"
@@ -31,7 +31,7 @@ def write_tiktoken(tokenizer: Tokenizer) -> bytes:
     tiktoken drops what stands between the matches of a pattern, and a custom pattern's tokenizer
     makes pre-tokens of it: beside the file, give tiktoken `PATTERN|(?:(?!PATTERN)[\s\S])+`.
 
-    >>> from bpe_core.gpt2 import gpt2
+    >>> from bpe_core.tokenizer.gpt2 import gpt2
     >>> write_tiktoken(gpt2()).splitlines()[0]
     b'IQ== 0'
     """
@@ -83,7 +83,7 @@ def read_tiktoken(
 ) -> Tokenizer:
     """Build a tokenizer from a file; raises `FormatError`, and `ConfigError` without pre-tokenizer.
 
-    >>> from bpe_core.gpt2 import END_OF_TEXT, gpt2
+    >>> from bpe_core.tokenizer.gpt2 import END_OF_TEXT, gpt2
     >>> small = gpt2().truncated(100)
     >>> special_tokens = {END_OF_TEXT: 50256}
     >>> file = write_tiktoken(small)

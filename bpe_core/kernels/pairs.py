@@ -1,6 +1,6 @@
 """The pairs of a row: how often each occurs, and where.
 
-The twin is `bpe_core.layout.pair_table`.
+The twin is `counting.word_row.pair_table`.
 """
 
 from __future__ import annotations

@@ -2,7 +2,7 @@
 
 Tokens are *symbols* here: 0 to 255 are the bytes, 256 + r is what the merge of rank r makes. So
 they are ordered as they were learned, whatever ids a tokenizer gives them. The twins are
-`encoding.merge_by_scan` and `encoding.merge_by_heap`.
+`merge_by_scan` and `merge_by_heap` of `tokenizer.rank_merging`.
 """
 
 from __future__ import annotations

@@ -1,6 +1,6 @@
 """The trie in arrays, and exact encoding by backtracking over it.
 
-The twin, and the explanation, are in `bpe_core.trie`. Symbols are those of `rank_merging`.
+The twin, and the explanation, are in `tokenizer.trie`. Symbols are those of `rank_merging`.
 """
 
 from __future__ import annotations

@@ -1,1 +1,8 @@
-"""The laboratory: encoders and trainers measured against each other, after they gave the same."""
+"""The lab: encoders and trainers measured against each other.
+
+In: a text and a tokenizer, or a text and a vocabulary size. Out: speeds, each with whether the
+result equals the others'. Results are compared before anything is timed.
+
+Open `contenders` first: what takes part. `measuring` does the timing, and `measurements` runs it in
+a process of its own.
+"""

@@ -14,13 +14,13 @@ from dataclasses import dataclass
 from itertools import pairwise
 from typing import Any, Final
 
-from bpe_core.alphabet import symbols_of
-from bpe_core.encoding import merge_symbols
 from bpe_core.errors import ConfigError
 from bpe_core.extras import needs_extra
 from bpe_core.lab.measuring import Contender
-from bpe_core.tokenizer import Tokenizer
-from bpe_core.trie import Trie
+from bpe_core.tokenizer.rank_merging import merge_symbols
+from bpe_core.tokenizer.tokenizer import Tokenizer
+from bpe_core.tokenizer.trie import Trie
+from bpe_core.trainers.base_vocabulary import symbols_of
 from bpe_core.types import Merge, Pair, TrainingConfig
 
 ENCODERS: Final = (
@@ -86,7 +86,7 @@ def merge_by_list_index(
 class LongestMatch:
     """Takes the longest token that fits, from left to right: fast, simple, and not what BPE does.
 
-    >>> from bpe_core.gpt2 import gpt2
+    >>> from bpe_core.tokenizer.gpt2 import gpt2
     >>> greedy = LongestMatch(gpt2())
     >>> word = [gpt2().base_ids[bytes([byte])] for byte in b" overwrites"]
     >>> [gpt2().vocab[id] for id in greedy.encode(word)]
@@ -128,7 +128,7 @@ class LongestMatch:
 def encoders(tokenizer: Tokenizer) -> list[Contender]:
     """Return every encoder of a tokenizer; one that can't take it says so when it is prepared.
 
-    >>> from bpe_core.gpt2 import gpt2
+    >>> from bpe_core.tokenizer.gpt2 import gpt2
     >>> [encoder.name for encoder in encoders(gpt2())] == list(ENCODERS)
     True
     """
@@ -147,7 +147,7 @@ def encoders(tokenizer: Tokenizer) -> list[Contender]:
 def expected_ids(tokenizer: Tokenizer) -> Callable[[str], list[int]]:
     """Return the encoder that the others must equal: merging by rank, each word worked out once.
 
-    >>> from bpe_core.gpt2 import gpt2
+    >>> from bpe_core.tokenizer.gpt2 import gpt2
     >>> expected_ids(gpt2())("The quick brown fox")
     [464, 2068, 7586, 21831]
     """
@@ -169,7 +169,7 @@ def expected_ids(tokenizer: Tokenizer) -> Callable[[str], list[int]]:
 def differences(tokenizer: Tokenizer, text: str) -> Differences:
     """Find the words of a text on which longest match differs from the merges.
 
-    >>> from bpe_core.gpt2 import gpt2
+    >>> from bpe_core.tokenizer.gpt2 import gpt2
     >>> found = differences(gpt2(), "Nobody overwrites unbelievable files")
     >>> [word.text for word in found.words], found.n_pretokens
     ([' overwrites'], 4)
@@ -252,8 +252,8 @@ def _trie(tokenizer: Tokenizer) -> Trie:
 
 def _engine(tokenizer: Tokenizer) -> Callable[[str], Any]:
     # Imported when called: it brings Numba.
-    from bpe_core.engine.encoding import CompiledEncoder, can_compile
-    from bpe_core.token_table import TokenTable
+    from bpe_core.tokenizer.compiled import CompiledEncoder, can_compile
+    from bpe_core.tokenizer.tables import TokenTable
 
     table = TokenTable(
         vocab=tokenizer.vocab,
@@ -308,10 +308,10 @@ def _tokenizers(tokenizer: Tokenizer) -> Callable[[str], list[int]]:
 
 
 def _reference_trainer(config: TrainingConfig) -> Callable[[str], list[tuple[bytes, bytes]]]:
-    from bpe_core.corpus import Corpus
-    from bpe_core.counting import count_pretokens
-    from bpe_core.pretokenizers import get_pretokenizer
-    from bpe_core.reference import train_reference
+    from bpe_core.corpus.corpus import Corpus
+    from bpe_core.counting.words import count_pretokens
+    from bpe_core.pretokenizers.pretokenizers import get_pretokenizer
+    from bpe_core.trainers.reference import train_reference
 
     pretokenizer = get_pretokenizer(config.pretokenizer)
 
@@ -323,13 +323,13 @@ def _reference_trainer(config: TrainingConfig) -> Callable[[str], list[tuple[byt
 
 
 def _engine_trainer(config: TrainingConfig) -> Callable[[str], list[tuple[bytes, bytes]]]:
-    from bpe_core.corpus import Corpus
-    from bpe_core.engine.compilation import kernels_are_ready
-    from bpe_core.training import train as train_by_engine
+    from bpe_core.compiling.when import kernels_are_ready
+    from bpe_core.corpus.corpus import Corpus
+    from bpe_core.runs.train import train as train_by_engine
 
     if kernels_are_ready():
         # Loads them, so that the first text of their size needn't.
-        import bpe_core.engine.training  # noqa: F401  # pyright: ignore[reportUnusedImport]
+        import bpe_core.trainers.compiled  # noqa: F401  # pyright: ignore[reportUnusedImport]
 
         train_by_engine(Corpus.from_text("hug " * 20_000), config)
 
@@ -347,7 +347,7 @@ def _tokenizers_trainer(config: TrainingConfig) -> Callable[[str], list[tuple[by
         from tokenizers import models, pre_tokenizers
         from tokenizers.trainers import BpeTrainer
 
-    from bpe_core.byte_alphabet import from_printable
+    from bpe_core.unicode.byte_alphabet import from_printable
 
     def train(text: str) -> list[tuple[bytes, bytes]]:
         theirs = tokenizers.Tokenizer(models.BPE())

@@ -17,12 +17,12 @@ from pathlib import Path
 from traceback import extract_tb
 from typing import Any, Final, Literal
 
-from bpe_core.engine.compilation import kernels_are_compiled, wait_for_kernels
+from bpe_core.compiling.when import kernels_are_compiled, wait_for_kernels
 from bpe_core.errors import BpeError
 from bpe_core.lab.contenders import encoders, expected_ids, trainers
 from bpe_core.lab.growth import Grown, measure_growth
 from bpe_core.lab.measuring import Measured, Progress, Tell, measure
-from bpe_core.tokenizer import Tokenizer
+from bpe_core.tokenizer.tokenizer import Tokenizer
 
 Kind = Literal["encoding", "training"]
 N_MERGES: Final = 500

@@ -1,1 +1,7 @@
-"""What the lessons show, computed by the readable reference, step by step."""
+"""What the lessons show, computed step by step.
+
+In: a few words or sentences. Out: what the reference trainer does with them, merge by merge, and
+what goes wrong with a shortcut.
+
+Open `walk` first: a training that stops before each merge. `shortcuts` shows the mistakes.
+"""

@@ -6,8 +6,8 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from itertools import accumulate
 
 from bpe_core.lessons.walk import Walk
-from bpe_core.reference import apply_merge
-from bpe_core.trie import Trie
+from bpe_core.tokenizer.trie import Trie
+from bpe_core.trainers.reference import apply_merge
 
 
 def crossing(learned: Walk, cut: Callable[[str], Sequence[str]]) -> list[bool]:
@@ -17,7 +17,7 @@ def crossing(learned: Walk, cut: Callable[[str], Sequence[str]]) -> list[bool]:
     first byte of `é`, may be cut otherwise than where it stands.
 
     >>> from bpe_core.lessons.walk import walk
-    >>> from bpe_core.pretokenizers import get_pretokenizer
+    >>> from bpe_core.pretokenizers.pretokenizers import get_pretokenizer
     >>> from bpe_core.types import TrainingConfig
     >>> learned = walk({"a dog. a dog.": 1}, TrainingConfig(260, special_tokens=()))
     >>> [learned.run.vocab[merge.id] for merge in learned.merges]

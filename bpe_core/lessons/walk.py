@@ -8,9 +8,9 @@ from itertools import pairwise
 
 import numpy as np
 
-from bpe_core.alphabet import symbols_of
 from bpe_core.errors import EmptyCorpusError
-from bpe_core.reference import (
+from bpe_core.trainers.base_vocabulary import symbols_of
+from bpe_core.trainers.reference import (
     ReferenceRun,
     apply_merge,
     choose_pair,

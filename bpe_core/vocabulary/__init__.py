@@ -1,5 +1,8 @@
-"""A vocabulary looked into: `table` searches it, `audit` weighs it, `pruning` makes it smaller.
+"""A finished vocabulary, examined.
 
-`derivation` and `prefixes` are the two trees its tokens stand in, `provenance` the training text
-they come from, and `reachability` tells which of them any text encodes to.
+In: a tokenizer, and for some questions a run or a corpus. Out: its tokens as a searchable table,
+two trees, an audit, the training lines behind a token, or a smaller tokenizer.
+
+Open `table` first. `audit` and `reachability` find unused and unreachable tokens, `pruning` removes
+them; `derivation` and `prefixes` are the trees, `provenance` finds the training lines.
 """

@@ -17,18 +17,18 @@ from typing import TYPE_CHECKING, overload
 import numpy as np
 from numpy.typing import NDArray
 
-from bpe_core.counting import count_pretokens
-from bpe_core.encoding import merge_symbols
-from bpe_core.layout import lay_out_pretokens
-from bpe_core.token_curves import count_ids
-from bpe_core.tokenizer import Tokenizer
+from bpe_core.counting.word_row import lay_out_pretokens
+from bpe_core.counting.words import count_pretokens
+from bpe_core.runs.token_curves import count_ids
+from bpe_core.tokenizer.rank_merging import merge_symbols
+from bpe_core.tokenizer.tokenizer import Tokenizer
 from bpe_core.types import PretokenCounts, read_only
 from bpe_core.vocabulary.reachability import ShouldStop, is_partial_utf8
 
 if TYPE_CHECKING:
-    from bpe_core.corpus import Corpus
-    from bpe_core.encoders import Encoder
-    from bpe_core.runs import TrainingRun
+    from bpe_core.corpus.corpus import Corpus
+    from bpe_core.runs.run import TrainingRun
+    from bpe_core.tokenizer.protocol import Encoder
 
 _WORDS_BETWEEN_LOOKS = 512
 
@@ -66,7 +66,7 @@ def count_uses(
     pre-tokenizer makes. Where the alphabet lacks a symbol, no merge reaches over the gap.
     `should_stop` is told how many are done; where it comes to say True, there is no result.
 
-    >>> from bpe_core.gpt2 import gpt2
+    >>> from bpe_core.tokenizer.gpt2 import gpt2
     >>> uses = count_uses(gpt2(), PretokenCounts((b"the", b" the"), np.array([2, 5])))
     >>> {gpt2().vocab[id]: int(uses[id]) for id in np.flatnonzero(uses)}
     {b' the': 5, b'the': 2}
@@ -109,8 +109,8 @@ def uses_in_corpus(
     the alphabet lacks is in no token. `should_stop` is told how many of the corpus' characters are
     done, of documents, or of its different words; where it comes to say True, there is no result.
 
-    >>> from bpe_core.corpus import Corpus
-    >>> from bpe_core.gpt2 import gpt2
+    >>> from bpe_core.corpus.corpus import Corpus
+    >>> from bpe_core.tokenizer.gpt2 import gpt2
     >>> uses = uses_in_corpus(gpt2(), Corpus.from_documents(["the", "the the"]))
     >>> {gpt2().vocab[id]: int(uses[id]) for id in np.flatnonzero(uses)}
     {b' the': 1, b'the': 2}
@@ -143,8 +143,8 @@ def uses_in_run(run: TrainingRun) -> NDArray[np.int64]:
 
     The same as `count_uses` gives, read off the run without encoding anything.
 
-    >>> from bpe_core.corpus import Corpus
-    >>> from bpe_core.training import train
+    >>> from bpe_core.corpus.corpus import Corpus
+    >>> from bpe_core.runs.train import train
     >>> from bpe_core.types import TrainingConfig
     >>> run = train(Corpus.from_word_counts({"hug": 3}), TrainingConfig(258, special_tokens=()))
     >>> uses = uses_in_run(run)
@@ -166,7 +166,7 @@ def audit(tokenizer: Encoder, uses: NDArray[np.int64]) -> Audit:
     Which tokens no text at all uses is another question, which `reachability.find_unreachable`
     answers.
 
-    >>> from bpe_core.tokenizer import Tokenizer
+    >>> from bpe_core.tokenizer.tokenizer import Tokenizer
     >>> tokenizer = Tokenizer(
     ...     vocab={0: b"h", 1: b"u", 2: b"g", 3: b"ug", 4: b"hug", 5: b"gh"},
     ...     merges=[(1, 2, 3), (0, 3, 4), (2, 0, 5)],
@@ -197,7 +197,7 @@ def with_parts(tokenizer: Tokenizer, ids: set[int]) -> set[int]:
 
     Where several merges make a token, the parts of each of them are in it.
 
-    >>> from bpe_core.gpt2 import gpt2
+    >>> from bpe_core.tokenizer.gpt2 import gpt2
     >>> sorted(gpt2().vocab[id] for id in with_parts(gpt2(), {262}))
     [b' ', b' t', b' the', b'e', b'h', b'he', b't']
     """

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from bpe_core.tokenizer import Tokenizer
+    from bpe_core.tokenizer.tokenizer import Tokenizer
 
 
 @dataclass(frozen=True, slots=True)
@@ -24,7 +24,7 @@ class TreeNode:
 class Derivations:
     """The merges of a tokenizer from both sides: parts of tokens, and tokens built on them.
 
-    >>> from bpe_core.gpt2 import gpt2
+    >>> from bpe_core.tokenizer.gpt2 import gpt2
     >>> derivations = Derivations(gpt2())
     >>> tree = derivations.tree(262)
     >>> [(gpt2().vocab[node.id], node.rank, node.parts) for node in tree[:3]]
@@ -65,7 +65,7 @@ class Derivations:
     def n_symbols(self, id: int) -> int:
         """Return how many symbols a token is made of, which takes one merge fewer.
 
-        >>> from bpe_core.gpt2 import gpt2
+        >>> from bpe_core.tokenizer.gpt2 import gpt2
         >>> Derivations(gpt2()).n_symbols(262)
         4
         """

@@ -8,10 +8,10 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from bpe_core.corpus import Corpus
+from bpe_core.corpus.corpus import Corpus
+from bpe_core.counting.word_row import Layout
 from bpe_core.errors import InvalidTokenIdError
-from bpe_core.layout import Layout
-from bpe_core.runs import TrainingRun
+from bpe_core.runs.run import TrainingRun
 from bpe_core.types import Base
 
 _MOST_LETTERS_AROUND = 110
@@ -81,7 +81,7 @@ def token_origin(run: TrainingRun, id: int, n_words: int = 8) -> TokenOrigin:
 
     Counts are those of the training text, exact. Raises `InvalidTokenIdError`.
 
-    >>> from bpe_core.training import train
+    >>> from bpe_core.runs.train import train
     >>> from bpe_core.types import TrainingConfig
     >>> corpus = Corpus.from_word_counts({"hug": 10, "ugg": 5})
     >>> run = train(corpus, TrainingConfig(258, special_tokens=()))
@@ -135,7 +135,7 @@ def source_lines(run: TrainingRun, corpus: Corpus, id: int, n_lines: int = 6) ->
     at most two lines of each. The search ends after two million characters, and passes over a
     document longer than that where only its whole can be pre-tokenized.
 
-    >>> from bpe_core.training import train
+    >>> from bpe_core.runs.train import train
     >>> from bpe_core.types import TrainingConfig
     >>> corpus = Corpus.from_text("a pug\\nhugs bugs")
     >>> run = train(corpus, TrainingConfig(257, special_tokens=()))

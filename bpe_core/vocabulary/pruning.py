@@ -9,12 +9,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from bpe_core.errors import ConfigError
-from bpe_core.tokenizer import Tokenizer
+from bpe_core.tokenizer.tokenizer import Tokenizer
 from bpe_core.types import PretokenCounts, read_only
 from bpe_core.vocabulary.audit import count_uses, with_parts
 
 if TYPE_CHECKING:
-    from bpe_core.runs import TrainingRun
+    from bpe_core.runs.run import TrainingRun
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -43,7 +43,7 @@ def prune(tokenizer: Tokenizer, uses: NDArray[np.int64], min_uses: int = 1) -> P
 
     Raises `ConfigError` where `uses` lacks an id of the vocabulary.
 
-    >>> from bpe_core.gpt2 import gpt2
+    >>> from bpe_core.tokenizer.gpt2 import gpt2
     >>> uses = np.zeros(50257, np.int64)
     >>> uses[gpt2().encode("hugging")] = 1
     >>> pruned = prune(gpt2(), uses)
@@ -90,8 +90,8 @@ def added_in_run(run: TrainingRun, pruned: Pruned) -> int:
     Only words that a removed token stands in are encoded anew: the others went through no merge
     that is gone.
 
-    >>> from bpe_core.corpus import Corpus
-    >>> from bpe_core.training import train
+    >>> from bpe_core.corpus.corpus import Corpus
+    >>> from bpe_core.runs.train import train
     >>> from bpe_core.types import TrainingConfig
     >>> from bpe_core.vocabulary.audit import uses_in_run
     >>> corpus = Corpus.from_word_counts({"hug": 9, "pun": 1})

@@ -8,7 +8,7 @@ it; that says nothing of tokens that cut a character in two, and finds too many 
 pre-tokenizers look ahead. Here each token is answered for by a text or by a reason:
 
 *What stands in an encoding encodes to itself*, and *only neighbours have to agree* (see
-`bpe_core.trie`). So a word encodes to a token t exactly if t stands in a chain of tokens that each
+`tokenizer.trie`). So a word encodes to a token t exactly if t stands in a chain of tokens that each
 encode to themselves, whose neighbours agree two by two, whose bytes together are whole characters,
 and which ends as words end. What is left of t and what is right of it is decided apart, and each
 neighbour has to know only where in a character it begins: chains are paths in a finite graph of
@@ -35,12 +35,12 @@ from functools import lru_cache
 from itertools import islice
 from typing import TYPE_CHECKING, Final, Literal, overload
 
-from bpe_core.encoding import merge_symbols
 from bpe_core.errors import BpeError
+from bpe_core.tokenizer.rank_merging import merge_symbols
 from bpe_core.unicode.utf8_states import BETWEEN_CHARACTERS, are_whole_characters, entries_of
 
 if TYPE_CHECKING:
-    from bpe_core.tokenizer import Tokenizer
+    from bpe_core.tokenizer.tokenizer import Tokenizer
 
 Reason = Literal["other-merges", "no-utf8", "no-neighbours", "pre-tokenizer"]
 REASONS: Final[dict[Reason, str]] = {
@@ -87,7 +87,7 @@ def find_unreachable(
 
     `should_stop` is asked now and then; where it comes to say True, there is no result.
 
-    >>> from bpe_core.gpt2 import gpt2
+    >>> from bpe_core.tokenizer.gpt2 import gpt2
     >>> found = find_unreachable(gpt2().truncated(300))
     >>> sorted(gpt2().vocab[id].hex() for id in found.unreachable)[:3], found.undecided
     (['c0', 'c1', 'f5'], ())

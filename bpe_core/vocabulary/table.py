@@ -13,14 +13,14 @@ import regex
 from numpy.typing import NDArray
 
 from bpe_core.errors import PatternTimeoutError, SearchError
-from bpe_core.pretokenizers import MATCH_FAILURES, compile_pattern, failed_match
-from bpe_core.tokenizer import Tokenizer
+from bpe_core.pretokenizers.pretokenizers import MATCH_FAILURES, compile_pattern, failed_match
+from bpe_core.tokenizer.tokenizer import Tokenizer
 from bpe_core.types import read_only
 from bpe_core.unicode.token_scripts import script_of_token
 from bpe_core.vocabulary.reachability import is_partial_utf8
 
 if TYPE_CHECKING:
-    from bpe_core.encoders import Encoder
+    from bpe_core.tokenizer.protocol import Encoder
 
 SearchBy = Literal["text", "bytes", "regex"]
 SortBy = Literal["id", "length", "use"]
@@ -60,7 +60,7 @@ class Query:
 class Vocabulary:
     """A tokenizer's tokens in columns of one length, in the order of ids; arrays are read-only.
 
-    >>> from bpe_core.gpt2 import gpt2
+    >>> from bpe_core.tokenizer.gpt2 import gpt2
     >>> vocabulary = Vocabulary(gpt2())
     >>> rows = vocabulary.find(Query("hugg"))
     >>> vocabulary.ids[rows].tolist(), vocabulary.tokens[rows[0]]

@@ -12,11 +12,11 @@ from streamlit.runtime.scriptrunner.script_cache import ScriptCache
 from streamlit.testing.v1 import AppTest, app_test, local_script_runner
 from streamlit.testing.v1.local_script_runner import LocalScriptRunner
 
-from bpe_core.tokenizer import Tokenizer
+from bpe_core.tokenizer.tokenizer import Tokenizer
 from bpe_core.vocabulary.reachability import Reachability, find_unreachable
-from ui import jobs
 from ui.lab import measurements
 from ui.vocabulary import work
+from ui.work import jobs
 
 ROOT = Path(__file__).parent.parent.parent
 LONGEST_RUN_SECONDS = 60

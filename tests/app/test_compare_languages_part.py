@@ -8,10 +8,10 @@ from typing import Any
 
 from streamlit.testing.v1 import AppTest
 
-from bpe_core.corpora.samples import parallel_texts
-from bpe_core.gpt2 import gpt2
-from bpe_core.languages import compare_languages
-from ui.run_store import SAMPLE_RUN_ID, load_run
+from bpe_core.comparison.languages import compare_languages
+from bpe_core.corpus.samples import parallel_texts
+from bpe_core.tokenizer.gpt2 import gpt2
+from ui.storage.run_store import SAMPLE_RUN_ID, load_run
 
 OpenApp = Callable[..., AppTest]
 HOSTILE = "English\t<img src=x onerror=alert(1)>\nGood morning.\tЙо **x** $y$\n".encode()

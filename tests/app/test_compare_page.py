@@ -8,12 +8,12 @@ from typing import Any
 
 from streamlit.testing.v1 import AppTest
 
-from bpe_core.comparison import compare
-from bpe_core.corpus import Corpus
-from bpe_core.gpt2 import gpt2, gpt2_golden_result
-from bpe_core.training import train
+from bpe_core.comparison.comparison import compare
+from bpe_core.corpus.corpus import Corpus
+from bpe_core.runs.train import train
+from bpe_core.tokenizer.gpt2 import gpt2, gpt2_golden_result
 from bpe_core.types import TrainingConfig
-from ui.run_store import SAMPLE_RUN_ID, load_run, store_run
+from ui.storage.run_store import SAMPLE_RUN_ID, load_run, store_run
 
 OpenApp = Callable[..., AppTest]
 

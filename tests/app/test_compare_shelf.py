@@ -9,17 +9,17 @@ from typing import Any
 import pytest
 from streamlit.testing.v1 import AppTest
 
-from bpe_core import published
-from bpe_core.corpora.samples import load_sample
-from bpe_core.corpus import Corpus
+from bpe_core.corpus.corpus import Corpus
+from bpe_core.corpus.samples import load_sample
 from bpe_core.errors import UnavailableError
-from bpe_core.formats import dumps
-from bpe_core.tokenizer import Tokenizer
-from bpe_core.training import train
+from bpe_core.formats import published
+from bpe_core.formats.load_save import dumps
+from bpe_core.runs.train import train
+from bpe_core.tokenizer.tokenizer import Tokenizer
 from bpe_core.types import TrainingConfig
 from tests import foreign_models as models
-from ui.compare import shelf
-from ui.run_store import store_run
+from ui.storage.run_store import store_run
+from ui.tokenizers import shelf
 
 OpenApp = Callable[..., AppTest]
 NOTHING = Corpus.from_text("x").split(0.0)[1]

@@ -9,12 +9,13 @@ from pathlib import Path
 import pytest
 from streamlit.testing.v1 import AppTest
 
-from bpe_core.corpus import Corpus
+from bpe_core.corpus.corpus import Corpus
 from bpe_core.errors import ConfigError
-from bpe_core.training import train
+from bpe_core.runs.train import train
 from bpe_core.types import TrainingConfig
-from ui import frame, results, run_picker
-from ui.run_store import store_run
+from ui.run import results
+from ui.shell import frame, run_picker
+from ui.storage.run_store import store_run
 from ui.train import result_card
 
 OpenApp = Callable[..., AppTest]
@@ -99,7 +100,7 @@ def page_that_fails_at_times() -> None:
     """A script that AppTest runs: it knows only what it imports."""
     import streamlit as st
 
-    from ui import frame, workspace
+    from ui.shell import frame, workspace
 
     class Page:
         def run(self) -> None:

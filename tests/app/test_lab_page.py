@@ -9,7 +9,7 @@ from streamlit.testing.v1 import AppTest
 
 from tests.waiting import wait_until
 from ui.lab import measurements
-from ui.workspace import Workspace
+from ui.shell.workspace import Workspace
 
 SHORT = "Hugs or whatever. "
 

@@ -9,9 +9,9 @@ from typing import Any
 import pytest
 from streamlit.testing.v1 import AppTest
 
-from ui.lessons import LESSONS
+from ui.lessons.order import LESSONS
 from ui.lessons.parts import LONGEST_TEXT, cut_text
-from ui.workspace import Workspace
+from ui.shell.workspace import Workspace
 
 STEPS = [
     (place, lesson.title, step.name)

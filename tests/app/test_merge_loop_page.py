@@ -5,8 +5,8 @@ from collections.abc import Callable
 import pytest
 from streamlit.testing.v1 import AppTest
 
-from ui import player_run
-from ui.run_store import SAMPLE_RUN_ID, load_run
+from ui.merge_loop import player_run
+from ui.storage.run_store import SAMPLE_RUN_ID, load_run
 
 OpenApp = Callable[..., AppTest]
 FIRST_SIGHT = "68"  # where the sample run opens: past the merges of white space, at a tie

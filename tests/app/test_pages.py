@@ -8,12 +8,12 @@ from pathlib import Path
 import pytest
 from streamlit.testing.v1 import AppTest
 
-from bpe_core.corpus import Corpus
-from bpe_core.training import train
+from bpe_core.corpus.corpus import Corpus
+from bpe_core.runs.train import train
 from bpe_core.types import TrainingConfig
-from ui import run_store
-from ui.run_store import store_run
-from ui.workspace import MOST_RECENT_RUNS
+from ui.shell.workspace import MOST_RECENT_RUNS
+from ui.storage import run_store
+from ui.storage.run_store import store_run
 
 NOTHING = Corpus.from_text("x").split(0.0)[1]
 PAGES = {

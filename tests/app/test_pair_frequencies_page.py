@@ -10,13 +10,13 @@ import numpy as np
 import pytest
 from streamlit.testing.v1 import AppTest
 
-from bpe_core.corpus import Corpus
-from bpe_core.pair_lives import PairLives
-from bpe_core.training import train
+from bpe_core.corpus.corpus import Corpus
+from bpe_core.runs.pair_lives import PairLives
+from bpe_core.runs.train import train
 from bpe_core.types import TrainingConfig
-from ui.chart_style import PALETTES
-from ui.pairs.table import LIFE_CSV_SAYS, PAIRS_CSV_SAYS, RUN_CSV_SAYS
-from ui.run_store import SAMPLE_RUN_ID, load_run, store_run
+from ui.look.chart_style import PALETTES
+from ui.pair_frequencies.table import LIFE_CSV_SAYS, PAIRS_CSV_SAYS, RUN_CSV_SAYS
+from ui.storage.run_store import SAMPLE_RUN_ID, load_run, store_run
 
 PAGE = "pair_frequencies"
 _, NOTHING_HELD_OUT = Corpus.from_text("x").split(0.08)

@@ -7,11 +7,11 @@ from collections.abc import Callable, Sequence
 import pytest
 from streamlit.testing.v1 import AppTest
 
-from bpe_core.corpus import Corpus
-from bpe_core.training import train as train_run
+from bpe_core.corpus.corpus import Corpus
+from bpe_core.runs.train import train as train_run
 from bpe_core.types import TrainingConfig
 from tests.app.training import choose, in_address, train
-from ui.run_store import SAMPLE_RUN_ID, store_run
+from ui.storage.run_store import SAMPLE_RUN_ID, store_run
 
 OpenApp = Callable[..., AppTest]
 NOTHING = Corpus.from_text("x").split(0.0)[1]

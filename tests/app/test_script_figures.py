@@ -8,10 +8,10 @@ from collections.abc import Callable
 import pytest
 from streamlit.testing.v1 import AppTest
 
-from bpe_core.corpus import Corpus
-from bpe_core.training import train
+from bpe_core.corpus.corpus import Corpus
+from bpe_core.runs.train import train
 from bpe_core.types import Base, TrainingConfig
-from ui.run_store import store_run
+from ui.storage.run_store import store_run
 
 OpenApp = Callable[..., AppTest]
 # The prolonged sound mark, half-width letters, letters and kanji side by side, an accent that

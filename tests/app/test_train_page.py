@@ -10,14 +10,14 @@ from typing import Any
 import pytest
 from streamlit.testing.v1 import AppTest
 
-from bpe_core import pretokenizers
-from bpe_core.corpus import Corpus
-from bpe_core.training import TrainingRun
+from bpe_core.corpus.corpus import Corpus
+from bpe_core.pretokenizers import pretokenizers
+from bpe_core.runs.run import TrainingRun
 from bpe_core.types import TrainingConfig
 from tests.app.training import choose, in_address, train, until_ended
 from tests.waiting import wait_until
-from ui import jobs
-from ui.run_store import load_run
+from ui.storage.run_store import load_run
+from ui.work import jobs
 
 OpenApp = Callable[..., AppTest]
 RHYME = "the cat sat on the mat and the rat sat on the hat\n" * 40

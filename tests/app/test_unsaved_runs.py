@@ -8,12 +8,12 @@ from pathlib import Path
 from streamlit.testing.v1 import AppTest
 
 import bpe_core
-from bpe_core.corpus import Corpus
+from bpe_core.corpus.corpus import Corpus
 from bpe_core.types import TrainingConfig
 from tests.app.training import choose, in_address, train
 from tests.waiting import wait_until
-from ui import jobs
-from ui.run_store import MOST_UNCLAIMED, load_run, store_run
+from ui.storage.run_store import MOST_UNCLAIMED, load_run, store_run
+from ui.work import jobs
 
 OpenApp = Callable[..., AppTest]
 RHYME = "the cat sat on the mat and the rat sat on the hat\n" * 40

@@ -13,11 +13,11 @@ import pytest
 import tokenizers
 from streamlit.testing.v1 import AppTest
 
-from bpe_core.corpus import Corpus
-from bpe_core.encoders import NamedEncoder
-from bpe_core.foreign import ForeignTokenizer
-from bpe_core.gpt2 import gpt2
-from bpe_core.training import train
+from bpe_core.corpus.corpus import Corpus
+from bpe_core.formats.foreign import ForeignTokenizer
+from bpe_core.runs.train import train
+from bpe_core.tokenizer.gpt2 import gpt2
+from bpe_core.tokenizer.protocol import NamedEncoder
 from bpe_core.types import TrainingConfig
 from bpe_core.vocabulary.audit import audit, uses_in_corpus, uses_in_run
 from bpe_core.vocabulary.pruning import prune
@@ -25,11 +25,11 @@ from bpe_core.vocabulary.reachability import Reachability, find_unreachable
 from bpe_core.vocabulary.table import Query, Vocabulary
 from tests.foreign_models import described, unigram, word_piece
 from tests.waiting import wait_until
-from ui.run_store import SAMPLE_RUN_ID, load_run, store_run
-from ui.upload_store import keep_tokenizer
+from ui.shell.workspace import Workspace
+from ui.storage.run_store import SAMPLE_RUN_ID, load_run, store_run
+from ui.storage.upload_store import keep_tokenizer
 from ui.vocabulary import work
 from ui.vocabulary.texts import held_out_text
-from ui.workspace import Workspace
 
 OpenApp = Callable[..., AppTest]
 HOSTILE = [

@@ -13,7 +13,7 @@ ROOT = Path(__file__).parents[2]
 _FIRST_VISITS = """
 import sys
 from streamlit.testing.v1 import AppTest
-from ui.corpus_summary import pretoken_figures
+from ui.run.corpus_summary import pretoken_figures
 from ui.warm_up import ready_rest, ready_train
 
 ready_train()

@@ -5,7 +5,7 @@ from __future__ import annotations
 from streamlit.testing.v1 import AppTest
 
 from tests.waiting import wait_until
-from ui import jobs
+from ui.work import jobs
 
 
 def train(app: AppTest) -> AppTest:

@@ -18,12 +18,12 @@ from playwright.sync_api import (
     sync_playwright,
 )
 
-from bpe_core.corpus import Corpus
-from bpe_core.runs import TrainingRun
+from bpe_core.corpus.corpus import Corpus
+from bpe_core.runs.run import TrainingRun
 from tests.browser.helpers import LONGEST_WAIT_MS, come_anew, open_page, switch_theme
 from tests.browser.serving import launch_browser, new_context, running_app
 from tests.conftest import MEASURED
-from ui.run_store import write_run
+from ui.storage.run_store import write_run
 
 DESK: ViewportSize = {"width": 1440, "height": 900}
 ShowFigures = Callable[[str, Sequence[float]], None]

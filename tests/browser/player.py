@@ -7,11 +7,11 @@ from pathlib import Path
 
 from playwright.sync_api import Page, expect
 
-from bpe_core.runs import TrainingRun
+from bpe_core.runs.run import TrainingRun
 from tests.browser.helpers import open_page
 from ui.components.merge_player.packing import own_words, pack_block, pack_run
-from ui.replay import replay_page
-from ui.stop_reasons import stop_sentence
+from ui.merge_loop.replay import replay_page
+from ui.run.stop_reasons import stop_sentence
 
 
 def saved_replay(run: TrainingRun, folder: Path, title: str, text: str = "") -> str:

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from functools import cache
 
-from bpe_core.corpus import Corpus
-from bpe_core.runs import TrainingRun
-from bpe_core.training import train
+from bpe_core.corpus.corpus import Corpus
+from bpe_core.runs.run import TrainingRun
+from bpe_core.runs.train import train
 from bpe_core.types import TrainingConfig
-from ui.run_store import SAMPLE_RUN_ID, load_run
+from ui.storage.run_store import SAMPLE_RUN_ID, load_run
 
 HOSTILE = '<script>window.hacked=1</script><img src=x onerror="window.hacked=1">'
 HOSTILE_WORD = "</script></w>\x00🧩"

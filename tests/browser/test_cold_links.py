@@ -6,7 +6,7 @@ import pytest
 from playwright.sync_api import Page, expect
 
 from tests.browser.helpers import assert_no_traceback, go_to_address, open_page
-from ui.chart_style import MONO
+from ui.look.chart_style import MONO
 
 pytestmark = pytest.mark.browser
 

@@ -9,13 +9,13 @@ from urllib.parse import quote
 import pytest
 from playwright.sync_api import Page, expect
 
-from bpe_core.alignment import disagreements
-from bpe_core.comparison import compare
-from bpe_core.gpt2 import gpt2
+from bpe_core.comparison.alignment import disagreements
+from bpe_core.comparison.comparison import compare
+from bpe_core.tokenizer.gpt2 import gpt2
 from tests import foreign_models as models
 from tests.browser.helpers import assert_no_traceback, go_to_address
-from ui.readings import typical_excerpt
-from ui.run_store import SAMPLE_RUN_ID, load_run
+from ui.compare.readings import typical_excerpt
+from ui.storage.run_store import SAMPLE_RUN_ID, load_run
 
 pytestmark = pytest.mark.browser
 

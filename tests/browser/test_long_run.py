@@ -14,9 +14,9 @@ import pytest
 from playwright.sync_api import BrowserContext, Page, WebSocket, expect
 from streamlit.proto.ForwardMsg_pb2 import ForwardMsg
 
-from bpe_core.corpus import Corpus
-from bpe_core.runs import TrainingRun
-from bpe_core.training import train
+from bpe_core.corpus.corpus import Corpus
+from bpe_core.runs.run import TrainingRun
+from bpe_core.runs.train import train
 from bpe_core.types import TrainingConfig
 from tests.browser.conftest import KeepRun, ShowFigures
 from tests.browser.helpers import wait_until_idle

@@ -8,11 +8,11 @@ from collections.abc import Iterator
 import pytest
 from playwright.sync_api import BrowserContext, Page, expect
 
-from bpe_core.alphabet import symbols_of
-from bpe_core.reference import encode_reference
-from bpe_core.runs import TrainingRun
+from bpe_core.runs.run import TrainingRun
+from bpe_core.trainers.base_vocabulary import symbols_of
+from bpe_core.trainers.reference import encode_reference
 from tests.browser.player import Player
-from ui.run_store import SAMPLE_RUN_ID, load_run
+from ui.storage.run_store import SAMPLE_RUN_ID, load_run
 
 pytestmark = pytest.mark.browser
 

@@ -9,12 +9,12 @@ from pathlib import Path
 import pytest
 from playwright.sync_api import Locator, Page, expect
 
-from bpe_core.corpora.samples import load_sample
-from bpe_core.gpt2 import gpt2
+from bpe_core.corpus.samples import load_sample
+from bpe_core.tokenizer.gpt2 import gpt2
 from tests.browser.conftest import ShowFigures
 from tests.browser.helpers import SLACK, assert_no_traceback, open_page
 from tests.browser.token_view import COPY
-from ui.own_reading import MOST_TOKENS
+from ui.own_text.own_reading import MOST_TOKENS
 
 pytestmark = pytest.mark.browser
 

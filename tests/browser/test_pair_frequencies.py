@@ -11,7 +11,7 @@ import pytest
 from PIL import Image
 from playwright.sync_api import Locator, Page, expect
 
-from bpe_core.frequencies import pair_matrix
+from bpe_core.runs.pair_statistics import pair_matrix
 from tests.browser.helpers import (
     assert_no_traceback,
     chart_surface,
@@ -19,9 +19,9 @@ from tests.browser.helpers import (
     go_to_address,
     wait_until_idle,
 )
-from ui.labels import token_label
-from ui.results import N_TOP_PAIRS
-from ui.run_store import SAMPLE_RUN_ID, load_run
+from ui.look.labels import token_label
+from ui.run.results import N_TOP_PAIRS
+from ui.storage.run_store import SAMPLE_RUN_ID, load_run
 
 pytestmark = pytest.mark.browser
 

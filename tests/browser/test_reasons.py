@@ -10,11 +10,11 @@ import numpy as np
 import pytest
 from playwright.sync_api import Locator, Page
 
-from bpe_core.alphabet import symbols_of
-from bpe_core.corpus import Corpus
-from bpe_core.reference import apply_merge, count_pairs
-from bpe_core.runs import TrainingRun
-from bpe_core.training import train
+from bpe_core.corpus.corpus import Corpus
+from bpe_core.runs.run import TrainingRun
+from bpe_core.runs.train import train
+from bpe_core.trainers.base_vocabulary import symbols_of
+from bpe_core.trainers.reference import apply_merge, count_pairs
 from bpe_core.types import Pair, TieBreak, TrainingConfig
 from tests.browser.player import Player, saved_replay
 

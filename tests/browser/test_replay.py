@@ -7,8 +7,8 @@ from pathlib import Path
 import pytest
 from playwright.sync_api import Page, expect
 
-from bpe_core.corpus import Corpus
-from bpe_core.training import train
+from bpe_core.corpus.corpus import Corpus
+from bpe_core.runs.train import train
 from bpe_core.types import TrainingConfig
 from tests.browser.helpers import open_page
 from tests.browser.player import Player, saved_replay

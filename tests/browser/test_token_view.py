@@ -9,7 +9,7 @@ from urllib.parse import quote
 import pytest
 from playwright.sync_api import Page, expect
 
-from bpe_core.gpt2 import gpt2
+from bpe_core.tokenizer.gpt2 import gpt2
 from tests.browser.helpers import assert_no_traceback, open_page
 from tests.browser.token_view import (
     COPY,

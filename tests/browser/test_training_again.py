@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 from playwright.sync_api import Page, expect
 
-from bpe_core.corpora.samples import samples
+from bpe_core.corpus.samples import samples
 from tests.browser.helpers import (
     assert_no_traceback,
     come_anew,

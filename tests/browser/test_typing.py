@@ -9,7 +9,7 @@ from urllib.parse import quote
 import pytest
 from playwright.sync_api import BrowserContext, Locator, Page, expect
 
-from bpe_core.gpt2 import gpt2
+from bpe_core.tokenizer.gpt2 import gpt2
 from tests.browser.conftest import ShowFigures
 from tests.browser.helpers import SLACK, assert_no_traceback, open_page
 from tests.browser.token_view import COPY, expect_tokens_near_the_window_alone, figures

@@ -5,8 +5,8 @@ from __future__ import annotations
 import pytest
 from playwright.sync_api import Page, expect
 
-from bpe_core.corpus import Corpus
-from bpe_core.training import train
+from bpe_core.corpus.corpus import Corpus
+from bpe_core.runs.train import train
 from bpe_core.types import TrainingConfig
 from tests.browser.conftest import KeepRun
 from tests.browser.helpers import assert_no_traceback, go_to_address

@@ -9,10 +9,10 @@ from urllib.parse import quote
 import pytest
 from playwright.sync_api import Locator, Page, ViewportSize, expect
 
-from bpe_core.corpus import Corpus
-from bpe_core.formats import loads
-from bpe_core.runs import TrainingRun
-from bpe_core.training import train
+from bpe_core.corpus.corpus import Corpus
+from bpe_core.formats.load_save import loads
+from bpe_core.runs.run import TrainingRun
+from bpe_core.runs.train import train
 from bpe_core.types import TrainingConfig
 from bpe_core.vocabulary.audit import audit, uses_in_run
 from bpe_core.vocabulary.pruning import prune
@@ -24,7 +24,7 @@ from tests.browser.helpers import (
     open_page,
     wait_until_idle,
 )
-from ui.run_store import SAMPLE_RUN_ID, load_run
+from ui.storage.run_store import SAMPLE_RUN_ID, load_run
 
 pytestmark = pytest.mark.browser
 

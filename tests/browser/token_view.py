@@ -10,11 +10,11 @@ from unittest.mock import patch
 
 from playwright.sync_api import Locator, Page, expect
 
-from bpe_core.gpt2 import gpt2
+from bpe_core.tokenizer.gpt2 import gpt2
 from ui.components import token_view
 from ui.components.js_modules import join_modules
 from ui.components.shared import component_css
-from ui.own_reading import read_own_text
+from ui.own_text.own_reading import read_own_text
 
 _FOLDER = Path(token_view.__file__).parent
 

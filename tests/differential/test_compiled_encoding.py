@@ -10,12 +10,12 @@ import numpy as np
 import pytest
 import tiktoken
 
-from bpe_core.corpus import Corpus
-from bpe_core.engine.compilation import compile_kernels
-from bpe_core.engine.encoding import CompiledEncoder
-from bpe_core.gpt2 import END_OF_TEXT, gpt2
-from bpe_core.tokenizer import Tokenizer
-from bpe_core.training import train
+from bpe_core.compiling.when import compile_kernels
+from bpe_core.corpus.corpus import Corpus
+from bpe_core.runs.train import train
+from bpe_core.tokenizer.compiled import CompiledEncoder
+from bpe_core.tokenizer.gpt2 import END_OF_TEXT, gpt2
+from bpe_core.tokenizer.tokenizer import Tokenizer
 from bpe_core.types import TrainingConfig
 from bpe_core.unicode.classes import class_runs
 from tests.oracles import GPT2_PATTERN, tiktoken_gpt2, tokenizers_gpt2

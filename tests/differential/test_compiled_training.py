@@ -11,19 +11,19 @@ from typing import get_args
 
 import pytest
 
-from bpe_core.alphabet import GrowingVocabulary
-from bpe_core.byte_alphabet import to_printable
-from bpe_core.corpus import Corpus
-from bpe_core.counting import count_pretokens
-from bpe_core.engine import training as compiled_training
-from bpe_core.engine.compilation import compile_kernels
-from bpe_core.incremental import Learned, learn_merges
-from bpe_core.layout import lay_out_pretokens
-from bpe_core.pretokenizers import get_pretokenizer
-from bpe_core.reference import train_reference
-from bpe_core.tokenizer import Tokenizer
-from bpe_core.training import train
+from bpe_core.compiling.when import compile_kernels
+from bpe_core.corpus.corpus import Corpus
+from bpe_core.counting.word_row import lay_out_pretokens
+from bpe_core.counting.words import count_pretokens
+from bpe_core.pretokenizers.pretokenizers import get_pretokenizer
+from bpe_core.runs.train import train
+from bpe_core.tokenizer.tokenizer import Tokenizer
+from bpe_core.trainers import compiled as compiled_training
+from bpe_core.trainers.base_vocabulary import GrowingVocabulary
+from bpe_core.trainers.incremental import Learned, learn_merges
+from bpe_core.trainers.reference import train_reference
 from bpe_core.types import PretokenCounts, TieBreak, TrainingConfig
+from bpe_core.unicode.byte_alphabet import to_printable
 from tests.differential.test_training_against_huggingface import (
     MULTILINGUAL,
     assert_equal_to_huggingface,

@@ -6,10 +6,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from bpe_core.corpora.samples import load_sample
-from bpe_core.corpus import Corpus
+from bpe_core.corpus.corpus import Corpus
+from bpe_core.corpus.samples import load_sample
 from bpe_core.errors import ConfigError
-from bpe_core.gpt2 import gpt2
 from bpe_core.lab.contenders import (
     ENCODERS,
     LongestMatch,
@@ -19,9 +18,10 @@ from bpe_core.lab.contenders import (
     merge_by_list_index,
     trainers,
 )
-from bpe_core.reference import encode_reference
-from bpe_core.tokenizer import Tokenizer
-from bpe_core.training import train
+from bpe_core.runs.train import train
+from bpe_core.tokenizer.gpt2 import gpt2
+from bpe_core.tokenizer.tokenizer import Tokenizer
+from bpe_core.trainers.reference import encode_reference
 from bpe_core.types import Merge, TrainingConfig
 
 TEXT = "It overwrites 12 files…\n\n\tnaïve café, 日本語 🧩 <|endoftext|> aaaaaaaaaa  unbelievably"

@@ -11,12 +11,12 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from bpe_core import adapters
-from bpe_core.corpora.samples import parallel_texts
-from bpe_core.encoders import NamedEncoder
+from bpe_core.corpus.samples import parallel_texts
+from bpe_core.formats import from_memory
 from bpe_core.formats.opening import open_encoder
 from bpe_core.formats.tiktoken_file import read_ranks
-from bpe_core.tokenizer import Tokenizer
+from bpe_core.tokenizer.protocol import NamedEncoder
+from bpe_core.tokenizer.tokenizer import Tokenizer
 from bpe_core.unicode.classes import class_runs
 from tests.oracles import RANKS, tiktoken_published
 from tests.strategies import hostile_texts, texts
@@ -62,9 +62,9 @@ def test_what_is_taken_over_from_tiktoken_is_what_its_file_says(
 ) -> None:
     taken: list[object] = []
     monkeypatch.setattr(
-        adapters, "tokenizer_of_ranks", lambda ranks, **rest: taken.extend([ranks, rest])
+        from_memory, "tokenizer_of_ranks", lambda ranks, **rest: taken.extend([ranks, rest])
     )
-    adapters.from_tiktoken(tiktoken_published(name))
+    from_memory.from_tiktoken(tiktoken_published(name))
     tokenizer = own(name)
     rest = {
         "pretokenizer": tokenizer.pretokenizer.name,

@@ -17,11 +17,11 @@ from hypothesis import given
 from hypothesis import strategies as st
 from tokenizers import Tokenizer, decoders, models, pre_tokenizers, trainers
 
-from bpe_core.byte_alphabet import to_printable
-from bpe_core.corpus import Corpus
-from bpe_core.tokenizer import Tokenizer as BpeTokenizer
-from bpe_core.training import train
+from bpe_core.corpus.corpus import Corpus
+from bpe_core.runs.train import train
+from bpe_core.tokenizer.tokenizer import Tokenizer as BpeTokenizer
 from bpe_core.types import Alphabet, TrainingConfig
+from bpe_core.unicode.byte_alphabet import to_printable
 from tests.strategies import texts
 
 MULTILINGUAL = """\

@@ -12,11 +12,12 @@ from dataclasses import dataclass
 
 import pytest
 
-from bpe_core.corpus import Corpus
-from bpe_core.counting import count_pretokens, seen_symbols
-from bpe_core.pretokenizers import get_pretokenizer
-from bpe_core.reference import train_reference
-from bpe_core.training import TrainingRun, train
+from bpe_core.corpus.corpus import Corpus
+from bpe_core.counting.words import count_pretokens, seen_symbols
+from bpe_core.pretokenizers.pretokenizers import get_pretokenizer
+from bpe_core.runs.run import TrainingRun
+from bpe_core.runs.train import train
+from bpe_core.trainers.reference import train_reference
 from bpe_core.types import Pair, TieBreak, TrainingConfig
 
 FOUR_DOCUMENTS = (

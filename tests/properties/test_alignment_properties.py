@@ -7,7 +7,7 @@ import itertools
 from hypothesis import given
 from hypothesis import strategies as st
 
-from bpe_core.alignment import Disagreement, differing_stretches, disagreements
+from bpe_core.comparison.alignment import Disagreement, differing_stretches, disagreements
 from bpe_core.types import Segment
 from tests.segments import segments_of_pieces, text_of
 

@@ -11,12 +11,12 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from bpe_core.corpus import Corpus
-from bpe_core.formats import dumps, loads
-from bpe_core.pretokenizers import Pretokenizer
-from bpe_core.reference import encode_reference
-from bpe_core.tokenizer import Tokenizer
-from bpe_core.training import train
+from bpe_core.corpus.corpus import Corpus
+from bpe_core.formats.load_save import dumps, loads
+from bpe_core.pretokenizers.pretokenizers import Pretokenizer
+from bpe_core.runs.train import train
+from bpe_core.tokenizer.tokenizer import Tokenizer
+from bpe_core.trainers.reference import encode_reference
 from bpe_core.types import TrainingConfig
 from bpe_core.vocabulary.audit import (
     audit,

@@ -20,18 +20,18 @@ from hypothesis import example, given, settings
 from hypothesis import strategies as st
 from numpy.typing import NDArray
 
-from bpe_core.corpus import Corpus
-from bpe_core.encoding import merge_by_heap, merge_by_scan, merge_symbols
-from bpe_core.engine import threads
-from bpe_core.engine.encoding import CompiledEncoder, can_compile
+from bpe_core.compiling import threads
+from bpe_core.corpus.corpus import Corpus
 from bpe_core.errors import ConfigError
-from bpe_core.gpt2 import gpt2
 from bpe_core.kernels import decoding, encoding
-from bpe_core.pretokenizers import get_pretokenizer
-from bpe_core.reference import encode_reference
-from bpe_core.token_table import TokenTable
-from bpe_core.training import train
-from bpe_core.trie import Trie
+from bpe_core.pretokenizers.pretokenizers import get_pretokenizer
+from bpe_core.runs.train import train
+from bpe_core.tokenizer.compiled import CompiledEncoder, can_compile
+from bpe_core.tokenizer.gpt2 import gpt2
+from bpe_core.tokenizer.rank_merging import merge_by_heap, merge_by_scan, merge_symbols
+from bpe_core.tokenizer.tables import TokenTable
+from bpe_core.tokenizer.trie import Trie
+from bpe_core.trainers.reference import encode_reference
 from bpe_core.types import Merge, TrainingConfig
 from tests.strategies import hostile_texts, texts
 
@@ -339,10 +339,10 @@ def test_kernels_take_only_byte_tokenizers_with_all_bytes_and_no_marker() -> Non
 
 def test_kernels_do_the_same_when_python_runs_them() -> None:
     code = """
-from bpe_core.engine.encoding import CompiledEncoder
-from bpe_core.corpus import Corpus
-from bpe_core.pretokenizers import get_pretokenizer
-from bpe_core.training import train
+from bpe_core.tokenizer.compiled import CompiledEncoder
+from bpe_core.corpus.corpus import Corpus
+from bpe_core.pretokenizers.pretokenizers import get_pretokenizer
+from bpe_core.runs.train import train
 from bpe_core.types import TrainingConfig
 
 text = "a rose is a rose, isn't it?\\u3000日本語 " + "ab" * 40 + "aab" * 30

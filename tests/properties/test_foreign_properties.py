@@ -7,9 +7,9 @@ import tokenizers
 from hypothesis import given
 from hypothesis import strategies as st
 
-from bpe_core.comparison import compare
-from bpe_core.encoders import Encoder
-from bpe_core.foreign import ForeignTokenizer
+from bpe_core.comparison.comparison import compare
+from bpe_core.formats.foreign import ForeignTokenizer
+from bpe_core.tokenizer.protocol import Encoder
 from tests import foreign_models as models
 
 PEERS = {

@@ -14,20 +14,21 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from bpe_core import incremental
-from bpe_core.alphabet import GrowingVocabulary
-from bpe_core.corpus import Corpus
-from bpe_core.counting import count_pretokens, seen_symbols
-from bpe_core.engine import training as compiled_training
-from bpe_core.engine.counting import WordCounter, blocks, count_documents
-from bpe_core.engine.scanners import SCANNERS, class_table
-from bpe_core.incremental import Learned
+from bpe_core.corpus.corpus import Corpus
+from bpe_core.counting.compiled import WordCounter, count_documents
+from bpe_core.counting.word_row import Layout, lay_out, lay_out_pretokens
+from bpe_core.counting.words import count_pretokens, seen_symbols
 from bpe_core.kernels import counting, scanning
 from bpe_core.kernels.jit import kernel
 from bpe_core.kernels.row import GONE
-from bpe_core.layout import Layout, lay_out, lay_out_pretokens
-from bpe_core.pretokenizers import Pretokenizer, get_pretokenizer
-from bpe_core.reference import train_reference
+from bpe_core.pretokenizers.blocks import blocks
+from bpe_core.pretokenizers.pretokenizers import Pretokenizer, get_pretokenizer
+from bpe_core.pretokenizers.scanners import SCANNERS, class_table
+from bpe_core.trainers import compiled as compiled_training
+from bpe_core.trainers import incremental
+from bpe_core.trainers.base_vocabulary import GrowingVocabulary
+from bpe_core.trainers.incremental import Learned
+from bpe_core.trainers.reference import train_reference
 from bpe_core.types import PretokenCounts, TrainingConfig
 from bpe_core.unicode.classes import class_runs, unicode_class
 from tests.strategies import texts, training_configs, word_counts
@@ -310,13 +311,13 @@ def test_a_vocabulary_of_two_billion_asks_for_no_more_memory_than_the_words_need
 
 def test_kernels_are_right_as_plain_python_too() -> None:
     code = """
-from bpe_core import incremental
-from bpe_core.engine import training as compiled_training
-from bpe_core.alphabet import GrowingVocabulary
-from bpe_core.engine.counting import count_documents
-from bpe_core.layout import lay_out
-from bpe_core.pretokenizers import get_pretokenizer
-from bpe_core.engine.scanners import SCANNERS
+from bpe_core.trainers import incremental
+from bpe_core.trainers import compiled as compiled_training
+from bpe_core.trainers.base_vocabulary import GrowingVocabulary
+from bpe_core.counting.compiled import count_documents
+from bpe_core.counting.word_row import lay_out
+from bpe_core.pretokenizers.pretokenizers import get_pretokenizer
+from bpe_core.pretokenizers.scanners import SCANNERS
 from bpe_core.types import TrainingConfig
 
 text = "Hello's  wörld 日本 123\\n\\n x\\u3000supercalifragilistic I'LL"

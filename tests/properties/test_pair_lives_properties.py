@@ -8,12 +8,12 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from bpe_core import pair_lives
-from bpe_core.corpus import Corpus
-from bpe_core.pair_lives import PairLives
-from bpe_core.reference import apply_merge, count_pairs
-from bpe_core.runs import TrainingRun
-from bpe_core.training import train
+from bpe_core.corpus.corpus import Corpus
+from bpe_core.runs import pair_lives
+from bpe_core.runs.pair_lives import PairLives
+from bpe_core.runs.run import TrainingRun
+from bpe_core.runs.train import train
+from bpe_core.trainers.reference import apply_merge, count_pairs
 from bpe_core.types import Pair, TieBreak, TrainingConfig
 from tests.strategies import training_configs, word_counts
 

@@ -7,9 +7,9 @@ from collections import Counter
 from hypothesis import given
 from hypothesis import strategies as st
 
-from bpe_core.corpus import Corpus
-from bpe_core.runs import TrainingRun
-from bpe_core.training import train
+from bpe_core.corpus.corpus import Corpus
+from bpe_core.runs.run import TrainingRun
+from bpe_core.runs.train import train
 from bpe_core.types import TrainingConfig
 from bpe_core.vocabulary.provenance import source_lines, token_origin
 

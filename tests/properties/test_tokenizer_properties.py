@@ -6,14 +6,14 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from bpe_core.alphabet import symbols_of
-from bpe_core.corpus import Corpus
-from bpe_core.encoding import merge_by_heap, merge_by_scan, merge_steps
+from bpe_core.corpus.corpus import Corpus
 from bpe_core.errors import UnknownSymbolError
-from bpe_core.gpt2 import gpt2
-from bpe_core.reference import encode_reference
-from bpe_core.tokenizer import Tokenizer
-from bpe_core.training import train
+from bpe_core.runs.train import train
+from bpe_core.tokenizer.gpt2 import gpt2
+from bpe_core.tokenizer.rank_merging import merge_by_heap, merge_by_scan, merge_steps
+from bpe_core.tokenizer.tokenizer import Tokenizer
+from bpe_core.trainers.base_vocabulary import symbols_of
+from bpe_core.trainers.reference import encode_reference
 from bpe_core.types import Merge, TrainingConfig
 from tests.strategies import hostile_texts
 

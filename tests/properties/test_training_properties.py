@@ -7,13 +7,13 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from bpe_core import counting
-from bpe_core.corpus import Corpus
-from bpe_core.counting import count_pretokens
-from bpe_core.pretokenizers import PRETOKENIZER_NAMES, get_pretokenizer
-from bpe_core.reference import apply_merge, count_pairs, train_reference
-from bpe_core.runs import TrainingRun
-from bpe_core.training import train
+from bpe_core.corpus.corpus import Corpus
+from bpe_core.counting import words as counting
+from bpe_core.counting.words import count_pretokens
+from bpe_core.pretokenizers.pretokenizers import PRETOKENIZER_NAMES, get_pretokenizer
+from bpe_core.runs.run import TrainingRun
+from bpe_core.runs.train import train
+from bpe_core.trainers.reference import apply_merge, count_pairs, train_reference
 from bpe_core.types import PretokenCounts, TrainingConfig
 from tests.strategies import hostile_texts, texts, training_configs, word_counts
 

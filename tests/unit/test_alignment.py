@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from bpe_core.alignment import disagreements
+from bpe_core.comparison.alignment import disagreements
 from bpe_core.errors import TokenizationError
 from tests.segments import segments_of_pieces as cut
 from tests.segments import text_of

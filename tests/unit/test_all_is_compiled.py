@@ -6,7 +6,7 @@ import subprocess
 import sys
 from pathlib import Path
 
-from bpe_core.engine.compilation import compile_kernels
+from bpe_core.compiling.when import compile_kernels
 
 ROOT = Path(__file__).parents[2]
 
@@ -14,7 +14,7 @@ KERNELS = """
 from importlib import import_module
 from pkgutil import iter_modules
 from bpe_core import kernels
-from bpe_core.engine import compilation
+from bpe_core.compiling import when
 
 found = {}
 for module in iter_modules(kernels.__path__):
@@ -22,23 +22,24 @@ for module in iter_modules(kernels.__path__):
         # What is a part of other kernels is compiled and kept with them.
         if hasattr(value, "signatures") and not value.targetoptions.get("no_cpython_wrapper"):
             found[value.__module__, name] = value
-for share in compilation._SHARES:
+for share in when._SHARES:
     for name in share:
-        import_module(f"bpe_core.engine.{name}").compile_all()
+        import_module(name).compile_all()
 compiled = {name: set(kernel.signatures) for name, kernel in found.items()}
 """
 
 WORK = """
 import numpy as np
-from bpe_core.alphabet import GrowingVocabulary
-from bpe_core.corpus import Corpus
-from bpe_core.engine.counting import WordCounter, blocks, count_documents
-from bpe_core.engine.encoding import CompiledEncoder
-from bpe_core.engine.scanners import SCANNERS
-from bpe_core.engine.training import learn_merges
-from bpe_core.layout import lay_out_pretokens
-from bpe_core.pretokenizers import get_pretokenizer
-from bpe_core.training import train
+from bpe_core.trainers.base_vocabulary import GrowingVocabulary
+from bpe_core.corpus.corpus import Corpus
+from bpe_core.counting.compiled import WordCounter, count_documents
+from bpe_core.pretokenizers.blocks import blocks
+from bpe_core.tokenizer.compiled import CompiledEncoder
+from bpe_core.pretokenizers.scanners import SCANNERS
+from bpe_core.trainers.compiled import learn_merges
+from bpe_core.counting.word_row import lay_out_pretokens
+from bpe_core.pretokenizers.pretokenizers import get_pretokenizer
+from bpe_core.runs.train import train
 from bpe_core.types import TrainingConfig
 
 text = " ".join(f"{number:x} é日{number}" for number in range(30_000)) + "a" * 20_000

@@ -9,10 +9,10 @@ from threading import Event
 import pytest
 
 from bpe_core.errors import ConfigError
-from bpe_core.gpt2 import gpt2
+from bpe_core.tokenizer.gpt2 import gpt2
 from bpe_core.vocabulary.reachability import find_unreachable
 from tests.waiting import wait_until
-from ui.background import (
+from ui.work.background import (
     Background,
     Progress,
     Task,
@@ -20,7 +20,7 @@ from ui.background import (
     UnknownWorkError,
     stop_of,
 )
-from ui.background_card import seconds_left
+from ui.work.background_card import seconds_left
 
 Made = Background[Progress, str]
 

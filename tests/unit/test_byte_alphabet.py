@@ -4,7 +4,12 @@ from __future__ import annotations
 
 from tokenizers.pre_tokenizers import ByteLevel
 
-from bpe_core.byte_alphabet import BYTE_ORDER, BYTE_TO_CHARACTER, from_printable, to_printable
+from bpe_core.unicode.byte_alphabet import (
+    BYTE_ORDER,
+    BYTE_TO_CHARACTER,
+    from_printable,
+    to_printable,
+)
 
 
 def test_every_byte_survives_being_printed() -> None:

@@ -7,8 +7,8 @@ import pytest
 from tokenizers import Regex
 from tokenizers.normalizers import Replace
 
-from bpe_core.comparison import compare
-from bpe_core.gpt2 import gpt2
+from bpe_core.comparison.comparison import compare
+from bpe_core.tokenizer.gpt2 import gpt2
 from bpe_core.unicode.kinds import (
     PUNCTUATION,
     WHITE_SPACE,

@@ -10,8 +10,8 @@ from typing import Any
 import numpy as np
 import pytest
 
-from ui import charts
-from ui.chart_style import PALETTES, Theme, empty_figure, round_ticks, set_axis
+from ui.look import charts
+from ui.look.chart_style import PALETTES, Theme, empty_figure, round_ticks, set_axis
 
 THEMES: tuple[Theme, ...] = ("light", "dark")
 STEPS = np.array([0, 1, 2, 5, 10, 40], dtype=np.int64)
@@ -177,7 +177,7 @@ def test_every_colour_that_writes_reads_on_the_page(theme):
 
 def test_no_chart_is_drawn_while_pandas_is_still_imported():
     # In a process of its own: here other tests have imported it.
-    code = "import sys; from ui import charts; assert sys.modules['pandas'].Series"
+    code = "import sys; from ui.look import charts; assert sys.modules['pandas'].Series"
     subprocess.run([sys.executable, "-c", code], check=True)
 
 

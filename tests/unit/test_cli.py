@@ -14,16 +14,17 @@ import click
 import pytest
 from click.testing import CliRunner, Result
 
-from bpe_core import cli, types
-from bpe_core.corpora.samples import load_sample
-from bpe_core.gpt2 import gpt2
+from bpe_core import types
+from bpe_core.cli import commands
+from bpe_core.corpus.samples import load_sample
+from bpe_core.tokenizer.gpt2 import gpt2
 
 REPOSITORY = Path(__file__).parents[2]
 TEXT = "".join(load_sample("notebook").documents * 3) + "\nnaïve 漢字 😀\r\n"
 
 
 def run(*arguments: str | Path, stdin: bytes = b"") -> Result:
-    return CliRunner().invoke(cli.main, [str(argument) for argument in arguments], input=stdin)
+    return CliRunner().invoke(commands.main, [str(argument) for argument in arguments], input=stdin)
 
 
 @pytest.fixture
@@ -41,7 +42,7 @@ def examples() -> list[tuple[str, str]]:
     Those of `explore` start a server that runs until it's ended: `test_installed.py` does that.
     """
     found: list[tuple[str, str]] = []
-    for name, command in cli.main.commands.items():
+    for name, command in commands.main.commands.items():
         if name == "explore":
             continue
         lines = (command.help or "").split("Examples:")[1].strip("\n")
@@ -77,7 +78,7 @@ def test_the_examples_in_the_help_run_in_order_and_print_what_they_say(tmp_path:
 
 
 def test_every_command_has_an_example_and_help_for_each_option() -> None:
-    for name, command in cli.main.commands.items():
+    for name, command in commands.main.commands.items():
         result = run(name, "--help")
         assert result.exit_code == 0
         assert re.search(rf"\$ .*bpe {name}", result.output)
@@ -86,9 +87,9 @@ def test_every_command_has_an_example_and_help_for_each_option() -> None:
 
 
 def test_the_choices_are_those_of_the_configuration() -> None:
-    assert get_args(types.Base) == cli.BASES
-    assert get_args(types.Alphabet) == cli.ALPHABETS
-    assert get_args(types.TieBreak) == cli.TIE_BREAKS
+    assert get_args(types.Base) == commands.BASES
+    assert get_args(types.Alphabet) == commands.ALPHABETS
+    assert get_args(types.TieBreak) == commands.TIE_BREAKS
 
 
 def test_train_reports_why_it_stopped_and_the_held_out_figure(tmp_path: Path) -> None:

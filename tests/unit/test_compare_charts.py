@@ -8,8 +8,8 @@ from typing import Any
 
 import pytest
 
-from ui.chart_style import PALETTES, Theme
 from ui.compare import charts
+from ui.look.chart_style import PALETTES, Theme
 
 both_themes = pytest.mark.parametrize("theme", ["light", "dark"])
 TOKENS_CSS = Path(charts.__file__).parents[1] / "components" / "shared" / "tokens.css"

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from bpe_core.gpt2 import gpt2, gpt2_golden_cases
+from bpe_core.tokenizer.gpt2 import gpt2, gpt2_golden_cases
 from ui.compare.golden import golden_rows, provenances
 
 

@@ -10,11 +10,11 @@ from typing import Any
 import numpy as np
 import pytest
 
-from bpe_core.corpora.samples import ParallelText, parallel_texts
-from bpe_core.corpus import Corpus
-from bpe_core.gpt2 import gpt2
-from bpe_core.languages import compare_languages, read_parallel
-from bpe_core.training import train
+from bpe_core.comparison.languages import compare_languages, read_parallel
+from bpe_core.corpus.corpus import Corpus
+from bpe_core.corpus.samples import ParallelText, parallel_texts
+from bpe_core.runs.train import train
+from bpe_core.tokenizer.gpt2 import gpt2
 from bpe_core.types import TrainingConfig
 from ui.compare import charts
 from ui.compare.language_figures import (

@@ -7,18 +7,18 @@ from html.parser import HTMLParser
 
 import pytest
 
-from bpe_core.comparison import compare
-from bpe_core.corpora.samples import load_sample, parallel_texts
-from bpe_core.corpus import Corpus
-from bpe_core.foreign import ForeignTokenizer
-from bpe_core.gpt2 import gpt2, gpt2_golden_result
-from bpe_core.languages import (
+from bpe_core.comparison.comparison import compare
+from bpe_core.comparison.languages import (
     LanguageCosts,
     ScriptMerges,
     compare_languages,
     merges_per_script,
 )
-from bpe_core.training import train
+from bpe_core.corpus.corpus import Corpus
+from bpe_core.corpus.samples import load_sample, parallel_texts
+from bpe_core.formats.foreign import ForeignTokenizer
+from bpe_core.runs.train import train
+from bpe_core.tokenizer.gpt2 import gpt2, gpt2_golden_result
 from bpe_core.types import TrainingConfig
 from tests import foreign_models as models
 from ui.compare.definitions import FIGURES, LANGUAGES

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import pytest
 
-from bpe_core.comparison import compare
-from bpe_core.corpus import Corpus
-from bpe_core.gpt2 import gpt2
-from bpe_core.tokenizer import Tokenizer
-from bpe_core.training import train
+from bpe_core.comparison.comparison import compare
+from bpe_core.corpus.corpus import Corpus
+from bpe_core.runs.train import train
+from bpe_core.tokenizer.gpt2 import gpt2
+from bpe_core.tokenizer.tokenizer import Tokenizer
 from bpe_core.types import TrainingConfig
 from ui.compare.verdict import (
     _vocabulary_in_words,

@@ -9,15 +9,15 @@ from collections import Counter
 import pytest
 import regex
 
-from bpe_core import comparison as comparison_module
-from bpe_core.comparison import TokenizerMetrics, compare, measure
-from bpe_core.corpora.samples import load_sample, parallel_texts
-from bpe_core.corpus import Corpus
+from bpe_core.comparison import comparison as comparison_module
+from bpe_core.comparison.comparison import TokenizerMetrics, compare, measure
+from bpe_core.corpus.corpus import Corpus
+from bpe_core.corpus.samples import load_sample, parallel_texts
 from bpe_core.errors import ConfigError, EmptyCorpusError, InvalidTextError
-from bpe_core.foreign import ForeignTokenizer
-from bpe_core.gpt2 import gpt2
-from bpe_core.tokenizer import Tokenizer
-from bpe_core.training import train
+from bpe_core.formats.foreign import ForeignTokenizer
+from bpe_core.runs.train import train
+from bpe_core.tokenizer.gpt2 import gpt2
+from bpe_core.tokenizer.tokenizer import Tokenizer
 from bpe_core.types import TrainingConfig
 from tests.foreign_models import byte_fallback, described, word_piece
 

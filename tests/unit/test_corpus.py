@@ -14,10 +14,10 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
-import bpe_core.corpora.readers as readers
-from bpe_core.corpora.splitting import draw
-from bpe_core.corpora.word_counts import LARGEST_COUNT, parse_word_counts
-from bpe_core.corpus import Corpus, columns_of, read_corpus
+import bpe_core.corpus.readers as readers
+from bpe_core.corpus.corpus import Corpus, columns_of, read_corpus
+from bpe_core.corpus.held_out import draw
+from bpe_core.corpus.word_counts import LARGEST_COUNT, parse_word_counts
 from bpe_core.errors import (
     BpeError,
     ConfigError,

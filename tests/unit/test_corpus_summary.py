@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import pytest
 
-from bpe_core.corpus import Corpus
+from bpe_core.corpus.corpus import Corpus
 from bpe_core.errors import PatternTimeoutError
-from bpe_core.pretokenizers import Pretokenizer
-from ui import corpus_summary
-from ui.corpus_summary import divided, pretoken_figures, reading_notes
+from bpe_core.pretokenizers.pretokenizers import Pretokenizer
+from ui.run import corpus_summary
+from ui.run.corpus_summary import divided, pretoken_figures, reading_notes
 
 
 def test_the_same_text_under_other_names_is_divided_under_those_names() -> None:

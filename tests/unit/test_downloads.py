@@ -9,12 +9,12 @@ from pathlib import Path
 import pytest
 import streamlit as st
 
-from bpe_core.corpus import Corpus
-from bpe_core.formats import loads
-from bpe_core.training import train
+from bpe_core.corpus.corpus import Corpus
+from bpe_core.formats.load_save import loads
+from bpe_core.runs.train import train
 from bpe_core.types import TrainingConfig
-from ui.downloads import Download, downloads
-from ui.run_store import load_run, store_run
+from ui.run.downloads import Download, downloads
+from ui.storage.run_store import load_run, store_run
 
 TEXT = "hug hugs pug pugs naïve 日本 \U0001f9e9<|endoftext|>\n" * 20
 

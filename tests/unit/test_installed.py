@@ -52,7 +52,7 @@ bpe.save(run.tokenizer.truncated(9), "short.tiktoken", format="tiktoken")
 loaded = bpe.load("mine.json")
 assert loaded == run.tokenizer
 print(loaded.decode(loaded.encode("hugs and hugging")), len(run.merges))
-from bpe_core.corpora.samples import samples, load_sample
+from bpe_core.corpus.samples import samples, load_sample
 print(sum(load_sample(sample.id).n_bytes > 0 for sample in samples()) == len(samples()))
 """
 
@@ -76,8 +76,8 @@ KERNEL = """
 import sys
 if sys.argv[1] == "numba first":
     import numba
-from bpe_core.engine import compilation
-compilation.kernels_are_compiled()  # looks for a folder, as whoever uses kernels does
+from bpe_core.compiling import when
+when.kernels_are_compiled()  # looks for a folder, as whoever uses kernels does
 import numpy as np
 from bpe_core.kernels.counting import gather_counts
 gather_counts(np.zeros(8, np.uint64), np.zeros(8, np.int64))

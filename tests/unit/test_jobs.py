@@ -15,12 +15,13 @@ from pathlib import Path
 
 import pytest
 
-from bpe_core.corpus import Corpus
-from bpe_core.training import TrainingRun, train
+from bpe_core.corpus.corpus import Corpus
+from bpe_core.runs.run import TrainingRun
+from bpe_core.runs.train import train
 from bpe_core.types import TrainingConfig, TrainingProgress
 from tests.waiting import wait_until
-from ui.background import TooMuchWorkError, UnknownWorkError
-from ui.jobs import (
+from ui.work.background import TooMuchWorkError, UnknownWorkError
+from ui.work.jobs import (
     CURVE_POINTS,
     MOST_REMEMBERED,
     MOST_WAITING,
@@ -171,7 +172,7 @@ def test_a_job_that_is_cancelled_before_its_first_merge_keeps_no_run(
     manager: JobManager, shelf: Shelf, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     nothing = replace(train(LINES, TrainingConfig(257)), stop_reason="cancelled")
-    monkeypatch.setattr("ui.jobs.train", lambda *_, **__: nothing)
+    monkeypatch.setattr("ui.work.jobs.train", lambda *_, **__: nothing)
     status = ended(manager, submit(manager))
     assert status.state == "cancelled"
     assert status.run_id is None
@@ -200,7 +201,7 @@ def test_an_unforeseen_error_is_told_and_logged_without_the_visitors_text(
         raise RuntimeError(f"disk full while writing {title}")
 
     manager = JobManager(store=broken_store)
-    with caplog.at_level(logging.ERROR, logger="ui.background"):
+    with caplog.at_level(logging.ERROR, logger="ui.work.background"):
         status = ended(manager, submit(manager))
     manager.close()
     assert status.state == "failed"
@@ -343,9 +344,9 @@ def test_the_time_left_follows_the_rate(manager: JobManager) -> None:
 def test_the_server_ends_while_a_training_runs() -> None:
     code = """
 import threading
-from bpe_core.corpus import Corpus
+from bpe_core.corpus.corpus import Corpus
 from bpe_core.types import TrainingConfig
-from ui.jobs import JobManager
+from ui.work.jobs import JobManager
 
 reached = threading.Event()
 
@@ -378,7 +379,7 @@ def test_waiting_for_the_compiler_is_no_point_of_the_curve(
         on_progress(TrainingProgress(0, 13, 1.0, 0, 0, seconds_compiling=1.0))
         return train(corpus, config, on_progress=on_progress, should_stop=should_stop)
 
-    monkeypatch.setattr("ui.jobs.train", train_after_a_wait)
+    monkeypatch.setattr("ui.work.jobs.train", train_after_a_wait)
     status = ended(manager, submit(manager))
     assert status.curve
     assert all(point.corpus_tokens > 0 for point in status.curve)

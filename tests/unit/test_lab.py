@@ -8,11 +8,11 @@ import sys
 
 import pytest
 
-from bpe_core.corpus import Corpus
+from bpe_core.corpus.corpus import Corpus
 from bpe_core.lab import measurements
 from bpe_core.lab.contenders import ENCODERS, trainers
 from bpe_core.lab.measurements import Order, Progress, Report, carry_out, growing_sizes, read_line
-from bpe_core.training import train
+from bpe_core.runs.train import train
 from bpe_core.types import TrainingConfig
 
 LINE = "hug hugs, hugging 12 pugs: naïve 日本\n"

@@ -5,9 +5,9 @@ from __future__ import annotations
 import pytest
 
 from bpe_core.lab.measuring import Progress
-from ui.background import State, Status
 from ui.lab.card import how_far
 from ui.lab.measurements import MeasurementStatus
+from ui.work.background import State, Status
 
 
 def status(

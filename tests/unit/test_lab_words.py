@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import pytest
 
-from bpe_core.gpt2 import gpt2
 from bpe_core.lab.contenders import ENCODERS, trainers
 from bpe_core.lab.growth import Grown
 from bpe_core.lab.measuring import Measured
+from bpe_core.tokenizer.gpt2 import gpt2
 from ui.components.figures import Row
 from ui.lab import words
 from ui.lab.charts import growth_curves, speed_dots
+from ui.tokenizers.longest_match import longest_match_differences
 
 
 def measured(name: str, speed: float, *, equal: bool = True, whole: bool = True) -> Measured:
@@ -105,9 +106,7 @@ def test_trainers_that_left_the_field_have_no_figure() -> None:
 
 
 def test_words_that_longest_match_cuts_otherwise_are_shown_both_ways() -> None:
-    found = words.longest_match_differences(
-        "He overwrites it. overwrites", gpt2().fingerprint, gpt2()
-    )
+    found = longest_match_differences("He overwrites it. overwrites", gpt2().fingerprint, gpt2())
     (row,) = words.differing_rows(found, gpt2())
     assert row.label == "2×"
     assert [[tile.token for tile in cell.tiles] for cell in row.cells] == [

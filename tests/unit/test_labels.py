@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from tests.strategies import texts
-from ui.labels import plain_markdown, token_label, tokens_for_browser
+from ui.look.labels import plain_markdown, token_label, tokens_for_browser
 
 
 @pytest.mark.parametrize(

@@ -8,18 +8,18 @@ from itertools import product
 import numpy as np
 import pytest
 
-from bpe_core.comparison import compare
-from bpe_core.corpora.samples import ParallelText, parallel_texts
-from bpe_core.corpus import Corpus
-from bpe_core.errors import ConfigError, CorpusError
-from bpe_core.foreign import ForeignTokenizer
-from bpe_core.gpt2 import gpt2
-from bpe_core.languages import (
+from bpe_core.comparison.comparison import compare
+from bpe_core.comparison.languages import (
     compare_languages,
     merges_per_script,
     read_parallel,
 )
-from bpe_core.tokenizer import Tokenizer
+from bpe_core.corpus.corpus import Corpus
+from bpe_core.corpus.samples import ParallelText, parallel_texts
+from bpe_core.errors import ConfigError, CorpusError
+from bpe_core.formats.foreign import ForeignTokenizer
+from bpe_core.tokenizer.gpt2 import gpt2
+from bpe_core.tokenizer.tokenizer import Tokenizer
 from bpe_core.unicode.kinds import script_of
 from bpe_core.unicode.token_scripts import CUT_CHARACTERS, NO_LETTERS
 from tests import foreign_models as models

@@ -12,11 +12,11 @@ import regex
 
 from bpe_core.lessons.shortcuts import crossing
 from bpe_core.lessons.walk import Walk, walk
-from bpe_core.pretokenizers import get_pretokenizer
-from bpe_core.reference import count_words
+from bpe_core.pretokenizers.pretokenizers import get_pretokenizer
+from bpe_core.trainers.reference import count_words
 from bpe_core.types import TieBreak, TrainingConfig
-from ui.labels import plain_markdown
 from ui.lessons import four_documents, gpt2_cuts, hug_words, parts, sentences
+from ui.look.labels import plain_markdown
 
 INPUTS = {
     "the lesson's": "This is the Hugging Face Course.\nThis chapter is about tokenization.",

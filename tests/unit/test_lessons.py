@@ -7,11 +7,11 @@ import inspect
 import pytest
 from hypothesis import given
 
-from bpe_core import reference
-from bpe_core.corpus import Corpus
+from bpe_core.corpus.corpus import Corpus
 from bpe_core.errors import EmptyCorpusError
 from bpe_core.lessons.walk import walk
-from bpe_core.training import train
+from bpe_core.runs.train import train
+from bpe_core.trainers import reference
 from bpe_core.types import TrainingConfig
 from tests.strategies import training_configs, word_counts
 from ui.lessons.printing import name_of, printed, sum_of
@@ -95,7 +95,7 @@ def test_shown_code_is_the_source_without_the_examples(function: object) -> None
     assert ">>> " in source[start + 1]
     assert lines == [*source[:start], *source[start + n_left_out :]]
     assert not any(">>>" in line for line in lines)
-    assert shown.path == "bpe_core/reference.py"
+    assert shown.path == "bpe_core/trainers/reference.py"
 
 
 def test_what_is_printed_spells_ids_and_is_short() -> None:

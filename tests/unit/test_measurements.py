@@ -9,8 +9,8 @@ import pytest
 
 from bpe_core.lab.measurements import Order, Progress
 from tests.waiting import wait_until
-from ui.background import TooMuchWorkError, UnknownWorkError
 from ui.lab.measurements import MOST_WAITING, MeasurementManager
+from ui.work.background import TooMuchWorkError, UnknownWorkError
 
 ORDER = Order("training", "hug hugs " * 10)
 SAYS_PROGRESS = (

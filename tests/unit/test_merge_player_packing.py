@@ -3,10 +3,10 @@ import json
 import numpy as np
 import pytest
 
-from bpe_core.corpus import Corpus
+from bpe_core.corpus.corpus import Corpus
 from bpe_core.errors import InvalidTextError
-from bpe_core.runs import TrainingRun
-from bpe_core.training import train
+from bpe_core.runs.run import TrainingRun
+from bpe_core.runs.train import train
 from bpe_core.types import TrainingConfig
 from ui.components.merge_player.packing import (
     LONGEST_WORD,
@@ -17,7 +17,7 @@ from ui.components.merge_player.packing import (
     pack_block,
     pack_run,
 )
-from ui.stop_reasons import stop_sentence
+from ui.run.stop_reasons import stop_sentence
 
 HUG_WORDS = {"hug": 10, "pug": 5, "pun": 12, "bun": 4, "hugs": 5}
 CLASSROOM = TrainingConfig(

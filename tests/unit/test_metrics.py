@@ -7,8 +7,7 @@ import math
 import numpy as np
 import pytest
 
-from bpe_core.errors import ConfigError
-from bpe_core.metrics import (
+from bpe_core.comparison.metrics import (
     KindCounts,
     TextMap,
     WordCounts,
@@ -19,6 +18,7 @@ from bpe_core.metrics import (
     renyi_efficiency,
     vocabulary_overlap,
 )
+from bpe_core.errors import ConfigError
 
 
 def spans(*pieces: str) -> tuple[np.ndarray, np.ndarray]:

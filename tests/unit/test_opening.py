@@ -17,16 +17,17 @@ from hypothesis import given
 from hypothesis import strategies as st
 from tokenizers import AddedToken, normalizers, pre_tokenizers
 
-from bpe_core.comparison import compare
-from bpe_core.corpora.samples import load_sample
-from bpe_core.encoders import NamedEncoder
-from bpe_core.engine.compilation import compile_kernels
+from bpe_core.comparison.comparison import compare
+from bpe_core.compiling.when import compile_kernels
+from bpe_core.corpus.samples import load_sample
 from bpe_core.errors import BpeError, ConfigError, FormatError
-from bpe_core.formats import dumps, native
+from bpe_core.formats import native
+from bpe_core.formats.load_save import dumps
 from bpe_core.formats.opening import open_encoder
-from bpe_core.gpt2 import gpt2
-from bpe_core.tokenizer import Tokenizer
-from bpe_core.training import train
+from bpe_core.runs.train import train
+from bpe_core.tokenizer.gpt2 import gpt2
+from bpe_core.tokenizer.protocol import NamedEncoder
+from bpe_core.tokenizer.tokenizer import Tokenizer
 from bpe_core.types import TrainingConfig
 from tests import foreign_models as models
 from tests.oracles import tiktoken_published
@@ -217,7 +218,7 @@ def test_an_id_far_from_the_others_takes_no_memory() -> None:
     )
     encoder = open_encoder(dumps(tokenizer, "native")).encoder
     compile_kernels()
-    import_module("bpe_core.engine.encoding")
+    import_module("bpe_core.tokenizer.compiled")
     # Texts above and below the length from which loaded kernels encode; a table of all ids up to
     # the largest would take 16 GB.
     for text in ("the <far>", "the <far> " * 21_000):
@@ -228,7 +229,7 @@ def test_an_id_far_from_the_others_takes_no_memory() -> None:
 
 def test_published_encodings_that_cannot_be_had_say_so(tmp_path: Path) -> None:
     code = (
-        "from bpe_core.published import published_tokenizer as get\n"
+        "from bpe_core.formats.published import published_tokenizer as get\n"
         "try: get('cl100k_base')\n"
         "except Exception as error: print(type(error).__name__, error)\n"
     )
@@ -243,7 +244,7 @@ def test_published_encodings_that_cannot_be_had_say_so(tmp_path: Path) -> None:
 
 def test_published_encodings_come_from_tiktokens_cache() -> None:
     code = (
-        "from bpe_core.published import published_tokenizer as get\n"
+        "from bpe_core.formats.published import published_tokenizer as get\n"
         "print(get('cl100k_base').encode('The quick brown fox'))\n"
     )
     env = {**os.environ, "TIKTOKEN_CACHE_DIR": str(ROOT / ".venv" / "tiktoken-cache")}

@@ -23,9 +23,9 @@ from distributed import Client
 
 import bpe_core as bpe
 from bpe_core import errors
-from bpe_core.corpora.samples import load_sample
-from bpe_core.engine.compilation import compile_kernels
-from bpe_core.foreign import ForeignTokenizer
+from bpe_core.compiling.when import compile_kernels
+from bpe_core.corpus.samples import load_sample
+from bpe_core.formats.foreign import ForeignTokenizer
 
 ROOT = Path(__file__).parents[2]
 TEXTS = ["This is not a token.", "", "  naïve 漢字 😀\r\n", "hug hugs 123", "<|endoftext|>"]

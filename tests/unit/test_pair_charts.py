@@ -8,9 +8,9 @@ from typing import Any
 import numpy as np
 import pytest
 
-from ui.chart_style import PALETTES, Theme
-from ui.pairs import charts as pair_charts
-from ui.pairs import life_charts
+from ui.look.chart_style import PALETTES, Theme
+from ui.pair_frequencies import charts as pair_charts
+from ui.pair_frequencies import life_charts
 
 THEMES: tuple[Theme, ...] = ("light", "dark")
 

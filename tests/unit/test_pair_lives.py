@@ -5,12 +5,12 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from bpe_core.corpus import Corpus
+from bpe_core.corpus.corpus import Corpus
 from bpe_core.errors import ConfigError
-from bpe_core.pair_lives import PairLife, PairLives
-from bpe_core.training import train
+from bpe_core.runs.pair_lives import PairLife, PairLives
+from bpe_core.runs.train import train
 from bpe_core.types import TrainingConfig
-from ui.run_store import SAMPLE_RUN_ID, load_run
+from ui.storage.run_store import SAMPLE_RUN_ID, load_run
 
 
 def test_the_sample_run_at_some_steps_agrees_with_its_pair_counts() -> None:

@@ -10,10 +10,9 @@ import numpy as np
 from hypothesis import given
 from hypothesis import strategies as st
 
-from bpe_core.pair_lives import PairLives
+from bpe_core.runs.pair_lives import PairLives
 from bpe_core.types import PairCount
-from ui import results
-from ui.pairs.table import (
+from ui.pair_frequencies.table import (
     COLUMNS,
     LIFE_COLUMNS,
     LIFE_CSV_SAYS,
@@ -25,7 +24,8 @@ from ui.pairs.table import (
     pairs_csv,
     run_csv,
 )
-from ui.run_store import SAMPLE_RUN_ID, load_run
+from ui.run import results
+from ui.storage.run_store import SAMPLE_RUN_ID, load_run
 
 vocabularies = st.lists(st.binary(min_size=1, max_size=6), min_size=2, max_size=6)
 

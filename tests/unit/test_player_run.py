@@ -7,7 +7,7 @@ import math
 
 import pytest
 
-from ui.player_run import step_said
+from ui.merge_loop.player_run import step_said
 
 
 @pytest.mark.parametrize(

@@ -20,7 +20,7 @@ from tokenizers.normalizers import Replace
 from tokenizers.pre_tokenizers import Split, WhitespaceSplit
 
 from bpe_core.errors import ConfigError, PatternError, PatternTimeoutError
-from bpe_core.pretokenizers import PRETOKENIZER_NAMES, Pretokenizer, get_pretokenizer
+from bpe_core.pretokenizers.pretokenizers import PRETOKENIZER_NAMES, Pretokenizer, get_pretokenizer
 from bpe_core.unicode.classes import class_runs, unicode_class
 from tests.strategies import hostile_texts
 

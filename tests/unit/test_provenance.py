@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import pytest
 
-from bpe_core.corpus import Corpus
+from bpe_core.corpus.corpus import Corpus
 from bpe_core.errors import InvalidTokenIdError
-from bpe_core.training import train
+from bpe_core.runs.train import train
 from bpe_core.types import TrainingConfig
 from bpe_core.vocabulary import provenance
 from bpe_core.vocabulary.provenance import source_lines, token_origin

@@ -4,13 +4,13 @@ import numpy as np
 import pytest
 import tokenizers
 
-from bpe_core.counting import count_pretokens
+from bpe_core.counting.words import count_pretokens
 from bpe_core.errors import ConfigError
-from bpe_core.formats import FORMATS, dumps, loads
-from bpe_core.gpt2 import gpt2
+from bpe_core.formats.load_save import FORMATS, dumps, loads
+from bpe_core.tokenizer.gpt2 import gpt2
 from bpe_core.vocabulary.audit import count_uses, uses_in_run
 from bpe_core.vocabulary.pruning import added_in_run, prune
-from ui.run_store import SAMPLE_RUN_ID, load_run
+from ui.storage.run_store import SAMPLE_RUN_ID, load_run
 
 TEXT = "The quick brown fox, it's 2024: naïve 日本語 🙂\n\treturn None  # \x00 <|endoftext|>"
 

@@ -42,7 +42,7 @@ def test_every_public_name_loads_what_it_names():
 
 
 def test_gpt2_is_the_function_whatever_was_imported_first():
-    code = "import bpe_core.gpt2, bpe_core as bpe; print(bpe.gpt2().encode('The quick'))"
+    code = "import bpe_core.tokenizer.gpt2, bpe_core as bpe; print(bpe.gpt2().encode('The quick'))"
     done = subprocess.run(
         [sys.executable, "-c", code], cwd=ROOT, capture_output=True, text=True, check=True
     )

@@ -5,9 +5,9 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from bpe_core.alphabet import GrowingVocabulary
 from bpe_core.errors import VocabularyTooSmallError
-from bpe_core.reference import (
+from bpe_core.trainers.base_vocabulary import GrowingVocabulary
+from bpe_core.trainers.reference import (
     ReferenceRun,
     apply_merge,
     choose_pair,

@@ -11,10 +11,11 @@ import numpy as np
 import pytest
 from hypothesis import given
 
-from bpe_core.corpus import Corpus
+from bpe_core.corpus.corpus import Corpus
 from bpe_core.errors import FormatError
 from bpe_core.formats.run_archive import load_run, save_run
-from bpe_core.training import TrainingRun, train
+from bpe_core.runs.run import TrainingRun
+from bpe_core.runs.train import train
 from bpe_core.types import TrainingConfig
 from tests.strategies import training_configs, word_counts
 

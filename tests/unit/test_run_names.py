@@ -11,7 +11,7 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 
 from bpe_core.types import TrainingConfig
-from ui.run_names import RunName, WriteLabel, markdown_label, plain_label, run_labels
+from ui.look.run_names import RunName, WriteLabel, markdown_label, plain_label, run_labels
 
 NOON = datetime(2026, 5, 3, 12, 0, tzinfo=UTC)
 A_MINUTE = timedelta(minutes=1)

@@ -13,13 +13,14 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from bpe_core.corpus import Corpus
+from bpe_core.corpus.corpus import Corpus
 from bpe_core.errors import FormatError
-from bpe_core.training import train
+from bpe_core.runs.train import train
 from bpe_core.types import TrainingConfig
-from ui import results, store
-from ui.run_names import RunName
-from ui.run_store import (
+from ui.look.run_names import RunName
+from ui.run import results
+from ui.storage import store
+from ui.storage.run_store import (
     MOST_UNCLAIMED,
     SAMPLE_RUN_ID,
     RunNotFoundError,
@@ -28,8 +29,8 @@ from ui.run_store import (
     store_run,
     training_text,
 )
-from ui.store import DAYS_KEPT_UNOPENED, NotKeptError, sweep_store
-from ui.upload_store import keep_text
+from ui.storage.store import DAYS_KEPT_UNOPENED, NotKeptError, sweep_store
+from ui.storage.upload_store import keep_text
 
 TEXT = "hug hugs pug pugs\n" * 40 + "naïve 日本 \U0001f9e9\n" * 20
 NOTHING = Corpus.from_text(TEXT).split(0.0)[1]

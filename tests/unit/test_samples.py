@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from bpe_core.corpora.samples import load_sample, parallel_texts, samples
+from bpe_core.corpus.samples import load_sample, parallel_texts, samples
 from bpe_core.errors import ConfigError
 from bpe_core.unicode.kinds import script_of
 

@@ -6,10 +6,10 @@ from dataclasses import replace
 
 import pytest
 
-from bpe_core.corpus import Corpus
-from bpe_core.training import train
+from bpe_core.corpus.corpus import Corpus
+from bpe_core.runs.train import train
 from bpe_core.types import TrainingConfig
-from ui.stop_reasons import stop_sentence
+from ui.run.stop_reasons import stop_sentence
 from ui.train.result_card import result_sentence
 
 CASES = [

@@ -6,8 +6,8 @@ from collections import Counter
 
 import pytest
 
-from bpe_core.gpt2 import gpt2
-from bpe_core.languages import merges_per_script
+from bpe_core.comparison.languages import merges_per_script
+from bpe_core.tokenizer.gpt2 import gpt2
 from bpe_core.unicode.token_scripts import CUT_CHARACTERS, NO_LETTERS, script_of_token
 from bpe_core.vocabulary.table import Vocabulary
 

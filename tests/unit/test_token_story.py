@@ -7,15 +7,16 @@ from pathlib import Path
 
 import pytest
 
-from bpe_core.corpus import Corpus
-from bpe_core.gpt2 import gpt2
-from bpe_core.tokenizer import Tokenizer
-from bpe_core.training import train
+from bpe_core.corpus.corpus import Corpus
+from bpe_core.runs.train import train
+from bpe_core.tokenizer.gpt2 import gpt2
+from bpe_core.tokenizer.tokenizer import Tokenizer
 from bpe_core.types import TrainingConfig
-from ui import own_reading, token_story
-from ui.own_reading import OwnReading, read_own_text
-from ui.run_store import SAMPLE_RUN_ID, load_run, store_run
-from ui.token_story import index_chosen, origin_in_run, word_steps
+from ui.own_text import own_reading
+from ui.own_text.own_reading import OwnReading, read_own_text
+from ui.storage.run_store import SAMPLE_RUN_ID, load_run, store_run
+from ui.token_boundaries import token_story
+from ui.token_boundaries.token_story import index_chosen, origin_in_run, word_steps
 
 TEXT = "unbelievably 漢字 <|endoftext|> small's  end"
 NOTHING = Corpus.from_text("x").split(0.0)[1]
@@ -136,7 +137,7 @@ def test_it_is_said_where_the_training_text_was_not_kept_or_has_no_lines() -> No
 
 
 def test_of_a_text_kept_in_part_it_is_said(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("ui.training_text.MOST_KEPT", 10)
+    monkeypatch.setattr("ui.storage.training_text.MOST_KEPT", 10)
     monkeypatch.setattr(token_story, "MOST_KEPT", 10)
     training = Corpus.from_text("mug\n" * 40 + "zz zz zz zz zz")
     run = train(training, TrainingConfig(259))

@@ -9,13 +9,13 @@ import pytest
 from hypothesis import given, settings
 from numpy.typing import NDArray
 
-from bpe_core.alignment import differing_columns
-from bpe_core.boundaries import boundaries
-from bpe_core.corpus import Corpus
-from bpe_core.foreign import ForeignTokenizer
-from bpe_core.gpt2 import gpt2
-from bpe_core.tokenizer import Tokenizer
-from bpe_core.training import train
+from bpe_core.comparison.alignment import differing_columns
+from bpe_core.corpus.corpus import Corpus
+from bpe_core.formats.foreign import ForeignTokenizer
+from bpe_core.runs.train import train
+from bpe_core.tokenizer.gpt2 import gpt2
+from bpe_core.tokenizer.segment_arrays import boundaries
+from bpe_core.tokenizer.tokenizer import Tokenizer
 from bpe_core.types import TrainingConfig
 from tests import foreign_models as models
 from tests.strategies import texts

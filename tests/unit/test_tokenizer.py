@@ -11,7 +11,6 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from bpe_core.encoding import merge_by_heap, merge_by_scan
 from bpe_core.errors import (
     ConfigError,
     InvalidTextError,
@@ -19,8 +18,9 @@ from bpe_core.errors import (
     TokenizationError,
     UnknownSymbolError,
 )
-from bpe_core.gpt2 import END_OF_TEXT, gpt2
-from bpe_core.tokenizer import Tokenizer
+from bpe_core.tokenizer.gpt2 import END_OF_TEXT, gpt2
+from bpe_core.tokenizer.rank_merging import merge_by_heap, merge_by_scan
+from bpe_core.tokenizer.tokenizer import Tokenizer
 from bpe_core.types import Segment
 
 ROOT = Path(__file__).parent.parent.parent
@@ -340,7 +340,7 @@ def test_the_fingerprint_tells_tokenizers_apart() -> None:
 
 def test_the_fingerprint_is_the_same_in_another_process() -> None:
     script = (
-        "from bpe_core.tokenizer import Tokenizer;"
+        "from bpe_core.tokenizer.tokenizer import Tokenizer;"
         "print(Tokenizer(vocab={0: b'a', 1: b'b'}, merges=[], pretokenizer='none').fingerprint)"
     )
     found = subprocess.run(

@@ -6,10 +6,10 @@ from pathlib import Path
 
 import pytest
 
-from bpe_core.corpus import Corpus
+from bpe_core.corpus.corpus import Corpus
 from bpe_core.errors import FormatError
-from ui import training_text
-from ui.training_text import MOST_KEPT, read_training_text, write_training_text
+from ui.storage import training_text
+from ui.storage.training_text import MOST_KEPT, read_training_text, write_training_text
 
 FILE = "training_text.json.gz"
 

@@ -8,14 +8,14 @@ from pathlib import Path
 import pytest
 
 from bpe_core.errors import BpeError, FormatError
-from bpe_core.formats import dumps
+from bpe_core.formats.load_save import dumps
 from bpe_core.formats.opening import open_encoder
-from bpe_core.gpt2 import gpt2
+from bpe_core.tokenizer.gpt2 import gpt2
 from tests.unit.test_run_store import age
-from ui import store as ui_store
-from ui import upload_store
-from ui.store import DAYS_KEPT_UNOPENED, NotKeptError, sweep_store
-from ui.upload_store import (
+from ui.storage import store as ui_store
+from ui.storage import upload_store
+from ui.storage.store import DAYS_KEPT_UNOPENED, NotKeptError, sweep_store
+from ui.storage.upload_store import (
     UploadNotFoundError,
     keep_sentences,
     keep_text,

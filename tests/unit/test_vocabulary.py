@@ -10,17 +10,17 @@ from itertools import pairwise
 import numpy as np
 import pytest
 
-from bpe_core.encoding import merge_symbols
 from bpe_core.errors import PatternError, PatternTimeoutError, SearchError
-from bpe_core.gpt2 import gpt2
-from bpe_core.tokenizer import Tokenizer
-from bpe_core.trie import Trie
+from bpe_core.tokenizer.gpt2 import gpt2
+from bpe_core.tokenizer.rank_merging import merge_symbols
+from bpe_core.tokenizer.tokenizer import Tokenizer
+from bpe_core.tokenizer.trie import Trie
 from bpe_core.unicode.token_scripts import NO_LETTERS
 from bpe_core.vocabulary.audit import count_uses
 from bpe_core.vocabulary.derivation import Derivations
 from bpe_core.vocabulary.prefixes import PrefixTree
 from bpe_core.vocabulary.table import Query, Vocabulary
-from ui.run_store import SAMPLE_RUN_ID, load_run
+from ui.storage.run_store import SAMPLE_RUN_ID, load_run
 
 
 @cache

@@ -9,9 +9,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from bpe_core.corpus import Corpus
-from bpe_core.gpt2 import gpt2
-from bpe_core.training import train
+from bpe_core.corpus.corpus import Corpus
+from bpe_core.runs.train import train
+from bpe_core.tokenizer.gpt2 import gpt2
 from bpe_core.types import TrainingConfig
 from bpe_core.vocabulary.audit import uses_in_corpus
 from bpe_core.vocabulary.reachability import find_unreachable

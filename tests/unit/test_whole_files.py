@@ -12,14 +12,14 @@ import pytest
 
 import bpe_core as bpe
 from bpe_core import whole_files
-from bpe_core.engine import compilation
-from bpe_core.formats import dumps
+from bpe_core.compiling import when
+from bpe_core.formats.load_save import dumps
 from bpe_core.formats.opening import open_encoder
 from bpe_core.formats.run_archive import save_run
 from bpe_core.whole_files import make_folder, move_whole, write_whole
 from tests.power_cut import Disk
-from ui import run_store, upload_store
-from ui.store import NotKeptError, kept_folder
+from ui.storage import run_store, upload_store
+from ui.storage.store import NotKeptError, kept_folder
 
 HUGS = bpe.Corpus.from_text("hug hugs pug pugs\n" * 40)
 
@@ -85,20 +85,20 @@ def test_the_recorder_sees_what_a_power_cut_would_lose(tmp_path: Path, disk: Dis
 def test_the_stamp_of_compiled_kernels_is_on_the_disk_after_them(
     tmp_path: Path, disk: Disk, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(compilation, "_numba_folder", lambda: tmp_path)
-    monkeypatch.setattr(compilation, "_SHARES", ())
-    compiled = tmp_path / f"{compilation._KERNELS.name}_{compilation._PLACE}"
+    monkeypatch.setattr(when, "_numba_folder", lambda: tmp_path)
+    monkeypatch.setattr(when, "_SHARES", ())
+    compiled = tmp_path / f"{when._KERNELS.name}_{when._PLACE}"
     compiled.mkdir()
     monkeypatch.setattr(
-        compilation, "_forget_compiled", lambda: (compiled / "a.nbi").write_bytes(b"machine code")
+        when, "_forget_compiled", lambda: (compiled / "a.nbi").write_bytes(b"machine code")
     )
     written: list[bool] = []
 
     def stamp(path: Path, data: bytes) -> None:
         written.append(disk.is_synced(compiled / "a.nbi") and disk.is_synced(compiled))
 
-    monkeypatch.setattr(compilation, "write_whole", stamp)
-    compilation._compile_in_processes()
+    monkeypatch.setattr(when, "write_whole", stamp)
+    when._compile_in_processes()
     assert written == [True]
 
 

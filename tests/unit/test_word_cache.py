@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from bpe_core.tokenizer import Tokenizer
-from bpe_core.word_cache import WordCache
+from bpe_core.tokenizer.tokenizer import Tokenizer
+from bpe_core.tokenizer.word_cache import WordCache
 
 
 def test_a_full_cache_starts_again_and_still_knows_every_word() -> None:

@@ -8,10 +8,10 @@ import pytest
 import streamlit as st
 
 from bpe_core.types import TrainingConfig
-from ui import workspace
-from ui.run_names import RunName
-from ui.run_store import SAMPLE_RUN_ID, load_run
-from ui.workspace import MOST_RECENT_RUNS
+from ui.look.run_names import RunName
+from ui.shell import workspace
+from ui.shell.workspace import MOST_RECENT_RUNS
+from ui.storage.run_store import SAMPLE_RUN_ID, load_run
 
 
 @pytest.fixture(autouse=True)

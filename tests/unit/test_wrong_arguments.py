@@ -12,11 +12,11 @@ import pytest
 import tokenizers
 
 import bpe_core as bpe
-from bpe_core.boundaries import boundaries
-from bpe_core.engine.compilation import compile_kernels
-from bpe_core.engine.encoding import CompiledEncoder
-from bpe_core.foreign import ForeignTokenizer
-from bpe_core.formats import loads
+from bpe_core.compiling.when import compile_kernels
+from bpe_core.formats.foreign import ForeignTokenizer
+from bpe_core.formats.load_save import loads
+from bpe_core.tokenizer.compiled import CompiledEncoder
+from bpe_core.tokenizer.segment_arrays import boundaries
 
 gpt2 = bpe.gpt2()
 spelled_out = bpe.train(

@@ -1,1 +1,7 @@
-"""What the Compare page is made of: the shelf, the verdict, the figures, languages, the report."""
+"""The parts of the Compare page.
+
+In: the tokenizers on the shelf, the held-out text and the visitor's own. Out: a verdict, a passage
+with its differences marked, figures, languages, and a report to download.
+
+Open `shelf_form` first; `verdict`, `passage`, `figures_part` and `languages` follow down the page.
+"""

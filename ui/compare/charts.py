@@ -9,7 +9,7 @@ import numpy as np
 import plotly.graph_objects as go
 from numpy.typing import NDArray
 
-from ui.chart_style import (
+from ui.look.chart_style import (
     CURVE_WIDTH,
     PALETTES,
     Palette,

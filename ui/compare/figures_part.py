@@ -7,12 +7,9 @@ from collections.abc import Sequence
 import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
 
-from bpe_core.comparison import Comparison
-from ui import frame
-from ui.chart_style import CONFIG
+from bpe_core.comparison.comparison import Comparison
 from ui.compare import charts
 from ui.compare.definitions import FIGURES, LANGUAGES, Definition
-from ui.compare.shelf import Member
 from ui.compare.verdict import (
     Sentence,
     figure_rows,
@@ -23,6 +20,9 @@ from ui.compare.verdict import (
     verdict_sentence,
 )
 from ui.components.figures import figure_table, verdict
+from ui.look.chart_style import CONFIG
+from ui.shell import frame
+from ui.tokenizers.shelf import Member
 
 _MOST_BESIDE_CHART = 4
 _KINDS = ("words and numbers", "punctuation", "white space")

@@ -6,9 +6,9 @@ from collections.abc import Sequence
 
 import streamlit as st
 
-from bpe_core.gpt2 import GoldenCase, gpt2, gpt2_golden_cases
+from bpe_core.tokenizer.gpt2 import GoldenCase, gpt2, gpt2_golden_cases
 from ui.components.symbol_rows import SymbolRow, Tile, Tiles, symbol_rows
-from ui.labels import plain_markdown
+from ui.look.labels import plain_markdown
 
 _MOST_TILES = 16
 

@@ -12,10 +12,10 @@ from typing import Final
 
 import streamlit as st
 
-from bpe_core.comparison import TokenizerMetrics
-from bpe_core.corpora.samples import ParallelText
-from bpe_core.encoders import Encoder
-from bpe_core.languages import LanguageCosts, compare_languages
+from bpe_core.comparison.comparison import TokenizerMetrics
+from bpe_core.comparison.languages import LanguageCosts, compare_languages
+from bpe_core.corpus.samples import ParallelText
+from bpe_core.tokenizer.protocol import Encoder
 from ui.compare.definitions import FAIRNESS
 from ui.components.figures import Row
 

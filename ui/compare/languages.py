@@ -6,13 +6,10 @@ from collections.abc import Sequence
 
 import streamlit as st
 
-from bpe_core.corpora.samples import ParallelText, parallel_texts
+from bpe_core.comparison.languages import LanguageCosts
+from bpe_core.corpus.samples import ParallelText, parallel_texts
 from bpe_core.errors import BpeError
-from bpe_core.frequencies import steps_to_draw
-from bpe_core.languages import LanguageCosts
-from ui import frame, workspace
-from ui.chart_style import CONFIG
-from ui.choices import choose_one
+from bpe_core.runs.pair_statistics import steps_to_draw
 from ui.compare import charts
 from ui.compare.language_figures import (
     MEASURES,
@@ -26,11 +23,14 @@ from ui.compare.language_figures import (
     summary_rows,
 )
 from ui.compare.script_figures import merges_of_scripts
-from ui.compare.shelf import Member
 from ui.compare.submitted_files import submitted_files
 from ui.components.figures import figure_table
-from ui.labels import plain_markdown, plain_text
-from ui.upload_store import keep_sentences, load_sentences
+from ui.look.chart_style import CONFIG
+from ui.look.labels import plain_markdown, plain_text
+from ui.shell import frame, workspace
+from ui.shell.choices import choose_one
+from ui.storage.upload_store import keep_sentences, load_sentences
+from ui.tokenizers.shelf import Member
 
 _MOST_DRAWN = 60
 _MOST_IN_A_ROW = 4

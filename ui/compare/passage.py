@@ -7,15 +7,15 @@ from typing import NamedTuple
 
 import streamlit as st
 
-from bpe_core.comparison import Comparison
-from bpe_core.gpt2 import gpt2_golden_result
-from ui import readings
-from ui.choices import choose_one
+from bpe_core.comparison.comparison import Comparison
+from bpe_core.tokenizer.gpt2 import gpt2_golden_result
+from ui.compare import readings
 from ui.compare.golden import golden_part
-from ui.compare.shelf import GPT2, Member
 from ui.components.token_view import Reading, token_compare, word_trees
-from ui.own_text import leave_address, text_field
-from ui.run_store import StoredRun
+from ui.own_text.field import leave_address, text_field
+from ui.shell.choices import choose_one
+from ui.storage.run_store import StoredRun
+from ui.tokenizers.shelf import GPT2, Member
 
 FIRST_TEXT = "Write or paste a passage of your own here, and see where the readings part."
 _HELD_OUT = "Held-out text"

@@ -14,13 +14,12 @@ from xml.etree import ElementTree as ET
 
 import numpy as np
 
-from bpe_core.alignment import differing_columns
-from bpe_core.boundaries import Boundaries, boundaries
-from bpe_core.comparison import Comparison
-from bpe_core.corpora.samples import ParallelText
-from bpe_core.encoders import Encoder
-from bpe_core.languages import LanguageCosts, ScriptMerges
-from ui.chart_style import PALETTES
+from bpe_core.comparison.alignment import differing_columns
+from bpe_core.comparison.comparison import Comparison
+from bpe_core.comparison.languages import LanguageCosts, ScriptMerges
+from bpe_core.corpus.samples import ParallelText
+from bpe_core.tokenizer.protocol import Encoder
+from bpe_core.tokenizer.segment_arrays import Boundaries, boundaries
 from ui.compare.definitions import FIGURES, LANGUAGES, SCRIPTS, Definition
 from ui.compare.language_figures import (
     MEASURES,
@@ -31,7 +30,8 @@ from ui.compare.language_figures import (
 from ui.compare.script_figures import script_rows, script_steps
 from ui.compare.verdict import Sentence, figure_rows, shared_sentence, size_of
 from ui.components.figures import Row
-from ui.labels import plain_text, token_label
+from ui.look.chart_style import PALETTES
+from ui.look.labels import plain_text, token_label
 
 _COLOURS: Final = "".join(
     f".series-{place} {{ --series: light-dark({light}, {dark}); }}\n"

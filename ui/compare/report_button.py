@@ -7,17 +7,17 @@ from datetime import UTC, datetime
 
 from streamlit.delta_generator import DeltaGenerator
 
-from bpe_core.corpus import Corpus
-from bpe_core.gpt2 import gpt2_golden_result
-from ui import readings
+from bpe_core.corpus.corpus import Corpus
+from bpe_core.tokenizer.gpt2 import gpt2_golden_result
+from ui.compare import readings
 from ui.compare.figures_part import verdict_words
 from ui.compare.languages import Costs
 from ui.compare.passage import Passage
 from ui.compare.report import Compared, Report, report_html
 from ui.compare.script_figures import merges_of_scripts
-from ui.compare.shelf import Member
 from ui.compare.shelf_form import facts_of
-from ui.run_store import StoredRun
+from ui.storage.run_store import StoredRun
+from ui.tokenizers.shelf import Member
 
 
 def report_button(

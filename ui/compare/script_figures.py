@@ -7,8 +7,8 @@ from collections.abc import Sequence
 
 import streamlit as st
 
-from bpe_core.languages import ScriptMerges, merges_per_script
-from bpe_core.tokenizer import Tokenizer
+from bpe_core.comparison.languages import ScriptMerges, merges_per_script
+from bpe_core.tokenizer.tokenizer import Tokenizer
 from ui.components.figures import Row
 
 _PARTS = 4

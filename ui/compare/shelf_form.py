@@ -6,17 +6,17 @@ from collections.abc import Sequence
 
 import streamlit as st
 
-from bpe_core.pretokenizers import PRETOKENIZER_NAMES
-from ui import workspace
-from ui.compare import shelf
-from ui.compare.shelf import PUBLISHED, Member
+from bpe_core.pretokenizers.pretokenizers import PRETOKENIZER_NAMES
 from ui.compare.submitted_files import submitted_files
 from ui.components.shelf import Card
 from ui.components.shelf import shelf as draw_shelf
-from ui.labels import plain_markdown, plain_text
-from ui.run_names import plain_label
-from ui.run_picker import labels_of_runs
-from ui.run_store import StoredRun
+from ui.look.labels import plain_markdown, plain_text
+from ui.look.run_names import plain_label
+from ui.shell import workspace
+from ui.shell.run_picker import labels_of_runs
+from ui.storage.run_store import StoredRun
+from ui.tokenizers import shelf
+from ui.tokenizers.shelf import PUBLISHED, Member
 
 _KEY = "compare_shelf"
 _FROM_FILE = "as the file says"

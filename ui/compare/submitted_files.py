@@ -7,7 +7,7 @@ from collections.abc import Sequence
 import streamlit as st
 from streamlit.runtime.uploaded_file_manager import UploadedFile
 
-from ui.compare.shelf import Upload
+from ui.tokenizers.shelf import Upload
 
 
 def submitted_files(uploads: Sequence[UploadedFile]) -> list[Upload]:

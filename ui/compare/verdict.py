@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Sequence
 
-from bpe_core.comparison import Comparison, TokenizerMetrics
+from bpe_core.comparison.comparison import Comparison, TokenizerMetrics
 from ui.compare.definitions import FIGURES
 from ui.components.figures import Row
 

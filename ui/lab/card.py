@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import streamlit as st
 
-from ui.background_card import SECONDS_BETWEEN_LOOKS
-from ui.error_boundary import fragment
+from ui.failures.error_boundary import fragment
 from ui.lab import measurements
 from ui.lab.measurements import MeasurementStatus
 from ui.lab.words import encoder_title
-from ui.labels import plain_markdown
+from ui.look.labels import plain_markdown
+from ui.work.background_card import SECONDS_BETWEEN_LOOKS
 
 
 @fragment(run_every=SECONDS_BETWEEN_LOOKS)

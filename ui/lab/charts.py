@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 
 import plotly.graph_objects as go
 
-from ui.chart_style import (
+from ui.look.chart_style import (
     CURVE_WIDTH,
     PALETTES,
     Theme,

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import streamlit as st
 
-from bpe_core.corpora.samples import load_sample, samples
-from ui.own_text import leave_address, own_text, text_field
+from bpe_core.corpus.samples import load_sample, samples
+from ui.own_text.field import leave_address, own_text, text_field
 
 OWN_TEXT = "Your text"
 _SAMPLES = ("python-reference", "python-library", "multilingual")

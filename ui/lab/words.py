@@ -5,12 +5,10 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-import streamlit as st
-
-from bpe_core.lab.contenders import Differences, differences
+from bpe_core.lab.contenders import Differences
 from bpe_core.lab.growth import Grown
 from bpe_core.lab.measuring import Measured
-from bpe_core.tokenizer import Tokenizer
+from bpe_core.tokenizer.tokenizer import Tokenizer
 from ui.components.figures import Row
 from ui.components.symbol_rows import SymbolRow, Tile, Tiles
 from ui.lab.charts import size_text, speed_text
@@ -64,12 +62,6 @@ TRAINER_WORDS = {
     "engine": "Engine",
     "tokenizers": "tokenizers",
 }
-
-
-@st.cache_resource(max_entries=8, show_spinner="Looking for words that longest match cuts apart")
-def longest_match_differences(text: str, fingerprint: str, _tokenizer: Tokenizer) -> Differences:
-    """Where longest match departs from the merges; kept by text and tokenizer."""
-    return differences(_tokenizer, text)
 
 
 def encoder_title(name: str) -> str:

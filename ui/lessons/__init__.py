@@ -1,15 +1,7 @@
-"""The lessons: their words and the order of their steps; what they compute is in the core."""
+"""The lessons: their words, and the order of their steps. The core computes what they show.
 
-from __future__ import annotations
+In: what a visitor types into a lesson's fields. Out: text, tiles, and the code that just ran.
 
-from typing import Any
-
-from ui.lessons import four_documents, gpt2_cuts, hug_words, reasons
-from ui.lessons.parts import Lesson
-
-LESSONS: tuple[Lesson[Any], ...] = (
-    hug_words.LESSON,
-    four_documents.LESSON,
-    gpt2_cuts.LESSON,
-    reasons.LESSON,
-)
+Open `order` first: the list of lessons, one module each. `parts` says what a lesson and a step are;
+`tiles`, `printing` and `source` draw symbols, values and code.
+"""

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import streamlit as st
 
-from bpe_core.alphabet import GrowingVocabulary
-from bpe_core.corpora.samples import load_sample
-from bpe_core.corpus import Corpus
-from bpe_core.counting import seen_symbols
+from bpe_core.corpus.corpus import Corpus
+from bpe_core.corpus.samples import load_sample
+from bpe_core.counting.words import seen_symbols
 from bpe_core.lessons.walk import Walk, walk
-from bpe_core.pretokenizers import get_pretokenizer
-from bpe_core.reference import choose_pair, count_pairs, count_words, learn_merges
+from bpe_core.pretokenizers.pretokenizers import get_pretokenizer
+from bpe_core.trainers.base_vocabulary import GrowingVocabulary
+from bpe_core.trainers.reference import choose_pair, count_pairs, count_words, learn_merges
 from bpe_core.types import TrainingConfig
 from ui.components.symbol_rows import SymbolRow, Tile, Tiles, symbol_rows
 from ui.lessons import parts, printing, sentences, tiles

@@ -6,18 +6,18 @@ from itertools import zip_longest
 
 import streamlit as st
 
-from bpe_core.byte_alphabet import to_printable
-from bpe_core.corpora.samples import load_sample
-from bpe_core.corpus import Corpus
-from bpe_core.counting import seen_symbols
+from bpe_core.corpus.corpus import Corpus
+from bpe_core.corpus.samples import load_sample
+from bpe_core.counting.words import seen_symbols
 from bpe_core.lessons.walk import Walk, walk
-from bpe_core.pretokenizers import get_pretokenizer
-from bpe_core.reference import (
+from bpe_core.pretokenizers.pretokenizers import get_pretokenizer
+from bpe_core.trainers.reference import (
     choose_pair,
     count_words,
     learn_merges,
 )
 from bpe_core.types import Merge, TieBreak, TrainingConfig
+from bpe_core.unicode.byte_alphabet import to_printable
 from ui.components.pretoken_strip import pretoken_strip
 from ui.components.symbol_rows import SymbolRow, Tiles, symbol_rows
 from ui.lessons import gpt2_texts, parts, printing, sentences, tiles

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import streamlit as st
 
-from bpe_core.byte_alphabet import to_printable
-from bpe_core.gpt2 import gpt2
-from bpe_core.pretokenizers import get_pretokenizer
-from bpe_core.reference import encode_reference
+from bpe_core.pretokenizers.pretokenizers import get_pretokenizer
+from bpe_core.tokenizer.gpt2 import gpt2
+from bpe_core.trainers.reference import encode_reference
 from bpe_core.types import Merge
+from bpe_core.unicode.byte_alphabet import to_printable
 from ui.components.symbol_rows import SymbolRow, Tile, Tiles, symbol_rows
 from ui.lessons import parts, printing, sentences, tiles
 from ui.lessons.parts import Learned, Ran

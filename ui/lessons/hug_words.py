@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import streamlit as st
 
-from bpe_core.alphabet import symbols_of
-from bpe_core.corpora.word_counts import parse_word_counts
+from bpe_core.corpus.word_counts import parse_word_counts
 from bpe_core.lessons.shortcuts import look_up_all, look_up_without_return
 from bpe_core.lessons.walk import Walk, walk
-from bpe_core.reference import (
+from bpe_core.trainers.base_vocabulary import symbols_of
+from bpe_core.trainers.reference import (
     apply_merge,
     choose_pair,
     count_pairs,

@@ -10,12 +10,12 @@ from typing import Any, Generic, TypeVar
 import streamlit as st
 
 from bpe_core.lessons.walk import Walk
-from bpe_core.reference import count_pairs
-from ui import frame, workspace
+from bpe_core.trainers.reference import count_pairs
 from ui.components.lesson import claim, lesson_code
 from ui.components.live_text import live_text
-from ui.labels import plain_markdown
 from ui.lessons.source import source_of
+from ui.look.labels import plain_markdown
+from ui.shell import frame, workspace
 
 LONGEST_TEXT = 2_000
 """The reference counts everything again before each merge: a longer text would keep one waiting."""

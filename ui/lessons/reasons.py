@@ -7,20 +7,20 @@ from itertools import zip_longest
 
 import streamlit as st
 
-from bpe_core.alphabet import symbols_of
-from bpe_core.corpora.samples import load_sample
-from bpe_core.corpora.word_counts import parse_word_counts
-from bpe_core.gpt2 import gpt2
+from bpe_core.corpus.samples import load_sample
+from bpe_core.corpus.word_counts import parse_word_counts
 from bpe_core.lessons.shortcuts import crossing, longest_matches, trie_of
 from bpe_core.lessons.walk import Walk, walk
-from bpe_core.pretokenizers import get_pretokenizer
-from bpe_core.reference import count_words
-from bpe_core.trie import Trie
+from bpe_core.pretokenizers.pretokenizers import get_pretokenizer
+from bpe_core.tokenizer.gpt2 import gpt2
+from bpe_core.tokenizer.trie import Trie
+from bpe_core.trainers.base_vocabulary import symbols_of
+from bpe_core.trainers.reference import count_words
 from bpe_core.types import TrainingConfig
 from ui.components.symbol_rows import SymbolRow, Tile, Tiles, symbol_rows
-from ui.lab.words import longest_match_differences
 from ui.lessons import parts, printing, sentences, tiles
 from ui.lessons.parts import Lesson, Ran, Step
+from ui.tokenizers.longest_match import longest_match_differences
 
 N_MERGES = 14
 FIRST_TEXT = "My dog. Your dog! Whose dog? The dog, the dog; a dog."

@@ -7,8 +7,8 @@ from dataclasses import replace
 
 from bpe_core.lessons.walk import Walk, walk
 from bpe_core.types import StopReason
-from ui.labels import plain_markdown
 from ui.lessons import printing
+from ui.look.labels import plain_markdown
 
 _WHY: dict[StopReason, str] = {
     "vocab-size": "the vocabulary is full",

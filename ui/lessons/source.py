@@ -25,10 +25,10 @@ def source_of(function: Callable[..., Any]) -> ShownCode:
 
     Of its docstring the first paragraph is given: the examples stay in the file.
 
-    >>> from bpe_core.reference import count_words
+    >>> from bpe_core.trainers.reference import count_words
     >>> shown = source_of(count_words)
     >>> shown.name, shown.path, shown.lines[0][0]
-    ('count_words', 'bpe_core/reference.py', ('def', 'keyword'))
+    ('count_words', 'bpe_core/trainers/reference.py', ('def', 'keyword'))
     """
     function = inspect.unwrap(function)
     # Where the app is installed, the library is not in its folder.

@@ -1,1 +1,6 @@
-"""The parts of Train: a corpus, settings, the training as it runs, and its result."""
+"""The parts of the Train page.
+
+In: uploads, pasted text or a sample, and settings. Out: a training under way, and its result.
+
+Open `corpus_form` first; `settings_form`, `training_card` and `result_card` follow down the page.
+"""

@@ -7,13 +7,13 @@ from dataclasses import dataclass
 import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
 
-from bpe_core.corpora.samples import load_sample, samples
-from bpe_core.corpora.word_counts import parse_word_counts
-from bpe_core.corpus import Corpus
+from bpe_core.corpus.corpus import Corpus
+from bpe_core.corpus.samples import load_sample, samples
+from bpe_core.corpus.word_counts import parse_word_counts
 from bpe_core.errors import BpeError
-from ui import corpus_summary
 from ui.components.corpus_strip import corpus_strip
-from ui.labels import plain_markdown
+from ui.look.labels import plain_markdown
+from ui.run import corpus_summary
 from ui.train.uploads import joined, read_uploads
 
 _SOURCES = ("Sample", "Upload", "Paste", "Weighted words")

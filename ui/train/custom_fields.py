@@ -7,8 +7,8 @@ from dataclasses import dataclass
 
 import streamlit as st
 
-from bpe_core.corpora.word_counts import LARGEST_COUNT
-from bpe_core.pretokenizers import PRETOKENIZER_NAMES
+from bpe_core.corpus.word_counts import LARGEST_COUNT
+from bpe_core.pretokenizers.pretokenizers import PRETOKENIZER_NAMES
 from bpe_core.types import TrainingConfig
 from ui.train.number_field import Limits, whole_number
 from ui.train.symbol_fields import read_marker, read_special_tokens

@@ -4,15 +4,16 @@ from __future__ import annotations
 
 import streamlit as st
 
-from bpe_core.runs import TrainingRun
-from ui import charts, frame
-from ui.chart_style import CONFIG_WITHOUT_TOOLS
+from bpe_core.runs.run import TrainingRun
 from ui.components.chart_pictures import ChartPicture, chart_pictures
-from ui.downloads import downloads, offer_downloads
-from ui.labels import file_stem, plain_markdown
-from ui.results import run_curves
-from ui.run_store import SAMPLE_RUN_ID, StoredRun
-from ui.stop_reasons import stop_sentence, times
+from ui.look import charts
+from ui.look.chart_style import CONFIG_WITHOUT_TOOLS
+from ui.look.labels import file_stem, plain_markdown
+from ui.run.downloads import downloads, offer_downloads
+from ui.run.results import run_curves
+from ui.run.stop_reasons import stop_sentence, times
+from ui.shell import frame
+from ui.storage.run_store import SAMPLE_RUN_ID, StoredRun
 
 IN_MEMORY_ALONE = (
     "The training is complete, but this run is not saved: it is gone when the server restarts, or "

@@ -7,14 +7,14 @@ from dataclasses import dataclass, replace
 
 import streamlit as st
 
-from bpe_core.corpus import Corpus
+from bpe_core.corpus.corpus import Corpus
 from bpe_core.errors import BpeError
-from bpe_core.pretokenizers import get_pretokenizer
-from bpe_core.training import check_config
+from bpe_core.pretokenizers.pretokenizers import get_pretokenizer
+from bpe_core.runs.train import check_config
 from bpe_core.types import Base, TrainingConfig
 from ui.components.pretoken_strip import pretoken_strip
-from ui.corpus_summary import symbols_seen
-from ui.labels import plain_markdown
+from ui.look.labels import plain_markdown
+from ui.run.corpus_summary import symbols_seen
 from ui.train.custom_fields import EMPTY_REGEX, custom_fields
 from ui.train.number_field import Limits, whole_number
 

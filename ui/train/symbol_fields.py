@@ -9,7 +9,7 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass
 
-from ui.labels import plain_markdown, token_label
+from ui.look.labels import plain_markdown, token_label
 
 _MOST_NAMED = 8
 

@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import streamlit as st
 
-from ui import charts, frame, jobs
-from ui.error_boundary import fragment
-from ui.jobs import JobStatus
-from ui.labels import plain_markdown
-from ui.stop_reasons import times
+from ui.failures.error_boundary import fragment
+from ui.look import charts
+from ui.look.labels import plain_markdown
+from ui.run.stop_reasons import times
+from ui.shell import frame
 from ui.train.pace import duration
+from ui.work import jobs
+from ui.work.jobs import JobStatus
 
 _SECONDS_BETWEEN_LOOKS = 0.5
 

@@ -9,10 +9,11 @@ from typing import cast
 import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
 
-from bpe_core.corpora.readers import Upload
-from bpe_core.corpus import Corpus, read_corpus
-from ui import corpus_summary, workspace
-from ui.labels import plain_markdown
+from bpe_core.corpus.corpus import Corpus, read_corpus
+from bpe_core.corpus.readers import Upload
+from ui.look.labels import plain_markdown
+from ui.run import corpus_summary
+from ui.shell import workspace
 from ui.train.pace import duration
 
 _MOST_NAMES = 3

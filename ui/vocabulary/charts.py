@@ -6,7 +6,14 @@ import numpy as np
 import plotly.graph_objects as go
 from numpy.typing import NDArray
 
-from ui.chart_style import PALETTES, Theme, empty_figure, name_base_axis, name_value_axis, set_axis
+from ui.look.chart_style import (
+    PALETTES,
+    Theme,
+    empty_figure,
+    name_base_axis,
+    name_value_axis,
+    set_axis,
+)
 
 LONGEST_BAR = 24
 """Longer tokens share the last bar."""

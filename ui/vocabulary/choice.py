@@ -6,16 +6,16 @@ from typing import Final
 
 import streamlit as st
 
-from bpe_core.corpora.samples import samples
-from bpe_core.corpus import Corpus
-from bpe_core.encoders import Encoder
-from bpe_core.gpt2 import gpt2
-from ui import workspace
-from ui.choices import choose_one
-from ui.compare import shelf
-from ui.labels import plain_markdown
-from ui.own_text import own_text, text_field
-from ui.run_store import StoredRun
+from bpe_core.corpus.corpus import Corpus
+from bpe_core.corpus.samples import samples
+from bpe_core.tokenizer.gpt2 import gpt2
+from bpe_core.tokenizer.protocol import Encoder
+from ui.look.labels import plain_markdown
+from ui.own_text.field import own_text, text_field
+from ui.shell import workspace
+from ui.shell.choices import choose_one
+from ui.storage.run_store import StoredRun
+from ui.tokenizers import shelf
 from ui.vocabulary.looks import sample_corpus
 from ui.vocabulary.texts import CountedText, held_out_text, training_text
 

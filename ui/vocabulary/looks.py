@@ -8,10 +8,10 @@ import numpy as np
 import streamlit as st
 from numpy.typing import NDArray
 
-from bpe_core.corpora.samples import load_sample
-from bpe_core.corpus import Corpus
-from bpe_core.encoders import Encoder
-from bpe_core.tokenizer import Tokenizer
+from bpe_core.corpus.corpus import Corpus
+from bpe_core.corpus.samples import load_sample
+from bpe_core.tokenizer.protocol import Encoder
+from bpe_core.tokenizer.tokenizer import Tokenizer
 from bpe_core.vocabulary.audit import Audit, audit
 from bpe_core.vocabulary.derivation import Derivations
 from bpe_core.vocabulary.prefixes import PrefixTree

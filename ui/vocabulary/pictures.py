@@ -22,7 +22,7 @@ from ui.components.vocabulary import (
     TreePart,
     Way,
 )
-from ui.labels import token_for_browser, token_label
+from ui.look.labels import token_for_browser, token_label
 from ui.vocabulary.looks import Looked
 from ui.vocabulary.search import FindingKey, query_of
 

@@ -7,13 +7,13 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from bpe_core.corpus import Corpus
-from bpe_core.tokenizer import Tokenizer
+from bpe_core.corpus.corpus import Corpus
+from bpe_core.tokenizer.tokenizer import Tokenizer
 from bpe_core.vocabulary.audit import uses_in_corpus
 from bpe_core.vocabulary.pruning import Pruned, added_in_run, prune
-from ui.background import Progress, Task
-from ui.run_store import StoredRun
+from ui.storage.run_store import StoredRun
 from ui.vocabulary.texts import CountedText, held_out_text
+from ui.work.background import Progress, Task
 
 
 @dataclass(frozen=True, slots=True)

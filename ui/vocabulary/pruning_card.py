@@ -6,15 +6,15 @@ import json
 
 import streamlit as st
 
-from bpe_core.tokenizer import Tokenizer
-from ui.background_card import show_ended, watch_work
+from bpe_core.tokenizer.tokenizer import Tokenizer
 from ui.components.figures import Row, figure_table, verdict
-from ui.downloads import offer_downloads, tokenizer_downloads
-from ui.error_boundary import fragment
-from ui.run_store import StoredRun
+from ui.failures.error_boundary import fragment
+from ui.run.downloads import offer_downloads, tokenizer_downloads
+from ui.storage.run_store import StoredRun
 from ui.vocabulary import work
 from ui.vocabulary.looks import Looked
 from ui.vocabulary.previews import PruningPreview
+from ui.work.background_card import show_ended, watch_work
 
 _CHOICES = (1, 2, 5, 10, 20, 50, 100, 200, 500, 1_000)
 _USUAL = 10

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from bpe_core.corpus import Corpus
-from ui.run_store import StoredRun
+from bpe_core.corpus.corpus import Corpus
+from ui.storage.run_store import StoredRun
 
 
 @dataclass(frozen=True, slots=True)

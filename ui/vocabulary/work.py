@@ -13,14 +13,14 @@ import numpy as np
 import streamlit as st
 from numpy.typing import NDArray
 
-from bpe_core.encoders import Encoder
-from bpe_core.tokenizer import Tokenizer
+from bpe_core.tokenizer.protocol import Encoder
+from bpe_core.tokenizer.tokenizer import Tokenizer
 from bpe_core.vocabulary.audit import uses_in_corpus, uses_in_run
 from bpe_core.vocabulary.reachability import Reachability, find_unreachable
-from ui.background import Background, Progress, Status, Task, stop_of
-from ui.run_store import StoredRun
+from ui.storage.run_store import StoredRun
 from ui.vocabulary.previews import PruningPreview, make_preview
 from ui.vocabulary.texts import CountedText
+from ui.work.background import Background, Progress, Status, Task, stop_of
 
 Uses = NDArray[np.int64]
 FEW_TOKENS: Final = 5_000

@@ -8,13 +8,13 @@ from collections.abc import Sequence
 import numpy as np
 from numpy.typing import NDArray
 
-from bpe_core.alphabet import symbols_of
-from bpe_core.layout import NEVER
-from bpe_core.runs import TrainingRun
-from bpe_core.sections import check_text
-from bpe_core.tokenizer import Tokenizer
+from bpe_core.counting.word_row import NEVER
+from bpe_core.pretokenizers.special_tokens import check_text
+from bpe_core.runs.run import TrainingRun
+from bpe_core.tokenizer.tokenizer import Tokenizer
+from bpe_core.trainers.base_vocabulary import symbols_of
 from bpe_core.types import MergeTrace, PairCount
-from ui.labels import tokens_for_browser
+from ui.look.labels import tokens_for_browser
 
 WHOLE_RUN = 5_000
 """A replay holds the trace of so many merges at the most."""
@@ -44,8 +44,8 @@ def block_starts(run: TrainingRun) -> list[int]:
     The blocks of a long run, or of a large corpus, take about the same time to trace: the first
     merges join the most, so there are fewer of them in a block.
 
-    >>> from bpe_core.corpus import Corpus
-    >>> from bpe_core.training import train
+    >>> from bpe_core.corpus.corpus import Corpus
+    >>> from bpe_core.runs.train import train
     >>> from bpe_core.types import TrainingConfig
     >>> block_starts(train(Corpus.from_word_counts({"hug": 10}), TrainingConfig(258)))
     [0]

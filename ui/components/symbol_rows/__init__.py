@@ -11,7 +11,7 @@ from streamlit.components.v2 import component
 
 from ui.components.js_modules import join_modules
 from ui.components.shared import component_css
-from ui.labels import token_for_browser
+from ui.look.labels import token_for_browser
 
 _HERE = Path(__file__).parent
 _draw = component(

@@ -14,13 +14,13 @@ from typing import TypedDict
 import numpy as np
 from numpy.typing import ArrayLike
 
-from bpe_core.alignment import Stretches
-from bpe_core.boundaries import Boundaries
-from bpe_core.encoders import Encoder
-from bpe_core.tokenizer import Tokenizer
+from bpe_core.comparison.alignment import Stretches
+from bpe_core.tokenizer.protocol import Encoder
+from bpe_core.tokenizer.segment_arrays import Boundaries
+from bpe_core.tokenizer.tokenizer import Tokenizer
 from bpe_core.types import Merge
 from bpe_core.unicode.kinds import code_points
-from ui.labels import token_for_browser
+from ui.look.labels import token_for_browser
 
 _SPACES = np.array([point for point in range(0x3001) if chr(point).isspace()], np.uint32)
 

@@ -1,0 +1,228 @@
+"""What the commands share: tokenizers by name, text as it stands, errors as one line."""
+
+from __future__ import annotations
+
+import re
+import sys
+from contextlib import suppress
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, cast
+
+import click
+
+from bpe_core.errors import BpeError, ConfigError, CorpusError, TextDecodingError, TokenizationError
+
+if TYPE_CHECKING:
+    from bpe_core.corpus.corpus import Corpus
+    from bpe_core.counting.streamed import StreamedCorpus
+    from bpe_core.counting.words import CountedCorpus
+    from bpe_core.runs.run import TrainingRun
+    from bpe_core.tokenizer.tokenizer import Tokenizer
+    from bpe_core.types import TrainingConfig, TrainingProgress
+
+_LEAST_BYTES_TO_STREAM = 64 << 20
+_STOP_REASONS = {
+    "vocab-size": "the vocabulary is full",
+    "no-pairs": "no pair is left",
+    "min-frequency": "no pair is frequent enough",
+    "cancelled": "it was cancelled",
+}
+
+
+class ErrorLineGroup(click.Group):
+    """Commands whose BpeErrors end as one line on stderr and exit status 1."""
+
+    def invoke(self, ctx: click.Context) -> Any:
+        try:
+            return super().invoke(ctx)
+        except BpeError as error:
+            raise click.ClickException(" ".join(str(error).split())) from None
+        except OSError as error:
+            # A reader such as head that closes the pipe early is no error: click knows it.
+            if error.filename is None:
+                raise
+            raise click.ClickException(
+                f"{str(error.filename)!r}: {error.strerror}. Check the path, and what is "
+                "allowed there."
+            ) from None
+
+
+class StandardInput:
+    """Standard input as a file of the corpus."""
+
+    name = "standard input"
+
+    def read(self) -> bytes:
+        """Read all of it."""
+        return sys.stdin.buffer.read()
+
+
+def corpus_of(
+    files: tuple[str, ...],
+    config: TrainingConfig,
+    text_column: str | None,
+    held_out: float,
+    scheduler: str | None,
+) -> tuple[Corpus | StreamedCorpus | CountedCorpus, Corpus | None]:
+    """Take files as a corpus, counted on a cluster, streamed or read, and what is held out."""
+    if scheduler is not None:
+        if held_out or text_column or "-" in files:
+            raise ConfigError(
+                "A cluster counts whole text files: leave out --held-out, --text-column and -."
+            )
+        return _count_on_cluster(files, config, scheduler), None
+    if not held_out and text_column is None and _are_large(files):
+        from bpe_core.counting.streamed import stream_corpus
+
+        # What can't be streamed can be read, or the reader says better why not.
+        with suppress(CorpusError):
+            return stream_corpus(files), None
+    from bpe_core.corpus.corpus import read_corpus
+
+    sources = [StandardInput() if name == "-" else name for name in files]
+    corpus, test = read_corpus(sources, text_column).split(held_out)
+    for note in corpus.notes:
+        click.echo(note, err=True)
+    return corpus, test
+
+
+def _are_large(files: tuple[str, ...]) -> bool:
+    paths = [Path(name) for name in files if name != "-"]
+    if len(paths) < len(files) or not all(path.is_file() for path in paths):
+        return False
+    return sum(path.stat().st_size for path in paths) >= _LEAST_BYTES_TO_STREAM
+
+
+def _count_on_cluster(
+    files: tuple[str, ...], config: TrainingConfig, scheduler: str
+) -> CountedCorpus:
+    from bpe_core.counting.cluster import cluster, count_on_cluster, workers_to_compile
+    from bpe_core.counting.streamed import stream_corpus
+    from bpe_core.pretokenizers.pretokenizers import get_pretokenizer
+    from bpe_core.runs.train import check_config
+
+    check_config(config)
+    corpus = stream_corpus(files)
+    all_bytes = config.base == "bytes" and config.alphabet == "full"
+    with cluster(scheduler) as client:
+        if n_workers := workers_to_compile(client):
+            click.echo(f"Workers that compile the engine first, about 10 s: {n_workers}.", err=True)
+        return count_on_cluster(
+            corpus,
+            get_pretokenizer(config.pretokenizer),
+            client,
+            symbols_of=None if all_bytes else config.base,
+        )
+
+
+def load_tokenizer(
+    name: str, pretokenizer: str | None, special_tokens: tuple[str, ...]
+) -> Tokenizer:
+    """Load a tokenizer's file, or GPT-2 by its name where no file has that name."""
+    specials: dict[str, int] = {}
+    for option in special_tokens:
+        text, _, id_ = option.rpartition("=")
+        if not text or not re.fullmatch("[0-9]{1,18}", id_):
+            raise ConfigError(
+                f"--special-token {option!r} is not TEXT=ID, such as '<|endoftext|>=50256'."
+            )
+        specials[text] = int(id_)
+    from bpe_core.formats.load_save import check_not_overruled, load
+
+    if name == "gpt2" and not Path(name).exists():
+        from bpe_core.tokenizer.gpt2 import gpt2
+
+        check_not_overruled(name, gpt2(), pretokenizer, specials or None)
+        return gpt2()
+    return load(Path(name), pretokenizer=pretokenizer, special_tokens=specials or None)
+
+
+def read_text(name: str) -> str:
+    """Read UTF-8 as it stands: a mark or a line end is part of what is to be encoded."""
+    try:
+        data = StandardInput().read() if name == "-" else Path(name).read_bytes()
+    except OSError as error:
+        raise CorpusError(f"{name!r} cannot be read: {error.strerror}. Check the path.") from None
+    try:
+        return data.decode()
+    except UnicodeDecodeError as error:
+        raise TextDecodingError(
+            f"{StandardInput.name if name == '-' else name} is not UTF-8 at byte {error.start:,} "
+            f"(0x{data[error.start]:02X}). Save it as UTF-8."
+        ) from None
+
+
+def read_ids(name: str) -> list[int]:
+    """Read ids apart by white space or commas; one pair of brackets may be around them all."""
+    text = read_text(name).strip()
+    if text.startswith("[") and text.endswith("]"):
+        text = text[1:-1].strip()
+    words = re.split(r"\s*,\s*|\s+", text) if text else []
+    for number, word in enumerate(words, start=1):
+        if not re.fullmatch("-?[0-9]{1,18}", word):
+            raise TokenizationError(
+                f"Number {number:,} of {len(words):,} ids is {word[:40]!r}, which is no whole "
+                "number. Give ids apart by white space, or a JSON list of them."
+            )
+    return list(map(int, words))
+
+
+def write_tokenizer(tokenizer: Tokenizer, out: str, format_name: str) -> None:
+    """Save a tokenizer, or write it to standard output where the path is `-`.
+
+    Says on stderr where the files are, if `out` alone doesn't.
+    """
+    from bpe_core.formats.load_save import dumps, write_files
+
+    files = dumps(tokenizer, cast("Any", format_name))
+    if out != "-":
+        written = write_files(files, out)
+        if written != [Path(out)]:
+            click.echo(f"Written: {', '.join(map(str, written))}", err=True)
+        return
+    if len(files) != 1:
+        raise ConfigError(
+            f"The format {format_name} has {len(files)} files, too many for standard output: "
+            "give a path."
+        )
+    for data in files.values():
+        sys.stdout.buffer.write(data)
+
+
+def is_watched() -> bool:
+    """Tell whether a person may be looking at what is written to stderr."""
+    return sys.stderr.isatty()
+
+
+def show_progress(progress: TrainingProgress) -> None:
+    """Overwrite one line on stderr with how far training has come."""
+    if progress.seconds_compiling is not None:
+        click.echo(
+            f"\rCompiling the engine, once on this machine, {progress.seconds_compiling:.0f} s",
+            nl=False,
+            err=True,
+        )
+        return
+    click.echo(
+        f"\r{progress.merges_done:,} of {progress.merges_wanted:,} merges, "
+        f"{progress.elapsed_seconds:.1f} s",
+        nl=False,
+        err=True,
+    )
+
+
+def report_run(run: TrainingRun, held_out: Corpus | None) -> None:
+    """Say on stderr how training ended, and bytes per token on both texts."""
+    if is_watched():
+        click.echo(err=True)
+    n_tokens = int(run.tokens_after[-1])
+    said = [
+        f"{len(run.merges):,} merges in {run.elapsed_seconds:.1f} s; it stopped because "
+        f"{_STOP_REASONS[run.stop_reason]}."
+    ]
+    if n_tokens:
+        said.append(f"{run.corpus_bytes / n_tokens:.2f} bytes per token")
+    n_held_out = int(run.tokens_after_on(held_out)[-1]) if held_out is not None else 0
+    if held_out is not None and n_held_out:  # of white space alone some pre-tokenizers keep nothing
+        said.append(f"({held_out.n_bytes / n_held_out:.2f} on held-out text)")
+    click.echo(" ".join(said), err=True)

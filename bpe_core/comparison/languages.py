@@ -1,0 +1,186 @@
+"""What tokenizers charge each language for the same sentences, and which scripts get merges."""
+
+from __future__ import annotations
+
+import csv
+import io
+from collections import Counter
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from bpe_core.comparison.comparison import TokenizerMetrics, measure
+from bpe_core.comparison.metrics import gini, parity
+from bpe_core.corpus.corpus import Corpus
+from bpe_core.corpus.samples import ParallelText
+from bpe_core.corpus.text_decoding import decode_text
+from bpe_core.errors import ConfigError, CorpusError
+from bpe_core.tokenizer.protocol import Encoder
+from bpe_core.tokenizer.tokenizer import Tokenizer
+from bpe_core.unicode.kinds import script_of
+from bpe_core.unicode.token_scripts import script_of_token
+
+_MOST_LANGUAGES = 200
+
+
+@dataclass(frozen=True, slots=True)
+class LanguageCosts:
+    """What one tokenizer charges each language for the same sentences."""
+
+    reference: int
+    """The place of the language that parity is measured against."""
+    metrics: tuple[TokenizerMetrics, ...]
+    """One a language, in the order of the texts."""
+    parity: tuple[float, ...]
+    """One a language: its tokens for each of the reference's; see `metrics.parity`."""
+    gini: float
+    """Of the tokens that the languages need; see `metrics.gini`.
+
+    Source: Foroutan et al. 2025, "Parity-aware byte-pair encoding", section on fairness measures.
+    """
+    renyi_efficiency: float
+    """Over all languages together; see `metrics.renyi_efficiency`."""
+
+    @property
+    def mean_parity(self) -> float:
+        """The mean parity of all languages but the reference."""
+        others = [value for i, value in enumerate(self.parity) if i != self.reference]
+        return sum(others) / len(others)
+
+
+@dataclass(frozen=True, slots=True)
+class ScriptMerges:
+    """How many of a tokenizer's merges made tokens of each script, after each number of merges."""
+
+    names: tuple[str, ...]
+    """What `script_of_token` gives the merges' tokens, the one with most merges first."""
+    after: NDArray[np.int64]
+    """int64[n_names, n_merges + 1]."""
+
+
+def compare_languages(
+    texts: Sequence[ParallelText], encoders: Sequence[Encoder], reference: str
+) -> tuple[LanguageCosts, ...]:
+    """Count what each tokenizer needs for each language; `reference` is the name of one.
+
+    Each sentence is encoded on its own. Raises `ConfigError` for fewer than two languages, and for
+    a reference that is none of them or that has no tokens.
+
+    >>> from bpe_core.tokenizer.gpt2 import gpt2
+    >>> from bpe_core.corpus.samples import parallel_texts
+    >>> chosen = [text for text in parallel_texts() if text.code in ("en", "th")]
+    >>> (costs,) = compare_languages(chosen, [gpt2()], "English")
+    >>> costs.parity[0], costs.parity[1] > 5
+    (1.0, True)
+    """
+    if len(texts) < 2:
+        raise ConfigError(f"Expected at least 2 languages to compare, found {len(texts)}.")
+    corpora = [Corpus.from_documents(list(text.sentences)) for text in texts]
+    every = Corpus.from_documents([s for text in texts for s in text.sentences])
+    found: list[LanguageCosts] = []
+    for encoder in encoders:
+        *rows, together = measure([*corpora, every], encoder)
+        counts = {text.name: row.n_tokens for text, row in zip(texts, rows, strict=True)}
+        relative = parity(counts, reference)
+        found.append(
+            LanguageCosts(
+                reference=list(counts).index(reference),
+                metrics=tuple(rows),
+                parity=tuple(relative.values()),
+                gini=gini(list(counts.values())),
+                renyi_efficiency=together.renyi_efficiency,
+            )
+        )
+    return tuple(found)
+
+
+def merges_per_script(tokenizer: Tokenizer) -> ScriptMerges:
+    """Count, after each merge, how many tokens of each script the merges have made so far.
+
+    A token counts for what `bpe_core.unicode.token_scripts.script_of_token` gives it. In scripts of
+    three bytes a character, a byte tokenizer's first merges go to cut characters.
+
+    >>> from bpe_core.tokenizer.gpt2 import gpt2
+    >>> spent = merges_per_script(gpt2())
+    >>> spent.names[0], spent.after.shape[1], int(spent.after[:, -1].sum())
+    ('Latin', 50001, 50000)
+    """
+    made = [script_of_token(tokenizer.vocab[merge.id]) for merge in tokenizer.merges]
+    names = [name for name, _ in Counter(made).most_common()]
+    place = {name: i for i, name in enumerate(names)}
+    after = np.zeros((len(names), len(made) + 1), np.int64)
+    after[[place[name] for name in made], np.arange(1, len(made) + 1)] = 1
+    return ScriptMerges(tuple(names), np.cumsum(after, axis=1))
+
+
+def read_parallel(files: Sequence[tuple[str, bytes]]) -> tuple[ParallelText, ...]:
+    """Read parallel sentences: a table with a column a language, or a text file a language.
+
+    A table is CSV or TSV, its first row the languages' names. Text files hold one sentence a line,
+    the n-th of each the same; their names name the languages. Raises `CorpusError` where a
+    sentence is missing, two files name one language, or there are fewer than two languages.
+
+    >>> table = b"English\\tGerman\\nGood morning.\\tGuten Morgen.\\n"
+    >>> [(text.name, text.sentences) for text in read_parallel([("two.tsv", table)])]
+    [('English', ('Good morning.',)), ('German', ('Guten Morgen.',))]
+    """
+    columns: dict[str, list[str]] = {}
+    if len(files) == 1:
+        ((name, data),) = files
+        columns = _columns_of_table(decode_text(data, name).text, name)
+    else:
+        for name, data in files:
+            language = name.rpartition(".")[0] or name
+            if language in columns:
+                raise CorpusError(
+                    f"Two files name the language {language!r:.60}: give each a name of its own."
+                )
+            lines = decode_text(data, name).text.removesuffix("\n").split("\n")
+            columns[language] = [line.removesuffix("\r") for line in lines]
+    if not 2 <= len(columns) <= _MOST_LANGUAGES:
+        raise CorpusError(
+            f"Expected 2 to {_MOST_LANGUAGES} languages, found {len(columns):,}. Give a table with "
+            "a column a language, or a text file a language."
+        )
+    lengths = {name: len(sentences) for name, sentences in columns.items()}
+    if len(set(lengths.values())) > 1:
+        raise CorpusError(
+            f"The languages have different numbers of sentences, from {min(lengths.values()):,} to "
+            f"{max(lengths.values()):,}: the n-th of each must mean the same."
+        )
+    for name, sentences in columns.items():
+        for number, sentence in enumerate(sentences, start=1):
+            if not sentence.strip():
+                raise CorpusError(f"Sentence {number:,} of {name!r:.60} is empty.")
+    return tuple(
+        ParallelText("", name, _scripts_of(sentences), tuple(sentences))
+        for name, sentences in columns.items()
+    )
+
+
+def _columns_of_table(text: str, name: str) -> dict[str, list[str]]:
+    first_line = text.partition("\n")[0]
+    delimiter = max("\t,;", key=first_line.count)
+    try:
+        rows = list(csv.reader(io.StringIO(text, newline=""), delimiter=delimiter, strict=True))
+    except csv.Error as error:
+        raise CorpusError(f"{name} is no table of values between {delimiter!r}: {error}.") from None
+    rows = [row for row in rows if row]
+    names = [cell.strip() for cell in rows[0]] if rows else []
+    if len(rows) < 2 or not all(names) or len(set(names)) < len(names):
+        raise CorpusError(
+            f"{name} needs a first row that names each language once, and a row a sentence."
+        )
+    for number, row in enumerate(rows, start=1):
+        if len(row) != len(names):
+            raise CorpusError(
+                f"{name}, row {number:,}, has {len(row):,} cells, and the first row {len(names):,}."
+            )
+    return {name: [row[i] for row in rows[1:]] for i, name in enumerate(names)}
+
+
+def _scripts_of(sentences: Sequence[str]) -> tuple[str, ...]:
+    found = Counter(filter(None, map(script_of, "".join(sentences))))
+    return tuple(name for name, _ in found.most_common())

@@ -1,0 +1,269 @@
+"""What kind of file a source is, how it unpacks, and the documents in it."""
+
+from __future__ import annotations
+
+import gzip
+import io
+import os
+import zipfile
+import zlib
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, field
+from pathlib import Path, PurePosixPath
+from typing import IO, NamedTuple, Protocol
+
+from bpe_core.checks import said
+from bpe_core.corpus.damage import ARCHIVE_DAMAGE
+from bpe_core.corpus.tables import TABLE_KINDS, Tell, read_table, text_columns_of
+from bpe_core.corpus.text_decoding import decode_text
+from bpe_core.errors import CorpusError, EmptyCorpusError, UnsupportedFileError
+
+MOST_UNPACKED_BYTES = 512 * 2**20
+# Text packs to a tenth, logs and tables to a fiftieth; what packs to less than a hundredth is one
+# line over and over. A little of that is harmless.
+MOST_TIMES_PACKED = 100
+FREELY_UNPACKED_BYTES = 16 * 2**20
+_MOST_MEMBERS = 10_000
+_CHUNK = 1 << 20
+
+# Zip archives by another name: their text is in XML parts, which are no documents.
+_OFFICE = (".docx", ".xlsx", ".pptx", ".odt", ".ods", ".odp", ".epub", ".jar", ".whl", ".npz")
+
+
+class Upload(Protocol):
+    """An uploaded file: a name, and its bytes by `read()` (or `getvalue()`, which is preferred)."""
+
+    @property
+    def name(self) -> str: ...
+
+    def read(self) -> bytes: ...
+
+
+Source = str | os.PathLike[str] | Upload
+
+
+class Document(NamedTuple):
+    """One document of a file, what to call it, and the encoding it was in."""
+
+    text: str
+    name: str
+    encoding: str
+
+
+@dataclass(slots=True)
+class Budget:
+    """How many bytes may still be unpacked: an archive of a kilobyte can hold terabytes.
+
+    All sources together may unpack to `MOST_UNPACKED_BYTES`, and each to `MOST_TIMES_PACKED` times
+    its own size, or to `FREELY_UNPACKED_BYTES` where that is more.
+    """
+
+    left: int = field(default_factory=lambda: MOST_UNPACKED_BYTES)
+    left_of_source: int = 0
+
+    def begin(self, n_bytes: int) -> None:
+        """Begin to read a source of so many bytes."""
+        self.left_of_source = max(FREELY_UNPACKED_BYTES, MOST_TIMES_PACKED * n_bytes)
+
+    def read(self, stream: IO[bytes] | gzip.GzipFile, name: str) -> bytes:
+        """Read a stream to its end; raises UnsupportedFileError where it is longer than is left."""
+        chunks: list[bytes] = []
+        while chunk := stream.read(min(_CHUNK, self.left + 1, self.left_of_source + 1)):
+            self.left -= len(chunk)
+            self.left_of_source -= len(chunk)
+            if self.left < 0:
+                raise UnsupportedFileError(
+                    f"{name} unpacks to more than is left of the {MOST_UNPACKED_BYTES:,} bytes "
+                    "that may be unpacked at a time. Give fewer or smaller files."
+                )
+            if self.left_of_source < 0:
+                raise UnsupportedFileError(
+                    f"{name} unpacks to more than {MOST_TIMES_PACKED} times its size, which no "
+                    "text of any variety does. Unpack it first, if you want to train on it."
+                )
+            chunks.append(chunk)
+        return b"".join(chunks)
+
+
+Found = tuple[list[Document], list[str]]
+
+
+def size_of(source: Source) -> int:
+    """Say how many bytes a source has before it is read; 0 where nobody knows."""
+    if isinstance(source, (str, os.PathLike)):
+        try:
+            return Path(source).stat().st_size
+        except (OSError, ValueError):
+            return 0
+    size = getattr(source, "size", 0)
+    return size if isinstance(size, int) else 0
+
+
+def read_source(source: Source, text_column: str | None, budget: Budget, tell: Tell) -> Found:
+    """Read one source's documents, and the notes on what was skipped or guessed in it.
+
+    Raises CorpusError or a subclass where nothing can be had from it.
+    """
+    data, name = _bytes_of(source)
+    budget.begin(len(data))
+    return _read_bytes(data, name, text_column, budget, tell, nested=False)
+
+
+def table_columns(source: Source) -> list[str]:
+    """Name the text columns of a csv, tsv, jsonl, json or parquet file, gzipped or not."""
+    data, name = _bytes_of(source)
+    if data.startswith(b"\x1f\x8b"):
+        budget = Budget()
+        budget.begin(len(data))
+        data = _gunzip(data, name, budget)
+        name = name.removesuffix(".gz")
+    kind = _suffix(name)
+    if kind not in TABLE_KINDS:
+        return []
+    return text_columns_of(data, kind, name, most_bytes=MOST_UNPACKED_BYTES)
+
+
+def _bytes_of(source: Source) -> tuple[bytes, str]:
+    if isinstance(source, (str, os.PathLike)):
+        if not os.fspath(source):
+            raise CorpusError("The path is empty: name a file.")
+        path = Path(source)
+        try:
+            return path.read_bytes(), path.name
+        except OSError as error:
+            reason = error.strerror or type(error).__name__
+            raise CorpusError(
+                f"{os.fspath(source)!r} cannot be opened: {reason}. Check the path."
+            ) from None
+        except ValueError:
+            raise CorpusError(
+                f"{os.fspath(source)!r} is no path: it holds a NUL or a lone surrogate. Check it."
+            ) from None
+    get_value: Callable[[], bytes] | None = getattr(source, "getvalue", None)
+    if not hasattr(source, "name") or not (get_value or hasattr(source, "read")):
+        raise CorpusError(
+            f"What was given as a file is {said(source)}: give a path, or an object with a name "
+            "and read(). Of text in memory, Corpus.from_text makes a corpus."
+        )
+    return (get_value() if get_value else source.read()), source.name
+
+
+def _suffix(name: str) -> str:
+    return PurePosixPath(name.lower()).suffix
+
+
+def _read_bytes(
+    data: bytes, name: str, text_column: str | None, budget: Budget, tell: Tell, *, nested: bool
+) -> Found:
+    if not data:
+        raise EmptyCorpusError(f"{name} is empty. Give a file with text in it.")
+    if data.startswith(b"\x1f\x8b"):
+        data = _gunzip(data, name, budget)
+        name = name[:-3] if name.lower().endswith(".gz") else name
+        if not data:
+            raise EmptyCorpusError(f"{name} is empty once unpacked. Give a file with text in it.")
+    kind = _suffix(name)
+    if data.startswith((b"PK\x03\x04", b"PK\x05\x06")):
+        if nested or kind in _OFFICE:
+            what = "an archive inside an archive" if nested else f"a {kind[1:]} file"
+            raise UnsupportedFileError(
+                f"{name} is {what}, not text. Unpack it, or export its text first."
+            )
+        return _read_zip(data, name, text_column, budget, tell)
+    if kind in TABLE_KINDS or data.startswith(b"PAR1"):
+        table = read_table(
+            data, ".parquet" if data.startswith(b"PAR1") else kind, name, text_column,
+            most_bytes=MOST_UNPACKED_BYTES, tell=tell,
+        )  # fmt: skip
+        return [
+            Document(text, f"{name} {place}", table.encoding)
+            for text, place in zip(table.texts, table.places, strict=True)
+        ], table.notes
+    decoded = decode_text(data, name)
+    if not decoded.text:
+        raise EmptyCorpusError(f"{name} is empty. Give a file with text in it.")
+    notes = [decoded.note] if decoded.note else []
+    if text_column is not None:
+        notes.append(f"{name} is no table: all of it was read, and no column {text_column!r:.60}.")
+    return [Document(decoded.text, name, decoded.encoding)], notes
+
+
+def _gunzip(data: bytes, name: str, budget: Budget) -> bytes:
+    try:
+        with gzip.GzipFile(fileobj=io.BytesIO(data)) as stream:
+            return budget.read(stream, name)
+    except (OSError, EOFError, zlib.error) as error:
+        raise UnsupportedFileError(
+            f"{name} is not a whole gzip file ({error}). Pack it again."
+        ) from None
+
+
+def _read_zip(data: bytes, name: str, text_column: str | None, budget: Budget, tell: Tell) -> Found:
+    documents: list[Document] = []
+    notes: list[str] = []
+    failures: list[CorpusError] = []
+    for member in _members(data, name, budget):
+        try:
+            if isinstance(member.data, CorpusError):
+                raise member.data
+            found, said = _read_bytes(
+                member.data, member.name, text_column, budget,
+                lambda part, member=member: tell(member.begin + part * member.share), nested=True,
+            )  # fmt: skip
+        except CorpusError as error:
+            failures.append(error)
+            notes.append(f"Skipped. {error}")
+        else:
+            documents.extend(found)
+            notes.extend(said)
+    if not documents:
+        reasons = " ".join(map(str, failures)) or "It has no files."
+        kind = UnsupportedFileError
+        if all(isinstance(failure, EmptyCorpusError) for failure in failures):
+            kind = EmptyCorpusError
+        raise kind(f"{name} has no file that can be read. {reasons}")
+    return documents, notes
+
+
+class _Member(NamedTuple):
+    name: str
+    begin: float
+    """Which part of all that the archive says it holds comes before it, and is it: parts of 1."""
+    share: float
+    data: bytes | CorpusError
+
+
+def _members(data: bytes, name: str, budget: Budget) -> Iterator[_Member]:
+    try:
+        archive = zipfile.ZipFile(io.BytesIO(data))
+        infos = [
+            info
+            for info in archive.infolist()
+            # What macOS adds beside each file is no file of the person's.
+            if info.filename and not info.is_dir() and not info.filename.startswith("__MACOSX/")
+        ]
+    except ARCHIVE_DAMAGE as error:
+        raise UnsupportedFileError(
+            f"{name} is no whole zip file ({error}). Pack it again."
+        ) from None
+    if len(infos) > _MOST_MEMBERS:
+        raise UnsupportedFileError(
+            f"{name} holds {len(infos):,} files: at most {_MOST_MEMBERS:,} are read. "
+            "Join them, or give fewer."
+        )
+    total = sum(info.file_size for info in infos) or 1
+    begin = 0.0
+    with archive:
+        for info in infos:
+            member = f"{name}/{info.filename}"
+            unpacked: bytes | CorpusError
+            try:
+                with archive.open(info) as stream:
+                    unpacked = budget.read(stream, name)
+            except ARCHIVE_DAMAGE as error:
+                unpacked = UnsupportedFileError(
+                    f"{member} cannot be unpacked ({error}). Pack it again, without a password."
+                )
+            share = info.file_size / total
+            yield _Member(member, begin, share, unpacked)
+            begin += share

@@ -1,0 +1,208 @@
+"""Corpora to begin with, without any file: Python's own texts, a multilingual one, and toys."""
+
+from __future__ import annotations
+
+import json
+import sysconfig
+from collections.abc import Callable
+from dataclasses import dataclass
+from functools import cache
+from importlib.resources import files
+from pathlib import Path
+
+from bpe_core.corpus.corpus import Corpus, read_corpus
+from bpe_core.errors import ConfigError
+
+_LIBRARY_MODULES = (
+    *("__future__", "_collections_abc", "_pyio", "abc", "argparse", "ast", "base64", "bdb"),
+    *("bisect", "calendar", "cmd", "codecs", "collections/__init__", "configparser", "contextlib"),
+    *("copy", "csv", "dataclasses", "datetime", "difflib", "dis", "doctest", "email/message"),
+    *("enum", "fractions", "ftplib", "functools", "gettext", "glob", "gzip", "heapq"),
+    *("html/parser", "http/client", "http/cookiejar", "imaplib", "inspect", "ipaddress"),
+    *("json/decoder", "json/encoder", "locale", "logging/__init__", "mailbox", "mimetypes"),
+    *("optparse", "os", "pdb", "pickle", "pickletools", "platform", "plistlib", "pprint", "pydoc"),
+    *("queue", "random", "sched", "selectors", "shutil", "smtplib", "socket", "socketserver"),
+    *("ssl", "statistics", "string", "subprocess", "tarfile", "tempfile", "textwrap", "threading"),
+    *("tokenize", "trace", "traceback", "turtle", "typing", "unittest/case", "unittest/mock"),
+    *(
+        "urllib/parse",
+        "urllib/request",
+        "uuid",
+        "warnings",
+        "weakref",
+        "zipfile",
+        "zipfile/__init__",
+    ),
+)
+_LIBRARY_MOST_BYTES = 2_000_000
+
+
+@dataclass(frozen=True, slots=True)
+class Sample:
+    """A corpus that ships with the package, or with Python."""
+
+    id: str
+    title: str
+    description: str
+
+
+@dataclass(frozen=True, slots=True)
+class ParallelText:
+    """The same sentences in one of many languages."""
+
+    code: str
+    """ISO 639-1."""
+    name: str
+    scripts: tuple[str, ...]
+    sentences: tuple[str, ...]
+
+
+def samples() -> tuple[Sample, ...]:
+    """List the corpora that `load_sample` can load.
+
+    >>> [sample.id for sample in samples()][:3]
+    ['python-reference', 'python-library', 'multilingual']
+    """
+    return tuple(sample for sample, _ in _SAMPLES.values())
+
+
+@cache
+def load_sample(sample_id: str) -> Corpus:
+    """Load one of the samples; raises ConfigError for an id that none has.
+
+    The two from Python's own texts differ between versions of Python.
+
+    >>> load_sample("notebook").documents[0]
+    'This is the first document.'
+    """
+    if sample_id not in _SAMPLES:
+        raise ConfigError(
+            f"There is no sample {sample_id!r}: choose one of {', '.join(map(repr, _SAMPLES))}."
+        )
+    return _SAMPLES[sample_id][1]()
+
+
+@cache
+def parallel_texts() -> tuple[ParallelText, ...]:
+    """Return the multilingual sample, sentence by sentence, for measures across languages.
+
+    Everyday sentences written for this project: the n-th means the same in every language.
+
+    >>> [text.sentences[8] for text in parallel_texts() if text.code in ("en", "es")]
+    ['When it rains, the whole street smells of wet earth.', \
+'Cuando llueve, toda la calle huele a tierra mojada.']
+    """
+    data = files("bpe_core").joinpath("data", "multilingual.json").read_text(encoding="utf-8")
+    return tuple(
+        ParallelText(text["code"], text["name"], tuple(text["scripts"]), tuple(text["sentences"]))
+        for text in json.loads(data)
+    )
+
+
+def _python_reference() -> Corpus:
+    # 0.1 s to import, and only this sample wants it.
+    from pydoc_data.topics import topics
+
+    names = sorted(topics)
+    return Corpus.from_documents([topics[name] for name in names], names)
+
+
+def _python_library() -> Corpus:
+    folder = Path(sysconfig.get_path("stdlib"))
+    paths: list[Path] = []
+    size = 0
+    for module in _LIBRARY_MODULES:
+        path = folder / f"{module}.py"
+        # zipfile became a package in Python 3.12: one of its two places is always empty.
+        if path.is_file() and size + path.stat().st_size <= _LIBRARY_MOST_BYTES:
+            size += path.stat().st_size
+            paths.append(path)
+    return read_corpus(paths)
+
+
+def _multilingual() -> Corpus:
+    texts = parallel_texts()
+    return Corpus.from_documents(
+        ["\n".join(text.sentences) + "\n" for text in texts], [text.name for text in texts]
+    )
+
+
+def _notebook() -> Corpus:
+    return Corpus.from_documents(
+        [
+            "This is the first document.",
+            "This document is the second document.",
+            "And this is the third one.",
+            "Is this the first document?",
+        ]
+    )
+
+
+def _hug_words() -> Corpus:
+    return Corpus.from_word_counts({"hug": 10, "ugg": 5, "ggi": 3, "gin": 3, "ing": 3})
+
+
+def _pretokenization_notebook() -> Corpus:
+    return Corpus.from_documents(
+        [
+            "This is the Hugging Face Course.",
+            "This chapter is about tokenization.",
+            "This section shows several tokenizer algorithms.",
+            "Hopefully, you will be able to understand how they are trained and generate tokens.",
+        ]
+    )
+
+
+_SAMPLES: dict[str, tuple[Sample, Callable[[], Corpus]]] = {
+    sample.id: (sample, load)
+    for sample, load in (
+        (
+            Sample(
+                "python-reference",
+                "Python’s language reference",
+                "The topics of Python’s own help: English prose with code in it, about 0.5 MB.",
+            ),
+            _python_reference,
+        ),
+        (
+            Sample(
+                "python-library",
+                "Python’s library source",
+                "Modules of Python’s standard library: code with comments, about 2 MB.",
+            ),
+            _python_library,
+        ),
+        (
+            Sample(
+                "multilingual",
+                "Many languages",
+                "The same everyday sentences in 25 languages and 15 scripts, one document each.",
+            ),
+            _multilingual,
+        ),
+        (
+            Sample(
+                "notebook",
+                "Four short documents",
+                "The corpus of the four-document notebook, small enough to follow by hand.",
+            ),
+            _notebook,
+        ),
+        (
+            Sample(
+                "hug-words",
+                "The hug words",
+                "Five words with their counts: hug 10, ugg 5, ggi 3, gin 3, ing 3.",
+            ),
+            _hug_words,
+        ),
+        (
+            Sample(
+                "pretokenization-notebook",
+                "Four sentences on tokenization",
+                "The corpus of the GPT-2 pre-tokenization notebook.",
+            ),
+            _pretokenization_notebook,
+        ),
+    )
+}

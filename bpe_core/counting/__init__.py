@@ -1,0 +1,8 @@
+"""From a text to its distinct pre-tokens and how often each occurs.
+
+In: a corpus, or files too large for memory, and a pre-tokenizer. Out: `PretokenCounts`, in the
+order of first occurrence. Pairs are not counted here: the trainers do that.
+
+Open `words` first: plain Python. `compiled` does the same with kernels, `streamed` reads files
+piece by piece, `cluster` counts on several machines. `word_row` lays the result out for training.
+"""

@@ -1,0 +1,248 @@
+"""Files that need not fit into memory: read piece by piece, once, while their words are counted."""
+
+from __future__ import annotations
+
+import codecs
+import hashlib
+import os
+from collections.abc import Callable, Generator, Iterable, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import BinaryIO, Final
+
+import numpy as np
+
+from bpe_core.compiling.when import use_kernels
+from bpe_core.corpus.tables import TABLE_KINDS
+from bpe_core.counting.words import CountedCorpus, count_pieces
+from bpe_core.errors import CorpusError, EmptyCorpusError, TextDecodingError, UnsupportedFileError
+from bpe_core.pretokenizers.pretokenizers import Pretokenizer
+from bpe_core.pretokenizers.scanners import SCANNERS
+from bpe_core.types import Base, PretokenCounts
+
+_PIECE: Final = 1 << 20
+_PACKED: Final = (".gz", ".zip", ".bz2", ".xz", ".zst", ".7z", ".json")
+_OTHER_MARKS: Final = (
+    *(codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE, b"\x1f\x8b", b"PK\x03\x04", b"PAR1", b"%PDF"),
+)
+
+
+@dataclass(frozen=True, slots=True)
+class StreamedCorpus:
+    """UTF-8 text files, each a document, read when they are counted; `stream_corpus` makes it."""
+
+    paths: tuple[Path, ...]
+    names: tuple[str, ...] = field(repr=False)
+    n_bytes: int
+    """Of all files, byte order marks left out."""
+    sizes: tuple[int, ...] = field(repr=False)
+    begins: tuple[int, ...] = field(repr=False)
+    """At which byte the text of each file begins: after its byte order mark."""
+
+
+def stream_corpus(paths: Iterable[str | os.PathLike[str]]) -> StreamedCorpus:
+    """Take text files as a corpus without reading them yet, each as one document.
+
+    They must be UTF-8; a byte order mark is no part of the text. Raises CorpusError for a path that
+    cannot be opened, EmptyCorpusError, and UnsupportedFileError for tables, packed files and other
+    encodings, which `read_corpus` reads.
+
+    >>> import tempfile
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     path = Path(folder, "hug.txt")
+    ...     _ = path.write_text("hug hugs")
+    ...     stream_corpus([path]).n_bytes
+    8
+    """
+    files = [Path(path) for path in paths]
+    sizes: list[int] = []
+    begins: list[int] = []
+    for path in files:
+        with _opened(path) as file:
+            head = file.read(4)
+            size = os.fstat(file.fileno()).st_size
+        if path.suffix.lower() in (*TABLE_KINDS, *_PACKED) or head.startswith(_OTHER_MARKS):
+            raise UnsupportedFileError(
+                f"{path.name} is no plain UTF-8 text, and only that is read in a stream. Unpack or "
+                "convert it, or give less, so that it can be read whole."
+            )
+        begins.append(len(codecs.BOM_UTF8) if head.startswith(codecs.BOM_UTF8) else 0)
+        sizes.append(size - begins[-1])
+    if not sum(sizes):
+        raise EmptyCorpusError("The corpus has no text in it: give at least one character.")
+    names = tuple(path.name for path in files)
+    return StreamedCorpus(tuple(files), names, sum(sizes), tuple(sizes), tuple(begins))
+
+
+def count_stream(
+    corpus: StreamedCorpus,
+    pretokenizer: Pretokenizer,
+    *,
+    symbols_of: Base | None = None,
+    should_stop: Callable[[], bool] | None = None,
+) -> CountedCorpus:
+    """Count a streamed corpus' pre-tokens as `count_pretokens` does, and hash its text meanwhile.
+
+    Only some 30 MB of a file are in memory at a time; a custom pattern and "none" may look
+    anywhere, and get each file whole. Raises TextDecodingError with the byte that is no UTF-8,
+    CorpusError for a file that shrinks meanwhile, and what the pre-tokenizer raises.
+
+    >>> import tempfile
+    >>> from bpe_core.pretokenizers.pretokenizers import get_pretokenizer
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     path = Path(folder, "hug.txt")
+    ...     _ = path.write_text("hug hugs")
+    ...     count_stream(stream_corpus([path]), get_pretokenizer("gpt2")).pretokens.words
+    (b'hug', b' hugs')
+    """
+    reading = _Reading(corpus, symbols_of)
+    pretokens = _count(reading, corpus.n_bytes, pretokenizer, should_stop)
+    return CountedCorpus(pretokens, corpus.n_bytes, reading.sha256(), reading.symbols())
+
+
+def _count(
+    reading: _Reading,
+    n_bytes: int,
+    pretokenizer: Pretokenizer,
+    should_stop: Callable[[], bool] | None,
+) -> PretokenCounts:
+    if not use_kernels(n_bytes):
+        texts = (map(bytes.decode, pieces) for pieces in reading.documents())
+        return count_pieces(texts, pretokenizer, should_stop=should_stop)
+    from bpe_core.counting.compiled import count_blocks, count_documents
+    from bpe_core.pretokenizers.blocks import blocks
+
+    if pretokenizer.name not in SCANNERS:
+        whole_files = (b"".join(pieces).decode() for pieces in reading.documents())
+        return count_documents(whole_files, pretokenizer, should_stop)
+    return count_blocks(blocks(reading.documents(), pretokenizer), pretokenizer, should_stop)
+
+
+class _Reading:
+    """One way through the files, and what is learned on it beside the words."""
+
+    def __init__(self, corpus: StreamedCorpus, symbols_of: Base | None) -> None:
+        self._corpus = corpus
+        self._symbols_of = symbols_of
+        self._digest = hashlib.sha256(b"documents")
+        self._bytes_seen = np.zeros(256, np.bool_)
+        self._characters_seen: set[str] = set()
+        self._all_read = False
+
+    def documents(self) -> Iterator[Iterator[bytes]]:
+        """Yield each file as its pieces, which end between characters."""
+        corpus = self._corpus
+        for path, size, begin in zip(corpus.paths, corpus.sizes, corpus.begins, strict=True):
+            yield self._pieces(path, size, begin)
+        self._all_read = True
+
+    def sha256(self) -> str:
+        """Give the hash of all texts; none where only a part was read."""
+        return self._digest.hexdigest() if self._all_read else ""
+
+    def symbols(self) -> frozenset[bytes]:
+        if self._symbols_of == "characters":
+            return frozenset(character.encode() for character in self._characters_seen)
+        return frozenset(bytes([byte]) for byte in np.flatnonzero(self._bytes_seen).tolist())
+
+    def _pieces(self, path: Path, size: int, begin: int) -> Iterator[bytes]:
+        self._digest.update(b"1 %d:" % size)
+        at = begin
+        rest = b""
+        for data in _read(path, size, begin):
+            piece, rest = _whole_characters(rest + data)
+            self._look_at(piece, path.name, at)
+            at += len(piece)
+            yield piece
+        if rest:
+            self._look_at(rest, path.name, at)
+
+    def _look_at(self, piece: bytes, name: str, at: int) -> None:
+        try:
+            text = piece.decode()
+        except UnicodeDecodeError as error:
+            raise TextDecodingError(
+                f"{name} is not UTF-8 at byte {at + error.start:,} (0x{piece[error.start]:02X}). "
+                "Save it again as UTF-8."
+            ) from None
+        self._digest.update(piece)
+        if self._symbols_of == "characters":
+            self._characters_seen.update(text)
+        elif self._symbols_of == "bytes":
+            self._bytes_seen |= np.bincount(np.frombuffer(piece, np.uint8), minlength=256) > 0
+
+
+def digest_of(corpus: StreamedCorpus, should_stop: Callable[[], bool] | None = None) -> str:
+    """Hash the text of a corpus without counting it: `Corpus.sha256` of the same documents.
+
+    Empty where `should_stop()`, asked at each megabyte, said True.
+    """
+    digest = hashlib.sha256(b"documents")
+    for path, size, begin in zip(corpus.paths, corpus.sizes, corpus.begins, strict=True):
+        digest.update(b"1 %d:" % size)
+        for data in _read(path, size, begin):
+            if should_stop is not None and should_stop():
+                return ""
+            digest.update(data)
+    return digest.hexdigest()
+
+
+def safe_cut(path: Path, near: int, end: int, pretokenizer: Pretokenizer) -> int | None:
+    """Find a byte soon after `near` where a file can be cut without changing any pre-token."""
+    from bpe_core.pretokenizers.blocks import safe_split
+
+    data = b"".join(_read(path, min(_PIECE, end - near), near))
+    first = next((i for i, byte in enumerate(data[:4]) if byte & 0xC0 != 0x80), len(data))
+    whole, _ = _whole_characters(data[first:])
+    try:
+        whole.decode()
+    except UnicodeDecodeError:
+        # The kernel wants UTF-8. Whoever counts this stretch says what is wrong with it, and where.
+        return None
+    cut = safe_split(whole, 0, pretokenizer)
+    return None if cut == len(whole) else near + first + cut
+
+
+def _read(path: Path, size: int, begin: int) -> Iterator[bytes]:
+    """Read as much of a file as it had when it was taken into the corpus."""
+    with _opened(path) as file:
+        file.seek(begin)
+        left = size
+        while left:
+            data = file.read(min(_PIECE, left))
+            if not data:
+                raise CorpusError(
+                    f"{path.name} had {begin + size:,} bytes and has {begin + size - left:,} now. "
+                    "Train again when it no longer changes."
+                )
+            left -= len(data)
+            yield data
+
+
+@contextmanager
+def _opened(path: Path) -> Generator[BinaryIO]:
+    """Open a file; whatever the system says against it, or against reading it, is a CorpusError."""
+    try:
+        with path.open("rb") as file:
+            yield file
+    except (OSError, ValueError) as error:
+        reason = getattr(error, "strerror", None) or type(error).__name__
+        raise CorpusError(
+            f"{os.fspath(path)!r} cannot be read: {reason}. Check the path."
+        ) from None
+
+
+def _whole_characters(data: bytes) -> tuple[bytes, bytes]:
+    """Cut off a character that goes on in the next piece.
+
+    >>> _whole_characters("né".encode()[:2])
+    (b'n', b'\\xc3')
+    """
+    for back in range(1, min(3, len(data)) + 1):
+        if data[-back] >= 0xC0:
+            width = 2 if data[-back] < 0xE0 else 3 if data[-back] < 0xF0 else 4
+            return (data[:-back], data[-back:]) if width > back else (data, b"")
+        if data[-back] < 0x80:
+            break
+    return data, b""

@@ -1,0 +1,124 @@
+"""From a corpus to its different pre-tokens and how often each occurs."""
+
+from __future__ import annotations
+
+import re
+import time
+from collections import Counter
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from dataclasses import dataclass
+
+import numpy as np
+
+from bpe_core.compiling.when import use_kernels
+from bpe_core.corpus.corpus import Corpus
+from bpe_core.pretokenizers.pretokenizers import Pretokenizer
+from bpe_core.types import Base, PretokenCounts
+
+_BLOCK_CHARACTERS = 1 << 18
+_SAFE_CUT = re.compile(r"[a-z](?=[ \n])")
+
+
+@dataclass(frozen=True, slots=True)
+class CountedCorpus:
+    """What training needs to know of a corpus, once its pre-tokens are counted."""
+
+    pretokens: PretokenCounts
+    n_bytes: int
+    sha256: str
+    """As `Corpus.sha256` of the same texts; empty where counting ended before all was read."""
+    symbols: frozenset[bytes]
+    """The base symbols that occur; empty where the whole byte alphabet is taken anyway."""
+
+
+def count_pretokens(
+    corpus: Corpus, pretokenizer: Pretokenizer, *, should_stop: Callable[[], bool] | None = None
+) -> PretokenCounts:
+    """Count the pre-tokens of a corpus, each document on its own; words with counts stay as given.
+
+    Where `should_stop()` says True, what was counted so far is returned. Raises what the
+    pre-tokenizer raises.
+
+    >>> from bpe_core.pretokenizers.pretokenizers import get_pretokenizer
+    >>> corpus = Corpus.from_documents(["hug hugs", "hug"])
+    >>> found = count_pretokens(corpus, get_pretokenizer("whitespace"))
+    >>> found.words, found.counts.tolist()
+    ((b'hug', b'hugs'), [2, 1])
+    """
+    if corpus.word_counts is None and use_kernels(corpus.n_bytes):
+        # Imported where it's needed: it brings Numba.
+        from bpe_core.counting.compiled import count_documents
+
+        return count_documents(corpus.documents, pretokenizer, should_stop)
+    if corpus.word_counts is None:
+        pieces = ((document,) for document in corpus.documents)
+        return count_pieces(pieces, pretokenizer, should_stop=should_stop)
+    return _pretoken_counts(corpus.word_counts)
+
+
+def count_pieces(
+    documents: Iterable[Iterable[str]],
+    pretokenizer: Pretokenizer,
+    *,
+    should_stop: Callable[[], bool] | None = None,
+) -> PretokenCounts:
+    """Count the pre-tokens of documents that come in pieces, by plain Python.
+
+    A named pre-tokenizer needs a few pieces at a time in memory, a custom pattern and "none" the
+    document. Returns and raises what `count_pretokens` does.
+
+    >>> from bpe_core.pretokenizers.pretokenizers import get_pretokenizer
+    >>> count_pieces([["hug hu", "gs"], ["hug"]], get_pretokenizer("gpt2")).words
+    (b'hug', b' hugs')
+    """
+    counts: Counter[str] = Counter()
+    for document in documents:
+        for block in _blocks(document, pretokenizer):
+            if should_stop is not None and should_stop():
+                return _pretoken_counts(counts)
+            counts.update(pretokenizer.split(block))
+            time.sleep(0)  # lets other threads of an app take their turn
+    return _pretoken_counts(counts)
+
+
+def _pretoken_counts(counts: Mapping[str, int]) -> PretokenCounts:
+    words = tuple(word.encode() for word in counts)
+    return PretokenCounts(words, np.array(list(counts.values()), dtype=np.int64))
+
+
+def seen_symbols(corpus: Corpus, base: Base) -> set[bytes]:
+    """Collect the base symbols that occur in a corpus' documents, white space and all.
+
+    >>> sorted(seen_symbols(Corpus.from_text("é é"), "characters"))
+    [b' ', b'\\xc3\\xa9']
+    """
+    texts = corpus.documents if corpus.word_counts is None else corpus.word_counts
+    if base == "characters":
+        characters = set[str]().union(*texts)
+        return {character.encode() for character in characters}
+    seen = set[int]()
+    for text in texts:
+        seen.update(text.encode())
+    return {bytes([byte]) for byte in seen}
+
+
+def _blocks(pieces: Iterable[str], pretokenizer: Pretokenizer) -> Iterator[str]:
+    """Cut a long document where no named pre-tokenizer looks across: a letter before white space.
+
+    Blocks keep memory low and let a cancelled training end soon. A custom pattern may look
+    anywhere, so it gets its documents whole.
+    """
+    if not pretokenizer.ends_before_space:
+        yield "".join(pieces)
+        return
+    rest = ""
+    searched = 0
+    for piece in pieces:
+        rest += piece
+        start = 0
+        while cut := _SAFE_CUT.search(rest, max(start + _BLOCK_CHARACTERS, searched)):
+            yield rest[start : cut.end()]
+            start, searched = cut.end(), 0
+        rest = rest[start:]
+        searched = max(0, len(rest) - 1)  # the last letter may be cut after, once more is known
+    yield rest

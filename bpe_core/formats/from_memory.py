@@ -1,0 +1,66 @@
+"""Tokenizers of other libraries, taken over from memory."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from bpe_core.checks import said
+from bpe_core.errors import FormatError
+from bpe_core.formats.patterns import pretokenizer_of
+from bpe_core.formats.tiktoken_file import tokenizer_of_ranks
+from bpe_core.pretokenizers.pretokenizers import PRETOKENIZER_NAMES
+from bpe_core.tokenizer.tokenizer import Tokenizer
+
+if TYPE_CHECKING:
+    import tiktoken
+    import tokenizers
+
+
+def from_tiktoken(encoding: tiktoken.Encoding) -> Tokenizer:
+    """Return the tokenizer that encodes as a tiktoken encoding does; raises `FormatError`.
+
+    Its pattern must be one of those that the named pre-tokenizers stand for: tiktoken leaves out
+    what another pattern doesn't match, and a pattern of your own here leaves out nothing.
+
+    >>> import tiktoken
+    >>> ranks = {bytes([byte]): byte for byte in range(256)} | {b"hu": 256, b"hug": 257}
+    >>> from bpe_core.pretokenizers.pretokenizers import get_pretokenizer
+    >>> pattern = get_pretokenizer("cl100k").pattern
+    >>> mine = tiktoken.Encoding("mine", pat_str=pattern, mergeable_ranks=ranks, special_tokens={})
+    >>> from_tiktoken(mine).encode("hugs")
+    [257, 115]
+    """
+    if not hasattr(encoding, "_mergeable_ranks"):
+        raise FormatError(
+            f"What was given as a tiktoken encoding is {said(encoding)}: give what "
+            "tiktoken.get_encoding returns."
+        )
+    # tiktoken has no public way to ask for these; pickling an encoding reads the same three.
+    pattern = encoding._pat_str  # pyright: ignore[reportPrivateUsage]
+    ranks = encoding._mergeable_ranks  # pyright: ignore[reportPrivateUsage]
+    special_tokens = encoding._special_tokens  # pyright: ignore[reportPrivateUsage]
+    pretokenizer = pretokenizer_of(pattern)
+    if pretokenizer.startswith("regex:"):
+        raise FormatError(
+            f"The pattern of {encoding.name!r} is none of {', '.join(PRETOKENIZER_NAMES[:3])}, and "
+            f"tiktoken drops what a pattern leaves out, which no pre-tokenizer here does."
+        )
+    return tokenizer_of_ranks(ranks, pretokenizer=pretokenizer, special_tokens=special_tokens)
+
+
+def from_huggingface(tokenizer: tokenizers.Tokenizer) -> Tokenizer:
+    """Return the tokenizer that encodes as one of `tokenizers` does; raises `FormatError`.
+
+    >>> import tokenizers
+    >>> model = tokenizers.models.BPE(vocab={"h": 0, "u": 1, "hu": 2}, merges=[("h", "u")])
+    >>> from_huggingface(tokenizers.Tokenizer(model)).encode("huh")
+    [2, 0]
+    """
+    from bpe_core.formats.huggingface import read_huggingface
+
+    if not hasattr(tokenizer, "to_str"):
+        raise FormatError(
+            f"What was given as a tokenizer is {said(tokenizer)}: give a tokenizers.Tokenizer; of "
+            "one of transformers, its backend_tokenizer."
+        )
+    return read_huggingface(tokenizer.to_str().encode())

@@ -1,0 +1,75 @@
+"""GPT-4's and GPT-4o's tokenizers, from the files that OpenAI publishes, through tiktoken's loader.
+
+That loader takes a file from its cache (the folder that TIKTOKEN_CACHE_DIR names, else one for
+temporary files), else from the network, and checks its SHA-256.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from functools import cache
+from threading import Thread
+from typing import Final, Literal, get_args
+
+from bpe_core.errors import ConfigError, UnavailableError
+from bpe_core.extras import needs_extra
+from bpe_core.tokenizer.tokenizer import Tokenizer
+
+PublishedName = Literal["cl100k_base", "o200k_base"]
+MOST_SECONDS: Final = 30.0
+
+
+@cache
+def published_tokenizer(name: PublishedName, *, most_seconds: float = MOST_SECONDS) -> Tokenizer:
+    """Return GPT-4's tokenizer, cl100k_base, or GPT-4o's, o200k_base; kept once it is there.
+
+    Raises `UnavailableError` where its file is neither in the cache nor to be had from the network
+    in so many seconds, `MissingExtraError` if tiktoken is not installed, and `ConfigError` for
+    another name.
+
+    >>> published_tokenizer("p50k_base")
+    Traceback (most recent call last):
+    bpe_core.errors.ConfigError: There is no published tokenizer 'p50k_base': choose one of \
+'cl100k_base', 'o200k_base'.
+    """
+    if name not in get_args(PublishedName):
+        raise ConfigError(
+            f"There is no published tokenizer {name!r}: choose one of "
+            f"{', '.join(map(repr, get_args(PublishedName)))}."
+        )
+    # Imported when called: it takes 50 ms, and most comparisons go without.
+    with needs_extra("formats", f"Loading {name}"):
+        import tiktoken
+
+    from bpe_core.formats.from_memory import from_tiktoken
+
+    found: list[Tokenizer] = []
+    failures: list[Exception] = []
+
+    def load() -> None:
+        try:
+            found.append(from_tiktoken(tiktoken.get_encoding(name)))
+        except (OSError, ValueError, ImportError) as error:
+            # requests' errors are OSErrors; tiktoken raises ValueError for a wrong SHA-256.
+            failures.append(error)
+
+    if not _within(most_seconds, load):
+        raise UnavailableError(
+            f"{name} did not arrive within {most_seconds:g} seconds. Try again later, or put its "
+            f"file into the folder that TIKTOKEN_CACHE_DIR names."
+        )
+    if failures:
+        raise UnavailableError(
+            f"{name} can't be had: its file is not in tiktoken's cache, and the network doesn't "
+            f"give it ({type(failures[0]).__name__}). Put it into the folder that "
+            f"TIKTOKEN_CACHE_DIR names, or bring the .tiktoken file."
+        ) from failures[0]
+    return found[0]
+
+
+def _within(seconds: float, load: Callable[[], None]) -> bool:
+    """Run something that may hang, as tiktoken's download has no time limit of its own."""
+    thread = Thread(target=load, daemon=True)
+    thread.start()
+    thread.join(seconds)
+    return not thread.is_alive()

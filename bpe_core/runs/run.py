@@ -1,0 +1,293 @@
+"""A finished training: its tokenizer, and every number that training went through, at any step."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from functools import partial
+from typing import overload
+
+import numpy as np
+from numpy.typing import NDArray
+
+from bpe_core.checks import is_a, is_whole, said
+from bpe_core.corpus.corpus import Corpus, no_corpus
+from bpe_core.counting.word_row import Layout, PairTable, at_step, pair_table
+from bpe_core.errors import ConfigError
+from bpe_core.immutable import Immutable
+from bpe_core.runs.token_curves import joined_tokens, lay_out_for, tokens_on
+from bpe_core.runs.trace import trace_merges
+from bpe_core.tokenizer.tokenizer import Tokenizer
+from bpe_core.types import (
+    Merge,
+    MergeTrace,
+    Pair,
+    PairCount,
+    PretokenCounts,
+    StopReason,
+    TrainingConfig,
+    read_only,
+)
+
+
+class TrainingRun(Immutable):
+    """What a training learned, and from what; immutable.
+
+    `joined_at` is int32[n_slots]: for each symbol of the pre-tokens, laid out as in
+    `word_row.lay_out_pretokens`, the rank of the merge that joined it to the one before it, or
+    NEVER.
+    `tokens_after` is worked out from it if not given.
+
+    >>> from bpe_core.runs.train import train
+    >>> corpus = Corpus.from_word_counts({"hug": 10, "ugg": 5})
+    >>> run = train(corpus, TrainingConfig(258, special_tokens=()))
+    >>> [(run.tokenizer.vocab[merge.id], merge.count) for merge in run.merges]
+    [(b'ug', 15), (b'hug', 10)]
+    >>> run.tokens_after.tolist(), run.stop_reason
+    ([45, 30, 20], 'vocab-size')
+    """
+
+    __slots__ = (
+        "_config",
+        "_corpus_bytes",
+        "_corpus_sha256",
+        "_elapsed_seconds",
+        "_first_layout",
+        "_joined_at",
+        "_pretokens",
+        "_stop_reason",
+        "_tokenizer",
+        "_tokens_after",
+    )
+
+    def __init__(
+        self,
+        *,
+        tokenizer: Tokenizer,
+        config: TrainingConfig,
+        corpus_sha256: str,
+        corpus_bytes: int,
+        pretokens: PretokenCounts,
+        joined_at: NDArray[np.int32],
+        stop_reason: StopReason,
+        elapsed_seconds: float,
+        tokens_after: NDArray[np.int64] | None = None,
+    ) -> None:
+        self._tokenizer = tokenizer
+        self._config = config
+        self._corpus_sha256 = corpus_sha256
+        self._corpus_bytes = corpus_bytes
+        self._pretokens = pretokens
+        self._joined_at = read_only(joined_at)
+        self._stop_reason: StopReason = stop_reason
+        self._elapsed_seconds = elapsed_seconds
+        # What the words were before any merge, laid out once a method needs it.
+        self._first_layout: Layout | None = None
+        if tokens_after is None:
+            self._tokens_after = joined_tokens(self._layout, joined_at, tokenizer.n_merges)
+        else:
+            self._tokens_after = read_only(tokens_after.copy())
+
+    def __reduce__(self) -> tuple[object, ...]:
+        # Rebuilt on arrival: NumPy forgets that an array is read-only, and the layout is derived.
+        build = partial(
+            TrainingRun,
+            tokenizer=self.tokenizer,
+            config=self.config,
+            corpus_sha256=self.corpus_sha256,
+            corpus_bytes=self.corpus_bytes,
+            pretokens=self.pretokens,
+            joined_at=self.joined_at,
+            stop_reason=self.stop_reason,
+            elapsed_seconds=self.elapsed_seconds,
+            tokens_after=self.tokens_after,
+        )
+        return build, ()
+
+    def __repr__(self) -> str:
+        return (
+            f"<TrainingRun of {self.tokenizer.n_merges:,} merges from {self.corpus_bytes:,} bytes, "
+            f"stop reason {self.stop_reason!r}>"
+        )
+
+    # What it is made of
+
+    @property
+    def tokenizer(self) -> Tokenizer:
+        """The tokenizer that was learned."""
+        return self._tokenizer
+
+    @property
+    def config(self) -> TrainingConfig:
+        """What was asked for."""
+        return self._config
+
+    @property
+    def corpus_sha256(self) -> str:
+        """Empty if training was cancelled before a stream was read to its end."""
+        return self._corpus_sha256
+
+    @property
+    def corpus_bytes(self) -> int:
+        """The size of the corpus in UTF-8."""
+        return self._corpus_bytes
+
+    @property
+    def pretokens(self) -> PretokenCounts:
+        """The corpus as distinct pre-tokens and their counts."""
+        return self._pretokens
+
+    @property
+    def joined_at(self) -> NDArray[np.int32]:
+        """int32[n_slots]: the rank of the merge that joined each slot, or NEVER; read-only."""
+        return self._joined_at
+
+    @property
+    def stop_reason(self) -> StopReason:
+        """Why training ended."""
+        return self._stop_reason
+
+    @property
+    def elapsed_seconds(self) -> float:
+        """How long training took, counting included."""
+        return self._elapsed_seconds
+
+    @property
+    def tokens_after(self) -> NDArray[np.int64]:
+        """int64[n_merges + 1]: the tokens of the corpus after each number of merges; read-only."""
+        return self._tokens_after
+
+    @property
+    def merges(self) -> tuple[Merge, ...]:
+        """The merges in the order they were learned, each with the count it had then."""
+        return self.tokenizer.merges
+
+    # Its numbers at any step
+
+    def pair_counts(self, step: int) -> dict[Pair, int]:
+        """Count every pair as it stood before merge `step`, the pair seen first at first.
+
+        `step` may be the number of merges: the pairs that are left at the end. A pair whose token
+        would be longer than `max_token_bytes` is not a pair here. Raises `ConfigError` for a step
+        out of range.
+
+        >>> from bpe_core.runs.train import train
+        >>> corpus = Corpus.from_word_counts({"hug": 10, "ugg": 5})
+        >>> run = train(corpus, TrainingConfig(258, base="characters", special_tokens=()))
+        >>> run.pair_counts(0)
+        {(1, 2): 10, (2, 0): 15, (0, 0): 5}
+        """
+        return self._pairs(step).counts_as_seen()
+
+    def top_pairs(self, step: int, k: int) -> list[PairCount]:
+        """Give the k best pairs before merge `step`, the winner first, ties in the rule's order.
+
+        Raises `ConfigError` for a step out of range, and for a k below 0.
+
+        >>> from bpe_core.runs.train import train
+        >>> corpus = Corpus.from_word_counts({"hug": 10, "gum": 10})
+        >>> run = train(corpus, TrainingConfig(6, base="characters", special_tokens=()))
+        >>> [(left, right, count) for left, right, count in run.top_pairs(0, 2)]
+        [(0, 3, 10), (1, 3, 10)]
+        """
+        if not is_whole(k) or k < 0:
+            raise ConfigError(f"The number of pairs is {said(k)}: ask for a whole number from 0.")
+        return self._pairs(step).best(k, self.config.tie_break)
+
+    def layout_at(self, step: int) -> Layout:
+        """Give the pre-tokens' symbols as they were before merge `step`, all in one row.
+
+        Raises `ConfigError` for a step out of range.
+
+        >>> from bpe_core.runs.train import train
+        >>> run = train(Corpus.from_word_counts({"aaa": 2}), TrainingConfig(257, special_tokens=()))
+        >>> run.layout_at(0).ids.tolist(), run.layout_at(1).ids.tolist()
+        ([-1, 64, 64, 64, -1], [-1, 256, 64, -1])
+        """
+        self._check_step(step)
+        merge_ids = np.array([merge.id for merge in self.merges], np.int32)
+        return at_step(self._layout, self.joined_at, merge_ids, step)
+
+    def trace(
+        self, start: int, stop: int, k: int = 10, n_touched: int = 16, n_changes: int = 3
+    ) -> MergeTrace:
+        """Say what training saw before each of the merges start ... stop - 1, and what it changed.
+
+        `k` is the number of pairs to keep of each step, `n_touched` of words, `n_changes` of risen
+        and of fallen pairs. Raises `ConfigError` for a range that the run doesn't have.
+
+        >>> from bpe_core.runs.train import train
+        >>> run = train(Corpus.from_word_counts({"aaa": 2}), TrainingConfig(257, special_tokens=()))
+        >>> trace = run.trace(0, 1, k=1)
+        >>> trace.top_count.tolist(), trace.n_overlapping.tolist()
+        ([[4]], [2])
+        """
+        self._check_step(stop)
+        numbers = start, k, n_touched, n_changes
+        if not all(map(is_whole, numbers)) or min(numbers) < 0 or start > stop:
+            raise ConfigError(
+                f"Merges {start!r:.40} to {stop} with {k!r:.40} pairs, {n_touched!r:.40} words and "
+                f"{n_changes!r:.40} changes can't be traced: take "
+                f"0 <= start <= stop <= {len(self.merges)}, and whole numbers from 0."
+            )
+        return trace_merges(
+            self.layout_at(start),
+            self.joined_at[self.joined_at >= start],
+            self._tokens(),
+            self.merges[start:stop],
+            self.config,
+            start=start,
+            k=k,
+            n_touched=n_touched,
+            n_changes=n_changes,
+        )
+
+    @overload
+    def tokens_after_on(self, corpus: Corpus) -> NDArray[np.int64]: ...
+    @overload
+    def tokens_after_on(
+        self, corpus: Corpus, should_stop: Callable[[], bool] | None
+    ) -> NDArray[np.int64] | None: ...
+
+    def tokens_after_on(
+        self, corpus: Corpus, should_stop: Callable[[], bool] | None = None
+    ) -> NDArray[np.int64] | None:
+        """int64[n_merges + 1]: how many tokens another corpus has after each number of merges.
+
+        A symbol that the alphabet lacks counts as a token of its own, which never merges.
+        `should_stop` is asked now and then; where it comes to say True, there is no result. Raises
+        `CorpusError` for what is no corpus.
+
+        >>> from bpe_core.runs.train import train
+        >>> run = train(Corpus.from_word_counts({"hug": 1}), TrainingConfig(258, special_tokens=()))
+        >>> run.tokens_after_on(Corpus.from_text("hug hugs")).tolist()
+        [8, 6, 4]
+        """
+        if not is_a(corpus, Corpus):
+            raise no_corpus(corpus)
+        return tokens_on(self.tokenizer, corpus, should_stop or _never)
+
+    # Within
+
+    @property
+    def _layout(self) -> Layout:
+        if self._first_layout is None:
+            self._first_layout = lay_out_for(self.tokenizer, self.pretokens)
+        return self._first_layout
+
+    def _tokens(self) -> list[bytes]:
+        return [self.tokenizer.vocab[id] for id in range(self.tokenizer.vocab_size)]
+
+    def _pairs(self, step: int) -> PairTable:
+        return pair_table(self.layout_at(step), self._tokens(), self.config.max_token_bytes)
+
+    def _check_step(self, step: int) -> None:
+        if not is_whole(step) or not 0 <= step <= len(self.merges):
+            asked = step if is_whole(step) else said(step)
+            raise ConfigError(
+                f"Step {asked} is outside this run of {len(self.merges)} merges: "
+                f"take one from 0 to {len(self.merges)}."
+            )
+
+
+def _never() -> bool:
+    return False

@@ -1,0 +1,196 @@
+"""What training saw before each merge and what the merge changed, as arrays for the merge loop.
+
+A run knows where each of its merges joined symbols. So nothing is searched for: each merge is
+applied to all its places at once, as NumPy arrays, and only the windows beside them are counted.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import replace
+
+import numpy as np
+from numpy.typing import NDArray
+
+from bpe_core.counting.word_row import BITS, Layout, order_of_pairs, pair_of, pair_table
+from bpe_core.runs.pair_ranking import Counts, Integers, Queue, Ties
+from bpe_core.types import Merge, MergeTrace, TrainingConfig
+
+_RIGHT = (1 << BITS) - 1
+
+
+def trace_merges(
+    layout: Layout,
+    joined_at: NDArray[np.int32],
+    tokens: Sequence[bytes],
+    merges: Sequence[Merge],
+    config: TrainingConfig,
+    *,
+    start: int,
+    k: int,
+    n_touched: int,
+    n_changes: int,
+) -> MergeTrace:
+    """Trace consecutive merges of a run, from the row of symbols as it was before the first.
+
+    `joined_at` is int32[n_slots], the rank of the merge that joins each symbol of that row to the
+    one before it; `start` the rank of the first merge, `k` how many pairs of each step to keep,
+    `n_touched` how many words, `n_changes` how many risen and how many fallen pairs.
+
+    >>> from bpe_core.counting.word_row import NEVER, lay_out
+    >>> joined_at = np.array([NEVER, NEVER, 0, NEVER, NEVER], np.int32)
+    >>> trace = trace_merges(lay_out([[0, 0, 0]], [2]), joined_at, [b"a", b"aa"],
+    ...     [Merge(0, 0, 0, 1, 4)], TrainingConfig(), start=0, k=2, n_touched=1, n_changes=1)
+    >>> trace.top_count.tolist(), trace.n_overlapping.tolist(), trace.risen_by.tolist()
+    ([[4, -1]], [2], [[2]])
+    >>> trace.touched.tolist(), trace.touched_given.tolist()
+    ([[0]], [[2]])
+    """
+    n = len(merges)
+    row = _Row(layout, tokens, config.max_token_bytes)
+    table = pair_table(layout, tokens, config.max_token_bytes)
+    counts = Counts(table)
+    queue = Queue(row.is_at, counts, table, config.tie_break)
+    ties = Ties(counts, queue)
+    separators = np.flatnonzero(layout.ids < 0)
+    trace = _empty_trace(start, n, k, n_touched, n_changes)
+    places = _places_by_merge(joined_at, start, n)
+    for at, (merge, seconds) in enumerate(zip(merges, places, strict=True)):
+        for column, (less, _, key) in enumerate(queue.best(k)):
+            trace.top_left[at, column], trace.top_right[at, column] = pair_of(key)
+            trace.top_count[at, column] = -less
+        winner = merge.left << BITS | merge.right
+        count = counts.of(winner)
+        trace.n_pairs[at] = counts.n_pairs
+        trace.n_tied[at] = counts.n_with[count]
+        trace.next_count[at] = counts.next_below(count)
+        ties.before_merge(merge.rank, count)
+
+        weights = layout.weights[seconds]
+        trace.n_overlapping[at] = count - weights.sum()
+        # The slots come in order, so the words do: among equals the one first seen stays first.
+        words, given = np.unique(np.searchsorted(separators, seconds) - 1, return_counts=True)
+        given *= layout.weights[separators[words] + 1]
+        most = np.argsort(-given, kind="stable")[:n_touched]
+        trace.n_words[at] = len(words)
+        trace.touched[at, : len(most)] = words[most]
+        trace.touched_given[at, : len(most)] = given[most]
+
+        keys, changes, born = row.merge(winner, seconds, merge.id)
+        counts.remove(winner)
+        after = counts.change(keys, changes)
+        queue.add(keys[changes > 0].tolist(), born)
+        ties.after_merge(merge.rank, winner, keys, after - changes, after)
+        for sign, left, right, by in (
+            (1, trace.risen_left, trace.risen_right, trace.risen_by),
+            (-1, trace.fallen_left, trace.fallen_right, trace.fallen_by),
+        ):
+            moved = np.flatnonzero(sign * changes > 0)
+            most = moved[np.argsort(-sign * changes[moved], kind="stable")[:n_changes]]
+            left[at, : len(most)] = keys[most] >> BITS
+            right[at, : len(most)] = keys[most] & _RIGHT
+            by[at, : len(most)] = sign * changes[most]
+    tied, tied_from, tied_until = ties.told(start + n).T
+    return replace(
+        trace,
+        tied_left=(tied >> BITS).astype(np.int32),
+        tied_right=(tied & _RIGHT).astype(np.int32),
+        tied_from=tied_from.astype(np.int32),
+        tied_until=tied_until.astype(np.int32),
+    )
+
+
+def _empty_trace(start: int, n: int, k: int, n_touched: int, n_changes: int) -> MergeTrace:
+    return MergeTrace(
+        start=start,
+        stop=start + n,
+        top_left=np.full((n, k), -1, np.int32),
+        top_right=np.full((n, k), -1, np.int32),
+        top_count=np.full((n, k), -1, np.int64),
+        n_pairs=np.zeros(n, np.int64),
+        n_tied=np.zeros(n, np.int64),
+        next_count=np.zeros(n, np.int64),
+        tied_left=np.zeros(0, np.int32),
+        tied_right=np.zeros(0, np.int32),
+        tied_from=np.zeros(0, np.int32),
+        tied_until=np.zeros(0, np.int32),
+        n_overlapping=np.zeros(n, np.int64),
+        n_words=np.zeros(n, np.int64),
+        touched=np.full((n, n_touched), -1, np.int32),
+        touched_given=np.full((n, n_touched), -1, np.int64),
+        risen_left=np.full((n, n_changes), -1, np.int32),
+        risen_right=np.full((n, n_changes), -1, np.int32),
+        risen_by=np.full((n, n_changes), -1, np.int64),
+        fallen_left=np.full((n, n_changes), -1, np.int32),
+        fallen_right=np.full((n, n_changes), -1, np.int32),
+        fallen_by=np.full((n, n_changes), -1, np.int64),
+    )
+
+
+def _places_by_merge(joined_at: NDArray[np.int32], start: int, n: int) -> Iterator[Integers]:
+    """The slots that each of the merges start ... start + n - 1 joins to the one before them."""
+    slots = np.flatnonzero((joined_at >= start) & (joined_at < start + n))
+    ranks = joined_at[slots] - start
+    slots = slots[np.argsort(ranks, kind="stable")]
+    sizes = np.bincount(ranks, minlength=n)
+    ends = np.cumsum(sizes)
+    return (slots[stop - size : stop] for stop, size in zip(ends, sizes, strict=True))
+
+
+class _Row:
+    """The symbols of all words while merges are applied; each knows its neighbours' slots."""
+
+    def __init__(
+        self, layout: Layout, tokens: Sequence[bytes], max_token_bytes: int | None
+    ) -> None:
+        n = len(layout.ids)
+        self._ids = layout.ids.astype(np.int64)
+        self._weights = layout.weights
+        self._before = np.arange(-1, n - 1)
+        self._after = np.arange(1, n + 1)
+        self._marked = np.zeros(n, np.bool_)
+        self._longest = max_token_bytes
+        self._lengths = np.array([len(token) for token in tokens], np.int64)
+
+    def is_at(self, key: int, slot: int) -> bool:
+        """Say whether a pair (still) stands at a slot."""
+        left, right = pair_of(key)
+        return bool(self._ids[slot] == left and self._ids[self._after[slot]] == right)
+
+    def merge(
+        self, winner: int, seconds: Integers, new_id: int
+    ) -> tuple[Integers, Integers, tuple[Integers, Integers]]:
+        """Join each of the slots to the one before it.
+
+        Returns the keys of the other pairs beside them, ascending, by how much the count of each
+        changed, and where pairs came to stand: their slots and keys.
+        """
+        firsts = self._before[seconds]
+        lost, lost_keys = self._windows(seconds, self._before[firsts])
+        others = lost_keys != winner
+        lost, lost_keys = lost[others], lost_keys[others]
+        following = self._after[seconds]
+        self._ids[firsts] = new_id
+        self._ids[seconds] = -1
+        self._after[firsts] = following
+        self._before[following] = firsts
+        made, made_keys = self._windows(firsts, self._before[firsts])
+
+        keys = np.concatenate([lost_keys, made_keys])
+        by = np.concatenate([-self._weights[lost], self._weights[made]])
+        order = order_of_pairs(keys)
+        keys, by = keys[order], by[order]
+        starts = np.flatnonzero(np.diff(keys, prepend=-1))
+        changes = np.add.reduceat(by, starts) if len(starts) else by
+        return keys[starts], changes, (made, made_keys)
+
+    def _windows(self, slots: Integers, befores: Integers) -> tuple[Integers, Integers]:
+        """The slots and keys of the pairs that start at the slots, or just before; each once."""
+        self._marked[slots] = True
+        starts = np.concatenate([slots, befores[~self._marked[befores]]])
+        self._marked[slots] = False
+        left, right = self._ids[starts], self._ids[self._after[starts]]
+        fits = (left >= 0) & (right >= 0)
+        if self._longest is not None:
+            fits &= self._lengths[left] + self._lengths[right] <= self._longest
+        return starts[fits], left[fits] << BITS | right[fits]

@@ -1,0 +1,267 @@
+"""Encoding and decoding by kernels: what `Tokenizer` does itself, for texts worth a compiler.
+
+It serves byte tokenizers whose alphabet is complete and whose words end without a marker; see
+`can_compile`. Others, and short texts, stay with plain Python.
+"""
+
+from __future__ import annotations
+
+from array import array
+from collections import deque
+from collections.abc import Iterable, Iterator, Sequence
+from concurrent.futures import Future, ThreadPoolExecutor
+from itertools import pairwise
+from typing import Final
+
+import numpy as np
+from numpy.typing import NDArray
+
+from bpe_core.compiling import threads
+from bpe_core.kernels import decoding, encoding
+from bpe_core.kernels.decoding import ROW
+from bpe_core.kernels.encoding import SHORT_WORD, SLACK, WordCache
+from bpe_core.kernels.rank_merging import SYMBOL_BITS
+from bpe_core.pretokenizers.blocks import Block, blocks, byte_ends
+from bpe_core.pretokenizers.pretokenizers import Pretokenizer
+from bpe_core.pretokenizers.scanners import SCANNERS, class_table
+from bpe_core.tokenizer.compiled_tables import empty_cache, encoding_tables, scratch, spelling
+from bpe_core.tokenizer.tables import TokenTable
+
+Ids = NDArray[np.int32]
+Encoded = tuple[Ids, NDArray[np.int64]]
+"""The ids of some sections of text, and how many there are after each section."""
+
+_LEAST_BYTES_TO_SHARE: Final = 1 << 19
+"""A second thread, with a cache of its own to fill, is worth its start from about here."""
+_PIECE: Final = 1 << 18
+_LONG_PIECE: Final = 1 << 23
+_LOOK_BACK: Final = 1 << 12
+_LIKELY_BYTES: Final = 6
+"""Of a token, on average; where they are more, decoding asks for more memory on its way."""
+_MOST_KEPT: Final = 1 << 21
+_MOST_IDS: Final = 1 << 24
+_SCAN_AHEAD: Final = 8192
+_NO_ENDS: Final = np.empty(0, np.int64)
+
+
+def can_compile(table: TokenTable) -> bool:
+    """Tell whether the kernels take such a tokenizer.
+
+    >>> can_compile(TokenTable(vocab={0: b"a"}, merges=[]))
+    False
+    """
+    return (
+        table.complete
+        and table.end_of_word is None
+        and 256 + len(table.triples) < 1 << SYMBOL_BITS
+        and min(table.vocab) >= 0
+        and max(table.vocab) < min(_MOST_IDS, 8 * len(table.vocab) + (1 << 16))
+    )
+
+
+class CompiledEncoder:
+    """The tables of one tokenizer, as kernels read them; threads may share it.
+
+    >>> from bpe_core.tokenizer.gpt2 import gpt2
+    >>> encoder = CompiledEncoder(gpt2()._table, gpt2().pretokenizer)
+    >>> encoder.encode("The quick brown fox").tolist()
+    [464, 2068, 7586, 21831]
+    """
+
+    def __init__(self, table: TokenTable, pretokenizer: Pretokenizer) -> None:
+        self._pretokenizer = pretokenizer
+        self._merges, self._trie, cache = encoding_tables(table)
+        self._spelling = spelling(table)
+        self._longest = int(self._spelling.width.max())
+        self._objects = np.arange(len(self._spelling.width)).astype(object)
+        # Threads take a worker out and put it back, so that each fills a word cache of its own.
+        # The first has the vocabulary in it already; the others see enough text to fill theirs.
+        # Each keeps some 5 to 12 MB, so where more callers encode at once than there are
+        # processors, only as many are kept, those put back last.
+        first = _Worker(cache, heap=not self._trie.symbol_at.size)
+        self._workers = deque([first], maxlen=threads.n_threads())
+
+    def encode(self, text: str, n_threads: int | None = None) -> Ids:
+        """Return the ids of a text; raises UnicodeEncodeError for a lone surrogate."""
+        if self._pretokenizer.name not in SCANNERS:
+            return self._encode_by_regex(text)
+        if n_threads is None:
+            n_threads = _threads(len(text))
+        size = _PIECE if n_threads > 1 else _LONG_PIECE
+        if len(text) <= size:
+            return self._run(_whole(text))[0]
+        pieces = (text[i : i + size] for i in range(0, len(text), size))
+        cut = blocks([pieces], self._pretokenizer, block_bytes=size, look_back=_LOOK_BACK)
+        if n_threads == 1:
+            return _joined(self._run(block) for block in cut)[0]
+        # While some blocks are encoded the next are cut off, and turned into UTF-8, in this thread.
+        done: list[Encoded] = []
+        running: deque[Future[Encoded]] = deque()
+        with ThreadPoolExecutor(n_threads, thread_name_prefix="encoding") as pool:
+            for block in cut:
+                running.append(pool.submit(self._run, block))
+                if len(running) > 2 * n_threads:
+                    done.append(running.popleft().result())
+            done += [share.result() for share in running]
+        return _joined(done)[0]
+
+    def encode_batch(self, texts: Sequence[str], n_threads: int | None = None) -> Encoded:
+        """Return the ids of several texts, each on its own, and how many there are after each."""
+        if self._pretokenizer.name not in SCANNERS:
+            parts = [self._encode_by_regex(text) for text in texts]
+            return _joined((part, np.array([len(part)])) for part in parts)
+        encoded = [text.encode() for text in texts]
+        bounds = np.append(0, np.cumsum([len(data) for data in encoded], dtype=np.int64))
+        block = Block(np.frombuffer(b"".join(encoded), np.uint8), bounds)
+        shares = list(_shares(block, n_threads or _threads(block.text.size)))
+        if len(shares) < 2:
+            return self._run(block)
+        with ThreadPoolExecutor(len(shares), thread_name_prefix="encoding") as pool:
+            return _joined(pool.map(self._run, shares))
+
+    def to_list(self, ids: Ids) -> list[int]:
+        """Return ids as a list of ints, each id one object: half of tolist's time and memory."""
+        return self._objects.take(ids).tolist()
+
+    def decode(self, ids: Sequence[int] | NDArray[np.integer]) -> NDArray[np.uint8] | None:
+        """Return the bytes that ids stand for, as uint8; None where one is no token."""
+        known = _as_int32(ids)
+        if known is None:
+            return None
+        out = np.empty(_LIKELY_BYTES * len(known) + self._longest + ROW, np.uint8)
+        done, size = decoding.decode_ids(known, 0, self._spelling, out, 0)
+        while size >= 0 and done < len(known):
+            longer = np.empty(2 * len(out), np.uint8)
+            longer[:size] = out[:size]
+            out = longer
+            done, size = decoding.decode_ids(known, done, self._spelling, out, size)
+        return out[:size] if size >= 0 else None
+
+    def _encode_by_regex(self, text: str) -> Ids:
+        ends = byte_ends(text, self._pretokenizer)
+        return self._run(_whole(text), ends)[0]
+
+    def _run(self, block: Block, ends: NDArray[np.int64] = _NO_ENDS) -> Encoded:
+        """Encode the sections of a block: the ids, and how many there are after each section."""
+        try:
+            worker = self._workers.pop()
+        except IndexError:
+            worker = _Worker(empty_cache(), heap=not self._trie.symbol_at.size)
+        n_bytes = int(block.bounds[-1] - block.bounds[0])
+        out = worker.room_for(n_bytes + SLACK)
+        section_ends = np.empty(len(block.bounds) - 1, np.int64)
+        reached = np.array([0, block.bounds[0], 0, 0])
+        scanner = SCANNERS.get(self._pretokenizer.name, 0)
+        while not encoding.encode_text(
+            scanner,
+            block.text,
+            block.bounds,
+            ends,
+            class_table(),
+            self._merges,
+            self._trie,
+            worker.cache,
+            out,
+            section_ends,
+            worker.scratch,
+            reached,
+        ):
+            worker.grow()
+        worker.tidy()
+        ids = out[: reached[2]].copy()  # before another thread may take the worker, and its array
+        self._workers.append(worker)
+        return ids, section_ends
+
+
+def _whole(text: str) -> Block:
+    data = np.frombuffer(text.encode(), np.uint8)
+    return Block(data, np.array([0, data.size]))
+
+
+def _threads(n_bytes: int) -> int:
+    return 1 if n_bytes < _LEAST_BYTES_TO_SHARE else threads.n_threads()
+
+
+def _joined(parts: Iterable[Encoded]) -> Encoded:
+    """Join what was encoded one after another, the numbers of ids added up."""
+    parts = list(parts)
+    if len(parts) == 1:
+        return parts[0]
+    ids: list[Ids] = [np.empty(0, np.int32)]
+    ends: list[NDArray[np.int64]] = [np.empty(0, np.int64)]
+    n_ids = 0
+    for some, some_ends in parts:
+        ids.append(some)
+        ends.append(some_ends + n_ids)
+        n_ids += len(some)
+    return np.concatenate(ids), np.concatenate(ends)
+
+
+def _as_int32(ids: Sequence[int] | NDArray[np.integer]) -> Ids | None:
+    """Return ids as int32; None where they are no ints, or too large for any token."""
+    if isinstance(ids, np.ndarray) and ids.dtype == np.int32:
+        known = np.ascontiguousarray(ids, np.int32).view()
+        # As in all other calls: for another kind of array the kernels would be compiled once more.
+        known.flags.writeable = False
+        return known
+    listed: Sequence[int] = ids.tolist() if isinstance(ids, np.ndarray) else ids
+    try:
+        # np.fromiter takes 10 % less time, and 1.5 for a 1.
+        known = np.frombuffer(array("i", listed), np.int32)
+    except (TypeError, OverflowError):
+        return None
+    # A truth value is an int to `array`. To look at the type of each id would take as long again.
+    if any(isinstance(listed[place], bool) for place in np.flatnonzero(known < 2).tolist()):
+        return None
+    # As the one above: of a type that could be written to, the kernels would be compiled again.
+    known.flags.writeable = False
+    return known
+
+
+class _Worker:
+    """What one thread needs to encode: a word cache, and buffers as long as the longest word."""
+
+    def __init__(self, cache: WordCache, heap: bool) -> None:
+        self._heap = heap
+        self.cache = cache
+        self._out = np.empty(0, np.int32)
+        self.scratch = scratch(_SCAN_AHEAD, heap)
+
+    def room_for(self, n_ids: int) -> Ids:
+        """Give an array to write ids to: the same again, since memory is slow when it is new."""
+        if n_ids > _MOST_KEPT:
+            return np.empty(n_ids, np.int32)
+        if n_ids > len(self._out):
+            self._out = np.empty(n_ids, np.int32)
+        return self._out
+
+    def grow(self) -> None:
+        self.scratch = scratch(2 * len(self.scratch.ends), self._heap)
+
+    def tidy(self) -> None:
+        """Let go of what a long word needed, and of a word cache whose arena is full.
+
+        It remembers no more words of many ids then; a new one fills with what the text is like now.
+        """
+        if self.cache.used[0] > len(self.cache.arena) - SHORT_WORD:
+            self.cache = empty_cache()
+        if len(self.scratch.ends) > 1 << 20:
+            self.scratch = scratch(_SCAN_AHEAD, self._heap)
+
+
+def _shares(block: Block, n: int) -> Iterator[Block]:
+    """Cut a block between sections into n blocks of about the same size, or fewer."""
+    begin, end = int(block.bounds[0]), int(block.bounds[-1])
+    wanted = [begin + (end - begin) * i // n for i in range(1, n)]
+    inner = {int(np.searchsorted(block.bounds, place)) for place in wanted}
+    for first, last in pairwise(sorted({0, *inner, len(block.bounds) - 1})):
+        yield Block(block.text, block.bounds[first : last + 1])
+
+
+def compile_all() -> None:
+    """Compile every kernel of this module, by using it."""
+    from bpe_core.pretokenizers.pretokenizers import get_pretokenizer
+
+    table = TokenTable(vocab={byte: bytes([byte]) for byte in range(256)}, merges=[])
+    encoder = CompiledEncoder(table, get_pretokenizer("gpt2"))
+    encoder.decode(encoder.encode("hug hugs"))

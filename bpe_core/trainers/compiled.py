@@ -1,0 +1,260 @@
+"""The compiled trainer: what `incremental.learn_merges` does, with the kernels of `merging`."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable
+from itertools import product
+
+import numpy as np
+from numpy.typing import NDArray
+
+from bpe_core.compiling.arrays import longer
+from bpe_core.counting.word_row import NEVER, Layout
+from bpe_core.kernels import merging, pairs
+from bpe_core.kernels.hashing import EMPTY
+from bpe_core.kernels.merging import MergeLog, Rule, Scratch
+from bpe_core.kernels.pair_index import ENTRIES, PAIRS, SLOTS, PairIndex
+from bpe_core.kernels.pairs import ENTRY
+from bpe_core.kernels.row import BETWEEN, Row, Tokens
+from bpe_core.trainers.base_vocabulary import GrowingVocabulary
+from bpe_core.trainers.incremental import Learned
+from bpe_core.trainers.incremental import learn_merges as learn_merges_incrementally
+from bpe_core.types import StopReason, TrainingConfig
+
+# Pairs rarer than this part of the best are not followed until the best falls so low: on 100 MB 64
+# took 1.6 s, 512 and 2048 1.1 s, since the row is counted less often.
+_THRESHOLD_SHARE = 512
+_NO_LIMIT = int(np.iinfo(np.int32).max)
+# A call into the kernel takes 30 microseconds before it does anything: 0.15 % of this.
+SECONDS_A_CALL = 0.02
+_FEWEST_A_CALL, _MOST_A_CALL = 16, 4096
+_SPARE = 1024
+_FEWEST_ENTRIES = 1 << 12
+
+
+def learn_merges(
+    layout: Layout,
+    vocabulary: GrowingVocabulary,
+    config: TrainingConfig,
+    should_stop: Callable[[int, int, int], bool],
+) -> Learned:
+    """Learn what `incremental.learn_merges` learns, from the same arguments.
+
+    The layout is used up: its ids become those at the end, which saves a third of the memory.
+    `should_stop` is asked about every 20 ms, with the number of merges done, the tokens saved since
+    it was last asked, and the last pair's count.
+
+    >>> from bpe_core.counting.word_row import lay_out
+    >>> config = TrainingConfig(258, special_tokens=())
+    >>> vocabulary = GrowingVocabulary(config, ())
+    >>> layout = lay_out([vocabulary.start(b"abab")], [1])
+    >>> learn_merges(layout, vocabulary, config, lambda done, saved, count: False).merges
+    [(64, 65, 256), (256, 256, 257)]
+    """
+    before = vocabulary.copy()
+    work = _Work(layout, vocabulary, config)
+    stop_reason = work.run(should_stop)
+    lefts, rights = work.merged()
+    if vocabulary.join_new(zip(lefts, rights, strict=True)) < work.n_done:
+        # A token spelled like an older one takes its id, which changes every count after it.
+        # See GrowingVocabulary.join: from single symbols no training gets here.
+        vocabulary.take_over(before)
+        start = Layout(work.first_ids(), layout.weights)
+        return learn_merges_incrementally(start, vocabulary, config, should_stop)
+    new_ids = range(work.first_new_id, work.first_new_id + work.n_done)
+    merges = list(zip(lefts, rights, new_ids, strict=True))
+    return work.learned(merges, stop_reason)
+
+
+class _Work:
+    """The arrays that the kernels work on, and the calls that keep them large enough."""
+
+    def __init__(
+        self, layout: Layout, vocabulary: GrowingVocabulary, config: TrainingConfig
+    ) -> None:
+        self.first_new_id = len(vocabulary)
+        n_slots = layout.ids.size
+        # Each merge takes at least one of the slots, of which some are between words.
+        self._wanted = min(config.vocab_size - self.first_new_id, n_slots)
+        n_ids = self.first_new_id + self._wanted
+        self._floor = max(1, config.min_frequency)
+        self._rule = Rule(config.tie_break == "first-seen", config.max_token_bytes or _NO_LIMIT)
+        self._row = Row(layout.ids, layout.weights, np.full(n_slots, NEVER, np.int32))
+        self._tokens = Tokens(n_slots=np.ones(n_ids, np.int32), n_bytes=np.ones(n_ids, np.int32))
+        self._tokens.n_bytes[: self.first_new_id] = [len(token) for token in vocabulary.tokens]
+        self._log = MergeLog(
+            pairs=np.zeros((self._wanted, 2), np.int32),
+            counts=np.zeros(self._wanted, np.int64),
+            saved=np.zeros(self._wanted, np.int64),
+            n_done=np.zeros(1, np.int64),
+            first_id=self.first_new_id,
+        )
+        self._scratch = Scratch(
+            merged=np.empty(n_slots // 2 + 1, np.int32),
+            befores=np.empty(n_slots // 2 + 1, np.int32),
+            afters=np.empty(n_slots // 2 + 1, np.int32),
+            count_before=np.zeros(n_ids, np.int64),
+            count_after=np.zeros(n_ids, np.int64),
+            n_before=np.zeros(n_ids, np.int32),
+            n_after=np.zeros(n_ids, np.int32),
+            neighbours=np.empty(n_ids, np.int32),
+        )
+        self._index = self._new_index()
+
+    @property
+    def n_done(self) -> int:
+        return int(self._log.n_done[0])
+
+    def merged(self) -> tuple[list[int], list[int]]:
+        """Return the left ids of all merges so far, and the right ones."""
+        left, right = self._log.pairs[: self.n_done].T
+        return left.tolist(), right.tolist()
+
+    def run(self, should_stop: Callable[[int, int, int], bool]) -> StopReason:
+        """Learn until there is nothing more to learn, or nobody wants it."""
+        told = 0
+        a_call = _FEWEST_A_CALL
+        while True:
+            done = self.n_done
+            if done == self._wanted:
+                return "vocab-size"
+            last_count = int(self._log.counts[done - 1]) if done else 0
+            if should_stop(done, int(self._log.saved[told:done].sum()), last_count):
+                return "cancelled"
+            told = done
+            started = time.perf_counter()
+            status = self._run_merges(min(self._wanted, done + a_call))
+            if status == merging.ENOUGH:
+                quick = time.perf_counter() - started < SECONDS_A_CALL
+                a_call = a_call * 2 if quick else a_call // 2
+                a_call = max(_FEWEST_A_CALL, min(_MOST_A_CALL, a_call))
+            elif status == merging.SMALL_INDEX:
+                best = self._index.heap[0]
+                occurrences = int(self._index.ends[best] - self._index.begins[best])
+                self._index = _with_room(self._index, 2 * occurrences)
+            elif self._index.threshold > self._floor:
+                self._index = self._new_index()
+            else:
+                return self._why_no_more()
+
+    def learned(self, merges: list[tuple[int, int, int]], stop_reason: StopReason) -> Learned:
+        """Return what was learned; `merges` are the pairs with the ids that they make."""
+        n = self.n_done
+        counts: list[int] = self._log.counts[:n].tolist()
+        return Learned(merges, counts, self._log.saved[:n], self._row.joined_at, stop_reason)
+
+    def first_ids(self) -> NDArray[np.int32]:
+        """Return the ids that the row had before the first merge."""
+        spelled = [[id] for id in range(self.first_new_id)]
+        for left, right in zip(*self.merged(), strict=True):
+            spelled.append(spelled[left] + spelled[right])
+        ids = np.full(self._row.ids.size, BETWEEN, np.int32)
+        slots = np.flatnonzero(self._row.ids >= 0)
+        standing: list[int] = self._row.ids[slots].tolist()
+        for slot, id in zip(slots.tolist(), standing, strict=True):
+            ids[slot : slot + len(spelled[id])] = spelled[id]
+        return ids
+
+    def _run_merges(self, until: int) -> int:
+        return merging.run_merges(
+            self._row, self._tokens, self._index, self._rule, self._log, self._scratch, until
+        )
+
+    def _why_no_more(self) -> StopReason:
+        return "min-frequency" if self._count_pairs()[1].any() else "no-pairs"
+
+    def _count_pairs(self) -> tuple[NDArray[np.uint64], NDArray[np.int64], NDArray[np.int64]]:
+        """Count the row; return the pairs' keys, their counts, and how many slots each has."""
+        table = np.zeros(_FEWEST_ENTRIES * ENTRY, np.uint64)
+        reached = np.zeros(2, np.int64)
+        while not pairs.count_row(
+            self._row, self._tokens, self._rule.max_token_bytes, table, reached
+        ):
+            larger = np.zeros(4 * table.size, np.uint64)
+            pairs.move_counts(table, larger)
+            table = larger
+        keys, counts, n_slots, _ = table.reshape(-1, ENTRY)[table[2::ENTRY] > 0].T.copy()
+        return keys, counts.view(np.int64), n_slots.view(np.int64)
+
+    def _new_index(self) -> PairIndex:
+        """Count the row again, and follow the pairs that are frequent enough."""
+        keys, counts, n_slots = self._count_pairs()
+        threshold = max(self._floor, int(counts.max(initial=0)) // _THRESHOLD_SHARE)
+        kept = counts >= threshold
+        index = _index_of(keys[kept], counts[kept], n_slots[kept], threshold)
+        pairs.gather_slots(self._row, self._tokens, index)
+        first_slots = index.slots[index.begins].astype(np.uint64)
+        ties = first_slots if self._rule.first_seen else index.keys
+        order = np.lexsort((ties, -index.counts)).astype(np.int32)  # sorted, so it is a heap
+        index = index._replace(heap=order, heap_counts=index.counts[order], heap_ties=ties[order])
+        return _with_room(index, _SPARE)
+
+
+def _index_of(
+    keys: NDArray[np.uint64], counts: NDArray[np.int64], n_slots: NDArray[np.int64], threshold: int
+) -> PairIndex:
+    """Return an index of these pairs, without their slots and with an empty heap."""
+    table_keys, table_pairs = _table_of(keys, keys.size)
+    n_windows = int(n_slots.sum())
+    begins = np.cumsum(n_slots) - n_slots
+    return PairIndex(
+        table_keys=table_keys,
+        table_pairs=table_pairs,
+        keys=keys,
+        counts=counts,
+        begins=begins,
+        ends=begins.copy(),
+        slots=np.empty(n_windows + n_windows // 2 + _SPARE, np.int32),
+        heap=np.empty(0, np.int32),
+        heap_counts=np.empty(0, np.int64),
+        heap_ties=np.empty(0, np.uint64),
+        used=_used(n_pairs=keys.size, n_slots=n_windows, n_entries=keys.size),
+        threshold=threshold,
+    )
+
+
+def _used(n_pairs: int, n_slots: int, n_entries: int) -> NDArray[np.int64]:
+    used = np.empty(3, np.int64)
+    used[[PAIRS, SLOTS, ENTRIES]] = n_pairs, n_slots, n_entries
+    return used
+
+
+def _table_of(
+    keys: NDArray[np.uint64], n_places: int
+) -> tuple[NDArray[np.uint64], NDArray[np.int32]]:
+    size = 1 << max(12, (4 * n_places).bit_length())
+    table_keys = np.full(size, EMPTY, np.uint64)
+    table_pairs = np.zeros(size, np.int32)
+    pairs.enter_pairs(keys, table_keys, table_pairs)
+    return table_keys, table_pairs
+
+
+def _with_room(index: PairIndex, more: int) -> PairIndex:
+    """Return an index with room for `more` more pairs, slots and heap entries."""
+    n_pairs, n_slots, n_entries = (int(index.used[of]) + more for of in (PAIRS, SLOTS, ENTRIES))
+    if 2 * n_pairs > index.table_keys.size:
+        table_keys, table_pairs = _table_of(index.keys[: index.used[PAIRS]], n_pairs)
+        index = index._replace(table_keys=table_keys, table_pairs=table_pairs)
+    return index._replace(
+        keys=longer(index.keys, n_pairs),
+        counts=longer(index.counts, n_pairs),
+        begins=longer(index.begins, n_pairs),
+        ends=longer(index.ends, n_pairs),
+        slots=longer(index.slots, n_slots),
+        heap=longer(index.heap, n_entries),
+        heap_counts=longer(index.heap_counts, n_entries),
+        heap_ties=longer(index.heap_ties, n_entries),
+    )
+
+
+def compile_all() -> None:
+    """Compile every kernel of this module, by using it."""
+    from bpe_core.counting.word_row import lay_out
+
+    config = TrainingConfig(258, special_tokens=())
+    vocabulary = GrowingVocabulary(config, ())
+    # More pairs than a table of counts has room for at first, so that it is made larger too.
+    every_pair = bytes(byte for pair in product(range(64), repeat=2) for byte in pair)
+    layout = lay_out([vocabulary.start(every_pair)], [1])
+    learn_merges(layout, vocabulary, config, lambda done, saved, count: False)

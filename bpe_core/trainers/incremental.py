@@ -1,0 +1,279 @@
+"""The incremental trainer: after each merge it looks only at the places that the merge touched.
+
+It learns exactly what `reference` learns, from the same words. All words lie in one row of slots,
+-1 between them; a token keeps the slot of its first symbol and the slots of its other symbols fall
+away, so an occurrence of a pair is a slot number that stays true until one of its symbols merges.
+"""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from heapq import heapify, heappop, heappush, heapreplace
+
+import numpy as np
+from numpy.typing import NDArray
+
+from bpe_core.counting.word_row import BITS, NEVER, Layout, pair_of, pair_table
+from bpe_core.trainers.base_vocabulary import GrowingVocabulary
+from bpe_core.types import StopReason, TieBreak, TrainingConfig
+
+
+class MergeState:
+    """The symbols of all words while merges are applied one after another, and every pair's count.
+
+    Counts follow the rule of Hugging Face's trainer: windows are counted, so `aaa` holds (a, a)
+    twice, though only one of the two can merge. A pair whose token would be longer than
+    `max_token_bytes` is never counted.
+
+    >>> from bpe_core.counting.word_row import lay_out
+    >>> state = MergeState(lay_out([[7, 7, 7]], [2]))
+    >>> {pair_of(key): count for key, count in state.counts.items()}
+    {(7, 7): 4}
+    >>> changes = state.merge(7, 7, 9)
+    >>> {pair_of(key): count for key, count in state.counts.items()}
+    {(9, 7): 2}
+    """
+
+    def __init__(
+        self,
+        layout: Layout,
+        tokens: Sequence[bytes] = (),
+        max_token_bytes: int | None = None,
+    ) -> None:
+        n_slots = len(layout.ids)
+        self.symbols: list[int] = layout.ids.tolist()
+        """The id at the first slot of each symbol; -2 - step where that merge took the slot."""
+        self._weights: list[int] = layout.weights.tolist()
+        self._before = list(range(-1, n_slots - 1))
+        self._after = list(range(1, n_slots + 1))
+        self._tokens = tokens
+        self._max_token_bytes = max_token_bytes
+        self.n_merges = 0
+        self.joined: list[int] = []
+        """The slots that the last merge took."""
+        self.joined_weight = 0
+        """How many tokens fewer the corpus has since the last merge."""
+        self.slots: defaultdict[int, list[int]] = defaultdict(list)
+        """Where each pair starts, from left to right; some may have merged away since."""
+        self.counts: dict[int, int] = {}
+        table = pair_table(layout, tokens, max_token_bytes)
+        slots: list[int] = table.slots.tolist()
+        bounds: list[int] = table.bounds.tolist()
+        for n, (key, count) in enumerate(
+            zip(table.keys.tolist(), table.counts.tolist(), strict=True)
+        ):
+            self.counts[key] = count
+            self.slots[key] = slots[bounds[n] : bounds[n + 1]]
+
+    def _fits(self, key: int) -> bool:
+        if self._max_token_bytes is None:
+            return True
+        left, right = pair_of(key)
+        return len(self._tokens[left]) + len(self._tokens[right]) <= self._max_token_bytes
+
+    def is_at(self, key: int, slot: int) -> bool:
+        """Say whether a pair (still) stands at a slot."""
+        left, right = pair_of(key)
+        return self.symbols[slot] == left and self.symbols[self._after[slot]] == right
+
+    def merge(self, left: int, right: int, new_id: int) -> dict[int, int]:
+        """Join a pair wherever it stands; return by how much each other pair's count changed."""
+        symbols, before, after, weights = self.symbols, self._before, self._after, self._weights
+        slots = self.slots
+        winner = left << BITS | right
+        new_left = new_id << BITS
+        right_left = right << BITS
+        taken = -2 - self.n_merges
+        joined: list[int] = []
+        joined_weight = 0
+        changes: defaultdict[int, int] = defaultdict(int)
+        for slot in slots.pop(winner, ()):
+            if symbols[slot] != left:
+                continue
+            second = after[slot]
+            if symbols[second] != right:
+                continue
+            weight = weights[slot]
+            previous = before[slot]
+            following = after[second]
+            neighbour = symbols[previous]
+            if neighbour >= 0:
+                neighbour <<= BITS
+                changes[neighbour | left] -= weight
+                changes[neighbour | new_id] += weight
+                slots[neighbour | new_id].append(previous)
+            neighbour = symbols[following]
+            if neighbour >= 0:
+                changes[right_left | neighbour] -= weight
+                changes[new_left | neighbour] += weight
+                slots[new_left | neighbour].append(slot)
+            symbols[slot] = new_id
+            symbols[second] = taken
+            after[slot] = following
+            before[following] = slot
+            joined.append(second)
+            joined_weight += weight
+        self.n_merges += 1
+        self.joined = joined
+        self.joined_weight = joined_weight
+        self.counts.pop(winner, None)
+        return self._apply(changes)
+
+    def _apply(self, changes: dict[int, int]) -> dict[int, int]:
+        counts = self.counts
+        uncounted: list[int] = []
+        for key, change in changes.items():
+            count = counts.get(key, 0) + change
+            if count > 0 and (key in counts or self._fits(key)):
+                counts[key] = count
+            else:
+                self.slots.pop(key, None)
+                # Not counted: too long, come and gone within this merge, or the merged pair itself.
+                if counts.pop(key, 0) == 0:
+                    uncounted.append(key)
+        for key in uncounted:
+            del changes[key]
+        return changes
+
+    def joined_at(self) -> NDArray[np.int32]:
+        """int32[n_slots]: the step whose merge joined each slot to the one before it, or NEVER."""
+        symbols = np.array(self.symbols, dtype=np.int64)
+        return np.where(symbols <= -2, -2 - symbols, NEVER).astype(np.int32)
+
+
+_Entry = tuple[int, int, int]
+
+
+class PairQueue:
+    """The pairs of a `MergeState`, most frequent first, ties broken by the rule.
+
+    A heap whose entries are set right only when they come to the top. That is enough, since a pair
+    never rises again: all its occurrences appear with the merge that makes the newer of its two
+    symbols, and from then on its count only falls and its first place only moves to the right.
+
+    >>> from bpe_core.counting.word_row import lay_out
+    >>> state = MergeState(lay_out([[5, 6], [1, 2]], [3, 3]))
+    >>> [pair_of(key) for key in PairQueue(state, "smallest-pair").top(2)]
+    [(1, 2), (5, 6)]
+    >>> [pair_of(key) for key in PairQueue(state, "first-seen").top(2)]
+    [(5, 6), (1, 2)]
+    """
+
+    def __init__(self, state: MergeState, tie_break: TieBreak) -> None:
+        self._state = state
+        self._first_seen = tie_break == "first-seen"
+        self._passed: dict[int, int] = {}
+        self._heap: list[_Entry] = [self._entry(key, n) for key, n in state.counts.items()]
+        heapify(self._heap)
+
+    def _entry(self, key: int, count: int) -> _Entry:
+        return -count, self._state.slots[key][0] if self._first_seen else 0, key
+
+    def add(self, changes: dict[int, int]) -> None:
+        """Take in the pairs that a merge has made."""
+        for key, change in changes.items():
+            if change > 0:
+                heappush(self._heap, self._entry(key, change))
+
+    def best(self) -> int | None:
+        """Find the pair to merge next; None where no pair is left."""
+        heap = self._heap
+        while heap:
+            entry = heap[0]
+            now = self._set_right(entry)
+            if now == entry:
+                return entry[2]
+            if now is None:
+                heappop(heap)
+            else:
+                heapreplace(heap, now)
+        return None
+
+    def top(self, k: int) -> list[int]:
+        """Find the k best pairs, in the order of the rule."""
+        taken: list[_Entry] = []
+        while len(taken) < k and self.best() is not None:
+            taken.append(heappop(self._heap))
+        for entry in taken:
+            heappush(self._heap, entry)
+        return [entry[2] for entry in taken]
+
+    def _set_right(self, entry: _Entry) -> _Entry | None:
+        key = entry[2]
+        count = self._state.counts.get(key)
+        if count is None:
+            return None
+        if -count != entry[0] or not self._first_seen:
+            return -count, entry[1], key
+        slots = self._state.slots[key]
+        n = self._passed.get(key, 0)
+        while not self._state.is_at(key, slots[n]):
+            n += 1
+        self._passed[key] = n
+        return -count, slots[n], key
+
+
+@dataclass(frozen=True, slots=True)
+class Learned:
+    """What a trainer gives back: the merges, and when each slot was joined to the one before it."""
+
+    merges: list[tuple[int, int, int]]
+    """(left, right, new id) of each, in order."""
+    counts: list[int]
+    """How often each merge's pair stood in the corpus when it was chosen."""
+    tokens_saved: NDArray[np.int64]
+    """int64[n_merges]: how many tokens fewer the corpus has after each."""
+    joined_at: NDArray[np.int32]
+    """int32[n_slots]: the rank of the merge, or NEVER."""
+    stop_reason: StopReason
+
+
+def learn_merges(
+    layout: Layout,
+    vocabulary: GrowingVocabulary,
+    config: TrainingConfig,
+    should_stop: Callable[[int, int, int], bool],
+) -> Learned:
+    """Learn merges as `train_reference` does, from words already laid out.
+
+    `should_stop` is asked before each merge, with the number of merges done, the corpus' tokens
+    saved by the last merge, and the last pair's count; if it says True, the merges so far stand.
+
+    >>> from bpe_core.counting.word_row import lay_out
+    >>> config = TrainingConfig(258, special_tokens=())
+    >>> vocabulary = GrowingVocabulary(config, ())
+    >>> layout = lay_out([vocabulary.start(b"abab")], [1])
+    >>> learned = learn_merges(layout, vocabulary, config, lambda done, saved, count: False)
+    >>> [vocabulary.tokens[new_id] for left, right, new_id in learned.merges]
+    [b'ab', b'abab']
+    """
+    state = MergeState(layout, vocabulary.tokens, config.max_token_bytes)
+    queue = PairQueue(state, config.tie_break)
+    merges: list[tuple[int, int, int]] = []
+    counts: list[int] = []
+    saved: list[int] = []
+    count = 0
+    while True:
+        if len(vocabulary) >= config.vocab_size:
+            stop_reason: StopReason = "vocab-size"
+            break
+        if should_stop(len(merges), state.joined_weight, count):
+            stop_reason = "cancelled"
+            break
+        best = queue.best()
+        if best is None:
+            stop_reason = "no-pairs"
+            break
+        count = state.counts[best]
+        if count < config.min_frequency:
+            stop_reason = "min-frequency"
+            break
+        left, right = pair_of(best)
+        new_id = vocabulary.join(left, right)
+        merges.append((left, right, new_id))
+        counts.append(count)
+        queue.add(state.merge(left, right, new_id))
+        saved.append(state.joined_weight)
+    return Learned(merges, counts, np.array(saved, np.int64), state.joined_at(), stop_reason)

@@ -1,0 +1,61 @@
+"""Boundaries in columns say what segments and pre-tokens say one by one."""
+
+from __future__ import annotations
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from bpe_core.corpus.corpus import Corpus
+from bpe_core.pretokenizers.special_tokens import sections
+from bpe_core.runs.train import train
+from bpe_core.tokenizer.gpt2 import gpt2
+from bpe_core.tokenizer.segment_arrays import boundaries
+from bpe_core.tokenizer.tokenizer import Tokenizer
+from bpe_core.types import TrainingConfig
+from tests.strategies import texts
+
+CLASSROOM = train(
+    Corpus.from_text("hug hugs bug bugs pug"),
+    TrainingConfig(20, "whitespace", base="characters", end_of_word="</w>", special_tokens=()),
+).tokenizer
+TOKENIZERS = (gpt2(), gpt2().truncated(40), CLASSROOM)
+
+
+def pretoken_byte_starts(text: str, tokenizer: Tokenizer, special: tuple[str, ...]) -> set[int]:
+    """Slowly: each pre-token and special token of a text, by its first byte."""
+    starts: set[int] = set()
+    for start, end, known in sections(text, tokenizer.special_tokens, frozenset(special)):
+        spans = tokenizer.pretokenizer.spans(text[start:end]) if known is None else [(0, 0)]
+        starts |= {len(text[: start + first].encode()) for first, _ in spans}
+    return starts
+
+
+@pytest.mark.parametrize("tokenizer", TOKENIZERS, ids=["gpt2", "few merges", "classroom"])
+@given(data=st.data())
+def test_columns_are_what_segments_are(tokenizer: Tokenizer, data: st.DataObject) -> None:
+    text = data.draw(texts | st.text("hugs <|endoftext|> é🧩\r\n"))
+    special = data.draw(st.sampled_from([(), tuple(tokenizer.special_tokens)]))
+    found = boundaries(text, tokenizer, special)
+    segments = tokenizer.segments(text, special)
+    assert found.ids.tolist() == [-1 if s.id is None else s.id for s in segments]
+    assert found.byte_ends.tolist() == [s.byte_end for s in segments]
+    wanted = pretoken_byte_starts(text, tokenizer, special)
+    gaps = {s.byte_start for s in segments if s.id is None}
+    for starts, segment in zip(found.starts_pretoken.tolist(), segments, strict=True):
+        if segment.byte_start == segment.byte_end:
+            assert not starts
+        elif segment.byte_start not in gaps:
+            assert starts == (segment.byte_start in wanted)
+
+
+@given(texts, st.integers(0, 40))
+def test_the_first_tokens_cover_whole_characters(text: str, n: int) -> None:
+    found = boundaries(text, gpt2())
+    some, part = found.first(n, text)
+    assert text.startswith(part)
+    assert len(some.ids) >= min(n, len(found.ids))
+    assert some.ids.tolist() == found.ids[: len(some.ids)].tolist()
+    assert (int(some.byte_ends[-1]) if len(some.ids) else 0) == len(part.encode())
+    # No more than the rest of one character was added.
+    assert len(some.ids) - min(n, len(found.ids)) <= 3

@@ -1,0 +1,159 @@
+"""The figures of the Pair frequencies page, against slow and plain recounts."""
+
+from __future__ import annotations
+
+from collections import Counter
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from bpe_core.corpus.corpus import Corpus
+from bpe_core.errors import ConfigError
+from bpe_core.runs.pair_statistics import (
+    bytes_per_token_after,
+    elbow,
+    next_merges,
+    pair_matrix,
+    rank_frequency,
+    steps_to_draw,
+    vocab_size_after,
+)
+from bpe_core.runs.train import train
+from bpe_core.types import Merge, TrainingConfig
+
+pair_counts = st.dictionaries(
+    st.tuples(st.integers(0, 20), st.integers(0, 20)), st.integers(1, 40), max_size=60
+)
+
+SEA = "she sells sea shells by the sea shore; the shells she sells are sea shells, surely. " * 3
+
+
+@given(pair_counts, st.integers(1, 8))
+def test_the_matrix_holds_the_count_of_each_of_its_pairs(counts, size):
+    matrix = pair_matrix(counts, size)
+    for row, left in enumerate(matrix.left):
+        for column, right in enumerate(matrix.right):
+            assert matrix.counts[row, column] == counts.get((left, right), 0)
+    assert matrix.counts.shape == (len(matrix.left), len(matrix.right))
+
+
+@given(pair_counts, st.integers(1, 8))
+def test_no_symbol_outside_the_matrix_is_more_frequent_than_one_inside(counts, size):
+    matrix = pair_matrix(counts, size)
+    within_rows = {pair: n for pair, n in counts.items() if pair[0] in matrix.left}
+    for side, chosen, among in ((0, matrix.left, counts), (1, matrix.right, within_rows)):
+        totals: Counter[int] = Counter()
+        for pair, count in among.items():
+            totals[pair[side]] += count
+        assert [totals[s] for s in chosen] == sorted(totals.values(), reverse=True)[:size]
+
+
+@given(pair_counts.filter(bool), st.integers(1, 8), st.data())
+def test_the_pair_asked_for_is_always_in_the_matrix(counts, size, data):
+    wanted = data.draw(st.sampled_from(sorted(counts)))
+    matrix = pair_matrix(counts, size, including=wanted)
+    assert wanted[0] in matrix.left
+    assert wanted[1] in matrix.right
+    assert len(matrix.left) == min(size, len({left for left, _ in counts}))
+
+
+def test_a_matrix_of_no_pairs_is_empty():
+    matrix = pair_matrix({})
+    assert (matrix.left, matrix.right, matrix.counts.size) == ((), (), 0)
+
+
+def test_a_matrix_without_a_cell_is_refused():
+    with pytest.raises(ConfigError, match="size 0"):
+        pair_matrix({(1, 2): 3}, 0)
+
+
+@given(pair_counts)
+def test_the_corners_of_the_rank_curve_give_back_every_count(counts):
+    curve = rank_frequency(counts)
+    every_rank = np.arange(1, len(counts) + 1)
+    drawn = np.interp(every_rank, curve.ranks, curve.counts) if counts else np.array([])
+    assert drawn.tolist() == sorted(counts.values(), reverse=True)
+    assert curve.n_pairs == len(counts)
+    assert curve.n_once == sum(count == 1 for count in counts.values())
+
+
+def test_bytes_per_token_of_no_token_is_no_number():
+    assert np.isnan(bytes_per_token_after(0, [0, 0])).all()
+
+
+@pytest.mark.parametrize("n_merges", [0, 1, 5, 799, 800, 3_840, 50_000])
+def test_drawn_steps_rise_from_the_first_to_the_last_and_stay_few(n_merges):
+    steps = steps_to_draw(n_merges)
+    assert (steps[0], steps[-1]) == (0, n_merges)
+    assert len(steps) <= 800
+    assert (np.diff(steps) > 0).all()
+
+
+def test_a_run_without_a_merge_has_no_winner_to_draw():
+    assert steps_to_draw(-1).tolist() == []
+
+
+def test_a_pair_merged_twice_is_found_from_the_step_on():
+    merges = [Merge(0, 1, 2, 9), Merge(1, 3, 4, 10), Merge(2, 1, 2, 9)]
+    found = [next_merges(merges, start).get((1, 2)) for start in range(4)]
+    assert found == [0, 2, 2, None]
+
+
+@pytest.mark.parametrize(
+    "config",
+    [
+        TrainingConfig(vocab_size=300),
+        TrainingConfig(vocab_size=40, base="characters", alphabet="seen", end_of_word="</w>",
+                       pretokenizer="whitespace", special_tokens=()),
+    ],
+    ids=["bytes", "characters"],
+)  # fmt: skip
+def test_the_vocabulary_after_n_merges_is_that_of_the_tokenizer_cut_there(config):
+    run = train(Corpus.from_text(SEA), config)
+    cut = [run.tokenizer.truncated(n).vocab_size for n in range(len(run.merges) + 1)]
+    assert len(cut) > 10
+    assert vocab_size_after(run).tolist() == cut
+
+
+def test_a_merge_that_spells_an_older_token_adds_nothing_to_the_vocabulary():
+    # (a, a), then (aa, a) and (a, aa) where the pre-tokens make both: each spells aaa.
+    corpus = Corpus.from_word_counts({"aaab": 5, "baaa": 4, "aab": 3, "aaa": 9, "caaac": 2})
+    config = TrainingConfig(vocab_size=30, base="characters", alphabet="seen", special_tokens=())
+    run = train(corpus, config)
+    assert vocab_size_after(run)[-1] == run.tokenizer.vocab_size
+    cut = [run.tokenizer.truncated(n).vocab_size for n in range(len(run.merges) + 1)]
+    assert vocab_size_after(run).tolist() == cut
+
+
+def test_bytes_per_token_of_a_run_is_its_bytes_over_what_encoding_gives():
+    run = train(Corpus.from_text(SEA), TrainingConfig(vocab_size=280))
+    curve = bytes_per_token_after(run.corpus_bytes, run.tokens_after)
+    for n in (0, 1, len(run.merges)):
+        n_tokens = len(run.tokenizer.truncated(n).encode(SEA))
+        assert curve[n] == pytest.approx(len(SEA.encode()) / n_tokens)
+
+
+@given(
+    tokens=st.lists(st.integers(0, 10_000), min_size=3, max_size=40),
+    scale=st.sampled_from([2, 4, 1_024]),
+)
+def test_the_elbow_is_the_point_furthest_from_the_chord_in_any_unit(
+    tokens: list[int], scale: int
+) -> None:
+    found = elbow(tokens)
+    if tokens[0] == tokens[-1]:
+        assert found is None
+        return
+    assert found is not None
+    first, last, n = tokens[0], tokens[-1], len(tokens) - 1
+    # The area of each point and the chord, in whole numbers: its distance, up to a factor.
+    areas = [abs((value - first) * n - (last - first) * i) for i, value in enumerate(tokens)]
+    assert areas[found] == pytest.approx(max(areas))
+    assert elbow([scale * value for value in tokens]) == found
+
+
+@pytest.mark.parametrize("values", [[], [5], [5, 3], [4, 4, 4]])
+def test_a_curve_without_a_bend_has_no_elbow(values: list[int]) -> None:
+    assert elbow(values) is None

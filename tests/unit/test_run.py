@@ -1,0 +1,111 @@
+"""A run's figures on another corpus can be given up on the way."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import numpy as np
+import pytest
+from hypothesis import given
+
+from bpe_core.compiling.when import compile_kernels
+from bpe_core.corpus.corpus import Corpus
+from bpe_core.runs.run import TrainingRun
+from bpe_core.runs.token_curves import count_ids, says_all_merges, unfolded_tokens
+from bpe_core.runs.train import train
+from bpe_core.types import TrainingConfig
+from tests.strategies import training_configs, word_counts
+
+TEXT = "".join(f"line {n} of {n * 7_919 % 997}, hugs and pugs\n" for n in range(60))
+
+
+def after(n_looks: int) -> Callable[[], bool]:
+    """Says True once it was asked so often, and from then on."""
+    looks = iter(range(n_looks))
+    return lambda: next(looks, None) is None
+
+
+def test_a_stopped_count_on_another_corpus_has_no_result() -> None:
+    run = train(Corpus.from_text(TEXT), TrainingConfig(vocab_size=257 + 200))
+    assert len(run.merges) > 150
+    other = Corpus.from_documents([TEXT[:300], "pugs"])
+    whole = run.tokens_after_on(other)
+    assert run.tokens_after_on(other, after(1_000)) is not None
+    # Two documents, the count itself, and three looks over 200 merges: each may be the last one.
+    for n in range(5):
+        assert run.tokens_after_on(other, after(n)) is None
+    for never in (None, lambda: False):
+        found = run.tokens_after_on(other, never)
+        assert found is not None
+        assert found.tolist() == whole.tolist()
+
+
+def test_it_is_asked_while_merges_are_replayed() -> None:
+    run = train(Corpus.from_text(TEXT), TrainingConfig(vocab_size=257 + 200))
+    asked: list[int] = []
+
+    def should_stop() -> bool:
+        asked.append(1)
+        return False
+
+    run.tokens_after_on(Corpus.from_text("pugs"), should_stop)
+    assert len(asked) >= 2 + len(run.merges) // 64
+
+
+def test_a_long_corpus_has_the_tokens_of_its_encoding_by_each_cut_tokenizer() -> None:
+    compile_kernels()
+    run = train(Corpus.from_text(TEXT), TrainingConfig(vocab_size=257 + 200))
+    # Other numbers in each line, and bytes that training never saw.
+    lines = [f"line {n} of {n * 31 % 9_973}, hugs, pügs<|endoftext|>\n" for n in range(12_000)]
+    other = Corpus.from_documents(["".join(lines), TEXT])
+    tokens = run.tokens_after_on(other)
+    assert tokens.shape == (len(run.merges) + 1,)
+    for step in (0, 1, 50, len(run.merges)):
+        cut = run.tokenizer.truncated(step)
+        assert tokens[step] == sum(len(cut.encode(document)) for document in other.documents)
+    # Two documents, and the count itself.
+    assert run.tokens_after_on(other, after(3)) is not None
+    for n in range(3):
+        assert run.tokens_after_on(other, after(n)) is None
+
+
+@given(word_counts, training_configs)
+def test_an_encoding_says_what_a_replay_counts(
+    words: dict[str, int], config: TrainingConfig
+) -> None:
+    run = train(Corpus.from_word_counts(words), config)
+    other = Corpus.from_documents([*words, " ".join(words), "abé abab"])
+    if says_all_merges(run.tokenizer):
+        found = unfolded_tokens(count_ids(run.tokenizer, other.documents), run.merges)
+        np.testing.assert_array_equal(found, run.tokens_after_on(other))
+
+
+def test_a_run_cannot_be_changed() -> None:
+    run = train(Corpus.from_text("hug hugs"), TrainingConfig(vocab_size=259))
+    public = [name for name in dir(run) if not name.startswith("_")]
+    assert {"tokenizer", "joined_at", "tokens_after", "elapsed_seconds"} <= set(public)
+    for name in [*public, "a_new_name"]:
+        with pytest.raises(AttributeError):
+            setattr(run, name, None)
+    for array in (run.joined_at, run.tokens_after, run.pretokens.counts):
+        with pytest.raises(ValueError, match="read-only"):
+            array[0] = 7
+    assert repr(run) == "<TrainingRun of 2 merges from 8 bytes, stop reason 'vocab-size'>"
+
+
+def test_the_arrays_that_a_run_was_made_of_do_not_reach_into_it() -> None:
+    run = train(Corpus.from_text("hug hugs"), TrainingConfig(vocab_size=259))
+    tokens = run.tokens_after.copy()
+    again = TrainingRun(
+        tokenizer=run.tokenizer,
+        config=run.config,
+        corpus_sha256=run.corpus_sha256,
+        corpus_bytes=run.corpus_bytes,
+        pretokens=run.pretokens,
+        joined_at=run.joined_at,
+        stop_reason=run.stop_reason,
+        elapsed_seconds=run.elapsed_seconds,
+        tokens_after=tokens,
+    )
+    tokens[0] = 0
+    assert again.tokens_after.tolist() == run.tokens_after.tolist()

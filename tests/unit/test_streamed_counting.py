@@ -1,0 +1,197 @@
+"""A streamed corpus is the same as one read whole, in less memory."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+from pathlib import Path
+from typing import get_args
+
+import pytest
+
+from bpe_core.compiling.when import compile_kernels
+from bpe_core.corpus.corpus import read_corpus
+from bpe_core.counting.streamed import count_stream, digest_of, stream_corpus
+from bpe_core.counting.words import count_pretokens, seen_symbols
+from bpe_core.errors import (
+    CorpusError,
+    EmptyCorpusError,
+    TextDecodingError,
+    UnsupportedFileError,
+)
+from bpe_core.pretokenizers.pretokenizers import get_pretokenizer
+from bpe_core.runs.train import train
+from bpe_core.types import Base, TrainingConfig
+
+ROOT = Path(__file__).parents[2]
+LINE = "Größe l'été 123 電車は七時に出ます。 def f(x):\n\treturn x  # 🧩\r\n\n"
+
+
+@pytest.fixture(scope="module", autouse=True)
+def _kernels() -> None:
+    compile_kernels()
+
+
+@pytest.fixture
+def files(tmp_path: Path) -> list[Path]:
+    numbered = "".join(f"{n} {LINE}" for n in range(20_000))
+    texts = ["hug", numbered, "", "\ufeffmarked " + LINE * 5_000, "é" * 700_000]
+    paths = [tmp_path / f"{n}.txt" for n in range(len(texts))]
+    for path, text in zip(paths, texts, strict=True):
+        path.write_bytes(text.encode())
+    return paths
+
+
+@pytest.mark.parametrize("name", ["gpt2", "cl100k", "o200k", "whitespace", "none", "regex:\\d"])
+def test_streaming_counts_what_reading_whole_counts(files: list[Path], name: str) -> None:
+    pretokenizer = get_pretokenizer(name)
+    streamed = stream_corpus(files)
+    whole = read_corpus([path for path in files if path.stat().st_size])
+    expected = count_pretokens(whole, pretokenizer)
+    for base in get_args(Base):
+        found = count_stream(streamed, pretokenizer, symbols_of=base)
+        assert found.pretokens.words == expected.words
+        assert found.pretokens.counts.tolist() == expected.counts.tolist()
+        assert found.symbols == seen_symbols(whole, base)
+        assert found.n_bytes == streamed.n_bytes == whole.n_bytes
+
+
+def test_a_run_on_a_stream_is_the_run_on_the_same_texts(files: list[Path]) -> None:
+    full = [path for path in files if path.stat().st_size]
+    config = TrainingConfig(600, alphabet="seen")
+    streamed, whole = train(stream_corpus(full), config), train(read_corpus(full), config)
+    assert streamed.tokenizer == whole.tokenizer
+    assert streamed.corpus_sha256 == whole.corpus_sha256
+    assert streamed.corpus_bytes == whole.corpus_bytes
+    assert streamed.tokens_after.tolist() == whole.tokens_after.tolist()
+
+
+def test_a_small_stream_needs_no_kernels(tmp_path: Path) -> None:
+    path = tmp_path / "hug.txt"
+    path.write_bytes("\ufeffhug hügs".encode())
+    found = count_stream(stream_corpus([path]), get_pretokenizer("gpt2"))
+    whole = read_corpus(path)
+    assert found.pretokens.words == (b"hug", " hügs".encode())
+    assert (found.sha256, found.n_bytes) == (whole.sha256, whole.n_bytes)
+
+
+def test_without_kernels_a_stream_is_counted_as_a_text_is(
+    files: list[Path], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    full = [path for path in files if path.stat().st_size]
+    with_kernels = count_stream(stream_corpus(full), get_pretokenizer("gpt2"))
+    monkeypatch.setattr("bpe_core.counting.streamed.use_kernels", lambda n_bytes: False)
+    found = count_stream(stream_corpus(full), get_pretokenizer("gpt2"))
+    assert found.pretokens.words == with_kernels.pretokens.words
+    assert found.pretokens.counts.tolist() == with_kernels.pretokens.counts.tolist()
+    assert found.sha256 == with_kernels.sha256
+
+
+@pytest.mark.parametrize("kernels", [True, False])
+def test_a_stream_that_is_cancelled_has_no_hash_of_a_part(
+    files: list[Path], monkeypatch: pytest.MonkeyPatch, kernels: bool
+) -> None:
+    monkeypatch.setattr("bpe_core.counting.streamed.use_kernels", lambda n_bytes: kernels)
+    corpus = stream_corpus(files)
+    cancelled = train(corpus, TrainingConfig(300), should_stop=lambda: True)
+    assert (cancelled.stop_reason, cancelled.corpus_sha256) == ("cancelled", "")
+    assert digest_of(corpus, lambda: True) == ""
+    assert train(corpus, TrainingConfig(300)).corpus_sha256 == digest_of(corpus)
+
+
+def test_a_file_that_is_gone_meanwhile_is_named(tmp_path: Path) -> None:
+    path = tmp_path / "gone.txt"
+    path.write_text("hug")
+    corpus = stream_corpus([path])
+    path.unlink()
+    with pytest.raises(CorpusError, match=r"gone\.txt' cannot be read: No such file"):
+        count_stream(corpus, get_pretokenizer("gpt2"))
+
+
+def test_a_byte_that_is_no_utf_8_is_named(tmp_path: Path) -> None:
+    path = tmp_path / "broken.txt"
+    path.write_bytes(b"x y\n" * 300_000 + b"\xff" + b"x y\n" * 300_000)
+    with pytest.raises(TextDecodingError, match=r"broken\.txt is not UTF-8 at byte 1,200,000 "):
+        count_stream(stream_corpus([path]), get_pretokenizer("gpt2"))
+
+
+@pytest.mark.parametrize("tail", [b"\xc3", b"\xe6\x97", b"\xf0\x9f\xa7"])
+def test_a_text_that_ends_within_a_character_is_no_utf_8(tmp_path: Path, tail: bytes) -> None:
+    path = tmp_path / "cut.txt"
+    path.write_bytes(b"x" * 500_000 + tail)
+    with pytest.raises(TextDecodingError, match="at byte 500,000 "):
+        count_stream(stream_corpus([path]), get_pretokenizer("gpt2"))
+
+
+def test_a_file_that_grows_meanwhile_is_read_as_far_as_it_went(tmp_path: Path) -> None:
+    path = tmp_path / "log.txt"
+    path.write_text("line\n" * 200_000)
+    corpus, whole = stream_corpus([path]), read_corpus(path)
+    with path.open("a") as file:
+        file.write("more\n")
+    found = count_stream(corpus, get_pretokenizer("gpt2"))
+    assert found.pretokens.words == (b"line", b"\n")
+    assert found.sha256 == whole.sha256
+
+
+def test_a_file_that_shrinks_meanwhile_is_refused(tmp_path: Path) -> None:
+    path = tmp_path / "log.txt"
+    path.write_text("line\n" * 200_000)
+    corpus = stream_corpus([path])
+    path.write_text("line\n" * 199_999)
+    with pytest.raises(CorpusError, match="had 1,000,000 bytes and has 999,995 now"):
+        count_stream(corpus, get_pretokenizer("gpt2"))
+
+
+@pytest.mark.parametrize(
+    ("name", "data", "error"),
+    [
+        ("empty.txt", b"", EmptyCorpusError),
+        ("mark.txt", b"\xef\xbb\xbf", EmptyCorpusError),
+        ("table.csv", b"a,b\n", UnsupportedFileError),
+        ("packed.gz", b"\x1f\x8b", UnsupportedFileError),
+        ("archive.bin", b"PK\x03\x04", UnsupportedFileError),
+        ("wide.txt", b"\xff\xfeh\0", UnsupportedFileError),
+    ],
+)
+def test_what_cannot_be_streamed_is_refused(
+    tmp_path: Path, name: str, data: bytes, error: type[CorpusError]
+) -> None:
+    path = tmp_path / name
+    path.write_bytes(data)
+    with pytest.raises(error):
+        stream_corpus([path])
+
+
+def test_a_path_that_is_not_there_is_named() -> None:
+    with pytest.raises(CorpusError, match=r"no-such-file\.txt"):
+        stream_corpus(["no-such-file.txt"])
+
+
+def test_a_large_file_is_learned_from_in_little_memory(tmp_path: Path) -> None:
+    path = tmp_path / "large.txt"
+    block = "".join(f"{n} {LINE}" for n in range(10_000)).encode()
+    with path.open("wb") as file:
+        for _ in range(200):
+            file.write(block)
+    code = f"""
+import resource
+from bpe_core.counting.streamed import stream_corpus
+from bpe_core.runs.train import train
+from bpe_core.types import TrainingConfig
+get = lambda: resource.getrusage(resource.RUSAGE_SELF).ru_maxrss >> 10
+train(stream_corpus([{str(path.parent / "small.txt")!r}]), TrainingConfig(2_000))
+before = get()
+run = train(stream_corpus([{str(path)!r}]), TrainingConfig(2_000))
+assert run.corpus_bytes == {path.stat().st_size}
+print(get() - before)
+"""
+    (tmp_path / "small.txt").write_bytes(block)
+    ran = subprocess.run(
+        [sys.executable, "-c", code], cwd=ROOT, env=os.environ, capture_output=True, text=True
+    )
+    assert ran.returncode == 0, ran.stderr
+    megabytes = path.stat().st_size >> 20
+    assert megabytes > 150
+    assert int(ran.stdout) < 80

@@ -1,0 +1,254 @@
+"""Training as a caller meets it: what it refuses, how it ends, what it tells on the way."""
+
+from __future__ import annotations
+
+import threading
+from copy import copy
+from dataclasses import replace
+
+import numpy as np
+import pytest
+
+from bpe_core.corpus.corpus import Corpus
+from bpe_core.counting.words import CountedCorpus, count_pretokens
+from bpe_core.errors import (
+    ConfigError,
+    CorpusError,
+    EmptyCorpusError,
+    PatternError,
+    VocabularyTooSmallError,
+)
+from bpe_core.pretokenizers.pretokenizers import get_pretokenizer
+from bpe_core.runs.train import train
+from bpe_core.types import Base, PairCount, PretokenCounts, TrainingConfig, TrainingProgress
+
+CORPUS = Corpus.from_documents(
+    [f"the {word}s and the {word} {n}\n" for n in range(40) for word in ("hug", "pug", "bun")]
+)
+CONFIG = TrainingConfig(300)
+
+
+@pytest.mark.parametrize(
+    ("changes", "says"),
+    [
+        ({"base": "letters"}, "base is 'letters'"),
+        ({"alphabet": "half"}, "alphabet is 'half'"),
+        ({"tie_break": "random"}, "tie_break is 'random'"),
+        ({"vocab_size": 0}, "vocab_size is 0"),
+        ({"vocab_size": 2**31}, "vocab_size is 2147483648"),
+        ({"vocab_size": 300.0}, r"vocab_size is 300\.0"),
+        ({"min_frequency": -1}, "min_frequency is -1"),
+        ({"max_token_bytes": 0}, "max_token_bytes is 0"),
+        ({"special_tokens": "<s>"}, "use a tuple of texts"),
+        ({"special_tokens": (1,)}, "use a tuple of texts"),
+        ({"special_tokens": ("",)}, "special token is empty"),
+        ({"special_tokens": ("<a>", "<b>", "<a>")}, "'<a>' is given twice"),
+        ({"special_tokens": ("\ud800",)}, "lone surrogate at character 0"),
+        ({"end_of_word": ""}, "end-of-word marker is empty"),
+        ({"end_of_word": "</w>", "special_tokens": ("</w>",)}, "both a special token and"),
+        ({"pretokenizer": "bert"}, "bert"),
+    ],
+)
+def test_a_field_that_cannot_work_is_named(changes: dict[str, object], says: str) -> None:
+    with pytest.raises(ConfigError, match=says):
+        train(CORPUS, replace(CONFIG, **changes))  # pyright: ignore[reportArgumentType]
+
+
+def test_an_invalid_pattern_is_refused() -> None:
+    with pytest.raises(PatternError):
+        train(CORPUS, replace(CONFIG, pretokenizer="regex:(a"))
+
+
+def test_a_vocabulary_without_room_for_the_base_names_the_least_size() -> None:
+    with pytest.raises(VocabularyTooSmallError, match=r"256 bytes \+ 1 special token = 257"):
+        train(CORPUS, replace(CONFIG, vocab_size=256))
+    assert train(CORPUS, replace(CONFIG, vocab_size=257)).merges == ()
+
+
+def test_a_corpus_without_pretokens_is_refused() -> None:
+    with pytest.raises(EmptyCorpusError, match="whitespace finds no pre-token"):
+        train(Corpus.from_text(" \n "), replace(CONFIG, pretokenizer="whitespace"))
+
+
+def test_counts_beyond_64_bits_are_refused() -> None:
+    with pytest.raises(CorpusError, match="64 bits"):
+        train(Corpus.from_word_counts({"hug": 2**62}), CONFIG)
+
+
+def test_a_least_count_may_be_as_large_as_counts_are() -> None:
+    corpus = Corpus.from_word_counts({"hug": 10**12, "ugg": 10**11})
+    run = train(corpus, replace(CONFIG, vocab_size=300, min_frequency=10**12))
+    assert [merge.count for merge in run.merges] == [11 * 10**11, 10**12]
+    assert run.stop_reason == "min-frequency"
+    with pytest.raises(ConfigError, match="from 0 to 9,223,372,036,854,775,807"):
+        train(corpus, replace(CONFIG, min_frequency=2**63))
+
+
+@pytest.mark.parametrize(
+    ("changes", "reason"),
+    [
+        ({}, "vocab-size"),
+        ({"vocab_size": 10_000}, "no-pairs"),
+        ({"vocab_size": 10_000, "min_frequency": 50}, "min-frequency"),
+    ],
+)
+def test_a_run_says_why_it_stopped(changes: dict[str, object], reason: str) -> None:
+    run = train(CORPUS, replace(CONFIG, **changes))  # pyright: ignore[reportArgumentType]
+    assert run.stop_reason == reason
+    assert (run.tokenizer.vocab_size == run.config.vocab_size) == (reason == "vocab-size")
+    assert all((merge.count or 0) >= run.config.min_frequency for merge in run.merges)
+
+
+@pytest.mark.parametrize("document", ["a", "\n", "😀", "aaaaaaaaaa", "a" * 50_000, "\0\ufeff|||,"])
+def test_degenerate_documents_train_to_the_end(document: str) -> None:
+    run = train(Corpus.from_text(document), replace(CONFIG, vocab_size=400))
+    assert run.tokenizer.decode(run.tokenizer.encode(document)) == document
+    assert len(run.tokenizer.encode(document)) == run.tokens_after[-1]
+
+
+def test_the_tokenizer_encodes_the_corpus_as_training_left_it() -> None:
+    run = train(CORPUS, CONFIG)
+    tokens = sum(len(run.tokenizer.encode(text)) for text in CORPUS.documents)
+    assert tokens == run.tokens_after[-1]
+    assert run.tokens_after[0] == run.corpus_bytes == CORPUS.n_bytes
+    assert run.corpus_sha256 == CORPUS.sha256
+
+
+def test_a_text_that_spells_a_special_token_trains_as_ordinary_text() -> None:
+    corpus = Corpus.from_text("PAD PAD PAD")
+    config = TrainingConfig(400, special_tokens=("PAD",), pretokenizer="whitespace")
+    run = train(corpus, config)
+    assert 0 not in run.tokenizer.encode("PAD PAD")
+    assert run.tokenizer.encode("PAD", allowed_special="all") == [0]
+
+
+def test_training_twice_gives_the_same_tokenizer() -> None:
+    assert (
+        train(CORPUS, CONFIG).tokenizer.fingerprint == train(CORPUS, CONFIG).tokenizer.fingerprint
+    )
+
+
+def test_progress_starts_at_nothing_and_ends_with_the_run() -> None:
+    seen: list[TrainingProgress] = []
+    run = train(CORPUS, replace(CONFIG, vocab_size=400, min_frequency=0), seen.append)
+    assert [report.merges_done for report in seen] == sorted(report.merges_done for report in seen)
+    assert (seen[0].merges_done, seen[0].corpus_tokens) == (0, run.tokens_after[0])
+    assert (seen[-1].merges_done, seen[-1].last_count) == (len(run.merges), run.merges[-1].count)
+    for report in seen:
+        assert report.corpus_tokens == run.tokens_after[report.merges_done]
+        assert report.merges_wanted == 400 - 257
+
+
+def test_the_numbers_of_a_run_cannot_be_changed() -> None:
+    run = train(CORPUS, CONFIG)
+    for array in (run.tokens_after, run.joined_at, run.pretokens.counts):
+        with pytest.raises(ValueError, match="read-only"):
+            array[0] = 7
+
+
+def test_what_pretoken_counts_were_made_of_stays_writable() -> None:
+    counts = np.array([2, 1], np.int64)
+    PretokenCounts((b"hug", b"hugs"), counts)
+    counts[0] = 3
+
+
+def test_a_tie_is_shown_and_cannot_be_changed_and_numbers_alone_are_compared() -> None:
+    pair = PairCount(1, 2, 9, tied=True)
+    assert repr(pair) == "PairCount(left=1, right=2, count=9, tied=True)"
+    assert pair == PairCount(1, 2, 9) == (1, 2, 9)
+    assert copy(pair).tied
+    with pytest.raises(AttributeError):
+        pair.tied = False  # pyright: ignore[reportAttributeAccessIssue]
+
+
+def test_a_run_cancelled_at_once_is_whole_and_empty() -> None:
+    run = train(CORPUS, CONFIG, should_stop=lambda: True)
+    assert (run.stop_reason, run.merges, run.tokens_after.tolist()) == ("cancelled", (), [0])
+    assert run.tokenizer.decode(run.tokenizer.encode("hug")) == "hug"
+
+
+def test_a_run_cancelled_while_counting_says_so_even_where_no_merge_was_wanted() -> None:
+    config = replace(CONFIG, vocab_size=257)
+    assert train(CORPUS, config, should_stop=lambda: True).stop_reason == "cancelled"
+
+
+def test_a_run_cancelled_on_the_way_keeps_its_merges() -> None:
+    config = TrainingConfig(5_000, special_tokens=())
+    corpus = Corpus.from_text(" ".join(str(n) for n in range(5_000)))
+    whole = train(corpus, config)
+    stop = threading.Event()
+
+    def cancel_after_hundred(report: TrainingProgress) -> None:
+        if report.merges_done >= 100:
+            stop.set()
+
+    run = train(corpus, config, cancel_after_hundred, stop.is_set)
+    assert run.stop_reason == "cancelled"
+    assert 100 <= len(run.merges) < 300
+    assert run.merges == whole.merges[: len(run.merges)]
+    assert run.tokens_after.tolist() == whole.tokens_after[: len(run.merges) + 1].tolist()
+    assert run.pair_counts(50) == whole.pair_counts(50)
+
+
+@pytest.mark.parametrize("name", ["gpt2", "cl100k", "o200k", "whitespace", "words-punctuation"])
+def test_long_documents_are_counted_in_blocks_without_a_trace(name: str) -> None:
+    line = "It's one's 'stuff,  and 1234567 more: déjà vu\r\n\r\n  \tend. x \n\n\ny\n! \u3000z a"
+    text = " ".join(f"{line}{n % 97}" for n in range(9_000))
+    pretokenizer = get_pretokenizer(name)
+    found = count_pretokens(Corpus.from_text(text), pretokenizer)
+    split = pretokenizer.split(text)
+    assert len(text) > 2 * (1 << 18)
+    assert found.words == tuple(word.encode() for word in dict.fromkeys(split))
+    assert found.total == len(split)
+
+
+@pytest.mark.parametrize(("start", "stop"), [(-1, 2), (3, 2), (0, 44)])
+def test_a_range_outside_the_run_cannot_be_traced(start: int, stop: int) -> None:
+    run = train(CORPUS, CONFIG)
+    assert len(run.merges) == 43
+    with pytest.raises(ConfigError, match="43"):
+        run.trace(start, stop)
+
+
+@pytest.mark.parametrize("step", [-1, 44])
+def test_a_step_outside_the_run_has_no_pairs(step: int) -> None:
+    run = train(CORPUS, CONFIG)
+    with pytest.raises(ConfigError, match=f"Step {step} is outside this run of 43 merges"):
+        run.pair_counts(step)
+    with pytest.raises(ConfigError):
+        run.top_pairs(step, 1)
+
+
+def test_what_a_run_holds_cannot_be_changed() -> None:
+    run = train(CORPUS, CONFIG)
+    with pytest.raises(ValueError, match="read-only"):
+        run.tokens_after[0] = 1
+    with pytest.raises(AttributeError):
+        run.config = CONFIG  # pyright: ignore[reportAttributeAccessIssue]
+
+
+def test_a_trace_of_nothing_is_empty() -> None:
+    trace = train(CORPUS, CONFIG).trace(5, 5)
+    assert (trace.start, trace.stop, trace.top_left.shape) == (5, 5, (0, 10))
+
+
+def test_other_text_is_counted_with_its_unknown_symbols() -> None:
+    config = TrainingConfig(100, base="characters", pretokenizer="whitespace", special_tokens=())
+    run = train(Corpus.from_text("hug hug"), config)
+    assert [run.tokenizer.vocab[merge.id] for merge in run.merges] == [b"hu", b"hug"]
+    assert run.tokens_after_on(Corpus.from_text("hxug hug hu")).tolist() == [9, 7, 6]
+
+
+def test_a_held_out_part_without_text_has_no_tokens() -> None:
+    _, held_out = Corpus.from_text("hug").split(0.1)
+    assert held_out.n_bytes == 0
+    assert set(train(CORPUS, CONFIG).tokens_after_on(held_out).tolist()) == {0}
+
+
+@pytest.mark.parametrize("base", ["bytes", "characters"])
+def test_more_places_than_32_bits_number_are_refused_before_memory_is_filled(base: Base) -> None:
+    words = tuple([b"a" * (1 << 20)] * (1 << 11))  # one object, 2 GB were it laid out
+    pretokens = PretokenCounts(words, np.ones(len(words), np.int64))
+    counted = CountedCorpus(pretokens, 1 << 31, "", frozenset({b"a"}))
+    with pytest.raises(CorpusError, match=r"take 2,147,485,697 places.*2,147,483,647"):
+        train(counted, replace(CONFIG, base=base))

@@ -1,0 +1,78 @@
+"""When a tokenizer brings the kernels in: for long texts, once they are compiled, unnoticed."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from bpe_core.compiling.threads import n_threads
+from bpe_core.compiling.when import compile_kernels
+from bpe_core.pretokenizers.pretokenizers import get_pretokenizer
+from bpe_core.tokenizer.gpt2 import gpt2
+from bpe_core.tokenizer.tables import TokenTable
+from bpe_core.tokenizer.use_kernels import LEAST, Kernels
+
+ROOT = Path(__file__).parents[2]
+
+
+@pytest.fixture(scope="module", autouse=True)
+def compiled() -> None:
+    compile_kernels()
+
+
+def modules_after(code: str, **environment: str) -> set[str]:
+    """Which of the heavy modules a fresh process has imported after some code."""
+    ran = subprocess.run(
+        [sys.executable, "-c", f"{code}\nimport sys; print(*sys.modules)"],
+        cwd=ROOT,
+        env={**os.environ, **environment},
+        capture_output=True,
+        text=True,
+        check=True,
+    )
+    return set(ran.stdout.split()) & {"numba", "bpe_core.tokenizer.compiled"}
+
+
+def test_a_short_text_imports_no_compiler() -> None:
+    code = "from bpe_core.tokenizer.gpt2 import gpt2; gpt2().encode('The quick brown fox')"
+    assert modules_after(code) == set()
+
+
+def test_a_text_that_plain_python_does_sooner_imports_no_compiler() -> None:
+    code = "from bpe_core import gpt2; gpt2().decode(gpt2().encode('a rose is ' * 30_000))"
+    assert modules_after(code) == set()
+
+
+def test_a_long_text_brings_the_kernels_in() -> None:
+    code = "from bpe_core.tokenizer.gpt2 import gpt2; gpt2().encode('a rose is ' * 200_000)"
+    assert modules_after(code) == {"numba", "bpe_core.tokenizer.compiled"}
+
+
+def test_many_short_texts_bring_the_kernels_in() -> None:
+    code = "from bpe_core import gpt2\nfor _ in range(600): gpt2().encode('a rose is ' * 300)"
+    assert modules_after(code) == {"numba", "bpe_core.tokenizer.compiled"}
+
+
+def test_nothing_waits_for_a_compiler(tmp_path: Path) -> None:
+    code = "from bpe_core.tokenizer.gpt2 import gpt2; gpt2().encode('a rose is ' * 200_000)"
+    assert modules_after(code, NUMBA_CACHE_DIR=str(tmp_path)) == set()
+
+
+def test_short_texts_and_other_tokenizers_stay_with_plain_python() -> None:
+    kernels = Kernels(gpt2()._table, get_pretokenizer("gpt2"))
+    assert kernels.worth(10_000_000) is not None
+    assert kernels.worth(LEAST - 1) is None
+    letters = TokenTable(vocab={0: b"a", 1: b"b"}, merges=[])
+    assert Kernels(letters, get_pretokenizer("gpt2")).worth(10_000_000) is None
+
+
+@pytest.mark.parametrize(("allowed", "threads"), [({3}, 1), ({0, 5}, 2), (set(range(64)), 4)])
+def test_there_are_as_many_threads_as_processors_that_may_be_used(
+    monkeypatch: pytest.MonkeyPatch, allowed: set[int], threads: int
+) -> None:
+    monkeypatch.setattr(os, "sched_getaffinity", lambda process: allowed, raising=False)
+    assert n_threads() == threads

@@ -1,0 +1,181 @@
+"""Curves over a run, and counts by kind, as Plotly figures; no figure is computed here."""
+
+from __future__ import annotations
+
+import numpy as np
+import plotly.graph_objects as go
+from numpy.typing import ArrayLike, NDArray
+
+from ui.look.chart_style import (
+    CONFIG,
+    CURVE_WIDTH,
+    PALETTES,
+    Mark,
+    Theme,
+    empty_figure,
+    label_ends,
+    mark_step,
+    merges_axis,
+    name_value_axis,
+    powers_of_ten,
+    set_axis,
+    tokens_axis,
+)
+
+__all__ = [
+    "CONFIG",
+    "Theme",
+    "bytes_per_token_curves",
+    "tokens_over_merges",
+    "winner_counts_curve",
+]
+
+_DIGIT_WIDTH = 8
+
+
+def bytes_per_token_curves(
+    steps: NDArray[np.int64],
+    training: NDArray[np.float64],
+    held_out: NDArray[np.float64] | None,
+    *,
+    held_out_name: str = "held out",
+    marked: Mark | None = None,
+    theme: Theme,
+) -> go.Figure:
+    """Bytes per token after each of some numbers of merges, and a line where the run is cut.
+
+    `training` and `held_out` are float64[n], one value a step; `marked` need not be one of them.
+    """
+    colours = PALETTES[theme]
+    height = 292
+    figure = empty_figure(theme, height=height, right=92)
+    ends: list[tuple[str, float, str]] = []
+    curves = [("training", training, colours.primary, "solid")]
+    if held_out is not None:
+        curves.append((held_out_name, held_out, colours.other, "5px,3px"))
+    for name, values, colour, dash in reversed(curves):
+        line = {"width": CURVE_WIDTH, "color": colour, "dash": dash}
+        figure.add_scatter(
+            x=steps,
+            y=values,
+            mode="lines",
+            name=name,
+            line=line,
+            hovertemplate=f"{name} %{{y:.2f}} bytes per token<extra></extra>",
+        )
+    for name, values, colour, _ in curves:
+        ends.append((name, float(values[-1]), colour))
+    low, high = _range_of(training, held_out)
+    set_axis(figure, "y", range=[low, high], nticks=6)
+    merges_axis(figure, int(steps[-1]))
+    pixels = (height - 72) / (high - low)
+    label_ends(figure, x=int(steps[-1]), ends=ends, pixels_per_unit=pixels)
+    name_value_axis(figure, "bytes per token", theme)
+    mark_step(figure, marked, theme)
+    figure.layout.hovermode = "x"
+    return figure
+
+
+def tokens_over_merges(
+    tokens: ArrayLike,
+    *,
+    theme: Theme,
+    merges: ArrayLike | None = None,
+    merges_wanted: int | None = None,
+    marked: Mark | None = None,
+    bend: Mark | None = None,
+    height: int = 240,
+) -> go.Figure:
+    """How many tokens the corpus has after each number of merges; the last is labelled.
+
+    `merges` are the numbers of merges that the values of `tokens` belong to, 0, 1, 2 ... unless
+    given. The axis reaches `merges_wanted` where a training is still under way. `bend` is the
+    elbow of the curve.
+    """
+    colours = PALETTES[theme]
+    y = np.asarray(tokens)
+    x = np.arange(len(y)) if merges is None else np.asarray(merges)
+    label = f"{int(y[-1]):,}" if len(y) else ""
+    figure = empty_figure(theme, height=height, right=max(72, 10 + _DIGIT_WIDTH * len(label)))
+    figure.add_scatter(
+        x=x,
+        y=y,
+        mode="lines",
+        line={"width": CURVE_WIDTH, "color": colours.primary},
+        hovertemplate="%{y:,} tokens after %{x:,} merges<extra></extra>",
+    )
+    last = int(x[-1]) if len(x) else 0
+    end = max(last, merges_wanted or 0)
+    if len(y):
+        figure.add_scatter(
+            x=[last],
+            y=[y[-1]],
+            mode="markers",
+            marker={"size": 8, "color": colours.primary},
+            cliponaxis=False,
+            hoverinfo="skip",
+        )
+        figure.add_annotation(
+            text=f"<b>{label}</b>",
+            x=last,
+            y=y[-1],
+            xshift=10,
+            yshift=0 if last >= 0.7 * end else 12,
+            xanchor="left",
+            showarrow=False,
+            font={"color": colours.text},
+        )
+    tokens_axis(figure, int(y.max(initial=0)))
+    merges_axis(figure, end)
+    name_value_axis(figure, "tokens in the corpus", theme)
+    if bend is not None:
+        figure.add_annotation(
+            text="elbow",
+            x=bend[0],
+            y=bend[1],
+            ax=22,
+            ay=-26,
+            xanchor="left",
+            arrowhead=0,
+            arrowwidth=1.5,
+            arrowcolor=colours.text,
+            font={"color": colours.text},
+        )
+    mark_step(figure, marked, theme)
+    return figure
+
+
+def winner_counts_curve(
+    ranks: NDArray[np.int64],
+    counts: NDArray[np.int64],
+    *,
+    n_merges: int,
+    marked: Mark | None = None,
+    theme: Theme,
+) -> go.Figure:
+    """How often the pair that each merge joined occurred, on a log axis.
+
+    `ranks` are those of merges, from 0: a merge stands at the number of merges done before it.
+    """
+    colours = PALETTES[theme]
+    figure = empty_figure(theme, height=240)
+    figure.add_scatter(
+        x=ranks,
+        y=counts,
+        mode="lines",
+        line={"width": CURVE_WIDTH, "color": colours.primary},
+        hovertemplate="%{y:,} times, after %{x:,} merges<extra></extra>",
+    )
+    merges_axis(figure, n_merges)
+    powers_of_ten(figure, "y", int(counts.max()) if len(counts) else 1)
+    name_value_axis(figure, "count of the winning pair", theme)
+    mark_step(figure, marked, theme)
+    return figure
+
+
+def _range_of(*series: NDArray[np.float64] | None) -> tuple[float, float]:
+    """The value axis from 1, or less, to just over the highest; nan is no value."""
+    values = np.concatenate([one[~np.isnan(one)] for one in series if one is not None])
+    low = min(1.0, float(values.min(initial=1.0)))
+    high = float(values.max(initial=low))
+    return low, low + ((high - low) * 1.06 or 1.0)

@@ -1,0 +1,174 @@
+"""What runs are called where a person chooses one: no two labels are alike."""
+
+from __future__ import annotations
+
+import unicodedata
+from collections import defaultdict
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Final
+
+from bpe_core.types import TrainingConfig
+from ui.look.labels import escape_markdown, plain_text
+
+LONGEST_TITLE: Final = 44
+_LONGEST_SETTING: Final = 24
+
+
+@dataclass(frozen=True, slots=True)
+class RunName:
+    """Enough of a run to name it without reading it."""
+
+    id: str
+    title: str
+    """A visitor's own words: anything, of any length."""
+    vocab_size: int
+    """How many tokens the run ended with."""
+    config: TrainingConfig
+    trained_at: datetime | None = None
+    """When it was stored, with its time zone; None for the sample."""
+
+
+WriteLabel = Callable[[str, Sequence[str]], str]
+"""Writes a label from a run's title, one line of plain text, and from details of it."""
+
+
+def markdown_label(title: str, details: Sequence[str]) -> str:
+    r"""Write a label as Markdown, the details in gray.
+
+    >>> markdown_label("notes.txt", ["300 tokens"])
+    'notes\\.txt :gray[300 tokens]'
+    """
+    return f"{escape_markdown(title)} :gray[{', '.join(map(escape_markdown, details))}]"
+
+
+def plain_label(title: str, details: Sequence[str]) -> str:
+    """Write a label as plain text.
+
+    >>> plain_label("notes.txt", ["300 tokens"])
+    'notes.txt, 300 tokens'
+    """
+    return ", ".join((title, *details))
+
+
+def run_labels(runs: Sequence[RunName], now: datetime, write: WriteLabel) -> list[str]:
+    """Return a label for each run, each different from all others.
+
+    A label gives the title and the size. Where two would be alike, it also gives what differs: a
+    setting, else the time of training in the time zone of `now`, else a number.
+
+    >>> runs = [RunName(preset, "Hugs", 300, TrainingConfig(pretokenizer=preset))
+    ...         for preset in ("gpt2", "cl100k")]
+    >>> run_labels(runs, datetime.now(), plain_label)
+    ['Hugs, 300 tokens, pre-tokenizer gpt2', 'Hugs, 300 tokens, pre-tokenizer cl100k']
+    """
+    titles = [plain_text(run.title, LONGEST_TITLE).strip() or "Untitled" for run in runs]
+    details = [[f"{run.vocab_size:,} tokens"] for run in runs]
+    for describe in (*_SETTINGS, _times):
+        for alike in _alike(list(map(write, titles, details))):
+            words = describe([runs[at] for at in alike], now)
+            if len(set(words)) > 1:
+                for at, word in zip(alike, words, strict=True):
+                    details[at] += [word] if word else []
+    return _numbered(runs, titles, details, write)
+
+
+def _alike(labels: Sequence[str]) -> list[list[int]]:
+    """Return the places of labels that look the same, a list for each look that several share."""
+    places: defaultdict[str, list[int]] = defaultdict(list)
+    for at, label in enumerate(labels):
+        places[_look(label)].append(at)
+    return [alike for alike in places.values() if len(alike) > 1]
+
+
+def _look(label: str) -> str:
+    """Return what a reader can tell labels apart by.
+
+    A browser shows several spaces as one, and a joiner that joins nothing not at all.
+    """
+    return " ".join(unicodedata.normalize("NFC", label).replace("\u200d", "").split())
+
+
+def _numbered(
+    runs: Sequence[RunName],
+    titles: Sequence[str],
+    details: Sequence[Sequence[str]],
+    write: WriteLabel,
+) -> list[str]:
+    # In the order of training: opening a run moves it in the list, and must not rename it.
+    order = sorted(range(len(runs)), key=lambda at: (_seconds(runs[at].trained_at), runs[at].id))
+    labels = list(map(write, titles, details))
+    taken: set[str] = set()
+    for at in order:
+        number = 1
+        while _look(labels[at]) in taken:
+            number += 1
+            labels[at] = write(titles[at], (*details[at], f"no. {number}"))
+        taken.add(_look(labels[at]))
+    return labels
+
+
+def _seconds(time: datetime | None) -> float:
+    return time.timestamp() if time is not None else 0.0
+
+
+_Describe = Callable[[Sequence[RunName], datetime], list[str]]
+"""Returns a few words on each run; empty where there is nothing to say of it."""
+
+
+def _setting(words: Callable[[TrainingConfig], str]) -> _Describe:
+    return lambda runs, now: [words(run.config) for run in runs]
+
+
+def _end_of_word(config: TrainingConfig) -> str:
+    if config.end_of_word is None:
+        return "no end-of-word marker"
+    return f"marker {_short(config.end_of_word)}"
+
+
+def _special_tokens(config: TrainingConfig) -> str:
+    if not config.special_tokens:
+        return "no special tokens"
+    return f"special tokens {_short(' '.join(config.special_tokens))}"
+
+
+def _longest_token(config: TrainingConfig) -> str:
+    if config.max_token_bytes is None:
+        return "tokens of any length"
+    return f"tokens up to {config.max_token_bytes:,} bytes"
+
+
+def _short(text: str) -> str:
+    return plain_text(text, _LONGEST_SETTING)
+
+
+# In the order in which they are said: what tells runs apart first comes first.
+_SETTINGS: Final[tuple[_Describe, ...]] = (
+    _setting(lambda config: f"pre-tokenizer {_short(config.pretokenizer)}"),
+    _setting(lambda config: f"base {config.base}"),
+    _setting(lambda config: f"alphabet {config.alphabet}"),
+    _setting(_end_of_word),
+    _setting(_special_tokens),
+    _setting(lambda config: f"ties {config.tie_break}"),
+    _setting(lambda config: f"least count {config.min_frequency:,}"),
+    _setting(_longest_token),
+    _setting(lambda config: f"{config.vocab_size:,} asked for"),
+)
+
+
+def _times(runs: Sequence[RunName], now: datetime) -> list[str]:
+    """Return when each run was trained, to the second where two share a minute."""
+    known = [run.trained_at.astimezone(now.tzinfo) for run in runs if run.trained_at is not None]
+    minutes = {time.replace(second=0, microsecond=0) for time in known}
+    clock = "%H:%M" if len(minutes) == len(known) else "%H:%M:%S"
+    return [_time(run.trained_at, now, clock) if run.trained_at is not None else "" for run in runs]
+
+
+def _time(time: datetime, now: datetime, clock: str) -> str:
+    local = time.astimezone(now.tzinfo)
+    at = f"at {local:{clock}}"
+    if local.date() == now.date():
+        return f"trained {at}"
+    year = f" {local.year}" if local.year != now.year else ""
+    return f"trained on {local.day} {local:%B}{year} {at}"

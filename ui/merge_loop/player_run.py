@@ -1,0 +1,161 @@
+"""What the merge loop shows of a run: packed once for each run and block, and kept."""
+
+from __future__ import annotations
+
+from bisect import bisect_right
+from collections.abc import Sequence
+
+import streamlit as st
+
+from bpe_core.errors import BpeError
+from ui.components.merge_player.packing import (
+    WHOLE_RUN,
+    block_starts,
+    own_words,
+    pack_block,
+    pack_run,
+)
+from ui.merge_loop.replay import packed_size, replay_page
+from ui.run.stop_reasons import stop_sentence
+from ui.storage.run_store import load_run
+
+_N_TOP_PAIRS = 10
+_N_TOUCHED_WORDS = 16
+_N_CHANGES = 3
+_N_WEIGHED = 500
+MOST_BLOCKS = 40
+"""Blocks that a player may ask for at once."""
+
+
+def player_key(run_id: str) -> str:
+    """The key of the player that shows a run."""
+    return f"merge_player_{run_id}"
+
+
+@st.cache_resource(max_entries=8, show_spinner=False)
+def player_run(run_id: str) -> bytes:
+    """What the merge player reads of a run at any step."""
+    return _packed(run_id, _starts(run_id))
+
+
+def player_block(run_id: str, wanted: object, step: int) -> bytes:
+    """The merges of the blocks that the player asked for, else of the one at `step`.
+
+    The browser says which are wanted, the number of the first and of the last: what isn't that,
+    or is more than it may ask for at once, is ignored.
+    """
+    return _block(run_id, *_merges_sent(run_id, wanted, step))
+
+
+def replayed_merges(n_merges: int, step: int) -> tuple[int, int]:
+    """The merges whose race and reasons a replay holds: of a long run those around a step.
+
+    >>> replayed_merges(3_840, 45), replayed_merges(50_000, 45), replayed_merges(50_000, 20_000)
+    ((0, 3840), (0, 5000), (17500, 22500))
+    """
+    start = max(0, min(step - WHOLE_RUN // 2, n_merges - WHOLE_RUN))
+    return start, min(n_merges, start + WHOLE_RUN)
+
+
+def replay(run_id: str, step: int, text: str) -> str:
+    """A page that plays a run offline, opening after `step` merges, with a visitor's own words."""
+    stored = load_run(run_id)
+    try:
+        words = player_words(run_id, text)
+    except BpeError:
+        text, words = "", []
+    n_merges = len(stored.run.merges)
+    start, stop = replayed_merges(n_merges, step)
+    return replay_page(
+        _packed(run_id, sorted({0, start, stop} - {n_merges}) or [0]),
+        _traced(run_id, start, stop),
+        title=stored.title,
+        step=step,
+        text=text,
+        words=words,
+    )
+
+
+def replay_size(run_id: str, step: int) -> int:
+    """About how many bytes a replay takes, told from merges in the middle of those it holds."""
+    start, stop = replayed_merges(len(load_run(run_id).run.merges), step)
+    middle = (start + stop) // 2
+    first, last = max(start, middle - _N_WEIGHED // 2), min(stop, middle + _N_WEIGHED // 2)
+    times = (stop - start) / max(last - first, 1)
+    return _size_without_merges(run_id) + round(times * _size_of_merges(run_id, first, last))
+
+
+def step_said(said: object, n_merges: int) -> int | None:
+    """The number of merges done that a player reported; None where it is none of this run.
+
+    A browser may send anything: 1e999 in JSON arrives as infinity.
+
+    >>> step_said(7.0, 9), step_said(10, 9), step_said(float("inf"), 9), step_said("7", 9)
+    (7, None, None, None)
+    """
+    if isinstance(said, int | float) and 0 <= said <= n_merges:
+        return int(said)
+    return None
+
+
+def blocks_said(said: object, n_blocks: int) -> tuple[int, int] | None:
+    """The first and last of the blocks that a player asked for; None where it asked for none.
+
+    >>> blocks_said([1, 2.0], 9), blocks_said([1, 9], 9), blocks_said([2, 1], 9), blocks_said(1, 9)
+    ((1, 2), None, None, None)
+    """
+    match said:
+        case [int() | float() as first, int() | float() as last]:
+            if 0 <= first <= last < n_blocks and last - first < MOST_BLOCKS:
+                return int(first), int(last)
+    return None
+
+
+def player_words(run_id: str, text: str) -> list[list[int | str]]:
+    """A visitor's text, cut into the pre-tokens of a run; raises BpeError where it can't be cut."""
+    return own_words(load_run(run_id).run.tokenizer, text)
+
+
+def _merges_sent(run_id: str, wanted: object, step: int) -> tuple[int, int]:
+    starts = _starts(run_id)
+    first, last = blocks_said(wanted, len(starts)) or (bisect_right(starts, step) - 1,) * 2
+    n_merges = len(load_run(run_id).run.merges)
+    return starts[first], starts[last + 1] if last + 1 < len(starts) else n_merges
+
+
+@st.cache_resource(max_entries=32, show_spinner=False)
+def _size_without_merges(run_id: str) -> int:
+    page = replay_page(player_run(run_id), b"", title=load_run(run_id).title)
+    return len(page.encode())
+
+
+@st.cache_resource(max_entries=512, show_spinner=False)
+def _size_of_merges(run_id: str, start: int, stop: int) -> int:
+    return packed_size(_traced(run_id, start, stop))
+
+
+@st.cache_resource(max_entries=128, show_spinner=False)
+def _block(run_id: str, start: int, stop: int) -> bytes:
+    return _traced(run_id, start, stop)
+
+
+def _traced(run_id: str, start: int, stop: int) -> bytes:
+    run = load_run(run_id).run
+    trace = run.trace(start, stop, _N_TOP_PAIRS, _N_TOUCHED_WORDS, _N_CHANGES)
+    return pack_block(run, trace, player=player_key(run_id))
+
+
+@st.cache_resource(max_entries=32, show_spinner=False)
+def _starts(run_id: str) -> list[int]:
+    return block_starts(load_run(run_id).run)
+
+
+def _packed(run_id: str, starts: Sequence[int]) -> bytes:
+    run = load_run(run_id).run
+    return pack_run(
+        run,
+        run.top_pairs(len(run.merges), _N_TOP_PAIRS),
+        player=player_key(run_id),
+        ending=stop_sentence(run),
+        starts=starts,
+    )

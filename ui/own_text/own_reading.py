@@ -1,0 +1,102 @@
+"""A visitor's text as one tokenizer reads it: its first million tokens, packed for the browser."""
+
+from __future__ import annotations
+
+import hashlib
+from dataclasses import dataclass
+
+import numpy as np
+import streamlit as st
+
+from bpe_core.corpus.corpus import Corpus
+from bpe_core.tokenizer.segment_arrays import Boundaries, boundaries
+from bpe_core.tokenizer.tokenizer import Tokenizer
+from ui.components.token_view.packing import PackedTokens, pack_boundaries
+
+MOST_TOKENS = 1_000_000
+"""The view was measured with so many; what comes after them is counted, not shown."""
+MOST_CHARACTERS = 8_000_000
+"""A longer text is cut here before it is read: a million tokens of prose are half of it."""
+_LOOKED_AT = 400
+
+
+@dataclass(frozen=True, slots=True)
+class OwnReading:
+    """A text's first million tokens, and how many there are in all."""
+
+    stamp: str
+    """A hash over the text and how it was read: what a browser says of another is outdated."""
+    text: str
+    """What these tokens cover."""
+    found: Boundaries
+    packed: PackedTokens
+    n_tokens: int
+    """Of the whole text."""
+    n_shown: int
+    telling: int | None
+    """The segment to look at before anyone has chosen: the longest word near the start."""
+
+    @property
+    def is_all(self) -> bool:
+        """Whether every token of the text is here."""
+        return self.n_shown == self.n_tokens
+
+
+def read_own_text(
+    text: str, tokenizer: Tokenizer, allowed_special: tuple[str, ...] = ()
+) -> OwnReading:
+    """The tokens of a text; raises InvalidTextError for a lone surrogate."""
+    return _read_own_text(text, tokenizer.fingerprint, allowed_special, MOST_TOKENS, tokenizer)
+
+
+@st.cache_resource(max_entries=8, show_spinner="Encoding the text")
+def _read_own_text(
+    text: str,
+    fingerprint: str,
+    allowed_special: tuple[str, ...],
+    most_tokens: int,
+    _tokenizer: Tokenizer,
+) -> OwnReading:
+    every = boundaries(text, _tokenizer, allowed_special)
+    found, part = every, text
+    if len(every.ids) > most_tokens:
+        found, part = every.first(most_tokens, text)
+    stamp = hashlib.sha256(repr((fingerprint, allowed_special)).encode() + text.encode())
+    return OwnReading(
+        stamp=stamp.hexdigest()[:16],
+        text=part,
+        found=found,
+        packed=pack_boundaries(found, _tokenizer),
+        n_tokens=int(np.count_nonzero(every.ids >= 0)),
+        n_shown=int(np.count_nonzero(found.ids >= 0)),
+        telling=_telling(found, _tokenizer),
+    )
+
+
+def joined(corpus: Corpus) -> tuple[str, int]:
+    """A corpus' documents as one text of at most MOST_CHARACTERS, and how long it would be."""
+    n_characters = corpus.n_characters + max(0, len(corpus.documents) - 1)
+    parts: list[str] = []
+    room = MOST_CHARACTERS
+    for document in corpus.documents:
+        if room < 0:
+            break
+        parts.append(document[:room])
+        room -= len(document) + 1
+    return "\n".join(parts)[:MOST_CHARACTERS], n_characters
+
+
+def _telling(found: Boundaries, tokenizer: Tokenizer) -> int | None:
+    special = set(tokenizer.special_tokens.values())
+    best, most = None, 0
+    for index, token_id in enumerate(found.ids[:_LOOKED_AT].tolist()):
+        if token_id < 0 or token_id in special:
+            continue
+        try:
+            token = tokenizer.vocab[token_id].decode()
+        except UnicodeDecodeError:
+            token = ""
+        size = len(token) if any(map(str.isalpha, token)) else 1
+        if size > most:
+            best, most = index, size
+    return best

@@ -1,0 +1,208 @@
+"""The pairs of one step as Plotly figures; no figure is computed."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+import plotly.graph_objects as go
+from numpy.typing import NDArray
+
+from ui.look.chart_style import (
+    BAR_PITCH,
+    CURVE_WIDTH,
+    MONO,
+    PALETTES,
+    Theme,
+    empty_figure,
+    end_of,
+    escaped,
+    name_base_axis,
+    name_value_axis,
+    powers_of_ten,
+    set_axis,
+    start_of,
+)
+
+_LONGEST_PAIR = 16
+_LONGEST_SYMBOL = 7
+
+
+def top_pair_bars(
+    pairs: Sequence[tuple[str, str]],
+    counts: Sequence[int],
+    tied: Sequence[bool],
+    *,
+    chosen: bool = True,
+    theme: Theme,
+) -> go.Figure:
+    """The most frequent pairs as bars, the winner first and filled, its ties outlined.
+
+    After the last merge nothing is `chosen` any more: all bars are alike.
+    `pairs` are labels of the left and right tokens; they are text, whatever they spell.
+    """
+    colours = PALETTES[theme]
+    n = len(pairs)
+    right = 96 if any(tied) else 64
+    figure = empty_figure(theme, height=n * BAR_PITCH + 12, left=8, right=right, top=4, bottom=8)
+    fills = [colours.bar if not (chosen and is_tied) else "rgba(0,0,0,0)" for is_tied in tied]
+    edges = [colours.chosen if chosen and is_tied else colours.bar for is_tied in tied]
+    if chosen and n:
+        fills[0] = edges[0] = colours.chosen
+    figure.add_bar(
+        x=list(counts),
+        y=list(range(n)),
+        orientation="h",
+        marker={
+            "color": fills,
+            "line": {"color": edges, "width": 1.75},
+            "cornerradius": 2,
+        },
+        text=[
+            f"{count:,}" + (f"  <span style='color:{colours.chosen}'>{mark}</span>" if mark else "")
+            for count, mark in zip(counts, _marks(tied) if chosen else [""] * n, strict=True)
+        ],
+        textposition="outside",
+        textfont={"color": colours.text},
+        cliponaxis=False,
+        customdata=[f"{escaped(left)} + {escaped(right)}" for left, right in pairs],
+        hovertemplate="%{customdata}: %{x:,} times<extra></extra>",
+        # A click selects a bar; the others must not fade.
+        selected={"marker": {"opacity": 1}},
+        unselected={"marker": {"opacity": 1}},
+    )
+    set_axis(figure, "x", visible=False, range=[0, max(counts, default=1)])
+    set_axis(
+        figure,
+        "y",
+        range=[n - 0.5, -0.5],
+        showgrid=False,
+        tickvals=list(range(n)),
+        ticktext=[_pair_label(left, right) for left, right in pairs],
+        tickfont={"family": MONO, "size": 14, "color": colours.text},
+        automargin="left",
+    )
+    return figure
+
+
+def pair_heat_map(
+    left: Sequence[str],
+    right: Sequence[str],
+    counts: NDArray[np.int64],
+    *,
+    outlined: tuple[int, int] | None = None,
+    framed: tuple[int, int] | None = None,
+    theme: Theme,
+) -> go.Figure:
+    """Counts of left by right symbols as colours, on a square root; one cell may be outlined.
+
+    `counts` is int64[len(left), len(right)]; `outlined` is the row and column of the next merge,
+    `framed` those of the pair that is looked at. Cell n of all, row by row, is point n of the
+    second trace: a heat map itself can't be selected in.
+    """
+    colours = PALETTES[theme]
+    longest = min(max(map(len, right), default=0), _LONGEST_SYMBOL)
+    upright = longest > 2
+    top = 14 + 9 * longest if upright else 28
+    height = len(left) * BAR_PITCH + top + 8
+    figure = empty_figure(theme, height=height, left=8, right=4, top=top, bottom=8)
+    figure.add_heatmap(
+        z=np.sqrt(counts),
+        zmin=0,
+        colorscale=[[0, colours.panel], [1, colours.primary]],
+        showscale=False,
+        xgap=3,
+        ygap=3,
+        hoverinfo="skip",
+    )
+    figure.add_scatter(
+        x=[column for _ in left for column in range(len(right))],
+        y=[row for row in range(len(left)) for _ in right],
+        customdata=[
+            f"{escaped(a)} + {escaped(b)}: {count:,} times"
+            for a, row in zip(left, counts.tolist(), strict=True)
+            for b, count in zip(right, row, strict=True)
+        ],
+        mode="markers",
+        marker={"symbol": "square", "size": 24, "opacity": 0},
+        hovertemplate="%{customdata}<extra></extra>",
+    )
+    font = {"family": MONO, "size": 14, "color": colours.text}
+    set_axis(
+        figure,
+        "x",
+        side="top",
+        tickvals=list(range(len(right))),
+        ticktext=[start_of(label, _LONGEST_SYMBOL) for label in right],
+        tickfont=font,
+        tickangle=-90 if upright else 0,
+        range=[-0.5, len(right) - 0.5],
+    )
+    set_axis(
+        figure,
+        "y",
+        range=[len(left) - 0.5, -0.5],
+        showgrid=False,
+        tickvals=list(range(len(left))),
+        ticktext=[f"{end_of(label, _LONGEST_SYMBOL)} " for label in left],
+        tickfont=font,
+        automargin="left",
+    )
+    if framed != outlined:
+        _frame_cell(figure, framed, colours.text)
+    _frame_cell(figure, outlined, colours.chosen)
+    return figure
+
+
+def _frame_cell(figure: go.Figure, cell: tuple[int, int] | None, colour: str) -> None:
+    if cell is None:
+        return
+    row, column = cell
+    figure.add_shape(
+        type="rect",
+        x0=column - 0.5,
+        x1=column + 0.5,
+        y0=row - 0.5,
+        y1=row + 0.5,
+        line={"color": colour, "width": 3},
+    )
+
+
+def rank_frequency_curve(
+    ranks: NDArray[np.int64], counts: NDArray[np.int64], *, chosen: bool = True, theme: Theme
+) -> go.Figure:
+    """Counts of pairs over their ranks, both axes in powers of ten; the `chosen` one is marked."""
+    colours = PALETTES[theme]
+    figure = empty_figure(theme, height=296, top=36)
+    figure.add_scatter(
+        x=ranks,
+        y=counts,
+        mode="lines",
+        line={"width": CURVE_WIDTH, "color": colours.primary},
+        hovertemplate="rank %{x:,}: %{y:,} times<extra></extra>",
+    )
+    if chosen:
+        figure.add_scatter(
+            x=ranks[:1],
+            y=counts[:1],
+            mode="markers",
+            marker={"size": 10, "color": colours.chosen},
+            cliponaxis=False,
+            hoverinfo="skip",
+        )
+    powers_of_ten(figure, "x", int(ranks[-1]) if len(ranks) else 1)
+    powers_of_ten(figure, "y", int(counts[0]) if len(counts) else 1)
+    name_value_axis(figure, "count", theme)
+    name_base_axis(figure, "rank of the pair")
+    return figure
+
+
+def _marks(tied: Sequence[bool]) -> list[str]:
+    return ["tie" if is_tied and place else "" for place, is_tied in enumerate(tied)]
+
+
+def _pair_label(left: str, right: str) -> str:
+    """Both labels, cut where they are long, so that bars keep their room on a phone."""
+    right_room = max(_LONGEST_PAIR // 2, _LONGEST_PAIR - len(left))
+    left_room = max(_LONGEST_PAIR // 2, _LONGEST_PAIR - len(right))
+    return f"{end_of(left, left_room)} + {start_of(right, right_room)} "

@@ -1,0 +1,231 @@
+"""One pair's life: how often it occurred after each merge, and at which rank."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+
+import numpy as np
+import streamlit as st
+
+from bpe_core.types import Pair
+from ui.components.chart_pictures import ChartPicture
+from ui.look.chart_style import CONFIG_WITHOUT_TOOLS
+from ui.look.labels import file_stem, plain_markdown, token_label
+from ui.pair_frequencies import life_charts
+from ui.pair_frequencies.life_words import (
+    brief_sentence,
+    life_sentence,
+    pair_name,
+    standing_sentence,
+)
+from ui.pair_frequencies.parts import draw_title, offer_csv, offer_pictures, say_of_csv
+from ui.pair_frequencies.table import LIFE_CSV_SAYS, life_csv
+from ui.run import results
+from ui.run.stop_reasons import times
+from ui.shell import frame, workspace
+from ui.storage.run_store import StoredRun
+
+_LEFT, _RIGHT, _SHOW = "life_left", "life_right", "life_show"
+
+
+def shown_pair(stored: StoredRun, step: int) -> Pair | None:
+    """The pair that was chosen; else one of those at this step.
+
+    None where no pair is chosen and none is left.
+    """
+    chosen = _pair_of_address(stored)
+    return results.pair_to_follow(stored.id, step) if chosen is None else chosen
+
+
+def choose_pair(pair: Pair) -> None:
+    """Makes a pair the one whose life is shown, and puts it in the address."""
+    frame.set_query(pair=f"{pair[0]}-{pair[1]}")
+
+
+def draw_life(stored: StoredRun, step: int, pair: Pair) -> None:
+    """Draws the life of a pair over the run, fields that ask for another, and the way onward."""
+    picture = results.pair_life(stored.id, pair)
+    with st.container(horizontal=True, vertical_alignment="bottom", key="life_heading"):
+        with st.container(gap="xsmall", width="content"):
+            st.header("One pair’s life", anchor=False)
+            st.markdown(life_sentence(picture, stored.run))
+            if _is_of_another_merge(stored, step, pair):
+                st.markdown(
+                    ":small[:gray[Of the most frequent pairs above, its count changes most often.]]"
+                )
+        st.space("stretch")
+        _ask_for_pair(stored, pair)
+    if picture.is_brief:
+        _draw_place(stored, picture, step)
+    elif picture.life.span is not None:
+        _draw_curves(stored, picture, step)
+    _draw_way_onward(stored, picture)
+
+
+def _is_of_another_merge(stored: StoredRun, step: int, pair: Pair) -> bool:
+    """Whether the page itself took a pair that is not the next merge's."""
+    top = results.pair_picture(stored.id, step).top
+    return _pair_of_address(stored) is None and pair != (top[0].left, top[0].right)
+
+
+def _draw_place(stored: StoredRun, picture: results.LifePicture, step: int) -> None:
+    """Draws where in the run a life is that is too short for curves."""
+    n_merges = len(stored.run.merges)
+    if not n_merges:
+        st.markdown(f":small[:gray[{standing_sentence(picture.life, step, n_merges)}]]")
+        return
+    draw_title("Its place in the run", brief_sentence(picture.life))
+    there = np.flatnonzero(picture.life.counts)
+    st.plotly_chart(
+        life_charts.life_place(
+            there,
+            f"{times(int(picture.life.counts[there[0]]))}",
+            n_merges=n_merges,
+            step=step,
+            theme=frame.theme_type(),
+        ),
+        key="life_place",
+        theme=None,
+        config=CONFIG_WITHOUT_TOOLS,
+        alt=f"Where {pair_name(stored.run, picture.pair)} occurs among {n_merges:,} merges.",
+    )
+
+
+def _draw_curves(stored: StoredRun, picture: results.LifePicture, step: int) -> None:
+    life = picture.life
+    columns = st.columns(2, gap="large")
+    curves = (
+        (
+            *("life_counts", "Its count", standing_sentence(life, step, len(stored.run.merges))),
+            *(life_charts.life_counts, picture.drawn_counts, life.counts, "How often {} occurs"),
+        ),
+        (
+            *("life_ranks", "Its rank", "One and the number of pairs that occur more often."),
+            *(
+                life_charts.life_ranks,
+                picture.drawn_ranks,
+                life.ranks,
+                "The rank among all pairs of {}",
+            ),
+        ),
+    )
+    for column, (key, title, what, draw, drawn, values, seen) in zip(columns, curves, strict=True):
+        with column:
+            draw_title(title, what)
+            st.plotly_chart(
+                draw(
+                    drawn,
+                    values[drawn],
+                    marked=(step, float(values[step])) if life.counts[step] > 0 else None,
+                    theme=frame.theme_type(),
+                ),
+                key=key,
+                theme=None,
+                config=CONFIG_WITHOUT_TOOLS,
+                alt=f"{seen.format(pair_name(stored.run, picture.pair))}, over merges.",
+            )
+
+
+def _draw_way_onward(stored: StoredRun, picture: results.LifePicture) -> None:
+    left, right = picture.pair
+    with st.container(horizontal=True, vertical_alignment="center"):
+        stem = f"{file_stem(stored.title)}-pair-{left}-{right}"
+        offer_csv(lambda: life_csv(picture.life), f"{stem}.csv", key="life_csv")
+        if charts := _charts_of(stored, picture):
+            name = pair_name(stored.run, picture.pair)
+            offer_pictures(
+                [
+                    ChartPicture(
+                        chart, f"PNG: {what}", f"{name}: {what}", stored.title, f"{stem}-{what}.png"
+                    )
+                    for chart, what in charts
+                ],
+                key="life_pictures",
+            )
+        if _pair_of_address(stored) is not None:
+            st.button("Let the page choose", on_click=frame.set_query, kwargs={"pair": None})
+        for rank in picture.merged_at:
+            st.page_link(
+                "pages/merge_loop.py",
+                label=f":primary[Watch merge {rank + 1:,} →]",
+                query_params={"run": stored.id, "step": str(rank)},
+            )
+    say_of_csv(LIFE_CSV_SAYS)
+
+
+def _charts_of(stored: StoredRun, picture: results.LifePicture) -> Sequence[tuple[str, str]]:
+    """The keys of the charts that are drawn of a life, and what each shows."""
+    if picture.life.span is None:
+        return ()
+    if picture.is_brief:
+        return (("life_place", "place"),) if stored.run.merges else ()
+    return (("life_counts", "count"), ("life_ranks", "rank"))
+
+
+def _ask_for_pair(stored: StoredRun, pair: Pair) -> None:
+    vocab = stored.run.tokenizer.vocab
+    labels = token_label(vocab[pair[0]]), token_label(vocab[pair[1]])
+    problems = _problems(vocab) if workspace.was_pressed(_SHOW) else []
+    if not problems:
+        workspace.set_widget(_LEFT, labels[0])
+        workspace.set_widget(_RIGHT, labels[1])
+    with (
+        st.form("life_form", border=False, width=400),
+        st.container(horizontal=True, vertical_alignment="bottom", gap="small"),
+    ):
+        st.text_input("Left symbol", key=_LEFT, max_chars=200)
+        st.text_input("Right symbol", key=_RIGHT, max_chars=200)
+        st.form_submit_button("Show", key=_SHOW, on_click=_choose_typed, args=(vocab, pair))
+    for problem in problems:
+        st.error(problem)
+
+
+def _choose_typed(vocab: Mapping[int, bytes], before: Pair) -> None:
+    """Takes the two symbols typed; a field that still shows the symbol before means that one."""
+    ids: list[int] = []
+    for key, id in zip((_LEFT, _RIGHT), before, strict=True):
+        typed = workspace.widget_text(key)
+        found = id if typed == token_label(vocab[id]) else id_of_symbol(typed, vocab)
+        if found is not None:
+            ids.append(found)
+    if len(ids) == 2:
+        choose_pair((ids[0], ids[1]))
+
+
+def _problems(vocab: Mapping[int, bytes]) -> list[str]:
+    """Why what was typed names no pair: one sentence a field."""
+    typed = dict.fromkeys(workspace.widget_text(key) for key in (_LEFT, _RIGHT))
+    return [
+        f"No token of this run reads **{plain_markdown(text)}**. Type a whole token: a space as it "
+        "is or as ·, bytes as the labels show them."
+        if text
+        else "Type both symbols of the pair."
+        for text in typed
+        if id_of_symbol(text, vocab) is None
+    ]
+
+
+def id_of_symbol(text: str, vocab: Mapping[int, bytes]) -> int | None:
+    """The token that a text spells, or that has this label; None where there is none.
+
+    >>> vocab = {0: b" the", 1: b"\\xe6\\x97", 2: b"a"}
+    >>> [id_of_symbol(text, vocab) for text in (" the", "·the", "<E6 97>", "b")]
+    [0, 0, 1, None]
+    """
+    spelled = text.encode("utf-8", "surrogatepass")
+    by_label = None
+    for id, token in vocab.items():
+        if token == spelled:
+            return id
+        if by_label is None and token_label(token) == text:
+            by_label = id
+    return by_label
+
+
+def _pair_of_address(stored: StoredRun) -> Pair | None:
+    left, dash, right = (frame.query_text("pair", 20) or "").partition("-")
+    if not (dash and left.isascii() and left.isdigit() and right.isascii() and right.isdigit()):
+        return None
+    pair = int(left), int(right)
+    vocab = stored.run.tokenizer.vocab
+    return pair if pair[0] in vocab and pair[1] in vocab else None

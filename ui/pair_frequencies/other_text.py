@@ -1,0 +1,71 @@
+"""Another text to judge a vocabulary on, in place of what training held out."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import cast
+
+import numpy as np
+import streamlit as st
+from numpy.typing import NDArray
+
+from bpe_core.corpus.corpus import Corpus, read_corpus
+from bpe_core.corpus.readers import Upload
+from bpe_core.errors import BpeError
+from bpe_core.runs.pair_statistics import bytes_per_token_after
+from ui.look.labels import plain_markdown
+from ui.run.corpus_summary import reading_notes
+from ui.storage.run_store import StoredRun, load_run
+
+# Each of its words goes through every merge of the run: 10 MB and 32,000 merges take 6 seconds.
+_MOST_BYTES = 20_000_000
+
+
+@dataclass(frozen=True, slots=True)
+class OtherText:
+    """A text and its curve."""
+
+    n_bytes: int
+    bytes_per_token: NDArray[np.float64]
+    """float64[n_merges + 1], read-only."""
+
+
+def ask_for_other_text(stored: StoredRun) -> OtherText | None:
+    """Draws an upload behind a button; the text's curve on this run, once there is one."""
+    with st.popover("Another held-out text", width="content"):
+        uploads = st.file_uploader(
+            "Files that training has not seen", accept_multiple_files=True, key="held_out_files"
+        )
+        if not uploads:
+            st.markdown(
+                ":small[:gray[Text, a table or an archive, up to 20 MB. It takes the place of what "
+                "was held out, here alone.]]"
+            )
+            return None
+        try:
+            corpus = _read(cast("list[Upload]", uploads), tuple(file.file_id for file in uploads))
+        except BpeError as error:
+            st.error(plain_markdown(str(error), 400))
+            return None
+        for note in reading_notes(corpus):
+            st.markdown(f":small[:gray[{plain_markdown(note, 200)}]]")
+        if corpus.n_bytes > _MOST_BYTES:
+            st.error(
+                f"These files hold {corpus.n_bytes:,} bytes of text, and this picture takes "
+                f"{_MOST_BYTES:,}. Give a part of them."
+            )
+            return None
+        return _measured(stored.id, corpus.sha256, corpus)
+
+
+@st.cache_resource(max_entries=4, show_spinner="Reading the files")
+def _read(_uploads: list[Upload], file_ids: tuple[str, ...]) -> Corpus:
+    return read_corpus(_uploads)
+
+
+@st.cache_resource(max_entries=16, show_spinner="Counting tokens after each merge")
+def _measured(run_id: str, sha256: str, _corpus: Corpus) -> OtherText:
+    tokens = load_run(run_id).run.tokens_after_on(_corpus)
+    curve = bytes_per_token_after(_corpus.n_bytes, tokens)
+    curve.flags.writeable = False
+    return OtherText(_corpus.n_bytes, curve)

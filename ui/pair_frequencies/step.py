@@ -1,0 +1,209 @@
+"""The pairs as they stand before one merge: bars, heat map, rank curve and table."""
+
+from __future__ import annotations
+
+from functools import partial
+
+import streamlit as st
+
+from bpe_core.types import Pair
+from ui.components.chart_pictures import ChartPicture
+from ui.look.chart_style import CONFIG_WITHOUT_TOOLS
+from ui.look.labels import file_stem, token_label
+from ui.pair_frequencies import charts as pair_charts
+from ui.pair_frequencies.life import choose_pair
+from ui.pair_frequencies.life_words import moment
+from ui.pair_frequencies.parts import draw_title, offer_csv, offer_pictures, say_of_csv
+from ui.pair_frequencies.table import PAIRS_CSV_SAYS, pair_rows, pairs_csv
+from ui.run import results
+from ui.shell import frame, workspace
+from ui.storage.run_store import StoredRun
+
+_RANKS = "rank_frequency"
+
+
+def choose_step(stored: StoredRun) -> int:
+    """Draws the heading with its slider and number; how many merges are done before the pairs."""
+    n_merges = len(stored.run.merges)
+    slider, number = f"merge_slider_{stored.id}", f"merge_number_{stored.id}"
+    asked = frame.query_int("step", workspace.current().step, 0, n_merges)
+    step = workspace.start_widget(slider, asked + 1) - 1
+    workspace.start_widget(number, step + 1)
+    workspace.update(step=step)
+    frame.set_query(step=step)
+    with st.container(horizontal=True, vertical_alignment="center", key="pairs_heading"):
+        st.header(f"The pairs {moment(step, n_merges)}", anchor=False, width="content")
+        st.space("stretch")
+        if n_merges:
+            tie = workspace.copy_widget
+            with st.container(horizontal=True, vertical_alignment="center", width=430):
+                st.markdown(":small[Merge]", width="content")
+                st.slider(
+                    "Merge, by slider",
+                    1,
+                    n_merges + 1,
+                    key=slider,
+                    label_visibility="collapsed",
+                    on_change=tie,
+                    args=(slider, number),
+                )
+                st.number_input(
+                    "Merge, by number",
+                    1,
+                    n_merges + 1,
+                    key=number,
+                    label_visibility="collapsed",
+                    width=120,
+                    on_change=tie,
+                    args=(number, slider),
+                )
+    return step
+
+
+def draw_pictures(stored: StoredRun, picture: results.PairPicture, pair: Pair | None) -> None:
+    """Draws the pairs of a step; `pair` is the one whose life is shown below them."""
+    bars, matrix, ranks = st.columns([6, 7, 6], gap="large")
+    with bars:
+        bars_key = _draw_bars(stored, picture)
+    with matrix:
+        matrix_key = _draw_matrix(stored, picture, pair)
+    with ranks:
+        _draw_ranks(stored, picture)
+    when = moment(picture.step, len(stored.run.merges))
+    stem = f"{file_stem(stored.title)}-pairs-{file_stem(when)}"
+    n_pairs = f"{picture.curve.n_pairs:,} pairs"
+    pictures = [
+        ChartPicture(key, f"PNG: {name}", f"{title} {when}", what, f"{stem}-{name}.png")
+        for key, name, title, what in (
+            (bars_key, "bars", "The most frequent pairs", stored.title),
+            (matrix_key, "matrix", "Left symbol × right symbol", stored.title),
+            (_RANKS, "ranks", "Rank and frequency", f"{stored.title}, {n_pairs}"),
+        )
+    ]
+    _draw_table(stored, picture, f"{stem}.csv", pictures)
+
+
+def _draw_bars(stored: StoredRun, picture: results.PairPicture) -> str:
+    vocab, top = stored.run.tokenizer.vocab, picture.top[: results.N_TOP_PAIRS]
+    draw_title("Most frequent", "Click a bar to open its merge.")
+    event = st.plotly_chart(
+        pair_charts.top_pair_bars(
+            [(token_label(vocab[pair.left]), token_label(vocab[pair.right])) for pair in top],
+            [pair.count for pair in top],
+            [pair.tied for pair in top],
+            chosen=picture.step < len(stored.run.merges),
+            theme=frame.theme_type(),
+        ),
+        key=(key := f"top_pairs_{stored.id}_{picture.step}"),
+        on_select=partial(_choose_place, key, picture),
+        selection_mode="points",
+        theme=None,
+        config=CONFIG_WITHOUT_TOOLS,
+        alt=f"The {len(top)} most frequent pairs; the first occurs {top[0].count:,} times.",
+    )
+    if event.selection.point_indices:
+        _open_merge(stored, picture, event.selection.point_indices[0])
+    return key
+
+
+def _draw_matrix(stored: StoredRun, picture: results.PairPicture, pair: Pair | None) -> str:
+    vocab, matrix = stored.run.tokenizer.vocab, picture.matrix
+    ends = picture.step == len(stored.run.merges)
+    draw_title(
+        "Left symbol × right symbol",
+        "Stronger is more frequent. Click a cell for its pair’s life.",
+    )
+    st.plotly_chart(
+        pair_charts.pair_heat_map(
+            [token_label(vocab[symbol]) for symbol in matrix.left],
+            [token_label(vocab[symbol]) for symbol in matrix.right],
+            matrix.counts,
+            outlined=None if ends else picture.next_cell,
+            framed=None if pair is None else matrix.cell_of(pair),
+            theme=frame.theme_type(),
+        ),
+        key=(key := f"pair_matrix_{stored.id}_{picture.step}"),
+        on_select=partial(_choose_cell, key, picture),
+        selection_mode="points",
+        theme=None,
+        config=CONFIG_WITHOUT_TOOLS,
+        alt="Counts of the most frequent left symbols by the most frequent right symbols.",
+    )
+    return key
+
+
+def _draw_ranks(stored: StoredRun, picture: results.PairPicture) -> None:
+    curve = picture.curve
+    pairs = "1 pair" if curve.n_pairs == 1 else f"{curve.n_pairs:,} pairs"
+    draw_title("Rank and frequency", f"{pairs}; {curve.n_once:,} of them once.")
+    st.plotly_chart(
+        pair_charts.rank_frequency_curve(
+            curve.ranks,
+            curve.counts,
+            chosen=picture.step < len(stored.run.merges),
+            theme=frame.theme_type(),
+        ),
+        key=_RANKS,
+        theme=None,
+        config=CONFIG_WITHOUT_TOOLS,
+        alt=f"Counts of all {pairs} by rank, from {curve.counts[0]:,} "
+        f"down to {curve.counts[-1]:,}.",
+    )
+
+
+def _draw_table(
+    stored: StoredRun, picture: results.PairPicture, csv_name: str, pictures: list[ChartPicture]
+) -> None:
+    vocab = stored.run.tokenizer.vocab
+    with st.container(horizontal=True, vertical_alignment="center"):
+        as_table = st.toggle("Show as table", key="as_table")
+        offer_csv(
+            lambda: pairs_csv(*results.all_pairs(stored.id, picture.step)),
+            csv_name,
+            key="pairs_csv",
+        )
+        offer_pictures(pictures, key="step_pictures")
+    say_of_csv(PAIRS_CSV_SAYS)
+    if as_table:
+        shown = len(picture.top)
+        if shown < picture.curve.n_pairs:
+            st.markdown(f":small[:gray[The first {shown:,} of {picture.curve.n_pairs:,} pairs.]]")
+        st.markdown(":small[:gray[Select a row to see its pair’s life.]]")
+        key = f"pair_table_{stored.id}_{picture.step}"
+        st.dataframe(
+            pair_rows(picture.top, vocab, picture.merged_at),
+            key=key,
+            height=420,
+            on_select=partial(_choose_row, key, picture),
+            selection_mode="single-row",
+        )
+
+
+def _choose_place(key: str, picture: results.PairPicture) -> None:
+    for place in workspace.selected_points(key):
+        left, right, _ = picture.top[place]
+        choose_pair((left, right))
+
+
+def _choose_row(key: str, picture: results.PairPicture) -> None:
+    for place in workspace.selected_rows(key):
+        left, right, _ = picture.top[place]
+        choose_pair((left, right))
+
+
+def _choose_cell(key: str, picture: results.PairPicture) -> None:
+    matrix = picture.matrix
+    for place in workspace.selected_points(key):
+        row, column = divmod(place, len(matrix.right))
+        choose_pair((matrix.left[row], matrix.right[column]))
+
+
+def _open_merge(stored: StoredRun, picture: results.PairPicture, place: int) -> None:
+    pair = picture.top[place]
+    rank = picture.merged_at.get((pair.left, pair.right))
+    if rank is None:
+        st.info(
+            "This pair never merges in this run: other merges take its symbols first. See below."
+        )
+    else:
+        st.switch_page("pages/merge_loop.py", query_params={"run": stored.id, "step": str(rank)})

@@ -1,0 +1,139 @@
+"""The figures of the page as tables: on the page, and as files to take home."""
+
+from __future__ import annotations
+
+import csv
+import io
+from collections.abc import Iterable, Mapping, Sequence
+
+import numpy as np
+from numpy.typing import NDArray
+
+from bpe_core.runs.pair_lives import PairLife
+from bpe_core.types import Pair, PairCount
+from ui.look.labels import token_label
+from ui.run.results import RunCurves
+
+# Whoever opens a file has nothing but the names of its columns to go by.
+COLUMNS = (
+    *("place", "left", "right", "count", "tied for highest count", "joined by merge"),
+    *("left id", "right id"),
+)
+PAIRS_CSV_SAYS = (
+    "CSV: every pair, the next merge first. “Tied for highest count” is true for each of several "
+    "pairs that share it. “Joined by merge” is empty where no merge joins the pair. In “left” and "
+    "“right” a space is ·; their bytes are there in hex too."
+)
+LIFE_COLUMNS = ("merges done", "count", "rank", "other pairs with the same count")
+LIFE_CSV_SAYS = (
+    "CSV: a line for each number of merges done at which a figure changes. The rank is empty where "
+    "the pair does not occur."
+)
+RUN_COLUMNS = (
+    *("merges done", "vocabulary size", "tokens in the corpus"),
+    *("bytes per token on training text", "bytes per token on held-out text"),
+    "count of the pair joined next",
+)
+RUN_CSV_SAYS = "CSV: a line for each number of merges done. What is not known is empty."
+_READ_AS_FORMULA = ("=", "+", "-", "@")
+
+
+def pair_rows(
+    pairs: Iterable[PairCount], vocab: Mapping[int, bytes], merged_at: Mapping[Pair, int]
+) -> dict[str, list[object]]:
+    """The columns of the table, one value a pair; no number of a merge where a pair never merges.
+
+    >>> rows = pair_rows([PairCount(0, 1, 9)], {0: b" ", 1: b"t"}, {(0, 1): 45})
+    >>> rows["left"], rows["right"], rows["count"], rows["joined by merge"]
+    (['·'], ['t'], [9], [46])
+    """
+    rows: dict[str, list[object]] = {column: [] for column in COLUMNS}
+    for place, pair in enumerate(pairs, start=1):
+        rank = merged_at.get((pair.left, pair.right))
+        values = (
+            place,
+            token_label(vocab[pair.left]),
+            token_label(vocab[pair.right]),
+            pair.count,
+            pair.tied,
+            None if rank is None else rank + 1,
+            pair.left,
+            pair.right,
+        )
+        for column, value in zip(COLUMNS, values, strict=True):
+            rows[column].append(value)
+    return rows
+
+
+def pairs_csv(
+    pairs: Iterable[PairCount], vocab: Mapping[int, bytes], merged_at: Mapping[Pair, int]
+) -> str:
+    r"""The same as CSV, with the bytes of both tokens in hex, which say exactly what they are.
+
+    A label that a spreadsheet would run as a formula gets an apostrophe in front.
+
+    >>> pairs_csv([PairCount(0, 1, 9)], {0: b"=", 1: b"t"}, {}).splitlines()[1]
+    "1,'=,t,9,false,,0,1,3d,74"
+    """
+    pairs = list(pairs)
+    columns = pair_rows(pairs, vocab, merged_at)
+    for side in ("left", "right"):
+        columns[side] = [
+            f"'{label}" if str(label).startswith(_READ_AS_FORMULA) else label
+            for label in columns[side]
+        ]
+    columns["tied for highest count"] = ["true" if pair.tied else "false" for pair in pairs]
+    columns["left bytes in hex"] = [vocab[pair.left].hex() for pair in pairs]
+    columns["right bytes in hex"] = [vocab[pair.right].hex() for pair in pairs]
+    return _csv(columns)
+
+
+def life_csv(life: PairLife) -> str:
+    r"""A pair's life as CSV: a line for each number of merges at which one of its figures changes.
+
+    >>> one = np.array([1, 1, 2, 0])
+    >>> print(life_csv(PairLife(np.array([9, 9, 4, 0]), one, np.array([1, 1, 0, 0]))), end="")
+    merges done,count,rank,other pairs with the same count
+    0,9,1,1
+    2,4,2,0
+    3,0,,
+    """
+    figures = np.stack([life.counts, life.ranks, life.n_tied])
+    changed = np.any(figures[:, 1:] != figures[:, :-1], axis=0)
+    steps = np.append(0, np.flatnonzero(changed) + 1)
+    counts, ranks, n_tied = figures[:, steps].tolist()
+    columns = (
+        steps.tolist(),
+        counts,
+        *(
+            [n if count else None for n, count in zip(row, counts, strict=True)]
+            for row in (ranks, n_tied)
+        ),
+    )
+    return _csv(dict(zip(LIFE_COLUMNS, columns, strict=True)))
+
+
+def run_csv(curves: RunCurves, tokens_after: NDArray[np.int64]) -> str:
+    """A whole run as CSV: a line for each number of merges, the winner's count that of the next.
+
+    `tokens_after` is int64[n_merges + 1]. The first line names the columns; what is not known, as
+    the winner after the last merge, stays empty.
+    """
+    held_out = [None] * len(tokens_after) if curves.held_out is None else curves.held_out.tolist()
+    columns = (
+        list(range(len(tokens_after))),
+        curves.vocab_size.tolist(),
+        tokens_after.tolist(),
+        curves.training.tolist(),
+        held_out,
+        [*curves.winner_counts.tolist(), None],
+    )
+    return _csv(dict(zip(RUN_COLUMNS, columns, strict=True)))
+
+
+def _csv(columns: Mapping[str, Sequence[object]]) -> str:
+    text = io.StringIO()
+    writer = csv.writer(text, lineterminator="\n")
+    writer.writerow(columns)
+    writer.writerows(zip(*columns.values(), strict=True))
+    return text.getvalue()

@@ -1,1 +1,0 @@
-"""The parts of Pair frequencies: each draws what the core counted, none of them counts."""

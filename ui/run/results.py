@@ -1,0 +1,174 @@
+"""What pages show of a run and must not compute twice: cached by run id, bounded."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, fields
+
+import numpy as np
+import streamlit as st
+from numpy.typing import NDArray
+
+from bpe_core.runs.pair_lives import PairLife, PairLives
+from bpe_core.runs.pair_statistics import (
+    PairMatrix,
+    RankFrequency,
+    bytes_per_token_after,
+    corners,
+    elbow,
+    next_merges,
+    pair_matrix,
+    rank_frequency,
+    steps_to_draw,
+    vocab_size_after,
+)
+from bpe_core.types import Pair, PairCount
+from ui.storage.run_store import load_run
+
+N_TOP_PAIRS = 12
+N_TABLE_PAIRS = 1_000
+_MOST_POINTS_OF_A_BRIEF_LIFE = 2
+_FEWEST_POINTS_OF_A_CURVE = 10
+
+
+@dataclass(frozen=True, slots=True)
+class PairPicture:
+    """All that is shown of the pairs as they stand after `step` merges."""
+
+    step: int
+    top: tuple[PairCount, ...]
+    """The most frequent pairs, at most 1,000; the one that merges next comes first."""
+    merged_at: Mapping[Pair, int]
+    """The rank of the merge that joins each of them; a pair that never merges isn't in it."""
+    matrix: PairMatrix
+    next_cell: tuple[int, int] | None
+    """The row and column of the first pair in the matrix; None where there is no pair."""
+    curve: RankFrequency
+
+
+@dataclass(frozen=True, slots=True)
+class LifePicture:
+    """All that is shown of one pair over a whole run."""
+
+    pair: Pair
+    life: PairLife
+    merged_at: tuple[int, ...]
+    """The ranks of the merges that join it: none, or one; rarely more."""
+    drawn_counts: NDArray[np.int64]
+    """int64[n]: the numbers of merges at which its curve of counts is drawn."""
+    drawn_ranks: NDArray[np.int64]
+
+    @property
+    def is_brief(self) -> bool:
+        """Whether it occurs after too few numbers of merges for a curve."""
+        return 0 < np.count_nonzero(self.life.counts) <= _MOST_POINTS_OF_A_BRIEF_LIFE
+
+
+@dataclass(frozen=True, slots=True)
+class RunCurves:
+    """What a run's figures were after each number of merges; read-only arrays of n_merges + 1."""
+
+    vocab_size: NDArray[np.int64]
+    training: NDArray[np.float64]
+    """float64[n_merges + 1]: bytes per token of the training text."""
+    held_out: NDArray[np.float64] | None
+    """The same of the held-out text; None where nothing is held out, or no token of it."""
+    winner_counts: NDArray[np.int64]
+    """int64[n_merges]: how often the pair that each merge joined occurred."""
+    elbow: int | None
+    """The number of merges at which the curve of corpus tokens bends; None where it has no bend."""
+    drawn: NDArray[np.int64]
+    """int64[n]: the numbers of merges at which curves are drawn."""
+    drawn_winners: NDArray[np.int64]
+    """int64[m]: the ranks of the merges at which the curve of winners is drawn."""
+
+
+@st.cache_resource(max_entries=64, show_spinner="Counting pairs")
+def pair_picture(run_id: str, step: int) -> PairPicture:
+    """The pairs of a run after `step` merges: the top ones, their neighbours, their ranks."""
+    run = load_run(run_id).run
+    later = next_merges(run.merges, step)
+    counts = run.pair_counts(step)
+    top = tuple(run.top_pairs(step, N_TABLE_PAIRS))
+    counted = [(left, right) for left, right, _ in top]
+    first = counted[0] if counted else None
+    matrix = pair_matrix(counts, N_TOP_PAIRS, including=first)
+    return PairPicture(
+        step=step,
+        top=top,
+        merged_at={pair: later[pair] for pair in counted if pair in later},
+        matrix=matrix,
+        next_cell=None if first is None else matrix.cell_of(first),
+        curve=rank_frequency(counts),
+    )
+
+
+def all_pairs(
+    run_id: str, step: int
+) -> tuple[list[PairCount], Mapping[int, bytes], Mapping[Pair, int]]:
+    """Every pair after `step` merges, the vocabulary, and the ranks of the merges still to come."""
+    run = load_run(run_id).run
+    pairs = run.top_pairs(step, len(run.pair_counts(step)))
+    return pairs, run.tokenizer.vocab, next_merges(run.merges, step)
+
+
+@st.cache_resource(max_entries=64, show_spinner=False)
+def pair_life(run_id: str, pair: Pair) -> LifePicture:
+    """The life of a pair of ids in a run."""
+    life = _pair_lives(run_id).of(pair)
+    first, last = life.span or (0, 0)
+    return LifePicture(
+        pair=pair,
+        life=life,
+        merged_at=tuple(m.rank for m in load_run(run_id).run.merges if m.pair == pair),
+        drawn_counts=first + corners(life.counts[first : last + 1]),
+        drawn_ranks=first + corners(life.ranks[first : last + 1]),
+    )
+
+
+@st.cache_resource(max_entries=256, show_spinner=False)
+def pair_to_follow(run_id: str, step: int) -> Pair | None:
+    """The pair whose life is shown at a step while nobody has chosen one; None where none is left.
+
+    It is the next merge's, where it has been there long enough for a curve. The first winners of a
+    run merge at once; in their place stands the one of the bars whose count changes most often, so
+    that its rank falls and rises again.
+    """
+    pairs = [(pair.left, pair.right) for pair in pair_picture(run_id, step).top[:N_TOP_PAIRS]]
+    if not pairs:
+        return None
+    extents = {pair: _pair_lives(run_id).extent_of(pair) for pair in pairs}
+    if extents[pairs[0]].n_steps >= _FEWEST_POINTS_OF_A_CURVE:
+        return pairs[0]
+    return max(pairs, key=lambda pair: (extents[pair].n_changes, extents[pair].n_steps))
+
+
+# A run of 10 MB takes 4 MB here, of 100 MB some 30.
+@st.cache_resource(max_entries=4, show_spinner="Following every pair")
+def _pair_lives(run_id: str) -> PairLives:
+    return PairLives(load_run(run_id).run)
+
+
+@st.cache_resource(max_entries=16, show_spinner=False)
+def run_curves(run_id: str) -> RunCurves:
+    """The curves of a run over its merges."""
+    stored = load_run(run_id)
+    run = stored.run
+    held_out, tokens = None, stored.held_out_tokens_after
+    if tokens is not None and tokens[0] > 0:
+        held_out = bytes_per_token_after(stored.held_out.n_bytes, tokens)
+    curves = RunCurves(
+        vocab_size=vocab_size_after(run),
+        training=bytes_per_token_after(run.corpus_bytes, run.tokens_after),
+        held_out=held_out,
+        winner_counts=np.array([merge.count for merge in run.merges], dtype=np.int64),
+        elbow=elbow(run.tokens_after),
+        drawn=steps_to_draw(len(run.merges)),
+        drawn_winners=steps_to_draw(len(run.merges) - 1),
+    )
+    # One object for all sessions: none may write in it.
+    for field in fields(curves):
+        array = getattr(curves, field.name)
+        if isinstance(array, np.ndarray):
+            array.flags.writeable = False
+    return curves

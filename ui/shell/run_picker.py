@@ -1,0 +1,66 @@
+"""The run picker of each page, and the labels of the runs that a visitor can choose from."""
+
+from __future__ import annotations
+
+from contextlib import suppress
+from datetime import UTC, datetime, timedelta, timezone
+from zoneinfo import ZoneInfo
+
+import streamlit as st
+
+from bpe_core.errors import BpeError
+from ui.look.run_names import RunName, WriteLabel, markdown_label, run_labels
+from ui.shell import workspace
+from ui.storage.run_store import SAMPLE_RUN_ID, StoredRun, load_run
+
+_FAILURE_WIDTH = 420
+
+
+def run_picker(stored: StoredRun) -> str | None:
+    """Draw the picker, which names the run that is shown; return the id of the run just picked."""
+    labels = labels_of_runs(stored, markdown_label)
+    return st.menu_button(
+        f"Run: {labels[stored.id]}",
+        list(labels),
+        format_func=lambda run_id: labels[run_id],
+        key="run_picker",
+        help="The run that all pages show. The address of a page brings its run back, anywhere.",
+    )
+
+
+def draw_failure_of_picker(told: str) -> None:
+    """Draw what is told of an error in the place of the picker, and a way to be rid of it."""
+    with st.container(width=_FAILURE_WIDTH):
+        st.error(f"{told} The page still shows its run.")
+        st.button("Empty the list", on_click=workspace.forget_other_runs, key="empty_runs")
+
+
+def labels_of_runs(stored: StoredRun, write: WriteLabel) -> dict[str, str]:
+    """Label the runs that this visitor can choose from, by their ids: the sample comes first.
+
+    Among them is the run that is shown, `stored`.
+    """
+    sample = _sample_name()
+    names = {} if sample is None else {sample.id: sample}
+    names |= {name.id: name for name in (*workspace.current().recent_runs, stored.name)}
+    labels = run_labels(list(names.values()), _visitors_now(), write)
+    return dict(zip(names, labels, strict=True))
+
+
+def _sample_name() -> RunName | None:
+    """Return what the sample run is called; None where it can't be read."""
+    try:
+        return load_run(SAMPLE_RUN_ID).name
+    except BpeError:
+        return None
+
+
+def _visitors_now() -> datetime:
+    """Return the time in the visitor's own zone; in UTC where the browser names none."""
+    name, offset = st.context.timezone, st.context.timezone_offset
+    # The name is the browser's word, and a machine may lack the zone.
+    with suppress(KeyError, ValueError, OSError):
+        return datetime.now(ZoneInfo(name or ""))
+    with suppress(ValueError, OverflowError):
+        return datetime.now(timezone(timedelta(minutes=-(offset or 0))))
+    return datetime.now(UTC)

@@ -1,0 +1,71 @@
+"""A piece of work in the background while one waits for it: how far, how fast, how to stop it."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import streamlit as st
+
+from ui.failures.error_boundary import fragment
+from ui.look.labels import plain_markdown
+from ui.work.background import Background, Status
+
+SECONDS_BETWEEN_LOOKS = 0.5
+
+
+@fragment(run_every=SECONDS_BETWEEN_LOOKS)
+def watch_work(background: Background[Any, Any], id: str, what: str, *, key: str) -> None:
+    """Draws live work anew twice a second, and the whole page once it has ended.
+
+    `what` says what is counted as done, such as "Characters". The work is named by what it is
+    about, so whoever else looks at the same waits for it, too, and is told who may end it.
+    """
+    status = background.status(id)
+    if not status.is_live:
+        st.rerun()
+    with st.container(horizontal=True, vertical_alignment="center", key=f"{key}_watched"):
+        st.progress(status.share, f"{what}: {_how_far(status)}")
+        st.button(
+            "Cancel",
+            on_click=background.cancel,
+            args=(id,),
+            key=f"{key}_cancel",
+            help="Ends it for all visitors who wait for the same. Each can begin it again.",
+        )
+
+
+def show_ended(
+    background: Background[Any, Any], status: Status[Any, Any], what: str, *, key: str
+) -> None:
+    """Says of work without a result that it was cancelled or failed, and lets one begin it anew."""
+    if status.problem is not None:
+        st.error(plain_markdown(f"The {what} failed. {status.problem}", 600))
+    with st.container(horizontal=True, vertical_alignment="center"):
+        if status.problem is None:
+            by_whom = "by you or another visitor who waited for the same"
+            st.markdown(f":gray[The {what} was cancelled, {by_whom}.]", width="content")
+        st.button("Begin again", on_click=background.forget, args=(status.id,), key=f"{key}_again")
+
+
+def _how_far(status: Status[Any, Any]) -> str:
+    if status.state == "queued":
+        return "waiting for another visitor’s"
+    if status.progress is None:
+        return "beginning"
+    return f"{status.progress.done:,} of {status.progress.of:,}{_pace(status)}"
+
+
+def seconds_left(status: Status[Any, Any]) -> float | None:
+    """How long the rest takes if it goes on as evenly as so far; None before that can be told."""
+    progress = status.progress
+    if progress is None or not progress.done:
+        return None
+    return status.elapsed_seconds * (progress.of - progress.done) / progress.done
+
+
+def _pace(status: Status[Any, Any]) -> str:
+    left, progress = seconds_left(status), status.progress
+    if left is None or progress is None or status.elapsed_seconds <= 0:
+        return ""
+    rate = progress.done / status.elapsed_seconds
+    return f", {rate:,.0f} a second, about {left:,.0f} s left"
