@@ -4,12 +4,15 @@ from __future__ import annotations
 
 from itertools import groupby
 
+import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from bpe_core.corpus.corpus import Corpus
-from bpe_core.runs import pair_lives
+from bpe_core.counting.word_row import NEVER
+from bpe_core.runs import pair_changes
+from bpe_core.runs.pair_changes import count_changes, nearest_later_after, nearest_later_before
 from bpe_core.runs.pair_lives import PairLives
 from bpe_core.runs.run import TrainingRun
 from bpe_core.runs.train import train
@@ -65,6 +68,46 @@ def check_every_life(run: TrainingRun) -> None:
         ]
 
 
+def changes_recounted(run: TrainingRun) -> list[tuple[Pair, int, int]]:
+    """Each pair, each step at which its count is another than before, and by how much."""
+    steps = [{}, *recounted(run)]
+    return sorted(
+        (pair, step - 1, counts.get(pair, 0) - steps[step - 1].get(pair, 0))
+        for step, counts in enumerate(steps)
+        if step
+        for pair in counts | steps[step - 1]
+        if counts.get(pair, 0) != steps[step - 1].get(pair, 0)
+    )
+
+
+@given(word_counts, training_configs)
+def test_changes_are_what_recounting_finds(words: dict[str, int], config: TrainingConfig) -> None:
+    run = train(Corpus.from_word_counts(words), config)
+    codes, changes = count_changes(run)
+    n_ids, n_steps = run.tokenizer.vocab_size, len(run.merges) + 1
+    found = [
+        (divmod(code // n_steps, n_ids), code % n_steps, change)
+        for code, change in zip(codes.tolist(), changes.tolist(), strict=True)
+    ]
+    assert found == changes_recounted(run)
+
+
+@given(st.lists(st.one_of(st.just(NEVER), st.integers(0, 9)), max_size=30))
+def test_pointer_jumping_finds_what_a_search_slot_by_slot_finds(between: list[int]) -> None:
+    joined_at = [NEVER, *between, NEVER]
+
+    def search(slot: int, direction: int) -> int:
+        other = slot + direction
+        while joined_at[other] < joined_at[slot]:
+            other += direction
+        return other
+
+    array = np.array(joined_at, np.int32)
+    before, after = nearest_later_before(array), nearest_later_after(array)
+    for slot in np.flatnonzero(array < NEVER).tolist():
+        assert (before[slot], after[slot]) == (search(slot, -1), search(slot, 1))
+
+
 @given(word_counts, training_configs)
 def test_every_life_is_what_recounting_finds(words: dict[str, int], config: TrainingConfig) -> None:
     check_every_life(train(Corpus.from_word_counts(words), config))
@@ -75,7 +118,7 @@ def test_a_row_that_is_cut_has_the_same_lives(
     words: dict[str, int], config: TrainingConfig
 ) -> None:
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(pair_lives, "_SLOTS_AT_ONCE", 5)
+        patch.setattr(pair_changes, "_SLOTS_AT_ONCE", 5)
         check_every_life(train(Corpus.from_word_counts(words), config))
 
 
