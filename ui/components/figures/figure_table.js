@@ -18,7 +18,10 @@ export default function mountFigureTable({ data, parentElement }) {
   const columns = addPart(addPart(table, "thead", ""), "tr", "");
   for (const name of ["", ...data.columns]) {
     const cell = addPart(columns, name ? "th" : "td", "", name);
-    if (name) cell.scope = "col";
+    if (!name) continue;
+    cell.scope = "col";
+    // A long name is broken into lines, a short one needs no more than its own width.
+    cell.style.minWidth = `min(var(--least), ${name.length + 1}ch + 18px)`;
   }
   const body = addPart(table, "tbody", "");
   data.rows.forEach(([name, figures, better], place) => {
