@@ -7,7 +7,9 @@ from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 
 import streamlit as st
+from starlette.middleware import Middleware
 
+from ui.shell.upload_limit import UploadLimit
 from ui.warm_up import ready_rest_in_background, ready_train
 
 
@@ -18,4 +20,4 @@ async def made_ready(_: st.App) -> AsyncIterator[None]:
     yield
 
 
-app = st.App("app.py", lifespan=made_ready)
+app = st.App("app.py", lifespan=made_ready, middleware=[Middleware(UploadLimit)])

@@ -17,6 +17,7 @@ from ui.own_text.own_reading import OwnReading
 from ui.run import corpus_summary
 from ui.shell import frame, workspace
 from ui.shell.choices import choose_one
+from ui.shell.file_upload import check_uploaded, upload_file
 from ui.storage.run_store import StoredRun
 from ui.token_boundaries import token_story
 
@@ -40,12 +41,13 @@ def start_again() -> None:
 
 def file_opener() -> None:
     with st.popover("Open a file", width="content"):
-        upload = st.file_uploader("A text file, a table or an archive", key="boundaries_file")
+        upload = upload_file("A text file, a table or an archive", key="boundaries_file")
     if upload is None or upload.file_id == workspace.current().opened_file:
         return
     # Noted first: a file that can't be read is not tried again on each rerun.
     workspace.update(opened_file=upload.file_id, opened_notes=(), opened_problem="")
     try:
+        check_uploaded()
         corpus = read_corpus([upload])
     except BpeError as error:
         workspace.update(opened_problem=str(error))

@@ -29,6 +29,7 @@ from ui.look.chart_style import CONFIG
 from ui.look.labels import plain_markdown, plain_text
 from ui.shell import frame, workspace
 from ui.shell.choices import choose_one
+from ui.shell.file_upload import LIMIT, counted_as_kept, upload_files
 from ui.storage.upload_store import keep_sentences, load_sentences
 from ui.tokenizers.shelf import Member
 
@@ -185,12 +186,12 @@ def _own_sentences(kept: str) -> None:
         "a sentence a line. The n-th sentence of each must mean the same."
     )
     with st.form("own_sentences", border=False):
-        uploads = st.file_uploader(
-            "CSV or TSV, or text files", accept_multiple_files=True, key="parallel_upload"
-        )
+        uploads = upload_files("CSV or TSV, or text files", key="parallel_upload")
+        st.markdown(f":gray[:small[{LIMIT}]]")
         if st.form_submit_button("Compare these") and (files := submitted_files(uploads)):
             try:
-                added = keep_sentences(files)
+                with counted_as_kept(sum(len(data) for _, data in files)):
+                    added = keep_sentences(files)
             except BpeError as error:
                 st.error(plain_markdown(str(error), 600))
             else:

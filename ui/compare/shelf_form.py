@@ -13,6 +13,7 @@ from ui.components.shelf import shelf as draw_shelf
 from ui.look.labels import plain_markdown, plain_text
 from ui.look.run_names import plain_label
 from ui.shell import workspace
+from ui.shell.file_upload import LIMIT, upload_files
 from ui.shell.run_picker import labels_of_runs
 from ui.storage.run_store import StoredRun
 from ui.tokenizers import shelf
@@ -91,11 +92,11 @@ def _files() -> None:
     # Cleared, so that the next adding neither brings back what was removed nor tries again what
     # failed.
     with st.form("add_files", border=False, clear_on_submit=True):
-        uploads = st.file_uploader(
+        uploads = upload_files(
             "Files: tokenizer.json, .tiktoken, vocab.json with merges.txt, or native",
-            accept_multiple_files=True,
             key="add_upload",
         )
+        st.markdown(f":gray[:small[{LIMIT}]]")
         pretokenizer = st.selectbox(
             "Pre-tokenizer",
             [_FROM_FILE, *PRETOKENIZER_NAMES],

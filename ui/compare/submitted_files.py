@@ -7,11 +7,22 @@ from collections.abc import Sequence
 import streamlit as st
 from streamlit.runtime.uploaded_file_manager import UploadedFile
 
+from bpe_core.errors import BpeError
+from ui.look.labels import plain_markdown
+from ui.shell.file_upload import check_uploaded
 from ui.tokenizers.shelf import Upload
 
 
 def submitted_files(uploads: Sequence[UploadedFile]) -> list[Upload]:
-    """Return the files that a form was submitted with; where it has none, ask for one."""
+    """Return the files that a form was submitted with.
+
+    Where it has none, ask for one; where they are too large together, say so.
+    """
     if not uploads:
         st.error("Choose a file first.")
+    try:
+        check_uploaded()
+    except BpeError as error:
+        st.error(plain_markdown(str(error), 600))
+        return []
     return [(upload.name, upload.getvalue()) for upload in uploads]

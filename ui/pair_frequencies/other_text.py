@@ -15,6 +15,7 @@ from bpe_core.errors import BpeError
 from bpe_core.runs.pair_statistics import bytes_per_token_after
 from ui.look.labels import plain_markdown
 from ui.run.corpus_summary import reading_notes
+from ui.shell.file_upload import check_uploaded, upload_files
 from ui.storage.run_store import StoredRun, load_run
 
 # Each of its words goes through every merge of the run: 10 MB and 32,000 merges take 6 seconds.
@@ -33,9 +34,7 @@ class OtherText:
 def ask_for_other_text(stored: StoredRun) -> OtherText | None:
     """Draws an upload behind a button; the text's curve on this run, once there is one."""
     with st.popover("Another held-out text", width="content"):
-        uploads = st.file_uploader(
-            "Files that training has not seen", accept_multiple_files=True, key="held_out_files"
-        )
+        uploads = upload_files("Files that training has not seen", key="held_out_files")
         if not uploads:
             st.markdown(
                 ":small[:gray[Text, a table or an archive, up to 20 MB. It takes the place of what "
@@ -43,6 +42,7 @@ def ask_for_other_text(stored: StoredRun) -> OtherText | None:
             )
             return None
         try:
+            check_uploaded()
             corpus = _read(cast("list[Upload]", uploads), tuple(file.file_id for file in uploads))
         except BpeError as error:
             st.error(plain_markdown(str(error), 400))

@@ -38,6 +38,10 @@ class Workspace:
     corpus_title: str = ""
     corpus_source: tuple[str, ...] = ()
     """Which uploads `corpus` was read from, by their ids, and which of their columns."""
+    uploaded: Mapping[str, tuple[str, ...]] = field(default_factory=dict[str, tuple[str, ...]])
+    """The ids of the files that were last in each uploader, by its key."""
+    bytes_kept: int = 0
+    """Of files that this session had kept on the server's disk."""
     run_id: str = SAMPLE_RUN_ID
     """The run that all pages show."""
     recent_runs: tuple[RunName, ...] = ()
@@ -77,6 +81,8 @@ class _Changes(TypedDict, total=False):
     corpus: Corpus | None
     corpus_title: str
     corpus_source: tuple[str, ...]
+    uploaded: Mapping[str, tuple[str, ...]]
+    bytes_kept: int
     run_id: str
     job_id: str | None
     text: str

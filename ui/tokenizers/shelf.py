@@ -22,6 +22,7 @@ from bpe_core.tokenizer.protocol import Encoder, NamedEncoder
 from bpe_core.tokenizer.tokenizer import Tokenizer
 from ui.look.labels import plain_text
 from ui.shell import frame, workspace
+from ui.shell.file_upload import counted_as_kept
 from ui.storage.run_store import StoredRun, load_run
 from ui.storage.upload_store import keep_tokenizer, load_tokenizer
 
@@ -122,7 +123,8 @@ def add_files(files: Sequence[Upload], pretokenizer: str | None) -> bool:
         try:
             opened = open_encoder(group, pretokenizer=pretokenizer)
             if opened.encoder.fingerprint not in known:
-                keys.append(_FILE + keep_tokenizer(group, pretokenizer, opened))
+                with counted_as_kept(sum(map(len, group.values()))):
+                    keys.append(_FILE + keep_tokenizer(group, pretokenizer, opened))
         except BpeError as error:
             problems.append(f"{', '.join(group)}: {error}")
             continue

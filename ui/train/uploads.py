@@ -14,6 +14,7 @@ from bpe_core.corpus.readers import Upload
 from ui.look.labels import plain_markdown
 from ui.run import corpus_summary
 from ui.shell import workspace
+from ui.shell.file_upload import LIMIT, check_uploaded, upload_files
 from ui.train.pace import duration
 
 _MOST_NAMES = 3
@@ -26,9 +27,8 @@ def read_uploads() -> tuple[Corpus, str] | None:
 
     Raises what reading them raises.
     """
-    uploads = st.file_uploader(
+    uploads = upload_files(
         "Files to train on",
-        accept_multiple_files=True,
         key="corpus_uploads",
         label_visibility="collapsed",
         # Called when files are added or removed, not when the page is left.
@@ -36,8 +36,9 @@ def read_uploads() -> tuple[Corpus, str] | None:
     )
     st.markdown(
         ":gray[:small[Text of any kind: txt md csv tsv jsonl json parquet, source code; also gz "
-        "and zip.]]"
+        f"and zip. {LIMIT}]]"
     )
+    check_uploaded()
     kept = workspace.current()
     if not uploads:
         # The uploader is emptied when a person leaves the page; what was read is kept.

@@ -1,0 +1,110 @@
+"""The limit on a visitor's uploads: named on each page before, and clearly once it is passed."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import pytest
+from streamlit.testing.v1 import AppTest
+
+from bpe_core.formats.load_save import dumps
+from bpe_core.tokenizer.gpt2 import gpt2
+from tests.app.training import choose, in_address
+from ui.shell import file_upload
+
+OpenApp = Callable[..., AppTest]
+TEXT = b"hug hugs pug pugs\n" * 60
+LIMIT = "Up to 500 MB together."
+SAID = "Your files have more than 0 MB together"
+
+
+@pytest.fixture
+def small_limit(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(file_upload, "MOST_BYTES", 2_000)
+
+
+def shown(app: AppTest) -> str:
+    return "\n".join(element.value for element in app.markdown)
+
+
+def errors(app: AppTest) -> str:
+    return "\n".join(error.value for error in app.error)
+
+
+def submit(app: AppTest, uploader: str, button: str, files: dict[str, bytes]) -> AppTest:
+    app.file_uploader(key=uploader).set_value(
+        [(name, data, "text/plain") for name, data in files.items()]
+    )
+    (pressed,) = (each for each in app.button if each.label == button)
+    pressed.click().run()
+    assert not app.exception
+    return app
+
+
+@pytest.mark.usefixtures("small_limit")
+def test_train_reads_files_up_to_the_limit(open_app: OpenApp) -> None:
+    app = choose(open_app(), source="Upload")
+    assert LIMIT in shown(app)
+    uploader = app.file_uploader(key="corpus_uploads")
+    uploader.set_value([("a.txt", TEXT, "text/plain")]).run()
+    assert not app.error
+    assert not app.button(key="train").disabled
+    uploader = app.file_uploader(key="corpus_uploads")
+    uploader.set_value([(name, TEXT, "text/plain") for name in ("a.txt", "b.txt")]).run()
+    assert not app.exception
+    assert SAID in errors(app)
+    assert app.button(key="train").disabled
+
+
+@pytest.mark.usefixtures("small_limit")
+def test_other_pages_read_files_up_to_the_limit(open_app: OpenApp) -> None:
+    files = [(name, TEXT, "text/plain") for name in ("a.txt", "b.txt")]
+    app = open_app("pair_frequencies")
+    app.file_uploader(key="held_out_files").set_value(files).run()
+    assert not app.exception
+    assert SAID in errors(app)
+    app = open_app("token_boundaries")
+    app.file_uploader(key="boundaries_file").upload("c.txt", 2 * TEXT, "text/plain").run()
+    assert not app.exception
+    assert SAID in errors(app)
+
+
+@pytest.mark.usefixtures("small_limit")
+@pytest.mark.parametrize(
+    ("uploader", "button"),
+    [("add_upload", "Add from files"), ("parallel_upload", "Compare these")],
+)
+def test_the_forms_of_compare_take_files_up_to_the_limit(
+    open_app: OpenApp, uploader: str, button: str
+) -> None:
+    app = open_app("compare")
+    assert shown(app).count(LIMIT) == 2
+    submit(app, uploader, button, {"a.txt": TEXT, "b.txt": TEXT})
+    assert errors(app).startswith(SAID)
+    assert "Choose a file" not in errors(app)
+
+
+def test_no_more_tokenizers_are_kept_of_one_visit_than_the_limit(
+    open_app: OpenApp, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    app = open_app("compare")
+    first, second = (dumps(gpt2().truncated(n), "native") for n in (20, 21))
+    monkeypatch.setattr(file_upload, "MOST_BYTES", sum(map(len, first.values())) + 1_000)
+    for files in (first, second):
+        submit(app, "add_upload", "Add from files", files)
+    assert "kept for you would have more" in errors(app)
+    assert in_address(app, "with").count("file-") == 1
+
+
+def test_no_more_sentences_are_kept_of_one_visit_than_the_limit(
+    open_app: OpenApp, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    app = open_app("compare")
+    table = b"English,German\nGood morning.,Guten Morgen.\n"
+    monkeypatch.setattr(file_upload, "MOST_BYTES", len(table) + 1)
+    submit(app, "parallel_upload", "Compare these", {"a.csv": table})
+    assert not app.error
+    kept = in_address(app, "sentences")
+    submit(app, "parallel_upload", "Compare these", {"a.csv": table.upper()})
+    assert "kept for you would have more" in errors(app)
+    assert in_address(app, "sentences") == kept

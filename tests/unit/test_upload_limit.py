@@ -1,0 +1,204 @@
+"""Uploads of one visitor: refused where they are too large together, let go of when done with."""
+
+from __future__ import annotations
+
+import asyncio
+from types import SimpleNamespace
+
+import pytest
+import streamlit as st
+from starlette.types import Message, Receive, Scope, Send
+from streamlit.proto.Common_pb2 import FileURLs
+from streamlit.runtime.memory_uploaded_file_manager import MemoryUploadedFileManager
+from streamlit.runtime.uploaded_file_manager import UploadedFile, UploadedFileRec
+
+import serve
+from bpe_core.errors import BpeError
+from ui.shell import file_upload, upload_limit, workspace
+from ui.shell.file_upload import (
+    bytes_held,
+    check_uploaded,
+    counted_as_kept,
+    upload_file,
+    upload_files,
+)
+from ui.shell.upload_limit import UploadLimit
+
+MOST = 1_000
+
+
+@pytest.fixture(autouse=True)
+def small_limit(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(file_upload, "MOST_BYTES", MOST)
+    monkeypatch.setattr(upload_limit, "MOST_BYTES", MOST)
+    monkeypatch.setattr(st, "session_state", {})
+
+
+class Server:
+    """What a request goes to: it takes files, and answers when it is told to."""
+
+    def __init__(self) -> None:
+        self.held = {"one": 0, "other": 0}
+        self.may_answer = asyncio.Event()
+        self.app = UploadLimit(self._take, held=lambda session: self.held[session])
+
+    async def _take(self, scope: Scope, receive: Receive, send: Send) -> None:
+        await self.may_answer.wait()
+        if scope["method"] == "PUT":
+            self.held[scope["path"].split("/")[-2]] += self.size_of(scope)
+        await send({"type": "http.response.start", "status": 204, "headers": []})
+
+    @staticmethod
+    def size_of(scope: Scope) -> int:
+        return int(dict(scope["headers"]).get(b"content-length", b"700"))
+
+    async def put(self, session: str, size: int | None, method: str = "PUT") -> int:
+        headers = [] if size is None else [(b"content-length", str(size).encode())]
+        path = f"/_stcore/upload_file/{session}/a-file"
+        return await self.ask({"path": path, "method": method, "headers": headers})
+
+    async def ask(self, scope: Scope) -> int:
+        statuses: list[int] = []
+
+        async def send(message: Message) -> None:
+            if message["type"] == "http.response.start":
+                statuses.append(message["status"])
+
+        async def receive() -> Message:
+            return {"type": "http.request", "body": b"", "more_body": False}
+
+        await self.app({"type": "http", **scope}, receive, send)
+        (status,) = statuses
+        return status
+
+
+def test_files_are_refused_from_the_one_on_that_passes_the_limit() -> None:
+    async def ask() -> list[int]:
+        server = Server()
+        server.may_answer.set()
+        return [await server.put("one", 600) for _ in range(4)] + [await server.put("other", 600)]
+
+    assert asyncio.run(ask()) == [204, 204, 413, 413, 204]
+
+
+def test_files_on_their_way_count_too_and_no_more_once_they_have_come_or_failed() -> None:
+    async def ask() -> list[int]:
+        server = Server()
+        at_once = [asyncio.create_task(server.put("one", 600)) for _ in range(5)]
+        await asyncio.sleep(0)
+        server.may_answer.set()
+        found = [await task for task in at_once]
+        server.held["one"] = 0  # all of them removed
+        return [*found, await server.put("one", 600)]
+
+    assert asyncio.run(ask()) == [204, 204, 413, 413, 413, 204]
+
+
+def test_a_file_of_unknown_size_counts_as_the_largest_there_may_be() -> None:
+    async def ask() -> list[int]:
+        server = Server()
+        first = asyncio.create_task(server.put("one", None))
+        await asyncio.sleep(0)
+        second = asyncio.create_task(server.put("one", 1))
+        await asyncio.sleep(0)
+        server.may_answer.set()
+        return [await first, await second]
+
+    assert asyncio.run(ask()) == [204, 413]
+
+
+def test_what_brings_no_file_passes_at_any_time() -> None:
+    async def ask() -> list[int]:
+        server = Server()
+        server.may_answer.set()
+        server.held["one"] = 5 * MOST
+        return [
+            await server.put("one", 600, method="DELETE"),
+            await server.ask({"path": "/_stcore/health", "method": "GET", "headers": []}),
+            await server.put("one", 1),
+        ]
+
+    assert asyncio.run(ask()) == [204, 204, 413]
+
+
+def test_the_server_has_the_limit() -> None:
+    assert [each.cls for each in serve.app._user_middleware] == [UploadLimit]
+
+
+class Visitor:
+    """A session's files on the server, and what its uploaders hold."""
+
+    def __init__(self, monkeypatch: pytest.MonkeyPatch) -> None:
+        self.manager = MemoryUploadedFileManager("")
+        self.uploaders: dict[str, list[UploadedFile]] = {}
+        context = SimpleNamespace(uploaded_file_mgr=self.manager, session_id="one")
+        monkeypatch.setattr(file_upload, "get_script_run_ctx", lambda: context)
+        monkeypatch.setattr(st, "file_uploader", lambda label, *, key, **_: self._value(key))
+
+    def _value(self, key: str) -> object:
+        files = self.uploaders.get(key, [])
+        return files if key.startswith("many") else (files[0] if files else None)
+
+    def upload(self, key: str, name: str, size: int) -> UploadedFile:
+        record = UploadedFileRec(file_id=name, name=name, type="", data=bytes(size))
+        self.manager.add_file("one", record)
+        file = UploadedFile(record, FileURLs())
+        self.uploaders.setdefault(key, []).append(file)
+        return file
+
+    @property
+    def held(self) -> int:
+        return bytes_held(self.manager, "one")
+
+
+@pytest.fixture
+def visitor(monkeypatch: pytest.MonkeyPatch) -> Visitor:
+    return Visitor(monkeypatch)
+
+
+def test_files_that_left_an_uploader_leave_the_server(visitor: Visitor) -> None:
+    a, b = (visitor.upload("many", name, 100) for name in "ab")
+    one = visitor.upload("one", "c", 50)
+    visitor.upload("many too", "d", 7)
+    assert upload_files("Files", key="many") == [a, b]
+    assert upload_file("A file", key="one") is one
+    assert visitor.held == 257
+    # One is taken away, and the other uploader's page is left, or its form cleared.
+    visitor.uploaders["many"] = [b]
+    visitor.uploaders["one"] = []
+    assert upload_files("Files", key="many") == [b]
+    assert upload_file("A file", key="one") is None
+    # What another uploader has, drawn or not yet, stays.
+    assert visitor.held == 107
+    upload_files("Files", key="many")
+    assert visitor.held == 107
+
+
+def test_too_much_is_said_until_some_is_removed(visitor: Visitor) -> None:
+    visitor.upload("many", "a", MOST)
+    upload_files("Files", key="many")
+    check_uploaded()
+    visitor.upload("many", "b", 1)
+    with pytest.raises(BpeError, match=r"more than 0 MB together.* Remove some, or reload"):
+        check_uploaded()
+    visitor.uploaders["many"].pop(0)
+    upload_files("Files", key="many")
+    check_uploaded()
+
+
+def test_what_is_kept_of_one_visit_is_limited() -> None:
+    with counted_as_kept(600):
+        pass
+    with pytest.raises(OSError, match="full"), counted_as_kept(400):
+        raise OSError("full")
+    with counted_as_kept(400):  # since that was not kept
+        pass
+    kept: list[str] = []
+    with pytest.raises(BpeError, match="Add smaller ones"), counted_as_kept(1):
+        kept.append("a file")
+    assert kept == []
+    assert workspace.current().bytes_kept == MOST
+
+
+def test_nothing_is_counted_where_no_page_is_drawn() -> None:
+    check_uploaded()
