@@ -19,9 +19,14 @@ NAME = "bpe-explorer"
 
 def copy_source(folder: Path) -> Path:
     """Copy the source, without what .gitignore names: building writes into the folder."""
-    ignored = (ROOT / ".gitignore").read_text("utf-8").split()
-    names = (".git", *(name.strip("/") for name in ignored))
-    return shutil.copytree(ROOT, folder / "source", ignore=shutil.ignore_patterns(*names))
+    patterns = (ROOT / ".gitignore").read_text("utf-8").split()
+    anywhere = shutil.ignore_patterns(*(name.strip("/") for name in patterns if name[0] != "/"))
+    on_top = shutil.ignore_patterns(".git", *(name.strip("/") for name in patterns))
+
+    def ignored(place: str, names: list[str]) -> set[str]:
+        return (on_top if Path(place) == ROOT else anywhere)(place, names)
+
+    return shutil.copytree(ROOT, folder / "source", ignore=ignored)
 
 
 def build(kind: str, source: Path) -> Path:

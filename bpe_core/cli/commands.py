@@ -43,12 +43,12 @@ def _tokenizer_options(command: Callable[..., None]) -> Callable[..., None]:
         "special_tokens",
         multiple=True,
         metavar="TEXT=ID",
-        help="A special token, where the tokenizer's file does not say; may be repeated.",
+        help="A special token that the tokenizer's file does not name; may be repeated.",
     )
     pretokenizer = click.option(
         "--pretokenizer",
         metavar="NAME",
-        help="gpt2, cl100k, ... where the tokenizer's file does not say.",
+        help="gpt2, cl100k, ..., if the tokenizer's file does not say.",
     )
     return pretokenizer(special(command))
 
@@ -56,17 +56,23 @@ def _tokenizer_options(command: Callable[..., None]) -> Callable[..., None]:
 @click.group(cls=ErrorLineGroup)
 @click.version_option(version=__version__, prog_name="bpe")
 def main() -> None:
-    """Byte-Pair Encoding: train tokenizers, use them, compare them.
+    """Train, use and compare Byte-Pair-Encoding tokenizers.
 
-    A file named - is standard input or output. TOKENIZER is a file or folder that this program or
-    another tool wrote, or the word gpt2.
+    A file named - stands for standard input or output. TOKENIZER is the file or folder of a
+    tokenizer, saved here or by another tool, or the word gpt2.
+
+    \b
+    Examples:
+      $ bpe train notes.txt --vocab-size 400 --out mine.json
+      $ echo -n "hugs" | bpe encode mine.json
+      $ bpe compare notes.txt -t mine.json -t gpt2
     """
 
 
 @main.command()
 @click.argument("files", nargs=-1, required=True, metavar="FILE...")
 @click.option(
-    "--vocab-size", type=int, required=True, help="In all: special tokens, alphabet, merges."
+    "--vocab-size", type=int, required=True, help="Special tokens, alphabet and merges in total."
 )
 @click.option("--out", required=True, metavar="PATH", help="Where to write the tokenizer.")
 @click.option(
@@ -75,7 +81,7 @@ def main() -> None:
     type=click.Choice(FORMATS),
     default="native",
     show_default=True,
-    help="Of the file; gpt2 writes a folder of two.",
+    help="What to write; gpt2 writes a folder of two files.",
 )
 @click.option(
     "--pretokenizer",
@@ -98,7 +104,7 @@ def main() -> None:
     show_default=True,
     help="All 256 bytes, or only the symbols that occur.",
 )
-@click.option("--end-of-word", metavar="TEXT", help="A marker that ends each word, as </w>.")
+@click.option("--end-of-word", metavar="TEXT", help="A marker that ends each word, such as </w>.")
 @click.option(
     "--special-token",
     "special_tokens",
@@ -108,21 +114,29 @@ def main() -> None:
     metavar="TEXT",
     help="Takes one of the first ids; may be repeated. Give '' for none.",
 )
-@click.option("--min-frequency", type=int, default=0, help="How often a pair must occur.")
+@click.option(
+    "--min-frequency", type=int, default=0, help="Merge only pairs that occur at least this often."
+)
 @click.option(
     "--tie-break",
     type=click.Choice(TIE_BREAKS),
     default="smallest-pair",
     show_default=True,
-    help="Which of several pairs that are equally frequent wins.",
+    help="Which pair to merge when several are equally frequent.",
 )
 @click.option("--max-token-bytes", type=int, help="Make no token longer than this.")
-@click.option("--text-column", metavar="NAME", help="Of a csv, tsv, jsonl or parquet file.")
-@click.option("--held-out", type=float, default=0.0, help="A share to measure on, as 0.08.")
+@click.option(
+    "--text-column",
+    metavar="NAME",
+    help="The column that holds the text, in a csv, tsv, jsonl or parquet file.",
+)
+@click.option(
+    "--held-out", type=float, default=0.0, help="A share of the text to measure on, such as 0.08."
+)
 @click.option(
     "--scheduler",
     metavar="ADDRESS",
-    help="Of a Dask cluster, as tcp://127.0.0.1:8786: its workers count the words of plain text.",
+    help="A Dask scheduler, such as tcp://127.0.0.1:8786, whose workers count the words.",
 )
 def train(
     files: tuple[str, ...],
@@ -141,10 +155,10 @@ def train(
     held_out: float,
     scheduler: str | None,
 ) -> None:
-    """Train a tokenizer on files: text of any kind, tables, gz and zip.
+    """Train a tokenizer on text files, tables, and gz or zip archives of them.
 
-    Plain UTF-8 files of 64 MB and more together are read in a stream, so they may be larger than
-    memory, unless part of them is held out.
+    Plain UTF-8 files of 64 MB or more in total are read as a stream, so they may be larger than
+    memory, unless part of the text is held out.
 
     \b
     Examples:
@@ -174,9 +188,11 @@ def train(
 @main.command()
 @click.argument("tokenizer")
 @click.argument("file", default="-")
-@click.option("--tokens", is_flag=True, help="Write each id with its token, one a line.")
-@click.option("--allow-special", is_flag=True, help="Take text that spells a special token as one.")
-@click.option("--skip-unknown", is_flag=True, help="Leave out what the alphabet lacks.")
+@click.option("--tokens", is_flag=True, help="Print each id with its token, one per line.")
+@click.option("--allow-special", is_flag=True, help="Recognise special tokens in the text.")
+@click.option(
+    "--skip-unknown", is_flag=True, help="Leave out what the alphabet lacks, rather than stop."
+)
 @_tokenizer_options
 def encode(
     tokenizer: str,
@@ -187,7 +203,7 @@ def encode(
     pretokenizer: str | None,
     special_tokens: tuple[str, ...],
 ) -> None:
-    """Write the ids of a text: FILE, or standard input.
+    """Print the ids of a text: FILE, or standard input.
 
     Tokens are written as GPT-2 writes them: a space as Ġ, other bytes that do not print as the
     letters from U+0100 on.
@@ -222,9 +238,10 @@ def encode(
 def decode(
     tokenizer: str, file: str, pretokenizer: str | None, special_tokens: tuple[str, ...]
 ) -> None:
-    """Write the text of ids: FILE, or standard input, apart by white space or as a JSON list.
+    """Print the text that ids stand for: FILE, or standard input.
 
-    Nothing is added, not even a line end, and bytes that are no UTF-8 are written as they are.
+    Ids are separated by white space or commas, or given as a JSON list. Nothing is added, not even
+    a line end, and bytes that are not valid UTF-8 are written as they are.
 
     \b
     Examples:
@@ -248,7 +265,11 @@ def decode(
     metavar="TOKENIZER",
     help="A tokenizer's file, or gpt2; may be repeated.",
 )
-@click.option("--text-column", metavar="NAME", help="Of a csv, tsv, jsonl or parquet file.")
+@click.option(
+    "--text-column",
+    metavar="NAME",
+    help="The column that holds the text, in a csv, tsv, jsonl or parquet file.",
+)
 def compare(files: tuple[str, ...], names: tuple[str, ...], text_column: str | None) -> None:
     """Compare tokenizers on files: tokens, bytes per token, words kept whole.
 
@@ -358,7 +379,7 @@ def convert(
     pretokenizer: str | None,
     special_tokens: tuple[str, ...],
 ) -> None:
-    """Write a tokenizer in another tool's format, or say why that format cannot hold it.
+    """Write a tokenizer in another format, or say why that format cannot hold it.
 
     \b
     Examples:

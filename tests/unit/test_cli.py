@@ -37,14 +37,13 @@ def trained(tmp_path: Path) -> Path:
 
 
 def examples() -> list[tuple[str, str]]:
-    """Read each command's examples: the line after `$`, and the output below it, if any.
+    """Read the examples of the help: the line after `$`, and the output below it, if any.
 
-    Those of `explore` start a server that runs until it's ended: `test_installed.py` does that.
+    Those of `explore` start a server that runs until it is ended: `test_installed_app.py` does so.
     """
     found: list[tuple[str, str]] = []
-    for name, command in commands.main.commands.items():
-        if name == "explore":
-            continue
+    named = commands.main.commands
+    for command in (commands.main, *(named[name] for name in named if name != "explore")):
         lines = (command.help or "").split("Examples:")[1].strip("\n")
         for block in re.split(r"(?m)^ *\$ ", textwrap.dedent(lines))[1:]:
             line, _, output = block.partition("\n")

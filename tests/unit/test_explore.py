@@ -1,4 +1,4 @@
-"""How `bpe explore` starts the app: from a checkout here, installed in test_installed.py."""
+"""How `bpe explore` starts the app; `test_installed_app.py` does it, with a browser."""
 
 from __future__ import annotations
 
