@@ -78,35 +78,48 @@ def lay_out_pretokens(
     [-1, 7, 8, 9, -1, 8, 9, -1]
     """
     words = pretokens.words
-    n_markers = 0 if end_of_word_id is None else len(words)
-    _check_slots(sum(map(len, words)) + len(words) + n_markers + 1)
-    marker = () if end_of_word_id is None else (end_of_word_id,)
+    # After each word stand its marker, if there is one, and a place between words.
+    n_after = 1 if end_of_word_id is None else 2
+    lengths = np.fromiter(map(len, words), np.int64, len(words))
+    _check_slots(1 + int(lengths.sum()) + n_after * len(words))
     if base == "bytes":
-        # Two bytes that no UTF-8 has stand for the marker and for the place between words.
-        end = b"\xfe\xff" if marker else b"\xff"
-        row = np.frombuffer(b"\xff" + end.join(words) + end * bool(words), np.uint8)
-        ids = np.full(256, -1, np.int32)
-        for symbol, id in base_ids.items():
-            ids[symbol[0]] = id
-        ids[0xFE:] = (*marker, -1) if marker else -1
-        lengths = np.fromiter(map(len, words), np.int64, len(words))
+        symbols = _byte_ids(words, base_ids)
     else:
         texts = [word.decode() for word in words]
-        # Lone surrogates stand in for them here: no text has any.
-        end = "\ud800\udfff" if marker else "\udfff"
-        joined = "\udfff" + end.join(texts) + end * bool(words)
-        row = np.frombuffer(joined.encode("utf-32-le", "surrogatepass"), np.uint32)
-        ids = np.full(max(0xE000, int(row.max()) + 1), -1, np.int32)
-        for symbol, id in base_ids.items():
-            if (code_point := ord(symbol.decode())) < len(ids):
-                ids[code_point] = id
-        ids[0xD800] = -1 if end_of_word_id is None else end_of_word_id
-        lengths = np.fromiter(map(len, texts), np.int64, len(words))
+        lengths = np.fromiter(map(len, texts), np.int64, len(texts))
+        symbols = _character_ids(texts, base_ids)
+    ends = np.cumsum(lengths + n_after)
+    ids = np.full(1 + symbols.size + n_after * len(words), -1, np.int32)
+    is_symbol = np.ones(ids.size, np.bool_)
+    is_symbol[0] = False
+    is_symbol[ends] = False
+    if end_of_word_id is not None:
+        is_symbol[ends - 1] = False
+        ids[ends - 1] = end_of_word_id
+    ids[is_symbol] = symbols
     weights = np.zeros(2 * len(words) + 1, np.int64)
     weights[1::2] = pretokens.counts
     repeats = np.ones(2 * len(words) + 1, np.int64)
-    repeats[1::2] = lengths + len(marker)
-    return Layout(ids[row], np.repeat(weights, repeats))
+    repeats[1::2] = lengths + n_after - 1
+    return Layout(ids, np.repeat(weights, repeats))
+
+
+def _byte_ids(words: Sequence[bytes], base_ids: Mapping[bytes, int]) -> NDArray[np.int32]:
+    """Return the id of each byte of all words, -1 for one that the alphabet lacks."""
+    id_of = np.full(256, -1, np.int32)
+    for byte, id in base_ids.items():
+        id_of[byte[0]] = id
+    return id_of[np.frombuffer(b"".join(words), np.uint8)]
+
+
+def _character_ids(texts: Sequence[str], base_ids: Mapping[bytes, int]) -> NDArray[np.int32]:
+    """Return the id of each character of all words, -1 for one that the alphabet lacks."""
+    code_points = np.frombuffer("".join(texts).encode("utf-32-le"), np.uint32)
+    id_of = np.full(1 + int(code_points.max(initial=0)), -1, np.int32)
+    for character, id in base_ids.items():
+        if (code_point := ord(character.decode())) < id_of.size:
+            id_of[code_point] = id
+    return id_of[code_points]
 
 
 def _check_slots(n_slots: int) -> None:

@@ -1,11 +1,44 @@
-"""Orders that are sorted out of packed ints, against the sort that they stand in for."""
+"""Words in one row, and orders sorted out of packed ints, against plainer ways to both."""
 
 from __future__ import annotations
 
 import numpy as np
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
-from bpe_core.counting.word_row import order_of, order_of_pairs
+from bpe_core.counting.word_row import lay_out, lay_out_pretokens, order_of, order_of_pairs
+from bpe_core.types import Base, PretokenCounts
+
+words_and_counts = st.dictionaries(
+    st.text("abé漢🙂\uffff\U0010ffff", min_size=1, max_size=6), st.integers(1, 2**40), max_size=6
+)
+
+
+@given(words_and_counts, st.sampled_from(["bytes", "characters"]), st.none() | st.just(99))
+def test_a_row_of_pretokens_is_their_symbols_word_by_word(
+    words: dict[str, int], base: Base, end_of_word_id: int | None
+) -> None:
+    def symbols(word: str) -> list[bytes]:
+        return (
+            [c.encode() for c in word]
+            if base == "characters"
+            else [bytes([b]) for b in word.encode()]
+        )
+
+    known = sorted({symbol for word in words for symbol in symbols(word)})[1:]  # all but one
+    base_ids = {symbol: id for id, symbol in enumerate([*known, b"x", b"\x7f"], 7)}
+    pretokens = PretokenCounts(
+        tuple(word.encode() for word in words), np.array(list(words.values()), np.int64)
+    )
+    marker = [] if end_of_word_id is None else [end_of_word_id]
+    spelled = [[*(base_ids.get(s, -1) for s in symbols(word)), *marker] for word in words]
+    found = lay_out_pretokens(pretokens, base, base_ids, end_of_word_id)
+    plain = lay_out(spelled, words.values())
+    assert found.ids.tolist() == plain.ids.tolist()
+    assert found.weights.tolist() == plain.weights.tolist()
+    assert (found.ids.dtype, found.weights.dtype) == (np.int32, np.int64)
+
 
 DRAW = np.random.default_rng(0)
 
