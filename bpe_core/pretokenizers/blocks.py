@@ -104,6 +104,7 @@ def safe_split(data: bytes, near: int, pretokenizer: Pretokenizer) -> int:
 def byte_ends(text: str, pretokenizer: Pretokenizer) -> NDArray[np.int64]:
     """Where pre-tokens end in the text's UTF-8, for a pre-tokenizer that leaves nothing out.
 
+    >>> from bpe_core.pretokenizers.pretokenizers import get_pretokenizer
     >>> byte_ends("é1", get_pretokenizer("regex:[0-9]")).tolist()
     [2, 3]
     """
