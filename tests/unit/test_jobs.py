@@ -171,7 +171,8 @@ def test_a_running_job_that_is_cancelled_keeps_the_merges_so_far(
 def test_a_job_that_is_cancelled_before_its_first_merge_keeps_no_run(
     manager: JobManager, shelf: Shelf, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    nothing = replace(train(LINES, TrainingConfig(257)), stop_reason="cancelled")
+    nothing = train(LINES, TrainingConfig(257), should_stop=lambda: True)
+    assert nothing.stop_reason == "cancelled"
     monkeypatch.setattr("ui.work.jobs.train", lambda *_, **__: nothing)
     status = ended(manager, submit(manager))
     assert status.state == "cancelled"

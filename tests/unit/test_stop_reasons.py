@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
-
 import pytest
 
 from bpe_core.corpus.corpus import Corpus
@@ -55,7 +53,7 @@ def test_a_run_says_why_it_stopped(config: TrainingConfig, reason: str, result: 
 
 
 def test_a_cancelled_run_says_so() -> None:
-    run = replace(train(CORPUS, TrainingConfig(257)), stop_reason="cancelled")
+    run = train(Corpus.from_text("hug"), TrainingConfig(257), should_stop=lambda: True)
     assert stop_sentence(run) == "It was stopped by hand."
     assert result_sentence(run) == (
         "0 merges. It was stopped by hand. The vocabulary has 257 tokens."

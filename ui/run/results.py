@@ -61,7 +61,7 @@ class LifePicture:
     @property
     def is_brief(self) -> bool:
         """Whether it occurs after too few numbers of merges for a curve."""
-        return 0 < np.count_nonzero(self.life.counts) <= _MOST_POINTS_OF_A_BRIEF_LIFE
+        return 0 < int(np.count_nonzero(self.life.counts)) <= _MOST_POINTS_OF_A_BRIEF_LIFE
 
 
 @dataclass(frozen=True, slots=True)
