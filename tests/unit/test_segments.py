@@ -1,0 +1,42 @@
+"""Segments built in bulk are the segments that their constructor makes."""
+
+from __future__ import annotations
+
+from dataclasses import FrozenInstanceError, replace
+
+import pytest
+from hypothesis import given
+
+from bpe_core.tokenizer.gpt2 import gpt2
+from bpe_core.tokenizer.segments import build_segments
+from bpe_core.types import Segment
+from tests.strategies import texts
+
+
+@given(texts)
+def test_segments_built_in_bulk_equal_those_built_one_by_one(text: str) -> None:
+    built = gpt2().segments(text)
+    columns = [
+        [segment.id for segment in built],
+        [segment.token for segment in built],
+        [segment.start for segment in built],
+        [segment.end for segment in built],
+        [segment.byte_start for segment in built],
+        [segment.byte_end for segment in built],
+    ]
+    assert build_segments(*columns) == list(map(Segment, *columns)) == built
+    assert [hash(segment) for segment in built] == [hash(one) for one in map(Segment, *columns)]
+
+
+def test_a_segment_built_in_bulk_is_a_segment_like_any() -> None:
+    (segment,) = build_segments([7], [b"a"], [0], [1], [0], [1])
+    assert type(segment) is Segment
+    assert replace(segment, id=9) == Segment(9, b"a", 0, 1, 0, 1)
+    with pytest.raises(FrozenInstanceError):
+        segment.id = 8  # pyright: ignore[reportAttributeAccessIssue]
+
+
+def test_a_missing_column_is_an_error() -> None:
+    with pytest.raises(ValueError, match="shorter"):
+        build_segments([7], [b"a"], [0], [1], [0])
+    assert build_segments(*[[]] * 6) == []
