@@ -99,7 +99,7 @@ def _count_on_cluster(
     from bpe_core.counting.cluster import cluster, count_on_cluster, workers_to_compile
     from bpe_core.counting.streamed import stream_corpus
     from bpe_core.pretokenizers.pretokenizers import get_pretokenizer
-    from bpe_core.runs.train import check_config
+    from bpe_core.runs.check_config import check_config
 
     check_config(config)
     corpus = stream_corpus(files)

@@ -18,8 +18,8 @@ from bpe_core.counting.word_row import NEVER
 from bpe_core.errors import BpeError, FormatError
 from bpe_core.formats.native import tokenizer_from_dict, tokenizer_to_dict
 from bpe_core.formats.reading import parse_json
+from bpe_core.runs.check_config import check_config
 from bpe_core.runs.run import TrainingRun
-from bpe_core.runs.train import check_config
 from bpe_core.types import PretokenCounts, StopReason, TrainingConfig
 from bpe_core.whole_files import write_whole
 

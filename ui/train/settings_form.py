@@ -10,7 +10,7 @@ import streamlit as st
 from bpe_core.corpus.corpus import Corpus
 from bpe_core.errors import BpeError
 from bpe_core.pretokenizers.pretokenizers import get_pretokenizer
-from bpe_core.runs.train import check_config
+from bpe_core.runs.check_config import check_config
 from bpe_core.types import Base, TrainingConfig
 from ui.components.pretoken_strip import pretoken_strip
 from ui.look.labels import plain_markdown

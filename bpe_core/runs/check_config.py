@@ -1,0 +1,83 @@
+"""What a training configuration must be to work with any corpus at all."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable, Mapping
+from types import MappingProxyType
+from typing import Final, cast, get_args
+
+import numpy as np
+
+from bpe_core.checks import is_a, said
+from bpe_core.errors import ConfigError
+from bpe_core.types import Alphabet, Base, TieBreak, TrainingConfig
+
+_LARGEST_ID: Final = int(np.iinfo(np.int32).max)
+_LARGEST_COUNT: Final = int(np.iinfo(np.int64).max)
+
+_CHOICES: Final[Mapping[str, tuple[str, ...]]] = MappingProxyType(
+    {"base": get_args(Base), "alphabet": get_args(Alphabet), "tie_break": get_args(TieBreak)}
+)
+
+
+def check_config(config: TrainingConfig) -> None:
+    """Raise `ConfigError` for a field that can't work with any corpus.
+
+    >>> check_config(TrainingConfig(special_tokens=("[CLS]", "[CLS]")))
+    Traceback (most recent call last):
+    bpe_core.errors.ConfigError: The special token '[CLS]' is given twice: give each once.
+    """
+    if not is_a(config, TrainingConfig):
+        raise ConfigError(f"The configuration is {said(config)}: give a TrainingConfig.")
+    for name, choices in _CHOICES.items():
+        value: object = getattr(config, name)
+        if value not in choices:
+            raise ConfigError(f"{name} is {value!r}: use {' or '.join(map(repr, choices))}.")
+    _check_number("vocab_size", config.vocab_size, 1)
+    # Weighted words can count more than there are ids.
+    _check_number("min_frequency", config.min_frequency, 0, _LARGEST_COUNT)
+    if config.max_token_bytes is not None:
+        _check_number("max_token_bytes", config.max_token_bytes, 1)
+    _check_special_tokens(config)
+
+
+def _check_number(name: str, value: object, least: int, most: int = _LARGEST_ID) -> None:
+    if isinstance(value, bool) or not isinstance(value, int) or not least <= value <= most:
+        raise ConfigError(f"{name} is {value!r}: use a whole number from {least} to {most:,}.")
+
+
+def _check_special_tokens(config: TrainingConfig) -> None:
+    wrong = is_a(config.special_tokens, str) or not is_a(config.special_tokens, Iterable)
+    names = [] if wrong else list(config.special_tokens)
+    if wrong or not all(isinstance(token, str) for token in cast("list[object]", names)):
+        raise ConfigError(
+            f"special_tokens is {config.special_tokens!r}: use a tuple of texts, as ('[CLS]',)."
+        )
+    times_given = Counter(names)
+    for token in names:
+        if not token:
+            raise ConfigError("A special token is empty: give it a text, or leave it out.")
+        if times_given[token] > 1:
+            raise ConfigError(f"The special token {token!r} is given twice: give each once.")
+    if config.end_of_word is not None:
+        if not is_a(config.end_of_word, str):
+            raise ConfigError(
+                f"The end-of-word marker is {said(config.end_of_word)}: give a text, as </w>."
+            )
+        if not config.end_of_word:
+            raise ConfigError("The end-of-word marker is empty: give it a text such as </w>.")
+        if config.end_of_word in names:
+            raise ConfigError(
+                f"{config.end_of_word!r} is both a special token and the end-of-word marker: "
+                "rename one of them."
+            )
+        names.append(config.end_of_word)
+    for token in names:
+        try:
+            token.encode()
+        except UnicodeEncodeError as error:
+            raise ConfigError(
+                f"{token!r} holds a lone surrogate at character {error.start}, for which no UTF-8 "
+                "exists: take it out."
+            ) from None

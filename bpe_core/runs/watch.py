@@ -1,0 +1,90 @@
+"""Progress and cancellation of a training, checked now and then while it goes on."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable
+from typing import Final
+
+from bpe_core.types import TrainingProgress
+
+_MERGES_BETWEEN_LOOKS: Final = 64
+_SECONDS_BETWEEN_LOOKS: Final = 0.05
+
+
+class Watch:
+    """Report progress and check for cancellation, about every 64 merges or 50 ms.
+
+    >>> watch = Watch(3, time.perf_counter(), lambda progress: print(progress.merges_done), None)
+    >>> watch.report(0, corpus_tokens=45, last_count=0)
+    0
+    >>> [watch.look(n_merges, 5, 5) for n_merges in (1, 64)]
+    64
+    [False, False]
+    """
+
+    def __init__(
+        self,
+        merges_wanted: int,
+        started: float,
+        on_progress: Callable[[TrainingProgress], None] | None,
+        should_stop: Callable[[], bool] | None,
+    ) -> None:
+        self.merges_wanted = merges_wanted
+        self._started = started
+        self._on_progress = on_progress
+        self._should_stop = should_stop
+        self._next_look = _MERGES_BETWEEN_LOOKS
+        self._last_look = started
+        self._corpus_tokens = 0
+        self.stopped = False
+
+    def asked_to_stop(self) -> bool:
+        """Return True if training is to be cancelled; once True, it is not asked again."""
+        if not self.stopped and self._should_stop is not None:
+            self.stopped = self._should_stop()
+        return self.stopped
+
+    def look(self, merges_done: int, tokens_saved: int, last_count: int) -> bool:
+        """Return True if training is to be cancelled; report progress and ask if it is time to.
+
+        `tokens_saved` is how many tokens fewer the corpus has than at the last call.
+        """
+        self._corpus_tokens -= tokens_saved
+        now = time.perf_counter()
+        if (
+            not self.stopped
+            and merges_done < self._next_look
+            and now - self._last_look < _SECONDS_BETWEEN_LOOKS
+        ):
+            return False
+        self._next_look = merges_done + _MERGES_BETWEEN_LOOKS
+        self._last_look = now
+        self.report(merges_done, self._corpus_tokens, last_count)
+        time.sleep(0)  # lets other threads run
+        return self.asked_to_stop()
+
+    def report_compiling(self, seconds: float) -> None:
+        """Report that training waits for the compiler, and for how many seconds it has."""
+        self.report(0, 0, 0, seconds)
+
+    def report(
+        self,
+        merges_done: int,
+        corpus_tokens: int,
+        last_count: int,
+        seconds_compiling: float | None = None,
+    ) -> None:
+        """Report how many merges are done, and how many tokens the corpus has now."""
+        self._corpus_tokens = corpus_tokens
+        if self._on_progress is not None:
+            self._on_progress(
+                TrainingProgress(
+                    merges_done=merges_done,
+                    merges_wanted=self.merges_wanted,
+                    elapsed_seconds=time.perf_counter() - self._started,
+                    corpus_tokens=corpus_tokens,
+                    last_count=last_count,
+                    seconds_compiling=seconds_compiling,
+                )
+            )
