@@ -1,4 +1,4 @@
-"""A finished vocabulary, examined.
+"""Examine a finished vocabulary.
 
 In: a tokenizer, and for some questions a run or a corpus. Out: its tokens as a searchable table,
 two trees, an audit, the training lines behind a token, or a smaller tokenizer.

@@ -1,11 +1,10 @@
-"""What a vocabulary is worth on a corpus: which tokens it never uses, and which only build others.
+"""Audit a vocabulary on a corpus: find unused tokens, and those that only build others.
 
-*Used* is a token that stands in the encoding of the corpus. What is never used may still be needed:
-a merge makes tokens of two others, so a token that is never used can be a part of one that is.
-Those are *scaffolds*: Lian, Dong and others named them so ("Scaffold-BPE: Enhancing Byte Pair
-Encoding for Large Language Models with Simple and Effective Scaffold Token Removal", AAAI 2025);
-Bostrom and Durrett found them before ("Byte Pair Encoding is Suboptimal for Language Model
-Pretraining", 2020, section 4).
+A token is *used* if it occurs in the encoding of the corpus. An unused token may still be needed:
+if a used token is merged from it, it is a *scaffold*, a term of Lian, Dong et al. ("Scaffold-BPE:
+Enhancing Byte Pair Encoding for Large Language Models with Simple and Effective Scaffold Token
+Removal", AAAI 2025). Bostrom and Durrett described such tokens earlier ("Byte Pair Encoding is
+Suboptimal for Language Model Pretraining", 2020, section 4).
 """
 
 from __future__ import annotations
@@ -30,23 +29,23 @@ if TYPE_CHECKING:
     from bpe_core.runs.run import TrainingRun
     from bpe_core.tokenizer.protocol import Encoder
 
-_WORDS_BETWEEN_LOOKS = 512
+_WORDS_BETWEEN_CHECKS = 512
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Audit:
-    """What a tokenizer's tokens are worth on one corpus; tuples of ids ascend.
+    """The tokens of a tokenizer classified by their use on one corpus; ids ascend in each tuple.
 
-    Special tokens are in none of them: no text encodes to one, that is what makes them special.
+    No tuple contains special tokens, since no text encodes to them.
     """
 
     uses: NDArray[np.int64]
-    """int64[largest id + 1]: how often each stands in the encoding of the corpus; read-only."""
+    """int64[largest id + 1]: occurrences of each id in the encoding of the corpus; read-only."""
     never_used: tuple[int, ...]
     scaffolds: tuple[int, ...]
-    """Those of the never used that are a part of a token that is used, directly or not."""
+    """Unused tokens that a used token is merged from, directly or indirectly."""
     partial_utf8: tuple[int, ...]
-    """Those whose bytes are no whole characters."""
+    """Tokens whose bytes are not whole characters."""
 
 
 @overload
@@ -60,11 +59,12 @@ def count_uses(
 def count_uses(
     tokenizer: Tokenizer, pretokens: PretokenCounts, should_stop: ShouldStop | None = None
 ) -> NDArray[np.int64] | None:
-    """Count how often each id stands in the encoding of pre-tokens: int64[largest id + 1].
+    """Count the occurrences of each id in the encoding of pre-tokens: int64[largest id + 1].
 
-    The pre-tokens are taken as they are, so they should be those that the tokenizer's own
-    pre-tokenizer makes. Where the alphabet lacks a symbol, no merge reaches over the gap.
-    `should_stop` is told how many are done; where it comes to say True, there is no result.
+    The pre-tokens are not cut again, so they should come from the tokenizer's own pre-tokenizer.
+    A symbol missing from the alphabet is left out, and no merge crosses the gap.
+    Returns None if `should_stop`, called with the number of pre-tokens done and their total,
+    returns True.
 
     >>> from bpe_core.tokenizer.gpt2 import gpt2
     >>> uses = count_uses(gpt2(), PretokenCounts((b"the", b" the"), np.array([2, 5])))
@@ -81,7 +81,7 @@ def count_uses(
     uses = [0] * (max(tokenizer.vocab) + 1)
     gaps: list[int] = np.flatnonzero(layout.ids < 0).tolist()
     for done, (gap, end) in enumerate(pairwise(gaps)):
-        if done % _WORDS_BETWEEN_LOOKS == 0 and should_stop and should_stop(done, len(gaps) - 1):
+        if done % _WORDS_BETWEEN_CHECKS == 0 and should_stop and should_stop(done, len(gaps) - 1):
             return None
         if end == gap + 2:
             uses[ids[gap + 1]] += weights[gap + 1]
@@ -102,12 +102,12 @@ def uses_in_corpus(
 def uses_in_corpus(
     tokenizer: Encoder, corpus: Corpus, should_stop: ShouldStop | None = None
 ) -> NDArray[np.int64] | None:
-    """Count how often each id stands in the encoding of a corpus: int64[largest id + 1].
+    """Count the occurrences of each id in the encoding of a corpus: int64[largest id + 1].
 
-    Documents are cut by the tokenizer's own pre-tokenizer, words with counts are pre-tokens as they
-    are; where another library encodes, they are texts. Special tokens are read as text, and what
-    the alphabet lacks is in no token. `should_stop` is told how many of the corpus' characters are
-    done, of documents, or of its different words; where it comes to say True, there is no result.
+    Documents are cut by the tokenizer's own pre-tokenizer. Words with counts are taken as
+    pre-tokens, or as texts if another library encodes. Special tokens are read as text, and symbols
+    missing from the alphabet are left out. Returns None if `should_stop`, called with the number of
+    characters (or distinct words) done and their total, returns True.
 
     >>> from bpe_core.corpus.corpus import Corpus
     >>> from bpe_core.tokenizer.gpt2 import gpt2
@@ -123,7 +123,7 @@ def uses_in_corpus(
             pretokens = count_pretokens(corpus, tokenizer.pretokenizer)
             return count_uses(tokenizer, pretokens, should_stop)
         for done, (word, count) in enumerate(counts.items()):
-            if done % _WORDS_BETWEEN_LOOKS == 0 and should_stop and should_stop(done, len(counts)):
+            if done % _WORDS_BETWEEN_CHECKS == 0 and should_stop and should_stop(done, len(counts)):
                 return None
             np.add.at(uses, tokenizer.encode(word), count)
         return uses
@@ -139,9 +139,9 @@ def uses_in_corpus(
 
 
 def uses_in_run(run: TrainingRun) -> NDArray[np.int64]:
-    """Count how often each id stands in the encoding of what a run was trained on.
+    """Count the occurrences of each id in the encoding of a run's training text.
 
-    The same as `count_uses` gives, read off the run without encoding anything.
+    Equal to `count_uses`, but read from the finished run without encoding anything.
 
     >>> from bpe_core.corpus.corpus import Corpus
     >>> from bpe_core.runs.train import train
@@ -152,19 +152,18 @@ def uses_in_run(run: TrainingRun) -> NDArray[np.int64]:
     {b'hug': 3}
     """
     layout = run.layout_at(run.tokenizer.n_merges)
-    stands = layout.ids >= 0
+    is_token = layout.ids >= 0
     uses = np.zeros(max(run.tokenizer.vocab) + 1, np.int64)
-    # Not bincount with weights: its sums are floats.
-    np.add.at(uses, layout.ids[stands], layout.weights[stands])
+    # np.bincount with weights would sum floats, which are inexact above 2**53.
+    np.add.at(uses, layout.ids[is_token], layout.weights[is_token])
     return uses
 
 
 def audit(tokenizer: Encoder, uses: NDArray[np.int64]) -> Audit:
-    """Sort a tokenizer's tokens by what they are worth, from how often each is used on a corpus.
+    """Classify a tokenizer's tokens by how often each is used on a corpus.
 
-    `uses` is int64[largest id + 1], as `count_uses` gives it. Without merges there is no scaffold.
-    Which tokens no text at all uses is another question, which `reachability.find_unreachable`
-    answers.
+    `uses` is int64[largest id + 1], as returned by `count_uses`. A tokenizer without merges has no
+    scaffolds. To find the tokens that no text can use, see `reachability.find_unreachable`.
 
     >>> from bpe_core.tokenizer.tokenizer import Tokenizer
     >>> tokenizer = Tokenizer(
@@ -193,16 +192,16 @@ def audit(tokenizer: Encoder, uses: NDArray[np.int64]) -> Audit:
 
 
 def with_parts(tokenizer: Tokenizer, ids: set[int]) -> set[int]:
-    """Return ids and all that they are merged of, down to the alphabet.
+    """Return ids and every token they are merged from, down to the alphabet.
 
-    Where several merges make a token, the parts of each of them are in it.
+    If several merges make a token, the parts of each are included.
 
     >>> from bpe_core.tokenizer.gpt2 import gpt2
     >>> sorted(gpt2().vocab[id] for id in with_parts(gpt2(), {262}))
     [b' ', b' t', b' the', b'e', b'h', b'he', b't']
     """
     needed = set(ids)
-    # From the last merge to the first: what a merge makes is known to be needed before its parts.
+    # Backwards, so that each token is known to be needed before its parts are considered.
     for merge in reversed(tokenizer.merges):
         if merge.id in needed:
             needed |= {merge.left, merge.right}

@@ -1,4 +1,4 @@
-"""What tokens are made of, and which are made of them."""
+"""Find the parts each token was merged from, and the tokens built on it."""
 
 from __future__ import annotations
 
@@ -12,17 +12,17 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class TreeNode:
-    """A token where it stands in the tree of another."""
+    """A token at its place in a derivation tree."""
 
     id: int
     rank: int | None
     """The rank of the merge that first makes it; None for a symbol."""
     parts: tuple[int, int] | None
-    """The places of its two parts in the tree; None for a symbol, and where the tree is cut."""
+    """The indices of its two parts in the tree; None for a symbol or where the tree is cut off."""
 
 
 class Derivations:
-    """The merges of a tokenizer from both sides: parts of tokens, and tokens built on them.
+    """The merges of a tokenizer, indexed by the token they make and by its parts.
 
     >>> from bpe_core.tokenizer.gpt2 import gpt2
     >>> derivations = Derivations(gpt2())
@@ -45,14 +45,14 @@ class Derivations:
         self._built_on = {id: tuple(made) for id, made in built.items()}
 
     def tree(self, id: int, most: int = 127) -> tuple[TreeNode, ...]:
-        """Return the tree of a token, the token first and symbols last: by levels.
+        """Return the derivation tree of a token level by level, the token itself first.
 
-        It is cut at about `most` nodes: a token of a million equal letters is made by twenty
-        merges, but its tree has two million nodes.
+        The tree is cut off at about `most` nodes: twenty merges make a token of a million equal
+        letters, but its tree has two million nodes.
         """
         ids = [id]
         nodes: list[TreeNode] = []
-        # The list grows while it is gone through.
+        # The loop appends to the list that it iterates over.
         for own in ids:
             rank, left, right = self._first.get(own, (None, None, None))
             parts = None
@@ -63,7 +63,7 @@ class Derivations:
         return tuple(nodes)
 
     def n_symbols(self, id: int) -> int:
-        """Return how many symbols a token is made of, which takes one merge fewer.
+        """Return the number of symbols in a token; one merge fewer joins them.
 
         >>> from bpe_core.tokenizer.gpt2 import gpt2
         >>> Derivations(gpt2()).n_symbols(262)
@@ -85,11 +85,11 @@ class Derivations:
         return counts[id]
 
     def built_on(self, id: int) -> tuple[int, ...]:
-        """Return the tokens that a merge makes of this one and another, in rank order."""
+        """Return the tokens that a single merge makes from this one, in rank order."""
         return self._built_on.get(id, ())
 
     def all_built_on(self, id: int) -> frozenset[int]:
-        """Return all tokens that have this one in their making, directly or not."""
+        """Return all tokens merged from this one, directly or indirectly."""
         found: set[int] = set()
         waiting = [id]
         while waiting:

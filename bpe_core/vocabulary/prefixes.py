@@ -1,7 +1,7 @@
-"""All tokens of a vocabulary as one trie of bytes: what begins with what.
+"""Walk the tokens of a vocabulary as a trie of bytes.
 
-The trie is not built. In a sorted list all that begins with the same bytes stands together, so a
-node is a range of the list, found by bisection, and its branches are the ranges within it.
+The trie is never built. In a sorted list, tokens with a common prefix are adjacent, so a node is a
+range of the list, found by bisection, and its branches are the ranges within it.
 """
 
 from __future__ import annotations
@@ -13,30 +13,30 @@ from dataclasses import dataclass
 
 @dataclass(frozen=True, slots=True)
 class Branch:
-    """One way on from a node: the bytes up to where tokens end or part, and what is beyond."""
+    """An edge from a node down to where a token ends or the tokens diverge."""
 
     prefix: bytes
-    """The node's own bytes and those of this way."""
+    """The node's own bytes followed by those of this branch."""
     n_tokens: int
-    """How many tokens begin with the prefix."""
+    """The number of tokens that begin with the prefix."""
     ids: tuple[int, ...]
-    """Of the tokens that are the prefix and no more; two ids may have the same bytes."""
+    """The ids whose token equals the prefix; two ids may have the same bytes."""
 
 
 @dataclass(frozen=True, slots=True)
 class Node:
-    """The tokens that begin with some bytes: how many, which end there, and the ways on."""
+    """A prefix: how many tokens begin with it, which equal it, and how they continue."""
 
     prefix: bytes
     n_tokens: int
     ids: tuple[int, ...]
-    """Of the tokens that are the prefix and no more."""
+    """The ids whose token equals the prefix."""
     branches: tuple[Branch, ...]
-    """The way with most tokens first."""
+    """The branch with the most tokens first."""
 
 
 class PrefixTree:
-    """The tokens of a vocabulary by their first bytes.
+    """The tokens of a vocabulary, looked up by prefix.
 
     >>> tree = PrefixTree({0: b"h", 1: b"hu", 2: b"hug", 3: b"hugs", 4: b"the"})
     >>> node = tree.node(b"h")
@@ -52,7 +52,7 @@ class PrefixTree:
         self._ids = [id for _, id in entries]
 
     def node(self, prefix: bytes = b"") -> Node:
-        """Return what begins with a prefix; without tokens where nothing does.
+        """Return the node of a prefix; it has no tokens if none begins with the prefix.
 
         >>> PrefixTree({0: b"a"}).node(b"b")
         Node(prefix=b'b', n_tokens=0, ids=(), branches=())
@@ -64,7 +64,7 @@ class PrefixTree:
         while at < stop:
             first = self._tokens[at][: len(prefix) + 1]
             _, end = self._range(first, at, stop)
-            # Sorted, so what the first and the last share all between them share.
+            # In a sorted range, a prefix shared by the first and the last token is shared by all.
             shared = _shared_beginning(self._tokens[at], self._tokens[end - 1])
             ids = tuple(self._ids[at : self._end_of_own(shared, at, end)])
             branches.append(Branch(shared, end - at, ids))
@@ -73,7 +73,7 @@ class PrefixTree:
         return Node(prefix, stop - start, tuple(self._ids[start:own]), tuple(branches))
 
     def path(self, prefix: bytes) -> tuple[bytes, ...]:
-        """Return the nodes on the way from the root to a prefix, both of them in it.
+        """Return the prefixes of the nodes from the root to a prefix, both included.
 
         >>> PrefixTree({0: b"hu", 1: b"hug", 2: b"hut"}).path(b"hug")
         (b'', b'hu', b'hug')
@@ -94,7 +94,7 @@ class PrefixTree:
         return tuple(found)
 
     def starting_with(self, prefix: bytes, most: int) -> list[int]:
-        """Return the ids of tokens that begin with a prefix, in byte order, `most` at most.
+        """Return the ids of at most `most` tokens that begin with a prefix, in byte order.
 
         >>> PrefixTree({0: b"hug", 1: b"hu", 2: b"a"}).starting_with(b"h", 5)
         [1, 0]
@@ -103,7 +103,7 @@ class PrefixTree:
         return self._ids[start : min(stop, start + most)]
 
     def longest_match(self, data: bytes) -> int | None:
-        """Return the longest token that bytes begin with, which BPE may cut otherwise.
+        """Return the id of the longest token that `data` begins with; BPE may choose another.
 
         >>> PrefixTree({0: b"h", 1: b"hug", 2: b"hugs"}).longest_match(b"hugging")
         1
@@ -120,7 +120,7 @@ class PrefixTree:
 
     def _range(self, prefix: bytes, low: int, high: int) -> tuple[int, int]:
         start = bisect_left(self._tokens, prefix, low, high)
-        # 0xFF is not enough to stand above all that begins with the prefix: keys are cut instead.
+        # No suffix of 0xFF bytes is an upper bound for a prefix, so keys are compared truncated.
         length = len(prefix)
         return start, bisect_right(
             self._tokens, prefix, start, high, key=lambda token: token[:length]

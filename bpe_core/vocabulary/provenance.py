@@ -1,4 +1,4 @@
-"""Where a token comes from: the training words that hold it, and the lines they stand in."""
+"""Find where a token comes from: the training words that contain it, and their lines."""
 
 from __future__ import annotations
 
@@ -16,70 +16,69 @@ from bpe_core.types import Base
 
 _MOST_LETTERS_AROUND = 110
 _MOST_WORDS = 5_000
-MOST_WALKED = 2_000_000
-# What stands at the end of a part of a text may be cut otherwise in the whole.
+MOST_SEARCHED = 2_000_000
+# The end of an incomplete text may be pre-tokenized distinctly from the whole.
 _UNSURE = 1_000
 
 
 @dataclass(frozen=True, slots=True)
 class HoldingWord:
-    """A training word in which a token was made, and where in it."""
+    """A training word in which a token was made, and its positions there."""
 
     word: bytes
     """Its UTF-8, without the end-of-word marker."""
     count: int
-    """How often the word occurs in the training text."""
+    """The number of occurrences of the word in the training text."""
     spans: tuple[tuple[int, int], ...]
-    """In bytes of the word, each time the token was made in it; an end-of-word marker has no
-    bytes."""
+    """The byte span of each place where the token was made; an end-of-word marker has no bytes."""
     n_kept: int
-    """In how many of these places it is still a token of its own after the last merge."""
+    """The number of these places where it is still a token after the last merge."""
 
 
 @dataclass(frozen=True, slots=True)
 class TokenOrigin:
-    """In what training text a token was made, and what became of it."""
+    """Where in the training text a token was made, and how often it was kept."""
 
     token: bytes
     n_made: int
-    """How often it stood in the training text, as a token or as a part of one."""
+    """Its occurrences in the training text, as a token or as part of one."""
     n_kept: int
-    """How often it stands there as a token after the last merge."""
+    """Its occurrences there as a token after the last merge."""
     n_words: int
-    """In how many different words it was made."""
+    """The number of distinct words in which it was made."""
     words: tuple[HoldingWord, ...]
-    """Those of them with most occurrences of it, most first."""
+    """The words with the most occurrences of it, most first."""
 
 
 @dataclass(frozen=True, slots=True)
 class SourceLine:
-    """A line of a training document that holds a token; a long one is cut around it."""
+    """A line of a training document that contains a token; a long line is cut around it."""
 
     document: str
     line: int
-    """From 1."""
+    """Line number, from 1."""
     text: str
     spans: tuple[tuple[int, int], ...]
-    """In characters of `text`: what holds the token's bytes."""
+    """The characters of `text` that contain the token's bytes."""
     cut_before: bool
     cut_after: bool
 
 
 @dataclass(frozen=True, slots=True)
 class SourceLines:
-    """Lines that hold a token, and whether all of the text was looked through for them."""
+    """Lines that contain a token, and whether the whole text was searched for them."""
 
     lines: tuple[SourceLine, ...]
-    n_walked: int
-    """How many characters were looked through."""
+    n_searched: int
+    """The number of characters searched."""
     is_all: bool
-    """False where the search ended early: enough lines, or enough text without."""
+    """False if the search stopped early, having found enough lines or searched enough text."""
 
 
 def token_origin(run: TrainingRun, id: int, n_words: int = 8) -> TokenOrigin:
-    """Say in which training words a token stood, from the run's own record of its merges.
+    """Return the training words that contain a token, from the run's record of its merges.
 
-    Counts are those of the training text, exact. Raises `InvalidTokenIdError`.
+    Counts are exact for the training text. Raises `InvalidTokenIdError`.
 
     >>> from bpe_core.runs.train import train
     >>> from bpe_core.types import TrainingConfig
@@ -101,14 +100,14 @@ def token_origin(run: TrainingRun, id: int, n_words: int = 8) -> TokenOrigin:
     kept = whole[starts] & whole[ends]
     weights = layout.weights[starts]
     word_starts = np.flatnonzero(layout.weights == 0)[:-1] + 1
-    different, first = np.unique(
+    distinct, first = np.unique(
         np.searchsorted(word_starts, starts, "right") - 1, return_index=True
     )
     made = np.add.reduceat(weights, first) if len(first) else first
     bounds = np.append(first, len(starts))
     words: list[HoldingWord] = []
-    for k in np.lexsort((different, -made))[:n_words].tolist():
-        n, places = int(different[k]), slice(bounds[k], bounds[k + 1])
+    for k in np.lexsort((distinct, -made))[:n_words].tolist():
+        n, places = int(distinct[k]), slice(bounds[k], bounds[k + 1])
         word = run.pretokens.words[n]
         slots = np.stack([starts[places], ends[places]], axis=1) - word_starts[n]
         words.append(
@@ -123,17 +122,17 @@ def token_origin(run: TrainingRun, id: int, n_words: int = 8) -> TokenOrigin:
         token=run.tokenizer.vocab[id],
         n_made=int(weights.sum()),
         n_kept=int(weights[kept].sum()),
-        n_words=len(different),
+        n_words=len(distinct),
         words=tuple(words),
     )
 
 
 def source_lines(run: TrainingRun, corpus: Corpus, id: int, n_lines: int = 6) -> SourceLines:
-    """Find lines of the training text in which a token stood; raises `InvalidTokenIdError`.
+    """Find lines of the training text that contain a token; raises `InvalidTokenIdError`.
 
-    `corpus` is the text that was trained on, or documents of it. A corpus of many documents gives
-    at most two lines of each. The search ends after two million characters, and passes over a
-    document longer than that where only its whole can be pre-tokenized.
+    `corpus` is the training text, or some documents of it. At most two lines come from each
+    document if there are several. The search stops after two million characters, and skips a
+    longer document if its pre-tokenizer needs the whole of it.
 
     >>> from bpe_core.runs.train import train
     >>> from bpe_core.types import TrainingConfig
@@ -145,14 +144,14 @@ def source_lines(run: TrainingRun, corpus: Corpus, id: int, n_lines: int = 6) ->
     origin = token_origin(run, id, _MOST_WORDS)
     holding = {word.word.decode(): _characters(word) for word in origin.words}
     lines: list[SourceLine] = []
-    walked, is_all = 0, origin.n_words <= _MOST_WORDS
+    searched, is_all = 0, origin.n_words <= _MOST_WORDS
     per_document = 2 if len(corpus.documents) > 1 else n_lines
     for name, document in zip(corpus.names, corpus.documents, strict=True):
-        if len(lines) >= n_lines or walked >= MOST_WALKED:
+        if len(lines) >= n_lines or searched >= MOST_SEARCHED:
             is_all = False
             break
-        part = document[: MOST_WALKED - walked]
-        walked += len(part)
+        part = document[: MOST_SEARCHED - searched]
+        searched += len(part)
         sure = len(part)
         if len(part) < len(document):
             is_all = False
@@ -163,13 +162,13 @@ def source_lines(run: TrainingRun, corpus: Corpus, id: int, n_lines: int = 6) ->
             few = list(_first(found, most))
             is_all = is_all and len(few) < most
             lines += few
-    return SourceLines(tuple(lines), walked, is_all)
+    return SourceLines(tuple(lines), searched, is_all)
 
 
 def _places(
     run: TrainingRun, layout: Layout, id: int
 ) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
-    """int64[n] twice, ascending: the slots where the token began and ended, whenever it stood."""
+    """Return the slots where the token began and ended, at any step: int64[n] twice, ascending."""
     inside = layout.weights > 0
     starts = [np.flatnonzero(inside & (layout.ids == id))]
     ends = [starts[0] + 1]
@@ -188,7 +187,7 @@ def _places(
 def _byte_spans(
     word: bytes, slots: Sequence[Sequence[int]], base: Base
 ) -> tuple[tuple[int, int], ...]:
-    """Spans of a word's symbols as spans of its bytes; the end-of-word marker has none."""
+    """Convert spans of a word's symbols to byte spans; the end-of-word marker has no bytes."""
     if base == "bytes":
         size = len(word)
         return tuple((min(start, size), min(end, size)) for start, end in slots)
@@ -197,7 +196,7 @@ def _byte_spans(
 
 
 def _characters(word: HoldingWord) -> tuple[tuple[int, int], ...]:
-    """Where a token stands in a word, in characters: those it holds a part of are in."""
+    """Return the token's spans in a word in characters, partly covered ones included."""
     spans: list[tuple[int, int]] = []
     for start, end in word.spans:
         first = len(word.word[:start].decode(errors="ignore"))
@@ -210,7 +209,7 @@ def _characters(word: HoldingWord) -> tuple[tuple[int, int], ...]:
 def _hits(
     run: TrainingRun, text: str, holding: dict[str, tuple[tuple[int, int], ...]], sure: int
 ) -> Iterator[tuple[int, int]]:
-    """Yield the spans in a text of the token that these words hold."""
+    """Yield the token's spans in a text, given its spans in each word."""
     for start, end in run.tokenizer.pretokenizer.spans(text):
         if end > sure:
             return
@@ -219,7 +218,7 @@ def _hits(
 
 
 def _lines_of(name: str, text: str, hits: Iterator[tuple[int, int]]) -> Iterator[SourceLine]:
-    """Yield the lines that these spans stand in, the spans of one line together."""
+    """Yield each line that contains a span, with all spans in that line."""
     number, counted = 1, 0
     line_start, line_end = 0, -1
     spans: list[tuple[int, int]] = []

@@ -1,4 +1,4 @@
-"""A smaller tokenizer: without the tokens that a corpus has little use for."""
+"""Prune a tokenizer: remove the tokens that a corpus rarely uses."""
 
 from __future__ import annotations
 
@@ -19,29 +19,29 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Pruned:
-    """A pruned tokenizer, and which token of the old one each of its tokens is."""
+    """A pruned tokenizer, with the old id of each token."""
 
     tokenizer: Tokenizer
     old_ids: NDArray[np.int32] = field(repr=False)
-    """int32[vocab_size]: the old id of each new one; the rows of an embedding matrix to keep."""
+    """int32[vocab_size]: the old id of each new id, which is the embedding row to keep."""
     removed: tuple[int, ...] = field(repr=False)
-    """The old ids of the tokens that are gone, ascending."""
+    """The old ids of the removed tokens, ascending."""
     n_kept_as_parts: int
-    """How many tokens were used too seldom and stay, since tokens that stay are merged of them."""
+    """The number of rarely used tokens kept because other kept tokens are merged from them."""
 
 
 def prune(tokenizer: Tokenizer, uses: NDArray[np.int64], min_uses: int = 1) -> Pruned:
-    """Leave out the tokens used less often than `min_uses`, save those that others need.
+    """Remove the tokens used fewer than `min_uses` times, except those that other tokens need.
 
-    Special tokens, the whole alphabet and the end-of-word marker stay, so that what could be
-    encoded still can be. What a token that stays is merged of stays too. Ids are given anew, 0, 1,
-    2 and so on in the old order; merges keep theirs.
+    Special tokens, the whole alphabet and the end-of-word marker are kept, so every text that could
+    be encoded still can be. The parts of a kept token are kept too. Ids are renumbered from 0 in
+    the old order, and merges stay in their order.
 
-    With `min_uses=1` the text that the uses were counted on is encoded as before, token for token:
-    a merge that any of its words went through made a part of a token that stands there. Other
-    text may take more tokens.
+    With `min_uses=1`, the text on which uses were counted is encoded to the same tokens as before,
+    because every merge applied there made a used token or a part of one. Other text may take more
+    tokens.
 
-    Raises `ConfigError` where `uses` lacks an id of the vocabulary.
+    Raises `ConfigError` if `uses` does not cover every id of the vocabulary.
 
     >>> from bpe_core.tokenizer.gpt2 import gpt2
     >>> uses = np.zeros(50257, np.int64)
@@ -53,8 +53,8 @@ def prune(tokenizer: Tokenizer, uses: NDArray[np.int64], min_uses: int = 1) -> P
     vocab = tokenizer.vocab
     if len(uses) <= max(vocab):
         raise ConfigError(
-            f"There are {len(uses):,} counts of uses for ids up to {max(vocab):,}. Give one for "
-            f"each id, 0 where it isn't used."
+            f"Expected a count of uses for each id up to {max(vocab):,}, got {len(uses):,}. Pass 0 "
+            f"for an unused id."
         )
     always = {*tokenizer.special_tokens.values(), *tokenizer.base_ids.values()}
     if tokenizer.end_of_word_id is not None:
@@ -85,10 +85,9 @@ def prune(tokenizer: Tokenizer, uses: NDArray[np.int64], min_uses: int = 1) -> P
 
 
 def added_in_run(run: TrainingRun, pruned: Pruned) -> int:
-    """Count how many tokens more a run's training text takes with its pruned tokenizer.
+    """Return how many more tokens a run's training text takes with the pruned tokenizer.
 
-    Only words that a removed token stands in are encoded anew: the others went through no merge
-    that is gone.
+    Only words that contain a removed token are encoded again: no merge of the others was removed.
 
     >>> from bpe_core.corpus.corpus import Corpus
     >>> from bpe_core.runs.train import train
@@ -100,12 +99,12 @@ def added_in_run(run: TrainingRun, pruned: Pruned) -> int:
     2
     """
     layout = run.layout_at(run.tokenizer.n_merges)
-    # Only between words is the weight 0: an id of -1 may also be a symbol that the alphabet lacks.
+    # The weight is 0 only between words; an id of -1 may also be a symbol outside the alphabet.
     words = np.cumsum(layout.weights == 0) - 1
     removed = np.isin(layout.ids, np.array(pruned.removed, np.int32))
     changed: list[int] = np.unique(words[removed]).tolist()
-    stands = (layout.ids >= 0) & np.isin(words, changed)
-    before = int(layout.weights[stands].sum())
+    is_changed = (layout.ids >= 0) & np.isin(words, changed)
+    before = int(layout.weights[is_changed].sum())
     texts = run.pretokens.words
     again = PretokenCounts(tuple(texts[word] for word in changed), run.pretokens.counts[changed])
     return int(count_uses(pruned.tokenizer, again).sum()) - before

@@ -1,28 +1,29 @@
-"""Which tokens some text encodes to, and which none does.
+"""Find the tokens that no text encodes to.
 
-A token is *reachable* if there is a text (Unicode, no lone surrogates, all of it in the alphabet,
-special tokens read as text) whose encoding holds it, and *unreachable* if there is none. Land and
-Bartolo call such tokens so in "Fishing for Magikarp: Automatically Detecting Under-trained Tokens
-in Large Language Models" (EMNLP 2024, section 3.1), and test whether a token's own text encodes to
-it; that says nothing of tokens that cut a character in two, and finds too many where
-pre-tokenizers look ahead. Here each token is answered for by a text or by a reason:
+A token is *reachable* if some text (valid Unicode, all of it in the alphabet, special tokens read
+as text) has it in its encoding, and *unreachable* otherwise. The term is from Land and Bartolo,
+"Fishing for Magikarp: Automatically Detecting Under-trained Tokens in Large Language Models" (EMNLP
+2024, section 3.1). They test whether a token's own text encodes to it, which cannot decide tokens
+that cut a character in two, and reports too many under pre-tokenizers that look ahead. Here each
+token is decided by a text that contains it, or by a proof that there is none.
 
-*What stands in an encoding encodes to itself*, and *only neighbours have to agree* (see
-`tokenizer.trie`). So a word encodes to a token t exactly if t stands in a chain of tokens that each
-encode to themselves, whose neighbours agree two by two, whose bytes together are whole characters,
-and which ends as words end. What is left of t and what is right of it is decided apart, and each
-neighbour has to know only where in a character it begins: chains are paths in a finite graph of
-(token, place in the character), and whether there is one is found by going through the graph. Where
-there is none the token is unreachable, whatever the pre-tokenizer does.
+1. Words. A sequence of tokens is the encoding of a word if each token encodes to itself and each
+   two neighbours, encoded together, stay apart (see `tokenizer.trie`). So a word encodes to a token
+   t if and only if t lies in a chain of such tokens whose bytes form whole characters and which
+   ends as words end. The two sides of t are independent, and each needs to know only at which byte
+   of a character t begins or ends. Chains are therefore paths in a finite graph whose nodes are
+   (token, position in a character), and a search of the graph decides whether there is one. If
+   there is none, the token is unreachable under any pre-tokenizer.
 
-Where there is one, its bytes are a text. The tokenizer encodes it; if the token is there, it's
-reachable. If not, the pre-tokenizer cut the word apart, and other neighbours are tried. Under the
-named pre-tokenizers of `_CLOSED` each part of a pre-token is a pre-token too when it stands alone,
-but for GPT-2's contractions, of which `_ENDINGS` has all the ends: whole characters that they cut
-when they stand alone are cut in every text. So is a token that can't stand before the end-of-word
-marker, where they cut it from all that agrees to stand behind it. What is left after that is
-*undecided*, and said so: that takes another pattern, such as one that looks around itself, or a
-word that is cut beyond the token's neighbours; and a token that was not learned there.
+2. Texts. The bytes of a chain are a text, which the tokenizer encodes. If the token is in the
+   result, it is reachable. Otherwise the pre-tokenizer cut the word, and other neighbours are
+   tried. Under the pre-tokenizers in `_CLOSED`, a part of a pre-token is a pre-token by itself,
+   except for GPT-2's contractions, whose endings are in `_ENDINGS`. So whole characters that are
+   cut when alone are cut in every text, and so is a token that cannot precede the end-of-word
+   marker if it is cut from every token that may follow it.
+
+3. The rest is *undecided*. That takes another pattern, such as one with lookaround, or a word cut
+   beyond the token's neighbours, and a token that was not learned with that pattern.
 """
 
 from __future__ import annotations
@@ -46,8 +47,8 @@ Reason = Literal["other-merges", "no-utf8", "no-neighbours", "pre-tokenizer"]
 REASONS: Final[dict[Reason, str]] = {
     "other-merges": "its own bytes encode to other tokens",
     "no-utf8": "no text has these bytes",
-    "no-neighbours": "whatever completes its characters merges with a part of it first",
-    "pre-tokenizer": "no pre-token leaves it whole and by itself",
+    "no-neighbours": "any bytes that complete its characters merge with a part of it first",
+    "pre-tokenizer": "the pre-tokenizer cuts it in every text",
 }
 
 _CLOSED: Final = ("gpt2", "cl100k", "whitespace", "words-punctuation", "none")
@@ -55,21 +56,21 @@ _ENDINGS: Final = ("", "e", "l")
 _MOST_TRIES: Final = 400
 _MOST_NEIGHBOURS: Final = 64
 
-_TOKENS_BETWEEN_LOOKS: Final = 64
+_TOKENS_BETWEEN_CHECKS: Final = 64
 
 ShouldStop = Callable[[int, int], bool]
-"""Is told how many tokens are done, and of how many; says whether to stop."""
+"""Called with the number of items done and their total; returns whether to stop."""
 _Node = tuple[int, int]
 
 
 @dataclass(frozen=True, slots=True)
 class Reachability:
-    """What was found of a tokenizer's tokens, special ones aside; ids ascend."""
+    """The tokens of a tokenizer that no text encodes to, without special tokens; ids ascend."""
 
     unreachable: dict[int, Reason]
-    """No text encodes to these, and why."""
+    """Tokens that provably no text encodes to, with the reason."""
     undecided: tuple[int, ...]
-    """No text that was tried encodes to these, and no reason was found why none should."""
+    """Tokens with neither a text that encodes to them nor a proof that there is none."""
 
 
 @overload
@@ -83,9 +84,10 @@ def find_unreachable(
 def find_unreachable(
     tokenizer: Tokenizer, known: Collection[int] = (), should_stop: ShouldStop | None = None
 ) -> Reachability | None:
-    """Find the tokens that no text encodes to; `known` are reachable: some text was seen to.
+    """Find the tokens that no text encodes to; ids in `known` are taken as reachable.
 
-    `should_stop` is asked now and then; where it comes to say True, there is no result.
+    Returns None if `should_stop`, called with the number of tokens done and their total, returns
+    True.
 
     >>> from bpe_core.tokenizer.gpt2 import gpt2
     >>> found = find_unreachable(gpt2().truncated(300))
@@ -98,10 +100,10 @@ def find_unreachable(
     unreachable: dict[int, Reason] = {}
     undecided: list[int] = []
     for done, id in enumerate(open_ids):
-        if done % _TOKENS_BETWEEN_LOOKS == 0:
+        if done % _TOKENS_BETWEEN_CHECKS == 0:
             if should_stop is not None and should_stop(done, len(open_ids)):
                 return None
-            time.sleep(0)  # lets other threads of an app take their turn
+            time.sleep(0)  # Yield to the app's other threads.
         reason = words.reason_against(id)
         if reason is None and not any(
             _is_in_encoding(tokenizer, id, text) for text in words.texts_with(id)
@@ -122,7 +124,7 @@ def _is_in_encoding(tokenizer: Tokenizer, id: int, text: str) -> bool:
 
 
 class _Words:
-    """The chains of tokens that make words, and for each token what may stand beside it."""
+    """The chains of tokens that form words, as a graph of which tokens may be neighbours."""
 
     def __init__(self, tokenizer: Tokenizer) -> None:
         self._tokenizer = tokenizer
@@ -141,22 +143,22 @@ class _Words:
             self._spelled.setdefault(merge.id, spelled)
         self._agree = lru_cache(1 << 16)(self._do_agree)
         own = [id for id in ids if id in self._spelled and self._merged(self._spelled[id]) == [id]]
-        # The shortest first: they are those that most often agree with their neighbours.
+        # Short tokens first: most tokens can be their neighbours, so searches end early.
         own.sort(key=lambda id: (len(self._bytes[id]), id != self._marker, id))
         self._entries = {id: entries_of(self._bytes[id]) for id in own}
         self._before: dict[int, list[_Node]] = defaultdict(list)
-        """What may stand to the left of a token that begins in a state: (token, its entry)."""
+        """UTF-8 state -> the (token, entry state) that may precede a token entered in it."""
         self._left: dict[_Node, _Node | None] = {}
-        """(token, entry) -> one such, or None where nothing has to stand there."""
+        """(token, entry state) -> a possible left neighbour, or None if it needs none."""
         self._after: dict[int, list[_Node]] = defaultdict(list)
-        """What may follow a token that ends in a state: (token, its state at the end)."""
+        """UTF-8 state -> the (token, end state) that may follow a token that ends in it."""
         self._right: dict[_Node, _Node | None] = {}
-        """(token, state at its end) -> one such, or None where nothing has to stand there."""
+        """(token, end state) -> a possible right neighbour, or None if it needs none."""
         self._find_left()
         self._find_right()
 
     def reason_against(self, id: int) -> Reason | None:
-        """Why no word encodes to a token; None where one does."""
+        """Return why no word encodes to a token, or None if one does."""
         if id not in self._entries:
             return "other-merges"
         if not self._entries[id]:
@@ -164,14 +166,14 @@ class _Words:
         return None if any(self._ways(id)) else "no-neighbours"
 
     def texts_with(self, id: int) -> Iterator[str]:
-        """Yield words that encode to a token unless the pre-tokenizer cuts them, a bounded number.
+        """Yield a bounded number of words that encode to a token if the pre-tokenizer keeps them.
 
-        What was found first comes first, then all that agree.
+        The neighbours found by the search of the graph come first, then others.
         """
         yield from islice(self._texts_with(id), _MOST_TRIES)
 
     def is_always_cut(self, id: int) -> bool:
-        """Tell whether no pre-token leaves a token whole, given that `texts_with` found none."""
+        """Return True if every text cuts the token, given that no text of `texts_with` keeps it."""
         if self._tokenizer.pretokenizer.name not in _CLOSED:
             return False
         data = self._bytes[id]
@@ -183,7 +185,7 @@ class _Words:
         if not self._may_be_whole(data):
             return True
         if self._marker is None:
-            # What fits into a contraction alone was tried with all its ends.
+            # `texts_with` has tried a token that is whole only in a contraction, with all endings.
             text = data.decode(errors="ignore")
             return bool(text) and self._tokenizer.pretokenizer.split(text) != [text]
         if self._tokenizer.ends_word(id) or self._agree(id, self._marker):
@@ -194,7 +196,7 @@ class _Words:
         )
 
     def _may_be_whole(self, data: bytes) -> bool:
-        """Whether the whole characters in some bytes may be a part of a pre-token."""
+        """Return True if the whole characters in some bytes may be part of one pre-token."""
         text = data.decode(errors="ignore")
         split = self._tokenizer.pretokenizer.split
         return not text or any(split(text + end) == [text + end] for end in _ENDINGS)
@@ -280,7 +282,7 @@ class _Words:
         *,
         to_left: bool,
     ) -> Iterator[_Node]:
-        """Find a neighbour for each that waits for one, until nobody finds any more."""
+        """Yield each waiting node for which a neighbour is found, until none is left to find."""
         tried: dict[_Node, int] = defaultdict(int)
         while True:
             still: list[_Node] = []
@@ -313,7 +315,7 @@ class _Words:
 
 
 def is_partial_utf8(token: bytes) -> bool:
-    """Tell whether bytes are no whole characters, so that no text is these bytes alone.
+    """Return True if bytes are not whole characters, and so not text by themselves.
 
     >>> is_partial_utf8("é".encode()), is_partial_utf8(b"\\xc3")
     (False, True)

@@ -1,4 +1,4 @@
-"""A vocabulary as a table: its tokens in columns, searched, filtered and sorted."""
+"""Search, filter and sort the tokens of a vocabulary, held in columns."""
 
 from __future__ import annotations
 
@@ -29,36 +29,37 @@ Rows = NDArray[np.int64]
 _SECONDS: Final = 1.0
 _MOST_HEX: Final = 2_000
 _FEW_CHARACTERS: Final = 12
-_SEARCHES_BETWEEN_LOOKS: Final = 32
+_SEARCHES_BETWEEN_CHECKS: Final = 32
 
 
 @dataclass(frozen=True, slots=True)
 class Query:
-    """Which tokens are wanted, all conditions together, and in which order."""
+    """The conditions that tokens must all meet, and the order of the result."""
 
     text: str = ""
-    """What a token has in it; every token has nothing in it."""
+    """What to search for in each token; every token matches the empty text."""
     by: SearchBy = "text"
-    """text: these characters, as they are. bytes: these bytes, in hex. regex: a match anywhere in
-    the token's text, where a byte that is no whole character is U+DC80 to U+DCFF."""
+    """text: these exact characters. bytes: these bytes, in hex. regex: a match anywhere in the
+    token's text, in which a byte outside a whole character is U+DC80 to U+DCFF."""
     script: str | None = None
     """One of `Vocabulary.scripts`."""
     shortest: int = 0
+    """In bytes."""
     longest: int | None = None
-    """Lengths are in bytes."""
+    """In bytes; None for no limit."""
     leading_space: bool | None = None
     partial_utf8: bool | None = None
     special: bool | None = None
-    """None: with and without."""
+    """True: only these. False: none of these. None: no condition."""
     only: tuple[int, ...] | None = None
-    """Only these ids, such as those an audit found."""
+    """The ids to choose from, such as those found by an audit; None for all."""
     sort: SortBy = "id"
     descending: bool = False
-    """Equals are in the order of ids either way."""
+    """Equal tokens are in ascending order of id either way."""
 
 
 class Vocabulary:
-    """A tokenizer's tokens in columns of one length, in the order of ids; arrays are read-only.
+    """The tokens of a tokenizer in columns, in order of id; arrays are read-only.
 
     >>> from bpe_core.tokenizer.gpt2 import gpt2
     >>> vocabulary = Vocabulary(gpt2())
@@ -68,9 +69,9 @@ class Vocabulary:
     """
 
     def __init__(self, tokenizer: Encoder, uses: NDArray[np.int64] | None = None) -> None:
-        """Lay a tokenizer out; `uses` is int64[largest id + 1], all 0 where it is None.
+        """Build the columns; `uses` is int64[largest id + 1], or None for all zeros.
 
-        Where another library encodes, no merge is known: none makes a token or takes one.
+        An encoder of another library has no known merges, so its `ranks` are all -1.
         """
         vocab = tokenizer.vocab
         ids = sorted(vocab)
@@ -88,16 +89,16 @@ class Vocabulary:
         self.leading_space = read_only(np.array([token[:1] == b" " for token in tokens], np.bool_))
         """bool[n]"""
         self.partial_utf8 = read_only(np.array([is_partial_utf8(token) for token in tokens]))
-        """bool[n]: bytes that are no whole characters."""
+        """bool[n]: whether a token's bytes are not whole characters."""
         self.special = read_only(np.array([id in special for id in ids], np.bool_))
         """bool[n]"""
         merges = tokenizer.merges if isinstance(tokenizer, Tokenizer) else ()
         ranks = {merge.id: merge.rank for merge in reversed(merges)}
         self.ranks = read_only(np.array([ranks.get(id, -1) for id in ids], np.int64))
-        """int64[n]: the rank of the merge that first makes a token; -1 where none does."""
+        """int64[n]: the rank of the merge that first makes a token; -1 if none does."""
         parts = np.array([part for merge in merges for part in merge.pair], np.int64)
         self.n_built_on = read_only(np.bincount(parts, minlength=ids[-1] + 1)[self.ids])
-        """int64[n]: how many merges take a token as a part."""
+        """int64[n]: the number of merges that have a token as a part."""
 
     def __len__(self) -> int:
         return len(self.tokens)
@@ -118,21 +119,21 @@ class Vocabulary:
 
     @cached_property
     def scripts(self) -> Mapping[str, int]:
-        """How many tokens `script_of_token` counts for each script, most first."""
+        """The number of tokens in each script, by `script_of_token`; most first."""
         each, names = self._script_of_each
         counts = np.bincount(each, minlength=len(names)).tolist()
         return dict(sorted(zip(names, counts, strict=True), key=lambda item: (-item[1], item[0])))
 
     @cached_property
     def length_counts(self) -> NDArray[np.int64]:
-        """int64[longest + 1]: how many tokens have each length in bytes, special ones left out."""
+        """int64[longest + 1]: the number of ordinary tokens of each length in bytes."""
         return read_only(np.bincount(self.lengths[~self.special]))
 
     @cached_property
     def length_kinds(self) -> NDArray[np.int64]:
-        """int64[3, longest + 1]: `length_counts` of three kinds, which no token is two of.
+        """int64[3, longest + 1]: `length_counts` of three disjoint kinds.
 
-        With a leading space, without one, and partial UTF-8, in this order.
+        In order: with a leading space, without one, partial UTF-8.
         """
         kinds = np.where(self.partial_utf8, 2, np.where(self.leading_space, 0, 1))
         n_lengths = len(self.length_counts)
@@ -140,10 +141,10 @@ class Vocabulary:
         return read_only(np.bincount(places, minlength=3 * n_lengths).reshape(3, n_lengths))
 
     def find(self, query: Query) -> Rows:
-        """Return the rows of the tokens that a query asks for, in its order: int64[n_found].
+        """Return the rows of the tokens that match a query, in its order: int64[n_found].
 
-        Raises `SearchError` for what is not hex, `PatternError` for a regular expression that does
-        not compile or match, and `PatternTimeoutError` for one that takes over a second.
+        Raises `SearchError` for invalid hex, `PatternError` for a regular expression that fails to
+        compile or to match, and `PatternTimeoutError` for one that takes over a second.
         """
         fits = self._filtered(query)
         if query.text:
@@ -179,19 +180,19 @@ class Vocabulary:
         if query.by == "bytes":
             needle = _bytes_of_hex(query.text)
         else:
-            # What no UTF-8 exists for is in no token.
+            # A lone surrogate has no valid UTF-8, so its bytes match no token.
             needle = query.text.encode("utf-8", "surrogatepass")
         return self._with_bytes(needle)[rows]
 
     @cached_property
     def _joined(self) -> tuple[NDArray[np.uint8], NDArray[np.int64]]:
-        """All tokens' bytes in one row, and where each token ends."""
+        """The bytes of all tokens in a row, and the end of each token in it."""
         return np.frombuffer(b"".join(self.tokens), np.uint8), np.cumsum(self.lengths)
 
     def _with_bytes(self, needle: bytes) -> NDArray[np.bool_]:
-        """bool[n]: whether each token has some bytes in it.
+        """Return whether each token contains some bytes: bool[n].
 
-        On all tokens at once: asking each of 200,000 takes 80 ms, this takes 11.
+        All tokens are searched at once: for 200,000 tokens this takes 11 ms, a loop 80 ms.
         """
         data, ends = self._joined
         found = np.full(len(self), not needle)
@@ -207,33 +208,33 @@ class Vocabulary:
     def _matched(self, pattern: str, rows: Rows) -> NDArray[np.bool_]:
         compiled = compile_pattern(pattern, remedy="Correct it, or search for text")
         search, texts = compiled.search, self._texts
-        # Of this thread's own work: a busy machine makes a search slow, not wrong.
+        # The limit is on this thread's processor time: a busy machine must not fail a search.
         deadline = time.thread_time() + _SECONDS
-        # With a limit of its own a match takes 2 microseconds more, ten times as long. In few
-        # characters not even nested repeats find many ways to go.
+        # A timeout adds 2 microseconds to a match, which is then ten times as slow. Short tokens
+        # don't need one: even nested repeats can't backtrack far in a few characters.
         is_few = self._n_characters[rows] <= _FEW_CHARACTERS
         found = np.zeros(len(rows), np.bool_)
-        asked: list[int] = rows.tolist()
+        searched: list[int] = rows.tolist()
         done = 0
         try:
             few: list[int] = np.flatnonzero(is_few).tolist()
-            for start in range(0, len(few), _SEARCHES_BETWEEN_LOOKS):
-                places = few[start : start + _SEARCHES_BETWEEN_LOOKS]
-                found[places] = [search(texts[asked[place]]) is not None for place in places]
+            for start in range(0, len(few), _SEARCHES_BETWEEN_CHECKS):
+                places = few[start : start + _SEARCHES_BETWEEN_CHECKS]
+                found[places] = [search(texts[searched[place]]) is not None for place in places]
                 done += len(places)
-                # A look at the clock takes as long as a search of a few characters.
+                # Reading the clock takes as long as searching a few characters.
                 if time.thread_time() > deadline:
                     raise TimeoutError
             for place in np.flatnonzero(~is_few).tolist():
-                found[place] = search(texts[asked[place]], timeout=_SECONDS) is not None
+                found[place] = search(texts[searched[place]], timeout=_SECONDS) is not None
                 done += 1
                 if time.thread_time() > deadline:
                     raise TimeoutError
         except TimeoutError:
             raise PatternTimeoutError(
-                f"The regular expression was not done within {_SECONDS:g} second, after "
-                f"{done:,} of {len(rows):,} tokens. Make it simpler: one repeat in place of "
-                f"nested ones such as (a+)+, or filter first."
+                f"The regular expression exceeded {_SECONDS:g} second after {done:,} of "
+                f"{len(rows):,} tokens. Simplify it (avoid nested repeats such as (a+)+), or "
+                f"filter first."
             ) from None
         except MATCH_FAILURES as error:
             raise failed_match(pattern, error) from None
@@ -246,6 +247,6 @@ def _bytes_of_hex(text: str) -> bytes:
         return bytes.fromhex(digits)
     except ValueError:
         raise SearchError(
-            f"{text[:40]!r} is not bytes in hex. Write two digits from 0 to F for each byte, such "
-            f"as E6 97 A5."
+            f"Expected bytes in hex, got {text[:40]!r}. Write two digits from 0 to F for each "
+            f"byte, such as E6 97 A5."
         ) from None

@@ -92,9 +92,9 @@ def test_pages_of_the_table_follow_each_other(open_app: OpenApp) -> None:
 @pytest.mark.parametrize(
     ("by", "find", "said"),
     [
-        ("bytes", "zz", "is not bytes in hex"),
+        ("bytes", "zz", "Expected bytes in hex, got 'zz'."),
         ("regex", "a(", "not a valid regular expression"),
-        ("regex", "(.|..|...|....)+$(?<!.)", "was not done within 1 second"),
+        ("regex", "(.|..|...|....)+$(?<!.)", "The regular expression exceeded 1 second"),
     ],
 )
 def test_a_search_that_cannot_be_made_is_said_beside_it(

@@ -186,7 +186,7 @@ def search_in_three_ways(page: Page) -> None:
     expect(alert).to_be_hidden()
     expect(page.locator(".vocabulary tbody tr").first).to_contain_text("able")
     page.get_by_label("Search by").select_option("bytes")
-    expect(alert).to_contain_text("is not bytes in hex")
+    expect(alert).to_contain_text("Expected bytes in hex")
     search_field(page).fill("61 62 6C 65")
     expect(page.locator(".vocabulary tbody tr").first).to_contain_text("able")
     search_field(page).fill("")

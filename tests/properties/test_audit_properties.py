@@ -1,4 +1,4 @@
-"""The audit of a vocabulary against brute force: every text of a small alphabet, encoded."""
+"""Compare the audit of a vocabulary with brute force: encoding every text of a small alphabet."""
 
 from __future__ import annotations
 
@@ -29,10 +29,10 @@ from bpe_core.vocabulary.pruning import added_in_run, prune
 from bpe_core.vocabulary.reachability import find_unreachable
 from tests.strategies import hostile_texts, tokenizers, training_configs, word_counts
 
-# Letters of an alphabet -> the longest texts that brute force goes through.
+# Alphabet size -> length of the longest texts that brute force encodes.
 LONGEST = {2: 9, 3: 7}
-# So many bytes has a token that needs neighbours, to complete a character or its word: they,
-# and what keeps them from merging with it, are in the texts too.
+# The longest token that may need neighbours to complete a character or a word: the texts must have
+# room for the neighbours, and for whatever keeps them from merging with it.
 LONGEST_TOKEN = 3
 
 
@@ -48,14 +48,17 @@ def symbols_of_word(tokenizer: Tokenizer, word: bytes) -> list[int]:
 
 @cache
 def pretokens_of_all_texts(pretokenizer: Pretokenizer, alphabet: str) -> tuple[str, ...]:
-    """Each once, those of the shortest texts first."""
+    """Return the distinct pre-tokens of all texts, those of the shortest texts first."""
     longest = LONGEST[len(alphabet)]
     texts = ("".join(t) for n in range(1, longest + 1) for t in product(alphabet, repeat=n))
     return tuple(dict.fromkeys(pretoken for text in texts for pretoken in pretokenizer.split(text)))
 
 
 def ids_in_all_texts(tokenizer: Tokenizer, alphabet: str) -> set[int]:
-    """All ids that texts encode to: those of their pre-tokens that spell one not seen before."""
+    """Return all ids that some text encodes to.
+
+    A pre-token is encoded only if it contains the bytes of a token not found so far.
+    """
     merges = {merge.pair: merge for merge in tokenizer.merges}
     marker = b"" if tokenizer.end_of_word is None else tokenizer.end_of_word.encode()
     unseen = dict(tokenizer.vocab)
@@ -68,14 +71,16 @@ def ids_in_all_texts(tokenizer: Tokenizer, alphabet: str) -> set[int]:
 
 
 @given(tokenizers("ab", n_merges=4))
-def test_unreachable_is_what_no_text_of_two_letters_encodes_to(tokenizer: Tokenizer) -> None:
+def test_unreachable_tokens_are_those_that_no_text_of_two_letters_encodes_to(
+    tokenizer: Tokenizer,
+) -> None:
     found = find_unreachable(tokenizer)
     assert set(found.unreachable) == set(tokenizer.vocab) - ids_in_all_texts(tokenizer, "ab")
     assert found.undecided == ()
 
 
 @given(tokenizers("aéè", n_merges=5, longest=LONGEST_TOKEN))
-def test_unreachable_is_what_no_text_encodes_to_with_characters_cut_in_two(
+def test_unreachable_tokens_are_found_among_tokens_that_cut_characters(
     tokenizer: Tokenizer,
 ) -> None:
     found = find_unreachable(tokenizer)
@@ -84,7 +89,7 @@ def test_unreachable_is_what_no_text_encodes_to_with_characters_cut_in_two(
 
 
 @given(tokenizers("ab", n_merges=4, longest=LONGEST_TOKEN, base="characters", end_of_word="</w>"))
-def test_unreachable_is_what_no_word_encodes_to_that_ends_in_a_marker(tokenizer: Tokenizer) -> None:
+def test_unreachable_tokens_are_found_with_an_end_of_word_marker(tokenizer: Tokenizer) -> None:
     found = find_unreachable(tokenizer)
     assert set(found.unreachable) == set(tokenizer.vocab) - ids_in_all_texts(tokenizer, "ab")
     assert found.undecided == ()
@@ -100,7 +105,7 @@ def test_unreachable_is_what_no_word_encodes_to_that_ends_in_a_marker(tokenizer:
         pretokenizer="words-punctuation",
     )
 )
-def test_unreachable_is_what_is_cut_from_all_that_may_stand_before_the_marker(
+def test_unreachable_tokens_are_found_when_words_are_cut_before_the_marker(
     tokenizer: Tokenizer,
 ) -> None:
     found = find_unreachable(tokenizer)
@@ -111,7 +116,7 @@ def test_unreachable_is_what_is_cut_from_all_that_may_stand_before_the_marker(
 @pytest.mark.parametrize("alphabet", ["a !", "'le", "a\n ", "a1é"])
 @pytest.mark.parametrize("pretokenizer", ["gpt2", "cl100k", "words-punctuation", "whitespace"])
 @given(data=st.data())
-def test_no_text_encodes_to_what_is_called_unreachable_under_a_pretokenizer(
+def test_no_text_encodes_to_an_unreachable_token_under_any_pretokenizer(
     pretokenizer: str, alphabet: str, data: st.DataObject
 ) -> None:
     tokenizer = data.draw(
@@ -125,7 +130,7 @@ def test_no_text_encodes_to_what_is_called_unreachable_under_a_pretokenizer(
 
 
 @given(word_counts, training_configs)
-def test_uses_read_off_a_run_are_those_of_encoding_its_words(
+def test_uses_read_from_a_run_equal_those_of_encoding_its_words(
     words: dict[str, int], config: TrainingConfig
 ) -> None:
     run = train(Corpus.from_word_counts(words), config)
@@ -141,7 +146,7 @@ def test_uses_read_off_a_run_are_those_of_encoding_its_words(
 
 @settings(max_examples=60)
 @given(word_counts, training_configs)
-def test_scaffolds_are_never_used_and_are_in_the_tree_of_a_used_one(
+def test_scaffolds_are_the_unused_parts_of_used_tokens(
     words: dict[str, int], config: TrainingConfig
 ) -> None:
     run = train(Corpus.from_word_counts(words), config)
@@ -162,13 +167,13 @@ def test_scaffolds_are_never_used_and_are_in_the_tree_of_a_used_one(
 
 @settings(max_examples=60)
 @given(word_counts, training_configs, hostile_texts, st.integers(1, 4))
-def test_a_pruned_tokenizer_encodes_all_that_the_whole_one_does(
+def test_a_pruned_tokenizer_encodes_every_text_of_the_whole_one(
     words: dict[str, int], config: TrainingConfig, text: str, min_uses: int
 ) -> None:
     run = train(Corpus.from_word_counts(words), config)
     pruned = prune(run.tokenizer, uses_in_run(run), min_uses)
     ids = pruned.tokenizer.encode(text, errors="skip")
-    # Decoded, not compared with the text: a pre-tokenizer may drop white space from it.
+    # The ids are decoded, since the pre-tokenizer may drop white space from the text.
     assert pruned.tokenizer.decode_bytes(ids) == run.tokenizer.decode_bytes(
         run.tokenizer.encode(text, errors="skip")
     )
@@ -181,7 +186,7 @@ def test_a_pruned_tokenizer_encodes_all_that_the_whole_one_does(
 
 @settings(max_examples=60)
 @given(word_counts, training_configs)
-def test_pruning_what_is_never_used_leaves_the_encoding_of_the_corpus_as_it_was(
+def test_pruning_unused_tokens_leaves_the_encoding_of_the_corpus_unchanged(
     words: dict[str, int], config: TrainingConfig
 ) -> None:
     run = train(Corpus.from_word_counts(words), config)
@@ -193,7 +198,7 @@ def test_pruning_what_is_never_used_leaves_the_encoding_of_the_corpus_as_it_was(
 
 @settings(max_examples=60)
 @given(word_counts, training_configs, st.integers(1, 4))
-def test_what_pruning_adds_to_a_run_is_what_encoding_all_its_words_says(
+def test_tokens_added_to_a_run_by_pruning_match_encoding_all_its_words(
     words: dict[str, int], config: TrainingConfig, min_uses: int
 ) -> None:
     run = train(Corpus.from_word_counts(words), config)
@@ -205,7 +210,7 @@ def test_what_pruning_adds_to_a_run_is_what_encoding_all_its_words_says(
 
 @settings(max_examples=60)
 @given(word_counts, training_configs, st.lists(hostile_texts, min_size=1, max_size=3))
-def test_uses_in_a_corpus_are_those_of_encoding_its_documents(
+def test_uses_in_a_corpus_equal_those_of_encoding_its_documents(
     words: dict[str, int], config: TrainingConfig, texts: list[str]
 ) -> None:
     tokenizer = train(Corpus.from_word_counts(words), config).tokenizer
@@ -220,15 +225,15 @@ def test_uses_in_a_corpus_are_those_of_encoding_its_documents(
     )
 
 
-def test_a_search_for_unreachable_tokens_that_is_stopped_has_no_result() -> None:
+def test_a_cancelled_search_for_unreachable_tokens_returns_none() -> None:
     tokenizer = train(Corpus.from_word_counts({"hug": 3}), TrainingConfig(300)).tokenizer
-    asked: list[tuple[int, int]] = []
+    calls: list[tuple[int, int]] = []
 
     def stop_at_64(done: int, of: int) -> bool:
-        asked.append((done, of))
+        calls.append((done, of))
         return done >= 64
 
     n = tokenizer.vocab_size - len(tokenizer.special_tokens)
     assert find_unreachable(tokenizer, (), stop_at_64) is None
-    assert asked == [(0, n), (64, n)]
+    assert calls == [(0, n), (64, n)]
     assert find_unreachable(tokenizer, (), lambda _done, _of: False) is not None

@@ -1,4 +1,4 @@
-"""Where a token stood in training, against an encoder that is asked word by word."""
+"""Compare the origin of tokens in training with an encoder that explains each word."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ configs = st.builds(
 
 
 def slow_counts(run: TrainingRun, counts: dict[str, int]) -> tuple[Counter[int], Counter[int]]:
-    """How often each id stood in the words at any time, and how often at the end."""
+    """Return the occurrences of each id in the words at any step, and at the end."""
     made: Counter[int] = Counter()
     kept: Counter[int] = Counter()
     for word, count in counts.items():
@@ -48,7 +48,7 @@ def slow_counts(run: TrainingRun, counts: dict[str, int]) -> tuple[Counter[int],
 
 
 @given(st.dictionaries(words, st.integers(1, 9), min_size=1, max_size=8), configs)
-def test_counts_are_those_of_each_word_explained(
+def test_counts_equal_those_of_explaining_each_word(
     counts: dict[str, int], config: TrainingConfig
 ) -> None:
     run = train(Corpus.from_word_counts(counts), config)
@@ -70,14 +70,16 @@ def test_counts_are_those_of_each_word_explained(
 
 
 @given(st.text("ab \n", min_size=1, max_size=60).filter(str.strip))
-def test_lines_are_where_the_young_tokenizer_cut_the_token(text: str) -> None:
+def test_lines_are_those_where_the_tokenizer_truncated_after_the_merge_finds_the_token(
+    text: str,
+) -> None:
     config = TrainingConfig(264, "whitespace", special_tokens=())
     corpus = Corpus.from_text(text)
     run = train(corpus, config)
     for merge in run.merges:
-        # No later merge has taken it yet: each time it was made, it stands there.
-        young = run.tokenizer.truncated(merge.rank + 1)
-        wanted = {(s.start, s.end) for s in young.segments(text) if s.id == merge.id}
+        # Truncated here, no later merge has taken the token, so it is found wherever it was made.
+        truncated = run.tokenizer.truncated(merge.rank + 1)
+        expected = {(s.start, s.end) for s in truncated.segments(text) if s.id == merge.id}
         found = source_lines(run, corpus, merge.id, n_lines=100)
         line_starts = [0]
         for line in text.split("\n"):
@@ -87,7 +89,7 @@ def test_lines_are_where_the_young_tokenizer_cut_the_token(text: str) -> None:
             for line in found.lines
             for start, end in line.spans
         }
-        assert spans == wanted
+        assert spans == expected
         assert found.is_all
         for line in found.lines:
             assert line.text == text.split("\n")[line.line - 1]

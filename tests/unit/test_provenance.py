@@ -1,4 +1,4 @@
-"""Lines of the training text that hold a token: which, how long, and when the search ends."""
+"""Test the lines of the training text that contain a token, and when the search ends."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from bpe_core.vocabulary import provenance
 from bpe_core.vocabulary.provenance import source_lines, token_origin
 
 
-def test_a_document_gives_two_lines_at_most_and_others_follow() -> None:
+def test_at_most_two_lines_come_from_each_document() -> None:
     corpus = Corpus.from_documents(["hug\nhug\nhug", "no", "a hug"], names=["one", "two", "three"])
     run = train(corpus, TrainingConfig(258, special_tokens=()))
     found = source_lines(run, corpus, run.merges[0].id)
@@ -35,7 +35,7 @@ def test_a_long_line_is_cut_around_the_token() -> None:
     assert line.cut_after
 
 
-def test_a_token_that_holds_line_ends_is_shown_with_them() -> None:
+def test_a_token_that_contains_newlines_is_shown_with_them() -> None:
     corpus = Corpus.from_text("one\n\n\ntwo\n\n\n")
     run = train(corpus, TrainingConfig(258, special_tokens=()))
     newlines = next(m.id for m in run.merges if run.tokenizer.vocab[m.id] == b"\n\n")
@@ -44,7 +44,7 @@ def test_a_token_that_holds_line_ends_is_shown_with_them() -> None:
     assert found[0].spans == ((3, 5),)
 
 
-def test_part_of_a_character_is_shown_as_the_whole() -> None:
+def test_part_of_a_character_is_shown_as_the_whole_character() -> None:
     corpus = Corpus.from_text("日 日 本 本")
     run = train(corpus, TrainingConfig(257, special_tokens=()))
     (line,) = source_lines(run, corpus, run.merges[0].id).lines
@@ -52,14 +52,14 @@ def test_part_of_a_character_is_shown_as_the_whole() -> None:
     assert len(line.spans) == run.merges[0].count
 
 
-def test_the_search_ends_and_says_so(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(provenance, "MOST_WALKED", 3_000)
+def test_a_search_that_reaches_its_limit_is_incomplete(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(provenance, "MOST_SEARCHED", 3_000)
     corpus = Corpus.from_text("x " * 2_500 + "hug hug")
     run = train(corpus, TrainingConfig(262, "whitespace", special_tokens=()))
     hug = next(merge.id for merge in run.merges if run.tokenizer.vocab[merge.id] == b"hug")
     found = source_lines(run, corpus, hug)
     assert found.lines == ()
-    assert found.n_walked == 3_000
+    assert found.n_searched == 3_000
     assert not found.is_all
     assert token_origin(run, hug).n_made == 2
 
@@ -71,7 +71,7 @@ def test_words_with_counts_have_no_lines() -> None:
     assert found.lines == ()
 
 
-def test_an_id_that_the_run_lacks_is_refused() -> None:
+def test_an_unknown_id_is_refused() -> None:
     run = train(Corpus.from_text("hug"), TrainingConfig(257, special_tokens=()))
     with pytest.raises(InvalidTokenIdError, match="no token with id 999"):
         token_origin(run, 999)

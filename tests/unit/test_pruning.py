@@ -1,4 +1,4 @@
-"""A pruned tokenizer goes home in every format, and its cost is what encoding says."""
+"""Export pruned tokenizers in every format, and compare the stated cost with encoding."""
 
 import numpy as np
 import pytest
@@ -17,7 +17,7 @@ TEXT = "The quick brown fox, it's 2024: naïve 日本語 🙂\n\treturn None  # 
 
 @pytest.mark.parametrize("format", FORMATS)
 @pytest.mark.parametrize("min_uses", [1, 100])
-def test_a_pruned_run_is_loaded_from_every_format_and_encodes_alike(format, min_uses) -> None:
+def test_a_pruned_run_encodes_the_same_after_a_round_trip_in_each_format(format, min_uses) -> None:
     run = load_run(SAMPLE_RUN_ID).run
     pruned = prune(run.tokenizer, uses_in_run(run), min_uses).tokenizer
     loaded = loads(
@@ -29,7 +29,7 @@ def test_a_pruned_run_is_loaded_from_every_format_and_encodes_alike(format, min_
     assert loaded.decode(loaded.encode(TEXT)) == TEXT
 
 
-def test_hugging_face_encodes_with_a_pruned_gpt2_as_we_do() -> None:
+def test_hugging_face_encodes_the_same_with_a_pruned_gpt2() -> None:
     run = load_run(SAMPLE_RUN_ID).run
     pruned = prune(gpt2(), count_uses(gpt2(), run.pretokens)).tokenizer
     assert pruned.vocab_size < 8_000
@@ -39,10 +39,10 @@ def test_hugging_face_encodes_with_a_pruned_gpt2_as_we_do() -> None:
     assert theirs.encode(text).ids == pruned.encode(text)
 
 
-def test_what_training_used_cannot_be_pruned_for_nothing() -> None:
+def test_pruning_on_the_training_text_removes_no_token() -> None:
     run = load_run(SAMPLE_RUN_ID).run
     pruned = prune(run.tokenizer, uses_in_run(run))
-    # Each merge was made, so what it made stands in the corpus or is a part of what does.
+    # Each merge was applied, so its token is used in the corpus or is part of a used one.
     assert pruned.removed == ()
     assert pruned.tokenizer == run.tokenizer
 
@@ -55,7 +55,7 @@ def test_pruning_gpt2_costs_nothing_on_the_text_that_was_counted() -> None:
     assert count_uses(pruned.tokenizer, pretokens).sum() == uses.sum()
 
 
-def test_the_cost_of_pruning_on_other_text_is_what_encoding_it_says() -> None:
+def test_the_cost_of_pruning_on_other_text_equals_that_of_encoding_it() -> None:
     stored = load_run(SAMPLE_RUN_ID)
     run = stored.run
     uses = uses_in_run(run)
@@ -68,9 +68,7 @@ def test_the_cost_of_pruning_on_other_text_is_what_encoding_it_says() -> None:
 
 
 @pytest.mark.parametrize("min_uses", [2, 20, 500])
-def test_what_pruning_adds_to_the_training_text_is_what_encoding_all_of_it_says(
-    min_uses: int,
-) -> None:
+def test_tokens_added_to_the_training_text_match_encoding_all_of_it(min_uses: int) -> None:
     run = load_run(SAMPLE_RUN_ID).run
     uses = uses_in_run(run)
     pruned = prune(run.tokenizer, uses, min_uses)
@@ -79,5 +77,5 @@ def test_what_pruning_adds_to_the_training_text_is_what_encoding_all_of_it_says(
 
 
 def test_counts_for_too_few_ids_are_refused() -> None:
-    with pytest.raises(ConfigError, match="3 counts of uses for ids up to 50,256"):
+    with pytest.raises(ConfigError, match="for each id up to 50,256, got 3"):
         prune(gpt2(), np.zeros(3, np.int64))

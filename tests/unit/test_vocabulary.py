@@ -1,4 +1,4 @@
-"""The table of a vocabulary: each answer is what going through the tokens one by one gives."""
+"""Compare the vocabulary's table, trees and trie with plain loops over all tokens."""
 
 from __future__ import annotations
 
@@ -37,50 +37,52 @@ def tokens_with(condition) -> list[bytes]:
 
 
 @pytest.mark.parametrize("text", ["hugg", " The", "é", ".*", "\n", "<|endoftext|>", "no such one"])
-def test_text_is_found_as_it_is_written(text: str) -> None:
+def test_text_search_matches_the_exact_characters(text: str) -> None:
     assert found(Query(text)) == tokens_with(lambda token: text.encode() in token)
 
 
 @pytest.mark.parametrize("text", ["e6 97", "E697", "0xe6 0x97", "\\xe6\\x97", "E6,97"])
-def test_bytes_are_found_however_their_hex_is_written(text: str) -> None:
+def test_hex_search_accepts_every_common_notation(text: str) -> None:
     assert found(Query(text, by="bytes")) == tokens_with(lambda token: b"\xe6\x97" in token)
 
 
-def test_bytes_are_found_at_byte_places_not_at_hex_digits() -> None:
+def test_hex_search_matches_whole_bytes_not_digits() -> None:
     assert b"\x0e" not in found(Query("e6", by="bytes"))
-    assert b"ni" not in found(Query("e6 96", by="bytes"))  # 6e 69 holds the digits e 6
+    assert b"ni" not in found(Query("e6 96", by="bytes"))  # 6e 69 contains the digits e 6
 
 
 @pytest.mark.parametrize("pattern", ["^ [A-Z].{12,}[0-9]?$", "(?i)hugg", "^..$"])
-def test_a_regular_expression_sees_each_token_by_itself(pattern: str) -> None:
+def test_regex_search_matches_each_token_separately(pattern: str) -> None:
     def matches(token: bytes) -> bool:
         return bool(re.search(pattern, token.decode("utf-8", "surrogateescape")))
 
     assert found(Query(pattern, by="regex")) == tokens_with(matches)
 
 
-def test_a_byte_that_is_no_character_can_be_named_in_a_regular_expression() -> None:
+def test_regex_search_can_name_a_byte_outside_a_whole_character() -> None:
     pattern = r"^\udce6$"
     assert found(Query(pattern, by="regex")) == [b"\xe6"]
 
 
 @pytest.mark.parametrize(
-    ("query", "error", "said"),
+    ("query", "error", "message"),
     [
-        (Query("zz", by="bytes"), SearchError, "'zz' is not bytes in hex. Write two digits"),
-        (Query("abc", by="bytes"), SearchError, "is not bytes in hex"),
+        (Query("zz", by="bytes"), SearchError, "Expected bytes in hex, got 'zz'. Write two digits"),
+        (Query("abc", by="bytes"), SearchError, "Expected bytes in hex, got 'abc'."),
         (Query("a(", by="regex"), PatternError, "not a valid regular expression"),
         (Query("(?R)", by="regex"), PatternError, "calls itself"),
         (Query("(?<=b{e<=1}|a)*", by="regex"), PatternError, "no text can be matched with it"),
         (Query("(.|..|...|....)+$(?<!.)", by="regex"), PatternTimeoutError, "of 50,257 tokens"),
     ],
 )
-def test_a_search_that_cannot_be_made_says_why(query: Query, error: type, said: str) -> None:
-    with pytest.raises(error, match=re.escape(said)):
+def test_an_invalid_search_raises_an_error_with_the_reason(
+    query: Query, error: type, message: str
+) -> None:
+    with pytest.raises(error, match=re.escape(message)):
         vocabulary().find(query)
 
 
-def test_filters_hold_all_together() -> None:
+def test_filters_combine() -> None:
     rows = vocabulary().find(
         Query("a", script="Latin", shortest=5, longest=7, leading_space=True, special=False)
     )
@@ -92,18 +94,18 @@ def test_filters_hold_all_together() -> None:
     ]
 
 
-def test_partial_utf8_is_what_does_not_decode() -> None:
-    def breaks(token: bytes) -> bool:
+def test_partial_utf8_tokens_are_those_that_do_not_decode() -> None:
+    def is_undecodable(token: bytes) -> bool:
         try:
             token.decode()
         except UnicodeDecodeError:
             return True
         return False
 
-    assert found(Query(partial_utf8=True)) == tokens_with(breaks)
+    assert found(Query(partial_utf8=True)) == tokens_with(is_undecodable)
 
 
-def test_scripts_add_up_and_each_is_found() -> None:
+def test_script_counts_add_up_and_match_the_filter() -> None:
     scripts = vocabulary().scripts
     assert sum(scripts.values()) == 50_257
     assert {"Latin", "Cyrillic", "Katakana", "Han", NO_LETTERS} <= scripts.keys()
@@ -112,14 +114,14 @@ def test_scripts_add_up_and_each_is_found() -> None:
     assert "の".encode() in found(Query(script="Hiragana"))
 
 
-def test_special_and_only_these_ids() -> None:
+def test_special_tokens_and_given_ids_can_be_filtered() -> None:
     assert found(Query(special=True)) == [b"<|endoftext|>"]
     assert found(Query(only=(262, 50256, 0))) == [b"!", b" the", b"<|endoftext|>"]
 
 
 @pytest.mark.parametrize("sort", ["id", "length", "use"])
 @pytest.mark.parametrize("descending", [False, True])
-def test_rows_come_in_order_and_equals_by_id(sort, descending: bool) -> None:
+def test_rows_are_sorted_and_equal_rows_are_in_order_of_id(sort, descending: bool) -> None:
     table = vocabulary()
     rows = table.find(Query("th", sort=sort, descending=descending))
     column = {"id": table.ids, "length": table.lengths, "use": table.uses}[sort]
@@ -135,7 +137,7 @@ def test_lengths_are_counted_without_special_tokens() -> None:
     assert len(counts) - 1 == max(map(len, tokens_with(lambda t: t != b"<|endoftext|>")))
 
 
-def test_lengths_are_told_apart_by_kind() -> None:
+def test_lengths_are_counted_separately_for_each_kind() -> None:
     table = vocabulary()
     kinds = table.length_kinds
     assert kinds.sum(axis=0).tolist() == table.length_counts.tolist()
@@ -147,7 +149,7 @@ def test_lengths_are_told_apart_by_kind() -> None:
         assert kinds[:, length].tolist() == [len(spaced), n_others, len(partial)]
 
 
-def test_what_is_built_on_a_token_is_what_has_it_in_its_making() -> None:
+def test_tokens_built_on_a_token_are_those_merged_from_it() -> None:
     tokenizer = gpt2().truncated(5_000)
     derivations = Derivations(tokenizer)
     inside = {id: {id} for id in tokenizer.vocab}
@@ -163,7 +165,7 @@ def test_what_is_built_on_a_token_is_what_has_it_in_its_making() -> None:
         assert Vocabulary(tokenizer).n_built_on[row] == n_parts
 
 
-def test_the_leaves_of_a_tree_spell_its_token() -> None:
+def test_the_leaves_of_a_derivation_tree_spell_its_token() -> None:
     derivations = Derivations(gpt2())
     for id in (262, 30212, 50_000, 5):
         tree = derivations.tree(id)
@@ -179,7 +181,7 @@ def test_the_leaves_of_a_tree_spell_its_token() -> None:
         assert derivations.n_symbols(id) == sum(node.parts is None for node in tree)
 
 
-def test_the_tree_of_a_token_of_a_million_letters_is_cut() -> None:
+def test_the_tree_of_a_token_of_a_million_letters_is_cut_off() -> None:
     vocab = {rank: b"a" * (1 << rank) for rank in range(21)}
     merges = [(rank, rank, rank + 1) for rank in range(20)]
     tokenizer = Tokenizer(vocab=vocab, merges=merges, pretokenizer="none")
@@ -191,7 +193,7 @@ def test_the_tree_of_a_token_of_a_million_letters_is_cut() -> None:
 
 
 @pytest.mark.parametrize("prefix", [b"", b" th", b"\xe6", b"\xff", b" the", b"zzzz", b"A" * 9])
-def test_a_node_of_the_prefix_tree_is_what_begins_with_its_bytes(prefix: bytes) -> None:
+def test_a_prefix_tree_node_counts_the_tokens_that_begin_with_its_prefix(prefix: bytes) -> None:
     vocab = gpt2().vocab
     node = PrefixTree(vocab).node(prefix)
     below = {id: token for id, token in vocab.items() if token.startswith(prefix)}
@@ -205,34 +207,34 @@ def test_a_node_of_the_prefix_tree_is_what_begins_with_its_bytes(prefix: bytes) 
         beyond = by_next_byte[branch.prefix[: len(prefix) + 1]]
         assert branch.n_tokens == len(beyond)
         assert all(token.startswith(branch.prefix) for token in beyond)
-        # The way goes on as far as nothing ends and nothing parts.
+        # A branch runs to the first point where a token ends or the tokens diverge.
         ends = any(token == branch.prefix for token in beyond)
-        ways = {token[len(branch.prefix) : len(branch.prefix) + 1] for token in beyond}
-        assert ends or len(ways) > 1
+        next_bytes = {token[len(branch.prefix) : len(branch.prefix) + 1] for token in beyond}
+        assert ends or len(next_bytes) > 1
     counts = [branch.n_tokens for branch in node.branches]
     assert counts == sorted(counts, reverse=True)
 
 
 @pytest.mark.parametrize("prefix", [b"", b" ther", b"\xe6\x97\xa5", b"zzzzz", b" hugged"])
-def test_the_path_to_a_prefix_goes_through_the_branches_of_each_node(prefix: bytes) -> None:
+def test_the_path_to_a_prefix_follows_branches(prefix: bytes) -> None:
     tree = PrefixTree(gpt2().vocab)
     path = tree.path(prefix)
     assert (path[0], path[-1]) == (b"", prefix)
     for above, below in pairwise(path[:-1]):
         assert below in [branch.prefix for branch in tree.node(above).branches]
     *_, above, last = path if len(path) > 1 else (b"", b"")
-    ways = [branch.prefix for branch in tree.node(above).branches]
-    assert not [way for way in ways if prefix.startswith(way) and way != last]
+    branches = [branch.prefix for branch in tree.node(above).branches]
+    assert not [branch for branch in branches if prefix.startswith(branch) and branch != last]
 
 
 @pytest.mark.parametrize("data", [b" thermometer", b"\xe6\x97\xa5\xe6\x9c\xac", b"", b"zq"])
-def test_the_longest_match_is_the_longest_token_that_text_begins_with(data: bytes) -> None:
+def test_the_longest_match_is_the_longest_token_that_starts_the_text(data: bytes) -> None:
     beginning = [t for t in gpt2().vocab.values() if data.startswith(t)]
     match = PrefixTree(gpt2().vocab).longest_match(data)
     assert (None if match is None else gpt2().vocab[match]) == max(beginning, key=len, default=None)
 
 
-def test_the_longest_match_of_the_trie_is_not_always_what_bpe_takes() -> None:
+def test_bpe_does_not_always_take_the_longest_match_of_the_trie() -> None:
     ranks, made = {(0, 1): 0, (1, 2): 1, (2, 3): 2, (4, 2): 3}, [4, 5, 6, 7]
     trie = Trie(ranks, made)
     assert trie.longest_match([0, 1, 2, 3]) == (7, 3)

@@ -11,11 +11,11 @@ from pathlib import Path
 from bpe_core.corpus.corpus import Corpus
 from bpe_core.corpus.damage import ARRAY_DAMAGE
 from bpe_core.errors import BpeError, FormatError
-from bpe_core.vocabulary.provenance import MOST_WALKED
+from bpe_core.vocabulary.provenance import MOST_SEARCHED
 
 _FILE = "training_text.json.gz"
 # More than is looked through, so that the end of what is kept is never taken for the text's own.
-MOST_KEPT = MOST_WALKED + 2_000
+MOST_KEPT = MOST_SEARCHED + 2_000
 """Characters; what is beyond them is not kept."""
 
 

@@ -10,7 +10,7 @@ import streamlit as st
 
 from bpe_core.tokenizer.tokenizer import Tokenizer
 from bpe_core.types import Explanation, Pair
-from bpe_core.vocabulary.provenance import MOST_WALKED, source_lines, token_origin
+from bpe_core.vocabulary.provenance import MOST_SEARCHED, source_lines, token_origin
 from ui.components.symbol_rows import SymbolRow, Tile, Tiles
 from ui.components.token_origin import OriginLine, OriginWord, TokenOriginData
 from ui.look.labels import token_for_browser
@@ -134,7 +134,7 @@ def _lines(run_id: str, token_id: int) -> tuple[tuple[OriginLine, ...], str]:
         return lines, f"{part}." if lines else f"{part}; no line of them holds it."
     if found.is_all:
         return (), "No line of the training text holds it."
-    return (), f"None of the first {min(found.n_walked, MOST_WALKED):,} characters holds it."
+    return (), f"None of the first {min(found.n_searched, MOST_SEARCHED):,} characters holds it."
 
 
 def _word_around(reading: OwnReading, tokenizer: Tokenizer, index: int) -> tuple[str, bool]:
