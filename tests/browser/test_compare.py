@@ -11,8 +11,12 @@ from playwright.sync_api import Page, expect
 
 from bpe_core.comparison.alignment import disagreements
 from bpe_core.comparison.comparison import compare
+from bpe_core.corpus.corpus import Corpus
+from bpe_core.runs.train import train
 from bpe_core.tokenizer.gpt2 import gpt2
+from bpe_core.types import TrainingConfig
 from tests import foreign_models as models
+from tests.browser.conftest import KeepRun
 from tests.browser.helpers import assert_no_traceback, go_to_address
 from ui.compare.readings import typical_excerpt
 from ui.storage.run_store import SAMPLE_RUN_ID, load_run
@@ -193,4 +197,26 @@ def test_a_third_tokenizer_joins_from_a_file_with_a_hostile_name(page: Page) -> 
     page.get_by_role("button", name="Remove <img").click()
     expect(page.locator(".side-2")).to_have_count(0)
     assert page.evaluate("window.harmed") is None
+    assert_no_traceback(page)
+
+
+def test_another_run_joins_by_its_address_after_a_wrong_one_was_said(
+    page: Page, keep_run: KeepRun
+) -> None:
+    run_id = "c0ffee" + "0" * 26
+    keep_run(run_id, "Hugs", train(Corpus.from_text("hug hugs " * 20), TrainingConfig(260)))
+    open_compare(page)
+    page.get_by_role("button", name="Add a tokenizer").click()
+    field = page.get_by_role("textbox", name="A run by its address")
+    field.fill("hug")
+    page.get_by_role("button", name="Add run").click()
+    expect(page.get_by_role("alert")).to_contain_text("Expected the address of a run, got “hug”")
+    expect(field).to_have_value("")
+    field.fill(f"https://example.org/merge_loop?run={run_id}&step=3")
+    field.press("Enter")
+    expect(page.locator(".card").nth(2)).to_contain_text("Hugs")
+    expect(page.get_by_role("alert")).to_have_count(0)
+    expect(field).to_have_value("")
+    page.wait_for_url(f"**with=gpt2%2Crun-{run_id}*")
+    assert "?run=" not in page.url
     assert_no_traceback(page)

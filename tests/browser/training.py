@@ -38,7 +38,7 @@ def upload(page: Page, path: Path) -> None:
 def give_file(page: Page, path: Path) -> None:
     """Gives a file where uploads are asked for already."""
     page.get_by_test_id("stFileUploader").locator("input").set_input_files(path)
-    expect(page.get_by_test_id("stFileUploader")).to_contain_text(path.name)
+    expect(page.get_by_role("button", name=f"Remove {path.name}")).to_be_visible()
     wait_until_idle(page)
 
 

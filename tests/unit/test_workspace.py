@@ -79,6 +79,18 @@ def test_a_run_that_no_disk_took_is_held_for_as_long_as_it_is_recent() -> None:
     assert [held.id for held in workspace.current().unkept_runs] == ["run 2"]
 
 
+def test_runs_that_no_disk_took_outlive_an_emptied_list_and_a_new_start() -> None:
+    unkept = replace(load_run(SAMPLE_RUN_ID), id="run 1", not_kept="full")
+    for forget in (workspace.forget_other_runs, workspace.start_over):
+        workspace.remember_run(unkept.name, unkept=unkept)
+        workspace.remember_run(run(2))
+        workspace.update(text="hug")
+        forget()
+        assert [each.id for each in workspace.current().recent_runs] == ["run 1"]
+        assert workspace.current().unkept_runs == (unkept,)
+    assert workspace.current().text is None
+
+
 def test_widgets_are_forgotten_by_what_their_keys_start_with(session: dict[str, object]) -> None:
     session |= {"corpus_a": 1, "settings_b_7": 2, "my_corpus_c": 3}
     workspace.update(text="hug")

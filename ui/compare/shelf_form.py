@@ -6,21 +6,23 @@ from collections.abc import Sequence
 
 import streamlit as st
 
+from bpe_core.errors import BpeError
 from bpe_core.pretokenizers.pretokenizers import PRETOKENIZER_NAMES
+from ui.compare.run_address import RunAddressError, run_of_address
 from ui.compare.submitted_files import submitted_files
 from ui.components.shelf import Card
 from ui.components.shelf import shelf as draw_shelf
 from ui.look.labels import plain_markdown, plain_text
-from ui.look.run_names import plain_label
 from ui.shell import workspace
 from ui.shell.file_upload import LIMIT, upload_files
 from ui.shell.run_picker import labels_of_runs
-from ui.storage.run_store import StoredRun
+from ui.storage.run_store import StoredRun, load_run
 from ui.tokenizers import shelf
 from ui.tokenizers.shelf import PUBLISHED, Member
 
 _KEY = "compare_shelf"
 _FROM_FILE = "as the file says"
+_WIDTH_OF_ADDITIONS = 440
 
 
 def choose_tokenizers(stored: StoredRun) -> tuple[Member, ...]:
@@ -28,7 +30,10 @@ def choose_tokenizers(stored: StoredRun) -> tuple[Member, ...]:
     with st.container(horizontal=True, vertical_alignment="center"):
         st.header("Tokenizers", anchor=False, width="content")
         st.space("stretch")
-        with st.popover("Add a tokenizer", width="content"):
+        with (
+            st.popover("Add a tokenizer", width="content"),
+            st.container(width=_WIDTH_OF_ADDITIONS),
+        ):
             _additions(stored)
     on_shelf = shelf.members(stored)
     draw_shelf([_card(member) for member in on_shelf], key=_KEY, on_removed=_remove)
@@ -67,25 +72,48 @@ def _additions(stored: StoredRun) -> None:
         for key, name in published.items():
             if st.button(name, disabled=key in on_shelf, key=f"add_{key}"):
                 _add(key)
-    _runs(stored, on_shelf)
+        _runs(stored, on_shelf)
+    _address(stored, on_shelf)
     _files()
 
 
 def _runs(stored: StoredRun, on_shelf: Sequence[str]) -> None:
-    labels = labels_of_runs(stored, plain_label)
+    labels = labels_of_runs(stored)
     others = [id for id in labels if id != stored.id and shelf.run_key(id) not in on_shelf]
     if not others:
         return
-    chosen = st.selectbox(
-        "Another run",
-        others,
-        index=None,
-        format_func=lambda id: labels[id],
-        placeholder="Choose a run",
-        key="add_run",
-    )
+    chosen = st.menu_button("Another run", others, format_func=lambda id: labels[id], key="add_run")
     if chosen is not None:
         _add(shelf.run_key(chosen))
+
+
+def _address(stored: StoredRun, on_shelf: Sequence[str]) -> None:
+    with st.form("add_address", border=False, clear_on_submit=True):
+        text = st.text_input(
+            "A run by its address",
+            placeholder="https://…?run=…",
+            key="add_address_text",
+            help="Another person’s run, or one that is not in the list. Its id will do, too.",
+        )
+        if st.form_submit_button("Add run"):
+            try:
+                key = _key_of_address(text, stored, on_shelf)
+            except BpeError as error:
+                st.error(plain_markdown(str(error), 600))
+            else:
+                _add(key)
+
+
+def _key_of_address(text: str, stored: StoredRun, on_shelf: Sequence[str]) -> str:
+    """Return the key of a run that can be added; raises what says why it can't be."""
+    run_id = run_of_address(text)
+    key = shelf.run_key(run_id)
+    if run_id == stored.id:
+        raise RunAddressError("This is the run that is open. It is on the shelf as “Yours”.")
+    if key in on_shelf:
+        raise RunAddressError("This run is on the shelf already.")
+    load_run(run_id)
+    return key
 
 
 def _files() -> None:

@@ -30,48 +30,30 @@ class RunName:
     """When it was stored, with its time zone; None for the sample."""
 
 
-WriteLabel = Callable[[str, Sequence[str]], str]
-"""Writes a label from a run's title, one line of plain text, and from details of it."""
-
-
-def markdown_label(title: str, details: Sequence[str]) -> str:
-    r"""Write a label as Markdown, the details in gray.
-
-    >>> markdown_label("notes.txt", ["300 tokens"])
-    'notes\\.txt :gray[300 tokens]'
-    """
-    return f"{escape_markdown(title)} :gray[{', '.join(map(escape_markdown, details))}]"
-
-
-def plain_label(title: str, details: Sequence[str]) -> str:
-    """Write a label as plain text.
-
-    >>> plain_label("notes.txt", ["300 tokens"])
-    'notes.txt, 300 tokens'
-    """
-    return ", ".join((title, *details))
-
-
-def run_labels(runs: Sequence[RunName], now: datetime, write: WriteLabel) -> list[str]:
-    """Return a label for each run, each different from all others.
+def run_labels(runs: Sequence[RunName], now: datetime) -> list[str]:
+    r"""Return a Markdown label for each run, each different from all others.
 
     A label gives the title and the size. Where two would be alike, it also gives what differs: a
     setting, else the time of training in the time zone of `now`, else a number.
 
     >>> runs = [RunName(preset, "Hugs", 300, TrainingConfig(pretokenizer=preset))
     ...         for preset in ("gpt2", "cl100k")]
-    >>> run_labels(runs, datetime.now(), plain_label)
-    ['Hugs, 300 tokens, pre-tokenizer gpt2', 'Hugs, 300 tokens, pre-tokenizer cl100k']
+    >>> run_labels(runs, datetime.now())[0]
+    'Hugs :gray[300 tokens, pre\\-tokenizer gpt2]'
     """
     titles = [plain_text(run.title, LONGEST_TITLE).strip() or "Untitled" for run in runs]
     details = [[f"{run.vocab_size:,} tokens"] for run in runs]
     for describe in (*_SETTINGS, _times):
-        for alike in _alike(list(map(write, titles, details))):
+        for alike in _alike(list(map(_label, titles, details))):
             words = describe([runs[at] for at in alike], now)
             if len(set(words)) > 1:
                 for at, word in zip(alike, words, strict=True):
                     details[at] += [word] if word else []
-    return _numbered(runs, titles, details, write)
+    return _numbered(runs, titles, details)
+
+
+def _label(title: str, details: Sequence[str]) -> str:
+    return f"{escape_markdown(title)} :gray[{', '.join(map(escape_markdown, details))}]"
 
 
 def _alike(labels: Sequence[str]) -> list[list[int]]:
@@ -91,20 +73,17 @@ def _look(label: str) -> str:
 
 
 def _numbered(
-    runs: Sequence[RunName],
-    titles: Sequence[str],
-    details: Sequence[Sequence[str]],
-    write: WriteLabel,
+    runs: Sequence[RunName], titles: Sequence[str], details: Sequence[Sequence[str]]
 ) -> list[str]:
     # In the order of training: opening a run moves it in the list, and must not rename it.
     order = sorted(range(len(runs)), key=lambda at: (_seconds(runs[at].trained_at), runs[at].id))
-    labels = list(map(write, titles, details))
+    labels = list(map(_label, titles, details))
     taken: set[str] = set()
     for at in order:
         number = 1
         while _look(labels[at]) in taken:
             number += 1
-            labels[at] = write(titles[at], (*details[at], f"no. {number}"))
+            labels[at] = _label(titles[at], (*details[at], f"no. {number}"))
         taken.add(_look(labels[at]))
     return labels
 

@@ -46,6 +46,15 @@ _CHOICES_THAT_WRAP = """<style>
 }
 </style>"""
 
+# Streamlit writes an option on one line, however narrow the window: what tells two runs of one name
+# apart comes last, and would be cut off.
+_OPTIONS_THAT_WRAP = """<style>
+[data-testid="stMenuButtonBody"] { max-width: calc(100vw - 1rem); }
+[data-testid="stMenuButtonBody"] [role="menuitem"],
+[data-testid="stMenuButtonBody"] [role="menuitem"] > div { height: auto; min-height: 2rem; }
+[data-testid="stMenuButtonBody"] p { white-space: normal; overflow-wrap: anywhere; }
+</style>"""
+
 # Charts have the theme's ground for their PNG; on the page they let through what is below them.
 _CHARTS_WITHOUT_GROUND = """<style>
 .js-plotly-plot .main-svg { background: none !important; }
@@ -194,6 +203,7 @@ def _prepare_page(title: str) -> None:
         _PRIMARY_TEXT
         + _NAVIGATION_RING
         + _CHOICES_THAT_WRAP
+        + _OPTIONS_THAT_WRAP
         + _CHARTS_WITHOUT_GROUND
         + _FONT_OF_CHARTS
     )

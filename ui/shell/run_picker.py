@@ -9,7 +9,7 @@ from zoneinfo import ZoneInfo
 import streamlit as st
 
 from bpe_core.errors import BpeError
-from ui.look.run_names import RunName, WriteLabel, markdown_label, run_labels
+from ui.look.run_names import RunName, run_labels
 from ui.shell import workspace
 from ui.storage.run_store import SAMPLE_RUN_ID, StoredRun, load_run
 
@@ -18,13 +18,14 @@ _FAILURE_WIDTH = 420
 
 def run_picker(stored: StoredRun) -> str | None:
     """Draw the picker, which names the run that is shown; return the id of the run just picked."""
-    labels = labels_of_runs(stored, markdown_label)
+    labels = labels_of_runs(stored)
     return st.menu_button(
         f"Run: {labels[stored.id]}",
         list(labels),
         format_func=lambda run_id: labels[run_id],
         key="run_picker",
         help="The run that all pages show. The address of a page brings its run back, anywhere.",
+        wrap=True,
     )
 
 
@@ -35,15 +36,15 @@ def draw_failure_of_picker(told: str) -> None:
         st.button("Empty the list", on_click=workspace.forget_other_runs, key="empty_runs")
 
 
-def labels_of_runs(stored: StoredRun, write: WriteLabel) -> dict[str, str]:
-    """Label the runs that this visitor can choose from, by their ids: the sample comes first.
+def labels_of_runs(stored: StoredRun) -> dict[str, str]:
+    """Return Markdown labels of the runs that this visitor can choose from, the sample first.
 
-    Among them is the run that is shown, `stored`.
+    They go by the runs' ids. Among them is the run that is shown, `stored`.
     """
     sample = _sample_name()
     names = {} if sample is None else {sample.id: sample}
     names |= {name.id: name for name in (*workspace.current().recent_runs, stored.name)}
-    labels = run_labels(list(names.values()), _visitors_now(), write)
+    labels = run_labels(list(names.values()), _visitors_now())
     return dict(zip(names, labels, strict=True))
 
 

@@ -137,13 +137,23 @@ def forget_run(run_id: str) -> None:
 
 
 def forget_other_runs() -> None:
-    """Takes all runs out of the recent ones."""
-    st.session_state[_KEY] = replace(current(), recent_runs=())
+    """Take all runs out of the recent ones save those that no disk took."""
+    st.session_state[_KEY] = replace(current(), recent_runs=_unkept_alone().recent_runs)
 
 
 def start_over() -> None:
-    """Forgets all that this session knows: what is drawn next is drawn as for a new visitor."""
+    """Forget all that this session knows save the runs that no disk took.
+
+    What is drawn next is drawn as for a new visitor.
+    """
+    left = _unkept_alone()
     st.session_state.clear()
+    st.session_state[_KEY] = left
+
+
+def _unkept_alone() -> Workspace:
+    held = current().unkept_runs
+    return Workspace(recent_runs=tuple(run.name for run in held), unkept_runs=held)
 
 
 def navigation_is_drawn() -> bool:

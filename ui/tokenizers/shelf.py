@@ -203,4 +203,4 @@ def _member(key: str) -> Member:
         named = load_tokenizer(key.removeprefix(_FILE))
         return Member(key, named.name, named.encoder, named.provenance)
     stored = load_run(key.removeprefix(_RUN))
-    return Member(key, stored.title, stored.run.tokenizer, "Another run of yours")
+    return Member(key, stored.title, stored.run.tokenizer, "Another run")

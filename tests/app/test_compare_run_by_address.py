@@ -1,0 +1,87 @@
+"""Another run joins Compare by its address; what is no such address is said where it was pasted."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+
+import pytest
+from streamlit.testing.v1 import AppTest
+
+from bpe_core.corpus.corpus import Corpus
+from bpe_core.runs.train import train
+from bpe_core.types import TrainingConfig
+from tests.app.training import in_address
+from ui.storage.run_store import store_run
+
+OpenApp = Callable[..., AppTest]
+
+
+def store(title: str) -> str:
+    run = train(Corpus.from_text("hug hugs"), TrainingConfig(260))
+    return store_run(title, run, Corpus.from_text("x").split(0.0)[1])
+
+
+def cards(app: AppTest) -> list[str]:
+    data = [json.loads(c.proto.json) for c in app.get("bidi_component") if c.proto.json]
+    return [card["name"] for card in next(d for d in data if "cards" in d)["cards"]]
+
+
+def paste(app: AppTest, text: str) -> AppTest:
+    """Pastes a text as the address of a run and presses the button beside it."""
+    app.text_input(key="add_address_text").set_value(text)
+    next(button for button in app.button if button.label == "Add run").click()
+    return app.run()
+
+
+def told(app: AppTest) -> str:
+    return "\n".join(error.value for error in app.error).replace("\\", "")
+
+
+@pytest.mark.parametrize("form", ["{}", "https://example.org/train?run={}&with=none"])
+def test_a_run_joins_by_its_address_and_by_its_id(open_app: OpenApp, form: str) -> None:
+    run_id = store("Theirs")
+    app = paste(open_app("compare"), form.format(run_id))
+    assert not app.exception
+    assert not app.error
+    assert cards(app) == ["Yours", "GPT-2", "Theirs"]
+    assert in_address(app, "with") == f"gpt2,run-{run_id}"
+    # The run that is open stays.
+    assert "run" not in app.query_params
+
+
+def test_the_sample_joins_a_run_of_ones_own(open_app: OpenApp) -> None:
+    app = paste(open_app("compare", run=store("Mine")), "?run=sample")
+    assert cards(app) == ["Yours", "GPT-2", "Python’s language reference"]
+
+
+@pytest.mark.parametrize(
+    ("text", "said"),
+    [
+        ("", "got nothing"),
+        ("<b>hug</b>", "Expected the address of a run, got “<b>hug</b>”"),
+        ("https://example.org/compare?with=gpt2", "This address names no run"),
+        (f"?run={'a' * 32}", "There is no run at this address"),
+        ("?run=../../etc/passwd", "its id is malformed"),
+    ],
+)
+def test_what_names_no_run_is_said_and_changes_nothing(
+    open_app: OpenApp, text: str, said: str
+) -> None:
+    app = paste(open_app("compare"), text)
+    assert not app.exception
+    assert said in told(app)
+    assert cards(app) == ["Yours", "GPT-2"]
+    if "<b>" in text:
+        assert "<b>" not in app.error[0].value
+
+
+def test_the_open_run_and_one_that_is_on_the_shelf_are_not_added_again(open_app: OpenApp) -> None:
+    mine, theirs = store("Mine"), store("Theirs")
+    app = paste(open_app("compare", run=mine), mine)
+    assert "the run that is open" in told(app)
+    paste(app, theirs)
+    assert not app.error
+    paste(app, theirs)
+    assert "on the shelf already" in told(app)
+    assert cards(app) == ["Yours", "GPT-2", "Theirs"]

@@ -1,0 +1,43 @@
+"""The run that a pasted address names, for Compare's shelf."""
+
+from __future__ import annotations
+
+from urllib.parse import parse_qs, urlsplit
+
+from bpe_core.errors import BpeError
+from ui.look.labels import plain_text
+from ui.storage.run_store import SAMPLE_RUN_ID
+from ui.storage.store import is_id
+
+_WHAT_TO_DO = "Open the run that you want to add, copy the address of its page, and paste it here."
+
+
+class RunAddressError(BpeError):
+    """A text that does not name a run to add."""
+
+
+def run_of_address(text: str) -> str:
+    """Return the id of the run that an address of this app names; an id names its run too.
+
+    Raises RunAddressError where there is none. Whether such a run is stored is not looked at.
+
+    >>> run_of_address(f"https://example.org/compare?run={'a' * 32}&with=gpt4") == "a" * 32
+    True
+    """
+    text = text.strip()
+    if not text:
+        raise RunAddressError(f"Expected the address of a run, got nothing. {_WHAT_TO_DO}")
+    if is_id(text) or text == SAMPLE_RUN_ID:
+        return text
+    try:
+        query = urlsplit(text).query
+        named = parse_qs(query, max_num_fields=100).get("run")
+    except ValueError:  # brackets that are no address of a machine, or a flood of parameters
+        named, query = None, ""
+    if named is not None:
+        return named[-1]
+    if query:
+        raise RunAddressError(f"This address names no run: it has no “run=”. {_WHAT_TO_DO}")
+    raise RunAddressError(
+        f"Expected the address of a run, got “{plain_text(text, 60)}”. {_WHAT_TO_DO}"
+    )
