@@ -458,6 +458,22 @@ def test_a_single_document_is_divided_between_lines() -> None:
     assert 0.06 < held_out.n_bytes / corpus.n_bytes <= 0.08
 
 
+@pytest.mark.parametrize(
+    "corpus",
+    [
+        Corpus.from_text("".join(f"line {n}\n" for n in range(1_000))),
+        Corpus.from_documents(["".join(f"{a} {n}\n" for n in range(500)) for a in "abc"]),
+        Corpus.from_documents([f"document {n}\n" for n in range(100)]),
+        Corpus.from_word_counts({f"word{n}": 1 for n in range(100)}),
+    ],
+    ids=["lines", "lines of several documents", "documents", "words"],
+)
+def test_each_seed_holds_out_other_parts_and_the_same_each_time(corpus: Corpus) -> None:
+    held_out = [corpus.split(0.2, seed)[1] for seed in range(5)]
+    assert len({each.sha256 for each in held_out}) == 5
+    assert held_out == [corpus.split(0.2, seed)[1] for seed in range(5)]
+
+
 def test_large_documents_beside_a_tiny_one_are_divided_between_lines() -> None:
     corpus = Corpus.from_documents(["some line\n" * 500, "other line\n" * 500, "tiny"])
     _, held_out = corpus.split(0.1)

@@ -518,10 +518,34 @@ def test_special_tokens_of_gpt2_files_are_those_that_nothing_makes() -> None:
     assert again.special_tokens == {END_OF_TEXT: 0}
 
 
-def test_an_added_token_that_takes_in_its_surroundings_is_refused() -> None:
-    added = [{"id": 0, "content": END_OF_TEXT, "lstrip": True, "special": True}]
-    with pytest.raises(FormatError, match="lstrip"):
-        read_huggingface(huggingface_changed("added_tokens", added))
+@pytest.mark.parametrize("trait", ["lstrip", "rstrip", "single_word"])
+def test_an_added_token_that_depends_on_its_surroundings_is_refused(trait: str) -> None:
+    added = {"id": 0, "content": END_OF_TEXT, "special": True}
+    plain = read_huggingface(huggingface_changed("added_tokens", [{**added, trait: False}]))
+    assert plain.special_tokens == {END_OF_TEXT: 0}
+    with pytest.raises(FormatError, match=f"has {trait}, so"):
+        read_huggingface(huggingface_changed("added_tokens", [{**added, trait: True}]))
+
+
+@pytest.mark.parametrize("name", ["gpt2", "o200k", "whitespace", "words-punctuation"])
+@pytest.mark.parametrize(
+    ("behavior", "invert"),
+    [
+        *(("Removed", False), ("Removed", None), ("Isolated", True)),
+        *(("MergedWithPrevious", False), ("MergedWithNext", True), ("Contiguous", False)),
+    ],
+)
+def test_a_split_that_does_otherwise_with_its_matches_is_refused(
+    name: str, behavior: str, invert: bool | None
+) -> None:
+    # Where matches are removed, those between them are left: of "to be" the space.
+    pattern = {"Regex": get_pretokenizer(name).pattern}
+    split = {"type": "Split", "pattern": pattern, "behavior": behavior}
+    split |= {} if invert is None else {"invert": invert}
+    byte_level = {"type": "ByteLevel", "add_prefix_space": False, "use_regex": False}
+    parts = {"type": "Sequence", "pretokenizers": [split, byte_level]}
+    with pytest.raises(FormatError, match="no counterpart here"):
+        read_huggingface(huggingface_changed("pre_tokenizer", parts))
 
 
 @pytest.mark.parametrize("pattern", ["^a", r"\h", "[a-z&&[^a]]", "[a-c[12]]", "a{,2}"])

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import shutil
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
@@ -105,11 +106,23 @@ def test_what_is_damaged_is_said(store: Path) -> None:
         load_sentences(upload_id)
 
 
-def test_what_nobody_opened_for_long_is_swept(store: Path) -> None:
-    old, opened = kept_tokenizer(), kept_tokenizer()
+@pytest.mark.parametrize(
+    ("keep", "load"),
+    [
+        (kept_tokenizer, load_tokenizer),
+        (lambda: keep_sentences(TABLE), load_sentences),
+        (lambda: keep_text("hug"), load_text),
+    ],
+    ids=["tokenizers", "sentences", "texts"],
+)
+def test_what_nobody_opened_for_long_is_swept(
+    store: Path, keep: Callable[[], str], load: Callable[[str], object]
+) -> None:
+    old, opened = keep(), keep()
+    load(opened)  # what is in memory counts as opened each time, too
     for upload_id in (old, opened):
         age(store / f"upload-{upload_id}", days=DAYS_KEPT_UNOPENED + 1)
-    load_tokenizer(opened)
+    load(opened)
     sweep_store()
     assert [path.name for path in store.iterdir()] == [f"upload-{opened}"]
 
