@@ -19,7 +19,6 @@ from bpe_core.counting.compiled import WordCounter, count_documents
 from bpe_core.counting.word_row import Layout, lay_out, lay_out_pretokens
 from bpe_core.counting.words import count_pretokens, seen_symbols
 from bpe_core.kernels import counting, scanning
-from bpe_core.kernels.jit import kernel
 from bpe_core.kernels.row import GONE
 from bpe_core.pretokenizers.blocks import blocks
 from bpe_core.pretokenizers.pretokenizers import Pretokenizer, get_pretokenizer
@@ -31,6 +30,7 @@ from bpe_core.trainers.incremental import Learned
 from bpe_core.trainers.reference import train_reference
 from bpe_core.types import PretokenCounts, TrainingConfig
 from bpe_core.unicode.classes import class_runs, unicode_class
+from tests.scanned import scan
 from tests.strategies import texts, training_configs, word_counts
 
 ROOT = Path(__file__).parents[2]
@@ -48,33 +48,6 @@ def never(done: int, saved: int, count: int) -> bool:
 
 
 # -- scanning -----------------------------------------------------------------------------------
-
-
-# A way in from Python: the scanners are parts of other kernels. All of them are in the file that
-# the function is from, and Numba compares that file with the one that it compiled.
-scan_block = kernel(getattr(scanning.scan, "py_func", scanning.scan))
-
-
-def scan(text: str, pretokenizer: Pretokenizer, room: int) -> list[str]:
-    data = np.frombuffer(text.encode(), np.uint8)
-    found: list[str] = []
-    at = 0
-    while at < data.size:
-        scratch = np.empty(room, np.uint8), np.empty(room, np.uint8)
-        ends = np.empty(room, np.int64)
-        n = scan_block(
-            SCANNERS[pretokenizer.name], data, at, data.size, class_table(), *scratch, ends
-        )
-        if n == 0:
-            room *= 2
-        else:
-            # Whoever encodes them has scratch for so many bytes and no more.
-            assert abs(ends[n - 1]) - at <= room
-        for end in ends[:n].tolist():
-            if end > 0:
-                found.append(data[at:end].tobytes().decode())
-            at = abs(end)
-    return found
 
 
 def test_the_scanners_are_numbered_as_the_kernels_number_them() -> None:

@@ -1,0 +1,36 @@
+"""A compiled scanner by itself: the pre-tokens that it finds, with buffers of any size."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from bpe_core.kernels import scanning
+from bpe_core.kernels.jit import kernel
+from bpe_core.pretokenizers.pretokenizers import Pretokenizer
+from bpe_core.pretokenizers.scanners import SCANNERS, class_table
+
+# A way in from Python: the scanners are parts of other kernels. All of them are in the file that
+# the function is from, and Numba compares that file with the one that it compiled.
+scan_block = kernel(getattr(scanning.scan, "py_func", scanning.scan))
+
+
+def scan(text: str, pretokenizer: Pretokenizer, room: int, *, after: str = "") -> list[str]:
+    """The pre-tokens of a text; `after` is what follows it in memory and is no part of it."""
+    data = np.frombuffer((text + after).encode(), np.uint8)
+    end = len(text.encode())
+    found: list[str] = []
+    at = 0
+    while at < end:
+        scratch = np.empty(room, np.uint8), np.empty(room, np.uint8)
+        ends = np.empty(room, np.int64)
+        n = scan_block(SCANNERS[pretokenizer.name], data, at, end, class_table(), *scratch, ends)
+        if n == 0:
+            room *= 2
+        else:
+            # Whoever encodes them has scratch for so many bytes and no more.
+            assert abs(ends[n - 1]) - at <= room
+        for stop in ends[:n].tolist():
+            if stop > 0:
+                found.append(data[at:stop].tobytes().decode())
+            at = abs(stop)
+    return found
