@@ -1,4 +1,4 @@
-"""What a caller gave instead of what was asked for: said in a `BpeError`, never a TypeError."""
+"""Check arguments at run time: wrong ones raise a `BpeError`, not a TypeError."""
 
 from __future__ import annotations
 
@@ -13,22 +13,22 @@ _NO_SEQUENCE = (str, bytes, bytearray, set, frozenset, Mapping)
 
 
 def said(value: object) -> str:
-    """Say what a value is, for a message that goes on after "is".
+    """Describe a value for the message of an error.
 
     >>> said(None), said("gpt2"), said([1, 2])
-    ('None', "'gpt2' (str)", 'of type list')
+    ('None', "'gpt2' (str)", 'a value of type list')
     """
     if value is None:
         return "None"
     name = type(value).__name__
     if not isinstance(value, (str, bytes, int, float)):
-        return f"of type {name}"
+        return f"a value of type {name}"
     shown = repr(value)
     return f"{shown if len(shown) <= _MOST_SHOWN else shown[:_MOST_SHOWN] + '...'} ({name})"
 
 
 def is_a(value: object, *kinds: type) -> bool:
-    """Tell whether a value is what its annotation says; a type checker takes that for granted.
+    """Return True if a value is of one of these types; a type checker cannot narrow by this call.
 
     >>> is_a("hug", str, bytes)
     True
@@ -37,7 +37,7 @@ def is_a(value: object, *kinds: type) -> bool:
 
 
 def is_whole(value: object) -> bool:
-    """Tell whether a value is a whole number: an int, or one of NumPy's, and no truth value.
+    """Return True for an int or an integer of NumPy, and False for a bool.
 
     >>> is_whole(3), is_whole(True), is_whole(3.0), is_whole("3")
     (True, False, False, False)
@@ -52,17 +52,17 @@ def is_whole(value: object) -> bool:
 
 
 def several(values: object, what: str, remedy: str, error: type[BpeError]) -> list[Any]:
-    """List the values of an iterable.
+    """Return the values of an iterable as a list.
 
-    Raises `error` for anything else: for a single text, and for a set or a dict, since a set has
-    no order and of a dict the keys alone would be taken.
+    Raises `error` for anything else, and for a text, a set (it has no order) or a dict (only its
+    keys would be used).
 
     >>> several((1, 2), "ids", "give a list", BpeError)
     [1, 2]
     >>> several("hug", "texts", "give a list of str", BpeError)
     Traceback (most recent call last):
-    bpe_core.errors.BpeError: What was given as texts is 'hug' (str): give a list of str.
+    bpe_core.errors.BpeError: Expected a list of texts, got 'hug' (str): give a list of str.
     """
     if is_a(values, *_NO_SEQUENCE) or not is_a(values, Iterable):
-        raise error(f"What was given as {what} is {said(values)}: {remedy}.")
+        raise error(f"Expected a list of {what}, got {said(values)}: {remedy}.")
     return list(cast("Iterable[Any]", values))

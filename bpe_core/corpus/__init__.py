@@ -1,8 +1,8 @@
 """The text to train on or to measure.
 
 In: files, archives, tables, pasted text, words with counts, or a sample's name. Out: a `Corpus` of
-documents, or an error that says which file is wrong and where.
+documents, or an error that names the file and the place.
 
-Open `corpus` first. `readers`, `tables` and `text_decoding` read files, `samples` holds what ships
-with the package, and `held_out` chooses the part that training does not see.
+Open `corpus` first. `readers`, `tables` and `text_decoding` read files, `samples` has the built-in
+corpora, and `held_out` chooses the part that training does not see.
 """

@@ -1,4 +1,4 @@
-"""The text to train on or to measure: its documents, and what they are made of."""
+"""The text to train on or to measure: documents, or words with their counts."""
 
 from __future__ import annotations
 
@@ -30,17 +30,17 @@ _PIECE = 1 << 20
 
 
 class ScriptShare(NamedTuple):
-    """How much of a corpus is written in one script, or is white space, punctuation or other."""
+    """The characters of one script, or white space, punctuation or others, and their share."""
 
     name: str
     characters: int
     share: float
-    """A part of 1."""
+    """From 0 to 1."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Corpus(Immutable):
-    """Documents, each of which is pre-tokenized on its own, or words with their counts.
+    """Documents, each pre-tokenized on its own, or words with their counts.
 
     Make one with `from_text`, `from_documents`, `from_word_counts` or `read_corpus`.
 
@@ -51,18 +51,18 @@ class Corpus(Immutable):
 
     documents: tuple[str, ...] = field(repr=False)
     names: tuple[str, ...] = field(repr=False)
-    """One a document."""
+    """One for each document."""
     word_counts: Mapping[str, int] | None = field(default=None, repr=False)
-    """Pre-tokens as they are and how often each occurs; `documents` is empty then."""
+    """Ready-made pre-tokens with their counts; if given, `documents` is empty."""
     notes: tuple[str, ...] = ()
     """What was skipped or guessed while reading, and why."""
     encodings: tuple[str, ...] = field(default=(), repr=False)
-    """One a document; empty where the text was not read from bytes."""
+    """One for each document; empty if the text was not read from bytes."""
     n_bytes: int = field(init=False)
-    """Of UTF-8; with word counts, each word as often as it occurs."""
+    """The size in UTF-8; each of `word_counts` is counted as often as it occurs."""
     n_characters: int = field(init=False)
     sha256: str = field(init=False)
-    """Hexadecimal, over the texts and their lengths; names and notes do not matter."""
+    """Hexadecimal digest of the texts and their lengths; names and notes are left out."""
 
     def __post_init__(self) -> None:
         digest = hashlib.sha256(b"documents" if self.word_counts is None else b"word counts")
@@ -106,11 +106,11 @@ class Corpus(Immutable):
 
     @classmethod
     def from_documents(cls, documents: Iterable[str], names: Sequence[str] | None = None) -> Corpus:
-        """Make a corpus of several documents; empty ones stay, but not all may be empty.
+        """Make a corpus of several documents; some may be empty, but not all.
 
-        Raises EmptyCorpusError, InvalidTextError for a lone surrogate or what is no text,
-        CorpusError for a single text, a dict or a set, and ConfigError for names that are not one
-        str a document.
+        Raises EmptyCorpusError, InvalidTextError for a lone surrogate or a document that is not a
+        str, CorpusError for a single text, a dict or a set, and ConfigError unless `names` has one
+        str for each document.
 
         >>> Corpus.from_documents(["ab", "c"], names=["first", "second"]).names
         ('first', 'second')
@@ -119,39 +119,39 @@ class Corpus(Immutable):
         texts: tuple[str, ...] = tuple(several(documents, "documents", remedy, CorpusError))
         if names is None:
             names = [f"document {number}" for number in range(1, len(texts) + 1)]
-        names = several(names, "names", "give a list of str, one a document", ConfigError)
+        names = several(names, "names", "give a list of str, one for each document", ConfigError)
         if len(names) != len(texts):
             raise ConfigError(
-                f"{len(names)} names were given for {len(texts)} documents: give one a document."
+                f"Expected {len(texts)} names, one for each document, got {len(names)}."
             )
         for number, name in enumerate(names, 1):
             if not is_a(name, str):
-                raise ConfigError(f"The name of document {number} is {said(name)}: give a str.")
+                raise ConfigError(f"Expected a str as name of document {number}, got {said(name)}.")
         corpus = cls(texts, tuple(names))
         if not corpus.n_bytes:
-            raise EmptyCorpusError("The corpus has no text in it: give at least one character.")
+            raise EmptyCorpusError("The corpus is empty: give at least one character.")
         return corpus
 
     @classmethod
     def from_word_counts(cls, word_counts: Mapping[str, int]) -> Corpus:
-        """Make a corpus of pre-tokens as they are, with how often each occurs.
+        """Make a corpus of ready-made pre-tokens with their counts.
 
-        Raises EmptyCorpusError, and CorpusError for an empty word, a count below 1, and more
-        symbols than 64 bits can count.
+        Raises EmptyCorpusError, and CorpusError for an empty word, a count below 1, and counts
+        whose sum exceeds 64 bits.
 
         >>> Corpus.from_word_counts({"hug": 10, "ugg": 5}).n_bytes
         45
         """
         if not is_a(word_counts, Mapping):
             raise CorpusError(
-                f"The word counts are {said(word_counts)}: give a dict, such as {{'hug': 10}}."
+                f"Expected a dict of word counts, such as {{'hug': 10}}, got {said(word_counts)}."
             )
         for word, count in word_counts.items():
             if not word:
-                raise CorpusError("One of the words is empty: leave it out.")
+                raise CorpusError("One of the words is empty. Leave it out.")
             if not is_whole(count) or count < 1:
                 raise CorpusError(
-                    f"The word {word!r} has the count {count!r}: a count is a whole number from 1."
+                    f"Expected a whole number from 1 as count of {word!r}, got {count!r}."
                 )
         if not word_counts:
             raise EmptyCorpusError("There are no words: give at least one, such as {'hug': 10}.")
@@ -178,11 +178,11 @@ class Corpus(Immutable):
         """
         if not is_a(held_out_share, int, float) or not 0 <= held_out_share < 1:
             raise ConfigError(
-                f"The held-out share is {said(held_out_share)}: it must be at least 0 and less "
-                "than 1."
+                "Expected a held-out share of at least 0 and less than 1, got "
+                f"{said(held_out_share)}."
             )
         if not is_whole(seed):
-            raise ConfigError(f"The seed is {said(seed)}: give a whole number.")
+            raise ConfigError(f"Expected a whole number as seed, got {said(seed)}.")
         room = int(held_out_share * self.n_bytes)
         if self.word_counts is not None:
             items = list(self.word_counts.items())
@@ -202,9 +202,9 @@ class Corpus(Immutable):
         return self._part(drawn, inside=False), self._part(drawn, inside=True)
 
     def scripts(self) -> tuple[ScriptShare, ...]:
-        """Say what the characters are: letters by script, white space, punctuation, the rest.
+        """Return the share of each script, of white space, of punctuation, and of the rest.
 
-        Sorted by share, largest first; marks count with the letters of their script.
+        The largest comes first; marks count with the letters of their script.
 
         >>> [(s.name, s.characters) for s in Corpus.from_text("да, ok").scripts()]
         [('Cyrillic letters', 2), ('Latin letters', 2), ('punctuation', 1), ('white space', 1)]
@@ -260,13 +260,13 @@ class Corpus(Immutable):
 
 
 def no_corpus(given: object) -> CorpusError:
-    """Say of what was given as a corpus what it is, and how to make one.
+    """Return the error for something that is not a corpus.
 
     >>> str(no_corpus("hug"))
-    "The corpus is 'hug' (str): make one with Corpus.from_text or read_corpus."
+    "Expected a Corpus, got 'hug' (str): make one with Corpus.from_text or read_corpus."
     """
     return CorpusError(
-        f"The corpus is {said(given)}: make one with Corpus.from_text or read_corpus."
+        f"Expected a Corpus, got {said(given)}: make one with Corpus.from_text or read_corpus."
     )
 
 
@@ -276,20 +276,20 @@ def read_corpus(
     *,
     on_progress: Callable[[float], None] | None = None,
 ) -> Corpus:
-    """Read files into a corpus: text of any kind, tables, JSON, and gz or zip archives of them.
+    """Read files into a corpus: any text, tables, JSON, and gzip or zip archives of these.
 
-    A source is a path, or an object with `name` and `getvalue()` or `read()`, as an upload has. A
-    text file is one document. In csv, tsv, jsonl and parquet each row's `text_column` is one, or,
-    where None is given, that of the first column whose values are text. JSON may be a list of
-    strings or of objects, or an object of strings or of lists, read likewise.
+    A source is a path, or an object with a `name` and `getvalue()` or `read()`, such as an upload.
+    A text file is one document. In csv, tsv, jsonl and parquet, each row of `text_column` is one;
+    None chooses the first column of text. JSON may be a list of strings or objects, or an object
+    of strings or lists.
 
-    `on_progress` is called now and then with the part that has been read, of 1; what it raises ends
-    the reading. Of an archive at most a hundred times its own size is unpacked, or 16 MB, and
-    512 MB of all together.
+    `on_progress` is called from time to time with the fraction read so far; an exception it raises
+    ends the reading. An archive may unpack to 16 MB or a hundred times its size, whichever is more,
+    and all archives together to 512 MB.
 
-    A file that holds nothing or cannot be read is left out and named in `notes`, unless it is the
-    only one: then its error is raised (EmptyCorpusError, TextDecodingError, UnsupportedFileError,
-    or CorpusError for a path that cannot be opened).
+    A file that is empty or cannot be read is skipped and named in `notes`. If no file can be read,
+    an error is raised: EmptyCorpusError, TextDecodingError, UnsupportedFileError, or CorpusError
+    for a path that cannot be opened.
 
     >>> import io
     >>> class Upload(io.BytesIO):
@@ -299,7 +299,7 @@ def read_corpus(
     """
     sources: list[Source]
     if isinstance(paths_or_uploads, Iterable) and not isinstance(paths_or_uploads, (str, bytes)):
-        # An io.BytesIO is iterable too, by lines: what can be read is one source.
+        # An io.BytesIO is iterable as well, by lines, but it is one source.
         readable = hasattr(paths_or_uploads, "read") or hasattr(paths_or_uploads, "getvalue")
         remedy = "give a list of paths or uploads"
         sources = (
@@ -310,31 +310,31 @@ def read_corpus(
     else:
         sources = [paths_or_uploads]
     if not sources:
-        raise EmptyCorpusError("No file was given: name at least one.")
+        raise EmptyCorpusError("No file given: name at least one.")
     budget = Budget()
     documents: list[Document] = []
     notes: list[str] = []
     failures: list[CorpusError] = []
-    tell = on_progress or _tell_nobody
+    report = on_progress or _ignore
     sizes = [size_of(source) for source in sources]
     total = sum(sizes) or 1
     for number, source in enumerate(sources):
         before, own = sum(sizes[:number]) / total, sizes[number] / total
         try:
-            found, said = read_source(
-                source, text_column, budget, lambda part, at=before, of=own: tell(at + part * of)
+            found, new_notes = read_source(
+                source, text_column, budget, lambda part, at=before, of=own: report(at + part * of)
             )
         except CorpusError as error:
             failures.append(error)
             notes.append(f"Skipped. {error}")
             continue
         documents.extend(found)
-        notes.extend(said)
+        notes.extend(new_notes)
     if not documents:
         if len(failures) == 1:
             raise failures[0]
         kind = type(failures[0]) if len({type(f) for f in failures}) == 1 else UnsupportedFileError
-        raise kind("None of the files can be read. " + " ".join(map(str, failures)))
+        raise kind("None of the files could be read. " + " ".join(map(str, failures)))
     return Corpus(
         tuple(document.text for document in documents),
         tuple(document.name for document in documents),
@@ -344,7 +344,7 @@ def read_corpus(
 
 
 def columns_of(upload: Source) -> list[str]:
-    """Name the columns of a table that hold text, in order; empty for a file that is no table.
+    """Return the names of a table's text columns, in order; none if the file is not a table.
 
     >>> import io
     >>> class Upload(io.BytesIO):
@@ -355,12 +355,12 @@ def columns_of(upload: Source) -> list[str]:
     return table_columns(upload)
 
 
-def _tell_nobody(_: float) -> None:
+def _ignore(_: float) -> None:
     pass
 
 
 def _joined_to_pieces(documents: Iterable[str]) -> Iterator[str]:
-    """Give all text in pieces of about a million characters: short ones joined, long ones cut."""
+    """Yield all text in pieces of about a million characters: join short ones, cut long ones."""
     short: list[str] = []
     size = 0
     for text in documents:
@@ -376,13 +376,13 @@ def _joined_to_pieces(documents: Iterable[str]) -> Iterator[str]:
 
 def _utf8(text: str, name: str) -> bytes:
     if not is_a(text, str):
-        raise InvalidTextError(f"{name} is {said(text)}: give a str, and decode bytes first.")
+        raise InvalidTextError(f"Expected a str as {name}, got {said(text)}: decode bytes first.")
     try:
         return text.encode()
     except UnicodeEncodeError as error:
         line = text.count("\n", 0, error.start) + 1
         raise InvalidTextError(
             f"{name} has a lone surrogate, U+{ord(text[error.start]):04X}, at character "
-            f"{error.start} (line {line}): no UTF-8 exists for it. Remove it, or read the text "
+            f"{error.start} (line {line}), which UTF-8 cannot encode. Remove it, or read the text "
             "again from its source."
         ) from None

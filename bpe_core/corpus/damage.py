@@ -1,6 +1,6 @@
-"""What readers of the standard library and of NumPy run into where a file is damaged.
+"""The exceptions that the standard library and NumPy raise for damaged files.
 
-Found by damaging files, a byte at a time.
+Collected by damaging files, one byte at a time.
 """
 
 from __future__ import annotations
@@ -14,11 +14,11 @@ from typing import Final
 
 ARCHIVE_DAMAGE: Final = (
     *(zipfile.BadZipFile, zlib.error, lzma.LZMAError, struct.error, EOFError, OSError),
-    # The last two where it is encrypted, or packed by a newer method.
+    # The last two are for encrypted archives and for newer compression methods.
     *(ValueError, IndexError, OverflowError, RuntimeError, NotImplementedError),
 )
 
-# An array's header is Python source, and says how much memory to ask for.
+# An array's header is Python source that states how much memory to allocate.
 ARRAY_DAMAGE: Final = (
     *(EOFError, OSError, ValueError, KeyError, TypeError, SyntaxError),
     *(tokenize.TokenError, OverflowError, MemoryError),

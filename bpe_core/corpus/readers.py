@@ -1,4 +1,4 @@
-"""What kind of file a source is, how it unpacks, and the documents in it."""
+"""Recognise the kind of a source, unpack it, and read its documents."""
 
 from __future__ import annotations
 
@@ -14,24 +14,24 @@ from typing import IO, NamedTuple, Protocol
 
 from bpe_core.checks import said
 from bpe_core.corpus.damage import ARCHIVE_DAMAGE
-from bpe_core.corpus.tables import TABLE_KINDS, Tell, read_table, text_columns_of
+from bpe_core.corpus.tables import TABLE_KINDS, Report, read_table, text_columns_of
 from bpe_core.corpus.text_decoding import decode_text
 from bpe_core.errors import CorpusError, EmptyCorpusError, UnsupportedFileError
 
 MOST_UNPACKED_BYTES = 512 * 2**20
-# Text packs to a tenth, logs and tables to a fiftieth; what packs to less than a hundredth is one
-# line over and over. A little of that is harmless.
+# Text compresses to a tenth, logs and tables to a fiftieth. Below a hundredth it is one line
+# repeated, which is harmless only while it is small.
 MOST_TIMES_PACKED = 100
 FREELY_UNPACKED_BYTES = 16 * 2**20
 _MOST_MEMBERS = 10_000
 _CHUNK = 1 << 20
 
-# Zip archives by another name: their text is in XML parts, which are no documents.
+# Zip archives under another name: their text is inside XML, so their members are not documents.
 _OFFICE = (".docx", ".xlsx", ".pptx", ".odt", ".ods", ".odp", ".epub", ".jar", ".whl", ".npz")
 
 
 class Upload(Protocol):
-    """An uploaded file: a name, and its bytes by `read()` (or `getvalue()`, which is preferred)."""
+    """An uploaded file: a name, and `read()` or, preferably, `getvalue()` for its bytes."""
 
     @property
     def name(self) -> str: ...
@@ -43,7 +43,7 @@ Source = str | os.PathLike[str] | Upload
 
 
 class Document(NamedTuple):
-    """One document of a file, what to call it, and the encoding it was in."""
+    """One document of a file, with its name and its encoding."""
 
     text: str
     name: str
@@ -55,31 +55,31 @@ class Budget:
     """How many bytes may still be unpacked: an archive of a kilobyte can hold terabytes.
 
     All sources together may unpack to `MOST_UNPACKED_BYTES`, and each to `MOST_TIMES_PACKED` times
-    its own size, or to `FREELY_UNPACKED_BYTES` where that is more.
+    its own size or to `FREELY_UNPACKED_BYTES`, whichever is more.
     """
 
     left: int = field(default_factory=lambda: MOST_UNPACKED_BYTES)
     left_of_source: int = 0
 
     def begin(self, n_bytes: int) -> None:
-        """Begin to read a source of so many bytes."""
+        """Start a new source of `n_bytes`."""
         self.left_of_source = max(FREELY_UNPACKED_BYTES, MOST_TIMES_PACKED * n_bytes)
 
     def read(self, stream: IO[bytes] | gzip.GzipFile, name: str) -> bytes:
-        """Read a stream to its end; raises UnsupportedFileError where it is longer than is left."""
+        """Read a stream to its end; raises UnsupportedFileError if it exceeds the budget."""
         chunks: list[bytes] = []
         while chunk := stream.read(min(_CHUNK, self.left + 1, self.left_of_source + 1)):
             self.left -= len(chunk)
             self.left_of_source -= len(chunk)
             if self.left < 0:
                 raise UnsupportedFileError(
-                    f"{name} unpacks to more than is left of the {MOST_UNPACKED_BYTES:,} bytes "
-                    "that may be unpacked at a time. Give fewer or smaller files."
+                    f"{name} exceeds the {MOST_UNPACKED_BYTES:,} bytes that may be unpacked at "
+                    "a time. Give fewer or smaller files."
                 )
             if self.left_of_source < 0:
                 raise UnsupportedFileError(
-                    f"{name} unpacks to more than {MOST_TIMES_PACKED} times its size, which no "
-                    "text of any variety does. Unpack it first, if you want to train on it."
+                    f"{name} unpacks to more than {MOST_TIMES_PACKED} times its size, as only "
+                    "very repetitive text does. Unpack it first if you want to train on it."
                 )
             chunks.append(chunk)
         return b"".join(chunks)
@@ -89,7 +89,7 @@ Found = tuple[list[Document], list[str]]
 
 
 def size_of(source: Source) -> int:
-    """Say how many bytes a source has before it is read; 0 where nobody knows."""
+    """Return the size of a source in bytes without reading it; 0 if unknown."""
     if isinstance(source, (str, os.PathLike)):
         try:
             return Path(source).stat().st_size
@@ -99,18 +99,18 @@ def size_of(source: Source) -> int:
     return size if isinstance(size, int) else 0
 
 
-def read_source(source: Source, text_column: str | None, budget: Budget, tell: Tell) -> Found:
-    """Read one source's documents, and the notes on what was skipped or guessed in it.
+def read_source(source: Source, text_column: str | None, budget: Budget, report: Report) -> Found:
+    """Read one source's documents, with notes on what was skipped or guessed.
 
-    Raises CorpusError or a subclass where nothing can be had from it.
+    Raises CorpusError or a subclass if it has no text that can be read.
     """
     data, name = _bytes_of(source)
     budget.begin(len(data))
-    return _read_bytes(data, name, text_column, budget, tell, nested=False)
+    return _read_bytes(data, name, text_column, budget, report, nested=False)
 
 
 def table_columns(source: Source) -> list[str]:
-    """Name the text columns of a csv, tsv, jsonl, json or parquet file, gzipped or not."""
+    """Return the names of the text columns of a table, gzipped or not."""
     data, name = _bytes_of(source)
     if data.startswith(b"\x1f\x8b"):
         budget = Budget()
@@ -137,13 +137,14 @@ def _bytes_of(source: Source) -> tuple[bytes, str]:
             ) from None
         except ValueError:
             raise CorpusError(
-                f"{os.fspath(source)!r} is no path: it holds a NUL or a lone surrogate. Check it."
+                f"{os.fspath(source)!r} is not a valid path: it contains a NUL or a lone "
+                "surrogate. Correct it."
             ) from None
     get_value: Callable[[], bytes] | None = getattr(source, "getvalue", None)
     if not hasattr(source, "name") or not (get_value or hasattr(source, "read")):
         raise CorpusError(
-            f"What was given as a file is {said(source)}: give a path, or an object with a name "
-            "and read(). Of text in memory, Corpus.from_text makes a corpus."
+            f"Expected a path, or an object with a name and read(), got {said(source)}. For text "
+            "in memory, use Corpus.from_text."
         )
     return (get_value() if get_value else source.read()), source.name
 
@@ -153,7 +154,7 @@ def _suffix(name: str) -> str:
 
 
 def _read_bytes(
-    data: bytes, name: str, text_column: str | None, budget: Budget, tell: Tell, *, nested: bool
+    data: bytes, name: str, text_column: str | None, budget: Budget, report: Report, *, nested: bool
 ) -> Found:
     if not data:
         raise EmptyCorpusError(f"{name} is empty. Give a file with text in it.")
@@ -161,7 +162,7 @@ def _read_bytes(
         data = _gunzip(data, name, budget)
         name = name[:-3] if name.lower().endswith(".gz") else name
         if not data:
-            raise EmptyCorpusError(f"{name} is empty once unpacked. Give a file with text in it.")
+            raise EmptyCorpusError(f"{name} unpacks to an empty file. Give a file with text in it.")
     kind = _suffix(name)
     if data.startswith((b"PK\x03\x04", b"PK\x05\x06")):
         if nested or kind in _OFFICE:
@@ -169,11 +170,11 @@ def _read_bytes(
             raise UnsupportedFileError(
                 f"{name} is {what}, not text. Unpack it, or export its text first."
             )
-        return _read_zip(data, name, text_column, budget, tell)
+        return _read_zip(data, name, text_column, budget, report)
     if kind in TABLE_KINDS or data.startswith(b"PAR1"):
         table = read_table(
             data, ".parquet" if data.startswith(b"PAR1") else kind, name, text_column,
-            most_bytes=MOST_UNPACKED_BYTES, tell=tell,
+            most_bytes=MOST_UNPACKED_BYTES, report=report,
         )  # fmt: skip
         return [
             Document(text, f"{name} {place}", table.encoding)
@@ -184,7 +185,7 @@ def _read_bytes(
         raise EmptyCorpusError(f"{name} is empty. Give a file with text in it.")
     notes = [decoded.note] if decoded.note else []
     if text_column is not None:
-        notes.append(f"{name} is no table: all of it was read, and no column {text_column!r:.60}.")
+        notes.append(f"{name} is not a table: read all of it, not a column {text_column!r:.60}.")
     return [Document(decoded.text, name, decoded.encoding)], notes
 
 
@@ -194,11 +195,13 @@ def _gunzip(data: bytes, name: str, budget: Budget) -> bytes:
             return budget.read(stream, name)
     except (OSError, EOFError, zlib.error) as error:
         raise UnsupportedFileError(
-            f"{name} is not a whole gzip file ({error}). Pack it again."
+            f"{name} is a damaged or incomplete gzip file ({error}). Compress it again."
         ) from None
 
 
-def _read_zip(data: bytes, name: str, text_column: str | None, budget: Budget, tell: Tell) -> Found:
+def _read_zip(
+    data: bytes, name: str, text_column: str | None, budget: Budget, report: Report
+) -> Found:
     documents: list[Document] = []
     notes: list[str] = []
     failures: list[CorpusError] = []
@@ -206,16 +209,16 @@ def _read_zip(data: bytes, name: str, text_column: str | None, budget: Budget, t
         try:
             if isinstance(member.data, CorpusError):
                 raise member.data
-            found, said = _read_bytes(
+            found, new_notes = _read_bytes(
                 member.data, member.name, text_column, budget,
-                lambda part, member=member: tell(member.begin + part * member.share), nested=True,
+                lambda part, member=member: report(member.begin + part * member.share), nested=True,
             )  # fmt: skip
         except CorpusError as error:
             failures.append(error)
             notes.append(f"Skipped. {error}")
         else:
             documents.extend(found)
-            notes.extend(said)
+            notes.extend(new_notes)
     if not documents:
         reasons = " ".join(map(str, failures)) or "It has no files."
         kind = UnsupportedFileError
@@ -228,8 +231,9 @@ def _read_zip(data: bytes, name: str, text_column: str | None, budget: Budget, t
 class _Member(NamedTuple):
     name: str
     begin: float
-    """Which part of all that the archive says it holds comes before it, and is it: parts of 1."""
+    """The fraction of the archive's unpacked size that precedes this member."""
     share: float
+    """The fraction that is this member."""
     data: bytes | CorpusError
 
 
@@ -239,17 +243,17 @@ def _members(data: bytes, name: str, budget: Budget) -> Iterator[_Member]:
         infos = [
             info
             for info in archive.infolist()
-            # What macOS adds beside each file is no file of the person's.
+            # macOS adds a hidden file of metadata beside each file.
             if info.filename and not info.is_dir() and not info.filename.startswith("__MACOSX/")
         ]
     except ARCHIVE_DAMAGE as error:
         raise UnsupportedFileError(
-            f"{name} is no whole zip file ({error}). Pack it again."
+            f"{name} is a damaged or incomplete zip file ({error}). Compress it again."
         ) from None
     if len(infos) > _MOST_MEMBERS:
         raise UnsupportedFileError(
-            f"{name} holds {len(infos):,} files: at most {_MOST_MEMBERS:,} are read. "
-            "Join them, or give fewer."
+            f"{name} has {len(infos):,} files, more than the {_MOST_MEMBERS:,} allowed. "
+            "Join some, or give fewer."
         )
     total = sum(info.file_size for info in infos) or 1
     begin = 0.0
@@ -262,7 +266,7 @@ def _members(data: bytes, name: str, budget: Budget) -> Iterator[_Member]:
                     unpacked = budget.read(stream, name)
             except ARCHIVE_DAMAGE as error:
                 unpacked = UnsupportedFileError(
-                    f"{member} cannot be unpacked ({error}). Pack it again, without a password."
+                    f"{member} cannot be unpacked ({error}). Compress it again, without a password."
                 )
             share = info.file_size / total
             yield _Member(member, begin, share, unpacked)

@@ -1,4 +1,4 @@
-"""Corpora to begin with, without any file: Python's own texts, a multilingual one, and toys."""
+"""Built-in corpora: texts that ship with Python, a multilingual one, and toys."""
 
 from __future__ import annotations
 
@@ -58,7 +58,7 @@ class ParallelText:
 
 
 def samples() -> tuple[Sample, ...]:
-    """List the corpora that `load_sample` can load.
+    """Return the corpora that `load_sample` can load.
 
     >>> [sample.id for sample in samples()][:3]
     ['python-reference', 'python-library', 'multilingual']
@@ -68,9 +68,9 @@ def samples() -> tuple[Sample, ...]:
 
 @cache
 def load_sample(sample_id: str) -> Corpus:
-    """Load one of the samples; raises ConfigError for an id that none has.
+    """Load a sample by its id; raises ConfigError if there is none with that id.
 
-    The two from Python's own texts differ between versions of Python.
+    The two that ship with Python differ between its versions.
 
     >>> load_sample("notebook").documents[0]
     'This is the first document.'
@@ -84,9 +84,9 @@ def load_sample(sample_id: str) -> Corpus:
 
 @cache
 def parallel_texts() -> tuple[ParallelText, ...]:
-    """Return the multilingual sample, sentence by sentence, for measures across languages.
+    """Return the multilingual sample, sentence by sentence, to compare languages.
 
-    Everyday sentences written for this project: the n-th means the same in every language.
+    The n-th sentence has the same meaning in every language. Written for this project.
 
     >>> [text.sentences[8] for text in parallel_texts() if text.code in ("en", "es")]
     ['When it rains, the whole street smells of wet earth.', \
@@ -100,7 +100,7 @@ def parallel_texts() -> tuple[ParallelText, ...]:
 
 
 def _python_reference() -> Corpus:
-    # 0.1 s to import, and only this sample wants it.
+    # Imported here because it takes 0.1 s and only this sample needs it.
     from pydoc_data.topics import topics
 
     names = sorted(topics)
@@ -113,7 +113,7 @@ def _python_library() -> Corpus:
     size = 0
     for module in _LIBRARY_MODULES:
         path = folder / f"{module}.py"
-        # zipfile became a package in Python 3.12: one of its two places is always empty.
+        # zipfile became a package in Python 3.12, so only one of its two paths exists.
         if path.is_file() and size + path.stat().st_size <= _LIBRARY_MOST_BYTES:
             size += path.stat().st_size
             paths.append(path)
@@ -160,7 +160,7 @@ _SAMPLES: dict[str, tuple[Sample, Callable[[], Corpus]]] = {
             Sample(
                 "python-reference",
                 "Python’s language reference",
-                "The topics of Python’s own help: English prose with code in it, about 0.5 MB.",
+                "The topics of Python’s built-in help: English prose with code, about 0.5 MB.",
             ),
             _python_reference,
         ),

@@ -1,4 +1,4 @@
-"""Documents in the rows of csv, tsv, jsonl, json and parquet files."""
+"""Read documents from the rows of csv, tsv, jsonl, json and parquet files."""
 
 from __future__ import annotations
 
@@ -22,22 +22,22 @@ TABLE_KINDS = (".csv", ".tsv", ".jsonl", ".ndjson", ".json", ".parquet")
 
 _DELIMITERS = ",;\t|"
 _ROWS_LOOKED_AT = 200
-_ROWS_BETWEEN_TELLING = 4_096
+_ROWS_BETWEEN_REPORTS = 4_096
 _LETTER = regex.compile(r"\p{L}")
 _LONE_SURROGATE = regex.compile("[\ud800-\udfff]")
 
-# The module's default refuses a field of more than 128 kB, and a document is often longer. The
-# limit is one for the whole process, so it is only ever raised.
+# The default limit of 128 kB for a field is too small for documents. It applies to the whole
+# process, so it is only ever raised.
 csv.field_size_limit(sys.maxsize)
 
 
-Tell = Callable[[float], None]
-"""What is called now and then with the part of a file that has been read, of 1."""
+Report = Callable[[float], None]
+"""A function called from time to time with the fraction of a file that has been read."""
 
 
 @dataclass(slots=True)
 class Table:
-    """The texts of one column, where each stood in the file, and notes on what was left out."""
+    """The texts of one column, their places in the file, and notes on what was left out."""
 
     encoding: str
     texts: list[str] = field(default_factory=list[str])
@@ -52,22 +52,22 @@ class _Row(NamedTuple):
 
 @dataclass(slots=True)
 class _Parsed:
-    """A table as it stands in the file: rows of named values, or texts without a name."""
+    """A table as it is in the file: rows of named values, or texts without a column."""
 
     encoding: str
-    tell: Tell
+    report: Report
     most_rows: float = math.inf
-    """After how many to stop; JSON that is one value is parsed to its end."""
+    """Stop after this many; JSON that is a single value is parsed to its end."""
     columns: list[str] = field(default_factory=list[str])
     rows: list[_Row] = field(default_factory=list[_Row])
     texts: list[tuple[str, str]] = field(default_factory=list[tuple[str, str]])
     notes: list[str] = field(default_factory=list[str])
 
     def is_enough(self, part: float) -> bool:
-        """Tell, after a row, which part of the file is parsed; say whether to go no further."""
+        """Report the fraction parsed, and return True if there are enough rows."""
         n_rows = len(self.rows) + len(self.texts)
-        if n_rows % _ROWS_BETWEEN_TELLING == 0:
-            self.tell(part)
+        if n_rows % _ROWS_BETWEEN_REPORTS == 0:
+            self.report(part)
         return n_rows >= self.most_rows
 
 
@@ -78,14 +78,14 @@ def read_table(
     text_column: str | None,
     *,
     most_bytes: int,
-    tell: Tell,
+    report: Report,
 ) -> Table:
-    """Read the texts of one column, in order; empty values and lone surrogates are left out.
+    """Read the texts of one column, in order, without empty values and lone surrogates.
 
-    Raises CorpusError for a column that is not there, EmptyCorpusError where it has no text, and
-    UnsupportedFileError for a file that is not what its name says.
+    Raises CorpusError for a missing column, EmptyCorpusError if it has no text, and
+    UnsupportedFileError if the file is not of the kind its name suggests.
     """
-    parsed = _parse(data, kind, name, most_bytes, tell=tell)
+    parsed = _parse(data, kind, name, most_bytes, report=report)
     table = Table(parsed.encoding, notes=parsed.notes)
     found = [(text, place) for place, text in parsed.texts]
     if parsed.rows:
@@ -111,18 +111,18 @@ def read_table(
         table.notes.append(f"{name}: left out {_counted(without_text, 'row')} without text.")
     if broken:
         table.notes.append(
-            f"{name}: left out {_counted(len(broken), 'row')} with a lone surrogate, for which no "
-            f"UTF-8 exists; the first is {broken[0]}."
+            f"{name}: left out {_counted(len(broken), 'row')} with a lone surrogate, which UTF-8 "
+            f"cannot encode; the first is {broken[0]}."
         )
     if not table.texts:
-        said = " ".join(table.notes)
-        raise EmptyCorpusError(f"{name} has no text in its rows. {said}".rstrip())
+        notes = " ".join(table.notes)
+        raise EmptyCorpusError(f"{name} has no text in its rows. {notes}".rstrip())
     return table
 
 
 def text_columns_of(data: bytes, kind: str, name: str, *, most_bytes: int) -> list[str]:
-    """Name the columns that hold text, in order, by their first rows; raises as `read_table`."""
-    parsed = _parse(data, kind, name, most_bytes, tell=lambda _: None, most_rows=_ROWS_LOOKED_AT)
+    """Return the names of the columns of text, judged by the first rows; raises as `read_table`."""
+    parsed = _parse(data, kind, name, most_bytes, report=lambda _: None, most_rows=_ROWS_LOOKED_AT)
     return _text_columns(parsed)
 
 
@@ -156,7 +156,7 @@ def _text_columns(parsed: _Parsed) -> list[str]:
 
 
 def _is_text(rows: Sequence[_Row], column: str) -> bool:
-    """Say whether most of a column's first values have a letter, so are no numbers or dates."""
+    """Return True if most of a column's first values contain a letter: not numbers or dates."""
     values = [row.values.get(column) for row in rows[:_ROWS_LOOKED_AT]]
     filled = [value for value in values if value not in (None, "")]
     letters = sum(isinstance(value, str) and bool(_LETTER.search(value)) for value in filled)
@@ -169,18 +169,18 @@ def _parse(
     name: str,
     most_bytes: int,
     *,
-    tell: Tell,
+    report: Report,
     most_rows: float = math.inf,
 ) -> _Parsed:
     if kind == ".parquet":
-        parsed = _Parsed("utf-8", tell, most_rows)
+        parsed = _Parsed("utf-8", report, most_rows)
         _parse_parquet(data, name, most_bytes, parsed)
         return parsed
     decoded = decode_text(data, name)
     if not decoded.text.strip():
         raise EmptyCorpusError(f"{name} is empty. Give a file with text in it.")
     parsed = _Parsed(
-        decoded.encoding, tell, most_rows, notes=[decoded.note] if decoded.note else []
+        decoded.encoding, report, most_rows, notes=[decoded.note] if decoded.note else []
     )
     if kind == ".json":
         _parse_json(decoded.text, name, parsed)
@@ -209,13 +209,11 @@ def _parse_separated(text: str, kind: str, name: str, parsed: _Parsed) -> None:
                     break
     except csv.Error as error:
         raise UnsupportedFileError(
-            f"{name} is not a table of separated values at line {reader.line_num:,}: {error}. "
-            "Check its quotes, or give it as .txt."
+            f"{name} is not valid {kind[1:]} at line {reader.line_num:,}: {error}. Check its "
+            "quotes, or rename it to .txt."
         ) from None
     if not parsed.rows:
-        raise EmptyCorpusError(
-            f"{name} has a first row, which names the columns, and nothing below it."
-        )
+        raise EmptyCorpusError(f"{name} has a header and no rows. Give a file with text in it.")
 
 
 def _parse_json_lines(text: str, name: str, parsed: _Parsed) -> None:
@@ -234,7 +232,7 @@ def _parse_json_lines(text: str, name: str, parsed: _Parsed) -> None:
             break
     if bad:
         parsed.notes.append(
-            f"{name}: left out {_counted(len(bad), 'line')} of no JSON; the first is {bad[0]}."
+            f"{name}: left out {_counted(len(bad), 'line')}: not JSON; the first is {bad[0]}."
         )
     if not parsed.rows and not parsed.texts:
         raise UnsupportedFileError(
@@ -248,16 +246,16 @@ def _parse_json(text: str, name: str, parsed: _Parsed) -> None:
     except json.JSONDecodeError as error:
         raise UnsupportedFileError(
             f"{name} is not JSON at line {error.lineno}, column {error.colno}: {error.msg}. "
-            "Mend it, or give it as .txt."
+            "Correct it, or rename it to .txt."
         ) from None
     except RecursionError:
         raise UnsupportedFileError(
-            f"{name} is JSON nested too deep to be read. Give its texts as a list of strings, "
-            "or give it as .txt."
+            f"{name} is JSON nested too deeply to be read. Give its texts as a list of strings, "
+            "or rename it to .txt."
         ) from None
     except ValueError as error:
         raise UnsupportedFileError(
-            f"{name} is JSON that cannot be read: {error}. Mend it, or give it as .txt."
+            f"{name} is JSON that cannot be read: {error}. Correct it, or rename it to .txt."
         ) from None
     if isinstance(value, list):
         for number, item in enumerate(cast("list[object]", value), 1):
@@ -288,7 +286,7 @@ def _add_json_value(value: object, place: str, parsed: _Parsed) -> None:
 
 
 def _add_json_columns(columns: Mapping[str, object], parsed: _Parsed) -> None:
-    """Add an object of lists: of equal columns of values, or of a list of rows under some key."""
+    """Add an object of lists: columns of equal length, or a list of rows under some key."""
     lists = {
         key: cast("list[object]", value)
         for key, value in columns.items()
@@ -306,7 +304,7 @@ def _add_json_columns(columns: Mapping[str, object], parsed: _Parsed) -> None:
 
 
 def _parse_parquet(data: bytes, name: str, most_bytes: int, parsed: _Parsed) -> None:
-    # Slow to import, and seldom wanted. By name, since it brings no types.
+    # Imported here because it is slow and seldom needed, and by name because it has no types.
     with needs_extra("tables", f"Reading {name}"):
         pa: Any = import_module("pyarrow")
         pq: Any = import_module("pyarrow.parquet")
@@ -335,7 +333,7 @@ def _parse_parquet(data: bytes, name: str, most_bytes: int, parsed: _Parsed) -> 
     except (pa.ArrowException, OSError, UnicodeDecodeError) as error:
         reason = (str(error).splitlines() or ["damaged"])[0]
         raise UnsupportedFileError(
-            f"{name} is no parquet file that can be read: {reason}."
+            f"{name} is not a parquet file, or is damaged: {reason}. Export it again."
         ) from None
     if not parsed.rows:
-        raise EmptyCorpusError(f"{name} has no rows.")
+        raise EmptyCorpusError(f"{name} has no rows. Give a file with text in it.")

@@ -1,4 +1,4 @@
-"""From the bytes of a file to its text: which encoding it is in, or an error that says where."""
+"""Decode a file's bytes to text: find the encoding, or name the byte that is wrong."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ import regex
 from bpe_core.errors import TextDecodingError, UnsupportedFileError
 from bpe_core.extras import needs_extra
 
-# UTF-32 first: its little-endian mark begins with that of UTF-16.
+# UTF-32 before UTF-16: its little-endian mark starts with that of UTF-16.
 _BYTE_ORDER_MARKS = (
     (codecs.BOM_UTF8, "utf-8"),
     (codecs.BOM_UTF32_LE, "utf-32-le"),
@@ -20,7 +20,7 @@ _BYTE_ORDER_MARKS = (
     (codecs.BOM_UTF16_BE, "utf-16-be"),
 )
 
-# How files begin that are no text, whatever their name says.
+# The first bytes of files that are not text, whatever their names.
 _SIGNATURES = (
     (b"\x89PNG\r\n\x1a\n", "a PNG picture"),
     (b"\xff\xd8\xff", "a JPEG picture"),
@@ -44,15 +44,15 @@ _SIGNATURES = (
     (b"RIFF", "a RIFF recording or picture"),
     (b"fLaC\x00", "a FLAC recording"),
 )
-# Signatures that are also how a text may well begin: they count only where a NUL follows soon.
+# A text may start with these letters too, so they count only if a NUL follows soon.
 _WORDLIKE = (b"BZh", b"ID3", b"RIFF")
 
-# More NUL than this share and this number in what is otherwise UTF-8, and the file is no text.
+# UTF-8 with more NUL bytes than both this share and this number is not text.
 _MOST_NULS = 0.05
 _FEW_NULS = 4
 
-# Encodings that text files are in, where they are not in UTF-8; the guess is among these alone.
-# The whole list of Python's codecs contains many that nobody uses and that fit anything.
+# The encodings to guess from if a file is not UTF-8. Python has many more codecs, but they are
+# hardly used and fit any bytes.
 LEGACY_ENCODINGS = (
     *("cp1252", "cp1250", "cp1251", "cp1253", "cp1254", "cp1255", "cp1256", "cp1257", "cp1258"),
     *("cp874", "koi8_r", "koi8_u", "cp932", "euc_jp", "gb18030", "big5", "cp949"),
@@ -60,15 +60,15 @@ LEGACY_ENCODINGS = (
 
 _SAMPLE_BYTES = 32_768
 _STRAY_CONTROL = regex.compile(r"[\x00-\x08\x0e-\x1a\x1c-\x1f\x7f-\x9f\ufffd]")
-# What Western text has not: symbols within a word (`³ódŸ`), and, save in Icelandic, the letters
-# that stand where Turkish has its own.
+# Not found in Western text: symbols within a word (`³ódŸ`) and, except in Icelandic, the letters at
+# the code points that Turkish uses for its own.
 _NOT_WESTERN = regex.compile(
     r"\p{L}[^\p{L}\p{M}\x00-\x7f’‘\xad·–—]\p{L}|[\p{So}\p{Sc}\p{Sk}¹²³¼½¾]\p{L}|[ðþý]"
 )
 
 
 class DecodedText(NamedTuple):
-    """A file's text, the encoding it was in, and what there is to say about that."""
+    """A file's text, its encoding, and a note if that was guessed or marked."""
 
     text: str
     encoding: str
@@ -76,12 +76,12 @@ class DecodedText(NamedTuple):
 
 
 def decode_text(data: bytes, name: str) -> DecodedText:
-    """Decode a file's bytes by its byte order mark, as UTF-8, or by a guess that the note names.
+    """Decode a file's bytes by the byte order mark, as UTF-8, or by a guess stated in the note.
 
-    A mark at the very start is no part of the text; one further on is kept, and so is a NUL.
-    Raises UnsupportedFileError for what is no text, TextDecodingError with the offset of the first
-    bad byte and the encodings tried, and MissingExtraError if a guess is needed and
-    charset-normalizer is not installed.
+    A byte order mark at the start is removed; later ones are kept, and so are NULs. Raises
+    UnsupportedFileError if the file is not text, TextDecodingError with the offset of the first bad
+    byte and the encodings tried, and MissingExtraError if a guess is needed and charset-normalizer
+    is not installed.
 
     >>> decode_text("\\ufeffhug".encode(), "hug.txt")
     DecodedText(text='hug', encoding='utf-8', note='hug.txt: removed the byte order mark.')
@@ -147,8 +147,8 @@ def _utf16_without_mark(data: bytes) -> str | None:
 def _decode_legacy(data: bytes, name: str, first_bad: int) -> DecodedText:
     valid, invalid = _utf8_sequences(data)
     tried = ["utf-8"]
-    # Text in another encoding makes almost no UTF-8 sequence by accident: where they abound, the
-    # file is UTF-8 with damage, and any other reading would be mojibake.
+    # Other encodings almost never form UTF-8 sequences by accident: a file with many of them is
+    # damaged UTF-8, and any other reading would be mojibake.
     if valid <= invalid:
         for encoding in _guesses(data, name):
             tried.append(encoding)
@@ -159,7 +159,7 @@ def _decode_legacy(data: bytes, name: str, first_bad: int) -> DecodedText:
             if _STRAY_CONTROL.search(text):
                 continue
             note = (
-                f"{name}: read as {encoding}, a guess: it is not UTF-8 at byte {first_bad:,} "
+                f"{name}: read as {encoding}, a guess: it is not valid UTF-8 at byte {first_bad:,} "
                 f"(0x{data[first_bad]:02X}). Tried in order: {', '.join(tried)}. "
                 "If the text looks wrong, save it as UTF-8."
             )
@@ -173,7 +173,7 @@ def _decode_legacy(data: bytes, name: str, first_bad: int) -> DecodedText:
 
 
 def _utf8_sequences(data: bytes) -> tuple[int, int]:
-    """Count the whole UTF-8 sequences beyond ASCII, and the bytes that fit in none."""
+    """Count the complete UTF-8 sequences beyond ASCII, and the bytes that belong to none."""
     text = data.decode(errors="surrogateescape")
     invalid = sum(0xDC80 <= ord(character) <= 0xDCFF for character in text)
     beyond_ascii = sum(character > "\x7f" for character in text)
@@ -181,14 +181,14 @@ def _utf8_sequences(data: bytes) -> tuple[int, int]:
 
 
 def _guesses(data: bytes, name: str) -> Iterator[str]:
-    # Slow to import, and most files are UTF-8.
+    # Imported here because it is slow, and most files are UTF-8.
     with needs_extra("tables", f"{name} is not UTF-8. Guessing its encoding"):
         from charset_normalizer import from_bytes
 
-    sample = _telling_lines(data)
+    sample = _lines_beyond_ascii(data)
     found = [m.encoding for m in from_bytes(sample, cp_isolation=list(LEGACY_ENCODINGS))]
-    # Its first answer for French is often cp1250 (`trčs`), though cp1252 fits as well: the most
-    # used encoding goes first where it reads as words.
+    # charset-normalizer often reads French as cp1250 (`trčs`) although cp1252 fits as well. Try the
+    # more common encoding first if it yields words.
     western = [e for e in found if e in ("cp1250", "cp1252", "cp1254", "cp1257", "cp1258")]
     if found and found[0] in western and found[0] != "cp1252":
         text = sample.decode("cp1252", errors="ignore")
@@ -197,8 +197,8 @@ def _guesses(data: bytes, name: str) -> Iterator[str]:
     yield from found
 
 
-def _telling_lines(data: bytes) -> bytes:
-    """Return lines with bytes beyond ASCII: they alone say what the encoding is."""
+def _lines_beyond_ascii(data: bytes) -> bytes:
+    """Return lines with bytes beyond ASCII: only they differ between encodings."""
     lines: list[bytes] = []
     size = 0
     for line in data.splitlines(keepends=True):

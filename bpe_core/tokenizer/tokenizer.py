@@ -270,7 +270,7 @@ class Tokenizer(Immutable):
         [[464, 2068], [21831]]
         """
         listed: list[str] = several(
-            texts, "several texts", "give a list of str, or call encode for one", InvalidTextError
+            texts, "texts", "give a list of str, or call encode for one", InvalidTextError
         )
         for text in listed:
             check_text(text)

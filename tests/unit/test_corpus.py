@@ -1,4 +1,4 @@
-"""Reading files into a corpus, describing it, and dividing it."""
+"""Read files into a corpus, describe it, and split it."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ from bpe_core.errors import (
 
 
 class Upload:
-    """An uploaded file as Streamlit gives it."""
+    """An uploaded file, as Streamlit returns it."""
 
     def __init__(self, name: str, data: bytes) -> None:
         self.name = name
@@ -47,13 +47,13 @@ def archive(members: dict[str, bytes]) -> bytes:
     buffer = io.BytesIO()
     with zipfile.ZipFile(buffer, "w") as packed:
         for name, data in members.items():
-            # By its information, not its name: that would take the time of day with it.
+            # A ZipInfo, because a name alone would be stored with the current time.
             packed.writestr(zipfile.ZipInfo(name), data, zipfile.ZIP_DEFLATED)
     return buffer.getvalue()
 
 
 def gzipped(data: bytes) -> bytes:
-    """The same bytes at any time of day: they are in the names of tests, too."""
+    """Compress without the current time, since these bytes become names of tests."""
     return gzip.compress(data, mtime=0)
 
 
@@ -67,7 +67,7 @@ def parquet(columns: dict[str, list[object]]) -> bytes:
 
 
 @pytest.mark.parametrize("name", ["a.txt", "a.md", "a.py", "LICENSE"])
-def test_a_text_file_is_one_document_whatever_its_extension(tmp_path: Path, name: str) -> None:
+def test_a_text_file_of_any_extension_is_one_document(tmp_path: Path, name: str) -> None:
     path = tmp_path / name
     path.write_bytes("é line\r\n\tnext\n".encode())
     corpus = read_corpus([path])
@@ -82,7 +82,7 @@ def test_a_text_file_is_one_document_whatever_its_extension(tmp_path: Path, name
 @pytest.mark.parametrize(
     "encoding", ["utf-8-sig", "utf-16", "utf-32", "utf-16-le", "utf-16-be", "utf-32-be"]
 )
-def test_a_byte_order_mark_names_the_encoding_and_is_no_text(encoding: str) -> None:
+def test_a_byte_order_mark_names_the_encoding_and_is_removed(encoding: str) -> None:
     text = "hug\ufeff 漢\n"
     marked = text.encode(encoding)
     if encoding.endswith("e"):
@@ -92,7 +92,7 @@ def test_a_byte_order_mark_names_the_encoding_and_is_no_text(encoding: str) -> N
     assert "byte order mark" in corpus.notes[0]
 
 
-def test_a_pasted_text_keeps_its_mark_its_nul_and_its_line_ends() -> None:
+def test_pasted_text_keeps_byte_order_marks_nuls_and_line_ends() -> None:
     text = "\ufeffa\x00b\r\n\u0085"
     assert Corpus.from_text(text).documents == (text,)
     assert read_corpus(Upload("a.txt", b"one NUL \x00 in a long enough text")).n_characters == 31
@@ -108,14 +108,14 @@ def test_a_pasted_text_keeps_its_mark_its_nul_and_its_line_ends() -> None:
         ("cp1253", "Καλημέρα, τι κάνετε σήμερα; Είμαι καλά, ευχαριστώ."),
     ],
 )
-def test_an_older_encoding_is_guessed_and_the_note_says_so(encoding: str, text: str) -> None:
+def test_a_legacy_encoding_is_guessed_and_noted(encoding: str, text: str) -> None:
     corpus = read_corpus(Upload("old.txt", text.encode(encoding)))
     assert corpus.documents == (text,)
     assert corpus.encodings == (encoding,)
     assert "guess" in corpus.notes[0]
 
 
-def test_the_note_on_stray_bytes_names_where_and_the_encodings_tried() -> None:
+def test_the_note_on_stray_bytes_names_the_byte_and_the_encodings_tried() -> None:
     data = b"plain English words, then " + b"\x9d\xfe\xe9" + b" and words again\n"
     corpus = read_corpus(Upload("stray.txt", data))
     (note,) = corpus.notes
@@ -124,8 +124,8 @@ def test_the_note_on_stray_bytes_names_where_and_the_encodings_tried() -> None:
     assert note.split("Tried in order: ")[1].split(".")[0].endswith(corpus.encodings[0])
 
 
-def test_json_nested_too_deep_says_what_to_do() -> None:
-    with pytest.raises(UnsupportedFileError, match=r"nested too deep.*list of strings.*\.txt"):
+def test_the_error_for_json_nested_too_deeply_offers_remedies() -> None:
+    with pytest.raises(UnsupportedFileError, match=r"nested too deeply.*list of strings.*\.txt"):
         read_corpus(Upload("deep.json", b"[" * 200_000 + b"]" * 200_000))
 
 
@@ -134,7 +134,7 @@ def test_utf16_without_a_mark_is_read() -> None:
     assert corpus.documents == ("plain English words",)
 
 
-def test_damaged_utf8_names_the_byte_the_line_and_the_encodings_tried() -> None:
+def test_the_error_for_damaged_utf8_names_the_byte_the_line_and_the_encodings_tried() -> None:
     data = "première ligne\ndéjà vu é".encode() + b"\xff" + "été".encode()
     with pytest.raises(TextDecodingError) as caught:
         read_corpus(Upload("broken.txt", data))
@@ -146,7 +146,7 @@ def test_damaged_utf8_names_the_byte_the_line_and_the_encodings_tried() -> None:
     assert "utf-8" in message
 
 
-def test_damage_after_a_mark_is_counted_from_the_start_of_the_file() -> None:
+def test_the_offset_of_damage_includes_the_byte_order_mark() -> None:
     with pytest.raises(TextDecodingError, match="byte 5 "):
         read_corpus(Upload("a.txt", b"\xef\xbb\xbfab\xff"))
 
@@ -161,7 +161,9 @@ def test_damage_after_a_mark_is_counted_from_the_start_of_the_file() -> None:
         ("report.docx", archive({"word/document.xml": b"<w/>"}), "docx"),
     ],
 )
-def test_a_binary_file_is_refused_by_its_content(name: str, data: bytes, kind: str) -> None:
+def test_a_binary_file_is_recognised_by_its_content_and_refused(
+    name: str, data: bytes, kind: str
+) -> None:
     with pytest.raises(UnsupportedFileError, match=kind):
         read_corpus(Upload(name, data))
 
@@ -170,17 +172,17 @@ def test_a_binary_file_is_refused_by_its_content(name: str, data: bytes, kind: s
 
 
 @pytest.mark.parametrize("data", [b"", b"\xef\xbb\xbf", gzipped(b"")])
-def test_an_empty_file_alone_is_an_error(data: bytes) -> None:
+def test_a_single_empty_file_is_an_error(data: bytes) -> None:
     with pytest.raises(EmptyCorpusError):
         read_corpus([Upload("a.txt", data)])
 
 
-def test_no_file_at_all_is_an_error() -> None:
+def test_an_empty_list_of_files_is_an_error() -> None:
     with pytest.raises(EmptyCorpusError):
         read_corpus([])
 
 
-def test_among_several_files_those_that_fail_are_named_and_left_out() -> None:
+def test_files_that_fail_among_others_are_skipped_and_named() -> None:
     corpus = read_corpus(
         [
             Upload("empty.txt", b""),
@@ -194,21 +196,21 @@ def test_among_several_files_those_that_fail_are_named_and_left_out() -> None:
     assert "photo.png" in corpus.notes[1]
 
 
-def test_where_all_files_fail_the_error_names_each() -> None:
+def test_if_all_files_fail_the_error_names_each() -> None:
     with pytest.raises(UnsupportedFileError, match=r"empty\.txt.*photo\.png"):
         read_corpus([Upload("empty.txt", b""), Upload("photo.png", b"\x89PNG\r\n\x1a\n\0")])
 
 
 @pytest.mark.parametrize("path", ["no/such/file.txt", ".", "a\0b"])
-def test_a_path_that_cannot_be_opened_is_named(path: str) -> None:
-    with pytest.raises(CorpusError, match=r"no path|cannot be opened"):
+def test_the_error_for_a_path_that_cannot_be_opened_names_it(path: str) -> None:
+    with pytest.raises(CorpusError, match=r"not a valid path|cannot be opened"):
         read_corpus(path)
 
 
 # Archives
 
 
-def test_gzip_and_zip_are_unpacked_members_in_order() -> None:
+def test_gzip_and_zip_are_unpacked_with_members_in_order() -> None:
     assert read_corpus(Upload("a.txt.gz", gzipped(b"hug"))).documents == ("hug",)
     packed = archive(
         {
@@ -226,30 +228,32 @@ def test_gzip_and_zip_are_unpacked_members_in_order() -> None:
     assert not any("MACOSX" in note for note in corpus.notes)
 
 
-def packed_twice(text: bytes) -> list[Upload]:
+def gzip_and_zip(text: bytes) -> list[Upload]:
     return [Upload("a.gz", gzipped(text)), Upload("a.zip", archive({"a": text}))]
 
 
-def test_archives_unpack_to_a_size_that_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_an_archive_that_unpacks_beyond_the_limit_is_refused(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
     monkeypatch.setattr(readers, "MOST_UNPACKED_BYTES", 10_000)
-    for upload in packed_twice(b"hug " * 5_000):
+    for upload in gzip_and_zip(b"hug " * 5_000):
         with pytest.raises(UnsupportedFileError, match=r"^a\.(gz|zip) .* 10,000 bytes"):
             read_corpus(upload)
 
 
-def test_an_archive_of_one_line_over_and_over_unpacks_to_a_hundred_times_its_size(
+def test_a_repetitive_archive_may_unpack_to_a_hundred_times_its_size(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     line = b"hug " * 50_000
-    for upload in packed_twice(line):
+    for upload in gzip_and_zip(line):
         assert read_corpus(upload).n_bytes == len(line)
     monkeypatch.setattr(readers, "FREELY_UNPACKED_BYTES", len(line) - 1)
-    for upload in packed_twice(line):
+    for upload in gzip_and_zip(line):
         with pytest.raises(UnsupportedFileError, match=r"^a\.(gz|zip) .* 100 times its size"):
             read_corpus(upload)
 
 
-def test_reading_tells_how_far_it_is_and_what_that_raises_ends_it(tmp_path: Path) -> None:
+def test_reading_reports_progress_and_ends_if_the_callback_raises(tmp_path: Path) -> None:
     rows = b"id,text\n" + b"1,hug\n" * 20_000
     (tmp_path / "b.csv").write_bytes(rows)
     sources = [tmp_path / "b.csv", Upload("a.zip", archive({"a.csv": rows, "b.csv": rows}))]
@@ -315,26 +319,26 @@ def test_each_row_of_a_table_is_a_document(name: str, column: str | None) -> Non
     assert columns_of(Upload(name, TABLES[name])) == ["text"]
 
 
-def test_a_column_that_is_not_there_is_an_error_that_names_those_that_are() -> None:
+def test_the_error_for_a_missing_column_names_the_columns_present() -> None:
     with pytest.raises(CorpusError, match=r"no column 'body'.*'id', 'text'"):
         read_corpus(Upload("a.csv", TABLES["a.csv"]), text_column="body")
 
 
-def test_a_text_that_has_no_columns_is_read_whole_and_that_is_said() -> None:
+def test_a_file_that_is_not_a_table_is_read_whole_and_noted() -> None:
     corpus = read_corpus(Upload("a.txt", b"hug"), text_column="body")
     assert corpus.documents == ("hug",)
-    assert corpus.notes == ("a.txt is no table: all of it was read, and no column 'body'.",)
+    assert corpus.notes == ("a.txt is not a table: read all of it, not a column 'body'.",)
     with pytest.raises(CorpusError, match="no column of text"):
         read_corpus(Upload("a.csv", b"a,b\n1,2\n"))
     with pytest.raises(CorpusError, match="no column of text"):
         read_corpus(Upload("a.parquet", parquet({"a": [1, 2]})))
 
 
-def test_a_json_list_of_strings_is_one_document_each() -> None:
+def test_each_string_of_a_json_list_is_a_document() -> None:
     assert read_corpus(Upload("a.json", b'["hug", "ugg"]')).documents == ("hug", "ugg")
 
 
-def test_a_lone_surrogate_in_json_leaves_its_row_out_and_is_told() -> None:
+def test_a_row_of_json_with_a_lone_surrogate_is_left_out_and_noted() -> None:
     data = rb'["good", "bad \ud800", "\ud83d\ude00"]'
     corpus = read_corpus(Upload("a.json", data))
     assert corpus.documents == ("good", "😀")
@@ -342,7 +346,7 @@ def test_a_lone_surrogate_in_json_leaves_its_row_out_and_is_told() -> None:
     assert "item 2" in corpus.notes[0]
 
 
-def test_a_line_that_is_no_json_is_left_out_and_told() -> None:
+def test_a_line_that_is_not_json_is_left_out_and_noted() -> None:
     corpus = read_corpus(Upload("a.jsonl", b'{"text": "hug"}\n{oops\n"ugg"\n'))
     assert set(corpus.documents) == {"hug", "ugg"}
     assert any("line 2" in note for note in corpus.notes)
@@ -374,7 +378,7 @@ def test_a_csv_field_of_a_megabyte_is_read() -> None:
 # The corpus itself
 
 
-def test_a_lone_surrogate_is_an_error_with_its_place() -> None:
+def test_the_error_for_a_lone_surrogate_names_its_place() -> None:
     with pytest.raises(InvalidTextError, match=r"U\+D800.*character 3 \(line 2\)"):
         Corpus.from_text("ok\n\ud800")
 
@@ -393,22 +397,22 @@ def test_the_hash_depends_on_the_borders_between_documents_and_on_the_counts() -
     )
 
 
-def test_word_counts_weigh_the_size_and_cannot_be_changed() -> None:
+def test_sizes_are_weighted_by_word_counts_which_are_read_only() -> None:
     corpus = Corpus.from_word_counts({"hug": 10, "é": 2})
     assert (corpus.documents, corpus.n_bytes, corpus.n_characters) == ((), 34, 32)
     assert corpus.word_counts is not None
     with pytest.raises(TypeError):
         corpus.word_counts["hug"] = 1  # type: ignore[index]
-    assert pickle.loads(pickle.dumps(corpus)) == corpus  # noqa: S301 - made two words before
+    assert pickle.loads(pickle.dumps(corpus)) == corpus  # noqa: S301 - pickled in this line
 
 
 @pytest.mark.parametrize("counts", [{"": 1}, {"a": 0}, {"a": -1}, {"a": True}, {"a": 1.5}, {}])
-def test_a_word_count_that_cannot_be_is_refused(counts: dict[str, int]) -> None:
+def test_invalid_word_counts_are_refused(counts: dict[str, int]) -> None:
     with pytest.raises(CorpusError):
         Corpus.from_word_counts(counts)
 
 
-def test_a_corpus_without_text_or_with_other_names_is_refused() -> None:
+def test_a_corpus_without_text_or_with_too_few_names_is_refused() -> None:
     with pytest.raises(EmptyCorpusError):
         Corpus.from_documents(["", ""])
     with pytest.raises(ConfigError):
@@ -519,7 +523,7 @@ def test_words_are_divided_by_word() -> None:
 
 
 @pytest.mark.parametrize("share", [-0.1, 1.0, float("nan")])
-def test_a_share_that_cannot_be_is_refused(share: float) -> None:
+def test_an_invalid_share_is_refused(share: float) -> None:
     with pytest.raises(ConfigError):
         Corpus.from_text("a").split(share)
 
@@ -532,12 +536,12 @@ def test_word_counts_are_read_line_by_line() -> None:
 
 
 @pytest.mark.parametrize("line", ["hug", "hug x", "hug 0", "hug -1", "hug 1 2", "hug ٣", "hug 1.5"])
-def test_a_line_that_is_no_word_and_count_is_named(line: str) -> None:
+def test_the_error_for_a_line_without_word_and_count_names_the_line(line: str) -> None:
     with pytest.raises(CorpusError, match="Line 2"):
         parse_word_counts(f"ugg 5\n{line}")
 
 
-def test_the_largest_count_is_read_and_a_larger_one_names_it() -> None:
+def test_the_largest_count_is_read_and_a_larger_one_is_refused() -> None:
     assert parse_word_counts(f"hug 000{LARGEST_COUNT}") == {"hug": LARGEST_COUNT}
     for count in ("1" + "0" * 15, "9" * 20, "9" * 5_000):
         with pytest.raises(
@@ -547,24 +551,24 @@ def test_the_largest_count_is_read_and_a_larger_one_names_it() -> None:
 
 
 @pytest.mark.filterwarnings("error")
-def test_counts_that_64_bits_cannot_add_up_are_refused_when_a_corpus_is_made() -> None:
+def test_counts_whose_sum_exceeds_64_bits_are_refused() -> None:
     many = "\n".join(f"{'a' * 99}{n} {LARGEST_COUNT}" for n in range(99))
     with pytest.raises(CorpusError, match="64 bits"):
         parse_word_counts(many)
     with pytest.raises(CorpusError, match="64 bits"):
         Corpus.from_word_counts({"hug": 2**62})
-    # Four for each "hug": its bytes, and a marker that training may add.
+    # Four symbols for each "hug": three bytes, and a marker that training may add.
     most = (2**63 - 1) // 4
     (letters,) = Corpus.from_word_counts({"hug": most}).scripts()
     assert letters.characters == 3 * most
 
 
-def test_no_words_are_an_error() -> None:
+def test_a_text_without_words_is_an_error() -> None:
     with pytest.raises(EmptyCorpusError):
         parse_word_counts(" \n")
 
 
-def test_every_error_of_reading_is_a_bpe_error_for_any_bytes() -> None:
+def test_reading_any_bytes_raises_nothing_but_bpe_errors() -> None:
     hostile = [
         bytes(range(256)),
         b"\xff\xfe",
@@ -579,7 +583,7 @@ def test_every_error_of_reading_is_a_bpe_error_for_any_bytes() -> None:
                 read_corpus(Upload(name, data))
 
 
-def test_a_damaged_zip_is_an_error_wherever_the_damage_is() -> None:
+def test_the_error_for_a_damaged_zip_names_it_wherever_the_damage_is() -> None:
     whole = archive({"a.txt": b"hug hugs", "b.txt": b"ugg"})
     messages: list[str] = []
     for place in range(len(whole)):

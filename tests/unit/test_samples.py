@@ -1,4 +1,4 @@
-"""The corpora that are there from the start."""
+"""The built-in samples."""
 
 from __future__ import annotations
 
@@ -18,17 +18,17 @@ def test_every_sample_loads_and_is_the_same_each_time(sample_id: str) -> None:
     assert load_sample(sample_id) == corpus
 
 
-def test_samples_have_different_ids_and_say_what_they_are() -> None:
+def test_samples_have_distinct_ids_titles_and_descriptions() -> None:
     assert len({sample.id for sample in samples()}) == len(samples())
     assert all(sample.title and sample.description.endswith(".") for sample in samples())
 
 
-def test_an_unknown_sample_is_refused_by_name() -> None:
+def test_the_error_for_an_unknown_sample_lists_the_samples() -> None:
     with pytest.raises(ConfigError, match="'hug'.*'hug-words'"):  # noqa: RUF043 - a pattern
         load_sample("hug")
 
 
-def test_python_texts_are_of_the_size_they_promise() -> None:
+def test_the_texts_of_python_have_the_size_that_is_described() -> None:
     reference = load_sample("python-reference")
     assert len(reference.documents) >= 60
     assert "for" in reference.names
@@ -36,7 +36,7 @@ def test_python_texts_are_of_the_size_they_promise() -> None:
     assert 1_500_000 < load_sample("python-library").n_bytes <= 2_000_000
 
 
-def test_the_multilingual_sample_is_parallel() -> None:
+def test_the_multilingual_sample_has_the_same_sentences_in_each_language() -> None:
     texts = parallel_texts()
     assert len(texts) >= 20
     assert len({text.code for text in texts}) == len(texts)
@@ -53,14 +53,14 @@ def test_each_language_is_written_in_the_scripts_it_names() -> None:
         assert found == set(text.scripts), text.name
 
 
-def test_the_multilingual_description_counts_right() -> None:
+def test_the_multilingual_description_states_the_right_numbers() -> None:
     texts = parallel_texts()
     scripts = {script for text in texts for script in text.scripts}
     (sample,) = (sample for sample in samples() if sample.id == "multilingual")
     assert f"{len(texts)} languages and {len(scripts)} scripts" in sample.description
 
 
-def test_toy_corpora_hold_the_known_words() -> None:
+def test_toy_corpora_have_the_words_of_their_notebooks() -> None:
     assert load_sample("hug-words").word_counts == {
         "hug": 10,
         "ugg": 5,

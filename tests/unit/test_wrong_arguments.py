@@ -1,4 +1,4 @@
-"""What is no argument at all is refused by a `BpeError` that says what was found and what to do."""
+"""Arguments of the wrong type raise a `BpeError` that names what was found and what to do."""
 
 from __future__ import annotations
 
@@ -52,7 +52,7 @@ def loaded(**wrong: Any) -> bpe.Tokenizer:
 
 
 REFUSED: dict[str, tuple[Callable[[Any], object], Any, str]] = {
-    "nested ids": (gpt2.decode, [[1, 2], [3]], "Number 1 of 2 ids is of type list"),
+    "nested ids": (gpt2.decode, [[1, 2], [3]], "Number 1 of 2 ids is a value of type list"),
     "many nested ids": (gpt2.decode, [[1, 2]] * 3_000, "Number 1 of 3,000 ids"),
     "ids with an array": (
         gpt2.decode_bytes,
@@ -61,7 +61,7 @@ REFUSED: dict[str, tuple[Callable[[Any], object], Any, str]] = {
     ),
     "ids in two dimensions": (gpt2.decode, np.zeros((2, 3), int), r"2 dimensions, shape \(2, 3\)"),
     "ids in none": (gpt2.decode, np.array(3), "0 dimensions"),
-    "one id": (gpt2.decode, 5, r"ids is 5 \(int\): give a list"),
+    "one id": (gpt2.decode, 5, r"ids, got 5 \(int\): give a list"),
     "ids that are a text": (gpt2.decode, "abc", r"'abc' \(str\)"),
     "how to decode": (lambda given: gpt2.decode([464], errors=given), "ignore", "use 'replace' or"),
     "no ids of none": (tokenizer(vocab={}, merges=[]).decode, [1], "no tokens at all"),
@@ -96,8 +96,16 @@ REFUSED: dict[str, tuple[Callable[[Any], object], Any, str]] = {
     "merges of four": (lambda given: tokenizer(merges=given), [(0, 0, 1, 2)], "Merge 0 is"),
     "merges of lists": (lambda given: tokenizer(merges=given), [([0], 0, 1)], "Merge 0 is"),
     "merges of text": (lambda given: tokenizer(merges=given), ["aab"], "Merge 0 is 'aab'"),
-    "no merges": (lambda given: tokenizer(merges=given), None, "given as merges is None"),
-    "a vocabulary": (lambda given: tokenizer(vocab=given), [b"a"], "is of type list: give a dict"),
+    "no merges": (
+        lambda given: tokenizer(merges=given),
+        None,
+        "Expected a list of merges, got None",
+    ),
+    "a vocabulary": (
+        lambda given: tokenizer(vocab=given),
+        [b"a"],
+        "is a value of type list: give a dict",
+    ),
     "tokens as text": (lambda given: tokenizer(vocab=given), {0: "a"}, "the id 0 the token 'a'"),
     "ids as text": (lambda given: tokenizer(vocab=given), {"0": b"a"}, r"is '0' \(str\)"),
     "a pre-tokenizer": (lambda given: tokenizer(pretokenizer=given), gpt2.pretokenizer, "its name"),
@@ -118,27 +126,27 @@ REFUSED: dict[str, tuple[Callable[[Any], object], Any, str]] = {
     "an empty path to load": (bpe.load, "", "The path is empty"),
     "a path that no file has": (bpe.read_corpus, "\ud800", "a NUL or a lone surrogate"),
     "an empty path": (bpe.read_corpus, "", "The path is empty"),
-    "a text for a file": (bpe.read_corpus, b"hug", r"Corpus\.from_text makes"),
-    "no file": (bpe.read_corpus, None, "as a file is None"),
-    "a text": (bpe.Corpus.from_text, None, "text is None: give a str"),
+    "a text for a file": (bpe.read_corpus, b"hug", r"use Corpus\.from_text"),
+    "no file": (bpe.read_corpus, None, r"Expected a path, .* got None"),
+    "a text": (bpe.Corpus.from_text, None, "Expected a str as text, got None"),
     "one document": (bpe.Corpus.from_documents, "abc", "call from_text for one"),
-    "a document": (bpe.Corpus.from_documents, ["a", 1], r"document 2 is 1 \(int\)"),
+    "a document": (bpe.Corpus.from_documents, ["a", 1], r"str as document 2, got 1 \(int\)"),
     "documents by name": (
         bpe.Corpus.from_documents,
         {"a": "b"},
         "of type dict: give a list of str",
     ),
-    "documents in any order": (bpe.Corpus.from_documents, {"a", "b"}, "is of type set"),
+    "documents in any order": (bpe.Corpus.from_documents, {"a", "b"}, "got a value of type set"),
     "documents from a generator": (
         bpe.Corpus.from_documents,
         (each for each in ("a", b"b")),
-        r"document 2 is b'b' \(bytes\)",
+        r"str as document 2, got b'b' \(bytes\): decode bytes first",
     ),
     "bytes for documents": (bpe.Corpus.from_documents, bytearray(b"ab"), "of type bytearray"),
     "a name": (
         lambda given: bpe.Corpus.from_documents(["a"], [given]),
         5,
-        r"document 1 is 5 \(int",
+        r"name of document 1, got 5 \(int\)",
     ),
     "files in any order": (
         bpe.read_corpus,
@@ -146,24 +154,44 @@ REFUSED: dict[str, tuple[Callable[[Any], object], Any, str]] = {
         "of type set: give a list of paths",
     ),
     "files by name": (bpe.read_corpus, {"a.txt": b"hug"}, "of type dict"),
-    "texts in any order": (gpt2.encode_batch, {"a", "b"}, "is of type set: give a list of str"),
-    "texts by name": (gpt2.encode_batch, {"a": "b"}, "is of type dict"),
-    "tokenizers in any order": (lambda given: bpe.compare("a", given), {gpt2}, "is of type set"),
-    "names of documents": (lambda given: bpe.Corpus.from_documents(["a"], given), 5, "names is 5"),
-    "a seed": (lambda given: some_text.split(0.5, given), [], "The seed is of type list"),
-    "word counts": (bpe.Corpus.from_word_counts, ["hug"], "are of type list: give a dict"),
-    "a word": (bpe.Corpus.from_word_counts, {1: 2}, r"1 \(int\): give a str"),
-    "a share": (some_text.split, "x", r"share is 'x' \(str\)"),
+    "texts in any order": (
+        gpt2.encode_batch,
+        {"a", "b"},
+        "got a value of type set: give a list of str",
+    ),
+    "texts by name": (gpt2.encode_batch, {"a": "b"}, "got a value of type dict"),
+    "tokenizers in any order": (
+        lambda given: bpe.compare("a", given),
+        {gpt2},
+        "got a value of type set",
+    ),
+    "names of documents": (
+        lambda given: bpe.Corpus.from_documents(["a"], given),
+        5,
+        r"list of names, got 5 \(int\)",
+    ),
+    "a seed": (lambda given: some_text.split(0.5, given), [], "as seed, got a value of type list"),
+    "word counts": (
+        bpe.Corpus.from_word_counts,
+        ["hug"],
+        "Expected a dict of .* got a value of type list",
+    ),
+    "a word": (bpe.Corpus.from_word_counts, {1: 2}, r"got 1 \(int\): decode"),
+    "a share": (some_text.split, "x", r"held-out share .* got 'x' \(str\)"),
     "a corpus": (lambda given: bpe.train(given, bpe.TrainingConfig()), "hug", "make one with"),
     "a configuration": (lambda given: bpe.train(some_text, given), 300, "give a TrainingConfig"),
     "its pre-tokenizer": (lambda given: trained(pretokenizer=given), 5, "give its name"),
-    "a list for a name": (lambda given: trained(pretokenizer=given), ["gpt2"], "is of type list"),
+    "a list for a name": (
+        lambda given: trained(pretokenizer=given),
+        ["gpt2"],
+        "is a value of type list",
+    ),
     "its special tokens": (lambda given: trained(special_tokens=given), None, "use a tuple"),
     "its marker": (lambda given: trained(end_of_word=given), 5, r"marker is 5 \(int\)"),
     "a step": (run.pair_counts, 0.5, r"Step 0\.5 \(float\) is outside"),
     "where a trace starts": (lambda given: run.trace(given, 2), "x", "Merges 'x' to 2 with 10"),
     "how much is traced": (lambda given: run.trace(0, 2, k=given), 2.5, r"with 2\.5 pairs"),
-    "another corpus": (run.tokens_after_on, None, "The corpus is None: make one with"),
+    "another corpus": (run.tokens_after_on, None, "Expected a Corpus, got None: make one with"),
     "how many pairs": (lambda given: run.top_pairs(0, given), -1, "ask for a whole number from 0"),
     "a pre-tokenizer's name": (bpe.get_pretokenizer, None, "The pre-tokenizer is None"),
     "an encoding": (bpe.from_tiktoken, "gpt2", r"tiktoken\.get_encoding"),
@@ -172,14 +200,14 @@ REFUSED: dict[str, tuple[Callable[[Any], object], Any, str]] = {
 
 
 @pytest.mark.parametrize(("call", "given", "message"), REFUSED.values(), ids=REFUSED)
-def test_it_says_what_was_found_and_what_to_do(
+def test_the_error_names_what_was_found_and_what_to_do(
     call: Callable[[Any], object], given: object, message: str
 ) -> None:
     with pytest.raises(bpe.BpeError, match=message):
         call(given)
 
 
-def test_an_empty_path_writes_nothing_where_one_stands(
+def test_saving_to_an_empty_path_writes_nothing(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.chdir(tmp_path)
@@ -194,7 +222,7 @@ def test_tokenizers_to_compare_may_come_from_a_generator() -> None:
     assert found == bpe.compare("hug hugs", encoders)
 
 
-def test_numbers_of_numpy_are_numbers() -> None:
+def test_integers_of_numpy_are_accepted() -> None:
     assert gpt2.truncated(np.int64(3)).n_merges == 3  # type: ignore[arg-type]
     assert run.top_pairs(np.int32(1), np.int64(2)) == run.top_pairs(1, 2)  # type: ignore[arg-type]
     vocab = {np.int64(0): b"a", np.int64(1): b"aa"}
@@ -212,7 +240,7 @@ def test_special_tokens_may_come_from_a_generator() -> None:
     assert hash(config) == hash(bpe.TrainingConfig(300, special_tokens=["<a>", "<b>"]))  # type: ignore[arg-type]
 
 
-LONG = "a rose is " * 30_000  # more than what a tokenizer gives to its kernels
+LONG = "a rose is " * 30_000  # long enough for a tokenizer to use kernels
 
 
 @pytest.fixture(scope="module")
@@ -221,7 +249,7 @@ def with_kernels() -> bpe.Tokenizer:
     tokenizer = bpe.Tokenizer(
         vocab=gpt2.vocab, merges=[], pretokenizer="gpt2", special_tokens=gpt2.special_tokens
     )
-    CompiledEncoder(tokenizer._table, tokenizer.pretokenizer)  # loads what a long text brings in
+    CompiledEncoder(tokenizer._table, tokenizer.pretokenizer)  # loads the compiled kernels
     assert tokenizer._kernels.worth(len(LONG)) is not None
     return tokenizer
 
@@ -234,13 +262,13 @@ WRONG_SPECIAL: dict[str, tuple[object, str]] = {
     "no text": ("", "allowed_special is the text ''"),
     "bytes": (b"", r"allowed_special is b'' \(bytes\)"),
     "ids": ([50_256], r"Number 1 of allowed_special is 50256 \(int\)\. Give special tokens as str"),
-    "lists": (["<s>", ["<s>"]], "Number 2 of allowed_special is of type list"),
+    "lists": (["<s>", ["<s>"]], "Number 2 of allowed_special is a value of type list"),
 }
 
 
 @pytest.mark.parametrize(("given", "message"), WRONG_SPECIAL.values(), ids=WRONG_SPECIAL)
 @pytest.mark.parametrize("text", ["", "hug", LONG], ids=["empty", "short", "long"])
-def test_wrong_special_tokens_are_refused_whatever_encodes(
+def test_every_encoder_refuses_wrong_special_tokens(
     with_kernels: bpe.Tokenizer, text: str, given: Any, message: str
 ) -> None:
     calls: list[Callable[[], object]] = [
@@ -260,7 +288,7 @@ def test_wrong_special_tokens_are_refused_whatever_encodes(
 
 
 @pytest.mark.parametrize("text", ["<|endoftext|>", LONG + "<|endoftext|>"], ids=["short", "long"])
-def test_special_tokens_from_a_generator_count_in_each_text_of_a_batch(
+def test_allowed_special_tokens_from_a_generator_hold_for_each_text_of_a_batch(
     with_kernels: bpe.Tokenizer, text: str
 ) -> None:
     generated: Any = (each for each in ["<|endoftext|>"])
@@ -275,7 +303,7 @@ WRONG_IDS: dict[str, tuple[Callable[[list[int]], object], str]] = {
     "strings": (lambda ids: [*ids, "464"], r"ids is '464' \(str\)"),
     "nothing": (lambda ids: [*ids, None], "ids is None"),
     "a float of numpy": (lambda ids: [*ids, np.float32(464)], r"ids is .*float32"),
-    "truth of numpy": (lambda ids: [*ids, np.True_], "ids is of type bool"),
+    "truth of numpy": (lambda ids: [*ids, np.True_], "ids is a value of type bool"),
     "an array of floats": (
         lambda ids: np.array([*ids, 464.0]),
         "ids are an array of float64: give",
@@ -283,15 +311,18 @@ WRONG_IDS: dict[str, tuple[Callable[[list[int]], object], str]] = {
     "an array of truths": (lambda ids: np.array([True, *map(bool, ids)]), "an array of bool"),
     "an array of strings": (lambda ids: np.array([*map(str, ids), "464"]), "an array of <U"),
     "an array of objects": (lambda ids: np.array([*ids, True], object), r"is True \(bool\)"),
-    "a dict": (lambda ids: {464: 1, **dict.fromkeys(ids)}, "ids is of type dict"),
-    "a set": (lambda ids: {464, *ids}, "ids is of type set"),
-    "bytes to be": (lambda ids: bytearray(b"a" * (len(ids) + 1)), "ids is of type bytearray"),
+    "a dict": (lambda ids: {464: 1, **dict.fromkeys(ids)}, "ids, got a value of type dict"),
+    "a set": (lambda ids: {464, *ids}, "ids, got a value of type set"),
+    "bytes to be": (
+        lambda ids: bytearray(b"a" * (len(ids) + 1)),
+        "ids, got a value of type bytearray",
+    ),
 }
 
 
 @pytest.mark.parametrize(("wrong", "message"), WRONG_IDS.values(), ids=WRONG_IDS)
 @pytest.mark.parametrize("n_before", [0, 3, 300_000])
-def test_what_is_no_id_is_refused_whatever_decodes(
+def test_every_decoder_refuses_values_that_are_not_ids(
     with_kernels: bpe.Tokenizer,
     wrong: Callable[[list[int]], object],
     message: str,
@@ -303,7 +334,7 @@ def test_what_is_no_id_is_refused_whatever_decodes(
             decode(given)
 
 
-def test_whole_numbers_of_any_kind_are_ids(with_kernels: bpe.Tokenizer) -> None:
+def test_integers_of_any_type_are_ids(with_kernels: bpe.Tokenizer) -> None:
     for n in (1, 100_000):
         expected = "!" * n
         given: list[Any] = [
@@ -317,4 +348,4 @@ def test_whole_numbers_of_any_kind_are_ids(with_kernels: bpe.Tokenizer) -> None:
         ]
         for ids in given:
             assert with_kernels.decode(ids) == expected
-    assert with_kernels.decode(np.array([])) == ""  # float64, but no id in it
+    assert with_kernels.decode(np.array([])) == ""  # float64, but it is empty
