@@ -1,5 +1,6 @@
 # make run    makes the environment and starts the app on this machine
 # make test   makes it, gets a browser, and checks everything
+# make js     checks the modules that run in the browser: types, lint, and their logic in Node
 # make bench  measures training and encoding against other tools, and writes benchmarks/README.md
 # make search looks for failures in examples that nobody has seen: ten times as many, at random
 # PORT=8502 make run      starts it on another port
@@ -18,13 +19,13 @@ BIN := .venv/bin
 CORPUS ?=
 PART ?=
 
-.PHONY: run test search bench lint types browser ranks clean
+.PHONY: run test search bench lint types js js-types js-lint js-tests browser ranks clean
 
 run: .venv/run.stamp
 	$(BIN)/python -m bpe_core.compiling.when
 	$(BIN)/python -m streamlit run serve.py --server.address 127.0.0.1 --server.port $(PORT)
 
-test: lint types browser ranks
+test: lint types js browser ranks
 	$(BIN)/python -m bpe_core.compiling.when
 	$(BIN)/python -m pytest -n 2 --dist worksteal
 
@@ -38,12 +39,28 @@ bench: .venv-bench/run.stamp
 	.venv-bench/bin/python -m bpe_core.compiling.when
 	.venv-bench/bin/python -m benchmarks $(PART) $(if $(CORPUS),--corpus "$(CORPUS)")
 
-lint: .venv/dev.stamp
+lint: .venv/dev.stamp js-lint
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
 
-types: .venv/dev.stamp
+types: .venv/dev.stamp js-types
 	$(BIN)/pyright
+
+# The browser's modules: their types, lint, and what of them can be tested without a browser.
+js: js-types js-lint js-tests
+
+js-types: node_modules/stamp
+	scripts/node.sh node_modules/typescript/bin/tsc
+
+js-lint: node_modules/stamp
+	scripts/node.sh node_modules/eslint/bin/eslint.js ui/components tests/js eslint.config.js
+
+js-tests: .venv/dev.stamp
+	scripts/node.sh --test "tests/js/*.test.js"
+
+node_modules/stamp: package.json package-lock.json | .venv/dev.stamp
+	scripts/node.sh npm ci
+	touch $@
 
 browser: .venv/dev.stamp
 	scripts/get_browser.sh
@@ -65,4 +82,4 @@ ranks: .venv/dev.stamp
 	touch $@
 
 clean:
-	rm -rf .venv .venv-bench .pytest_cache .ruff_cache .hypothesis build dist *.egg-info
+	rm -rf .venv .venv-bench node_modules .pytest_cache .ruff_cache .hypothesis build dist *.egg-info

@@ -2,18 +2,14 @@
 
 from __future__ import annotations
 
-import base64
 from collections.abc import Callable
 from functools import cache
-from pathlib import Path
 
 import pytest
 from playwright.sync_api import Page, expect
 
 from tests.browser.player import Player, saved_replay
 from tests.browser.runs_to_play import run_to_play
-from ui.components import merge_player
-from ui.components.js_modules import join_modules
 
 pytestmark = pytest.mark.browser
 
@@ -232,29 +228,3 @@ def test_words_stay_in_their_cells_while_the_merges_of_their_scene_play(
         cells = player.cells()
         assert cells_of.setdefault(title.inner_text(), cells) == cells
     assert len(cells_of) < 11  # at least one scene has several merges
-
-
-def test_python_hears_where_the_cursor_went_last_and_not_what_was_held_back(
-    offline_page: Page,
-) -> None:
-    folder = Path(merge_player.__file__).parent
-    script = join_modules(folder / "link.js") + "\nexport const { Link } = m1;\n"
-    said = offline_page.evaluate(
-        """async (module) => {
-             const { Link } = await import(`data:text/javascript;base64,${module}`);
-             history.replaceState = () => {};
-             const link = new Link();
-             const run = { n_merges: 10, block_starts: [0, 5], blocks: new Map([[0, {}]]) };
-             const said = new Promise((resolve) => {
-               link.connect(run, 0, (name, value) => name === "step" && resolve(value));
-             });
-             link.stopWaiting();
-             link.ask(1, 1);
-             link.reportNow(4); // held back: the block is on its way
-             link.report(7);
-             link.answered({ start: 5 });
-             return said;
-           }""",
-        base64.b64encode(script.encode()).decode(),
-    )
-    assert said == 7

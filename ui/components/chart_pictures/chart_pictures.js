@@ -1,12 +1,21 @@
 // Saves a chart of the page as PNG: its own drawing, under its title, on the page's ground.
 
-import { addPart } from "../shared/elements.js";
+import { addButton, addPart } from "../shared/elements.js";
+import { linesOf } from "./text_lines.js";
+
+/** @import { Component } from "../shared/component.js" */
+
+/** A chart by its key, and what is written over its picture.
+    @typedef {{ chart: string, button: string, title: string, what: string, file_name: string }} Picture */
+
+/** @typedef {{ size: number, weight: number, fill: string }} Font */
 
 const SVG = "http://www.w3.org/2000/svg";
 const SCALE = 2;
 const MARGIN = 16;
 const FAMILIES = ["Source Sans", "Source Code Pro"];
 
+/** @param {Component<{ pictures: Picture[] }>} component */
 export default function mountChartPictures({ data, parentElement }) {
   parentElement.querySelector(".row")?.remove();
   const row = addPart(parentElement, "div", "row");
@@ -14,13 +23,11 @@ export default function mountChartPictures({ data, parentElement }) {
   problem.className = "problem";
   problem.setAttribute("role", "status");
   for (const picture of data.pictures) {
-    const button = addPart(row, "button", "", picture.button);
-    button.type = "button";
-    button.addEventListener("click", async () => {
+    const button = addButton(row, "", picture.button, async () => {
       button.disabled = true;
       problem.textContent = "";
       try {
-        save(await pngOf(picture, getComputedStyle(parentElement.host ?? parentElement)), picture.file_name);
+        save(await pngOf(picture, getComputedStyle(parentElement.host)), picture.file_name);
       } catch {
         problem.textContent = "This browser could not make the picture.";
       }
@@ -31,6 +38,8 @@ export default function mountChartPictures({ data, parentElement }) {
   return () => row.remove();
 }
 
+/** @param {Blob} blob
+    @param {string} name */
 function save(blob, name) {
   const link = document.createElement("a");
   link.href = URL.createObjectURL(blob);
@@ -39,37 +48,38 @@ function save(blob, name) {
   setTimeout(() => URL.revokeObjectURL(link.href), 10_000);
 }
 
+/** @param {Picture} picture
+    @param {CSSStyleDeclaration} style */
 async function pngOf(picture, style) {
   const chart = document.querySelector(`.st-key-${CSS.escape(picture.chart)} .js-plotly-plot`);
-  const layers = [...chart.querySelectorAll(".main-svg")];
+  if (!chart) throw new Error(`no chart ${picture.chart}`);
+  const layers = [.../** @type {NodeListOf<SVGElement>} */ (chart.querySelectorAll(".main-svg"))];
   const { width, height } = layers[0].getBoundingClientRect();
-  const colour = (name) => resolved(chart, style.getPropertyValue(name));
+  const colour = (/** @type {string} */ name) => resolved(chart, style.getPropertyValue(name));
 
   const svg = document.createElementNS(SVG, "svg");
   const ground = add(svg, "rect", { width: "100%", height: "100%", fill: colour("--background") });
-  const fonts = add(svg, "style", {});
-  fonts.textContent = await fontFaces();
+  add(svg, "style", {}).textContent = await fontFaces();
   let y = MARGIN;
   y = addLines(svg, picture.title, y, width, { size: 16, weight: 600, fill: colour("--text") });
   y = addLines(svg, picture.what, y, width, { size: 14, weight: 400, fill: colour("--muted") });
   for (const layer of layers) {
-    const copy = layer.cloneNode(true);
+    const copy = /** @type {SVGElement} */ (layer.cloneNode(true));
     copy.style.background = "none";
-    copy.setAttribute("x", MARGIN);
-    copy.setAttribute("y", y + 8);
+    setAttributes(copy, { x: MARGIN, y: y + 8 });
     // What is under the pointer is of the moment.
     copy.querySelector(".hoverlayer")?.replaceChildren();
     svg.append(copy);
   }
-  const size = [width + 2 * MARGIN, y + 8 + height + MARGIN];
-  svg.setAttribute("width", size[0]);
-  svg.setAttribute("height", size[1]);
-  ground.setAttribute("width", size[0]);
-  ground.setAttribute("height", size[1]);
+  const size = { width: width + 2 * MARGIN, height: y + 8 + height + MARGIN };
+  setAttributes(svg, size);
+  setAttributes(ground, size);
   return drawn(svg, size);
 }
 
-/** A colour as the chart's part of the page shows it: light-dark() becomes one of its two. */
+/** Return a colour as the chart's part of the page shows it: light-dark() becomes one of its two.
+    @param {Element} chart
+    @param {string} value */
 function resolved(chart, value) {
   const probe = document.createElement("span");
   probe.style.color = value;
@@ -79,58 +89,76 @@ function resolved(chart, value) {
   return colour;
 }
 
+/** @param {SVGElement} parent
+    @param {string} tag
+    @param {Record<string, string | number>} attributes */
 function add(parent, tag, attributes) {
   const part = document.createElementNS(SVG, tag);
-  for (const [name, value] of Object.entries(attributes)) part.setAttribute(name, value);
+  setAttributes(part, attributes);
   parent.append(part);
   return part;
 }
 
-/** Writes a text in as many lines as it needs; where the next line goes. */
+/** @param {Element} element
+    @param {Record<string, string | number>} attributes */
+function setAttributes(element, attributes) {
+  for (const [name, value] of Object.entries(attributes)) element.setAttribute(name, String(value));
+}
+
+/** Write a text in as many lines as it needs; return where the next line goes.
+    @param {SVGElement} svg
+    @param {string} text
+    @param {number} top
+    @param {number} width
+    @param {Font} font */
 function addLines(svg, text, top, width, { size, weight, fill }) {
-  const pen = document.createElement("canvas").getContext("2d");
+  const style = `font: ${weight} ${size}px "Source Sans", sans-serif`;
+  const pen = penOf(document.createElement("canvas"));
   pen.font = `${weight} ${size}px "Source Sans", sans-serif`;
-  const lines = [""];
-  for (const word of text.split(" ")) {
-    const longer = lines.at(-1) ? `${lines.at(-1)} ${word}` : word;
-    if (pen.measureText(longer).width <= width || !lines.at(-1)) lines[lines.length - 1] = longer;
-    else lines.push(word);
-  }
-  for (const line of lines) {
-    const style = `font: ${weight} ${size}px "Source Sans", sans-serif`;
+  for (const line of linesOf(text, width, (words) => pen.measureText(words).width)) {
     add(svg, "text", { x: MARGIN, y: top + size, fill, style }).textContent = line;
     top += size * 1.5;
   }
   return top;
 }
 
-/** The page's own fonts, their files within: an image can't fetch any. */
+/** @param {HTMLCanvasElement} canvas */
+function penOf(canvas) {
+  return /** @type {CanvasRenderingContext2D} */ (canvas.getContext("2d"));
+}
+
+/** Return the page's own fonts, their files within: an image can't fetch any. */
 async function fontFaces() {
   const rules = [...document.styleSheets]
     .flatMap((sheet) => [...sheet.cssRules])
     .filter((rule) => rule instanceof CSSFontFaceRule)
-    .filter((rule) => FAMILIES.includes(rule.style.fontFamily.replaceAll(/["']/g, "")))
-    .filter((rule) => rule.style.fontStyle !== "italic");
+    .filter((rule) => FAMILIES.includes(rule.style.getPropertyValue("font-family").replaceAll(/["']/g, "")))
+    .filter((rule) => rule.style.getPropertyValue("font-style") !== "italic");
   const faces = await Promise.all(rules.map(async (rule) => {
-    const path = rule.style.src.match(/url\(["']?([^"')]+)/)?.[1];
+    const path = rule.style.getPropertyValue("src").match(/url\(["']?([^"')]+)/)?.[1];
     if (!path) return "";
-    const base = rule.parentStyleSheet.href ?? document.baseURI;
+    const base = rule.parentStyleSheet?.href ?? document.baseURI;
     const file = await (await fetch(new URL(path, base))).blob();
     return rule.cssText.replace(path, await dataUrl(file));
   }));
   return faces.join("\n");
 }
 
+/** @param {Blob} blob
+    @returns {Promise<string>} */
 function dataUrl(blob) {
   return new Promise((resolve, reject) => {
     const reader = new FileReader();
-    reader.onload = () => resolve(reader.result);
+    reader.onload = () => resolve(String(reader.result));
     reader.onerror = reject;
     reader.readAsDataURL(blob);
   });
 }
 
-async function drawn(svg, [width, height]) {
+/** @param {SVGElement} svg
+    @param {{ width: number, height: number }} size
+    @returns {Promise<Blob>} */
+async function drawn(svg, { width, height }) {
   const source = new Blob([new XMLSerializer().serializeToString(svg)], { type: "image/svg+xml" });
   const image = new Image();
   // A data: address and not blob:, from which some browsers let no canvas be read.
@@ -139,7 +167,7 @@ async function drawn(svg, [width, height]) {
   const canvas = document.createElement("canvas");
   canvas.width = width * SCALE;
   canvas.height = height * SCALE;
-  const pen = canvas.getContext("2d");
+  const pen = penOf(canvas);
   pen.scale(SCALE, SCALE);
   pen.drawImage(image, 0, 0, width, height);
   return new Promise((resolve, reject) => {

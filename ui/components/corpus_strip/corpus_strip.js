@@ -1,21 +1,16 @@
-import { addPart } from "../shared/elements.js";
+// What a corpus is made of: its figures, and a bar of its scripts with their shares.
 
-const MOST_PARTS = 6;
+import { addPart, find } from "../shared/elements.js";
+import { partsOf, percent } from "./shares.js";
 
-function percent(share) {
-  return share < 0.0005 ? "< 0.1%" : `${(share * 100).toFixed(1)}%`;
-}
+/** @import { Component } from "../shared/component.js"
+    @import { Share } from "./shares.js" */
 
-/** The largest shares by name, the small ones together. */
-function partsOf(shares) {
-  if (shares.length <= MOST_PARTS) return shares;
-  const rest = shares.slice(MOST_PARTS - 1);
-  const share = rest.reduce((sum, part) => sum + part.share, 0);
-  return [...shares.slice(0, MOST_PARTS - 1), { name: `${rest.length} more`, share, rest: true }];
-}
+const MOST_TONES = 5;
 
+/** @param {Component<{ figures: { value: string, name: string }[], shares: Share[] }>} component */
 export default function mountCorpusStrip({ data, parentElement }) {
-  const root = parentElement.querySelector(".corpus");
+  const root = find(parentElement, ".corpus", HTMLElement);
   root.textContent = "";
   const figures = addPart(root, "dl", "figures");
   for (const { value, name } of data.figures) {
@@ -30,7 +25,7 @@ export default function mountCorpusStrip({ data, parentElement }) {
   const key = addPart(root, "ul", "key");
   parts.forEach((part, i) => {
     const rest = part.rest || part.name === "digits and other";
-    const tone = rest ? "tone-rest" : `tone-${Math.min(i, 4)}`;
+    const tone = rest ? "tone-rest" : `tone-${Math.min(i, MOST_TONES - 1)}`;
     addPart(bar, "div", `part ${tone}`).style.flex = `${part.share} 1 0`;
     const entry = addPart(key, "li", "");
     addPart(entry, "span", `swatch ${tone}`);

@@ -2,6 +2,12 @@
 
 import { addPart } from "../shared/elements.js";
 
+/** @import { Component } from "../shared/component.js" */
+
+/** A name, its figures, and the places of the better ones; `meanings` of a table stand for its rows.
+    @typedef {[string, string[], number[]]} Row */
+
+/** @param {Component<{ caption: string, columns: string[], rows: Row[], meanings: string[] }>} component */
 export default function mountFigureTable({ data, parentElement }) {
   parentElement.querySelector(".room")?.remove();
   const room = addPart(parentElement, "div", "room");

@@ -2,6 +2,10 @@
 
 import { addPart } from "../shared/elements.js";
 
+/** @import { Component } from "../shared/component.js" */
+
+/** `sentence` is in pieces, each with whether it is bold.
+    @param {Component<{ sentence: [string, boolean][], aside: string }>} component */
 export default function mountVerdict({ data, parentElement }) {
   parentElement.querySelector(".verdict")?.remove();
   const root = addPart(parentElement, "div", "verdict");

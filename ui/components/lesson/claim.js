@@ -2,6 +2,11 @@
 
 import { addPart } from "../shared/elements.js";
 
+/** @import { Component } from "../shared/component.js" */
+
+/** @typedef {{ source: string, said: string, label: string, found: string, how: string, agrees: boolean }} Claim */
+
+/** @param {Component<Claim>} component */
 export default function mountClaim({ data, parentElement }) {
   parentElement.querySelector(".claim")?.remove();
   const root = addPart(parentElement, "div", `claim${data.agrees ? " agrees" : ""}`);

@@ -2,6 +2,18 @@
 
 import { addPart } from "../shared/elements.js";
 
+/** @import { Component } from "../shared/component.js" */
+
+/** A line of source in stretches, each with what it is: keyword, name, text, comment, or nothing.
+    @typedef {[string, string][]} Line */
+
+/** @typedef {object} CodeData
+    @property {{ name: string, path: string, lines: Line[] }[]} pieces
+    @property {string} call
+    @property {string} printed
+    @property {string} note */
+
+/** @param {Component<CodeData>} component */
 export default function mountCode({ data, parentElement }) {
   parentElement.querySelector(".code")?.remove();
   const root = addPart(parentElement, "div", "code");
@@ -33,7 +45,9 @@ export default function mountCode({ data, parentElement }) {
   return () => root.remove();
 }
 
-/** Code that may be longer than its box: the keyboard can reach it to scroll. */
+/** Add code that may be longer than its box: the keyboard can reach it to scroll.
+    @param {HTMLElement} parent
+    @param {string} name */
 function addRegion(parent, name) {
   const pre = addPart(parent, "pre", "");
   pre.tabIndex = 0;

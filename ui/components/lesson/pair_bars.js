@@ -5,6 +5,12 @@ import { addPart } from "../shared/elements.js";
 import { grouped } from "../shared/numbers.js";
 import { makeTile } from "../shared/token_drawing.js";
 
+/** @import { Component, Token } from "../shared/component.js" */
+
+/** A pair; an id below 0 is a symbol. `mark` is what stands behind it.
+    @typedef {{ tokens: Token[], ids: number[], count: number, mark: string }} Bar */
+
+/** @param {Component<{ caption: string, bars: Bar[] }>} component */
 export default function mountPairBars({ data, parentElement }) {
   parentElement.querySelector("ol")?.remove();
   const list = addPart(parentElement, "ol", "");
@@ -16,7 +22,7 @@ export default function mountPairBars({ data, parentElement }) {
     names.setAttribute("role", "img");
     names.setAttribute("aria-label", tokens.map(spokenToken).join(", "));
     tokens.forEach((token, k) => names.append(makeTile(token, ids[k], { symbol: ids[k] < 0, small: true })));
-    addPart(addPart(item, "span", "bar"), "i", "").style.setProperty("--share", count / most);
+    addPart(addPart(item, "span", "bar"), "i", "").style.setProperty("--share", String(count / most));
     addPart(item, "span", "number", grouped(count));
     addPart(item, "em", "", mark);
   }

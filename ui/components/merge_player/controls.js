@@ -1,12 +1,17 @@
 // What the visitor does to the player: buttons, keys, the scrub bar, fields and switches.
 
+import { find } from "../shared/elements.js";
+import { stepOfAddress } from "./address.js";
 import { findMerge } from "./jump.js";
-import { stepOfAddress } from "./link.js";
+import { actOfKey } from "./keys.js";
 
+/** @import { Player } from "./player.js" */
+
+/** @param {Player} player
+    @param {AbortSignal} signal Ends all listening. */
 export function listenToControls(player, signal) {
-  const { root, playback, link } = player;
-  const find = (selector) => root.querySelector(selector);
-  const on = (target, name, act) => target.addEventListener(name, act, { signal });
+  const { root, playback, link, view } = player;
+  /** @type {Record<string, () => void>} */
   const acts = {
     first: () => playback.goTo(0),
     back: () => playback.back(),
@@ -14,55 +19,60 @@ export function listenToControls(player, signal) {
     forward: () => playback.forward(),
     last: () => playback.goTo(player.run.n_merges),
   };
-  for (const [name, act] of Object.entries(acts)) on(find(`[data-act=${name}]`), "click", act);
-  on(root, "keydown", (event) => pressKey(event, acts));
-  const scrub = find(".scrub");
-  on(scrub, "input", () => playback.goTo(Number(scrub.value)));
-  for (const radio of root.querySelectorAll("input[type=radio]")) {
-    radio.nextElementSibling.dataset.text = radio.nextElementSibling.textContent;
-    on(radio, "change", () => player.choose(radio.name, radio.value));
+  for (const [name, act] of Object.entries(acts)) view.button(name).addEventListener("click", act, { signal });
+  root.addEventListener("keydown", (event) => pressKey(event, acts), { signal });
+  const scrub = find(root, ".scrub", HTMLInputElement);
+  scrub.addEventListener("input", () => playback.goTo(Number(scrub.value)), { signal });
+  for (const radio of root.querySelectorAll("input")) {
+    if (radio.type !== "radio") continue;
+    const label = /** @type {HTMLElement} */ (radio.nextElementSibling);
+    label.dataset.text = label.textContent ?? "";
+    radio.addEventListener("change", () => player.choose(radio.name, radio.value), { signal });
   }
-  const jump = find(".jump");
-  const problem = find(".jump-problem");
-  on(jump, "submit", (event) => {
-    event.preventDefault();
-    const found = findMerge(player.run, jump.querySelector("input").value);
-    problem.textContent = found.problem ?? "";
-    if (found.step !== undefined) playback.goTo(found.step);
-  });
-  on(jump, "input", () => (problem.textContent = ""));
-  const own = find(".own-words input");
-  on(own, "input", () => link.reportWords(own.value));
-  const guess = find(".guess input");
-  on(guess, "change", () => player.setGuessing(guess.checked));
-  const { ties } = player.view;
-  on(ties.details, "toggle", () => ties.drawAll());
-  on(ties.box, "scroll", () => ties.drawSeen());
-  const words = find(".words");
-  on(words, "pointermove", (event) => player.view.point(playback.step, event));
-  on(words, "pointerleave", () => player.view.point(playback.step, null));
-  on(words, "click", (event) => {
-    const pair = player.view.point(playback.step, event);
+  listenToJump(player, signal);
+  const own = find(root, ".own-words input", HTMLInputElement);
+  own.addEventListener("input", () => link.reportWords(own.value), { signal });
+  const guess = find(root, ".guess input", HTMLInputElement);
+  guess.addEventListener("change", () => player.setGuessing(guess.checked), { signal });
+  view.ties.details.addEventListener("toggle", () => view.ties.drawAll(), { signal });
+  view.ties.box.addEventListener("scroll", () => view.ties.drawSeen(), { signal });
+  const words = view.grid.list;
+  words.addEventListener("pointermove", (event) => view.point(playback.step, event), { signal });
+  words.addEventListener("pointerleave", () => view.point(playback.step, null), { signal });
+  words.addEventListener("click", (event) => {
+    const pair = view.point(playback.step, event);
     if (pair) player.guess(pair, false);
-  });
-  on(window, "popstate", () => {
-    const step = stepOfAddress(player.run);
+  }, { signal });
+  window.addEventListener("popstate", () => {
+    const step = stepOfAddress(window.location.search, player.run.n_merges);
     if (step !== null && step !== playback.step) playback.goTo(step);
-  });
+  }, { signal });
 }
 
+/** @param {Player} player
+    @param {AbortSignal} signal */
+function listenToJump(player, signal) {
+  const jump = find(player.root, ".jump", HTMLFormElement);
+  const field = find(jump, "input", HTMLInputElement);
+  const problem = find(player.root, ".jump-problem", HTMLElement);
+  jump.addEventListener("submit", (event) => {
+    event.preventDefault();
+    const found = findMerge(player.run, field.value);
+    problem.textContent = found.problem ?? "";
+    if (found.step !== undefined) player.playback.goTo(found.step);
+  }, { signal });
+  jump.addEventListener("input", () => (problem.textContent = ""), { signal });
+}
+
+/** @param {KeyboardEvent} event
+    @param {Record<string, () => void>} acts */
 function pressKey(event, acts) {
   // Streamlit has shortcuts of its own on plain letters.
   event.stopPropagation();
-  if (event.ctrlKey || event.metaKey || event.altKey) return;
-  const target = event.target;
-  const kind = target.tagName === "INPUT" ? target.type : target.tagName;
-  if (kind === "text" || kind === "radio") return;
-  if (event.key === " " && ["BUTTON", "SUMMARY", "checkbox"].includes(kind)) return;
-  if (event.key !== " " && kind === "range") return;
-  const named = { " ": "play", ArrowRight: "forward", ArrowLeft: "back", Home: "first", End: "last" };
-  const act = acts[named[event.key]];
+  const { target } = event;
+  const kind = target instanceof HTMLInputElement ? target.type : /** @type {Element} */ (target).tagName;
+  const act = actOfKey(event, kind);
   if (!act) return;
-  act();
+  acts[act]();
   event.preventDefault();
 }

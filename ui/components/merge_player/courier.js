@@ -1,12 +1,19 @@
 // Brings the player beside it what Python has for it: a visitor's words, or a block of merges. Each
 // is a small message of its own, so that what the player has already is not sent again with it.
 
+/** @import { Component } from "../shared/component.js"
+    @import { OwnWords } from "./player.js" */
+
+/** @typedef {Uint8Array | OwnWords} Message */
+
+/** @type {WeakMap<ShadowRoot, { data: Message, ending: AbortController }>} */
 const couriers = new WeakMap();
 
+/** @param {Component<Message>} component */
 export default function mountCourier({ data, parentElement }) {
-  let courier = couriers.get(parentElement);
-  if (!courier) {
-    couriers.set(parentElement, (courier = { data, ending: new AbortController() }));
+  const courier = couriers.get(parentElement) ?? { data, ending: new AbortController() };
+  if (!couriers.has(parentElement)) {
+    couriers.set(parentElement, courier);
     document.addEventListener("bpe-player-messages-wanted", () => tell(courier.data), { signal: courier.ending.signal });
   }
   courier.data = data;
@@ -17,6 +24,7 @@ export default function mountCourier({ data, parentElement }) {
   };
 }
 
+/** @param {Message} detail */
 function tell(detail) {
   document.dispatchEvent(new CustomEvent("bpe-player-message", { detail }));
 }

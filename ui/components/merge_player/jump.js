@@ -1,11 +1,16 @@
 // Finding a merge: by its number, or by the token that it made.
 
 import { grouped } from "../shared/numbers.js";
-import { shortToken } from "./tiles.js";
+import { shortText } from "./token_names.js";
 
-/** What a visitor asked to go to: {step} or {problem}. A number is a merge, counted from 1; other
-    text, text in quotes, or a number that no merge has, is a token: just so, or, where there is
-    none, with a space in front or the marker behind. */
+/** @import { Run } from "./run.js" */
+
+/** Find what a visitor asked to go to: a step, or why there is none. A number is a merge, counted from
+    1; other text, text in quotes, or a number that no merge has, is a token: exactly that one, or,
+    where there is none, with a space in front or the marker behind.
+    @param {Run} run
+    @param {string} text
+    @returns {{ step: number, problem?: undefined } | { step?: undefined, problem: string }} */
 export function findMerge(run, text) {
   const number = /^\s*#?([0-9][0-9,]*)\s*$/.exec(text);
   if (number) {
@@ -21,14 +26,15 @@ export function findMerge(run, text) {
   for (const spelling of spellings) {
     if (!spelling.trim() && spelling !== text && spelling !== wanted) continue;
     const id = run.tokens.findIndex((token, id) => token === spelling && run.isLearned(id));
-    if (id >= 0) return { step: run.firstMade.get(id) };
+    const step = run.firstMade.get(id);
+    if (step !== undefined) return { step };
     if (!run.tokens.includes(spelling)) continue;
     if (number) break;
     const kind = [...spelling].length === 1 ? "is a base symbol" : "was there from the start";
-    return { problem: `“${shortToken(spelling, 24)}” ${kind}: no merge made it.` };
+    return { problem: `“${shortText(spelling, 24)}” ${kind}: no merge made it.` };
   }
   if (number && run.n_merges === 0) return { problem: "This run has no merge." };
   if (number && run.n_merges === 1) return { problem: "This run has one merge, number 1." };
   if (number) return { problem: `Merges go from 1 to ${grouped(run.n_merges)}.` };
-  return { problem: `No merge made “${shortToken(wanted, 24)}”.` };
+  return { problem: `No merge made “${shortText(wanted, 24)}”.` };
 }

@@ -1,6 +1,10 @@
 // The cursor, the number of merges done, and how it moves: step by step, in beats, or in a hurry.
 
-import { blockNumber, isTraced, mergesSaved } from "./run.js";
+import { browserClock } from "../shared/clock.js";
+import { isTraced, lastReady, mergesSaved } from "./run.js";
+
+/** @import { Clock } from "../shared/clock.js"
+    @import { Player } from "./player.js" */
 
 const FULL_SPEED_SECONDS = 9; // a whole run at full speed
 const LEAST_A_SECOND = 120; // merges at full speed, however short the run
@@ -12,30 +16,40 @@ const STILL_BEAT = 600; // with reduced motion: the ring, this long, then the ne
 const STEP_BACK = 160;
 
 export class Playback {
-  /** `player` draws, knows whether a merge is there to be played, and asks the visitor's guess. */
-  constructor(player) {
+  /** @param {Player} player It draws, knows which merges are there, and asks the visitor's guess.
+      @param {{ matches: boolean }} calm Whether the visitor wants reduced motion.
+      @param {Clock} clock */
+  constructor(player, calm, clock = browserClock) {
     this.player = player;
-    this.view = player.view;
+    this.calm = calm;
+    this.clock = clock;
     this.step = 0;
     this.playing = false;
+    /** @type {"rest" | "gather" | "fuse" | "settle" | "hurry"} */
     this.phase = "rest";
     this.speed = "1";
-    this.calm = window.matchMedia("(prefers-reduced-motion: reduce)");
+    this.timer = 0;
+    this.frame = 0;
   }
 
   get run() {
     return this.player.run;
   }
 
+  get view() {
+    return this.player.view;
+  }
+
   get atEnd() {
     return this.step >= this.run.n_merges;
   }
 
-  /** Whether the next merge can be played now. A saved replay plays what it has. */
+  /** Return whether the next merge can be played now. A saved replay plays what it has. */
   isReady() {
     return this.atEnd || mergesSaved(this.run) !== null || isTraced(this.run, this.step);
   }
 
+  /** @param {number} step */
   goTo(step) {
     this.stop();
     this.step = Math.max(0, Math.min(step, this.run.n_merges));
@@ -67,7 +81,7 @@ export class Playback {
     this.player.draw();
     if (!this.isReady()) return this.player.link.want(this.step);
     this.player.link.wantAhead(this.step);
-    if (this.speed === "max" && !this.view.guessing.on) this.hurry();
+    if (this.speed === "max" && !this.view.guesses.on) this.hurry();
     else this.gather();
   }
 
@@ -81,7 +95,7 @@ export class Playback {
     else this.play();
   }
 
-  /** Goes on where it was, after what is on show has changed. */
+  /** Go on where it was, after what is on show has changed. */
   redo(change = () => {}) {
     const playing = this.playing;
     this.stop();
@@ -90,21 +104,23 @@ export class Playback {
     if (playing) this.play();
   }
 
-  /** Ends motion and timers; a merge half done is done. */
+  /** End motion and timers; a merge half done is done. */
   stop() {
     this.clearTimer();
     this.setPlaying(false);
     if (this.phase === "fuse") this.step++;
     this.phase = "rest";
-    this.view.root.classList.remove("moving");
+    this.view.drawMoving(0);
     this.view.motion.still();
   }
 
+  /** @param {boolean} playing */
   setPlaying(playing) {
     this.playing = playing;
     this.view.drawPlaying(playing);
   }
 
+  /** @param {{ slide?: number, fade?: number }} [how] */
   rest(how) {
     this.phase = "rest";
     if (this.playing && this.atEnd) this.setPlaying(false);
@@ -119,6 +135,7 @@ export class Playback {
     else this.rest();
   }
 
+  /** @param {keyof typeof BEATS} name */
   beat(name) {
     const speed = Number(this.speed) || 8;
     return speed >= 8 ? FAST_BEATS[name] : BEATS[name] / speed;
@@ -126,8 +143,8 @@ export class Playback {
 
   gather() {
     this.phase = "gather";
-    this.view.lay(this.step, this.calm.matches ? 0 : this.beat("gather"));
     const duration = this.calm.matches ? 0 : this.beat("gather");
+    this.view.lay(this.step, duration);
     if (duration) this.view.motion.gather(this.step, duration);
     else this.view.grid.draw(this.step, { marked: true });
     if (this.calm.matches) {
@@ -148,8 +165,7 @@ export class Playback {
     const duration = this.calm.matches ? 0 : this.beat("settle");
     this.phase = "settle";
     this.step++;
-    this.view.root.style.setProperty("--settle", `${duration}ms`);
-    this.view.root.classList.toggle("moving", duration > 0);
+    this.view.drawMoving(duration);
     this.view.motion.settle(duration);
     this.view.drawStatus(this.step);
     if (!duration) this.view.grid.draw(this.step, { marked: false });
@@ -157,7 +173,7 @@ export class Playback {
   }
 
   next() {
-    this.view.root.classList.remove("moving");
+    this.view.drawMoving(0);
     if (this.atEnd || !this.isReady()) return this.rest();
     if (this.player.isAsking()) {
       this.setPlaying(false);
@@ -173,10 +189,11 @@ export class Playback {
   hurry() {
     this.phase = "hurry";
     const aMillisecond = Math.max(LEAST_A_SECOND, this.run.n_merges / FULL_SPEED_SECONDS) / 1000;
+    /** @type {number | null} */
     let before = null;
     let done = this.step;
     let said = 0;
-    const frame = (now) => {
+    const frame = (/** @type {number} */ now) => {
       done += before === null ? 1 : (now - before) * aMillisecond;
       before = now;
       // Where merges have not come yet, it waits at the last that is there.
@@ -191,28 +208,20 @@ export class Playback {
         said = now;
         this.view.drawStatus(this.step);
       }
-      this.frame = requestAnimationFrame(frame);
+      this.frame = this.clock.nextFrame(frame);
     };
-    this.frame = requestAnimationFrame(frame);
+    this.frame = this.clock.nextFrame(frame);
   }
 
+  /** @param {number} duration
+      @param {() => void} act */
   after(duration, act) {
     this.clearTimer();
-    this.timer = setTimeout(act, duration);
+    this.timer = this.clock.after(act, duration);
   }
 
   clearTimer() {
-    clearTimeout(this.timer);
-    cancelAnimationFrame(this.frame);
+    this.clock.cancel(this.timer);
+    this.clock.cancelFrame(this.frame);
   }
-}
-
-/** The last step from one to another up to which all merges have come. */
-function lastReady(run, from, to) {
-  if (mergesSaved(run)) return Math.min(to, run.n_merges);
-  const last = blockNumber(run, to);
-  for (let number = blockNumber(run, from); number <= last; number++) {
-    if (!run.blocks.has(number)) return run.block_starts[number] - 1;
-  }
-  return Math.min(to, run.n_merges);
 }

@@ -1,71 +1,106 @@
 // The merge player: brings the run, what is shown of it, playback and controls together.
 
+import { find } from "../shared/elements.js";
+import { addressParameter, addressWithStep, stepOfAddress } from "./address.js";
 import { listenToControls } from "./controls.js";
-import { spokenQuestion } from "./guess.js";
-import { addressParameter, Link, remembered, stepOfAddress } from "./link.js";
+import { Link } from "./link.js";
 import { BEATS, Playback } from "./playback.js";
-import { blockAt, blockNumber, keepBlocks, sameBytes, unpack, unpackRun } from "./run.js";
-import { spokenState } from "./sentence.js";
+import { remembered } from "./remembered.js";
+import { blockAt, blockNumber, keepBlocks, sameBytes, unpackBlock, unpackRun } from "./run.js";
+import { spokenQuestion, spokenState } from "./spoken.js";
 import { PlayerView } from "./view.js";
 
+/** @import { Component } from "../shared/component.js"
+    @import { Mode } from "./notes.js"
+    @import { Block, Pair, Run } from "./run.js" */
+
+/** What a saved replay hands over: nobody listens, so there is no `setStateValue`, and `step` says where
+    to start.
+    @typedef {Pick<Component<Uint8Array>, "data" | "parentElement">
+      & { setStateValue?: (name: string, value: unknown) => void, step?: number }} Mounted */
+
+/** A visitor's words, for the player with the key `player`.
+    @typedef {{ player: string, words: (number | string)[][], problem: string }} OwnWords */
+
+const LONGEST_OWN_WORDS = 200; // characters
+const REST_BEFORE_SPEAKING = 500; // ms
+
+/** @type {WeakMap<ShadowRoot, Player>} */
 const players = new WeakMap();
 
+/** @param {Mounted} component */
 export default function mountPlayer(component) {
   const root = component.parentElement;
-  let player = players.get(root);
-  if (!player) players.set(root, (player = new Player(root)));
-  player.update(component);
+  const player = players.get(root);
+  if (player) player.update(component);
+  else players.set(root, new Player(component));
   return () => {
-    player.destroy();
+    players.get(root)?.destroy();
     players.delete(root);
   };
 }
 
-class Player {
-  constructor(root) {
-    this.root = root.querySelector(".player");
-    this.find = (selector) => this.root.querySelector(selector);
-    this.run = null;
-    this.link = new Link();
-    this.view = new PlayerView(this.root);
-    this.view.choose = (pair, byKey) => this.guess(pair, byKey);
-    this.playback = new Playback(this);
+export class Player {
+  /** @param {Mounted} component */
+  constructor(component) {
+    const { parentElement, data, setStateValue, step } = component;
+    this.root = find(parentElement, ".player", HTMLElement);
+    this.message = data;
+    /** @type {Run} */
+    this.run = unpackRun(data, { isSaved: !setStateValue });
+    // Replaced, not pushed: the way back leads to the page before, not through every step.
+    this.link = new Link((step) =>
+      window.history.replaceState(window.history.state, "", addressWithStep(window.location.href, step)));
+    this.view = new PlayerView(this.root, this.run, (pair, byKey) => this.guess(pair, byKey));
+    this.playback = new Playback(this, window.matchMedia("(prefers-reduced-motion: reduce)"));
     this.ending = new AbortController();
+    this.guessByKey = false;
+    this.speakTimer = 0;
     const { signal } = this.ending;
     listenToControls(this, signal);
-    document.addEventListener("bpe-player-message", ({ detail }) => this.take(detail), { signal });
+    document.addEventListener("bpe-player-message", (event) => {
+      this.take(/** @type {CustomEvent<Uint8Array | OwnWords>} */ (event).detail);
+    }, { signal });
     document.fonts.addEventListener("loadingdone", () => this.resize(), { signal });
     this.observer = new ResizeObserver(() => this.resize());
-    this.observer.observe(this.find(".words"));
+    this.observer.observe(this.view.grid.list);
     this.playback.setPlaying(false);
+    this.begin(step ?? 0);
+    this.show(component);
   }
 
-  /** New data: the first, or another run's. In a saved replay, where nobody listens, there is no
-      `setStateValue`, and `step` says where to start. */
-  update({ data, setStateValue, step }) {
-    const { playback } = this;
+  /** Take what Streamlit hands over again: another run, or what is there already.
+      @param {Mounted} component */
+  update(component) {
     // A change of theme calls again with what is there already.
-    if (this.message && sameBytes(this.message, data)) return;
-    this.message = data;
-    const first = this.run === null;
-    this.run = unpackRun(data);
-    this.run.isSaved = !setStateValue;
+    if (sameBytes(this.message, component.data)) return;
+    this.message = component.data;
+    this.run = unpackRun(component.data, { isSaved: !component.setStateValue });
     this.view.setRun(this.run);
-    if (first) this.begin(step);
-    playback.step = Math.min(playback.step, this.run.n_merges);
+    this.playback.step = Math.min(this.playback.step, this.run.n_merges);
+    this.show(component);
+  }
+
+  /** @param {Mounted} component */
+  show({ setStateValue }) {
+    const { playback } = this;
     this.link.connect(this.run, playback.step, setStateValue ?? null);
     document.dispatchEvent(new CustomEvent("bpe-player-messages-wanted"));
     if (!playback.playing) playback.rest();
     else playback.resume();
   }
 
+  /** @param {number} step Where to start, unless the address says so. */
   begin(step) {
-    const words = addressParameter("words");
-    this.playback.step = stepOfAddress(this.run) ?? step ?? 0;
+    const { search } = window.location;
+    const words = addressParameter(search, "words");
+    this.playback.step = Math.min(stepOfAddress(search, this.run.n_merges) ?? step, this.run.n_merges);
     this.playback.speed = this.check("speed", remembered.get("speed") ?? "1");
-    this.view.mode = this.check("mode", words === null ? remembered.get("mode") ?? "touched" : "yours");
-    this.find(".own-words input").value = (words ?? "").slice(0, 200);
-    this.view.guessing.on = this.find(".guess input").checked = remembered.get("guess") === "on";
+    const mode = words === null ? remembered.get("mode") ?? "touched" : "yours";
+    this.view.mode = /** @type {Mode} */ (this.check("mode", mode));
+    find(this.root, ".own-words input", HTMLInputElement).value = (words ?? "").slice(0, LONGEST_OWN_WORDS);
+    const guessing = remembered.get("guess") === "on";
+    this.view.guesses.on = find(this.root, ".guess input", HTMLInputElement).checked = guessing;
   }
 
   destroy() {
@@ -76,12 +111,19 @@ class Player {
     clearTimeout(this.speakTimer);
   }
 
+  /** Check a radio button of a group, the first where there is none of that value; return its value.
+      @param {string} name
+      @param {string} value */
   check(name, value) {
-    const radio = this.find(`input[name=${name}][value="${CSS.escape(value)}"]`) ?? this.find(`input[name=${name}]`);
+    const group = `input[name=${name}]`;
+    const wanted = `${group}[value="${CSS.escape(value)}"]`;
+    const radio = find(this.root, this.root.querySelector(wanted) ? wanted : group, HTMLInputElement);
     radio.checked = true;
     return radio.value;
   }
 
+  /** @param {string} name
+      @param {string} value */
   choose(name, value) {
     remembered.set(name, value);
     if (name === "speed") {
@@ -89,20 +131,22 @@ class Player {
       if (this.playback.playing) this.playback.play();
       return;
     }
-    this.playback.redo(() => (this.view.mode = value));
-    if (value === "yours") this.find(".own-words input").focus();
+    this.playback.redo(() => (this.view.mode = /** @type {Mode} */ (value)));
+    if (value === "yours") find(this.root, ".own-words input", HTMLElement).focus();
   }
 
   // --- what comes from Python ------------------------------------------------------------------
 
-  /** Traced merges as bytes, or a visitor's words. */
+  /** Take traced merges as bytes, or a visitor's words.
+      @param {Uint8Array | OwnWords} message */
   take(message) {
-    const content = message instanceof Uint8Array ? unpack(message) : message;
-    if (!this.run || content.player !== this.run.player) return;
-    if (content.words) this.takeOwnWords(content);
-    else this.takeBlock(content);
+    const content = message instanceof Uint8Array ? unpackBlock(message) : message;
+    if (content.player !== this.run.player) return;
+    if ("start" in content) this.takeBlock(content);
+    else this.takeOwnWords(content);
   }
 
+  /** @param {Block} block */
   takeBlock(block) {
     this.link.answered(block);
     if (block.start === block.stop || this.run.blocks.has(blockNumber(this.run, block.start))) return;
@@ -113,6 +157,7 @@ class Player {
     else if (this.playback.phase === "rest") this.link.want(this.playback.step);
   }
 
+  /** @param {OwnWords} own */
   takeOwnWords(own) {
     this.view.setOwnWords(own);
     if (this.view.mode === "yours") this.playback.redo();
@@ -121,33 +166,36 @@ class Player {
   // --- guessing --------------------------------------------------------------------------------
 
   isAsking() {
-    return this.view.guessing.isAsking(this.run, this.playback.step);
+    return this.view.guesses.isAsking(this.run, this.playback.step);
   }
 
-  /** Says whether the visitor, asked for a guess, went on without: then the merge is shown first. */
+  /** Return whether the visitor, asked for a guess, went on without: then the merge is shown first. */
   showsUnasked() {
     const asking = this.isAsking();
-    if (asking) this.view.guessing.giveUp(this.playback.step);
+    if (asking) this.view.guesses.giveUp(this.playback.step);
     return asking;
   }
 
+  /** @param {boolean} on */
   setGuessing(on) {
     remembered.set("guess", on ? "on" : "off");
-    this.view.guessing.on = on;
+    this.view.guesses.on = on;
     this.playback.goTo(this.playback.step);
   }
 
+  /** @param {Pair} pair
+      @param {boolean} byKey */
   guess(pair, byKey) {
     if (!this.isAsking()) return;
     this.guessByKey = byKey;
-    this.view.guessing.answer(this.run, this.playback.step, pair);
+    this.view.guesses.answer(this.run, this.playback.step, pair);
     this.playback.rest({ fade: this.playback.calm.matches ? 0 : BEATS.gather });
-    if (byKey && !this.isAsking()) this.find("[data-act=forward]").focus();
+    if (byKey && !this.isAsking()) this.view.button("forward").focus();
   }
 
   /** A question has come up in the course of playing. */
   asks() {
-    if (this.guessByKey) this.find(".candidate")?.focus();
+    if (this.guessByKey) find(this.root, ".candidate", HTMLElement).focus();
   }
 
   // --- drawing ---------------------------------------------------------------------------------
@@ -167,13 +215,13 @@ class Player {
     else this.link.report(step);
     clearTimeout(this.speakTimer);
     this.speakTimer = setTimeout(() => {
-      this.find(".spoken").textContent = (this.isAsking() ? spokenQuestion : spokenState)(this.run, step);
-    }, 500);
+      const spoken = this.isAsking() ? spokenQuestion : spokenState;
+      find(this.root, ".spoken", HTMLElement).textContent = spoken(this.run, step);
+    }, REST_BEFORE_SPEAKING);
   }
 
   resize() {
-    const width = this.find(".words").clientWidth;
-    if (!this.run || !width || this.playback.phase !== "rest") return;
+    if (!this.view.grid.list.clientWidth || this.playback.phase !== "rest") return;
     this.view.grid.widths.clear();
     this.view.race.forgetWidth();
     this.draw();

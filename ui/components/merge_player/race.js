@@ -2,38 +2,54 @@
 
 import { addPart } from "../shared/elements.js";
 import { grouped } from "../shared/numbers.js";
-import { roomFor, smallTile, spokenPair } from "./tiles.js";
+import { smallTile } from "./tiles.js";
+import { roomFor, spokenPair } from "./token_names.js";
+
+/** @import { Pair, RacingPair, Run } from "./run.js" */
+
+/** @typedef {object} Row
+    @property {HTMLElement} item
+    @property {HTMLElement} names
+    @property {HTMLElement} number
+    @property {HTMLElement} word
+    @property {number} place
+    @property {number} [width] */
 
 const LEAST_LABEL = 60; // px of the column of names: it grows as longer names come, and not back
 const LABEL_STEP = 24;
 
 export class Race {
+  /** @param {HTMLElement} list */
   constructor(list) {
     this.list = list;
+    /** @type {Map<string, Row>} */
     this.rows = new Map();
-    this.forgetWidth();
+    this.labels = LEAST_LABEL;
   }
 
-  /** The column of names may grow narrow again: the cursor leaps. */
+  /** Let the column of names grow narrow again: the cursor leaps. */
   forgetWidth() {
     this.labels = LEAST_LABEL;
   }
 
-  /** Shows the pairs, the most frequent first; rows that stay slide, new ones fade in. */
+  /** Show the pairs, the most frequent first; rows that stay slide, new ones fade in.
+      @param {Run} run
+      @param {RacingPair[]} pairs */
   show(run, pairs) {
     const most = Math.max(1, pairs[0]?.count ?? 1);
     const gone = new Map(this.rows);
     pairs.forEach((pair, place) => {
       const key = `${pair.left},${pair.right}`;
-      const row = this.rows.get(key) ?? this.newRow(run, pair, place);
+      const row = this.rows.get(key) ?? this.newRow(run, pair);
       gone.delete(key);
       this.rows.set(key, row);
+      row.place = place;
       row.item.className = pair.next ? "next" : pair.tied ? "tie" : "";
-      row.item.style.setProperty("--place", place);
-      row.item.style.setProperty("--share", pair.count / most);
+      row.item.style.setProperty("--place", String(place));
+      row.item.style.setProperty("--share", String(pair.count / most));
       row.number.textContent = grouped(pair.count);
       row.word.textContent = pair.next ? "next" : pair.tied ? "tie" : "";
-      row.item.dataset.place = place;
+      row.item.dataset.place = String(place);
     });
     for (const [key, row] of gone) {
       this.rows.delete(key);
@@ -45,30 +61,32 @@ export class Race {
       else setTimeout(parted, 1000);
     }
     // Read in the order of the ranks, whatever order the rows were born in.
-    const inOrder = [...this.rows.values()].sort((a, b) => a.item.dataset.place - b.item.dataset.place);
+    const inOrder = [...this.rows.values()].sort((one, other) => one.place - other.place);
     this.list.setAttribute("aria-owns", inOrder.map((row) => row.item.id).join(" "));
     this.fitLabels(inOrder);
   }
 
+  /** @param {Row[]} rows */
   fitLabels(rows) {
     for (const row of rows) {
-      row.width ??= Array.from(row.names.children, (tile) => tile.offsetWidth + 2).reduce((a, b) => a + b, 0);
+      row.width ??= [...row.names.children].reduce((sum, tile) => sum + /** @type {HTMLElement} */ (tile).offsetWidth + 2, 0);
       while (this.labels < row.width) this.labels += LABEL_STEP;
     }
     this.list.style.setProperty("--label-width", `${this.labels}px`);
   }
 
-  newRow(run, pair, place) {
+  /** @param {Run} run
+      @param {Pair} pair
+      @returns {Row} */
+  newRow(run, pair) {
     const item = addPart(this.list, "li", "");
     item.id = `pair-${pair.left}-${pair.right}`;
-    item.style.setProperty("--place", place);
     const names = addPart(item, "span", "names");
     names.setAttribute("role", "img");
     names.setAttribute("aria-label", spokenPair(run, pair));
     const [left, right] = roomFor(run.tokens[pair.left].length, run.tokens[pair.right].length);
     names.append(smallTile(run, pair.left, left), smallTile(run, pair.right, right));
-    const bar = addPart(item, "span", "bar");
-    addPart(bar, "i", "");
-    return { item, names, number: addPart(item, "span", "number"), word: addPart(item, "em", "") };
+    addPart(addPart(item, "span", "bar"), "i", "");
+    return { item, names, number: addPart(item, "span", "number"), word: addPart(item, "em", ""), place: 0 };
   }
 }

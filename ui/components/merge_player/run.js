@@ -1,113 +1,224 @@
 // The run as the browser holds it: the arrays of Python's messages, its traced blocks of merges, and
-// what they say of a step. Nothing is drawn here.
+// what they hold of each step. See `packing.py` for what the messages are made of.
 
+import { lastThat } from "../shared/binary_search.js";
+
+/** @import { Token } from "../shared/component.js" */
+
+/** @typedef {Int16Array | Uint16Array | Int32Array | Float64Array} Numbers */
+
+/** @typedef {object} Pair
+    @property {number} left
+    @property {number} right */
+
+/** @typedef {Pair & { count: number }} CountedPair */
+
+/** @typedef {CountedPair & { next: boolean, tied: boolean }} RacingPair */
+
+/** A word as the grid draws it. A base symbol that the alphabet lacks is text.
+    @typedef {object} Word
+    @property {string} key
+    @property {(number | string)[]} base
+    @property {number | null} count
+    @property {boolean} cut Whether only the beginning of the word was sent. */
+
+/** Traced merges from `start` to before `stop`, and the arrays of their trace by name.
+    @typedef {object} Block
+    @property {string} player
+    @property {number} start
+    @property {number} stop
+    @property {Record<string, number>} widths How many numbers of an array belong to one merge.
+    @property {Word[]} words
+    @property {Record<string, Numbers>} arrays */
+
+/** @typedef {object} Run
+    @property {string} player
+    @property {Token[]} tokens By id.
+    @property {number} n_merges
+    @property {number} n_pretokens
+    @property {number[]} block_starts
+    @property {"smallest-pair" | "first-seen"} tie_break
+    @property {string | null} end_of_word
+    @property {string} ending Why training stopped.
+    @property {Numbers} merge_left
+    @property {Numbers} merge_right
+    @property {Numbers} merge_id
+    @property {Numbers} merge_count
+    @property {RacingPair[]} last The pairs left after the last merge.
+    @property {Word[]} frequent
+    @property {boolean} isSaved Whether this is a replay, where nobody can be asked for more merges.
+    @property {Map<number, Block>} blocks Those that have come, by their number.
+    @property {Map<number, number>} firstMade The first merge that makes each id.
+    @property {(left: number, right: number) => number[]} ranksOf The merges of a pair.
+    @property {(id: number) => boolean} isLearned Whether a merge makes an id. */
+
+/** @type {Record<string, new (buffer: ArrayBuffer, offset: number, size: number) => Numbers>} */
 const TYPES = { int16: Int16Array, uint16: Uint16Array, int32: Int32Array, float64: Float64Array };
 
-/** A message from Python: a header and the arrays that it names, as one object. */
-export function unpack(message) {
+/** Unpack a message: its header, and the arrays that the header names.
+    @param {Uint8Array} message
+    @returns {{ header: any, arrays: Record<string, Numbers> }} */
+function unpack(message) {
   // A copy has its own buffer from 0 on, so that the arrays in it are aligned.
   const buffer = Uint8Array.from(message).buffer;
   const length = new DataView(buffer).getUint32(0, true);
-  const content = JSON.parse(new TextDecoder().decode(new Uint8Array(buffer, 4, length)));
-  for (const [name, [type, offset, size]] of Object.entries(content.arrays)) {
-    content[name] = new TYPES[type](buffer, 4 + length + offset, size);
+  const header = JSON.parse(new TextDecoder().decode(new Uint8Array(buffer, 4, length)));
+  /** @type {Record<string, Numbers>} */
+  const arrays = {};
+  /** @type {[string, [string, number, number]][]} */
+  const places = Object.entries(header.arrays);
+  for (const [name, [type, offset, size]] of places) {
+    arrays[name] = new TYPES[type](buffer, 4 + length + offset, size);
   }
-  return content;
+  return { header, arrays };
 }
 
-/** The run as the player reads it: tokens, merges, frequent words; no block of traced merges yet. */
-export function unpackRun(message) {
-  const run = unpack(message);
-  run.blocks = new Map();
-  run.size = run.tokens.length;
-  run.firstMade = new Map();
-  run.ranks = new Map();
-  for (let rank = 0; rank < run.n_merges; rank++) {
-    const key = run.merge_left[rank] * run.size + run.merge_right[rank];
-    const known = run.ranks.get(key);
-    // The same pair can be merged again where a later merge spells an old token anew.
-    if (known === undefined) run.ranks.set(key, [rank]);
-    else known.push(rank);
-    if (!run.firstMade.has(run.merge_id[rank])) run.firstMade.set(run.merge_id[rank], rank);
+/** Unpack a run: tokens, merges, frequent words; no block of traced merges yet.
+    @param {Uint8Array} message
+    @param {{ isSaved?: boolean }} [where]
+    @returns {Run} */
+export function unpackRun(message, { isSaved = false } = {}) {
+  const { header, arrays } = unpack(message);
+  const { merge_left, merge_right, merge_id, merge_count } = arrays;
+  const size = header.tokens.length;
+  /** @type {Map<number, number>} */
+  const firstMade = new Map();
+  /** @type {Map<number, number[]>} */
+  const ranks = new Map();
+  for (let rank = 0; rank < header.n_merges; rank++) {
+    const key = merge_left[rank] * size + merge_right[rank];
+    // The same pair can be merged again where a later merge spells an old token once more.
+    ranks.set(key, [...(ranks.get(key) ?? []), rank]);
+    if (!firstMade.has(merge_id[rank])) firstMade.set(merge_id[rank], rank);
   }
-  run.isLearned = (id) => run.firstMade.has(id);
-  return run;
+  const last = Array.from(arrays.last_count, (count, i) => ({
+    left: arrays.last_left[i], right: arrays.last_right[i], count, next: false, tied: false,
+  }));
+  return {
+    ...header,
+    ...{ merge_left, merge_right, merge_id, merge_count, last, isSaved, firstMade },
+    frequent: wordsIn(arrays),
+    blocks: new Map(),
+    ranksOf: (left, right) => ranks.get(left * size + right) ?? [],
+    isLearned: (id) => firstMade.has(id),
+  };
 }
 
-/** The words that came with a message, as the grid draws them. */
-export function wordsIn(message) {
-  return Array.from(message.word_counts, (count, word) => ({
-    key: `word ${message.word_index[word]}`,
-    base: Array.from(message.word_symbols.subarray(message.word_starts[word], message.word_starts[word + 1])),
+/** Unpack traced merges.
+    @param {Uint8Array} message
+    @returns {Block} */
+export function unpackBlock(message) {
+  const { header, arrays } = unpack(message);
+  return { ...header, words: wordsIn(arrays), arrays };
+}
+
+/** @param {Record<string, Numbers>} arrays
+    @returns {Word[]} */
+function wordsIn({ word_index, word_symbols, word_starts, word_counts, word_cut }) {
+  return Array.from(word_counts, (count, word) => ({
+    key: `word ${word_index[word]}`,
+    base: Array.from(word_symbols.subarray(word_starts[word], word_starts[word + 1])),
     count,
-    cut: message.word_cut[word] === 1,
+    cut: word_cut[word] === 1,
   }));
 }
 
+/** @param {Uint8Array} one
+    @param {Uint8Array} two */
 export function sameBytes(one, two) {
   return one.length === two.length && one.every((byte, i) => byte === two[i]);
 }
 
-/** The number of the block that holds the merge after `step`; the last where there is none. */
+/** Return the number of the block that holds the merge after `step`; the last where there is none.
+    @param {Run} run
+    @param {number} step */
 export function blockNumber(run, step) {
   const merge = Math.max(0, Math.min(step, run.n_merges - 1));
-  let low = 0;
-  let high = run.block_starts.length;
-  while (high - low > 1) {
-    const middle = (low + high) >> 1;
-    if (run.block_starts[middle] <= merge) low = middle;
-    else high = middle;
-  }
-  return low;
+  return lastThat(0, run.block_starts.length - 1, (number) => run.block_starts[number] <= merge);
 }
 
-/** Keeps traced merges: the message may hold those of several blocks. */
+/** Keep traced merges: a message may hold those of several blocks.
+    @param {Run} run
+    @param {Block} block */
 export function keepBlocks(run, block) {
-  block.words = wordsIn(block);
   const last = blockNumber(run, block.stop - 1);
   for (let number = blockNumber(run, block.start); number <= last; number++) run.blocks.set(number, block);
 }
 
-/** The traced merges that hold the merge after `step`; undefined where they have not come. */
+/** Return the traced merges that hold the merge after `step`; undefined where they have not come.
+    @param {Run} run
+    @param {number} step */
 export function blockAt(run, step) {
   return run.blocks.get(blockNumber(run, step));
 }
 
-/** A saved replay holds the trace of these merges alone, and nobody can be asked for more. */
+/** Return the block of a saved replay, which holds the trace of its merges alone; null elsewhere.
+    @param {Run} run */
 export function mergesSaved(run) {
   const [block] = run.isSaved ? run.blocks.values() : [];
   return block ?? null;
 }
 
+/** Return the last step from one to another up to which all merges have come.
+    @param {Run} run
+    @param {number} from
+    @param {number} to */
+export function lastReady(run, from, to) {
+  const end = Math.min(to, run.n_merges);
+  if (mergesSaved(run)) return end;
+  for (let number = blockNumber(run, from); number <= blockNumber(run, to); number++) {
+    if (!run.blocks.has(number)) return run.block_starts[number] - 1;
+  }
+  return end;
+}
+
+/** @param {Run} run
+    @param {number} step */
 export function isTraced(run, step) {
   return step < run.n_merges && blockAt(run, step) !== undefined;
 }
 
-/** A figure of the trace of the merge after `step`. */
-export function traced(run, name, step) {
+/** @param {Run} run
+    @param {number} step */
+function tracedBlock(run, step) {
   const block = blockAt(run, step);
-  return block[name][step - block.start];
+  if (!block) throw new Error(`Merge ${step + 1} has not come: ask isTraced first.`);
+  return block;
 }
 
-/** The first rows of a traced table: [{left, right, count}], without the fill at their end. */
+/** Return a figure of the trace of the merge after `step`.
+    @param {Run} run
+    @param {string} name
+    @param {number} step */
+export function traced(run, name, step) {
+  const { arrays, start } = tracedBlock(run, step);
+  return arrays[name][step - start];
+}
+
+/** Return the row of a traced table for the merge after `step`, without the fill at its end.
+    @param {Run} run
+    @param {string} name
+    @param {number} step
+    @param {string} countName
+    @returns {CountedPair[]} */
 export function tableRow(run, name, step, countName = "count") {
-  const block = blockAt(run, step);
-  const width = block.widths[name];
-  const from = (step - block.start) * width;
+  const { arrays, widths, start } = tracedBlock(run, step);
+  const [left, right, count] = ["left", "right", countName].map((part) => arrays[`${name}_${part}`]);
+  const from = (step - start) * widths[name];
   const rows = [];
-  for (let i = from; i < from + width && block[`${name}_left`][i] >= 0; i++) {
-    rows.push({
-      left: block[`${name}_left`][i],
-      right: block[`${name}_right`][i],
-      count: block[`${name}_${countName}`][i],
-    });
+  for (let i = from; i < from + widths[name] && left[i] >= 0; i++) {
+    rows.push({ left: left[i], right: right[i], count: count[i] });
   }
   return rows;
 }
 
-/** All pairs that tie for the first place, in the order of the rule; none where the winner is alone. */
+/** Return all pairs that tie for the first place, in the order of the rule; none where the winner is
+    alone.
+    @param {Run} run
+    @param {number} step */
 export function tiesAt(run, step) {
-  const { tied_left, tied_right, tied_from, tied_until } = blockAt(run, step);
+  const { tied_left, tied_right, tied_from, tied_until } = tracedBlock(run, step).arrays;
+  /** @type {Pair[]} */
   const pairs = [];
   for (let i = 0; i < tied_left.length; i++) {
     if (tied_from[i] <= step && step < tied_until[i]) pairs.push({ left: tied_left[i], right: tied_right[i] });
@@ -115,15 +226,42 @@ export function tiesAt(run, step) {
   return pairs;
 }
 
-/** The most frequent pairs after `step` merges, the next to merge first; null where not traced. */
+/** Return the most frequent pairs after `step` merges, the next to merge first; null where not traced.
+    @param {Run} run
+    @param {number} step
+    @returns {RacingPair[] | null} */
 export function raceAt(run, step) {
-  if (step >= run.n_merges) {
-    return Array.from(run.last_count, (count, i) => ({
-      left: run.last_left[i], right: run.last_right[i], count, next: false, tied: false,
-    }));
-  }
+  if (step >= run.n_merges) return run.last;
   if (!isTraced(run, step)) return null;
   return tableRow(run, "top", step).map((pair, i, all) => ({
     ...pair, next: i === 0, tied: i > 0 && pair.count === all[0].count,
   }));
+}
+
+/** Return the words of a block that the merge after `step` changes, those with most occurrences first,
+    by their place in it.
+    @param {Block} block
+    @param {number} step */
+export function touchedIn({ arrays, widths, start }, step) {
+  const from = (step - start) * widths.touched;
+  return Array.from(arrays.touched.subarray(from, from + widths.touched)).filter((word) => word >= 0);
+}
+
+/** Return the words in which most of the occurrences of the next pair merge, each with how many.
+    @param {Run} run
+    @param {number} step */
+export function givenAt(run, step) {
+  const block = tracedBlock(run, step);
+  const width = block.widths.given;
+  return touchedIn(block, step).slice(0, width).map((word, i) => ({
+    word: block.words[word],
+    given: block.arrays.touched_given[(step - block.start) * width + i],
+  }));
+}
+
+/** Return how many pairs the race of a step has room for.
+    @param {Run} run
+    @param {number} step */
+export function widthOfRace(run, step) {
+  return tracedBlock(run, step).widths.top;
 }

@@ -1,47 +1,65 @@
 // Scenes: which of the words that merges touch stand there together, and for how long.
 
-/** Words that a merge of a block changes, those with most occurrences first. */
-export function touchedIn(block, step) {
-  const width = block.widths.touched;
-  const from = (step - block.start) * width;
-  return Array.from(block.touched.subarray(from, from + width)).filter((word) => word >= 0);
-}
+import { lastThat } from "../shared/binary_search.js";
+import { touchedIn } from "./run.js";
+import { LONGEST_WORD } from "./word_layout.js";
 
-/** Cuts the merges of a block into scenes: neighbouring merges whose words fit together in `room` cells,
-    so that the words stand still while merges that change few of them play. A scene is
-    {from, to, words}; `cellsOf(word)` says how many cells a word takes. */
+/** @import { Block } from "./run.js" */
+
+/** The merges from `from` to before `to`, and the words that they touch.
+    @typedef {object} Scene
+    @property {number} from
+    @property {number} to
+    @property {Set<number>} words */
+
+/** Cut the merges of a block into scenes: neighbouring merges whose words fit together in `room` cells,
+    so that the words stand still while merges that change few of them play.
+    @param {Block} block
+    @param {number} room
+    @param {(word: number) => number} cellsOf How many cells a word takes.
+    @returns {Scene[]} */
 export function scenesOf(block, room, cellsOf) {
   const scenes = [];
+  /** @type {Scene | null} */
   let scene = null;
+  let taken = 0;
   for (let step = block.start; step < block.stop; step++) {
     const touched = touchedIn(block, step);
-    const fresh = scene ? touched.filter((word) => !scene.words.has(word)) : touched;
+    const fresh = touched.filter((word) => !scene?.words.has(word));
     const more = fresh.reduce((sum, word) => sum + cellsOf(word), 0);
-    if (scene && scene.cells + more <= room) {
-      scene.cells += more;
+    if (scene && taken + more <= room) {
+      taken += more;
       for (const word of fresh) scene.words.add(word);
       scene.to = step + 1;
     } else {
-      const cells = touched.reduce((sum, word) => sum + cellsOf(word), 0);
-      scenes.push((scene = { from: step, to: step + 1, words: new Set(touched), cells }));
+      taken = touched.reduce((sum, word) => sum + cellsOf(word), 0);
+      scenes.push((scene = sceneOf(block, step)));
     }
   }
   return scenes;
 }
 
-/** The scene of one merge alone. */
+/** Return how many cells a word of so many base symbols takes, at the most.
+    @param {number} length
+    @param {number} columns */
+export function cellsOfWord(length, columns) {
+  const drawn = Math.min(length, LONGEST_WORD);
+  const inOneCell = columns === 1 ? 12 : 10;
+  return drawn <= inOneCell ? 1 : columns * Math.ceil(drawn / (columns === 1 ? 12 : 24));
+}
+
+/** Return the scene of one merge alone.
+    @param {Block} block
+    @param {number} step
+    @returns {Scene} */
 export function sceneOf(block, step) {
   return { from: step, to: step + 1, words: new Set(touchedIn(block, step)) };
 }
 
-/** The scene of a block that a step stands in. */
+/** Return the scene that the merge after `step` belongs to; null where it is in none of them.
+    @param {Scene[]} scenes
+    @param {number} step */
 export function sceneAt(scenes, step) {
-  let low = 0;
-  let high = scenes.length;
-  while (low < high) {
-    const middle = (low + high) >> 1;
-    if (scenes[middle].to <= step) low = middle + 1;
-    else high = middle;
-  }
-  return scenes[low]?.from <= step ? scenes[low] : null;
+  const scene = scenes[lastThat(0, scenes.length - 1, (place) => scenes[place].from <= step)];
+  return scene && scene.from <= step && step < scene.to ? scene : null;
 }

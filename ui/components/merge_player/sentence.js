@@ -1,18 +1,23 @@
-// The sentence that leads: which merge is next, as it is read and as it is heard.
+// The sentence that leads: which merge is next.
 
-import { spokenToken } from "../shared/characters.js";
 import { addPart } from "../shared/elements.js";
-import { counted, grouped, times } from "../shared/numbers.js";
-import { append, bigTile, bold, roomFor } from "./tiles.js";
+import { grouped, times } from "../shared/numbers.js";
+import { doneSentence } from "./notes.js";
+import { roomFor } from "./token_names.js";
+import { bigTile, bold } from "./tiles.js";
+
+/** @import { Run } from "./run.js" */
 
 const LONGEST_IN_SENTENCE = 14; // characters of a token, so that the sentence keeps to its line
 
-/** "Next, merge 46: l a → la occurs 1,379 times in the corpus." */
+/** "Next, merge 46: l a → la occurs 1,379 times in the corpus."
+    @param {HTMLElement} element
+    @param {Run} run
+    @param {number} step */
 export function writeSentence(element, run, step) {
   element.textContent = "";
   if (step >= run.n_merges) {
-    const what = run.n_merges === 0 ? "No merge was learned" : run.n_merges === 1 ? "The one merge is done" : `All ${grouped(run.n_merges)} merges are done`;
-    addPart(element, "span", "what", what);
+    addPart(element, "span", "what", doneSentence(run.n_merges));
     addPart(element, "span", "how-often", run.ending);
     return;
   }
@@ -21,19 +26,9 @@ export function writeSentence(element, run, step) {
   const ids = [run.merge_left[step], run.merge_right[step]];
   const room = roomFor(run.tokens[ids[0]].length, run.tokens[ids[1]].length, LONGEST_IN_SENTENCE);
   ids.forEach((id, i) => rule.append(bigTile(run, id, "chosen", room[i])));
-  const arrow = addPart(rule, "span", "arrow", "→");
-  arrow.setAttribute("aria-label", "becomes");
+  addPart(rule, "span", "arrow", "→").setAttribute("aria-label", "becomes");
   rule.append(bigTile(run, run.merge_id[step], "made", LONGEST_IN_SENTENCE));
-  const how = addPart(element, "span", "how-often");
   const count = run.merge_count[step];
-  if (count <= 2) append(how, "occurs ", bold(times(count)), " in the corpus");
-  else append(how, "occurs ", bold(grouped(count)), " times in the corpus");
-}
-
-/** The same for a screen reader, in plain words. */
-export function spokenState(run, step) {
-  const done = `${grouped(step)} of ${counted(run.n_merges, "merge")}.`;
-  if (step >= run.n_merges) return `${done} ${run.ending}`;
-  const [left, right, made] = [run.merge_left, run.merge_right, run.merge_id].map((ids) => spokenToken(run.tokens[ids[step]]));
-  return `${done} Next: ${left} and ${right} become ${made}; ${times(run.merge_count[step])}.`;
+  const [number, noun] = count <= 2 ? [times(count), ""] : [grouped(count), " times"];
+  addPart(element, "span", "how-often").append("occurs ", bold(number), `${noun} in the corpus`);
 }

@@ -1,22 +1,39 @@
 // Tiles that slide from where they stood to where they stand now.
 
+/** @import { Cell } from "./word_grid.js" */
+
+/** @typedef {{ x: number, y: number, width: number, height: number }} Box */
+
 export const SLIDE = "cubic-bezier(.3, 0, .1, 1)";
 
-function placeIn(box, element) {
-  const inner = element.getBoundingClientRect();
-  return { x: inner.x - box.x, y: inner.y - box.y, width: inner.width, height: inner.height };
-}
-
+/** Return where the tiles of a word stand in it, by the first base symbol of each.
+    @param {Cell} cell */
 export function tilePlaces(cell) {
-  const box = cell.box.getBoundingClientRect();
-  return new Map([...cell.tiles].map(([start, tile]) => [start, placeIn(box, tile)]));
+  return placesIn(cell.box, cell.tiles);
 }
 
+/** @param {Cell} cell */
 export function pairPlaces(cell) {
-  const box = cell.box.getBoundingClientRect();
-  return new Map([...cell.pairs].map(([start, pair]) => [start, placeIn(box, pair)]));
+  return placesIn(cell.box, cell.pairs);
 }
 
+/** @param {HTMLElement} box
+    @param {Map<number, HTMLElement>} elements
+    @returns {Map<number, Box>} */
+function placesIn(box, elements) {
+  const outer = box.getBoundingClientRect();
+  return new Map([...elements].map(([start, element]) => {
+    const inner = element.getBoundingClientRect();
+    return [start, { x: inner.x - outer.x, y: inner.y - outer.y, width: inner.width, height: inner.height }];
+  }));
+}
+
+/** @param {Cell} cell
+    @param {Map<number, Box>} before
+    @param {Map<number, Box>} after
+    @param {number} duration
+    @param {string} easing
+    @param {Set<number>} except Tiles that do not slide. */
 export function slideTiles(cell, before, after, duration, easing, except = new Set()) {
   for (const [start, tile] of cell.tiles) {
     const from = before.get(start);

@@ -1,17 +1,29 @@
-// A word's symbols after any number of merges: its base symbols, merged anew in the run's order.
+// A word's symbols after any number of merges: its base symbols, merged again in the run's order.
 
-/** The merge that joins two symbols: the first at `floor` or later, Infinity where there is none. */
+/** @import { Run } from "./run.js" */
+
+/** A symbol, its beginning and its length counted in base symbols. One that the alphabet lacks is text.
+    @typedef {object} PlacedSymbol
+    @property {number | string} id
+    @property {number} start
+    @property {number} length */
+
+/** Return the merge that joins two symbols: the first at `floor` or later, Infinity where none does.
+    @param {Run} run
+    @param {number | string} left
+    @param {number | string} right
+    @param {number} floor */
 function rankFrom(run, left, right, floor) {
-  // A symbol that the alphabet lacks is text, and joins nothing.
   if (typeof left !== "number" || typeof right !== "number") return Infinity;
-  const ranks = run.ranks.get(left * run.size + right);
-  if (!ranks) return Infinity;
-  for (const rank of ranks) if (rank >= floor) return rank;
-  return Infinity;
+  return run.ranksOf(left, right).find((rank) => rank >= floor) ?? Infinity;
 }
 
-/** A word's symbols after the first `step` merges, as training had them: merges are applied in their
-    order, each once. A symbol is {id, start, length}, counted in base symbols. */
+/** Return a word's symbols after the first `step` merges, as training had them: merges are applied in
+    their order, each once.
+    @param {Run} run
+    @param {(number | string)[]} base
+    @param {number} step
+    @returns {PlacedSymbol[]} */
 export function symbolsAt(run, base, step) {
   let symbols = base.map((id, start) => ({ id, start, length: 1 }));
   for (let floor = 0; ; ) {
@@ -25,6 +37,10 @@ export function symbolsAt(run, base, step) {
   }
 }
 
+/** @param {PlacedSymbol[]} symbols
+    @param {number} left
+    @param {number} right
+    @param {number} id */
 function withMerge(symbols, left, right, id) {
   const merged = [];
   for (let i = 0; i < symbols.length; i++) {
@@ -40,7 +56,11 @@ function withMerge(symbols, left, right, id) {
   return merged;
 }
 
-/** Where the merge after `step` will join symbols: the index of each left one. */
+/** Return where the merge after `step` will join symbols: the index of each left one.
+    @param {Run} run
+    @param {PlacedSymbol[]} symbols
+    @param {number} step
+    @returns {Set<number>} */
 export function chosenIn(run, symbols, step) {
   const chosen = new Set();
   if (step >= run.n_merges) return chosen;
@@ -50,4 +70,16 @@ export function chosenIn(run, symbols, step) {
     if (symbols[i].id === left && symbols[i + 1].id === right) chosen.add(i++);
   }
   return chosen;
+}
+
+/** Return which symbols of a word to show, from one to before another, where no more than `most` have
+    room: those around the chosen one, with at most `before` in front of it.
+    @param {number} n
+    @param {Set<number>} chosen
+    @param {number} most
+    @param {number} before */
+export function symbolsAround(n, chosen, most, before) {
+  const first = Math.min(...chosen, n);
+  const from = n > most ? Math.max(0, Math.min(first - before, n - most)) : 0;
+  return { from, to: Math.min(n, from + most) };
 }

@@ -1,24 +1,39 @@
 // All pairs that tie, below the reason that names two of them: in the order of the rule, as long as
 // the list may be. Only the rows in sight are drawn.
 
-import { addPart } from "../shared/elements.js";
+import { addPart, find } from "../shared/elements.js";
 import { grouped } from "../shared/numbers.js";
 import { isTraced, tiesAt, traced } from "./run.js";
-import { couple, roomFor } from "./tiles.js";
+import { couple } from "./tiles.js";
+import { roomFor } from "./token_names.js";
+
+/** @import { Pair, Run } from "./run.js" */
 
 const TIE_ROW = 32; // px
 const TIE_WIDTH = 236; // px that a pair and its ids take
 
 export class TieList {
+  /** @param {HTMLDetailsElement} details */
   constructor(details) {
     this.details = details;
-    this.summary = details.querySelector("summary");
-    this.box = details.querySelector(".tie-box");
-    this.list = details.querySelector(".tie-list");
+    this.summary = find(details, "summary", HTMLElement);
+    this.box = find(details, ".tie-box", HTMLElement);
+    this.note = find(details, ".tie-note", HTMLElement);
+    this.list = find(details, ".tie-list", HTMLElement);
+    /** @type {Run | null} */
+    this.run = null;
+    this.step = 0;
+    this.said = "";
+    /** @type {Pair[]} */
     this.pairs = [];
+    this.columns = 1;
+    this.drawn = "";
   }
 
-  /** Shows who ties before a merge. `said` takes the place of the pairs that must not be told. */
+  /** Show who ties before a merge.
+      @param {Run} run
+      @param {number} step
+      @param {string} said What takes the place of the pairs that must not be told. */
   show(run, step, said = "") {
     const tied = isTraced(run, step) ? traced(run, "n_tied", step) : 1;
     this.run = run;
@@ -31,34 +46,45 @@ export class TieList {
   }
 
   drawAll() {
-    if (!this.details.open || !this.run) return;
-    const { run, step } = this;
-    this.pairs = !this.said && isTraced(run, step) ? tiesAt(run, step) : [];
+    const { run, step, said } = this;
+    if (!this.details.open || !run) return;
+    this.pairs = !said && isTraced(run, step) ? tiesAt(run, step) : [];
     this.columns = Math.max(1, Math.floor(this.box.clientWidth / TIE_WIDTH));
-    this.details.querySelector(".tie-note").textContent = this.said || (this.pairs.length ? "" : "No other pair occurs as often.");
-    this.list.style.setProperty("--tie-columns", this.columns);
+    this.note.textContent = said || (this.pairs.length ? "" : "No other pair occurs as often.");
+    this.list.style.setProperty("--tie-columns", String(this.columns));
     this.list.style.height = `${Math.ceil(this.pairs.length / this.columns) * TIE_ROW}px`;
     this.drawn = "";
     this.drawSeen();
   }
 
-  /** Draws the rows in sight, and one more at either side. */
+  /** Draw the rows in sight, and one more at either side. */
   drawSeen() {
-    const first = Math.max(0, Math.floor(this.box.scrollTop / TIE_ROW) - 1);
-    const last = Math.ceil((this.box.scrollTop + this.box.clientHeight) / TIE_ROW) + 1;
-    if (this.drawn === `${first} ${last}`) return;
+    const { run, columns } = this;
+    const { first, last } = rowsInSight(this.box.scrollTop, this.box.clientHeight, TIE_ROW);
+    if (!run || this.drawn === `${first} ${last}`) return;
     this.drawn = `${first} ${last}`;
     this.list.textContent = "";
     this.list.style.paddingTop = `${first * TIE_ROW}px`;
-    const { run, columns } = this;
     for (let i = first * columns; i < Math.min(last * columns, this.pairs.length); i++) {
       const { left, right } = this.pairs[i];
       const item = addPart(this.list, "li", i === 0 ? "wins" : "");
-      item.setAttribute("aria-setsize", this.pairs.length);
-      item.setAttribute("aria-posinset", i + 1);
-      item.append(couple(run, left, right, roomFor(run.tokens[left].length, run.tokens[right].length)));
+      item.setAttribute("aria-setsize", String(this.pairs.length));
+      item.setAttribute("aria-posinset", String(i + 1));
+      item.append(couple(run, { left, right }, roomFor(run.tokens[left].length, run.tokens[right].length)));
       // What decides, where the ids do.
       if (run.tie_break === "smallest-pair") addPart(item, "span", "muted", `${left}, ${right}`);
     }
   }
+}
+
+/** Return the rows that a window over a list shows, from the first to before the last, and one more at
+    either side.
+    @param {number} scrollTop
+    @param {number} height
+    @param {number} rowHeight */
+export function rowsInSight(scrollTop, height, rowHeight) {
+  return {
+    first: Math.max(0, Math.floor(scrollTop / rowHeight) - 1),
+    last: Math.ceil((scrollTop + height) / rowHeight) + 1,
+  };
 }

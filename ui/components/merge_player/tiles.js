@@ -2,45 +2,44 @@
 
 import { spokenToken } from "../shared/characters.js";
 import { makeTile } from "../shared/token_drawing.js";
+import { shortToken, spokenPair } from "./token_names.js";
 
-/** A token short enough for its place: the first characters and an ellipsis. */
-export function shortToken(token, most) {
-  if (typeof token !== "string") {
-    return token.length <= most ? token : [...token.slice(0, most)];
-  }
-  const characters = [...token];
-  return characters.length <= most ? token : characters.slice(0, most - 1).join("") + "…";
-}
+/** @import { Pair, Run } from "./run.js" */
 
-/** How many characters of each of two tokens are shown, where both share the room of `all`. */
-export function roomFor(left, right, all = 13) {
-  const half = Math.floor(all / 2);
-  return [Math.max(half, all - right), Math.max(half, all - left)];
-}
-
+/** @param {Run} run
+    @param {number} id
+    @param {number} most Characters that are shown. */
 export function smallTile(run, id, most) {
-  const token = run.tokens[id];
-  const short = shortToken(token, most);
-  const tile = makeTile(short, id, { symbol: !run.isLearned(id), small: true });
-  if (short !== token) tile.title = spokenToken(token);
-  return tile;
+  return tileOfLength(run, id, most, { symbol: !run.isLearned(id), small: true });
 }
 
+/** @param {Run} run
+    @param {number} id
+    @param {"chosen" | "made"} role
+    @param {number} most */
 export function bigTile(run, id, role, most) {
+  const tile = tileOfLength(run, id, most, { symbol: role !== "made" && !run.isLearned(id) });
+  tile.classList.add("big", role);
+  return tile;
+}
+
+/** Make a tile that shows a token as far as there is room, and has all of it as its title.
+    @param {Run} run
+    @param {number} id
+    @param {number} most
+    @param {{ symbol?: boolean, small?: boolean }} look */
+export function tileOfLength(run, id, most, look) {
   const token = run.tokens[id];
   const short = shortToken(token, most);
-  const tile = makeTile(short, id, { symbol: role !== "made" && !run.isLearned(id) });
-  tile.classList.add("big", role);
+  const tile = makeTile(short, id, look);
   if (short !== token) tile.title = spokenToken(token);
   return tile;
 }
 
-export function spokenPair(run, { left, right }) {
-  return `${spokenToken(run.tokens[left])}, ${spokenToken(run.tokens[right])}`;
-}
-
-/** Two small tiles that never part at the end of a line, each cut to its share of characters. */
-export function couple(run, left, right, [leftMost, rightMost] = [14, 14]) {
+/** Make two small tiles that never part at the end of a line, each cut to its share of characters.
+    @param {Run} run
+    @param {Pair} pair */
+export function couple(run, { left, right }, [leftMost, rightMost] = [14, 14]) {
   const pair = document.createElement("span");
   pair.className = "couple";
   pair.setAttribute("role", "img");
@@ -49,16 +48,14 @@ export function couple(run, left, right, [leftMost, rightMost] = [14, 14]) {
   return pair;
 }
 
-export function append(parent, ...parts) {
-  for (const part of parts) parent.append(part);
-}
-
+/** @param {string} text */
 export function bold(text) {
   const element = document.createElement("b");
   element.textContent = text;
   return element;
 }
 
+/** @param {string} text */
 export function muted(text) {
   const element = document.createElement("span");
   element.className = "muted";

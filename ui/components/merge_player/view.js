@@ -1,241 +1,249 @@
 // All that the player shows of one moment: the sentence, the words, the race and the reasons.
 
+import { find } from "../shared/elements.js";
 import { counted, grouped } from "../shared/numbers.js";
-import { Guessing, tilesAround, writeCandidates, writeQuestion, writeVerdict } from "./guess.js";
+import { tilesAround, writeCandidates, writeQuestion, writeVerdict } from "./guess_view.js";
+import { Guesses } from "./guesses.js";
+import { noteOf, raceNote, titleOf, whyNothing } from "./notes.js";
 import { Race } from "./race.js";
-import { writeChanges, writeGiven, writeMargin, writeReason, writeUnsaid } from "./reason.js";
-import { blockAt, mergesSaved, raceAt, traced, wordsIn } from "./run.js";
-import { sceneAt, sceneOf, scenesOf } from "./scenes.js";
+import { writeChanges, writeGiven, writeMargin, writeReason, writeUnsaid } from "./reason_card.js";
+import { remembered } from "./remembered.js";
+import { blockAt, mergesSaved, raceAt, traced } from "./run.js";
+import { cellsOfWord, sceneAt, sceneOf, scenesOf } from "./scenes.js";
 import { writeSentence } from "./sentence.js";
 import { TieList } from "./ties.js";
-import { append, muted } from "./tiles.js";
+import { muted } from "./tiles.js";
 import { WordGrid } from "./word_grid.js";
-import { LONGEST_WORD } from "./word_layout.js";
 import { WordMotion } from "./word_motion.js";
+
+/** @import { Mode } from "./notes.js"
+    @import { Block, Pair, RacingPair, Run, Word } from "./run.js"
+    @import { Scene } from "./scenes.js" */
 
 const ROWS = 8;
 const HIDDEN_PAIRS = "While you guess, the counts of the other pairs stay hidden.";
 
 export class PlayerView {
-  constructor(root) {
+  /** @param {HTMLElement} root
+      @param {Run} run
+      @param {(pair: Pair, byKey: boolean) => void} choose Hears which pair is named as a guess. */
+  constructor(root, run, choose) {
     this.root = root;
-    this.find = (selector) => root.querySelector(selector);
+    this.choose = choose;
     this.grid = new WordGrid(this.find(".words"));
     this.motion = new WordMotion(this.grid);
     this.race = new Race(this.find(".race"));
-    this.ties = new TieList(this.find(".ties"));
+    this.ties = new TieList(find(root, ".ties", HTMLDetailsElement));
+    /** @type {Mode} */
     this.mode = "touched";
+    /** @type {{ words: Word[], problem: string }} */
     this.own = { words: [], problem: "" };
-    this.guessing = new Guessing();
-  }
-
-  /** The kind of words on show. Those that the next merge touches would tell what is asked. */
-  shownMode(step) {
-    const tells = this.mode === "touched" && this.guessing.isAsking(this.run, step);
-    return tells ? "frequent" : this.mode;
-  }
-
-  setRun(run) {
+    /** @type {Scene | null} */
+    this.scene = null;
+    this.shown = 0;
+    /** Scenes of blocks, and the number of cells that they were made for.
+        @type {WeakMap<Block, { room: string, scenes: Scene[] }>} */
+    this.scenes = new WeakMap();
     this.run = run;
-    this.frequent = wordsIn(run);
-    this.guessing.restore(run.player);
+    this.guesses = new Guesses(remembered, run.player);
     this.measure();
   }
 
+  /** @param {string} selector */
+  find(selector) {
+    return find(this.root, selector, HTMLElement);
+  }
+
+  /** @param {string} act */
+  button(act) {
+    return find(this.root, `[data-act=${act}]`, HTMLButtonElement);
+  }
+
+  /** @param {Run} run */
+  setRun(run) {
+    this.run = run;
+    this.guesses = new Guesses(remembered, run.player, this.guesses);
+    this.measure();
+  }
+
+  /** @param {{ words: (number | string)[][], problem: string }} own */
   setOwnWords({ words, problem }) {
     const cells = words.map((base, i) => ({ key: `own ${i} ${base}`, base, count: null, cut: false }));
     this.own = { words: cells, problem };
   }
 
-  /** Sizes that belong to the run, so that no number moves its neighbours. */
+  /** Set the sizes that belong to the run, so that no number moves its neighbours. */
   measure() {
-    const run = this.run;
-    const most = run.n_merges ? run.merge_count.reduce((a, b) => Math.max(a, b)) : 0;
-    const wordMost = run.word_counts.length ? run.word_counts[0] : 0;
+    const { run, root } = this;
+    let most = 0;
+    for (const count of run.merge_count) most = Math.max(most, count);
+    const wordMost = run.frequent[0]?.count ?? 0;
     const pixels = Math.max(34, 8 * grouped(wordMost).length);
-    const style = this.root.style;
-    style.setProperty("--count-pixels", pixels);
-    style.setProperty("--count-width", `${pixels}px`);
-    this.find(".race").style.setProperty("--count-width", `${Math.max(44, 8.5 * grouped(most).length)}px`);
-    style.setProperty("--position-width", `${grouped(run.n_merges).length}ch`);
-    style.setProperty("--what-width", `${11 + grouped(run.n_merges).length}ch`);
-    const scrub = this.find(".scrub");
-    scrub.max = run.n_merges;
+    root.style.setProperty("--count-pixels", String(pixels));
+    root.style.setProperty("--count-width", `${pixels}px`);
+    this.race.list.style.setProperty("--count-width", `${Math.max(44, 8.5 * grouped(most).length)}px`);
+    root.style.setProperty("--position-width", `${grouped(run.n_merges).length}ch`);
+    root.style.setProperty("--what-width", `${11 + grouped(run.n_merges).length}ch`);
+    const scrub = find(root, ".scrub", HTMLInputElement);
+    scrub.max = String(run.n_merges);
     scrub.disabled = !run.n_merges;
   }
 
-  /** Chooses and places the words of a moment; words that were not there before fade in. */
+  /** Return the kind of words on show. Those that the next merge touches would tell what is asked.
+      @param {number} step */
+  shownMode(step) {
+    const tells = this.mode === "touched" && this.guesses.isAsking(this.run, step);
+    return tells ? "frequent" : this.mode;
+  }
+
+  /** Choose and place the words of a moment; words that were not there before fade in.
+      @param {number} step
+      @param {number} fade Milliseconds. */
   lay(step, fade = 0) {
-    const run = this.run;
+    const { run } = this;
     const columns = this.root.clientWidth <= 640 ? 1 : 2;
-    const least = Math.ceil(Math.max(this.frequent.length, 1) / columns);
+    const least = Math.ceil(Math.max(run.frequent.length, 1) / columns);
     const mode = this.shownMode(step);
     const own = mode === "yours";
     const rows = own ? ROWS - 1 : Math.max(3, Math.min(ROWS, columns === 1 ? 2 * least : least + 4));
     this.root.classList.toggle("yours", own);
-    this.find(".words").style.setProperty("--rows", rows);
+    this.grid.list.style.setProperty("--rows", String(rows));
     this.scene = null;
-    let words = own ? this.own.words : this.frequent;
+    let words = own ? this.own.words : run.frequent;
     const block = mode === "touched" && run.n_merges ? blockAt(run, step) : undefined;
     if (block) {
       const merge = Math.min(step, run.n_merges - 1);
       // Words that later merges touch would tell which those are.
-      this.scene = this.guessing.on ? sceneOf(block, merge) : sceneAt(this.scenesFor(block, columns, rows), merge);
-      words = Array.from(this.scene.words, (word) => block.words[word]);
+      this.scene = this.guesses.on ? sceneOf(block, merge) : sceneAt(this.scenesFor(block, columns, rows), merge);
+      words = Array.from(this.scene?.words ?? [], (word) => block.words[word]);
     }
-    const from = this.scene ? this.scene.from : 0;
+    const from = this.scene?.from ?? 0;
     this.shown = this.grid.lay(run, words, { columns, rows, from, inOrder: own, fade });
   }
 
-  /** Scenes change with the number of cells alone. */
+  /** Return the scenes of a block, which change with the number of cells alone.
+      @param {Block} block
+      @param {number} columns
+      @param {number} rows */
   scenesFor(block, columns, rows) {
     const room = `${columns} ${rows}`;
-    if (block.scenesRoom !== room) {
-      const inOneCell = columns === 1 ? 12 : 10;
-      const cellsOf = (word) => {
-        const length = Math.min(block.words[word].base.length, LONGEST_WORD);
-        return length <= inOneCell ? 1 : columns * Math.ceil(length / (columns === 1 ? 12 : 24));
-      };
-      block.scenes = scenesOf(block, columns * rows, cellsOf);
-      block.scenesRoom = room;
-    }
-    return block.scenes;
+    const known = this.scenes.get(block);
+    if (known?.room === room) return known.scenes;
+    const scenes = scenesOf(block, columns * rows, (word) => cellsOfWord(block.words[word].base.length, columns));
+    this.scenes.set(block, { room, scenes });
+    return scenes;
   }
 
+  /** @param {boolean} playing */
   drawPlaying(playing) {
     this.root.classList.toggle("playing", playing);
-    const button = this.find("[data-act=play]");
-    button.querySelector("span").textContent = playing ? "Pause" : "Play";
+    const button = this.button("play");
+    find(button, "span", HTMLElement).textContent = playing ? "Pause" : "Play";
     button.title = playing ? "Pause (space)" : "Play (space)";
   }
 
+  /** Let bars and rings move for so long; 0 ends their moving.
+      @param {number} duration Milliseconds. */
+  drawMoving(duration) {
+    if (duration) this.root.style.setProperty("--settle", `${duration}ms`);
+    this.root.classList.toggle("moving", duration > 0);
+  }
+
+  /** @param {number} step */
   drawPosition(step) {
     const { run } = this;
-    const scrub = this.find(".scrub");
-    scrub.value = step;
+    const scrub = find(this.root, ".scrub", HTMLInputElement);
+    scrub.value = String(step);
     scrub.style.setProperty("--done", `${run.n_merges ? (100 * step) / run.n_merges : 0}%`);
     scrub.setAttribute("aria-valuetext", `${grouped(step)} of ${counted(run.n_merges, "merge")}`);
     this.find(".position b").textContent = grouped(step);
     this.find(".position span").textContent = ` of ${counted(run.n_merges, "merge")}`;
   }
 
+  /** Draw all that stands around the words of a moment.
+      @param {number} step */
   drawStatus(step) {
-    const { run } = this;
+    const { run, guesses } = this;
     this.drawPosition(step);
-    const atStart = step === 0;
+    this.drawButtons(step);
     const atEnd = step >= run.n_merges;
-    for (const [name, off] of Object.entries({ first: atStart, back: atStart, forward: atEnd, last: atEnd, play: !run.n_merges })) {
-      const button = this.find(`[data-act=${name}]`);
-      // A button that goes dead must not take the keyboard with it.
-      if (off && button === this.root.getRootNode().activeElement) this.root.focus({ preventScroll: true });
-      button.disabled = off;
-    }
-    const asking = this.guessing.isAsking(run, step);
+    const asking = guesses.isAsking(run, step);
     this.drawGuessing(step, asking);
-    if (asking) writeQuestion(this.find(".sentence"), run, step);
+    if (asking) writeQuestion(this.find(".sentence"), step);
     else writeSentence(this.find(".sentence"), run, step);
     const pairs = raceAt(run, step);
     this.root.classList.toggle("fetching", !pairs && !mergesSaved(run));
-    const hides = this.guessing.on && !atEnd;
+    const hides = guesses.on && !atEnd;
     if (!pairs && mergesSaved(run)) this.race.show(run, []);
-    else if (pairs && !asking) this.race.show(run, hides ? this.guessing.visible(pairs, step) : pairs);
-    this.find(".race-note").textContent = hides ? HIDDEN_PAIRS : raceNote(run, pairs, atEnd);
+    else if (pairs && !asking) this.race.show(run, hides ? guesses.visible(pairs, step) : pairs);
+    this.find(".race-note").textContent = hides ? HIDDEN_PAIRS : raceNote(pairs, atEnd);
     this.drawReason(step, pairs, asking);
-    this.find(".words-part h2").textContent = this.title();
-    this.find(".note").textContent = this.note(step);
+    const { mode, scene, own } = this;
+    const shown = { mode, shownMode: this.shownMode(step), scene, n: this.shown, own };
+    this.find(".words-part h2").textContent = titleOf(shown);
+    this.find(".note").textContent = noteOf(run, shown);
   }
 
+  /** @param {number} step */
+  drawButtons(step) {
+    const atStart = step === 0;
+    const atEnd = step >= this.run.n_merges;
+    const dead = { first: atStart, back: atStart, forward: atEnd, last: atEnd, play: !this.run.n_merges };
+    for (const [act, off] of Object.entries(dead)) {
+      const button = this.button(act);
+      // A button that goes dead must not take the keyboard with it.
+      const { activeElement } = /** @type {ShadowRoot} */ (this.root.getRootNode());
+      if (off && button === activeElement) this.root.focus({ preventScroll: true });
+      button.disabled = off;
+    }
+  }
+
+  /** @param {number} step
+      @param {boolean} asking */
   drawGuessing(step, asking) {
-    const { guessing, run } = this;
+    const { guesses, run } = this;
     this.root.classList.toggle("asking", asking);
-    this.root.classList.toggle("guessing", guessing.on);
+    this.root.classList.toggle("guessing", guesses.on);
     if (asking) writeCandidates(this.find(".candidates"), run, step, this.choose);
     else this.find(".candidates").textContent = "";
-    writeVerdict(this.find(".verdict [role=status]"), run, step, guessing);
-    this.find(".score").textContent = guessing.on ? guessing.score() : "";
+    writeVerdict(this.find(".verdict [role=status]"), run, step, guesses);
+    this.find(".score").textContent = guesses.on ? guesses.score() : "";
   }
 
-  /** Outlines the two tiles that a click at the pointer would name; gives their pair, or null. */
+  /** Outline the two tiles that a click at the pointer would name; return their pair, or null.
+      @param {number} step
+      @param {MouseEvent | null} event */
   point(step, event) {
     for (const tile of this.root.querySelectorAll(".pointed")) tile.classList.remove("pointed");
-    if (!event || !this.guessing.isAsking(this.run, step)) return null;
-    const cell = this.grid.cells.find(({ box }) => box.contains(event.target));
-    const pair = cell ? tilesAround(cell, event.clientX, event.clientY) : null;
-    for (const tile of pair?.tiles ?? []) tile.classList.add("pointed");
-    return pair;
+    if (!event || !this.guesses.isAsking(this.run, step)) return null;
+    const target = /** @type {Node | null} */ (event.target);
+    const cell = this.grid.cells.find(({ box }) => box.contains(target));
+    const around = cell ? tilesAround(cell, event.clientX, event.clientY) : null;
+    for (const tile of around?.tiles ?? []) tile.classList.add("pointed");
+    return around?.pair ?? null;
   }
 
+  /** @param {number} step
+      @param {RacingPair[] | null} pairs
+      @param {boolean} asking */
   drawReason(step, pairs, asking) {
     const { run } = this;
-    const hides = this.guessing.on;
-    const known = pairs !== null && step < run.n_merges && !asking;
-    const write = (selector, act) => {
-      const element = this.find(selector);
-      if (known) act(element);
-      else element.textContent = element.tagName === "DD" ? "–" : "";
-    };
-    write(".because", (element) => writeReason(element, run, step, pairs, hides));
+    const hides = this.guesses.on;
     this.ties.show(run, step, hides ? "Not said while you guess." : "");
-    if (!known) this.find(".because").textContent = asking ? "First your guess, then the counts." : whyNothing(run, pairs);
-    write(".margin", (element) => writeMargin(element, run, step, pairs, hides));
-    write(".n-words", (element) => {
-      element.textContent = "";
-      append(element, `${grouped(traced(run, "n_words", step))} `, muted(`of ${grouped(run.n_pretokens)}`));
-    });
-    write(".overlaps", (element) => {
-      const overlaps = traced(run, "n_overlapping", step);
-      element.textContent = overlaps ? grouped(overlaps) : "none";
-    });
-    write(".occurrences", (element) => (element.textContent = grouped(pairs[0].count)));
-    write(".gave", (element) => writeGiven(element, run, step));
-    write(".risen", (element) => (hides ? writeUnsaid(element) : writeChanges(element, run, step, "risen", "+")));
-    write(".fallen", (element) => writeChanges(element, run, step, "fallen", "−"));
-  }
-
-  /** Which words stand there: with a scene, those of all its merges. */
-  title() {
-    if (this.mode !== "touched" || !this.scene) return "Words";
-    const { from, to } = this.scene;
-    if (to - from === 1) return `Words of merge ${grouped(to)}`;
-    return `Words of merges ${grouped(from + 1)} to ${grouped(to)}`;
-  }
-
-  note(step) {
-    const { run, shown } = this;
-    const learn = "A tile earns its colour with its first merge.";
-    const mode = this.shownMode(step);
-    if (mode !== this.mode) return "Some of the most frequent words. Those that the merge touches come after your guess.";
-    if (mode === "yours") {
-      if (this.own.problem) return this.own.problem;
-      if (!this.own.words.length) return "Type above. The merges of this run play on your words.";
-      const cut = shown < this.own.words.length ? `The first ${shown} of ${this.own.words.length} pre-tokens. ` : "";
-      const missing = this.own.words.some((word) => word.base.some((id) => typeof id === "string"));
-      return cut + (missing ? "Dashed: not in the alphabet of this run." : "No merge crosses a gap.");
+    if (pairs === null || step >= run.n_merges || asking) {
+      for (const figure of this.root.querySelectorAll(".grounds dd")) figure.textContent = "–";
+      for (const name of [".gave", ".risen", ".fallen"]) this.find(name).textContent = "";
+      this.find(".because").textContent = asking ? "First your guess, then the counts." : whyNothing(run, pairs);
+      return;
     }
-    if (mode === "frequent" || (!this.scene && mergesSaved(run))) {
-      return `The ${grouped(shown)} most frequent of ${counted(run.n_pretokens, "word")}, those of a single symbol left out. ${learn}`;
-    }
-    if (!this.scene) return "";
-    const { from, to } = this.scene;
-    if (to - from > 1) {
-      return `${counted(shown, "word")}, with ${shown === 1 ? "its count" : "their counts"}. ${learn}`;
-    }
-    const all = traced(run, "n_words", from);
-    return all === 1 ? `1 word, with its count. ${learn}` : `${grouped(shown)} of ${grouped(all)} words, with their counts. ${learn}`;
+    writeReason(this.find(".because"), run, step, pairs, hides);
+    this.find(".occurrences").textContent = grouped(pairs[0].count);
+    writeMargin(this.find(".margin"), run, step, pairs, hides);
+    this.find(".n-words").replaceChildren(`${grouped(traced(run, "n_words", step))} `, muted(`of ${grouped(run.n_pretokens)}`));
+    this.find(".overlaps").textContent = grouped(traced(run, "n_overlapping", step)).replace(/^0$/, "none");
+    writeGiven(this.find(".gave"), run, step);
+    if (hides) writeUnsaid(this.find(".risen"));
+    else writeChanges(this.find(".risen"), run, step, "risen", "+");
+    writeChanges(this.find(".fallen"), run, step, "fallen", "−");
   }
-}
-
-function whyNothing(run, pairs) {
-  const saved = mergesSaved(run);
-  if (pairs === null && saved) {
-    return `To stay small, this file holds the race and the reasons of merges ${grouped(saved.start + 1)} to ${grouped(saved.stop)} alone.`;
-  }
-  if (pairs === null) return "Fetching the merges around this one …";
-  return run.n_merges ? "Nothing is next. Step back to see why each pair was chosen." : "Nothing is next.";
-}
-
-function raceNote(run, pairs, atEnd) {
-  if (!pairs) return "";
-  if (!pairs.length) return "No pair is left: each word is one symbol.";
-  return atEnd ? "The most frequent pairs that were left when training stopped." : "";
 }

@@ -1,9 +1,38 @@
 // Where words of many widths stand in a grid of cells.
 
 export const LONGEST_WORD = 40; // base symbols drawn of one word
-const TILE_GAP = 3;
+const TILE_GAP = 3; // px
+const COLUMN_GAP = 28;
+const ELLIPSIS = 16;
 
-/** How many lines tiles of these widths take. */
+/** What a grid offers: cells, the width of all its columns, and what the count beside a word takes.
+    @typedef {object} Room
+    @property {number} columns
+    @property {number} rows
+    @property {number} width
+    @property {number} count */
+
+/** @typedef {object} Size
+    @property {number} span Cells beside each other.
+    @property {number} lines */
+
+/** @typedef {Size & { row: number, column: number }} Place */
+
+/** Return how many cells a word takes: one, where its tiles fit on one line of it.
+    @param {number[]} widths Of its tiles.
+    @param {boolean} isCut Whether an ellipsis follows them.
+    @param {Room} room
+    @returns {Size} */
+export function sizeOfWord(widths, isCut, { columns, rows, width, count }) {
+  const all = isCut ? [...widths, ELLIPSIS] : widths;
+  const oneCell = (width - COLUMN_GAP * (columns - 1)) / columns - count;
+  const isNarrow = columns > 1 && lineCount(all, oneCell) === 1 && all.every((one) => one <= oneCell);
+  return isNarrow ? { span: 1, lines: 1 } : { span: columns, lines: Math.min(rows, lineCount(all, width - count)) };
+}
+
+/** Return how many lines tiles of these widths take.
+    @param {number[]} widths
+    @param {number} line */
 export function lineCount(widths, line) {
   let lines = 1;
   let x = 0;
@@ -17,16 +46,36 @@ export function lineCount(widths, line) {
   return lines;
 }
 
-/** Gives each word the first cells that are free, as long as there is room. */
-export function placedIn(sizes, columns, rows) {
+/** Give each word the first cells that are free; the last that find no room are left out. Words in order
+    may leave cells free beside wide ones; otherwise those of one cell come first, side by side.
+    @template {Size} Sized
+    @param {Sized[]} sizes
+    @param {{ columns: number, rows: number, inOrder: boolean }} grid
+    @returns {(Sized & Place)[]} */
+export function placeWords(sizes, { columns, rows, inOrder }) {
+  const placed = firstFree(sizes, columns, rows);
+  return inOrder ? placed : firstFree(placed.toSorted((one, other) => one.span - other.span), columns, rows);
+}
+
+/** @template {Size} Sized
+    @param {Sized[]} sizes
+    @param {number} columns
+    @param {number} rows
+    @returns {(Sized & Place)[]} */
+function firstFree(sizes, columns, rows) {
+  /** @type {Set<number>} */
   const taken = new Set();
   return sizes.flatMap((size) => {
-    const place = freePlace(taken, columns, rows, size.span, size.lines);
+    const place = freePlace(taken, columns, rows, size);
     return place ? [{ ...size, ...place }] : [];
   });
 }
 
-function freePlace(taken, columns, rows, span, lines) {
+/** @param {Set<number>} taken
+    @param {number} columns
+    @param {number} rows
+    @param {Size} size */
+function freePlace(taken, columns, rows, { span, lines }) {
   for (let row = 0; row + lines <= rows; row++) {
     for (let column = 0; column + span <= columns; column++) {
       const cells = [];

@@ -1,19 +1,30 @@
-// The two beats of a merge in the words, and how tiles slide.
+// The two beats of a merge in the words, and how the new tiles settle.
 
 import { addPart } from "../shared/elements.js";
 import { drawToken } from "../shared/token_drawing.js";
 import { pairPlaces, SLIDE, slideTiles, tilePlaces } from "./sliding.js";
-import { shortToken } from "./tiles.js";
+import { shortToken } from "./token_names.js";
+import { tileOfSymbol } from "./word_grid.js";
 import { LONGEST_WORD } from "./word_layout.js";
+
+/** @import { Run } from "./run.js"
+    @import { Box } from "./sliding.js"
+    @import { Cell, WordGrid } from "./word_grid.js" */
+
+/** One of the two tiles that become one: its id, a tile that shows it, and where it stood.
+    @typedef {{ id: number, tile: HTMLElement, place: Box }} Half */
 
 const CLOSE_GAP = "cubic-bezier(.2, 0, 0, 1)";
 
 export class WordMotion {
+  /** @param {WordGrid} grid */
   constructor(grid) {
     this.grid = grid;
   }
 
-  /** First beat: each pair that merges after `step` closes its gap and takes the ring. */
+  /** First beat: each pair that merges after `step` closes its gap and takes the ring.
+      @param {number} step
+      @param {number} duration */
   gather(step, duration) {
     const changed = this.grid.cells.filter((cell) => this.grid.isStale(cell, step, true));
     const before = changed.map(tilePlaces);
@@ -33,8 +44,11 @@ export class WordMotion {
     });
   }
 
-  /** Second beat: the ringed pairs become one tile each, and what stands behind them follows. */
+  /** Second beat: the ringed pairs become one tile each, and what stands behind them follows.
+      @param {number} step
+      @param {number} duration */
   fuse(step, duration) {
+    const { run } = this.grid;
     const cells = this.grid.cells.filter((cell) => cell.pairs.size);
     const before = cells.map((cell) => ({ places: tilePlaces(cell), pairs: pairPlaces(cell), symbols: cell.symbols }));
     this.grid.draw(step + 1, { marked: false });
@@ -44,45 +58,19 @@ export class WordMotion {
       slideTiles(cell, places, after[i], duration, SLIDE, new Set(pairs.keys()));
       for (const [start, pair] of pairs) {
         const at = symbols.findIndex((symbol) => symbol.start === start);
-        const halves = [symbols[at], symbols[at + 1]].map((symbol) => ({
-          symbol, tile: this.grid.tileOf(symbol), place: places.get(symbol.start),
-        }));
-        this.fuseOne(cell, cell.tiles.get(start), pair, after[i].get(start), halves, duration);
+        const tile = cell.tiles.get(start);
+        const made = after[i].get(start);
+        const halves = [symbols[at], symbols[at + 1]].flatMap(({ id, start }) => {
+          const place = places.get(start);
+          return run && place && typeof id === "number" ? [{ id, tile: tileOfSymbol(run, id), place }] : [];
+        });
+        if (run && tile && made) fuseOne(run, cell, { tile, pair, made, halves }, duration);
       }
     });
   }
 
-  fuseOne(cell, tile, pair, made, halves, duration) {
-    const timing = { duration, easing: SLIDE };
-    const box = addPart(cell.box, "span", `fusing ${[...tile.classList].find((name) => name.startsWith("slot-")) ?? ""}`);
-    box.style.cssText = `left: ${made.x}px; top: ${made.y}px; height: ${made.height}px; width: ${made.width}px; background: var(--fill)`;
-    const from = `translate(${pair.x - made.x}px, ${pair.y - made.y}px)`;
-    box.animate(
-      [{ width: `${pair.width}px`, transform: from, backgroundColor: "var(--chosen-fill)" }, { transform: "none" }],
-      timing,
-    );
-    const inset = parseFloat(getComputedStyle(tile).paddingLeft) + 1;
-    let textAt = inset;
-    for (const { symbol, tile: half, place } of halves) {
-      const offset = place.x - pair.x;
-      const ground = addPart(box, "span", `half ${half.className.replace("tile", "")}`);
-      const learned = !half.classList.contains("symbol");
-      ground.style.cssText = `left: ${offset}px; width: ${place.width}px; border-radius: 5px; background: ${learned ? "var(--fill)" : "transparent"}; opacity: 0`;
-      ground.animate([{ opacity: 1 }, { opacity: 0 }], timing);
-      const text = addPart(box, "span", "half");
-      drawToken(text, shortToken(this.grid.run.tokens[symbol.id], LONGEST_WORD));
-      text.style.left = `${textAt}px`;
-      text.animate([{ transform: `translateX(${offset + inset - textAt}px)` }, { transform: "none" }], timing);
-      text.animate([{ opacity: 1 }, { opacity: 1, offset: 0.8 }, { opacity: 0 }], { duration, fill: "forwards" });
-      textAt += place.width - 2 * inset;
-    }
-    tile.style.position = "relative";
-    tile.style.zIndex = "2";
-    tile.classList.add("fresh");
-    tile.animate([{ opacity: 0 }, { opacity: 0, offset: 0.8 }, { opacity: 1 }], { duration });
-  }
-
-  /** After the fuse: the ring of each new tile fades. */
+  /** After the fuse: the ring of each new tile fades.
+      @param {number} duration */
   settle(duration) {
     // A timer may come before the last frame of the fuse: what is left of it would hide the tiles.
     for (const animation of this.grid.list.getAnimations({ subtree: true })) animation.cancel();
@@ -97,9 +85,42 @@ export class WordMotion {
     }
   }
 
-  /** Ends all motion at once; what is drawn is the state it was going to. */
+  /** End all motion at once; what is drawn is the state it was going to. */
   still() {
     this.settle(0);
   }
+}
 
+/** @param {Run} run
+    @param {Cell} cell
+    @param {{ tile: HTMLElement, pair: Box, made: Box, halves: Half[] }} what
+    @param {number} duration */
+function fuseOne(run, cell, { tile, pair, made, halves }, duration) {
+  const timing = { duration, easing: SLIDE };
+  const box = addPart(cell.box, "span", `fusing ${[...tile.classList].find((name) => name.startsWith("slot-")) ?? ""}`);
+  box.style.cssText = `left: ${made.x}px; top: ${made.y}px; height: ${made.height}px; width: ${made.width}px; background: var(--fill)`;
+  const from = `translate(${pair.x - made.x}px, ${pair.y - made.y}px)`;
+  box.animate(
+    [{ width: `${pair.width}px`, transform: from, backgroundColor: "var(--chosen-fill)" }, { transform: "none" }],
+    timing,
+  );
+  const inset = parseFloat(getComputedStyle(tile).paddingLeft) + 1;
+  let textAt = inset;
+  for (const { id, tile: half, place } of halves) {
+    const offset = place.x - pair.x;
+    const ground = addPart(box, "span", `half ${half.className.replace("tile", "")}`);
+    const learned = !half.classList.contains("symbol");
+    ground.style.cssText = `left: ${offset}px; width: ${place.width}px; border-radius: 5px; background: ${learned ? "var(--fill)" : "transparent"}; opacity: 0`;
+    ground.animate([{ opacity: 1 }, { opacity: 0 }], timing);
+    const text = addPart(box, "span", "half");
+    drawToken(text, shortToken(run.tokens[id], LONGEST_WORD));
+    text.style.left = `${textAt}px`;
+    text.animate([{ transform: `translateX(${offset + inset - textAt}px)` }, { transform: "none" }], timing);
+    text.animate([{ opacity: 1 }, { opacity: 1, offset: 0.8 }, { opacity: 0 }], { duration, fill: "forwards" });
+    textAt += place.width - 2 * inset;
+  }
+  tile.style.position = "relative";
+  tile.style.zIndex = "2";
+  tile.classList.add("fresh");
+  tile.animate([{ opacity: 0 }, { opacity: 0, offset: 0.8 }, { opacity: 1 }], { duration });
 }

@@ -1,9 +1,14 @@
+// Pre-tokens one after another, each in a box.
+
 import { spokenToken } from "../shared/characters.js";
-import { addPart } from "../shared/elements.js";
+import { addPart, find } from "../shared/elements.js";
 import { makeTile } from "../shared/token_drawing.js";
 
+/** @import { Component } from "../shared/component.js" */
+
+/** @param {Component<{ pretokens: string[] }>} component */
 export default function mountPretokenStrip({ data, parentElement }) {
-  const strip = parentElement.querySelector(".strip");
+  const strip = find(parentElement, ".strip", HTMLElement);
   strip.textContent = "";
   for (const pretoken of data.pretokens) {
     const tile = makeTile(pretoken, 0, { symbol: true });

@@ -1,6 +1,7 @@
 // Bytes that travel as text.
 
-/** The bytes that a text in base64 stands for. */
+/** Return the bytes that a text in base64 stands for.
+    @param {string} base64 */
 export function bytesFromBase64(base64) {
   const binary = atob(base64);
   const bytes = new Uint8Array(binary.length);

@@ -1,79 +1,100 @@
 // What the characters of a text are to the eye and the ear: some are drawn by a glyph, some by their
 // code point, and bytes that are not a whole character by hex.
-// A token arrives as a string where its bytes are UTF-8, else as a list of byte values.
+
+/** @import { Token } from "./component.js" */
 
 const CONTROL = /[\p{Cc}\p{Cf}\p{Co}\p{Cn}\p{Zl}\p{Zp}\u00ad\u034f\u115f\u1160\u3164\uffa0\ufe00-\ufe0f]/u;
 const OTHER_SPACE = /[\p{Zs}]/u;
 const MARK = /^\p{M}/u;
 const NOT_PLAIN = /[\p{Z}\p{Cc}\p{Cf}\p{Co}\p{Cn}\u00ad\u034f\u115f\u1160\u3164\uffa0\ufe00-\ufe0f]|^\p{M}/u;
 const BIDI_CONTROL = /[\u061c\u200e\u200f\u202a-\u202e\u2066-\u2069]/;
-const GLYPHS = { " ": "space", "\t": "tab", "\n": "newline" };
+/** @type {Map<string, "space" | "tab" | "newline">} */
+const GLYPHS = new Map([[" ", "space"], ["\t", "tab"], ["\n", "newline"]]);
 const GRAPHEMES = new Intl.Segmenter(undefined, { granularity: "grapheme" });
 const UTF8 = new TextEncoder();
 
-/** "U+202E": the name of a character that has no picture of its own. */
+/** @typedef {object} Piece
+    @property {"space" | "tab" | "newline" | "code" | "mark" | "text"} kind
+    @property {string} text */
+
+/** Return the name of a character that has no picture of its own: "U+202E".
+    @param {string} character */
 export function codePointName(character) {
-  return "U+" + character.codePointAt(0).toString(16).toUpperCase().padStart(4, "0");
+  const code = /** @type {number} */ (character.codePointAt(0));
+  return "U+" + code.toString(16).toUpperCase().padStart(4, "0");
 }
 
+/** @param {number} value */
 export function hexByte(value) {
   return value.toString(16).toUpperCase().padStart(2, "0");
 }
 
-/** The bytes of a text in UTF-8. */
+/** Return the bytes of a text in UTF-8.
+    @param {string} text */
 export function utf8(text) {
   return UTF8.encode(text);
 }
 
-/** Whether all characters of a text are drawn as they are. */
+/** Return whether all characters of a text are drawn as they are.
+    @param {string} text */
 export function isPlain(text) {
   return !NOT_PLAIN.test(text);
 }
 
+/** @param {string} text */
 export function hasBidiControl(text) {
   return BIDI_CONTROL.test(text);
 }
 
+/** @param {string} character */
 function hasNoPicture(character) {
   return CONTROL.test(character) || OTHER_SPACE.test(character);
 }
 
-/** The position of half a character in a text, which UTF-8 cannot hold; -1 where there is none. */
+/** Return where a text has half a character, which UTF-8 cannot hold, as the beginning of a sentence:
+    "At position 3 stands half a character (U+D83E, a lone surrogate)". Empty where it has none.
+    @param {string} text */
 export function halfCharacter(text) {
-  return text.search(/\p{Surrogate}/u);
+  const at = text.search(/\p{Surrogate}/u);
+  if (at < 0) return "";
+  const name = codePointName(text[at]);
+  return `At position ${(at + 1).toLocaleString("en-US")} stands half a character (${name}, a lone surrogate)`;
 }
 
-/** Cut a text into pieces that are drawn in different ways: {kind, text}.
+/** Cut a text into pieces that are drawn in different ways.
 
     A kind is "space", "tab", "newline", "code" for one character without a picture, "mark" for text
-    that begins with a combining mark, and "text" for all else. The pieces together are the text. */
+    that begins with a combining mark, and "text" for all else. The pieces together are the text.
+    @param {string} text
+    @returns {Generator<Piece>} */
 export function* piecesOf(text) {
   let run = "";
   const plain = () => {
+    /** @type {Piece} */
     const piece = { kind: MARK.test(run) ? "mark" : "text", text: run };
     run = "";
     return piece;
   };
   // A joiner inside an emoji belongs to its picture; alone it would be invisible.
   for (const { segment } of GRAPHEMES.segment(text)) {
-    const kind = GLYPHS[segment];
-    if (!kind && ![...segment].every(hasNoPicture)) {
+    const characters = [...segment];
+    if (!characters.every(hasNoPicture)) {
       run += segment;
       continue;
     }
     if (run) yield plain();
-    if (kind) yield { kind, text: segment };
     // A carriage return and a line feed are one segment.
-    else for (const character of segment) yield { kind: GLYPHS[character] ?? "code", text: character };
+    for (const character of characters) yield { kind: GLYPHS.get(character) ?? "code", text: character };
   }
   if (run) yield plain();
 }
 
-/** What a screen reader says for a token: white space and control characters by name. */
+/** Return what a screen reader says for a token: white space and control characters by name.
+    @param {Token} token */
 export function spokenToken(token) {
   if (typeof token !== "string") return "bytes " + token.map(hexByte).join(" ");
-  return [...token]
-    .map((c) => GLYPHS[c] ?? (hasNoPicture(c) ? codePointName(c) : c))
-    .join(token.length > 1 && [...token].every((c) => GLYPHS[c]) ? " " : "")
-    .replace(/^space(?=.)/, "space ");
+  const characters = [...token];
+  const names = characters.map((c) => GLYPHS.get(c) ?? (hasNoPicture(c) ? codePointName(c) : c));
+  const areGlyphs = characters.every((c) => GLYPHS.has(c));
+  return names.join(areGlyphs ? " " : "").replace(/^space(?=.)/, "space ");
 }

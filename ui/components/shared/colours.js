@@ -8,19 +8,22 @@ const TOO_CLOSE = new Uint8Array(SLOTS * SLOTS);
 for (const [a, b] of [[4, 5], [5, 7]]) TOO_CLOSE[a * SLOTS + b] = TOO_CLOSE[b * SLOTS + a] = 1;
 for (let slot = 0; slot < SLOTS; slot++) TOO_CLOSE[slot * SLOTS + slot] = 1;
 
-/** The colour slot of an id, 0 to 7: the same id always has the same colour. */
+/** Return the colour slot of an id, 0 to 7: the same id always has the same colour.
+    @param {number} id */
 export function slotOf(id) {
   return Math.imul(id, 2654435761) >>> 29;
 }
 
-/** The classes of a tokenizer's colour, by its place among those compared: eight colours, and where
-    they come round again the dot has a hole. */
+/** Return the classes of a tokenizer's colour, by its place among those compared: eight colours, and
+    where they come round again the dot has a hole.
+    @param {number} place */
 export function seriesOf(place) {
   return `series-${place % SERIES}${Math.floor(place / SERIES) % 2 ? " again" : ""}`;
 }
 
-/** Slots of tokens in running text: each as slotOf, moved on by 3 where it is too close to its left
-    neighbour. An id below 0 stands for text in no token: it has no colour. */
+/** Return the slots of tokens in running text: each as slotOf, moved on by 3 where it is too close to
+    its left neighbour. An id below 0 stands for text in no token: it has no colour.
+    @param {ArrayLike<number>} ids */
 export function runningSlots(ids) {
   const slots = new Uint8Array(ids.length);
   let left = -1;

@@ -1,5 +1,11 @@
 // Elements of a page. Text is only ever set as text: nothing that a visitor typed becomes markup.
 
+/** Add an element behind all that its parent holds.
+    @template {keyof HTMLElementTagNameMap} Tag
+    @param {ParentNode} parent
+    @param {Tag} tag
+    @param {string} className
+    @param {string} [text] */
 export function addPart(parent, tag, className, text) {
   const part = document.createElement(tag);
   part.className = className;
@@ -8,6 +14,10 @@ export function addPart(parent, tag, className, text) {
   return part;
 }
 
+/** @param {ParentNode} parent
+    @param {string} className
+    @param {string | undefined} text
+    @param {(event: MouseEvent) => void} act */
 export function addButton(parent, className, text, act) {
   const button = addPart(parent, "button", className, text);
   button.type = "button";
@@ -15,7 +25,28 @@ export function addButton(parent, className, text, act) {
   return button;
 }
 
-/** Keep key presses from Streamlit, which has shortcuts on single letters. */
+/** Return the first element that a selector names; the page is made so that there is one.
+    @template {HTMLElement} Kind
+    @param {ParentNode} parent
+    @param {string} selector
+    @param {new () => Kind} kind
+    @returns {Kind} */
+export function find(parent, selector, kind) {
+  const found = parent.querySelector(selector);
+  if (!(found instanceof kind)) throw new Error(`No ${kind.name} is ${selector}.`);
+  return found;
+}
+
+/** Return the element around the target of an event, or the target itself, that a selector names.
+    @param {Event} event
+    @param {string} selector
+    @returns {HTMLElement | null} */
+export function closest(event, selector) {
+  return event.target instanceof Element ? event.target.closest(selector) : null;
+}
+
+/** Keep key presses from Streamlit, which has shortcuts on single letters.
+    @param {HTMLElement} element */
 export function keepKeys(element) {
   element.addEventListener("keydown", (event) => event.stopPropagation());
 }

@@ -4,8 +4,14 @@ import { codePointName, hexByte, isPlain, piecesOf } from "./characters.js";
 import { slotOf } from "./colours.js";
 import { addPart } from "./elements.js";
 
+/** @import { Token } from "./component.js" */
+
+const RUNNING_GLYPHS = { space: "sp", tab: "tab", newline: "nl" };
+
 /** Draw a token into an element that holds nothing else: glyphs for white space, code points for
-    control characters, hex for bytes that are not a whole character. */
+    control characters, hex for bytes that are not a whole character.
+    @param {HTMLElement} element
+    @param {Token} token */
 export function drawToken(element, token) {
   element.textContent = "";
   if (typeof token !== "string") {
@@ -21,7 +27,9 @@ export function drawToken(element, token) {
 }
 
 /** Draw whole characters of running text: every one of them is in the page as itself, and glyphs
-    and code points are added by style, so that they are never found or copied. */
+    and code points are added by style, so that they are never found or copied.
+    @param {HTMLElement} element
+    @param {string} piece */
 export function drawRunning(element, piece) {
   if (isPlain(piece)) {
     element.append(piece);
@@ -31,11 +39,13 @@ export function drawRunning(element, piece) {
     if (kind === "text") element.append(text);
     else if (kind === "mark") addPart(element, "span", "loose-mark", text);
     else if (kind === "code") addPart(element, "i", "code", text).dataset.code = codePointName(text);
-    else addPart(element, "i", { space: "sp", tab: "tab", newline: "nl" }[kind], text);
+    else addPart(element, "i", RUNNING_GLYPHS[kind], text);
   }
 }
 
-/** A new tile that shows a token; symbols that no merge made stay white, tokens take their slot. */
+/** Make a tile that shows a token; symbols that no merge made stay white, tokens take their slot.
+    @param {Token} token
+    @param {number} id */
 export function makeTile(token, id, { symbol = false, small = false } = {}) {
   const tile = document.createElement("span");
   tile.className = `tile ${symbol ? "symbol" : `slot-${slotOf(id)}`}${small ? " small" : ""}`;

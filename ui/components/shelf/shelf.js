@@ -1,10 +1,15 @@
 // Cards of tokenizers; a button on each but the first takes it away.
 
 import { seriesOf } from "../shared/colours.js";
-import { addPart } from "../shared/elements.js";
+import { addButton, addPart } from "../shared/elements.js";
+
+/** @import { Component } from "../shared/component.js" */
+
+/** @typedef {{ key: string, name: string, size: string, facts: string, note: string, removable: boolean }} Card */
 
 const NOTE_LETTERS = 140;
 
+/** @param {Component<{ cards: Card[] }>} component */
 export default function mountShelf({ data, parentElement, setTriggerValue }) {
   parentElement.querySelector(".shelf")?.remove();
   const shelf = addPart(parentElement, "ul", "shelf");
@@ -16,13 +21,11 @@ export default function mountShelf({ data, parentElement, setTriggerValue }) {
     addPart(head, "b", "", card.name).title = card.name;
     addPart(head, "span", "size", card.size);
     if (card.removable) {
-      const button = addPart(head, "button", "", "×");
-      button.type = "button";
-      button.setAttribute("aria-label", `Remove ${card.name}`);
-      button.addEventListener("click", () => {
+      const button = addButton(head, "", "×", () => {
         for (const other of shelf.querySelectorAll("button")) other.disabled = true;
         setTriggerValue("removed", card.key);
       });
+      button.setAttribute("aria-label", `Remove ${card.name}`);
     }
     addPart(item, "p", "facts", card.facts);
     if (card.note.length <= NOTE_LETTERS) addPart(item, "p", "note", card.note);

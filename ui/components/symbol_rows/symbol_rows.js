@@ -3,6 +3,14 @@
 import { addPart } from "../shared/elements.js";
 import { makeTile } from "../shared/token_drawing.js";
 
+/** @import { Component, Token } from "../shared/component.js" */
+
+/** Tiles, and the stretches of them that a ring goes round; an id below 0 is a symbol.
+    @typedef {{ tokens: Token[], ids: number[], rings: [number, number][], ring: string }} Tiles */
+
+/** @typedef {{ label: string, note: string, cells: Tiles[] }} Row */
+
+/** @param {Component<{ caption: string, columns: string[], rows: Row[] }>} component */
 export default function mountSymbolRows({ data, parentElement }) {
   parentElement.querySelector("table")?.remove();
   const table = addPart(parentElement, "table", data.columns.length > 1 ? "several" : "");
@@ -30,10 +38,12 @@ export default function mountSymbolRows({ data, parentElement }) {
   return () => table.remove();
 }
 
+/** @param {HTMLElement} parent
+    @param {Tiles} cell */
 function addTiles(parent, cell) {
   const box = addPart(parent, "div", "tiles");
   let place = 0;
-  const add = (into) => {
+  const add = (/** @type {HTMLElement} */ into) => {
     const id = cell.ids[place];
     into.append(makeTile(cell.tokens[place], id, { symbol: id < 0 }));
     place += 1;

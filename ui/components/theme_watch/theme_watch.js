@@ -2,17 +2,25 @@
 // component while it still changes its styles, and not at all for a switch before it is mounted:
 // so the theme is looked at now and then. It takes microseconds.
 
+/** @import { Component } from "../shared/component.js" */
+
+/** `asked` is the theme that the page was asked to be drawn for again.
+    @typedef {{ timer: number, asked?: string }} Watch */
+
 const MILLISECONDS_BETWEEN_LOOKS = 250;
+
+/** @type {WeakMap<ShadowRoot, Watch>} */
 const watches = new WeakMap();
 
+/** @param {Component<{ drawn_for: string }>} component */
 export default function mountThemeWatch({ data, parentElement, setTriggerValue }) {
-  const shown = () => getComputedStyle(parentElement.host ?? parentElement).colorScheme;
   const before = watches.get(parentElement);
   clearInterval(before?.timer);
-  const watch = { drawnFor: data.drawn_for, asked: before?.asked };
+  /** @type {Watch} */
+  const watch = { timer: 0, asked: before?.asked };
   watch.timer = setInterval(() => {
-    const scheme = shown();
-    if (scheme === watch.drawnFor) watch.asked = undefined;
+    const scheme = getComputedStyle(parentElement.host).colorScheme;
+    if (scheme === data.drawn_for) watch.asked = undefined;
     // Once for each switch, even where Python draws on for the theme before.
     else if (scheme !== watch.asked) {
       watch.asked = scheme;

@@ -6,12 +6,29 @@ import { addPart } from "../shared/elements.js";
 import { grouped } from "../shared/numbers.js";
 import { drawRunning, drawToken } from "../shared/token_drawing.js";
 
+/** @import { Component, Token } from "../shared/component.js" */
+
+/** Pieces of a word or line, each with whether it is the token.
+    @template Text
+    @typedef {[Text, boolean][]} Pieces */
+
+/** `id` is below 0 where no token is chosen.
+    @typedef {object} OriginData
+    @property {number} id
+    @property {string} sentence
+    @property {{ pieces: Pieces<Token>, count: number, kept: boolean }[]} words
+    @property {{ place: string, pieces: Pieces<string>, before: boolean, after: boolean }[]} lines
+    @property {string} note */
+
 const PAUSE_MS = 150;
+
+/** @type {WeakMap<ShadowRoot, Origin>} */
 const origins = new WeakMap();
 
+/** @param {Component<OriginData>} component */
 export default function mountTokenOrigin({ data, parentElement, setStateValue }) {
-  let origin = origins.get(parentElement);
-  if (!origin) origins.set(parentElement, (origin = listen(parentElement)));
+  const origin = origins.get(parentElement) ?? new Origin(parentElement);
+  origins.set(parentElement, origin);
   origin.send = (chosen) => setStateValue("chosen", chosen);
   draw(origin.root, data);
   return () => {
@@ -20,27 +37,31 @@ export default function mountTokenOrigin({ data, parentElement, setStateValue })
   };
 }
 
-function listen(parent) {
-  const root = addPart(parent, "div", "origin");
-  let timer = 0;
-  const hear = ({ detail }) => {
-    clearTimeout(timer);
-    // Whoever holds an arrow key down passes over many tokens.
-    timer = setTimeout(() => origin.send(detail), PAUSE_MS);
-  };
-  document.addEventListener("bpe-token-chosen", hear);
-  const origin = {
-    root,
-    send: () => {},
-    stop() {
-      clearTimeout(timer);
-      document.removeEventListener("bpe-token-chosen", hear);
-      root.remove();
-    },
-  };
-  return origin;
+class Origin {
+  /** @param {ShadowRoot} parent */
+  constructor(parent) {
+    this.root = addPart(parent, "div", "origin");
+    this.ending = new AbortController();
+    this.timer = 0;
+    /** @type {(chosen: unknown) => void} */
+    this.send = () => {};
+    document.addEventListener("bpe-token-chosen", (event) => {
+      const { detail } = /** @type {CustomEvent} */ (event);
+      clearTimeout(this.timer);
+      // Whoever holds an arrow key down passes over many tokens.
+      this.timer = setTimeout(() => this.send(detail), PAUSE_MS);
+    }, { signal: this.ending.signal });
+  }
+
+  stop() {
+    clearTimeout(this.timer);
+    this.ending.abort();
+    this.root.remove();
+  }
 }
 
+/** @param {HTMLElement} root
+    @param {OriginData} data */
 function draw(root, { id, sentence, words, lines, note }) {
   root.textContent = "";
   root.className = `origin slot-${id < 0 ? 0 : slotOf(id)}`;

@@ -1,6 +1,7 @@
 // Handing text to the clipboard.
 
-/** Copies a text, with the older way where the page isn't in a secure context. */
+/** Copy a text, in the older way where the page is not in a secure context; return whether it worked.
+    @param {string} text */
 export async function copyText(text) {
   try {
     await navigator.clipboard.writeText(text);

@@ -2,19 +2,36 @@
 // the panes scroll and light up together.
 
 import { seriesOf } from "../shared/colours.js";
-import { addPart } from "../shared/elements.js";
-import { grouped } from "../shared/numbers.js";
+import { addButton, addPart } from "../shared/elements.js";
+import { counted, grouped } from "../shared/numbers.js";
 import { drawToken, makeTile } from "../shared/token_drawing.js";
 import { TokenPane } from "./pane.js";
-import { blockCuts, readTokens, unpack } from "./reading.js";
+import { blockCuts, readTokens } from "./reading.js";
+import { neighbourOf, partsOfSpan, readSpans, tokenAtByte } from "./spans.js";
+
+/** @import { Component } from "../shared/component.js"
+    @import { PackedTokens, Tokens } from "./reading.js"
+    @import { PackedSpans, Span } from "./spans.js" */
+
+/** @typedef {{ name: string, packed: PackedTokens, n_tokens: number, badge: string, exact: boolean }} Reading */
+
+/** @typedef {{ text: string, readings: Reading[], spans: PackedSpans, source: string }} CompareData */
+
+/** The elements of one tokenizer; `awaited` is where it was scrolled to by the others.
+    @typedef {{ element: HTMLElement, title: HTMLElement, scroller: HTMLElement, awaited: number | null }} Frame */
+
+/** @typedef {Frame & { tokens: Tokens, pane: TokenPane }} Side */
 
 const MOST_TILES = 24;
-const NUMBERS = [, "one", "two", "three", "four", "five", "six", "seven", "eight"];
+const NUMBERS = ["no", "one", "two", "three", "four", "five", "six", "seven", "eight"];
+
+/** @type {WeakMap<ShadowRoot, TokenComparison>} */
 const comparisons = new WeakMap();
 
+/** @param {Component<CompareData>} component */
 export default function mountCompare({ data, parentElement }) {
-  let comparison = comparisons.get(parentElement);
-  if (!comparison) comparisons.set(parentElement, (comparison = new TokenComparison(parentElement)));
+  const comparison = comparisons.get(parentElement) ?? new TokenComparison(parentElement);
+  comparisons.set(parentElement, comparison);
   comparison.show(data);
   return () => {
     comparison.destroy();
@@ -23,8 +40,16 @@ export default function mountCompare({ data, parentElement }) {
 }
 
 class TokenComparison {
+  /** @param {ShadowRoot} parent */
   constructor(parent) {
-    this.onlyText = true;
+    /** @type {CompareData | null} */
+    this.data = null;
+    /** @type {Span[]} */
+    this.spans = [];
+    /** The numbers of the disagreements shown.
+        @type {number[]} */
+    this.active = [];
+    this.focused = -1;
     this.root = addPart(parent, "div", "compare");
     this.marks = addPart(this.root, "style", "");
     const head = addPart(this.root, "div", "head");
@@ -33,93 +58,75 @@ class TokenComparison {
     const filter = addPart(head, "div", "filter");
     filter.setAttribute("role", "group");
     filter.setAttribute("aria-label", "Disagreements shown");
-    this.filterAll = this.#addButton(filter, () => this.#setFilter(false));
-    this.filterText = this.#addButton(filter, () => this.#setFilter(true));
+    this.filterAll = addButton(filter, "", undefined, () => this.#setFilter(false));
+    this.filterText = addButton(filter, "", undefined, () => this.#setFilter(true));
     const steps = addPart(head, "div", "steps");
     this.place = addPart(steps, "span", "");
     this.place.setAttribute("aria-live", "polite");
-    this.previous = this.#addButton(steps, () => this.#go(-1));
-    this.previous.textContent = "‹ Previous";
-    this.next = this.#addButton(steps, () => this.#go(1));
-    this.next.textContent = "Next ›";
+    this.previous = addButton(steps, "", "‹ Previous", () => this.#go(-1));
+    this.next = addButton(steps, "", "Next ›", () => this.#go(1));
     this.panes = addPart(this.root, "div", "panes");
+    /** @type {Frame[]} */
+    this.frames = [];
+    /** @type {Side[]} */
     this.sides = [];
     this.current = addPart(this.root, "div", "current");
   }
 
+  /** @param {CompareData} data */
   show(data) {
     if (this.data === data) return;
     this.data = data;
     this.spans = readSpans(data.spans);
     const readings = data.readings.map(({ packed }) => readTokens(data.text, packed));
     const cuts = blockCuts(readings);
-    this.#setSides(readings.length);
-    this.sides.forEach((side, k) => {
-      side.pane?.destroy();
-      side.tokens = readings[k];
-      side.scroller.scrollTop = 0;
-      side.pane = new TokenPane(side.scroller, readings[k], cuts.map((cut) => cut[k]), {
+    for (const { pane } of this.sides) pane.destroy();
+    this.#setFrames(readings.length);
+    this.sides = readings.map((tokens, k) => {
+      const frame = this.frames[k];
+      frame.scroller.scrollTop = 0;
+      drawTitle(frame, data.readings[k]);
+      const pane = new TokenPane(frame.scroller, tokens, cuts.map((cut) => cut[k]), {
         spans: this.spans,
         onPoint: (index) => this.#point(k, index),
         onSpan: (span) => this.#focus(span, false),
       });
-      this.#drawTitle(side, data.readings[k]);
+      return Object.assign(frame, { tokens, pane });
     });
     const n = NUMBERS[readings.length] ?? grouped(readings.length);
     this.title.textContent = `One passage, ${n} ${readings.length === 1 ? "reading" : "readings"}`;
     this.marks.textContent = "";
     this.source.textContent = data.source;
-    this.onlyText = this.spans.some((span) => span.hasText);
-    this.#setFilter(this.onlyText);
+    this.#setFilter(this.spans.some((span) => span.hasText));
   }
 
   destroy() {
-    for (const side of this.sides) side.pane?.destroy();
+    for (const { pane } of this.sides) pane.destroy();
     this.root.remove();
   }
 
-  /** Makes as many panes as there are readings; those that are there stay. */
-  #setSides(n) {
-    while (this.sides.length > n) {
-      const { pane, element } = this.sides.pop();
-      pane?.destroy();
-      element.remove();
-    }
-    for (let k = this.sides.length; k < n; k++) {
+  /** Make as many frames as there are readings; those that are there stay.
+      @param {number} n */
+  #setFrames(n) {
+    for (const { element } of this.frames.splice(n)) element.remove();
+    for (let k = this.frames.length; k < n; k++) {
       const element = addPart(this.panes, "div", `pane side-${k} ${seriesOf(k)}`);
       const title = addPart(element, "p", "pane-title");
       const scroller = addPart(element, "div", "scroller");
       scroller.tabIndex = 0;
       scroller.setAttribute("role", "group");
-      scroller.addEventListener("scroll", () => this.#follow(k));
+      scroller.addEventListener("scroll", () => this.#follow(this.sides[k]));
       scroller.addEventListener("keydown", (event) => this.#onKey(event));
-      this.sides.push({ element, title, scroller, pane: null, tokens: null, awaited: null });
+      this.frames.push({ element, title, scroller, awaited: null });
     }
     this.panes.classList.toggle("many", n > 2);
     this.panes.classList.toggle("strip", n > 3);
     this.current.classList.toggle("strip", n > 3);
-    this.panes.style.setProperty("--columns", n);
+    this.panes.style.setProperty("--columns", String(n));
   }
 
-  #addButton(parent, action) {
-    const button = addPart(parent, "button", "");
-    button.type = "button";
-    button.addEventListener("click", action);
-    return button;
-  }
-
-  #drawTitle({ title, scroller }, { name, n_tokens: nTokens, badge, exact }) {
-    title.textContent = "";
-    addPart(title, "i", "series-dot");
-    addPart(title, "b", "", name).title = name;
-    const count = `${grouped(nTokens)} ${nTokens === 1 ? "token" : "tokens"}`;
-    addPart(title, "span", "count", count);
-    if (badge) addPart(title, "span", exact ? "badge" : "badge inexact", badge);
-    scroller.setAttribute("aria-label", `${name}, ${count}. Left and right arrow go from disagreement to disagreement.`);
-  }
-
+  /** @param {boolean} onlyText */
   #setFilter(onlyText) {
-    this.onlyText = onlyText;
     const withText = this.spans.filter((span) => span.hasText).length;
     this.filterAll.textContent = `All ${grouped(this.spans.length)}`;
     this.filterText.textContent = `Words and punctuation ${grouped(withText)}`;
@@ -132,12 +139,13 @@ class TokenComparison {
     this.#focus(first, false);
   }
 
+  /** @param {1 | -1} direction */
   #go(direction) {
-    if (!this.active.length) return;
-    const at = this.active.indexOf(this.focused);
-    this.#focus(this.active[(at + direction + this.active.length) % this.active.length], true);
+    if (this.active.length) this.#focus(neighbourOf(this.active, this.focused, direction), true);
   }
 
+  /** @param {number} span
+      @param {boolean} reveal */
   #focus(span, reveal) {
     this.focused = span;
     for (const { pane } of this.sides) pane.focusSpan(span);
@@ -145,16 +153,17 @@ class TokenComparison {
     this.place.textContent = "";
     if (at >= 0) addPart(this.place, "b", "", grouped(at + 1));
     const n = this.active.length;
-    this.place.append(at >= 0 ? ` of ${grouped(n)} ${n === 1 ? "disagreement" : "disagreements"}` : "no disagreement");
+    this.place.append(at >= 0 ? ` of ${counted(n, "disagreement")}` : "no disagreement");
     this.previous.disabled = this.next.disabled = n === 0;
     this.#drawCurrent(at);
     if (!reveal || at < 0) return;
     for (const side of this.sides) {
-      side.pane.reveal(firstTokenOf(side.tokens, this.spans[span]), { context: true });
+      side.pane.reveal(tokenAtByte(side.tokens, this.spans[span].start), { context: true });
       side.awaited = side.scroller.scrollTop;
     }
   }
 
+  /** @param {number} at The place of the disagreement among those shown; -1 for none. */
   #drawCurrent(at) {
     this.current.textContent = "";
     if (at < 0) {
@@ -165,33 +174,19 @@ class TokenComparison {
     this.sides.forEach(({ tokens }, k) => {
       const side = addPart(this.current, "span", `side ${seriesOf(k)}`);
       addPart(side, "i", "series-dot");
-      addPart(side, "b", "", this.data.readings[k].name);
-      const span = this.spans[this.focused];
-      let i = firstTokenOf(tokens, span);
-      for (let shown = 0; i < tokens.n && tokens.byteAt[i] < span.end; i++, shown++) {
-        if (shown === MOST_TILES) {
-          addPart(side, "span", "aside", "…");
-          break;
-        }
-        if (tokens.ids[i] >= 0) {
-          side.append(this.#tile(tokens, i));
-          continue;
-        }
-        const from = i;
-        while (i + 1 < tokens.n && tokens.byteAt[i + 1] < span.end && tokens.ids[i + 1] < 0) i++;
-        drawUncovered(side, tokens.text.slice(tokens.at[from], tokens.at[i + 1]));
+      addPart(side, "b", "", this.data?.readings[k].name);
+      const parts = partsOfSpan(tokens, this.spans[this.focused]);
+      for (const part of parts.slice(0, MOST_TILES)) {
+        if ("token" in part) addTile(side, tokens, part.token);
+        else drawUncovered(side, part.uncovered);
       }
+      if (parts.length > MOST_TILES) addPart(side, "span", "aside", "…");
     });
   }
 
-  #tile(tokens, i) {
-    const known = tokens.about.get(tokens.ids[i]);
-    const tile = makeTile(known.token, known.id, { small: true });
-    tile.className = `tile small slot-${tokens.slots[i]}`;
-    return tile;
-  }
-
-  /** Lights what is pointed at, and what stands there in the other readings. */
+  /** Light what is pointed at, and what stands there in the other readings.
+      @param {number} from
+      @param {number | null} index */
   #point(from, index) {
     if (index === null) {
       this.marks.textContent = "";
@@ -202,33 +197,33 @@ class TokenComparison {
     const rules = [`.pane.side-${from} .token[data-i="${index}"] { position: relative; z-index: 3; outline: 2px solid var(--primary); border-radius: 4px; }`];
     this.sides.forEach(({ tokens: other }, k) => {
       if (k === from) return;
-      for (let i = firstTokenOf(other, { start }); i < other.n && other.byteAt[i] < end; i++) {
+      for (let i = tokenAtByte(other, start); i < other.n && other.byteAt[i] < end; i++) {
         rules.push(`.pane.side-${k} .token[data-i="${i}"] { box-shadow: inset 1.25px 0 0 var(--tick), inset 0 -3px 0 var(--primary); }`);
       }
     });
     this.marks.textContent = rules.join("\n");
   }
 
+  /** @param {KeyboardEvent} event */
   #onKey(event) {
     if (event.ctrlKey || event.metaKey || event.altKey) return;
     event.stopPropagation();
-    const direction = { ArrowRight: 1, ArrowLeft: -1 }[event.key];
-    if (!direction) return;
+    if (event.key !== "ArrowRight" && event.key !== "ArrowLeft") return;
     event.preventDefault();
-    this.#go(direction);
+    this.#go(event.key === "ArrowRight" ? 1 : -1);
   }
 
-  /** Keeps the other panes at the same place of the text: blocks are the same in all. */
-  #follow(from) {
-    const leader = this.sides[from];
+  /** Keep the other panes at the same place of the text: blocks are the same in all.
+      @param {Side} leader */
+  #follow(leader) {
     const { scroller, pane } = leader;
     if (leader.awaited !== null && Math.abs(scroller.scrollTop - leader.awaited) < 2) {
       leader.awaited = null;
       return;
     }
-    if (!pane.blocks.length) return;
-    const atEnd = scroller.scrollTop + scroller.clientHeight >= scroller.scrollHeight - 1;
     const place = pane.place();
+    if (!place) return;
+    const atEnd = scroller.scrollTop + scroller.clientHeight >= scroller.scrollHeight - 1;
     for (const follower of this.sides) {
       if (follower === leader || follower.pane.blocks.length !== pane.blocks.length) continue;
       if (atEnd) follower.scroller.scrollTop = follower.scroller.scrollHeight;
@@ -238,26 +233,33 @@ class TokenComparison {
   }
 }
 
-/** A piece of text that no token stands for, and that it is so. */
+/** @param {Frame} frame
+    @param {Reading} reading */
+function drawTitle({ title, scroller }, { name, n_tokens: nTokens, badge, exact }) {
+  title.textContent = "";
+  addPart(title, "i", "series-dot");
+  addPart(title, "b", "", name).title = name;
+  const count = counted(nTokens, "token");
+  addPart(title, "span", "count", count);
+  if (badge) addPart(title, "span", exact ? "badge" : "badge inexact", badge);
+  scroller.setAttribute("aria-label", `${name}, ${count}. Left and right arrow go from disagreement to disagreement.`);
+}
+
+/** @param {HTMLElement} parent
+    @param {Tokens} tokens
+    @param {number} i */
+function addTile(parent, tokens, i) {
+  const tile = makeTile(tokens.about.get(tokens.ids[i])?.token ?? "", tokens.ids[i], { small: true });
+  tile.className = `tile small slot-${tokens.slots[i]}`;
+  parent.append(tile);
+}
+
+/** Draw a piece of text that no token stands for, and that it is so.
+    @param {HTMLElement} parent
+    @param {string} piece */
 function drawUncovered(parent, piece) {
   const characters = [...piece];
   const shown = characters.length > MOST_TILES ? characters.slice(0, MOST_TILES).join("") + "…" : piece;
   drawToken(addPart(parent, "span", "uncovered"), shown);
   addPart(parent, "span", "aside", "in no token");
-}
-
-function readSpans(packed) {
-  const [starts, ends, hasText] = [unpack(packed.starts), unpack(packed.ends), unpack(packed.has_text)];
-  return Array.from(starts, (start, k) => ({ start, end: ends[k], hasText: hasText[k] === 1 }));
-}
-
-/** The token that holds the first byte of a span. */
-function firstTokenOf(tokens, { start }) {
-  let [low, high] = [0, tokens.n - 1];
-  while (low < high) {
-    const middle = (low + high + 1) >> 1;
-    if (tokens.byteAt[middle] <= start) low = middle;
-    else high = middle - 1;
-  }
-  return low;
 }

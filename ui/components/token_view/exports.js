@@ -1,17 +1,26 @@
 // What the buttons copy: ids, tokens, and Python that makes them again.
 
+/** @import { Tokens } from "./reading.js" */
+
 const LONGEST_TEXT_IN_CODE = 10000;
 const MOST_IDS_IN_CODE = 2000;
+const ESCAPES = new Map([["\\", "\\\\"], ['"', '\\"'], ["\n", "\\n"], ["\r", "\\r"], ["\t", "\\t"]]);
 
+/** @param {Pick<Tokens, "ids">} tokens
+    @returns {number[]} */
 export function knownIds(tokens) {
   return [...tokens.ids].filter((id) => id >= 0);
 }
 
-/** Each token as text, or as byte values where it is no whole text. */
+/** Return each token as text, or as byte values where its bytes are not UTF-8.
+    @param {Pick<Tokens, "ids" | "about">} tokens */
 export function tokenList(tokens) {
-  return knownIds(tokens).map((id) => tokens.about.get(id).token);
+  return knownIds(tokens).map((id) => tokens.about.get(id)?.token);
 }
 
+/** @param {{ text: string, code: string[], code_options: string }} data The lines of `code` make
+      `tokenizer`.
+    @param {Pick<Tokens, "ids">} tokens */
 export function pythonCode({ text, code, code_options: options }, tokens) {
   const ids = knownIds(tokens);
   const whole = text.length <= LONGEST_TEXT_IN_CODE;
@@ -28,13 +37,14 @@ export function pythonCode({ text, code, code_options: options }, tokens) {
   return lines.join("\n") + "\n";
 }
 
-/** A text as a Python string literal in ASCII. */
-function pythonLiteral(text) {
-  const named = { "\\": "\\\\", '"': '\\"', "\n": "\\n", "\r": "\\r", "\t": "\\t" };
+/** Return a text as a Python string literal in ASCII.
+    @param {string} text */
+export function pythonLiteral(text) {
   let literal = "";
   for (const character of text) {
-    const code = character.codePointAt(0);
-    if (named[character]) literal += named[character];
+    const code = /** @type {number} */ (character.codePointAt(0));
+    const escape = ESCAPES.get(character);
+    if (escape) literal += escape;
     else if (code >= 0x20 && code < 0x7f) literal += character;
     else if (code < 0x100) literal += "\\x" + code.toString(16).padStart(2, "0");
     else if (code < 0x10000) literal += "\\u" + code.toString(16).padStart(4, "0");

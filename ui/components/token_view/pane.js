@@ -2,9 +2,28 @@
 // the tokens of a block are drawn when it comes near the window. A million tokens stay quick that
 // way, and searching and copying keep working.
 
-import { addPart } from "../shared/elements.js";
+import { addPart, closest } from "../shared/elements.js";
+import { blockOf, lastAbove, planBlocks, planSections } from "./blocks.js";
 import { BlockPainter } from "./painter.js";
 import { PaneSelection } from "./selection.js";
+
+/** @import { PlannedBlock } from "./blocks.js"
+    @import { Tokens } from "./reading.js"
+    @import { Span } from "./spans.js" */
+
+/** `near` and `distance` are from the window, as the browser told last.
+    @typedef {PlannedBlock & { element: HTMLElement, near: boolean, distance: number }} Block */
+
+/** @typedef {{ first: number, last: number, element: HTMLElement }} Section */
+
+/** A block and what part of it is above the upper edge of the window.
+    @typedef {{ index: number, part: number }} Place */
+
+/** @typedef {object} PaneOptions
+    @property {Span[] | null} [spans] The disagreements: only what is in one of them is coloured.
+    @property {(index: number | null) => void} [onPoint]
+    @property {(index: number) => void} [onChoose]
+    @property {(span: number) => void} [onSpan] */
 
 const MOST_DRAWN_TOKENS = 20000;
 const FEW_DRAWN_TOKENS = 12000;
@@ -12,29 +31,42 @@ const FEW_DRAWN_TOKENS = 12000;
 const TOKENS_A_FRAME = 300;
 // So fast a line is in the window for a frame or two: nothing is drawn until the text slows down.
 const FLYING_PX_A_FRAME = 500;
-// The browser looks at each thing it may leave out at every frame: for 5,000 blocks that took 29 ms,
-// for their sections, with only the blocks of the near ones watched, 2.
-const BLOCKS_A_SECTION = 40;
 const NEAR = "1000px 0px";
 const NEAR_SECTION = "2000px 0px";
 const ROOM_AROUND = 36;
-const LINE_HEIGHT = 42;
+const LETTER_WIDTH = 11.5;
+const LEAST_LETTERS_A_LINE = 20;
 
 export class TokenPane {
-  /** Draws into `scroller`. `cuts` are the first tokens of its blocks; `spans`, where given, are
-      the disagreements: {start, end} in bytes, and only what is in one of them is coloured. */
+  /** @param {HTMLElement} scroller
+      @param {Tokens} tokens
+      @param {number[]} cuts The first tokens of its blocks, and how many tokens there are.
+      @param {PaneOptions} options */
   constructor(scroller, tokens, cuts, { spans = null, onPoint = () => {}, onChoose = () => {}, onSpan = () => {} } = {}) {
-    Object.assign(this, { scroller, tokens, cuts, onPoint, onChoose, onSpan });
-    this.root = scroller.getRootNode();
+    this.scroller = scroller;
+    this.tokens = tokens;
+    this.onPoint = onPoint;
+    this.onChoose = onChoose;
+    this.onSpan = onSpan;
+    this.root = /** @type {ShadowRoot | Document} */ (scroller.getRootNode());
     this.drawnTokens = 0;
+    /** @type {Set<Block>} */
     this.drawn = new Set();
+    /** @type {Set<Block>} */
     this.waiting = new Set();
     this.frame = 0;
     this.top = 0;
     this.painter = new BlockPainter(tokens, spans);
     this.selection = new PaneSelection(this);
     this.abort = new AbortController();
-    this.#build();
+    scroller.textContent = "";
+    this.holder = addPart(scroller, "div", "text");
+    this.blocks = this.#makeBlocks(cuts);
+    this.sections = this.#addSections();
+    this.observer = this.#watchBlocks();
+    this.sectionObserver = this.#watchSections();
+    // At the first look there is colour: the observers report a frame later, or two.
+    if (this.blocks.length) this.#draw(this.blocks[0]);
     this.#listen();
   }
 
@@ -46,25 +78,18 @@ export class TokenPane {
     this.scroller.textContent = "";
   }
 
-  /** Makes the block of a token drawn, and gives the token's first element. */
+  /** Have the block of a token drawn, and return the token's first element.
+      @param {number} index
+      @returns {HTMLElement | null} */
   element(index) {
-    const block = this.blockOf(index);
+    const block = blockOf(this.blocks, index);
     this.#draw(block);
     return block.element.querySelector(`[data-i="${index}"]`);
   }
 
-  blockOf(index) {
-    let [low, high] = [0, this.blocks.length - 1];
-    while (low < high) {
-      const middle = (low + high + 1) >> 1;
-      if (this.blocks[middle].start <= index) low = middle;
-      else high = middle - 1;
-    }
-    return this.blocks[low];
-  }
-
-  /** Brings a token into the window of the pane, never moving the page: as little as needed, or,
-      with `context`, with some text above it and more below. */
+  /** Bring a token into the window of the pane, never moving the page: as little as needed, or,
+      with `context`, with some text above it and more below.
+      @param {number} index */
   reveal(index, { context = false } = {}) {
     const element = this.element(index);
     if (!element) return;
@@ -77,7 +102,8 @@ export class TokenPane {
     this.scroller.scrollTop += box.top - (context ? low + (high - low) / 3 : nearest);
   }
 
-  /** What stands at the upper edge of the window: a block, and what part of it is above the edge. */
+  /** Return what stands at the upper edge of the window; null where there is no text.
+      @returns {Place | null} */
   place() {
     const top = this.scroller.scrollTop;
     const section = lastAbove(this.sections, 0, this.sections.length, top);
@@ -88,65 +114,68 @@ export class TokenPane {
     return { index: this.blocks.indexOf(block, section.first), part };
   }
 
-  /** Scrolls to what `place` of a pane with the same blocks has told. */
+  /** Scroll to a place of another pane with the same blocks.
+      @param {Place} place */
   goTo({ index, part }) {
     const { element } = this.blocks[index];
-    this.scroller.scrollTop =
-      element.parentElement.offsetTop + element.offsetTop + part * element.offsetHeight;
+    const section = /** @type {HTMLElement} */ (element.parentElement);
+    this.scroller.scrollTop = section.offsetTop + element.offsetTop + part * element.offsetHeight;
   }
 
+  /** @param {Set<number>} active
+      @param {number} focused */
   showSpans(active, focused) {
     Object.assign(this.painter, { activeSpans: active, focusedSpan: focused });
     for (const block of [...this.drawn]) this.#draw(block, true);
   }
 
+  /** @param {number} focused */
   focusSpan(focused) {
     this.painter.focusedSpan = focused;
     for (const ring of this.scroller.querySelectorAll(".ring")) {
-      ring.classList.toggle("focused", Number(ring.dataset.span) === focused);
+      ring.classList.toggle("focused", /** @type {HTMLElement} */ (ring).dataset.span === String(focused));
     }
   }
 
-  #build() {
-    this.scroller.textContent = "";
-    this.holder = addPart(this.scroller, "div", "text");
-    this.blocks = [];
+  /** @param {number[]} cuts
+      @returns {Block[]} */
+  #makeBlocks(cuts) {
     // Asked for once: after each block that is added, the browser would lay all of them out again.
-    const perLine = Math.max(20, this.scroller.clientWidth / 11.5);
-    for (let b = 0; b + 1 < this.cuts.length; b++) {
-      const [start, end] = [this.cuts[b], this.cuts[b + 1]];
-      if (start === end) continue;
+    const perLine = Math.max(LEAST_LETTERS_A_LINE, this.scroller.clientWidth / LETTER_WIDTH);
+    return planBlocks(this.tokens, cuts, perLine).map((planned) => {
       const element = document.createElement("div");
       element.className = "block";
-      const text = this.tokens.text.slice(this.tokens.at[start], this.tokens.at[end]);
-      element.textContent = text;
-      const height = guessHeight(text, perLine);
-      element.style.containIntrinsicSize = `auto ${height}px`;
-      this.blocks.push({ start, end, element, height, near: false });
-    }
-    this.sections = [];
-    const several = this.blocks.length > BLOCKS_A_SECTION;
-    for (let first = 0; first < this.blocks.length; first += BLOCKS_A_SECTION) {
-      const last = Math.min(first + BLOCKS_A_SECTION, this.blocks.length);
-      const element = addPart(this.holder, "div", several ? "section far" : "section");
-      let height = 0;
-      for (let b = first; b < last; b++) {
-        element.append(this.blocks[b].element);
-        height += this.blocks[b].height;
-      }
-      element.style.containIntrinsicSize = `auto ${height}px`;
-      this.sections.push({ first, last, element });
-    }
-    this.#watch();
+      element.textContent = this.#textOf(planned);
+      element.style.containIntrinsicSize = `auto ${planned.height}px`;
+      return { ...planned, element, near: false, distance: 0 };
+    });
   }
 
-  #watch() {
-    const blockOf = new Map(this.blocks.map((block) => [block.element, block]));
-    const sectionOf = new Map(this.sections.map((section) => [section.element, section]));
-    this.observer = new IntersectionObserver(
+  /** @returns {Section[]} */
+  #addSections() {
+    const sections = planSections(this.blocks.length);
+    return sections.map(({ first, last }) => {
+      const element = addPart(this.holder, "div", sections.length > 1 ? "section far" : "section");
+      const blocks = this.blocks.slice(first, last);
+      element.append(...blocks.map((block) => block.element));
+      const height = blocks.reduce((sum, block) => sum + block.height, 0);
+      element.style.containIntrinsicSize = `auto ${height}px`;
+      return { first, last, element };
+    });
+  }
+
+  /** @param {PlannedBlock} block */
+  #textOf({ start, end }) {
+    return this.tokens.text.slice(this.tokens.at[start], this.tokens.at[end]);
+  }
+
+  #watchBlocks() {
+    const blockAt = new Map(this.blocks.map((block) => [/** @type {Element} */ (block.element), block]));
+    return new IntersectionObserver(
       (entries) => {
         for (const { target, isIntersecting, boundingClientRect: box, rootBounds } of entries) {
-          const block = blockOf.get(target);
+          const block = blockAt.get(target);
+          if (!block) continue;
           block.near = isIntersecting;
           block.distance = rootBounds ? Math.abs(box.top + box.bottom - rootBounds.top - rootBounds.bottom) : 0;
           if (isIntersecting && !this.drawn.has(block)) this.waiting.add(block);
@@ -155,11 +184,15 @@ export class TokenPane {
       },
       { root: this.scroller, rootMargin: NEAR },
     );
-    this.sectionObserver = new IntersectionObserver(
+  }
+
+  #watchSections() {
+    const sectionAt = new Map(this.sections.map((section) => [/** @type {Element} */ (section.element), section]));
+    const observer = new IntersectionObserver(
       (entries) => {
         for (const { target, isIntersecting } of entries) {
-          const { first, last } = sectionOf.get(target);
-          for (const block of this.blocks.slice(first, last)) {
+          const section = sectionAt.get(target);
+          for (const block of this.blocks.slice(section?.first, section?.last)) {
             if (isIntersecting) this.observer.observe(block.element);
             else {
               this.observer.unobserve(block.element);
@@ -170,9 +203,8 @@ export class TokenPane {
       },
       { root: this.scroller, rootMargin: NEAR_SECTION },
     );
-    for (const { element } of this.sections) this.sectionObserver.observe(element);
-    // At the first look there is colour: the observers report a frame later, or two.
-    if (this.blocks.length) this.#draw(this.blocks[0]);
+    for (const { element } of this.sections) observer.observe(element);
+    return observer;
   }
 
   #drawSoon() {
@@ -187,7 +219,7 @@ export class TokenPane {
         return;
       }
       let room = TOKENS_A_FRAME;
-      for (const block of [...this.waiting].sort((a, b) => a.distance - b.distance)) {
+      for (const block of [...this.waiting].sort((one, other) => one.distance - other.distance)) {
         if (room <= 0) break;
         this.waiting.delete(block);
         if (!block.near || this.drawn.has(block)) continue;
@@ -199,6 +231,7 @@ export class TokenPane {
     });
   }
 
+  /** @param {Block} block */
   #draw(block, again = false) {
     if (this.drawn.has(block) && !again) return;
     if (!this.drawn.has(block)) this.drawnTokens += block.end - block.start;
@@ -208,14 +241,14 @@ export class TokenPane {
     this.selection.keep(block, () => block.element.replaceChildren(page));
   }
 
-  /** Puts far blocks back to plain text where too many tokens are drawn. */
+  /** Put far blocks back to plain text where too many tokens are drawn. */
   #forget() {
     if (this.drawnTokens <= MOST_DRAWN_TOKENS) return;
     if (this.selection.get() && !this.selection.isAll) return;
     for (const block of this.drawn) {
       if (block.near || block === this.selection.anchor) continue;
       block.element.classList.remove("drawn");
-      block.element.textContent = this.tokens.text.slice(this.tokens.at[block.start], this.tokens.at[block.end]);
+      block.element.textContent = this.#textOf(block);
       this.drawn.delete(block);
       this.drawnTokens -= block.end - block.start;
       if (this.drawnTokens <= FEW_DRAWN_TOKENS) return;
@@ -224,59 +257,28 @@ export class TokenPane {
 
   #listen() {
     const { signal } = this.abort;
-    const indexOf = (event) => {
-      const token = event.target.closest?.(".token");
-      if (token) return Number(token.dataset.i);
-      const first = event.target.closest?.(".cut")?.querySelector(".token");
-      return first ? Number(first.dataset.i) : null;
-    };
-    this.scroller.addEventListener("pointerover", (event) => this.onPoint(indexOf(event)), { signal });
+    this.scroller.addEventListener("pointerover", (event) => this.onPoint(tokenOf(event)), { signal });
     this.scroller.addEventListener("pointerleave", () => this.onPoint(null), { signal });
-    this.scroller.addEventListener(
-      "click",
-      (event) => {
-        const span = event.target.closest?.(".ring")?.dataset.span;
-        if (span !== undefined) this.onSpan(Number(span));
-        const index = indexOf(event);
-        if (index !== null && !this.selection.get()) this.onChoose(index);
-      },
-      { signal },
-    );
+    this.scroller.addEventListener("click", (event) => {
+      const span = closest(event, ".ring")?.dataset.span;
+      if (span !== undefined) this.onSpan(Number(span));
+      const index = tokenOf(event);
+      if (index !== null && !this.selection.get()) this.onChoose(index);
+    }, { signal });
     document.addEventListener("selectionchange", () => this.selection.onBrowserSelects(), { signal });
-    this.scroller.addEventListener(
-      "copy",
-      (event) => {
-        const range = this.selection.get();
-        if (!range) return;
-        event.clipboardData.setData("text/plain", this.tokens.text.slice(range.start, range.end));
-        event.preventDefault();
-        event.stopPropagation();
-      },
-      { signal },
-    );
+    this.scroller.addEventListener("copy", (event) => {
+      const range = this.selection.get();
+      if (!range) return;
+      event.clipboardData?.setData("text/plain", this.tokens.text.slice(range.start, range.end));
+      event.preventDefault();
+      event.stopPropagation();
+    }, { signal });
   }
-
 }
 
-/** The last of things[first:last], from top to bottom, that starts above a height. */
-function lastAbove(things, first, last, height) {
-  let [low, high] = [first, last - 1];
-  while (low < high) {
-    const middle = (low + high + 1) >> 1;
-    if (things[middle].element.offsetTop <= height) low = middle;
-    else high = middle - 1;
-  }
-  return things[low];
-}
-
-/** How high a block will be, so that the scroll bar is near the truth before it is drawn. */
-function guessHeight(text, perLine) {
-  let lines = 0;
-  for (let from = 0; from < text.length; ) {
-    const feed = text.indexOf("\n", from);
-    const end = feed < 0 ? text.length : feed;
-    lines += Math.max(1, Math.ceil((end - from) / perLine));
-    from = end + 1;
-  }
-  return LINE_HEIGHT * lines;
+/** Return the token that an event is on, of a cut character the first; null where it is on none.
+    @param {Event} event */
+function tokenOf(event) {
+  const token = closest(event, ".token") ?? closest(event, ".cut")?.querySelector(".token");
+  return token instanceof HTMLElement ? Number(token.dataset.i) : null;
 }

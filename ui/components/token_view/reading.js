@@ -1,16 +1,55 @@
-// What Python sent of a text and its tokens, unpacked: where each token stands, and what it is.
+// What Python sent of a text and its tokens, unpacked: where each token stands, and what it is. See
+// `packing.py` for the other side.
 
 import { bytesFromBase64 } from "../shared/base64.js";
 import { runningSlots } from "../shared/colours.js";
 
+/** @import { Token } from "../shared/component.js" */
+
+/** @typedef {{ type: string, data: string }} PackedNumbers */
+
+/** @typedef {object} PackedTokens
+    @property {PackedNumbers} ids
+    @property {PackedNumbers} lengths
+    @property {PackedNumbers} starts
+    @property {{ ids: number[], tokens: Token[], left: number[], right: number[], rank: number[],
+      special: number[], ends: number[], marker: string | null, n_merges: number | null }} table */
+
+/** What is known of a token.
+    @typedef {object} Known
+    @property {number} id
+    @property {Token} token
+    @property {number} left The id of its left part; -1 where no merge made it.
+    @property {number} right
+    @property {number} rank Of the merge that made it; -1 where none did.
+    @property {boolean} special
+    @property {boolean} ends Whether it holds the end-of-word marker.
+    @property {boolean} marker Whether it is that marker alone. */
+
+/** Where each token stands: one entry more than there are tokens.
+    @typedef {object} Places
+    @property {Uint32Array} at In UTF-16 units.
+    @property {Uint8Array} into In bytes of the character at `at` that belong to tokens before it.
+    @property {Uint32Array} byteAt In bytes. */
+
+/** A text's tokens with all that is known of them; `ids` hold -1 where no token stands.
+    @typedef {Places & { text: string, ids: Int32Array, n: number, about: Map<number, Known>,
+      slots: Uint8Array, order: Uint32Array, marker: string | null, nMerges: number | null,
+      startsPretoken: (i: number) => boolean }} Tokens */
+
 const LEAST_TOKENS_A_BLOCK = 200;
 const MOST_TOKENS_A_BLOCK = 2000;
 
-export function unpack({ type, data }) {
-  const ArrayType = { Uint8Array, Uint16Array, Uint32Array }[type];
-  return new ArrayType(bytesFromBase64(data).buffer);
+/** @param {PackedNumbers} packed */
+export function unpackNumbers({ type, data }) {
+  const { buffer } = bytesFromBase64(data);
+  if (type === "Uint8Array") return new Uint8Array(buffer);
+  return type === "Uint16Array" ? new Uint16Array(buffer) : new Uint32Array(buffer);
 }
 
+/** Return how many bytes the character at an offset takes in UTF-8.
+    @param {string} text
+    @param {number} at */
 export function utf8Size(text, at) {
   const unit = text.charCodeAt(at);
   if (unit < 0x80) return 1;
@@ -18,9 +57,11 @@ export function utf8Size(text, at) {
   return unit >= 0xd800 && unit < 0xdc00 ? 4 : 3;
 }
 
-/** Where each token stands: `at` in UTF-16 units, `into` in bytes of the character at `at` that
-    belong to tokens before it, `byteAt` in bytes; one entry more than there are tokens. */
-function placeTokens(text, lengths) {
+/** Return where tokens of these lengths in bytes stand in a text.
+    @param {string} text
+    @param {ArrayLike<number>} lengths
+    @returns {Places} */
+export function placeTokens(text, lengths) {
   const n = lengths.length;
   const places = { at: new Uint32Array(n + 1), into: new Uint8Array(n + 1), byteAt: new Uint32Array(n + 1) };
   let [at, into, byteAt] = [0, 0, 0];
@@ -46,45 +87,61 @@ function placeTokens(text, lengths) {
   return places;
 }
 
-/** A text's tokens with all that is known of them; `ids` hold -1 where no token stands. */
+/** @param {string} text
+    @param {PackedTokens} packed
+    @returns {Tokens} */
 export function readTokens(text, packed) {
-  const shifted = unpack(packed.ids);
-  const ids = Int32Array.from(shifted, (id) => id - 1);
   const { table } = packed;
-  const about = new Map();
-  const special = new Set(table.special);
-  const ends = new Set(table.ends);
-  table.ids.forEach((id, k) => {
-    about.set(id, {
-      id,
-      token: table.tokens[k],
-      left: table.left[k],
-      right: table.right[k],
-      rank: table.rank[k],
-      special: special.has(id),
-      ends: ends.has(id),
-      marker: table.marker !== null && table.tokens[k] === table.marker && table.rank[k] < 0 && ends.has(id),
-    });
-  });
-  const starts = unpack(packed.starts);
-  const places = placeTokens(text, unpack(packed.lengths));
+  const ids = Int32Array.from(unpackNumbers(packed.ids), (id) => id - 1);
+  const starts = unpackNumbers(packed.starts);
   return {
-    text, ids, about, ...places,
+    text, ids,
+    ...placeTokens(text, unpackNumbers(packed.lengths)),
     n: ids.length,
+    about: knownTokens(table),
     slots: runningSlots(ids),
+    order: orderOf(ids),
     marker: table.marker,
     nMerges: table.n_merges,
-    startsPretoken: (i) => (starts[i >> 3] >> (7 - (i & 7))) & 1,
+    startsPretoken: (i) => ((starts[i >> 3] >> (7 - (i & 7))) & 1) === 1,
   };
 }
 
-/** Whether a token covers nothing: a marker that stands alone. */
+/** @param {PackedTokens["table"]} table
+    @returns {Map<number, Known>} */
+function knownTokens(table) {
+  const special = new Set(table.special);
+  const ends = new Set(table.ends);
+  return new Map(table.ids.map((id, k) => {
+    const [token, left, right, rank] = [table.tokens[k], table.left[k], table.right[k], table.rank[k]];
+    const marker = table.marker !== null && token === table.marker && rank < 0 && ends.has(id);
+    return [id, { id, token, left, right, rank, special: special.has(id), ends: ends.has(id), marker }];
+  }));
+}
+
+/** Return the number of each token among the tokens, from 1; text in no token has none.
+    @param {Int32Array} ids */
+function orderOf(ids) {
+  const order = new Uint32Array(ids.length);
+  let n = 0;
+  for (let i = 0; i < ids.length; i++) if (ids[i] >= 0) order[i] = ++n;
+  return order;
+}
+
+/** Return whether a token covers nothing: a marker that stands alone.
+    @param {Places} tokens
+    @param {number} i */
 export function isEmpty(tokens, i) {
   return tokens.byteAt[i] === tokens.byteAt[i + 1];
 }
 
-/** Characters that a boundary cuts: the offset of each and the tokens that share it. */
+/** A character that a boundary cuts, and the tokens that share it, from `start` to before `end`.
+    @typedef {{ at: number, start: number, end: number }} CutCharacter */
+
+/** @param {Places & { n: number }} tokens
+    @returns {CutCharacter[]} */
 export function cutCharacters(tokens) {
+  /** @type {CutCharacter[]} */
   const cuts = [];
   for (let i = 1; i < tokens.n; i++) {
     if (tokens.into[i] === 0) continue;
@@ -95,8 +152,10 @@ export function cutCharacters(tokens) {
   return cuts;
 }
 
-/** The first token of each block, the same places of the text for all readings: at a line's end
-    where there is one, else wherever no reading has a token across. */
+/** Return the first token of each block, the same places of the text for all readings: at a line's end
+    where there is one, else wherever no reading has a token across.
+    @param {(Places & { text: string, n: number })[]} readings
+    @returns {number[][]} */
 export function blockCuts(readings) {
   const [first, ...others] = readings;
   const cursors = others.map(() => 0);

@@ -1,19 +1,29 @@
-// What is selected in a pane, as offsets in its text: what is copied is cut from the text itself,
-// since markers, code points and bytes are drawn by style alone.
+// What is selected in a pane, as the browser tells it.
+
+import { lastThat } from "../shared/binary_search.js";
+import { selectedPart } from "./selected_text.js";
+
+/** @import { Block, TokenPane } from "./pane.js"
+    @import { End } from "./selected_text.js" */
+
+/** Where the browser has a selection begin or end: a node, and a place in it.
+    @typedef {[Node, number]} Point */
 
 export class PaneSelection {
+  /** @param {TokenPane} pane */
   constructor(pane) {
     this.pane = pane;
+    /** @type {Block | null} */
     this.anchor = null;
   }
 
-  /** Selects the whole text. To the browser it's one block, the anchor: a million tokens, which it
+  /** Select the whole text. To the browser it is one block, the anchor: a million tokens, which it
       would lay out, take it up to a minute. Style shows that all are selected. */
   selectAll() {
     const place = this.pane.place();
     if (!place) return;
     this.anchor = this.pane.blocks[place.index];
-    this.#selection().selectAllChildren(this.anchor.element);
+    this.#selection()?.selectAllChildren(this.anchor.element);
     this.pane.holder.classList.add("all-selected");
   }
 
@@ -23,7 +33,7 @@ export class PaneSelection {
 
   /** Where the browser has come to have something else selected, that counts. */
   onBrowserSelects() {
-    if (!this.isAll) return;
+    if (!this.anchor) return;
     const { at } = this.pane.tokens;
     const selected = this.#ofBrowser();
     if (selected?.start === at[this.anchor.start] && selected.end === at[this.anchor.end]) return;
@@ -31,82 +41,95 @@ export class PaneSelection {
     this.pane.holder.classList.remove("all-selected");
   }
 
-  /** {start, end} in UTF-16 units; null where nothing is selected. A selection that goes on outside
-      the pane ends with its text. */
+  /** Return what is selected, {start, end} in UTF-16 units; null where nothing is. */
   get() {
     this.onBrowserSelects(); // which it tells a little later
     return this.isAll ? { start: 0, end: this.pane.tokens.text.length } : this.#ofBrowser();
   }
 
-  /** Draws a block anew; a selection that begins or ends in it does so afterwards, too. */
+  /** Draw a block again; a selection that begins or ends in it does so afterwards, too.
+      @param {Block} block
+      @param {() => void} redraw */
   keep(block, redraw) {
     const range = this.#range();
-    const inBlock = (node) => node !== block.element && block.element.contains(node);
+    const inBlock = (/** @type {Node} */ node) => node !== block.element && block.element.contains(node);
     if (!range || !(inBlock(range.startContainer) || inBlock(range.endContainer))) {
       redraw();
       return;
     }
     const selection = this.#selection();
-    const isBackward = selection.direction === "backward";
-    const ends = [
+    const isBackward = selection?.direction === "backward";
+    /** @type {Point[]} */
+    const points = [
       [range.startContainer, range.startOffset],
       [range.endContainer, range.endOffset],
-    ].map(([node, offset]) => (inBlock(node) ? this.#offsetOf(node, offset) : [node, offset]));
+    ];
+    const ends = points.map((point) => (inBlock(point[0]) ? this.#endAt(point).before : point));
     redraw();
-    const [start, end] = ends.map((at) => (typeof at === "number" ? this.#pointAt(block, at) : at));
+    const [start, end] = ends.map((end) => (typeof end === "number" ? pointAt(block, end) : end));
     const [base, extent] = isBackward ? [end, start] : [start, end];
-    selection.setBaseAndExtent(...base, ...extent);
+    selection?.setBaseAndExtent(...base, ...extent);
   }
 
   #ofBrowser() {
     const range = this.#range();
     if (!range) return null;
-    const [startsHere, endsHere] = [range.startContainer, range.endContainer].map((node) => this.pane.holder.contains(node));
-    if (!startsHere && !endsHere) return null;
-    const start = startsHere ? this.#offsetOf(range.startContainer, range.startOffset) : 0;
-    const end = endsHere ? this.#offsetOf(range.endContainer, range.endOffset) : this.pane.tokens.text.length;
-    return start < end ? { start, end } : null;
+    const { startContainer, startOffset, endContainer, endOffset } = range;
+    const { holder, tokens } = this.pane;
+    return selectedPart(
+      tokens,
+      holder.contains(startContainer) ? this.#endAt([startContainer, startOffset]) : null,
+      holder.contains(endContainer) ? this.#endAt([endContainer, endOffset]) : null,
+    );
   }
 
+  /** @returns {Selection | null} */
   #selection() {
-    return this.pane.root.getSelection?.() ?? document.getSelection();
+    const { root } = this.pane;
+    // A shadow root has a selection of its own in some browsers.
+    if ("getSelection" in root) return /** @type {Document} */ (root).getSelection();
+    return document.getSelection();
   }
 
+  /** @returns {AbstractRange | null} */
   #range() {
+    const { root } = this.pane;
     const selection = this.#selection();
     if (!selection?.rangeCount) return null;
     // Where the shadow root has a selection of its own, it says so without laying the page out.
-    if (this.pane.root.getSelection && selection.isCollapsed) return null;
-    const range = selection.getComposedRanges
-      ? selection.getComposedRanges({ shadowRoots: [this.pane.root] })[0]
+    if ("getSelection" in root && selection.isCollapsed) return null;
+    const range = "getComposedRanges" in selection && root instanceof ShadowRoot
+      ? selection.getComposedRanges({ shadowRoots: [root] })[0]
       : selection.getRangeAt(0);
     return !range || range.collapsed ? null : range;
   }
 
-  #offsetOf(node, offset) {
-    const { blocks, tokens } = this.pane;
-    let [low, high] = [0, blocks.length - 1];
+  /** @param {Point} point
+      @returns {End} */
+  #endAt([node, offset]) {
+    const { blocks } = this.pane;
     const point = document.createRange();
     point.setStart(node, offset);
-    while (low < high) {
-      const middle = (low + high + 1) >> 1;
-      if (point.comparePoint(blocks[middle].element, 0) <= 0) low = middle;
-      else high = middle - 1;
-    }
-    const block = blocks[low];
+    const isBehind = (/** @type {Block} */ block) => point.comparePoint(block.element, 0) <= 0;
+    const block = blocks[lastThat(0, blocks.length - 1, (b) => isBehind(blocks[b]))];
     const before = document.createRange();
     before.setStart(block.element, 0);
-    if (point.comparePoint(block.element, 0) <= 0) before.setEnd(node, offset);
-    return tokens.at[block.start] + before.toString().length;
+    if (isBehind(block)) before.setEnd(node, offset);
+    return { block, before: before.toString().length };
   }
+}
 
-  #pointAt(block, offset) {
-    let left = offset - this.pane.tokens.at[block.start];
-    const walker = document.createTreeWalker(block.element, NodeFilter.SHOW_TEXT);
-    for (let node = walker.nextNode(); node; node = walker.nextNode()) {
-      if (left <= node.length) return [node, left];
-      left -= node.length;
-    }
-    return [block.element, block.element.childNodes.length];
+/** Return where the browser finds an offset of a block's text.
+    @param {Block} block
+    @param {number} offset
+    @returns {Point} */
+function pointAt(block, offset) {
+  let left = offset;
+  const walker = document.createTreeWalker(block.element, NodeFilter.SHOW_TEXT);
+  for (let node = walker.nextNode(); node; node = walker.nextNode()) {
+    const { length } = /** @type {Text} */ (node);
+    if (left <= length) return [node, left];
+    left -= length;
   }
+  return [block.element, block.element.childNodes.length];
 }

@@ -2,11 +2,15 @@
 
 import { seriesOf } from "../shared/colours.js";
 import { addPart } from "../shared/elements.js";
-import { grouped } from "../shared/numbers.js";
+import { counted } from "../shared/numbers.js";
 import { drawToken } from "../shared/token_drawing.js";
-import { drawTree } from "./details.js";
+import { drawTree } from "./merge_tree.js";
 import { readTokens } from "./reading.js";
 
+/** @import { Component } from "../shared/component.js"
+    @import { PackedTokens } from "./reading.js" */
+
+/** @param {Component<{ text: string, readings: { name: string, packed: PackedTokens }[] }>} component */
 export default function mountTrees({ data, parentElement }) {
   parentElement.querySelector(".trees")?.remove();
   const n = data.readings.length;
@@ -22,8 +26,7 @@ export default function mountTrees({ data, parentElement }) {
     const title = addPart(side, "h3", "");
     addPart(title, "i", "series-dot");
     addPart(title, "b", "", name);
-    const n = tokens.ids.filter((id) => id >= 0).length;
-    addPart(title, "span", "aside", `${grouped(n)} ${n === 1 ? "token" : "tokens"}`);
+    addPart(title, "span", "aside", counted(tokens.ids.filter((id) => id >= 0).length, "token"));
     for (let i = 0; i < tokens.n; i++) {
       const known = tokens.about.get(tokens.ids[i]);
       if (known) drawTree(side, tokens, known);

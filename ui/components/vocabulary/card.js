@@ -1,27 +1,41 @@
 // One token: what it is, the merges it was made by as a picture, and the tokens that are built on it.
 
-import { addPart, keepKeys } from "../shared/elements.js";
+import { addPart, find, keepKeys } from "../shared/elements.js";
 import { grouped } from "../shared/numbers.js";
 import { drawTile, tileButton } from "./parts.js";
+import { layOutTree } from "./tree_layout.js";
 
+/** @import { Component } from "../shared/component.js"
+    @import { Known } from "./parts.js"
+    @import { TreePart } from "./tree_layout.js" */
+
+/** @typedef {object} CardData
+    @property {Known} known
+    @property {[string, string][]} facts
+    @property {string} warning
+    @property {(Known & TreePart)[]} tree
+    @property {string} tree_sentence
+    @property {Known[]} built
+    @property {string} built_sentence */
+
+/** @typedef {(id: number) => void} Open */
+
+/** @type {WeakMap<ShadowRoot, { root: HTMLElement, drawn: string, open: Open }>} */
 const cards = new WeakMap();
 
+/** @param {Component<CardData>} component */
 export default function mountCard({ data, parentElement, setTriggerValue }) {
-  let card = cards.get(parentElement);
-  if (!card) {
-    const root = addPart(parentElement, "div", "card");
-    keepKeys(root);
-    cards.set(parentElement, (card = { root, drawn: "" }));
-  }
+  const card = cards.get(parentElement) ?? makeCard(parentElement);
+  cards.set(parentElement, card);
   card.open = (id) => setTriggerValue("opened", id);
   const now = JSON.stringify(data);
   if (now !== card.drawn) {
-    const hadFocus = card.root.contains(parentElement.activeElement ?? card.root.getRootNode().activeElement);
+    const hadFocus = card.root.contains(parentElement.activeElement);
     card.drawn = now;
     card.root.textContent = "";
     drawCard(card.root, data, (id) => card.open(id));
     // The button that was pressed is gone with the token that it stood under.
-    if (hadFocus) card.root.querySelector("h2").focus();
+    if (hadFocus) find(card.root, "h2", HTMLElement).focus();
   }
   return () => {
     card.root.remove();
@@ -29,6 +43,16 @@ export default function mountCard({ data, parentElement, setTriggerValue }) {
   };
 }
 
+/** @param {ShadowRoot} parent */
+function makeCard(parent) {
+  const root = addPart(parent, "div", "card");
+  keepKeys(root);
+  return { root, drawn: "", open: () => {} };
+}
+
+/** @param {HTMLElement} root
+    @param {CardData} data
+    @param {Open} open */
 function drawCard(root, data, open) {
   const { known } = data;
   const heading = addPart(root, "h2", "");
@@ -53,41 +77,27 @@ function drawCard(root, data, open) {
   for (const one of data.built) built.append(tileButton(one, open, { small: true }));
 }
 
-/** Symbols in the bottom row, the token on top; between them each merge spans what it joined. A part
-    reaches up to the merge that takes it. */
-function drawTree(root, nodes, open) {
-  const height = new Array(nodes.length).fill(0);
-  const width = new Array(nodes.length).fill(1);
-  for (let i = nodes.length - 1; i >= 0; i--) {
-    const { parts } = nodes[i];
-    if (!parts) continue;
-    height[i] = 1 + Math.max(height[parts[0]], height[parts[1]]);
-    width[i] = width[parts[0]] + width[parts[1]];
-  }
+/** @param {HTMLElement} root
+    @param {(Known & TreePart)[]} tree
+    @param {Open} open */
+function drawTree(root, tree, open) {
   const frame = addPart(root, "div", "tree-frame");
   frame.tabIndex = 0;
   frame.setAttribute("role", "group");
   frame.setAttribute("aria-label", "The merges this token was made by");
   const grid = addPart(frame, "div", "tree");
-  grid.style.gridTemplateColumns = `repeat(${width[0]}, minmax(28px, auto))`;
-  const rows = height[0] + 1;
-  // Depth first: the tab key goes from a token to its parts, left to right.
-  const waiting = [[0, 1, 1]];
-  while (waiting.length) {
-    const [i, column, top] = waiting.pop();
-    const node = nodes[i];
-    const bottom = rows - height[i] + 1;
+  const { cells, columns } = layOutTree(tree);
+  grid.style.gridTemplateColumns = `repeat(${columns}, minmax(28px, auto))`;
+  for (const cell of cells) {
+    const node = tree[cell.place];
     const tile = tileButton(node, open, { small: true });
-    tile.style.gridArea = `${top} / ${column} / ${bottom} / ${column + width[i]}`;
+    tile.style.gridRow = cell.rows.join(" / ");
+    tile.style.gridColumn = cell.columns.join(" / ");
     if (node.kind === "merge") {
       addPart(tile, "small", "", grouped(node.rank + 1));
       tile.setAttribute("aria-label", `${tile.getAttribute("aria-label")}, merge ${node.rank + 1}`);
       if (!node.parts) tile.classList.add("cut");
     }
     grid.append(tile);
-    if (node.parts) {
-      waiting.push([node.parts[1], column + width[node.parts[0]], bottom]);
-      waiting.push([node.parts[0], column, bottom]);
-    }
   }
 }

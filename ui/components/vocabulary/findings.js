@@ -4,8 +4,14 @@ import { addButton, addPart, keepKeys } from "../shared/elements.js";
 import { grouped } from "../shared/numbers.js";
 import { walkByArrows } from "./parts.js";
 
+/** @import { Component } from "../shared/component.js" */
+
+/** `n` is null while it is not known yet.
+    @typedef {{ key: string, name: string, note: string, n: number | null }} Finding */
+
+/** @param {Component<{ findings: Finding[], chosen: string }>} component */
 export default function mountFindings({ data, parentElement, setTriggerValue }) {
-  const hadFocus = parentElement.activeElement?.dataset.key;
+  const focused = /** @type {HTMLElement | null} */ (parentElement.activeElement)?.dataset.key;
   parentElement.querySelector("ul")?.remove();
   const list = addPart(parentElement, "ul", "findings");
   keepKeys(list);
@@ -21,7 +27,7 @@ export default function mountFindings({ data, parentElement, setTriggerValue }) 
     addPart(words, "span", "name", name);
     addPart(words, "span", "muted", note);
     addPart(addPart(button, "span", "track"), "i", "").style.width = `${(100 * (n ?? 0)) / most}%`;
-    if (hadFocus === key) button.focus();
+    if (focused === key) button.focus();
   }
   return () => list.remove();
 }

@@ -2,20 +2,19 @@
 
 import { spokenToken } from "../shared/characters.js";
 import { slotOf } from "../shared/colours.js";
-import { addPart } from "../shared/elements.js";
+import { addPart, closest } from "../shared/elements.js";
 import { drawToken } from "../shared/token_drawing.js";
+import { beginningOf } from "./beginnings.js";
 
-const MOST_LETTERS = 48;
-const MOST_BYTES = 24;
+/** @import { Token } from "../shared/component.js" */
 
-/** The beginning of a token that would not fit, and whether there is more. */
-export function beginningOf(token) {
-  if (typeof token !== "string") return [token.slice(0, MOST_BYTES), token.length > MOST_BYTES];
-  if (token.length <= MOST_LETTERS) return [token, false];
-  return [[...token].slice(0, MOST_LETTERS).join(""), true];
-}
+/** A token as it is drawn; `rank` is -1 where no merge makes it.
+    @typedef {{ id: number, token: Token, kind: "merge" | "symbol" | "special" | "token", rank: number }} Known */
 
-/** Draws a token as a tile into an element; kind is "merge", "token", "symbol" or "special". */
+/** Draw a token as a tile into an element.
+    @template {HTMLElement} Element
+    @param {Element} element
+    @param {Pick<Known, "id" | "token" | "kind">} known */
 export function drawTile(element, { id, token, kind }, { small = false } = {}) {
   const look = kind === "merge" || kind === "token" ? `slot-${slotOf(id)}` : kind;
   element.className = `tile ${look}${small ? " small" : ""}`;
@@ -26,9 +25,11 @@ export function drawTile(element, { id, token, kind }, { small = false } = {}) {
   return element;
 }
 
-/** A token as a button that opens it. */
-export function tileButton(known, open, options) {
-  const button = drawTile(document.createElement("button"), known, options);
+/** Make a token a button that opens it.
+    @param {Known} known
+    @param {(id: number) => void} open */
+export function tileButton(known, open, { small = false } = {}) {
+  const button = drawTile(document.createElement("button"), known, { small });
   button.type = "button";
   button.setAttribute("aria-label", `${spokenToken(beginningOf(known.token)[0])}, id ${known.id}`);
   button.addEventListener("click", (event) => {
@@ -38,11 +39,14 @@ export function tileButton(known, open, options) {
   return button;
 }
 
-/** Lets the arrow keys, Home and End walk the elements of a list that a selector names. */
+/** Let the arrow keys, Home and End walk the elements of a list that a selector names.
+    @param {HTMLElement} list
+    @param {string} selector */
 export function walkByArrows(list, selector) {
   list.addEventListener("keydown", (event) => {
-    const stops = [...list.querySelectorAll(selector)];
-    const at = stops.indexOf(event.target.closest(selector));
+    const stops = [.../** @type {NodeListOf<HTMLElement>} */ (list.querySelectorAll(selector))];
+    const stop = closest(event, selector);
+    const at = stops.findIndex((one) => one === stop);
     const to = { ArrowDown: at + 1, ArrowUp: at - 1, Home: 0, End: stops.length - 1 }[event.key];
     if (at < 0 || to === undefined) return;
     event.preventDefault();

@@ -1,21 +1,39 @@
 // The tokens that begin alike, as a walk through their trie: one node at a time, with its ways on.
 
-import { codePointName, halfCharacter, spokenToken } from "../shared/characters.js";
-import { addButton, addPart, keepKeys } from "../shared/elements.js";
-import { grouped } from "../shared/numbers.js";
+import { spokenToken } from "../shared/characters.js";
+import { addButton, addPart, closest, keepKeys } from "../shared/elements.js";
+import { counted, grouped } from "../shared/numbers.js";
 import { drawToken } from "../shared/token_drawing.js";
-import { beginningOf, drawTile, tileButton, walkByArrows } from "./parts.js";
+import { beginningOf } from "./beginnings.js";
+import { drawTile, tileButton, walkByArrows } from "./parts.js";
+import { TypedPrefix } from "./typed_prefix.js";
 
-const PAUSE_MS = 150;
-const MOST_ECHOES = 16;
+/** @import { Component, Token } from "../shared/component.js"
+    @import { Known } from "./parts.js" */
+
+/** A way on from a node: what it adds, how many tokens go there, and the first beyond it.
+    @typedef {{ more: Token, prefix: string, n: number, known: Known | null, ahead: Known[] }} Way */
+
+/** One node of the trie; `prefix` of a step is all that leads to it, in hex.
+    @typedef {object} PrefixData
+    @property {string} text
+    @property {{ token: Token, prefix: string }[]} path
+    @property {string} sentence
+    @property {Known | null} own
+    @property {Known | null} longest
+    @property {Way[]} branches */
+
+/** @typedef {(prefix: string) => void} Go */
+/** @typedef {(id: number) => void} Open */
+
+/** @type {WeakMap<ShadowRoot, Walk>} */
 const walks = new WeakMap();
 
+/** @param {Component<PrefixData>} component */
 export default function mountPrefixes({ data, parentElement, setTriggerValue }) {
-  let walk = walks.get(parentElement);
-  if (!walk) walks.set(parentElement, (walk = makeWalk(parentElement)));
-  walk.type = (text) => setTriggerValue("typed", text);
-  walk.go = (prefix) => setTriggerValue("went", prefix);
-  walk.open = (id) => setTriggerValue("opened", id);
+  const walk = walks.get(parentElement) ?? new Walk(parentElement);
+  walks.set(parentElement, walk);
+  walk.setTriggerValue = setTriggerValue;
   walk.receive(data);
   return () => {
     walk.stop();
@@ -23,85 +41,89 @@ export default function mountPrefixes({ data, parentElement, setTriggerValue }) 
   };
 }
 
-function makeWalk(parent) {
-  const root = addPart(parent, "div", "walk");
-  keepKeys(root);
-  const field = addPart(root, "input", "field mono");
-  field.type = "search";
-  field.spellcheck = false;
-  field.autocomplete = "off";
-  field.placeholder = "Type how tokens begin, such as  th";
-  field.setAttribute("aria-label", "How tokens begin");
-  const problem = addPart(root, "p", "problem");
-  problem.setAttribute("role", "alert");
-  problem.hidden = true;
-  const path = addPart(root, "nav", "path");
-  path.setAttribute("aria-label", "The way to this node");
-  const said = addPart(root, "p", "sentence");
-  said.setAttribute("role", "status");
-  const list = addPart(root, "ol", "branches");
-  let sent = [];
-  let timer = 0;
-  let above = null;
-  let mayTakeFocus = false;
-
-  const walk = {
-    type: () => {},
-    go: () => {},
-    open: () => {},
-    receive(data) {
-      const echo = sent.lastIndexOf(data.text);
-      if (echo >= 0) sent = sent.slice(echo);
-      else if (!timer) {
-        sent = [];
-        field.value = data.text;
-      }
-      above = data.path.length > 1 ? data.path.at(-2).prefix : null;
-      drawPath(path, data, go);
-      drawSentence(said, data, (id) => walk.open(id));
-      drawBranches(list, data, go, (id) => walk.open(id));
-      if (mayTakeFocus) (list.querySelector(".branch") ?? field).focus();
-      mayTakeFocus = false;
-    },
-    stop() {
-      clearTimeout(timer);
-      root.remove();
-    },
-  };
-  function go(prefix) {
-    mayTakeFocus = true;
-    sent = [];
-    walk.go(prefix);
+class Walk {
+  /** @param {ShadowRoot} parent */
+  constructor(parent) {
+    /** @type {(name: string, value: unknown) => void} */
+    this.setTriggerValue = () => {};
+    /** The node above, where there is one.
+        @type {string | undefined} */
+    this.above = undefined;
+    this.mayTakeFocus = false;
+    this.root = addPart(parent, "div", "walk");
+    keepKeys(this.root);
+    this.field = addPart(this.root, "input", "field mono");
+    this.field.type = "search";
+    this.field.spellcheck = false;
+    this.field.autocomplete = "off";
+    this.field.placeholder = "Type how tokens begin, such as  th";
+    this.field.setAttribute("aria-label", "How tokens begin");
+    this.problem = addPart(this.root, "p", "problem");
+    this.problem.setAttribute("role", "alert");
+    this.problem.hidden = true;
+    this.path = addPart(this.root, "nav", "path");
+    this.path.setAttribute("aria-label", "The way to this node");
+    this.said = addPart(this.root, "p", "sentence");
+    this.said.setAttribute("role", "status");
+    this.list = addPart(this.root, "ol", "branches");
+    this.typed = new TypedPrefix((text, problem) => {
+      this.problem.hidden = !problem;
+      this.problem.textContent = problem;
+      if (!problem) this.setTriggerValue("typed", text);
+    });
+    this.#listen();
   }
-  field.addEventListener("input", () => {
-    clearTimeout(timer);
-    timer = setTimeout(() => {
-      timer = 0;
-      const half = halfCharacter(field.value);
-      problem.hidden = half < 0;
-      if (half >= 0) {
-        problem.textContent = `At position ${grouped(half + 1)} stands half a character (${codePointName(field.value[half])}, a lone surrogate), with which no token begins. Remove it.`;
-        return;
-      }
-      sent = [...sent.slice(1 - MOST_ECHOES), field.value];
-      walk.type(field.value);
-    }, PAUSE_MS);
-  });
-  field.addEventListener("keydown", (event) => {
-    if (event.key !== "ArrowDown") return;
-    event.preventDefault();
-    list.querySelector(".branch")?.focus();
-  });
-  walkByArrows(list, ".branch");
-  list.addEventListener("keydown", (event) => {
-    if (event.key === "ArrowRight") event.target.closest(".branch")?.click();
-    else if ((event.key === "ArrowLeft" || event.key === "Backspace") && above !== null) go(above);
-    else return;
-    event.preventDefault();
-  });
-  return walk;
+
+  /** @param {PrefixData} data */
+  receive(data) {
+    if (this.typed.receive(data.text)) this.field.value = data.text;
+    this.above = data.path.at(-2)?.prefix;
+    const go = (/** @type {string} */ prefix) => this.#go(prefix);
+    const open = (/** @type {number} */ id) => this.setTriggerValue("opened", id);
+    drawPath(this.path, data, go);
+    drawSentence(this.said, data, open);
+    drawBranches(this.list, data, go, open);
+    if (this.mayTakeFocus) (this.#firstBranch() ?? this.field).focus();
+    this.mayTakeFocus = false;
+  }
+
+  stop() {
+    this.typed.stop();
+    this.root.remove();
+  }
+
+  /** @returns {HTMLElement | null} */
+  #firstBranch() {
+    return this.list.querySelector(".branch");
+  }
+
+  /** @param {string} prefix */
+  #go(prefix) {
+    this.mayTakeFocus = true;
+    this.typed.forget();
+    this.setTriggerValue("went", prefix);
+  }
+
+  #listen() {
+    this.field.addEventListener("input", () => this.typed.type(this.field.value));
+    this.field.addEventListener("keydown", (event) => {
+      if (event.key !== "ArrowDown") return;
+      event.preventDefault();
+      this.#firstBranch()?.focus();
+    });
+    walkByArrows(this.list, ".branch");
+    this.list.addEventListener("keydown", (event) => {
+      if (event.key === "ArrowRight") closest(event, ".branch")?.click();
+      else if ((event.key === "ArrowLeft" || event.key === "Backspace") && this.above !== undefined) this.#go(this.above);
+      else return;
+      event.preventDefault();
+    });
+  }
 }
 
+/** @param {HTMLElement} path
+    @param {PrefixData} data
+    @param {Go} go */
 function drawPath(path, data, go) {
   path.textContent = "";
   data.path.forEach(({ token, prefix }, place) => {
@@ -114,12 +136,19 @@ function drawPath(path, data, go) {
   });
 }
 
+/** @param {HTMLElement} said
+    @param {PrefixData} data
+    @param {Open} open */
 function drawSentence(said, data, open) {
   said.textContent = data.sentence;
   if (data.own) said.append(" It is a token itself: ", tileButton(data.own, open, { small: true }));
   if (data.longest) said.append(" The longest token that it begins with is ", tileButton(data.longest, open, { small: true }), ".");
 }
 
+/** @param {HTMLElement} list
+    @param {PrefixData} data
+    @param {Go} go
+    @param {Open} open */
 function drawBranches(list, data, go, open) {
   list.textContent = "";
   const most = Math.max(1, ...data.branches.map((branch) => branch.n));
@@ -131,8 +160,8 @@ function drawBranches(list, data, go, open) {
     else drawToken(addPart(name, "span", "tile small passing"), beginningOf(branch.more)[0]);
     addPart(addPart(button, "span", "track"), "i", "").style.width = `${(100 * branch.n) / most}%`;
     addPart(button, "span", "count", grouped(branch.n));
-    const tokens = branch.n === 1 ? "1 token" : `${grouped(branch.n)} tokens`;
-    button.setAttribute("aria-label", `${spokenToken(branch.more)}: ${tokens}${branch.known ? ", a token itself" : ""}`);
+    const itself = branch.known ? ", a token itself" : "";
+    button.setAttribute("aria-label", `${spokenToken(branch.more)}: ${counted(branch.n, "token")}${itself}`);
     const then = addPart(item, "span", "then");
     for (const one of branch.ahead) then.append(tileButton(one, open, { small: true }));
   }

@@ -1,0 +1,41 @@
+// A clock that stands still until a test moves it.
+
+const FRAME_MS = 16;
+
+export class FakeClock {
+  #now = 0;
+  #next = 1;
+  #waiting = new Map();
+
+  now = () => this.#now;
+
+  after = (act, ms) => {
+    this.#waiting.set(this.#next, { at: this.#now + ms, act });
+    return this.#next++;
+  };
+
+  cancel = (timer) => void this.#waiting.delete(timer);
+
+  nextFrame = (draw) => this.after(() => draw(this.#now), FRAME_MS - (this.#now % FRAME_MS));
+
+  cancelFrame = this.cancel;
+
+  /** Let so many milliseconds pass, and all that is due in them happen in order. */
+  pass(ms) {
+    const end = this.#now + ms;
+    for (;;) {
+      const due = [...this.#waiting].filter(([, { at }]) => at <= end).sort((one, other) => one[1].at - other[1].at || one[0] - other[0]);
+      if (!due.length) break;
+      const [[timer, { at, act }]] = due;
+      this.#waiting.delete(timer);
+      this.#now = at;
+      act();
+    }
+    this.#now = end;
+  }
+
+  /** How many timers and frames are waited for. */
+  get nWaiting() {
+    return this.#waiting.size;
+  }
+}

@@ -1,0 +1,206 @@
+// What Python and the address hear of the player, and when.
+
+import assert from "node:assert/strict";
+import { suite, test } from "node:test";
+import { addressParameter, addressWithStep, stepOfAddress } from "../../ui/components/merge_player/address.js";
+import { Link } from "../../ui/components/merge_player/link.js";
+import { FakeClock } from "./fake_clock.js";
+
+/** A run of blocks of ten merges, of which some have come. */
+function runOf(nMerges, come) {
+  const block_starts = Array.from({ length: Math.ceil(nMerges / 10) }, (_, number) => 10 * number);
+  return { n_merges: nMerges, block_starts, blocks: new Map(come.map((number) => [number, {}])) };
+}
+
+/** A link that is connected to a run, what it said, and what it wrote into the address. */
+function connected({ nMerges = 6000, come = [0], unasked = false } = {}) {
+  const clock = new FakeClock();
+  const said = [];
+  const written = [];
+  const link = new Link((step) => written.push(step), clock);
+  const run = runOf(nMerges, come);
+  link.connect(run, 0, (name, value) => said.push([name, value]));
+  if (!unasked) link.answered({ start: 0 });
+  return { clock, said, written, link, run };
+}
+
+suite("the step", () => {
+  test("is told once the cursor has rested, and no step that it passed", () => {
+    const { clock, said, written, link } = connected();
+    for (const step of [3, 4, 5]) {
+      link.report(step);
+      clock.pass(300);
+    }
+    assert.deepEqual(said, []);
+    clock.pass(50);
+    assert.deepEqual(said, [["step", 5]]);
+    assert.deepEqual(written, [5]);
+  });
+
+  test("is not told twice, nor where the player started", () => {
+    const { clock, said, link } = connected();
+    for (const step of [0, 5, 5]) {
+      link.report(step);
+      clock.pass(400);
+    }
+    assert.deepEqual(said, [["step", 5]]);
+  });
+
+  test("waits while a block is on its way, and the last counts, not what was held back", () => {
+    const { clock, said, link } = connected();
+    link.ask(1, 1);
+    link.reportNow(4);
+    link.report(7);
+    link.answered({ start: 10 });
+    clock.pass(400);
+    assert.deepEqual(said, [["block", [1, 1]], ["step", 7]]);
+  });
+
+  test("that was held back is told when the block has come", () => {
+    const { clock, said, link } = connected();
+    link.ask(1, 1);
+    link.reportNow(4);
+    clock.pass(5000);
+    assert.deepEqual(said, [["block", [1, 1]]]);
+    link.answered({ start: 10 });
+    clock.pass(350);
+    assert.deepEqual(said.at(-1), ["step", 4]);
+  });
+
+  test("is told to nobody in a saved replay", () => {
+    const clock = new FakeClock();
+    const link = new Link(() => assert.fail("an address was written"), clock);
+    link.connect(runOf(100, [0]), 0, null);
+    link.report(5);
+    link.want(50);
+    link.reportWords("hug");
+    clock.pass(60_000);
+    assert.equal(clock.nWaiting, 0);
+  });
+
+  test("is not told while playing", () => {
+    const { clock, said, link } = connected();
+    link.report(5);
+    link.stayQuiet();
+    clock.pass(1000);
+    assert.deepEqual(said, []);
+  });
+});
+
+suite("blocks of merges", () => {
+  test("the first comes unasked: what is wanted meanwhile is asked for behind it", () => {
+    const { clock, said, link } = connected({ come: [], unasked: true });
+    link.want(0);
+    link.report(3);
+    clock.pass(1000);
+    assert.deepEqual(said, []);
+    link.run.blocks.set(0, {});
+    link.want(55);
+    link.answered({ start: 0 });
+    clock.pass(60);
+    assert.deepEqual(said, [["block", [5, 5]]]);
+    link.run.blocks.set(5, {});
+    link.answered({ start: 50 });
+    clock.pass(350);
+    assert.deepEqual(said.at(-1), ["step", 3]);
+  });
+
+  test("the first is asked for where it does not come", () => {
+    const { clock, said, link } = connected({ come: [], unasked: true });
+    link.want(0);
+    clock.pass(7999);
+    assert.deepEqual(said, []);
+    clock.pass(61);
+    assert.deepEqual(said, [["block", [0, 0]]]);
+  });
+
+  test("one at the cursor is asked for once the cursor has rested, and once", () => {
+    const { clock, said, link } = connected();
+    for (const step of [100, 200, 300]) link.want(step);
+    clock.pass(60);
+    link.want(300);
+    clock.pass(60);
+    assert.deepEqual(said, [["block", [30, 30]]]);
+  });
+
+  test("while playing the next are asked for, in one request, with one answer awaited", () => {
+    const { said, link, run } = connected({ come: [0, 1, 3] });
+    link.wantAhead(5);
+    assert.deepEqual(said, [["block", [2, 2]]]);
+    link.wantAhead(6);
+    assert.equal(said.length, 1);
+    run.blocks.set(2, {});
+    link.answered({ start: 20 });
+    link.wantAhead(6);
+    assert.deepEqual(said.at(-1), ["block", [4, 15]]);
+  });
+
+  test("nothing is asked for where all that comes next is there", () => {
+    const { said, link } = connected({ come: Array.from({ length: 20 }, (_, number) => number) });
+    link.wantAhead(5);
+    assert.deepEqual(said, []);
+  });
+
+  test("a short run is fetched to its end, so that it scrubs at once", () => {
+    const { said, link, run } = connected({ nMerges: 500 });
+    link.want(0);
+    assert.deepEqual(said, [["block", [1, 40]]]);
+    for (let number = 1; number <= 40; number++) run.blocks.set(number, {});
+    link.answered({ start: 10 });
+    link.want(0);
+    assert.deepEqual(said.at(-1), ["block", [41, 49]]);
+  });
+
+  test("a run without merges asks for none", () => {
+    const { clock, said, link } = connected({ nMerges: 0, come: [] });
+    link.want(0);
+    clock.pass(1000);
+    assert.deepEqual(said, []);
+  });
+});
+
+test("words are told after a pause, as they stand then", () => {
+  const { clock, said, link } = connected();
+  for (const text of ["h", "hu", "hug"]) {
+    link.reportWords(text);
+    clock.pass(100);
+  }
+  clock.pass(350);
+  assert.deepEqual(said, [["words", "hug"]]);
+});
+
+test("a player that is gone says nothing", () => {
+  const { clock, said, link } = connected({ come: [] });
+  link.report(5);
+  link.want(5);
+  link.reportWords("hug");
+  link.close();
+  clock.pass(60_000);
+  assert.deepEqual(said, []);
+});
+
+suite("the address", () => {
+  test("names a step, at most the last", () => {
+    assert.equal(stepOfAddress("?step=7", 10), 7);
+    assert.equal(stepOfAddress("?run=a&step=0", 10), 0);
+    assert.equal(stepOfAddress("?step=999", 10), 10);
+  });
+
+  test("names none where it is not a step", () => {
+    for (const query of ["", "?step=", "?step=-1", "?step=abc", "?step=1.5", "?step=99999999999", "?step=%3Cb%3E", "?steps=3"]) {
+      assert.equal(stepOfAddress(query, 10), null, query);
+    }
+  });
+
+  test("gives words as they were typed", () => {
+    assert.equal(addressParameter("?words=don%27t+%F0%9F%A7%A9", "words"), "don't 🧩");
+    assert.equal(addressParameter("?words=", "words"), "");
+    assert.equal(addressParameter("?step=3", "words"), null);
+  });
+
+  test("keeps all else when the step changes, and no step at the start", () => {
+    assert.equal(addressWithStep("http://a/merge_loop?run=b&step=3#c", 5), "http://a/merge_loop?run=b&step=5#c");
+    assert.equal(addressWithStep("http://a/merge_loop?run=b", 5), "http://a/merge_loop?run=b&step=5");
+    assert.equal(addressWithStep("http://a/merge_loop?run=b&step=3", 0), "http://a/merge_loop?run=b");
+  });
+});

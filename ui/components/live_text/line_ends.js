@@ -1,0 +1,27 @@
+// A text area makes line feeds of all line ends. What is typed gets those back that its text had.
+
+/** Return what was typed, with line feeds alone, with the line ends of the text that it was typed into; a
+    new line ends as all the others do, or in a line feed where they differ.
+    @param {string} before
+    @param {string} typed */
+export function withLineEnds(before, typed) {
+  if (!before.includes("\r")) return typed;
+  /** @type {string[]} */
+  const ends = before.match(/\r\n?|\n/g) ?? [];
+  const plain = before.replace(/\r\n?/g, "\n");
+  const shorter = Math.min(plain.length, typed.length);
+  let same = 0;
+  while (same < shorter && plain[same] === typed[same]) same++;
+  let sameAtEnd = 0;
+  while (sameAtEnd < shorter - same && plain.at(-1 - sameAtEnd) === typed.at(-1 - sameAtEnd)) sameAtEnd++;
+  const usual = new Set(ends).size === 1 ? ends[0] : "\n";
+  const feeds = Array.from(plain.matchAll(/\n/g), ({ index }) => index);
+  let next = 0;
+  return typed.replace(/\n/g, (_, /** @type {number} */ at) => {
+    const isAfter = at >= typed.length - sameAtEnd;
+    if (at >= same && !isAfter) return usual;
+    const place = isAfter ? at - typed.length + plain.length : at;
+    while (feeds[next] < place) next++;
+    return ends[next];
+  });
+}

@@ -1,0 +1,94 @@
+// A text that is typed, on its way to Python after a pause, and what comes back. That is an echo of one's
+// own typing, and is ignored, or a text from elsewhere, such as a file: the field has to show it.
+
+import { halfCharacter } from "../shared/characters.js";
+import { browserClock } from "../shared/clock.js";
+import { Echoes } from "../shared/echoes.js";
+import { withLineEnds } from "./line_ends.js";
+
+/** @import { Clock } from "../shared/clock.js" */
+
+const PAUSE_MS = 100;
+const PAUSE_MS_PER_100K = 250;
+const LONGEST_PAUSE_MS = 1500;
+// While Python reads one text the next waits, but no longer than this.
+const LONGEST_WAIT_MS = 1000;
+
+export class TypedText {
+  /** @param {{ send: (text: string) => void, warn: (problem: string) => void }} hears Gets a text to send,
+        and why one cannot be sent; no text where all is well.
+      @param {Clock} clock */
+  constructor({ send, warn }, clock = browserClock) {
+    this.send = send;
+    this.warn = warn;
+    this.clock = clock;
+    this.echoes = new Echoes();
+    /** What Python sent last.
+        @type {string | null} */
+    this.received = null;
+    /** What stands in the field, with its carriage returns. */
+    this.whole = "";
+    this.typed = "";
+    this.timer = 0;
+    this.sentAt = 0;
+  }
+
+  get hasCarriageReturns() {
+    return this.whole.includes("\r");
+  }
+
+  /** Take a text from Python; return whether the field has to show it.
+      @param {string} text */
+  receive(text) {
+    if (text === this.received) return false;
+    this.received = text;
+    if (this.echoes.isEcho(text)) return false;
+    this.echoes.forget();
+    this.stop();
+    this.warn("");
+    this.whole = this.typed = text;
+    return true;
+  }
+
+  /** Take what stands in the field after a key was pressed: line feeds alone.
+      @param {string} typed */
+  type(typed) {
+    this.typed = typed;
+    this.stop();
+    const extra = (typed.length / 100000) * PAUSE_MS_PER_100K;
+    this.timer = this.clock.after(() => this.flush(), Math.min(PAUSE_MS + extra, LONGEST_PAUSE_MS));
+  }
+
+  /** Begin with another text. */
+  startOver() {
+    this.whole = this.typed = "";
+    this.flush({ atOnce: true });
+  }
+
+  /** The field is left: send what still waits. */
+  leave() {
+    if (this.timer) this.flush({ atOnce: true });
+  }
+
+  flush({ atOnce = false } = {}) {
+    this.stop();
+    const waits = this.echoes.last !== undefined && this.echoes.last !== this.received;
+    if (waits && !atOnce && this.clock.now() - this.sentAt < LONGEST_WAIT_MS) {
+      this.timer = this.clock.after(() => this.flush(), PAUSE_MS / 2);
+      return;
+    }
+    const text = withLineEnds(this.whole, this.typed);
+    const half = halfCharacter(text);
+    this.warn(half && `${half}, for which no UTF-8 exists. Remove it to see the tokens.`);
+    if (half) return;
+    this.whole = text;
+    this.echoes.expect(text);
+    this.sentAt = this.clock.now();
+    this.send(text);
+  }
+
+  stop() {
+    this.clock.cancel(this.timer);
+    this.timer = 0;
+  }
+}

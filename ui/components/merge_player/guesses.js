@@ -1,0 +1,145 @@
+// Guessing: the next merge is hidden until the visitor has named the pair that wins. Any pair that
+// occurs as often as the winner is right: which of them goes first is a rule, and no count tells it.
+// What would give the answers to come, the counts of the other pairs, stays hidden after a guess too.
+
+import { grouped, times } from "../shared/numbers.js";
+import { isTraced, raceAt, tiesAt, traced, widthOfRace } from "./run.js";
+
+/** @import { Pair, Run } from "./run.js"
+    @import { Memory } from "./remembered.js" */
+
+export class Guesses {
+  /** Take up the guesses that were made on a run before a refresh, or a change of page.
+      @param {Memory} memory
+      @param {string} run
+      @param {{ on?: boolean }} [before] Of another run: whether the visitor guesses stays. */
+  constructor(memory, run, { on = false } = {}) {
+    const name = `guesses-${run}`;
+    const saved = savedGuesses(memory.get(name));
+    this.on = on;
+    /** By step, the pair guessed; null where the merge was shown without a guess.
+        @type {Map<number, Pair | null>} */
+    this.known = new Map(saved.known);
+    this.right = saved.right ?? 0;
+    this.made = saved.made ?? 0;
+    /** @type {(text: string) => void} */
+    this.save = (text) => memory.set(name, text);
+  }
+
+  /** @param {Run} run
+      @param {number} step */
+  isAsking(run, step) {
+    return this.on && isTraced(run, step) && !this.known.has(step);
+  }
+
+  /** @param {Run} run
+      @param {number} step
+      @param {Pair} pair */
+  answer(run, step, pair) {
+    this.known.set(step, pair);
+    this.made++;
+    if (isRight(run, step, pair)) this.right++;
+    this.keep();
+  }
+
+  /** Have the merge shown without a guess, which is not counted.
+      @param {number} step */
+  giveUp(step) {
+    this.known.set(step, null);
+    this.keep();
+  }
+
+  keep() {
+    const { right, made } = this;
+    this.save(JSON.stringify({ known: [...this.known], right, made }));
+  }
+
+  score() {
+    return this.made ? `${grouped(this.right)} of ${grouped(this.made)} right` : "";
+  }
+
+  /** Of the pairs of a step, return those that may be seen: the winner, and the one that was guessed.
+      @template {Pair} Shown
+      @param {Shown[]} pairs
+      @param {number} step */
+  visible(pairs, step) {
+    const guess = this.known.get(step);
+    return pairs.filter((pair, i) => i === 0 || (guess && isSame(pair, guess)));
+  }
+}
+
+/** @param {string | null} text
+    @returns {{ known?: [number, Pair | null][], right?: number, made?: number }} */
+function savedGuesses(text) {
+  try {
+    return JSON.parse(text ?? "{}") ?? {};
+  } catch {
+    return {}; // What cannot be read is forgotten.
+  }
+}
+
+/** @param {Pair} one
+    @param {Pair} two */
+function isSame(one, two) {
+  return one.left === two.left && one.right === two.right;
+}
+
+/** Return whether a guess occurs as often as the winner; a pair that ties may be too far down to stand
+    in the race.
+    @param {Run} run
+    @param {number} step
+    @param {Pair} guess */
+function isRight(run, step, guess) {
+  const pairs = raceAt(run, step) ?? [];
+  const found = pairs.find((pair) => isSame(pair, guess));
+  return found ? found.count === pairs[0].count : tiesAt(run, step).some((pair) => isSame(pair, guess));
+}
+
+/** Return the pairs to choose from, in an order that tells nothing of their counts.
+    @param {Run} run
+    @param {number} step
+    @returns {Pair[]} */
+export function candidatesAt(run, step) {
+  const scattered = (/** @type {Pair} */ { left, right }) => Math.imul(left * 31 + right, 2654435761) >>> 0;
+  const pairs = (raceAt(run, step) ?? []).map(({ left, right }) => ({ left, right }));
+  return pairs.sort((one, other) => scattered(one) - scattered(other));
+}
+
+/** Return whether a guess was right, and why, by the counts: what stands before the pair and what after
+    it. Null where no guess is to be judged.
+    @param {Run} run
+    @param {number} step
+    @param {Guesses} guesses */
+export function verdictOf(run, step, guesses) {
+  const guess = guesses.known.get(step);
+  if (!guesses.on || !guess || !isTraced(run, step)) return null;
+  const pairs = raceAt(run, step) ?? [];
+  const [winner, rival] = pairs;
+  const tied = traced(run, "n_tied", step);
+  if (isRight(run, step, guess)) {
+    const lead = rival ? `, ${grouped(winner.count - rival.count)} more than the next` : "";
+    const goesFirst = isSame(winner, guess) ? `Of the ${grouped(tied)} that tie, it goes first` : "Another goes first";
+    return {
+      pair: guess,
+      before: "Right.",
+      after: tied > 1
+        ? ` occurs ${times(winner.count)}, as often as any. ${goesFirst}: ${tieRule(run)}.`
+        : ` occurs ${times(winner.count)}${lead}.`,
+    };
+  }
+  const found = pairs.find((pair) => isSame(pair, guess));
+  return {
+    pair: guess,
+    before: "Not this one.",
+    after: found
+      ? ` occurs ${times(found.count)}, ${grouped(winner.count - found.count)} fewer.`
+      : pairs.length < widthOfRace(run, step)
+        ? " cannot merge in the corpus now."
+        : ` is not among the ${pairs.length} that lead.`,
+  };
+}
+
+/** @param {Pick<Run, "tie_break">} run */
+export function tieRule(run) {
+  return run.tie_break === "smallest-pair" ? "the lower ids win" : "the pair seen first wins";
+}

@@ -1,0 +1,80 @@
+// What stands above and below the words, the race and the reasons: what they show, and what is not there.
+
+import { counted, grouped } from "../shared/numbers.js";
+import { mergesSaved, traced } from "./run.js";
+
+/** @import { RacingPair, Run, Word } from "./run.js"
+    @import { Scene } from "./scenes.js" */
+
+/** @typedef {"frequent" | "touched" | "yours"} Mode */
+
+/** What is on show of the words.
+    @typedef {object} Shown
+    @property {Mode} mode The choice of the visitor.
+    @property {Mode} shownMode What is shown instead while a question is asked.
+    @property {Scene | null} scene
+    @property {number} n How many words found room.
+    @property {{ words: Word[], problem: string }} own */
+
+const COLOURED = "Tiles are coloured once merged.";
+
+/** Name the merges whose words stand there.
+    @param {Shown} shown */
+export function titleOf({ mode, scene }) {
+  if (mode !== "touched" || !scene) return "Words";
+  const { from, to } = scene;
+  return to - from === 1 ? `Words of merge ${grouped(to)}` : `Words of merges ${grouped(from + 1)} to ${grouped(to)}`;
+}
+
+/** @param {Run} run
+    @param {Shown} shown */
+export function noteOf(run, shown) {
+  const { mode, shownMode, scene, n } = shown;
+  if (shownMode !== mode) return "Some of the most frequent words. Those that the merge touches come after your guess.";
+  if (mode === "yours") return noteOfOwn(shown);
+  if (mode === "frequent" || (!scene && mergesSaved(run))) {
+    return `The ${grouped(n)} most frequent of ${counted(run.n_pretokens, "word")}, those of a single symbol left out. ${COLOURED}`;
+  }
+  if (!scene) return "";
+  if (scene.to - scene.from > 1) {
+    return `${counted(n, "word")}, with ${n === 1 ? "its count" : "their counts"}. ${COLOURED}`;
+  }
+  const all = traced(run, "n_words", scene.from);
+  return all === 1 ? `1 word, with its count. ${COLOURED}` : `${grouped(n)} of ${grouped(all)} words, with their counts. ${COLOURED}`;
+}
+
+/** @param {Shown} shown */
+function noteOfOwn({ own, n }) {
+  if (own.problem) return own.problem;
+  if (!own.words.length) return "Type above. The merges of this run play on your words.";
+  const cut = n < own.words.length ? `The first ${n} of ${own.words.length} pre-tokens. ` : "";
+  const missing = own.words.some((word) => word.base.some((id) => typeof id === "string"));
+  return cut + (missing ? "Dashed: not in the alphabet of this run." : "No merge crosses a gap.");
+}
+
+/** Say why no pair is named as the next.
+    @param {Run} run
+    @param {RacingPair[] | null} pairs The race; null where its merges have not come. */
+export function whyNothing(run, pairs) {
+  const saved = mergesSaved(run);
+  if (pairs === null && saved) {
+    return `To stay small, this file holds the race and the reasons of merges ${grouped(saved.start + 1)} to ${grouped(saved.stop)} alone.`;
+  }
+  if (pairs === null) return "Fetching the merges around this one …";
+  return run.n_merges ? "Nothing is next. Step back to see why each pair was chosen." : "Nothing is next.";
+}
+
+/** @param {RacingPair[] | null} pairs
+    @param {boolean} atEnd */
+export function raceNote(pairs, atEnd) {
+  if (!pairs) return "";
+  if (!pairs.length) return "No pair is left: each word is one symbol.";
+  return atEnd ? "The most frequent pairs that were left when training stopped." : "";
+}
+
+/** Say that all merges are done.
+    @param {number} nMerges */
+export function doneSentence(nMerges) {
+  if (nMerges === 0) return "No merge was learned";
+  return nMerges === 1 ? "The one merge is done" : `All ${grouped(nMerges)} merges are done`;
+}

@@ -1,0 +1,102 @@
+// "Why this pair?": its count, its rivals and the rule, the words that gave most, what rose and fell.
+// While the visitor guesses, what rises is left out: it would tell the next winner.
+
+import { addPart } from "../shared/elements.js";
+import { grouped } from "../shared/numbers.js";
+import { marginOf, productOf, reasonOf } from "./reasons.js";
+import { givenAt, tableRow } from "./run.js";
+import { chosenIn, symbolsAround, symbolsAt } from "./symbols.js";
+import { bold, couple, muted, smallTile } from "./tiles.js";
+import { spokenSymbol } from "./token_names.js";
+
+/** @import { CountedPair, Run, Word } from "./run.js" */
+
+const SYMBOLS_GIVEN = 12; // symbols shown of a word in the card
+const SYMBOLS_BEFORE = 4; // of them before the pair, where the word is longer
+
+/** @param {HTMLElement} element
+    @param {Run} run
+    @param {number} step
+    @param {CountedPair[]} pairs
+    @param {boolean} guessing */
+export function writeReason(element, run, step, pairs, guessing) {
+  element.textContent = "";
+  for (const part of reasonOf(run, step, pairs, guessing)) {
+    if (typeof part === "string") element.append(part);
+    else element.append("pair" in part ? couple(run, part.pair) : bold(part.bold));
+  }
+}
+
+/** @param {HTMLElement} element
+    @param {Run} run
+    @param {number} step
+    @param {CountedPair[]} pairs
+    @param {boolean} guessing */
+export function writeMargin(element, run, step, pairs, guessing) {
+  const { lead, over, rival } = marginOf(run, step, pairs, guessing);
+  element.textContent = lead;
+  if (over) element.append(" ", muted(over));
+  if (rival) element.append(couple(run, rival, [10, 10]));
+}
+
+/** Draw the words in which most of the pair's occurrences merge, each with how many.
+    @param {HTMLElement} element
+    @param {Run} run
+    @param {number} step */
+export function writeGiven(element, run, step) {
+  element.textContent = "";
+  for (const { word, given } of givenAt(run, step)) {
+    const item = addPart(element, "li", "");
+    item.append(wordWithPair(run, word, step));
+    const number = addPart(item, "span", "");
+    const product = productOf(given, word.count);
+    if (product) number.append(muted(product));
+    number.append(grouped(given));
+  }
+}
+
+/** Make a row of a word's symbols, the pair that merges next marked; of a long word those around it.
+    @param {Run} run
+    @param {Word} word
+    @param {number} step */
+function wordWithPair(run, word, step) {
+  const symbols = symbolsAt(run, word.base, step);
+  const chosen = chosenIn(run, symbols, step);
+  const { from, to } = symbolsAround(symbols.length, chosen, SYMBOLS_GIVEN, SYMBOLS_BEFORE);
+  const row = document.createElement("span");
+  row.className = "given";
+  row.setAttribute("role", "img");
+  row.setAttribute("aria-label", symbols.map(({ id }) => spokenSymbol(run, id)).join(", "));
+  if (from) row.append(muted("…"));
+  for (let i = from; i < to; i++) {
+    // A word of the corpus has no symbol that the alphabet lacks.
+    const tile = smallTile(run, Number(symbols[i].id), 14);
+    tile.classList.toggle("chosen", chosen.has(i) || chosen.has(i - 1));
+    row.append(tile);
+  }
+  if (to < symbols.length) row.append(muted("…"));
+  return row;
+}
+
+/** Draw the pairs that rise or fall most.
+    @param {HTMLElement} element
+    @param {Run} run
+    @param {number} step
+    @param {"risen" | "fallen"} name
+    @param {"+" | "−"} sign */
+export function writeChanges(element, run, step, name, sign) {
+  element.textContent = "";
+  const pairs = tableRow(run, name, step, "by");
+  for (const { left, right, count } of pairs) {
+    const item = addPart(element, "li", "");
+    item.append(smallTile(run, left, 9), smallTile(run, right, 9));
+    addPart(item, "span", "", sign + grouped(count));
+  }
+  if (!pairs.length) addPart(element, "li", "muted", "none");
+}
+
+/** @param {HTMLElement} element */
+export function writeUnsaid(element) {
+  element.textContent = "";
+  addPart(element, "li", "muted", "not said while you guess");
+}

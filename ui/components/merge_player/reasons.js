@@ -1,0 +1,76 @@
+// Why a pair is merged next: its count, its rivals, and the rule where they tie. While the visitor
+// guesses, what would tell the next winner is left out: the rivals' names.
+
+import { grouped, times } from "../shared/numbers.js";
+import { tieRule } from "./guesses.js";
+import { traced } from "./run.js";
+
+/** @import { CountedPair, Pair, Run } from "./run.js" */
+
+/** A piece of a sentence: text, text in bold, or a pair as tiles.
+    @typedef {string | { bold: string } | { pair: Pair }} Part */
+
+/** Return the sentence on the pair that is next.
+    @param {Run} run
+    @param {number} step
+    @param {CountedPair[]} pairs The race before it.
+    @param {boolean} guessing
+    @returns {Part[]} */
+export function reasonOf(run, step, pairs, guessing) {
+  const tied = traced(run, "n_tied", step);
+  const others = traced(run, "n_pairs", step) - tied;
+  const [winner, second] = pairs;
+  const often = times(winner.count);
+  if (tied < 2 && others === 0) return [{ pair: winner }, ` occurs ${often}. It is the only pair left.`];
+  const rest = moreThan(others);
+  if (tied < 2) return [{ pair: winner }, ` occurs ${often}${rest}.`];
+  const ids = run.tie_break === "smallest-pair" && !guessing
+    ? `, ${winner.left}, ${winner.right} before ${second.left}, ${second.right}`
+    : "";
+  return [
+    ...tying(winner, second, tied, guessing),
+    ` ${tied === 2 ? "both" : "all"} occur ${often}${rest}. The tie rule decides: `,
+    { bold: tieRule(run) },
+    `${ids}.`,
+  ];
+}
+
+/** @param {number} others */
+function moreThan(others) {
+  if (others === 0) return "";
+  return others === 1 ? ", more than the one other pair" : `, more than any of the other ${grouped(others)} pairs`;
+}
+
+/** @param {Pair} winner
+    @param {Pair} second
+    @param {number} tied
+    @param {boolean} guessing
+    @returns {Part[]} */
+function tying(winner, second, tied, guessing) {
+  const unnamed = (/** @type {number} */ n) => (n === 1 ? "one other pair" : `${grouped(n)} other pairs`);
+  if (guessing) return [{ pair: winner }, ` and ${unnamed(tied - 1)}`];
+  if (tied === 2) return [{ pair: winner }, " and ", { pair: second }];
+  return [{ pair: winner }, ", ", { pair: second }, ` and ${unnamed(tied - 2)}`];
+}
+
+/** Return by how much the winner leads the best pair that does not tie with it, and that pair where the
+    race holds it; where all tie, or there is no other, that it is so.
+    @param {Run} run
+    @param {number} step
+    @param {CountedPair[]} pairs
+    @param {boolean} guessing
+    @returns {{ lead: string, over: string, rival?: Pair }} */
+export function marginOf(run, step, pairs, guessing) {
+  const next = traced(run, "next_count", step);
+  const tied = traced(run, "n_tied", step);
+  if (!next) return { lead: tied > 1 ? `all ${grouped(tied)} tie` : "no rival", over: "" };
+  const rival = guessing ? undefined : pairs.find((pair) => pair.count === next);
+  return { lead: grouped(pairs[0].count - next), over: rival ? "over " : "over the next", rival };
+}
+
+/** Return how the words that gave a pair most occurrences gave them: "2 × 5 = " where one has it twice.
+    @param {number} given
+    @param {number | null} count Occurrences of the word. */
+export function productOf(given, count) {
+  return count === null || given === count ? "" : `${grouped(given / count)} × ${grouped(count)} = `;
+}

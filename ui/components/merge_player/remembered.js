@@ -1,0 +1,24 @@
+// What outlives a refresh of the page.
+
+/** @typedef {object} Memory
+    @property {(name: string) => string | null} get
+    @property {(name: string, value: string) => void} set */
+
+/** A browser may forbid to keep anything: then it lasts as long as the page.
+    @type {Memory} */
+export const remembered = {
+  get(name) {
+    try {
+      return sessionStorage.getItem(`merge-player-${name}`);
+    } catch {
+      return null;
+    }
+  },
+  set(name, value) {
+    try {
+      sessionStorage.setItem(`merge-player-${name}`, value);
+    } catch {
+      // Nothing is kept.
+    }
+  },
+};

@@ -1,0 +1,163 @@
+// What is told of a token, and of a text as a whole.
+
+import { codePointName, hexByte, utf8 } from "../shared/characters.js";
+import { counted, grouped, times } from "../shared/numbers.js";
+
+/** @import { Token } from "../shared/component.js"
+    @import { CutCharacter, Known, Tokens } from "./reading.js" */
+
+const MOST_BYTES_SHOWN = 48;
+const MOST_CODE_POINTS_SHOWN = 24;
+const NUMBER_WORDS = ["none", "one", "two", "three", "four"];
+
+/** Return the facts of a token, each a name and a value; bytes and code points are in hex.
+    @param {Tokens} tokens
+    @param {Known} known
+    @returns {[string, string][]} */
+export function factsOf(tokens, known) {
+  const n = tokens.ids.filter((id) => id === known.id).length;
+  return [
+    ["id", grouped(known.id)],
+    originOf(known, tokens),
+    ...(known.rank < 0 ? [] : [/** @type {[string, string]} */ (["rank", `${grouped(known.rank)}, counted from 0`])]),
+    ["bytes", bytesOf(known.token)],
+    ["characters", charactersOf(known, tokens)],
+    ...(typeof known.token === "string" ? [/** @type {[string, string]} */ (["code points", codePointsOf(known.token)])] : []),
+    ["in this text", times(n)],
+  ];
+}
+
+/** @param {Token} token */
+function bytesOf(token) {
+  const bytes = typeof token === "string" ? [...utf8(token)] : token;
+  const shown = bytes.slice(0, MOST_BYTES_SHOWN).map(hexByte).join(" ");
+  return bytes.length > MOST_BYTES_SHOWN ? `${shown} … ${grouped(bytes.length)} in all` : shown;
+}
+
+/** @param {Known} known
+    @param {Pick<Tokens, "marker">} tokens */
+function charactersOf({ token, special, marker, ends }, tokens) {
+  if (typeof token !== "string") return "no whole one: it cuts a character apart";
+  const n = [...token].length;
+  if (ends && !marker && tokens.marker) return `${grouped(n - [...tokens.marker].length)}, and the end-of-word marker`;
+  if (special) return `${grouped(n)}, read as one token`;
+  if (token.length > 1 && token.startsWith(" ") && token.trim()) return `${grouped(n)}, with the leading space`;
+  return grouped(n);
+}
+
+/** "U+0020 U+0069 …".
+    @param {string} token */
+function codePointsOf(token) {
+  const characters = [...token];
+  const names = characters.slice(0, MOST_CODE_POINTS_SHOWN).map(codePointName).join(" ");
+  return characters.length > MOST_CODE_POINTS_SHOWN ? `${names} …` : names;
+}
+
+/** @param {Known} known
+    @param {Pick<Tokens, "nMerges">} tokens
+    @returns {[string, string]} */
+function originOf(known, tokens) {
+  if (known.special) return ["kind", "special token, never merged"];
+  if (known.marker) return ["kind", "end-of-word marker"];
+  if (known.rank < 0) return ["kind", "base symbol, there before any merge"];
+  return ["made by merge", `${grouped(known.rank + 1)} of ${grouped(tokens.nMerges ?? 0)}`];
+}
+
+/** Say why a piece of text is in no token.
+    @param {Pick<Tokens, "text" | "at">} tokens
+    @param {number} index */
+export function unknownReason(tokens, index) {
+  const piece = tokens.text.slice(tokens.at[index], tokens.at[index + 1]);
+  return /\S/.test(piece)
+    ? "The alphabet of this tokenizer lacks this character, so it has no id for it."
+    : "The pre-tokenizer leaves this white space out, so it is in no token.";
+}
+
+/** Return the cut character that the token takes part in; else the one cut into most pieces.
+    @param {CutCharacter[]} cuts
+    @param {number} index
+    @returns {CutCharacter | null} */
+export function cutToShow(cuts, index) {
+  let most = null;
+  for (const cut of cuts) {
+    if (cut.start <= index && index < cut.end) return cut;
+    if (!most || cut.end - cut.start > most.end - most.start) most = cut;
+  }
+  return most;
+}
+
+/** Return what is told of a cut character: itself, in how many pieces it is cut, which token has which of
+    its bytes, and a sentence on what else those tokens hold.
+    @param {Tokens} tokens
+    @param {CutCharacter} cut */
+export function factsOfCut(tokens, cut) {
+  const character = String.fromCodePoint(/** @type {number} */ (tokens.text.codePointAt(cut.at)));
+  const values = utf8(character);
+  const owners = [];
+  for (let i = cut.start; i < cut.end; i++) {
+    const from = tokens.at[i] < cut.at ? 0 : tokens.into[i];
+    const to = tokens.at[i + 1] > cut.at ? values.length : tokens.into[i + 1];
+    owners.push({ token: i, hex: [...values.slice(from, to)].map(hexByte).join(" ") });
+  }
+  const title = `A character cut in ${NUMBER_WORDS[cut.end - cut.start]}`;
+  return { title, character, owners, sentence: cutSentence(tokens, cut, character, values.length) };
+}
+
+/** @param {Tokens} tokens
+    @param {CutCharacter} cut
+    @param {string} character
+    @param {number} nBytes */
+function cutSentence(tokens, cut, character, nBytes) {
+  const sentences = [`${codePointName(character)} is ${NUMBER_WORDS[nBytes]} bytes.`];
+  if (tokens.at[cut.start] < cut.at) {
+    const before = tokens.text.slice(tokens.at[cut.start], cut.at);
+    sentences.push(before === " " ? "The first token also holds the space before it." : "The first token also holds text before it.");
+  }
+  const next = cut.at + character.length;
+  if (tokens.at[cut.end] > next || tokens.into[cut.end] > 0) sentences.push("The last token also holds bytes after it.");
+  return sentences.join(" ");
+}
+
+/** Count a text: its tokens and bytes, and what of it is in no token.
+    @param {Tokens} tokens */
+export function countsOf(tokens) {
+  const counts = { tokens: 0, bytes: tokens.byteAt[tokens.n], uncovered: 0, unknown: 0, dropped: 0 };
+  for (let i = 0; i < tokens.n; i++) {
+    if (tokens.ids[i] >= 0) {
+      counts.tokens++;
+      continue;
+    }
+    const piece = tokens.text.slice(tokens.at[i], tokens.at[i + 1]);
+    counts.uncovered += tokens.byteAt[i + 1] - tokens.byteAt[i];
+    if (/\S/.test(piece)) counts.unknown += [...piece].length;
+    else counts.dropped++;
+  }
+  return counts;
+}
+
+/** Return the figures above a text, each a number and what it counts.
+    @param {ReturnType<typeof countsOf>} counts
+    @returns {[string, string][]} */
+export function figuresOf({ tokens, bytes, uncovered }) {
+  /** @type {[string, string][]} */
+  const figures = [
+    [grouped(tokens), tokens === 1 ? "token" : "tokens"],
+    [grouped(bytes), bytes === 1 ? "byte" : "bytes"],
+  ];
+  if (tokens) figures.push([((bytes - uncovered) / tokens).toFixed(2), "bytes per token"]);
+  if (uncovered) figures.push([grouped(uncovered), `${uncovered === 1 ? "byte is" : "bytes are"} in no token`]);
+  return figures;
+}
+
+/** Return what is to be said under a text.
+    @param {ReturnType<typeof countsOf>} counts
+    @param {number} nCuts
+    @param {string} specialNote */
+export function remarksOf({ unknown, dropped }, nCuts, specialNote) {
+  const remarks = [];
+  if (nCuts) remarks.push(`${counted(nCuts, "character is", "characters are")} cut by a boundary.`);
+  if (unknown) remarks.push(`${counted(unknown, "character is", "characters are")} outside the alphabet: struck out, and in no token.`);
+  if (dropped) remarks.push("White space between words is in no token.");
+  if (specialNote) remarks.push(specialNote);
+  return remarks.join(" ");
+}

@@ -1,0 +1,25 @@
+// Going from line to line among things of many widths.
+
+const LEAST_LINE = 20; // px from one line to the next, at least
+
+/** Return the thing nearest in the line below or above; the same one where there is none.
+    @param {number} at
+    @param {1 | -1} direction
+    @param {number} n
+    @param {(place: number) => { top: number, left: number } | undefined} boxOf */
+export function lineNeighbour(at, direction, n, boxOf) {
+  const here = boxOf(at);
+  if (!here) return at;
+  let best = at;
+  let bestDistance = Infinity;
+  let line = null;
+  for (let i = at + direction; i >= 0 && i < n; i += direction) {
+    const box = boxOf(i);
+    if (!box || Math.abs(box.top - here.top) < LEAST_LINE) continue;
+    line ??= box.top;
+    if (Math.abs(box.top - line) > LEAST_LINE) break;
+    const distance = Math.abs(box.left - here.left);
+    if (distance < bestDistance) [best, bestDistance] = [i, distance];
+  }
+  return best;
+}

@@ -1,0 +1,52 @@
+// The merges that a token was built by, as a list of lists, and a token as the tile in it.
+
+import { addPart } from "../shared/elements.js";
+import { grouped } from "../shared/numbers.js";
+import { makeTile } from "../shared/token_drawing.js";
+
+/** @import { Known, Tokens } from "./reading.js" */
+
+const MOST_TREE_ROWS = 48;
+const MOST_LETTERS_IN_TILE = 64;
+
+/** @param {Known} known */
+export function tileOf(known, { small = false } = {}) {
+  const { token } = known;
+  const long = typeof token === "string" && token.length > MOST_LETTERS_IN_TILE;
+  const shown = long ? [...token].slice(0, MOST_LETTERS_IN_TILE).join("") : token;
+  const tile = makeTile(shown, known.id, { symbol: known.rank < 0 && !known.special, small });
+  if (known.special) tile.className = `tile special${small ? " small" : ""}`;
+  if (long) tile.append("…");
+  return tile;
+}
+
+/** Draw the merges that a token was built by; two symbols side by side stand on one line.
+    @param {HTMLElement} panel
+    @param {Tokens} tokens
+    @param {Known} known */
+export function drawTree(panel, tokens, known) {
+  let rows = 0;
+  let left = 0;
+  /** @param {HTMLElement} parent
+      @param {Known} node */
+  const add = (parent, node) => {
+    if (rows >= MOST_TREE_ROWS) {
+      left++;
+      return;
+    }
+    rows++;
+    const item = addPart(parent, "li", "");
+    item.append(tileOf(node, { small: true }));
+    if (node.rank < 0) return;
+    const parts = [node.left, node.right].map((id) => /** @type {Known} */ (tokens.about.get(id)));
+    if (parts.every((part) => part.rank < 0)) {
+      addPart(item, "span", "from", "from");
+      for (const part of parts) item.append(tileOf(part, { small: true }));
+      return;
+    }
+    const list = addPart(item, "ul", "");
+    for (const part of parts) add(list, part);
+  };
+  add(addPart(panel, "ul", "tree"), known);
+  if (left) addPart(panel, "p", "aside", `and ${grouped(left)} more ${left === 1 ? "part" : "parts"}`);
+}

@@ -1,0 +1,26 @@
+// What part of a text is selected: what is copied is cut from the text itself, since markers, code
+// points and bytes are drawn by style alone.
+
+/** @import { Tokens } from "./reading.js" */
+
+/** One end of a selection: a block, and how many UTF-16 units of its text stand before the end.
+    @typedef {{ block: { start: number }, before: number }} End */
+
+/** Return the offset of an end in the text.
+    @param {Pick<Tokens, "at">} tokens
+    @param {End} end */
+export function offsetOf({ at }, { block, before }) {
+  return at[block.start] + before;
+}
+
+/** Return the selected part of the text, {start, end} in UTF-16 units; null where nothing of it is. A
+    selection that goes on outside the text, where its end is null, goes to the end of the text.
+    @param {Pick<Tokens, "at" | "text">} tokens
+    @param {End | null} first
+    @param {End | null} last */
+export function selectedPart(tokens, first, last) {
+  if (!first && !last) return null;
+  const start = first ? offsetOf(tokens, first) : 0;
+  const end = last ? offsetOf(tokens, last) : tokens.text.length;
+  return start < end ? { start, end } : null;
+}

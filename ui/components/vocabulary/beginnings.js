@@ -1,0 +1,16 @@
+// Tokens that are too long to be shown whole.
+
+/** @import { Token } from "../shared/component.js" */
+
+const MOST_LETTERS = 48;
+const MOST_BYTES = 24;
+
+/** Return the beginning of a token that would not fit, and whether there is more.
+    @param {Token} token
+    @returns {[Token, boolean]} */
+export function beginningOf(token) {
+  if (typeof token !== "string") return [token.slice(0, MOST_BYTES), token.length > MOST_BYTES];
+  const characters = [...token];
+  if (characters.length <= MOST_LETTERS) return [token, false];
+  return [characters.slice(0, MOST_LETTERS).join(""), true];
+}

@@ -1,0 +1,133 @@
+// The fields over the vocabulary's table: what to search for, and what to leave out.
+
+import { addPart } from "../shared/elements.js";
+import { grouped } from "../shared/numbers.js";
+import { endsOfLengths, lengthsAsked } from "./query.js";
+
+/** @import { Asked } from "./query.js" */
+
+/** @typedef {(changes: Asked, when?: { atOnce: boolean }) => void} Change */
+
+/** Choices: what is asked for, and how it is called.
+    @typedef {[string, string][]} Choices */
+
+/** @typedef {{ findings: [string, string, number][], scripts: [string, number][] }} Lists */
+
+/** @type {Record<string, string>} */
+const HINTS = { "": "any part of a token", bytes: "E6 97 A5", regex: "^ [A-Z].+ing$" };
+/** @type {[string, string, Choices][]} */
+const FILTERS = [
+  ["finding", "Finding", [["", "All tokens"]]],
+  ["script", "Script", [["", "All scripts"]]],
+  ["space", "Leading space", [["", "Leading space or not"], ["yes", "With leading space"], ["no", "Without leading space"]]],
+  ["partial", "Partial UTF-8", [["", "Whole or partial UTF-8"], ["no", "Whole characters"], ["yes", "Partial UTF-8"]]],
+  ["special", "Special", [["", "Special or not"], ["yes", "Special tokens"], ["no", "Not special"]]],
+];
+
+export class SearchField {
+  /** @param {HTMLElement} root
+      @param {Change} change */
+  constructor(root, change) {
+    const bar = addPart(root, "div", "search");
+    const ways = /** @type {Choices} */ ([["", "Text"], ["bytes", "Bytes in hex"], ["regex", "Regular expression"]]);
+    this.by = addSelect(bar, "Search by", ways, (value) => {
+      this.showHint();
+      change({ by: value });
+    });
+    this.field = addPart(bar, "input", "field mono");
+    this.field.type = "search";
+    this.field.spellcheck = false;
+    this.field.autocomplete = "off";
+    this.field.setAttribute("aria-label", "Search the tokens");
+    this.field.addEventListener("input", () => change({ find: this.field.value }, { atOnce: false }));
+    this.showHint();
+  }
+
+  showHint() {
+    this.field.placeholder = HINTS[this.by.value];
+  }
+
+  /** @param {Asked} asked */
+  show(asked) {
+    if (this.field.value !== asked.find) this.field.value = asked.find;
+    this.by.value = asked.by;
+    this.showHint();
+  }
+}
+
+export class Filters {
+  /** @param {HTMLElement} root
+      @param {Change} change */
+  constructor(root, change) {
+    const bar = addPart(root, "div", "filters");
+    /** @type {Map<string, HTMLSelectElement>} */
+    this.selects = new Map();
+    for (const [name, label, choices] of FILTERS) {
+      this.selects.set(name, addSelect(bar, label, choices, (value) => change({ [name]: value })));
+    }
+    const lengths = addPart(bar, "span", "lengths");
+    this.from = addNumber(lengths, "Least length in bytes", "from");
+    addPart(lengths, "span", "muted", "to");
+    this.to = addNumber(lengths, "Greatest length in bytes", "any");
+    addPart(lengths, "span", "muted", "bytes");
+    for (const end of [this.from, this.to]) {
+      end.addEventListener("change", () => change({ bytes: lengthsAsked(this.from.value, this.to.value) }));
+    }
+    this.lists = "";
+  }
+
+  /** @param {Asked} asked */
+  show(asked) {
+    for (const [name, select] of this.selects) select.value = asked[name];
+    [this.from.value, this.to.value] = endsOfLengths(asked.bytes);
+  }
+
+  /** Offer the findings and scripts of a vocabulary.
+      @param {Lists} lists */
+  offer({ findings, scripts }) {
+    const now = JSON.stringify([findings, scripts]);
+    if (now === this.lists) return;
+    this.lists = now;
+    this.offerIn("finding", findings);
+    this.offerIn("script", scripts.map(([name, n]) => [name, name, n]));
+  }
+
+  /** @param {string} name
+      @param {[string, string, number][]} counted */
+  offerIn(name, counted) {
+    const select = /** @type {HTMLSelectElement} */ (this.selects.get(name));
+    const [all] = /** @type {Choices[]} */ (FILTERS.filter(([one]) => one === name).map(([, , choices]) => choices));
+    setChoices(select, [...all, .../** @type {Choices} */ (counted.map(([key, what, n]) => [key, `${what} (${grouped(n)})`]))]);
+  }
+}
+
+/** @param {HTMLElement} parent
+    @param {string} label
+    @param {Choices} choices
+    @param {(value: string) => void} changed */
+function addSelect(parent, label, choices, changed) {
+  const select = addPart(parent, "select", "field");
+  select.setAttribute("aria-label", label);
+  setChoices(select, choices);
+  select.addEventListener("change", () => changed(select.value));
+  return select;
+}
+
+/** @param {HTMLSelectElement} select
+    @param {Choices} choices */
+function setChoices(select, choices) {
+  const { value } = select;
+  select.textContent = "";
+  for (const [key, name] of choices) addPart(select, "option", "", name).value = key;
+  select.value = value;
+}
+
+/** @param {HTMLElement} parent
+    @param {string} label
+    @param {string} placeholder */
+function addNumber(parent, label, placeholder) {
+  const input = addPart(parent, "input", "field number");
+  Object.assign(input, { type: "number", min: 0, max: 99999, placeholder });
+  input.setAttribute("aria-label", label);
+  return input;
+}
