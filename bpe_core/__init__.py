@@ -5,7 +5,7 @@
 >>> [run.tokenizer.vocab[id] for id in run.tokenizer.encode("a hug")]
 [b'a', b' hug']
 
-The names load their modules when they are first used, so `import bpe_core` costs next to nothing.
+Each name loads its module on first use, so `import bpe_core` itself is fast.
 """
 
 from __future__ import annotations

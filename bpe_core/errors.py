@@ -1,25 +1,25 @@
-"""Everything that a caller can cause, as one tree of exceptions.
+"""The exceptions that a caller can cause, as one tree.
 
     BpeError
-    ├── CorpusError                 a corpus cannot be read, or holds nothing to learn from
+    ├── CorpusError                 a corpus that cannot be read or has nothing to learn from
     │   ├── EmptyCorpusError        no text in it
-    │   ├── TextDecodingError       bytes that are no text in any encoding tried
+    │   ├── TextDecodingError       bytes that are not text in any encoding tried
     │   └── UnsupportedFileError    a file of a kind that cannot be read, or one too large
     ├── ConfigError                 a TrainingConfig that cannot work
     │   ├── VocabularyTooSmallError no room for the alphabet and the special tokens
     │   └── PatternError            a pattern that does not compile
     │       └── PatternTimeoutError one that takes too long on this text
     ├── TokenizationError           a text or a list of ids that this tokenizer cannot take
-    │   ├── InvalidTextError        a lone surrogate: no UTF-8 exists for it
+    │   ├── InvalidTextError        a lone surrogate, which UTF-8 cannot encode
     │   ├── UnknownSymbolError      a character or byte outside the tokenizer's alphabet
     │   └── InvalidTokenIdError     an id outside the vocabulary
-    ├── SearchError                 a search of a vocabulary that says nothing to look for
-    ├── FormatError                 a file that is not in the format it should be in
-    │   └── IntegrityError          data whose checksum is not the published one
-    ├── MissingExtraError           a task that needs an optional package, which isn't installed
-    └── UnavailableError            data of others that is not on this machine and can't be fetched
+    ├── SearchError                 an invalid search of a vocabulary
+    ├── FormatError                 a file that is not in the expected format
+    │   └── IntegrityError          data whose checksum differs from the published one
+    ├── MissingExtraError           a task that needs an optional package that is not installed
+    └── UnavailableError            external data that is not cached and cannot be downloaded
 
-Each message says what was found, where, and what to do about it.
+Each message states what was found, where, and what to do about it.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ class BpeError(Exception):
 
 
 class CorpusError(BpeError):
-    """A corpus cannot be read, or holds nothing to learn from."""
+    """A corpus that cannot be read or has nothing to learn from."""
 
 
 class EmptyCorpusError(CorpusError):
@@ -38,11 +38,11 @@ class EmptyCorpusError(CorpusError):
 
 
 class TextDecodingError(CorpusError):
-    """Bytes that are not text in any of the encodings tried; the message names the byte offset."""
+    """Bytes that are not text in any encoding tried; the message names the byte offset."""
 
 
 class UnsupportedFileError(CorpusError):
-    """A file of a kind that cannot be read as text, or larger than is safe to unpack."""
+    """A file that cannot be read as text, or is larger than is safe to unpack."""
 
 
 class ConfigError(BpeError):
@@ -54,11 +54,11 @@ class VocabularyTooSmallError(ConfigError):
 
 
 class PatternError(ConfigError):
-    """A pattern, of pre-tokens or to search by, that is not a valid regular expression."""
+    """A pattern, for pre-tokens or a search, that is not a valid regular expression."""
 
 
 class PatternTimeoutError(PatternError):
-    """A pattern that did not finish on a text in the time it was given."""
+    """A pattern that did not finish on a text within its time limit."""
 
 
 class TokenizationError(BpeError):
@@ -66,32 +66,32 @@ class TokenizationError(BpeError):
 
 
 class InvalidTextError(TokenizationError):
-    """A text with a lone surrogate, for which no UTF-8 exists."""
+    """A text with a lone surrogate, which UTF-8 cannot encode."""
 
 
 class UnknownSymbolError(TokenizationError):
-    """A character or byte that the tokenizer's alphabet does not hold."""
+    """A character or byte outside the tokenizer's alphabet."""
 
 
 class InvalidTokenIdError(TokenizationError):
-    """An id that the tokenizer's vocabulary does not hold."""
+    """An id outside the tokenizer's vocabulary."""
 
 
 class SearchError(BpeError):
-    """A search of a vocabulary that says nothing to look for, such as bytes that are no hex."""
+    """An invalid search of a vocabulary, such as bytes that are not hexadecimal."""
 
 
 class FormatError(BpeError):
-    """A file that is not in the format it was read as."""
+    """A file that is not in the expected format."""
 
 
 class IntegrityError(FormatError):
-    """Data whose SHA-256 is not the one its publisher gave."""
+    """Data whose SHA-256 differs from the published one."""
 
 
 class MissingExtraError(BpeError):
-    """A task that needs an optional package; the message says what to install."""
+    """A task that needs an optional package; the message names what to install."""
 
 
 class UnavailableError(BpeError):
-    """Data of others that is neither on this machine nor to be had from the network now."""
+    """External data that is not cached and cannot be downloaded now."""

@@ -1,4 +1,4 @@
-"""Packages that only some tasks need: what to install where one is missing."""
+"""Optional packages: raise an error that names what to install if one is missing."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ Extra = Literal["app", "cluster", "formats", "tables"]
 
 
 def missing_extra(extra: Extra, task: str, problem: object) -> MissingExtraError:
-    """Return the error for a task that lacks a package which an extra brings.
+    """Return the error for a task that needs a package from an extra.
 
     >>> print(missing_extra("tables", "Reading notes.parquet", "No module named 'pyarrow'"))
     Reading notes.parquet needs a package that is not installed (No module named 'pyarrow'). \
@@ -24,7 +24,7 @@ Run: pip install "bpe-explorer[tables]"
     )
 
 
-class needs_extra:  # noqa: N801 -- it reads as a statement: `with needs_extra(...): import ...`
+class needs_extra:  # noqa: N801 - used as a statement: `with needs_extra(...): import ...`
     """Raise `MissingExtraError` if an import inside the block fails.
 
     >>> with needs_extra("tables", "Reading notes.parquet"):

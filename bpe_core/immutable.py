@@ -1,4 +1,4 @@
-"""Copies of objects that never change."""
+"""A base class for immutable objects."""
 
 from __future__ import annotations
 
@@ -6,9 +6,9 @@ from typing import Any, Self
 
 
 class Immutable:
-    """Base of a class whose objects never change: a copy, shallow or deep, is the object itself.
+    """Base class of immutable objects: a copy, shallow or deep, is the object itself.
 
-    What travels to another process is for each class to say, in `__reduce__`.
+    Each class defines how it is pickled, in `__reduce__`.
 
     >>> from copy import copy, deepcopy
     >>> value = Immutable()

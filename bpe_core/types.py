@@ -1,4 +1,4 @@
-"""The values that cross the seam between the core and whoever calls it: frozen, built whole."""
+"""The values that the core and its callers exchange: immutable and complete when created."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ Number = TypeVar("Number", bound=np.generic)
 
 
 def read_only(array: NDArray[Number]) -> NDArray[Number]:
-    """Return a view of an array that cannot be written through; the array itself stays as it is.
+    """Return a read-only view of an array; the array itself stays writable.
 
     >>> read_only(np.array([1, 2])).flags.writeable
     False
@@ -33,20 +33,20 @@ def read_only(array: NDArray[Number]) -> NDArray[Number]:
 
 @dataclass(frozen=True, slots=True)
 class Merge:
-    """One learned rule: the pair of ids that it joins, and the id of what it makes.
+    """One learned rule: the pair of ids that it joins, and the id of the token it makes.
 
     >>> Merge(rank=0, left=32, right=116, id=256, count=1379).pair
     (32, 116)
     """
 
     rank: int
-    """Its place in the order of training, from 0."""
+    """Its position in the order of training, from 0."""
     left: int
     right: int
     id: int
-    """The id it makes: a new one, save where an older token is spelled by the same bytes."""
+    """The id of the token it makes; new unless an older token has the same bytes."""
     count: int | None = None
-    """How often the pair stood in the corpus when it was chosen; None where no corpus is known."""
+    """How often the pair occurred when it was chosen; None if the corpus is unknown."""
 
     @property
     def pair(self) -> Pair:
@@ -57,14 +57,14 @@ class Merge:
 class _CountedPair(NamedTuple):
     left: int
     right: int
-    # Hides tuple.count, which nobody asks of three numbers.
+    # Hides tuple.count, which is of no use for three numbers.
     count: int  # pyright: ignore[reportIncompatibleMethodOverride]
 
 
 class PairCount(_CountedPair):
-    """A pair of ids and how often it stands in the corpus; a tuple of three, and a mark for ties.
+    """A pair of ids and its count, as a tuple of three, which also records ties.
 
-    As a tuple it is equal to any that has the same three numbers, whatever the mark.
+    It equals any tuple of the same three numbers, tied or not.
 
     >>> pair = PairCount(108, 97, 1379, tied=True)
     >>> left, right, count = pair
@@ -83,7 +83,7 @@ class PairCount(_CountedPair):
 
     @property
     def tied(self) -> bool:
-        """True where two or more pairs share the winner's count: for each of them, the winner too.
+        """True for each pair, the winner included, that shares the highest count with another.
 
         >>> PairCount(108, 97, 1379).tied
         False
@@ -98,15 +98,15 @@ class PairCount(_CountedPair):
 
 @dataclass(frozen=True, slots=True)
 class Segment:
-    """A token where it stands in a text; half-open spans in characters and in UTF-8 bytes.
+    """A token at its place in a text; half-open spans in characters and in UTF-8 bytes.
 
-    A character span starts at the character that holds the token's first byte and ends after the
-    one that holds its last, so the spans of two tokens that share a character overlap in it. Byte
-    spans never overlap, and together they cover every byte of the text once.
+    A character span runs from the character with the token's first byte to the one with its last,
+    so the spans of two tokens that share a character overlap. Byte spans never overlap, and
+    together they cover every byte of the text once.
     """
 
     id: int | None
-    """None where no token stands: text that the pre-tokenizer drops or the alphabet lacks."""
+    """None for text without a token: dropped by the pre-tokenizer, or not in the alphabet."""
     token: bytes
     start: int
     end: int
@@ -124,27 +124,27 @@ class ExplainedMerge:
 
 @dataclass(frozen=True, slots=True)
 class Explanation:
-    """How one pre-token became its tokens, from base symbols on."""
+    """How one pre-token becomes its tokens, starting from base symbols."""
 
     start: int
-    """Where the pre-token starts in the text, in characters."""
+    """The pre-token's start in the text, in characters."""
     text: str
     symbols: tuple[int, ...]
-    """The base symbols that it starts as, as ids."""
+    """The ids of its base symbols."""
     steps: tuple[ExplainedMerge, ...]
 
     @property
     def ids(self) -> tuple[int, ...]:
-        """The ids that it ends as."""
+        """The ids of its tokens."""
         return self.steps[-1].symbols if self.steps else self.symbols
 
 
 @dataclass(frozen=True, slots=True)
 class PretokenCounts(Immutable):
-    """The different pre-tokens of a corpus in the order they were first seen, and their counts."""
+    """The distinct pre-tokens of a corpus, in the order they were first seen, and their counts."""
 
     words: tuple[bytes, ...]
-    """The UTF-8 of each, without the end-of-word marker."""
+    """Each as UTF-8, without the end-of-word marker."""
     counts: NDArray[np.int64]
     """int64[n_words]: how often each occurs; read-only."""
 
@@ -152,18 +152,18 @@ class PretokenCounts(Immutable):
         object.__setattr__(self, "counts", read_only(self.counts))
 
     def __reduce__(self) -> tuple[object, ...]:
-        # Rebuilt on arrival: NumPy forgets that an array is read-only.
+        # Rebuilt when unpickled, because NumPy does not keep arrays read-only.
         return PretokenCounts, (self.words, self.counts)
 
     @property
     def total(self) -> int:
-        """How many pre-tokens the corpus has, repeats counted."""
+        """The number of pre-tokens in the corpus, repeats included."""
         return int(self.counts.sum())
 
 
 @dataclass(frozen=True, slots=True)
 class TrainingConfig:
-    """What to train: every choice that changes the tokenizer, and nothing else.
+    """The settings of a training: every choice that changes the tokenizer, and no other.
 
     >>> TrainingConfig(vocab_size=1_000).pretokenizer
     'gpt2'
@@ -174,23 +174,23 @@ class TrainingConfig:
     pretokenizer: str = "gpt2"
     """gpt2, cl100k, o200k, whitespace, words-punctuation, none, or regex:PATTERN."""
     base: Base = "bytes"
-    """What words are made of before any merge: bytes or characters."""
+    """The symbols that words are made of before any merge: bytes or characters."""
     alphabet: Alphabet = "full"
     """full: all 256 bytes; seen: only the symbols that occur in the documents."""
     end_of_word: str | None = None
-    """A marker such as </w> that ends each word, as a symbol of its own; None for none."""
+    """A marker such as </w>, a separate symbol at the end of each word; None for no marker."""
     special_tokens: tuple[str, ...] = ("<|endoftext|>",)
-    """They get the first ids; text that spells one is ordinary text."""
+    """Special tokens take the first ids; text that spells one is ordinary text."""
     min_frequency: int = 0
     """Training stops at a pair that occurs less often."""
     tie_break: TieBreak = "smallest-pair"
-    """Which of the most frequent pairs is merged: the one of smallest ids, or seen first."""
+    """Which of the most frequent pairs to merge: the one with the smallest ids, or seen first."""
     max_token_bytes: int | None = None
-    """No merge makes a longer token, the marker's bytes included; None for any length."""
+    """The longest token a merge may make, with the marker's bytes; None for any length."""
 
     def __post_init__(self) -> None:
-        # A generator is used up by who looks at it first, and NumPy's numbers are not JSON's.
-        # What is of no use at all is left for `train` to refuse.
+        # A generator can be read only once, and JSON cannot store NumPy's numbers. Other invalid
+        # values are refused by `train`.
         if is_a(self.special_tokens, Iterable) and not is_a(self.special_tokens, str):
             object.__setattr__(self, "special_tokens", tuple(self.special_tokens))
         for name in ("vocab_size", "min_frequency", "max_token_bytes"):
@@ -201,27 +201,27 @@ class TrainingConfig:
 
 @dataclass(frozen=True, slots=True)
 class TrainingProgress:
-    """How far a training has come; given to `on_progress`."""
+    """The progress of a training, as passed to `on_progress`."""
 
     merges_done: int
     merges_wanted: int
-    """The most merges the vocabulary has room for; training may end sooner."""
+    """The number of merges the vocabulary has room for; training may end sooner."""
     elapsed_seconds: float
     corpus_tokens: int
-    """How many tokens the corpus has at this point."""
+    """The length of the corpus in tokens at this point."""
     last_count: int
     """How often the last merged pair occurred; 0 before the first merge."""
     seconds_compiling: float | None = None
-    """How long training has waited for the compiler, on its first use of the kernels on a machine;
-    None where it doesn't wait."""
+    """How long training has waited for the compiler, at the first use of the kernels on a machine;
+    None if it does not wait."""
 
 
 @dataclass(frozen=True, slots=True)
 class MergeTrace:
-    """What training saw before each of the merges start, start + 1, ... stop - 1, one row a merge.
+    """The state of training before each merge from start to stop - 1, with one row for each merge.
 
-    The pairs that tie have rows of their own. Ids and indices are int32, counts int64; -1 fills a
-    row that has fewer entries than columns.
+    Pairs that tie have separate rows. Ids and indices are int32, counts int64; -1 fills the columns
+    that a row does not need.
     """
 
     start: int
@@ -231,26 +231,25 @@ class MergeTrace:
     top_right: NDArray[np.int32]
     top_count: NDArray[np.int64]
     n_pairs: NDArray[np.int64]
-    """int64[n]: how many different pairs occur."""
+    """int64[n]: how many distinct pairs occur."""
     n_tied: NDArray[np.int64]
     """int64[n]: how many of them share the winner's count, the winner included."""
     next_count: NDArray[np.int64]
-    """int64[n]: how often the best of the others occurs, those that tie left out; 0 if none is."""
+    """int64[n]: the highest count below the winner's; 0 if there is none."""
     tied_left: NDArray[np.int32]
-    """int32[t]: left ids of the pairs that tie for the first place, in the order of the rule: those
-    of one step are the ones with tied_from <= step < tied_until. Where the winner leads alone,
-    there are none."""
+    """int32[t]: left ids of the pairs that tie for the first place, ordered by the tie rule. The
+    ties of a step are those with tied_from <= step < tied_until; a sole winner has none."""
     tied_right: NDArray[np.int32]
     tied_from: NDArray[np.int32]
     tied_until: NDArray[np.int32]
     n_overlapping: NDArray[np.int64]
-    """int64[n]: counted occurrences that cannot merge: they share a symbol with one that did."""
+    """int64[n]: counted occurrences that cannot merge: they share a symbol with one that does."""
     n_words: NDArray[np.int64]
-    """int64[n]: how many different pre-tokens the merge changes."""
+    """int64[n]: how many distinct pre-tokens the merge changes."""
     touched: NDArray[np.int32]
-    """int32[n, m]: those of them that gave most occurrences, as indices into the pre-tokens."""
+    """int32[n, m]: those with the most occurrences of the pair, as indices into the pre-tokens."""
     touched_given: NDArray[np.int64]
-    """int64[n, m]: how many occurrences that merge each of them gave."""
+    """int64[n, m]: how many occurrences that merge are in each of them."""
     risen_left: NDArray[np.int32]
     """int32[n, r]: pairs whose count the merge raises, most first."""
     risen_right: NDArray[np.int32]

@@ -1,4 +1,4 @@
-"""Files and folders that are there whole or not at all, after a crash or a power cut too."""
+"""Write files and folders completely or not at all, even in a crash or a power cut."""
 
 from __future__ import annotations
 
@@ -12,11 +12,10 @@ _CANNOT_SYNC: Final = (errno.EINVAL, errno.ENOTSUP)
 
 
 def write_whole(path: Path, data: bytes) -> None:
-    """Write a file, or replace it: a reader gets all of the old contents or all of the new.
+    """Write or replace a file: readers see all of the old contents or all of the new.
 
-    It is written beside its place and moved there. Who may read it follows the umask, as where a
-    file is opened to be written; `tempfile` would leave it to its user alone. Raises OSError, and
-    then leaves nothing unfinished behind.
+    The file is written beside its destination and renamed. Its permissions follow the umask;
+    `tempfile` would let only the owner read it. Raises OSError and leaves no partial file.
 
     >>> import tempfile
     >>> with tempfile.TemporaryDirectory() as folder:
@@ -34,10 +33,10 @@ def write_whole(path: Path, data: bytes) -> None:
 
 
 def move_whole(finished: Path, place: Path) -> None:
-    """Move a file, or a folder of files, to its place in the same file system.
+    """Move a file, or a folder of files, within a file system, so that it survives a power cut.
 
-    The system may write a rename to disk before the contents of what is renamed. So the contents
-    are written first, and the rename itself before this returns. Raises OSError.
+    The system may write a rename to disk before the contents. So the contents are synced first, and
+    the rename before this function returns. Raises OSError.
     """
     if finished.is_dir():
         for file in finished.iterdir():
@@ -48,11 +47,11 @@ def move_whole(finished: Path, place: Path) -> None:
 
 
 def make_folder(folder: Path) -> None:
-    """Make a folder and those above it where they are missing, to stay. Raises OSError."""
+    """Create a folder and its missing parents, and sync them. Raises OSError."""
     missing = [each for each in (folder, *folder.parents) if not each.exists()]
     folder.mkdir(parents=True, exist_ok=True)
-    for made in reversed(missing):
-        sync(made.parent)
+    for created in reversed(missing):
+        sync(created.parent)
 
 
 def sync(path: Path) -> None:
@@ -61,14 +60,14 @@ def sync(path: Path) -> None:
     try:
         descriptor = os.open(path, os.O_RDONLY if is_folder else os.O_RDWR)
     except PermissionError:
-        # Windows opens no folder, and one may be allowed to write to a folder but not to list it.
+        # Windows cannot open folders, and a folder may be writable but not readable.
         if is_folder:
             return
         raise
     try:
         os.fsync(descriptor)
     except OSError as error:
-        # Some network drives don't know how to.
+        # Some network drives cannot sync folders.
         if not is_folder or error.errno not in _CANNOT_SYNC:
             raise
     finally:

@@ -376,7 +376,7 @@ def _joined_to_pieces(documents: Iterable[str]) -> Iterator[str]:
 
 def _utf8(text: str, name: str) -> bytes:
     if not is_a(text, str):
-        raise InvalidTextError(f"Expected a str as {name}, got {said(text)}: decode bytes first.")
+        raise InvalidTextError(f"Expected a str as {name}, got {said(text)}. Decode bytes first.")
     try:
         return text.encode()
     except UnicodeEncodeError as error:

@@ -4,5 +4,5 @@ In: a corpus, or files too large for memory, and a pre-tokenizer. Out: `Pretoken
 order of first occurrence. Pairs are not counted here: the trainers do that.
 
 Open `words` first: plain Python. `compiled` does the same with kernels, `streamed` reads files
-piece by piece, `cluster` counts on several machines. `word_row` lays the result out for training.
+piece by piece, `cluster` counts on several machines. `word_row` arranges the result for training.
 """

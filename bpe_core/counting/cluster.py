@@ -1,7 +1,7 @@
-"""Counting on a Dask cluster: each worker counts stretches of the files, and they are folded here.
+"""Count on a Dask cluster: workers count stretches of the files, and this process adds them up.
 
-Needs dask[distributed] and this package here and on the workers, and the files under the same paths
-everywhere. Only words and counts travel: 41 MB for the 300,000 different words of 100 MB of text.
+Needs dask[distributed] and this package on every machine, and the files under the same paths
+everywhere. Only words and counts are sent: 41 MB for the 300,000 distinct words of 100 MB of text.
 """
 
 from __future__ import annotations
@@ -29,13 +29,13 @@ if TYPE_CHECKING:
     from distributed import Client
 
 _STRETCH: Final = 64 << 20
-_SECONDS_BETWEEN_LOOKS: Final = 0.2
+_SECONDS_BETWEEN_CHECKS: Final = 0.2
 _SECONDS_TO_CONNECT: Final = 10
 _SECONDS_WITHOUT_WORKERS: Final = 20.0
 
 
 class _Found(NamedTuple):
-    """What a worker sends back: few large objects travel faster than many small ones."""
+    """A worker's result: a few large objects, which are sent faster than many small ones."""
 
     letters: bytes
     lengths: NDArray[np.int64]
@@ -45,7 +45,7 @@ class _Found(NamedTuple):
 
 @contextmanager
 def cluster(address: str) -> Generator[Client]:
-    """Connect to the scheduler of a Dask cluster, as tcp://127.0.0.1:8786.
+    """Connect to the scheduler of a Dask cluster, such as tcp://127.0.0.1:8786.
 
     Raises MissingExtraError if Dask is not installed, and ConfigError if no scheduler answers.
     """
@@ -53,10 +53,10 @@ def cluster(address: str) -> Generator[Client]:
         from distributed import Client
     try:
         client: Any = Client(address, timeout=_SECONDS_TO_CONNECT, set_as_default=False)
-    except Exception as error:  # of an address, anything from ValueError to what TLS raises
+    except Exception as error:  # a bad address raises anything from ValueError to errors of TLS
         raise ConfigError(
             f"No Dask scheduler answers at {address!r} ({type(error).__name__}). Start one with "
-            "`dask scheduler`, and give the address that it prints."
+            "`dask scheduler` and use the address it prints."
         ) from None
     try:
         yield client
@@ -65,12 +65,12 @@ def cluster(address: str) -> Generator[Client]:
 
 
 def workers_to_compile(client: Client) -> int:
-    """Tell how many of a cluster's workers compile the kernels before they count: about 10 s.
+    """Return how many of a cluster's workers must compile the kernels first, which takes 10 s.
 
-    Raises ConfigError where none can be asked.
+    Raises ConfigError if the cluster cannot be reached.
     """
     remote: Any = client
-    with _said_plainly(remote):
+    with _as_config_errors(remote):
         ready: dict[str, bool] = remote.run(kernels_are_ready)
     return len(ready) - sum(ready.values())
 
@@ -85,20 +85,21 @@ def count_on_cluster(
     stretch_bytes: int = _STRETCH,
     patience_seconds: float = _SECONDS_WITHOUT_WORKERS,
 ) -> CountedCorpus:
-    """Count a streamed corpus on the workers of a cluster: as `count_stream` does, in its order.
+    """Count a streamed corpus on the workers of a cluster; the result equals `count_stream`'s.
 
-    Files are shared out in stretches of about `stretch_bytes`, cut where the pre-tokenizer doesn't
-    look across; under a custom pattern, and "none", whole. Meanwhile the text is hashed here. Where
-    `should_stop()` says True, what has come back is returned. Raises what `count_stream` raises,
-    and ConfigError where the cluster has no worker for `patience_seconds`, or fails otherwise.
+    Workers take stretches of about `stretch_bytes`, cut where no pre-token can cross, or whole
+    files for a custom pattern and "none". The text is hashed here at the same time. If
+    `should_stop()` returns True, the counts received so far are returned. Raises what
+    `count_stream` raises, and ConfigError if the cluster has no worker for `patience_seconds` or
+    fails in another way.
     """
-    remote: Any = client  # Dask's own types leave most unknown
+    remote: Any = client  # Dask is only partly typed
     stretches = list(_stretches(corpus, pretokenizer, stretch_bytes))
     found: list[_Found] = []
     futures: list[Any] = []
-    with _said_plainly(remote):
+    with _as_config_errors(remote):
         try:
-            # Not pure: a file of the same name may hold something else by the next time.
+            # Not pure: a file of the same name may have changed by the next call.
             futures = remote.map(
                 _count_stretch, stretches, name=pretokenizer.name, symbols_of=symbols_of, pure=False
             )
@@ -109,7 +110,7 @@ def count_on_cluster(
                     break
                 found.append(part)
         finally:
-            _give_up(remote, futures)
+            _cancel(remote, futures)
     return CountedCorpus(
         _fold(found),
         corpus.n_bytes,
@@ -119,33 +120,33 @@ def count_on_cluster(
 
 
 @contextmanager
-def _said_plainly(client: Any) -> Generator[None]:
-    """Say what went wrong on a cluster as a ConfigError; what the package itself raised stays."""
+def _as_config_errors(client: Any) -> Generator[None]:
+    """Turn errors of the cluster into ConfigError; pass on those of this package."""
     try:
         yield
     except BpeError:
         raise
-    except Exception as error:  # Dask's own, and whatever a worker raised that lacks the package
+    except Exception as error:  # of Dask, or of a worker without this package
         address = client.scheduler.address if client.scheduler is not None else "its address"
-        reason = " ".join(str(error).split())[:300] or "no more is known"
+        reason = " ".join(str(error).split())[:300] or "no details"
         raise ConfigError(
             f"The Dask cluster at {address} failed ({type(error).__name__}: {reason}). Check that "
-            "its scheduler and workers run, with memory enough, and that they have the versions of "
-            "Python, Dask and this package that are installed here."
+            "its scheduler and workers are running with enough memory, and that they have the same "
+            "versions of Python, Dask and this package as this machine."
         ) from error
 
 
 def _result(
     future: Any, client: Any, should_stop: Callable[[], bool] | None, patience_seconds: float
 ) -> _Found | None:
-    """Wait for a result, looking up now and then: None where nobody wants it any more."""
+    """Wait for a result; return None if cancelled meanwhile."""
     last_seen = time.monotonic()
     while should_stop is None or not should_stop():
         try:
-            return future.result(timeout=_SECONDS_BETWEEN_LOOKS)
+            return future.result(timeout=_SECONDS_BETWEEN_CHECKS)
         except TimeoutError:
             if future.done():
-                return future.result()  # it was the worker's own, and is raised again
+                return future.result()  # the worker itself timed out: raise its error
             if client.nthreads():
                 last_seen = time.monotonic()
             elif time.monotonic() - last_seen > patience_seconds:
@@ -156,8 +157,8 @@ def _result(
     return None
 
 
-def _give_up(client: Any, futures: list[Any]) -> None:
-    if client.status == "running":  # one that has lost its scheduler has none to tell
+def _cancel(client: Any, futures: list[Any]) -> None:
+    if client.status == "running":  # otherwise there is no scheduler to tell
         client.cancel(futures)
 
 
@@ -167,7 +168,7 @@ def _stretches(
     for path, name, size, begin in zip(
         corpus.paths, corpus.names, corpus.sizes, corpus.begins, strict=True
     ):
-        path = path.absolute()  # workers stand in folders of their own
+        path = path.absolute()  # workers have other working directories
         cuts = [begin]
         if pretokenizer.name in SCANNERS:
             for near in range(begin + stretch_bytes, begin + size, stretch_bytes):
@@ -180,7 +181,7 @@ def _stretches(
 
 def _count_stretch(stretch: StreamedCorpus, name: str, symbols_of: Base | None) -> _Found:
     if worth_waiting_for(stretch.n_bytes):
-        # In processes of its own: this one goes on answering the scheduler, and logs why it waits.
+        # It compiles in other processes, so that this one keeps answering the scheduler.
         logging.getLogger("distributed.worker").info("Compiling the engine, once on this machine")
         wait_for_kernels()
     counted = count_stream(stretch, get_pretokenizer(name), symbols_of=symbols_of)
@@ -194,7 +195,7 @@ def _count_stretch(stretch: StreamedCorpus, name: str, symbols_of: Base | None) 
 
 
 def _fold(parts: Iterable[_Found]) -> PretokenCounts:
-    """Add up what the stretches hold, in their order: so words stay in the order first seen."""
+    """Add up the counts in the order of the files, which keeps words in the order first seen."""
     totals: dict[bytes, int] = {}
     for part in parts:
         ends: list[int] = np.cumsum(part.lengths).tolist()

@@ -1,7 +1,7 @@
-"""Counting by kernels: what `words.count_pretokens` gives for texts that are worth a compiler.
+"""Count with kernels: the results of `words.count_pretokens`, faster for long texts.
 
-A text goes through in blocks, so that not all of it need be in memory as bytes. Whichever thread is
-free takes the next block, into a table of its own.
+The text is encoded block by block, so that it is never in memory as bytes in full. Each free thread
+takes the next block and counts it into its own table.
 """
 
 from __future__ import annotations
@@ -23,13 +23,13 @@ from bpe_core.pretokenizers.scanners import SCANNERS, class_table
 from bpe_core.types import PretokenCounts
 
 _CHUNK = 1 << 19
-_SCAN_AHEAD = 8192  # bytes scanned at a time: class, flag and end of each stay in the first cache
-_FEWEST_ENTRIES = 1 << 13  # a table that starts large cost 97 ns a token, a small one 23
-_BATCH = 256  # words looked up at a time: what is fetched for them stays in the first cache
+_SCAN_AHEAD = 8192  # bytes scanned at a time: their classes, flags and ends stay in the L1 cache
+_FEWEST_ENTRIES = 1 << 13  # starting with a large table took 97 ns a token, with a small one 23
+_BATCH = 256  # words looked up at a time: their entries stay in the L1 cache
 
 
 class WordCounter:
-    """Counts the words of a text that comes block by block, in the order they are first seen.
+    """Count the words of a text that arrives in blocks, in the order they are first seen.
 
     >>> from bpe_core.pretokenizers.pretokenizers import get_pretokenizer
     >>> counter = WordCounter(get_pretokenizer("gpt2"))
@@ -42,7 +42,7 @@ class WordCounter:
     def __init__(self, pretokenizer: Pretokenizer, n_threads: int | None = None) -> None:
         self._scanner = SCANNERS[pretokenizer.name]
         self._n_threads = n_threads or threads.n_threads()
-        # Whichever table is free takes the next block: each word remembers where it was first seen.
+        # Any free table may count any block, because words record where they were first seen.
         self._tables: list[_Table] = []
         self._free: list[_Table] = []
         self._n_bytes = 0
@@ -50,7 +50,7 @@ class WordCounter:
         self._running: deque[Future[None]] = deque()
 
     def add(self, block: Block) -> None:
-        """Count one more block; returns while it is counted, so that the next can be got ready."""
+        """Start to count one more block, and return at once so that the next can be prepared."""
         if len(self._running) == self._n_threads:
             self._running.popleft().result()
         self._running.append(self._pool.submit(self._count, block, self._n_bytes))
@@ -66,12 +66,12 @@ class WordCounter:
         self._free.append(table)
 
     def result(self) -> PretokenCounts:
-        """Give the words counted so far."""
+        """Return the words counted so far."""
         while self._running:
             self._running.popleft().result()
         self._pool.shutdown()
         self._free.clear()
-        # The largest first: what the others have and it lacks is the least.
+        # Fold into the largest table, which lacks the fewest words of the others.
         self._tables.sort(key=lambda table: table.n_words)
         all_words = self._tables.pop() if self._tables else _Table()
         while self._tables:
@@ -93,11 +93,11 @@ class _Table:
 
     @property
     def size(self) -> int:
-        """How many numbers its entries are."""
+        """The length of its array of entries."""
         return self._words.entries.size
 
     def count(self, scanner: int, block: Block, base: int) -> None:
-        """Count the words of a block, which begins at byte `base` of all text, with a scanner."""
+        """Count the words that a scanner finds in a block; it starts at byte `base` of the text."""
         reached = np.array([0, block.bounds[0]])
         while True:
             status = kernels.count_words(
@@ -119,7 +119,7 @@ class _Table:
                 self._grow()
 
     def count_given(self, text: NDArray[np.uint8], ends: NDArray[np.int64], base: int) -> None:
-        """Count the words that end at given bytes of a text, the first starting at 0."""
+        """Count the words that end at these bytes of a text; the first starts at 0."""
         begin = taken = 0
         while True:
             rest = ends[taken:]
@@ -133,30 +133,30 @@ class _Table:
 
     def fold(self, other: _Table) -> None:
         """Add another table's words."""
-        # Seen as what can't be written, as all text is: one type of text, half of the compiling.
+        # Read-only, as all text is: a second type of array would double the time to compile.
         letters = other._words.letters.view()
         letters.flags.writeable = False
         source = other._words._replace(letters=letters)
         n_words, n_letters = (self._words.used + other._words.used).tolist()
-        # A smaller table than the one it is read from would get all words in one place at first.
+        # Words come in the order of the source's hashes: in a smaller table they would all collide.
         self.make_room(max(source.entries.size, _size_for(n_words)), n_letters)
         kernels.fold_words(source, self._words)
 
     def result(self) -> PretokenCounts:
-        """Give the words in the order they were first seen."""
+        """Return the words in the order they were first seen."""
         n, n_letters = self._words.used.tolist()
         counts = np.zeros(n, np.int64)
         kernels.gather_counts(self._words.entries, counts)
-        # Quick where runs are in order already; of one table all is.
+        # Fast for runs in order, and a single table is in order throughout.
         order = np.argsort(self._words.firsts[:n], kind="stable")
         letters = np.empty(n_letters, np.uint8)
         kernels.copy_words(self._words, order, letters)
         words = letters.tobytes().split(bytes([kernels.AFTER_WORD]))
-        words.pop()  # what follows the last
+        words.pop()  # the empty rest after the last separator
         return PretokenCounts(tuple(words), counts[order])
 
     def make_room(self, size: int, n_letters: int) -> None:
-        """Have at least a table of so many numbers, and room for so many letters."""
+        """Grow to an array of at least `size` numbers and room for `n_letters`."""
         old = self._words
         entries = old.entries
         if size > entries.size:
@@ -175,12 +175,12 @@ class _Table:
         self._scratch = (np.empty(size, np.uint8), np.empty(size, np.uint8), np.empty(size, int))
 
     def _grow(self) -> None:
-        """Make room for twice as many words, or twice as many letters."""
+        """Double the room for words or, if that is not exhausted, for letters."""
         words = self._words
         if words.used[0] + _BATCH > words.starts.size:
             self.make_room(2 * words.entries.size, words.letters.size)
         else:
-            # Long words fill the letters first; they may want room for one of any length.
+            # Long words exhaust the letters first, and one word may need any length.
             self.make_room(words.entries.size, 2 * words.letters.size)
 
 
@@ -197,12 +197,12 @@ def _words(n_entries: int, n_letters: int) -> WordTable:
 
 
 def _room_of(size: int) -> int:
-    """How many words a table of so many numbers takes before it is too full to be quick."""
+    """Return how many words fit in an array of `size` numbers before lookups become slow."""
     return size // ENTRY * 3 // 4
 
 
 def _size_for(n_words: int) -> int:
-    """How many numbers a table has that takes so many words."""
+    """Return the length of the array of entries for a table of `n_words`."""
     n_entries = _FEWEST_ENTRIES
     while _room_of(n_entries * ENTRY) < n_words:
         n_entries *= 2
@@ -216,7 +216,7 @@ def count_documents(
 ) -> PretokenCounts:
     """Count the pre-tokens of documents, each on its own, in the order they are first seen.
 
-    `should_stop` is asked about every 4 MB, and before each document under a custom pattern.
+    `should_stop` is called about every 4 MB, or before each document for a custom pattern.
     Raises what the pre-tokenizer raises.
 
     >>> from bpe_core.pretokenizers.pretokenizers import get_pretokenizer
@@ -233,7 +233,7 @@ def count_blocks(
     pretokenizer: Pretokenizer,
     should_stop: Callable[[], bool] | None = None,
 ) -> PretokenCounts:
-    """Count the words of a text that comes block by block; `should_stop` is asked before each."""
+    """Count the words of a text in blocks; `should_stop` is called before each block."""
     counter = WordCounter(pretokenizer)
     waiting = iter(text)
     while should_stop is None or not should_stop():
@@ -266,7 +266,7 @@ def _count_by_regex(
 
 
 def compile_all() -> None:
-    """Compile every kernel of this module, by using it."""
+    """Compile every kernel of this module by calling it."""
     table, other = _Table(), _Table()
     (block,) = blocks([["hug hugs"]], get_pretokenizer("gpt2"))
     table.count(0, block, 0)

@@ -1,4 +1,4 @@
-"""Files that need not fit into memory: read piece by piece, once, while their words are counted."""
+"""Count the words of files larger than memory, reading them once, piece by piece."""
 
 from __future__ import annotations
 
@@ -30,23 +30,23 @@ _OTHER_MARKS: Final = (
 
 @dataclass(frozen=True, slots=True)
 class StreamedCorpus:
-    """UTF-8 text files, each a document, read when they are counted; `stream_corpus` makes it."""
+    """UTF-8 text files, each one document, read only when counted; made by `stream_corpus`."""
 
     paths: tuple[Path, ...]
     names: tuple[str, ...] = field(repr=False)
     n_bytes: int
-    """Of all files, byte order marks left out."""
+    """The size of all files without byte order marks."""
     sizes: tuple[int, ...] = field(repr=False)
     begins: tuple[int, ...] = field(repr=False)
-    """At which byte the text of each file begins: after its byte order mark."""
+    """The byte at which each file's text starts, after a byte order mark."""
 
 
 def stream_corpus(paths: Iterable[str | os.PathLike[str]]) -> StreamedCorpus:
-    """Take text files as a corpus without reading them yet, each as one document.
+    """Make a corpus of text files, each one document, without reading them yet.
 
-    They must be UTF-8; a byte order mark is no part of the text. Raises CorpusError for a path that
-    cannot be opened, EmptyCorpusError, and UnsupportedFileError for tables, packed files and other
-    encodings, which `read_corpus` reads.
+    They must be UTF-8; a byte order mark is left out. Raises CorpusError for a path that cannot be
+    opened, EmptyCorpusError, and UnsupportedFileError for tables, compressed files and other
+    encodings, which `read_corpus` can read.
 
     >>> import tempfile
     >>> with tempfile.TemporaryDirectory() as folder:
@@ -64,13 +64,13 @@ def stream_corpus(paths: Iterable[str | os.PathLike[str]]) -> StreamedCorpus:
             size = os.fstat(file.fileno()).st_size
         if path.suffix.lower() in (*TABLE_KINDS, *_PACKED) or head.startswith(_OTHER_MARKS):
             raise UnsupportedFileError(
-                f"{path.name} is no plain UTF-8 text, and only that is read in a stream. Unpack or "
-                "convert it, or give less, so that it can be read whole."
+                f"{path.name} is not plain UTF-8 text, and only that can be streamed. Unpack or "
+                "convert it, or pass fewer or smaller files."
             )
         begins.append(len(codecs.BOM_UTF8) if head.startswith(codecs.BOM_UTF8) else 0)
         sizes.append(size - begins[-1])
     if not sum(sizes):
-        raise EmptyCorpusError("The corpus has no text in it: give at least one character.")
+        raise EmptyCorpusError("The corpus is empty: give at least one character.")
     names = tuple(path.name for path in files)
     return StreamedCorpus(tuple(files), names, sum(sizes), tuple(sizes), tuple(begins))
 
@@ -82,11 +82,11 @@ def count_stream(
     symbols_of: Base | None = None,
     should_stop: Callable[[], bool] | None = None,
 ) -> CountedCorpus:
-    """Count a streamed corpus' pre-tokens as `count_pretokens` does, and hash its text meanwhile.
+    """Count the pre-tokens of a streamed corpus as `count_pretokens` does, and hash its text.
 
-    Only some 30 MB of a file are in memory at a time; a custom pattern and "none" may look
-    anywhere, and get each file whole. Raises TextDecodingError with the byte that is no UTF-8,
-    CorpusError for a file that shrinks meanwhile, and what the pre-tokenizer raises.
+    About 30 MB of a file are in memory at a time, but a custom pattern and "none" need each file
+    whole. Raises TextDecodingError with the first byte that is not UTF-8, CorpusError for a file
+    that shrinks meanwhile, and what the pre-tokenizer raises.
 
     >>> import tempfile
     >>> from bpe_core.pretokenizers.pretokenizers import get_pretokenizer
@@ -120,7 +120,7 @@ def _count(
 
 
 class _Reading:
-    """One way through the files, and what is learned on it beside the words."""
+    """One pass over the files, which also collects their hash and the symbols that occur."""
 
     def __init__(self, corpus: StreamedCorpus, symbols_of: Base | None) -> None:
         self._corpus = corpus
@@ -131,14 +131,14 @@ class _Reading:
         self._all_read = False
 
     def documents(self) -> Iterator[Iterator[bytes]]:
-        """Yield each file as its pieces, which end between characters."""
+        """Yield each file as pieces that end between characters."""
         corpus = self._corpus
         for path, size, begin in zip(corpus.paths, corpus.sizes, corpus.begins, strict=True):
             yield self._pieces(path, size, begin)
         self._all_read = True
 
     def sha256(self) -> str:
-        """Give the hash of all texts; none where only a part was read."""
+        """Return the hash of all texts, or '' if only a part was read."""
         return self._digest.hexdigest() if self._all_read else ""
 
     def symbols(self) -> frozenset[bytes]:
@@ -163,8 +163,8 @@ class _Reading:
             text = piece.decode()
         except UnicodeDecodeError as error:
             raise TextDecodingError(
-                f"{name} is not UTF-8 at byte {at + error.start:,} (0x{piece[error.start]:02X}). "
-                "Save it again as UTF-8."
+                f"{name} is not valid UTF-8 at byte {at + error.start:,} "
+                f"(0x{piece[error.start]:02X}). Save it again as UTF-8."
             ) from None
         self._digest.update(piece)
         if self._symbols_of == "characters":
@@ -174,9 +174,9 @@ class _Reading:
 
 
 def digest_of(corpus: StreamedCorpus, should_stop: Callable[[], bool] | None = None) -> str:
-    """Hash the text of a corpus without counting it: `Corpus.sha256` of the same documents.
+    """Return `Corpus.sha256` of the same documents, or '' if cancelled.
 
-    Empty where `should_stop()`, asked at each megabyte, said True.
+    `should_stop` is called at each megabyte.
     """
     digest = hashlib.sha256(b"documents")
     for path, size, begin in zip(corpus.paths, corpus.sizes, corpus.begins, strict=True):
@@ -189,7 +189,7 @@ def digest_of(corpus: StreamedCorpus, should_stop: Callable[[], bool] | None = N
 
 
 def safe_cut(path: Path, near: int, end: int, pretokenizer: Pretokenizer) -> int | None:
-    """Find a byte soon after `near` where a file can be cut without changing any pre-token."""
+    """Return a byte soon after `near` where a cut changes no pre-token, or None."""
     from bpe_core.pretokenizers.blocks import safe_split
 
     data = b"".join(_read(path, min(_PIECE, end - near), near))
@@ -198,14 +198,14 @@ def safe_cut(path: Path, near: int, end: int, pretokenizer: Pretokenizer) -> int
     try:
         whole.decode()
     except UnicodeDecodeError:
-        # The kernel wants UTF-8. Whoever counts this stretch says what is wrong with it, and where.
+        # The kernel needs valid UTF-8. Counting this stretch will raise an error with the place.
         return None
     cut = safe_split(whole, 0, pretokenizer)
     return None if cut == len(whole) else near + first + cut
 
 
 def _read(path: Path, size: int, begin: int) -> Iterator[bytes]:
-    """Read as much of a file as it had when it was taken into the corpus."""
+    """Read as much of a file as it had when the corpus was made."""
     with _opened(path) as file:
         file.seek(begin)
         left = size
@@ -213,8 +213,8 @@ def _read(path: Path, size: int, begin: int) -> Iterator[bytes]:
             data = file.read(min(_PIECE, left))
             if not data:
                 raise CorpusError(
-                    f"{path.name} had {begin + size:,} bytes and has {begin + size - left:,} now. "
-                    "Train again when it no longer changes."
+                    f"{path.name} had {begin + size:,} bytes and now has "
+                    f"{begin + size - left:,}. Train again when it no longer changes."
                 )
             left -= len(data)
             yield data
@@ -222,7 +222,7 @@ def _read(path: Path, size: int, begin: int) -> Iterator[bytes]:
 
 @contextmanager
 def _opened(path: Path) -> Generator[BinaryIO]:
-    """Open a file; whatever the system says against it, or against reading it, is a CorpusError."""
+    """Open a file; errors of the system, on opening and on reading, become CorpusError."""
     try:
         with path.open("rb") as file:
             yield file
@@ -234,7 +234,7 @@ def _opened(path: Path) -> Generator[BinaryIO]:
 
 
 def _whole_characters(data: bytes) -> tuple[bytes, bytes]:
-    """Cut off a character that goes on in the next piece.
+    """Split off a character that continues in the next piece.
 
     >>> _whole_characters("né".encode()[:2])
     (b'n', b'\\xc3')

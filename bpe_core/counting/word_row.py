@@ -1,8 +1,8 @@
-"""The words of a corpus in one row of slots, and what they were at any step of a training.
+"""The words of a corpus in one row of slots, and their symbols at any step of a training.
 
-Two arrays hold a whole run: the base symbol of each slot, and the rank of the merge that joined the
-slot to the one before it. From them the symbols before any merge follow without replaying a merge:
-the slots joined by then fall away, and a symbol's id is what the last merge within it made.
+Two arrays describe a whole run: the base symbol of each slot, and the rank of the merge that joined
+the slot to the one before it. They yield the symbols before any merge without replaying merges:
+drop the slots joined by then, and take as a symbol's id what the last merge within it made.
 """
 
 from __future__ import annotations
@@ -17,15 +17,15 @@ from bpe_core.errors import CorpusError
 from bpe_core.types import Base, Pair, PairCount, PretokenCounts, TieBreak
 
 NEVER = np.iinfo(np.int32).max
-"""In `joined_at`: no merge has joined this slot to the one before it."""
+"""In `joined_at`: no merge joins this slot to the one before it."""
 
 BITS = 32
-"""A pair is one int in the fast code, `left << BITS | right`, which sorts as the pair does."""
-_FEW_CODES = 4096  # fewer are sorted sooner than packed
+"""Fast code stores a pair as one int, `left << BITS | right`, which sorts as the pair does."""
+_FEW_CODES = 4096  # below this, packing takes longer than it saves
 
 
 def pair_of(key: int) -> Pair:
-    """Take the key of a pair apart into its two ids.
+    """Return the two ids of a pair's key.
 
     >>> pair_of(7 << 32 | 8)
     (7, 8)
@@ -35,7 +35,7 @@ def pair_of(key: int) -> Pair:
 
 @dataclass(frozen=True, slots=True)
 class Layout:
-    """All words in one row: their symbols' ids, -1 before, between and after the words."""
+    """All words in one row: the ids of their symbols, and -1 before, between and after them."""
 
     ids: NDArray[np.int32]
     """int32[n_slots]"""
@@ -44,7 +44,7 @@ class Layout:
 
 
 def lay_out(words: Iterable[Sequence[int]], counts: Iterable[int]) -> Layout:
-    """Lay words in one row; an id of -1 inside a word is a symbol that no merge takes.
+    """Place words in one row; no merge takes a symbol with the id -1.
 
     >>> lay_out([[7, 8], [7]], [3, 5]).ids.tolist()
     [-1, 7, 8, -1, 7, -1]
@@ -69,16 +69,16 @@ def lay_out_pretokens(
     base_ids: Mapping[bytes, int],
     end_of_word_id: int | None = None,
 ) -> Layout:
-    """Lay pre-tokens in one row as the base symbols they start as, -1 where the alphabet lacks one.
+    """Place pre-tokens in one row as base symbols; -1 stands for one that the alphabet lacks.
 
-    Raises CorpusError for more than 2**31 - 1 slots, of bytes whatever the base.
+    Raises CorpusError for more than 2**31 - 1 slots, counted in bytes for either base.
 
     >>> counts = PretokenCounts((b"ab", b"b"), np.array([3, 5]))
     >>> lay_out_pretokens(counts, "bytes", {b"a": 7, b"b": 8}, end_of_word_id=9).ids.tolist()
     [-1, 7, 8, 9, -1, 8, 9, -1]
     """
     words = pretokens.words
-    # After each word stand its marker, if there is one, and a place between words.
+    # Each word is followed by the marker, if there is one, and by a gap.
     n_after = 1 if end_of_word_id is None else 2
     lengths = np.fromiter(map(len, words), np.int64, len(words))
     _check_slots(1 + int(lengths.sum()) + n_after * len(words))
@@ -105,7 +105,7 @@ def lay_out_pretokens(
 
 
 def _byte_ids(words: Sequence[bytes], base_ids: Mapping[bytes, int]) -> NDArray[np.int32]:
-    """Return the id of each byte of all words, -1 for one that the alphabet lacks."""
+    """Return the id of each byte of all words, or -1 if the alphabet lacks it."""
     id_of = np.full(256, -1, np.int32)
     for byte, id in base_ids.items():
         id_of[byte[0]] = id
@@ -113,7 +113,7 @@ def _byte_ids(words: Sequence[bytes], base_ids: Mapping[bytes, int]) -> NDArray[
 
 
 def _character_ids(texts: Sequence[str], base_ids: Mapping[bytes, int]) -> NDArray[np.int32]:
-    """Return the id of each character of all words, -1 for one that the alphabet lacks."""
+    """Return the id of each character of all words, or -1 if the alphabet lacks it."""
     code_points = np.frombuffer("".join(texts).encode("utf-32-le"), np.uint32)
     id_of = np.full(1 + int(code_points.max(initial=0)), -1, np.int32)
     for character, id in base_ids.items():
@@ -125,15 +125,16 @@ def _character_ids(texts: Sequence[str], base_ids: Mapping[bytes, int]) -> NDArr
 def _check_slots(n_slots: int) -> None:
     if n_slots > NEVER:
         raise CorpusError(
-            f"The different pre-tokens of this corpus take {n_slots:,} places, and training has "
-            f"{NEVER:,}. Give less text, or a pre-tokenizer that cuts it into shorter words."
+            f"The distinct pre-tokens of this corpus have {n_slots:,} symbols, more than the "
+            f"{NEVER:,} that can be trained on. Give less text, or a pre-tokenizer that cuts it "
+            "into shorter words."
         )
 
 
 def at_step(
     layout: Layout, joined_at: NDArray[np.int32], merge_ids: NDArray[np.int32], step: int
 ) -> Layout:
-    """Give the row as it was before the merge of rank `step`, one slot a symbol.
+    """Return the row before the merge of rank `step`, with one slot for each symbol.
 
     `joined_at` is int32[n_slots], `merge_ids` int32[n_merges]: the id that each merge makes.
 
@@ -146,31 +147,31 @@ def at_step(
     joined = joined_at < step
     starts = np.flatnonzero(~joined)
     last = np.maximum.reduceat(np.where(joined, joined_at, -1), starts)
-    # -1, no merge, finds the entry appended at the end, which is not used.
+    # Without a merge, -1 picks the appended last entry, which is not used.
     ids = np.where(last >= 0, np.append(merge_ids, np.int32(-1))[last], layout.ids[starts])
     return Layout(ids, layout.weights[starts])
 
 
 @dataclass(frozen=True, slots=True)
 class PairTable:
-    """Every pair of neighbours in a row: how often it counts and where it stands."""
+    """Every pair of neighbours in a row, with its count and its places."""
 
     keys: NDArray[np.int64]
     """int64[n_pairs], ascending."""
     counts: NDArray[np.int64]
     """int64[n_pairs]"""
     slots: NDArray[np.int64]
-    """int64[n_windows]: where the pairs start; a pair's slots together, from left to right."""
+    """int64[n_windows]: where the pairs start, grouped by pair, from left to right."""
     bounds: NDArray[np.int64]
     """int64[n_pairs + 1]: pair n has slots[bounds[n] : bounds[n + 1]]."""
 
     @property
     def first_slots(self) -> NDArray[np.int64]:
-        """int64[n_pairs]: where each pair stands first."""
+        """int64[n_pairs]: the first slot of each pair."""
         return self.slots[self.bounds[:-1]]
 
     def counts_as_seen(self) -> dict[Pair, int]:
-        """Return each pair's count, the pair that stands first in the row at first.
+        """Return each pair's count, in the order of their first places in the row.
 
         >>> pair_table(lay_out([[8, 8, 7]], [2])).counts_as_seen()
         {(8, 8): 2, (8, 7): 2}
@@ -181,7 +182,7 @@ class PairTable:
         return {pair_of(key): count for key, count in zip(keys, counts, strict=True)}
 
     def best(self, k: int, tie_break: TieBreak) -> list[PairCount]:
-        """Return the k most frequent pairs in the order of the rule; a tie for the best is marked.
+        """Return the k most frequent pairs by the tie rule; mark those that tie for the first place.
 
         >>> table = pair_table(lay_out([[8, 8, 7], [8, 7], [7, 7, 7]], [2, 1, 1]))
         >>> [tuple(pair) for pair in table.best(2, "smallest-pair")]
@@ -192,9 +193,9 @@ class PairTable:
         counts: list[int] = self.counts[order].tolist()
         keys: list[int] = self.keys[order].tolist()
         most = counts[0] if counts else 0
-        several = int(np.count_nonzero(self.counts == most)) > 1
+        is_tie = int(np.count_nonzero(self.counts == most)) > 1
         return [
-            PairCount(*pair_of(key), count, tied=several and count == most)
+            PairCount(*pair_of(key), count, tied=is_tie and count == most)
             for key, count in zip(keys, counts, strict=True)
         ]
 
@@ -202,7 +203,7 @@ class PairTable:
 def pair_table(
     layout: Layout, tokens: Sequence[bytes] = (), max_token_bytes: int | None = None
 ) -> PairTable:
-    """Count all pairs, windows as in `aaa` with its two (a, a), save those too long to merge.
+    """Count all pairs, overlapping ones too (`aaa` has two), except those too long to merge.
 
     >>> table = pair_table(lay_out([[7, 7, 7], [0, 7]], [2, 5]))
     >>> [pair_of(key) for key in table.keys.tolist()], table.counts.tolist()
@@ -218,13 +219,13 @@ def pair_table(
     order = order_of_pairs(keys)
     keys, slots = keys[order], slots[order]
     starts = np.flatnonzero(np.diff(keys, prepend=-1))
-    # reduceat and not bincount: sums of float64 are exact up to 2**53 only.
+    # bincount would sum in float64, which is exact only up to 2**53.
     counts = np.add.reduceat(layout.weights[slots], starts) if len(starts) else starts
     return PairTable(keys[starts], counts, slots, np.append(starts, len(slots)))
 
 
 def order_of_pairs(keys: NDArray[np.int64]) -> NDArray[np.int64]:
-    """Give the places of pairs' keys in ascending order, equal ones from left to right.
+    """Return the indices that sort the keys of pairs, keeping the order of equal ones.
 
     >>> order_of_pairs(np.array([7 << 32 | 8, 7 << 32 | 2, 7 << 32 | 8])).tolist()
     [1, 0, 2]
@@ -232,15 +233,15 @@ def order_of_pairs(keys: NDArray[np.int64]) -> NDArray[np.int64]:
     if len(keys) < _FEW_CODES:
         return np.argsort(keys, kind="stable")
     left, right = keys >> BITS, keys & ((1 << BITS) - 1)
-    # Without the gap between the ids there is more room behind them.
+    # Without the gap between the two ids, more bits are left for the indices.
     return order_of(left << int(right.max()).bit_length() | right)
 
 
 def order_of(codes: NDArray[np.int64]) -> NDArray[np.int64]:
-    """Give the places of codes, none below 0, in ascending order, equal ones from left to right.
+    """Return the indices that sort codes of at least 0, keeping the order of equal ones.
 
-    Where they fit, the places are sorted in the same ints as the codes: of five million pairs in
-    0.2 s, where `argsort` takes 1.0 s.
+    If they fit, codes and indices are packed into one int and sorted together: 0.2 s for five
+    million pairs, where `argsort` takes 1.0 s.
 
     >>> order_of(np.array([5, 3, 5, 3])).tolist()
     [1, 3, 0, 2]

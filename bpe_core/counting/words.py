@@ -1,4 +1,4 @@
-"""From a corpus to its different pre-tokens and how often each occurs."""
+"""Count the distinct pre-tokens of a corpus."""
 
 from __future__ import annotations
 
@@ -21,14 +21,14 @@ _SAFE_CUT = re.compile(r"[a-z](?=[ \n])")
 
 @dataclass(frozen=True, slots=True)
 class CountedCorpus:
-    """What training needs to know of a corpus, once its pre-tokens are counted."""
+    """A corpus as training needs it: its counted pre-tokens, its size and its hash."""
 
     pretokens: PretokenCounts
     n_bytes: int
     sha256: str
-    """As `Corpus.sha256` of the same texts; empty where counting ended before all was read."""
+    """As `Corpus.sha256` of the same texts; empty if counting was cancelled."""
     symbols: frozenset[bytes]
-    """The base symbols that occur; empty where the whole byte alphabet is taken anyway."""
+    """The base symbols that occur; empty if all 256 bytes are used anyway."""
 
 
 def count_pretokens(
@@ -36,8 +36,8 @@ def count_pretokens(
 ) -> PretokenCounts:
     """Count the pre-tokens of a corpus, each document on its own; words with counts stay as given.
 
-    Where `should_stop()` says True, what was counted so far is returned. Raises what the
-    pre-tokenizer raises.
+    If `should_stop()` returns True, the counts so far are returned. Raises what the pre-tokenizer
+    raises.
 
     >>> from bpe_core.pretokenizers.pretokenizers import get_pretokenizer
     >>> corpus = Corpus.from_documents(["hug hugs", "hug"])
@@ -46,7 +46,7 @@ def count_pretokens(
     ((b'hug', b'hugs'), [2, 1])
     """
     if corpus.word_counts is None and use_kernels(corpus.n_bytes):
-        # Imported where it's needed: it brings Numba.
+        # Imported here because it imports Numba.
         from bpe_core.counting.compiled import count_documents
 
         return count_documents(corpus.documents, pretokenizer, should_stop)
@@ -62,10 +62,10 @@ def count_pieces(
     *,
     should_stop: Callable[[], bool] | None = None,
 ) -> PretokenCounts:
-    """Count the pre-tokens of documents that come in pieces, by plain Python.
+    """Count the pre-tokens of documents that arrive in pieces, in plain Python.
 
-    A named pre-tokenizer needs a few pieces at a time in memory, a custom pattern and "none" the
-    document. Returns and raises what `count_pretokens` does.
+    Named pre-tokenizers hold a few pieces in memory, a custom pattern and "none" a whole document.
+    Returns and raises what `count_pretokens` does.
 
     >>> from bpe_core.pretokenizers.pretokenizers import get_pretokenizer
     >>> count_pieces([["hug hu", "gs"], ["hug"]], get_pretokenizer("gpt2")).words
@@ -77,7 +77,7 @@ def count_pieces(
             if should_stop is not None and should_stop():
                 return _pretoken_counts(counts)
             counts.update(pretokenizer.split(block))
-            time.sleep(0)  # lets other threads of an app take their turn
+            time.sleep(0)  # lets other threads run
     return _pretoken_counts(counts)
 
 
@@ -87,7 +87,7 @@ def _pretoken_counts(counts: Mapping[str, int]) -> PretokenCounts:
 
 
 def seen_symbols(corpus: Corpus, base: Base) -> set[bytes]:
-    """Collect the base symbols that occur in a corpus' documents, white space and all.
+    """Return the base symbols that occur in a corpus, white space included.
 
     >>> sorted(seen_symbols(Corpus.from_text("é é"), "characters"))
     [b' ', b'\\xc3\\xa9']
@@ -103,10 +103,10 @@ def seen_symbols(corpus: Corpus, base: Base) -> set[bytes]:
 
 
 def _blocks(pieces: Iterable[str], pretokenizer: Pretokenizer) -> Iterator[str]:
-    """Cut a long document where no named pre-tokenizer looks across: a letter before white space.
+    """Cut a long document between a letter and white space, which no named pre-tokenizer joins.
 
-    Blocks keep memory low and let a cancelled training end soon. A custom pattern may look
-    anywhere, so it gets its documents whole.
+    Blocks save memory and let a cancelled training end soon. A custom pattern may match across any
+    cut, so it gets documents whole.
     """
     if not pretokenizer.ends_before_space:
         yield "".join(pieces)
@@ -120,5 +120,5 @@ def _blocks(pieces: Iterable[str], pretokenizer: Pretokenizer) -> Iterator[str]:
             yield rest[start : cut.end()]
             start, searched = cut.end(), 0
         rest = rest[start:]
-        searched = max(0, len(rest) - 1)  # the last letter may be cut after, once more is known
+        searched = max(0, len(rest) - 1)  # the last letter may turn out to precede a space
     yield rest

@@ -1,7 +1,7 @@
-"""Text in blocks of UTF-8, as the kernels take it for counting and for encoding.
+"""Cut text into blocks of UTF-8 for the kernels that count and encode.
 
-A block is made of sections: whole documents, or parts of one that end where no pattern looks
-across. So not all of a text need be in memory as bytes, and several threads may share it.
+A block consists of sections: whole documents, or parts of one cut where no pre-token crosses. So
+the text is never in memory as bytes in full, and several threads can share it.
 """
 
 from __future__ import annotations
@@ -22,11 +22,11 @@ _FIRST_BLOCK: Final = 1 << 19
 
 
 class Block(NamedTuple):
-    """Sections of text, each to be pre-tokenized on its own."""
+    """Sections of text, each pre-tokenized on its own."""
 
     text: NDArray[np.uint8]
     bounds: NDArray[np.int64]
-    """int64[n + 1]: where each section starts, and where the last ends."""
+    """int64[n + 1]: the start of each section, and the end of the last."""
 
 
 def blocks(
@@ -36,12 +36,12 @@ def blocks(
     block_bytes: int = _BLOCK,
     look_back: int = 1 << 16,
 ) -> Iterator[Block]:
-    """Gather documents, given in pieces of text or UTF-8, into blocks of about `block_bytes`.
+    """Collect documents, which arrive in pieces of text or UTF-8, into blocks of `block_bytes`.
 
-    By default of 4 MB, where there is so much, the first ones smaller, for several threads to have
-    some of a short text: at the end of each a thread waits its turn, up to 5 ms.
-    A long document is cut, but only near the end of a piece, from `look_back` bytes before it on
-    if that can be, and only where the pre-tokenizer, one with a scanner, doesn't look across.
+    Blocks have about 4 MB by default. The first ones are smaller, so that several threads share a
+    short text; larger ones save time, since a thread may wait 5 ms for its turn after each.
+    A long document is cut only where no pre-token crosses, near the end of a piece: if possible
+    within the last `look_back` bytes. The pre-tokenizer must have a scanner.
 
     >>> from bpe_core.pretokenizers.pretokenizers import get_pretokenizer
     >>> [block.bounds.tolist() for block in blocks([["ab", "c"], ["d"]], get_pretokenizer("gpt2"))]
@@ -69,7 +69,7 @@ def _block(parts: list[bytes], bounds: list[int]) -> Block:
 def _sections(
     document: Iterable[str] | Iterable[bytes], pretokenizer: Pretokenizer, look_back: int
 ) -> Iterator[list[bytes]]:
-    """Cut a document near the ends of its pieces, where that is safe; a section in parts."""
+    """Cut a document where that is safe near the ends of its pieces; yield sections in parts."""
     section: list[bytes] = []
     for piece in document:
         data = piece if isinstance(piece, bytes) else piece.encode()
@@ -87,22 +87,22 @@ def _sections(
 
 
 def safe_split(data: bytes, near: int, pretokenizer: Pretokenizer) -> int:
-    """Find a byte from `near` on where UTF-8 can be cut without changing any pre-token.
+    """Return the first byte from `near` on where a cut changes no pre-token.
 
-    The length of the text where there is none. The pre-tokenizer must have a scanner.
+    Return the length of the text if there is none. The pre-tokenizer must have a scanner.
 
     >>> from bpe_core.pretokenizers.pretokenizers import get_pretokenizer
     >>> safe_split(b"to be", 0, get_pretokenizer("gpt2"))
     2
     """
     text = np.frombuffer(data, np.uint8)
-    # What leaves white space out may take any other characters for one word.
+    # A pre-tokenizer that drops white space may join any other characters into one word.
     before_space_only = pretokenizer.drops_text
     return int(kernels.safe_split(text, near, text.size, class_table(), before_space_only))
 
 
 def byte_ends(text: str, pretokenizer: Pretokenizer) -> NDArray[np.int64]:
-    """Where pre-tokens end in the text's UTF-8, for a pre-tokenizer that leaves nothing out.
+    """Return where pre-tokens end in the text's UTF-8; the pre-tokenizer must not drop text.
 
     >>> from bpe_core.pretokenizers.pretokenizers import get_pretokenizer
     >>> byte_ends("é1", get_pretokenizer("regex:[0-9]")).tolist()

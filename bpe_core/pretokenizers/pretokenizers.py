@@ -1,12 +1,12 @@
-r"""Pre-tokenizers: where a text is cut into the chunks that merges never cross.
+r"""Pre-tokenizers: cut a text into chunks that merges never cross.
 
-The named patterns are exact on Unicode 16, whatever Unicode the regular expression engine knows:
+The named patterns follow Unicode 16 exactly, whatever version the regular expression engine has:
 they run on a *shadow* of the text, of the same length, in which each character beyond ASCII is
-replaced by one fixed representative of its class. What matches there is sliced from the text.
-On shadows Python's own `re` serves, with the classes written out; it took 37 ms for 1.1 MB of
+replaced by a fixed representative of its class. The spans that match are then cut from the text.
+With the classes written out, Python's own `re` can match shadows; it took 37 ms for 1.1 MB of
 English where the `regex` package took 91.
 
-Custom patterns see the text itself, with the `regex` package and a time limit.
+Custom patterns match the text itself, with the `regex` package and a time limit.
 """
 
 from __future__ import annotations
@@ -28,17 +28,17 @@ from bpe_core.unicode.classes import unicode_class
 
 
 class _Named(NamedTuple):
-    """What a named pre-tokenizer is."""
+    """The definition of a named pre-tokenizer."""
 
     pattern: str | None
     drops_text: bool = False
     ends_before_space: bool = True
 
 
-# The patterns are those of tiktoken_ext/openai_public.py, in the form without possessive
-# quantifiers where that matches the same: every tool that reads an exported tokenizer knows it.
-# cl100k's `\s++$` stays: white space that ends a text is one pre-token, line ends or not, and the
-# possessive run is what makes `$` mean the end of the text, not of a line, to every engine.
+# The patterns of tiktoken_ext/openai_public.py, without possessive quantifiers if that makes no
+# difference, because every tool that reads an exported tokenizer supports that form. cl100k keeps
+# `\s++$`: white space at the end of a text is one pre-token, line ends included, and only after a
+# possessive run does `$` mean the end of the text, not of a line, in every engine.
 _NAMED: Final = {
     "gpt2": _Named(r"'(?:[sdmt]|ll|ve|re)| ?\p{L}+| ?\p{N}+| ?[^\s\p{L}\p{N}]+|\s+(?!\S)|\s+"),
     "cl100k": _Named(
@@ -58,22 +58,22 @@ _NAMED: Final = {
 }
 
 PRETOKENIZER_NAMES: Final[tuple[str, ...]] = tuple(_NAMED)
-"""The names that `get_pretokenizer` knows; beside them it takes regex:PATTERN."""
+"""The names that `get_pretokenizer` accepts, besides regex:PATTERN."""
 
 _CUSTOM: Final = "regex:"
 _MAX_PATTERN_LENGTH: Final = 2_000
 _MAX_REPEATS: Final = 1_000
 _MAX_REPEATS_TOGETHER: Final = 100_000
-# The regex package counts the processor time of the whole process: a training in another thread
-# uses up this time too, so it is twice what a pattern is meant to have.
+# The regex package counts the processor time of all threads, so the limit is twice what a pattern
+# should need: a training may run at the same time.
 _SECONDS: Final = 4.0
 _SECONDS_PER_CHARACTER: Final = 4e-6
 
 MATCH_FAILURES: Final = (MemoryError, RecursionError, regex.error)
-"""What the regex package raises where it gives up on a text; see `failed_match`."""
+"""The exceptions the regex package raises when it gives up on a text; see `failed_match`."""
 
-# To silence warnings is to set what the whole process is warned of, and to set it back: two threads
-# that do so at once can leave it silenced.
+# Warning filters belong to the whole process: two threads that change and restore them at the same
+# time could leave them changed.
 _SILENCE: Final = Lock()
 
 _REPRESENTATIVES: Final = {
@@ -86,11 +86,11 @@ _REPRESENTATIVES: Final = {
     "space": "\xa0",
     "other": "§",
 }
-_SPACES: Final = r"\t-\r \xa0"  # not U+001C to U+001F, which `re` takes for white space
+_SPACES: Final = r"\t-\r \xa0"  # without U+001C to U+001F, which `re` counts as white space
 _MEMBERS: Final = {
     r"\p{L}": "A-Za-zÉéſʰª",
     r"\p{Lu}": "A-ZÉ",
-    r"\p{Lt}": "",  # its members count as \p{Lu}: no pattern here has one without the other
+    r"\p{Lt}": "",  # its members count as \p{Lu}, as every pattern here has both
     r"\p{Ll}": "a-zéſ",
     r"\p{Lm}": "ʰ",
     r"\p{Lo}": "ª",
@@ -101,7 +101,7 @@ _MEMBERS: Final = {
 
 
 class _Shadow(dict[int, str]):
-    """A table for str.translate that learns each character's representative when first asked."""
+    """A table for str.translate that fills in each character's representative on first use."""
 
     def __missing__(self, code_point: int) -> str:
         shadow = _REPRESENTATIVES[unicode_class(code_point)]
@@ -110,7 +110,7 @@ class _Shadow(dict[int, str]):
 
 
 _SHADOW: Final = _Shadow({code_point: chr(code_point) for code_point in range(128)})
-# Where case is ignored, the long s counts as an s, so it stands for itself.
+# The long s represents itself because it matches an s if case is ignored.
 _SHADOW[ord("ſ")] = "ſ"
 
 
@@ -126,7 +126,7 @@ class Pretokenizer(Immutable):
     def __init__(self, name: str) -> None:
         if not is_a(name, str):
             raise ConfigError(
-                f"The pre-tokenizer is {said(name)}: give its name, one of "
+                f"Expected the name of a pre-tokenizer, got {said(name)}: use one of "
                 f"{', '.join(PRETOKENIZER_NAMES)}, or {_CUSTOM}PATTERN."
             )
         self._name = name
@@ -135,7 +135,9 @@ class Pretokenizer(Immutable):
         if name.startswith(_CUSTOM):
             pattern = name.removeprefix(_CUSTOM)
             if not pattern:
-                raise PatternError(f"The pattern after {_CUSTOM} is empty. Write one, or use none.")
+                raise PatternError(
+                    f"The pattern after {_CUSTOM} is empty. Write one, or use 'none'."
+                )
             self._custom = compile_pattern(
                 pattern, remedy="Correct it, or choose a named pre-tokenizer"
             )
@@ -154,12 +156,12 @@ class Pretokenizer(Immutable):
 
     @property
     def name(self) -> str:
-        """The name as in `TrainingConfig.pretokenizer`."""
+        """The name, as in `TrainingConfig.pretokenizer`."""
         return self._name
 
     @property
     def pattern(self) -> str | None:
-        r"""The regular expression that matches pre-tokens; None where there is none.
+        r"""The regular expression that matches pre-tokens; None if there is none.
 
         >>> get_pretokenizer("whitespace").pattern
         '\\S+'
@@ -168,22 +170,22 @@ class Pretokenizer(Immutable):
 
     @property
     def drops_text(self) -> bool:
-        """True where white space belongs to no pre-token, so that decoding can't restore it."""
+        """True if white space is in no pre-token, so that decoding cannot restore it."""
         return self._drops_text
 
     @property
     def ends_before_space(self) -> bool:
-        """True where a letter from a to z before a space or a line end always ends a pre-token.
+        """True if a letter from a to z before a space or a line end always ends a pre-token.
 
-        A text cut there, pre-tokenized part by part, gives the pre-tokens of the whole.
+        The parts of a text cut there have the same pre-tokens as the whole.
         """
         return self._ends_before_space
 
     def spans(self, text: str) -> list[tuple[int, int]]:
         """Return the half-open character spans of the pre-tokens, in order.
 
-        Raises PatternTimeoutError where a custom pattern takes too long on the text, PatternError
-        where the engine gives up.
+        Raises PatternTimeoutError if a custom pattern takes too long on the text, and PatternError
+        if the engine gives up.
 
         >>> get_pretokenizer("whitespace").spans("to  be")
         [(0, 2), (4, 6)]
@@ -213,14 +215,14 @@ class Pretokenizer(Immutable):
             raise PatternTimeoutError(
                 f"The pattern {_shortened(pattern.pattern)} did not finish on a text of "
                 f"{len(text):,} characters within {seconds:.0f} seconds of processor time, "
-                f"which is shared with all that runs at once. Nested repeats such as (a+)+ try "
-                f"every way to divide a run: write one repeat, or make it possessive (a++)."
+                f"which other threads use too. Nested repeats such as (a+)+ try every way to "
+                f"divide a run: write one repeat, or make it possessive (a++)."
             ) from None
         except MATCH_FAILURES as error:
             raise failed_match(pattern.pattern, error) from None
 
     def __reduce__(self) -> tuple[object, ...]:
-        # By name: the receiving process uses the one it already has.
+        # By name, so that a process has one object for each name.
         return get_pretokenizer, (self._name,)
 
     def __repr__(self) -> str:
@@ -237,22 +239,22 @@ _kept = lru_cache(maxsize=64)(Pretokenizer)
 
 
 def get_pretokenizer(name: str) -> Pretokenizer:
-    """Return the pre-tokenizer of a name, or one that cuts by a pattern of your own.
+    """Return the pre-tokenizer with this name, or one for a custom pattern (regex:PATTERN).
 
-    What stands between the matches of a custom pattern is a pre-token too, so no text is lost.
+    Text between the matches of a custom pattern becomes pre-tokens too, so no text is lost.
     Raises ConfigError for an unknown name and PatternError for an invalid pattern.
 
     >>> get_pretokenizer("regex:[0-9]").split("a1bc23")
     ['a', '1', 'bc', '2', '3']
     """
-    # What is no name may be nothing to keep by: a list has no hash.
+    # Other types may not be hashable, which the cache would refuse first.
     return _kept(name) if is_a(name, str) else Pretokenizer(name)
 
 
 def compile_pattern(pattern: str, *, remedy: str) -> regex.Pattern[str]:
-    """Compile a pattern that anybody may have written; `remedy` ends the message where it can't be.
+    """Compile a pattern from an untrusted source; `remedy` ends the message of the error.
 
-    Raises PatternError for an invalid one, and for one whose size could take all memory.
+    Raises PatternError for an invalid pattern, and for one that could exhaust memory.
 
     >>> compile_pattern("a(", remedy="Correct it")  # doctest: +ELLIPSIS
     Traceback (most recent call last):
@@ -261,12 +263,12 @@ def compile_pattern(pattern: str, *, remedy: str) -> regex.Pattern[str]:
     if len(pattern) > _MAX_PATTERN_LENGTH:
         raise PatternError(
             f"The pattern has {len(pattern):,} characters; at most {_MAX_PATTERN_LENGTH:,} are "
-            f"taken. Shorten it."
+            f"allowed. Shorten it."
         )
-    _refuse_what_takes_all_memory(pattern)
+    _refuse_huge_patterns(pattern)
     try:
         with _SILENCE, warnings.catch_warnings():
-            # The engine warns of what a later version of it may read otherwise; this one is pinned.
+            # The engine warns of changes in later versions, but its version is pinned.
             warnings.simplefilter("ignore")
             return regex.compile(pattern)
     except regex.error as error:
@@ -282,7 +284,7 @@ def compile_pattern(pattern: str, *, remedy: str) -> regex.Pattern[str]:
 
 
 def failed_match(pattern: str, error: Exception) -> PatternError:
-    """Say of one of `MATCH_FAILURES` what to do about it.
+    """Return the error for one of `MATCH_FAILURES`, with what to do about it.
 
     >>> str(failed_match("(?<=b{e<=1}|a)*", MemoryError()))[:66]
     "The pattern '(?<=b{e<=1}|a)*' compiles, but no text can be matched"
@@ -290,13 +292,13 @@ def failed_match(pattern: str, error: Exception) -> PatternError:
     return PatternError(
         f"The pattern {_shortened(pattern)} compiles, but no text can be matched with it "
         f"({type(error).__name__} of the regular expression engine). Write it without fuzzy "
-        f"matches such as {{e<=1}}, and without repeats of what looks ahead or behind."
+        f"matches such as {{e<=1}}, and without repeated lookaheads or lookbehinds."
     )
 
 
-def _refuse_what_takes_all_memory(pattern: str) -> None:
-    # The time limit doesn't help here: repeats are written out when a pattern compiles, so
-    # a{100000000} needs 8 GB before it matches anything, and (?R) descends until none is left.
+def _refuse_huge_patterns(pattern: str) -> None:
+    # The time limit does not help here: compiling expands repeats, so a{100000000} needs 8 GB
+    # before it matches anything, and (?R) recurses until memory is exhausted.
     plain = re.sub(r"\\.", "", pattern)
     if re.search(r"\(\?(?:R|&|P>|[+-]?[0-9])", plain):
         raise PatternError(
@@ -304,7 +306,7 @@ def _refuse_what_takes_all_memory(pattern: str) -> None:
             f"never end. Write it without (?R), (?1) or (?&name)."
         )
     bounds = [re.findall("[0-9]+", braces)[-1:] for braces in re.findall(r"\{[^{}]*\}", plain)]
-    # Ten digits are too many repeats already, and Python reads no number of 5,000 digits.
+    # Ten digits already exceed the limit, and int() refuses 5,000.
     repeats = [int(digits[:10]) for bound in bounds for digits in bound if digits.strip("0")]
     if max(repeats, default=0) > _MAX_REPEATS or math.prod(repeats) > _MAX_REPEATS_TOGETHER:
         raise PatternError(
@@ -315,7 +317,7 @@ def _refuse_what_takes_all_memory(pattern: str) -> None:
 
 
 def _over_shadows(pattern: str) -> str:
-    r"""Write a pattern's classes out as the characters that stand for them in a shadow.
+    r"""Replace the classes of a pattern by the characters that represent them in a shadow.
 
     >>> _over_shadows(r"\p{N}[^\s]")
     '[0-9²][^\\t-\\r \\xa0]'

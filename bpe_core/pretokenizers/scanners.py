@@ -1,4 +1,4 @@
-"""What the compiled scanners need to know: which pattern is which, and each character's class."""
+"""The tables of the compiled scanners: the number of each pattern, and each character's class."""
 
 from __future__ import annotations
 
@@ -11,14 +11,13 @@ from numpy.typing import NDArray
 
 from bpe_core.unicode.classes import CLASSES, class_runs
 
-# Kernels can't be imported before they are wanted, so their numbers are written out here; a test
-# holds both lists together.
+# Importing the kernels is slow, so their numbers are repeated here; a test compares both lists.
 SCANNERS: Final = MappingProxyType(
     {"gpt2": 0, "cl100k": 1, "o200k": 2, "whitespace": 3, "words-punctuation": 4}
 )
 """The number of each pre-tokenizer that has a compiled scanner; others use the `regex` package."""
 
-# The two lowest bits say what GPT-2's pattern tells apart, the others are marks and case.
+# The two lowest bits are the classes in GPT-2's pattern, the others are marks and case.
 _EITHER_CASE: Final = 8 | 16
 _BITS: Final = MappingProxyType(
     {
@@ -36,7 +35,7 @@ _BITS: Final = MappingProxyType(
 
 @cache
 def class_table() -> NDArray[np.uint8]:
-    """uint8[0x110000]: the class bits of each code point, as `kernels.scanning` reads them.
+    """Return the class bits of each code point for `kernels.scanning`, uint8[0x110000].
 
     >>> table = class_table()
     >>> [int(table[ord(c)]) & 3 for c in ". a1"]

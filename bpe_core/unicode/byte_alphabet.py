@@ -1,7 +1,7 @@
-"""GPT-2's table of bytes and printable characters, and the order of ids that follows from it.
+"""GPT-2's table of bytes and printable characters, which determines the order of base ids.
 
 GPT-2 writes its vocabulary as text, so each byte needs a character that prints: the 188 bytes
-that print in Latin-1 stand for themselves, and the other 68 take the characters from U+0100 on.
+that print in Latin-1 represent themselves, and the other 68 use the characters from U+0100 on.
 Sorting all 256 by their character gives the order in which both GPT-2 and Hugging Face's trainer
 number the base tokens: `!` is 0, the space (written `Ġ`) is 220.
 
@@ -19,7 +19,7 @@ BYTE_TO_CHARACTER: tuple[str, ...] = tuple(
     chr(byte if byte in _PRINTABLE else 0x100 + BYTE_ORDER.index(byte) - len(_PRINTABLE))
     for byte in range(256)
 )
-"""BYTE_TO_CHARACTER[byte] is the printable character that stands for that byte."""
+"""BYTE_TO_CHARACTER[byte] is the printable character for that byte."""
 
 CHARACTER_TO_BYTE: dict[str, int] = {c: byte for byte, c in enumerate(BYTE_TO_CHARACTER)}
 
@@ -30,12 +30,12 @@ def to_printable(token: bytes) -> str:
     >>> to_printable(b" quick")
     'Ġquick'
     """
-    # Latin-1 gives each byte the code point of its own number, the place in the table.
+    # Latin-1 decodes each byte to the code point of its value, the index in the table.
     return token.decode("latin-1").translate(BYTE_TO_CHARACTER)
 
 
 def from_printable(text: str) -> bytes:
-    """Read a token's bytes back; raises KeyError for a character that stands for no byte.
+    """Return the bytes of a printable token; raises KeyError for a character not in the table.
 
     >>> from_printable("Ġquick")
     b' quick'

@@ -1,9 +1,9 @@
-"""The Unicode classes that pre-token patterns ask for, pinned to Unicode 16.
+"""The Unicode classes in pre-token patterns, pinned to Unicode 16.
 
-GPT-2's pattern speaks of letters, numbers and white space, and what those are grows with every
-Unicode version. tiktoken 0.14 and tokenizers 0.23 stand at Unicode 16; Python's `unicodedata` and
-the `regex` package each stand elsewhere, so the classes are kept here as data, written and
-checked by `scripts/make_unicode_classes.py`.
+GPT-2's pattern matches letters, numbers and white space, and each Unicode version adds some.
+tiktoken 0.14 and tokenizers 0.23 use Unicode 16, but Python's `unicodedata` and the `regex` package
+use other versions. So the classes are stored as data, which `scripts/make_unicode_classes.py`
+writes and checks.
 """
 
 from __future__ import annotations
@@ -36,7 +36,7 @@ def class_runs() -> tuple[list[int], bytes]:
 
 
 def unicode_class(code_point: int) -> str:
-    """Name the class of a code point in Unicode 16.
+    """Return the class of a code point in Unicode 16.
 
     >>> unicode_class(ord("é")), unicode_class(0x3000), unicode_class(0x1C)
     ('lower', 'space', 'other')

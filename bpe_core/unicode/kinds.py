@@ -1,7 +1,7 @@
-"""What kind of character each one is: part of a word, white space, or neither; and its script.
+"""The kind of each character (part of a word, white space, or neither) and its script.
 
-Kinds and letters are those of Unicode 16, as for the pre-tokenizers: what is one word to them is
-one word here. Scripts and punctuation are the `regex` package's.
+Kinds and letters follow Unicode 16, so words are the same as for the pre-tokenizers. Scripts and
+punctuation come from the `regex` package.
 """
 
 from __future__ import annotations
@@ -17,8 +17,8 @@ from bpe_core.unicode.classes import CLASSES, LETTER_CLASSES, class_runs, unicod
 
 WORD, PUNCTUATION, WHITE_SPACE = 1, 2, 3
 
-# Spelled out because a pattern has to name them; in the order they are tried. A script that is
-# missing here is counted with "other letters" rather than guessed.
+# A pattern has to name each script; they are tried in this order. Scripts not listed here count as
+# "other letters".
 _SCRIPTS = """
     Latin Cyrillic Greek Han Hiragana Katakana Hangul Arabic Hebrew Devanagari Bengali Thai Tamil
     Telugu Gujarati Gurmukhi Kannada Malayalam Oriya Sinhala Georgian Armenian Ethiopic Khmer Lao
@@ -31,7 +31,7 @@ _SCRIPT = regex.compile("|".join(rf"(?P<{name}>\p{{Script={name}}})" for name in
 _SHARED = regex.compile(r"[\p{Script=Common}\p{Script=Inherited}]")
 OTHER_SCRIPT: Final = "other"
 _LETTERS_AND_MARKS = frozenset({*LETTER_CLASSES, "mark"})
-# Emoji and other pictures (So) are no punctuation.
+# Without So: emoji and other pictures are not punctuation.
 _PUNCTUATION = regex.compile(r"[\p{P}\p{S}--\p{So}]", regex.V1)
 
 _N_CODE_POINTS = 0x110000
@@ -40,10 +40,10 @@ _KIND_OF_CLASS = {"other": PUNCTUATION, "space": WHITE_SPACE}
 
 @lru_cache(maxsize=65_536)
 def script_of(character: str) -> str | None:
-    """Name the script that a letter or mark belongs to.
+    """Return the script of a letter or mark.
 
     None for anything else, and for letters and marks that several scripts share, such as the
-    prolonged sound mark of Katakana and Hiragana or an accent that stands for itself.
+    prolonged sound mark of Katakana and Hiragana or a combining accent.
 
     >>> script_of("ж"), script_of("漢"), script_of("ー"), script_of("!")
     ('Cyrillic', 'Han', None, None)
@@ -67,7 +67,7 @@ def is_letter(character: str) -> bool:
 
 @lru_cache(maxsize=65_536)
 def group_of(character: str) -> str:
-    """Name the group that a character counts under when a text is described by its scripts.
+    """Return the group of a character in a summary of a text by scripts.
 
     >>> group_of("ж"), group_of("漢"), group_of("ー"), group_of("!"), group_of("7")
     ('Cyrillic letters', 'Han characters', 'other letters', 'punctuation', 'digits and other')
@@ -106,8 +106,8 @@ def utf8_lengths(points: NDArray[np.uint32]) -> NDArray[np.int64]:
 def kinds_of(points: NDArray[np.uint32]) -> NDArray[np.uint8]:
     """Return the kind of each code point: WORD, PUNCTUATION or WHITE_SPACE, uint8[n_characters].
 
-    Letters, marks and numbers are WORD. PUNCTUATION is all that is neither that nor white space:
-    symbols, emoji and control characters too.
+    Letters, marks and numbers are WORD. PUNCTUATION is everything else except white space, so also
+    symbols, emoji and control characters.
 
     >>> kinds_of(code_points("a1 !")).tolist()
     [1, 1, 3, 2]
@@ -117,7 +117,7 @@ def kinds_of(points: NDArray[np.uint32]) -> NDArray[np.uint8]:
 
 @cache
 def _kind_table() -> NDArray[np.uint8]:
-    """Give the kind of every code point, uint8[0x110000]."""
+    """Return the kind of every code point, uint8[0x110000]."""
     starts, classes = class_runs()
     kinds = np.array([_KIND_OF_CLASS.get(name, WORD) for name in CLASSES], np.uint8)
     lengths = np.diff(np.array([*starts, _N_CODE_POINTS]))

@@ -1,4 +1,4 @@
-"""Which script a token counts for: one rule, behind every figure that counts tokens by script."""
+"""Find the script of a token: the one rule for every figure that counts tokens by script."""
 
 from __future__ import annotations
 
@@ -13,11 +13,11 @@ NO_LETTERS: Final = "No letters"
 
 
 def script_of_token(token: bytes) -> str:
-    """Name the script that most of a token's letters and marks belong to; of a tie, the first.
+    """Return the script of most of a token's letters and marks; in a tie, the first.
 
     Letters that several scripts share, such as the prolonged sound mark of Katakana and Hiragana,
-    count with the others of their token, and where there are no others the script is "other". A
-    token without a letter is `CUT_CHARACTERS` if it cuts a character, and `NO_LETTERS` otherwise.
+    count with the other letters of their token; if there are none, the script is "other". A token
+    without a letter is `CUT_CHARACTERS` if it cuts a character, and `NO_LETTERS` otherwise.
 
     >>> [script_of_token(text.encode()) for text in (" the", "ター", "ｺｰﾋｰ", "カの", "ー", "7!")]
     ['Latin', 'Katakana', 'Katakana', 'Katakana', 'other', 'No letters']
@@ -25,7 +25,7 @@ def script_of_token(token: bytes) -> str:
     'Cut characters'
     """
     text = token.decode(errors="ignore")
-    # Most tokens of most vocabularies: to ask each letter for its script takes eight times as long.
+    # A shortcut for most tokens: looking up the script of each letter takes eight times as long.
     if text.isascii() and any(map(str.isalpha, text)):
         return "Latin"
     scripts = Counter(filter(None, map(script_of, text)))

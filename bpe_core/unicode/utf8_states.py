@@ -1,4 +1,4 @@
-"""Where in a character a UTF-8 text stands, byte by byte: which bytes may follow which.
+"""The states of a UTF-8 decoder between bytes: which bytes may follow which.
 
 Source: the table of well-formed byte sequences, table 3-7 of the Unicode Standard.
 """
@@ -43,7 +43,7 @@ _FOLLOWING: Final = _table()
 
 
 def state_after(data: bytes, state: int = BETWEEN_CHARACTERS) -> int:
-    """Return the state after some bytes; NO_STATE where no UTF-8 goes on so.
+    """Return the state after some bytes; NO_STATE if they are not valid there.
 
     >>> state_after("é".encode()), state_after(b"\\xc0"), state_after(b"a\\xc3") > 0
     (0, -1, True)
@@ -56,7 +56,7 @@ def state_after(data: bytes, state: int = BETWEEN_CHARACTERS) -> int:
 
 
 def are_whole_characters(data: bytes) -> bool:
-    """Tell whether bytes are UTF-8 by themselves: `state_after` finds them between characters.
+    """Return True if bytes are valid UTF-8, without a character cut at either end.
 
     >>> are_whole_characters("é".encode()), are_whole_characters(b"\\xc3")
     (True, False)
@@ -69,13 +69,13 @@ def are_whole_characters(data: bytes) -> bool:
 
 
 def entries_of(data: bytes) -> dict[int, int]:
-    """Return each state in which a text may stand before these bytes, with the one after them.
+    """Return each state in which these bytes are valid, with the state after them.
 
     >>> entries_of(b"a"), entries_of(b"\\xff")
     ({0: 0}, {})
     """
-    # Whole characters follow nothing that is cut. Nearly all tokens are that, and to decode one
-    # takes a twentieth of the time.
+    # Whole characters are valid only between characters. Nearly all tokens are of this kind, and
+    # decoding them takes a twentieth of the time.
     if data and are_whole_characters(data):
         return {BETWEEN_CHARACTERS: BETWEEN_CHARACTERS}
     after = {state: state_after(data, state) for state in range(N_STATES)}

@@ -12,12 +12,12 @@ from bpe_core.unicode.byte_alphabet import (
 )
 
 
-def test_every_byte_survives_being_printed() -> None:
+def test_every_byte_survives_the_round_trip() -> None:
     every_byte = bytes(range(256))
     assert from_printable(to_printable(every_byte)) == every_byte
 
 
-def test_the_characters_are_those_of_hugging_face() -> None:
+def test_the_characters_are_the_same_as_in_hugging_face() -> None:
     assert set(BYTE_TO_CHARACTER) == set(ByteLevel.alphabet())
 
 

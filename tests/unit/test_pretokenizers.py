@@ -1,4 +1,4 @@
-"""Where texts are cut before any merge."""
+"""Pre-tokenizers cut texts as other libraries do."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ from bpe_core.pretokenizers.pretokenizers import PRETOKENIZER_NAMES, Pretokenize
 from bpe_core.unicode.classes import class_runs, unicode_class
 from tests.strategies import hostile_texts
 
-# tiktoken_ext/openai_public.py, as it stands there.
+# Copied from tiktoken_ext/openai_public.py.
 TIKTOKEN_PATTERNS = {
     "gpt2": r"'(?:[sdmt]|ll|ve|re)| ?\p{L}++| ?\p{N}++| ?[^\s\p{L}\p{N}]++|\s++$|\s+(?!\S)|\s",
     "cl100k": (
@@ -50,7 +50,7 @@ CONTEXTS = ["a{}", "{}a", " {}", "'{}", "'l{}", "{} ", "1{}b", "{0}{0}\n", "  {}
 
 @cache
 def classes() -> Mapping[str, str]:
-    """The class of each character there is, in order."""
+    """Return the class of every character, in order."""
     found: dict[str, str] = {}
     for start, end in pairwise([*class_runs()[0], 0x110000]):
         name = unicode_class(start)
@@ -60,8 +60,8 @@ def classes() -> Mapping[str, str]:
 
 
 @cache
-def telling_characters() -> list[str]:
-    """Where a class begins or ends, and all that is not of the two classes with long runs."""
+def boundary_characters() -> list[str]:
+    """Return the first and last of each long run of a class, and all of the other classes."""
     found: list[str] = []
     for name, run in groupby(classes(), classes().__getitem__):
         characters = list(run)
@@ -71,7 +71,7 @@ def telling_characters() -> list[str]:
 
 
 def tiktoken_split(name: str, text: str, expected: list[str]) -> list[str]:
-    """What tiktoken cuts a text into, given that every expected piece is a token of its own."""
+    """Return tiktoken's pieces of a text, with each expected piece as a token."""
     tokens = [bytes([byte]) for byte in range(256)]
     tokens += sorted({piece.encode() for piece in expected} - set(tokens))
     encoding = tiktoken.Encoding(
@@ -85,19 +85,19 @@ def tiktoken_split(name: str, text: str, expected: list[str]) -> list[str]:
 
 @pytest.mark.parametrize("name", TIKTOKEN_PATTERNS)
 @given(hostile_texts)
-def test_named_patterns_cut_as_tiktoken_does(name: str, text: str) -> None:
+def test_named_patterns_cut_texts_as_tiktoken_does(name: str, text: str) -> None:
     pieces = get_pretokenizer(name).split(text)
     assert tiktoken_split(name, text, pieces) == pieces
 
 
 @pytest.mark.parametrize("name", TIKTOKEN_PATTERNS)
-def test_characters_of_every_class_are_cut_as_hugging_face_does(name: str) -> None:
+def test_characters_of_every_class_are_cut_as_by_hugging_face(name: str) -> None:
     pretokenizer = get_pretokenizer(name)
     assert pretokenizer.pattern is not None
     peer = Split(Regex(pretokenizer.pattern), behavior="isolated")
     for context in CONTEXTS:
-        # The mark between keeps one case from leaning on the next.
-        text = "\x00¶".join(map(context.format, telling_characters()))
+        # The separator keeps one case from affecting the next.
+        text = "\x00¶".join(map(context.format, boundary_characters()))
         assert pretokenizer.spans(text) == [span for _, span in peer.pre_tokenize_str(text)]
 
 
@@ -113,13 +113,13 @@ def test_characters_of_every_class_are_cut_as_hugging_face_does(name: str) -> No
         (r"\s", {"space"}),
     ],
 )
-def test_every_character_is_classed_as_hugging_face_does(pattern: str, of: set[str]) -> None:
+def test_every_character_has_the_same_class_as_in_hugging_face(pattern: str, of: set[str]) -> None:
     others = "".join(c for c, name in classes().items() if name not in of)
     without = Replace(Regex(pattern + "+"), "")
     assert without.normalize_str("".join(classes())) == others
 
 
-def test_every_character_alone_is_classed_as_tiktoken_does() -> None:
+def test_every_character_has_the_same_class_as_in_tiktoken() -> None:
     pieces = get_pretokenizer("gpt2").split("".join(classes()))
     assert tiktoken_split("gpt2", "".join(classes()), pieces) == pieces
 
@@ -131,14 +131,14 @@ def test_unicode_16_is_pinned() -> None:
     assert sizes["space"] == 25
 
 
-def test_whitespace_is_what_hugging_face_takes_for_it() -> None:
-    text = "".join(f"{c}x" for c in telling_characters())
+def test_whitespace_is_the_same_as_in_hugging_face() -> None:
+    text = "".join(f"{c}x" for c in boundary_characters())
     peer = [span for _, span in WhitespaceSplit().pre_tokenize_str(text)]
     assert get_pretokenizer("whitespace").spans(text) == peer
 
 
 @given(hostile_texts)
-def test_words_punctuation_keeps_words_whole_and_signs_single(text: str) -> None:
+def test_words_punctuation_keeps_words_whole_and_separates_punctuation(text: str) -> None:
     for piece in get_pretokenizer("words-punctuation").split(text):
         kinds = {unicode_class(ord(c)) for c in piece if c != "_"}
         assert "space" not in kinds
@@ -147,7 +147,7 @@ def test_words_punctuation_keeps_words_whole_and_signs_single(text: str) -> None
 
 @pytest.mark.parametrize("name", [*PRETOKENIZER_NAMES, r"regex:\d+|é"])
 @given(hostile_texts)
-def test_spans_lose_no_text_but_white_space(name: str, text: str) -> None:
+def test_spans_drop_nothing_but_white_space(name: str, text: str) -> None:
     pretokenizer = get_pretokenizer(name)
     spans = pretokenizer.spans(text)
     assert [text[start:end] for start, end in spans] == pretokenizer.split(text)
@@ -177,7 +177,7 @@ def test_spans_lose_no_text_but_white_space(name: str, text: str) -> None:
         ("", []),
     ],
 )
-def test_gpt2_cuts_where_others_err(text: str, pieces: list[str]) -> None:
+def test_gpt2_cuts_difficult_texts_correctly(text: str, pieces: list[str]) -> None:
     assert get_pretokenizer("gpt2").split(text) == pieces
 
 
@@ -186,12 +186,12 @@ def test_cl100k_keeps_white_space_at_the_end_together() -> None:
     assert get_pretokenizer("cl100k").split("a\n  b") == ["a", "\n", " ", " b"]
 
 
-def test_none_makes_a_document_one_piece() -> None:
+def test_none_leaves_a_document_whole() -> None:
     assert get_pretokenizer("none").split("to be\nor") == ["to be\nor"]
     assert get_pretokenizer("none").split("") == []
 
 
-def test_a_custom_pattern_is_never_stripped() -> None:
+def test_spaces_around_a_custom_pattern_are_kept() -> None:
     pretokenizer = get_pretokenizer("regex:  a ")
     assert pretokenizer.name == "regex:  a "
     assert pretokenizer.split("x  a y") == ["x", "  a ", "y"]
@@ -201,14 +201,14 @@ def test_empty_matches_are_ignored() -> None:
     assert get_pretokenizer("regex:x*").split("aaxb") == ["aa", "x", "b"]
 
 
-def test_a_backwards_pattern_gives_spans_in_order() -> None:
+def test_the_spans_of_a_backward_pattern_are_in_order() -> None:
     assert get_pretokenizer("regex:(?r)a").spans("aba") == [(0, 1), (1, 2), (2, 3)]
 
 
 def test_a_runaway_pattern_is_stopped_with_advice() -> None:
     pretokenizer = get_pretokenizer(r"regex:(?:a|a)+c")
-    says = r"40 characters within 4 seconds of processor time.*possessive"
-    with pytest.raises(PatternTimeoutError, match=says):
+    message = r"40 characters within 4 seconds of processor time.*possessive"
+    with pytest.raises(PatternTimeoutError, match=message):
         pretokenizer.spans("a" * 40)
 
 
@@ -228,23 +228,25 @@ def test_a_runaway_pattern_is_stopped_with_advice() -> None:
         ("x" * 3_000, "at most 2,000"),
     ],
 )
-def test_an_invalid_pattern_says_what_is_wrong(pattern: str, message: str) -> None:
+def test_the_error_for_an_invalid_pattern_names_the_fault(pattern: str, message: str) -> None:
     with pytest.raises(PatternError, match=message):
         get_pretokenizer(f"regex:{pattern}")
 
 
-def test_a_pattern_that_the_engine_gives_up_on_is_said() -> None:
+def test_a_pattern_that_the_engine_gives_up_on_raises_an_error() -> None:
     with pytest.raises(PatternError, match=r"compiles, but no text .* \(MemoryError"):
         get_pretokenizer("regex:(?<=b{e<=1}|a)*").spans("aab")
 
 
-def test_one_thread_at_a_time_silences_the_warnings_of_all(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_only_one_thread_at_a_time_changes_the_warning_filters(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
     both = Barrier(2)
     met: list[int] = []
     compiled = regex.compile
 
     def compiled_together(pattern: str) -> regex.Pattern[str]:
-        with suppress(BrokenBarrierError):  # one waits in vain, the other for this one to be done
+        with suppress(BrokenBarrierError):  # each thread waits for the other in vain
             met.append(both.wait(timeout=0.1))
         return compiled(pattern)
 
@@ -255,28 +257,28 @@ def test_one_thread_at_a_time_silences_the_warnings_of_all(monkeypatch: pytest.M
 
 
 @pytest.mark.parametrize("pattern", [r"\(?R\)", r"\{9999\}", "[[a]"])
-def test_harmless_patterns_that_look_dangerous_are_taken(pattern: str) -> None:
+def test_harmless_patterns_that_look_dangerous_are_accepted(pattern: str) -> None:
     assert get_pretokenizer(f"regex:{pattern}").split("ab") in (["ab"], ["a", "b"])
 
 
-def test_an_unknown_name_lists_those_there_are() -> None:
+def test_the_error_for_an_unknown_name_lists_the_names() -> None:
     with pytest.raises(ConfigError, match=r"'gpt3'.*gpt2, cl100k, o200k.*regex:PATTERN"):
         get_pretokenizer("gpt3")
 
 
-def test_a_long_run_takes_time_in_proportion() -> None:
+def test_a_long_run_of_one_character_is_cut_in_linear_time() -> None:
     for character in "a1 !é\u0301\n":
         run = character * 300_000
         for name in PRETOKENIZER_NAMES:
             assert "".join(get_pretokenizer(name).split(run)) in (run, "")
 
 
-def test_equal_by_name() -> None:
+def test_pretokenizers_of_the_same_name_are_equal() -> None:
     assert Pretokenizer("gpt2") == get_pretokenizer("gpt2") != get_pretokenizer("o200k")
     assert len({Pretokenizer("gpt2"), Pretokenizer("gpt2")}) == 1
 
 
-def test_python_knows_another_unicode() -> None:
-    # Why the classes are embedded: U+1C89 is a letter since Unicode 16, not for Python's own table.
+def test_the_version_of_unicode_differs_from_pythons() -> None:
+    # This is why the classes are embedded: U+1C89 is a letter only since Unicode 16.
     assert unicodedata.category("\u1c89") == "Cn"
     assert unicode_class(0x1C89) == "upper"

@@ -1,4 +1,4 @@
-"""The names that others import: none is lost or added by accident."""
+"""The public names: none is lost or added by accident."""
 
 import subprocess
 import sys
@@ -9,7 +9,7 @@ import bpe_core as bpe
 ROOT = Path(__file__).parent.parent.parent
 
 
-def test_public_names_are_these():
+def test_the_public_names_are_frozen():
     assert sorted(bpe.__all__) == [
         "BpeError",
         "Comparison",
@@ -36,12 +36,12 @@ def test_public_names_are_these():
     ]
 
 
-def test_every_public_name_loads_what_it_names():
+def test_every_public_name_can_be_loaded():
     for name in bpe.__all__:
         assert getattr(bpe, name).__name__ == name
 
 
-def test_gpt2_is_the_function_whatever_was_imported_first():
+def test_gpt2_is_the_function_regardless_of_import_order():
     code = "import bpe_core.tokenizer.gpt2, bpe_core as bpe; print(bpe.gpt2().encode('The quick'))"
     done = subprocess.run(
         [sys.executable, "-c", code], cwd=ROOT, capture_output=True, text=True, check=True

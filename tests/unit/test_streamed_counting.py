@@ -1,4 +1,4 @@
-"""A streamed corpus is the same as one read whole, in less memory."""
+"""Streaming a corpus gives the same result as reading it whole, in less memory."""
 
 from __future__ import annotations
 
@@ -44,7 +44,7 @@ def files(tmp_path: Path) -> list[Path]:
 
 
 @pytest.mark.parametrize("name", ["gpt2", "cl100k", "o200k", "whitespace", "none", "regex:\\d"])
-def test_streaming_counts_what_reading_whole_counts(files: list[Path], name: str) -> None:
+def test_streaming_counts_the_same_as_reading_whole_files(files: list[Path], name: str) -> None:
     pretokenizer = get_pretokenizer(name)
     streamed = stream_corpus(files)
     whole = read_corpus([path for path in files if path.stat().st_size])
@@ -57,7 +57,7 @@ def test_streaming_counts_what_reading_whole_counts(files: list[Path], name: str
         assert found.n_bytes == streamed.n_bytes == whole.n_bytes
 
 
-def test_a_run_on_a_stream_is_the_run_on_the_same_texts(files: list[Path]) -> None:
+def test_training_on_a_stream_gives_the_same_run(files: list[Path]) -> None:
     full = [path for path in files if path.stat().st_size]
     config = TrainingConfig(600, alphabet="seen")
     streamed, whole = train(stream_corpus(full), config), train(read_corpus(full), config)
@@ -67,7 +67,7 @@ def test_a_run_on_a_stream_is_the_run_on_the_same_texts(files: list[Path]) -> No
     assert streamed.tokens_after.tolist() == whole.tokens_after.tolist()
 
 
-def test_a_small_stream_needs_no_kernels(tmp_path: Path) -> None:
+def test_a_small_stream_is_counted_like_the_same_corpus(tmp_path: Path) -> None:
     path = tmp_path / "hug.txt"
     path.write_bytes("\ufeffhug hügs".encode())
     found = count_stream(stream_corpus([path]), get_pretokenizer("gpt2"))
@@ -76,7 +76,7 @@ def test_a_small_stream_needs_no_kernels(tmp_path: Path) -> None:
     assert (found.sha256, found.n_bytes) == (whole.sha256, whole.n_bytes)
 
 
-def test_without_kernels_a_stream_is_counted_as_a_text_is(
+def test_a_stream_has_the_same_counts_without_kernels(
     files: list[Path], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     full = [path for path in files if path.stat().st_size]
@@ -89,7 +89,7 @@ def test_without_kernels_a_stream_is_counted_as_a_text_is(
 
 
 @pytest.mark.parametrize("kernels", [True, False])
-def test_a_stream_that_is_cancelled_has_no_hash_of_a_part(
+def test_a_cancelled_stream_has_no_hash(
     files: list[Path], monkeypatch: pytest.MonkeyPatch, kernels: bool
 ) -> None:
     monkeypatch.setattr("bpe_core.counting.streamed.use_kernels", lambda n_bytes: kernels)
@@ -100,7 +100,7 @@ def test_a_stream_that_is_cancelled_has_no_hash_of_a_part(
     assert train(corpus, TrainingConfig(300)).corpus_sha256 == digest_of(corpus)
 
 
-def test_a_file_that_is_gone_meanwhile_is_named(tmp_path: Path) -> None:
+def test_the_error_for_a_file_deleted_meanwhile_names_it(tmp_path: Path) -> None:
     path = tmp_path / "gone.txt"
     path.write_text("hug")
     corpus = stream_corpus([path])
@@ -109,22 +109,24 @@ def test_a_file_that_is_gone_meanwhile_is_named(tmp_path: Path) -> None:
         count_stream(corpus, get_pretokenizer("gpt2"))
 
 
-def test_a_byte_that_is_no_utf_8_is_named(tmp_path: Path) -> None:
+def test_the_error_for_invalid_utf_8_names_the_byte(tmp_path: Path) -> None:
     path = tmp_path / "broken.txt"
     path.write_bytes(b"x y\n" * 300_000 + b"\xff" + b"x y\n" * 300_000)
-    with pytest.raises(TextDecodingError, match=r"broken\.txt is not UTF-8 at byte 1,200,000 "):
+    with pytest.raises(
+        TextDecodingError, match=r"broken\.txt is not valid UTF-8 at byte 1,200,000 "
+    ):
         count_stream(stream_corpus([path]), get_pretokenizer("gpt2"))
 
 
 @pytest.mark.parametrize("tail", [b"\xc3", b"\xe6\x97", b"\xf0\x9f\xa7"])
-def test_a_text_that_ends_within_a_character_is_no_utf_8(tmp_path: Path, tail: bytes) -> None:
+def test_a_text_that_ends_within_a_character_is_refused(tmp_path: Path, tail: bytes) -> None:
     path = tmp_path / "cut.txt"
     path.write_bytes(b"x" * 500_000 + tail)
     with pytest.raises(TextDecodingError, match="at byte 500,000 "):
         count_stream(stream_corpus([path]), get_pretokenizer("gpt2"))
 
 
-def test_a_file_that_grows_meanwhile_is_read_as_far_as_it_went(tmp_path: Path) -> None:
+def test_text_appended_to_a_file_meanwhile_is_not_read(tmp_path: Path) -> None:
     path = tmp_path / "log.txt"
     path.write_text("line\n" * 200_000)
     corpus, whole = stream_corpus([path]), read_corpus(path)
@@ -140,7 +142,7 @@ def test_a_file_that_shrinks_meanwhile_is_refused(tmp_path: Path) -> None:
     path.write_text("line\n" * 200_000)
     corpus = stream_corpus([path])
     path.write_text("line\n" * 199_999)
-    with pytest.raises(CorpusError, match="had 1,000,000 bytes and has 999,995 now"):
+    with pytest.raises(CorpusError, match="had 1,000,000 bytes and now has 999,995"):
         count_stream(corpus, get_pretokenizer("gpt2"))
 
 
@@ -155,7 +157,7 @@ def test_a_file_that_shrinks_meanwhile_is_refused(tmp_path: Path) -> None:
         ("wide.txt", b"\xff\xfeh\0", UnsupportedFileError),
     ],
 )
-def test_what_cannot_be_streamed_is_refused(
+def test_files_that_cannot_be_streamed_are_refused(
     tmp_path: Path, name: str, data: bytes, error: type[CorpusError]
 ) -> None:
     path = tmp_path / name
@@ -164,12 +166,12 @@ def test_what_cannot_be_streamed_is_refused(
         stream_corpus([path])
 
 
-def test_a_path_that_is_not_there_is_named() -> None:
+def test_the_error_for_a_missing_file_names_it() -> None:
     with pytest.raises(CorpusError, match=r"no-such-file\.txt"):
         stream_corpus(["no-such-file.txt"])
 
 
-def test_a_large_file_is_learned_from_in_little_memory(tmp_path: Path) -> None:
+def test_training_on_a_large_file_takes_little_memory(tmp_path: Path) -> None:
     path = tmp_path / "large.txt"
     block = "".join(f"{n} {LINE}" for n in range(10_000)).encode()
     with path.open("wb") as file:

@@ -1,4 +1,4 @@
-"""Which script a token counts for, and that vocabularies and merges are counted by that alone."""
+"""The script of a token, as used to count vocabularies and merges."""
 
 from __future__ import annotations
 
@@ -35,11 +35,11 @@ from bpe_core.vocabulary.table import Vocabulary
         ("7 !🧩".encode(), NO_LETTERS),
     ],
 )
-def test_a_token_counts_for_the_script_of_most_of_its_letters(token: bytes, script: str) -> None:
+def test_a_token_has_the_script_of_most_of_its_letters(token: bytes, script: str) -> None:
     assert script_of_token(token) == script
 
 
-def test_a_vocabulary_has_its_merges_scripts_and_those_of_what_no_merge_made() -> None:
+def test_the_scripts_of_a_vocabulary_are_those_of_its_merges_and_its_base_symbols() -> None:
     merges = merges_per_script(gpt2())
     made = {merge.id for merge in gpt2().merges}
     others = Counter(script_of_token(t) for id, t in gpt2().vocab.items() if id not in made)

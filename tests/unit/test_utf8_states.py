@@ -1,4 +1,4 @@
-"""Places in a character, against Python's own decoder."""
+"""States of the UTF-8 decoder, compared with Python's own decoder."""
 
 from __future__ import annotations
 
@@ -24,11 +24,11 @@ DATA = st.binary(max_size=6) | st.builds(
 
 
 @given(DATA)
-def test_bytes_that_are_characters_end_between_characters(data: bytes) -> None:
+def test_whole_characters_end_between_characters(data: bytes) -> None:
     assert are_whole_characters(data) == (state_after(data) == BETWEEN_CHARACTERS)
 
 
 @given(DATA)
-def test_each_state_that_bytes_may_follow_is_an_entry(data: bytes) -> None:
+def test_entries_are_the_states_in_which_bytes_are_valid(data: bytes) -> None:
     after = {state: state_after(data, state) for state in range(N_STATES)}
     assert entries_of(data) == {s: end for s, end in after.items() if end != NO_STATE}

@@ -1,4 +1,4 @@
-"""Files that are written whole: what a reader sees, who may read, what a power cut leaves."""
+"""Atomic writes: what readers see, who may read, and what a power cut leaves."""
 
 from __future__ import annotations
 
@@ -61,7 +61,7 @@ def disk(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Disk:
 
 
 @pytest.mark.parametrize("write", WRITERS.values(), ids=WRITERS)
-def test_a_power_cut_leaves_all_of_what_was_written_or_nothing(
+def test_after_a_power_cut_a_file_is_complete_or_absent(
     tmp_path: Path, disk: Disk, write: Callable[[Path], object]
 ) -> None:
     write(tmp_path)
@@ -72,7 +72,7 @@ def test_a_power_cut_leaves_all_of_what_was_written_or_nothing(
     assert [path for path in written if not disk.is_synced(path)] == []
 
 
-def test_the_recorder_sees_what_a_power_cut_would_lose(tmp_path: Path, disk: Disk) -> None:
+def test_the_recorder_detects_data_that_a_power_cut_would_lose(tmp_path: Path, disk: Disk) -> None:
     (tmp_path / "unsynced").write_bytes(b"hugs")
     os.replace(tmp_path / "unsynced", tmp_path / "hug")
     assert [what.split()[1] for what in disk.lost()] == ["contents", "name"]
@@ -82,7 +82,7 @@ def test_the_recorder_sees_what_a_power_cut_would_lose(tmp_path: Path, disk: Dis
     assert [what.split()[1] for what in disk.lost()] == ["contents", "name"]
 
 
-def test_the_stamp_of_compiled_kernels_is_on_the_disk_after_them(
+def test_the_stamp_of_compiled_kernels_is_synced_after_the_kernels(
     tmp_path: Path, disk: Disk, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(when, "_numba_folder", lambda: tmp_path)
@@ -111,7 +111,7 @@ def test_the_stamp_of_compiled_kernels_is_on_the_disk_after_them(
     ],
     ids=["a file", "a tokenizer", "a run"],
 )
-def test_whoever_reads_the_old_file_reads_it_to_its_end(
+def test_an_open_reader_keeps_reading_the_old_file(
     tmp_path: Path, write: Callable[[Path], None]
 ) -> None:
     path = tmp_path / "file"
@@ -123,7 +123,7 @@ def test_whoever_reads_the_old_file_reads_it_to_its_end(
     assert path.read_bytes() != b"old" * 10_000
 
 
-def test_who_may_read_a_file_follows_the_umask(tmp_path: Path) -> None:
+def test_the_permissions_of_a_file_follow_the_umask(tmp_path: Path) -> None:
     before = os.umask(0o027)
     try:
         write_whole(tmp_path / "hug", b"hugs")
@@ -146,7 +146,7 @@ def failing(monkeypatch: pytest.MonkeyPatch, number: int) -> None:
     monkeypatch.setattr(os, "fsync", fail)
 
 
-def test_a_disk_that_fails_is_said_and_leaves_nothing_behind(
+def test_a_failing_disk_raises_an_error_and_leaves_nothing_behind(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     failing(monkeypatch, errno.EIO)
@@ -158,7 +158,7 @@ def test_a_disk_that_fails_is_said_and_leaves_nothing_behind(
     assert os.listdir(tmp_path) == []
 
 
-def test_a_drive_that_cannot_sync_folders_takes_files_all_the_same(
+def test_files_are_written_to_a_drive_that_cannot_sync_folders(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     (tmp_path / "unfinished").mkdir()
@@ -171,7 +171,7 @@ def test_a_drive_that_cannot_sync_folders_takes_files_all_the_same(
         move_whole(tmp_path / "file", tmp_path / "moved")
 
 
-def test_a_folder_that_may_not_be_listed_takes_files_all_the_same(
+def test_files_are_written_to_a_folder_that_may_not_be_listed(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     opened = os.open

@@ -1,4 +1,4 @@
-"""Words in one row, and orders sorted out of packed ints, against plainer ways to both."""
+"""Words in one row and sorting by packed ints, compared with simpler implementations."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ words_and_counts = st.dictionaries(
 
 
 @given(words_and_counts, st.sampled_from(["bytes", "characters"]), st.none() | st.just(99))
-def test_a_row_of_pretokens_is_their_symbols_word_by_word(
+def test_a_row_of_pretokens_equals_the_row_of_their_symbols(
     words: dict[str, int], base: Base, end_of_word_id: int | None
 ) -> None:
     def symbols(word: str) -> list[bytes]:
@@ -45,14 +45,14 @@ DRAW = np.random.default_rng(0)
 
 @pytest.mark.parametrize("n", [0, 1, 4_095, 4_096, 20_000])
 @pytest.mark.parametrize("highest", [0, 3, 2**40, 2**62])
-def test_codes_come_in_order_and_equal_ones_from_left_to_right(n: int, highest: int) -> None:
+def test_sorting_codes_is_stable(n: int, highest: int) -> None:
     codes = DRAW.integers(0, highest, size=n, endpoint=True)
     assert order_of(codes).tolist() == np.argsort(codes, kind="stable").tolist()
 
 
 @pytest.mark.parametrize("n", [0, 5, 20_000])
 @pytest.mark.parametrize("highest", [1, 300, 2**31 - 1])
-def test_pairs_come_in_the_order_of_their_ids(n: int, highest: int) -> None:
+def test_sorting_pairs_orders_them_by_their_ids(n: int, highest: int) -> None:
     left, right = DRAW.integers(0, highest, size=(2, n), endpoint=True)
     order = order_of_pairs(left << 32 | right)
     assert order.tolist() == np.lexsort((right, left)).tolist()

@@ -73,12 +73,12 @@ REFUSED: dict[str, tuple[Callable[[Any], object], Any, str]] = {
     "the same in a batch": (lambda given: gpt2.encode_batch(["a"], errors=given), [], "of type li"),
     "the same in an array": (lambda given: gpt2.encode_to_numpy("a", errors=given), None, "None"),
     "the same explained": (lambda given: gpt2.explain("a", errors=given), "ignore", "'ignore'"),
-    "bytes to encode": (gpt2.encode, b"abc", r"b'abc' \(bytes\): give a str, and decode"),
-    "nothing to encode": (gpt2.encode_to_numpy, None, "The text is None"),
-    "nothing to cut": (gpt2.segments, None, "The text is None"),
-    "nothing to explain": (gpt2.explain, None, "The text is None"),
+    "bytes to encode": (gpt2.encode, b"abc", r"got b'abc' \(bytes\)\. Decode bytes first"),
+    "nothing to encode": (gpt2.encode_to_numpy, None, "Expected a str as text, got None"),
+    "nothing to cut": (gpt2.segments, None, "Expected a str as text, got None"),
+    "nothing to explain": (gpt2.explain, None, "Expected a str as text, got None"),
     "one of several texts": (gpt2.encode_batch, "abc", "call encode for one"),
-    "texts that are none": (gpt2.encode_batch, ["a", 1], r"The text is 1 \(int\)"),
+    "texts that are none": (gpt2.encode_batch, ["a", 1], r"Expected a str as text, got 1 \(int\)"),
     "places of three": (
         lambda given: comparison.verdict(0, given),
         2,
@@ -108,7 +108,11 @@ REFUSED: dict[str, tuple[Callable[[Any], object], Any, str]] = {
     ),
     "tokens as text": (lambda given: tokenizer(vocab=given), {0: "a"}, "the id 0 the token 'a'"),
     "ids as text": (lambda given: tokenizer(vocab=given), {"0": b"a"}, r"is '0' \(str\)"),
-    "a pre-tokenizer": (lambda given: tokenizer(pretokenizer=given), gpt2.pretokenizer, "its name"),
+    "a pre-tokenizer": (
+        lambda given: tokenizer(pretokenizer=given),
+        gpt2.pretokenizer,
+        "Expected the name",
+    ),
     "a base": (lambda given: tokenizer(base=given), "bits", "use 'bytes' or 'characters'"),
     "special ids": (lambda given: tokenizer(special_tokens=given), ["a"], "give a dict from texts"),
     "special texts": (lambda given: tokenizer(special_tokens=given), {5: 0}, "special token 5 has"),
@@ -117,7 +121,7 @@ REFUSED: dict[str, tuple[Callable[[Any], object], Any, str]] = {
     "one tokenizer to compare": (lambda given: bpe.compare("a", given), gpt2, "even of one"),
     "no tokenizers": (lambda given: bpe.compare("a", given), iter(()), "There is no tokenizer"),
     "names of tokenizers": (lambda given: bpe.compare("a", given), ["gpt2"], "Number 1 of the"),
-    "bytes to compare": (lambda given: bpe.compare(given, [gpt2]), b"a", "decode bytes first"),
+    "bytes to compare": (lambda given: bpe.compare(given, [gpt2]), b"a", "Decode bytes first"),
     "a path to save to": (lambda given: bpe.save(gpt2, given), None, "The path is None"),
     "what to save": (lambda given: bpe.save(given, "x"), "gpt2", r"'gpt2' \(str\): give a Tok"),
     "a path to load": (bpe.load, 5, r"The path is 5 \(int\)"),
@@ -140,7 +144,7 @@ REFUSED: dict[str, tuple[Callable[[Any], object], Any, str]] = {
     "documents from a generator": (
         bpe.Corpus.from_documents,
         (each for each in ("a", b"b")),
-        r"str as document 2, got b'b' \(bytes\): decode bytes first",
+        r"str as document 2, got b'b' \(bytes\)\. Decode bytes first",
     ),
     "bytes for documents": (bpe.Corpus.from_documents, bytearray(b"ab"), "of type bytearray"),
     "a name": (
@@ -176,15 +180,15 @@ REFUSED: dict[str, tuple[Callable[[Any], object], Any, str]] = {
         ["hug"],
         "Expected a dict of .* got a value of type list",
     ),
-    "a word": (bpe.Corpus.from_word_counts, {1: 2}, r"got 1 \(int\): decode"),
+    "a word": (bpe.Corpus.from_word_counts, {1: 2}, r"got 1 \(int\)\. Decode"),
     "a share": (some_text.split, "x", r"held-out share .* got 'x' \(str\)"),
     "a corpus": (lambda given: bpe.train(given, bpe.TrainingConfig()), "hug", "make one with"),
     "a configuration": (lambda given: bpe.train(some_text, given), 300, "give a TrainingConfig"),
-    "its pre-tokenizer": (lambda given: trained(pretokenizer=given), 5, "give its name"),
+    "its pre-tokenizer": (lambda given: trained(pretokenizer=given), 5, "Expected the name"),
     "a list for a name": (
         lambda given: trained(pretokenizer=given),
         ["gpt2"],
-        "is a value of type list",
+        "got a value of type list",
     ),
     "its special tokens": (lambda given: trained(special_tokens=given), None, "use a tuple"),
     "its marker": (lambda given: trained(end_of_word=given), 5, r"marker is 5 \(int\)"),
@@ -193,7 +197,11 @@ REFUSED: dict[str, tuple[Callable[[Any], object], Any, str]] = {
     "how much is traced": (lambda given: run.trace(0, 2, k=given), 2.5, r"with 2\.5 pairs"),
     "another corpus": (run.tokens_after_on, None, "Expected a Corpus, got None: make one with"),
     "how many pairs": (lambda given: run.top_pairs(0, given), -1, "ask for a whole number from 0"),
-    "a pre-tokenizer's name": (bpe.get_pretokenizer, None, "The pre-tokenizer is None"),
+    "a pre-tokenizer's name": (
+        bpe.get_pretokenizer,
+        None,
+        "Expected the name of a pre-tokenizer, got None",
+    ),
     "an encoding": (bpe.from_tiktoken, "gpt2", r"tiktoken\.get_encoding"),
     "a foreign tokenizer": (bpe.from_huggingface, "gpt2", "backend_tokenizer"),
 }
@@ -255,14 +263,14 @@ def with_kernels() -> bpe.Tokenizer:
 
 
 WRONG_SPECIAL: dict[str, tuple[object, str]] = {
-    "none": (None, "allowed_special is None. Give a collection of special tokens, or 'all'"),
-    "a number": (5, r"allowed_special is 5 \(int\)\. Give a collection"),
-    "false": (False, r"allowed_special is False \(bool\)"),
-    "one token": ("<|endoftext|>", r"as in \['<\|endoftext\|>'\], or 'all'"),
-    "no text": ("", "allowed_special is the text ''"),
-    "bytes": (b"", r"allowed_special is b'' \(bytes\)"),
-    "ids": ([50_256], r"Number 1 of allowed_special is 50256 \(int\)\. Give special tokens as str"),
-    "lists": (["<s>", ["<s>"]], "Number 2 of allowed_special is a value of type list"),
+    "none": (None, "Expected a collection of special tokens or 'all' as allowed_special, got None"),
+    "a number": (5, r"a collection .* as allowed_special, got 5 \(int\)"),
+    "false": (False, r"as allowed_special, got False \(bool\)"),
+    "one token": ("<|endoftext|>", r"For one token, give \['<\|endoftext\|>'\]"),
+    "no text": ("", "as allowed_special, got the text ''"),
+    "bytes": (b"", r"as allowed_special, got b'' \(bytes\)"),
+    "ids": ([50_256], r"Expected a str as number 1 of allowed_special, got 50256 \(int\)"),
+    "lists": (["<s>", ["<s>"]], "number 2 of allowed_special, got a value of type list"),
 }
 
 
