@@ -182,7 +182,7 @@ class PairTable:
         return {pair_of(key): count for key, count in zip(keys, counts, strict=True)}
 
     def best(self, k: int, tie_break: TieBreak) -> list[PairCount]:
-        """Return the k most frequent pairs by the tie rule; mark those that tie for the first place.
+        """Return the k most frequent pairs by the tie rule; mark those that tie for first place.
 
         >>> table = pair_table(lay_out([[8, 8, 7], [8, 7], [7, 7, 7]], [2, 1, 1]))
         >>> [tuple(pair) for pair in table.best(2, "smallest-pair")]
