@@ -196,8 +196,9 @@ export class Playback {
     const frame = (/** @type {number} */ now) => {
       done += before === null ? 1 : (now - before) * aMillisecond;
       before = now;
+      const ready = lastReady(this.run, this.step, Math.floor(done));
       // Where merges have not come yet, it waits at the last that is there.
-      done = Math.max(this.step, Math.min(done, lastReady(this.run, this.step, Math.floor(done))));
+      if (ready < Math.floor(done)) done = Math.max(this.step, ready);
       this.step = Math.floor(done);
       if (this.atEnd) return this.rest();
       this.player.link.wantAhead(this.step);

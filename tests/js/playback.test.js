@@ -1,0 +1,300 @@
+// How the cursor moves: by hand, in beats and in a hurry, on a clock that the tests move.
+
+import assert from "node:assert/strict";
+import { suite, test } from "node:test";
+import { BEATS, Playback } from "../../ui/components/merge_player/playback.js";
+import { FakeClock } from "./fake_clock.js";
+
+const N_MERGES = 50;
+
+/** A playback over a run of which some blocks of ten merges have come, and what it had drawn. */
+function playbackOf({ nMerges = N_MERGES, come = [0, 1, 2, 3, 4], calm = false, asks = [], isSaved = false } = {}) {
+  const drawn = [];
+  const draws = (name) => (...how) => void drawn.push([name, ...how]);
+  const block_starts = Array.from({ length: Math.max(1, nMerges / 10) }, (_, number) => number * 10);
+  const unanswered = new Set(asks);
+  const player = {
+    run: { n_merges: nMerges, block_starts, isSaved, blocks: new Map(come.map((number) => [number, {}])) },
+    link: { want: draws("want"), wantAhead: () => {} },
+    view: {
+      guesses: { on: asks.length > 0 },
+      race: { forgetWidth: () => {} },
+      grid: { draw: (step, { marked }) => drawn.push(["words", step, marked]) },
+      motion: { gather: draws("gather"), fuse: draws("fuse"), settle: () => {}, still: () => {} },
+      lay: () => {},
+      drawPlaying: () => {},
+      drawMoving: () => {},
+      drawPosition: draws("position"),
+      drawStatus: draws("status"),
+    },
+    isAsking: () => unanswered.has(playback.step),
+    showsUnasked: () => unanswered.delete(playback.step),
+    asks: draws("asks"),
+    draw: () => {},
+    rested: () => drawn.push(["rested", playback.step]),
+  };
+  const clock = new FakeClock();
+  const playback = new Playback(player, { matches: calm }, clock);
+  const named = (name) => drawn.filter(([one]) => one === name);
+  return { playback, player, clock, drawn, named };
+}
+
+const ONE_MERGE = BEATS.gather + BEATS.hold + BEATS.fuse + BEATS.settle;
+
+suite("by hand", () => {
+  test("the cursor goes where it is sent, and never out of the run", () => {
+    const { playback } = playbackOf();
+    for (const [wanted, step] of [[7, 7], [-3, 0], [999, N_MERGES]]) {
+      playback.goTo(wanted);
+      assert.equal(playback.step, step);
+    }
+  });
+
+  test("a step forward fuses one merge, and then the next stands ringed", () => {
+    const { playback, clock, named } = playbackOf();
+    playback.forward();
+    assert.deepEqual(named("fuse"), [["fuse", 0, BEATS.fuse]]);
+    assert.equal(playback.step, 0);
+    clock.pass(10_000);
+    assert.equal(playback.step, 1);
+    assert.deepEqual(named("gather"), [["gather", 1, BEATS.gather]]);
+    assert.equal(playback.phase, "rest");
+    assert.equal(clock.nWaiting, 0);
+  });
+
+  test("a step forward in the midst of another does both", () => {
+    const { playback, clock } = playbackOf();
+    playback.forward();
+    clock.pass(10);
+    playback.forward();
+    clock.pass(10_000);
+    assert.equal(playback.step, 2);
+  });
+
+  test("a step back undoes a merge that is fusing, or else the last", () => {
+    const { playback, clock } = playbackOf();
+    playback.goTo(5);
+    playback.forward();
+    playback.back();
+    assert.equal(playback.step, 5);
+    playback.back();
+    assert.equal(playback.step, 4);
+    playback.goTo(0);
+    playback.back();
+    assert.equal(playback.step, 0);
+    assert.equal(clock.nWaiting, 0);
+  });
+
+  test("there is no step forward from the end", () => {
+    const { playback, clock, named } = playbackOf();
+    playback.goTo(N_MERGES);
+    playback.forward();
+    clock.pass(10_000);
+    assert.equal(playback.step, N_MERGES);
+    assert.deepEqual(named("fuse"), []);
+  });
+});
+
+suite("playing", () => {
+  test("takes a second a merge, twice as long at half the speed and half as long at twice", () => {
+    for (const speed of ["0.5", "1", "2"]) {
+      const { playback, clock } = playbackOf();
+      playback.speed = speed;
+      playback.play();
+      clock.pass((10 * ONE_MERGE) / Number(speed) - 1);
+      assert.equal(playback.step, 10, speed); // merged, and its ring still fading
+      playback.pause();
+      assert.equal(playback.step, 10);
+    }
+  });
+
+  test("comes to the last merge and stops", () => {
+    const { playback, clock, drawn } = playbackOf();
+    playback.speed = "8";
+    playback.play();
+    assert.ok(playback.playing);
+    clock.pass(60_000);
+    assert.equal(playback.step, N_MERGES);
+    assert.ok(!playback.playing);
+    assert.deepEqual(drawn.at(-1), ["rested", N_MERGES]);
+    assert.equal(clock.nWaiting, 0);
+  });
+
+  test("from the end begins at the start", () => {
+    const { playback, clock } = playbackOf();
+    playback.goTo(N_MERGES);
+    playback.play();
+    assert.equal(playback.step, 0);
+    clock.pass(ONE_MERGE);
+    assert.equal(playback.step, 1);
+  });
+
+  test("is paused and taken up by the same key", () => {
+    const { playback, clock } = playbackOf();
+    playback.toggle();
+    assert.ok(playback.playing);
+    playback.toggle();
+    assert.ok(!playback.playing);
+    clock.pass(10_000);
+    assert.equal(playback.step, 0);
+  });
+
+  test("goes on when other words are chosen, and a merge half done is done", () => {
+    const { playback, clock } = playbackOf();
+    playback.play();
+    clock.pass(BEATS.gather + BEATS.hold + 1);
+    assert.equal(playback.phase, "fuse");
+    let changed = false;
+    playback.redo(() => (changed = true));
+    assert.ok(changed && playback.playing);
+    assert.equal(playback.step, 1);
+    playback.pause();
+    playback.redo();
+    assert.ok(!playback.playing);
+  });
+
+  test("a run without merges does not play", () => {
+    const { playback, clock } = playbackOf({ nMerges: 0, come: [] });
+    playback.play();
+    assert.ok(!playback.playing);
+    assert.equal(clock.nWaiting, 0);
+  });
+
+  test("waits for merges that have not come, and goes on with them", () => {
+    const { playback, player, clock, named } = playbackOf({ come: [0] });
+    playback.speed = "8";
+    playback.play();
+    clock.pass(60_000);
+    assert.equal(playback.step, 10);
+    assert.ok(playback.playing);
+    assert.equal(playback.phase, "rest");
+    player.run.blocks.set(1, {});
+    playback.resume();
+    clock.pass(60_000);
+    assert.equal(playback.step, 20);
+    playback.pause();
+    playback.play();
+    assert.deepEqual(named("want").at(-1), ["want", 20]);
+  });
+
+  test("goes past what a saved replay holds", () => {
+    const { playback, clock } = playbackOf({ come: [1], isSaved: true });
+    playback.speed = "8";
+    playback.play();
+    clock.pass(60_000);
+    assert.equal(playback.step, N_MERGES);
+  });
+
+  test("at rest, merges that come are drawn where they lacked", () => {
+    const { playback, drawn } = playbackOf({ come: [] });
+    playback.resume();
+    assert.deepEqual(drawn, [["rested", 0]]);
+  });
+});
+
+suite("full speed", () => {
+  test("plays a long run in nine seconds, many merges a frame", () => {
+    const nMerges = 9000;
+    const { playback, clock, named } = playbackOf({ nMerges, come: Array.from({ length: 900 }, (_, number) => number) });
+    playback.speed = "max";
+    playback.play();
+    clock.pass(4500);
+    assert.ok(Math.abs(playback.step - nMerges / 2) < 60, String(playback.step));
+    clock.pass(4700);
+    assert.equal(playback.step, nMerges);
+    assert.ok(!playback.playing);
+    assert.ok(named("position").length < nMerges / 10);
+    assert.equal(clock.nWaiting, 0);
+  });
+
+  test("writes a new sentence ten times a second at most", () => {
+    const { playback, clock, named } = playbackOf({ nMerges: 9000, come: Array.from({ length: 900 }, (_, number) => number) });
+    playback.speed = "max";
+    playback.play();
+    clock.pass(3000);
+    const n = named("status").length;
+    assert.ok(n >= 25 && n <= 30, String(n));
+  });
+
+  test("is no faster than the eye where the run is short", () => {
+    const { playback, clock } = playbackOf();
+    playback.speed = "max";
+    playback.play();
+    clock.pass(200);
+    assert.ok(playback.step > 15 && playback.step < 30, String(playback.step));
+  });
+
+  test("leaves, on pause, the state of its step", () => {
+    const { playback, clock, drawn } = playbackOf();
+    playback.speed = "max";
+    playback.play();
+    clock.pass(100);
+    playback.pause();
+    const { step } = playback;
+    clock.pass(1000);
+    assert.equal(playback.step, step);
+    assert.deepEqual(drawn.at(-1), ["rested", step]);
+  });
+
+  test("waits at the last merge that has come", () => {
+    const { playback, player, clock } = playbackOf({ come: [0, 1] });
+    playback.speed = "max";
+    playback.play();
+    clock.pass(5000);
+    assert.equal(playback.step, 19);
+    for (const number of [2, 3, 4]) player.run.blocks.set(number, {});
+    clock.pass(5000);
+    assert.equal(playback.step, N_MERGES);
+  });
+});
+
+suite("while the visitor guesses", () => {
+  test("a step forward shows the merge first, and makes it then", () => {
+    const { playback, clock } = playbackOf({ asks: [0, 1, 2] });
+    playback.forward();
+    assert.equal(playback.step, 0);
+    playback.forward();
+    clock.pass(10_000);
+    assert.equal(playback.step, 1);
+  });
+
+  test("playing stops at the next question", () => {
+    const { playback, clock, named } = playbackOf({ asks: [3] });
+    playback.play();
+    clock.pass(60_000);
+    assert.equal(playback.step, 3);
+    assert.ok(!playback.playing);
+    assert.equal(named("asks").length, 1);
+  });
+
+  test("full speed goes merge by merge", () => {
+    const { playback, clock, named } = playbackOf({ asks: [3] });
+    playback.speed = "max";
+    playback.play();
+    clock.pass(60_000);
+    assert.equal(playback.step, 3);
+    assert.deepEqual(named("fuse").map(([, step]) => step), [0, 1, 2]);
+  });
+});
+
+suite("with reduced motion", () => {
+  test("nothing gathers or fuses, and each state stands for a while", () => {
+    const { playback, clock, named } = playbackOf({ calm: true });
+    playback.play();
+    clock.pass(599);
+    assert.equal(playback.step, 0);
+    clock.pass(1);
+    assert.equal(playback.step, 1);
+    clock.pass(60_000);
+    assert.equal(playback.step, N_MERGES);
+    assert.deepEqual([...named("gather"), ...named("fuse")], []);
+  });
+
+  test("a step forward is there at once", () => {
+    const { playback, clock } = playbackOf({ calm: true });
+    playback.forward();
+    assert.equal(playback.step, 1);
+    clock.pass(1000);
+    assert.equal(playback.phase, "rest");
+  });
+});
