@@ -17,11 +17,15 @@ export function withLineEnds(before, typed) {
   const usual = new Set(ends).size === 1 ? ends[0] : "\n";
   const feeds = Array.from(plain.matchAll(/\n/g), ({ index }) => index);
   let next = 0;
-  return typed.replace(/\n/g, (_, /** @type {number} */ at) => {
+  const kept = Array.from(typed.matchAll(/\n/g), ({ index: at }) => {
     const isAfter = at >= typed.length - sameAtEnd;
     if (at >= same && !isAfter) return usual;
     const place = isAfter ? at - typed.length + plain.length : at;
     while (feeds[next] < place) next++;
     return ends[next];
   });
+  const lines = typed.split("\n");
+  // Where the text between two line ends is deleted, they must not become one.
+  const isOne = (/** @type {number} */ i) => kept[i] === "\r" && lines[i + 1] === "" && kept[i + 1] === "\n";
+  return lines.map((line, i) => line + (isOne(i) ? "\r\n" : kept[i] ?? "")).join("");
 }
