@@ -26,7 +26,6 @@ _TRAINED_ON = {
         CLASSROOM,
     ),
     "none": (Corpus.from_text("hello there"), TrainingConfig(257)),
-    "one": (Corpus.from_text("hello there"), TrainingConfig(258)),
     "hostile": (
         Corpus.from_text(" ".join([HOSTILE, HOSTILE_WORD] * 4)),
         TrainingConfig(400, pretokenizer="whitespace"),

@@ -54,12 +54,6 @@ def test_a_right_guess_is_said_with_its_lead_and_scored(player: Player) -> None:
     assert player.ringed()
 
 
-def test_a_wrong_guess_is_said_with_what_it_lacks(player: Player) -> None:
-    player.guess("h, u")
-    player.expect_verdict("Not this one. hu occurs 15 times, 5 fewer.")
-    player.expect_score("0 of 1 right")
-
-
 def test_two_tiles_of_a_word_can_be_clicked(player: Player) -> None:
     player.choose("frequent")
     word = player.page.locator(".player .word").filter(has_text="hugs")
@@ -68,29 +62,6 @@ def test_two_tiles_of_a_word_can_be_clicked(player: Player) -> None:
     player.page.mouse.move(box["x"] + 2, box["y"] + 10)
     expect(word.locator(".tile.pointed")).to_have_text(["u", "g"])
     player.page.mouse.click(box["x"] + 2, box["y"] + 10)
-    player.expect_verdict("Right. ug occurs 20 times, 3 more than the next.")
-
-
-def test_a_step_forward_in_place_of_a_guess_shows_the_pair_and_scores_nothing(
-    player: Player,
-) -> None:
-    player.press("forward")
-    player.expect_step(0)
-    player.expect_sentence("Next, merge 1")
-    player.expect_score("")
-    player.press("forward")
-    player.expect_step(1)
-    player.expect_sentence("Which pair comes next?")
-
-
-def test_playing_stops_at_the_next_question(player: Player) -> None:
-    player.guess("u, g")
-    player.press("play")
-    player.expect_step(1)
-    player.expect_playing(False)
-    player.expect_sentence("Which pair comes next?")
-    player.press("back")
-    player.expect_sentence("Next, merge 1")  # guessed before: shown, not asked again
     player.expect_verdict("Right. ug occurs 20 times, 3 more than the next.")
 
 
@@ -110,13 +81,6 @@ def test_the_keyboard_alone_guesses_and_goes_on(player: Player) -> None:
     expect(player.page.locator(".player .score")).to_contain_text("of 2 right")
 
 
-def test_nothing_is_asked_after_the_last_merge(player: Player) -> None:
-    player.press("last")
-    player.expect_sentence("All 5 merges are done")
-    expect(player.page.locator(".player .candidate")).to_have_count(0)
-    expect(player.page.locator(".player .race")).to_be_visible()
-
-
 def test_guessing_animates_nothing_with_reduced_motion(
     offline_page: Page, run: TrainingRun, tmp_path: Path
 ) -> None:
@@ -130,19 +94,6 @@ def test_guessing_animates_nothing_with_reduced_motion(
     )
     player.press("forward")
     player.expect_step(1)
-
-
-def test_any_pair_of_a_tie_is_right_and_the_rule_is_said(
-    offline_page: Page, tmp_path: Path
-) -> None:
-    tied = train(Corpus.from_text("ab cd ab cd"), TrainingConfig(258, pretokenizer="whitespace"))
-    player = Player.on(offline_page, saved_replay(tied, tmp_path, title="tie"))
-    player.toggle_guessing()
-    player.guess("c, d")
-    player.expect_verdict(
-        "Right. cd occurs twice, as often as any. Another goes first: the lower ids win."
-    )
-    player.expect_score("1 of 1 right")
 
 
 def test_a_pair_that_ties_beyond_the_list_is_right(offline_page: Page, tmp_path: Path) -> None:

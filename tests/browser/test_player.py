@@ -72,25 +72,6 @@ def test_the_keyboard_alone_steps_plays_and_pauses(open_run: OpenRun) -> None:
     player.expect_playing(False)
 
 
-def test_a_step_of_the_address_that_is_none_is_ignored(
-    offline_page: Page, replay: Callable[[str], str]
-) -> None:
-    for step in ("-1", "abc", "99999999999", "%3Cb%3E", ""):
-        player = Player.on(offline_page, f"{replay('hug')}?step={step}")
-        player.expect_step(0)
-    Player.on(offline_page, f"{replay('hug')}?step=7").expect_step(7)
-    Player.on(offline_page, f"{replay('hug')}?step=999").expect_step(10)
-
-
-def test_full_speed_ends_at_the_last_merge_with_a_true_sentence(open_run: OpenRun) -> None:
-    player = open_run("sample", 3_500)
-    player.choose("max")
-    player.press("play")
-    player.expect_step(3_839)
-    player.expect_playing(False)
-    player.expect_sentence("All 3,839 merges are done")
-
-
 def test_a_pause_at_full_speed_leaves_the_sentence_of_its_step(open_run: OpenRun) -> None:
     player = open_run("sample")
     player.choose("max")
@@ -170,19 +151,6 @@ def test_a_run_without_merges_says_so_and_shows_its_words(open_run: OpenRun) -> 
     player.expect_sentence("No merge was learned")
     expect(player.page.locator(".player [data-act=play]")).to_be_disabled()
     assert [len(word) for word in player.words()] == [5, 6]
-
-
-def test_a_run_of_one_merge_plays_it(open_run: OpenRun) -> None:
-    player = open_run("one")
-    expect(player.page.locator(".player .position")).to_have_text("0 of 1 merge")
-    player.go_to("2")
-    expect(player.page.locator(".player .jump-problem")).to_have_text(
-        "This run has one merge, number 1."
-    )
-    player.press("play")
-    player.expect_step(1)
-    player.expect_playing(False)
-    player.expect_sentence("The one merge is done")
 
 
 def test_a_very_long_word_is_drawn_by_its_beginning(open_run: OpenRun) -> None:

@@ -39,18 +39,6 @@ def classroom_run(keep_run: KeepRun) -> str:
     return RUN_ID
 
 
-def test_bytes_in_no_token_are_counted_and_do_not_count_as_compressed(
-    page: Page, classroom_run: str
-) -> None:
-    go_to_address(page, f"/token_boundaries?run={classroom_run}&text=hug+zzz")
-    shown = page.locator(".view .figures")
-    expect(shown).to_have_text("2 tokens7 bytes1.50 bytes per token4 bytes are in no token")
-    # The characters of a token are its own, without the marker.
-    page.locator('.view .scroller [data-i="0"]').hover()
-    expect(page.locator(".details")).to_contain_text("3, and the end-of-word marker")
-    assert_no_traceback(page)
-
-
 def test_text_in_no_token_is_shown_in_a_disagreement_and_said_first_in_the_verdict(
     page: Page, classroom_run: str
 ) -> None:

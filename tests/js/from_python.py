@@ -1,0 +1,211 @@
+"""What Python sends to the browser, and what has to be read from it, for the tests in Node.
+
+`python -m tests.js.from_python runs` prints it as JSON; `texts` is the other choice.
+"""
+
+from __future__ import annotations
+
+import base64
+import json
+import sys
+from collections.abc import Iterable, Sequence
+from typing import Any
+
+from bpe_core.comparison.alignment import differing_columns, disagreements
+from bpe_core.corpus.corpus import Corpus
+from bpe_core.runs.run import TrainingRun
+from bpe_core.runs.train import train
+from bpe_core.tokenizer.gpt2 import gpt2
+from bpe_core.tokenizer.segment_arrays import boundaries
+from bpe_core.tokenizer.tokenizer import Tokenizer
+from bpe_core.trainers.base_vocabulary import symbols_of
+from bpe_core.trainers.reference import encode_reference
+from bpe_core.types import TrainingConfig
+from tests.recounting import Recount, run_full_of_ties
+from ui.components.merge_player.packing import own_words, pack_block, pack_run
+from ui.components.token_view.packing import PackedTokens, pack_boundaries, pack_spans
+from ui.run.stop_reasons import stop_sentence
+from ui.storage.run_store import SAMPLE_RUN_ID, load_run
+
+STEPS_OF_SAMPLE = (0, 1, 45, 300, 1_234, 2_500, 3_838, 3_839)
+N_WORDS_OF_SAMPLE = 70
+BLOCK = 20
+CONTROLS = (
+    "\ufeff\ufeffa\x00b\rc\r\nd\x1b\x7f\u0085\u2028\u202ee\u202c\u2066f\u2069\u200b\u00ad\tg \n"
+)
+SCRIPTS = (
+    "العربية שלום नमस्ते क्षेत्र ภาษาไทย Z̴̢̛͎a̸̡͝l̷̨̛g̶̡͠o̵̢̕ \u0301x 👩\u200d👩\u200d👧🏳️\u200d🌈🧩日本 e\u0301 ﷺ\n"
+)
+MARKUP = (
+    '<img src=x onerror="alert(1)"> &lt; **b** `c` $x^2$ \\frac{1}{2} ]]> {{ x }} %s </script>\n'
+)
+LONG = "".join(f"{n}: the café’s 日本 line, naïvely 🧩.\n" for n in range(120))
+
+
+def runs() -> dict[str, Any]:
+    """Return runs as messages, and what was counted of them at each step."""
+    ties = {name: recounted(run_full_of_ties(name)) for name in ("smallest-pair", "first-seen")}
+    return {**ties, "sample": sample(), "hug": hug()}
+
+
+def recounted(run: TrainingRun) -> dict[str, Any]:
+    """Return a run in several blocks, and each of its merges by counting everything again."""
+    n_merges = len(run.merges)
+    starts = list(range(0, n_merges, BLOCK))
+    return {
+        **messages(run, starts),
+        "steps": [counted(run, step) for step in range(n_merges)],
+        "symbols": symbols(run, run.pretokens.words, range(0, n_merges + 1, 7)),
+    }
+
+
+def counted(run: TrainingRun, step: int) -> dict[str, Any]:
+    """Return what there is to say of a merge."""
+    recount = Recount.of(run, step)
+    tied = recount.tied(run.config.tie_break)
+    return {
+        "winner": recount.winner,
+        "count": recount.count,
+        "tied": tied,
+        "others": len(recount.before) - len(tied),
+        "next_count": recount.next_count,
+        "given": recount.given[:3],
+        "n_words": len(recount.given),
+        "n_overlapping": recount.n_overlapping,
+        "risen": recount.moved(1),
+        "fallen": recount.moved(-1),
+        "race": run.top_pairs(step, 10),
+    }
+
+
+def sample() -> dict[str, Any]:
+    """Return the sample run, its race at some steps, and what its merges make of frequent words."""
+    run = load_run(SAMPLE_RUN_ID).run
+    by_count = (-run.pretokens.counts).argsort(kind="stable")[:N_WORDS_OF_SAMPLE].tolist()
+    words = [run.pretokens.words[word] for word in by_count]
+    return {
+        **messages(run, [0]),
+        "steps": [{"step": step, "race": run.top_pairs(step, 10)} for step in STEPS_OF_SAMPLE],
+        "symbols": symbols(run, words, STEPS_OF_SAMPLE),
+        "made": [[merge.rank, run.tokenizer.vocab[merge.id].hex()] for merge in run.merges],
+    }
+
+
+def hug() -> dict[str, Any]:
+    """Return a run of characters with a marker, and a visitor's words that it cannot spell."""
+    config = TrainingConfig(
+        18,
+        pretokenizer="none",
+        base="characters",
+        end_of_word="</w>",
+        special_tokens=(),
+        tie_break="first-seen",
+    )
+    words = {"hug": 10, "pug": 5, "pun": 12, "bun": 4, "hugs": 5}
+    run = train(Corpus.from_word_counts(words), config)
+    return {**messages(run, [0]), "own_words": own_words(run.tokenizer, "hug🧩")}
+
+
+def messages(run: TrainingRun, starts: Sequence[int]) -> dict[str, Any]:
+    """Return a run and its blocks as the messages that the browser gets."""
+    n_merges = len(run.merges)
+    ends = [*starts[1:], n_merges]
+    message = pack_run(
+        run, run.top_pairs(n_merges, 10), player="p", ending=stop_sentence(run), starts=starts
+    )
+    blocks = [
+        pack_block(run, run.trace(start, stop), player="p")
+        for start, stop in zip(starts, ends, strict=True)
+    ]
+    return {
+        "message": base64.b64encode(message).decode(),
+        "blocks": [base64.b64encode(block).decode() for block in blocks],
+        "last": run.top_pairs(n_merges, 10),
+    }
+
+
+def symbols(run: TrainingRun, words: Iterable[bytes], steps: Iterable[int]) -> list[Any]:
+    """Return what the reference makes of words: base symbols, the step, the symbols then."""
+    tokenizer = run.tokenizer
+    bases = [
+        [tokenizer.base_ids[symbol] for symbol in symbols_of(word, tokenizer.base)]
+        for word in words
+    ]
+    found: list[Any] = []
+    for step in steps:
+        merges = {merge.pair: merge for merge in run.merges[:step]}
+        found += [(base, step, encode_reference(base, merges)) for base in bases]
+    return found
+
+
+def texts() -> dict[str, Any]:
+    """Return texts under tokenizers, where each token stands, and where two of them disagree."""
+    own = load_run(SAMPLE_RUN_ID).run.tokenizer
+    config = TrainingConfig(
+        12,
+        pretokenizer="whitespace",
+        base="characters",
+        end_of_word="</w>",
+        special_tokens=(),
+    )
+    marking = train(Corpus.from_text("hug hugs pug"), config).tokenizer
+    samples = [CONTROLS, SCRIPTS, MARKUP, LONG, ""]
+    return {
+        "read": [
+            *(read(text, gpt2()) for text in samples),
+            *(read(text, own) for text in samples),
+            read("hug p Ω", marking),
+            read("a<|endoftext|>b", gpt2(), ("<|endoftext|>",)),
+        ],
+        "compared": [compared(text, own, gpt2()) for text in samples],
+    }
+
+
+def read(text: str, tokenizer: Tokenizer, special: tuple[str, ...] = ()) -> dict[str, Any]:
+    """Return a text as it is sent, and its segments with offsets in UTF-16 units."""
+    units = [0]
+    for character in text:
+        units.append(units[-1] + 1 + (ord(character) > 0xFFFF))
+    segments = tokenizer.segments(text, allowed_special=special)
+    return {
+        "text": text,
+        "packed": packed(text, tokenizer, special),
+        "segments": [
+            {
+                "id": -1 if segment.id is None else segment.id,
+                "start": units[segment.start],
+                "end": units[segment.end],
+                "byte_start": segment.byte_start,
+                "byte_end": segment.byte_end,
+            }
+            for segment in segments
+        ],
+    }
+
+
+def packed(text: str, tokenizer: Tokenizer, special: tuple[str, ...] = ()) -> PackedTokens:
+    """Return a text as it is sent."""
+    return pack_boundaries(boundaries(text, tokenizer, special), tokenizer)
+
+
+def compared(text: str, one: Tokenizer, other: Tokenizer) -> dict[str, Any]:
+    """Return a text under two tokenizers, and the tokens of each where they disagree."""
+    ends = [boundaries(text, each).byte_ends for each in (one, other)]
+    found = disagreements(one.segments(text), other.segments(text), text)
+    return {
+        "text": text,
+        "packed": [packed(text, one), packed(text, other)],
+        "spans": pack_spans(text, differing_columns(ends, text)),
+        "disagreements": [
+            {
+                "start": each.byte_start,
+                "end": each.byte_end,
+                "tokens": [[side.start, side.stop] for side in (each.a, each.b)],
+            }
+            for each in found
+        ],
+    }
+
+
+if __name__ == "__main__":
+    json.dump({"runs": runs, "texts": texts}[sys.argv[1]](), sys.stdout)

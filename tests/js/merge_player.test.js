@@ -1,0 +1,268 @@
+// What the player finds, places and says, beside the run and its playback.
+
+import assert from "node:assert/strict";
+import { suite, test } from "node:test";
+import { findMerge } from "../../ui/components/merge_player/jump.js";
+import { actOfKey } from "../../ui/components/merge_player/keys.js";
+import { doneSentence, noteOf, raceNote, titleOf, whyNothing } from "../../ui/components/merge_player/notes.js";
+import { keepBlocks, touchedIn, unpackBlock, unpackRun } from "../../ui/components/merge_player/run.js";
+import { cellsOfWord, sceneAt, sceneOf, scenesOf } from "../../ui/components/merge_player/scenes.js";
+import { spokenQuestion, spokenState } from "../../ui/components/merge_player/spoken.js";
+import { roomFor, shortText, shortToken, spokenPair, spokenSymbol } from "../../ui/components/merge_player/token_names.js";
+import { lineCount, placeWords, sizeOfWord } from "../../ui/components/merge_player/word_layout.js";
+import { bytesOf, fromPython } from "./python.js";
+
+const messages = fromPython("runs");
+const open = (name, options) => unpackRun(bytesOf(messages[name].message), options);
+const blocksOf = (name) => messages[name].blocks.map((block) => unpackBlock(bytesOf(block)));
+
+function filled(name, options) {
+  const run = open(name, options);
+  for (const block of blocksOf(name)) keepBlocks(run, block);
+  return run;
+}
+
+suite("a merge is found", () => {
+  const sample = open("sample");
+  const made = new Map(messages.sample.made.map(([rank, hex]) => [Buffer.from(hex, "hex").toString(), rank]));
+  const hug = open("hug");
+
+  test("by its number, counted from 1, however it is written", () => {
+    for (const [text, step] of [["1", 0], ["3,839", 3838], ["3839", 3838], ["#46", 45], ["  7 ", 6]]) {
+      assert.deepEqual(findMerge(sample, text), { step });
+    }
+  });
+
+  test("by the token that it made, with or without the space in front", () => {
+    assert.deepEqual(findMerge(sample, "function"), { step: made.get("function") });
+    assert.deepEqual(findMerge(sample, " function"), { step: made.get(" function") });
+    const spaced = [...made.keys()].find((token) => /^ [a-z]+$/.test(token) && !sample.tokens.includes(token.trim()));
+    assert.deepEqual(findMerge(sample, spaced.trim()), { step: made.get(spaced) });
+  });
+
+  test("by the token with the marker behind", () => {
+    const whole = hug.tokens.findIndex((token, id) => typeof token === "string" && token.endsWith("</w>") && hug.isLearned(id));
+    const bare = hug.tokens[whole].slice(0, -4);
+    const without = hug.tokens.findIndex((token, id) => token === bare && hug.isLearned(id));
+    assert.deepEqual(findMerge(hug, bare), { step: hug.firstMade.get(without >= 0 ? without : whole) });
+  });
+
+  test("by a token in quotes, which may be a number", () => {
+    assert.deepEqual(findMerge(sample, '" function"'), { step: made.get(" function") });
+    assert.deepEqual(findMerge(sample, "“function”"), { step: made.get("function") });
+  });
+
+  test("or it is said why there is none", () => {
+    for (const [text, problem] of [
+      ["zyzzyva", "No merge made “zyzzyva”."],
+      ["q", "“q” is a base symbol: no merge made it."],
+      ["<|endoftext|>", "“<|endoftext|>” was there from the start: no merge made it."],
+      ["99999", "Merges go from 1 to 3,839."],
+      ["0", "Merges go from 1 to 3,839."],
+      ["", "Type a number or a token."],
+      ["x".repeat(60), `No merge made “${"x".repeat(23)}…”.`],
+    ]) assert.deepEqual(findMerge(sample, text), { problem });
+    assert.equal(findMerge({ ...hug, n_merges: 0 }, "5").problem, "This run has no merge.");
+    assert.equal(findMerge({ ...hug, n_merges: 1 }, "5").problem, "This run has one merge, number 1.");
+  });
+});
+
+suite("keys", () => {
+  const press = (key, kind, held = {}) => actOfKey({ key, ctrlKey: false, metaKey: false, altKey: false, ...held }, kind);
+
+  test("step, play and leap", () => {
+    assert.deepEqual(
+      [" ", "ArrowRight", "ArrowLeft", "Home", "End", "r"].map((key) => press(key, "DIV")),
+      ["play", "forward", "back", "first", "last", undefined],
+    );
+  });
+
+  test("that are typed into a field move nothing", () => {
+    for (const key of [" ", "ArrowLeft", "Home", "End"]) {
+      assert.equal(press(key, "text"), undefined);
+      assert.equal(press(key, "radio"), undefined);
+    }
+  });
+
+  test("that a control takes itself are left to it", () => {
+    assert.equal(press("ArrowRight", "range"), undefined);
+    assert.equal(press(" ", "range"), "play");
+    for (const kind of ["BUTTON", "SUMMARY", "checkbox"]) {
+      assert.equal(press(" ", kind), undefined);
+      assert.equal(press("ArrowRight", kind), "forward");
+    }
+  });
+
+  test("with Ctrl, Alt or Command are the browser's", () => {
+    for (const held of ["ctrlKey", "altKey", "metaKey"]) assert.equal(press("ArrowLeft", "DIV", { [held]: true }), undefined);
+  });
+});
+
+suite("scenes", () => {
+  const [block] = blocksOf("sample");
+  const cellsOf = (word) => cellsOfWord(block.words[word].base.length, 2);
+  const scenes = scenesOf(block, 16, cellsOf);
+
+  test("follow each other over all merges of a block", () => {
+    assert.equal(scenes[0].from, block.start);
+    assert.equal(scenes.at(-1).to, block.stop);
+    for (let k = 1; k < scenes.length; k++) assert.equal(scenes[k].from, scenes[k - 1].to);
+    assert.ok(scenes.some(({ from, to }) => to - from > 1));
+  });
+
+  test("hold the words of their merges and no others, and no more than have room", () => {
+    for (const { from, to, words } of scenes) {
+      const touched = new Set();
+      for (let step = from; step < to; step++) for (const word of touchedIn(block, step)) touched.add(word);
+      assert.deepEqual(words, touched);
+      const cells = [...words].reduce((sum, word) => sum + cellsOf(word), 0);
+      assert.ok(to - from === 1 || cells <= 16);
+    }
+  });
+
+  test("are found by any of their steps", () => {
+    for (const scene of scenes) {
+      for (const step of [scene.from, scene.to - 1]) assert.equal(sceneAt(scenes, step), scene);
+    }
+    assert.equal(sceneAt(scenes, block.stop), null);
+    assert.equal(sceneAt([], 0), null);
+  });
+
+  test("of one merge hold its words alone", () => {
+    assert.deepEqual(sceneOf(block, 300), { from: 300, to: 301, words: new Set(touchedIn(block, 300)) });
+  });
+
+  test("a longer word takes more cells, up to what is drawn of it", () => {
+    assert.deepEqual([1, 10, 11, 24, 25, 40, 400].map((length) => cellsOfWord(length, 2)), [1, 1, 2, 2, 4, 4, 4]);
+    assert.deepEqual([12, 13, 40].map((length) => cellsOfWord(length, 1)), [1, 2, 4]);
+  });
+});
+
+suite("the layout of words", () => {
+  const room = { columns: 2, rows: 8, width: 600, count: 40 };
+
+  test("tiles break into lines", () => {
+    assert.equal(lineCount([], 100), 1);
+    assert.equal(lineCount([50, 47], 100), 1);
+    assert.equal(lineCount([50, 48], 100), 2);
+    assert.equal(lineCount([300, 10], 100), 2);
+  });
+
+  test("a word that fits takes one cell, another the whole row and as many lines as it needs", () => {
+    assert.deepEqual(sizeOfWord([50, 50], false, room), { span: 1, lines: 1 });
+    assert.deepEqual(sizeOfWord([200, 60], false, room), { span: 2, lines: 1 });
+    assert.deepEqual(sizeOfWord([300, 300, 300], false, room), { span: 2, lines: 3 });
+    assert.deepEqual(sizeOfWord(new Array(20).fill(300), false, room), { span: 2, lines: 8 });
+    assert.deepEqual(sizeOfWord([230], false, room), { span: 1, lines: 1 });
+    assert.deepEqual(sizeOfWord([230], true, room), { span: 2, lines: 1 });
+    assert.deepEqual(sizeOfWord([50], false, { ...room, columns: 1 }), { span: 1, lines: 1 });
+  });
+
+  const sizes = [1, 2, 1, 1, 2, 1].map((span, word) => ({ word, span, lines: 1 }));
+  const placesOf = (grid, words = sizes) => placeWords(words, { columns: 2, rows: 8, ...grid }).map(({ word, row, column }) => [word, row, column]);
+
+  test("short words stand side by side above the wide ones", () => {
+    assert.deepEqual(placesOf({ inOrder: false }), [[0, 0, 0], [2, 0, 1], [3, 1, 0], [5, 1, 1], [1, 2, 0], [4, 3, 0]]);
+  });
+
+  test("words of one's own stay in order, in the first cells that are free", () => {
+    assert.deepEqual(placesOf({ inOrder: true }), [[0, 0, 0], [1, 1, 0], [2, 0, 1], [3, 2, 0], [4, 3, 0], [5, 2, 1]]);
+  });
+
+  test("no two words share a cell, and those without room are left out", () => {
+    const words = Array.from({ length: 40 }, (_, word) => ({ word, span: 1 + (word % 3 === 0), lines: 1 + (word % 5 === 0) }));
+    for (const inOrder of [true, false]) {
+      const placed = placeWords(words, { columns: 2, rows: 8, inOrder });
+      const cells = placed.flatMap(({ row, column, span, lines }) =>
+        Array.from({ length: span * lines }, (_, k) => `${row + Math.floor(k / span)} ${column + (k % span)}`));
+      assert.equal(new Set(cells).size, cells.length);
+      assert.ok(placed.length < words.length);
+      assert.ok(placed.every(({ row, lines }) => row + lines <= 8));
+    }
+  });
+});
+
+suite("what is said of the words", () => {
+  const run = filled("sample");
+  const own = { words: [], problem: "" };
+  const shown = { mode: "touched", shownMode: "touched", scene: { from: 999, to: 1002, words: new Set() }, n: 13, own };
+  const coloured = "Tiles are coloured once merged.";
+
+  test("names the merges of their scene", () => {
+    assert.equal(titleOf(shown), "Words of merges 1,000 to 1,002");
+    assert.equal(titleOf({ ...shown, scene: { ...shown.scene, to: 1000 } }), "Words of merge 1,000");
+    assert.equal(titleOf({ ...shown, mode: "frequent" }), "Words");
+    assert.equal(titleOf({ ...shown, scene: null }), "Words");
+  });
+
+  test("counts them", () => {
+    assert.equal(noteOf(run, shown), `13 words, with their counts. ${coloured}`);
+    assert.equal(noteOf(run, { ...shown, n: 1 }), `1 word, with its count. ${coloured}`);
+    assert.match(noteOf(run, { ...shown, scene: { from: 0, to: 1 } }), /^13 of [0-9,]+ words, with their counts\./);
+    assert.match(noteOf(run, { ...shown, mode: "frequent", shownMode: "frequent" }), /^The 13 most frequent of [0-9,]+ words, /);
+    assert.equal(noteOf(run, { ...shown, scene: null }), "");
+  });
+
+  test("tells nothing of the answer while a question is asked", () => {
+    assert.match(noteOf(run, { ...shown, shownMode: "frequent" }), /come after your guess\.$/);
+  });
+
+  test("says of one's own what is missing or left out, and what went wrong", () => {
+    const mine = { ...shown, mode: "yours", shownMode: "yours", scene: null, n: 1 };
+    const word = (base) => ({ key: "", base, count: null, cut: false });
+    assert.match(noteOf(run, mine), /^Type above\./);
+    assert.equal(noteOf(run, { ...mine, own: { words: [word([1])], problem: "" } }), "No merge crosses a gap.");
+    assert.match(noteOf(run, { ...mine, own: { words: [word([1, "🧩"])], problem: "" } }), /^Dashed: not in the alphabet/);
+    assert.match(noteOf(run, { ...mine, own: { words: [word([1]), word([2])], problem: "" } }), /^The first 1 of 2 pre-tokens\. /);
+    assert.equal(noteOf(run, { ...mine, own: { words: [], problem: "Too long." } }), "Too long.");
+  });
+});
+
+suite("what is said where no pair is next", () => {
+  test("merges are fetched, or left out of a saved replay", () => {
+    assert.equal(whyNothing(open("sample"), null), "Fetching the merges around this one …");
+    assert.match(whyNothing(filled("sample", { isSaved: true }), null), /the reasons of merges 1 to 3,839 alone\.$/);
+  });
+
+  test("all merges are done", () => {
+    assert.match(whyNothing(open("sample"), []), /^Nothing is next\. Step back/);
+    assert.equal(whyNothing({ ...open("hug"), n_merges: 0 }, []), "Nothing is next.");
+    assert.deepEqual([0, 1, 3839].map(doneSentence), ["No merge was learned", "The one merge is done", "All 3,839 merges are done"]);
+  });
+
+  test("the race says what is left", () => {
+    assert.equal(raceNote(null, false), "");
+    assert.equal(raceNote([], true), "No pair is left: each word is one symbol.");
+    assert.match(raceNote([{}], true), /left when training stopped\.$/);
+    assert.equal(raceNote([{}], false), "");
+  });
+});
+
+suite("what a screen reader says", () => {
+  const run = open("hug");
+
+  test("is where the player stands, and what is next", () => {
+    assert.match(spokenState(run, 0), /^0 of 10 merges\. Next: \S+ and \S+ become \S+; [0-9]+ times\.$/);
+    assert.equal(spokenState(run, 10), `10 of 10 merges. ${run.ending}`);
+    assert.equal(spokenQuestion(run, 3), "3 of 10 merges. Which pair comes next?");
+  });
+
+  test("names pairs and symbols", () => {
+    assert.equal(spokenPair(run, { left: run.tokens.indexOf("u"), right: run.tokens.indexOf("g") }), "u, g");
+    assert.equal(spokenSymbol(run, "🧩"), "🧩");
+    assert.equal(spokenSymbol(run, run.tokens.indexOf("u")), "u");
+  });
+});
+
+test("a token is cut to its place by whole characters, and bytes by bytes", () => {
+  assert.equal(shortText("🧩🧩🧩", 3), "🧩🧩🧩");
+  assert.equal(shortText("🧩🧩🧩🧩", 3), "🧩🧩…");
+  assert.deepEqual(shortToken([1, 2, 3, 4], 3), [1, 2, 3]);
+  assert.equal(shortToken("hug", 3), "hug");
+});
+
+test("of two tokens the longer takes the room that the shorter leaves", () => {
+  assert.deepEqual(roomFor(3, 30), [6, 10]);
+  assert.deepEqual(roomFor(30, 30), [6, 6]);
+  assert.deepEqual(roomFor(2, 4, 14), [10, 12]);
+});

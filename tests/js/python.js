@@ -1,0 +1,21 @@
+// What Python has to say: it packs what the modules under test unpack.
+
+import { execFileSync } from "node:child_process";
+
+const PYTHON = ".venv/bin/python";
+const OPTIONS = { encoding: "utf-8", maxBuffer: 1 << 28 };
+
+/** Return what `from_python.py` gives of "runs" or "texts". */
+export function fromPython(what) {
+  return JSON.parse(execFileSync(PYTHON, ["-m", "tests.js.from_python", what], OPTIONS));
+}
+
+/** Return the values of Python literals, each as JSON. */
+export function valuesOfLiterals(literals) {
+  const script = "import ast, json, sys; print(json.dumps([ast.literal_eval(one) for one in json.load(sys.stdin)]))";
+  return JSON.parse(execFileSync(PYTHON, ["-c", script], { ...OPTIONS, input: JSON.stringify(literals) }));
+}
+
+export function bytesOf(base64) {
+  return new Uint8Array(Buffer.from(base64, "base64"));
+}

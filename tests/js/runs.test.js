@@ -1,0 +1,243 @@
+// Runs as Python packs them: what the player reads at any step, against the core and a recount.
+
+import assert from "node:assert/strict";
+import { suite, test } from "node:test";
+import { marginOf, productOf, reasonOf } from "../../ui/components/merge_player/reasons.js";
+import {
+  blockAt, blockNumber, givenAt, isTraced, keepBlocks, lastReady, mergesSaved, raceAt, sameBytes, tableRow, tiesAt,
+  touchedIn, traced, unpackBlock, unpackRun, widthOfRace,
+} from "../../ui/components/merge_player/run.js";
+import { chosenIn, symbolsAround, symbolsAt } from "../../ui/components/merge_player/symbols.js";
+import { bytesOf, fromPython } from "./python.js";
+
+const runs = fromPython("runs");
+
+function opened(name, { isSaved = false } = {}) {
+  const run = unpackRun(bytesOf(runs[name].message), { isSaved });
+  for (const block of runs[name].blocks) keepBlocks(run, unpackBlock(bytesOf(block)));
+  return run;
+}
+
+const pairOf = ({ left, right }) => [left, right];
+const rowOf = ({ left, right, count }) => [left, right, count];
+const idsOf = (symbols) => symbols.map(({ id }) => id);
+
+for (const name of ["smallest-pair", "first-seen"]) {
+  suite(`a run full of ties, ${name}`, () => {
+    const run = opened(name);
+    const { steps } = runs[name];
+
+    test("has a trace of each merge, and of no other", () => {
+      assert.equal(run.n_merges, steps.length);
+      assert.ok(steps.every((_, step) => isTraced(run, step)));
+      assert.ok(!isTraced(run, steps.length));
+    });
+
+    test("races as the core counts, the next to merge first", () => {
+      steps.forEach(({ winner, race, tied }, step) => {
+        const pairs = raceAt(run, step);
+        assert.deepEqual(pairs.map(rowOf), race);
+        assert.deepEqual(pairOf(pairs[0]), winner);
+        assert.deepEqual(pairs.map((pair) => pair.next), race.map((_, place) => place === 0));
+        assert.equal(pairs.filter((pair) => pair.tied).length, Math.min(tied.length, race.length) - 1);
+      });
+    });
+
+    test("ends with the pairs that were left", () => {
+      assert.deepEqual(raceAt(run, run.n_merges).map(rowOf), runs[name].last);
+      assert.ok(raceAt(run, run.n_merges).every((pair) => !pair.next && !pair.tied));
+    });
+
+    test("names all pairs that tie in the order of the rule", () => {
+      steps.forEach(({ tied }, step) => {
+        assert.equal(traced(run, "n_tied", step), tied.length);
+        assert.deepEqual(tiesAt(run, step).map(pairOf), tied.length > 1 ? tied : []);
+      });
+    });
+
+    test("says how many words and overlaps a merge has, and which words gave it most", () => {
+      steps.forEach(({ given, n_words, n_overlapping, winner }, step) => {
+        assert.equal(traced(run, "n_words", step), n_words);
+        assert.equal(traced(run, "n_overlapping", step), n_overlapping);
+        const found = givenAt(run, step).map(({ word, given }) => [given, symbolsAt(run, word.base, step)]);
+        assert.deepEqual(found.map(([times, symbols]) => [times, idsOf(symbols)]), given);
+        for (const [, symbols] of found) {
+          for (const at of chosenIn(run, symbols, step)) assert.deepEqual([symbols[at].id, symbols[at + 1].id], winner);
+          assert.ok(chosenIn(run, symbols, step).size);
+        }
+      });
+    });
+
+    test("says which pairs rise and fall most", () => {
+      const rowsOf = (table, step) => tableRow(run, table, step, "by").map((pair) => [pair.count, pairOf(pair)]);
+      steps.forEach(({ risen, fallen }, step) => {
+        assert.deepEqual(rowsOf("risen", step), risen);
+        assert.deepEqual(rowsOf("fallen", step), fallen);
+      });
+    });
+
+    test("gives the winner's reason by its count, the rest and the rule", () => {
+      steps.forEach(({ winner, count, tied, others }, step) => {
+        const parts = reasonOf(run, step, raceAt(run, step), false);
+        assert.deepEqual(pairOf(parts[0].pair), winner);
+        const text = parts.map((part) => (typeof part === "string" ? part : part.pair ? "#" : part.bold)).join("");
+        const often = count === 1 ? "once" : count === 2 ? "twice" : `${count.toLocaleString("en-US")} times`;
+        assert.ok(text.includes(often), text);
+        assert.equal(text.includes("The tie rule decides"), tied.length > 1, text);
+        assert.equal(text.includes(`other ${others.toLocaleString("en-US")} pairs`), others > 1, text);
+        const named = tied.length === 1 ? [winner] : tied.slice(0, 2);
+        assert.deepEqual(parts.flatMap((part) => (part.pair ? [pairOf(part.pair)] : [])), named);
+        const rule = name === "smallest-pair" ? "the lower ids win" : "the pair seen first wins";
+        assert.equal(text.includes(rule), tied.length > 1);
+        if (tied.length === 2) assert.match(text, /^# and # both occur/);
+        if (tied.length === 3) assert.match(text, /^#, # and one other pair all occur/);
+        if (tied.length > 3) assert.ok(text.startsWith(`#, # and ${tied.length - 2} other pairs all occur`), text);
+      });
+    });
+
+    test("gives the lead over the best pair that does not tie", () => {
+      steps.forEach(({ count, next_count, tied }, step) => {
+        const pairs = raceAt(run, step);
+        const { lead, over, rival } = marginOf(run, step, pairs, false);
+        if (next_count === null) assert.equal(lead, tied.length > 1 ? `all ${tied.length} tie` : "no rival");
+        else {
+          assert.equal(lead, (count - next_count).toLocaleString("en-US"));
+          assert.equal(over, rival ? "over " : "over the next");
+          assert.equal(rival?.count, pairs.some((pair) => pair.count === next_count) ? next_count : undefined);
+        }
+      });
+    });
+
+    test("names no rival to whoever guesses", () => {
+      steps.forEach(({ winner, tied }, step) => {
+        const pairs = raceAt(run, step);
+        const parts = reasonOf(run, step, pairs, true);
+        assert.deepEqual(parts.flatMap((part) => (part.pair ? [pairOf(part.pair)] : [])), [winner]);
+        assert.ok(!parts.some((part) => typeof part === "string" && part.includes(" before ")));
+        if (tied.length === 2) assert.equal(parts[1], " and one other pair");
+        assert.equal(marginOf(run, step, pairs, true).rival, undefined);
+      });
+    });
+
+    test("merges each word as the reference does, at any step", () => {
+      for (const [base, step, ids] of runs[name].symbols) assert.deepEqual(idsOf(symbolsAt(run, base, step)), ids);
+    });
+  });
+}
+
+suite("the sample run", () => {
+  const run = opened("sample");
+
+  test("races as the core counts", () => {
+    for (const { step, race } of runs.sample.steps) assert.deepEqual(raceAt(run, step).map(rowOf), race);
+  });
+
+  test("merges frequent words as the reference does", () => {
+    assert.ok(runs.sample.symbols.length > 500);
+    for (const [base, step, ids] of runs.sample.symbols) assert.deepEqual(idsOf(symbolsAt(run, base, step)), ids);
+  });
+
+  test("says where each symbol of a word begins, and how long it is", () => {
+    for (const { base } of run.frequent) {
+      const symbols = symbolsAt(run, base, run.n_merges);
+      assert.equal(symbols.reduce((end, { start, length }) => (assert.equal(start, end), end + length), 0), base.length);
+    }
+  });
+
+  test("has its most frequent words first, each with its count", () => {
+    const counts = run.frequent.map((word) => word.count);
+    assert.equal(counts.length, 60);
+    assert.deepEqual(counts, counts.toSorted((one, other) => other - one));
+    assert.equal(new Set(run.frequent.map((word) => word.key)).size, 60);
+  });
+
+  test("touches words that change with the merge", () => {
+    const block = blockAt(run, 300);
+    const touched = touchedIn(block, 300);
+    assert.ok(touched.length > 3);
+    for (const word of touched) {
+      const { base } = block.words[word];
+      assert.notDeepEqual(symbolsAt(run, base, 300), symbolsAt(run, base, 301));
+    }
+  });
+
+  test("knows which merge made a token first", () => {
+    const [rank] = runs.sample.made.at(-1);
+    assert.equal(run.firstMade.get(run.merge_id[rank]), rank);
+    assert.ok(run.isLearned(run.merge_id[0]));
+    assert.ok(!run.isLearned(run.merge_left[0]));
+  });
+});
+
+suite("blocks of merges", () => {
+  test("each merge is in one, and the end in the last", () => {
+    const run = opened("smallest-pair");
+    for (let step = 0; step < run.n_merges; step++) assert.equal(blockNumber(run, step), Math.floor(step / 20));
+    assert.equal(blockNumber(run, run.n_merges), blockNumber(run, run.n_merges - 1));
+  });
+
+  test("a message may hold several, and what has not come is known", () => {
+    const run = unpackRun(bytesOf(runs["smallest-pair"].message));
+    assert.equal(raceAt(run, 0), null);
+    assert.throws(() => traced(run, "n_tied", 0), /Merge 1 has not come/);
+    keepBlocks(run, unpackBlock(bytesOf(runs["smallest-pair"].blocks[1])));
+    assert.deepEqual([19, 20, 39, 40].map((step) => isTraced(run, step)), [false, true, true, false]);
+    keepBlocks(run, { ...blockAt(run, 20), start: 0, stop: 40 });
+    assert.ok(isTraced(run, 0));
+  });
+
+  test("playing at full speed waits at the last merge that has come", () => {
+    const run = unpackRun(bytesOf(runs["smallest-pair"].message));
+    keepBlocks(run, unpackBlock(bytesOf(runs["smallest-pair"].blocks[0])));
+    assert.equal(lastReady(run, 5, 12), 12);
+    assert.equal(lastReady(run, 5, 30), 19);
+    for (const block of runs["smallest-pair"].blocks) keepBlocks(run, unpackBlock(bytesOf(block)));
+    assert.equal(lastReady(run, 5, 10_000), run.n_merges);
+  });
+
+  test("a saved replay plays past what it holds", () => {
+    const run = unpackRun(bytesOf(runs["smallest-pair"].message), { isSaved: true });
+    assert.equal(mergesSaved(run), null);
+    keepBlocks(run, unpackBlock(bytesOf(runs["smallest-pair"].blocks[1])));
+    assert.equal(mergesSaved(run).start, 20);
+    assert.equal(lastReady(run, 0, 45), 45);
+    assert.equal(mergesSaved(opened("smallest-pair")), null);
+  });
+});
+
+suite("words that the alphabet cannot spell", () => {
+  const run = opened("hug");
+  const [word] = runs.hug.own_words;
+
+  test("keep what is missing as text, and merge around it", () => {
+    const missing = word.filter((id) => typeof id === "string");
+    assert.deepEqual(missing, ["🧩"]);
+    const ids = idsOf(symbolsAt(run, word, run.n_merges));
+    assert.ok(ids.includes("🧩"));
+    assert.ok(ids.length < word.length);
+  });
+});
+
+test("of a long word the symbols around the pair are shown", () => {
+  assert.deepEqual(symbolsAround(5, new Set([1]), 12, 4), { from: 0, to: 5 });
+  assert.deepEqual(symbolsAround(40, new Set([20, 30]), 12, 4), { from: 16, to: 28 });
+  assert.deepEqual(symbolsAround(40, new Set([39]), 12, 4), { from: 28, to: 40 });
+  assert.deepEqual(symbolsAround(40, new Set([2]), 12, 4), { from: 0, to: 12 });
+});
+
+test("a word that has the pair twice shows the product", () => {
+  assert.equal(productOf(10, 5), "2 × 5 = ");
+  assert.equal(productOf(5, 5), "");
+  assert.equal(productOf(6000, 2000), "3 × 2,000 = ");
+});
+
+test("the same bytes are no other run", () => {
+  const message = bytesOf(runs.hug.message);
+  assert.ok(sameBytes(message, Uint8Array.from(message)));
+  assert.ok(!sameBytes(message, bytesOf(runs.sample.message)));
+  assert.ok(!sameBytes(message, message.with(9, 0)));
+});
+
+test("the race has room for ten pairs", () => {
+  assert.equal(widthOfRace(opened("hug"), 0), 10);
+});

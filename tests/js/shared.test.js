@@ -1,0 +1,142 @@
+// What all components share: numbers, characters, colours, searching, echoes.
+
+import assert from "node:assert/strict";
+import { suite, test } from "node:test";
+import { bytesFromBase64 } from "../../ui/components/shared/base64.js";
+import { lastThat } from "../../ui/components/shared/binary_search.js";
+import { codePointName, halfCharacter, hasBidiControl, hexByte, isPlain, piecesOf, spokenToken, utf8 } from "../../ui/components/shared/characters.js";
+import { runningSlots, seriesOf, slotOf } from "../../ui/components/shared/colours.js";
+import { Echoes } from "../../ui/components/shared/echoes.js";
+import { counted, grouped, times } from "../../ui/components/shared/numbers.js";
+
+suite("numbers", () => {
+  test("are written with commas, and with the noun that they count", () => {
+    assert.equal(grouped(1234567), "1,234,567");
+    assert.equal(counted(1, "merge"), "1 merge");
+    assert.equal(counted(1379, "merge"), "1,379 merges");
+    assert.equal(counted(0, "character is", "characters are"), "0 characters are");
+    assert.deepEqual([1, 2, 3, 1000].map(times), ["once", "twice", "3 times", "1,000 times"]);
+  });
+});
+
+suite("characters", () => {
+  const kinds = (text) => [...piecesOf(text)].map(({ kind, text }) => [kind, text]);
+
+  test("the pieces of a text together are the text", () => {
+    const texts = ["", "plain", "\ufeffa\tb  c\r\nd\re\x00\u202ef\u2028 日本 🧩👩\u200d👩\u200d👧 e\u0301 נ\n\n", " \u0301x", "\r\n\r\r\n\n", "🏳️\u200d🌈 \u200d"];
+    for (const text of texts) assert.equal(kinds(text).map(([, piece]) => piece).join(""), text);
+  });
+
+  test("white space has glyphs, and what has no picture its code point", () => {
+    assert.deepEqual(kinds("a b\t\n"), [["text", "a"], ["space", " "], ["text", "b"], ["tab", "\t"], ["newline", "\n"]]);
+    assert.deepEqual(kinds("\r\n"), [["code", "\r"], ["newline", "\n"]]);
+    assert.deepEqual(kinds("a\u202e\u00a0"), [["text", "a"], ["code", "\u202e"], ["code", "\u00a0"]]);
+  });
+
+  test("a joiner belongs to the picture that it joins, and alone it is a code point", () => {
+    assert.deepEqual(kinds("👩\u200d👧"), [["text", "👩\u200d👧"]]);
+    assert.deepEqual(kinds("\u200d"), [["code", "\u200d"]]);
+  });
+
+  test("a combining mark that stands first is a piece of its own kind", () => {
+    assert.deepEqual(kinds("\u0301x"), [["mark", "\u0301x"]]);
+    assert.deepEqual(kinds("e\u0301"), [["text", "e\u0301"]]);
+  });
+
+  test("plain text is what one piece of text is drawn as", () => {
+    for (const text of ["plain", "日本", "e\u0301", "🧩"]) assert.ok(isPlain(text), text);
+    for (const text of ["a b", "\u0301", "\u200d", "a\n", "\u00a0"]) assert.ok(!isPlain(text), text);
+  });
+
+  test("are named by code point, by byte, and where they turn the direction of text", () => {
+    assert.equal(codePointName("\u202e"), "U+202E");
+    assert.equal(codePointName("🧩"), "U+1F9E9");
+    assert.equal(hexByte(10), "0A");
+    assert.deepEqual([...utf8("é")], [0xc3, 0xa9]);
+    assert.ok(hasBidiControl("a\u2066b"));
+    assert.ok(!hasBidiControl("שלום"));
+  });
+
+  test("half a character is found, wherever it stands", () => {
+    assert.equal(halfCharacter("whole 🧩"), "");
+    assert.equal(halfCharacter("ab\ud83e"), "At position 3 stands half a character (U+D83E, a lone surrogate)");
+    assert.match(halfCharacter("\udde9🧩"), /^At position 1 .*U\+DDE9/);
+  });
+
+  test("a token is heard with its white space by name", () => {
+    assert.equal(spokenToken(" the"), "space the");
+    assert.equal(spokenToken(" "), "space");
+    assert.equal(spokenToken("\n\n\t"), "newline newline tab");
+    assert.equal(spokenToken("a\u202e"), "aU+202E");
+    assert.equal(spokenToken([0xe6, 0x97]), "bytes E6 97");
+  });
+});
+
+suite("colours", () => {
+  test("an id always has the same of eight slots", () => {
+    const slots = Array.from({ length: 5000 }, (_, id) => slotOf(id));
+    assert.deepEqual([...new Set(slots)].sort(), [0, 1, 2, 3, 4, 5, 6, 7]);
+    assert.deepEqual(slots, Array.from({ length: 5000 }, (_, id) => slotOf(id)));
+  });
+
+  test("neighbours in running text never look alike", () => {
+    const ids = Array.from({ length: 20000 }, (_, i) => Math.imul(i, 40503) % 977);
+    const slots = runningSlots(ids);
+    const alike = new Set(["4 5", "5 4", "5 7", "7 5"]);
+    for (let i = 1; i < ids.length; i++) {
+      assert.notEqual(slots[i], slots[i - 1]);
+      assert.ok(!alike.has(`${slots[i - 1]} ${slots[i]}`));
+    }
+  });
+
+  test("text in no token has no colour, and none is changed for it", () => {
+    assert.deepEqual([...runningSlots([7, -1, 7])], [slotOf(7), 0, slotOf(7)]);
+  });
+
+  test("the ninth tokenizer has the first colour again, with a hole in its dot", () => {
+    assert.equal(seriesOf(0), "series-0");
+    assert.equal(seriesOf(8), "series-0 again");
+    assert.equal(seriesOf(16), "series-0");
+  });
+});
+
+test("base64 becomes bytes", () => {
+  assert.deepEqual([...bytesFromBase64("AQL/")], [1, 2, 255]);
+  assert.deepEqual([...bytesFromBase64("")], []);
+});
+
+test("a binary search gives the last that holds, and the first where there is no other", () => {
+  for (let n = 1; n < 20; n++) {
+    for (let last = 0; last < n; last++) assert.equal(lastThat(0, n - 1, (i) => i <= last), last);
+  }
+  assert.equal(lastThat(3, 9, () => false), 3);
+});
+
+suite("echoes", () => {
+  test("what was sent from here is an echo, and what was sent before it is not awaited", () => {
+    const echoes = new Echoes();
+    for (const text of ["a", "ab", "abc"]) echoes.expect(text);
+    assert.ok(echoes.isEcho("ab"));
+    assert.ok(!echoes.isEcho("a"));
+    assert.ok(echoes.isEcho("abc"));
+    assert.ok(!echoes.isEcho("from a file"));
+    assert.equal(echoes.last, "abc");
+  });
+
+  test("a text that was typed again counts as the later of the two", () => {
+    const echoes = new Echoes();
+    for (const text of ["a", "ab", "a"]) echoes.expect(text);
+    assert.ok(echoes.isEcho("a"));
+    assert.ok(!echoes.isEcho("ab"));
+  });
+
+  test("no more than sixteen are remembered, and none once they are forgotten", () => {
+    const echoes = new Echoes();
+    for (let n = 0; n < 20; n++) echoes.expect(String(n));
+    assert.ok(!echoes.isEcho("3"));
+    assert.ok(echoes.isEcho("4"));
+    echoes.forget();
+    assert.ok(!echoes.isEcho("19"));
+    assert.equal(echoes.last, undefined);
+  });
+});

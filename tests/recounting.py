@@ -1,0 +1,93 @@
+"""What a merge did to the words of a run, by counting everything before and after it."""
+
+from __future__ import annotations
+
+from collections import Counter
+from dataclasses import dataclass
+
+import numpy as np
+
+from bpe_core.corpus.corpus import Corpus
+from bpe_core.runs.run import TrainingRun
+from bpe_core.runs.train import train
+from bpe_core.trainers.base_vocabulary import symbols_of
+from bpe_core.trainers.reference import apply_merge, count_pairs
+from bpe_core.types import Pair, TieBreak, TrainingConfig
+
+
+def run_full_of_ties(tie_break: TieBreak) -> TrainingRun:
+    """Train on short words over few letters: they tie, and overlap as in `aaa`."""
+    draw = np.random.default_rng(1)
+    words: dict[str, int] = {}
+    for _ in range(90):
+        letters = draw.choice(list("aabcé"), size=draw.integers(2, 11))
+        words["".join(letters)] = int(draw.integers(1, 9))
+    config = TrainingConfig(
+        70, pretokenizer="none", base="characters", special_tokens=(), tie_break=tie_break
+    )
+    return train(Corpus.from_word_counts(words), config)
+
+
+@dataclass(frozen=True, slots=True)
+class Recount:
+    """The pairs before and after a merge, and the words that it changed."""
+
+    winner: Pair
+    before: Counter[Pair]
+    after: Counter[Pair]
+    given: list[tuple[int, list[int]]]
+    """How often each word that changes gave the pair, most first, and its symbols before."""
+
+    @classmethod
+    def of(cls, run: TrainingRun, step: int) -> Recount:
+        """Count the merge after `step`."""
+        base_ids = run.tokenizer.base_ids
+        words = [
+            [base_ids[symbol] for symbol in symbols_of(word, run.tokenizer.base)]
+            for word in run.pretokens.words
+        ]
+        counts: list[int] = run.pretokens.counts.tolist()
+        for merge in run.merges[:step]:
+            words = [apply_merge(word, merge.pair, merge.id) for word in words]
+        merge = run.merges[step]
+        merged = [apply_merge(word, merge.pair, merge.id) for word in words]
+        given = [
+            ((len(old) - len(new)) * n, old)
+            for old, new, n in zip(words, merged, counts, strict=True)
+            if len(new) < len(old)
+        ]
+        return cls(
+            winner=merge.pair,
+            before=Counter(count_pairs(words, counts)),
+            after=Counter(count_pairs(merged, counts)),
+            given=sorted(given, key=lambda one: -one[0]),
+        )
+
+    @property
+    def count(self) -> int:
+        """How often the winner occurs."""
+        return self.before[self.winner]
+
+    @property
+    def next_count(self) -> int | None:
+        """How often the best pair occurs that does not tie with the winner."""
+        return max((n for n in self.before.values() if n < self.count), default=None)
+
+    @property
+    def n_overlapping(self) -> int:
+        """How many occurrences of the winner cannot merge, as in `aaa`."""
+        return self.count - sum(given for given, _ in self.given)
+
+    def tied(self, tie_break: TieBreak) -> list[Pair]:
+        """Return the pairs that tie, in the order of the rule: by id, or as they are seen."""
+        pairs = [pair for pair, n in self.before.items() if n == self.count]
+        return sorted(pairs) if tie_break == "smallest-pair" else pairs
+
+    def moved(self, sign: int) -> list[tuple[int, Pair]]:
+        """Return the three pairs that rise most, or fall most, and by how much."""
+        by = {
+            pair: sign * (self.after[pair] - self.before[pair])
+            for pair in {*self.before, *self.after} - {self.winner}
+        }
+        order = sorted((pair for pair in by if by[pair] > 0), key=lambda pair: (-by[pair], pair))
+        return [(by[pair], pair) for pair in order[:3]]
