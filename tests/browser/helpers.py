@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import Literal
 
 from playwright.sync_api import Locator, Page
 
 LONGEST_WAIT_MS = 60_000
+WRONG_LABELS = (Path(__file__).parent / "chart_labels.js").read_text(encoding="utf-8")
 # What was measured is printed. A machine that does other work besides is slower, so a goal fails
 # only where the best of some tries misses it so many times over.
 SLACK = 4
@@ -91,6 +93,11 @@ def wait_until_idle(page: Page) -> None:
 def assert_no_traceback(page: Page) -> None:
     """Fails where the page shows an exception instead of a message."""
     assert page.locator('[data-testid="stException"]').count() == 0
+
+
+def assert_no_label_is_cut(page: Page) -> None:
+    """Fails where a text of a chart is not whole, or a label of it touches another."""
+    assert page.evaluate(WRONG_LABELS) == []
 
 
 def chart_surface(chart: Locator) -> Locator:

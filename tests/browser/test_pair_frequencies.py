@@ -13,6 +13,7 @@ from playwright.sync_api import Locator, Page, expect
 
 from bpe_core.runs.pair_statistics import pair_matrix
 from tests.browser.helpers import (
+    assert_no_label_is_cut,
     assert_no_traceback,
     chart_surface,
     click_bar,
@@ -137,17 +138,7 @@ def assert_nothing_is_cut_off(page: Page) -> None:
         ".map(e => e.scrollWidth - e.clientWidth)"
     )
     assert width == [0, 0]
-    cut = page.evaluate(
-        """() => [...document.querySelectorAll('.js-plotly-plot')].flatMap(chart => {
-            const room = chart.getBoundingClientRect();
-            return [...chart.querySelectorAll('.main-svg text')].filter(text => {
-                const box = text.getBoundingClientRect();
-                return box.width && (box.left < room.left - 1 || box.right > room.right + 1
-                    || box.top < room.top - 1 || box.bottom > room.bottom + 1);
-            }).map(text => text.textContent);
-        })"""
-    )
-    assert cut == []
+    assert_no_label_is_cut(page)
 
 
 def test_charts_follow_a_switch_of_the_theme_and_are_kept_as_pngs_on_its_ground(

@@ -11,7 +11,8 @@ import numpy as np
 import pytest
 
 from ui.look import charts
-from ui.look.chart_style import PALETTES, Theme, empty_figure, round_ticks, set_axis
+from ui.look.chart_axes import round_ticks
+from ui.look.chart_style import PALETTES, Theme, empty_figure, set_axis
 
 THEMES: tuple[Theme, ...] = ("light", "dark")
 STEPS = np.array([0, 1, 2, 5, 10, 40], dtype=np.int64)

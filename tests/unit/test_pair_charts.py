@@ -104,9 +104,11 @@ def test_the_rank_curve_has_both_axes_in_powers_of_ten(theme):
     figure: Any = pair_charts.rank_frequency_curve(ranks, counts, theme=theme)
     assert figure.data[0].x.tolist() == ranks.tolist()
     assert figure.data[0].y.tolist() == counts.tolist()
-    for axis in (figure.layout.xaxis, figure.layout.yaxis):
-        assert axis.type == "log"
-        assert axis.tickvals == (1, 10, 100, 1_000)
+    assert figure.layout.xaxis.type == figure.layout.yaxis.type == "log"
+    assert figure.layout.yaxis.tickvals == (1, 10, 100, 1_000)
+    # The last rank is named, and 1,000 would touch it.
+    assert figure.layout.xaxis.tickvals == (1, 10, 100, 2_142)
+    assert figure.layout.xaxis.ticktext[-1] == "2,142"
 
 
 def test_after_the_last_merge_no_rank_is_marked():

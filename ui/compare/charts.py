@@ -2,26 +2,35 @@
 
 from __future__ import annotations
 
+import html
 import math
 from collections.abc import Sequence
+from typing import Any
 
 import numpy as np
 import plotly.graph_objects as go
 from numpy.typing import NDArray
 
+from ui.look.chart_axes import (
+    NARROWEST,
+    counts_axis,
+    make_room_beside,
+    merges_axis,
+    name_base_axis,
+    name_ticks,
+    name_value_axis,
+    value_axis,
+)
+from ui.look.chart_labels import escaped, start_of, text_width
 from ui.look.chart_style import (
     CURVE_WIDTH,
+    LABEL_STANDOFF,
     PALETTES,
     Palette,
     Theme,
     empty_figure,
-    escaped,
-    merges_axis,
-    name_base_axis,
-    name_value_axis,
-    powers_of_ten,
+    make_room,
     set_axis,
-    start_of,
 )
 
 # Colour alone tells no two apart.
@@ -31,8 +40,11 @@ _CURVES_HEIGHT = 380
 _MOST_CURVES = 8
 _LABEL_PITCH = 17
 _LONGEST_BAR_NAME = 20
-_LETTER_WIDTH = 7
-_MOST_FACTORS = 5
+_SHORTEST_BAR_NAME = 6
+_LEAST_BARS_WIDTH = 32
+_LONGEST_LANGUAGE = 18
+_LONGEST_SCRIPT = 14
+_GAP = 8
 
 
 def kind_bars(
@@ -45,36 +57,31 @@ def kind_bars(
     names stand beside the counts."""
     colours = PALETTES[theme]
     pitch = 12 + 20 * max(len(series), 1)
-    names = [start_of(name, _LONGEST_BAR_NAME) if len(series) > 2 else "" for name, _ in series]
-    right = 64 + _LETTER_WIDTH * max(map(len, names), default=0)
     height = len(kinds) * pitch + 12
-    figure = empty_figure(theme, height=height, left=8, right=right, top=4, bottom=8)
+    figure = empty_figure(theme, height=height, left=8, top=4, bottom=8)
+    _name_rows(figure, [escaped(kind) for kind in kinds], colours)
+    highest = max((count for _, counts in series for count in counts), default=1)
+    make_room(figure, "r", _GAP + text_width(f"{highest:,} "))
+    longest = _longest_name(figure) if len(series) > 2 else 0
     for place, (name, counts) in enumerate(series):
+        short = start_of(name, longest) if longest else ""
+        texts = [f"{count:,} {short}" for count in counts]
+        widths = (text_width(html.unescape(text)) for text in texts)
+        make_room(figure, "r", _GAP + max(widths, default=0))
         figure.add_bar(
             x=list(counts),
             y=list(range(len(kinds))),
             name=name,
             orientation="h",
             marker={"color": _colour(colours, place), "cornerradius": 2},
-            text=[f"{count:,} {names[place]}" for count in counts],
+            text=texts,
             textposition="outside",
             textfont={"color": colours.text},
             constraintext="none",
             cliponaxis=False,
             hovertemplate=f"{escaped(name)}: %{{x:,}} tokens<extra></extra>",
         )
-    highest = max((count for _, counts in series for count in counts), default=1)
     set_axis(figure, "x", visible=False, range=[0, highest or 1])
-    set_axis(
-        figure,
-        "y",
-        range=[len(kinds) - 0.5, -0.5],
-        showgrid=False,
-        tickvals=list(range(len(kinds))),
-        ticktext=[f"{escaped(kind)} " for kind in kinds],
-        tickfont={"color": colours.text},
-        automargin="left",
-    )
     figure.update_layout(barmode="group", bargap=16 / pitch, bargroupgap=0.06)
     return figure
 
@@ -98,6 +105,7 @@ def language_dots(
     # The legend takes its rows from the picture.
     legend = 22 * math.ceil(len(series) / 2) if len(series) > 3 else 0
     figure = empty_figure(theme, height=n * 24 + 96 + legend, left=8, right=24, top=40, bottom=44)
+    _name_rows(figure, [start_of(name, _LONGEST_LANGUAGE) for name in languages], colours)
     values = [value for _, found, _ in series for value in found if not math.isnan(value)]
     for place, (name, found, hollow) in enumerate(series):
         colour = _colour(colours, place)
@@ -124,18 +132,8 @@ def language_dots(
         _factor_axis(figure, values)
         figure.add_vline(x=1, line={"color": colours.text, "width": 1.5}, layer="below")
     else:
-        set_axis(figure, "x", range=[0, max(values, default=1) * 1.04])
+        value_axis(figure, "x", 0, max(values, default=1) * 1.04)
     set_axis(figure, "x", showgrid=True)
-    set_axis(
-        figure,
-        "y",
-        range=[n - 0.5, -0.5],
-        showgrid=False,
-        tickvals=list(range(n)),
-        ticktext=[f"{start_of(language, 24)} " for language in languages],
-        tickfont={"color": colours.text},
-        automargin="left",
-    )
     figure.update_layout(
         showlegend=True,
         legend={
@@ -160,7 +158,7 @@ def script_curves(
 ) -> go.Figure:
     """Merges of each script over all merges, on a log axis, so that small scripts can be seen."""
     colours = PALETTES[theme]
-    figure = empty_figure(theme, height=_CURVES_HEIGHT, left=56, right=132, top=36)
+    figure = empty_figure(theme, height=_CURVES_HEIGHT, top=36)
     n_merges = int(steps[-1])
     highest = max((int(after[-1]) for _, after in curves), default=1)
     ends: list[tuple[str, float, str]] = []
@@ -175,12 +173,13 @@ def script_curves(
             line={"width": CURVE_WIDTH, "color": colour, "dash": _DASHES[place % len(_DASHES)]},
             hovertemplate=f"{escaped(name)}: %{{y:,}} of %{{x:,}} merges<extra></extra>",
         )
-        ends.append((f"{escaped(name)} {int(after[-1]):,}", math.log10(after[-1]), colour))
-    # Beside the names there is little room left on a phone.
-    merges_axis(figure, n_merges, most=2)
-    powers_of_ten(figure, "y", highest)
+        ends.append(
+            (f"{start_of(name, _LONGEST_SCRIPT)} {int(after[-1]):,}", math.log10(after[-1]), colour)
+        )
+    counts_axis(figure, highest)
     top = math.log10(max(highest, 2)) * 1.05
     _name_ends(figure, n_merges, ends, pixels_per_unit=(_CURVES_HEIGHT - 80) / top)
+    merges_axis(figure, n_merges)
     name_value_axis(figure, "merges of the script", theme)
     return figure
 
@@ -194,21 +193,57 @@ def _symbol(place: int) -> str:
     return _SYMBOLS[(place + place // len(_SYMBOLS)) % len(_SYMBOLS)]
 
 
+def _name_rows(figure: go.Figure, names: Sequence[str], colours: Palette) -> None:
+    """Names the rows of a chart at its left, the first on top; the names are escaped."""
+    widest = max((text_width(html.unescape(name)) for name in names), default=0)
+    make_room(figure, "l", LABEL_STANDOFF + text_width(" ") + widest)
+    set_axis(
+        figure,
+        "y",
+        range=[len(names) - 0.5, -0.5],
+        showgrid=False,
+        tickvals=list(range(len(names))),
+        ticktext=[f"{name} " for name in names],
+        tickfont={"color": colours.text},
+        # In a script whose letters are wider than ours, the browser finds the room that it takes.
+        automargin="left",
+    )
+
+
+def _longest_name(figure: go.Figure) -> int:
+    """How many columns of a name fit beside bars and their counts."""
+    layout: Any = figure.layout
+    room = NARROWEST - layout.margin.l - layout.margin.r - _LEAST_BARS_WIDTH
+    fitting = int(room / text_width("n"))
+    return min(max(fitting, _SHORTEST_BAR_NAME), _LONGEST_BAR_NAME)
+
+
 def _factor_axis(figure: go.Figure, values: Sequence[float]) -> None:
     low = math.floor(math.log2(min([*values, 1.0])))
     high = math.ceil(math.log2(max([*values, 2.0])))
-    # Powers of 4 where there are many, and 1 among them in any case.
-    pitch = 1 if high - low <= _MOST_FACTORS else 2
-    powers = range(low - low % pitch, high + 1, pitch)
-    set_axis(
+    candidates: list[list[float]] = []
+    for pitch in (1, 2, 3, 5, 99):
+        between = {power for power in range(low, high) if power % pitch == 0}
+        candidates.append([2.0**power for power in sorted({low, *between, high})])
+    candidates.append([2.0**low, 2.0**high])
+    name_ticks(
         figure,
         "x",
+        candidates,
+        place=lambda tick: (math.log2(tick) - low) / (high - low),
+        label=_factor,
         type="log",
-        range=[math.log10(2.0 ** powers[0]) - 0.02, math.log10(2.0**high) + 0.02],
-        tickvals=[2.0**power for power in powers],
-        ticktext=[f"{2**power}×" if power >= 0 else f"1/{2**-power}×" for power in powers],
-        tickangle=0,
+        range=[math.log10(2.0**low) - 0.02, math.log10(2.0**high) + 0.02],
     )
+
+
+def _factor(value: float) -> str:
+    """A power of 2 as a factor.
+
+    >>> _factor(4.0), _factor(0.5)
+    ('4×', '1/2×')
+    """
+    return f"{value:,.0f}×" if value >= 1 else f"1/{1 / value:,.0f}×"
 
 
 def _name_ends(
@@ -220,11 +255,12 @@ def _name_ends(
         wanted = value * pixels_per_unit
         placed = min(wanted, lowest - _LABEL_PITCH)
         lowest = placed
+        make_room_beside(figure, html.unescape(text), _GAP)
         figure.add_annotation(
             text=text,
             x=x,
             y=value,
-            xshift=8,
+            xshift=_GAP,
             yshift=placed - wanted,
             xanchor="left",
             showarrow=False,

@@ -3,22 +3,32 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any, Literal
 
 import plotly.graph_objects as go
 
+from ui.look.chart_axes import (
+    make_room_beside,
+    name_base_axis,
+    name_ticks,
+    name_value_axis,
+    plain_number,
+)
+from ui.look.chart_labels import escaped, text_width
 from ui.look.chart_style import (
     CURVE_WIDTH,
+    LABEL_STANDOFF,
     PALETTES,
     Theme,
     empty_figure,
-    escaped,
-    name_base_axis,
-    name_value_axis,
+    make_room,
     set_axis,
 )
 
 _ROW = 34
+_NAME_SIZE = 14
+_GAP = 10
 _DASHES = ("2px,3px", "solid", "6px,4px")
 
 
@@ -37,7 +47,10 @@ def speed_dots(
     """
     colours = PALETTES[theme]
     n = len(names)
-    figure = empty_figure(theme, height=n * _ROW + 60, left=8, right=72, top=8, bottom=44)
+    figure = empty_figure(theme, height=n * _ROW + 60, left=8, top=8, bottom=44)
+    texts = [f"  {speed_text(speed)}" for speed in speeds]
+    make_room(figure, "l", LABEL_STANDOFF + _GAP + _widest(names))
+    make_room(figure, "r", _GAP + _widest(texts))
     low = 10 ** math.floor(math.log10(min(speeds, default=1.0)))
     high = max([*speeds, low * 10])
     fills = [colours.primary if is_own else colours.muted for is_own in own]
@@ -63,22 +76,20 @@ def speed_dots(
             ],
             "line": {"color": fills, "width": 2},
         },
-        text=[f"  {speed_text(speed)}" for speed in speeds],
+        text=texts,
         textposition="middle right",
-        textfont={"color": colours.text, "size": 14},
+        textfont={"color": colours.text, "size": _NAME_SIZE},
         cliponaxis=False,
         customdata=[escaped(name) for name in names],
         hovertemplate="%{customdata}: %{x:.3g} MB/s<extra></extra>",
     )
-    ticks = _powers(low, high)
-    set_axis(
+    _log_axis(
         figure,
         "x",
-        type="log",
-        range=[math.log10(low), math.log10(high) + 0.1],
+        range=(math.log10(low), math.log10(high) + 0.1),
+        ticks=_powers(low, high),
+        label=plain_number,
         showgrid=True,
-        tickvals=ticks,
-        ticktext=[f"{tick:,g}" for tick in ticks],
     )
     set_axis(
         figure,
@@ -87,8 +98,7 @@ def speed_dots(
         showgrid=False,
         tickvals=list(range(n)),
         ticktext=[f"{escaped(name)} " for name in names],
-        tickfont={"color": colours.text, "size": 14},
-        automargin="left",
+        tickfont={"color": colours.text, "size": _NAME_SIZE},
     )
     name_base_axis(figure, "MB/s")
     return figure
@@ -99,7 +109,7 @@ def growth_curves(
 ) -> go.Figure:
     """Seconds over bytes for each name, both axes in powers of ten; the `own` line is blue."""
     colours = PALETTES[theme]
-    figure = empty_figure(theme, height=360, left=56, right=104, top=36)
+    figure = empty_figure(theme, height=360, top=36)
     sizes = [size for xs, _ in curves.values() for size in xs] or [1]
     times = [seconds for _, ys in curves.values() for seconds in ys] or [1.0]
     for place, (name, (xs, ys)) in enumerate(curves.items()):
@@ -115,37 +125,34 @@ def growth_curves(
             hovertemplate="%{customdata}: %{x:,} bytes in %{y:.3g} s<extra></extra>",
         )
         if xs:
+            make_room_beside(figure, name, _GAP)
             figure.add_annotation(
                 text=f"<b>{escaped(name)}</b>",
                 x=math.log10(xs[-1]),
                 y=math.log10(ys[-1]),
-                xshift=10,
+                xshift=_GAP,
                 xanchor="left",
                 showarrow=False,
                 font={"color": colour},
             )
     low_x, high_x = 10 ** math.floor(math.log10(min(sizes))), max(sizes)
     low_y, high_y = 10 ** math.floor(math.log10(min(times))), max(times)
-    ticks_x = _powers(low_x, max(high_x, 10 * low_x))
-    ticks_y = _powers(low_y, max(high_y, 10 * low_y))
-    set_axis(
-        figure,
-        "x",
-        type="log",
-        # A single size has no decade of its own: it is shown in the one that it falls in.
-        range=[math.log10(min(sizes)) - 0.08, math.log10(high_x) + 0.08]
-        if min(sizes) < high_x
-        else [math.log10(low_x), math.log10(low_x) + 1],
-        tickvals=ticks_x,
-        ticktext=[size_text(tick) for tick in ticks_x],
-    )
-    set_axis(
+    _log_axis(
         figure,
         "y",
-        type="log",
-        range=[math.log10(low_y), max(math.log10(high_y) + 0.15, math.log10(low_y) + 1)],
-        tickvals=ticks_y,
-        ticktext=[f"{tick:,g}" for tick in ticks_y],
+        range=(math.log10(low_y), max(math.log10(high_y) + 0.15, math.log10(low_y) + 1)),
+        ticks=_powers(low_y, max(high_y, 10 * low_y)),
+        label=plain_number,
+    )
+    _log_axis(
+        figure,
+        "x",
+        # A single size has no decade of its own: it is shown in the one that it falls in.
+        range=(math.log10(min(sizes)) - 0.08, math.log10(high_x) + 0.08)
+        if min(sizes) < high_x
+        else (math.log10(low_x), math.log10(low_x) + 1),
+        ticks=_powers(low_x, max(high_x, 10 * low_x)),
+        label=size_text,
     )
     name_value_axis(figure, "seconds", theme)
     name_base_axis(figure, "bytes of text")
@@ -173,6 +180,34 @@ def size_text(n_bytes: float) -> str:
         if n_bytes >= size:
             return f"{n_bytes / size:,.{1 if n_bytes < 10 * size else 0}f} {unit}"
     return f"{n_bytes:,.0f} B"
+
+
+def _log_axis(
+    figure: go.Figure,
+    axis: Literal["x", "y"],
+    *,
+    range: tuple[float, float],
+    ticks: Sequence[float],
+    label: Callable[[float], str],
+    **properties: Any,
+) -> None:
+    """A log axis between two powers of ten, which names as many of the ticks as it has room for."""
+    low, high = range
+    inside = [tick for tick in ticks if low <= math.log10(tick) <= high]
+    name_ticks(
+        figure,
+        axis,
+        (inside[::pitch] for pitch in (1, 2, 3)),
+        place=lambda tick: (math.log10(tick) - low) / (high - low),
+        label=label,
+        type="log",
+        range=list(range),
+        **properties,
+    )
+
+
+def _widest(labels: Sequence[str]) -> int:
+    return max((text_width(label, _NAME_SIZE) for label in labels), default=0)
 
 
 def _powers(low: float, high: float) -> list[float]:

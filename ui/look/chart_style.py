@@ -1,10 +1,8 @@
-"""How charts look: palettes, the template of each theme, axes and marks that several share."""
+"""How charts look: palettes, the template of each theme, and marks that several share."""
 
 from __future__ import annotations
 
-import html
 import math
-from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cache
 from importlib import import_module
@@ -17,6 +15,7 @@ import plotly.graph_objects as go
 import_module("pandas")
 
 Theme = Literal["light", "dark"]
+Side = Literal["l", "r", "t", "b"]
 Mark = tuple[int, float]
 """A number of merges that a chart marks, and the curve's value there."""
 CONFIG: dict[str, Any] = {
@@ -36,7 +35,8 @@ _SANS = "'Source Sans', 'Source Sans Pro', 'Noto Sans', sans-serif"
 MONO = "'Source Code Pro', 'Noto Sans Mono', 'Noto Sans Mono CJK JP', monospace"
 BAR_PITCH = 28
 CURVE_WIDTH = 2.5
-_LINE_HEIGHT = 18
+LABEL_STANDOFF = 8
+"""Between a vertical axis and its names: the ring that marks a place on it is a little smaller."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -122,7 +122,7 @@ def template(theme: Theme) -> go.layout.Template:
                 "font": {"family": _SANS, "size": 14, "color": colours.text},
             },
             "xaxis": axis,
-            "yaxis": {**axis, "showgrid": True},
+            "yaxis": {**axis, "showgrid": True, "ticklabelstandoff": LABEL_STANDOFF},
         }
     )
 
@@ -140,106 +140,17 @@ def empty_figure(
     )
 
 
+def make_room(figure: go.Figure, side: Side, pixels: float) -> None:
+    """Widen the margin of a side, where it is narrower than this."""
+    layout: Any = figure.layout
+    margin = layout.margin
+    margin[side] = max(margin[side], math.ceil(pixels))
+
+
 def set_axis(figure: go.Figure, axis: Literal["x", "y"], **properties: Any) -> None:
     """Adds to what is known of an axis: `update_xaxes` takes ten times as long over it, 3 ms."""
     name = f"{axis}axis"
     figure.layout[name] = {**figure.layout[name].to_plotly_json(), **properties}
-
-
-def merges_axis(figure: go.Figure, n_merges: int, *, first: int = 0, most: int = 4) -> None:
-    """The horizontal axis in merges done, from `first` to `n_merges`, both of them labelled; no
-    more than `most` round numbers stand between."""
-    ticks = round_ticks(n_merges, most, first=first)
-    set_axis(
-        figure,
-        "x",
-        range=[first, max(n_merges, first + 1)],
-        tickvals=ticks,
-        ticktext=[f"{tick:,}" for tick in ticks],
-        tickangle=0,
-    )
-    name_base_axis(figure, "merges")
-
-
-def round_ticks(last: int, most: int = 4, *, first: int = 0) -> list[int]:
-    """The first and the last, and round numbers between; one too near to an end gives way."""
-    if last <= first:
-        return [first]
-    pitch = _pitch(last - first, most)
-    between = range(first - first % pitch + pitch, last, pitch)
-    room = 0.7 * pitch
-    return [first, *(t for t in between if t - first > room and last - t > room), last]
-
-
-def _pitch(last: int, most: int) -> int:
-    power = 10 ** max(0, math.floor(math.log10(max(1, last / most))))
-    return next(p * power for p in (1, 2, 5, 10) if p * power * most >= last)
-
-
-def tokens_axis(figure: go.Figure, highest: int) -> None:
-    """The vertical axis in whole tokens from 0, thousands and millions cut short."""
-    highest = max(highest, 1)
-    ticks = range(0, highest + 1, _pitch(highest, 5))
-    unit, sign = (1, "") if highest < 10_000 else (1_000, "k")
-    if highest >= 1_000_000:
-        unit, sign = 1_000_000, "M"
-    set_axis(
-        figure,
-        "y",
-        range=[0, highest * 1.04],
-        tickvals=list(ticks),
-        ticktext=[f"{tick / unit:,g}{sign if tick else ''}" for tick in ticks],
-    )
-
-
-def powers_of_ten(
-    figure: go.Figure, axis: Literal["x", "y"], highest: int, *, first_on_top: bool = False
-) -> None:
-    """A log axis from 1; under two decades it also counts by 2 and 5."""
-    decades = math.floor(math.log10(max(highest, 1))) + 1
-    within = (1,) if decades > 2 else (1, 2, 5)
-    ticks = [
-        k * 10**decade for decade in range(decades) for k in within if k * 10**decade <= highest
-    ]
-    end = math.log10(max(highest, 2)) * 1.05
-    set_axis(
-        figure,
-        axis,
-        type="log",
-        range=[end, -0.04 * end] if first_on_top else [0, end],
-        tickvals=ticks,
-        ticktext=[f"{tick:,}" for tick in ticks],
-    )
-
-
-def name_value_axis(figure: go.Figure, text: str, theme: Theme) -> None:
-    """What the vertical axis counts, above its top end."""
-    figure.add_annotation(
-        text=text,
-        xref="paper",
-        yref="paper",
-        x=0,
-        y=1,
-        xshift=-48,
-        yshift=24,
-        xanchor="left",
-        showarrow=False,
-        font={"color": PALETTES[theme].text},
-    )
-
-
-def name_base_axis(figure: go.Figure, text: str) -> None:
-    """What the horizontal axis counts, under its right end."""
-    figure.add_annotation(
-        text=text,
-        xref="paper",
-        yref="paper",
-        x=1,
-        y=0,
-        yshift=-40,
-        xanchor="right",
-        showarrow=False,
-    )
 
 
 def mark_step(figure: go.Figure, mark: Mark | None, theme: Theme) -> None:
@@ -269,44 +180,3 @@ def mark_step(figure: go.Figure, mark: Mark | None, theme: Theme) -> None:
         cliponaxis=False,
         hoverinfo="skip",
     )
-
-
-def label_ends(
-    figure: go.Figure, *, x: int, ends: Sequence[tuple[str, float, str]], pixels_per_unit: float
-) -> None:
-    """Name each line at its end, by (name, value, colour); two that are close move apart."""
-    shifts = [0.0] * len(ends)
-    if len(ends) == 2:
-        gap = (ends[0][1] - ends[1][1]) * pixels_per_unit
-        if abs(gap) < _LINE_HEIGHT:
-            upper = 0 if gap >= 0 else 1
-            shifts[upper] = (_LINE_HEIGHT - abs(gap)) / 2
-            shifts[1 - upper] = -shifts[upper]
-    for (name, value, colour), shift in zip(ends, shifts, strict=True):
-        if math.isnan(value):
-            continue
-        figure.add_annotation(
-            text=f"<b>{name} {value:.2f}</b>",
-            x=x,
-            y=value,
-            xshift=8,
-            yshift=shift,
-            xanchor="left",
-            showarrow=False,
-            font={"color": colour},
-        )
-
-
-def escaped(label: str) -> str:
-    """A label for Plotly, which reads tags in its texts."""
-    return html.escape(label, quote=False)
-
-
-def end_of(label: str, longest: int) -> str:
-    """The last characters of a label, for a symbol that something follows."""
-    return escaped(label if len(label) <= longest else "…" + label[1 - longest :])
-
-
-def start_of(label: str, longest: int) -> str:
-    """The first characters of a label, for a symbol that something precedes."""
-    return escaped(label if len(label) <= longest else label[: longest - 1] + "…")

@@ -6,6 +6,15 @@ import numpy as np
 import plotly.graph_objects as go
 from numpy.typing import ArrayLike, NDArray
 
+from ui.look.chart_axes import (
+    counts_axis,
+    label_ends,
+    make_room_beside,
+    merges_axis,
+    name_value_axis,
+    tokens_axis,
+    value_axis,
+)
 from ui.look.chart_style import (
     CONFIG,
     CURVE_WIDTH,
@@ -13,13 +22,7 @@ from ui.look.chart_style import (
     Mark,
     Theme,
     empty_figure,
-    label_ends,
     mark_step,
-    merges_axis,
-    name_value_axis,
-    powers_of_ten,
-    set_axis,
-    tokens_axis,
 )
 
 __all__ = [
@@ -30,7 +33,7 @@ __all__ = [
     "winner_counts_curve",
 ]
 
-_DIGIT_WIDTH = 8
+_GAP_BESIDE_DOT = 10
 
 
 def bytes_per_token_curves(
@@ -48,7 +51,7 @@ def bytes_per_token_curves(
     """
     colours = PALETTES[theme]
     height = 292
-    figure = empty_figure(theme, height=height, right=92)
+    figure = empty_figure(theme, height=height)
     ends: list[tuple[str, float, str]] = []
     curves = [("training", training, colours.primary, "solid")]
     if held_out is not None:
@@ -66,10 +69,10 @@ def bytes_per_token_curves(
     for name, values, colour, _ in curves:
         ends.append((name, float(values[-1]), colour))
     low, high = _range_of(training, held_out)
-    set_axis(figure, "y", range=[low, high], nticks=6)
-    merges_axis(figure, int(steps[-1]))
+    value_axis(figure, "y", low, high)
     pixels = (height - 72) / (high - low)
     label_ends(figure, x=int(steps[-1]), ends=ends, pixels_per_unit=pixels)
+    merges_axis(figure, int(steps[-1]))
     name_value_axis(figure, "bytes per token", theme)
     mark_step(figure, marked, theme)
     figure.layout.hovermode = "x"
@@ -95,8 +98,7 @@ def tokens_over_merges(
     colours = PALETTES[theme]
     y = np.asarray(tokens)
     x = np.arange(len(y)) if merges is None else np.asarray(merges)
-    label = f"{int(y[-1]):,}" if len(y) else ""
-    figure = empty_figure(theme, height=height, right=max(72, 10 + _DIGIT_WIDTH * len(label)))
+    figure = empty_figure(theme, height=height)
     figure.add_scatter(
         x=x,
         y=y,
@@ -106,7 +108,12 @@ def tokens_over_merges(
     )
     last = int(x[-1]) if len(x) else 0
     end = max(last, merges_wanted or 0)
+    tokens_axis(figure, int(y.max(initial=0)))
     if len(y):
+        label = f"{int(y[-1]):,}"
+        # Away from the line that it would lie on, and from what stands over and under the chart.
+        aside = 12 if 2 * y[-1] < y.max() else -12
+        make_room_beside(figure, label, _GAP_BESIDE_DOT)
         figure.add_scatter(
             x=[last],
             y=[y[-1]],
@@ -119,13 +126,12 @@ def tokens_over_merges(
             text=f"<b>{label}</b>",
             x=last,
             y=y[-1],
-            xshift=10,
-            yshift=0 if last >= 0.7 * end else 12,
+            xshift=_GAP_BESIDE_DOT,
+            yshift=0 if last >= 0.7 * end else aside,
             xanchor="left",
             showarrow=False,
             font={"color": colours.text},
         )
-    tokens_axis(figure, int(y.max(initial=0)))
     merges_axis(figure, end)
     name_value_axis(figure, "tokens in the corpus", theme)
     if bend is not None:
@@ -166,8 +172,8 @@ def winner_counts_curve(
         line={"width": CURVE_WIDTH, "color": colours.primary},
         hovertemplate="%{y:,} times, after %{x:,} merges<extra></extra>",
     )
+    counts_axis(figure, int(counts.max()) if len(counts) else 1)
     merges_axis(figure, n_merges)
-    powers_of_ten(figure, "y", int(counts.max()) if len(counts) else 1)
     name_value_axis(figure, "count of the winning pair", theme)
     mark_step(figure, marked, theme)
     return figure

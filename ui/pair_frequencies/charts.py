@@ -2,30 +2,33 @@
 
 from __future__ import annotations
 
+import html
 from collections.abc import Sequence
 
 import numpy as np
 import plotly.graph_objects as go
 from numpy.typing import NDArray
 
+from ui.look.chart_axes import NARROWEST, counts_axis, name_base_axis, name_value_axis, ranks_axis
+from ui.look.chart_labels import columns, end_of, escaped, mono_width, start_of, text_width
 from ui.look.chart_style import (
     BAR_PITCH,
     CURVE_WIDTH,
+    LABEL_STANDOFF,
     MONO,
     PALETTES,
     Theme,
     empty_figure,
-    end_of,
-    escaped,
-    name_base_axis,
-    name_value_axis,
-    powers_of_ten,
+    make_room,
     set_axis,
-    start_of,
 )
 
+_SYMBOL_SIZE = 14
 _LONGEST_PAIR = 16
+_SHORTEST_PAIR = 8
+_LEAST_BARS_WIDTH = 64
 _LONGEST_SYMBOL = 7
+_GAP = 12
 
 
 def top_pair_bars(
@@ -43,8 +46,14 @@ def top_pair_bars(
     """
     colours = PALETTES[theme]
     n = len(pairs)
-    right = 96 if any(tied) else 64
+    marks = _marks(tied) if chosen else [""] * n
+    right = _GAP + max(
+        (text_width(f"{count:,}  {mark}") for count, mark in zip(counts, marks, strict=True)),
+        default=0,
+    )
+    labels = _pair_labels(pairs, NARROWEST - right - _LEAST_BARS_WIDTH - LABEL_STANDOFF)
     figure = empty_figure(theme, height=n * BAR_PITCH + 12, left=8, right=right, top=4, bottom=8)
+    _make_room_for_symbols(figure, labels)
     fills = [colours.bar if not (chosen and is_tied) else "rgba(0,0,0,0)" for is_tied in tied]
     edges = [colours.chosen if chosen and is_tied else colours.bar for is_tied in tied]
     if chosen and n:
@@ -60,7 +69,7 @@ def top_pair_bars(
         },
         text=[
             f"{count:,}" + (f"  <span style='color:{colours.chosen}'>{mark}</span>" if mark else "")
-            for count, mark in zip(counts, _marks(tied) if chosen else [""] * n, strict=True)
+            for count, mark in zip(counts, marks, strict=True)
         ],
         textposition="outside",
         textfont={"color": colours.text},
@@ -78,8 +87,8 @@ def top_pair_bars(
         range=[n - 0.5, -0.5],
         showgrid=False,
         tickvals=list(range(n)),
-        ticktext=[_pair_label(left, right) for left, right in pairs],
-        tickfont={"family": MONO, "size": 14, "color": colours.text},
+        ticktext=labels,
+        tickfont={"family": MONO, "size": _SYMBOL_SIZE, "color": colours.text},
         automargin="left",
     )
     return figure
@@ -101,9 +110,10 @@ def pair_heat_map(
     second trace: a heat map itself can't be selected in.
     """
     colours = PALETTES[theme]
-    longest = min(max(map(len, right), default=0), _LONGEST_SYMBOL)
+    longest = min(max(map(columns, right), default=0), _LONGEST_SYMBOL)
     upright = longest > 2
     top = 14 + 9 * longest if upright else 28
+    rows = [f"{end_of(label, _LONGEST_SYMBOL)} " for label in left]
     height = len(left) * BAR_PITCH + top + 8
     figure = empty_figure(theme, height=height, left=8, right=4, top=top, bottom=8)
     figure.add_heatmap(
@@ -127,7 +137,8 @@ def pair_heat_map(
         marker={"symbol": "square", "size": 24, "opacity": 0},
         hovertemplate="%{customdata}<extra></extra>",
     )
-    font = {"family": MONO, "size": 14, "color": colours.text}
+    font = {"family": MONO, "size": _SYMBOL_SIZE, "color": colours.text}
+    _make_room_for_symbols(figure, rows)
     set_axis(
         figure,
         "x",
@@ -144,7 +155,7 @@ def pair_heat_map(
         range=[len(left) - 0.5, -0.5],
         showgrid=False,
         tickvals=list(range(len(left))),
-        ticktext=[f"{end_of(label, _LONGEST_SYMBOL)} " for label in left],
+        ticktext=rows,
         tickfont=font,
         automargin="left",
     )
@@ -190,8 +201,8 @@ def rank_frequency_curve(
             cliponaxis=False,
             hoverinfo="skip",
         )
-    powers_of_ten(figure, "x", int(ranks[-1]) if len(ranks) else 1)
-    powers_of_ten(figure, "y", int(counts[0]) if len(counts) else 1)
+    counts_axis(figure, int(counts[0]) if len(counts) else 1)
+    ranks_axis(figure, int(ranks[-1]) if len(ranks) else 1)
     name_value_axis(figure, "count", theme)
     name_base_axis(figure, "rank of the pair")
     return figure
@@ -201,8 +212,24 @@ def _marks(tied: Sequence[bool]) -> list[str]:
     return ["tie" if is_tied and place else "" for place, is_tied in enumerate(tied)]
 
 
-def _pair_label(left: str, right: str) -> str:
-    """Both labels, cut where they are long, so that bars keep their room on a phone."""
-    right_room = max(_LONGEST_PAIR // 2, _LONGEST_PAIR - len(left))
-    left_room = max(_LONGEST_PAIR // 2, _LONGEST_PAIR - len(right))
+def _pair_labels(pairs: Sequence[tuple[str, str]], room: int) -> list[str]:
+    """Both labels of each pair, cut where they are long, so that bars keep their room."""
+    for longest in range(_LONGEST_PAIR, _SHORTEST_PAIR, -1):
+        labels = [_pair_label(left, right, longest) for left, right in pairs]
+        if _widest(labels) <= room:
+            return labels
+    return [_pair_label(left, right, _SHORTEST_PAIR) for left, right in pairs]
+
+
+def _pair_label(left: str, right: str, longest: int) -> str:
+    right_room = max(longest // 2, longest - columns(left))
+    left_room = max(longest // 2, longest - columns(right))
     return f"{end_of(left, left_room)} + {start_of(right, right_room)} "
+
+
+def _make_room_for_symbols(figure: go.Figure, labels: Sequence[str]) -> None:
+    make_room(figure, "l", LABEL_STANDOFF + _widest(labels))
+
+
+def _widest(labels: Sequence[str]) -> int:
+    return max((mono_width(html.unescape(label), _SYMBOL_SIZE) for label in labels), default=0)

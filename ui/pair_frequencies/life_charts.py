@@ -6,6 +6,7 @@ import numpy as np
 import plotly.graph_objects as go
 from numpy.typing import NDArray
 
+from ui.look.chart_axes import counts_axis, merges_axis, name_value_axis, tokens_axis
 from ui.look.chart_style import (
     CURVE_WIDTH,
     PALETTES,
@@ -13,11 +14,7 @@ from ui.look.chart_style import (
     Theme,
     empty_figure,
     mark_step,
-    merges_axis,
-    name_value_axis,
-    powers_of_ten,
     set_axis,
-    tokens_axis,
 )
 
 
@@ -30,6 +27,7 @@ def life_counts(
     """
     figure = _life_curve(steps, counts, "%{y:,} times after %{x:,} merges", theme)
     tokens_axis(figure, int(counts.max(initial=1)))
+    merges_axis(figure, int(steps[-1]), first=int(steps[0]))
     name_value_axis(figure, "count", theme)
     mark_step(figure, marked, theme)
     return figure
@@ -40,7 +38,8 @@ def life_ranks(
 ) -> go.Figure:
     """The rank of a pair, the first at the top, over the merges during which it occurs."""
     figure = _life_curve(steps, ranks, "rank %{y:,} after %{x:,} merges", theme)
-    powers_of_ten(figure, "y", int(ranks.max(initial=1)), first_on_top=True)
+    counts_axis(figure, int(ranks.max(initial=1)), first_on_top=True)
+    merges_axis(figure, int(steps[-1]), first=int(steps[0]))
     name_value_axis(figure, "rank", theme)
     mark_step(figure, marked, theme)
     return figure
@@ -50,7 +49,7 @@ def _life_curve(
     steps: NDArray[np.int64], values: NDArray[np.int64], hover: str, theme: Theme
 ) -> go.Figure:
     colours = PALETTES[theme]
-    figure = empty_figure(theme, height=240, right=24)
+    figure = empty_figure(theme, height=240)
     figure.add_scatter(
         x=steps,
         # In between a pair may be gone and come back.
@@ -67,7 +66,6 @@ def _life_curve(
         cliponaxis=False,
         hoverinfo="skip",
     )
-    merges_axis(figure, int(steps[-1]), first=int(steps[0]))
     return figure
 
 

@@ -8,6 +8,7 @@ import streamlit as st
 
 from bpe_core.types import Pair
 from ui.components.chart_pictures import ChartPicture
+from ui.look.chart_axes import NARROWEST
 from ui.look.chart_style import CONFIG_WITHOUT_TOOLS
 from ui.look.labels import file_stem, token_label
 from ui.pair_frequencies import charts as pair_charts
@@ -62,17 +63,18 @@ def choose_step(stored: StoredRun) -> int:
 
 def draw_pictures(stored: StoredRun, picture: results.PairPicture, pair: Pair | None) -> None:
     """Draws the pairs of a step; `pair` is the one whose life is shown below them."""
-    bars, matrix, ranks = st.columns([6, 7, 6], gap="large")
-    with bars:
+    # As columns they would stay side by side on a tablet, where nothing has room for its labels.
+    pictures = st.grid(3, min_column_width=NARROWEST, gap="large")
+    with pictures.cell():
         bars_key = _draw_bars(stored, picture)
-    with matrix:
+    with pictures.cell():
         matrix_key = _draw_matrix(stored, picture, pair)
-    with ranks:
+    with pictures.cell():
         _draw_ranks(stored, picture)
     when = moment(picture.step, len(stored.run.merges))
     stem = f"{file_stem(stored.title)}-pairs-{file_stem(when)}"
     n_pairs = f"{picture.curve.n_pairs:,} pairs"
-    pictures = [
+    files = [
         ChartPicture(key, f"PNG: {name}", f"{title} {when}", what, f"{stem}-{name}.png")
         for key, name, title, what in (
             (bars_key, "bars", "The most frequent pairs", stored.title),
@@ -80,7 +82,7 @@ def draw_pictures(stored: StoredRun, picture: results.PairPicture, pair: Pair | 
             (_RANKS, "ranks", "Rank and frequency", f"{stored.title}, {n_pairs}"),
         )
     ]
-    _draw_table(stored, picture, f"{stem}.csv", pictures)
+    _draw_table(stored, picture, f"{stem}.csv", files)
 
 
 def _draw_bars(stored: StoredRun, picture: results.PairPicture) -> str:

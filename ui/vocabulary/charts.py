@@ -6,14 +6,8 @@ import numpy as np
 import plotly.graph_objects as go
 from numpy.typing import NDArray
 
-from ui.look.chart_style import (
-    PALETTES,
-    Theme,
-    empty_figure,
-    name_base_axis,
-    name_value_axis,
-    set_axis,
-)
+from ui.look.chart_axes import name_base_axis, name_ticks, name_value_axis, tokens_axis
+from ui.look.chart_style import PALETTES, Theme, empty_figure
 
 LONGEST_BAR = 24
 """Longer tokens share the last bar."""
@@ -66,17 +60,15 @@ def length_bars(
             customdata=names,
             hovertemplate=f"%{{customdata}} bytes, {kind}: %{{y:,}}<extra></extra>",
         )
-    every = max(1, n_bars // 8)
-    shown = [1, *(n for n in range(every, n_bars, every) if 1 < n <= n_bars - every), n_bars]
-    set_axis(
+    tokens_axis(figure, int(bars.sum(axis=0).max()))
+    name_ticks(
         figure,
         "x",
+        (sorted({1, *range(pitch, n_bars, pitch), n_bars}) for pitch in (1, 2, 3, 6, 12)),
+        place=lambda tick: (tick - 0.4) / (n_bars + 0.2),
+        label=lambda tick: names[int(tick) - 1],
         range=[0.4, n_bars + 0.6],
-        tickvals=shown,
-        ticktext=[names[n - 1] for n in shown],
-        tickangle=0,
     )
-    set_axis(figure, "y", tickformat=",", nticks=5, rangemode="tozero")
     figure.update_layout(
         barmode="stack",
         bargap=0.2,

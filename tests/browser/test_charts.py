@@ -1,0 +1,80 @@
+"""No label of a chart is cut, and no two names of an axis touch, however large the values are."""
+
+from __future__ import annotations
+
+import base64
+from pathlib import Path
+
+import plotly
+import pytest
+import streamlit
+from playwright.sync_api import Browser, Page
+
+from bpe_core.corpus.samples import load_sample
+from bpe_core.runs.train import train
+from bpe_core.types import TrainingConfig
+from tests.browser.charts_at_their_largest import large_charts
+from tests.browser.conftest import KeepRun
+from tests.browser.helpers import assert_no_label_is_cut, go_to_address, wait_until_idle
+from ui.look.chart_axes import NARROWEST
+from ui.look.chart_style import CONFIG
+
+pytestmark = pytest.mark.browser
+
+PLOTLY = Path(plotly.__file__).parent / "package_data" / "plotly.min.js"
+FONTS = Path(streamlit.__file__).parent / "static" / "static" / "media"
+TWO_MEGABYTES = "2000000".rjust(32, "d")
+CHARTS_ARE_DRAWN = """(n) => {
+  const charts = [...document.querySelectorAll(".stPlotlyChart")];
+  return charts.length >= n && charts.every((chart) => chart.querySelector(".main-svg"));
+}"""
+
+
+def font_face(family: str, file: str) -> str:
+    (path,) = FONTS.glob(f"{file}.*.woff2")
+    data = base64.b64encode(path.read_bytes()).decode("ascii")
+    return (
+        f"@font-face {{ font-family: '{family}'; font-weight: 200 900; "
+        f"src: url(data:font/woff2;base64,{data}) }}"
+    )
+
+
+def test_no_label_of_any_chart_is_cut_when_values_and_names_are_large(browser: Browser) -> None:
+    page = browser.new_page()
+    fonts = (
+        ("Source Sans", "SourceSansVF-Upright.ttf"),
+        ("Source Code Pro", "SourceCodeVF-Upright.ttf"),
+    )
+    page.set_content(f"<style>{''.join(font_face(*font) for font in fonts)}</style>")
+    page.add_script_tag(path=PLOTLY)
+    page.evaluate("() => Promise.all([...document.fonts].map((font) => font.load()))")
+    for number, (name, figure) in enumerate(large_charts()):
+        for width in (NARROWEST, 700):
+            page.evaluate(
+                """async ([id, width, figure, config]) => {
+                  const place = document.createElement("div");
+                  place.id = id;
+                  const { data, layout } = JSON.parse(figure);
+                  place.style.cssText = `width: ${width}px; height: ${layout.height}px`;
+                  document.body.append(place);
+                  await Plotly.newPlot(place, data, layout, config);
+                }""",
+                [f"{number} {name} at {width}", width, figure.to_json(), CONFIG],
+            )
+    assert page.locator(".main-svg").count() > 100
+    assert_no_label_is_cut(page)
+    page.close()
+
+
+def test_no_label_is_cut_on_the_page_of_a_run(tab: Page, keep_run: KeepRun) -> None:
+    run = train(load_sample("python-library"), TrainingConfig(4_096))
+    keep_run(TWO_MEGABYTES, "Two megabytes", run)
+    for run_id in ("sample", TWO_MEGABYTES):
+        for page, n_charts in (("pair_frequencies", 8), ("train", 1), ("vocabulary", 1)):
+            tab.set_viewport_size({"width": 1280, "height": 900})
+            go_to_address(tab, f"/{page}?run={run_id}")
+            for width in (1280, 390):
+                tab.set_viewport_size({"width": width, "height": 900})
+                tab.wait_for_function(CHARTS_ARE_DRAWN, arg=n_charts)
+                wait_until_idle(tab)
+                assert_no_label_is_cut(tab)

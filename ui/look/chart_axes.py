@@ -1,0 +1,276 @@
+"""Axes of charts: which values are named, how, and the room that the names take.
+
+What things are counted along, merges or ranks, lies across and has both its ends named; values
+stand upright, in round numbers. A name that would touch another is left out. So the vertical axis
+and the labels beside the curves come first: they decide how much room the horizontal axis has.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Iterable, Sequence
+from itertools import pairwise
+from typing import Any, Literal
+
+import plotly.graph_objects as go
+
+from ui.look.chart_labels import text_width
+from ui.look.chart_style import LABEL_STANDOFF, PALETTES, Theme, make_room, set_axis
+
+NARROWEST = 324
+"""No chart gets narrower in pixels, on a phone and in columns, and few on a desk get wider."""
+_LEAST_GAP = 5
+_GAP_BESIDE_CURVE = 8
+_LINE_HEIGHT = 18
+_PADDING_OF_ANNOTATIONS = 4  # Plotly's own, on both sides
+_MOST_DIGITS_IN_FULL = 10
+_SHORT_FROM = 10_000  # where as little as possible is to be taken from the chart
+_UNITS = ((1e12, "T"), (1e9, "B"), (1e6, "M"), (1e3, "k"))
+
+
+def merges_axis(figure: go.Figure, n_merges: int, *, first: int = 0) -> None:
+    """The horizontal axis in merges done, from `first` to `n_merges`, both of them named."""
+    last = max(n_merges, first)
+    end = max(last, first + 1)
+    name_ticks(
+        figure,
+        "x",
+        (round_ticks(last, most, first=first) for most in (4, 3, 2, 1)),
+        place=lambda tick: (tick - first) / (end - first),
+        label=_in_full,
+        range=[first, end],
+    )
+    name_base_axis(figure, "merges")
+
+
+def tokens_axis(figure: go.Figure, highest: int) -> None:
+    """The vertical axis in whole numbers from 0, thousands and millions cut short."""
+    highest = max(highest, 1)
+    unit, sign = (1, "") if highest < _SHORT_FROM else _unit(highest)
+    end = highest * 1.04
+    name_ticks(
+        figure,
+        "y",
+        [list(range(0, highest + 1, int(_pitch(highest, 5, least=1))))],
+        place=lambda tick: tick / end,
+        label=lambda tick: f"{plain_number(tick / unit)}{sign if tick else ''}",
+        range=[0, end],
+    )
+
+
+def value_axis(
+    figure: go.Figure, axis: Literal["x", "y"], low: float, high: float, **properties: Any
+) -> None:
+    """An axis from `low` to `high` in round numbers, which need not be whole."""
+    candidates: list[list[float]] = []
+    for most in (6, 3, 2, 1):
+        pitch = _pitch(high - low, most)
+        first, last = math.ceil(low / pitch - 1e-9), math.floor(high / pitch + 1e-9)
+        # Not added up: so ten tenths are one.
+        candidates.append([float(f"{pitch * n:.12g}") for n in range(first, last + 1)])
+    name_ticks(
+        figure,
+        axis,
+        candidates,
+        place=lambda tick: (tick - low) / (high - low),
+        label=plain_number,
+        range=[low, high],
+        **properties,
+    )
+
+
+def ranks_axis(figure: go.Figure, last: int) -> None:
+    """The horizontal axis in ranks from 1 to `last`, by powers of ten, both ends named."""
+    end = math.log10(max(last, 2)) * 1.05
+    name_ticks(
+        figure,
+        "x",
+        ([*(tick for tick in ticks if tick < last), last] for ticks in _log_ticks(last)),
+        place=lambda tick: math.log10(tick) / end,
+        label=_label_up_to(last),
+        type="log",
+        range=[0, end],
+    )
+
+
+def counts_axis(figure: go.Figure, highest: int, *, first_on_top: bool = False) -> None:
+    """The vertical axis from 1 by powers of ten."""
+    end = math.log10(max(highest, 2)) * 1.05
+    name_ticks(
+        figure,
+        "y",
+        _log_ticks(highest),
+        place=lambda tick: math.log10(tick) / end,
+        label=_label_up_to(highest),
+        type="log",
+        range=[end, -0.04 * end] if first_on_top else [0, end],
+    )
+
+
+def name_ticks(
+    figure: go.Figure,
+    axis: Literal["x", "y"],
+    candidates: Iterable[Sequence[float]],
+    *,
+    place: Callable[[float], float],
+    label: Callable[[float], str],
+    **properties: Any,
+) -> None:
+    """Name values on an axis and make room for the names.
+
+    The first of the candidates is taken in which no name touches the next; where only the last name
+    does, those before it give way. `place` says where on the axis a value is, from 0 to 1.
+    """
+    ticks: list[float] = []
+    for candidate in candidates:
+        ticks = list(candidate)
+        if axis == "x":
+            make_room(figure, "l", text_width(label(ticks[0])) / 2 if ticks else 0)
+            make_room(figure, "r", text_width(label(ticks[-1])) / 2 if ticks else 0)
+        length = _length(figure, axis)
+
+        def are_apart(one: float, other: float, length: float = length) -> bool:
+            room = (place(other) - place(one)) * length
+            if axis == "y":
+                return room >= _LINE_HEIGHT
+            return room >= (text_width(label(one)) + text_width(label(other))) / 2 + _LEAST_GAP
+
+        while len(ticks) > 2 and not are_apart(ticks[-2], ticks[-1]):
+            del ticks[-2]
+        if all(are_apart(one, other) for one, other in pairwise(ticks)):
+            break
+    texts = [label(tick) for tick in ticks]
+    if axis == "y":
+        make_room(figure, "l", LABEL_STANDOFF + max(map(text_width, texts), default=0))
+    upright = {"tickangle": 0} if axis == "x" else {}
+    set_axis(figure, axis, tickvals=ticks, ticktext=texts, **upright, **properties)
+
+
+def name_value_axis(figure: go.Figure, text: str, theme: Theme) -> None:
+    """What the vertical axis counts, above its top end; after the axis, whose names decide where
+    the chart begins."""
+    layout: Any = figure.layout
+    figure.add_annotation(
+        text=text,
+        xref="paper",
+        yref="paper",
+        x=0,
+        y=1,
+        xshift=-layout.margin.l,
+        yshift=24,
+        xanchor="left",
+        showarrow=False,
+        font={"color": PALETTES[theme].text},
+    )
+
+
+def name_base_axis(figure: go.Figure, text: str) -> None:
+    """What the horizontal axis counts, under its right end."""
+    figure.add_annotation(
+        text=text,
+        xref="paper",
+        yref="paper",
+        x=1,
+        y=0,
+        yshift=-40,
+        xanchor="right",
+        showarrow=False,
+    )
+
+
+def make_room_beside(figure: go.Figure, text: str, shift: int) -> None:
+    """Widen the right margin for a text that begins `shift` pixels behind the end of a curve."""
+    make_room(figure, "r", shift + _PADDING_OF_ANNOTATIONS + text_width(text))
+
+
+def label_ends(
+    figure: go.Figure, *, x: int, ends: Sequence[tuple[str, float, str]], pixels_per_unit: float
+) -> None:
+    """Name each line at its end, by (name, value, colour); two that are close move apart."""
+    shifts = [0.0] * len(ends)
+    if len(ends) == 2:
+        gap = (ends[0][1] - ends[1][1]) * pixels_per_unit
+        if abs(gap) < _LINE_HEIGHT:
+            upper = 0 if gap >= 0 else 1
+            shifts[upper] = (_LINE_HEIGHT - abs(gap)) / 2
+            shifts[1 - upper] = -shifts[upper]
+    for (name, value, colour), shift in zip(ends, shifts, strict=True):
+        if math.isnan(value):
+            continue
+        text = f"{name} {value:.2f}"
+        make_room_beside(figure, text, _GAP_BESIDE_CURVE)
+        figure.add_annotation(
+            text=f"<b>{text}</b>",
+            x=x,
+            y=value,
+            xshift=_GAP_BESIDE_CURVE,
+            yshift=shift,
+            xanchor="left",
+            showarrow=False,
+            font={"color": colour},
+        )
+
+
+def round_ticks(last: int, most: int = 4, *, first: int = 0) -> list[int]:
+    """The first and the last, and round numbers between; one too near to an end gives way."""
+    if last <= first:
+        return [first]
+    pitch = int(_pitch(last - first, most, least=1))
+    between = range(first - first % pitch + pitch, last, pitch)
+    room = 0.7 * pitch
+    return [first, *(t for t in between if t - first > room and last - t > room), last]
+
+
+def _pitch(span: float, most: int, least: float = 0) -> float:
+    """The least of 1, 2, 5, 10 ... that divides a span into no more parts than `most`."""
+    power = max(10.0 ** math.floor(math.log10(max(span / most, 1e-9))), least)
+    return next(p * power for p in (1, 2, 5, 10) if p * power * most >= span)
+
+
+def _log_ticks(highest: int) -> list[list[int]]:
+    """Powers of ten from 1, closer and wider apart; under two decades 1, 2 and 5 of each."""
+    n_decades = len(str(max(highest, 1)))
+    within = (1, 2, 5) if n_decades <= 2 else (1,)
+    return [
+        [k * 10**n for n in range(0, n_decades, pitch) for k in within if k * 10**n <= highest]
+        for pitch in (1, 2, 3, 5, 8)
+    ]
+
+
+def _length(figure: go.Figure, axis: Literal["x", "y"]) -> float:
+    layout: Any = figure.layout
+    margin = layout.margin
+    if axis == "y":
+        return layout.height - margin.t - margin.b
+    return NARROWEST - margin.l - margin.r
+
+
+def _label_up_to(highest: int) -> Callable[[float], str]:
+    return _in_full if highest < 10**_MOST_DIGITS_IN_FULL else _short
+
+
+def _in_full(value: float) -> str:
+    return f"{value:,.0f}"
+
+
+def _short(value: float) -> str:
+    """A whole number in thousands, millions and so on, to three digits.
+
+    >>> _short(100), _short(10_000), _short(123_456_789_012)
+    ('100', '10k', '123B')
+    """
+    unit, sign = _unit(value)
+    return f"{float(f'{value / unit:.3g}'):,g}{sign}"
+
+
+def _unit(value: float) -> tuple[float, str]:
+    return next(((unit, sign) for unit, sign in _UNITS if value >= unit), (1, ""))
+
+
+def plain_number(value: float) -> str:
+    """A number with the digits that it has, never in powers.
+
+    >>> plain_number(0.5), plain_number(2.0), plain_number(9_000_000.0)
+    ('0.5', '2', '9,000,000')
+    """
+    return f"{value:,.6f}".rstrip("0").rstrip(".")
