@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Collection, Iterable, Iterator, Mapping
+from collections.abc import Collection, Iterable, Mapping
 from functools import lru_cache
-from typing import Literal
+from typing import Literal, NamedTuple
 
 from bpe_core.checks import is_a, said
 from bpe_core.errors import InvalidTextError, TokenizationError
@@ -70,27 +70,64 @@ allowed_special, got None.
     return frozenset(special_tokens.keys() & given)
 
 
-def sections(
+class OrdinaryText(NamedTuple):
+    """A part of a text that is no special token, at least one character long."""
+
+    start: int
+    """In characters, as `end`."""
+    end: int
+
+
+class SpecialToken(NamedTuple):
+    """A special token where it stands in a text."""
+
+    start: int
+    """In characters, as `end`."""
+    end: int
+    id: int
+
+
+Piece = OrdinaryText | SpecialToken
+
+
+def find_special_tokens(
     text: str, special_tokens: Mapping[str, int], allowed: frozenset[str]
-) -> Iterator[tuple[int, int, int | None]]:
-    """Yield start and end of each section, and its id if it is a special token, or else None.
+) -> list[SpecialToken]:
+    """Return the special tokens in a text, from left to right.
 
-    `allowed` comes from `allowed_tokens`. Every second section is a special token; the first and
-    the last are ordinary text, which may be empty. If several special tokens match at one place,
-    the longest is taken.
+    `allowed` comes from `allowed_tokens`. If several special tokens match at one place, the longest
+    is taken.
 
-    >>> list(sections("a<s>b<s>", {"<s>": 7}, frozenset(["<s>"])))
-    [(0, 1, None), (1, 4, 7), (4, 5, None), (5, 8, 7), (8, 8, None)]
-    >>> list(sections("a<s>b", {"<s>": 7}, frozenset()))
-    [(0, 5, None)]
+    >>> find_special_tokens("a<s>b<s>", {"<s>": 7}, frozenset(["<s>"]))
+    [SpecialToken(start=1, end=4, id=7), SpecialToken(start=5, end=8, id=7)]
+    >>> find_special_tokens("a<s>b<s>", {"<s>": 7}, frozenset())
+    []
     """
+    if not allowed:
+        return []
+    matches = _any_of(allowed).finditer(text)
+    return [SpecialToken(*match.span(), special_tokens[match.group()]) for match in matches]
+
+
+def pieces_of(text: str, found: Iterable[SpecialToken]) -> list[Piece]:
+    """Return the special tokens that were found in a text and the ordinary text around them.
+
+    The pieces cover all of the text from left to right.
+
+    >>> pieces_of("a<s>b<s>", [SpecialToken(1, 4, id=7), SpecialToken(5, 8, id=7)])
+    [OrdinaryText(start=0, end=1), SpecialToken(start=1, end=4, id=7), \
+OrdinaryText(start=4, end=5), SpecialToken(start=5, end=8, id=7)]
+    """
+    pieces: list[Piece] = []
     covered = 0
-    if allowed:
-        for match in _any_of(allowed).finditer(text):
-            yield covered, match.start(), None
-            yield match.start(), match.end(), special_tokens[match.group()]
-            covered = match.end()
-    yield covered, len(text), None
+    for token in found:
+        if covered < token.start:
+            pieces.append(OrdinaryText(covered, token.start))
+        pieces.append(token)
+        covered = token.end
+    if covered < len(text):
+        pieces.append(OrdinaryText(covered, len(text)))
+    return pieces
 
 
 @lru_cache(maxsize=64)

@@ -9,13 +9,18 @@ from typing import Final
 import numpy as np
 from numpy.typing import NDArray
 
-from bpe_core.pretokenizers.special_tokens import AllowedSpecial, allowed_tokens, sections
+from bpe_core.pretokenizers.special_tokens import (
+    AllowedSpecial,
+    SpecialToken,
+    allowed_tokens,
+    find_special_tokens,
+    pieces_of,
+)
 from bpe_core.tokenizer.protocol import Encoder
 from bpe_core.tokenizer.tokenizer import Tokenizer
 from bpe_core.types import Segment
 from bpe_core.unicode.kinds import code_points, utf8_lengths
 
-Span = tuple[int, int]
 _LARGEST_ID: Final = 1 << 22  # of a table with an entry an id: 32 MB
 
 
@@ -67,9 +72,8 @@ def boundaries(text: str, encoder: Encoder, allowed_special: AllowedSpecial = ()
     widths[list(encoder.vocab)] = [len(token) for token in encoder.vocab.values()]
     byte_ends = np.cumsum(widths[ids])
     tokens = encoder.special_tokens
-    cut = sections(text, tokens, allowed_tokens(tokens, allowed_special))
-    special = [(start, end) for start, end, id in cut if id is not None]
-    return Boundaries(ids, byte_ends, _starts(text, byte_ends, special, encoder))
+    found = find_special_tokens(text, tokens, allowed_tokens(tokens, allowed_special))
+    return Boundaries(ids, byte_ends, _starts(text, byte_ends, found, encoder))
 
 
 def boundaries_of(text: str, segments: Sequence[Segment], encoder: Encoder) -> Boundaries:
@@ -83,8 +87,8 @@ def boundaries_of(text: str, segments: Sequence[Segment], encoder: Encoder) -> B
     ids = np.fromiter((-1 if s.id is None else s.id for s in segments), np.int64, n)
     byte_ends = np.fromiter((s.byte_end for s in segments), np.int64, n)
     known = set(encoder.special_tokens.values())
-    special = [(s.start, s.end) for s in segments if s.id in known]
-    return Boundaries(ids, byte_ends, _starts(text, byte_ends, special, encoder))
+    found = [SpecialToken(s.start, s.end, s.id) for s in segments if s.id in known]
+    return Boundaries(ids, byte_ends, _starts(text, byte_ends, found, encoder))
 
 
 def _covers_all(tokenizer: Tokenizer) -> bool:
@@ -98,17 +102,18 @@ def _covers_all(tokenizer: Tokenizer) -> bool:
 
 
 def _starts(
-    text: str, byte_ends: NDArray[np.int64], special: Iterable[Span], encoder: Encoder
+    text: str, byte_ends: NDArray[np.int64], found: Iterable[SpecialToken], encoder: Encoder
 ) -> NDArray[np.bool_]:
+    """Return which tokens begin a pre-token or are a special token."""
     if not isinstance(encoder, Tokenizer) or not len(byte_ends):
         return np.zeros(len(byte_ends), np.bool_)
     begun: list[int] = []
-    covered = 0
-    for start, end in (*special, (len(text), len(text))):
-        piece = text[covered:start]
-        begun += [covered + first for first, _ in encoder.pretokenizer.spans(piece)]
-        begun.append(start)
-        covered = end
+    for piece in pieces_of(text, found):
+        if isinstance(piece, SpecialToken):
+            begun.append(piece.start)
+        else:
+            spans = encoder.pretokenizer.spans(text[piece.start : piece.end])
+            begun += [piece.start + first for first, _ in spans]
     characters = np.array(begun, np.int64)
     starts = np.zeros(int(byte_ends[-1]) + 1, np.bool_)
     starts[characters if text.isascii() else _byte_offsets(text)[characters]] = True

@@ -25,9 +25,12 @@ from bpe_core.immutable import Immutable
 from bpe_core.pretokenizers.pretokenizers import Pretokenizer, get_pretokenizer
 from bpe_core.pretokenizers.special_tokens import (
     AllowedSpecial,
+    OrdinaryText,
+    SpecialToken,
     allowed_tokens,
     check_text,
-    sections,
+    find_special_tokens,
+    pieces_of,
 )
 from bpe_core.tokenizer.rank_merging import merge_steps, merge_symbols
 from bpe_core.tokenizer.segments import Placed, PlacedWord, lay_out, segments_of_ids, to_segments
@@ -447,42 +450,65 @@ class Tokenizer(Immutable):
         _check_choice(errors, OnUnknown)
         return allowed_tokens(self._table.special_tokens, allowed_special)
 
+    def _special_in(self, text: str, allowed: frozenset[str]) -> list[SpecialToken]:
+        return find_special_tokens(text, self._table.special_tokens, allowed)
+
     def _encode_plainly(self, text: str, allowed: frozenset[str], errors: OnUnknown) -> list[int]:
-        ids: list[int] = []
-        word_ids = self._word_ids
-        for start, end, special in sections(text, self._table.special_tokens, allowed):
-            if special is not None:
-                ids.append(special)
-                continue
-            for word in self._pretokenizer.split(text[start:end]):
-                ids += word_ids[word]
+        found = self._special_in(text, allowed)
+        if not found:
+            ids = self._encode_ordinary(text)
+        else:
+            ids: list[int] = []
+            for piece in pieces_of(text, found):
+                if isinstance(piece, SpecialToken):
+                    ids.append(piece.id)
+                else:
+                    ids += self._encode_ordinary(text[piece.start : piece.end])
         if not self._table.complete and min(ids, default=0) < 0:
             if errors == "strict":
                 raise self._unknown_symbol(text, allowed)
             return [id for id in ids if id >= 0]
         return ids
 
+    def _encode_ordinary(self, text: str) -> list[int]:
+        ids: list[int] = []
+        word_ids = self._word_ids
+        for word in self._pretokenizer.split(text):
+            ids += word_ids[word]
+        return ids
+
     def _encode_by_kernels(
         self, encoder: CompiledEncoder, text: str, allowed: frozenset[str]
     ) -> NDArray[np.int32]:
-        cut = list(sections(text, self._table.special_tokens, allowed))
-        if len(cut) == 1:
+        found = self._special_in(text, allowed)
+        if not found:
             return encoder.encode(text)
-        ids, ends = encoder.encode_batch([text[start:end] for start, end, _ in cut[::2]])
-        # Every second section is a special token.
-        return np.insert(ids, ends[:-1], [special or 0 for _, _, special in cut[1::2]])
+        pieces = pieces_of(text, found)
+        ordinary = [piece for piece in pieces if isinstance(piece, OrdinaryText)]
+        ids, ends = encoder.encode_batch([text[start:end] for start, end in ordinary])
+        # Each special token goes behind the ids of the ordinary text before it.
+        n_ids_of_ordinary = iter(ends.tolist())
+        n_ids = 0
+        places: list[int] = []
+        for piece in pieces:
+            if isinstance(piece, SpecialToken):
+                places.append(n_ids)
+            else:
+                n_ids = next(n_ids_of_ordinary)
+        return np.insert(ids, places, [token.id for token in found])
 
     def _placed_words(self, text: str, allowed: frozenset[str]) -> Iterator[PlacedWord]:
         """Yield each pre-token and special token: start, end, and its tokens laid out."""
         layouts = self._word_layouts
-        for start, end, special in sections(text, self._table.special_tokens, allowed):
-            if special is None:
-                section = text[start:end]
-                for a, b in self._pretokenizer.spans(section):
-                    yield start + a, start + b, layouts[section[a:b]]
-            else:
-                token = self._table.vocab[special]
-                yield start, end, ((special, token, 0, end - start, 0, len(token)),)
+        for piece in pieces_of(text, self._special_in(text, allowed)):
+            start, end = piece.start, piece.end
+            if isinstance(piece, SpecialToken):
+                token = self._table.vocab[piece.id]
+                yield start, end, ((piece.id, token, 0, end - start, 0, len(token)),)
+                continue
+            ordinary = text[start:end]
+            for a, b in self._pretokenizer.spans(ordinary):
+                yield start + a, start + b, layouts[ordinary[a:b]]
 
     def _explained(self, word: str, word_start: int) -> Iterator[Explanation | None]:
         """Explain each piece of a pre-token; None stands for one that the alphabet lacks."""

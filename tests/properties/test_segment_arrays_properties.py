@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from bpe_core.corpus.corpus import Corpus
-from bpe_core.pretokenizers.special_tokens import sections
+from bpe_core.pretokenizers.special_tokens import SpecialToken, find_special_tokens, pieces_of
 from bpe_core.runs.train import train
 from bpe_core.tokenizer.gpt2 import gpt2
 from bpe_core.tokenizer.segment_arrays import boundaries
@@ -25,9 +25,12 @@ TOKENIZERS = (gpt2(), gpt2().truncated(40), CLASSROOM)
 def pretoken_byte_starts(text: str, tokenizer: Tokenizer, special: tuple[str, ...]) -> set[int]:
     """Slowly: each pre-token and special token of a text, by its first byte."""
     starts: set[int] = set()
-    for start, end, known in sections(text, tokenizer.special_tokens, frozenset(special)):
-        spans = tokenizer.pretokenizer.spans(text[start:end]) if known is None else [(0, 0)]
-        starts |= {len(text[: start + first].encode()) for first, _ in spans}
+    found = find_special_tokens(text, tokenizer.special_tokens, frozenset(special))
+    for piece in pieces_of(text, found):
+        ordinary = text[piece.start : piece.end]
+        is_special = isinstance(piece, SpecialToken)
+        spans = [(0, 0)] if is_special else tokenizer.pretokenizer.spans(ordinary)
+        starts |= {len(text[: piece.start + first].encode()) for first, _ in spans}
     return starts
 
 
