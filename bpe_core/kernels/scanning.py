@@ -244,8 +244,8 @@ def _contraction_any_case(text, i, end):
     if text[i + 1] == 0xC5 and i + 2 < end and text[i + 2] == 0xBF:
         return 3
     if a == 115 or a == 116 or a == 100 or a == 109:
-        return 2 if text[i + 1] >= 65 else 0
-    if i + 2 >= end or text[i + 1] < 65 or text[i + 2] < 65:
+        return 2
+    if i + 2 >= end:
         return 0
     b = text[i + 2] | 32
     if (a == 108 and b == 108) or (a == 118 and b == 101) or (a == 114 and b == 101):

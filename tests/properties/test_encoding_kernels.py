@@ -244,6 +244,15 @@ def test_a_batch_is_each_text_on_its_own(some: list[str], long: bool) -> None:
         assert parts == [encoder.encode(text).tolist() for text in some]
 
 
+def test_what_was_returned_stays_as_it_was_while_other_texts_are_encoded() -> None:
+    encoder = gpt2_encoder("gpt2")
+    first = encoder.encode("The quick brown fox", 1)
+    ids, ends = encoder.encode_batch(["to be", "or not"], 1)
+    before = first.tolist(), ids.tolist(), ends.tolist()
+    encoder.encode("something else altogether, and longer than those", 1)
+    assert (first.tolist(), ids.tolist(), ends.tolist()) == before
+
+
 gpt2_ids = st.integers(0, 50_256)
 
 

@@ -25,6 +25,7 @@ from bpe_core.pretokenizers.scanners import SCANNERS
 from bpe_core.tokenizer import compiled, use_kernels
 from bpe_core.tokenizer.compiled import CompiledEncoder
 from bpe_core.types import PretokenCounts
+from bpe_core.unicode.classes import class_runs, unicode_class
 from tests.scanned import scan
 
 scanners = pytest.mark.parametrize("name", SCANNERS)
@@ -68,6 +69,59 @@ def test_each_beginning_of_a_text_is_scanned_as_if_nothing_followed(name: str) -
     for at in range(len(TEXT) + 1):
         found = scan(TEXT[:at], pretokenizer, 24, after=TEXT[at:])
         assert found == pretokenizer.split(TEXT[:at])
+
+
+@scanners
+@pytest.mark.parametrize("room", [24, 25, 31])
+def test_runs_of_every_length_stay_within_the_buffers(name: str, room: int) -> None:
+    pretokenizer = get_pretokenizer(name)
+    for unit in (
+        "a",
+        "A",
+        "aB",
+        "é",
+        "日",
+        "🙂",
+        " ",
+        "\u3000",
+        "\n",
+        "1",
+        "!",
+        "!\n",
+        "'s",
+        "\u0301",
+    ):
+        for n in range(1, 70):
+            for text in (unit * n, f"x {unit * n}y"):
+                assert scan(text, pretokenizer, room) == pretokenizer.split(text)
+
+
+def wide_characters() -> list[str]:
+    """Characters beyond ASCII whose first bytes alone would be read as one of another class."""
+    found: dict[tuple[int, str, str], str] = {}
+    starts, _ = class_runs()
+    edges = sorted({0x80, *starts, *(start - 1 for start in starts[1:])})
+    for code in edges:
+        if code < 0x80 or 0xD800 <= code < 0xE000:
+            continue
+        for n_bits in (6, 12, 18)[: len(chr(code).encode()) - 1]:
+            classes = unicode_class(code), unicode_class(code >> n_bits << n_bits)
+            if classes[0] != classes[1]:
+                found.setdefault((n_bits + code.bit_length(), *classes), chr(code))
+    return sorted(set(found.values()))
+
+
+@scanners
+def test_a_character_that_a_block_cuts_is_read_whole(name: str) -> None:
+    pretokenizer = get_pretokenizer(name)
+    characters = wide_characters()
+    assert len(characters) > 40
+    # The smallest buffers take blocks of 8 bytes: the character lies across the end of one.
+    for n_before in range(9):
+        for before in ("a", " ", "!", "1"):
+            for character in characters:
+                text = f"{'a' * n_before}{before}{character}a {character} "
+                assert scan(text, pretokenizer, 24) == pretokenizer.split(text), text
 
 
 def assert_counts(found: PretokenCounts, texts: list[str], name: str) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import random
 import subprocess
 import sys
 from collections import Counter
@@ -13,12 +14,14 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from numpy.typing import NDArray
 
 from bpe_core.corpus.corpus import Corpus
 from bpe_core.counting.compiled import WordCounter, count_documents
 from bpe_core.counting.word_row import Layout, lay_out, lay_out_pretokens
 from bpe_core.counting.words import count_pretokens, seen_symbols
-from bpe_core.kernels import counting, scanning
+from bpe_core.kernels import counting, hashing, scanning
+from bpe_core.kernels.jit import kernel
 from bpe_core.kernels.row import GONE
 from bpe_core.pretokenizers.blocks import blocks
 from bpe_core.pretokenizers.pretokenizers import Pretokenizer, get_pretokenizer
@@ -144,6 +147,38 @@ def test_many_words_and_long_ones_make_the_table_grow(name: str) -> None:
     pretokenizer = get_pretokenizer(name)
     many = " ".join(f"{n:x}" for n in range(30_000))
     documents = [many, "a" * 300_000, "12345" * 3, "é" * 200_000 + " " + "日" * 100_000, many]
+    assert_counted(count_documents(documents, pretokenizer), documents, pretokenizer)
+
+
+@kernel
+def key_of(text: NDArray[np.uint8]) -> tuple[np.uint64, np.uint64]:
+    return hashing.word_key(text, np.uint64(0), np.uint64(text.size))
+
+
+def words_of_one_key() -> tuple[bytes, bytes]:
+    """Two words of 16 letters whose keys are alike, by undoing how a key is made."""
+    mask, some = (1 << 64) - 1, random.Random(0)
+
+    def mixed(eight: bytes) -> int:
+        value = (16 ^ int.from_bytes(eight, "little")) * 0xD6E8FEB86659FD93 & mask
+        return value ^ value >> 29
+
+    one, end = b"a" * 8, b"b" * 8
+    while True:
+        other = bytes(some.choices(range(ord("a"), ord("z") + 1), k=8))
+        last = (mixed(one) ^ mixed(other) ^ int.from_bytes(end, "little")).to_bytes(8, "little")
+        if all(ord(" ") < byte < 127 for byte in last):
+            return one + end, other + last
+
+
+def test_long_words_of_one_key_are_told_apart_by_their_bytes() -> None:
+    words = words_of_one_key()
+    one, other = (key_of(np.frombuffer(word, np.uint8)) for word in words)
+    assert one == other
+    assert words[0] != words[1]
+    a, b = (word.decode() for word in words)
+    documents = [f"{a} {b} {a}"]
+    pretokenizer = get_pretokenizer("whitespace")
     assert_counted(count_documents(documents, pretokenizer), documents, pretokenizer)
 
 

@@ -1,0 +1,109 @@
+"""No kernel reads or writes past its arrays.
+
+Compiled kernels don't check where they write. Here plain Python runs them on the smallest arrays
+that they take, where NumPy raises for a place past the end.
+"""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).parents[2]
+
+START = """
+import random
+from bpe_core.corpus.corpus import Corpus
+from bpe_core.counting import compiled as counting
+from bpe_core.pretokenizers.pretokenizers import get_pretokenizer
+from bpe_core.runs.train import train
+from bpe_core.tokenizer import compiled, compiled_tables
+from bpe_core.tokenizer.compiled import CompiledEncoder
+from bpe_core.types import TrainingConfig
+
+drawn = random.Random(1)
+
+def some(letters, n):
+    return "".join(drawn.choices(letters, k=n))
+
+def trained(text):
+    return train(Corpus.from_text(text), TrainingConfig(300)).tokenizer
+"""
+
+WORDS_OF_EVERY_WIDTH = """
+text = " ".join(some("abc", n) for n in range(1, 70) for _ in range(2))
+tokenizer = trained(text)
+encoders = [CompiledEncoder(tokenizer._table, tokenizer.pretokenizer) for _ in range(2)]
+# One without a trie, as where two merges make the same token.
+symbols = compiled_tables._symbols(tokenizer._table)
+encoders[1]._trie = compiled_tables._empty_trie(symbols, encoders[1]._trie.width, 0)
+encoders[1]._workers[0] = compiled._Worker(compiled_tables.empty_cache(), heap=True)
+for encoder in encoders:
+    for _ in range(2):  # the second time from the word cache
+        assert encoder.encode(text).tolist() == tokenizer.encode(text)
+"""
+
+SMALL_BUFFERS = """
+compiled._SCAN_AHEAD = 24
+compiled_tables._BATCH = 3
+compiled_tables._CACHE_LINES = 4
+compiled_tables._ARENA = 40
+text = "it's 12 na\u00efve\u3000 \u65e5\u672c\U0001f642 " + "ab" * 40 + " " * 33 + "xyz" * 3
+text += "'ll " + " ".join(some("\u0101\u0102\u0103", 5) for _ in range(30))
+tokenizer = trained(text)
+for name in ("gpt2", "cl100k", "o200k", "whitespace", "words-punctuation", "regex:[0-9]+"):
+    pretokenizer = get_pretokenizer(name)
+    encoder = CompiledEncoder(tokenizer._table, pretokenizer)
+    for part in (text, text[::-1], text[3:], text[:-1]):
+        words = pretokenizer.split(part)
+        expected = [
+            id for word in words for each in tokenizer.explain_word(word) for id in each.ids
+        ]
+        assert encoder.encode(part).tolist() == expected, name
+"""
+
+DECODING = """
+compiled._LIKELY_BYTES = 0
+tokenizer = trained("ab" * 64 + " " + "c" * 9)
+encoder = CompiledEncoder(tokenizer._table, tokenizer.pretokenizer)
+widths = sorted((len(token), id) for id, token in tokenizer.vocab.items())
+assert widths[-1][0] > 32
+for n in range(1, 200):
+    ids = [drawn.choice(widths[-12:])[1] for _ in range(n)] + [widths[0][1]] * drawn.randrange(40)
+    assert encoder.decode(ids).tobytes() == tokenizer.decode_bytes(ids)
+"""
+
+COUNTING = """
+counting._FEWEST_ENTRIES = 8
+counting._SCAN_AHEAD = 24
+counting._BATCH = 4
+for longest in range(2, 28, 2):
+    text = "".join(some("ab\u00e9", drawn.randrange(1, longest)) + " " for _ in range(60))
+    for name in ("gpt2", "whitespace", "regex:[a-z]+"):
+        pretokenizer = get_pretokenizer(name)
+        found = counting.count_documents([text, text[::-1]], pretokenizer)
+        expected = pretokenizer.split(text) + pretokenizer.split(text[::-1])
+        assert [word.decode() for word in found.words] == list(dict.fromkeys(expected))
+        assert found.counts.tolist() == [expected.count(w) for w in dict.fromkeys(expected)]
+"""
+
+
+@pytest.mark.parametrize(
+    "code",
+    [WORDS_OF_EVERY_WIDTH, SMALL_BUFFERS, DECODING, COUNTING],
+    ids=["words of every width", "small buffers", "decoding", "counting"],
+)
+def test_kernels_stay_within_their_arrays(code: str) -> None:
+    ran = subprocess.run(
+        [sys.executable, "-W", "ignore::RuntimeWarning", "-c", f"{START}{code}\nprint('within')"],
+        cwd=ROOT,
+        env={**os.environ, "NUMBA_DISABLE_JIT": "1"},
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert ran.stdout == "within\n", ran.stderr
