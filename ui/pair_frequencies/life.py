@@ -79,7 +79,7 @@ def _draw_place(stored: StoredRun, picture: results.LifePicture, step: int) -> N
     st.plotly_chart(
         life_charts.life_place(
             there,
-            f"{times(int(picture.life.counts[there[0]]))}",
+            times(int(picture.life.counts[there[0]])),
             n_merges=n_merges,
             step=step,
             theme=frame.theme_type(),
