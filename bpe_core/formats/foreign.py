@@ -1,7 +1,7 @@
-"""Tokenizers that byte-pair encoding here can't stand for: Hugging Face's library runs them.
+"""Run tokenizers that are not plain byte-pair encoding with Hugging Face's `tokenizers`.
 
-Unigram and WordPiece, BPE behind a normalizer, and all else that `tokenizers` knows. Their tokens
-are placed in the text by the offsets which that library reports.
+These are Unigram and WordPiece models, BPE behind a normalizer, and everything else that the
+library can load. Tokens are placed in the text by the offsets that the library reports.
 """
 
 from __future__ import annotations
@@ -27,18 +27,18 @@ if TYPE_CHECKING:
 
 _FALLBACK_BYTE: Final = re.compile(r"<0x([0-9A-F]{2})>")
 _META: Final = "▁"
-# What adds to a text's ids, cuts them short, or encodes at random: no part of how a text is cut.
+# These add ids or drop some, after the text has been cut into tokens.
 _LEFT_OUT: Final = ("post_processor", "truncation", "padding")
 
 Placed = tuple[int, int, int]
-"""A token as the library places it: id, start and end in characters."""
+"""A token with its place by the library: id, start and end in characters."""
 
 
 class ForeignTokenizer(Immutable):
     """A tokenizer.json as the `tokenizers` library encodes with it; immutable.
 
-    Post-processor, truncation, padding and dropout are left out. Raises `FormatError` for what the
-    library can't read, and `MissingExtraError` if that is not installed.
+    Post-processor, truncation, padding and dropout are ignored. Raises `FormatError` if the library
+    cannot read it, and `MissingExtraError` if the library is not installed.
 
     >>> import tokenizers
     >>> model = tokenizers.models.WordPiece({"[UNK]": 0, "a": 1, "##b": 2}, unk_token="[UNK]")
@@ -58,8 +58,8 @@ class ForeignTokenizer(Immutable):
         plain = {**described, **dict.fromkeys(_LEFT_OUT)}
         if isinstance(model, dict) and "dropout" in model:
             plain["model"] = {**cast("dict[str, Any]", model), "dropout": None}
-        # Two of them, since whether special tokens are found is a switch on the whole: flipping it
-        # for a call would reach into other threads' calls.
+        # Two of them, because finding special tokens is a setting of the whole object: changing it
+        # for one call would affect calls in other threads.
         self._with_special = _built(tokenizers.Tokenizer, json.dumps(plain))
         self._without_special = _built(tokenizers.Tokenizer, json.dumps(plain))
         self._without_special.encode_special_tokens = True
@@ -69,7 +69,7 @@ class ForeignTokenizer(Immutable):
         self._special_tokens = MappingProxyType(
             {token.content: id for id, token in added if token.special}
         )
-        # Of an older library's or a newer one's the ids may be others.
+        # The version is included because other versions of the library may give other ids.
         everything = json.dumps([self.engine, self._described], sort_keys=True)
         self._fingerprint = hashlib.sha256(everything.encode()).hexdigest()
 
@@ -88,22 +88,22 @@ class ForeignTokenizer(Immutable):
 
     @property
     def vocab(self) -> Mapping[int, bytes]:
-        """Each id's bytes; a word's marks stay where they stand for no text, as WordPiece's ##."""
+        """Each id's bytes; marks that stand for no text, such as WordPiece's ##, are kept."""
         return self._vocab
 
     @property
     def vocab_size(self) -> int:
-        """How many tokens it has, special ones included."""
+        """The number of tokens, including special ones."""
         return len(self._vocab)
 
     @property
     def special_tokens(self) -> Mapping[str, int]:
-        """Each special token's id; added tokens that aren't special are found in any text."""
+        """Each special token's id; added tokens that are not special are found in any text."""
         return self._special_tokens
 
     @property
     def unknown_id(self) -> int | None:
-        """The id of the token that stands for what the vocabulary can't spell."""
+        """The id of the token for text that the vocabulary cannot spell."""
         model = self._described["model"]
         if isinstance(model.get("unk_id"), int):
             return int(model["unk_id"])
@@ -112,27 +112,27 @@ class ForeignTokenizer(Immutable):
 
     @property
     def drops_text(self) -> bool:
-        """True: white space between words is left out by many, and nothing tells by which."""
+        """True: many drop white space between words, and the file does not show which."""
         return True
 
     @property
     def fingerprint(self) -> str:
-        """SHA-256, in hexadecimal, over the description that it was built from."""
+        """The SHA-256, in hexadecimal, of its description and the library's version."""
         return self._fingerprint
 
     def encode(self, text: str, allowed_special: AllowedSpecial = ()) -> list[int]:
-        """Return the ids of a text, all special tokens allowed or none.
+        """Return the ids of a text, with all special tokens allowed or none.
 
-        Raises `InvalidTextError` for a lone surrogate, and `TokenizationError` where the library
-        fails or only some of the special tokens are allowed.
+        Raises `InvalidTextError` for a lone surrogate, and `TokenizationError` if the library
+        fails or if only some special tokens are allowed.
         """
         return [id for id, _, _ in self._place(text, allowed_special)]
 
     def segments(self, text: str, allowed_special: AllowedSpecial = ()) -> list[Segment]:
-        """Return the tokens where they stand in a text; raises what `encode` raises.
+        """Return the tokens with their places in a text; raises what `encode` raises.
 
-        Where a normalizer made several tokens of one character, the last of them has it and the
-        others are empty; so is a token for a space that was put in front of the text.
+        If a normalizer makes several tokens of one character, the last one gets it and the others
+        are empty. A token for a space that was put in front of the text is empty too.
         """
         placed = self._place(text, allowed_special)
         byte_at = [0]
@@ -173,8 +173,8 @@ class ForeignTokenizer(Immutable):
         allowed = allowed_tokens(special, allowed_special)
         if allowed and len(allowed) < len(special):
             raise TokenizationError(
-                f"{self.engine} reads all special tokens as such or none, and {len(allowed):,} of "
-                f"{len(special):,} are allowed. Allow 'all' or none."
+                f"{self.engine} recognises either all special tokens or none, and {len(allowed):,} "
+                f"of {len(special):,} are allowed. Allow 'all' or none."
             )
         peer = self._with_special if allowed else self._without_special
         try:
@@ -184,7 +184,7 @@ class ForeignTokenizer(Immutable):
             if isinstance(error, KeyboardInterrupt | SystemExit | MemoryError):
                 raise
             raise TokenizationError(
-                f"{self.engine} can't encode this text with this tokenizer: {str(error)[:200]}."
+                f"{self.engine} cannot encode this text with this tokenizer: {str(error)[:200]}."
             ) from None
         return [
             (id, start, end)
@@ -200,7 +200,7 @@ class ForeignTokenizer(Immutable):
         start: int,
         end: int,
     ) -> None:
-        """Give tokens that stand in the same characters each its bytes of them."""
+        """Divide the bytes of characters that several tokens share among these tokens."""
         vocab = self.vocab
         byte_start, byte_end = byte_at[start], byte_at[end]
         tokens = [vocab.get(id, b"") for id, _, _ in placed]
@@ -208,7 +208,7 @@ class ForeignTokenizer(Immutable):
         if len(placed) == 1:
             cuts.append(byte_end)
         elif b"".join(tokens).endswith(text[start:end].encode()):
-            # From the end, since what was put in front of the text has no bytes in it.
+            # From the end, because text put in front by the tokenizer has no bytes here.
             left = byte_end
             for token in reversed(tokens):
                 cuts.insert(1, left)
@@ -231,8 +231,8 @@ def _built(peer: type[tokenizers.Tokenizer], described: str) -> tokenizers.Token
         if isinstance(error, KeyboardInterrupt | SystemExit | MemoryError):
             raise
         raise FormatError(
-            f"Hugging Face's tokenizers can't read this as a tokenizer.json: {str(error)[:200]}. "
-            f"Give the file as it was saved."
+            f"Hugging Face's tokenizers cannot read this as a tokenizer.json: {str(error)[:200]}. "
+            f"Use the file as it was saved."
         ) from None
 
 

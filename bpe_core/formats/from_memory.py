@@ -1,4 +1,4 @@
-"""Tokenizers of other libraries, taken over from memory."""
+"""Convert tokenizers of other libraries that are already in memory."""
 
 from __future__ import annotations
 
@@ -19,8 +19,8 @@ if TYPE_CHECKING:
 def from_tiktoken(encoding: tiktoken.Encoding) -> Tokenizer:
     """Return the tokenizer that encodes as a tiktoken encoding does; raises `FormatError`.
 
-    Its pattern must be one of those that the named pre-tokenizers stand for: tiktoken leaves out
-    what another pattern doesn't match, and a pattern of your own here leaves out nothing.
+    Its pattern must be that of a named pre-tokenizer: tiktoken drops text that a pattern does not
+    match, and a custom pattern here never does.
 
     >>> import tiktoken
     >>> ranks = {bytes([byte]): byte for byte in range(256)} | {b"hu": 256, b"hug": 257}
@@ -32,18 +32,18 @@ def from_tiktoken(encoding: tiktoken.Encoding) -> Tokenizer:
     """
     if not hasattr(encoding, "_mergeable_ranks"):
         raise FormatError(
-            f"What was given as a tiktoken encoding is {said(encoding)}: give what "
-            "tiktoken.get_encoding returns."
+            f"Expected a tiktoken.Encoding, got {said(encoding)}. tiktoken.get_encoding returns "
+            f"one."
         )
-    # tiktoken has no public way to ask for these; pickling an encoding reads the same three.
+    # tiktoken has no public access to these three; its own pickling reads them too.
     pattern = encoding._pat_str  # pyright: ignore[reportPrivateUsage]
     ranks = encoding._mergeable_ranks  # pyright: ignore[reportPrivateUsage]
     special_tokens = encoding._special_tokens  # pyright: ignore[reportPrivateUsage]
     pretokenizer = pretokenizer_of(pattern)
     if pretokenizer.startswith("regex:"):
         raise FormatError(
-            f"The pattern of {encoding.name!r} is none of {', '.join(PRETOKENIZER_NAMES[:3])}, and "
-            f"tiktoken drops what a pattern leaves out, which no pre-tokenizer here does."
+            f"The pattern of {encoding.name!r} is not that of {', '.join(PRETOKENIZER_NAMES[:3])}. "
+            f"tiktoken drops text that other patterns do not match, which cannot be reproduced."
         )
     return tokenizer_of_ranks(ranks, pretokenizer=pretokenizer, special_tokens=special_tokens)
 
@@ -60,7 +60,7 @@ def from_huggingface(tokenizer: tokenizers.Tokenizer) -> Tokenizer:
 
     if not hasattr(tokenizer, "to_str"):
         raise FormatError(
-            f"What was given as a tokenizer is {said(tokenizer)}: give a tokenizers.Tokenizer; of "
-            "one of transformers, its backend_tokenizer."
+            f"Expected a tokenizers.Tokenizer, got {said(tokenizer)}. For a tokenizer of "
+            "transformers, pass its backend_tokenizer."
         )
     return read_huggingface(tokenizer.to_str().encode())

@@ -1,6 +1,6 @@
-"""GPT-2's pair of files: vocab.json, token -> id, and merges.txt, one merge a line in rank order.
+"""GPT-2's two files: vocab.json, token -> id, and merges.txt, one merge per line in rank order.
 
-They hold no pre-tokenizer and don't say which tokens are special. Source: OpenAI's GPT-2 release
+Neither stores the pre-tokenizer or marks special tokens. Source: OpenAI's GPT-2 release
 (encoder.json and vocab.bpe); the names vocab.json and merges.txt are Hugging Face's.
 """
 
@@ -22,7 +22,7 @@ _HEADER: Final = "#version: 0.2"
 
 
 def write_gpt2_files(tokenizer: Tokenizer) -> dict[str, bytes]:
-    """Return the two files; raises `ConfigError` where they cannot hold the tokenizer.
+    """Return the two files; raises `ConfigError` if they cannot express the tokenizer.
 
     >>> from bpe_core.tokenizer.gpt2 import gpt2
     >>> write_gpt2_files(gpt2())["merges.txt"].splitlines()[1].decode()
@@ -32,8 +32,8 @@ def write_gpt2_files(tokenizer: Tokenizer) -> dict[str, bytes]:
     missed = tokenizer.special_tokens.keys() - _special_by_look(ids, merges).keys()
     if missed:
         raise ConfigError(
-            f"The special token {min(missed)!r} looks like an ordinary token in GPT-2's files, "
-            f"which don't say which are special. Save this tokenizer as huggingface or native."
+            f"GPT-2's files do not mark special tokens, and {min(missed)!r} would be read as an "
+            f"ordinary one. Save this tokenizer in the huggingface or native format."
         )
     lines = [_HEADER, *(" ".join(pair) for pair in merges), ""]
     return {VOCABULARY: json.dumps(ids).encode(), MERGES: "\n".join(lines).encode()}
@@ -48,8 +48,7 @@ def read_gpt2_files(
 ) -> Tokenizer:
     """Build a tokenizer from the two files; raises `FormatError`.
 
-    Without `special_tokens`, those that are longer than a byte and that no merge makes are taken
-    to be special.
+    Without `special_tokens`, every token longer than a byte that no merge makes counts as special.
 
     >>> from bpe_core.tokenizer.gpt2 import gpt2
     >>> files = write_gpt2_files(gpt2())
@@ -69,7 +68,7 @@ def read_gpt2_files(
         left, _, right = line.partition(" ")
         if not left or not right or " " in right:
             raise FormatError(
-                f"{MERGES} line {number:,} is {line[:80]!r}, not two tokens with a space between."
+                f"Expected two tokens and a space in {MERGES}, line {number:,}, got {line[:80]!r}."
             )
         pairs.append((left, right))
     return from_printable_model(
@@ -80,8 +79,8 @@ def read_gpt2_files(
 def printable_model(tokenizer: Tokenizer) -> tuple[dict[str, int], list[tuple[str, str]]]:
     """Return the vocabulary as printable text -> id, and the merges as pairs of such texts.
 
-    Special tokens are written as they are. Raises `ConfigError` where two tokens are written
-    alike, where words end with a marker, or where the base is characters.
+    Special tokens are written unchanged. Raises `ConfigError` if two tokens would be written the
+    same way, if there is an end-of-word marker, or if the base is characters.
 
     >>> tokenizer = Tokenizer(
     ...     vocab={0: b" ", 1: b"a", 2: b" a"}, merges=[(0, 1, 2)], pretokenizer="none"
@@ -91,8 +90,8 @@ def printable_model(tokenizer: Tokenizer) -> tuple[dict[str, int], list[tuple[st
     """
     if tokenizer.base != "bytes" or tokenizer.end_of_word is not None:
         raise ConfigError(
-            "This format knows tokens of bytes without an end-of-word marker only. Save this "
-            "tokenizer as native, or train one with base='bytes' and end_of_word=None."
+            "This format holds only byte tokens without an end-of-word marker. Save this tokenizer "
+            "in the native format, or train with base='bytes' and end_of_word=None."
         )
     special = {id: text for text, id in tokenizer.special_tokens.items()}
     written = {id: special.get(id) or to_printable(token) for id, token in tokenizer.vocab.items()}
@@ -100,8 +99,8 @@ def printable_model(tokenizer: Tokenizer) -> tuple[dict[str, int], list[tuple[st
     for id, text in sorted(written.items()):
         if text in ids:
             raise ConfigError(
-                f"The tokens {ids[text]} and {id} are both written {text!r} in this format, which "
-                f"tells tokens apart by their text. Save this tokenizer as native."
+                f"The tokens {ids[text]} and {id} would both be written {text!r}, and this format "
+                f"identifies tokens by their text. Save this tokenizer in the native format."
             )
         ids[text] = id
     return ids, [(written[merge.left], written[merge.right]) for merge in tokenizer.merges]
@@ -116,7 +115,7 @@ def from_printable_model(
 ) -> Tokenizer:
     """Build a byte tokenizer from printable texts; raises `FormatError`.
 
-    Raises `ConfigError` for a pre-tokenizer that there isn't.
+    Raises `ConfigError` for an unknown pre-tokenizer.
 
     >>> from_printable_model(
     ...     {"Ġ": 0, "a": 1, "Ġa": 2}, [("Ġ", "a")], pretokenizer="none", special_tokens=None
@@ -128,7 +127,8 @@ def from_printable_model(
     for text, id in special_tokens.items():
         if ids.get(text, id) != id:
             raise FormatError(
-                f"The special token {text!r} has the id {id}, but {ids[text]} in the vocabulary."
+                f"The special token {text!r} was given the id {id}, but it is {ids[text]} in the "
+                f"vocabulary."
             )
     vocab: dict[int, bytes] = {}
     for text, id in {**ids, **special_tokens}.items():
@@ -136,20 +136,22 @@ def from_printable_model(
             token = text.encode() if text in special_tokens else from_printable(text)
         except KeyError as error:
             raise FormatError(
-                f"The token {text!r} holds {error.args[0]!r}, which stands for no byte. If it is a "
-                f"special token, name it among special_tokens."
+                f"The token {text!r} contains {error.args[0]!r}, which stands for no byte. If it "
+                f"is a special token, add it to special_tokens."
             ) from None
         except UnicodeEncodeError:
-            raise FormatError(f"The special token {text!r} has no UTF-8.") from None
+            raise FormatError(
+                f"The special token {text!r} contains a lone surrogate, which has no UTF-8."
+            ) from None
         if vocab.setdefault(id, token) != token:
             raise FormatError(f"The id {id} belongs to both {vocab[id]!r} and {token!r}.")
     try:
         triples = [(ids[left], ids[right], ids[left + right]) for left, right in merges]
     except KeyError as error:
         raise FormatError(
-            f"A merge names the token {error.args[0]!r}, which the vocabulary lacks."
+            f"A merge uses the token {error.args[0]!r}, which is not in the vocabulary."
         ) from None
-    get_pretokenizer(pretokenizer)  # A wrong name is no fault of the files.
+    get_pretokenizer(pretokenizer)  # Raised here: a wrong name is not the fault of the files.
     try:
         return Tokenizer(
             vocab=vocab,
@@ -158,7 +160,9 @@ def from_printable_model(
             special_tokens=special_tokens,
         )
     except ConfigError as error:
-        raise FormatError(f"Vocabulary and merges contradict each other. {error}") from error
+        raise FormatError(
+            f"The vocabulary and the merges contradict each other. {error}"
+        ) from error
 
 
 def _special_by_look(ids: Mapping[str, int], merges: list[tuple[str, str]]) -> dict[str, int]:

@@ -1,9 +1,8 @@
 """Hugging Face's tokenizer.json, as the `tokenizers` library writes and reads it.
 
-What is written is loaded by `tokenizers` and encodes a probe before it is returned, and what is
-read is refused where it has a part that would make it encode otherwise than byte-pair encoding as
-it stands here. Post-processors, truncation and padding are left aside: what they add to a text's
-ids or take from them is not tokenization.
+Before a file is written, `tokenizers` loads it and encodes a probe, which must give the same ids.
+Reading refuses any part that plain byte-pair encoding cannot reproduce. Post-processors, truncation
+and padding are ignored: they change the list of ids after tokenization.
 """
 
 from __future__ import annotations
@@ -36,8 +35,8 @@ Part = dict[str, Any]
 def write_huggingface(tokenizer: Tokenizer) -> bytes:
     """Return tokenizer.json.
 
-    Raises `ConfigError` if it cannot express the tokenizer exactly, and `MissingExtraError` if the
-    `tokenizers` library, which checks that, is not installed.
+    Raises `ConfigError` if the format cannot express the tokenizer exactly, and `MissingExtraError`
+    if the `tokenizers` library, which checks that, is not installed.
 
     >>> from bpe_core.tokenizer.gpt2 import gpt2
     >>> read_huggingface(write_huggingface(gpt2())) == gpt2()
@@ -89,18 +88,18 @@ def write_huggingface(tokenizer: Tokenizer) -> bytes:
     )
     otherwise = _why_otherwise(tokenizer, written)
     if otherwise:
-        raise ConfigError(f"{otherwise} Save this tokenizer as native.")
+        raise ConfigError(f"{otherwise} Save this tokenizer in the native format.")
     return written.encode()
 
 
 def read_huggingface(data: bytes) -> Tokenizer:
     """Build the tokenizer that a tokenizer.json describes.
 
-    Raises `FormatError` that says why not. With a custom pattern, which the `tokenizers` library
-    may read otherwise, raises `MissingExtraError` if that is not installed.
+    Added tokens become special tokens, so encoding with `allowed_special="all"` gives the ids that
+    `tokenizers` gives with `add_special_tokens=False`.
 
-    Its added tokens become special tokens, so that encoding with `allowed_special="all"` is what
-    `tokenizers` does with `add_special_tokens=False`.
+    Raises `FormatError` if it cannot be read exactly, and `MissingExtraError` for a custom pattern
+    if the `tokenizers` library, which checks those, is not installed.
 
     >>> import tokenizers
     >>> peer = tokenizers.Tokenizer(tokenizers.models.BPE({"a": 0, "aa": 1}, [("a", "a")]))
@@ -125,26 +124,27 @@ def read_huggingface(data: bytes) -> Tokenizer:
     complete = tokenizer.base == "bytes" and len(tokenizer.base_ids) == 256
     if model.get("unk_token") is not None and not complete:
         raise FormatError(
-            f"Its alphabet of {len(tokenizer.base_ids):,} {tokenizer.base} lacks some, for which "
-            f"the model has the token {model['unk_token']!r:.60}; byte-pair encoding has none."
+            f"The alphabet has only {len(tokenizer.base_ids):,} {tokenizer.base}, and the model "
+            f"uses the token {model['unk_token']!r:.60} for the rest. Unknown tokens are not "
+            f"supported."
         )
     if tokenizer.pretokenizer.name.startswith("regex:"):
-        # One engine's pattern may mean something else to another, or nothing at all.
+        # Regex engines differ: the same pattern may match other text, or not compile at all.
         otherwise = _why_otherwise(tokenizer, data.decode())
         if otherwise:
-            raise FormatError(f"{otherwise} Leave its encoding to that library.")
+            raise FormatError(f"{otherwise} Encode with that library instead.")
     return tokenizer
 
 
 def last_tokens(tokenizer: Tokenizer, n_tokens: int) -> str:
-    """Return the tokens of the highest ids as a text to encode; of a long one the beginning.
+    """Return the `n_tokens` tokens with the highest ids as one text, long tokens cut short.
 
     >>> from bpe_core.tokenizer.gpt2 import gpt2
     >>> last_tokens(gpt2(), 3)
     ' informants gazed<|endoftext|>'
     """
     ids = sorted(tokenizer.vocab)[-n_tokens:]
-    # Without pre-tokens a token may be a page long, and the library's time grows with its square.
+    # Without pre-tokens a token may be a page long, and the library takes quadratic time for it.
     tokens = [tokenizer.vocab[id][:_MOST_BYTES_OF_A_TOKEN] for id in ids]
     return b"".join(tokens).decode(errors="replace")
 
@@ -152,16 +152,16 @@ def last_tokens(tokenizer: Tokenizer, n_tokens: int) -> str:
 def _character_model(tokenizer: Tokenizer) -> tuple[dict[str, int], list[tuple[str, str]]]:
     if tokenizer.end_of_word is not None:
         raise ConfigError(
-            f"tokenizer.json knows no marker that merges as a symbol of its own, as this "
-            f"tokenizer's {tokenizer.end_of_word!r} does. Save it as native, or train with "
-            f"end_of_word=None."
+            f"tokenizer.json cannot express an end-of-word marker that is a symbol of its "
+            f"own, such as {tokenizer.end_of_word!r}. Save this tokenizer in the native format, or "
+            f"train with end_of_word=None."
         )
     texts = {id: token.decode() for id, token in tokenizer.vocab.items()}
     ids = {text: id for id, text in texts.items()}
     if len(ids) < len(texts):
         raise ConfigError(
-            "Two tokens are spelled alike, and tokenizer.json tells tokens apart by their text. "
-            "Save this tokenizer as native."
+            "Two tokens have the same text, and tokenizer.json identifies tokens by their text. "
+            "Save this tokenizer in the native format."
         )
     return ids, [(texts[merge.left], texts[merge.right]) for merge in tokenizer.merges]
 
@@ -192,7 +192,7 @@ def _pre_tokenizer(tokenizer: Tokenizer) -> Part | None:
 
 
 def _why_otherwise(tokenizer: Tokenizer, written: str) -> str:
-    """Say how `tokenizers` would encode a probe otherwise with what is written; "" where alike."""
+    """Return how `tokenizers` would encode a probe differently from this file, or ""."""
     with needs_extra("formats", "Checking tokenizer.json with Hugging Face's tokenizers"):
         import tokenizers
 
@@ -219,7 +219,7 @@ def _why_otherwise(tokenizer: Tokenizer, written: str) -> str:
     if theirs == tokenizer.encode(probe, allowed_special="all"):
         return ""
     return (
-        f"Hugging Face's tokenizers would encode otherwise with the pre-tokenizer "
+        f"Hugging Face's tokenizers would encode differently with the pre-tokenizer "
         f"{tokenizer.pretokenizer.name[:80]!r}."
     )
 
@@ -227,22 +227,23 @@ def _why_otherwise(tokenizer: Tokenizer, written: str) -> str:
 def _refuse_what_is_not_plain_bpe(described: Part, model: Part) -> None:
     kind = model.get("type", "BPE" if "merges" in model else None)
     if kind != "BPE":
-        raise FormatError(f"The model is {kind!r}; only BPE models can be read.")
+        raise FormatError(f"Expected a BPE model, got {kind!r}.")
     for name in ("dropout", "continuing_subword_prefix", "end_of_word_suffix", "byte_fallback"):
         if model.get(name):
             raise FormatError(
-                f"The model has {name} = {model[name]!r}, which plain byte-pair encoding lacks."
+                f"The model sets {name} to {model[name]!r}, which plain byte-pair encoding cannot "
+                f"do."
             )
     if described.get("normalizer") is not None:
         kind = _part(described["normalizer"], "normalizer").get("type")
         raise FormatError(
-            f"A normalizer ({kind}) changes texts before they are encoded; only tokenizers "
+            f"It has a normalizer ({kind}), which changes text before encoding. Only tokenizers "
             f"without one can be read."
         )
 
 
 def _pretokenizer_of(part: object) -> tuple[str, bool]:
-    """Name the pre-tokenizer, and tell whether tokens are written in printable bytes."""
+    """Return the pre-tokenizer's name, and whether tokens are written in printable bytes."""
     if part is None:
         return "none", False
     top = _part(part, "pre_tokenizer")
@@ -266,9 +267,7 @@ def _pretokenizer_of(part: object) -> tuple[str, bool]:
         name = _split_name(parts[0])
         if name is not None:
             return name, byte_level
-    raise FormatError(
-        f"The pre-tokenizer {json.dumps(part)[:200]} has no counterpart here that is exact."
-    )
+    raise FormatError(f"The pre-tokenizer {json.dumps(part)[:200]} has no exact equivalent here.")
 
 
 def _split_name(split: Part) -> str | None:
@@ -280,7 +279,7 @@ def _split_name(split: Part) -> str | None:
     if how == ("Isolated", False):
         return pretokenizer_of(expression)
     if how == ("Removed", True):
-        # Only matches are kept: the same as isolating them where a pattern matches all there is.
+        # Only matches are kept; the same as isolating if the pattern matches every text whole.
         named = map(get_pretokenizer, PRETOKENIZER_NAMES)
         dropping = {each.pattern: each.name for each in named if each.drops_text}
         name = dropping.get(expression, pretokenizer_of(expression))
@@ -294,12 +293,12 @@ def _added_tokens(value: object) -> dict[str, int]:
         added = _part(entry, "added token")
         text, id = added.get("content"), added.get("id")
         if not isinstance(text, str) or not is_id(id):
-            raise FormatError(f"The added token {entry!r} has no text and id.")
+            raise FormatError(f"The added token {entry!r} lacks a text or an id.")
         for name in ("single_word", "lstrip", "rstrip"):
             if added.get(name):
                 raise FormatError(
-                    f"The added token {text!r} has {name}, so it takes in more than its own text "
-                    f"or less; special tokens here are found wherever they stand."
+                    f"The added token {text!r} has {name} set, so it would not match exactly its "
+                    f"own text. Special tokens here always do."
                 )
         special[text] = cast("int", id)
     return special
@@ -312,7 +311,7 @@ def _merges(value: object) -> list[tuple[str, str]]:
     for rank, entry in enumerate(cast("list[Any]", value)):
         pair = entry.split(" ") if isinstance(entry, str) else entry
         if not isinstance(pair, list) or [type(p) for p in cast("list[Any]", pair)] != [str, str]:
-            raise FormatError(f"Merge {rank} is {entry!r}, not two tokens.")
+            raise FormatError(f"Expected two tokens in merge {rank}, got {entry!r}.")
         left, right = cast("list[str]", pair)
         merges.append((left, right))
     return merges
@@ -334,16 +333,20 @@ def _from_characters(
         )
     except KeyError as error:
         raise FormatError(
-            f"A merge names the token {error.args[0]!r}, which the vocabulary lacks."
+            f"A merge uses the token {error.args[0]!r}, which is not in the vocabulary."
         ) from None
     except UnicodeEncodeError as error:
-        raise FormatError(f"The token {error.object!r} has no UTF-8.") from None
+        raise FormatError(
+            f"The token {error.object!r} contains a lone surrogate, which has no UTF-8."
+        ) from None
     except ConfigError as error:
-        raise FormatError(f"Vocabulary and merges contradict each other. {error}") from error
+        raise FormatError(
+            f"The vocabulary and the merges contradict each other. {error}"
+        ) from error
 
 
 def _refuse_words_that_merges_do_not_make(tokenizer: Tokenizer) -> None:
-    """With ignore_merges a word that is a token is one, whatever the merges would make of it."""
+    """Refuse tokens that only `ignore_merges` reaches: whole words that the merges never make."""
     whole = Tokenizer(
         vocab=tokenizer.vocab,
         merges=[(merge.left, merge.right, merge.id) for merge in tokenizer.merges],
@@ -359,12 +362,14 @@ def _refuse_words_that_merges_do_not_make(tokenizer: Tokenizer) -> None:
             continue  # never a whole word
         if id not in special and whole.encode(text, errors="skip") != [id]:
             raise FormatError(
-                f"The model has ignore_merges, and its merges do not make the token {text!r}: it "
-                f"is a token only where it stands alone, which byte-pair encoding has no rule for."
+                f"The model sets ignore_merges, and its merges do not make the token {text!r}, so "
+                f"it is used only for a whole pre-token. Plain byte-pair encoding cannot do that."
             )
 
 
 def _part(value: object, what: str) -> Part:
     if not isinstance(value, dict):
-        raise FormatError(f"The {what} is {value!r:.80}, not an object. Is this a tokenizer.json?")
+        raise FormatError(
+            f"Expected an object as the {what}, got {value!r:.80}. Is this a tokenizer.json?"
+        )
     return cast("Part", value)

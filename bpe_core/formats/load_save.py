@@ -1,7 +1,6 @@
-"""Load and save tokenizers, whatever their format.
+"""Load and save tokenizers in every supported format.
 
-Where a format cannot hold a tokenizer so that other tools encode as it does, writing raises
-`ConfigError`.
+Writing raises `ConfigError` if, read back from that format, the tokenizer would encode differently.
 """
 
 from __future__ import annotations
@@ -32,7 +31,7 @@ __all__ = [
     "write_files",
 ]
 
-# The pairs of names that tools give GPT-2's two files.
+# The two pairs of names in use for GPT-2's files.
 _PAIRS = (
     (gpt2_files.VOCABULARY, gpt2_files.MERGES),
     ("encoder.json", "vocab.bpe"),
@@ -40,18 +39,16 @@ _PAIRS = (
 
 
 def dumps(tokenizer: Tokenizer, format: Format) -> dict[str, bytes]:
-    """Return the files that a tokenizer is in a format, as file name -> bytes.
+    """Return a tokenizer's files in one format, as file name -> bytes.
 
-    Raises `ConfigError` where the format cannot hold the tokenizer.
+    Raises `ConfigError` if the format cannot express the tokenizer.
 
     >>> tokenizer = Tokenizer(vocab={0: b"a", 1: b"aa"}, merges=[(0, 0, 1)], pretokenizer="none")
     >>> list(dumps(tokenizer, "gpt2"))
     ['vocab.json', 'merges.txt']
     """
     if not is_a(tokenizer, Tokenizer):
-        raise ConfigError(
-            f"What was given as the tokenizer is {said(tokenizer)}: give a Tokenizer."
-        )
+        raise ConfigError(f"Expected a Tokenizer, got {said(tokenizer)}.")
     if format == "native":
         return {native.FILE_NAME: native.to_json(tokenizer)}
     if format == "gpt2":
@@ -63,7 +60,7 @@ def dumps(tokenizer: Tokenizer, format: Format) -> dict[str, bytes]:
         from bpe_core.formats import huggingface
 
         return {huggingface.FILE_NAME: huggingface.write_huggingface(tokenizer)}
-    raise ConfigError(f"There is no format {format!r}. Use one of {', '.join(FORMATS)}.")
+    raise ConfigError(f"Unknown format {format!r}. Use one of {', '.join(FORMATS)}.")
 
 
 def loads(
@@ -71,11 +68,11 @@ def loads(
     pretokenizer: str | None = None,
     special_tokens: Mapping[str, int] | None = None,
 ) -> Tokenizer:
-    """Build the tokenizer that files hold, whichever of the formats they are in.
+    """Build a tokenizer from its files; the format is recognised from their content.
 
-    `pretokenizer` and `special_tokens` are for formats that don't hold them: a .tiktoken file needs
-    the first. Raises `FormatError` for anything that is no tokenizer, and `ConfigError` where what
-    is given contradicts the file or is missing.
+    Pass `pretokenizer` and `special_tokens` for formats that do not store them; a .tiktoken file
+    needs the first. Raises `FormatError` if the files are not a tokenizer, and `ConfigError` if an
+    argument is missing or contradicts the file.
 
     >>> tokenizer = Tokenizer(vocab={0: b"a", 1: b"aa"}, merges=[(0, 0, 1)], pretokenizer="none")
     >>> loads(dumps(tokenizer, "native")) == tokenizer
@@ -91,21 +88,21 @@ def loads(
         )
     if len(files) != 1:
         raise FormatError(
-            f"A tokenizer is one file, or two ({gpt2_files.VOCABULARY} and {gpt2_files.MERGES}); "
-            f"these are {len(files)}."
+            f"Expected one file, or two ({gpt2_files.VOCABULARY} and {gpt2_files.MERGES}), "
+            f"got {len(files)}."
         )
     ((name, data),) = files.items()
     for vocabulary, merges in _PAIRS:
         if name == merges:
             raise FormatError(
-                f"{name} holds merges alone. Give their vocabulary with it, {vocabulary}."
+                f"{name} holds only merges. Add the vocabulary they belong to, {vocabulary}."
             )
     if not looks_like_json(data, name):
         try:
             tiktoken_file.read_ranks(data.lstrip().partition(b"\n")[0])
         except FormatError as error:
             raise FormatError(
-                f"{name} is no tokenizer's file: neither JSON nor a .tiktoken file. {error}"
+                f"{name} is not a tokenizer: it is neither JSON nor a .tiktoken file. {error}"
             ) from None
         return tiktoken_file.read_tiktoken(
             data, pretokenizer=pretokenizer, special_tokens=special_tokens
@@ -119,8 +116,8 @@ def loads(
         tokenizer = native.tokenizer_from_dict(described)
     else:
         raise FormatError(
-            f"{name} is JSON, but neither a tokenizer.json nor one of BPE Explorer's. If it is "
-            f"GPT-2's vocabulary, give its merges with it."
+            f"{name} is JSON, but neither a tokenizer.json nor a BPE Explorer tokenizer. If it is "
+            f"a vocab.json, add its merges.txt."
         )
     check_not_overruled(name, tokenizer, pretokenizer, special_tokens)
     return tokenizer
@@ -132,27 +129,27 @@ def check_not_overruled(
     pretokenizer: str | None,
     special_tokens: Mapping[str, int] | None,
 ) -> None:
-    """Raise `ConfigError` where a tokenizer has another pre-tokenizer or other special tokens.
+    """Raise `ConfigError` if an argument contradicts what a loaded tokenizer already has.
 
     >>> from bpe_core.tokenizer.gpt2 import gpt2
     >>> check_not_overruled("gpt2", gpt2(), "gpt2", None)
     """
     if pretokenizer not in (None, tokenizer.pretokenizer.name):
         raise ConfigError(
-            f"{name} says that its pre-tokenizer is {tokenizer.pretokenizer.name!r}, not "
+            f"The pre-tokenizer of {name} is {tokenizer.pretokenizer.name!r}, not "
             f"{pretokenizer!r}. Leave pretokenizer out."
         )
     if special_tokens is not None and dict(special_tokens) != dict(tokenizer.special_tokens):
-        raise ConfigError(f"{name} holds its own special tokens. Leave special_tokens out.")
+        raise ConfigError(f"{name} has special tokens of its own. Leave special_tokens out.")
 
 
 def save(
     tokenizer: Tokenizer, path: str | os.PathLike[str], format: Format = "huggingface"
 ) -> None:
-    """Write a tokenizer to a file, or where the format has two or `path` is a folder, into it.
+    """Write a tokenizer to a file, or into a folder if `path` is one or the format has two files.
 
-    No reader ever sees half a file: each is renamed into place. Raises `ConfigError` where the
-    format cannot hold the tokenizer, and then writes nothing.
+    Each file is renamed into place, so no reader ever sees half of one. Raises `ConfigError`, and
+    writes nothing, if the format cannot express the tokenizer.
 
     >>> tokenizer = Tokenizer(vocab={0: b"a", 1: b"aa"}, merges=[(0, 0, 1)], pretokenizer="none")
     >>> import tempfile
@@ -165,7 +162,7 @@ def save(
 
 
 def write_files(files: Mapping[str, bytes], path: str | os.PathLike[str]) -> list[Path]:
-    """Write what `dumps` returned, as `save` does, and return where each file is now.
+    """Write the files that `dumps` returned, as `save` does, and return their paths.
 
     >>> import tempfile
     >>> with tempfile.TemporaryDirectory() as folder:
@@ -183,7 +180,7 @@ def write_files(files: Mapping[str, bytes], path: str | os.PathLike[str]) -> lis
         raise FormatError(_no_path(path)) from None
     except OSError as error:
         raise FormatError(
-            f"{path} cannot be written: {error.strerror}. Give another place."
+            f"{path} cannot be written: {error.strerror}. Choose another path."
         ) from None
     return places
 
@@ -195,7 +192,7 @@ def load(
 ) -> Tokenizer:
     """Read a tokenizer from a file or a folder; raises what `loads` raises.
 
-    Of GPT-2's two files, either may be named where the other lies beside it.
+    For GPT-2's two files, name either of them or their folder.
 
     >>> load("no-such-file.json")
     Traceback (most recent call last):
@@ -227,20 +224,18 @@ def _files_of(source: Path) -> list[Path]:
         found = [name for name in pair if (source / name).is_file()]
         if found:
             (missing,) = set(pair) - set(found)
-            raise FormatError(
-                f"The folder {source} holds {found[0]} and lacks {missing}: give both."
-            )
-    raise FormatError(f"The folder {source} holds no file that is named as a tokenizer's.")
+            raise FormatError(f"The folder {source} has {found[0]} but not {missing}. Add it.")
+    raise FormatError(f"The folder {source} has no tokenizer file, such as tokenizer.json.")
 
 
 def _path(path: str | os.PathLike[str]) -> Path:
-    """Take a path; an empty one is none, though Python reads it as the folder one stands in."""
+    """Return the path; refuse an empty one, which Python would read as the current folder."""
     if not is_a(path, str, os.PathLike):
-        raise FormatError(f"The path is {said(path)}: give a str or a pathlib.Path.")
+        raise FormatError(f"Expected a path (str or pathlib.Path), got {said(path)}.")
     if not os.fspath(path):
-        raise FormatError("The path is empty: name a file or a folder, '.' for this one.")
+        raise FormatError("The path is empty. Name a file or a folder ('.' for the current one).")
     return Path(path)
 
 
 def _no_path(path: str | os.PathLike[str]) -> str:
-    return f"{os.fspath(path)!r} is no path: it holds a NUL or a lone surrogate. Give another."
+    return f"{os.fspath(path)!r} is not a path: it contains a NUL or a lone surrogate."

@@ -1,7 +1,7 @@
-"""BPE Explorer's own format: JSON that holds everything a tokenizer is, counts of merges included.
+"""BPE Explorer's own format: JSON that stores a whole tokenizer, with the merges' counts.
 
 Tokens are written in GPT-2's printable characters, so any bytes survive. Only tokens that no merge
-makes are listed: the merges say the rest, and so cannot contradict it.
+makes are listed; the others follow from the merges and cannot contradict them.
 """
 
 from __future__ import annotations
@@ -17,12 +17,12 @@ from bpe_core.unicode.byte_alphabet import from_printable, to_printable
 FORMAT: Final = "bpe-explorer-tokenizer"
 VERSION: Final = 1
 FILE_NAME: Final = "tokenizer.bpe.json"
-# Tokens with 4 KB each, 16,000 of them. Checked, they take six times that in memory.
+# 16,000 tokens of 4 KB each. While they are checked they take six times as much memory.
 _MOST_TOKEN_BYTES: Final = 1 << 26
 
 
 def tokenizer_to_dict(tokenizer: Tokenizer) -> dict[str, Any]:
-    """Describe a tokenizer in values that JSON knows.
+    """Return a tokenizer as values that JSON can hold.
 
     >>> tokenizer = Tokenizer(vocab={0: b"a", 1: b"aa"}, merges=[(0, 0, 1)], pretokenizer="none")
     >>> tokenizer_to_dict(tokenizer)["merges"]
@@ -51,7 +51,7 @@ def tokenizer_to_dict(tokenizer: Tokenizer) -> dict[str, Any]:
 def tokenizer_from_dict(data: dict[str, Any]) -> Tokenizer:
     """Build the tokenizer that `tokenizer_to_dict` described; raises `FormatError`.
 
-    Raises `IntegrityError` where its fingerprint is not the one that was saved with it.
+    Raises `IntegrityError` if its fingerprint differs from the one saved with it.
 
     >>> tokenizer = Tokenizer(vocab={0: b"a", 1: b"aa"}, merges=[(0, 0, 1)], pretokenizer="none")
     >>> tokenizer_from_dict(tokenizer_to_dict(tokenizer)) == tokenizer
@@ -59,31 +59,38 @@ def tokenizer_from_dict(data: dict[str, Any]) -> Tokenizer:
     """
     if data.get("format") != FORMAT or data.get("version") != VERSION:
         raise FormatError(
-            f"This is {data.get('format')!r} version {data.get('version')!r}, and {FORMAT!r} "
-            f"version {VERSION} can be read. Save the tokenizer again with this version."
+            f"Expected {FORMAT!r} version {VERSION}, got {data.get('format')!r} version "
+            f"{data.get('version')!r}. Save the tokenizer again with this version."
         )
     for name in ("pretokenizer", "base", "fingerprint"):
         if not isinstance(data.get(name), str):
-            raise FormatError(f"The saved tokenizer's {name} is {data.get(name)!r}, not a text.")
+            raise FormatError(
+                f"Expected text as the saved tokenizer's {name}, got {data.get(name)!r}."
+            )
     if data["base"] not in ("bytes", "characters"):
-        raise FormatError(f"The saved tokenizer's base is {data['base']!r}.")
+        raise FormatError(f"Expected the base bytes or characters, got {data['base']!r}.")
     end_of_word, end_of_word_id = data.get("end_of_word"), data.get("end_of_word_id")
     if not isinstance(end_of_word, str | None) or (
         end_of_word_id is not None and not is_id(end_of_word_id)
     ):
-        raise FormatError(f"The end-of-word marker is {end_of_word!r} with id {end_of_word_id!r}.")
+        raise FormatError(
+            f"Expected an end-of-word marker with its id, got {end_of_word!r} with id "
+            f"{end_of_word_id!r}."
+        )
     vocab = _tokens(data.get("tokens"))
     merges = _triples(data.get("merges"))
     n_bytes = 0
     for rank, (left, right, made) in enumerate(merges):
         if left not in vocab or right not in vocab:
-            raise FormatError(f"Merge {rank} joins {left} and {right}, but not both are tokens.")
-        # A token twice as long at each merge: forty lines would take all memory.
+            raise FormatError(
+                f"Merge {rank} joins {left} and {right}, and at least one is not a token."
+            )
+        # Forty merges, each doubling the last token, would otherwise take all memory.
         n_bytes += len(vocab[left]) + len(vocab[right])
         if n_bytes > _MOST_TOKEN_BYTES:
             raise FormatError(
-                f"At merge {rank} the tokens have over {_MOST_TOKEN_BYTES:,} bytes together, more "
-                f"than any vocabulary that is trained."
+                f"By merge {rank} the tokens add up to more than {_MOST_TOKEN_BYTES:,} bytes, "
+                f"which no trained vocabulary reaches."
             )
         vocab[made] = vocab[left] + vocab[right]
     try:
@@ -101,14 +108,14 @@ def tokenizer_from_dict(data: dict[str, Any]) -> Tokenizer:
         raise FormatError(f"The saved tokenizer contradicts itself. {error}") from error
     if tokenizer.fingerprint != data["fingerprint"]:
         raise IntegrityError(
-            f"The saved tokenizer was altered: its fingerprint is {tokenizer.fingerprint}, and "
-            f"{data['fingerprint']} was saved with it. Take the file from where it was saved."
+            f"The saved tokenizer was altered: its fingerprint is {tokenizer.fingerprint}, but "
+            f"{data['fingerprint']} was saved with it. Use the original file."
         )
     return tokenizer
 
 
 def to_json(tokenizer: Tokenizer) -> bytes:
-    """Write a tokenizer as JSON, in ASCII.
+    """Return a tokenizer as JSON in ASCII.
 
     >>> tokenizer = Tokenizer(vocab={0: b"a", 1: b"aa"}, merges=[(0, 0, 1)], pretokenizer="none")
     >>> tokenizer_from_dict(json.loads(to_json(tokenizer))) == tokenizer
@@ -122,12 +129,12 @@ def _tokens(value: object) -> dict[int, bytes]:
     for entry in _rows(value, 2, "tokens"):
         id, written = entry
         if not is_id(id) or not isinstance(written, str) or id in vocab:
-            raise FormatError(f"The token {entry!r} is not an id of its own and a text.")
+            raise FormatError(f"Expected an unused id and a text as a token, got {entry!r}.")
         try:
             vocab[id] = from_printable(written)
         except KeyError as error:
             raise FormatError(
-                f"The token {written!r} holds {error.args[0]!r}, which stands for no byte."
+                f"The token {written!r} contains {error.args[0]!r}, which stands for no byte."
             ) from None
     return vocab
 
@@ -137,7 +144,7 @@ def _triples(value: object) -> list[tuple[int, int, int]]:
     for rank, entry in enumerate(_rows(value, 3, "merges")):
         left, right, made = entry
         if not (is_id(left) and is_id(right) and is_id(made)):
-            raise FormatError(f"Merge {rank} is {entry!r}, not three ids.")
+            raise FormatError(f"Expected three ids in merge {rank}, got {entry!r}.")
         triples.append((left, right, made))
     return triples
 

@@ -1,14 +1,13 @@
-"""Any tokenizer file, opened as something that encodes: exactly here, or by another library.
+"""Open any tokenizer file as an encoder that runs here or in another library.
 
-A tokenizer.json is encoded by `bpe_core` where all of this holds, and by `tokenizers` otherwise:
+A tokenizer.json is encoded by `bpe_core` if all of this holds, and by `tokenizers` otherwise:
 
-- the model is BPE over bytes with all 256 of them, so that no text has a symbol it lacks, and it
-  has none of the options that plain byte-pair encoding lacks (see `read_huggingface`); with
-  `ignore_merges`, the merges make every token on their own;
-- there is no normalizer, and the pre-tokenizer is one of those that have a name here: another
-  regular expression may mean something else to another engine;
-- no added token is found in ordinary text: all of them are special;
-- a probe of many scripts and the vocabulary's own tokens come out as from `tokenizers`.
+- the model is BPE over all 256 bytes, so that it can encode any text, without options that plain
+  byte-pair encoding cannot do (see `read_huggingface`); with `ignore_merges`, the merges make every
+  token by themselves;
+- there is no normalizer, and the pre-tokenizer is a named one, since regex engines differ;
+- all added tokens are special, so none is found in ordinary text;
+- a probe of many scripts and of the vocabulary's own tokens gives the same ids as `tokenizers`.
 """
 
 from __future__ import annotations
@@ -28,9 +27,9 @@ from bpe_core.tokenizer.protocol import NamedEncoder
 from bpe_core.tokenizer.tokenizer import Tokenizer
 
 MOST_BYTES: Final = 128_000_000
-"""A file larger than this is refused: the largest tokenizers in use take a third of it."""
+"""The largest file accepted; the largest tokenizers in use are a third of it."""
 
-# What the files of tiktoken_ext/openai_public.py don't say of themselves, by their SHA-256.
+# What OpenAI's published rank files do not store (see tiktoken_ext/openai_public.py), by SHA-256.
 _PUBLISHED: Final[Mapping[str, tuple[str, Mapping[str, int]]]] = {
     "223921b76ee99bde995b7ff738513eef100fb51d18c93597a113bcffe865b2a7": (
         "cl100k",
@@ -50,24 +49,24 @@ _PUBLISHED: Final[Mapping[str, tuple[str, Mapping[str, int]]]] = {
 
 
 def open_encoder(files: Mapping[str, bytes], *, pretokenizer: str | None = None) -> NamedEncoder:
-    """Open a tokenizer's one file, or GPT-2's two, in whichever format they are.
+    """Open a tokenizer's file, or GPT-2's two files, in any supported format.
 
-    `pretokenizer` is for formats that don't hold it: a .tiktoken file that isn't one of OpenAI's
-    needs it, and GPT-2's pair is read with GPT-2's unless another is named. Raises `FormatError`
-    for what is no tokenizer, and `ConfigError` where the pre-tokenizer is missing.
+    Pass `pretokenizer` for formats that do not store it: a .tiktoken file needs it unless it is one
+    of OpenAI's, and GPT-2's two files use GPT-2's by default. Raises `FormatError` if the files are
+    not a tokenizer, and `ConfigError` if the pre-tokenizer is missing.
 
     >>> import tokenizers
     >>> peer = tokenizers.Tokenizer(tokenizers.models.WordPiece({"a": 0, "##b": 1}, unk_token="a"))
     >>> opened = open_encoder({"tokenizer.json": peer.to_str().encode()})
-    >>> opened.encoder.encode("ab"), opened.provenance.split(":")[0]
-    ([0, 1], 'Its model is WordPiece')
+    >>> opened.encoder.encode("ab"), opened.provenance.split(".")[0]
+    ([0, 1], 'A WordPiece model')
     """
     name = ", ".join(files)
     for file, data in files.items():
         if len(data) > MOST_BYTES:
             raise FormatError(
-                f"{file} has {len(data):,} bytes, and no tokenizer is known to take more than "
-                f"{MOST_BYTES:,}. Give a tokenizer's file."
+                f"{file} has {len(data):,} bytes; the largest tokenizer file accepted has "
+                f"{MOST_BYTES:,}."
             )
     data = next(iter(files.values()), b"")
     if len(files) == 1 and looks_like_json(data, name):
@@ -92,30 +91,32 @@ def _of_tokenizer_json(name: str, data: bytes, described: Mapping[str, Any]) -> 
         own, reason = read_huggingface(data), ""
     except BpeError as error:
         own, reason = None, str(error)
-        # What is read here was checked field by field; of the rest the library alone knows more.
+        # Files that can be read here were checked field by field; others may crash the library.
         rehearse(described, PROBE, name)
-    # Built in any case: what the library can't read is no tokenizer.json, and what it can is the
-    # measure of what is read here.
+    # Built in any case: a tokenizer.json is what the library can read, and its ids are the
+    # reference for what is read here.
     foreign = ForeignTokenizer(described)
     if own is not None:
         reason = _why_inexact(own, foreign, described)
     if own is not None and not reason:
         cut = f"Pre-tokenizer {own.pretokenizer.name}"
-        return NamedEncoder(name, own, f"{cut}, encoded by bpe_core, exactly.")
+        return NamedEncoder(name, own, f"{cut}, encoded exactly by bpe_core.")
     if foreign.model != "BPE":
-        reason = f"Its model is {foreign.model}: byte-pair encoding can’t stand for it."
-    return NamedEncoder(name, foreign, f"{reason} So {foreign.engine} encodes.")
+        reason = f"A {foreign.model} model."
+    return NamedEncoder(name, foreign, f"{reason} Encoded by {foreign.engine}.")
 
 
 def _why_inexact(own: Tokenizer, foreign: ForeignTokenizer, described: Mapping[str, Any]) -> str:
-    """Say why a tokenizer may encode otherwise than the library; empty where it does not."""
+    """Return why a tokenizer may encode differently from the library; empty if it does not."""
     if own.base != "bytes" or len(own.base_ids) < 256:
         return (
-            f"Its alphabet has {len(own.base_ids):,} {own.base} and not all 256 bytes: what it "
-            f"lacks is the library’s to handle."
+            f"Its alphabet has {len(own.base_ids):,} {own.base}, not all 256 bytes, and the "
+            f"library decides what happens to the others."
         )
     if own.pretokenizer.name.startswith("regex:"):
-        return "Its pre-tokenizer is a regular expression that another engine may read otherwise."
+        return (
+            "Its pre-tokenizer is a regular expression, which regex engines may read differently."
+        )
     added = cast("list[dict[str, Any]]", described.get("added_tokens") or [])
     ordinary = [token["content"] for token in added if not token.get("special")]
     if ordinary:
@@ -125,5 +126,5 @@ def _why_inexact(own: Tokenizer, foreign: ForeignTokenizer, described: Mapping[s
         )
     probe = PROBE + last_tokens(own, 2_000)
     if own.encode(probe) != foreign.encode(probe):
-        return "A probe of many scripts comes out otherwise from its merges alone."
+        return "Its merges alone encode a probe of many scripts differently."
     return ""

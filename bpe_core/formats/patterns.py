@@ -1,8 +1,8 @@
-r"""Which named pre-tokenizer a pattern in another tool's file is.
+r"""Recognise the pre-tokenizer that a pattern in another tool's file stands for.
 
-The same pre-tokenizer is written in several ways: with possessive quantifiers or without, with
-`(?i:...)` around each contraction or around all. Each spelling below was seen in a released
-tokenizer or in `tiktoken_ext/openai_public.py`, and matches what the named one matches.
+The same pre-tokenizer is written in several ways: with or without possessive quantifiers, with
+`(?i:...)` around each contraction or around all. Each spelling below occurs in a released tokenizer
+or in `tiktoken_ext/openai_public.py`, and matches exactly what the named one matches.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ _SPELLINGS: Final = {
         r"'(?:[sdmt]|ll|ve|re)| ?\p{L}++| ?\p{N}++| ?[^\s\p{L}\p{N}]++|\s++$|\s+(?!\S)|\s",
         r"'(?:[sdmt]|ll|ve|re)| ?\p{L}+| ?\p{N}+| ?[^\s\p{L}\p{N}]+|\s+(?!\S)|\s+",
     ),
-    # Not here: the older spelling without `\s++$`, which cuts a text that ends in "\n  " in two.
+    # Left out: the older spelling without `\s++$`, which cuts trailing "\n  " in two.
     "cl100k": (
         r"'(?i:[sdmt]|ll|ve|re)|[^\r\n\p{L}\p{N}]?+\p{L}++|\p{N}{1,3}+"
         r"| ?[^\s\p{L}\p{N}]++[\r\n]*+|\s++$|\s*[\r\n]|\s+(?!\S)|\s",
@@ -40,7 +40,7 @@ _NAMES: Final = {
 
 
 def pretokenizer_of(pattern: str) -> str:
-    r"""Name the pre-tokenizer that cuts at the matches of a pattern and between them.
+    r"""Return the name of the pre-tokenizer whose pieces are a pattern's matches and the gaps.
 
     >>> gpt2 = r"'(?:[sdmt]|ll|ve|re)| ?\p{L}+| ?\p{N}+| ?[^\s\p{L}\p{N}]+|\s+(?!\S)|\s+"
     >>> pretokenizer_of(gpt2)

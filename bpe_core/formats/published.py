@@ -1,7 +1,7 @@
 """GPT-4's and GPT-4o's tokenizers, from the files that OpenAI publishes, through tiktoken's loader.
 
-That loader takes a file from its cache (the folder that TIKTOKEN_CACHE_DIR names, else one for
-temporary files), else from the network, and checks its SHA-256.
+The loader looks in its cache (the folder TIKTOKEN_CACHE_DIR, or a temporary folder), then on the
+network, and checks the file's SHA-256.
 """
 
 from __future__ import annotations
@@ -21,23 +21,23 @@ MOST_SECONDS: Final = 30.0
 
 @cache
 def published_tokenizer(name: PublishedName, *, most_seconds: float = MOST_SECONDS) -> Tokenizer:
-    """Return GPT-4's tokenizer, cl100k_base, or GPT-4o's, o200k_base; kept once it is there.
+    """Return GPT-4's tokenizer, cl100k_base, or GPT-4o's, o200k_base; loaded once per process.
 
-    Raises `UnavailableError` where its file is neither in the cache nor to be had from the network
-    in so many seconds, `MissingExtraError` if tiktoken is not installed, and `ConfigError` for
-    another name.
+    Raises `UnavailableError` if its file is not cached and cannot be downloaded within
+    `most_seconds`, `MissingExtraError` if tiktoken is not installed, and `ConfigError` for another
+    name.
 
     >>> published_tokenizer("p50k_base")
     Traceback (most recent call last):
-    bpe_core.errors.ConfigError: There is no published tokenizer 'p50k_base': choose one of \
+    bpe_core.errors.ConfigError: Unknown published tokenizer 'p50k_base'. Use one of \
 'cl100k_base', 'o200k_base'.
     """
     if name not in get_args(PublishedName):
         raise ConfigError(
-            f"There is no published tokenizer {name!r}: choose one of "
+            f"Unknown published tokenizer {name!r}. Use one of "
             f"{', '.join(map(repr, get_args(PublishedName)))}."
         )
-    # Imported when called: it takes 50 ms, and most comparisons go without.
+    # Imported here because it takes 50 ms, and most comparisons do without it.
     with needs_extra("formats", f"Loading {name}"):
         import tiktoken
 
@@ -55,20 +55,19 @@ def published_tokenizer(name: PublishedName, *, most_seconds: float = MOST_SECON
 
     if not _within(most_seconds, load):
         raise UnavailableError(
-            f"{name} did not arrive within {most_seconds:g} seconds. Try again later, or put its "
-            f"file into the folder that TIKTOKEN_CACHE_DIR names."
+            f"{name} was not downloaded within {most_seconds:g} seconds. Try again later, or put "
+            f"its file into the folder TIKTOKEN_CACHE_DIR."
         )
     if failures:
         raise UnavailableError(
-            f"{name} can't be had: its file is not in tiktoken's cache, and the network doesn't "
-            f"give it ({type(failures[0]).__name__}). Put it into the folder that "
-            f"TIKTOKEN_CACHE_DIR names, or bring the .tiktoken file."
+            f"{name} is not cached and could not be downloaded ({type(failures[0]).__name__}). Put "
+            f"its file into the folder TIKTOKEN_CACHE_DIR, or open the .tiktoken file."
         ) from failures[0]
     return found[0]
 
 
 def _within(seconds: float, load: Callable[[], None]) -> bool:
-    """Run something that may hang, as tiktoken's download has no time limit of its own."""
+    """Run `load` for at most `seconds`; tiktoken's download has no time limit of its own."""
     thread = Thread(target=load, daemon=True)
     thread.start()
     thread.join(seconds)

@@ -1,4 +1,4 @@
-"""What the readers share: parsing JSON that may hold anything, and saying what is wrong."""
+"""Parse untrusted JSON for the readers, with errors that name the place."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from bpe_core.errors import FormatError
 
 
 def parse_json(data: bytes, what: str) -> dict[str, Any]:
-    """Read a JSON object; raises `FormatError` that names the place where it isn't one.
+    """Parse a JSON object; raises `FormatError` that names the place of a mistake.
 
     >>> parse_json(b'{"version": 1}', "tokenizer.json")
     {'version': 1}
@@ -19,24 +19,24 @@ def parse_json(data: bytes, what: str) -> dict[str, Any]:
         parsed: Any = json.loads(data)
     except UnicodeDecodeError as error:
         raise FormatError(
-            f"{what} is not UTF-8 at byte {error.start:,}. Give the file as it was saved."
+            f"{what} is not valid UTF-8 at byte {error.start:,}. Use the file as it was saved."
         ) from None
     except json.JSONDecodeError as error:
         raise FormatError(
-            f"{what} is not JSON: {error.msg} in line {error.lineno:,}, column {error.colno:,}. "
-            f"Give the file as it was saved."
+            f"{what} is not valid JSON: {error.msg} in line {error.lineno:,}, column "
+            f"{error.colno:,}. Use the file as it was saved."
         ) from None
     except ValueError:
-        raise FormatError(f"{what} holds a number too long to be an id.") from None
+        raise FormatError(f"{what} contains a number too long to be an id.") from None
     except RecursionError:
-        raise FormatError(f"{what} is nested too deeply to be a tokenizer.") from None
+        raise FormatError(f"{what} is nested too deeply for a tokenizer.") from None
     if not isinstance(parsed, dict):
-        raise FormatError(f"{what} holds a JSON {type(parsed).__name__}, not an object.")
+        raise FormatError(f"Expected a JSON object in {what}, got {type(parsed).__name__}.")
     return cast("dict[str, Any]", parsed)
 
 
 def looks_like_json(data: bytes, name: str) -> bool:
-    """Tell whether a file is to be read as JSON: by its first character, or else by its name.
+    """Return True if a file should be read as JSON, judged by its name or first character.
 
     >>> looks_like_json(b' {"version": 1}', "mine"), looks_like_json(b"YQ== 0", "mine")
     (True, False)
@@ -45,7 +45,7 @@ def looks_like_json(data: bytes, name: str) -> bool:
 
 
 def is_id(value: object) -> bool:
-    """Tell whether a value read from JSON can be a token's id: an integer from 0 to 2^31 - 1.
+    """Return True if a value read from JSON can be an id: an integer from 0 to 2^31 - 1.
 
     >>> is_id(7), is_id(-1), is_id(True), is_id("7")
     (True, False, False, False)
@@ -54,15 +54,17 @@ def is_id(value: object) -> bool:
 
 
 def checked_ids(value: object, what: str) -> dict[str, int]:
-    """Return a JSON object of token -> id as it is; raises `FormatError` for anything else.
+    """Return a JSON object of token -> id unchanged; raises `FormatError` for anything else.
 
     >>> checked_ids({"a": 0}, "the vocabulary")
     {'a': 0}
     """
     if not isinstance(value, dict):
-        raise FormatError(f"{what} is no object of tokens and ids, but {type(value).__name__}.")
+        raise FormatError(
+            f"Expected an object of tokens and ids as {what}, got {type(value).__name__}."
+        )
     ids = cast("dict[str, Any]", value)
     for token, id in ids.items():
         if not is_id(id):
-            raise FormatError(f"{what} gives {token!r} the id {id!r}, which is none.")
+            raise FormatError(f"Expected an id from 0 for {token!r} in {what}, got {id!r}.")
     return ids

@@ -1,4 +1,4 @@
-"""A training run in one file: a NumPy .npz of plain arrays and JSON bytes; no pickle."""
+"""Save a training run in one file: a NumPy .npz of plain arrays and JSON, without pickle."""
 
 from __future__ import annotations
 
@@ -32,11 +32,11 @@ _ARRAYS = {
     "word_counts": np.int64,
     "joined_at": np.int32,
 }
-_WHAT_TO_DO = "Train again, or take the file from where it was saved whole."
+_WHAT_TO_DO = "Train again, or use the original file."
 
 
 def save_run(run: TrainingRun, path: str | os.PathLike[str]) -> None:
-    """Write a run to one file; a reader never sees half of it, since it's renamed into place.
+    """Write a run to one file, renamed into place so that no reader ever sees half of it.
 
     >>> from bpe_core.corpus.corpus import Corpus
     >>> from bpe_core.runs.train import train
@@ -72,35 +72,41 @@ def save_run(run: TrainingRun, path: str | os.PathLike[str]) -> None:
 
 
 def load_run(path: str | os.PathLike[str]) -> TrainingRun:
-    """Read a run back, equal to the one saved; raises `FormatError` for anything else.
+    """Read a saved run; raises `FormatError` for anything else.
 
     >>> load_run("no-such-run.npz")
     Traceback (most recent call last):
     bpe_core.errors.FormatError: There is no run at no-such-run.npz: it may have been removed.
     """
     try:
-        # Opened here: where the file is no archive, np.load leaves the one it opened open.
+        # Opened here because np.load leaves its own file open if it is not an archive.
         with open(path, "rb") as file, np.load(file, allow_pickle=False) as archive:
             arrays = {name: _array(archive[name], name) for name in _ARRAYS}
         return _run_of(arrays)
     except FileNotFoundError:
         raise FormatError(f"There is no run at {path}: it may have been removed.") from None
     except (*ARCHIVE_DAMAGE, *ARRAY_DAMAGE, BpeError) as error:
-        raise FormatError(f"{path} is not a whole saved run: {error} {_WHAT_TO_DO}") from error
+        raise FormatError(f"{path} is damaged or not a saved run: {error} {_WHAT_TO_DO}") from error
 
 
 def _array(array: NDArray[Any], name: str) -> NDArray[Any]:
     if array.dtype != _ARRAYS[name] or array.ndim != 1:
-        raise FormatError(f"{name} is {array.dtype} in {array.ndim} dimensions.")
+        raise FormatError(
+            f"Expected {name} as a list of {_ARRAYS[name].__name__}, got {array.dtype} in "
+            f"{array.ndim} dimensions."
+        )
     return array
 
 
 def _run_of(arrays: dict[str, NDArray[Any]]) -> TrainingRun:
     head = parse_json(arrays["head"].tobytes(), "Its head")
     if head["format"] != _FORMAT or head["version"] != _VERSION:
-        raise FormatError(f"It is {head['format']!r} version {head['version']!r}.")
+        raise FormatError(
+            f"Expected {_FORMAT!r} version {_VERSION}, got {head['format']!r} version "
+            f"{head['version']!r}."
+        )
     if head["stop_reason"] not in get_args(StopReason):
-        raise FormatError(f"The stop reason is {head['stop_reason']!r}.")
+        raise FormatError(f"Unknown stop reason {head['stop_reason']!r}.")
     fields: dict[str, Any] = dict(head["config"])
     fields["special_tokens"] = tuple(fields["special_tokens"])
     config = TrainingConfig(**fields)
@@ -119,7 +125,7 @@ def _run_of(arrays: dict[str, NDArray[Any]]) -> TrainingRun:
     saved = -np.diff(run.tokens_after)
     counts = np.array([merge.count for merge in run.merges], np.int64)
     if (run.layout_at(0).ids[joined] < 0).any() or (saved < 1).any() or (saved > counts).any():
-        raise FormatError("Its merges and its words don't fit together.")
+        raise FormatError("Its merges do not match its words.")
     return run
 
 
@@ -131,7 +137,7 @@ def _pretokens_of(arrays: dict[str, NDArray[Any]]) -> PretokenCounts:
         or lengths.sum() != len(data)
         or (counts < 1).any()
     ):
-        raise FormatError("Its words and their counts don't fit together.")
+        raise FormatError("Its word counts do not match its words.")
     ends: list[int] = np.cumsum(lengths).tolist()
     text = data.tobytes()
     words = (text[start:end] for start, end in pairwise([0, *ends]))

@@ -1,8 +1,8 @@
-"""A file that another library will read, tried in a process of its own first.
+"""Try a file for another library in a separate process first.
 
-That library is compiled: what it does wrong with a file may end the whole process, with everybody's
-work in it, and there is no exception to catch. `python -m bpe_core.formats.sandbox` reads a
-tokenizer.json and a probe from its standard input, builds the one and encodes the other.
+That library is compiled: a crash in it ends the whole process, with every visitor's work, and
+raises nothing that could be caught. `python -m bpe_core.formats.sandbox` reads a tokenizer.json and
+a probe from standard input, builds the tokenizer and encodes the probe.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ _MOST_SECONDS: Final = 120.0
 def rehearse(described: Mapping[str, Any], probe: str, name: str) -> None:
     """Raise `FormatError` if building a tokenizer, or encoding with it, ends the process.
 
-    What fails with an exception passes: it will say why when it's built.
+    A tokenizer that fails with an exception passes; building it later raises the same exception.
 
     >>> model = {"type": "WordLevel", "vocab": {"a": 0}, "unk_token": "a"}
     >>> rehearse({"model": model}, "some text", "a file")
@@ -36,7 +36,7 @@ def rehearse(described: Mapping[str, Any], probe: str, name: str) -> None:
         ended = subprocess.run(
             [sys.executable, "-m", "bpe_core.formats.sandbox"],
             input=json.dumps([described, probe]).encode(),
-            # NumPy's linear algebra would start a thread for each processor: half of the time.
+            # Else NumPy's linear algebra starts a thread per processor, half of the running time.
             env={**os.environ, "PYTHONPATH": path, "OPENBLAS_NUM_THREADS": "1"},
             stdout=subprocess.DEVNULL,
             stderr=subprocess.DEVNULL,
@@ -45,13 +45,13 @@ def rehearse(described: Mapping[str, Any], probe: str, name: str) -> None:
         )
     except subprocess.TimeoutExpired:
         raise FormatError(
-            f"Hugging Face's tokenizers took more than {_MOST_SECONDS:.0f} seconds over {name}. "
-            f"Give the file as it was saved."
+            f"Hugging Face's tokenizers took more than {_MOST_SECONDS:.0f} seconds for {name}. "
+            f"Use the file as it was saved."
         ) from None
     if ended.returncode:
         raise FormatError(
-            f"Hugging Face's tokenizers breaks down over {name}, so it is not opened here. "
-            f"Give the file as it was saved."
+            f"Hugging Face's tokenizers crashes on {name}, so it cannot be opened. "
+            f"Use the file as it was saved."
         )
 
 

@@ -1,10 +1,10 @@
-"""tiktoken's format: one token a line, its bytes in base 64 and its rank, which is also its id.
+"""tiktoken's format: one token per line, its bytes in base 64 and its rank, which is also its id.
 
-Merges are not written; tiktoken joins any two neighbours whose bytes make a token, the lowest rank
-first. They are recovered here: a token's last merge joins the two parts that it encodes to with
-the tokens of lower rank alone. Those are the two that stay apart with these, see `tokenizer.trie`;
-to encode each token takes twice as long. Pre-tokenizer and special tokens are not in the file
-either.
+The file has no merges: tiktoken joins any two neighbours whose bytes make a token, lowest rank
+first. The merges are recovered here. A token's last merge joins the two tokens into which it would
+be encoded with only the tokens of lower rank, and these are the only two parts that those tokens
+would not merge (see `tokenizer.trie`); looking for them is twice as fast as encoding each token.
+The file has no pre-tokenizer and no special tokens either.
 """
 
 from __future__ import annotations
@@ -26,10 +26,10 @@ FILE_NAME: Final = "tokenizer.tiktoken"
 
 
 def write_tiktoken(tokenizer: Tokenizer) -> bytes:
-    r"""Return the file; raises `ConfigError` where tiktoken could not encode as the tokenizer does.
+    r"""Return the file; raises `ConfigError` if tiktoken would encode differently.
 
-    tiktoken drops what stands between the matches of a pattern, and a custom pattern's tokenizer
-    makes pre-tokens of it: beside the file, give tiktoken `PATTERN|(?:(?!PATTERN)[\s\S])+`.
+    tiktoken drops the text between the matches of a pattern, while a custom pattern here makes
+    pre-tokens of it, so pass tiktoken `PATTERN|(?:(?!PATTERN)[\s\S])+` along with the file.
 
     >>> from bpe_core.tokenizer.gpt2 import gpt2
     >>> write_tiktoken(gpt2()).splitlines()[0]
@@ -37,39 +37,39 @@ def write_tiktoken(tokenizer: Tokenizer) -> bytes:
     """
     if tokenizer.base != "bytes" or tokenizer.end_of_word is not None:
         raise ConfigError(
-            "tiktoken knows tokens of bytes without an end-of-word marker only. Save this "
-            "tokenizer as native, or train one with base='bytes' and end_of_word=None."
+            "tiktoken has only byte tokens without an end-of-word marker. Save this tokenizer in "
+            "the native format, or train with base='bytes' and end_of_word=None."
         )
     if tokenizer.pretokenizer.drops_text:
         raise ConfigError(
             f"tiktoken needs every character in a pre-token, and the pre-tokenizer "
-            f"{tokenizer.pretokenizer.name!r} leaves white space out. Save this tokenizer as "
-            f"huggingface or native."
+            f"{tokenizer.pretokenizer.name!r} drops white space. Save this tokenizer in the "
+            f"huggingface or native format."
         )
     if len(tokenizer.base_ids) < 256:
         raise ConfigError(
             f"tiktoken needs all 256 bytes as tokens, and this tokenizer's alphabet has "
-            f"{len(tokenizer.base_ids)}. Save it as huggingface or native, or train with "
-            f"alphabet='full'."
+            f"{len(tokenizer.base_ids)}. Save it in the huggingface or native format, or train "
+            f"with alphabet='full'."
         )
     special = set(tokenizer.special_tokens.values())
     ranks = {token: id for id, token in sorted(tokenizer.vocab.items()) if id not in special}
     if len(ranks) + len(special) != tokenizer.vocab_size:
         raise ConfigError(
             "Two tokens have the same bytes, which tiktoken's format cannot hold. Save this "
-            "tokenizer as native."
+            "tokenizer in the native format."
         )
     names = sorted(tokenizer.special_tokens)
     for name, longer in pairwise(names):
         if longer.startswith(name):
             raise ConfigError(
-                f"The special token {longer!r} begins with {name!r}, and which of them tiktoken "
-                f"finds is left to chance. Save this tokenizer as huggingface or native."
+                f"The special token {longer!r} begins with {name!r}, and tiktoken may find either "
+                f"of them. Save this tokenizer in the huggingface or native format."
             )
     if not ranks_imply(ranks, tokenizer.merges):
         raise ConfigError(
-            "tiktoken merges in the order of ids, and this tokenizer in another. Save it as "
-            "huggingface or native."
+            "tiktoken merges in the order of ids, and this tokenizer in another order. Save it in "
+            "the huggingface or native format."
         )
     lines = [b64encode(token) + b" %d\n" % id for token, id in ranks.items()]
     return b"".join(lines)
@@ -81,7 +81,9 @@ def read_tiktoken(
     pretokenizer: str | None,
     special_tokens: Mapping[str, int] | None = None,
 ) -> Tokenizer:
-    """Build a tokenizer from a file; raises `FormatError`, and `ConfigError` without pre-tokenizer.
+    """Build a tokenizer from a file and the name of its pre-tokenizer.
+
+    Raises `FormatError` for a damaged file, and `ConfigError` if the pre-tokenizer is missing.
 
     >>> from bpe_core.tokenizer.gpt2 import END_OF_TEXT, gpt2
     >>> small = gpt2().truncated(100)
@@ -93,14 +95,14 @@ def read_tiktoken(
     ranks = read_ranks(data)
     if pretokenizer is None:
         raise ConfigError(
-            "A .tiktoken file doesn't say how texts are pre-tokenized. Name it, for example "
+            "A .tiktoken file does not store its pre-tokenizer. Name it, for example "
             "pretokenizer='cl100k'."
         )
     return tokenizer_of_ranks(ranks, pretokenizer=pretokenizer, special_tokens=special_tokens or {})
 
 
 def read_ranks(data: bytes) -> dict[bytes, int]:
-    """Return each token's rank; raises `FormatError` where a line is not a token and its rank.
+    """Return each token's rank; raises `FormatError` for a line that is not a token and its rank.
 
     >>> read_ranks(b"YQ== 0\\nYg== 1\\n")
     {b'a': 0, b'b': 1}
@@ -116,13 +118,14 @@ def read_ranks(data: bytes) -> dict[bytes, int]:
             token = b""
         if not token or not rank.isdigit() or len(rank) > 9:
             raise FormatError(
-                f"Line {number:,} is {line[:60]!r}, not a token in base 64, a space and its rank."
+                f"Expected a token in base 64, a space and its rank in line {number:,}, "
+                f"got {line[:60]!r}."
             )
         if token in ranks:
-            raise FormatError(f"Line {number:,} gives the token {token!r} a second time.")
+            raise FormatError(f"Line {number:,} repeats the token {token!r}.")
         ranks[token] = int(rank)
     if not ranks:
-        raise FormatError("The file is empty: it holds no token. Give the file as it was saved.")
+        raise FormatError("The file is empty. Use the file as it was saved.")
     return ranks
 
 
@@ -131,7 +134,7 @@ def tokenizer_of_ranks(
 ) -> Tokenizer:
     """Build the tokenizer that encodes as tiktoken does with these ranks; raises `FormatError`.
 
-    Raises `ConfigError` for a pre-tokenizer that there isn't, and for special tokens that are none.
+    Raises `ConfigError` for an unknown pre-tokenizer and for malformed special tokens.
 
     >>> tokenizer_of_ranks(
     ...     {b"a": 0, b"b": 1, b"ab": 2}, pretokenizer="none", special_tokens={}
@@ -140,18 +143,19 @@ def tokenizer_of_ranks(
     """
     if not is_a(special_tokens, Mapping) or not all(is_a(text, str) for text in special_tokens):
         raise ConfigError(
-            f"special_tokens is {said(special_tokens)}: give a dict from texts to ids, such as "
-            "{'<|endoftext|>': 50256}."
+            f"Expected special_tokens as a dict from text to id, such as "
+            f"{{'<|endoftext|>': 50256}}, got {said(special_tokens)}."
         )
     vocab = {id: token for token, id in ranks.items()}
     if len(vocab) < len(ranks):
-        raise FormatError("Two tokens have the same rank. Each token needs its own.")
+        raise FormatError("Two tokens have the same rank. Each token needs a rank of its own.")
     for text, id in special_tokens.items():
         if vocab.setdefault(id, text.encode(errors="replace")) != text.encode(errors="replace"):
             raise FormatError(
-                f"The special token {text!r} has the id {id}, which belongs to {vocab[id]!r}."
+                f"The special token {text!r} was given the id {id}, which is the id of "
+                f"{vocab[id]!r}."
             )
-    get_pretokenizer(pretokenizer)  # A wrong name is no fault of the ranks.
+    get_pretokenizer(pretokenizer)  # Raised here: a wrong name is not the fault of the ranks.
     try:
         return Tokenizer(
             vocab=vocab,
@@ -164,7 +168,7 @@ def tokenizer_of_ranks(
 
 
 def ranks_imply(ranks: Mapping[bytes, int], merges: Sequence[Merge]) -> bool:
-    """Tell whether `recover_merges` gives these merges, without looking for each where it cuts.
+    """Return True if `recover_merges` would find these merges, without searching for the cuts.
 
     >>> ranks_imply({b"a": 0, b"b": 1, b"ab": 2}, [Merge(rank=0, left=0, right=1, id=2)])
     True
@@ -186,7 +190,7 @@ def ranks_imply(ranks: Mapping[bytes, int], merges: Sequence[Merge]) -> bool:
 
 
 def recover_merges(ranks: Mapping[bytes, int]) -> list[tuple[int, int, int]]:
-    """Return the merges that ranks imply, as (left, right, made); raises `FormatError`.
+    """Return the merges that the ranks imply, as (left, right, made); raises `FormatError`.
 
     >>> recover_merges({b"a": 0, b"b": 1, b"ab": 2, b"abb": 3})
     [(0, 1, 2), (2, 1, 3)]
@@ -218,16 +222,16 @@ def recover_merges(ranks: Mapping[bytes, int]) -> list[tuple[int, int, int]]:
 def _no_merge_makes(
     token: bytes, ranks: Mapping[bytes, int], merges: Sequence[tuple[int, int, int]]
 ) -> FormatError:
-    """What is wrong with a token that is not the encoding of two others by the merges before it."""
+    """Return the error for a token that no two tokens of lower rank make."""
     try:
         symbols = [ranks[token[i : i + 1]] for i in range(len(token))]
     except KeyError as error:
         return FormatError(
-            f"The token {token!r} holds the byte {error.args[0]!r}, which is no token itself."
+            f"The token {token!r} contains the byte {error.args[0]!r}, which is not a token itself."
         )
     rank_of_pair = {(left, right): rank for rank, (left, right, _) in enumerate(merges)}
     n_parts = len(merge_by_heap(symbols, rank_of_pair, [made for _, _, made in merges]))
     return FormatError(
-        f"The token {token!r}, rank {ranks[token]}, is not made of two tokens of lower rank but of "
-        f"{n_parts}: no order of merges makes it."
+        f"The token {token!r}, rank {ranks[token]}, is made of {n_parts} tokens of lower rank, not "
+        f"of two: no merge makes it."
     )

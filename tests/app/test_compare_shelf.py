@@ -95,13 +95,13 @@ def test_an_encoding_that_cannot_be_had_is_said_once_and_not_tried_again(
 
     def fails(name: str) -> None:
         asked.append(name)
-        raise UnavailableError(f"{name} can't be had: <b>no network</b>.")
+        raise UnavailableError(f"{name} is not cached: <b>no network</b>.")
 
     monkeypatch.setattr(shelf, "published_tokenizer", fails)
     app = open_app("compare", **{"with": "gpt2,gpt4o"})
     assert not app.exception
     assert cards(app) == ["Yours", "GPT-2"]
-    assert "can't be had" in app.error[0].value.replace("\\", "")
+    assert "is not cached" in app.error[0].value.replace("\\", "")
     assert "<b>" not in app.error[0].value
     app.run()
     assert asked == ["o200k_base"]
@@ -156,7 +156,7 @@ def test_a_tokenizer_that_is_no_bpe_joins_with_a_word_on_who_encodes(
     assert not app.error
     added = sent(app, "cards")["cards"][2]
     assert "encoded by tokenizers" in added["facts"]
-    assert "byte-pair encoding can’t stand for it" in added["note"]
+    assert "model. Encoded by tokenizers" in added["note"]
     assert len(sent(app, "readings")["readings"]) == 3
 
 
@@ -170,13 +170,13 @@ def test_without_a_file_the_form_asks_for_one_and_nothing_is_lost(open_app: Open
     add_files(app, {"a.json": b"{"})
     add_files(app, {})
     assert "Choose a file first." in [error.value for error in app.error]
-    assert any("not JSON" in error.value for error in app.error)
+    assert any("not valid JSON" in error.value for error in app.error)
 
 
 BAD_FILES = [
-    ("a.json", b"{", "not JSON"),
-    ("a.json", b'{"model": {"type": "BPE"}}', "tokenizers can't read this"),
-    ("a.tiktoken", b"IQ== 0\n", "pre-tokenized"),
+    ("a.json", b"{", "not valid JSON"),
+    ("a.json", b'{"model": {"type": "BPE"}}', "tokenizers cannot read this"),
+    ("a.tiktoken", b"IQ== 0\n", "does not store its pre-tokenizer"),
     ("a.bin", b"\x00\xff", "a.bin"),
     ("empty", b"", "empty"),
 ]

@@ -195,7 +195,7 @@ def test_convert_keeps_every_id(trained: Path, tmp_path: Path) -> None:
         (["encode", "no such tokenizer"], b"a", "no such tokenizer"),
         (["encode", "gpt2", "gone.txt"], b"", "'gone.txt' cannot be read: No such file"),
         (["encode", "--pretokenizer", "nope", "gpt2"], b"a", "not 'nope'. Leave pretokenizer out"),
-        (["encode", "--special-token", "x=1", "gpt2"], b"a", "holds its own special tokens"),
+        (["encode", "--special-token", "x=1", "gpt2"], b"a", "has special tokens of its own"),
         (["decode", "gpt2"], b"464 x", "Number 2 of 2 ids is 'x'"),
         (["decode", "gpt2"], b"[1,[2],3]", "Number 2 of 3 ids is '[2]'"),
         (["decode", "gpt2"], b"[1,,3]", "Number 2 of 3 ids is ''"),

@@ -115,7 +115,7 @@ def test_a_text_that_has_no_utf8_and_one_that_the_library_fails_on_are_refused()
     with pytest.raises(InvalidTextError):
         foreign(models.unigram()).encode("\ud800")
     without_unknown = tokenizers.Tokenizer(library.WordPiece({"a": 0}, unk_token="[UNK]"))
-    with pytest.raises(TokenizationError, match="can't encode this text"):
+    with pytest.raises(TokenizationError, match="cannot encode this text"):
         foreign(without_unknown).segments("zebra")
 
 
@@ -124,5 +124,5 @@ def test_a_text_that_has_no_utf8_and_one_that_the_library_fails_on_are_refused()
     [{}, {"model": None}, {"model": {"type": "BPE", "vocab": {"a": -1}, "merges": []}}, {"x": []}],
 )
 def test_what_the_library_cannot_read_is_a_clear_error(described: dict[str, Any]) -> None:
-    with pytest.raises(FormatError, match="can't read this"):
+    with pytest.raises(FormatError, match="cannot read this"):
         ForeignTokenizer(described)

@@ -90,7 +90,7 @@ def test_a_missing_file_is_said_to_be_missing(tmp_path: Path) -> None:
 @pytest.mark.parametrize("content", [b"", b"no archive", b"PK\x03\x04", b"\x93NUMPY\x01\x00"])
 def test_a_file_of_another_kind_is_refused(tmp_path: Path, content: bytes) -> None:
     (tmp_path / "run.npz").write_bytes(content)
-    with pytest.raises(FormatError, match="is not a whole saved run"):
+    with pytest.raises(FormatError, match="is damaged or not a saved run"):
         load_run(tmp_path / "run.npz")
 
 
@@ -168,5 +168,5 @@ def test_parts_that_do_not_fit_together_are_refused(
         arrays = dict(archive)
     damage(arrays)
     np.savez(saved, **arrays)
-    with pytest.raises(FormatError, match="is not a whole saved run"):
+    with pytest.raises(FormatError, match="is damaged or not a saved run"):
         load_run(saved)

@@ -122,11 +122,23 @@ REFUSED: dict[str, tuple[Callable[[Any], object], Any, str]] = {
     "no tokenizers": (lambda given: bpe.compare("a", given), iter(()), "There is no tokenizer"),
     "names of tokenizers": (lambda given: bpe.compare("a", given), ["gpt2"], "Number 1 of the"),
     "bytes to compare": (lambda given: bpe.compare(given, [gpt2]), b"a", "Decode bytes first"),
-    "a path to save to": (lambda given: bpe.save(gpt2, given), None, "The path is None"),
-    "what to save": (lambda given: bpe.save(given, "x"), "gpt2", r"'gpt2' \(str\): give a Tok"),
-    "a path to load": (bpe.load, 5, r"The path is 5 \(int\)"),
-    "special tokens to load": (lambda given: loaded(special_tokens=given), ["a"], "give a dict"),
-    "special texts to load": (lambda given: loaded(special_tokens=given), {5: 7}, "give a dict"),
+    "a path to save to": (lambda given: bpe.save(gpt2, given), None, "got None"),
+    "what to save": (
+        lambda given: bpe.save(given, "x"),
+        "gpt2",
+        r"Expected a Tokenizer, got 'gpt2' \(str\)",
+    ),
+    "a path to load": (bpe.load, 5, r"got 5 \(int\)"),
+    "special tokens to load": (
+        lambda given: loaded(special_tokens=given),
+        ["a"],
+        "Expected special_tokens as a dict",
+    ),
+    "special texts to load": (
+        lambda given: loaded(special_tokens=given),
+        {5: 7},
+        "Expected special_tokens as a dict",
+    ),
     "an empty path to load": (bpe.load, "", "The path is empty"),
     "a path that no file has": (bpe.read_corpus, "\ud800", "a NUL or a lone surrogate"),
     "an empty path": (bpe.read_corpus, "", "The path is empty"),
@@ -219,7 +231,9 @@ def test_saving_to_an_empty_path_writes_nothing(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.chdir(tmp_path)
-    with pytest.raises(bpe.BpeError, match=r"The path is empty: name a file or a folder, '\.' for"):
+    with pytest.raises(
+        bpe.BpeError, match=r"The path is empty\. Name a file or a folder \('\.' for"
+    ):
         bpe.save(gpt2, "")
     assert not list(tmp_path.iterdir())
 
