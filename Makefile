@@ -22,21 +22,21 @@ PART ?=
 .PHONY: run test search bench lint types js js-types js-lint js-tests browser ranks clean
 
 run: .venv/run.stamp
-	$(BIN)/python -m bpe_core.compiling.when
+	$(BIN)/python -m bpe_core.compiling
 	$(BIN)/python -m streamlit run serve.py --server.address 127.0.0.1 --server.port $(PORT)
 
 test: lint types js browser ranks
-	$(BIN)/python -m bpe_core.compiling.when
+	$(BIN)/python -m bpe_core.compiling
 	$(BIN)/python -m pytest -n 2 --dist worksteal
 
 search: .venv/dev.stamp
-	$(BIN)/python -m bpe_core.compiling.when
+	$(BIN)/python -m bpe_core.compiling
 	$(BIN)/python -m pytest -n 2 --hypothesis-profile search tests/properties tests/differential
 
 # Compiled kernels of its own: those in the sources' folder are the app's.
 bench: export NUMBA_CACHE_DIR := $(CURDIR)/.venv-bench/kernels
 bench: .venv-bench/run.stamp
-	.venv-bench/bin/python -m bpe_core.compiling.when
+	.venv-bench/bin/python -m bpe_core.compiling
 	.venv-bench/bin/python -m benchmarks $(PART) $(if $(CORPUS),--corpus "$(CORPUS)")
 
 lint: .venv/dev.stamp js-lint

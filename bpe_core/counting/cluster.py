@@ -16,7 +16,8 @@ from typing import TYPE_CHECKING, Any, Final, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from bpe_core.compiling.when import kernels_are_ready, wait_for_kernels, worth_waiting_for
+from bpe_core.compiling.background import wait_for_kernels
+from bpe_core.compiling.when import kernels_are_ready, worth_waiting_for
 from bpe_core.counting.streamed import StreamedCorpus, count_stream, digest_of, safe_cut
 from bpe_core.counting.words import CountedCorpus
 from bpe_core.errors import BpeError, ConfigError

@@ -17,7 +17,8 @@ from pathlib import Path
 from traceback import extract_tb
 from typing import Any, Final, Literal
 
-from bpe_core.compiling.when import kernels_are_compiled, wait_for_kernels
+from bpe_core.compiling.background import wait_for_kernels
+from bpe_core.compiling.cache import kernels_are_compiled
 from bpe_core.errors import BpeError
 from bpe_core.lab.contenders import encoders, expected_ids, trainers
 from bpe_core.lab.growth import Grown, measure_growth

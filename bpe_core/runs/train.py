@@ -9,7 +9,8 @@ from typing import Final
 import numpy as np
 
 from bpe_core.checks import is_a
-from bpe_core.compiling.when import use_kernels, wait_for_kernels, worth_waiting_for
+from bpe_core.compiling.background import wait_for_kernels
+from bpe_core.compiling.when import use_kernels, worth_waiting_for
 from bpe_core.corpus.corpus import Corpus, no_corpus
 from bpe_core.counting.streamed import StreamedCorpus, count_stream
 from bpe_core.counting.word_row import Layout, lay_out_pretokens

@@ -5,7 +5,8 @@ from __future__ import annotations
 import sys
 from typing import TYPE_CHECKING, Final
 
-from bpe_core.compiling.when import compile_in_background, kernels_are_ready
+from bpe_core.compiling.background import compile_in_background
+from bpe_core.compiling.when import kernels_are_ready
 from bpe_core.pretokenizers.pretokenizers import Pretokenizer
 from bpe_core.tokenizer.tables import TokenTable
 

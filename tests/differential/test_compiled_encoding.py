@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 import tiktoken
 
-from bpe_core.compiling.when import compile_kernels
+from bpe_core.compiling.processes import compile_kernels
 from bpe_core.corpus.corpus import Corpus
 from bpe_core.runs.train import train
 from bpe_core.tokenizer.compiled import CompiledEncoder

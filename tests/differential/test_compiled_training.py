@@ -11,7 +11,7 @@ from typing import get_args
 
 import pytest
 
-from bpe_core.compiling.when import compile_kernels
+from bpe_core.compiling.processes import compile_kernels
 from bpe_core.corpus.corpus import Corpus
 from bpe_core.counting.word_row import lay_out_pretokens
 from bpe_core.counting.words import count_pretokens

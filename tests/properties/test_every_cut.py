@@ -15,7 +15,7 @@ import pytest
 
 import bpe_core as bpe
 from bpe_core.compiling import threads
-from bpe_core.compiling.when import compile_kernels
+from bpe_core.compiling.processes import compile_kernels
 from bpe_core.counting import streamed, words
 from bpe_core.counting.compiled import count_documents
 from bpe_core.pretokenizers import blocks as blocks_module

@@ -6,7 +6,7 @@ import subprocess
 import sys
 from pathlib import Path
 
-from bpe_core.compiling.when import compile_kernels
+from bpe_core.compiling.processes import compile_kernels
 
 ROOT = Path(__file__).parents[2]
 
@@ -14,7 +14,7 @@ KERNELS = """
 from importlib import import_module
 from pkgutil import iter_modules
 from bpe_core import kernels
-from bpe_core.compiling import when
+from bpe_core.compiling.shares import SHARES
 
 found = {}
 for module in iter_modules(kernels.__path__):
@@ -22,7 +22,7 @@ for module in iter_modules(kernels.__path__):
         # What is a part of other kernels is compiled and kept with them.
         if hasattr(value, "signatures") and not value.targetoptions.get("no_cpython_wrapper"):
             found[value.__module__, name] = value
-for share in when._SHARES:
+for share in SHARES:
     for name in share:
         import_module(name).compile_all()
 compiled = {name: set(kernel.signatures) for name, kernel in found.items()}

@@ -17,7 +17,7 @@ from click.testing import CliRunner
 from distributed import Client, LocalCluster
 
 from bpe_core.cli import commands
-from bpe_core.compiling.when import compile_kernels
+from bpe_core.compiling.processes import compile_kernels
 from bpe_core.corpus.corpus import Corpus
 from bpe_core.counting.cluster import cluster, count_on_cluster, workers_to_compile
 from bpe_core.counting.streamed import count_stream, stream_corpus

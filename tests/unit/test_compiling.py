@@ -12,17 +12,19 @@ from pathlib import Path
 
 import pytest
 
-from bpe_core.compiling import when
-from bpe_core.compiling.cache import FileLock
+from bpe_core.compiling import cache
+from bpe_core.compiling.file_lock import FileLock
+from bpe_core.compiling.processes import compile_kernels
+from bpe_core.compiling.when import use_kernels
 
 ROOT = Path(__file__).parents[2]
 
 
-def run_python(code: str, cache: Path) -> str:
+def run_python(code: str, folder: Path) -> str:
     ran = subprocess.run(
         [sys.executable, "-c", code],
         cwd=ROOT,
-        env={**os.environ, "NUMBA_CACHE_DIR": str(cache)},
+        env={**os.environ, "NUMBA_CACHE_DIR": str(folder)},
         capture_output=True,
         text=True,
         check=False,
@@ -32,12 +34,12 @@ def run_python(code: str, cache: Path) -> str:
 
 
 @pytest.fixture
-def cache(tmp_path: Path) -> Path:
+def most_kernels(tmp_path: Path) -> Path:
     """Where all kernels lie but those that count pairs, and nothing says that any does."""
-    when.compile_kernels()
-    folder = when._numba_folder()
-    own = f"{when._KERNELS.name}_{when._PLACE}"
-    compiled = folder if folder == when._BESIDE else folder / own
+    compile_kernels()
+    folder = cache.kernels_folder()
+    own = f"{cache.KERNELS.name}_{cache._PLACE}"
+    compiled = folder if folder == cache._BESIDE else folder / own
     (tmp_path / own).mkdir()
     for path in compiled.glob("*.nb[ic]"):
         if not path.name.startswith("pairs."):
@@ -45,43 +47,45 @@ def cache(tmp_path: Path) -> Path:
     return tmp_path
 
 
-def test_training_waits_for_the_compiler_says_so_and_leaves_its_work_to_others(cache: Path) -> None:
+def test_training_waits_for_the_compiler_says_so_and_leaves_its_work_to_others(
+    most_kernels: Path,
+) -> None:
     code = """
 import sys
-from bpe_core.compiling import when
+from bpe_core.compiling import cache, processes
 from bpe_core.corpus.corpus import Corpus
 from bpe_core.runs.train import train
 from bpe_core.types import TrainingConfig
 corpus = Corpus.from_text(" ".join(map(str, range(1_300_000))))
 told = []
 forgotten = []  # nothing in truth: what lies there need not be compiled again
-when._forget_compiled = lambda: forgotten.append("all")
-assert not when.kernels_are_compiled()
+processes.forget_compiled = lambda: forgotten.append("all")
+assert not cache.kernels_are_compiled()
 assert "numba" not in sys.modules
 run = train(corpus, TrainingConfig(300), on_progress=told.append)
 waits = [progress.seconds_compiling for progress in told if progress.seconds_compiling is not None]
-assert when.kernels_are_compiled()
-assert when._lock().seconds_held() is None
+assert cache.kernels_are_compiled()
+assert cache.compiling_lock().seconds_held() is None
 assert forgotten == ["all"]
 assert waits == sorted(waits) and len(waits) > max(2, waits[-1])  # more than one a second
 assert told[-1].seconds_compiling is None
 print(len(run.merges))
 """
-    assert run_python(code, cache) == "43\n"
+    assert run_python(code, most_kernels) == "43\n"
     # What was compiled is used by the next process.
     code = """
-from bpe_core.compiling import when
+from bpe_core.compiling.cache import kernels_are_compiled
 from bpe_core.counting.compiled import count_documents
 from bpe_core.trainers import compiled
 from bpe_core.kernels import counting, pairs
 from bpe_core.pretokenizers.pretokenizers import get_pretokenizer
-assert when.kernels_are_compiled()
+assert kernels_are_compiled()
 count_documents(["hug"], get_pretokenizer("gpt2"))
 compiled.compile_all()
 kernels = counting.count_words, pairs.enter_pairs, pairs.gather_slots
 print(sum(sum(kernel.stats.cache_misses.values()) for kernel in kernels))
 """
-    assert run_python(code, cache) == "0\n"
+    assert run_python(code, most_kernels) == "0\n"
 
 
 @pytest.mark.parametrize("place", ["beside", "kernels_1a2b"])
@@ -96,23 +100,23 @@ def test_what_was_compiled_from_other_sources_is_forgotten_in_its_place_alone(
     used = tmp_path / place if place == "beside" else tmp_path
     (used / "compiled-1a2b-0123").touch()
     (used / "compiled-3c4d-4567").touch()
-    monkeypatch.setattr(when, "_numba_folder", lambda: used)
-    monkeypatch.setattr(when, "_PLACE", "1a2b")
-    monkeypatch.setattr(when, "_BESIDE", tmp_path / "beside")
-    when._forget_compiled()
+    monkeypatch.setattr(cache, "kernels_folder", lambda: used)
+    monkeypatch.setattr(cache, "_PLACE", "1a2b")
+    monkeypatch.setattr(cache, "_BESIDE", tmp_path / "beside")
+    cache.forget_compiled()
     assert [folder.name for folder in folders if not list(folder.glob("*.nb[ic]"))] == [place]
     assert [path.name for path in used.glob("compiled-*")] == ["compiled-3c4d-4567"]
 
 
 def test_a_training_that_is_cancelled_while_it_waits_ends_at_once(tmp_path: Path) -> None:
     code = """
-from bpe_core.compiling import when
+from bpe_core.compiling.cache import kernels_are_compiled
 from bpe_core.corpus.corpus import Corpus
 from bpe_core.runs.train import train
 from bpe_core.types import TrainingConfig
 corpus = Corpus.from_text(" ".join(map(str, range(1_300_000))))
 run = train(corpus, TrainingConfig(300), should_stop=lambda: True)
-print(run.stop_reason, when.kernels_are_compiled())
+print(run.stop_reason, kernels_are_compiled())
 """
     assert run_python(code, tmp_path) == "cancelled False\n"
 
@@ -133,7 +137,8 @@ def test_without_a_compiler_plain_python_does_everything(tmp_path: Path) -> None
     code = """
 import os
 os.environ["NUMBA_DISABLE_JIT"] = "1"
-from bpe_core.compiling.when import compile_in_background, use_kernels
+from bpe_core.compiling.background import compile_in_background
+from bpe_core.compiling.when import use_kernels
 compile_in_background()
 print(use_kernels(10**12))
 """
@@ -144,7 +149,9 @@ def test_a_lock_is_one_process_s_and_free_once_that_is_killed(tmp_path: Path) ->
     code = """
 import sys
 from pathlib import Path
-from bpe_core.compiling.cache import FileLock
+from bpe_core.compiling.file_lock import FileLock
+from bpe_core.compiling.processes import compile_kernels
+from bpe_core.compiling.when import use_kernels
 with FileLock(Path(sys.argv[1])) as taken:
     print(taken, flush=True)
     sys.stdin.read()
@@ -189,16 +196,17 @@ def test_of_many_threads_one_has_the_lock(tmp_path: Path) -> None:
 def test_a_compiler_that_fails_is_said_once_and_plain_python_goes_on(tmp_path: Path) -> None:
     code = """
 import sys
-from bpe_core.compiling import when
+from bpe_core.compiling import processes
+from bpe_core.compiling.when import use_kernels
 from bpe_core.corpus.corpus import Corpus
 from bpe_core.runs.train import train
 from bpe_core.types import TrainingConfig
 def fail():
     raise RuntimeError("LLVM is not what it was")
-when._compile_in_processes = fail
+processes._compile_in_processes = fail
 corpus = Corpus.from_text(" ".join(str(n % 999) for n in range(2_200_000)))
 run = train(corpus, TrainingConfig(260))
-print(len(run.merges), "numba" in sys.modules, when.use_kernels(10**12))
+print(len(run.merges), "numba" in sys.modules, use_kernels(10**12))
 """
     ran = subprocess.run(
         [sys.executable, "-c", code],
@@ -215,13 +223,13 @@ print(len(run.merges), "numba" in sys.modules, when.use_kernels(10**12))
 def test_compilers_end_with_the_process_that_started_them(tmp_path: Path) -> None:
     code = """
 import subprocess
-from bpe_core.compiling import when
+from bpe_core.compiling.processes import compile_kernels
 class Started(subprocess.Popen):
     def __init__(self, *args, **options):
         super().__init__(*args, **options, stdout=2)
         print("started", flush=True)
 subprocess.Popen = Started
-when.compile_kernels()
+compile_kernels()
 """
     parent = subprocess.Popen(
         [sys.executable, "-c", code],
@@ -244,9 +252,9 @@ def test_where_neither_sources_nor_home_can_be_written_a_folder_is_made(tmp_path
     blocked.touch()
     code = """
 import os
-from bpe_core.compiling import when
-folder = when._numba_folder()
-print(folder == when._numba_folder(), os.environ["NUMBA_CACHE_DIR"] == str(folder))
+from bpe_core.compiling.cache import kernels_folder
+folder = kernels_folder()
+print(folder == kernels_folder(), os.environ["NUMBA_CACHE_DIR"] == str(folder))
 folder.rmdir()
 """
     ran = subprocess.run(
@@ -261,4 +269,4 @@ folder.rmdir()
 
 
 def test_small_texts_need_no_kernels() -> None:
-    assert not when.use_kernels(10_000)
+    assert not use_kernels(10_000)

@@ -18,7 +18,7 @@ from hypothesis import strategies as st
 from tokenizers import AddedToken, normalizers, pre_tokenizers
 
 from bpe_core.comparison.comparison import compare
-from bpe_core.compiling.when import compile_kernels
+from bpe_core.compiling.processes import compile_kernels
 from bpe_core.corpus.samples import load_sample
 from bpe_core.errors import BpeError, ConfigError, FormatError
 from bpe_core.formats import native

@@ -23,7 +23,7 @@ from distributed import Client
 
 import bpe_core as bpe
 from bpe_core import errors
-from bpe_core.compiling.when import compile_kernels
+from bpe_core.compiling.processes import compile_kernels
 from bpe_core.corpus.samples import load_sample
 from bpe_core.formats.foreign import ForeignTokenizer
 

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 from hypothesis import given
 
-from bpe_core.compiling.when import compile_kernels
+from bpe_core.compiling.processes import compile_kernels
 from bpe_core.corpus.corpus import Corpus
 from bpe_core.runs.run import TrainingRun
 from bpe_core.runs.token_curves import count_ids, says_all_merges, unfolded_tokens

@@ -9,8 +9,8 @@ from pathlib import Path
 
 import pytest
 
+from bpe_core.compiling.processes import compile_kernels
 from bpe_core.compiling.threads import n_threads
-from bpe_core.compiling.when import compile_kernels
 from bpe_core.pretokenizers.pretokenizers import get_pretokenizer
 from bpe_core.tokenizer.gpt2 import gpt2
 from bpe_core.tokenizer.tables import TokenTable

@@ -12,7 +12,7 @@ import pytest
 
 import bpe_core as bpe
 from bpe_core import whole_files
-from bpe_core.compiling import when
+from bpe_core.compiling import cache as kernel_cache
 from bpe_core.formats.load_save import dumps
 from bpe_core.formats.opening import open_encoder
 from bpe_core.formats.run_archive import save_run
@@ -85,20 +85,17 @@ def test_the_recorder_detects_data_that_a_power_cut_would_lose(tmp_path: Path, d
 def test_the_stamp_of_compiled_kernels_is_synced_after_the_kernels(
     tmp_path: Path, disk: Disk, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(when, "_numba_folder", lambda: tmp_path)
-    monkeypatch.setattr(when, "_SHARES", ())
-    compiled = tmp_path / f"{when._KERNELS.name}_{when._PLACE}"
+    monkeypatch.setattr(kernel_cache, "kernels_folder", lambda: tmp_path)
+    compiled = tmp_path / f"{kernel_cache.KERNELS.name}_{kernel_cache._PLACE}"
     compiled.mkdir()
-    monkeypatch.setattr(
-        when, "_forget_compiled", lambda: (compiled / "a.nbi").write_bytes(b"machine code")
-    )
+    (compiled / "a.nbi").write_bytes(b"machine code")
     written: list[bool] = []
 
     def stamp(path: Path, data: bytes) -> None:
         written.append(disk.is_synced(compiled / "a.nbi") and disk.is_synced(compiled))
 
-    monkeypatch.setattr(when, "write_whole", stamp)
-    when._compile_in_processes()
+    monkeypatch.setattr(kernel_cache, "write_whole", stamp)
+    kernel_cache.mark_compiled()
     assert written == [True]
 
 

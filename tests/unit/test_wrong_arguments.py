@@ -12,7 +12,7 @@ import pytest
 import tokenizers
 
 import bpe_core as bpe
-from bpe_core.compiling.when import compile_kernels
+from bpe_core.compiling.processes import compile_kernels
 from bpe_core.formats.foreign import ForeignTokenizer
 from bpe_core.formats.load_save import loads
 from bpe_core.tokenizer.compiled import CompiledEncoder

@@ -1,0 +1,25 @@
+"""Compile the kernels, once on a machine: `python -m bpe_core.compiling`.
+
+With a number, compile that share of them, for the process that started this one.
+"""
+
+from __future__ import annotations
+
+import sys
+
+from bpe_core.compiling.background import compile_or_say_why_not, may_compile
+from bpe_core.compiling.cache import kernels_are_compiled
+from bpe_core.compiling.processes import compile_share_for_parent
+
+
+def main(arguments: list[str]) -> None:
+    """Compile one share, or all kernels unless they are compiled."""
+    if arguments:
+        compile_share_for_parent(int(arguments[0]))
+    elif may_compile() and not kernels_are_compiled():
+        sys.stderr.write("Compiling the engine, once on this machine: about 10 seconds.\n")
+        compile_or_say_why_not()
+
+
+if __name__ == "__main__":
+    main(sys.argv[1:])

@@ -1,0 +1,77 @@
+"""Compiling while other work goes on, and waiting for it with progress.
+
+A compiler that failed once is not tried again by this process: plain Python does everything then.
+"""
+
+from __future__ import annotations
+
+import os
+import sys
+import threading
+import time
+from collections.abc import Callable
+from functools import cache
+from importlib.util import find_spec
+from typing import Final
+
+from bpe_core.compiling.cache import kernels_are_compiled
+from bpe_core.compiling.processes import compile_kernels
+
+_SECONDS_BETWEEN_LOOKS: Final = 0.2
+
+_thread: threading.Thread | None = None
+_failed = threading.Event()
+_starting = threading.Lock()
+
+
+def may_compile() -> bool:
+    """Return True if there is a compiler, and it has not failed in this process."""
+    return _has_compiler() and not _failed.is_set()
+
+
+def compile_in_background() -> None:
+    """Start compiling in other processes, unless it is done or under way; return at once."""
+    global _thread
+    with _starting:
+        if not may_compile() or kernels_are_compiled():
+            return
+        if _thread is None or not _thread.is_alive():
+            _thread = threading.Thread(target=compile_or_say_why_not, daemon=True)
+            _thread.start()
+
+
+def wait_for_kernels(
+    tell: Callable[[float], None] | None = None, should_stop: Callable[[], bool] | None = None
+) -> bool:
+    """Wait until the kernels are compiled, starting the compiler if need be; return True then.
+
+    `tell` is called about every 0.2 s with the seconds waited. Returns False if `should_stop()`
+    returns True or the compiler fails: plain Python does everything then.
+    """
+    started = time.perf_counter()
+    compile_in_background()
+    while not kernels_are_compiled():
+        if _failed.is_set() or (should_stop is not None and should_stop()):
+            return False
+        if tell is not None:
+            tell(time.perf_counter() - started)
+        if _thread is not None:
+            _thread.join(_SECONDS_BETWEEN_LOOKS)
+        compile_in_background()
+    return True
+
+
+def compile_or_say_why_not() -> None:
+    """Compile the kernels; if that fails, say so on stderr and leave the work to plain Python."""
+    try:
+        compile_kernels()
+    except Exception as error:  # whatever it is: plain Python does everything from here on
+        _failed.set()
+        sys.stderr.write(
+            f"The engine cannot be compiled ({error}); plain Python does its work, slower.\n"
+        )
+
+
+@cache
+def _has_compiler() -> bool:
+    return find_spec("numba") is not None and os.environ.get("NUMBA_DISABLE_JIT", "0") == "0"

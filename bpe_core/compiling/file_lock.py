@@ -1,0 +1,93 @@
+"""A lock between processes: one at a time compiles the kernels."""
+
+from __future__ import annotations
+
+import os
+import time
+from pathlib import Path
+from types import TracebackType
+from typing import IO, Final
+
+try:
+    import fcntl
+except ImportError:  # not on Windows
+    fcntl = None
+
+_MOST_SECONDS: Final = 300.0
+"""Without system locks, a lock file older than this is taken to be left behind."""
+
+
+class FileLock:
+    """A lock between processes, released by the system when its holder dies.
+
+    `with` does not wait: it gives True if the lock was free. On systems without such locks, the
+    file is the lock while it exists, for five minutes at most. On a network drive without locks
+    nobody waits for another, and some work is done twice.
+
+    >>> import tempfile
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     lock, other = FileLock(Path(folder, "lock")), FileLock(Path(folder, "lock"))
+    ...     with lock as first, other as second:
+    ...         print(first, second, other.seconds_held() is None)
+    ...     print(other.seconds_held())
+    True False False
+    None
+    """
+
+    def __init__(self, path: Path) -> None:
+        self.path = path
+        self._file: IO[bytes] | None = None
+
+    def __enter__(self) -> bool:
+        file = self._opened()
+        if file is None:
+            return False
+        if fcntl is not None:
+            try:
+                fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            except BlockingIOError:
+                file.close()
+                return False
+            except OSError:
+                pass
+        os.utime(self.path)
+        self._file = file
+        return True
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        traceback: TracebackType | None,
+    ) -> None:
+        if self._file is not None:
+            self._file.close()
+            self._file = None
+            if fcntl is None:
+                self.path.unlink(missing_ok=True)
+
+    def seconds_held(self) -> float | None:
+        """Return how long a process or a thread has held it; None if none does."""
+        try:
+            if fcntl is not None:
+                with self.path.open("rb") as file:
+                    fcntl.flock(file, fcntl.LOCK_SH | fcntl.LOCK_NB)
+                return None
+        except BlockingIOError:
+            pass  # some process has it
+        except OSError:
+            return None
+        try:
+            return max(0.0, time.time() - self.path.stat().st_mtime)
+        except FileNotFoundError:
+            return None
+
+    def _opened(self) -> IO[bytes] | None:
+        if fcntl is not None:
+            return self.path.open("ab")
+        try:
+            return self.path.open("xb")
+        except FileExistsError:
+            if (self.seconds_held() or 0.0) > _MOST_SECONDS:
+                self.path.unlink(missing_ok=True)  # the next look finds it free
+            return None
