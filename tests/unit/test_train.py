@@ -250,5 +250,5 @@ def test_more_places_than_32_bits_number_are_refused_before_memory_is_filled(bas
     words = tuple([b"a" * (1 << 20)] * (1 << 11))  # one object, 2 GB were it laid out
     pretokens = PretokenCounts(words, np.ones(len(words), np.int64))
     counted = CountedCorpus(pretokens, 1 << 31, "", frozenset({b"a"}))
-    with pytest.raises(CorpusError, match=r"take 2,147,485,697 places.*2,147,483,647"):
+    with pytest.raises(CorpusError, match=r"have 2,147,485,697 symbols.*2,147,483,647"):
         train(counted, replace(CONFIG, base=base))
