@@ -112,7 +112,9 @@ def _fingerprint() -> str:
         digest.update(f"{path} {stat.st_mtime_ns} {stat.st_size}".encode())
     spec = find_spec("numba")
     if spec is not None and spec.origin is not None:
-        digest.update(f"{spec.origin} {os.stat(spec.origin).st_mtime_ns}".encode())
+        # One environment can be reached by several paths, as by a link to it.
+        numba = Path(spec.origin).resolve()
+        digest.update(f"{numba} {numba.stat().st_mtime_ns}".encode())
     processor = Path("/proc/cpuinfo")
     if processor.exists():
         flags = (line for line in processor.read_text().splitlines() if line.startswith("flags"))

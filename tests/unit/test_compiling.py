@@ -10,6 +10,7 @@ import threading
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
+import numba
 import pytest
 
 from bpe_core.compiling import cache
@@ -266,6 +267,29 @@ folder.rmdir()
         check=True,
     )
     assert ran.stdout == "True True\n"
+
+
+def test_a_link_to_the_environment_is_the_same_environment(tmp_path: Path) -> None:
+    (tmp_path / "packages").symlink_to(Path(numba.__file__).parents[1])
+    code = """
+import sys
+sys.path.insert(0, sys.argv[1])
+from importlib.util import find_spec
+from bpe_core.compiling.cache import _fingerprint
+print(find_spec("numba").origin.startswith(sys.argv[1]), _fingerprint())
+"""
+    found = [
+        subprocess.run(
+            [sys.executable, "-c", code, str(folder)],
+            cwd=ROOT,
+            capture_output=True,
+            text=True,
+            check=True,
+        ).stdout.split()
+        for folder in (tmp_path / "packages", Path(numba.__file__).parents[1])
+    ]
+    assert [first for first, _ in found] == ["True", "True"]
+    assert found[0][1] == found[1][1]
 
 
 def test_small_texts_need_no_kernels() -> None:
