@@ -1,11 +1,14 @@
-# make run    makes the environment and starts the app on this machine
-# make test   makes it, gets a browser, and checks everything
-# make js     checks the modules that run in the browser: types, lint, and their logic in Node
-# make bench  measures training and encoding against other tools, and writes benchmarks/README.md
-# make search looks for failures in examples that nobody has seen: ten times as many, at random
-# PORT=8502 make run      starts it on another port
-# make bench CORPUS=path  measures on a folder of text of your own
-# make bench PART=decoding  measures one part anew; python -m benchmarks -h names them all
+# make run     set up the environment and start the app
+# make test    set up everything, with a browser, and run all checks
+# make quick   run the checks to use while working: lint, types of changed files, tests without
+#              browser, app or peers
+# make js      check the modules that run in the browser: types, lint, and their logic in Node
+# make bench   measure speed against other tools and write benchmarks/README.md
+# make search  run the property tests on ten times as many examples, drawn at random
+#
+# PORT=8502 make run       use another port
+# make bench CORPUS=path   measure on a folder of your own text
+# make bench PART=decoding measure one part again; python -m benchmarks -h lists them
 
 SHELL := bash
 .SHELLFLAGS := -euo pipefail -c
@@ -15,11 +18,11 @@ PORT ?= 8501
 PYTHON ?= python3
 BIN := .venv/bin
 
-# What `make bench` measures on: a folder of text, or what is on every machine.
+# The folder of text for `make bench`; empty: text that every machine has.
 CORPUS ?=
 PART ?=
 
-.PHONY: run test search bench lint types js js-types js-lint js-tests browser ranks clean
+.PHONY: run test quick search bench lint types js js-types js-lint js-tests browser ranks clean
 
 run: .venv/run.stamp
 	$(BIN)/python -m bpe_core.compiling
@@ -29,11 +32,17 @@ test: lint types js browser ranks
 	$(BIN)/python -m bpe_core.compiling
 	$(BIN)/python -m pytest -n 2 --dist worksteal
 
+quick: lint js .venv/dev.stamp
+	scripts/check_changed_types.sh
+	$(BIN)/python -m bpe_core.compiling.when
+	$(BIN)/python -m pytest -n 2 --dist worksteal --hypothesis-profile quick \
+		tests/unit tests/properties tests/golden
+
 search: .venv/dev.stamp
 	$(BIN)/python -m bpe_core.compiling
 	$(BIN)/python -m pytest -n 2 --hypothesis-profile search tests/properties tests/differential
 
-# Compiled kernels of its own: those in the sources' folder are the app's.
+# Its own compiled kernels, because those beside the sources are the app's.
 bench: export NUMBA_CACHE_DIR := $(CURDIR)/.venv-bench/kernels
 bench: .venv-bench/run.stamp
 	.venv-bench/bin/python -m bpe_core.compiling
@@ -46,7 +55,7 @@ lint: .venv/dev.stamp js-lint
 types: .venv/dev.stamp js-types
 	$(BIN)/pyright
 
-# The browser's modules: their types, lint, and what of them can be tested without a browser.
+# The modules that run in the browser: types, lint, and tests of their logic.
 js: js-types js-lint js-tests
 
 js-types: node_modules/stamp
@@ -65,7 +74,7 @@ node_modules/stamp: package.json package-lock.json | .venv/dev.stamp
 browser: .venv/dev.stamp
 	scripts/get_browser.sh
 
-# GPT-4's and GPT-4o's rank files: what the tests compare with.
+# GPT-4's and GPT-4o's rank files, which tests compare with.
 ranks: .venv/dev.stamp
 	PYTHON="$(PYTHON)" scripts/get_ranks.sh
 

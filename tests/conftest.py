@@ -1,4 +1,4 @@
-"""What all tests share."""
+"""Settings and reports for all tests."""
 
 from __future__ import annotations
 
@@ -8,32 +8,33 @@ import os
 import pytest
 from hypothesis import settings
 
-# NumPy's linear algebra, which nothing here needs, starts a thread for each processor in each
-# process that imports it: 0.1 s of work, in every process that a test starts.
+# NumPy's linear algebra is not used, but starts a thread per processor in every process that
+# imports NumPy, which costs 0.1 s each time.
 os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
-# A server that keeps no bytecode compiles the app's modules anew: 0.3 s of each start.
+# Without bytecode files every server that a test starts compiles the app's modules again: 0.3 s.
 os.environ.pop("PYTHONDONTWRITEBYTECODE", None)
 
 MEASURED = "measured"
 
-# Without deadlines: how long one example takes says more about the machine than about the code.
-# The same examples at each run: a failure is the change's. `make search` looks for new ones.
+# No deadlines, because the time of one example depends on the machine more than on the code. The
+# same examples in every run, so that a failure comes from the change; `make search` draws new ones.
 settings.register_profile("project", deadline=None, derandomize=True)
+settings.register_profile("quick", deadline=None, derandomize=True, max_examples=20)
 settings.register_profile("search", deadline=None, max_examples=1000)
 settings.load_profile("project")
 
 
 def pytest_collection_finish() -> None:
-    """Keeps what is there before the first test out of each later garbage collection.
+    """Exclude all objects created so far from garbage collection.
 
-    AppTest collects all garbage after each run of a script, as a server does: see `shell/frame.py`.
+    AppTest, like a server, collects garbage after every run of a script: see `shell/frame.py`.
     """
     gc.collect()
     gc.freeze()
 
 
 def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:
-    """Prints what tests measured, of whichever worker."""
+    """Print the figures that tests measured, from all workers."""
     reports = [*terminalreporter.getreports("passed"), *terminalreporter.getreports("failed")]
     figures = [
         value
