@@ -1,8 +1,8 @@
-"""The lab: encoders and trainers measured against each other.
+"""Measure encoders and trainers against each other.
 
-In: a text and a tokenizer, or a text and a vocabulary size. Out: speeds, each with whether the
-result equals the others'. Results are compared before anything is timed.
+In: a text and a tokenizer, or a text alone. Out: speeds, and whether each result equals the
+expected one. Results are compared before anything is timed.
 
-Open `contenders` first: what takes part. `measuring` times encoders, `growth` times trainers on
-longer and longer texts, and `measurements` runs both in a process of their own.
+Open `contenders` first: it lists what is measured. `measuring` times encoders, `growth` times
+trainers on longer and longer texts, and `measurements` runs either in a separate process.
 """

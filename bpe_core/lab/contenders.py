@@ -1,7 +1,7 @@
-"""The encoders and trainers that are measured against each other, each as a `Contender`.
+"""Wrap the encoders and trainers that are measured against each other, each as a `Contender`.
 
-The first four encoders differ in how they find a word's tokens, and in nothing else: they cut the
-text with the same pre-tokenizer, and keep nothing of what they worked out for a word before.
+The first four encoders differ only in how they find the tokens of a word: they use the same
+pre-tokenizer, and none of them caches words.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ ENCODERS: Final = (
 )
 _NO_RANK: Final = 1 << 60
 _ID: Final = -1
-"""The key of a token's id in a node of nested dicts; symbols are 0 and more."""
+"""The key of a token's id in a node of nested dicts; the other keys are symbols, which are >= 0."""
 
 WordEncoder = Callable[[Sequence[int]], list[int]]
 Node = dict[int, Any]
@@ -37,37 +37,37 @@ Node = dict[int, Any]
 
 @dataclass(frozen=True, slots=True)
 class DifferingWord:
-    """A pre-token that longest match cuts otherwise than the merges do."""
+    """A pre-token that longest match cuts differently from the merges."""
 
     text: str
     count: int
-    """How often it stands in the text."""
+    """Its number of occurrences in the text."""
     ids: tuple[int, ...]
     longest_match_ids: tuple[int, ...]
 
 
 @dataclass(frozen=True, slots=True)
 class Differences:
-    """Where longest match departs from the merges in a text."""
+    """The pre-tokens of a text on which longest match differs from the merges."""
 
     words: tuple[DifferingWord, ...]
-    """The different pre-tokens that are cut otherwise, the most frequent first."""
+    """The distinct pre-tokens that are cut differently, most frequent first."""
     n_pretokens: int
-    """How many pre-tokens it has, repeats counted."""
+    """The number of pre-tokens in the text, with repeats."""
 
     @property
     def n_differing(self) -> int:
-        """How many of the pre-tokens are cut otherwise, repeats counted."""
+        """The number of pre-tokens that are cut differently, with repeats."""
         return sum(word.count for word in self.words)
 
 
 def merge_by_list_index(
     symbols: Sequence[int], pairs: Sequence[Pair], made: Sequence[int]
 ) -> list[int]:
-    """Encode one pre-token, each rank found by looking through the list of merges.
+    """Encode one pre-token, finding each rank by a search through the list of merges.
 
-    The way that is written first: a pair's rank is its place in the list, so each look-up takes
-    longer the more merges there are, and each merge looks all pairs up again.
+    This is the naive encoder. A pair's rank is its index in the list, so a look-up takes time
+    proportional to the number of merges, and all pairs are looked up again after each merge.
 
     >>> merge_by_list_index([0, 0, 0, 1], [(0, 0), (0, 1)], [2, 3])
     [2, 3]
@@ -84,7 +84,7 @@ def merge_by_list_index(
 
 
 class LongestMatch:
-    """Takes the longest token that fits, from left to right: fast, simple, and not what BPE does.
+    """An encoder that takes the longest matching token, from left to right; this is not BPE.
 
     >>> from bpe_core.tokenizer.gpt2 import gpt2
     >>> greedy = LongestMatch(gpt2())
@@ -107,7 +107,7 @@ class LongestMatch:
             node[_ID] = merge.id
 
     def encode(self, symbols: Sequence[int]) -> list[int]:
-        """Return the ids that longest match gives one pre-token, which may not be those of BPE."""
+        """Encode one pre-token by longest match; the ids may differ from those of BPE."""
         ids: list[int] = []
         start = 0
         while start < len(symbols):
@@ -126,7 +126,7 @@ class LongestMatch:
 
 
 def encoders(tokenizer: Tokenizer) -> list[Contender]:
-    """Return every encoder of a tokenizer; one that can't take it says so when it is prepared.
+    """Return every encoder; one that does not support the tokenizer raises when prepared.
 
     >>> from bpe_core.tokenizer.gpt2 import gpt2
     >>> [encoder.name for encoder in encoders(gpt2())] == list(ENCODERS)
@@ -137,7 +137,7 @@ def encoders(tokenizer: Tokenizer) -> list[Contender]:
         Contender("hash-map", lambda: _by_words(tokenizer, _hash_map(tokenizer))),
         Contender("trie", lambda: _by_words(tokenizer, _trie(tokenizer).encode)),
         Contender("longest-match", lambda: _by_words(tokenizer, LongestMatch(tokenizer).encode)),
-        Contender("engine-cold", lambda: _engine(tokenizer), forgets=True),
+        Contender("engine-cold", lambda: _engine(tokenizer), is_prepared_each_call=True),
         Contender("engine-warm", lambda: _engine(tokenizer)),
         Contender("tiktoken", lambda: _tiktoken(tokenizer)),
         Contender("tokenizers", lambda: _tokenizers(tokenizer)),
@@ -145,7 +145,7 @@ def encoders(tokenizer: Tokenizer) -> list[Contender]:
 
 
 def expected_ids(tokenizer: Tokenizer) -> Callable[[str], list[int]]:
-    """Return the encoder that the others must equal: merging by rank, each word worked out once.
+    """Return the encoder that defines the correct ids: merging by rank, with each word cached.
 
     >>> from bpe_core.tokenizer.gpt2 import gpt2
     >>> expected_ids(gpt2())("The quick brown fox")
@@ -167,7 +167,7 @@ def expected_ids(tokenizer: Tokenizer) -> Callable[[str], list[int]]:
 
 
 def differences(tokenizer: Tokenizer, text: str) -> Differences:
-    """Find the words of a text on which longest match differs from the merges.
+    """Find the pre-tokens of a text on which longest match differs from the merges.
 
     >>> from bpe_core.tokenizer.gpt2 import gpt2
     >>> found = differences(gpt2(), "Nobody overwrites unbelievable files")
@@ -187,9 +187,9 @@ def differences(tokenizer: Tokenizer, text: str) -> Differences:
 
 
 def trainers(n_merges: int) -> list[Contender]:
-    """Return the trainers: byte alphabet, GPT-2's pre-tokens, so many merges; the first is slow.
+    """Return the trainers: bytes as the alphabet, GPT-2's pre-tokenizer, `n_merges` merges.
 
-    Each gives the merges as pairs of tokens.
+    Each returns the merges as pairs of tokens.
 
     >>> reference, engine, theirs = (trainer.prepare() for trainer in trainers(3))
     >>> reference("hug hugs") == engine("hug hugs") == theirs("hug hugs")
@@ -216,7 +216,10 @@ def _by_words(tokenizer: Tokenizer, encode_word: WordEncoder) -> Callable[[str],
 
 
 def _runs(tokenizer: Tokenizer, word: str) -> Iterator[list[int]]:
-    """The symbols of a word, cut where the alphabet lacks one; the marker ends the last run."""
+    """Yield runs of a word's symbols, split at symbols that the alphabet lacks.
+
+    The last run ends with the end-of-word marker, if the tokenizer has one.
+    """
     run: list[int] = []
     for symbol in symbols_of(word.encode(), tokenizer.base):
         id = tokenizer.base_ids.get(symbol)
@@ -251,7 +254,7 @@ def _trie(tokenizer: Tokenizer) -> Trie:
 
 
 def _engine(tokenizer: Tokenizer) -> Callable[[str], Any]:
-    # Imported when called: it brings Numba.
+    # Imported here because it imports Numba.
     from bpe_core.tokenizer.compiled import CompiledEncoder, can_compile
     from bpe_core.tokenizer.tables import TokenTable
 
@@ -265,13 +268,13 @@ def _engine(tokenizer: Tokenizer) -> Callable[[str], Any]:
     )
     if not can_compile(table):
         raise ConfigError(
-            "The kernels take byte tokenizers with all 256 bytes and no end-of-word marker. This "
-            "one is encoded by plain Python, by hash map."
+            "The compiled encoder needs a byte tokenizer with all 256 bytes and no end-of-word "
+            "marker. This tokenizer is encoded by plain Python, by hash map."
         )
     if tokenizer.pretokenizer.drops_text:
         raise ConfigError(
-            f"The kernels take pre-tokenizers that leave nothing out, and "
-            f"{tokenizer.pretokenizer.name!r} leaves white space out."
+            f"The compiled encoder needs a pre-tokenizer that keeps all text, and "
+            f"{tokenizer.pretokenizer.name!r} drops white space."
         )
     encoder = CompiledEncoder(table, tokenizer.pretokenizer)
     return lambda text: encoder.encode(text, 1)
@@ -286,7 +289,7 @@ def _tiktoken(tokenizer: Tokenizer) -> Callable[[str], Any]:
     lines = write_tiktoken(tokenizer).splitlines()
     pattern = tokenizer.pretokenizer.pattern
     if pattern is None:
-        raise ConfigError("tiktoken needs a pattern, and this tokenizer takes texts whole.")
+        raise ConfigError("tiktoken needs a pattern, and this tokenizer does not cut its text.")
     encoding = tiktoken.Encoding(
         "measured",
         pat_str=pattern,
@@ -303,7 +306,7 @@ def _tokenizers(tokenizer: Tokenizer) -> Callable[[str], list[int]]:
     from bpe_core.formats.huggingface import write_huggingface
 
     theirs = tokenizers.Tokenizer.from_str(write_huggingface(tokenizer).decode())
-    theirs.encode_special_tokens = True  # special tokens are ordinary text here, as for the others
+    theirs.encode_special_tokens = True  # Encode special tokens as text, as the others do.
     return lambda text: theirs.encode(text, add_special_tokens=False).ids
 
 
@@ -328,7 +331,7 @@ def _engine_trainer(config: TrainingConfig) -> Callable[[str], list[tuple[bytes,
     from bpe_core.runs.train import train as train_by_engine
 
     if kernels_are_ready():
-        # Loads them, so that the first text of their size needn't.
+        # Load them now, so that the first timed text doesn't pay for it.
         import bpe_core.trainers.compiled  # noqa: F401  # pyright: ignore[reportUnusedImport]
 
         train_by_engine(Corpus.from_text("hug " * 20_000), config)

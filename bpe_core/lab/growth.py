@@ -1,4 +1,4 @@
-"""How long several ways to do the same take on longer and longer beginnings of a text."""
+"""Time several functions that compute the same on longer and longer prefixes of a text."""
 
 from __future__ import annotations
 
@@ -14,29 +14,29 @@ from bpe_core.lab.measuring import (
     SHORT,
     Clock,
     Contender,
+    OnProgress,
     Progress,
-    Tell,
-    say_nothing,
+    ignore_progress,
     timed,
 )
 
-_FAR: Final = 16
-"""Times what was measured: further on, two measurements of a few milliseconds tell nothing."""
+_MOST_EXTRAPOLATED: Final = 16
+"""Times the last size measured: beyond that, two times of a few milliseconds predict nothing."""
 
 History = Sequence[tuple[int, float]]
-"""The sizes that a contender has done, each with its seconds."""
+"""The sizes measured for a contender, each with its seconds."""
 
 
 @dataclass(frozen=True, slots=True)
-class Grown:
-    """How long one contender took for one size of text."""
+class GrowthPoint:
+    """The time of one contender for one size of text."""
 
     name: str
     n_bytes: int
     seconds: float
     n_calls: int
     is_equal: bool
-    """Whether its result is that of the first contender that did this size."""
+    """Whether its result equals that of the first contender measured at this size."""
 
 
 def measure_growth(
@@ -46,12 +46,12 @@ def measure_growth(
     *,
     seconds_a_call: float = 5.0,
     clock: Clock = time.perf_counter,
-    tell: Tell = say_nothing,
-) -> list[Grown]:
-    """Time each contender on longer and longer beginnings of a text, `sizes` in characters.
+    on_progress: OnProgress = ignore_progress,
+) -> list[GrowthPoint]:
+    """Time each contender on longer and longer prefixes of a text, `sizes` in characters.
 
-    A contender leaves the field before a size that, by how its time has grown so far, would take
-    it longer than `seconds_a_call`. A short call is made three times, and the median counts.
+    A contender drops out before a size predicted, from the growth of its time so far, to take
+    longer than `seconds_a_call`. Short calls are repeated three times and the median is taken.
 
     >>> upper = Contender("upper", lambda: str.upper)
     >>> swap = Contender("swap", lambda: str.swapcase)
@@ -61,14 +61,14 @@ def measure_growth(
     functions = {contender.name: contender.prepare() for contender in contenders}
     steps = [(name, size) for size in sizes for name in functions]
     history: dict[str, list[tuple[int, float]]] = {name: [] for name in functions}
-    out: set[str] = set()
-    found: list[Grown] = []
+    dropped: set[str] = set()
+    found: list[GrowthPoint] = []
     first_results: dict[int, Any] = {}
     for done, (name, size) in enumerate(steps):
-        left = _seconds_left(history, steps[done:], out, seconds_a_call)
-        tell(Progress(done, len(steps), name, left))
-        if name in out or _predicted(history[name], size) > seconds_a_call:
-            out.add(name)
+        left = _seconds_left(history, steps[done:], dropped, seconds_a_call)
+        on_progress(Progress(done, len(steps), name, left))
+        if name in dropped or _cautious_seconds(history[name], size) > seconds_a_call:
+            dropped.add(name)
             continue
         part = text[:size]
         times: list[float] = []
@@ -78,15 +78,15 @@ def measure_growth(
             times.append(seconds)
         history[name].append((size, median(times)))
         is_equal = result == first_results.setdefault(size, result)
-        found.append(Grown(name, len(part.encode()), median(times), len(times), is_equal))
-    tell(Progress(len(steps), len(steps), "", 0.0))
+        found.append(GrowthPoint(name, len(part.encode()), median(times), len(times), is_equal))
+    on_progress(Progress(len(steps), len(steps), "", 0.0))
     return found
 
 
-def _predicted(history: History, size: int) -> float:
-    """Return what a size takes if time goes on growing by the power that the last two sizes show.
+def _cautious_seconds(history: History, size: int) -> float:
+    """Return the time for a size if time keeps growing by the power seen in the last two sizes.
 
-    It never grows less than in proportion: this decides who leaves, so it errs on the high side.
+    The power is at least 1. This decides who drops out, so it errs on the high side.
     """
     if not history:
         return 0.0
@@ -102,34 +102,34 @@ def _predicted(history: History, size: int) -> float:
 def _seconds_left(
     measured: Mapping[str, History],
     steps: Iterable[tuple[str, int]],
-    out: Collection[str],
+    dropped: Collection[str],
     seconds_a_call: float,
 ) -> float | None:
-    """Return how long the steps to come take; None where too little is known of one of them."""
+    """Return the expected time of the remaining steps; None if one of them can't be predicted."""
     history = {name: list(known) for name, known in measured.items()}
-    gone = set(out)
+    gone = set(dropped)
     total = 0.0
     for name, size in steps:
         known = history[name]
-        if name in gone or _predicted(known, size) > seconds_a_call:
+        if name in gone or _cautious_seconds(known, size) > seconds_a_call:
             gone.add(name)
             continue
-        if len(known) < 2 or size > _FAR * measured[name][-1][0]:
+        if len(known) < 2 or size > _MOST_EXTRAPOLATED * measured[name][-1][0]:
             return None
-        seconds = _expected(known, size)
+        seconds = _expected_seconds(known, size)
         known.append((size, seconds))
         total += seconds * (ENOUGH_CALLS if seconds < SHORT else 1)
     return total
 
 
-def _expected(history: History, size: int) -> float:
-    """Return what a size is likely to take, by the last two sizes.
+def _expected_seconds(history: History, size: int) -> float:
+    """Return the likely time for a size, from the last two sizes.
 
-    Time that grows less than in proportion is taken to grow on a straight line: part of it doesn't
-    depend on the text. Otherwise it is what `_predicted` says.
+    Time that grows less than in proportion is extrapolated on a straight line, since part of it
+    does not depend on the text; other time as in `_cautious_seconds`.
     """
     (size_before, before), (last_size, last) = history[-2:]
     slope = max(0.0, last - before) / (last_size - size_before)
     on_a_line = last + slope * (size - last_size)
     in_proportion = last * size / last_size
-    return on_a_line if on_a_line < in_proportion else _predicted(history, size)
+    return on_a_line if on_a_line < in_proportion else _cautious_seconds(history, size)

@@ -1,8 +1,7 @@
-"""The laboratory: measures in a process of its own, which nobody else's work slows down.
+"""Measure in a separate process, so that other threads of the server don't distort the times.
 
-`python -m bpe_core.lab.measurements` reads one order as JSON from its standard input and writes
-JSON, a line each: progress as it goes, and at the end what was measured. Whoever started it may end
-it at any time.
+`python -m bpe_core.lab.measurements` reads one order as JSON from standard input and writes lines
+of JSON: progress, and at the end a report or an error. It may be killed at any time.
 """
 
 from __future__ import annotations
@@ -21,8 +20,8 @@ from bpe_core.compiling.background import wait_for_kernels
 from bpe_core.compiling.cache import kernels_are_compiled
 from bpe_core.errors import BpeError
 from bpe_core.lab.contenders import encoders, expected_ids, trainers
-from bpe_core.lab.growth import Grown, measure_growth
-from bpe_core.lab.measuring import Measured, Progress, Tell, measure
+from bpe_core.lab.growth import GrowthPoint, measure_growth
+from bpe_core.lab.measuring import Measured, OnProgress, Progress, measure
 from bpe_core.tokenizer.tokenizer import Tokenizer
 
 Kind = Literal["encoding", "training"]
@@ -34,16 +33,16 @@ _FACTOR: Final = 4
 
 @dataclass(frozen=True, slots=True)
 class Order:
-    """What is to be measured: encoding with a tokenizer, or training, on a text."""
+    """A measurement to run: of encoding with a tokenizer, or of training, on a text."""
 
     kind: Kind
     text: str
     tokenizer: Tokenizer | None = None
-    """For encoding alone."""
+    """None for a measurement of training."""
 
     @property
     def fingerprint(self) -> str:
-        """What tells it from orders of another kind, tokenizer or text.
+        """A hash of the kind, the tokenizer and the text.
 
         >>> Order("training", "hug").fingerprint == Order("training", "hugs").fingerprint
         False
@@ -53,7 +52,7 @@ class Order:
         return sha256(named.encode("utf-8", "surrogatepass")).hexdigest()
 
     def to_json(self) -> bytes:
-        """Write the order as the process reads it.
+        """Return the order as JSON, as the process reads it.
 
         >>> Order("training", "hug hugs").to_json()
         b'{"kind": "training", "text": "hug hugs", "tokenizer": null}'
@@ -66,18 +65,18 @@ class Order:
 
 @dataclass(frozen=True, slots=True)
 class Report:
-    """What was measured: of encoding or of training, the other is empty."""
+    """The results of a measurement, of encoding or of training; the other is empty."""
 
     encoding: tuple[Measured, ...] = ()
-    training: tuple[Grown, ...] = ()
+    training: tuple[GrowthPoint, ...] = ()
 
 
 Line = Progress | Report | str
-"""What the process says: how far it is, what it found, or what went wrong, for the person."""
+"""A line written by the process: its progress, its report, or an error message for the user."""
 
 
-def run_order(order: Order, tell: Tell) -> Report:
-    """Measure what is asked for; raises `BpeError`.
+def run_order(order: Order, on_progress: OnProgress) -> Report:
+    """Run a measurement; raises `BpeError`.
 
     >>> report = run_order(Order("training", "hug hugs"), lambda progress: None)
     >>> sorted({point.name for point in report.training})
@@ -85,16 +84,17 @@ def run_order(order: Order, tell: Tell) -> Report:
     """
     if order.kind == "training":
         sizes = growing_sizes(len(order.text))
-        grown = measure_growth(trainers(N_MERGES), order.text, sizes, tell=tell)
-        return Report(training=tuple(grown))
+        points = measure_growth(trainers(N_MERGES), order.text, sizes, on_progress=on_progress)
+        return Report(training=tuple(points))
     if order.tokenizer is None:
         return Report()
-    found = measure(encoders(order.tokenizer), order.text, expected_ids(order.tokenizer), tell=tell)
+    expected = expected_ids(order.tokenizer)
+    found = measure(encoders(order.tokenizer), order.text, expected, on_progress=on_progress)
     return Report(encoding=tuple(found))
 
 
 def growing_sizes(n_characters: int) -> list[int]:
-    """Return the sizes at which training is measured: each four times the last, and all of it.
+    """Return the sizes at which to measure training: powers of four times 1,000, then the whole.
 
     >>> growing_sizes(20_000)
     [1000, 4000, 16000, 20000]
@@ -106,33 +106,33 @@ def growing_sizes(n_characters: int) -> list[int]:
 
 
 def read_line(line: str) -> Line:
-    """Read a line that the process wrote.
+    """Parse a line written by the process.
 
     >>> read_line('{"progress": {"done": 1, "of": 4, "name": "trie", "seconds_left": 2.5}}')
     Progress(done=1, of=4, name='trie', seconds_left=2.5, seconds_compiling=None)
     """
-    said: dict[str, Any] = json.loads(line)
-    if "progress" in said:
-        return Progress(**said["progress"])
-    if "report" in said:
+    message: dict[str, Any] = json.loads(line)
+    if "progress" in message:
+        return Progress(**message["progress"])
+    if "report" in message:
         return Report(
-            tuple(Measured(**one) for one in said["report"]["encoding"]),
-            tuple(Grown(**one) for one in said["report"]["training"]),
+            tuple(Measured(**one) for one in message["report"]["encoding"]),
+            tuple(GrowthPoint(**one) for one in message["report"]["training"]),
         )
-    return str(said["problem"])
+    return str(message["problem"])
 
 
-def carry_out(order_json: str, write: Callable[[str], None]) -> None:
-    """Carry out an order, and write what there is to say of it, a line of JSON at a time.
+def run_and_report(order_json: str, write: Callable[[str], None]) -> None:
+    """Run an order given as JSON, and write progress and outcome as lines of JSON.
 
-    >>> carry_out('{"kind": "encoding", "text": "", "tokenizer": null}', print)
+    An unexpected error is reported by its type and place only: its message may quote the text.
+
+    >>> run_and_report('{"kind": "encoding", "text": "", "tokenizer": null}', print)
     {"report": {"encoding": [], "training": []}}
-
-    Of an error that nobody foresaw its type and place alone: its message may quote the text.
     """
     try:
-        order = _order_of(json.loads(order_json))
-        _get_kernels(
+        order = _order_from_dict(json.loads(order_json))
+        _wait_for_kernels(
             lambda seconds: write(_progress_line(Progress(0, 1, "", seconds_compiling=seconds)))
         )
         report = run_order(order, lambda progress: write(_progress_line(progress)))
@@ -141,22 +141,22 @@ def carry_out(order_json: str, write: Callable[[str], None]) -> None:
     except Exception as error:
         at = extract_tb(error.__traceback__)[-1]
         where = f"{type(error).__name__} in {Path(at.filename).name}, line {at.lineno}"
-        write(json.dumps({"problem": f"It stopped because of an error in the app ({where})."}))
+        write(json.dumps({"problem": f"An error in the app stopped it ({where})."}))
     else:
         write(json.dumps({"report": asdict(report)}))
 
 
-def _order_of(said: dict[str, Any]) -> Order:
+def _order_from_dict(fields: dict[str, Any]) -> Order:
     from bpe_core.formats.native import tokenizer_from_dict
 
-    described = said["tokenizer"]
+    described = fields["tokenizer"]
     tokenizer = None if described is None else tokenizer_from_dict(described)
-    return Order(said["kind"], said["text"], tokenizer)
+    return Order(fields["kind"], fields["text"], tokenizer)
 
 
-def _get_kernels(tell: Callable[[float], None]) -> None:
+def _wait_for_kernels(on_progress: Callable[[float], None]) -> None:
     if find_spec("numba") is not None and not kernels_are_compiled():
-        wait_for_kernels(tell)
+        wait_for_kernels(on_progress)
 
 
 def _progress_line(progress: Progress) -> str:
@@ -164,4 +164,4 @@ def _progress_line(progress: Progress) -> str:
 
 
 if __name__ == "__main__":
-    carry_out(sys.stdin.read(), lambda line: print(line, flush=True))
+    run_and_report(sys.stdin.read(), lambda line: print(line, flush=True))

@@ -1,8 +1,7 @@
-"""How fast several ways to do the same are: equality first, then all of them in turn, medians.
+"""Time several functions that compute the same: compare results, then call them in turn.
 
-Whoever is slow is given less: each contender gets a part of the text that it can do within its
-share of time, found by trying longer and longer ones. The clock is passed in, so that the protocol
-itself can be tested.
+A slow contender gets less text: the longest prefix that it handles within its time limit, found by
+trying longer and longer ones. The clock is a parameter, so that the protocol can be tested.
 """
 
 from __future__ import annotations
@@ -18,96 +17,98 @@ from bpe_core.errors import BpeError
 Clock = Callable[[], float]
 
 _FIRST_PART: Final = 64
-"""Characters: so few that even an encoder that looks through a list for each pair is soon done."""
+"""In characters: few enough for an encoder that searches a list for each pair."""
 _FACTOR: Final = 4
 _UNKNOWN_GROWTH: Final = 10.0
-"""What four times the text takes, before that was seen: between linear and quadratic."""
+"""The assumed slowdown on four times the text until one is measured: between 4 and 16."""
 SHORT: Final = 0.2
+"""In seconds: calls up to this long take part in every round."""
 ENOUGH_CALLS: Final = 3
-"""For calls that are not short; short ones go through all rounds."""
+"""The number of timed calls of a contender whose calls are longer."""
 
 
 @dataclass(frozen=True, slots=True)
 class Contender:
-    """One way to do it: `prepare` gives the function that is timed, or raises a `BpeError`."""
+    """A function to be timed; `prepare` returns it, or raises `BpeError` if it cannot."""
 
     name: str
     prepare: Callable[[], Callable[[str], Any]]
-    forgets: bool = False
-    """Whether it is prepared anew before each call, so that it remembers nothing of a text."""
+    is_prepared_each_call: bool = False
+    """Whether to prepare it before each call, so that it has nothing cached."""
 
 
 @dataclass(frozen=True, slots=True)
 class Measured:
-    """How one contender did on the part of the text that it was given."""
+    """The time of one contender on its part of the text."""
 
     name: str
     n_bytes: int
-    """UTF-8 of the part; 0 where it could not take part."""
+    """The length of the part in UTF-8; 0 if it could not be measured."""
     is_whole: bool
+    """Whether the part is the whole text."""
     seconds: float
-    """The median of its calls; 0 where it could not take part."""
+    """The median of its calls; 0 if it could not be measured."""
     n_calls: int
     seconds_preparing: float
     is_equal: bool
-    """Whether what it returned for its part is what was expected of that part."""
+    """Whether its result for the part equals the expected one."""
     problem: str | None
-    """Why it could not take part; None where it did."""
+    """Why it could not be measured; None if it was."""
 
     @property
     def megabytes_per_second(self) -> float:
-        """Millions of bytes of text a second; 0 where it could not take part."""
+        """Millions of bytes of text per second; 0 if it could not be measured."""
         return self.n_bytes / self.seconds / 1e6 if self.seconds > 0 else 0.0
 
 
 @dataclass(frozen=True, slots=True)
 class Progress:
-    """How far a measurement has come."""
+    """The progress of a measurement."""
 
     done: int
     of: int
     name: str
-    """Who is measured next."""
+    """The contender measured next."""
     seconds_left: float | None = None
-    """How long the rest takes, by what has been measured; None where that can't be known yet."""
+    """The estimated time left, from the times so far; None if there are too few."""
     seconds_compiling: float | None = None
-    """How long it has waited for the compiler; None where it doesn't."""
+    """How long the measurement has waited for the compiler; None if it is not waiting."""
 
 
-Tell = Callable[[Progress], None]
-"""Called before each piece of work, and once all are done."""
+OnProgress = Callable[[Progress], None]
+"""Called before each step, and once after the last."""
 
 
-def say_nothing(_progress: Progress) -> None:
-    """Tell nobody how far a measurement has come."""
+def ignore_progress(_progress: Progress) -> None:
+    """Do nothing; the default for callers that do not follow the progress."""
 
 
 @dataclass(slots=True)
-class _Ready:
+class _Prepared:
     contender: Contender
     encode: Callable[[str], Any]
     seconds_preparing: float
     part: str
     is_equal: bool
     first_seconds: float
-    """Of the call before the rounds, which showed that the part can be done in time."""
+    """The time of the call before the rounds, which found the part."""
     times: list[float]
-    """Of the calls in the rounds."""
+    """The times of the calls in the rounds."""
     steps: list[float]
-    """What each round took: its call, and what was prepared for it."""
+    """The times of the whole rounds: preparation, if any, and call."""
 
     @property
     def seconds_a_round(self) -> float | None:
-        """What a round is likely to take; None where what is prepared for it was never timed.
+        """The expected time of a round; None if its preparation has not been timed in a round.
 
-        The first preparation loads what the later ones find loaded, so it says nothing of them.
+        The first preparation is no estimate: it loads modules that the later ones find loaded.
         """
         if self.steps:
             return median(self.steps)
-        return None if self.contender.forgets else self.first_seconds
+        return None if self.contender.is_prepared_each_call else self.first_seconds
 
     def rounds_left(self, n_rounds: int) -> int:
-        """Return how many of the rounds to come it takes part in, as far as its times tell."""
+        """Return how many of the next `n_rounds` rounds it takes part in, judging by its times."""
         if median(self.times or [self.first_seconds]) <= SHORT:
             return n_rounds
         return min(n_rounds, max(0, ENOUGH_CALLS - len(self.times)))
@@ -121,13 +122,13 @@ def measure(
     seconds_a_call: float = 1.0,
     n_rounds: int = 5,
     clock: Clock = time.perf_counter,
-    tell: Tell = say_nothing,
+    on_progress: OnProgress = ignore_progress,
 ) -> list[Measured]:
-    """Time each contender on as much of a text as it can do, in rounds of one call each.
+    """Time each contender on as much of a text as it can handle, in rounds of one call each.
 
-    `expected(part)` is what all should return. A call takes at most `seconds_a_call`, as far as
-    that can be told from the two calls before it, so the whole is bounded; calls that are not short
-    sit out the rounds after the third.
+    `expected(part)` is the correct result for a part. Parts are chosen so that a call takes at most
+    `seconds_a_call`, extrapolating from the two calls before it, which bounds the whole
+    measurement. A contender with long calls takes part in the first three rounds only.
 
     >>> upper = Contender("upper", lambda: str.upper)
     >>> swap = Contender("swap", lambda: str.swapcase)
@@ -135,18 +136,18 @@ def measure(
     [('upper', True, 2), ('swap', False, 2)]
     """
     n_steps = len(contenders) * (1 + n_rounds)
-    entries: list[_Ready | Measured] = []
+    entries: list[_Prepared | Measured] = []
     for place, contender in enumerate(contenders):
-        tell(Progress(place, n_steps, contender.name))
-        entries.append(_made_ready(contender, text, expected, seconds_a_call, clock))
+        on_progress(Progress(place, n_steps, contender.name))
+        entries.append(_prepare(contender, text, expected, seconds_a_call, clock))
     for round_number in range(n_rounds):
         for place, entry in enumerate(entries):
-            if isinstance(entry, _Ready) and entry.rounds_left(1):
+            if isinstance(entry, _Prepared) and entry.rounds_left(1):
                 done = len(contenders) * (1 + round_number) + place
                 left = _seconds_left(entries, place, n_rounds - round_number)
-                tell(Progress(done, n_steps, entry.contender.name, left))
+                on_progress(Progress(done, n_steps, entry.contender.name, left))
                 _time_once(entry, clock)
-    tell(Progress(n_steps, n_steps, "", 0.0))
+    on_progress(Progress(n_steps, n_steps, "", 0.0))
     return [
         entry
         if isinstance(entry, Measured)
@@ -164,13 +165,13 @@ def measure(
     ]
 
 
-def _made_ready(
+def _prepare(
     contender: Contender,
     text: str,
     expected: Callable[[str], Any],
     seconds_a_call: float,
     clock: Clock,
-) -> _Ready | Measured:
+) -> _Prepared | Measured:
     started = clock()
     try:
         encode = contender.prepare()
@@ -179,15 +180,15 @@ def _made_ready(
     except BpeError as error:
         return Measured(contender.name, 0, False, 0.0, 0, 0.0, False, str(error))
     is_equal = list(result) == list(expected(part))
-    return _Ready(contender, encode, seconds_preparing, part, is_equal, seconds, [], [])
+    return _Prepared(contender, encode, seconds_preparing, part, is_equal, seconds, [], [])
 
 
 def _largest_part(
     encode: Callable[[str], Any], text: str, limit: float, clock: Clock
 ) -> tuple[str, Any, float]:
-    """Return the longest beginning of a text that is done in time, its result and its seconds.
+    """Return the longest prefix of a text handled within the limit, its result and its time.
 
-    Each beginning that is tried is four times the last.
+    Each prefix tried is four times as long as the one before.
     """
     size = min(_FIRST_PART, len(text))
     before = 0.0
@@ -196,25 +197,27 @@ def _largest_part(
         result, seconds = timed(encode, part, clock)
         if size == len(text):
             return part, result, seconds
-        if seconds < SHORT and _would_take(seconds, before) > limit:
-            # Perhaps something else had the processor meanwhile.
+        if seconds < SHORT and _predicted_seconds(seconds, before) > limit:
+            # Another process may have had the processor meanwhile.
             seconds = min(seconds, timed(encode, part, clock)[1])
-        if _would_take(seconds, before) > limit:
+        if _predicted_seconds(seconds, before) > limit:
             return part, result, seconds
         before = seconds
         size = min(_FACTOR * size, len(text))
 
 
-def _would_take(seconds: float, before: float) -> float:
-    """What four times the text takes, from what this part took and the one before it."""
+def _predicted_seconds(seconds: float, before: float) -> float:
+    """Return the expected time for four times the text, from the times of the last two parts."""
     return seconds * (max(_FACTOR, seconds / before) if before > 0 else _UNKNOWN_GROWTH)
 
 
-def _seconds_left(entries: Sequence[_Ready | Measured], place: int, n_rounds: int) -> float | None:
-    """Return how long the rest takes at `place` in the first of `n_rounds` rounds to come."""
+def _seconds_left(
+    entries: Sequence[_Prepared | Measured], place: int, n_rounds: int
+) -> float | None:
+    """Return the expected time left at `place` in the first of the last `n_rounds` rounds."""
     total = 0.0
     for other, entry in enumerate(entries):
-        if isinstance(entry, _Ready):
+        if isinstance(entry, _Prepared):
             seconds = entry.seconds_a_round
             if seconds is None:
                 return None
@@ -222,18 +225,19 @@ def _seconds_left(entries: Sequence[_Ready | Measured], place: int, n_rounds: in
     return total
 
 
-def _time_once(entry: _Ready, clock: Clock) -> None:
+def _time_once(entry: _Prepared, clock: Clock) -> None:
     started = clock()
-    encode = entry.contender.prepare() if entry.contender.forgets else entry.encode
+    encode = entry.encode
+    if entry.contender.is_prepared_each_call:
+        encode = entry.contender.prepare()
     entry.times.append(timed(encode, entry.part, clock)[1])
     entry.steps.append(clock() - started)
 
 
 def timed(function: Callable[[str], Any], part: str, clock: Clock) -> tuple[Any, float]:
-    """Call a function on a text; return its result and the seconds that it took."""
-    # A new string each time: tools written in Rust leave its UTF-8 in it, and need not make it
-    # again.
-    new = part.encode().decode()
+    """Call a function on a text; return its result and the seconds it took."""
+    # Tools written in Rust leave the UTF-8 cached in the string, so each call gets a new string.
+    copy = part.encode().decode()
     started = clock()
-    result = function(new)
+    result = function(copy)
     return result, clock() - started

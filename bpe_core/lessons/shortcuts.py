@@ -1,4 +1,4 @@
-"""What is lost by a shortcut: no cuts, longest match, and tables that are asked wrongly."""
+"""Show what shortcuts get wrong: no pre-tokenizer, longest match, and wrong table look-ups."""
 
 from __future__ import annotations
 
@@ -11,10 +11,10 @@ from bpe_core.trainers.reference import apply_merge
 
 
 def crossing(learned: Walk, cut: Callable[[str], Sequence[str]]) -> list[bool]:
-    """Tell of each merge whether what it joins reaches over a place where a word would be cut.
+    """Return for each merge whether its token anywhere crosses a place where `cut` cuts a word.
 
-    One place is enough. It is asked in the words themselves: a token alone, such as `n` and the
-    first byte of `é`, may be cut otherwise than where it stands.
+    Whole words are cut, not the tokens: a token by itself, such as `n` and the first byte of `é`,
+    may be cut differently.
 
     >>> from bpe_core.lessons.walk import walk
     >>> from bpe_core.pretokenizers.pretokenizers import get_pretokenizer
@@ -34,16 +34,16 @@ def crossing(learned: Walk, cut: Callable[[str], Sequence[str]]) -> list[bool]:
             any(
                 not places.isdisjoint(range(start + 1, end))
                 for word, places in zip(words, borders, strict=True)
-                for start, end in _stretches(word, merge.id, learned.run.vocab)
+                for start, end in _byte_spans(word, merge.id, learned.run.vocab)
             )
         )
     return found
 
 
-def _stretches(
+def _byte_spans(
     word: Iterable[int], id: int, vocab: Mapping[int, bytes]
 ) -> Iterator[tuple[int, int]]:
-    """Yield where a token stands in a word, in bytes."""
+    """Yield the spans of a token in a word, in bytes."""
     end = 0
     for each in word:
         start, end = end, end + len(vocab[each])
@@ -52,7 +52,7 @@ def _stretches(
 
 
 def trie_of(learned: Walk) -> Trie:
-    """Return the trie of what a walk has learned.
+    """Return the trie of the merges that a walk has learned.
 
     >>> from bpe_core.lessons.walk import walk
     >>> from bpe_core.types import TrainingConfig
@@ -67,7 +67,7 @@ def trie_of(learned: Walk) -> Trie:
 
 
 def longest_matches(trie: Trie, symbols: Sequence[int]) -> list[int]:
-    """Take the longest token that fits, again and again, and never look back: this is not BPE.
+    """Encode by taking the longest matching token, over and over; this is not BPE.
 
     >>> longest_matches(Trie({(0, 1): 0, (2, 3): 1, (4, 2): 2}, [4, 5, 6]), [0, 1, 2, 3])
     [6, 3]
@@ -82,7 +82,7 @@ def longest_matches(trie: Trie, symbols: Sequence[int]) -> list[int]:
 
 
 def look_up_all(table: Mapping[int, bytes], keys: Iterable[object]) -> str:
-    """Look keys up in a table of ids; return how Python names the first that is none, or nothing.
+    """Look keys up in a table of ids; return the KeyError of the first missing one, or "".
 
     >>> look_up_all({104: b"h"}, [104, "h"])
     "KeyError: 'h'"
@@ -96,10 +96,10 @@ def look_up_all(table: Mapping[int, bytes], keys: Iterable[object]) -> str:
 def look_up_without_return(
     vocab: Mapping[int, bytes], tokens: Sequence[bytes]
 ) -> tuple[list[int | None], bytes]:
-    """Look tokens up in one walk through a trie that never goes back to its root.
+    """Look tokens up in one walk through a trie, without returning to the root in between.
 
-    Return what was found at the end of each (None at a node where no token ends), and the bytes at
-    which the walk came to an end too early; without any if it didn't.
+    Return the id found after each token (None at a node where no token ends), and the bytes walked
+    when no branch was left, or b"" if the walk was completed.
 
     >>> look_up_without_return({0: b"h", 1: b"ug", 2: b"hu"}, [b"h", b"u"])
     ([0, 2], b'')
@@ -110,7 +110,7 @@ def look_up_without_return(
     found: list[int | None] = []
     walked = b""
     for token in tokens:
-        # What a node stands for is all that was walked since the root.
+        # A node is named by all bytes walked since the root.
         for byte in token:
             walked += bytes([byte])
             if not any(each.startswith(walked) for each in ids):

@@ -1,4 +1,4 @@
-"""A training by the reference that can be looked at before each of its merges."""
+"""Train by the reference, keeping what is needed to inspect every step."""
 
 from __future__ import annotations
 
@@ -24,26 +24,26 @@ from bpe_core.types import Merge, Pair, PretokenCounts, TrainingConfig
 
 @dataclass(frozen=True, slots=True)
 class Term:
-    """What one word gives to a pair's count: so often in the word, times the word's count."""
+    """The contribution of one word to a pair's count: `times` multiplied by `count`."""
 
     word: str
     times: int
-    """How often the pair stands in the word, overlaps counted."""
+    """Occurrences of the pair in the word, overlapping ones included."""
     count: int
-    """How often the word occurs."""
+    """Occurrences of the word."""
 
 
 @dataclass(frozen=True, slots=True)
 class Walk:
-    """A finished training, and what stood at each step of it; make one with `walk`."""
+    """A finished training whose every step can be inspected; make one with `walk`."""
 
     config: TrainingConfig
     run: ReferenceRun
     words: tuple[str, ...]
     counts: tuple[int, ...]
-    """How often each word occurs."""
+    """Occurrences of each word."""
     starts: tuple[tuple[int, ...], ...]
-    """The symbols that each word starts as, as ids."""
+    """The ids of the symbols of each word before the first merge."""
 
     @property
     def merges(self) -> Sequence[Merge]:
@@ -56,14 +56,14 @@ class Walk:
         return len(self.run.vocab) - len({merge.id for merge in self.merges})
 
     def words_at(self, step: int) -> list[list[int]]:
-        """Return what each word is made of once so many merges are done."""
+        """Return the ids of each word after `step` merges."""
         words = [list(start) for start in self.starts]
         for merge in self.merges[:step]:
             words = [apply_merge(word, merge.pair, merge.id) for word in words]
         return words
 
     def pair_counts_at(self, step: int) -> dict[Pair, int]:
-        """Return every pair's count once so many merges are done, first seen first."""
+        """Return the count of every pair after `step` merges, in order of first occurrence."""
         pair_counts = count_pairs(self.words_at(step), self.counts)
         if self.config.max_token_bytes is None:
             return pair_counts
@@ -71,16 +71,16 @@ class Walk:
         return short_pairs(pair_counts, tokens, self.config.max_token_bytes)
 
     def next_pair_at(self, step: int) -> Pair | None:
-        """Return the pair that comes next by the tie rule; None where no word has two symbols."""
+        """Return the most frequent pair by the tie rule; None if no word has two symbols."""
         pair_counts = self.pair_counts_at(step)
         return choose_pair(pair_counts, self.config.tie_break) if pair_counts else None
 
     def pair_joined_at(self, step: int) -> Pair | None:
-        """Return the pair that the next merge joins; None once all merges are done."""
+        """Return the pair that the next merge joins; None after the last merge."""
         return self.merges[step].pair if step < len(self.merges) else None
 
     def terms(self, step: int, pair: Pair) -> list[Term]:
-        """Return the words that a pair's count at a step is made of.
+        """Return the words that contribute to a pair's count at a step.
 
         >>> hugs = walk({"hug": 10, "ugg": 5}, TrainingConfig(9, base="characters"))
         >>> [(term.word, term.times, term.count) for term in hugs.terms(0, hugs.merges[0].pair)]
@@ -94,7 +94,7 @@ class Walk:
         return found
 
     def pair_of(self, left: str, right: str) -> Pair | None:
-        """Return the ids of two tokens by their spelling; None where one of them was not learned.
+        """Return the ids of two tokens by their spelling; None if one of them does not exist.
 
         >>> hugs = walk({"hug": 10, "ugg": 5}, TrainingConfig(9, base="characters"))
         >>> hugs.pair_of("h", "u"), hugs.pair_of("h", "x")
@@ -105,7 +105,7 @@ class Walk:
         return None if found[0] is None or found[1] is None else (found[0], found[1])
 
     def start_of(self, word: str) -> list[int] | None:
-        """Return the symbols that a new word starts as; None where the alphabet lacks one."""
+        """Return the ids of a new word's symbols; None if the alphabet lacks one of them."""
         symbols = [self.run.base_ids.get(s) for s in symbols_of(word.encode(), self.config.base)]
         ids = [id for id in symbols if id is not None]
         if len(ids) < len(symbols):
@@ -113,11 +113,11 @@ class Walk:
         return ids if self.run.end_of_word_id is None else [*ids, self.run.end_of_word_id]
 
     def encode(self, symbols: Sequence[int]) -> list[int]:
-        """Encode a word by the merges learned."""
+        """Encode a word's symbols with the merges learned."""
         return encode_reference(symbols, {merge.pair: merge for merge in self.merges})
 
     def encoding_steps(self, symbols: Sequence[int]) -> list[tuple[Merge, list[int]]]:
-        """Return each merge that encoding a word applies, and the symbols after it.
+        """Return each merge applied in encoding a word, and the ids after it.
 
         >>> hugs = walk({"hug": 10, "ugg": 5}, TrainingConfig(9, base="characters"))
         >>> [ids for _, ids in hugs.encoding_steps(hugs.start_of("hugg"))]
@@ -138,10 +138,10 @@ def walk(
     config: TrainingConfig,
     document_symbols: Iterable[bytes] | None = None,
 ) -> Walk:
-    """Train by the reference on words and their counts, and keep what it takes to look back.
+    """Train by the reference on words and their counts, keeping what is needed to inspect steps.
 
-    `document_symbols` as for `train_reference`. Raises `EmptyCorpusError` where there is no word,
-    and `VocabularyTooSmallError`.
+    `document_symbols` is passed to `train_reference`. Raises `EmptyCorpusError` if there are no
+    words, and `VocabularyTooSmallError`.
 
     >>> hugs = walk({"hug": 10, "ugg": 5}, TrainingConfig(9, base="characters"))
     >>> hugs.pair_counts_at(0)
@@ -150,7 +150,7 @@ def walk(
     ([[2, 4], [4, 1]], 4)
     """
     if not word_counts:
-        raise EmptyCorpusError("There is no word to learn from: write one.")
+        raise EmptyCorpusError("There are no words to learn from. Write at least one.")
     pretokens = PretokenCounts(
         tuple(word.encode() for word in word_counts),
         np.array(list(word_counts.values()), dtype=np.int64),

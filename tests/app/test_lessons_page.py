@@ -315,7 +315,7 @@ def test_without_a_word_there_is_nothing_to_learn_from(
     app.session_state["workspace"] = Workspace(lesson_texts={name: text})
     app.run()
     assert not app.exception
-    none = "There are no words" if name.endswith("words") else "There is no word to learn from"
+    none = "There are no words" if name.endswith("words") else "There are no words to learn from"
     assert [error.value.replace("\\", "").partition(":")[0] for error in app.error] == [none]
 
 

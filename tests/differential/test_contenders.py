@@ -1,4 +1,4 @@
-"""What is measured against each other gives the same, save longest match, which says where not."""
+"""Check that all contenders return the same ids, and where longest match differs."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ def by_name(tokenizer: Tokenizer, name: str) -> list[int]:
 
 
 @pytest.mark.parametrize("name", EXACT)
-def test_each_exact_encoder_gives_gpt2_s_ids(name: str) -> None:
+def test_each_exact_encoder_returns_the_ids_of_gpt2(name: str) -> None:
     assert by_name(gpt2(), name) == gpt2().encode(TEXT) == expected_ids(gpt2())(TEXT)
 
 
@@ -46,12 +46,12 @@ def classroom() -> Tokenizer:
 
 
 @pytest.mark.parametrize("name", ["list-index", "hash-map", "trie"])
-def test_characters_with_a_marker_are_encoded_alike_and_unknown_ones_left_out(name: str) -> None:
+def test_encoders_agree_on_characters_with_a_marker_and_leave_out_unknown_ones(name: str) -> None:
     assert by_name(classroom(), name) == classroom().encode(TEXT, errors="skip")
 
 
 @pytest.mark.parametrize("name", ["engine-cold", "tiktoken"])
-def test_what_cannot_take_a_tokenizer_says_so(name: str) -> None:
+def test_an_encoder_that_does_not_support_the_tokenizer_raises(name: str) -> None:
     with pytest.raises(ConfigError, match="marker"):
         by_name(classroom(), name)
 
@@ -64,7 +64,7 @@ def small_tokenizers(draw: st.DrawFn) -> Tokenizer:
 
 
 @given(small_tokenizers(), st.text(alphabet="ab", max_size=30))
-def test_the_list_of_merges_gives_what_the_reference_gives(tokenizer: Tokenizer, word: str) -> None:
+def test_the_list_of_merges_encodes_as_the_reference_does(tokenizer: Tokenizer, word: str) -> None:
     symbols = [tokenizer.base_ids[letter.encode()] for letter in word]
     merges: dict[tuple[int, int], Merge] = {merge.pair: merge for merge in tokenizer.merges}
     found = merge_by_list_index(symbols, list(merges), [merge.id for merge in tokenizer.merges])
@@ -72,7 +72,7 @@ def test_the_list_of_merges_gives_what_the_reference_gives(tokenizer: Tokenizer,
 
 
 @given(small_tokenizers(), st.text(alphabet="ab", min_size=1, max_size=30))
-def test_longest_match_takes_at_each_place_the_longest_token(
+def test_longest_match_takes_the_longest_token_at_each_position(
     tokenizer: Tokenizer, word: str
 ) -> None:
     symbols = [tokenizer.base_ids[letter.encode()] for letter in word]
@@ -84,7 +84,7 @@ def test_longest_match_takes_at_each_place_the_longest_token(
         word = word[len(token) :]
 
 
-def test_the_words_on_which_longest_match_differs_are_all_found() -> None:
+def test_every_word_on_which_longest_match_differs_is_found() -> None:
     found = differences(gpt2(), TEXT + " overwrites")
     words = gpt2().pretokenizer.split(TEXT + " overwrites")
     assert found.n_pretokens == len(words)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from bpe_core.lab.contenders import ENCODERS, trainers
-from bpe_core.lab.growth import Grown
+from bpe_core.lab.growth import GrowthPoint
 from bpe_core.lab.measuring import Measured
 from bpe_core.tokenizer.gpt2 import gpt2
 from ui.components.figures import Row
@@ -56,7 +56,10 @@ def test_equal_speeds_are_said_without_a_number(trie: float) -> None:
         "In plain Python the trie is as fast as the hash map, and the hash map is as fast as a "
         "list of merges."
     )
-    trained = [Grown("engine", 64, 0.0101, 3, True), Grown("tokenizers", 64, 0.0099, 3, True)]
+    trained = [
+        GrowthPoint("engine", 64, 0.0101, 3, True),
+        GrowthPoint("tokenizers", 64, 0.0099, 3, True),
+    ]
     said = "".join(piece for piece, _ in words.training_sentence(trained))
     assert said == "On 64 B of text the engine is as fast as tokenizers."
 
@@ -70,11 +73,11 @@ def test_a_list_that_is_faster_than_the_hash_map_is_said_to_be() -> None:
 
 def test_all_times_that_read_as_the_shortest_get_the_dot() -> None:
     found = [
-        Grown("reference", 1_000, 0.0104, 3, True),
-        Grown("engine", 1_000, 0.0101, 3, True),
-        Grown("tokenizers", 1_000, 0.0099, 3, False),
-        Grown("reference", 4_000, 0.03, 3, True),
-        Grown("engine", 4_000, 0.0102, 3, True),
+        GrowthPoint("reference", 1_000, 0.0104, 3, True),
+        GrowthPoint("engine", 1_000, 0.0101, 3, True),
+        GrowthPoint("tokenizers", 1_000, 0.0099, 3, False),
+        GrowthPoint("reference", 4_000, 0.03, 3, True),
+        GrowthPoint("engine", 4_000, 0.0102, 3, True),
     ]
     _, rows = words.training_rows(found)
     assert rows[0] == Row("1.0 kB", ("0.010", "0.010", "0.010 differs"), (0, 1, 2))
@@ -83,10 +86,10 @@ def test_all_times_that_read_as_the_shortest_get_the_dot() -> None:
 
 def test_trainers_that_left_the_field_have_no_figure() -> None:
     found = [
-        Grown("reference", 1_000, 0.5, 1, True),
-        Grown("engine", 1_000, 0.01, 3, True),
-        Grown("engine", 4_000, 0.02, 3, True),
-        Grown("tokenizers", 4_000, 0.01, 3, False),
+        GrowthPoint("reference", 1_000, 0.5, 1, True),
+        GrowthPoint("engine", 1_000, 0.01, 3, True),
+        GrowthPoint("engine", 4_000, 0.02, 3, True),
+        GrowthPoint("tokenizers", 4_000, 0.01, 3, False),
     ]
     columns, rows = words.training_rows(found)
     assert columns == ["Reference", "Engine", "tokenizers"]

@@ -1,4 +1,4 @@
-"""What the lessons compute, and that the code they show is the code that runs."""
+"""Test what the lessons compute, and that the code they show is the code that runs."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ CHARACTERS = TrainingConfig(50, base="characters", end_of_word="</w>", special_t
 
 
 @given(word_counts, training_configs)
-def test_a_walk_stands_at_every_step_where_the_trainer_stood(
+def test_a_walk_agrees_with_the_trainer_at_every_step(
     words: dict[str, int], config: TrainingConfig
 ) -> None:
     run = train(Corpus.from_word_counts(words), config)
@@ -35,7 +35,7 @@ def test_a_walk_stands_at_every_step_where_the_trainer_stood(
 
 
 @given(word_counts, training_configs)
-def test_the_words_of_a_sum_give_the_whole_count(
+def test_the_terms_of_a_pair_add_up_to_its_count(
     words: dict[str, int], config: TrainingConfig
 ) -> None:
     walked = walk(words, config)
@@ -44,7 +44,7 @@ def test_the_words_of_a_sum_give_the_whole_count(
 
 
 @given(word_counts, training_configs)
-def test_encoding_in_steps_ends_where_the_reference_ends(
+def test_encoding_step_by_step_ends_with_the_ids_of_the_reference(
     words: dict[str, int], config: TrainingConfig
 ) -> None:
     walked = walk(words, config)
@@ -53,17 +53,17 @@ def test_encoding_in_steps_ends_where_the_reference_ends(
         assert (steps[-1][1] if steps else list(start)) == walked.encode(start)
 
 
-def test_a_word_with_a_symbol_that_was_never_seen_has_no_start() -> None:
+def test_a_word_with_an_unknown_symbol_cannot_be_started() -> None:
     assert walk(HUGS, CHARACTERS).start_of("bug") is None
     assert walk(HUGS, CHARACTERS).start_of("gug") == [0, 4, 0, 5]
 
 
-def test_nothing_can_be_learned_from_no_word() -> None:
-    with pytest.raises(EmptyCorpusError):
+def test_training_on_no_words_is_refused() -> None:
+    with pytest.raises(EmptyCorpusError, match="There are no words to learn from"):
         walk({}, CHARACTERS)
 
 
-def test_a_sum_names_the_words_that_it_is_made_of() -> None:
+def test_a_sum_names_the_words_that_contribute_to_it() -> None:
     hugs = walk(HUGS, CHARACTERS)
     pair = hugs.pair_of("g", "g")
     assert pair is not None
@@ -86,7 +86,7 @@ def test_a_sum_names_the_words_that_it_is_made_of() -> None:
         reference.encode_reference,
     ],
 )
-def test_shown_code_is_the_source_without_the_examples(function: object) -> None:
+def test_the_code_shown_is_the_source_without_the_doctests(function: object) -> None:
     shown = source_of(function)  # pyright: ignore[reportArgumentType]
     lines = ["".join(text for text, _ in line) for line in shown.lines]
     source = inspect.getsource(function).rstrip("\n").split("\n")  # pyright: ignore[reportArgumentType]
@@ -98,7 +98,7 @@ def test_shown_code_is_the_source_without_the_examples(function: object) -> None
     assert shown.path == "bpe_core/trainers/reference.py"
 
 
-def test_what_is_printed_spells_ids_and_is_short() -> None:
+def test_printed_values_spell_out_ids_and_are_short() -> None:
     vocab = {0: b"u", 1: b"g", 2: b"\xc3", 3: "\u202e".encode()}
     assert printed([(0, 1), (2, 3)], vocab) == r"[('u', 'g'), (b'\xc3', '\u202e')]"
     long = printed({(0, 1): {n: n for n in range(99)}})

@@ -1,4 +1,4 @@
-"""The protocol of measuring, by a clock that moves only when a contender works."""
+"""Test the measuring protocol with a clock that moves only while a contender works."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from bpe_core.lab.measuring import Contender, Progress, measure
 
 
 class Bench:
-    """A clock, and contenders that take as long on it as they are told."""
+    """A clock, and contenders whose calls take a given time on it."""
 
     def __init__(self) -> None:
         self.now = 0.0
@@ -27,7 +27,7 @@ class Bench:
         name: str,
         seconds_of: Callable[[int], float],
         result: Callable[[str], str] = str.upper,
-        forgets: bool = False,
+        is_prepared_each_call: bool = False,
     ) -> Contender:
         def run(text: str) -> str:
             self.calls.append((name, len(text)))
@@ -38,7 +38,7 @@ class Bench:
             self.prepared.append(name)
             return run
 
-        return Contender(name, prepare, forgets)
+        return Contender(name, prepare, is_prepared_each_call)
 
 
 @pytest.fixture
@@ -49,7 +49,7 @@ def bench() -> Bench:
 TEXT = "ab" * 50_000
 
 
-def test_a_fast_contender_gets_the_whole_text_and_a_slow_one_a_part(bench: Bench) -> None:
+def test_a_fast_contender_gets_the_whole_text_and_a_slow_one_part_of_it(bench: Bench) -> None:
     fast = bench.contender("fast", lambda n: n * 1e-7)
     slow = bench.contender("slow", lambda n: n * 1e-4)
     found = measure([fast, slow], TEXT, str.upper, clock=bench.clock)
@@ -60,9 +60,7 @@ def test_a_fast_contender_gets_the_whole_text_and_a_slow_one_a_part(bench: Bench
 
 
 @pytest.mark.parametrize("power", [1, 2, 3])
-def test_no_call_takes_longer_than_its_share_however_its_time_grows(
-    bench: Bench, power: int
-) -> None:
+def test_no_call_exceeds_the_limit_however_its_time_grows(bench: Bench, power: int) -> None:
     slow = bench.contender("slow", lambda n: 1e-2 * (n / 64) ** power)
     measure([slow], TEXT, str.upper, seconds_a_call=1.0, clock=bench.clock)
     assert max(1e-2 * (n / 64) ** power for _, n in bench.calls) <= 1.0
@@ -75,7 +73,7 @@ def test_contenders_are_timed_in_turn(bench: Bench) -> None:
     assert [name for name, _ in bench.calls[-6:]] == ["one", "other"] * 3
 
 
-def test_the_time_that_counts_is_the_median(bench: Bench) -> None:
+def test_the_median_of_the_calls_is_reported(bench: Bench) -> None:
     seconds = iter([0.1, 0.1, 9.0, 0.1, 0.2, 0.1])
     (found,) = measure(
         [bench.contender("uneven", lambda n: next(seconds))], "x", str.upper, clock=bench.clock
@@ -83,28 +81,30 @@ def test_the_time_that_counts_is_the_median(bench: Bench) -> None:
     assert (found.seconds, found.n_calls) == (pytest.approx(0.1), 5)
 
 
-def test_long_calls_sit_out_the_rounds_after_the_third(bench: Bench) -> None:
+def test_a_contender_with_long_calls_is_timed_in_three_rounds_only(bench: Bench) -> None:
     (found,) = measure(
         [bench.contender("long", lambda n: 0.5)], "x", str.upper, n_rounds=9, clock=bench.clock
     )
     assert found.n_calls == 3
 
 
-def test_another_result_is_said_and_timed_all_the_same(bench: Bench) -> None:
+def test_a_contender_with_an_unequal_result_is_marked_and_still_timed(bench: Bench) -> None:
     odd = bench.contender("odd", lambda n: 0.1, result=str.lower)
     (found,) = measure([odd], "Ab", str.upper, clock=bench.clock)
     assert not found.is_equal
     assert found.seconds == pytest.approx(0.1)
 
 
-def test_a_result_is_compared_on_the_part_that_it_is_of(bench: Bench) -> None:
+def test_a_result_is_compared_with_that_expected_of_its_part(bench: Bench) -> None:
     slow = bench.contender("slow", lambda n: n * 1e-3)
     (found,) = measure([slow], TEXT, str.upper, clock=bench.clock)
     assert found.n_bytes < len(TEXT)
     assert found.is_equal
 
 
-def test_one_that_cannot_take_part_says_why_and_the_others_go_on(bench: Bench) -> None:
+def test_a_contender_that_cannot_be_prepared_is_reported_and_the_others_measured(
+    bench: Bench,
+) -> None:
     def refuse() -> Callable[[str], str]:
         raise ConfigError("It has no pattern.")
 
@@ -114,28 +114,28 @@ def test_one_that_cannot_take_part_says_why_and_the_others_go_on(bench: Bench) -
     assert found[0].megabytes_per_second == 0
 
 
-def test_what_remembers_is_prepared_once_and_what_forgets_before_each_timed_call(
+def test_a_cold_contender_is_prepared_before_each_timed_call_and_others_once(
     bench: Bench,
 ) -> None:
-    keeps = bench.contender("keeps", lambda n: 0.1)
-    forgets = bench.contender("forgets", lambda n: 0.1, forgets=True)
-    measure([keeps, forgets], "x", str.upper, n_rounds=4, clock=bench.clock)
-    assert bench.prepared.count("keeps") == 1
-    assert bench.prepared.count("forgets") == 1 + 4
+    warm = bench.contender("warm", lambda n: 0.1)
+    cold = bench.contender("cold", lambda n: 0.1, is_prepared_each_call=True)
+    measure([warm, cold], "x", str.upper, n_rounds=4, clock=bench.clock)
+    assert bench.prepared.count("warm") == 1
+    assert bench.prepared.count("cold") == 1 + 4
 
 
-def test_progress_goes_up_to_the_end(bench: Bench) -> None:
-    told: list[Progress] = []
+def test_progress_rises_to_the_last_step(bench: Bench) -> None:
+    reports: list[Progress] = []
     contenders = [bench.contender(name, lambda n: 0.5) for name in ("one", "other")]
-    measure(contenders, "x", str.upper, clock=bench.clock, tell=told.append)
-    done = [progress.done for progress in told]
+    measure(contenders, "x", str.upper, clock=bench.clock, on_progress=reports.append)
+    done = [progress.done for progress in reports]
     assert done == sorted(done)
-    assert told[0] == Progress(0, 12, "one")
-    assert told[-1] == Progress(12, 12, "", 0.0)
+    assert reports[0] == Progress(0, 12, "one")
+    assert reports[-1] == Progress(12, 12, "", 0.0)
 
 
 @pytest.mark.parametrize("power", [1, 2, 3])
-def test_who_would_take_too_long_leaves_the_field(bench: Bench, power: int) -> None:
+def test_a_contender_that_would_take_too_long_drops_out(bench: Bench, power: int) -> None:
     slow = bench.contender("slow", lambda n: 0.01 * (n / 1_000) ** power)
     fast = bench.contender("fast", lambda n: n * 1e-8)
     sizes = [1_000, 4_000, 16_000, 64_000, 100_000]
@@ -147,7 +147,7 @@ def test_who_would_take_too_long_leaves_the_field(bench: Bench, power: int) -> N
     assert all(one.is_equal for one in found)
 
 
-def test_results_are_compared_with_the_first_that_did_the_size(bench: Bench) -> None:
+def test_results_are_compared_with_the_first_contender_at_each_size(bench: Bench) -> None:
     slow = bench.contender("slow", lambda n: n * 3e-2)
     lower = bench.contender("lower", lambda n: 0.01, result=str.lower)
     other = bench.contender("other", lambda n: 0.01)

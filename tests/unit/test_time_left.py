@@ -1,4 +1,4 @@
-"""What a measurement says of the time left, held against a clock that moves only by its work."""
+"""Test a measurement's estimates of the time left with a clock that moves only by its work."""
 
 from __future__ import annotations
 
@@ -12,24 +12,24 @@ from bpe_core.lab.measurements import growing_sizes
 from bpe_core.lab.measuring import Contender, Progress, measure
 
 TEXT = "ab" * 233_000
-SECONDS_SEEN = 0.5
-"""Seconds are shown whole, so less than half of one is no difference."""
+SMALLEST_SHOWN = 0.5
+"""The page shows whole seconds, so a difference of less than half a second is not visible."""
 
 
 class Bench:
-    """Contenders whose calls take as long on its clock as they are told, up to a fifth more."""
+    """A clock, and contenders whose calls take a given time on it, with random jitter."""
 
     def __init__(self, jitter: float) -> None:
         self.now = 0.0
-        self.told: list[tuple[float, Progress]] = []
+        self.reports: list[tuple[float, Progress]] = []
         self._jitter = jitter
         self._random = random.Random(8)
 
     def clock(self) -> float:
         return self.now
 
-    def tell(self, progress: Progress) -> None:
-        self.told.append((self.now, progress))
+    def on_progress(self, progress: Progress) -> None:
+        self.reports.append((self.now, progress))
 
     def work(self, seconds: float) -> None:
         self.now += seconds * (1 + self._jitter * self._random.random())
@@ -41,9 +41,9 @@ class Bench:
         *,
         preparing: tuple[float, float] = (0.0, 0.0),
         first_call_times: float = 1.0,
-        forgets: bool = False,
+        is_prepared_each_call: bool = False,
     ) -> Contender:
-        """`preparing` is what the first preparation takes, and each later one."""
+        """Return a contender; `preparing` is the time of its first and later preparations."""
         seen: set[int] = set()
         prepared: list[str] = []
 
@@ -58,35 +58,35 @@ class Bench:
             prepared.append(name)
             return run
 
-        return Contender(name, prepare, forgets)
+        return Contender(name, prepare, is_prepared_each_call)
 
     def estimates(self) -> list[tuple[float, float]]:
-        """Each time left that was told, with what it truly was."""
+        """Return each reported time left, with the actual one."""
         return [
             (progress.seconds_left, self.now - at)
-            for at, progress in self.told
+            for at, progress in self.reports
             if progress.seconds_left is not None
         ]
 
-    def evenly(self) -> list[tuple[float, float]]:
-        """The time left if every step took as long as those before it, with what it truly was."""
+    def naive_estimates(self) -> list[tuple[float, float]]:
+        """Return the time left if all steps took equally long, with the actual one."""
         return [
             (at * (one.of - one.done) / one.done, self.now - at)
-            for at, one in self.told
+            for at, one in self.reports
             if one.done
         ]
 
 
-def are_honest(estimates: list[tuple[float, float]]) -> bool:
+def are_good(estimates: list[tuple[float, float]]) -> bool:
     return all(
-        true / 1.6 <= told <= true * 1.6 or abs(told - true) < SECONDS_SEEN
-        for told, true in estimates
+        actual / 1.6 <= estimate <= actual * 1.6 or abs(estimate - actual) < SMALLEST_SHOWN
+        for estimate, actual in estimates
     )
 
 
 @pytest.mark.parametrize("jitter", [0.0, 0.2])
 @pytest.mark.parametrize("length", [360, 20_000, len(TEXT)])
-def test_the_time_left_of_encoders_is_true_within_a_factor_of_1_6(
+def test_the_time_left_of_encoders_is_right_within_a_factor_of_1_6(
     jitter: float, length: int
 ) -> None:
     bench = Bench(jitter)
@@ -95,24 +95,32 @@ def test_the_time_left_of_encoders_is_true_within_a_factor_of_1_6(
         bench.contender("hash-map", lambda n: 3.4e-6 * n),
         bench.contender("trie", lambda n: 2.7e-6 * n, preparing=(1.3, 1.3)),
         bench.contender("longest-match", lambda n: 1.8e-6 * n, preparing=(0.6, 0.6)),
-        bench.contender("cold", lambda n: 1e-4 + 2e-8 * n, preparing=(1.5, 0.6), forgets=True),
+        bench.contender(
+            "cold", lambda n: 1e-4 + 2e-8 * n, preparing=(1.5, 0.6), is_prepared_each_call=True
+        ),
         bench.contender("warm", lambda n: 1e-4 + 1e-8 * n, first_call_times=8),
         bench.contender("tiktoken", lambda n: 1.2e-7 * n, preparing=(0.3, 0.3)),
         bench.contender("tokenizers", lambda n: 1.6e-6 * n, preparing=(0.4, 0.4)),
     ]
-    measure(contenders, TEXT[:length], lambda part: part, clock=bench.clock, tell=bench.tell)
+    measure(
+        contenders,
+        TEXT[:length],
+        lambda part: part,
+        clock=bench.clock,
+        on_progress=bench.on_progress,
+    )
     estimates = bench.estimates()
-    assert are_honest(estimates)
-    assert not are_honest(bench.evenly())
-    # It is told for all but the first round.
-    assert len(estimates) > 0.7 * (len(bench.told) - len(contenders))
+    assert are_good(estimates)
+    assert not are_good(bench.naive_estimates())
+    # There is an estimate in all rounds but the first.
+    assert len(estimates) > 0.7 * (len(bench.reports) - len(contenders))
     assert estimates[0][1] > 0.25 * bench.now
     assert estimates[-1][0] == 0
 
 
 @pytest.mark.parametrize("jitter", [0.0, 0.2])
 @pytest.mark.parametrize("length", [20_000, 100_000, len(TEXT)])
-def test_the_time_left_of_trainers_is_true_within_a_factor_of_1_6(
+def test_the_time_left_of_trainers_is_right_within_a_factor_of_1_6(
     jitter: float, length: int
 ) -> None:
     bench = Bench(jitter)
@@ -122,30 +130,31 @@ def test_the_time_left_of_trainers_is_true_within_a_factor_of_1_6(
         bench.contender("tokenizers", lambda n: 0.01 + 1.2e-6 * n),
     ]
     text = TEXT[:length]
-    measure_growth(trainers, text, growing_sizes(length), clock=bench.clock, tell=bench.tell)
+    sizes = growing_sizes(length)
+    measure_growth(trainers, text, sizes, clock=bench.clock, on_progress=bench.on_progress)
     estimates = bench.estimates()
-    assert are_honest(estimates)
-    assert not are_honest(bench.evenly())
+    assert are_good(estimates)
+    assert not are_good(bench.naive_estimates())
     assert estimates[0][1] > 0.2 * bench.now
     assert estimates[-1][0] == 0
 
 
-def test_nothing_is_told_while_one_encoder_s_share_is_not_known() -> None:
+def test_there_is_no_estimate_until_every_preparation_has_been_timed() -> None:
     bench = Bench(0.0)
-    one = bench.contender("one", lambda n: 0.1)
-    forgetful = bench.contender("forgetful", lambda n: 0.1, preparing=(9.0, 0.4), forgets=True)
-    measure([one, forgetful], "x", lambda part: part, clock=bench.clock, tell=bench.tell)
-    told = [(p.name, p.seconds_left) for _, p in bench.told]
-    assert told[:4] == [("one", None), ("forgetful", None), ("one", None), ("forgetful", None)]
-    assert told[4] == ("one", pytest.approx(4 * 0.1 + 4 * 0.5))
+    warm = bench.contender("warm", lambda n: 0.1)
+    cold = bench.contender("cold", lambda n: 0.1, preparing=(9.0, 0.4), is_prepared_each_call=True)
+    measure([warm, cold], "x", lambda part: part, clock=bench.clock, on_progress=bench.on_progress)
+    estimates = [(p.name, p.seconds_left) for _, p in bench.reports]
+    assert estimates[:4] == [("warm", None), ("cold", None), ("warm", None), ("cold", None)]
+    assert estimates[4] == ("warm", pytest.approx(4 * 0.1 + 4 * 0.5))
 
 
-def test_nothing_is_told_of_a_size_far_beyond_those_that_were_measured() -> None:
+def test_there_is_no_estimate_while_a_size_far_beyond_the_measured_ones_remains() -> None:
     bench = Bench(0.0)
     sizes = [1_000, 4_000, 16_000, 64_000, 256_000]
     one = bench.contender("one", lambda n: 0.3 + 1e-6 * n)
-    measure_growth([one], TEXT, sizes, clock=bench.clock, tell=bench.tell)
-    assert [p.seconds_left is None for _, p in bench.told] == [
+    measure_growth([one], TEXT, sizes, clock=bench.clock, on_progress=bench.on_progress)
+    assert [p.seconds_left is None for _, p in bench.reports] == [
         True,
         True,
         True,
@@ -155,12 +164,12 @@ def test_nothing_is_told_of_a_size_far_beyond_those_that_were_measured() -> None
     ]
 
 
-def test_who_is_going_to_leave_takes_no_more_time() -> None:
+def test_the_estimate_excludes_contenders_that_will_drop_out() -> None:
     bench = Bench(0.0)
     slow = bench.contender("slow", lambda n: 1e-3 * n)
     fast = bench.contender("fast", lambda n: 0.3)
     sizes = [1_000, 2_000, 4_000, 8_000]
-    measure_growth([slow, fast], TEXT, sizes, clock=bench.clock, tell=bench.tell)
-    left = {(p.done, p.name): p.seconds_left for _, p in bench.told}
+    measure_growth([slow, fast], TEXT, sizes, clock=bench.clock, on_progress=bench.on_progress)
+    left = {(p.done, p.name): p.seconds_left for _, p in bench.reports}
     assert left[4, "slow"] == pytest.approx(4 + 0.3 + 0.3)
     assert left[6, "slow"] == pytest.approx(0.3)

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from bpe_core.lab.contenders import Differences
-from bpe_core.lab.growth import Grown
+from bpe_core.lab.growth import GrowthPoint
 from bpe_core.lab.measuring import Measured
 from bpe_core.tokenizer.tokenizer import Tokenizer
 from ui.components.figures import Row
@@ -128,10 +128,10 @@ def encoding_aside(found: Sequence[Measured], seconds: float) -> str:
     )
 
 
-def training_rows(found: Sequence[Grown]) -> tuple[list[str], list[Row]]:
+def training_rows(found: Sequence[GrowthPoint]) -> tuple[list[str], list[Row]]:
     """The table of trainers: a column each, a row a size."""
     names = list(dict.fromkeys(one.name for one in found))
-    by_size: dict[int, dict[str, Grown]] = {}
+    by_size: dict[int, dict[str, GrowthPoint]] = {}
     for one in found:
         by_size.setdefault(one.n_bytes, {})[one.name] = one
     rows: list[Row] = []
@@ -147,7 +147,7 @@ def training_rows(found: Sequence[Grown]) -> tuple[list[str], list[Row]]:
     return [encoder_title(name) for name in names], rows
 
 
-def training_sentence(found: Sequence[Grown]) -> list[tuple[str, bool]]:
+def training_sentence(found: Sequence[GrowthPoint]) -> list[tuple[str, bool]]:
     """What the measurement of trainers says, in pieces, each with whether it is bold."""
     seconds = {(one.name, one.n_bytes): one.seconds for one in found}
     last = max((size for name, size in seconds if name == "engine"), default=0)
@@ -168,7 +168,7 @@ def training_sentence(found: Sequence[Grown]) -> list[tuple[str, bool]]:
     return pieces
 
 
-def training_aside(found: Sequence[Grown], n_merges: int) -> str:
+def training_aside(found: Sequence[GrowthPoint], n_merges: int) -> str:
     """Whether the merges were equal, and what the figures hold."""
     unequal = sorted({encoder_title(one.name) for one in found if not one.is_equal})
     equality = (
@@ -183,7 +183,7 @@ def training_aside(found: Sequence[Grown], n_merges: int) -> str:
 
 
 def growth_by_name(
-    found: Sequence[Grown],
+    found: Sequence[GrowthPoint],
 ) -> dict[str, tuple[list[int], list[float]]]:
     """The points of each trainer's curve, under its name for readers."""
     curves: dict[str, tuple[list[int], list[float]]] = {}
