@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Callable
 from typing import Any
 
@@ -316,7 +317,7 @@ def test_without_a_word_there_is_nothing_to_learn_from(
     app.run()
     assert not app.exception
     none = "There are no words" if name.endswith("words") else "There are no words to learn from"
-    assert [error.value.replace("\\", "").partition(":")[0] for error in app.error] == [none]
+    assert [re.split("[:.]", error.value.replace("\\", ""))[0] for error in app.error] == [none]
 
 
 @pytest.mark.parametrize(("place", "step"), [(1, "Pairs"), (1, "Choice"), (3, "Ties"), (4, "Cuts")])

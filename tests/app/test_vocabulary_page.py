@@ -1,4 +1,4 @@
-"""Vocabulary without a browser: the core's answers reach the page, from an address or a press."""
+"""Test the Vocabulary page without a browser: the core's results reach the page."""
 
 from __future__ import annotations
 
@@ -42,16 +42,16 @@ HOSTILE = [
 
 
 def sent(app: AppTest, name: str) -> dict[str, Any]:
-    """What the component that is given `name` was sent."""
+    """Return the data sent to the component that takes `name`."""
     data = [json.loads(c.proto.json) for c in app.get("bidi_component") if c.proto.json]
     return next(d for d in data if name in d)
 
 
 def ids_shown(app: AppTest) -> list[int]:
-    return [row["id"] for row in sent(app, "asked")["rows"]]
+    return [row["id"] for row in sent(app, "record")["rows"]]
 
 
-def test_the_table_shows_what_the_address_asks_for(open_app: OpenApp) -> None:
+def test_the_table_shows_the_search_in_the_address(open_app: OpenApp) -> None:
     app = open_app(
         "vocabulary",
         find="^ [a-z]+ing$",
@@ -80,51 +80,49 @@ def test_the_table_shows_what_the_address_asks_for(open_app: OpenApp) -> None:
     assert not app.exception
 
 
-def test_pages_of_the_table_follow_each_other(open_app: OpenApp) -> None:
+def test_the_table_is_shown_in_pages_of_a_hundred(open_app: OpenApp) -> None:
     app = open_app("vocabulary", page="3")
     assert ids_shown(app) == list(range(200, 300))
-    data = sent(app, "asked")
+    data = sent(app, "record")
     assert (data["page"], data["pages"], data["n_found"]) == (3, 41, 4_096)
     app = open_app("vocabulary", page="999999")
     assert ids_shown(app) == list(range(4_000, 4_096))
 
 
 @pytest.mark.parametrize(
-    ("by", "find", "said"),
+    ("by", "find", "message"),
     [
         ("bytes", "zz", "Expected bytes in hex, got 'zz'."),
         ("regex", "a(", "not a valid regular expression"),
         ("regex", "(.|..|...|....)+$(?<!.)", "The regular expression exceeded 1 second"),
     ],
 )
-def test_a_search_that_cannot_be_made_is_said_beside_it(
-    open_app: OpenApp, by: str, find: str, said: str
+def test_an_invalid_search_shows_its_error_beside_it(
+    open_app: OpenApp, by: str, find: str, message: str
 ) -> None:
     app = open_app("vocabulary", by=by, find=find)
     assert not app.exception
-    data = sent(app, "asked")
-    assert said in data["problem"]
-    assert data["asked"]["find"] == find
+    data = sent(app, "record")
+    assert message in data["problem"]
+    assert data["record"]["find"] == find
     assert data["rows"] == []
 
 
 @pytest.mark.parametrize(
-    "query",
+    "record",
     [
         {"bytes": "x-", "page": "-1", "sort": "up", "by": "sql", "finding": "<b>", "token": "1e9"},
         {"script": "Klingon", "space": "maybe", "prefix": "zz", "seen_as": "Trie"},
         {"find": "x" * 5_000, "token": "99999999999", "vocabulary_of": "<b>", "uses_on": "\0"},
     ],
 )
-def test_an_address_that_is_damaged_breaks_nothing(
-    open_app: OpenApp, query: dict[str, str]
-) -> None:
+def test_a_damaged_address_is_ignored(open_app: OpenApp, query: dict[str, str]) -> None:
     app = open_app("vocabulary", **query)
     assert not app.exception
     assert not app.error
 
 
-def test_findings_are_those_of_the_core_and_filter_the_table(open_app: OpenApp) -> None:
+def test_findings_match_the_core_and_filter_the_table(open_app: OpenApp) -> None:
     run = load_run(SAMPLE_RUN_ID).run
     audited = audit(run.tokenizer, uses_in_run(run))
     expected = {
@@ -138,44 +136,46 @@ def test_findings_are_those_of_the_core_and_filter_the_table(open_app: OpenApp) 
     for key, ids in expected.items():
         app = open_app("vocabulary", finding=key)
         assert ids_shown(app) == ids[:100]
-        assert sent(app, "asked")["n_found"] == len(ids)
+        assert sent(app, "record")["n_found"] == len(ids)
 
 
 @pytest.mark.parametrize("name", ["Your tokenizer", "GPT-2"])
-def test_what_is_unused_here_is_not_called_under_trained(open_app: OpenApp, name: str) -> None:
+def test_unused_tokens_are_not_called_under_trained(open_app: OpenApp, name: str) -> None:
     app = open_app("vocabulary", vocabulary_of=name)
     notes = {one["key"]: one["note"] for one in sent(app, "chosen")["findings"]}
     assert notes["never"] == (
-        "They stand nowhere in the text. Unused here does not mean under-trained: that depends on "
-        "the text a model learned from."
+        "They do not occur in the text. Unused here does not mean under-trained: that depends on "
+        "the text the model was trained on."
     )
 
 
-def test_uses_are_counted_on_the_text_that_is_chosen(open_app: OpenApp) -> None:
+def test_uses_are_counted_in_the_chosen_text(open_app: OpenApp) -> None:
     stored = load_run(SAMPLE_RUN_ID)
     app = open_app("vocabulary", uses_on="Held-out text", sort="-use")
     uses = uses_in_corpus(stored.run.tokenizer, stored.held_out)
-    rows = sent(app, "asked")["rows"]
+    rows = sent(app, "record")["rows"]
     assert [row["uses"] for row in rows] == sorted(uses.tolist(), reverse=True)[:100]
     app = open_app("vocabulary", uses_on="Your text", text="for for for", sort="-use")
-    first = sent(app, "asked")["rows"][0]
+    first = sent(app, "record")["rows"][0]
     assert (first["token"], first["uses"]) == (" for", 2)
 
 
-def test_one_token_is_told_with_its_tree_and_what_is_built_on_it(open_app: OpenApp) -> None:
+def test_the_card_shows_a_token_with_its_tree_and_the_tokens_built_on_it(
+    open_app: OpenApp,
+) -> None:
     app = open_app("vocabulary", vocabulary_of="GPT-2", token="262")
     card = sent(app, "tree")
-    assert card["known"] == {"id": 262, "token": " the", "kind": "merge", "rank": 6}
+    assert card["shown"] == {"id": 262, "token": " the", "kind": "merge", "rank": 6}
     assert [node["token"] for node in card["tree"]] == [" the", " t", "he", " ", "t", "h", "e"]
     assert card["built"][0]["token"] == " they"
     assert ["bytes", "20 74 68 65"] in card["facts"]
-    assert " tokens are made of it and another, " in card["built_sentence"]
+    assert " tokens are merged from it directly, " in card["built_sentence"]
     (few,) = gpt2().encode(" few")
     card = sent(open_app("vocabulary", vocabulary_of="GPT-2", token=str(few)), "tree")
-    assert card["built_sentence"] == "1 token is made of it and another."
+    assert card["built_sentence"] == "1 token is merged from it directly."
 
 
-def test_the_search_for_unreachable_tokens_of_a_large_vocabulary_ends_or_is_cancelled(
+def test_the_search_for_unreachable_tokens_can_be_waited_for_cancelled_and_repeated(
     open_app: OpenApp, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(work, "FEW_TOKENS", 0)
@@ -209,7 +209,7 @@ def test_the_search_for_unreachable_tokens_of_a_large_vocabulary_ends_or_is_canc
     assert not any("was cancelled" in markdown.value for markdown in app.markdown)
 
 
-def test_the_tokens_can_be_looked_at_before_their_uses_are_counted_and_without(
+def test_the_tokens_are_shown_before_their_uses_are_counted(
     open_app: OpenApp, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(work, "FEW_BYTES", 0)
@@ -222,8 +222,8 @@ def test_the_tokens_can_be_looked_at_before_their_uses_are_counted_and_without(
         patched.setattr(work, "uses_in_corpus", counted)
         app = open_app("vocabulary", uses_on="Held-out text", find=" the")
         assert not app.exception
-        assert [row["uses"] for row in sent(app, "asked")["rows"]] != []
-        assert {row["uses"] for row in sent(app, "asked")["rows"]} == {None}
+        assert [row["uses"] for row in sent(app, "record")["rows"]] != []
+        assert {row["uses"] for row in sent(app, "record")["rows"]} == {None}
         findings = {one["key"]: one["n"] for one in sent(app, "chosen")["findings"]}
         assert (findings["never"], findings["scaffolds"]) == (None, None)
         assert findings["partial"]
@@ -242,14 +242,14 @@ def test_the_tokens_can_be_looked_at_before_their_uses_are_counted_and_without(
     wait_until(work.counts(), work.count(stored.run.tokenizer, text).id)
     app.run()
     uses = uses_in_corpus(stored.run.tokenizer, stored.held_out)
-    rows = sent(app, "asked")["rows"]
+    rows = sent(app, "record")["rows"]
     assert [row["uses"] for row in rows] == [uses[row["id"]] for row in rows]
     assert not app.exception
 
 
 @pytest.mark.parametrize("make", [word_piece, unigram])
 @pytest.mark.parametrize("view", ["Table", "Trie"])
-def test_a_tokenizer_without_merges_has_its_table_its_trie_and_its_uses(
+def test_a_tokenizer_without_merges_has_a_table_a_trie_and_uses(
     open_app: OpenApp, make: Callable[[], tokenizers.Tokenizer], view: str
 ) -> None:
     foreign = ForeignTokenizer(described(make()))
@@ -264,9 +264,9 @@ def test_a_tokenizer_without_merges_has_its_table_its_trie_and_its_uses(
     card = sent(app, "tree")
     assert (card["tree"], card["built"], card["built_sentence"]) == ([], [], "")
     assert any(foreign.model in value for _, value in card["facts"])
-    assert any("merges are known can be made smaller" in one.value for one in app.markdown)
+    assert any("merges are known can be pruned" in one.value for one in app.markdown)
     if view == "Table":
-        table = sent(app, "asked")
+        table = sent(app, "record")
         assert not table["has_merges"]
         assert {row["kind"] for row in table["rows"]} == {"token", "special"}
         text = load_run(SAMPLE_RUN_ID).held_out
@@ -276,7 +276,7 @@ def test_a_tokenizer_without_merges_has_its_table_its_trie_and_its_uses(
         assert [row["uses"] for row in table["rows"]] == [uses[row["id"]] for row in table["rows"]]
 
 
-def test_a_node_of_the_trie_has_the_tokens_that_begin_so(open_app: OpenApp) -> None:
+def test_a_node_of_the_trie_counts_the_tokens_with_its_prefix(open_app: OpenApp) -> None:
     app = open_app("vocabulary", seen_as="Trie", prefix=b" th".hex())
     node = sent(app, "branches")
     vocab = load_run(SAMPLE_RUN_ID).run.tokenizer.vocab
@@ -287,7 +287,7 @@ def test_a_node_of_the_trie_has_the_tokens_that_begin_so(open_app: OpenApp) -> N
     assert [step["prefix"] for step in node["path"]] == ["", "20", "2074", "207468"]
 
 
-def test_what_no_token_begins_with_is_said_with_the_longest_that_it_begins_with(
+def test_a_prefix_of_no_token_is_shown_with_the_longest_token_at_its_start(
     open_app: OpenApp,
 ) -> None:
     app = open_app("vocabulary", seen_as="Trie", prefix=b"thezz".hex())
@@ -297,7 +297,7 @@ def test_what_no_token_begins_with_is_said_with_the_longest_that_it_begins_with(
 
 
 @pytest.mark.parametrize("min_uses", [1, 10])
-def test_the_preview_of_pruning_tells_what_the_core_does(open_app: OpenApp, min_uses: int) -> None:
+def test_the_preview_of_pruning_matches_the_core(open_app: OpenApp, min_uses: int) -> None:
     run = load_run(SAMPLE_RUN_ID).run
     uses = uses_in_run(run)
     pruned = prune(run.tokenizer, uses, min_uses)
@@ -315,7 +315,7 @@ def test_the_preview_of_pruning_tells_what_the_core_does(open_app: OpenApp, min_
     assert bool(app.get("download_button")) == bool(pruned.removed)
 
 
-def test_hostile_tokens_are_data_and_never_markup(open_app: OpenApp) -> None:
+def test_hostile_tokens_are_sent_as_data_and_never_as_markup(open_app: OpenApp) -> None:
     run = train(
         Corpus.from_word_counts(dict.fromkeys(HOSTILE, 9)),
         TrainingConfig(500, pretokenizer="none", special_tokens=("<b>",), min_frequency=1),
@@ -327,12 +327,12 @@ def test_hostile_tokens_are_data_and_never_markup(open_app: OpenApp) -> None:
         for view in ("Table", "Trie"):
             app = open_app("vocabulary", run=run_id, token=str(id), find=text[:9], seen_as=view)
             assert not app.exception
-            assert sent(app, "tree")["known"]["token"] == text
+            assert sent(app, "tree")["shown"]["token"] == text
             for element in (*app.markdown, *app.header):
                 assert text not in element.value
 
 
-def test_a_run_that_held_nothing_back_and_learned_nothing_has_its_page_too(
+def test_a_run_without_merges_or_held_out_text_can_be_shown(
     open_app: OpenApp,
 ) -> None:
     run = train(Corpus.from_text("ab"), TrainingConfig(2, alphabet="seen", special_tokens=()))

@@ -1,4 +1,4 @@
-"""Vocabulary in a real browser: typing, filtering, trees, the trie, all by keyboard too."""
+"""Test the Vocabulary page in a real browser: search, filters, tree and trie, by mouse and keys."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ PHONE: ViewportSize = {"width": 390, "height": 844}
 HOSTILE = "<img src=x onerror=window.harmed=1>"
 LARGE_ID = "200000".rjust(32, "b")
 SECONDS_TO_ANSWER = 0.6
-# From the last letter typed, so with the pause that tells that it was the last.
+# Timed from the last keystroke, so the pause that detects the end of typing is included.
 SECONDS_FROM_KEY_TO_ROWS = """(table, letter) => ({
   seconds: new Promise((resolve) => {
     let typed = Infinity;
@@ -61,7 +61,7 @@ def search_field(page: Page) -> Locator:
     return page.get_by_role("searchbox", name="Search the tokens")
 
 
-def test_what_is_typed_and_pressed_filters_the_table_and_what_is_pruned_is_taken_home(
+def test_searches_and_findings_filter_the_table_and_a_pruned_tokenizer_is_downloaded(
     page: Page, app_url: str
 ) -> None:
     open_vocabulary(page, app_url)
@@ -89,7 +89,7 @@ def test_what_is_typed_and_pressed_filters_the_table_and_what_is_pruned_is_taken
     click_bar(page.locator(".js-plotly-plot", has=page.locator(".barlayer .point")), 3)
     chosen = [id for id in audited.scaffolds if len(run.tokenizer.vocab[id]) == 4]
     expect(status).to_have_text(f"{len(chosen)} of 4,096 tokens")
-    expect(page.get_by_label("Least length in bytes")).to_have_value("4")
+    expect(page.get_by_label("Shortest length in bytes")).to_have_value("4")
     finding.click()
     four = [token for token in sample_tokens() if len(token) == 4]
     expect(status).to_have_text(f"{len(four)} of 4,096 tokens")
@@ -104,9 +104,7 @@ def test_what_is_typed_and_pressed_filters_the_table_and_what_is_pruned_is_taken
     assert_no_traceback(page)
 
 
-def test_an_address_leads_to_a_place_in_the_trie_a_token_and_a_search_and_on_from_each(
-    page: Page, app_url: str
-) -> None:
+def test_an_address_opens_a_node_of_the_trie_a_token_and_a_search(page: Page, app_url: str) -> None:
     id = next(id for id, token in enumerate(sample_tokens()) if token == b" statement")
     page.set_viewport_size(PHONE)
     open_vocabulary(
@@ -133,11 +131,11 @@ def choose_view(page: Page, name: str) -> None:
 
 
 def walk_the_trie(page: Page) -> None:
-    """By typing and by arrow keys, from a beginning that no token has."""
+    """Move in the trie by typing and by arrow keys, starting from a prefix of no token."""
     sentence = page.locator(".sentence")
     expect(sentence).to_contain_text("No token begins with <img")
     assert_fits(page, ".walk", ".card")
-    field = page.get_by_role("searchbox", name="How tokens begin")
+    field = page.get_by_role("searchbox", name="First characters of tokens")
     field.fill("")
     field.press_sequentially(" th", delay=40)
     below = [token for token in sample_tokens() if token.startswith(b" th")]
@@ -157,7 +155,7 @@ def walk_the_trie(page: Page) -> None:
 
 
 def follow_the_tree(page: Page, id: int) -> None:
-    """From the token that is open to its first part, and back by what is built on that."""
+    """Go from the open token to its first part, and back from the tokens built on that."""
     tokenizer = load_run(SAMPLE_RUN_ID).run.tokenizer
     parts = tokenizer.parts(id)
     assert parts is not None
@@ -176,7 +174,7 @@ def follow_the_tree(page: Page, id: int) -> None:
 
 
 def search_in_three_ways(page: Page) -> None:
-    """What cannot be searched for is said, and the next search is made."""
+    """Make invalid searches, which show an error, each followed by a valid one."""
     expect(search_field(page)).to_have_value(HOSTILE)
     search_field(page).fill(f"({HOSTILE}")
     alert = page.locator(".vocabulary [role=alert]")
@@ -194,7 +192,7 @@ def search_in_three_ways(page: Page) -> None:
 
 
 def walk_the_rows(page: Page) -> None:
-    """By keyboard: sorted, turned to the next page, and a token opened."""
+    """Sort, turn to the next page and open a token, by keyboard."""
     sorter = page.get_by_role("button", name="Bytes", exact=True)
     sorter.focus()
     sorter.press("Enter")
@@ -229,7 +227,7 @@ def assert_fits(page: Page, *names: str) -> None:
 
 @pytest.fixture(scope="module")
 def large_run() -> TrainingRun:
-    """Words of three letters, so that there are 200,000 merges to learn."""
+    """Train on words of three letters, which allow for 200,000 merges."""
     letters = "".join(chr(place) for place in range(0x4E00, 0x4E00 + 60))
     words = {"".join(word): 1 for word in product(letters, repeat=3)}
     config = TrainingConfig(
@@ -245,12 +243,12 @@ def large_url(large_run: TrainingRun, app_url: str, keep_run: KeepRun) -> str:
     return f"{app_url}/vocabulary?run={LARGE_ID}"
 
 
-def test_two_hundred_thousand_tokens_are_searched_while_one_types(
+def test_two_hundred_thousand_tokens_are_searched_while_typing(
     page: Page, large_url: str, show_figures: ShowFigures
 ) -> None:
     open_page(page, large_url)
     expect(page.locator(".found [role=status]")).to_have_text("All 200,000 tokens")
-    # The search for unreachable tokens would take its part of the machine.
+    # The search for unreachable tokens would compete for the processor.
     cancel = page.get_by_role("button", name="Cancel")
     if cancel.count():
         cancel.click()

@@ -4,7 +4,7 @@ import assert from "node:assert/strict";
 import { suite, test } from "node:test";
 import { withLineEnds } from "../../ui/components/live_text/line_ends.js";
 import { TypedText } from "../../ui/components/live_text/typed_text.js";
-import { endsOfLengths, lengthsAsked, Query, sortedBy } from "../../ui/components/vocabulary/query.js";
+import { endsOfLengths, lengthsField, Query, sortedBy } from "../../ui/components/vocabulary/query.js";
 import { TypedPrefix } from "../../ui/components/vocabulary/typed_prefix.js";
 import { FakeClock } from "./fake_clock.js";
 
@@ -163,11 +163,11 @@ suite("line ends", () => {
 
 const NOTHING = { find: "", by: "", finding: "", script: "", space: "", partial: "", special: "", bytes: "", sort: "", page: "" };
 
-function query(asked = NOTHING) {
+function query(record = NOTHING) {
   const clock = new FakeClock();
   const sent = [];
   const refused = [];
-  return { clock, sent, refused, query: new Query({ ...asked }, { ask: (one) => sent.push(one), refuse: (problem) => refused.push(problem) }, clock) };
+  return { clock, sent, refused, query: new Query({ ...record }, { onChange: (one) => sent.push(one), refuse: (problem) => refused.push(problem) }, clock) };
 }
 
 suite("a search of the vocabulary", () => {
@@ -203,9 +203,9 @@ suite("a search of the vocabulary", () => {
     searched.change({ find: "t" });
     searched.change({ find: "th" });
     assert.ok(!searched.receive({ ...NOTHING, find: "t" }));
-    assert.equal(searched.asked.find, "th");
+    assert.equal(searched.record.find, "th");
     assert.ok(searched.receive({ ...NOTHING, finding: "unused" }));
-    assert.deepEqual(searched.asked, { ...NOTHING, finding: "unused" });
+    assert.deepEqual(searched.record, { ...NOTHING, finding: "unused" });
     searched.change({ find: "x" }, { atOnce: false });
     assert.ok(!searched.receive({ ...NOTHING }));
     clock.pass(150);
@@ -247,9 +247,9 @@ suite("a search of the vocabulary", () => {
   });
 
   test("asks for lengths, which come back into their fields", () => {
-    for (const [low, high, asked] of [["", "", ""], ["3", "3", "3"], ["2", "5", "2-5"], ["2", "", "2-"], ["", "5", "0-5"]]) {
-      assert.equal(lengthsAsked(low, high), asked);
-      assert.deepEqual(endsOfLengths(asked), [low, high]);
+    for (const [low, high, field] of [["", "", ""], ["3", "3", "3"], ["2", "5", "2-5"], ["2", "", "2-"], ["", "5", "0-5"]]) {
+      assert.equal(lengthsField(low, high), field);
+      assert.deepEqual(endsOfLengths(field), [low, high]);
     }
     assert.deepEqual(endsOfLengths("0"), ["0", "0"]);
   });

@@ -1,4 +1,4 @@
-"""Parts of the Vocabulary page: addresses and searches, and the chart of lengths."""
+"""Test parts of the Vocabulary page: addresses and searches, and the chart of lengths."""
 
 from __future__ import annotations
 
@@ -16,9 +16,10 @@ from bpe_core.types import TrainingConfig
 from bpe_core.vocabulary.audit import uses_in_corpus
 from bpe_core.vocabulary.reachability import find_unreachable
 from bpe_core.vocabulary.table import Query, Vocabulary
+from ui.vocabulary.card_data import card_data
 from ui.vocabulary.charts import field_of_bar, length_bars
-from ui.vocabulary.looks import look_at
-from ui.vocabulary.pictures import card_data, findings_of
+from ui.vocabulary.findings import findings_of
+from ui.vocabulary.inspection import inspect_vocabulary
 from ui.vocabulary.search import FIELDS, lengths_of, query_of, record_of
 from ui.vocabulary.texts import CountedText
 
@@ -26,7 +27,7 @@ Anything = st.one_of(st.text(max_size=20), st.integers(), st.none(), st.binary(m
 
 
 @given(st.dictionaries(st.sampled_from([*FIELDS, "other"]), Anything))
-def test_whatever_an_address_says_is_a_search_that_can_be_asked(
+def test_any_address_yields_a_valid_search(
     values: dict[str, object],
 ) -> None:
     record = record_of(values)
@@ -37,7 +38,7 @@ def test_whatever_an_address_says_is_a_search_that_can_be_asked(
         text.encode()
 
 
-def test_a_record_says_what_its_query_asks() -> None:
+def test_a_record_is_converted_to_its_query() -> None:
     record = record_of(
         {"find": "é", "by": "regex", "bytes": "3-9", "space": "no", "partial": "yes"}
     )
@@ -49,18 +50,17 @@ def test_a_record_says_what_its_query_asks() -> None:
 
 
 @pytest.mark.parametrize("bad", ["", "-", "-4", "4-x", "1e3", "٣", "4--5", "123456"])
-def test_lengths_that_are_none_are_any(bad: str) -> None:
+def test_invalid_lengths_are_no_filter(bad: str) -> None:
     assert record_of({"bytes": bad})["bytes"] == ""
     assert lengths_of(bad) == (0, None)
 
 
-def test_half_a_character_is_no_search() -> None:
+def test_a_lone_surrogate_is_dropped_from_a_search() -> None:
     assert record_of({"find": "a\ud800"})["find"] == ""
 
 
-def test_of_an_unreachable_token_that_a_given_word_uses_it_is_said_how_that_can_be() -> None:
-    # A word that is given with its count is a pre-token as it is; of a text GPT-2's pattern makes
-    # two of it.
+def test_an_unreachable_token_used_in_a_given_word_is_explained() -> None:
+    # A word given with its count is one pre-token; in a text, GPT-2's pattern cuts it in two.
     corpus = Corpus.from_word_counts({"hug's": 9})
     tokenizer = train(corpus, TrainingConfig(261, special_tokens=())).tokenizer
     (token,) = (id for id, token in tokenizer.vocab.items() if token == b"hug's")
@@ -69,10 +69,10 @@ def test_of_an_unreachable_token_that_a_given_word_uses_it_is_said_how_that_can_
     notes: list[tuple[str, str]] = []
     for words in (corpus, Corpus.from_text("hug's")):
         text = CountedText(words.sha256, "the text", corpus=words)
-        looked = look_at("Words", tokenizer, text, uses_in_corpus(tokenizer, words))
-        (finding,) = (f for f in findings_of(looked, reachability) if f.key == "unreachable")
-        notes.append((finding.note, card_data(looked, token, reachability)["warning"]))
-    assert [("hold some" in note, "word given" in said) for note, said in notes] == [
+        inspection = inspect_vocabulary("Words", tokenizer, text, uses_in_corpus(tokenizer, words))
+        (finding,) = (f for f in findings_of(inspection, reachability) if f.key == "unreachable")
+        notes.append((finding.note, card_data(inspection, token, reachability)["warning"]))
+    assert [("words given" in note, "word given" in warning) for note, warning in notes] == [
         (True, True),
         (False, False),
     ]

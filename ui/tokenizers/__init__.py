@@ -1,7 +1,7 @@
-"""The tokenizers at hand: what Compare, Vocabulary and the lessons take them from.
+"""Provide the tokenizers that a visitor can choose from.
 
-In: keys in the address and uploaded files. Out: encoders with names that differ, each with where it
-is from.
+In: keys in the address, and uploaded files. Out: encoders with distinct names, each with a note on
+its origin.
 
-Open `shelf` first. `longest_match` looks for words that a shortcut cuts differently.
+Open `shelf` first. `longest_match` finds the words that longest match cuts differently from BPE.
 """

@@ -1,4 +1,4 @@
-"""The words that longest match cuts otherwise than a tokenizer's merges, looked for once."""
+"""Find the words that longest match cuts differently from BPE, and cache them."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from bpe_core.lab.contenders import Differences, differences
 from bpe_core.tokenizer.tokenizer import Tokenizer
 
 
-@st.cache_resource(max_entries=8, show_spinner="Looking for words that longest match cuts apart")
+@st.cache_resource(max_entries=8, show_spinner="Comparing longest match with the merges")
 def longest_match_differences(text: str, fingerprint: str, _tokenizer: Tokenizer) -> Differences:
-    """Return where longest match departs from the merges; kept by text and tokenizer."""
+    """Return the words on which longest match differs; cached by text and tokenizer."""
     return differences(_tokenizer, text)

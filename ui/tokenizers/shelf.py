@@ -1,7 +1,7 @@
-"""The tokenizers that Compare sets side by side: the run's own, and what is on the shelf with it.
+"""Keep the shelf: the tokenizers that Compare shows beside the run's own.
 
-What is on the shelf goes by keys: "gpt2", "gpt4", "gpt4o", "run-ID" and "file-ID". They are in the
-address, so that a refresh and a link bring them along.
+Each is named by a key: "gpt2", "gpt4", "gpt4o", "run-ID" or "file-ID". The keys are in the address,
+so that the shelf survives a refresh and can be shared by a link.
 """
 
 from __future__ import annotations
@@ -39,32 +39,32 @@ _FILE = "file-"
 _KNOWN_KEY = re.compile(r"gpt2|gpt4|gpt4o|run-sample|(run|file)-[0-9a-f]{32}")
 _LONGEST_NAME = 40
 _LONGEST_ADDRESS: Final = 8_000
-"""Two hundred keys; browsers and servers take no longer address for granted."""
+"""About two hundred keys; browsers and servers may refuse a longer address."""
 
 Upload = tuple[str, bytes]
-"""A file as a visitor chose it: its name, which another may have too, and what is in it."""
+"""An uploaded file: its name, which need not be unique, and its content."""
 
 
 @dataclass(frozen=True, slots=True)
 class Member:
-    """One of the tokenizers that are compared."""
+    """A tokenizer that can be compared."""
 
     key: str
-    """"own" for the run's, which stays."""
+    """"own" for the run's tokenizer, which cannot be removed."""
     name: str
-    """Different from the others'; may be a visitor's own words."""
+    """Distinct from the names of the others; may contain a visitor's own words."""
     encoder: Encoder
     note: str
-    """Where it is from, in a few words or sentences; may be a visitor's own words."""
+    """Its origin, in a few words or sentences; may contain a visitor's own words."""
 
     @property
     def merges_tokenizer(self) -> Tokenizer | None:
-        """The encoder where its merges are known; None where another library encodes."""
+        """The encoder if its merges are known; None if another library runs it."""
         return self.encoder if isinstance(self.encoder, Tokenizer) else None
 
 
 def wanted_keys() -> tuple[str, ...]:
-    """What is on the shelf; at a visitor's first look what the address names."""
+    """Return the keys on the shelf, read from the address on a visitor's first use."""
     shelf = workspace.current().shelf
     if shelf is None:
         shelf = _keys_of_address()
@@ -73,7 +73,10 @@ def wanted_keys() -> tuple[str, ...]:
 
 
 def members(stored: StoredRun) -> tuple[Member, ...]:
-    """The run's own tokenizer and those on the shelf; what can't be had is taken off, and said."""
+    """Return the run's own tokenizer and those on the shelf.
+
+    A tokenizer that cannot be opened is removed from the shelf, and its error is kept for the page.
+    """
     wanted, here = wanted_keys(), workspace.current()
     found = [Member(OWN, "Yours", stored.run.tokenizer, stored.title)]
     problems: list[str] = []
@@ -88,8 +91,8 @@ def members(stored: StoredRun) -> tuple[Member, ...]:
         if key != _RUN + stored.id:
             found.append(member)
     if problems:
-        said = tuple(dict.fromkeys((*here.shelf_problems, *problems)))
-        workspace.update(shelf=tuple(kept), shelf_problems=said)
+        all_problems = tuple(dict.fromkeys((*here.shelf_problems, *problems)))
+        workspace.update(shelf=tuple(kept), shelf_problems=all_problems)
     is_first = tuple(kept) == FIRST_SHELF
     frame.set_query(**{"with": None if is_first else ",".join(kept) or _NOTHING})
     names = distinct([member.name for member in found])
@@ -100,21 +103,21 @@ def members(stored: StoredRun) -> tuple[Member, ...]:
 
 
 def add(keys: Iterable[str]) -> None:
-    """Puts tokenizers on the shelf, once each."""
+    """Add tokenizers to the shelf, each at most once."""
     workspace.update(shelf=tuple(dict.fromkeys((*wanted_keys(), *keys))), shelf_problems=())
 
 
 def remove(key: str) -> None:
-    """Takes a tokenizer off the shelf; a file stays where it is kept, for links that lead to it."""
+    """Remove a tokenizer from the shelf; a stored file stays, since links may name it."""
     left = tuple(other for other in wanted_keys() if other != key)
     workspace.update(shelf=left, shelf_problems=())
 
 
 def add_files(files: Sequence[Upload], pretokenizer: str | None) -> bool:
-    """Opens uploads, keeps them and puts what they are on the shelf; true where all went well.
+    """Open and store uploads, and add them to the shelf; return True if all could be opened.
 
-    What can't be opened is said, is not kept, and changes nothing of what is there. Two may have
-    one name; of those that encode alike one is enough.
+    The error of an upload that cannot be opened is kept for the page. Uploads may share a name; one
+    that encodes exactly like a file on the shelf is not added.
     """
     known = {found.encoder.fingerprint for found in _files_on_shelf()}
     keys: list[str] = []
@@ -135,7 +138,7 @@ def add_files(files: Sequence[Upload], pretokenizer: str | None) -> bool:
 
 
 def file_groups(files: Sequence[Upload]) -> list[dict[str, bytes]]:
-    """Uploads as tokenizers: a vocabulary and its merges are one, every other file is one.
+    """Group uploads into tokenizers: a vocabulary with its merges, or a single file.
 
     >>> [list(group) for group in file_groups([("vocab.json", b"{}"), ("merges.txt", b"a b")])]
     [['vocab.json', 'merges.txt']]
@@ -153,12 +156,12 @@ def file_groups(files: Sequence[Upload]) -> list[dict[str, bytes]]:
 
 
 def run_key(run_id: str) -> str:
-    """The key of another run's tokenizer."""
+    """Return the key of a run's tokenizer."""
     return _RUN + run_id
 
 
 def distinct(names: Sequence[str]) -> list[str]:
-    """Names in one line, cut where long, with a number where one came before.
+    """Return names on one line each, shortened if long, and numbered if repeated.
 
     >>> distinct(["Yours", "tokenizer.json", "tokenizer.json"])
     ['Yours', 'tokenizer.json', 'tokenizer.json (2)']
@@ -166,11 +169,11 @@ def distinct(names: Sequence[str]) -> list[str]:
     found: list[str] = []
     for name in names:
         short = plain_text(name, _LONGEST_NAME)
-        number, unlike = 1, short
-        while unlike in found:
+        number, unique = 1, short
+        while unique in found:
             number += 1
-            unlike = f"{short} ({number})"
-        found.append(unlike)
+            unique = f"{short} ({number})"
+        found.append(unique)
     return found
 
 
@@ -186,7 +189,7 @@ def _files_on_shelf() -> list[NamedEncoder]:
     found: list[NamedEncoder] = []
     for key in wanted_keys():
         if key.startswith(_FILE):
-            # What is gone is said where the shelf is drawn.
+            # The error of a missing file is shown where the shelf is drawn.
             with suppress(BpeError):
                 found.append(load_tokenizer(key.removeprefix(_FILE)))
     return found
@@ -194,10 +197,10 @@ def _files_on_shelf() -> list[NamedEncoder]:
 
 def _member(key: str) -> Member:
     if key == GPT2:
-        return Member(key, "GPT-2", gpt2(), "OpenAI’s files, to the byte")
+        return Member(key, "GPT-2", gpt2(), "OpenAI’s files, byte for byte")
     if key in PUBLISHED:
         name, encoding = PUBLISHED[key]
-        with st.spinner(f"Getting {name}’s tokenizer"):
+        with st.spinner(f"Loading {name}’s tokenizer"):
             return Member(key, name, published_tokenizer(encoding), f"{encoding}, OpenAI’s file")
     if key.startswith(_FILE):
         named = load_tokenizer(key.removeprefix(_FILE))

@@ -1,4 +1,4 @@
-"""The vocabulary's lengths as a chart; three kinds, told apart by pattern as well as by colour."""
+"""Draw the lengths of a vocabulary's tokens, in three kinds that differ by colour and pattern."""
 
 from __future__ import annotations
 
@@ -10,13 +10,13 @@ from ui.look.chart_axes import name_base_axis, name_ticks, name_value_axis, toke
 from ui.look.chart_style import PALETTES, Theme, empty_figure
 
 LONGEST_BAR = 24
-"""Longer tokens share the last bar."""
+"""The length of the last bar, which also counts longer tokens."""
 _KINDS = ("leading space", "no leading space", "partial UTF-8")
 _HEIGHT = 300
 
 
 def field_of_bar(place: int, n_lengths: int) -> str:
-    """The lengths of a bar as the address says them.
+    """Return the lengths counted by a bar, in the form used in the address.
 
     >>> field_of_bar(4, 20), field_of_bar(23, 129)
     ('5', '24-')
@@ -28,10 +28,10 @@ def field_of_bar(place: int, n_lengths: int) -> str:
 def length_bars(
     kinds: NDArray[np.int64], *, chosen: tuple[int, int | None] | None, theme: Theme
 ) -> go.Figure:
-    """How many tokens have each length in bytes, in three kinds one on the other.
+    """Draw the number of tokens of each length in bytes, as bars stacked from three kinds.
 
-    `kinds` is int64[3, longest + 1]; `chosen` are the least and the greatest length that are
-    looked at, which get a frame.
+    `kinds` is int64[3, longest + 1]. `chosen` is the shortest and the longest length in the filter,
+    which get a frame.
     """
     colours = PALETTES[theme]
     n_bars = max(1, min(kinds.shape[1] - 1, LONGEST_BAR))
@@ -53,7 +53,7 @@ def length_bars(
     for kind, counts, look in zip(_KINDS, bars.tolist(), looks, strict=True):
         figure.add_bar(
             x=list(range(1, n_bars + 1)),
-            # A bar of height 0 would still have its outline.
+            # A bar of height 0 would still show its outline.
             y=[count or None for count in counts],
             name=kind,
             marker=look,

@@ -1,4 +1,4 @@
-"""Which vocabulary the page looks at, and the text that its tokens' uses are counted on."""
+"""Choose the tokenizer to inspect, and the text in which to count the uses of its tokens."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from ui.shell import workspace
 from ui.shell.choices import choose_one
 from ui.storage.run_store import StoredRun
 from ui.tokenizers import shelf
-from ui.vocabulary.looks import sample_corpus
+from ui.vocabulary.inspection import sample_corpus
 from ui.vocabulary.texts import CountedText, held_out_text, training_text
 
 YOURS: Final = "Your tokenizer"
@@ -24,12 +24,12 @@ GPT2: Final = "GPT-2"
 TRAINING: Final = "Training text"
 HELD_OUT: Final = "Held-out text"
 OWN_TEXT: Final = "Your text"
-_FIRST_TEXT: Final = "Write or paste a text here, and see which tokens it uses."
+_FIRST_TEXT: Final = "Write or paste a text here to see which tokens it uses."
 _SAMPLES: Final = ("python-reference", "python-library", "multilingual")
 
 
-def choose_what(stored: StoredRun) -> tuple[str, Encoder, CountedText]:
-    """Draws the choice of tokenizer and of text; gives the first one's name, and both."""
+def choose_tokenizer_and_text(stored: StoredRun) -> tuple[str, Encoder, CountedText]:
+    """Draw the choice of tokenizer and text; return the tokenizer's name, and both."""
     known = _tokenizers(stored)
     with st.container(
         horizontal=True, vertical_alignment="center", gap="medium", key="vocabulary_choice"
@@ -38,17 +38,17 @@ def choose_what(stored: StoredRun) -> tuple[str, Encoder, CountedText]:
             "Tokenizer",
             list(known),
             key="vocabulary_of",
-            help="Those on Compare’s shelf are here too.",
+            help="Tokenizers added on the Compare page are listed here too.",
         )
-        # One thing, so that the words never stand on another line than the field.
+        # In one container, so that a line break never separates the label from its field.
         with st.container(horizontal=True, vertical_alignment="center", width="content"):
-            st.markdown("Uses counted on", width="content")
+            st.markdown("Count uses in", width="content")
             counted = _choose_text(stored, is_own=chosen == YOURS)
     return chosen, known[chosen], counted
 
 
 def _tokenizers(stored: StoredRun) -> dict[str, Encoder]:
-    """The run's own, GPT-2's, and those on Compare's shelf."""
+    """Return the run's own tokenizer, GPT-2's, and those on Compare's shelf, by name."""
     known: dict[str, Encoder] = {YOURS: stored.run.tokenizer, GPT2: gpt2()}
     others = [one for one in shelf.members(stored) if one.key not in (shelf.OWN, shelf.GPT2)]
     names = shelf.distinct([*known, *(member.name for member in others)])
@@ -64,10 +64,10 @@ def _choose_text(stored: StoredRun, *, is_own: bool) -> CountedText:
     held_out = held_out_text(stored)
     options = [*([TRAINING] if is_own else []), *([HELD_OUT] if held_out else [])]
     picked = st.selectbox(
-        "Uses counted on",
+        "Count uses in",
         options=[*options, *titles, OWN_TEXT],
         label_visibility="collapsed",
-        # Another key where there are other options: a value that is none of them is not kept.
+        # A separate key for each list of options: Streamlit drops a value missing from the list.
         key="uses_on" if is_own else "uses_of_other_on",
         bind="query-params",
         width=260,

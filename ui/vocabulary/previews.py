@@ -1,4 +1,4 @@
-"""A pruned vocabulary and what it costs, counted text by text."""
+"""Preview a pruned vocabulary and its cost in tokens on each text."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from ui.work.background import Progress, Task
 
 @dataclass(frozen=True, slots=True)
 class Cost:
-    """How long a text is in tokens, whole and pruned."""
+    """The length of a text in tokens, before and after pruning."""
 
     name: str
     before: int
@@ -27,7 +27,7 @@ class Cost:
 
 @dataclass(frozen=True, slots=True)
 class PruningPreview:
-    """A pruned tokenizer and what it costs, text by text."""
+    """A pruned tokenizer and its cost on each text."""
 
     pruned: Pruned
     costs: tuple[Cost, ...]
@@ -41,10 +41,10 @@ def make_preview(
     min_uses: int,
     task: Task[Progress],
 ) -> PruningPreview | None:
-    """A vocabulary without what is used less than `min_uses` times, and what that costs.
+    """Prune the tokens used fewer than `min_uses` times, and compute the cost.
 
-    The cost is told of the text that uses were counted on, and of the run's held-out text. None
-    where the task was cancelled.
+    The cost is given for the text in which uses were counted, and for the run's held-out text.
+    Returns None if the task was cancelled.
     """
     pruned = prune(tokenizer, uses, min_uses)
     other = held_out_text(stored)
@@ -68,7 +68,7 @@ def make_preview(
 
 
 def _counted(to_count: list[tuple[Tokenizer, Corpus]], task: Task[Progress]) -> list[int] | None:
-    """How many tokens each corpus has under each tokenizer; None where the task was cancelled."""
+    """Return the number of tokens of each corpus with its tokenizer; None if cancelled."""
     sizes = [corpus.n_characters for _, corpus in to_count]
     found: list[int] = []
     for place, (tokenizer, corpus) in enumerate(to_count):

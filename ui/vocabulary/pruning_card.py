@@ -1,4 +1,4 @@
-"""A smaller vocabulary: what goes, what stays, what it costs, and the files to take home."""
+"""Preview a pruned vocabulary: what is removed, what is kept, its cost, and its downloads."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from ui.failures.error_boundary import fragment
 from ui.run.downloads import offer_downloads, tokenizer_downloads
 from ui.storage.run_store import StoredRun
 from ui.vocabulary import work
-from ui.vocabulary.looks import Looked
+from ui.vocabulary.inspection import Inspection
 from ui.vocabulary.previews import PruningPreview
 from ui.work.background_card import show_ended, watch_work
 
@@ -21,41 +21,41 @@ _USUAL = 10
 
 
 @fragment()
-def show_pruning(looked: Looked, stored: StoredRun) -> None:
-    """Draws the preview of a pruned vocabulary, and what it can be saved as."""
-    st.header("A smaller vocabulary", anchor=False)
-    tokenizer, audit = looked.tokenizer, looked.audit
+def show_pruning(inspection: Inspection, stored: StoredRun) -> None:
+    """Draw the preview of a pruned vocabulary and its downloads."""
+    st.header("Prune the vocabulary", anchor=False)
+    tokenizer, audit = inspection.tokenizer, inspection.audit
     if tokenizer is None:
         st.markdown(
-            f":gray[Only a tokenizer whose merges are known can be made smaller here. This is a "
-            f"{looked.encoder.model} model, which another library runs.]"
+            f":gray[Only a tokenizer whose merges are known can be pruned. This is a "
+            f"{inspection.encoder.model} model, run by another library.]"
         )
         return
     if audit is None:
-        st.markdown(":gray[What can be left out is known once the uses are counted.]")
+        st.markdown(":gray[Pruning is possible once the uses are counted.]")
         return
     st.markdown(
-        ":gray[Leave out what is used too seldom. The alphabet, special tokens and all that a "
-        "token that stays is merged of stay too, so whatever could be encoded still can be.]"
+        ":gray[Remove rarely used tokens. The alphabet, the special tokens and the parts of every "
+        "kept token stay, so every text can still be encoded.]"
     )
     controls, picture = st.columns([2, 3], gap="large")
     with controls:
         min_uses = st.select_slider(
-            f"Keep what is used this often in {looked.text.name}",
+            f"Keep tokens used at least this often in {inspection.text.name}",
             options=_CHOICES,
             value=_USUAL,
             format_func=lambda n: f"{n:,} ×",
             key="min_uses",
             bind="query-params",
         )
-    made = work.preview(tokenizer, audit.uses, looked.text, stored, min_uses)
-    preview = made.result
+    status = work.preview(tokenizer, audit.uses, inspection.text, stored, min_uses)
+    preview = status.result
     if preview is None:
         with picture:
-            if made.is_live:
-                watch_work(work.previews(), made.id, "Characters encoded", key="pruning")
+            if status.is_live:
+                watch_work(work.previews(), status.id, "Characters encoded", key="pruning")
             else:
-                show_ended(work.previews(), made, "preview", key="pruning")
+                show_ended(work.previews(), status, "preview", key="pruning")
         return
     pruned = preview.pruned
     with picture:
@@ -70,7 +70,7 @@ def show_pruning(looked: Looked, stored: StoredRun) -> None:
     with picture:
         if not pruned.removed:
             return
-        st.markdown("Take the pruned tokenizer home:")
+        st.markdown("Download the pruned tokenizer:")
         offered = tokenizer_downloads(pruned.tokenizer)
         offer_downloads(offered, key="pruned")
         st.download_button(
@@ -80,17 +80,17 @@ def show_pruning(looked: Looked, stored: StoredRun) -> None:
             mime="application/json",
             on_click="ignore",
             key="pruned_old_ids",
-            help="The old id of each new one: the rows of an embedding matrix to keep",
+            help="The old id of each new id: the rows of an embedding matrix to keep.",
         )
 
 
 def pruning_sentence(preview: PruningPreview) -> list[tuple[str, bool]]:
-    """What pruning saves and what it costs, in pieces of text with whether each is bold."""
+    """Return what pruning saves and costs, as pieces of text, each with whether it is bold."""
     n = len(preview.pruned.removed)
     if not n:
         return [
-            ("Nothing can go: ", True),
-            ("what is used less is a part of what stays.", False),
+            ("No token can be removed: ", True),
+            ("each one used less often is part of a token that is kept.", False),
         ]
     tokens = "1 token" if n == 1 else f"{n:,} tokens"
     pieces = [(f"{tokens} fewer", True)]
@@ -102,18 +102,18 @@ def pruning_sentence(preview: PruningPreview) -> list[tuple[str, bool]]:
 
 
 def pruning_aside(preview: PruningPreview, min_uses: int) -> str:
-    """What stays although it is used too seldom, and where ids are new."""
+    """Return how many rarely used tokens are kept, and that ids are renumbered."""
     parts = preview.pruned.n_kept_as_parts
-    stay = {
-        0: "None that is used less stays.",
-        1: "1 token that is used less stays, since another is merged of it.",
-    }.get(parts, f"{parts:,} tokens that are used less stay, since others are merged of them.")
-    once = " What stands in this text is cut as before, token for token." if min_uses == 1 else ""
-    return f"{stay}{once} Ids are given anew, in the old order."
+    kept = {
+        0: "Every token used less often is removed.",
+        1: "1 token used less often is kept, because another is merged from it.",
+    }.get(parts, f"{parts:,} tokens used less often are kept, because others are merged from them.")
+    same = " This text is encoded to the same tokens as before." if min_uses == 1 else ""
+    return f"{kept}{same} Ids are renumbered in the old order."
 
 
 def pruning_rows(tokenizer: Tokenizer, preview: PruningPreview) -> list[Row]:
-    """The figures of the table: whole, pruned, and the difference."""
+    """Return the rows of the table: before, after, and the difference."""
     pruned = preview.pruned.tokenizer
     return [
         _row("Tokens in the vocabulary", tokenizer.vocab_size, pruned.vocab_size),

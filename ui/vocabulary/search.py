@@ -1,4 +1,4 @@
-"""What is looked for in a vocabulary, as the record of texts that stands in the address."""
+"""Convert a search of the vocabulary between the address, a record of texts, and a query."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ FIELDS = (
     "sort",
     "page",
 )
-"""Names of the address's parameters; one that says nothing special is empty in a record."""
+"""The names of the parameters in the address; in a record, a parameter at its default is empty."""
 FindingKey = Literal["never", "scaffolds", "unreachable", "undecided", "partial"]
 LONGEST_SEARCH = 300
 _CHOICES: dict[str, tuple[str, ...]] = {
@@ -36,7 +36,7 @@ _LENGTHS = re.compile(r"(\d{1,5})(?:(-)(\d{1,5})?)?", re.ASCII)
 
 
 def record_of(values: Mapping[str, object]) -> Record:
-    """All fields as texts, in their order; what no field can be is empty.
+    """Return all fields as texts, in order; an invalid value becomes empty.
 
     >>> {name: text for name, text in record_of({"find": "th", "sort": "up"}).items() if text}
     {'find': 'th'}
@@ -45,7 +45,7 @@ def record_of(values: Mapping[str, object]) -> Record:
 
 
 def query_of(record: Mapping[str, str], only: tuple[int, ...] | None = None) -> Query:
-    """The query that a record stands for; `only` are the ids of its finding.
+    """Convert a record to a query; `only` is the ids of its finding.
 
     >>> query_of(record_of({"bytes": "3-", "sort": "-use"})).shortest
     3
@@ -67,7 +67,7 @@ def query_of(record: Mapping[str, str], only: tuple[int, ...] | None = None) -> 
 
 
 def lengths_of(text: str) -> tuple[int, int | None]:
-    """The least and the greatest length that a field of lengths says; None is any.
+    """Parse a field of lengths into the shortest and the longest length; None for no limit.
 
     >>> lengths_of("4"), lengths_of("4-6"), lengths_of("24-"), lengths_of("")
     ((4, 4), (4, 6), (24, None), (0, None))
@@ -93,5 +93,5 @@ def _checked(name: str, value: object) -> str:
     if name == "page":
         is_page = value.isascii() and value.isdigit() and len(value) < 7 and int(value) > 1
         return value if is_page else ""
-    # No UTF-8 exists for half a character, and the address is UTF-8.
+    # The address is UTF-8, which has no encoding for a lone surrogate.
     return value if value.isascii() or not re.search("[\ud800-\udfff]", value) else ""

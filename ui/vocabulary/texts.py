@@ -1,4 +1,4 @@
-"""Texts that the uses of tokens are counted on."""
+"""Name the texts in which the uses of tokens are counted."""
 
 from __future__ import annotations
 
@@ -10,22 +10,22 @@ from ui.storage.run_store import StoredRun
 
 @dataclass(frozen=True, slots=True)
 class CountedText:
-    """A text that uses are counted on; without a corpus it is what the run was trained on."""
+    """A text in which uses are counted; without a corpus, the training text of its run."""
 
     id: str
     name: str
-    """As it stands in a sentence, such as "the held-out text"."""
+    """As used in a sentence, such as "the held-out text"."""
     run: StoredRun | None = None
     corpus: Corpus | None = None
 
 
 def training_text(stored: StoredRun) -> CountedText:
-    """What a run was trained on: its words and their counts are kept with it, the text is not."""
+    """Return a run's training text, of which only the words and their counts are stored."""
     return CountedText(f"training:{stored.id}", "the training text", run=stored)
 
 
 def held_out_text(stored: StoredRun) -> CountedText | None:
-    """What a run's training never saw; None where nothing was held out."""
+    """Return a run's held-out text; None if it has none."""
     if not stored.held_out.n_bytes:
         return None
     return CountedText(f"held-out:{stored.id}", "the held-out text", corpus=stored.held_out)

@@ -1,7 +1,7 @@
-"""What the Vocabulary page has done in the background: uses, unreachable tokens, pruned previews.
+"""Run the Vocabulary page's long computations in the background.
 
-Each is named by what it is about, so visitors who ask for the same share it. What is short is done
-while the page waits.
+They count uses, search for unreachable tokens and preview pruned vocabularies. Each is identified
+by its inputs, so visitors who need the same one share it. Short ones finish while the page waits.
 """
 
 from __future__ import annotations
@@ -24,13 +24,13 @@ from ui.work.background import Background, Progress, Status, Task, stop_of
 
 Uses = NDArray[np.int64]
 FEW_TOKENS: Final = 5_000
-"""So few are searched for unreachable ones in a quarter of a second."""
+"""A vocabulary of this size is searched for unreachable tokens in a quarter of a second."""
 FEW_BYTES: Final = 500_000
-"""A text of so many is encoded in a quarter of a second."""
+"""A text of this size is encoded in a quarter of a second."""
 
 
 def search(tokenizer: Tokenizer) -> Status[Progress, Reachability]:
-    """How the search for a tokenizer's unreachable tokens stands; begun if it wasn't yet."""
+    """Return the status of the search for unreachable tokens, starting it if needed."""
     id = tokenizer.fingerprint
     is_short = tokenizer.vocab_size <= FEW_TOKENS
     searches().begin(id, partial(_search, tokenizer), is_short=is_short)
@@ -38,7 +38,7 @@ def search(tokenizer: Tokenizer) -> Status[Progress, Reachability]:
 
 
 def count(encoder: Encoder, text: CountedText) -> Status[Progress, Uses]:
-    """How the counting of uses on a text stands; begun if it wasn't yet."""
+    """Return the status of counting the uses in a text, starting it if needed."""
     id = f"{encoder.fingerprint} {text.id}"
     is_short = text.corpus is None or text.corpus.n_bytes <= FEW_BYTES
     counts().begin(id, partial(_count, encoder, text), is_short=is_short)
@@ -48,7 +48,7 @@ def count(encoder: Encoder, text: CountedText) -> Status[Progress, Uses]:
 def preview(
     tokenizer: Tokenizer, uses: Uses, text: CountedText, stored: StoredRun, min_uses: int
 ) -> Status[Progress, PruningPreview]:
-    """How the preview of a pruned vocabulary stands; begun if it wasn't yet."""
+    """Return the status of the preview of a pruned vocabulary, starting it if needed."""
     id = f"{tokenizer.fingerprint} {text.id} {stored.id} {min_uses}"
     corpora = [stored.held_out, *([text.corpus] if text.corpus is not None else [])]
     is_short = sum(corpus.n_bytes for corpus in corpora) <= FEW_BYTES
@@ -71,17 +71,17 @@ def _count(encoder: Encoder, text: CountedText, task: Task[Progress]) -> Uses | 
 
 @st.cache_resource(show_spinner=False)
 def searches() -> Background[Progress, Reachability]:
-    """The server's searches for unreachable tokens, by the tokenizer's fingerprint."""
+    """Return the server's searches for unreachable tokens, by the tokenizer's fingerprint."""
     return Background("unreachable", most_waiting=16, most_remembered=12)
 
 
 @st.cache_resource(show_spinner=False)
 def counts() -> Background[Progress, Uses]:
-    """The server's counts of uses, by tokenizer and text."""
+    """Return the server's counts of uses, by tokenizer and text."""
     return Background("uses", most_waiting=16, most_remembered=12)
 
 
 @st.cache_resource(show_spinner=False)
 def previews() -> Background[Progress, PruningPreview]:
-    """The server's previews of pruned vocabularies, by all that makes them."""
+    """Return the server's previews of pruned vocabularies, by all their inputs."""
     return Background("pruning", most_waiting=16, most_remembered=12)

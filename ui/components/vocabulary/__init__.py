@@ -1,4 +1,4 @@
-"""A vocabulary to look around in: its table, one token, its trie, and what an audit found."""
+"""Draw a vocabulary: its table, the card of one token, its trie, and the findings of an audit."""
 
 from __future__ import annotations
 
@@ -15,50 +15,50 @@ from ui.components.shared import component_css
 _HERE = Path(__file__).parent
 
 Kind = Literal["merge", "symbol", "special", "token"]
-""""token" where it isn't known what makes it."""
-Said = Callable[[], None]
+""""token" if the merges are not known."""
+Callback = Callable[[], None]
 
 
-class Known(TypedDict):
+class ShownToken(TypedDict):
     """A token as the browser draws it."""
 
     id: int
     token: str | list[int]
     kind: Kind
     rank: int
-    """-1 where no merge makes it."""
+    """-1 if no merge makes it."""
 
 
-class TableRow(Known):
+class TableRow(ShownToken):
     """A token with its figures."""
 
     bytes: int
     uses: int | None
-    """None while uses are not counted."""
+    """None until the uses are counted."""
     built: int
 
 
-class TreePart(Known):
-    """A token where it stands in another's tree; `parts` are places in the tree."""
+class TreePart(ShownToken):
+    """A token at its place in a derivation tree; `parts` are indices in the tree."""
 
     parts: tuple[int, int] | None
 
 
 @dataclass(frozen=True, slots=True)
 class Finding:
-    """What an audit found: a key, its name, one line on what it means, and of how many tokens."""
+    """A finding of an audit: key, name, a line of explanation, and the number of tokens."""
 
     key: str
     name: str
     note: str
     n: int | None
-    """None while it isn't known yet."""
+    """None until it is computed."""
 
 
 class TableData(TypedDict):
-    """What the table shows; see `table.js`."""
+    """The contents of the table; see `table.js`."""
 
-    asked: Mapping[str, str]
+    record: Mapping[str, str]
     rows: list[TableRow]
     start: int
     n_found: int
@@ -75,32 +75,32 @@ class TableData(TypedDict):
 
 
 class CardData(TypedDict):
-    """What is told of one token."""
+    """The contents of the card of one token."""
 
-    known: Known
+    shown: ShownToken
     facts: list[tuple[str, str]]
     warning: str
     tree: list[TreePart]
     tree_sentence: str
-    built: list[Known]
+    built: list[ShownToken]
     built_sentence: str
 
 
 class Step(TypedDict):
-    """A node on the way from the root: what it adds, and all of it in hex."""
+    """A node on the path from the root: the bytes it adds, and the whole prefix in hex."""
 
     token: str | list[int]
     prefix: str
 
 
 class Way(TypedDict):
-    """A way on from a node: what it adds, how many tokens go there, and the first beyond it."""
+    """A branch of a node: the bytes it adds, its number of tokens, and the first few of them."""
 
     more: str | list[int]
     prefix: str
     n: int
-    known: Known | None
-    ahead: list[Known]
+    shown: ShownToken | None
+    ahead: list[ShownToken]
 
 
 class PrefixData(TypedDict):
@@ -109,8 +109,8 @@ class PrefixData(TypedDict):
     text: str
     path: list[Step]
     sentence: str
-    own: Known | None
-    longest: Known | None
+    own: ShownToken | None
+    longest: ShownToken | None
     branches: list[Way]
 
 
@@ -136,35 +136,37 @@ _findings = component(
 )
 
 
-def token_table(data: TableData, *, key: str, on_asked: Said, on_opened: Said) -> None:
-    """Draws the search, the filters and one page of tokens.
+def token_table(data: TableData, *, key: str, on_record: Callback, on_opened: Callback) -> None:
+    """Draw the search field, the filters and one page of tokens.
 
-    `on_asked` is called before the page runs again: `asked` of the component's value is the record
-    to find by then. `on_opened` likewise, with the id of a token as `opened`.
+    `on_record` is called before the page reruns, with the record to search for as `record` in the
+    component's value; `on_opened` likewise, with the id of a token as `opened`.
     """
-    _table(key=key, data=data, on_asked_change=on_asked, on_opened_change=on_opened)
+    _table(key=key, data=data, on_record_change=on_record, on_opened_change=on_opened)
 
 
-def token_card(data: CardData, *, key: str, on_opened: Said) -> None:
-    """Draws one token, its tree and what is built on it; `opened` is another to go to."""
+def token_card(data: CardData, *, key: str, on_opened: Callback) -> None:
+    """Draw one token, its tree and the tokens built on it; `opened` is another id to show."""
     _card(key=key, data=data, on_opened_change=on_opened)
 
 
 def prefix_walk(
-    data: PrefixData, *, key: str, on_typed: Said, on_went: Said, on_opened: Said
+    data: PrefixData, *, key: str, on_typed: Callback, on_moved: Callback, on_opened: Callback
 ) -> None:
-    """Draws a node of the trie; `typed` is a text to go to, `went` a prefix in hex."""
+    """Draw a node of the trie; `typed` is a prefix to go to as text, `moved` one in hex."""
     _prefixes(
         key=key,
         data=data,
         on_typed_change=on_typed,
-        on_went_change=on_went,
+        on_moved_change=on_moved,
         on_opened_change=on_opened,
     )
 
 
-def finding_list(findings: Sequence[Finding], chosen: str, *, key: str, on_chosen: Said) -> None:
-    """Draws findings with their counts; `chosen` is the key of the one that was pressed."""
+def finding_list(
+    findings: Sequence[Finding], chosen: str, *, key: str, on_chosen: Callback
+) -> None:
+    """Draw findings with their counts; `chosen` is the key of the active one."""
     _findings(
         key=key,
         data={

@@ -1,11 +1,11 @@
-// Tokens that are too long to be shown whole.
+// Shortens tokens that are too long to be shown.
 
 /** @import { Token } from "../shared/component.js" */
 
 const MOST_LETTERS = 48;
 const MOST_BYTES = 24;
 
-/** Return the beginning of a token that would not fit, and whether there is more.
+/** Return the beginning of a token, and whether it was cut.
     @param {Token} token
     @returns {[Token, boolean]} */
 export function beginningOf(token) {

@@ -1,4 +1,4 @@
-// One token: what it is, the merges it was made by as a picture, and the tokens that are built on it.
+// The card of one token: its facts, its derivation tree, and the tokens built on it.
 
 import { addPart, find, keepKeys } from "../shared/elements.js";
 import { grouped } from "../shared/numbers.js";
@@ -6,16 +6,16 @@ import { drawTile, tileButton } from "./parts.js";
 import { layOutTree } from "./tree_layout.js";
 
 /** @import { Component } from "../shared/component.js"
-    @import { Known } from "./parts.js"
+    @import { ShownToken } from "./parts.js"
     @import { TreePart } from "./tree_layout.js" */
 
 /** @typedef {object} CardData
-    @property {Known} known
+    @property {ShownToken} shown
     @property {[string, string][]} facts
     @property {string} warning
-    @property {(Known & TreePart)[]} tree
+    @property {(ShownToken & TreePart)[]} tree
     @property {string} tree_sentence
-    @property {Known[]} built
+    @property {ShownToken[]} built
     @property {string} built_sentence */
 
 /** @typedef {(id: number) => void} Open */
@@ -34,7 +34,7 @@ export default function mountCard({ data, parentElement, setTriggerValue }) {
     card.drawn = now;
     card.root.textContent = "";
     drawCard(card.root, data, (id) => card.open(id));
-    // The button that was pressed is gone with the token that it stood under.
+    // The button that had the focus was removed with the old card.
     if (hadFocus) find(card.root, "h2", HTMLElement).focus();
   }
   return () => {
@@ -54,11 +54,11 @@ function makeCard(parent) {
     @param {CardData} data
     @param {Open} open */
 function drawCard(root, data, open) {
-  const { known } = data;
+  const { shown } = data;
   const heading = addPart(root, "h2", "");
   heading.tabIndex = -1;
-  drawTile(addPart(heading, "span", ""), known).classList.add("big");
-  addPart(heading, "span", "said", `, token ${known.id}`);
+  drawTile(addPart(heading, "span", ""), shown).classList.add("big");
+  addPart(heading, "span", "said", `, token ${shown.id}`);
   const facts = addPart(root, "dl", "");
   for (const [name, value] of data.facts) {
     addPart(facts, "dt", "", name);
@@ -78,13 +78,13 @@ function drawCard(root, data, open) {
 }
 
 /** @param {HTMLElement} root
-    @param {(Known & TreePart)[]} tree
+    @param {(ShownToken & TreePart)[]} tree
     @param {Open} open */
 function drawTree(root, tree, open) {
   const frame = addPart(root, "div", "tree-frame");
   frame.tabIndex = 0;
   frame.setAttribute("role", "group");
-  frame.setAttribute("aria-label", "The merges this token was made by");
+  frame.setAttribute("aria-label", "The merges that make this token");
   const grid = addPart(frame, "div", "tree");
   const { cells, columns } = layOutTree(tree);
   grid.style.gridTemplateColumns = `repeat(${columns}, minmax(28px, auto))`;

@@ -1,4 +1,4 @@
-// What was found of the tokens: each finding with its count; one that is pressed filters the table.
+// The findings of an audit with their counts. Pressing one filters the table.
 
 import { addButton, addPart, keepKeys } from "../shared/elements.js";
 import { grouped } from "../shared/numbers.js";
@@ -6,7 +6,7 @@ import { walkByArrows } from "./parts.js";
 
 /** @import { Component } from "../shared/component.js" */
 
-/** `n` is null while it is not known yet.
+/** `n` is null until it is computed.
     @typedef {{ key: string, name: string, note: string, n: number | null }} Finding */
 
 /** @param {Component<{ findings: Finding[], chosen: string }>} component */

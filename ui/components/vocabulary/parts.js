@@ -1,4 +1,4 @@
-// What the vocabulary's components share: tokens as buttons, and lists that the arrow keys walk.
+// Shared by the vocabulary's components: tokens as buttons, and arrow keys that move in a list.
 
 import { spokenToken } from "../shared/characters.js";
 import { slotOf } from "../shared/colours.js";
@@ -8,13 +8,13 @@ import { beginningOf } from "./beginnings.js";
 
 /** @import { Token } from "../shared/component.js" */
 
-/** A token as it is drawn; `rank` is -1 where no merge makes it.
-    @typedef {{ id: number, token: Token, kind: "merge" | "symbol" | "special" | "token", rank: number }} Known */
+/** A token as it is drawn; `rank` is -1 if no merge makes it.
+    @typedef {{ id: number, token: Token, kind: "merge" | "symbol" | "special" | "token", rank: number }} ShownToken */
 
-/** Draw a token as a tile into an element.
+/** Draw a token into an element as a tile.
     @template {HTMLElement} Element
     @param {Element} element
-    @param {Pick<Known, "id" | "token" | "kind">} known */
+    @param {Pick<ShownToken, "id" | "token" | "kind">} shown */
 export function drawTile(element, { id, token, kind }, { small = false } = {}) {
   const look = kind === "merge" || kind === "token" ? `slot-${slotOf(id)}` : kind;
   element.className = `tile ${look}${small ? " small" : ""}`;
@@ -25,21 +25,21 @@ export function drawTile(element, { id, token, kind }, { small = false } = {}) {
   return element;
 }
 
-/** Make a token a button that opens it.
-    @param {Known} known
+/** Make a button that shows a token and opens it.
+    @param {ShownToken} shown
     @param {(id: number) => void} open */
-export function tileButton(known, open, { small = false } = {}) {
-  const button = drawTile(document.createElement("button"), known, { small });
+export function tileButton(shown, open, { small = false } = {}) {
+  const button = drawTile(document.createElement("button"), shown, { small });
   button.type = "button";
-  button.setAttribute("aria-label", `${spokenToken(beginningOf(known.token)[0])}, id ${known.id}`);
+  button.setAttribute("aria-label", `${spokenToken(beginningOf(shown.token)[0])}, id ${shown.id}`);
   button.addEventListener("click", (event) => {
     event.stopPropagation();
-    open(known.id);
+    open(shown.id);
   });
   return button;
 }
 
-/** Let the arrow keys, Home and End walk the elements of a list that a selector names.
+/** Let the arrow keys, Home and End move the focus between the elements that match a selector.
     @param {HTMLElement} list
     @param {string} selector */
 export function walkByArrows(list, selector) {

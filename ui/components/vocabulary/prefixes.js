@@ -1,4 +1,4 @@
-// The tokens that begin alike, as a walk through their trie: one node at a time, with its ways on.
+// The trie of all tokens, one node at a time, with its branches.
 
 import { spokenToken } from "../shared/characters.js";
 import { addButton, addPart, closest, keepKeys } from "../shared/elements.js";
@@ -9,18 +9,18 @@ import { drawTile, tileButton, walkByArrows } from "./parts.js";
 import { TypedPrefix } from "./typed_prefix.js";
 
 /** @import { Component, Token } from "../shared/component.js"
-    @import { Known } from "./parts.js" */
+    @import { ShownToken } from "./parts.js" */
 
-/** A way on from a node: what it adds, how many tokens go there, and the first beyond it.
-    @typedef {{ more: Token, prefix: string, n: number, known: Known | null, ahead: Known[] }} Way */
+/** A branch of a node: what it adds, its number of tokens, and the first few of them.
+    @typedef {{ more: Token, prefix: string, n: number, shown: ShownToken | null, ahead: ShownToken[] }} Way */
 
-/** One node of the trie; `prefix` of a step is all that leads to it, in hex.
+/** One node of the trie; `prefix` of a step is its whole prefix, in hex.
     @typedef {object} PrefixData
     @property {string} text
     @property {{ token: Token, prefix: string }[]} path
     @property {string} sentence
-    @property {Known | null} own
-    @property {Known | null} longest
+    @property {ShownToken | null} own
+    @property {ShownToken | null} longest
     @property {Way[]} branches */
 
 /** @typedef {(prefix: string) => void} Go */
@@ -46,7 +46,7 @@ class Walk {
   constructor(parent) {
     /** @type {(name: string, value: unknown) => void} */
     this.setTriggerValue = () => {};
-    /** The node above, where there is one.
+    /** The node above, if there is one.
         @type {string | undefined} */
     this.above = undefined;
     this.mayTakeFocus = false;
@@ -56,15 +56,15 @@ class Walk {
     this.field.type = "search";
     this.field.spellcheck = false;
     this.field.autocomplete = "off";
-    this.field.placeholder = "Type how tokens begin, such as  th";
-    this.field.setAttribute("aria-label", "How tokens begin");
+    this.field.placeholder = "First characters of tokens, such as  th";
+    this.field.setAttribute("aria-label", "First characters of tokens");
     this.problem = addPart(this.root, "p", "problem");
     this.problem.setAttribute("role", "alert");
     this.problem.hidden = true;
     this.path = addPart(this.root, "nav", "path");
-    this.path.setAttribute("aria-label", "The way to this node");
-    this.said = addPart(this.root, "p", "sentence");
-    this.said.setAttribute("role", "status");
+    this.path.setAttribute("aria-label", "Path to this node");
+    this.sentence = addPart(this.root, "p", "sentence");
+    this.sentence.setAttribute("role", "status");
     this.list = addPart(this.root, "ol", "branches");
     this.typed = new TypedPrefix((text, problem) => {
       this.problem.hidden = !problem;
@@ -81,7 +81,7 @@ class Walk {
     const go = (/** @type {string} */ prefix) => this.#go(prefix);
     const open = (/** @type {number} */ id) => this.setTriggerValue("opened", id);
     drawPath(this.path, data, go);
-    drawSentence(this.said, data, open);
+    drawSentence(this.sentence, data, open);
     drawBranches(this.list, data, go, open);
     if (this.mayTakeFocus) (this.#firstBranch() ?? this.field).focus();
     this.mayTakeFocus = false;
@@ -101,7 +101,7 @@ class Walk {
   #go(prefix) {
     this.mayTakeFocus = true;
     this.typed.forget();
-    this.setTriggerValue("went", prefix);
+    this.setTriggerValue("moved", prefix);
   }
 
   #listen() {
@@ -136,13 +136,13 @@ function drawPath(path, data, go) {
   });
 }
 
-/** @param {HTMLElement} said
+/** @param {HTMLElement} sentence
     @param {PrefixData} data
     @param {Open} open */
-function drawSentence(said, data, open) {
-  said.textContent = data.sentence;
-  if (data.own) said.append(" It is a token itself: ", tileButton(data.own, open, { small: true }));
-  if (data.longest) said.append(" The longest token that it begins with is ", tileButton(data.longest, open, { small: true }), ".");
+function drawSentence(sentence, data, open) {
+  sentence.textContent = data.sentence;
+  if (data.own) sentence.append(" It is a token itself: ", tileButton(data.own, open, { small: true }));
+  if (data.longest) sentence.append(" The longest token at its start is ", tileButton(data.longest, open, { small: true }), ".");
 }
 
 /** @param {HTMLElement} list
@@ -156,11 +156,11 @@ function drawBranches(list, data, go, open) {
     const item = addPart(list, "li", "");
     const button = addButton(item, "branch", undefined, () => go(branch.prefix));
     const name = addPart(button, "span", "way");
-    if (branch.known) drawTile(addPart(name, "span", ""), { ...branch.known, token: branch.more }, { small: true });
+    if (branch.shown) drawTile(addPart(name, "span", ""), { ...branch.shown, token: branch.more }, { small: true });
     else drawToken(addPart(name, "span", "tile small passing"), beginningOf(branch.more)[0]);
     addPart(addPart(button, "span", "track"), "i", "").style.width = `${(100 * branch.n) / most}%`;
     addPart(button, "span", "count", grouped(branch.n));
-    const itself = branch.known ? ", a token itself" : "";
+    const itself = branch.shown ? ", a token itself" : "";
     button.setAttribute("aria-label", `${spokenToken(branch.more)}: ${counted(branch.n, "token")}${itself}`);
     const then = addPart(item, "span", "then");
     for (const one of branch.ahead) then.append(tileButton(one, open, { small: true }));

@@ -1,5 +1,5 @@
-// What is asked of the vocabulary's table: a record of texts, the same that stands in the address. It
-// goes to Python after each change, and comes back with what was found.
+// The search shown in the vocabulary's table: a record of texts, the same as in the address. It is sent
+// to Python after each change, and comes back with the rows found.
 
 import { halfCharacter } from "../shared/characters.js";
 import { browserClock } from "../shared/clock.js";
@@ -7,76 +7,76 @@ import { Echoes } from "../shared/echoes.js";
 
 /** @import { Clock } from "../shared/clock.js" */
 
-/** By name: find, by, finding, script, space, partial, special, bytes, sort, page. An empty text asks for
-    nothing.
-    @typedef {Record<string, string>} Asked */
+/** By name: find, by, finding, script, space, partial, special, bytes, sort, page. An empty text is no
+    condition.
+    @typedef {Record<string, string>} SearchRecord */
 
 const PAUSE_MS = 150;
 
 export class Query {
-  /** @param {Asked} asked
-      @param {{ ask: (asked: Asked) => void, refuse: (problem: string) => void }} hears Gets what is asked,
-      or why it cannot be.
+  /** @param {SearchRecord} record
+      @param {{ onChange: (record: SearchRecord) => void, refuse: (problem: string) => void }} callbacks Get each
+      new search, or why it is invalid.
       @param {Clock} clock */
-  constructor(asked, { ask, refuse }, clock = browserClock) {
-    this.asked = asked;
-    this.ask = ask;
+  constructor(record, { onChange, refuse }, clock = browserClock) {
+    this.record = record;
+    this.onChange = onChange;
     this.refuse = refuse;
     this.clock = clock;
     this.echoes = new Echoes();
     this.timer = 0;
   }
 
-  /** Ask for something else, and for its first page; while one types, only after a pause.
-      @param {Asked} changes */
+  /** Change the search and go to its first page; unless `atOnce`, after a pause.
+      @param {SearchRecord} changes */
   change(changes, { atOnce = true } = {}) {
-    this.asked = { ...this.asked, ...changes, page: "" };
+    this.record = { ...this.record, ...changes, page: "" };
     this.stop();
     if (atOnce) this.send();
     else this.timer = this.clock.after(() => this.send(), PAUSE_MS);
   }
 
-  /** Ask for all tokens. */
+  /** Search for all tokens. */
   clear() {
-    this.asked = Object.fromEntries(Object.keys(this.asked).map((name) => [name, ""]));
+    this.record = Object.fromEntries(Object.keys(this.record).map((name) => [name, ""]));
     this.send();
   }
 
-  /** Sort by a column; by the one that sorts already, the other way round.
+  /** Sort by a column; reverse the order if it is sorted by this column already.
       @param {string} column */
   sort(column) {
-    this.change({ sort: sortedBy(column, this.asked.sort) });
+    this.change({ sort: sortedBy(column, this.record.sort) });
   }
 
-  /** Turn pages; return whether there are any there.
+  /** Turn pages; return whether such a page exists.
       @param {number} by
       @param {number} page The one shown.
       @param {number} pages */
   turn(by, page, pages) {
     if (page + by < 1 || page + by > pages) return false;
-    this.asked = { ...this.asked, page: page + by === 1 ? "" : String(page + by) };
+    this.record = { ...this.record, page: page + by === 1 ? "" : String(page + by) };
     this.send();
     return true;
   }
 
   send() {
     this.stop();
-    const half = halfCharacter(this.asked.find);
+    const half = halfCharacter(this.record.find);
     if (half) {
       this.refuse(`${half}. Remove it to search.`);
       return;
     }
-    this.echoes.expect(JSON.stringify(this.asked));
-    this.ask({ ...this.asked });
+    this.echoes.expect(JSON.stringify(this.record));
+    this.onChange({ ...this.record });
   }
 
-  /** Take what Python answered to; return whether the fields have to show it. An answer to what was asked
-      here may not be the last: what is typed stays.
-      @param {Asked} asked */
-  receive(asked) {
-    if (this.echoes.isEcho(JSON.stringify(asked)) || this.timer) return false;
+  /** Take the record that Python answered; return whether the fields must show it. The answer to an
+      earlier search must not replace what was typed since.
+      @param {SearchRecord} record */
+  receive(record) {
+    if (this.echoes.isEcho(JSON.stringify(record)) || this.timer) return false;
     this.echoes.forget();
-    this.asked = { ...asked };
+    this.record = { ...record };
     return true;
   }
 
@@ -86,10 +86,10 @@ export class Query {
   }
 }
 
-/** Return how a table is sorted once a column's head was pressed: "-bytes" where it falls. Ids rise first,
-    and are asked for by an empty text; all others fall first.
+/** Return the order after a column's head was pressed: "-bytes" is descending. Ids are first sorted
+    ascending, which is the empty text, and other columns first descending.
     @param {string} column
-    @param {string} sorted How it is sorted now. */
+    @param {string} sorted The present order. */
 export function sortedBy(column, sorted) {
   const now = sorted || "id";
   const descends = now === column ? true : now === `-${column}` ? false : column !== "id";
@@ -97,18 +97,18 @@ export function sortedBy(column, sorted) {
   return column === "id" ? "" : column;
 }
 
-/** Return lengths from one to another as they are asked for: "3", "2-5", "2-", "0-5"; empty for any.
+/** Return a range of lengths as a field of the record: "3", "2-5", "2-", "0-5"; empty for any.
     @param {string} low
     @param {string} high */
-export function lengthsAsked(low, high) {
+export function lengthsField(low, high) {
   if (!low && !high) return "";
   return low === high ? low : `${low || 0}-${high}`;
 }
 
-/** Return the two ends of lengths that are asked for, as the fields show them.
-    @param {string} asked
+/** Return the two ends of a field of lengths, as the inputs show them.
+    @param {string} lengths
     @returns {[string, string]} */
-export function endsOfLengths(asked) {
-  const [low, high = low] = asked.split("-");
-  return [low === "0" && asked !== "0" ? "" : low, high];
+export function endsOfLengths(lengths) {
+  const [low, high = low] = lengths.split("-");
+  return [low === "0" && lengths !== "0" ? "" : low, high];
 }

@@ -7,12 +7,12 @@ import { Filters, SearchField } from "./table_filters.js";
 import { TableRows } from "./table_rows.js";
 
 /** @import { Component } from "../shared/component.js"
-    @import { Asked } from "./query.js"
+    @import { SearchRecord } from "./query.js"
     @import { Change, Lists } from "./table_filters.js"
     @import { Page } from "./table_rows.js" */
 
 /** One page of what was found, `start` rows behind the first.
-    @typedef {Page & Lists & { asked: Asked, start: number, n_found: number, n_all: number,
+    @typedef {Page & Lists & { record: SearchRecord, start: number, n_found: number, n_all: number,
       page: number, pages: number }} TableData */
 
 /** @type {WeakMap<ShadowRoot, VocabularyTable>} */
@@ -39,8 +39,8 @@ class VocabularyTable {
     this.pages = data.pages;
     this.root = addPart(parentElement, "div", "vocabulary");
     keepKeys(this.root);
-    this.query = new Query({ ...data.asked }, {
-      ask: (asked) => this.setTriggerValue("asked", asked),
+    this.query = new Query({ ...data.record }, {
+      onChange: (record) => this.setTriggerValue("record", record),
       refuse: (problem) => this.#showProblem(problem),
     });
     /** @type {Change} */
@@ -52,7 +52,7 @@ class VocabularyTable {
     this.found.setAttribute("role", "status");
     this.clear = addButton(line, "plain", "Show all", () => {
       this.query.clear();
-      this.#showAsked();
+      this.#showRecord();
     });
     this.problem = addPart(this.root, "p", "problem");
     this.problem.setAttribute("role", "alert");
@@ -69,14 +69,14 @@ class VocabularyTable {
       if (event.key === "Enter") this.query.send();
       if (event.key === "ArrowDown" && this.rows.focusFirst()) event.preventDefault();
     });
-    this.search.show(this.query.asked);
+    this.search.show(this.query.record);
     this.#show(data);
   }
 
   /** @param {Component<TableData>} component */
   receive({ data, setTriggerValue }) {
     this.setTriggerValue = setTriggerValue;
-    if (this.query.receive(data.asked)) this.search.show(this.query.asked);
+    if (this.query.receive(data.record)) this.search.show(this.query.record);
     this.#show(data);
   }
 
@@ -88,7 +88,7 @@ class VocabularyTable {
   /** @param {TableData} data */
   #show(data) {
     this.filters.offer(data);
-    this.filters.show(this.query.asked);
+    this.filters.show(this.query.record);
     this.#showProblem(data.problem);
     this.page = data.page;
     this.pages = data.pages;
@@ -103,9 +103,9 @@ class VocabularyTable {
     this.range.textContent = `${grouped(data.start + 1)}–${grouped(data.start + data.rows.length)} of ${grouped(data.n_found)}`;
   }
 
-  #showAsked() {
-    this.search.show(this.query.asked);
-    this.filters.show(this.query.asked);
+  #showRecord() {
+    this.search.show(this.query.record);
+    this.filters.show(this.query.record);
   }
 
   /** @param {string} problem */

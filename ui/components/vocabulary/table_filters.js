@@ -2,19 +2,19 @@
 
 import { addPart } from "../shared/elements.js";
 import { grouped } from "../shared/numbers.js";
-import { endsOfLengths, lengthsAsked } from "./query.js";
+import { endsOfLengths, lengthsField } from "./query.js";
 
-/** @import { Asked } from "./query.js" */
+/** @import { SearchRecord } from "./query.js" */
 
-/** @typedef {(changes: Asked, when?: { atOnce: boolean }) => void} Change */
+/** @typedef {(changes: SearchRecord, when?: { atOnce: boolean }) => void} Change */
 
-/** Choices: what is asked for, and how it is called.
+/** Choices: a value in the record, and its name.
     @typedef {[string, string][]} Choices */
 
 /** @typedef {{ findings: [string, string, number][], scripts: [string, number][] }} Lists */
 
 /** @type {Record<string, string>} */
-const HINTS = { "": "any part of a token", bytes: "E6 97 A5", regex: "^ [A-Z].+ing$" };
+const HINTS = { "": "part of a token", bytes: "E6 97 A5", regex: "^ [A-Z].+ing$" };
 /** @type {[string, string, Choices][]} */
 const FILTERS = [
   ["finding", "Finding", [["", "All tokens"]]],
@@ -47,10 +47,10 @@ export class SearchField {
     this.field.placeholder = HINTS[this.by.value];
   }
 
-  /** @param {Asked} asked */
-  show(asked) {
-    if (this.field.value !== asked.find) this.field.value = asked.find;
-    this.by.value = asked.by;
+  /** @param {SearchRecord} record */
+  show(record) {
+    if (this.field.value !== record.find) this.field.value = record.find;
+    this.by.value = record.by;
     this.showHint();
   }
 }
@@ -66,20 +66,20 @@ export class Filters {
       this.selects.set(name, addSelect(bar, label, choices, (value) => change({ [name]: value })));
     }
     const lengths = addPart(bar, "span", "lengths");
-    this.from = addNumber(lengths, "Least length in bytes", "from");
+    this.from = addNumber(lengths, "Shortest length in bytes", "from");
     addPart(lengths, "span", "muted", "to");
-    this.to = addNumber(lengths, "Greatest length in bytes", "any");
+    this.to = addNumber(lengths, "Longest length in bytes", "any");
     addPart(lengths, "span", "muted", "bytes");
     for (const end of [this.from, this.to]) {
-      end.addEventListener("change", () => change({ bytes: lengthsAsked(this.from.value, this.to.value) }));
+      end.addEventListener("change", () => change({ bytes: lengthsField(this.from.value, this.to.value) }));
     }
     this.lists = "";
   }
 
-  /** @param {Asked} asked */
-  show(asked) {
-    for (const [name, select] of this.selects) select.value = asked[name];
-    [this.from.value, this.to.value] = endsOfLengths(asked.bytes);
+  /** @param {SearchRecord} record */
+  show(record) {
+    for (const [name, select] of this.selects) select.value = record[name];
+    [this.from.value, this.to.value] = endsOfLengths(record.bytes);
   }
 
   /** Offer the findings and scripts of a vocabulary.

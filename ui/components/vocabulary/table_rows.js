@@ -4,10 +4,10 @@ import { addButton, addPart, find } from "../shared/elements.js";
 import { grouped } from "../shared/numbers.js";
 import { tileButton, walkByArrows } from "./parts.js";
 
-/** @import { Known } from "./parts.js" */
+/** @import { ShownToken } from "./parts.js" */
 
 /** A token with its figures; `uses` is null while they are not counted.
-    @typedef {Known & { bytes: number, uses: number | null, built: number }} TableRow */
+    @typedef {ShownToken & { bytes: number, uses: number | null, built: number }} TableRow */
 
 /** @typedef {object} Page
     @property {TableRow[]} rows
@@ -28,7 +28,7 @@ const COLUMNS = [
   ["token", "Token", ""],
   ["id", "Id", "id"],
   ["bytes", "Bytes", "length"],
-  ["uses", "Used", "use"],
+  ["uses", "Uses", "use"],
   ["rank", "Made by merge", ""],
   ["built", "Builds", ""],
 ];
@@ -41,7 +41,7 @@ export class TableRows {
     this.scroller = addPart(root, "div", "scroller");
     this.scroller.tabIndex = -1;
     this.table = addPart(this.scroller, "table", "");
-    addPart(this.table, "caption", "said", "Tokens of the vocabulary; a token's button opens it");
+    addPart(this.table, "caption", "said", "Tokens of the vocabulary. The button of a token opens it.");
     const head = addPart(addPart(this.table, "thead", ""), "tr", "");
     /** The cells that sort, and their buttons, by what they sort by.
         @type {Map<string, { cell: HTMLElement, button: HTMLElement }>} */
@@ -86,7 +86,7 @@ export class TableRows {
     find(this.table, "th.uses", HTMLElement).title = aboutUses;
     this.#drawRows(rows);
     this.empty.hidden = rows.length > 0;
-    this.empty.textContent = problem ? "Nothing was searched for yet." : "No token fits. Loosen a filter, or show all.";
+    this.empty.textContent = problem ? "Correct the search to see tokens." : "No token matches. Relax a filter, or show all.";
     this.scroller.hidden = rows.length === 0;
     for (const [id, line] of this.lines) {
       line.classList.toggle("opened", id === opened);

@@ -1,14 +1,14 @@
-// A token's tree in a grid: symbols in the bottom row, the token on top; between them each merge spans
-// what it joined. A part reaches up to the merge that takes it.
+// Lays a derivation tree out in a grid: the token on top, its symbols in the bottom row, and each merge
+// above its two parts. A cell extends up to the merge that uses it.
 
-/** `parts` are places in the tree; null for a token that no merge makes, or whose parts are left out.
+/** `parts` are indices in the tree; null for a symbol, or where the tree is cut off.
     @typedef {{ parts: [number, number] | null }} TreePart */
 
-/** Where a part stands, in lines of the grid, both from 1 and the second left out.
+/** The position of a part in lines of the grid, from 1; the end is exclusive.
     @typedef {{ place: number, rows: [number, number], columns: [number, number] }} TreeCell */
 
-/** Return the cells of a tree, from a token to its parts, left to right, and how many columns it takes.
-    @param {TreePart[]} tree The token itself is first, and parts stand behind what they are parts of.
+/** Return the cells of a tree, from a token to its parts, left to right, and the number of columns.
+    @param {TreePart[]} tree The token first, and every part after the token that it is part of.
     @returns {{ cells: TreeCell[], columns: number }} */
 export function layOutTree(tree) {
   const height = new Array(tree.length).fill(0);

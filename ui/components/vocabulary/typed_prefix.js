@@ -1,4 +1,4 @@
-// A beginning of tokens that is typed, on its way to Python and back.
+// The text typed as a prefix of tokens, sent to Python and received back.
 
 import { halfCharacter } from "../shared/characters.js";
 import { browserClock } from "../shared/clock.js";
@@ -9,8 +9,8 @@ import { Echoes } from "../shared/echoes.js";
 const PAUSE_MS = 150;
 
 export class TypedPrefix {
-  /** @param {(text: string, problem: string) => void} send Gets the text after a pause, or why it cannot
-        be looked for.
+  /** @param {(text: string, problem: string) => void} send Gets the text after a pause, or why it is
+        invalid.
       @param {Clock} clock */
   constructor(send, clock = browserClock) {
     this.send = send;
@@ -26,11 +26,11 @@ export class TypedPrefix {
       this.timer = 0;
       const half = halfCharacter(text);
       if (!half) this.echoes.expect(text);
-      this.send(text, half && `${half}, with which no token begins. Remove it.`);
+      this.send(text, half && `${half}. Remove it to search.`);
     }, PAUSE_MS);
   }
 
-  /** Take the text of the node that Python sent; return whether the field has to show it.
+  /** Take the text of the node that Python sent; return whether the field must show it.
       @param {string} text */
   receive(text) {
     if (this.echoes.isEcho(text) || this.timer) return false;

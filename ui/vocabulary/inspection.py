@@ -1,4 +1,4 @@
-"""Vocabularies laid out for looking around in them: computed once, kept by tokenizer and text."""
+"""Inspect a vocabulary: compute its table, trees and audit once for each tokenizer and text."""
 
 from __future__ import annotations
 
@@ -22,45 +22,45 @@ _FEWEST_LETTERS, _MOST_LETTERS = 4, 14
 
 
 @dataclass(frozen=True, slots=True)
-class Looked:
-    """A tokenizer from all sides."""
+class Inspection:
+    """All that the page shows of a tokenizer, apart from its unreachable tokens."""
 
     name: str
-    """May be a visitor's own words."""
+    """May contain a visitor's own words."""
     encoder: Encoder
     table: Vocabulary
     derivations: Derivations | None
-    """None where no merges are known: another library encodes."""
+    """None if no merges are known, because another library runs the tokenizer."""
     prefixes: PrefixTree
     text: CountedText
     audit: Audit | None
-    """None while uses are not counted."""
+    """None until the uses are counted."""
 
     special_ids: frozenset[int]
     first_token: int
-    """The one to open where nobody has chosen: a long word, so that its tree has branches."""
+    """The token opened by default: a long word, so that its tree has branches."""
 
     def row_of(self, id: int) -> int:
-        """The row of the table that a token stands in; the first row for an id that is none."""
+        """Return the row of a token in the table; the first row for an unknown id."""
         row = int(np.searchsorted(self.table.ids, id))
         return row if row < len(self.table) and self.table.ids[row] == id else 0
 
     @property
     def tokenizer(self) -> Tokenizer | None:
-        """The encoder where its merges are known."""
+        """The encoder if its merges are known, else None."""
         return self.encoder if isinstance(self.encoder, Tokenizer) else None
 
 
-def look_at(
+def inspect_vocabulary(
     name: str, encoder: Encoder, text: CountedText, uses: NDArray[np.int64] | None
-) -> Looked:
-    """A vocabulary as table, trees and trie, with its uses on a text; None is not counted yet."""
+) -> Inspection:
+    """Return a vocabulary as table, trees and trie; `uses` is None until they are counted."""
     is_counted = uses is not None
-    return _look_at(name, encoder.fingerprint, text.id, is_counted, encoder, text, uses)
+    return _inspect(name, encoder.fingerprint, text.id, is_counted, encoder, text, uses)
 
 
 @st.cache_resource(max_entries=6, show_spinner="Laying out the tokens")
-def _look_at(
+def _inspect(
     name: str,
     fingerprint: str,
     text_id: str,
@@ -68,14 +68,14 @@ def _look_at(
     _encoder: Encoder,
     _text: CountedText,
     _uses: NDArray[np.int64] | None,
-) -> Looked:
+) -> Inspection:
     table = Vocabulary(_encoder, _uses)
-    # The first search would wait for what this lays out.
+    # Computed here, so that the first search need not wait for it.
     _ = table.scripts
     derivations, prefixes = _structure(fingerprint, _encoder)
     audited = None if _uses is None else audit(_encoder, _uses)
     special = frozenset(_encoder.special_tokens.values())
-    return Looked(
+    return Inspection(
         name,
         _encoder,
         table,
@@ -96,7 +96,7 @@ def _structure(fingerprint: str, _encoder: Encoder) -> tuple[Derivations | None,
 
 @st.cache_resource(max_entries=4, show_spinner=False)
 def sample_corpus(sample_id: str) -> Corpus:
-    """One of the samples that come with the app."""
+    """Return one of the samples shipped with the app."""
     return load_sample(sample_id)
 
 

@@ -1,0 +1,81 @@
+"""Read the page's search, token and prefix from the address, and write the visitor's choices to it.
+
+The functions that take a `key` are callbacks: they read the value of the component or chart of that
+key, and ignore a value of the wrong type.
+"""
+
+from __future__ import annotations
+
+from bpe_core.tokenizer.protocol import Encoder
+from ui.shell import frame, workspace
+from ui.vocabulary.charts import field_of_bar
+from ui.vocabulary.search import FIELDS, LONGEST_SEARCH, Record, record_of
+
+
+def record_of_address() -> Record:
+    """Return the search in the address."""
+    return record_of({name: frame.query_text(name, LONGEST_SEARCH) for name in FIELDS})
+
+
+def token_of_address(encoder: Encoder, default: int) -> int:
+    """Return the id of the open token; `default` if the address has none of this vocabulary."""
+    opened = frame.query_int("token", -1, 0, 2**31)
+    return opened if opened in encoder.vocab else default
+
+
+def prefix_of_address() -> bytes:
+    """Return the prefix whose node of the trie is shown; an invalid one is removed."""
+    try:
+        return bytes.fromhex(frame.query_text("prefix", 8 * LONGEST_SEARCH) or "")
+    except ValueError:
+        frame.set_query(prefix=None)
+        return b""
+
+
+def search_for(key: str) -> None:
+    """Search for the record sent by the table."""
+    record = workspace.component_value(key, "record")
+    if isinstance(record, dict):
+        _set_record(record_of(record))
+
+
+def open_token(key: str) -> None:
+    """Open the token whose button was pressed."""
+    opened = workspace.component_value(key, "opened")
+    if isinstance(opened, int):
+        frame.set_query(token=opened)
+
+
+def toggle_finding(key: str) -> None:
+    """Filter by the finding that was pressed, or by none if it was the filter."""
+    chosen, record = workspace.component_value(key, "chosen"), record_of_address()
+    if isinstance(chosen, str):
+        finding = "" if record["finding"] == chosen else chosen
+        _set_record(record_of({**record, "finding": finding, "page": ""}))
+
+
+def toggle_length(key: str, n_lengths: int) -> None:
+    """Filter by the lengths of the bar that was clicked, or by none if it was the filter."""
+    points = workspace.selected_points(key)
+    if points:
+        field, record = field_of_bar(points[0], n_lengths), record_of_address()
+        field = "" if record["bytes"] == field else field
+        _set_record(record_of({**record, "bytes": field, "page": ""}))
+
+
+def go_to_text(key: str) -> None:
+    """Go to the node of the trie that was typed as text."""
+    typed = workspace.component_value(key, "typed")
+    if isinstance(typed, str):
+        frame.set_query(prefix=typed[:LONGEST_SEARCH].encode(errors="ignore").hex() or None)
+
+
+def go_to_prefix(key: str) -> None:
+    """Go to the node of the trie that was pressed, sent in hex."""
+    moved = workspace.component_value(key, "moved")
+    if isinstance(moved, str):
+        frame.set_query(prefix=moved or None)
+
+
+def _set_record(record: Record) -> None:
+    frame.set_query(**{name: text or None for name, text in record.items()})

@@ -1,0 +1,82 @@
+"""Draw the findings of the audit, and the lengths of the tokens; both filter the table."""
+
+from __future__ import annotations
+
+from functools import partial
+
+import streamlit as st
+
+from bpe_core.vocabulary.reachability import Reachability
+from ui.components.chart_pictures import ChartPicture, chart_pictures
+from ui.components.vocabulary import finding_list
+from ui.look.chart_style import CONFIG_WITHOUT_TOOLS
+from ui.look.labels import file_stem, plain_markdown
+from ui.shell import frame
+from ui.vocabulary import work
+from ui.vocabulary.address import toggle_finding, toggle_length
+from ui.vocabulary.charts import length_bars
+from ui.vocabulary.findings import findings_of
+from ui.vocabulary.inspection import Inspection
+from ui.vocabulary.search import Record, lengths_of
+from ui.work.background import Progress, Status
+from ui.work.background_card import show_ended, watch_work
+
+
+def draw_audit(
+    inspection: Inspection, record: Record, search: Status[Progress, Reachability] | None
+) -> None:
+    """Draw the findings beside the lengths; `search` is None if the merges are not known."""
+    findings, lengths = st.columns(2, gap="large")
+    with findings:
+        _draw_findings(inspection, record, search)
+    with lengths:
+        _draw_lengths(inspection, record)
+
+
+def _draw_findings(
+    inspection: Inspection, record: Record, search: Status[Progress, Reachability] | None
+) -> None:
+    st.header("Audit", anchor=False)
+    text = plain_markdown(inspection.text.name)
+    st.markdown(f":gray[Uses are counted in {text}. Press a finding to filter the table.]")
+    finding_list(
+        findings_of(inspection, None if search is None else search.result),
+        record["finding"],
+        key="findings",
+        on_chosen=partial(toggle_finding, "findings"),
+    )
+    if search is None:
+        st.markdown(
+            ":gray[Another library runs this tokenizer, and its merges are not known. So there are "
+            "no derivation trees, and no search for unreachable tokens.]"
+        )
+    elif search.is_live:
+        watch_work(work.searches(), search.id, "Searching for unreachable tokens", key="search")
+    elif search.result is None:
+        show_ended(work.searches(), search, "search for unreachable tokens", key="search")
+
+
+def _draw_lengths(inspection: Inspection, record: Record) -> None:
+    kinds = inspection.table.length_kinds
+    chosen = lengths_of(record["bytes"]) if record["bytes"] else None
+    # A new key for each filter: a chart keeps its selection for as long as it keeps its key.
+    key = f"lengths_{record['bytes']}"
+    st.header("Lengths", anchor=False)
+    st.markdown(":gray[In bytes, without special tokens. Click a bar to filter the table.]")
+    st.plotly_chart(
+        length_bars(kinds, chosen=chosen, theme=frame.theme_type()),
+        key=key,
+        on_select=partial(toggle_length, key, kinds.shape[1]),
+        selection_mode="points",
+        theme=None,
+        config=CONFIG_WITHOUT_TOOLS,
+        alt=f"Tokens by length, from 1 to {kinds.shape[1] - 1} bytes.",
+    )
+    picture = ChartPicture(
+        key,
+        "PNG",
+        "Tokens by length in bytes",
+        inspection.name,
+        f"{file_stem(inspection.name)}-lengths.png",
+    )
+    chart_pictures([picture], key="lengths_picture")
