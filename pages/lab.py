@@ -145,7 +145,7 @@ def encoding_part(status: MeasurementStatus | None, order: Order, about: str) ->
             st.markdown(f":gray[{name}: {plain_markdown(one.problem, 400)}]")
     with st.expander("What each of them does"):
         for encoder in words.ENCODER_WORDS.values():
-            st.markdown(f"**{encoder.title}.** {encoder.explained}")
+            st.markdown(f"**{encoder.title}.** {encoder.explanation}")
         st.markdown(
             "The time before the first text, to build tables or load kernels, is not in these "
             "figures. On a machine that is new to the engine its kernels are compiled first."

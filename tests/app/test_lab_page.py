@@ -1,4 +1,4 @@
-"""The Lab without a browser: a measurement from the button to the figures, and bad addresses."""
+"""Test the Lab without a browser: a measurement from button to figures, and bad addresses."""
 
 from __future__ import annotations
 
@@ -24,13 +24,13 @@ def press(app: AppTest, label: str) -> None:
     next(button for button in app.button if button.label == label).click().run()
 
 
-def test_a_text_of_one_s_own_is_measured_by_every_encoder_and_trainer(
+def test_an_own_text_is_measured_with_every_encoder_and_trainer(
     open_app: Callable[..., AppTest],
 ) -> None:
     app = open_app("lab", lab_text="Your text", text=SHORT)
     assert not app.exception
-    said = [markdown.value for markdown in app.markdown]
-    assert any("Longest match cuts 1 of 5 pre-tokens otherwise" in text for text in said)
+    texts = [markdown.value for markdown in app.markdown]
+    assert any("Longest match cuts 1 of 5 pre-tokens (20.0%) differently" in t for t in texts)
     press(app, "Measure encoders")
     wait_for_report(app, "encoding")
     press(app, "Measure trainers")
@@ -52,38 +52,38 @@ def measured(app: AppTest) -> AppTest:
     return app
 
 
-def whose(app: AppTest) -> list[str]:
-    """What is said of figures that are not of the present choice."""
+def notices(app: AppTest) -> list[str]:
+    """Return what the figures shown belong to, if not to the present choice."""
     return [info.value.replace("\\", "").partition(", not of")[0] for info in app.info]
 
 
-def test_figures_of_another_tokenizer_say_whose_they_are(open_app: Callable[..., AppTest]) -> None:
+def test_figures_of_another_tokenizer_are_labelled(open_app: Callable[..., AppTest]) -> None:
     app = measured(open_app("lab", lab_text="Your text", text=SHORT))
-    assert whose(app) == []
+    assert notices(app) == []
     app.segmented_control(key="lab_tokenizer").set_value("GPT-2").run()
-    # The trainers learn from the text, whichever tokenizer is chosen.
-    assert whose(app) == [
+    # The measurement of trainers does not depend on the tokenizer.
+    assert notices(app) == [
         "These figures are of **Your tokenizer of 4,096 tokens on your text, 18 bytes**"
     ]
     app.segmented_control(key="lab_tokenizer").set_value("Your tokenizer").run()
-    assert whose(app) == []
+    assert notices(app) == []
 
 
-def test_figures_of_another_text_say_whose_they_are(open_app: Callable[..., AppTest]) -> None:
+def test_figures_of_another_text_are_labelled(open_app: Callable[..., AppTest]) -> None:
     app = measured(open_app("lab", lab_text="Your text", text=SHORT))
     parts = [
         "These figures are of **Your tokenizer of 4,096 tokens on your text, 18 bytes**",
         "These figures are of **Training on your text, 18 bytes**",
     ]
-    # A text of the same length is another text, too.
+    # Another text of the same length.
     app.session_state["workspace"] = replace(workspace_of(app), text=SHORT[::-1])
     app.run()
-    assert whose(app) == parts
+    assert notices(app) == parts
     app.selectbox(key="lab_text").set_value("Python’s language reference").run()
-    assert whose(app) == parts
+    assert notices(app) == parts
     app.session_state["workspace"] = replace(workspace_of(app), text=SHORT)
     app.selectbox(key="lab_text").set_value("Your text").run()
-    assert whose(app) == []
+    assert notices(app) == []
 
 
 def workspace_of(app: AppTest) -> Workspace:
@@ -92,7 +92,9 @@ def workspace_of(app: AppTest) -> Workspace:
     return here
 
 
-def test_measurements_that_are_not_known_are_said_once(open_app: Callable[..., AppTest]) -> None:
+def test_unknown_measurements_in_the_address_are_reported_once(
+    open_app: Callable[..., AppTest],
+) -> None:
     app = open_app("lab", encoding="<b>" * 5, training="x" * 200)
     assert not app.exception
     assert len(app.warning) == 1
@@ -101,7 +103,7 @@ def test_measurements_that_are_not_known_are_said_once(open_app: Callable[..., A
     assert "training" not in app.query_params
 
 
-def test_an_empty_text_leaves_nothing_to_measure(open_app: Callable[..., AppTest]) -> None:
+def test_an_empty_text_cannot_be_measured(open_app: Callable[..., AppTest]) -> None:
     app = open_app("lab", lab_text="Your text", text="")
     assert not app.exception
     assert all(button.disabled for button in app.button if button.label.startswith("Measure"))

@@ -1,4 +1,4 @@
-"""The Lab in a real browser: measure, leave, come back by the address, cancel."""
+"""Test the Lab in a real browser: measure, leave, return by the address, cancel."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ pytestmark = pytest.mark.browser
 
 @pytest.fixture
 def page(tab: Page) -> Page:
-    """A tab in which the app is loaded already."""
+    """Return a tab in which the app is already loaded."""
     return tab
 
 
@@ -40,7 +40,7 @@ def test_encoders_are_measured_and_the_address_brings_the_figures_back(page: Pag
         ).to_be_visible()
         expect(table.get_by_role("row", name=re.compile("^Longest match.*differ"))).to_be_visible()
         expect(table.get_by_role("row")).to_have_count(9)
-        # Whether the ids are equal stands in the last column, in sight on a laptop, too.
+        # The last column, which shows whether ids are equal, is visible on a laptop.
         page.set_viewport_size({"width": 1280, "height": 900})
         page.wait_for_function(
             "table => table.offsetWidth <= table.parentElement.clientWidth",
@@ -50,10 +50,10 @@ def test_encoders_are_measured_and_the_address_brings_the_figures_back(page: Pag
         assert_no_traceback(page)
 
 
-def test_a_measurement_goes_on_while_one_leaves_and_is_cancelled_at_once(page: Page) -> None:
+def test_a_measurement_continues_on_other_pages_and_is_cancelled_at_once(page: Page) -> None:
     go_to_address(page, "/lab?lab_tokenizer=GPT-2")
     page.get_by_role("button", name="Measure encoders").click()
-    far = re.compile(r"Step \d+ of \d+, (the time left isn’t known yet|about \d+ s left)\. Now: ")
+    far = re.compile(r"Step \d+ of \d+, (time left not known yet|about \d+ s left)\. Now: ")
     expect(page.get_by_text(far)).to_be_visible()
     address = page.url
     assert "encoding=" in address

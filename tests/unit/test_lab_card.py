@@ -1,4 +1,4 @@
-"""What the Lab's card says while a measurement waits or runs."""
+"""Test the text on the Lab's card while a measurement waits or runs."""
 
 from __future__ import annotations
 
@@ -29,28 +29,28 @@ def status(
 
 
 @pytest.mark.parametrize(
-    ("progress", "since_told", "said"),
+    ("progress", "since_told", "text"),
     [
-        (Progress(3, 48, "trie"), 0, "Step 3 of 48, the time left isn’t known yet."),
+        (Progress(3, 48, "trie"), 0, "Step 3 of 48, time left not known yet."),
         (Progress(12, 48, "trie", 11.6), 0, "Step 12 of 48, about 12 s left."),
         (Progress(12, 48, "trie", 11.6), 3.1, "Step 12 of 48, about 8 s left."),
         (Progress(47, 48, "trie", 0.2), 0, "Step 47 of 48, nearly done."),
         (Progress(47, 48, "trie", 2.0), 9, "Step 47 of 48, nearly done."),
     ],
 )
-def test_the_time_left_is_the_measurement_s_own_and_runs_down(
-    progress: Progress, since_told: float, said: str
+def test_the_time_left_counts_down_from_the_last_estimate(
+    progress: Progress, since_told: float, text: str
 ) -> None:
     assert (
-        how_far(status(progress, since_told=since_told)) == f"{said} Now: Trie with backtracking."
+        how_far(status(progress, since_told=since_told)) == f"{text} Now: Trie with backtracking."
     )
 
 
-def test_what_comes_before_the_first_step_is_said() -> None:
+def test_the_card_describes_what_precedes_the_first_step() -> None:
     assert (
         how_far(status(None, state="queued", ahead=1)) == "Waiting: 1 measurement before this one."
     )
-    assert how_far(status(None)) == "Starting a process that does nothing else."
+    assert how_far(status(None)) == "Starting the measuring process."
     compiling = Progress(0, 1, "", seconds_compiling=4.2)
     assert how_far(status(compiling)).endswith("4 s so far.")
     assert how_far(status(Progress(48, 48, "", 0.0))) == "Step 48 of 48, nearly done."

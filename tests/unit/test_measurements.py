@@ -1,4 +1,4 @@
-"""Measurements in processes of their own: queue, progress, cancel, time limit, and what fails."""
+"""Test measurements in separate processes: queue, progress, cancel, time limit and failures."""
 
 from __future__ import annotations
 
@@ -13,27 +13,27 @@ from ui.lab.measurements import MOST_WAITING, MeasurementManager
 from ui.work.background import TooMuchWorkError, UnknownWorkError
 
 ORDER = Order("training", "hug hugs " * 10)
-SAYS_PROGRESS = (
+REPORTS_PROGRESS = (
     'import json; p = {"done": 3, "of": 12, "name": "trie", "seconds_compiling": None}; '
     'print(json.dumps({"progress": p}), flush=True); '
 )
-WAITS = "import sys, time; sys.stdin.read(); " + SAYS_PROGRESS + "time.sleep(60)"
+WAITS = "import sys, time; sys.stdin.read(); " + REPORTS_PROGRESS + "time.sleep(60)"
 
 
 @pytest.fixture
 def managers() -> Iterator[Callable[..., MeasurementManager]]:
-    made: list[MeasurementManager] = []
+    created: list[MeasurementManager] = []
 
     def make(code: str | None = None, most_seconds: float = 60.0) -> MeasurementManager:
         if code is None:
-            made.append(MeasurementManager(most_seconds=most_seconds))
+            created.append(MeasurementManager(most_seconds=most_seconds))
         else:
             command = [sys.executable, "-c", code]
-            made.append(MeasurementManager(command, most_seconds=most_seconds))
-        return made[-1]
+            created.append(MeasurementManager(command, most_seconds=most_seconds))
+        return created[-1]
 
     yield make
-    for manager in made:
+    for manager in created:
         manager.close()
 
 
@@ -49,7 +49,7 @@ def test_a_measurement_ends_with_a_report(managers: Callable[..., MeasurementMan
     }
 
 
-def test_progress_is_seen_and_a_cancel_ends_the_process_at_once(
+def test_progress_is_reported_and_cancelling_ends_the_process_at_once(
     managers: Callable[..., MeasurementManager],
 ) -> None:
     manager = managers(WAITS)
@@ -60,7 +60,7 @@ def test_progress_is_seen_and_a_cancel_ends_the_process_at_once(
     assert wait_until(manager, id).state == "cancelled"
 
 
-def test_one_waits_for_the_other_and_may_be_cancelled_before_it_runs(
+def test_measurements_run_one_at_a_time_and_can_be_cancelled_while_queued(
     managers: Callable[..., MeasurementManager],
 ) -> None:
     manager = managers(WAITS)
@@ -74,7 +74,9 @@ def test_one_waits_for_the_other_and_may_be_cancelled_before_it_runs(
     wait_until(manager, third, lambda status: status.state == "running")
 
 
-def test_a_measurement_without_end_is_ended(managers: Callable[..., MeasurementManager]) -> None:
+def test_a_measurement_is_killed_at_the_time_limit(
+    managers: Callable[..., MeasurementManager],
+) -> None:
     manager = managers(WAITS, most_seconds=0.2)
     status = wait_until(manager, manager.submit(ORDER, about=""))
     assert status.state == "failed"
@@ -82,7 +84,7 @@ def test_a_measurement_without_end_is_ended(managers: Callable[..., MeasurementM
 
 
 @pytest.mark.parametrize(
-    ("code", "told"),
+    ("code", "message"),
     [
         ("raise SystemExit(1)", "status 1"),
         ("import os; os.abort()", "signal 6"),
@@ -90,20 +92,20 @@ def test_a_measurement_without_end_is_ended(managers: Callable[..., MeasurementM
         ("import os; os.kill(os.getpid(), 9)", "memory may have run out"),
     ],
 )
-def test_a_process_that_dies_is_said(
-    managers: Callable[..., MeasurementManager], code: str, told: str
+def test_the_death_of_the_process_is_reported(
+    managers: Callable[..., MeasurementManager], code: str, message: str
 ) -> None:
     manager = managers(code)
     long = Order("training", "hug " * 200_000)
     status = wait_until(manager, manager.submit(long, about=""))
     assert status.state == "failed"
-    assert told in str(status.problem)
-    # And the next one is measured.
+    assert message in str(status.problem)
+    # The next measurement still runs.
     again = wait_until(manager, manager.submit(ORDER, about=""))
     assert again.state == "failed"
 
 
-def test_a_process_that_cannot_start_is_said() -> None:
+def test_a_process_that_cannot_start_is_reported() -> None:
     manager = MeasurementManager(["/no/such/python"])
     status = wait_until(manager, manager.submit(ORDER, about=""))
     manager.close()
@@ -111,7 +113,9 @@ def test_a_process_that_cannot_start_is_said() -> None:
     assert "did not start" in str(status.problem)
 
 
-def test_an_unknown_id_and_too_many_are_said(managers: Callable[..., MeasurementManager]) -> None:
+def test_unknown_ids_and_full_queues_are_refused(
+    managers: Callable[..., MeasurementManager],
+) -> None:
     manager = managers(WAITS)
     with pytest.raises(UnknownWorkError):
         manager.status("x")

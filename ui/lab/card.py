@@ -1,4 +1,4 @@
-"""The card on the Lab while a measurement waits or runs: how far, whose turn, how to stop it."""
+"""Draw the card of a live measurement: its progress, its place in the queue, a cancel button."""
 
 from __future__ import annotations
 
@@ -13,8 +13,8 @@ from ui.work.background_card import SECONDS_BETWEEN_LOOKS
 
 
 @fragment(run_every=SECONDS_BETWEEN_LOOKS)
-def watch_measurement(id: str, *, key: str) -> None:
-    """Draws a live measurement anew twice a second, and the whole page once it has ended."""
+def watch_measurement(id: str, *, key: str, can_cancel: bool = True) -> None:
+    """Draw a live measurement, updated twice a second; rerun the page once it has ended."""
     status = measurements.manager().status(id)
     if not status.is_live:
         st.rerun()
@@ -22,22 +22,22 @@ def watch_measurement(id: str, *, key: str) -> None:
         with st.container(horizontal=True, vertical_alignment="center"):
             st.markdown("**Measuring**", width="content")
             st.space("stretch")
-            st.button(
-                "Cancel", on_click=measurements.manager().cancel, args=(id,), key=f"{key}_cancel"
-            )
+            if can_cancel:
+                cancel = measurements.manager().cancel
+                st.button("Cancel", on_click=cancel, args=(id,), key=f"{key}_cancel")
         st.progress(status.share)
         st.markdown(how_far(status))
         st.markdown(f":gray[{plain_markdown(status.about, 200)}]")
 
 
 def how_far(status: MeasurementStatus) -> str:
-    """How far a live measurement is, in a sentence or two."""
+    """Return the progress of a live measurement as a sentence or two."""
     progress = status.progress
     if status.state == "queued":
         one = status.n_ahead == 1
         return f"Waiting: {status.n_ahead:,} measurement{'' if one else 's'} before this one."
     if progress is None:
-        return "Starting a process that does nothing else."
+        return "Starting the measuring process."
     if progress.seconds_compiling is not None:
         seconds = progress.seconds_compiling
         return f"Compiling the engine, once on this machine: {seconds:.0f} s so far."
@@ -48,8 +48,8 @@ def how_far(status: MeasurementStatus) -> str:
 
 
 def _time_left(seconds: float | None, seconds_since_told: float) -> str:
-    # Steps are of very different lengths: nothing follows from how many are done.
+    # The share of steps done is no estimate, since steps take very different times.
     if seconds is None:
-        return "the time left isn’t known yet"
+        return "time left not known yet"
     left = seconds - seconds_since_told
     return f"about {left:,.0f} s left" if left >= 0.5 else "nearly done"

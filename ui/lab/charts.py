@@ -1,4 +1,4 @@
-"""What the Lab measured, as Plotly figures on axes of powers of ten."""
+"""Draw measurements as Plotly figures on logarithmic axes."""
 
 from __future__ import annotations
 
@@ -40,10 +40,10 @@ def speed_dots(
     exact: Sequence[bool],
     theme: Theme,
 ) -> go.Figure:
-    """Speeds in MB/s as dots on a log axis, a line from the left to each.
+    """Draw speeds in MB/s as dots on a log axis, each with a line from the left.
 
-    The engine's `own` are blue; one that isn't `exact` is hollow. Lengths on such an axis compare
-    by factors, so a dot marks the value and the line only leads to it.
+    Dots of the app's `own` encoders are blue, and those not `exact` are hollow. A bar's length has
+    no meaning on a log axis, so a dot marks the value, and the line only leads the eye to it.
     """
     colours = PALETTES[theme]
     n = len(names)
@@ -107,7 +107,7 @@ def speed_dots(
 def growth_curves(
     curves: Mapping[str, tuple[Sequence[int], Sequence[float]]], *, own: str, theme: Theme
 ) -> go.Figure:
-    """Seconds over bytes for each name, both axes in powers of ten; the `own` line is blue."""
+    """Draw seconds over bytes for each name, on log axes; the `own` line is blue."""
     colours = PALETTES[theme]
     figure = empty_figure(theme, height=360, top=36)
     sizes = [size for xs, _ in curves.values() for size in xs] or [1]
@@ -147,7 +147,7 @@ def growth_curves(
     _log_axis(
         figure,
         "x",
-        # A single size has no decade of its own: it is shown in the one that it falls in.
+        # A single size spans no range, so the axis shows the decade that contains it.
         range=(math.log10(min(sizes)) - 0.08, math.log10(high_x) + 0.08)
         if min(sizes) < high_x
         else (math.log10(low_x), math.log10(low_x) + 1),
@@ -160,7 +160,7 @@ def growth_curves(
 
 
 def speed_text(speed: float) -> str:
-    """A speed to two or three digits that count, never in powers.
+    """Format a speed with two or three significant digits, never in scientific notation.
 
     >>> speed_text(0.0012345), speed_text(1.204), speed_text(152.6)
     ('0.0012', '1.2', '153')
@@ -171,7 +171,7 @@ def speed_text(speed: float) -> str:
 
 
 def size_text(n_bytes: float) -> str:
-    """A number of bytes, short.
+    """Format a number of bytes with its unit.
 
     >>> size_text(64), size_text(4_004), size_text(466_195), size_text(2_000_000)
     ('64 B', '4.0 kB', '466 kB', '2.0 MB')

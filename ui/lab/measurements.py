@@ -1,4 +1,4 @@
-"""Measurements in the background, each in a process of its own: progress, cancel, a time limit."""
+"""Run measurements in the background, each in a separate process, with cancel and a time limit."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ from ui.work.background import Background, Status, Task
 
 @dataclass(frozen=True, slots=True)
 class Finished:
-    """What a measurement found, and the fingerprint of the order that it carried out."""
+    """The report of a measurement, and the fingerprint of its order."""
 
     report: Report
     order: str
@@ -39,11 +39,11 @@ _COMMAND: Final = (sys.executable, "-m", "bpe_core.lab.measurements")
 
 
 class MeasurementError(BpeError):
-    """The process that measures found something wrong, or came to a bad end."""
+    """The measuring process reported an error, was killed or crashed."""
 
 
 class MeasurementManager:
-    """Runs measurements one after another: two at once would each see the other's load."""
+    """Runs measurements one at a time, since two at once would slow each other down."""
 
     def __init__(
         self,
@@ -59,21 +59,30 @@ class MeasurementManager:
         )
 
     def submit(self, order: Order, *, about: str) -> str:
-        """Puts a measurement in the queue and gives its id; raises `TooMuchWorkError`."""
+        """Queue a measurement and return its id; raises `TooMuchWorkError`."""
         id = secrets.token_urlsafe(16)
         self._background.begin(id, partial(self._measure, order), about=about)
         return id
 
+    def shared(self, order: Order, *, about: str) -> MeasurementStatus:
+        """Return the status of an order's shared measurement, queueing it if it isn't known.
+
+        Callers with equal orders share one measurement. Raises `TooMuchWorkError`.
+        """
+        id = order.fingerprint
+        self._background.begin(id, partial(self._measure, order), about=about)
+        return self._background.status(id)
+
     def status(self, id: str) -> MeasurementStatus:
-        """How a measurement stands; `UnknownWorkError` for an id that isn't known."""
+        """Return the status of a measurement; raises `UnknownWorkError`."""
         return self._background.status(id)
 
     def cancel(self, id: str) -> None:
-        """Ends a measurement at once; it leaves nothing behind."""
+        """End a measurement at once; it has no result."""
         self._background.cancel(id)
 
     def close(self) -> None:
-        """Ends all measurements, and waits a moment for the thread to end."""
+        """End all measurements, and wait briefly for the thread to end."""
         self._background.close()
 
     def _measure(self, order: Order, task: Task[Progress]) -> Finished | None:
@@ -83,75 +92,74 @@ class MeasurementManager:
                 cwd=_ROOT,
                 stdin=subprocess.PIPE,
                 stdout=subprocess.PIPE,
-                # What an unforeseen error says may quote the visitor's text.
+                # A traceback may quote the visitor's text.
                 stderr=subprocess.DEVNULL,
             )
         except OSError as error:
             raise MeasurementError(
-                f"The process that measures did not start: {error.strerror}."
+                f"The measuring process did not start: {error.strerror}."
             ) from None
         is_late = Event()
         with process:
             task.on_cancel(process.kill)
-            limit = Timer(self._most_seconds, _end_late, [process, is_late])
+            limit = Timer(self._most_seconds, _kill_late, [process, is_late])
             limit.start()
             try:
-                report = _converse(process, order, task)
+                report = _exchange(process, order, task)
                 if report is None:
-                    # How it came to its end is known only then.
+                    # Wait for the return code, which says why there is no report.
                     process.wait()
             finally:
                 limit.cancel()
                 process.kill()
         if report is None and not task.is_cancelled:
             raise MeasurementError(
-                f"It was ended after {self._most_seconds:,.0f} s. Try a shorter text."
+                f"It exceeded the limit of {self._most_seconds:,.0f} s. Try a shorter text."
                 if is_late.is_set()
-                else _end_in_words(process.returncode)
+                else _cause_of_end(process.returncode)
             )
         return None if report is None else Finished(report, order.fingerprint)
 
 
-def _end_late(process: subprocess.Popen[bytes], is_late: Event) -> None:
+def _kill_late(process: subprocess.Popen[bytes], is_late: Event) -> None:
     is_late.set()
     process.kill()
 
 
-def _end_in_words(returncode: int) -> str:
+def _cause_of_end(returncode: int) -> str:
     if returncode == -signal.SIGKILL:
         return (
-            "The system ended the process that measures: memory may have run out. Try a shorter "
-            "text."
+            "The system killed the measuring process: memory may have run out. Try a shorter text."
         )
     how = f"signal {-returncode}" if returncode < 0 else f"status {returncode}"
-    return f"The process that measures ended without a word ({how}): an error of the app."
+    return f"The measuring process ended without a report ({how}). This is an error in the app."
 
 
-def _converse(
+def _exchange(
     process: subprocess.Popen[bytes], order: Order, task: Task[Progress]
 ) -> Report | None:
-    """Gives a process its order and hears it out; None where it ended before it had a report."""
+    """Send a process its order and read its lines; return None if it ended without a report."""
     if process.stdin is None or process.stdout is None:
         return None
-    with suppress(BrokenPipeError):  # it was ended meanwhile
+    with suppress(BrokenPipeError):  # The process has ended already.
         process.stdin.write(order.to_json())
     with suppress(BrokenPipeError):
         process.stdin.close()
     report = None
     for line in process.stdout:
         if not line.endswith(b"\n"):
-            return report  # it was ended in the middle of a word
-        said = read_line(line.decode())
-        if isinstance(said, Progress):
-            task.tell(said)
-        elif isinstance(said, Report):
-            report = said
+            return report  # The process was killed while writing the line.
+        message = read_line(line.decode())
+        if isinstance(message, Progress):
+            task.tell(message)
+        elif isinstance(message, Report):
+            report = message
         else:
-            raise MeasurementError(said)
+            raise MeasurementError(message)
     return report
 
 
 @st.cache_resource(show_spinner=False)
 def manager() -> MeasurementManager:
-    """The one manager of measurements of this server."""
+    """Return the server's manager of measurements."""
     return MeasurementManager()

@@ -1,4 +1,4 @@
-"""The Lab's sentences and tables: what was measured, said in words."""
+"""Put measurements into words: the sentences and tables of the Lab."""
 
 from __future__ import annotations
 
@@ -15,46 +15,45 @@ from ui.lab.charts import size_text, speed_text
 
 MOST_WORDS = 8
 _LONGEST_WORD = 24
-"""Tokens of one word in a row; more would be a wall of tiles."""
+"""The most tokens of a word shown in a row; longer words are left out."""
 
 
 @dataclass(frozen=True, slots=True)
 class EncoderWords:
-    """What a reader is told of an encoder."""
+    """The name and the explanation of an encoder, for readers."""
 
     title: str
-    explained: str
+    explanation: str
 
 
 ENCODER_WORDS = {
     "list-index": EncoderWords(
         "List of merges",
-        "Looks every pair up by walking through the list of merges, and all pairs again after "
-        "each merge. It is how one writes it first.",
+        "Finds the rank of a pair by a search through the list of merges, and looks up all pairs "
+        "again after each merge. The simplest way to write it.",
     ),
     "hash-map": EncoderWords(
         "Hash map of ranks",
-        "The same rule, but a dictionary gives a pair’s rank at once. The others must equal it.",
+        "The same rule, with ranks in a dictionary. The other encoders are compared with it.",
     ),
     "trie": EncoderWords(
         "Trie with backtracking",
-        "Takes whole tokens from left to right and steps back where two of them would have "
-        "merged otherwise. Exact.",
+        "Takes whole tokens from left to right, and steps back if two of them would have been "
+        "merged differently. Exact.",
     ),
     "longest-match": EncoderWords(
         "Longest match",
-        "Takes the longest token that fits, and never looks back. It is not BPE: on some words "
-        "it gives other tokens.",
+        "Always takes the longest matching token. It is not BPE: on some words it returns other "
+        "tokens.",
     ),
     "engine-cold": EncoderWords(
-        "Engine, first time", "This app’s compiled encoder, on words that it has not seen yet."
+        "Engine, first time", "This app’s compiled encoder, with none of the words cached."
     ),
-    "engine-warm": EncoderWords(
-        "Engine, again", "The same, once it remembers the words of the text."
-    ),
+    "engine-warm": EncoderWords("Engine, again", "The same, with the words of the text cached."),
     "tiktoken": EncoderWords("tiktoken", "OpenAI’s encoder, in Rust."),
     "tokenizers": EncoderWords(
-        "tokenizers", "Hugging Face’s, in Rust; it remembers words, and makes an object a token."
+        "tokenizers",
+        "Hugging Face’s encoder, in Rust. It caches words, and creates an object for each token.",
     ),
 }
 TRAINER_WORDS = {
@@ -65,12 +64,12 @@ TRAINER_WORDS = {
 
 
 def encoder_title(name: str) -> str:
-    """An encoder's name for readers; empty for none."""
+    """Return the name of an encoder or trainer for readers; empty for an unknown one."""
     return ENCODER_WORDS[name].title if name in ENCODER_WORDS else TRAINER_WORDS.get(name, "")
 
 
 def encoding_rows(found: Sequence[Measured]) -> list[Row]:
-    """The table of encoders: MB/s, times the hash map's, the part measured, equality."""
+    """Return the table of encoders: MB/s, factor to the hash map, part measured, equality."""
     hash_map = next(
         (one.megabytes_per_second for one in found if one.name == "hash-map" and not one.problem),
         0.0,
@@ -78,7 +77,7 @@ def encoding_rows(found: Sequence[Measured]) -> list[Row]:
     rows: list[Row] = []
     for one in found:
         if one.problem is not None:
-            rows.append(Row(encoder_title(one.name), ("–", "–", "–", "can’t take it")))
+            rows.append(Row(encoder_title(one.name), ("–", "–", "–", "not possible")))
             continue
         speed = one.megabytes_per_second
         times = speed_text(speed / hash_map) if hash_map else "–"
@@ -89,11 +88,11 @@ def encoding_rows(found: Sequence[Measured]) -> list[Row]:
 
 
 def encoding_sentence(found: Sequence[Measured]) -> list[tuple[str, bool]]:
-    """What the measurement says, in pieces, each with whether it is bold."""
+    """Return the main result of the encoders, as pieces, each with whether it is bold."""
     speeds = {one.name: one.megabytes_per_second for one in found if one.problem is None}
     slow, trie, hash_map = (speeds.get(name) for name in ("list-index", "trie", "hash-map"))
     if not (slow and trie and hash_map):
-        return [("Not all encoders could take this tokenizer.", False)]
+        return [("Not every encoder supports this tokenizer.", False)]
     return [
         ("In plain Python the trie is ", False),
         (compared(trie, hash_map), True),
@@ -104,7 +103,7 @@ def encoding_sentence(found: Sequence[Measured]) -> list[tuple[str, bool]]:
 
 
 def compared(speed: float, other: float) -> str:
-    """How fast one is beside another; without a number where that would read as once.
+    """Compare two speeds in words; without a number if it would round to 1.
 
     >>> compared(3.0, 2.0), compared(1.0, 20.0), compared(1.03, 1.0)
     ('1.5 times as fast as', '20 times as slow as', 'as fast as')
@@ -116,20 +115,20 @@ def compared(speed: float, other: float) -> str:
 
 
 def encoding_aside(found: Sequence[Measured], seconds: float) -> str:
-    """Which ids were equal, and how it was measured."""
+    """Return which ids were equal, and how the time was measured."""
     able = [one for one in found if one.problem is None]
     differ = [encoder_title(one.name) for one in able if not one.is_equal]
     equal = len(able) - len(differ)
-    said = f"{equal} of {len(able)} encoders gave the same ids"
-    said += f"; {' and '.join(differ)} did not. " if differ else ". "
+    equality = f"{equal} of {len(able)} encoders returned the same ids"
+    equality += f"; {' and '.join(differ)} did not. " if differ else ". "
     return (
-        f"{said}Medians of calls in turn, one thread, {seconds:.0f} s in all. This is one "
-        "machine’s figure, now, with whatever else it is doing."
+        f"{equality}Medians of calls in turn, on one thread, {seconds:.0f} s in all. The figures "
+        "depend on this machine and its current load."
     )
 
 
 def training_rows(found: Sequence[GrowthPoint]) -> tuple[list[str], list[Row]]:
-    """The table of trainers: a column each, a row a size."""
+    """Return the table of trainers: a column for each trainer, a row for each size."""
     names = list(dict.fromkeys(one.name for one in found))
     by_size: dict[int, dict[str, GrowthPoint]] = {}
     for one in found:
@@ -148,12 +147,12 @@ def training_rows(found: Sequence[GrowthPoint]) -> tuple[list[str], list[Row]]:
 
 
 def training_sentence(found: Sequence[GrowthPoint]) -> list[tuple[str, bool]]:
-    """What the measurement of trainers says, in pieces, each with whether it is bold."""
+    """Return the main result of the trainers, as pieces, each with whether it is bold."""
     seconds = {(one.name, one.n_bytes): one.seconds for one in found}
     last = max((size for name, size in seconds if name == "engine"), default=0)
     ours, theirs = seconds.get(("engine", last), 0.0), seconds.get(("tokenizers", last), 0.0)
     if not (ours and theirs):
-        return [("The engine and tokenizers have no size in common.", False)]
+        return [("The engine and tokenizers were not measured at the same size.", False)]
     pieces = [
         (f"On {size_text(last)} of text the engine is ", False),
         (compared(1 / ours, 1 / theirs), True),
@@ -162,30 +161,30 @@ def training_sentence(found: Sequence[GrowthPoint]) -> list[tuple[str, bool]]:
     reached = max((size for name, size in seconds if name == "reference"), default=last)
     if reached < last:
         pieces += [
-            (" The reference, which counts all anew for each merge, left after ", False),
+            (" The reference, which recounts all pairs for each merge, was dropped after ", False),
             (f"{size_text(reached)}.", True),
         ]
     return pieces
 
 
 def training_aside(found: Sequence[GrowthPoint], n_merges: int) -> str:
-    """Whether the merges were equal, and what the figures hold."""
+    """Return whether the merges were equal, and what the times include."""
     unequal = sorted({encoder_title(one.name) for one in found if not one.is_equal})
     equality = (
-        f"The merges of {' and '.join(unequal)} were not those of the others."
+        f"The merges of {' and '.join(unequal)} differed from the others."
         if unequal
         else "All learned the same merges, in the same order, at every size."
     )
     return (
-        f"{equality} Up to {n_merges:,} merges over all 256 bytes, the cutting into words "
-        "included. Who would take more than 5 s leaves the field. tokenizers uses all cores."
+        f"{equality} Up to {n_merges:,} merges over all 256 bytes, including pre-tokenization. A "
+        "trainer expected to take more than 5 s is dropped. tokenizers uses all cores."
     )
 
 
 def growth_by_name(
     found: Sequence[GrowthPoint],
 ) -> dict[str, tuple[list[int], list[float]]]:
-    """The points of each trainer's curve, under its name for readers."""
+    """Return the points of each trainer's curve, by its name for readers."""
     curves: dict[str, tuple[list[int], list[float]]] = {}
     for one in found:
         sizes, seconds = curves.setdefault(encoder_title(one.name), ([], []))
@@ -195,7 +194,7 @@ def growth_by_name(
 
 
 def differing_rows(found: Differences, tokenizer: Tokenizer) -> list[SymbolRow]:
-    """The most frequent words that longest match cuts otherwise, both ways."""
+    """Return the most frequent words that longest match cuts differently, with both cuts."""
     short = [word for word in found.words if len(word.ids) <= _LONGEST_WORD]
     return [
         SymbolRow(
@@ -207,18 +206,18 @@ def differing_rows(found: Differences, tokenizer: Tokenizer) -> list[SymbolRow]:
 
 
 def differing_sentence(found: Differences) -> str:
-    """How many of a text's words longest match cuts otherwise."""
+    """Return how many of a text's words longest match cuts differently."""
     if not found.n_pretokens:
-        return "This text has no word."
+        return "This text has no words."
     if not found.words:
         return (
-            f"On all {found.n_pretokens:,} pre-tokens of this text longest match happens to give "
-            "what the merges give."
+            f"On all {found.n_pretokens:,} pre-tokens of this text, longest match returns the same "
+            "tokens as the merges."
         )
     share = found.n_differing / found.n_pretokens
     return (
-        f"Longest match cuts {found.n_differing:,} of {found.n_pretokens:,} pre-tokens otherwise "
-        f"than the merges do, {share:.1%}: {len(found.words):,} different words."
+        f"Longest match cuts {found.n_differing:,} of {found.n_pretokens:,} pre-tokens "
+        f"({share:.1%}) differently from the merges: {len(found.words):,} distinct words."
     )
 
 
