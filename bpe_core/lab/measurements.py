@@ -21,12 +21,22 @@ from bpe_core.compiling.cache import kernels_are_compiled
 from bpe_core.errors import BpeError
 from bpe_core.lab.contenders import encoders, expected_ids, trainers
 from bpe_core.lab.growth import GrowthPoint, measure_growth
-from bpe_core.lab.measuring import Measured, OnProgress, Progress, measure
+from bpe_core.lab.measuring import (
+    N_ROUNDS,
+    SECONDS_A_CALL,
+    Measured,
+    OnProgress,
+    Progress,
+    measure,
+)
 from bpe_core.tokenizer.tokenizer import Tokenizer
 
 Kind = Literal["encoding", "training"]
 N_MERGES: Final = 500
 MOST_CHARACTERS: Final = 2_000_000
+SMALL_CHARACTERS: Final = 10_000
+_SMALL_SECONDS_A_CALL: Final = 0.1
+_SMALL_ROUNDS: Final = 3
 _SMALLEST: Final = 1_000
 _FACTOR: Final = 4
 
@@ -39,28 +49,43 @@ class Order:
     text: str
     tokenizer: Tokenizer | None = None
     """None for a measurement of training."""
+    is_small: bool = False
+    """Whether encoders get fewer and shorter calls; see `small_order`."""
 
     @property
     def fingerprint(self) -> str:
-        """A hash of the kind, the tokenizer and the text.
+        """A hash of all fields.
 
         >>> Order("training", "hug").fingerprint == Order("training", "hugs").fingerprint
         False
         """
         tokenizer = "" if self.tokenizer is None else self.tokenizer.fingerprint
-        named = f"{self.kind} {tokenizer} {self.text}"
+        named = f"{self.kind} {self.is_small} {tokenizer} {self.text}"
         return sha256(named.encode("utf-8", "surrogatepass")).hexdigest()
 
     def to_json(self) -> bytes:
         """Return the order as JSON, as the process reads it.
 
         >>> Order("training", "hug hugs").to_json()
-        b'{"kind": "training", "text": "hug hugs", "tokenizer": null}'
+        b'{"kind": "training", "text": "hug hugs", "tokenizer": null, "is_small": false}'
         """
         from bpe_core.formats.native import tokenizer_to_dict
 
         described = None if self.tokenizer is None else tokenizer_to_dict(self.tokenizer)
-        return json.dumps({"kind": self.kind, "text": self.text, "tokenizer": described}).encode()
+        fields = {"kind": self.kind, "text": self.text, "tokenizer": described}
+        return json.dumps({**fields, "is_small": self.is_small}).encode()
+
+
+def small_order(text: str, tokenizer: Tokenizer) -> Order:
+    """Return the order of a measurement of encoders that takes a few seconds.
+
+    Encoders get the beginning of the text, and three calls of at most a tenth of a second.
+
+    >>> from bpe_core.tokenizer.gpt2 import gpt2
+    >>> len(small_order("hug " * 10_000, gpt2()).text)
+    10000
+    """
+    return Order("encoding", text[:SMALL_CHARACTERS], tokenizer, is_small=True)
 
 
 @dataclass(frozen=True, slots=True)
@@ -88,8 +113,14 @@ def run_order(order: Order, on_progress: OnProgress) -> Report:
         return Report(training=tuple(points))
     if order.tokenizer is None:
         return Report()
-    expected = expected_ids(order.tokenizer)
-    found = measure(encoders(order.tokenizer), order.text, expected, on_progress=on_progress)
+    found = measure(
+        encoders(order.tokenizer),
+        order.text,
+        expected_ids(order.tokenizer),
+        seconds_a_call=_SMALL_SECONDS_A_CALL if order.is_small else SECONDS_A_CALL,
+        n_rounds=_SMALL_ROUNDS if order.is_small else N_ROUNDS,
+        on_progress=on_progress,
+    )
     return Report(encoding=tuple(found))
 
 
@@ -127,7 +158,7 @@ def run_and_report(order_json: str, write: Callable[[str], None]) -> None:
 
     An unexpected error is reported by its type and place only: its message may quote the text.
 
-    >>> run_and_report('{"kind": "encoding", "text": "", "tokenizer": null}', print)
+    >>> run_and_report(Order("encoding", "").to_json().decode(), print)
     {"report": {"encoding": [], "training": []}}
     """
     try:
@@ -151,7 +182,7 @@ def _order_from_dict(fields: dict[str, Any]) -> Order:
 
     described = fields["tokenizer"]
     tokenizer = None if described is None else tokenizer_from_dict(described)
-    return Order(fields["kind"], fields["text"], tokenizer)
+    return Order(fields["kind"], fields["text"], tokenizer, fields["is_small"])
 
 
 def _wait_for_kernels(on_progress: Callable[[float], None]) -> None:

@@ -23,6 +23,8 @@ _UNKNOWN_GROWTH: Final = 10.0
 """The assumed slowdown on four times the text until one is measured: between 4 and 16."""
 SHORT: Final = 0.2
 """In seconds: calls up to this long take part in every round."""
+SECONDS_A_CALL: Final = 1.0
+N_ROUNDS: Final = 5
 ENOUGH_CALLS: Final = 3
 """The number of timed calls of a contender whose calls are longer."""
 
@@ -119,8 +121,8 @@ def measure(
     text: str,
     expected: Callable[[str], Any],
     *,
-    seconds_a_call: float = 1.0,
-    n_rounds: int = 5,
+    seconds_a_call: float = SECONDS_A_CALL,
+    n_rounds: int = N_ROUNDS,
     clock: Clock = time.perf_counter,
     on_progress: OnProgress = ignore_progress,
 ) -> list[Measured]:

@@ -2,14 +2,23 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Callable
 from dataclasses import replace
+from typing import Any
 
+import pytest
 from streamlit.testing.v1 import AppTest
 
+from bpe_core.corpus.samples import load_sample
+from bpe_core.lab.measurements import SMALL_CHARACTERS, Order, small_order
+from bpe_core.tokenizer.gpt2 import gpt2
 from tests.waiting import wait_until
 from ui.lab import measurements
+from ui.lab.measurements import MeasurementManager, MeasurementStatus
 from ui.shell.workspace import Workspace
+from ui.storage.run_store import SAMPLE_RUN_ID, load_run
+from ui.work.background import TooMuchWorkError
 
 SHORT = "Hugs or whatever. "
 
@@ -42,6 +51,79 @@ def test_an_own_text_is_measured_with_every_encoder_and_trainer(
     assert table.count('"equal"') == 7
     assert table.count('"differ"') == 1
     assert any("All learned the same merges" in json for json in tables)
+
+
+def speeds(app: AppTest) -> list[list[Any]]:
+    """Return the rows of the table of encoders; empty if there is none."""
+    parts = [json.loads(part.proto.json or "{}") for part in app.get("bidi_component")]
+    return next((p["rows"] for p in parts if p.get("caption", "").startswith("Encoders")), [])
+
+
+def is_marked_small(app: AppTest) -> bool:
+    return any("Small measurement" in markdown.value for markdown in app.markdown)
+
+
+def test_a_first_visit_shows_a_small_measurement_with_its_progress(
+    open_app: Callable[..., AppTest],
+) -> None:
+    app = open_app("lab")
+    assert not app.exception
+    # The page is drawn while the measurement runs.
+    assert any(markdown.value == "**Measuring**" for markdown in app.markdown)
+    assert len(app.get("progress")) == 1
+    assert speeds(app) == []
+    assert {b.label: b.disabled for b in app.button}["Measure encoders"] is False
+    assert "Cancel" not in [button.label for button in app.button]
+    text = "\n".join(load_sample("python-reference").documents)
+    order = small_order(text, load_run(SAMPLE_RUN_ID).run.tokenizer)
+    status = wait_until(measurements.manager(), order.fingerprint)
+    assert status.result is not None
+    found = status.result.report.encoding
+    assert max(one.n_bytes for one in found) == len(text[:SMALL_CHARACTERS].encode())
+    assert max(one.n_calls for one in found) == 3
+    app.run()
+    assert not app.exception
+    assert len(speeds(app)) == 8
+    assert is_marked_small(app)
+    assert "encoding" not in app.query_params
+
+
+def refuse(_manager: MeasurementManager, _order: Order, *, about: str) -> MeasurementStatus:
+    raise AssertionError(about)
+
+
+def test_an_own_text_is_not_measured_before_the_button_is_pressed(
+    open_app: Callable[..., AppTest], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(MeasurementManager, "shared", refuse)
+    app = open_app("lab", lab_text="Your text", text=SHORT)
+    assert not app.exception
+    assert any("Eight encoders are run on this text" in one.value for one in app.markdown)
+
+
+def test_a_measurement_in_the_address_takes_the_place_of_the_small_one(
+    open_app: Callable[..., AppTest], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(MeasurementManager, "shared", refuse)
+    own = measurements.manager().submit(Order("encoding", SHORT, gpt2().truncated(9)), about="x")
+    wait_until(measurements.manager(), own)
+    app = open_app("lab", encoding=own)
+    assert not app.exception
+    assert len(speeds(app)) == 8
+    assert not is_marked_small(app)
+
+
+def test_no_small_measurement_is_shown_while_the_queue_is_full(
+    open_app: Callable[..., AppTest], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def is_full(_manager: MeasurementManager, _order: Order, *, about: str) -> MeasurementStatus:
+        raise TooMuchWorkError(about)
+
+    monkeypatch.setattr(MeasurementManager, "shared", is_full)
+    app = open_app("lab")
+    assert not app.exception
+    assert not app.error
+    assert any("Eight encoders are run on this text" in one.value for one in app.markdown)
 
 
 def measured(app: AppTest) -> AppTest:

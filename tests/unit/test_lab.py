@@ -12,12 +12,14 @@ from bpe_core.corpus.corpus import Corpus
 from bpe_core.lab import measurements
 from bpe_core.lab.contenders import ENCODERS, trainers
 from bpe_core.lab.measurements import (
+    SMALL_CHARACTERS,
     Order,
     Progress,
     Report,
     growing_sizes,
     read_line,
     run_and_report,
+    small_order,
 )
 from bpe_core.runs.train import train
 from bpe_core.types import TrainingConfig
@@ -47,6 +49,17 @@ def test_the_process_measures_every_encoder_and_reports_progress() -> None:
     progress = [line for line in lines[:-1] if isinstance(line, Progress)]
     assert len(progress) == len(lines) - 1
     assert {line.name for line in progress} == {*ENCODERS, ""}
+
+
+def test_a_small_measurement_makes_three_calls_on_the_beginning_of_the_text() -> None:
+    lines: list[str] = []
+    order = small_order(TEXT * 100, TOKENIZER)
+    run_and_report(order.to_json().decode(), lines.append)
+    report = read_line(lines[-1])
+    assert isinstance(report, Report)
+    assert order.text == (TEXT * 100)[:SMALL_CHARACTERS]
+    assert {one.n_calls for one in report.encoding} == {3}
+    assert max(one.n_bytes for one in report.encoding) <= len(order.text.encode())
 
 
 def test_training_is_measured_at_growing_sizes() -> None:

@@ -74,6 +74,17 @@ def test_measurements_run_one_at_a_time_and_can_be_cancelled_while_queued(
     wait_until(manager, third, lambda status: status.state == "running")
 
 
+def test_equal_orders_share_a_measurement_and_others_do_not(
+    managers: Callable[..., MeasurementManager],
+) -> None:
+    manager = managers(WAITS)
+    first, second = (manager.shared(Order("training", "hug"), about="") for _ in range(2))
+    small = manager.shared(Order("training", "hug", is_small=True), about="")
+    assert first.id == second.id
+    assert small.id != first.id
+    assert small.n_ahead == 1
+
+
 def test_a_measurement_is_killed_at_the_time_limit(
     managers: Callable[..., MeasurementManager],
 ) -> None:

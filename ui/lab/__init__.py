@@ -1,7 +1,8 @@
 """The parts of the Lab page.
 
-In: a text and the run's tokenizer. Out: measurements as they arrive, in words, tables and charts.
+In: a text and a tokenizer. Out: measurements with their progress, as sentences, tables and charts.
 
-Open `measurements` first: it starts the core's measuring process. `words` and `charts` show the
-results, `card` shows the progress.
+Open `measurements` first: it starts the core's measuring process. `requests` starts and finds
+measurements for the page, and `card` shows their progress. `encoding_section`, `training_section`
+and `longest_match_section` draw the results, with `words` and `charts`.
 """

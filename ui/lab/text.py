@@ -1,6 +1,8 @@
-"""The text that the Lab measures on: a sample, or the visitor's own."""
+"""Choose the text to measure on: a sample, or the visitor's own."""
 
 from __future__ import annotations
+
+from dataclasses import dataclass
 
 import streamlit as st
 
@@ -12,8 +14,23 @@ _SAMPLES = ("python-reference", "python-library", "multilingual")
 FIRST_TEXT = "Write or paste a text here. Unbelievably, the longest match overwrites other tokens."
 
 
-def choose_text() -> tuple[str, str]:
-    """Draws the choice of text; gives the text, and what to call it in a sentence."""
+@dataclass(frozen=True, slots=True)
+class MeasuredText:
+    """The text to measure on."""
+
+    text: str
+    name: str
+    """As used in a sentence."""
+    is_sample: bool
+
+    @property
+    def about(self) -> str:
+        """Its name and length."""
+        return f"{self.name}, {len(self.text.encode()):,} bytes"
+
+
+def choose_text(most_characters: int) -> MeasuredText:
+    """Draw the choice of text and return the text, cut to `most_characters` with a warning."""
     titles = {sample.title: sample.id for sample in samples() if sample.id in _SAMPLES}
     chosen = st.selectbox(
         "Text",
@@ -25,10 +42,15 @@ def choose_text() -> tuple[str, str]:
     )
     if chosen in titles:
         leave_address()
-        return _sample_text(titles[chosen]), chosen
-    text = own_text(FIRST_TEXT)
-    text_field(text, first=FIRST_TEXT, key="lab_own_text")
-    return text, "your text"
+        text = MeasuredText(_sample_text(titles[chosen]), chosen, is_sample=True)
+    else:
+        own = own_text(FIRST_TEXT)
+        text_field(own, first=FIRST_TEXT, key="lab_own_text")
+        text = MeasuredText(own, "your text", is_sample=False)
+    if len(text.text) <= most_characters:
+        return text
+    st.warning(f"Only the first {most_characters:,} characters are measured.")
+    return MeasuredText(text.text[:most_characters], text.name, text.is_sample)
 
 
 @st.cache_resource(max_entries=4, show_spinner=False)

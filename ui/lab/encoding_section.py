@@ -1,0 +1,97 @@
+"""Draw the measurement of encoders: a small one that starts by itself, or the visitor's own."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import streamlit as st
+
+from bpe_core.lab.measurements import SMALL_CHARACTERS, Order, Report
+from bpe_core.lab.measuring import Measured
+from ui.components.figures import figure_table, verdict
+from ui.lab import charts, words
+from ui.lab.card import watch_measurement
+from ui.lab.measurements import MeasurementStatus
+from ui.lab.outcome import draw_heading, draw_state, offer_png
+from ui.look.chart_style import CONFIG_WITHOUT_TOOLS
+from ui.look.labels import plain_markdown
+from ui.shell import frame
+
+_EMPTY = (
+    "Eight encoders are run on this text in turn, each for a few seconds at most, and their ids "
+    "are compared. A slow encoder gets part of the text; the table shows how much."
+)
+_BUTTON = "Measure encoders"
+
+
+def draw_encoding(
+    status: MeasurementStatus | None, small: MeasurementStatus | None, order: Order, about: str
+) -> None:
+    """Draw the visitor's measurement; if there is none, the small one."""
+    draw_heading("Encoding", _BUTTON, status, order, about, type="primary")
+    if status is None and small is not None:
+        status, report = small, _draw_small_state(small)
+    else:
+        report = draw_state(status, order, _EMPTY)
+    if status is not None and report is not None:
+        _draw_figures(report.encoding, status)
+
+
+def _draw_small_state(small: MeasurementStatus) -> Report | None:
+    if small.is_live:
+        watch_measurement(small.id, key="small_encoding", can_cancel=False)
+        return None
+    if small.result is None:
+        st.markdown(f":gray[{_EMPTY}]")
+        return None
+    st.markdown(
+        f":blue-badge[Small measurement] :gray[At most {SMALL_CHARACTERS:,} characters and a tenth "
+        f"of a second per call. “{_BUTTON}” takes the whole text.]"
+    )
+    return small.result.report
+
+
+def _draw_figures(found: Sequence[Measured], status: MeasurementStatus) -> None:
+    verdict(
+        words.encoding_sentence(found),
+        f"{status.about}. {words.encoding_aside(found, status.elapsed_seconds)}",
+        key="encoding_verdict",
+    )
+    able = [one for one in found if one.problem is None]
+    picture, table = st.columns(2, gap="large")
+    with picture:
+        st.plotly_chart(
+            charts.speed_dots(
+                [words.encoder_title(one.name) for one in able],
+                [one.megabytes_per_second for one in able],
+                own=[one.name.startswith("engine") for one in able],
+                exact=[one.is_equal for one in able],
+                theme=frame.theme_type(),
+            ),
+            theme=None,
+            config=CONFIG_WITHOUT_TOOLS,
+            key="encoding_chart",
+            alt="Speed of each encoder in MB/s, as in the table beside.",
+        )
+        st.markdown(
+            ":gray[A hollow dot marks other ids. Each grid line is ten times the one before.]"
+        )
+        offer_png("encoding_chart", "Speed of encoders in MB/s", status.about)
+    with table:
+        figure_table(
+            ["MB/s", "× hash map", "of the text", "ids"],
+            words.encoding_rows(found),
+            caption="Encoders: speed, factor to the hash map, part measured, equality of ids",
+            key="encoding_table",
+        )
+    for one in found:
+        if one.problem is not None:
+            name = words.encoder_title(one.name)
+            st.markdown(f":gray[{name}: {plain_markdown(one.problem, 400)}]")
+    with st.expander("How each encoder works"):
+        for encoder in words.ENCODER_WORDS.values():
+            st.markdown(f"**{encoder.title}.** {encoder.explanation}")
+        st.markdown(
+            "The figures do not include the time to build tables or load kernels before the first "
+            "text. On a new machine, the engine’s kernels are compiled first."
+        )

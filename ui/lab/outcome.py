@@ -1,0 +1,62 @@
+"""Draw the state of a measurement: its button, its progress, or why it has no result."""
+
+from __future__ import annotations
+
+from typing import Literal
+
+import streamlit as st
+
+from bpe_core.lab.measurements import Order, Report
+from ui.components.chart_pictures import ChartPicture, chart_pictures
+from ui.lab.card import watch_measurement
+from ui.lab.measurements import MeasurementStatus
+from ui.lab.requests import start_measurement
+from ui.look.labels import file_stem, plain_markdown
+
+
+def draw_heading(
+    title: str,
+    button: str,
+    status: MeasurementStatus | None,
+    order: Order,
+    about: str,
+    *,
+    type: Literal["primary", "secondary"] = "secondary",
+) -> None:
+    """Draw a section's heading, with the button that starts its measurement."""
+    with st.container(horizontal=True, vertical_alignment="center"):
+        st.header(title, anchor=False, width="content")
+        st.space("stretch")
+        is_busy = status is not None and status.is_live
+        if st.button(button, type=type, disabled=is_busy or not order.text):
+            start_measurement(order, about)
+
+
+def draw_state(status: MeasurementStatus | None, order: Order, empty: str) -> Report | None:
+    """Draw the state of a measurement except its figures, and return the figures if there are any.
+
+    `empty` describes the measurement before it is started.
+    """
+    if status is None:
+        st.markdown(f":gray[{empty}]")
+        return None
+    if status.is_live:
+        watch_measurement(status.id, key=order.kind)
+    elif status.state == "cancelled":
+        st.info("The measurement was cancelled and has no figures.")
+    elif status.result is None:
+        st.error(f"The measurement failed. {plain_markdown(status.problem or '', 600)}")
+    else:
+        if status.result.order != order.fingerprint:
+            st.info(
+                f"These figures are of **{plain_markdown(status.about, 200)}**, not of the present "
+                "choice. Measure again to update them."
+            )
+        return status.result.report
+    return None
+
+
+def offer_png(chart: str, title: str, about: str) -> None:
+    """Draw a chart's download as a picture."""
+    picture = ChartPicture(chart, "PNG", title, about, f"{file_stem(title)}.png")
+    chart_pictures([picture], key=f"{chart}_picture")
