@@ -1,4 +1,4 @@
-"""Lessons: byte-pair encoding step by step, each step beside the code that runs."""
+"""Lessons: byte-pair encoding step by step, each step beside the code it runs."""
 
 from functools import partial
 from typing import Any
@@ -46,7 +46,7 @@ def draw_lesson(lesson: Lesson[Any]) -> None:
     st.header(step.heading, anchor=False)
     seen, code = st.columns([7, 6], gap="large")
     with seen:
-        # The fields stand below what they change, but are read first.
+        # The fields are drawn below the picture, but must be read before it.
         picture = st.container()
         try:
             example = lesson.read_input()
@@ -62,6 +62,6 @@ def draw_lesson(lesson: Lesson[Any]) -> None:
 frame.plain_page_frame(
     "Lessons",
     "Byte-pair encoding, one step at a time. Each step runs the code beside it, on words that you "
-    "may change.",
+    "can edit.",
 )
 draw_lesson(choose_lesson())

@@ -109,7 +109,7 @@ def test_an_invalid_search_shows_its_error_beside_it(
 
 
 @pytest.mark.parametrize(
-    "record",
+    "query",
     [
         {"bytes": "x-", "page": "-1", "sort": "up", "by": "sql", "finding": "<b>", "token": "1e9"},
         {"script": "Klingon", "space": "maybe", "prefix": "zz", "seen_as": "Trie"},

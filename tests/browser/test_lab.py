@@ -50,11 +50,24 @@ def test_encoders_are_measured_and_the_address_brings_the_figures_back(page: Pag
         assert_no_traceback(page)
 
 
+def test_a_small_measurement_appears_without_a_press_and_is_marked(page: Page) -> None:
+    go_to_address(page, "/lab")
+    expect(page.get_by_role("heading", name="Encoding")).to_be_visible()
+    table = page.get_by_role("table", name=re.compile("^Encoders"))
+    expect(table.get_by_role("row")).to_have_count(9)
+    expect(page.get_by_text("Small measurement")).to_be_visible()
+    expect(page.get_by_role("button", name="Measure encoders")).to_be_enabled()
+    assert "encoding=" not in page.url
+    assert_no_traceback(page)
+
+
 def test_a_measurement_continues_on_other_pages_and_is_cancelled_at_once(page: Page) -> None:
     go_to_address(page, "/lab?lab_tokenizer=GPT-2")
     page.get_by_role("button", name="Measure encoders").click()
-    far = re.compile(r"Step \d+ of \d+, (time left not known yet|about \d+ s left)\. Now: ")
-    expect(page.get_by_text(far)).to_be_visible()
+    # The small measurement, which may run first, cannot be cancelled.
+    expect(page.get_by_role("button", name="Cancel")).to_be_visible()
+    step = re.compile(r"Step \d+ of \d+, (time left not known yet|about \d+ s left)\. Now: ")
+    expect(page.get_by_text(step)).to_be_visible()
     address = page.url
     assert "encoding=" in address
     page.get_by_role("link", name="Lessons").click()

@@ -1,4 +1,4 @@
-"""The lessons in a real browser: step by step by keyboard, and on words of one's own."""
+"""Test the lessons in a real browser: steps by keyboard, and the visitor's own words."""
 
 from __future__ import annotations
 
@@ -17,11 +17,11 @@ pytestmark = pytest.mark.browser
 
 @pytest.fixture
 def page(tab: Page) -> Page:
-    """A tab in which the app is loaded already."""
+    """Return a tab in which the app is already loaded."""
     return tab
 
 
-def test_the_keyboard_leads_through_a_lesson_and_the_address_keeps_the_step(page: Page) -> None:
+def test_steps_are_taken_by_keyboard_and_kept_in_the_address(page: Page) -> None:
     heading = page.get_by_role("heading", level=2)
     expect(heading).to_have_text("From words to symbols")
     for place, shown in ((2, "Count the neighbours"), (3, "Choose the most frequent")):
@@ -43,23 +43,21 @@ def test_the_keyboard_leads_through_a_lesson_and_the_address_keeps_the_step(page
     assert_no_traceback(page)
 
 
-def test_everything_follows_the_visitor_s_words_and_none_of_them_is_markup(
-    page: Page,
-) -> None:
+def test_the_lesson_follows_the_visitor_s_words_and_escapes_them(page: Page) -> None:
     alarms: list[str] = []
     page.on("dialog", lambda dialog: alarms.append(dialog.message))
     go_to_address(page, "/lab")
     go_to_address(page, "/lessons?step_of_1=Pairs")
     pairs = page.get_by_role("list", name="The most frequent pairs")
     expect(pairs.get_by_role("listitem").first).to_contain_text("18")
-    page.get_by_label("Words and their counts. Change them.").fill(
+    page.get_by_label("Words and their counts. Edit them.").fill(
         "<img/src=x/onerror=alert(1)> 40\nbanana 7"
     )
     expect(pairs.get_by_role("listitem").first).to_contain_text("80")
-    result = page.get_by_role("region", name="The call and what it gave")
+    result = page.get_by_role("region", name="The call and its result")
     expect(result).to_contain_text("('<', 'i'): 40")
     expect(page.get_by_role("note")).to_contain_text("Computed here, on its own words")
-    page.get_by_role("button", name="As in the lesson").click()
+    page.get_by_role("button", name="Reset to the example").click()
     expect(pairs.get_by_role("listitem").first).to_contain_text("18")
     assert_no_traceback(page)
     assert alarms == []

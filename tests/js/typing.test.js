@@ -171,7 +171,7 @@ function query(record = NOTHING) {
 }
 
 suite("a search of the vocabulary", () => {
-  test("asks while one types only after a pause, and at once for a choice", () => {
+  test("is sent after a pause while typing, and at once for a choice", () => {
     const { clock, sent, query: searched } = query();
     searched.change({ find: "t" }, { atOnce: false });
     clock.pass(100);
@@ -184,7 +184,7 @@ suite("a search of the vocabulary", () => {
     assert.deepEqual(sent.at(-1), { ...NOTHING, find: "th", script: "Han" });
   });
 
-  test("takes what is typed along where something is chosen meanwhile", () => {
+  test("includes the typed text when a choice is made during the pause", () => {
     const { clock, sent, query: searched } = query();
     searched.change({ find: "th" }, { atOnce: false });
     searched.change({ space: "yes" });
@@ -192,13 +192,13 @@ suite("a search of the vocabulary", () => {
     assert.deepEqual(sent, [{ ...NOTHING, find: "th", space: "yes" }]);
   });
 
-  test("begins at the first page again", () => {
+  test("goes back to the first page when it changes", () => {
     const { sent, query: searched } = query({ ...NOTHING, page: "7" });
     searched.change({ by: "bytes" });
     assert.equal(sent[0].page, "");
   });
 
-  test("keeps what is typed when an answer comes, and shows what comes from elsewhere", () => {
+  test("keeps the typed text when an answer arrives, and shows a search from elsewhere", () => {
     const { clock, query: searched } = query();
     searched.change({ find: "t" });
     searched.change({ find: "th" });
@@ -218,14 +218,14 @@ suite("a search of the vocabulary", () => {
     assert.deepEqual(sent, [NOTHING]);
   });
 
-  test("for half a character is not made", () => {
+  test("is refused if it contains half a character", () => {
     const { sent, refused, query: searched } = query();
     searched.change({ find: "\ud83e" });
     assert.deepEqual(sent, []);
     assert.match(refused[0], /^At position 1 .*U\+D83E.* Remove it to search\.$/);
   });
 
-  test("turns pages as far as there are any", () => {
+  test("turns pages up to the first and the last", () => {
     const { sent, query: searched } = query();
     assert.ok(!searched.turn(-1, 1, 3));
     assert.ok(!searched.turn(1, 3, 3));
@@ -234,7 +234,7 @@ suite("a search of the vocabulary", () => {
     assert.deepEqual(sent.map(({ page }) => page), ["2", ""]);
   });
 
-  test("sorts by a column, falling first but for ids, and then the other way round", () => {
+  test("sorts a column descending first, ids ascending first, and then reverses", () => {
     assert.equal(sortedBy("use", ""), "-use");
     assert.equal(sortedBy("use", "-use"), "use");
     assert.equal(sortedBy("use", "use"), "-use");
@@ -246,7 +246,7 @@ suite("a search of the vocabulary", () => {
     assert.equal(sent[0].sort, "length");
   });
 
-  test("asks for lengths, which come back into their fields", () => {
+  test("converts lengths to a field of the record and back", () => {
     for (const [low, high, field] of [["", "", ""], ["3", "3", "3"], ["2", "5", "2-5"], ["2", "", "2-"], ["", "5", "0-5"]]) {
       assert.equal(lengthsField(low, high), field);
       assert.deepEqual(endsOfLengths(field), [low, high]);
@@ -255,7 +255,7 @@ suite("a search of the vocabulary", () => {
   });
 });
 
-suite("a beginning of tokens", () => {
+suite("a typed prefix", () => {
   function typedPrefix() {
     const clock = new FakeClock();
     const sent = [];
@@ -269,7 +269,7 @@ suite("a beginning of tokens", () => {
     assert.deepEqual(sent, [[" th", ""]]);
   });
 
-  test("stays in the field while its answer comes, and gives way to another node", () => {
+  test("stays in the field when its answer arrives, and is replaced by another node", () => {
     const { clock, typed } = typedPrefix();
     typed.type(" t");
     assert.ok(!typed.receive(""));
@@ -282,11 +282,11 @@ suite("a beginning of tokens", () => {
     assert.ok(typed.receive("x"));
   });
 
-  test("with half a character is said to begin no token", () => {
+  test("is refused if it contains half a character", () => {
     const { clock, sent, typed } = typedPrefix();
     typed.type("\ud83e");
     clock.pass(150);
-    assert.match(sent[0][1], /with which no token begins\. Remove it\.$/);
+    assert.match(sent[0][1], /^At position 1 .*U\+D83E.*\. Remove it to search\.$/);
     assert.ok(typed.receive("\ud83e"));
   });
 });

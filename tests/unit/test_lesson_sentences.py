@@ -1,4 +1,4 @@
-"""The lessons' sentences on any words, against a training that is written down here once more."""
+"""Compare the lessons' sentences on any words with a second, simple training written here."""
 
 from __future__ import annotations
 
@@ -37,12 +37,12 @@ INPUTS = {
     "long": "one two three four five six seven eight nine ten eleven twelve " * 30,
     "Japanese": "コーヒーとケーキ。コーヒー",
 }
-# Private use, so in none of the inputs: stands for the marker, which is one symbol.
+# A private-use character, in none of the inputs, in place of the marker, which is one symbol.
 MARKER = "\ue000"
 GPT2 = regex.compile(
     r"'(?:[sdmt]|ll|ve|re)| ?\p{L}++| ?\p{N}++| ?[^\s\p{L}\p{N}]++|\s++$|\s+(?!\S)|\s"
 )
-# How GPT-2 orders bytes: those that print come first.
+# GPT-2's order of bytes: printable ones come first.
 ORDER = [*range(33, 127), *range(161, 173), *range(174, 256)]
 ORDER += [byte for byte in range(256) if byte not in ORDER]
 
@@ -62,7 +62,7 @@ def learn(
     ids: Sequence[str] | None = None,
     borders: Callable[[str], set[int]] = lambda word: set(),
 ) -> Trained:
-    """Learn merges of stretches of words: with `ids`, the smallest of equals, else the first."""
+    """Learn merges of spans of words; `ids` orders equally frequent pairs, else the first wins."""
     stretches = {word: [(i, i + 1) for i in range(len(word))] for word in words}
     known = list(ids or ())
     found = Trained([], [])
@@ -86,7 +86,7 @@ def learn(
                     before = joined.pop()
                     joined.append((before[0], end))
                     crosses |= any(before[0] < place < end for place in borders(word))
-                    # Joined once, a symbol is not joined again in the same round.
+                    # An empty span, so that a joined symbol is not joined again in this round.
                     joined.append((end, end))
                 else:
                     joined.append((start, end))
@@ -97,7 +97,7 @@ def learn(
 
 
 def as_bytes(text: str) -> str:
-    """A text with a character for each byte of its UTF-8."""
+    """Return a text with one character for each byte of UTF-8."""
     return text.encode().decode("latin-1")
 
 
@@ -108,7 +108,7 @@ def hugs_of(text: str) -> tuple[dict[str, int], str]:
 
 @in_table
 @pytest.mark.parametrize("marked", [True, False])
-def test_the_hug_words_say_what_becomes_of_any_words(text: str, marked: bool) -> None:
+def test_the_sentences_on_hug_words_hold_for_any_words(text: str, marked: bool) -> None:
     counts, written = hugs_of(text)
     learned = hug_words.trained(written, marked)
     end = MARKER if marked else ""
@@ -128,19 +128,19 @@ def test_the_hug_words_say_what_becomes_of_any_words(text: str, marked: bool) ->
 
 
 @in_table
-def test_what_wins_without_the_marker_is_said(text: str) -> None:
+def test_the_winner_without_the_marker_is_named(text: str) -> None:
     counts, written = hugs_of(text)
     said = sentences.winner_without_marker(hug_words.trained(written, True))
     marked = learn({word + MARKER: count for word, count in counts.items()}, 1).pairs
     unmarked = learn(counts, 1).pairs
     if not unmarked:
         assert all(len(word) == 1 for word in counts)
-        assert said == "Without the marker there is no pair: each word is one character."
+        assert said == "Without the marker there are no pairs: each word is one character."
     elif marked == unmarked:
         assert said == "Without the marker the same pair wins."
     else:
         assert said.startswith("Without the marker \\(")
-        assert said.endswith(" wins: switch it off and see.")
+        assert said.endswith(" wins. Switch it off to see.")
         if "".join(unmarked[0]).isalnum():
             name = f"({unmarked[0][0]}, {unmarked[0][1]})"
             assert plain_markdown(name) in said
@@ -151,7 +151,7 @@ def documents_of(text: str) -> tuple[str, ...]:
 
 
 @in_table
-def test_the_four_documents_say_what_becomes_of_any_documents(text: str) -> None:
+def test_the_sentences_on_the_four_documents_hold_for_any_documents(text: str) -> None:
     documents = documents_of(text)
     learned = four_documents.trained(documents)
     words = Counter(word + MARKER for document in documents for word in document.split())
@@ -165,15 +165,15 @@ def test_the_four_documents_say_what_becomes_of_any_documents(text: str) -> None
     unused = sentences.unused_symbols(learned)
     assert bool(unused) == bool(spaces)
     if unused:
-        assert unused.count(",") == len(spaces)  # one behind each, the last before "since"
-        assert (" stand in no word" in unused) == (len(spaces) > 1)
+        assert unused.count(",") == len(spaces)  # one after each, the last before "since"
+        assert (" occur in no word" in unused) == (len(spaces) > 1)
         assert unused.endswith("tokens that no word needs." if len(spaces) > 1 else "needs.")
     start = [learned.run.vocab[id].decode() for id in range(learned.n_start)]
     assert start == [*sorted(set("".join(documents))), "</w>"]
 
 
 @in_table
-def test_gpt2_s_cuts_say_what_becomes_of_any_documents(text: str) -> None:
+def test_the_sentences_on_gpt2_s_cuts_hold_for_any_documents(text: str) -> None:
     documents = documents_of(text)
     learned = gpt2_cuts.trained(documents, "first-seen")
     pieces = Counter(as_bytes(p) for document in documents for p in GPT2.findall(document))
@@ -184,16 +184,16 @@ def test_gpt2_s_cuts_say_what_becomes_of_any_documents(text: str) -> None:
     n_merges = len(learn(dict(pieces), size - n_start).pairs)
     said = sentences.room(learned)
     assert said.startswith(
-        f"The vocabulary may have {size} tokens: {n_start} to start with leave room for "
+        f"The vocabulary size is {size}. It starts with {n_start} tokens, which leaves room for "
         f"{size - n_start} merges."
     )
     end = {
-        0: " There is no pair to merge: each piece is one symbol.",
+        0: " There are no pairs to merge: each piece is one symbol.",
         1: " After 1 merge no pair is left: each piece is one token.",
         size - n_start: "merges.",
     }.get(n_merges, f" After {n_merges} merges no pair is left: each piece is one token.")
     assert said.endswith(end)
-    # A token with a space further on than at its beginning is nothing but white space.
+    # A token with a space after its first byte consists of white space only.
     tokens = [learned.run.vocab[merge.id] for merge in learned.merges]
     assert all(b" " not in token[1:] or not token.strip() for token in tokens)
     said = sentences.byte_alphabet(learned)
@@ -204,12 +204,12 @@ def test_gpt2_s_cuts_say_what_becomes_of_any_documents(text: str) -> None:
     first = learn(dict(pieces), size - n_start)
     parted = [a != b for a, b in zip(first.pairs, smallest.pairs, strict=False)]
     other = gpt2_cuts.trained(documents, "smallest-pair")
-    where = sentences.where_rules_part(learned, other)
+    difference = sentences.first_difference(learned, other)
     if any(parted) or len(first.pairs) != len(smallest.pairs):
-        part = parted.index(True) if any(parted) else len(parted)
-        assert where == (part, f"They part at merge {part + 1}.")
+        place = parted.index(True) if any(parted) else len(parted)
+        assert difference == (place, f"They first differ at merge {place + 1}.")
     else:
-        assert where == (len(parted), "Here both learn the same.")
+        assert difference == (len(parted), "On these words both learn the same merges.")
 
 
 def trained_on_bytes(words: dict[str, int], pretokenizer: str, tie: TieBreak) -> Walk:
@@ -219,7 +219,7 @@ def trained_on_bytes(words: dict[str, int], pretokenizer: str, tie: TieBreak) ->
 
 @in_table
 @pytest.mark.parametrize("tie", ["first-seen", "smallest-pair"])
-def test_tokens_over_a_border_are_counted_where_they_stand(text: str, tie: TieBreak) -> None:
+def test_tokens_that_cross_a_border_are_counted_in_their_words(text: str, tie: TieBreak) -> None:
     documents = documents_of(text)
     split = get_pretokenizer("gpt2").split
     whole = trained_on_bytes(count_words(documents, get_pretokenizer("none").split), "none", tie)
@@ -237,14 +237,14 @@ def test_tokens_over_a_border_are_counted_where_they_stand(text: str, tie: TieBr
     )
     assert crossing(whole, split) == slow.crosses
     cut = trained_on_bytes(count_words(documents, split), "gpt2", tie)
-    # Cut, no token reaches over a border: each word is between two of them.
+    # In the cut text no token crosses a border, since each word lies between two borders.
     n_words = sum(len(GPT2.findall(line)) * count for line, count in lines.items())
     distinct = len({piece for line in lines for piece in GPT2.findall(line)})
     n = len(slow.crosses)
     assert sentences.over_borders(crossing(whole, split), cut) == (
-        f"**{sum(slow.crosses)} of {n} token{'' if n == 1 else 's'}** reach over a border without "
-        f"cuts, **0 of {len(cut.merges)}** with them: no merge crosses a cut. Cut, the text has "
-        f"{n_words:,} word{'' if n_words == 1 else 's'}, {distinct:,} of them distinct."
+        f"Without cuts **{sum(slow.crosses)} of {n} token{'' if n == 1 else 's'}** cross a border "
+        f"between words, with cuts **0 of {len(cut.merges)}**: no merge crosses a cut. The cut "
+        f"text has {n_words:,} word{'' if n_words == 1 else 's'}, {distinct:,} of them distinct."
     )
 
 
@@ -258,7 +258,7 @@ def test_a_token_that_ends_within_a_character_crosses_no_border() -> None:
 
 
 @in_table
-def test_no_sentence_has_markup_of_the_visitor_s(text: str) -> None:
+def test_the_visitor_s_words_never_become_markup(text: str) -> None:
     counts, written = hugs_of(text)
     hugs = hug_words.trained(written, True)
     said = [
@@ -276,19 +276,24 @@ def test_no_sentence_has_markup_of_the_visitor_s(text: str) -> None:
 @pytest.mark.parametrize(
     ("said", "expected"),
     [
-        (sentences.without_token(1, 1, 3), "**1 of 1 character** has no token. Of its **3 bytes**"),
-        (sentences.without_token(2, 9, 12), "**2 of 9 characters** have no token. Of its **12 "),
-        (sentences.lacking_bytes(["é"]), "é has a byte that these documents don’t, and is left"),
-        (sentences.lacking_bytes(["é", "x"]), "é\\, x have a byte that these documents don’t, and"),
-        (sentences.lacking_characters(["x"]), "never saw x: there is no symbol for it."),
-        (sentences.lacking_characters(["x", "y"]), "x\\, y: there is no symbol for them."),
+        (sentences.without_token(1, 1, 3), "**1 of 1 character** has no token. Every one of its"),
+        (sentences.without_token(2, 9, 12), "have no token. Every one of its **12 bytes** has"),
+        (sentences.lacking_bytes(["é"]), "é contains a byte that these documents don’t, and is"),
+        (sentences.lacking_bytes(["é", "x"]), "é\\, x contain a byte that these documents don’t, "),
+        (
+            sentences.lacking_characters(["x"]),
+            "x did not occur in training, so there is no symbol ",
+        ),
+        (sentences.lacking_characters(["x", "y"]), "x\\, y did not occur in training, so there"),
+        (sentences.lacking_characters(["x"]), "no symbol for it."),
+        (sentences.lacking_characters(["x", "y"]), "no symbol for them."),
     ],
 )
-def test_one_and_many_agree(said: str, expected: str) -> None:
+def test_sentences_agree_in_number(said: str, expected: str) -> None:
     assert expected in said
 
 
-def test_texts_of_the_lessons_may_be_cut_to_length_and_hold_their_sentences() -> None:
+def test_the_sentences_hold_for_a_text_cut_to_length() -> None:
     text = parts.cut_text("ab cd " * 1_000)
     learned = gpt2_cuts.trained(documents_of(text), "first-seen")
     assert "no pair is left" in sentences.room(learned)

@@ -45,8 +45,8 @@ def _draw_small_state(small: MeasurementStatus) -> Report | None:
         st.markdown(f":gray[{_EMPTY}]")
         return None
     st.markdown(
-        f":blue-badge[Small measurement] :gray[At most {SMALL_CHARACTERS:,} characters and a tenth "
-        f"of a second per call. “{_BUTTON}” takes the whole text.]"
+        f":blue-badge[Small measurement] :gray[The first {SMALL_CHARACTERS:,} characters, with at "
+        f"most a tenth of a second per call. “{_BUTTON}” takes the whole text.]"
     )
     return small.result.report
 

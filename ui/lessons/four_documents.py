@@ -1,4 +1,4 @@
-"""The second lesson: four short documents, from the text to a vocabulary with ids."""
+"""Teach the second lesson: four short documents, from the text to a vocabulary with ids."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ _NAME = "documents"
 
 
 def read_input() -> Learned:
-    parts.text_input(_NAME, FIRST_DOCUMENTS, label="Documents, a line each. Change them.", lines=4)
+    parts.text_input(_NAME, FIRST_DOCUMENTS, label="Documents, one per line. Edit them.", lines=4)
     documents = parts.lines_of(parts.own_text(_NAME, FIRST_DOCUMENTS))
     return Learned(trained(documents), trained(parts.lines_of(FIRST_DOCUMENTS)), documents)
 
@@ -46,8 +46,8 @@ def trained(documents: tuple[str, ...]) -> Walk:
 
 def words(example: Learned) -> Ran:
     st.markdown(
-        "White space cuts the documents into words. A full stop stays with its word: `document.` "
-        "and `document` are different words. They are counted over all documents together."
+        "The documents are cut into words at white space. A full stop stays with its word, so "
+        "`document.` and `document` are distinct words. Words are counted over all documents."
     )
     cut = get_pretokenizer("whitespace").split
     symbol_rows(
@@ -65,10 +65,10 @@ def words(example: Learned) -> Ran:
     theirs = example.theirs
     counts = dict(zip(theirs.words, theirs.counts, strict=True))
     documents = [word for word in counts if word.startswith("document")]
-    parts.said_and_found(
+    parts.check_claim(
         "documents_words",
         source="The notebook’s comments say",
-        said="document. occurs 3 times.",
+        stated="document. occurs 3 times.",
         found=f"document. occurs {counts['document.']} times.",
         how=",  ".join(f"{word} {counts[word]}" for word in documents),
         on_its_own=example.is_changed,
@@ -84,7 +84,7 @@ def alphabet(example: Learned) -> Ran:
     learned = example.yours
     st.markdown(
         "The vocabulary starts with every character of the documents, sorted, and the marker. "
-        "These symbols stay in it for good: any word of these characters can be spelled."
+        "These symbols are never removed, so any word of these characters can be encoded."
     )
     start = [Tile(learned.run.vocab[id]) for id in range(learned.n_start)]
     symbol_rows(
@@ -97,12 +97,12 @@ def alphabet(example: Learned) -> Ran:
         st.markdown(unused)
     theirs = example.theirs
     this = [printing.name_of(theirs.run.vocab[id]) for id in theirs.start_of("this") or ()]
-    parts.said_and_found(
+    parts.check_claim(
         "documents_alphabet",
         source="The notebook’s comments say",
-        said="“this” starts as t, h, i, s</w>.",
+        stated="“this” starts as t, h, i, s</w>.",
         found=f"It starts as {', '.join(this)}.",
-        how=f"{len(this)} symbols: the marker is one of its own until a merge joins it",
+        how=f"{len(this)} symbols: the marker is a separate symbol until a merge joins it",
         on_its_own=example.is_changed,
     )
     corpus = Corpus.from_documents(example.documents)
@@ -111,25 +111,25 @@ def alphabet(example: Learned) -> Ran:
         (seen_symbols,),
         "sorted(seen_symbols(corpus, 'characters'))",
         printing.printed(symbols),
-        "As bytes in the source; printed as the characters they spell.",
+        "The function returns bytes; here they are printed as characters.",
     )
 
 
 def pairs(example: Learned) -> Ran:
     learned = example.yours
     st.markdown(
-        "Neighbours are counted inside words, each word as often as it occurs. Nothing reaches "
-        "from one word into the next: that is what cutting is for."
+        "Pairs of neighbours are counted within words, each word as often as it occurs. No pair "
+        "crosses from one word into the next; that is why the text is cut."
     )
     tiles.bars_at(learned, 0, key="documents_pairs")
     theirs = example.theirs
     counts = theirs.pair_counts_at(0)
-    said = {("s", MARKER): 7, ("h", "i"): 4}
-    found = {pair: theirs.pair_of(*pair) for pair in said}
-    parts.said_and_found(
+    stated = {("s", MARKER): 7, ("h", "i"): 4}
+    found = {pair: theirs.pair_of(*pair) for pair in stated}
+    parts.check_claim(
         "documents_pairs",
         source="The notebook’s comments say",
-        said=" and ".join(f"({', '.join(pair)}) {n}" for pair, n in said.items()) + ".",
+        stated=" and ".join(f"({', '.join(pair)}) {n}" for pair, n in stated.items()) + ".",
         found=" and ".join(f"({', '.join(p)}) {counts[ids]}" for p, ids in found.items() if ids)
         + ".",
         how="\n".join(printing.sum_of(theirs, 0, ids) for ids in found.values() if ids),
@@ -150,8 +150,8 @@ def ties(example: Learned) -> Ran:
     first = learned.merges[0]
     st.markdown(
         f"After the first merge, {parts.safe(printing.pair_name(first.pair, learned.run.vocab))}, "
-        "all is counted again. Where several pairs occur equally often, a rule has to decide; the "
-        "notebook’s takes the pair that was seen first."
+        "all pairs are counted again. If several pairs are equally frequent, a rule decides; the "
+        "notebook takes the pair that was seen first."
     )
     tiles.bars_at(learned, 1, key="documents_ties")
     theirs = example.theirs
@@ -159,10 +159,10 @@ def ties(example: Learned) -> Ran:
     i_s = theirs.pair_of("i", "s")
     before, after = (theirs.pair_counts_at(step).get(i_s, 0) if i_s else 0 for step in (0, 1))
     one, two = (printing.name_of(vocab[merge.id]) for merge in theirs.merges[:2])
-    parts.said_and_found(
+    parts.check_claim(
         "documents_ties",
         source="The notebook’s comments say",
-        said="is and th are learned first.",
+        stated="is and th are learned first.",
         found=f"{one} is first, then {two}. is alone never becomes a token.",
         how=f"(i, s) occurs {before} times before the first merge and {after} times after it: "
         "each of these s has joined the marker",
@@ -185,17 +185,17 @@ def ties(example: Learned) -> Ran:
 def merges(example: Learned) -> Ran:
     learned = example.yours
     st.markdown(
-        f"{sentences.rounds(learned, N_MERGES)} Move through them: the ring is the pair that comes "
-        "next."
+        f"{sentences.rounds(learned, N_MERGES)} Move the slider to see each of them. The ring "
+        "marks the next pair."
     )
     step = parts.merges_slider(len(learned.merges), key="documents_step", start=5)
     tiles.word_rows(learned, step, key="documents_merges", ring=learned.pair_joined_at(step))
     theirs = example.theirs
     made = [printing.name_of(theirs.run.vocab[merge.id]) for merge in theirs.merges]
-    parts.said_and_found(
+    parts.check_claim(
         "documents_merges",
         source="The notebook’s run prints",
-        said="s</w>, is</w>, th, the, the</w>, do, doc, … document, ir, .</w>, d</w>.",
+        stated="s</w>, is</w>, th, the, the</w>, do, doc, … document, ir, .</w>, d</w>.",
         found=f"{', '.join(made[:7])}, … {', '.join(made[-4:])}.",
         how="counts: " + ", ".join(f"{merge.count}" for merge in theirs.merges),
         agrees=made == NOTEBOOK_MERGES,
@@ -220,8 +220,8 @@ def vocabulary(example: Learned) -> Ran:
     learned = example.yours
     vocab = learned.run.vocab
     st.markdown(
-        f"{sentences.list_size(learned)} A token’s id is its place in this list, and ids are all "
-        "that a model ever sees."
+        f"{sentences.list_size(learned)} A token’s id is its position in this list. A model only "
+        "ever sees ids."
     )
     ids = list(vocab)
     symbol_rows(
@@ -231,18 +231,18 @@ def vocabulary(example: Learned) -> Ran:
             if (row := ids[start : start + 10])
         ],
         key="documents_vocabulary",
-        caption="The tokens in the order of their ids",
+        caption="The tokens in order of id",
     )
     theirs = example.theirs
     last = theirs.words_at(len(theirs.merges))
     splits = {
-        word: "·".join(printing.name_of(theirs.run.vocab[id]) for id in split)
+        word: " + ".join(printing.name_of(theirs.run.vocab[id]) for id in split)
         for word, split in zip(theirs.words, last, strict=True)
     }
-    parts.said_and_found(
+    parts.check_claim(
         "documents_vocabulary",
         source="The notebook’s comments say",
-        said="The words end as This·</w> and doc·ument·.</w>.",
+        stated="The words end as This + </w> and doc + ument + .</w>.",
         found=f"They end as {splits['This']} and {splits['document.']}.",
         how=f"{theirs.n_start} symbols + {len(theirs.merges)} merges = {len(theirs.run.vocab)}",
         on_its_own=example.is_changed,
@@ -262,7 +262,7 @@ LESSON = Lesson(
     (
         Step("Words", "Cut at white space", words),
         Step("Alphabet", "What the vocabulary starts with", alphabet),
-        Step("Pairs", "Count inside words", pairs),
+        Step("Pairs", "Count within words", pairs),
         Step("Ties", "When two pairs are equally frequent", ties),
         Step("Merges", "Up to fifteen merges", merges),
         Step("Vocabulary", "Every token has an id", vocabulary),

@@ -1,4 +1,4 @@
-"""The third lesson: GPT-2's way to cut a text, bytes that print, and both tie rules."""
+"""Teach the third lesson: how GPT-2 cuts a text, printable bytes, and two rules for ties."""
 
 from __future__ import annotations
 
@@ -26,18 +26,18 @@ from ui.lessons.parts import Learned, Lesson, Ran, Step
 FIRST_SENTENCES = "\n".join(load_sample("pretokenization-notebook").documents)
 VOCABULARY_SIZE = 50
 LEAST_ROOM = 19
-"""Merges that there is room for, whatever the text: as many as the example's symbols leave."""
+"""The least number of merges with room in the vocabulary: that of the example's text."""
 _FOUR_DOCUMENTS = load_sample("notebook").documents
 _END_OF_TEXT = "<|endoftext|>"
 _MOST_SHOWN = 60
 _MOST_MERGES = 19
 _SOURCE = "The notebook says"
-# Compare has sentences of its own in the address.
+# Compare uses the name "sentences" in the address.
 _NAME = "cut_sentences"
 
 
 def read_input() -> Learned:
-    parts.text_input(_NAME, FIRST_SENTENCES, label="Documents, a line each. Change them.", lines=5)
+    parts.text_input(_NAME, FIRST_SENTENCES, label="Documents, one per line. Edit them.", lines=5)
     documents = parts.lines_of(parts.own_text(_NAME, FIRST_SENTENCES))
     return Learned(
         trained(documents, "first-seen"),
@@ -60,19 +60,19 @@ def trained(documents: tuple[str, ...], tie_break: TieBreak) -> Walk:
 
 def cuts(example: Learned) -> Ran:
     st.markdown(
-        "GPT-2 cuts before the space in front of a word: it belongs to that word, so nothing is "
-        "lost and a text can be put together again. Letters, digits and all else stand apart, but "
-        "for endings such as `'s`. The gaps are what no merge crosses."
+        "GPT-2 cuts before the space in front of a word. The space belongs to that word, so the "
+        "text can be restored from its pieces. Letters, digits and other characters are separated, "
+        "except in endings such as `'s`. No merge crosses a gap."
     )
     pretokenizer = get_pretokenizer("gpt2")
     pieces = [one for text in example.documents for one in pretokenizer.split(text)]
     pretoken_strip(key="cuts_strip", pretokens=pieces[:_MOST_SHOWN])
     parts.first_of(_MOST_SHOWN, len(pieces), "pieces")
     counts = _printable(example.theirs)
-    parts.said_and_found(
+    parts.check_claim(
         "cuts_counts",
         source=_SOURCE,
-        said="This occurs 3 times, Ġis 2 times.",
+        stated="This occurs 3 times, Ġis 2 times.",
         found=f"This occurs {counts['This']} times, Ġis {counts['Ġis']} times.",
         agrees=(counts["This"], counts["Ġis"]) == (3, 2),
         on_its_own=example.is_changed,
@@ -93,8 +93,8 @@ def _printable(learned: Walk) -> dict[str, int]:
 def alphabet(example: Learned) -> Ran:
     learned = example.yours
     st.markdown(
-        f"The special token `{_END_OF_TEXT}` comes first and has id 0: it marks where a text ends, "
-        f"and no merge ever makes it. {sentences.byte_alphabet(learned)}"
+        f"The special token `{_END_OF_TEXT}` comes first, with id 0. It marks the end of a text, "
+        f"and no merge makes it. {sentences.byte_alphabet(learned)}"
     )
     ids = list(range(learned.n_start))
     symbol_rows(
@@ -104,14 +104,14 @@ def alphabet(example: Learned) -> Ran:
             if (row := ids[start : start + 12])
         ],
         key="cuts_alphabet",
-        caption="The special token and the symbols, in the order of their ids",
+        caption="The special token and the symbols, in order of id",
     )
     theirs = example.theirs
     found = "".join(to_printable(symbol) for symbol in theirs.run.base_ids)
-    parts.said_and_found(
+    parts.check_claim(
         "cuts_alphabet",
         source=_SOURCE,
-        said="The alphabet begins with , . C F H and ends with Ġ.",
+        stated="The alphabet begins with , . C F H and ends with Ġ.",
         found=found,
         how=f"{len(found)} symbols + 1 special token = {theirs.n_start}",
         agrees=found.startswith(",.CFH") and found.endswith("Ġ"),
@@ -122,7 +122,7 @@ def alphabet(example: Learned) -> Ran:
         (seen_symbols,),
         "seen_symbols(corpus, 'bytes')",
         printing.printed(sorted(seen_symbols(corpus, "bytes"))),
-        "A set; printed in the order of the bytes.",
+        "The result is a set; it is printed in byte order.",
     )
 
 
@@ -131,20 +131,20 @@ def ties(example: Learned) -> Ran:
     other = trained(example.documents, "smallest-pair")
     if not learned.merges:
         return parts.no_pair()
-    part, where = sentences.where_rules_part(learned, other)
+    place, sentence = sentences.first_difference(learned, other)
     st.markdown(
-        "The notebook takes the first pair seen among equals; Hugging Face’s trainer takes the one "
-        f"with the smallest ids. {where}"
+        "Of equally frequent pairs, the notebook takes the one seen first, and Hugging Face’s "
+        f"trainer the one with the smallest ids. {sentence}"
     )
     symbol_rows(
         [
-            SymbolRow(f"{place + 1}", (_made(one, learned), _made(two, other)))
-            for place, (one, two) in enumerate(
-                zip_longest(learned.merges[:_MOST_MERGES], other.merges[:_MOST_MERGES])
+            SymbolRow(f"{number}", (_parts_of(one, learned), _parts_of(two, other)))
+            for number, (one, two) in enumerate(
+                zip_longest(learned.merges[:_MOST_MERGES], other.merges[:_MOST_MERGES]), 1
             )
         ],
         key="cuts_ties",
-        caption="The merges under both rules for ties",
+        caption="The merges with each rule for ties",
         columns=("First seen", "Smallest ids"),
     )
     parts.first_of(_MOST_MERGES, max(len(learned.merges), len(other.merges)), "merges")
@@ -152,17 +152,18 @@ def ties(example: Learned) -> Ran:
     elsewhere = trained(_FOUR_DOCUMENTS, "first-seen")
     winner, count = theirs.merges[0], theirs.merges[0].count
     there = elsewhere.merges[0]
-    parts.said_and_found(
+    parts.check_claim(
         "cuts_first",
-        source="The notebook writes into its code",
-        said="The first merge is (Ġ, t).",
-        found=f"Right here, where {_printable_pair(theirs, winner)} occurs {count} times. On the "
+        source="A comment in the notebook says",
+        stated="The first merge is (Ġ, t).",
+        found=f"True here, where {_printable_pair(theirs, winner)} occurs {count} times. On the "
         f"four documents it would be {_printable_pair(elsewhere, there)}.",
         how=f"{printing.sum_of(elsewhere, 0, there.pair)}\n"
-        "What is written down before counting is right by luck.",
+        "A result written down before counting is right only by luck.",
         on_its_own=example.is_changed,
     )
-    counts = learned.pair_counts_at(min(part, len(learned.merges) - 1))
+    step = min(place, len(learned.merges) - 1)
+    counts = learned.pair_counts_at(step)
     chosen = (
         [choose_pair(counts, rule) for rule in ("first-seen", "smallest-pair")] if counts else []
     )
@@ -170,11 +171,11 @@ def ties(example: Learned) -> Ran:
         (choose_pair,),
         "[choose_pair(pair_counts, rule) for rule in ('first-seen', 'smallest-pair')]",
         printing.printed(chosen, learned.run.vocab),
-        f"The counts before merge {min(part, len(learned.merges) - 1) + 1}. {printing.SPELLED}",
+        f"The counts before merge {step + 1}. {printing.SPELLED}",
     )
 
 
-def _made(merge: Merge | None, learned: Walk) -> Tiles:
+def _parts_of(merge: Merge | None, learned: Walk) -> Tiles:
     if merge is None:
         return Tiles(())
     return Tiles((tiles.tile(merge.left, learned), tiles.tile(merge.right, learned)))
@@ -188,8 +189,8 @@ def _printable_pair(learned: Walk, merge: Merge) -> str:
 def merges(example: Learned) -> Ran:
     learned = example.yours
     st.markdown(
-        f"{sentences.room(learned)} A token may begin with a space; further on, only a token of "
-        "nothing but white space has one."
+        f"{sentences.room(learned)} A token may begin with a space, but only a token of white "
+        "space alone contains one after its start."
     )
     step = parts.merges_slider(len(learned.merges), key="cuts_step", start=8)
     tiles.word_rows(learned, step, key="cuts_merges", ring=learned.pair_joined_at(step))
@@ -203,15 +204,15 @@ def merges(example: Learned) -> Ran:
 
 LESSON = Lesson(
     "GPT-2’s cuts",
-    "Four sentences, cut as GPT-2 cuts them: spaces, bytes, ties, and GPT-2 itself.",
+    "Four sentences cut as in GPT-2: spaces, bytes, ties, and GPT-2 itself.",
     read_input,
     (
         Step("Cuts", "Where the text is cut", cuts),
-        Step("Bytes", "Bytes, written so that they print", gpt2_texts.printable),
+        Step("Bytes", "Bytes written as printable characters", gpt2_texts.printable),
         Step("Alphabet", "What the vocabulary starts with", alphabet),
         Step("Ties", "Two rules for ties", ties),
         Step("Merges", "Merge by merge", merges),
-        Step("New text", "A text that was never seen", gpt2_texts.new_text),
+        Step("New text", "Encode a new text", gpt2_texts.new_text),
         Step("GPT-2", "The same with 50,000 merges", gpt2_texts.of_gpt2),
     ),
 )

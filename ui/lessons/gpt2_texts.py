@@ -1,4 +1,4 @@
-"""The third lesson's steps on a text to encode: bytes that print, a new text, and GPT-2 itself."""
+"""Teach the third lesson's steps on a text to encode: printable bytes, a new text, and GPT-2."""
 
 from __future__ import annotations
 
@@ -16,9 +16,9 @@ from ui.lessons.parts import Learned, Ran
 
 def printable(example: Learned) -> Ran:
     st.markdown(
-        "GPT-2’s symbols are bytes, all 256 of them. Its files write each byte as a character that "
-        "prints: a space becomes `Ġ`, and `é`, two bytes in UTF-8, becomes `Ã©`. This is only "
-        "a way to write them down; here they stand as what they are."
+        "GPT-2’s symbols are all 256 bytes. Its files write each byte as a printable character: a "
+        "space becomes `Ġ`, and `é`, which is two bytes in UTF-8, becomes `Ã©`. This only concerns "
+        "the files; the lessons show the bytes themselves."
     )
     text = parts.one_text("printable", " café")
     rows: list[SymbolRow] = []
@@ -30,7 +30,7 @@ def printable(example: Learned) -> Ran:
     symbol_rows(
         rows,
         key="cuts_printable",
-        caption="Characters, their bytes, and how GPT-2’s files write these",
+        caption="Characters, their bytes, and how GPT-2’s files write the bytes",
         columns=("Character", "Bytes", "As GPT-2 writes them"),
     )
     return Ran(
@@ -43,8 +43,8 @@ def printable(example: Learned) -> Ran:
 def new_text(example: Learned) -> Ran:
     learned = example.yours
     st.markdown(
-        "A new text is cut the same way, and the merges are applied to each piece, the earliest "
-        "first. Nothing is counted any more."
+        "A new text is cut in the same way, and the merges are applied to each piece in the order "
+        "in which they were learned. Nothing is counted."
     )
     text = parts.one_text("new_text", "This is not a token.")
     pretokens = get_pretokenizer("gpt2").split(text)
@@ -68,12 +68,12 @@ def new_text(example: Learned) -> Ran:
         for one in get_pretokenizer("gpt2").split("This is not a token")
         for id in theirs.encode(theirs.start_of(one) or ())
     ]
-    parts.said_and_found(
+    parts.check_claim(
         "cuts_new_text",
         source="The notebook’s last cell",
-        said="prints nothing: its call stands behind the function’s return.",
-        found=" · ".join(found),
-        how=f"“This is not a token”, by the {len(theirs.merges)} merges of its own sentences",
+        stated="prints nothing: its call comes after the function’s return.",
+        found=" + ".join(found),
+        how=f"“This is not a token” with the {len(theirs.merges)} merges of its own sentences",
         on_its_own=example.is_changed,
     )
     ids = [id for _, one in encoded for id in one]
@@ -87,8 +87,8 @@ def new_text(example: Learned) -> Ran:
 
 def of_gpt2(example: Learned) -> Ran:
     st.markdown(
-        "GPT-2 is this, with 50,000 merges that were learned from web pages. The code beside "
-        "it, given GPT-2’s merges, gives GPT-2’s ids."
+        "GPT-2 is the same, with 50,000 merges learned from web pages. With GPT-2’s merges, the "
+        "code shown here returns GPT-2’s ids."
     )
     text = parts.one_text("gpt2_text", "The quick brown fox")
     tokenizer = gpt2()
@@ -112,10 +112,10 @@ def of_gpt2(example: Learned) -> Ran:
         rows, key="cuts_gpt2", caption="GPT-2’s tokens and their ids", columns=("Token", "Id")
     )
     quick = tokenizer.encode("The quick brown fox")
-    parts.said_and_found(
+    parts.check_claim(
         "cuts_gpt2",
         source="A teaching module says",
-        said="The quick brown fox is [464, 2069, 7586, 21831].",
+        stated="The quick brown fox is [464, 2069, 7586, 21831].",
         found=f"It is {quick}.",
         how=f"id 2069 is {printing.quoted(tokenizer.vocab[2069])}, "
         f"id {quick[1]} is {printing.quoted(tokenizer.vocab[quick[1]])}",

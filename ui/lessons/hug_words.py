@@ -1,4 +1,4 @@
-"""The first lesson: five words with their counts, and every step of BPE on them."""
+"""Teach the first lesson: every step of BPE on five words with their counts."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ _NAME = "words"
 
 
 def read_input() -> Learned:
-    parts.text_input(_NAME, FIRST_WORDS, label="Words and their counts. Change them.", lines=5)
+    parts.text_input(_NAME, FIRST_WORDS, label="Words and their counts. Edit them.", lines=5)
     marked = st.toggle("Mark the end of each word", value=True, key="marker", bind="query-params")
     return Learned(
         trained(parts.own_text(_NAME, FIRST_WORDS), marked), trained(FIRST_WORDS, marked)
@@ -51,24 +51,22 @@ def trained(text: str, marked: bool) -> Walk:
 
 def words(example: Learned) -> Ran:
     hugs = example.yours
-    st.markdown(
-        "A corpus is words, and how often each of them occurs. " + sentences.first_symbols(hugs)
-    )
+    st.markdown("A corpus is a list of words with their counts. " + sentences.first_symbols(hugs))
     tiles.word_rows(hugs, 0, key="hug_words")
     word = hugs.words[0]
     return Ran(
         (symbols_of,),
         f"symbols_of({word.encode()!r}, 'characters')",
         printing.printed(symbols_of(word.encode(), "characters")),
-        "The marker is added behind these symbols." if hugs.config.end_of_word else "",
+        "The marker is added after these symbols." if hugs.config.end_of_word else "",
     )
 
 
 def pairs(example: Learned) -> Ran:
     hugs = example.yours
     st.markdown(
-        "Two symbols side by side are a pair. A word that occurs ten times gives each of its pairs "
-        "ten times. No pair reaches from one word into the next."
+        "Two neighbouring symbols are a pair. A word that occurs ten times counts each of its "
+        "pairs ten times. No pair crosses from one word into the next."
     )
     tiles.bars_at(hugs, 0, key="hug_pairs")
     counts = count_pairs(hugs.starts, hugs.counts)
@@ -77,10 +75,10 @@ def pairs(example: Learned) -> Ran:
     theirs = example.theirs
     pair = theirs.pair_of("g", "g")
     found = theirs.pair_counts_at(0)[pair] if pair else 0
-    parts.said_and_found(
+    parts.check_claim(
         "hug_gg",
         source=_SOURCE,
-        said="(g, g) occurs 5 times.",
+        stated="(g, g) occurs 5 times.",
         found=f"(g, g) occurs {found} times.",
         how=printing.sum_of(theirs, 0, pair) if pair else "",
         on_its_own=example.is_changed,
@@ -96,8 +94,8 @@ def pairs(example: Learned) -> Ran:
 def choice(example: Learned) -> Ran:
     hugs = example.yours
     st.markdown(
-        "The most frequent pair wins. Where several occur equally often, the one seen first wins "
-        "here; another rule is the smallest ids. Either is fine, as long as it is said."
+        "The most frequent pair wins. Of equally frequent pairs, the one seen first wins here; "
+        "another rule is the smallest ids. Either is fine, as long as it is stated."
     )
     tiles.bars_at(hugs, 0, key="hug_choice")
     counts = count_pairs(hugs.starts, hugs.counts)
@@ -120,10 +118,10 @@ def _first_merge_claim(example: Learned) -> None:
     first = theirs.merges[0]
     hu = theirs.pair_of("h", "u")
     pairs = [first.pair, hu] if hu else [first.pair]
-    parts.said_and_found(
+    parts.check_claim(
         "hug_first",
         source=_SOURCE,
-        said="The most frequent pair is (h, u).",
+        stated="The most frequent pair is (h, u).",
         found=f"It is {printing.pair_name(first.pair, theirs.run.vocab)}, with {first.count}.",
         how="\n".join(printing.sum_of(theirs, 0, pair) for pair in pairs),
         on_its_own=example.is_changed,
@@ -133,8 +131,8 @@ def _first_merge_claim(example: Learned) -> None:
 def join(example: Learned) -> Ran:
     hugs = example.yours
     st.markdown(
-        "From left to right, wherever the pair stands, its two symbols become one; none is joined "
-        "twice. The new symbol is a token: it has an id of its own, and a colour. Joining works on "
+        "From left to right, wherever the pair occurs, its two symbols become one; no symbol is "
+        "joined twice. The new symbol is a token with its own id and colour. Joining works on "
         "symbols, never on their letters."
     )
     if not hugs.merges:
@@ -143,12 +141,12 @@ def join(example: Learned) -> Ran:
     tiles.joined_rows(hugs, 0, merge.pair, key="hug_join")
     replaced = "th u g".replace("h u", "hu")
     joined = " ".join(_joined_letters(["th", "u", "g"], ("h", "u")))
-    parts.said_and_found(
+    parts.check_claim(
         "hug_replace",
         source="The example joins by replacing text",
-        said=f"th u g, where (h, u) is joined, becomes {replaced}.",
-        found=f"It stays {joined}: no symbol of it is h.",
-        how='"th u g".replace("h u", "hu") looks at letters and reaches into the symbol th',
+        stated=f"th u g becomes {replaced} when (h, u) is joined.",
+        found=f"It stays {joined}: none of its symbols is h.",
+        how='"th u g".replace("h u", "hu") works on letters, and matches inside the symbol th',
     )
     changed = [i for i, ids in enumerate(hugs.words_at(0)) if ids != hugs.words_at(1)[i]]
     word = hugs.words_at(0)[changed[0]]
@@ -161,7 +159,7 @@ def join(example: Learned) -> Ran:
 
 
 def _joined_letters(symbols: list[str], pair: tuple[str, str]) -> list[str]:
-    """`apply_merge` on symbols that are told apart by number, given back as they are spelled."""
+    """Apply a merge to symbols given as text, by numbering them for `apply_merge`."""
     numbers = {symbol: number for number, symbol in enumerate(dict.fromkeys((*symbols, *pair)))}
     spelled = [*numbers, "".join(pair)]
     ids = apply_merge(
@@ -172,15 +170,15 @@ def _joined_letters(symbols: list[str], pair: tuple[str, str]) -> list[str]:
 
 def repeat(example: Learned) -> Ran:
     hugs = example.yours
-    st.markdown(f"Count, choose, join, and again. {sentences.size_rule(hugs)}")
+    st.markdown(f"Count, choose and join, over and over. {sentences.size_rule(hugs)}")
     step = parts.merges_slider(len(hugs.merges), key="hug_step", start=3)
     tiles.word_rows(hugs, step, key="hug_repeat", ring=hugs.pair_joined_at(step))
     st.markdown(sentences.size_sum(hugs, step))
     merges_of_280 = 280 - 256
-    parts.said_and_found(
+    parts.check_claim(
         "hug_size",
         source=_SOURCE,
-        said="280 = 256 bytes + 23 merges + </w>.",
+        stated="280 = 256 bytes + 23 merges + </w>.",
         found=f"Its loop makes {merges_of_280} merges, so it ends with {256 + merges_of_280 + 1}.",
         how=f"280 − 256 = {merges_of_280} merges\n"
         f"256 bytes + {merges_of_280} merges + 1 marker = {256 + merges_of_280 + 1}",
@@ -195,17 +193,17 @@ def repeat(example: Learned) -> Ran:
 
 
 def _vocabulary_claim(example: Learned) -> None:
-    """The example builds its vocabulary by looking spellings up in a table of numbers."""
+    """Check the example's vocabulary, which looks spellings up in a table keyed by numbers."""
     theirs = example.theirs
     vocab, first = theirs.run.vocab, theirs.merges[0]
     left, right = (printing.name_of(vocab[id]) for id in first.pair)
     table = {number: bytes([number]) for number in range(256)}
-    parts.said_and_found(
+    parts.check_claim(
         "hug_vocabulary",
         source=_SOURCE,
-        said=f"vocab[256] = vocab['{left}'] + vocab['{right}'].",
-        found=f"Its table has numbers for keys, and none that is '{left}': training ends in an "
-        f"error. By ids, {first.left} + {first.right} is {first.id}, "
+        stated=f"vocab[256] = vocab['{left}'] + vocab['{right}'].",
+        found=f"The keys of its table are numbers, so '{left}' is missing and training ends with "
+        f"an error. With ids, {first.left} + {first.right} is {first.id}, "
         f"{printing.name_of(vocab[first.id])}.",
         how=f"vocab = {{0: b'\\x00', … 255: b'\\xff'}}\n"
         f"vocab['{left}'] → {look_up_all(table, (left, right))}",
@@ -216,8 +214,8 @@ def _vocabulary_claim(example: Learned) -> None:
 def encode(example: Learned) -> Ran:
     hugs = example.yours
     st.markdown(
-        "A new word is not counted at all. It starts as the words learned from do, and the merges "
-        "are applied to it, the earliest first, until none fits."
+        "A new word is not counted. It starts as single symbols, like the training words, and the "
+        "merges are applied to it in the order in which they were learned, until none applies."
     )
     word = parts.one_word("new_word", FIRST_LONG_WORD)
     symbols = hugs.start_of(word)
@@ -237,18 +235,18 @@ def encode(example: Learned) -> Ran:
 
 
 def _encoder_claim(example: Learned) -> None:
-    """The example's encoder walks on in its trie from where the last token ended."""
+    """Check the example's encoder, whose walk in a trie does not return to the root."""
     theirs = example.theirs
     vocab = theirs.run.vocab
     tokens = [vocab[id] for id in theirs.encode(theirs.start_of(FIRST_LONG_WORD) or ())]
     names = [printing.name_of(token) for token in tokens]
     ids, end = look_up_without_return(vocab, tokens)
-    parts.said_and_found(
+    parts.check_claim(
         "hug_encoder",
         source="The example’s encoder",
-        said="looks all tokens of a word up in one walk through a trie.",
-        found=f"{FIRST_LONG_WORD} is {' · '.join(names)}. Behind {names[len(ids) - 1]} the walk "
-        f"looks for {names[len(ids)]} without going back to the root, and ends in an error.",
+        stated="looks all tokens of a word up in one walk through a trie.",
+        found=f"{FIRST_LONG_WORD} is {' + '.join(names)}. After {names[len(ids) - 1]} the walk "
+        f"looks for {names[len(ids)]} without returning to the root, and ends with an error.",
         how=f"root → {' → '.join(names[: len(ids)])}: {', '.join(map(str, ids))}\n"
         f"no token begins with {printing.name_of(end)}",
         on_its_own=example.is_changed,
@@ -264,7 +262,7 @@ LESSON = Lesson(
         Step("Pairs", "Count the neighbours", pairs),
         Step("Choice", "Choose the most frequent", choice),
         Step("Join", "Join it everywhere", join),
-        Step("Repeat", "Again and again", repeat),
+        Step("Repeat", "Repeat", repeat),
         Step("Encode", "Encode a new word", encode),
     ),
 )

@@ -1,4 +1,4 @@
-"""The lessons, in the order in which they are taught."""
+"""List the lessons in the order in which they are taught."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What all lessons are made of: steps, the visitor's own text, the code that ran, and claims."""
+"""Define lessons and steps, and draw what they share: the text field, the code run, claims."""
 
 from __future__ import annotations
 
@@ -18,43 +18,43 @@ from ui.look.labels import plain_markdown
 from ui.shell import frame, workspace
 
 LONGEST_TEXT = 2_000
-"""The reference counts everything again before each merge: a longer text would keep one waiting."""
+"""The reference recounts everything before each merge, so a longer text would take too long."""
 _LONGEST_IN_ADDRESS = 1_000
 
 
 @dataclass(frozen=True, slots=True)
 class Ran:
-    """The code that a step shows: functions of the source, a call of one, and what it gave."""
+    """The code that a step shows: functions from the source, a call of one, and its result."""
 
     functions: tuple[Callable[..., Any], ...]
     call: str
-    given: str
+    result: str
     note: str = ""
 
 
 @dataclass(frozen=True, slots=True)
 class Learned:
-    """What was learned from the visitor's text, and from the example's own."""
+    """The trainings on the visitor's text and on the example's own."""
 
     yours: Walk
     theirs: Walk
-    """From the text that the example's claims are about."""
+    """The training on the example's text, to which its claims refer."""
     documents: tuple[str, ...] = ()
-    """The visitor's, where words are not given with their counts."""
+    """The visitor's documents; empty if words are given with their counts."""
 
     @property
     def is_changed(self) -> bool:
-        """Whether the visitor's words are other than the example's."""
+        """Whether the visitor's words differ from the example's."""
         return (self.yours.words, self.yours.counts) != (self.theirs.words, self.theirs.counts)
 
 
 Example = TypeVar("Example")
-"""What a lesson computes once for all of its steps."""
+"""What a lesson computes once for all its steps."""
 
 
 @dataclass(frozen=True, slots=True)
 class Step(Generic[Example]):
-    """One step of a lesson: its name in the row of steps, its heading, and what draws it."""
+    """One step of a lesson: its name in the row of steps, its heading, its drawing function."""
 
     name: str
     heading: str
@@ -63,22 +63,22 @@ class Step(Generic[Example]):
 
 @dataclass(frozen=True, slots=True)
 class Lesson(Generic[Example]):
-    """Some steps on one example, and the fields in which a visitor may change it."""
+    """Several steps on one example, and the fields in which a visitor can change it."""
 
     title: str
     lead: str
     read_input: Callable[[], Example]
-    """Draws the fields and computes the example; raises `BpeError` where it can't."""
+    """Draw the fields and compute the example; raises `BpeError`."""
     steps: tuple[Step[Example], ...]
 
 
 def own_text(name: str, first: str) -> str:
-    """What the visitor made of a lesson's text; else the address's; else `first`. Cut if long."""
+    """Return the visitor's text, else the one in the address, else `first`; cut if too long."""
     return cut_text(_whole_text(name, first))
 
 
 def cut_text(text: str) -> str:
-    """The beginning of a text that a lesson reads: whole lines, unless the first is too long.
+    """Cut a text to the length that a lesson reads, after a whole line unless the first is longer.
 
     >>> len(cut_text("one\\n" * 1_000)), len(cut_text("one" * 1_000))
     (1999, 2000)
@@ -97,14 +97,14 @@ def _whole_text(name: str, first: str) -> str:
 
 
 def text_input(name: str, first: str, *, label: str, lines: int) -> None:
-    """Draws the field of a lesson's text, and puts what is in it in the address."""
+    """Draw the field of a lesson's text, and write its text to the address."""
     text = _whole_text(name, first)
     with st.container(horizontal=True, vertical_alignment="center"):
         st.markdown(f":gray[{label}]", width="content")
         st.space("stretch")
         if text != first:
             st.button(
-                "As in the lesson",
+                "Reset to the example",
                 type="tertiary",
                 on_click=_keep,
                 args=(name, first),
@@ -114,8 +114,8 @@ def text_input(name: str, first: str, *, label: str, lines: int) -> None:
     live_text(text, label=label, key=key, on_typed=partial(_keep_typed, name, key), lines=lines)
     if len(text) > LONGEST_TEXT:
         st.warning(
-            f"Only the first {len(cut_text(text)):,} of {len(text):,} characters are used: the "
-            "code of these lessons is made to be read, not to be fast."
+            f"Only the first {len(cut_text(text)):,} of {len(text):,} characters are used, because "
+            "the code of these lessons is written to be read, not to be fast."
         )
     in_address = text != first and len(text) <= _LONGEST_IN_ADDRESS
     frame.set_query(**{name: text if in_address else None})
@@ -132,7 +132,7 @@ def _keep(name: str, text: str) -> None:
 
 
 def one_word(name: str, first: str) -> str:
-    """Draws the field of a word to encode; the word."""
+    """Draw the field of a word to encode, and return the word."""
     typed = st.text_input(
         "Word to encode", value=first, max_chars=40, key=name, bind="query-params"
     )
@@ -140,7 +140,7 @@ def one_word(name: str, first: str) -> str:
 
 
 def one_text(name: str, first: str) -> str:
-    """Draws the field of a short text to encode; the text, spaces and all."""
+    """Draw the field of a short text to encode, and return the text with its spaces."""
     typed = st.text_input(
         "Text to encode", value=first, max_chars=60, key=name, bind="query-params"
     )
@@ -148,7 +148,7 @@ def one_text(name: str, first: str) -> str:
 
 
 def lines_of(text: str) -> tuple[str, ...]:
-    """The documents of a text, a line each; blank lines are none.
+    """Return the documents of a text: its lines, without blank ones.
 
     >>> lines_of("one\\n\\ntwo")
     ('one', 'two')
@@ -157,42 +157,42 @@ def lines_of(text: str) -> tuple[str, ...]:
 
 
 def no_pair() -> Ran:
-    """Says that nothing can be joined; to be returned in place of what a step would show."""
-    st.info("Every word is one symbol: there is no pair. Give a longer word.")
+    """Explain that there is no pair to join, and return the code to show in that case."""
+    st.info("Every word is a single symbol, so there are no pairs. Add a longer word.")
     return Ran((count_pairs,), "count_pairs(words, counts)", "{}")
 
 
 def show_ran(ran: Ran, *, key: str) -> None:
-    """Draws the code of a step beside it."""
+    """Draw the code of a step."""
     lesson_code(
         [source_of(function) for function in ran.functions],
         call=ran.call,
-        printed=ran.given,
+        printed=ran.result,
         note=ran.note,
         key=key,
     )
 
 
-def said_and_found(
+def check_claim(
     key: str,
     *,
     source: str,
-    said: str,
+    stated: str,
     found: str,
     how: str = "",
     agrees: bool = False,
     on_its_own: bool = False,
 ) -> None:
-    """Draws what an example says beside what was computed here.
+    """Draw a statement of an example beside what was computed here.
 
-    `on_its_own` where the visitor has changed the words: what an example says is held against the
-    example's own.
+    `on_its_own` is True if the visitor has changed the words: the statement is still checked on the
+    example's own words.
     """
-    claim(source, said, found, how=how, agrees=agrees, on_its_own=on_its_own, key=f"claim_{key}")
+    claim(source, stated, found, how=how, agrees=agrees, on_its_own=on_its_own, key=f"claim_{key}")
 
 
 def merges_slider(n_merges: int, *, key: str, start: int) -> int:
-    """Draws the slider over the merges of a small training; the number that are done."""
+    """Draw the slider over the merges of a small training, and return the number done."""
     if n_merges < 1:
         return 0
     return st.slider(
@@ -201,11 +201,11 @@ def merges_slider(n_merges: int, *, key: str, start: int) -> int:
 
 
 def first_of(most: int, n: int, things: str, *, which: str = "first") -> None:
-    """Says that not all of something is drawn, where that is so."""
+    """Draw a note that only `most` of `n` things are shown, if there are more."""
     if n > most:
         st.markdown(f":gray[The {which} {most:,} of {n:,} {things}.]")
 
 
 def safe(text: str, longest: int = 60) -> str:
-    """A visitor's words for a sentence in Markdown."""
+    """Escape a visitor's words for Markdown."""
     return plain_markdown(text, longest)

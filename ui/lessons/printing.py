@@ -1,4 +1,4 @@
-"""Tokens, pairs and results as text: for sentences, and as Python prints them."""
+"""Write tokens, pairs and results as text: for sentences, and as Python prints them."""
 
 from __future__ import annotations
 
@@ -9,13 +9,13 @@ from typing import cast
 from bpe_core.lessons.walk import Walk
 from bpe_core.types import Merge, Pair
 
-SPELLED = "The code works on ids; here each is printed as what it spells."
+SPELLED = "The code works on ids; here each id is printed as its token."
 _WIDTH = 62
 _MOST_LINES = 14
 
 
 def name_of(token: bytes) -> str:
-    """A token for a sentence: its text, with a space as ␣, and what can't be seen by code point.
+    """Return a token for a sentence: its text, with ␣ for a space and code points if unprintable.
 
     >>> name_of(b" the"), name_of(b"\\t"), name_of(b"\\xc3")
     ('␣the', 'U+0009', '<C3>')
@@ -29,7 +29,7 @@ def name_of(token: bytes) -> str:
 
 
 def ids_name(ids: Sequence[int]) -> str:
-    """What to call some consecutive ids.
+    """Return a range of consecutive ids in words.
 
     >>> ids_name([10, 11, 12]), ids_name([60])
     ('10 to 12', '60')
@@ -38,7 +38,7 @@ def ids_name(ids: Sequence[int]) -> str:
 
 
 def quoted(token: bytes) -> str:
-    """A token in quotation marks.
+    """Return a token in quotation marks.
 
     >>> quoted(b" quick")
     '“ quick”'
@@ -47,7 +47,7 @@ def quoted(token: bytes) -> str:
 
 
 def legend(ids: Iterable[int], vocab: Mapping[int, bytes]) -> str:
-    """What some ids stand for, in a sentence.
+    """Return a sentence that explains some ids.
 
     >>> legend([1, 0, 1], {0: b"g", 1: b"hu"})
     'These are ids: 1 is hu, 0 is g'
@@ -57,12 +57,12 @@ def legend(ids: Iterable[int], vocab: Mapping[int, bytes]) -> str:
 
 
 def pair_name(pair: Pair, vocab: Mapping[int, bytes]) -> str:
-    """A pair for a sentence of text: (u, g)."""
+    """Return a pair for a sentence: (u, g)."""
     return f"({name_of(vocab[pair[0]])}, {name_of(vocab[pair[1]])})"
 
 
 def sum_of(walk: Walk, step: int, pair: Pair) -> str:
-    """How a pair's count comes about: hug 10 + ugg 5 = 15."""
+    """Return a pair's count as a sum over words: hug 10 + ugg 5 = 15."""
     terms = walk.terms(step, pair)
     count = walk.pair_counts_at(step).get(pair, 0)
     parts = [
@@ -73,7 +73,7 @@ def sum_of(walk: Walk, step: int, pair: Pair) -> str:
 
 
 def printed(value: object, vocab: Mapping[int, bytes] | None = None) -> str:
-    """A value as Python prints it, each id as what it spells where a vocabulary is given.
+    """Format a value as Python prints it, with tokens in place of ids if a vocabulary is given.
 
     >>> printed({(0, 1): 15}, {0: b"u", 1: b"g"})
     "{('u', 'g'): 15}"

@@ -1,4 +1,4 @@
-"""The fourth lesson: why this app's tokenizers work on bytes, on cut text, and step back."""
+"""Teach the fourth lesson: why tokenizers use bytes, cut their text, and backtrack."""
 
 from __future__ import annotations
 
@@ -29,22 +29,22 @@ FIRST_WORD = "unit"
 _MOST_MERGES = 40
 _MOST_ATTEMPTS = 24
 _OUTCOMES = {
-    "taken": "fits",
-    "would merge": "a merge would cross the border before it",
-    "leads nowhere": "nothing goes on behind it",
-    "given back": "taken back: nothing goes on",
+    "taken": "taken",
+    "would merge": "refused: a merge would cross the border before it",
+    "leads nowhere": "refused: no token can follow it",
+    "given back": "removed: no token can follow it",
 }
 
 
 def read_input() -> None:
-    """Each step of this lesson has a field of its own."""
+    """Draw nothing: each step of this lesson draws its own field."""
 
 
 def in_bytes(_: None) -> Ran:
     st.markdown(
-        "Whoever starts from characters can spell only those that the training saw. Bytes are 256, "
-        "and every text is made of them: nothing is ever unknown. Characters beyond ASCII cost two "
-        "to four bytes each; merges win that back where they are frequent."
+        "A vocabulary that starts from characters can encode only the characters seen in training. "
+        "There are only 256 bytes, and every text consists of them, so nothing is ever unknown. A "
+        "character beyond ASCII takes two to four bytes; merges make up for that if it is frequent."
     )
     text = parts.one_text("any_text", "Is this naïve café 日本 🧩?")
     seen = {character for document in load_sample("notebook").documents for character in document}
@@ -66,7 +66,7 @@ def in_bytes(_: None) -> Ran:
             SymbolRow("bytes", (Tiles(tuple(Tile(one) for one in symbols)),)),
         ],
         key="reasons_bytes",
-        caption="The text in characters, those without a token ringed, and in bytes",
+        caption="The text as characters, with a ring around those without a token, and as bytes",
     )
     st.markdown(sentences.without_token(len(unknown), len(characters), len(symbols)))
     return Ran(
@@ -78,12 +78,12 @@ def in_bytes(_: None) -> Ran:
 
 def cuts(_: None) -> Ran:
     st.markdown(
-        "Without cuts merges may reach over words: a token for `dog.`, one for `dog!`, and so on, "
-        "where `dog` once would do. And a line is one long word then, to be counted anew for each "
-        "merge; cut into words, each distinct word is looked at once."
+        "Without cuts, merges may cross words: there is a token for `dog.`, another for `dog!`, "
+        "and so on, although `dog` would do. A line is then one long word, which must be recounted "
+        "for each merge. In a cut text, each distinct word is counted once."
     )
     picture = st.container()
-    parts.text_input("cut_text", FIRST_TEXT, label="A text. Change it.", lines=2)
+    parts.text_input("cut_text", FIRST_TEXT, label="A text. Edit it.", lines=2)
     documents = parts.lines_of(parts.own_text("cut_text", FIRST_TEXT))
     whole, cut = (
         walk(
@@ -100,7 +100,8 @@ def cuts(_: None) -> Ran:
                 for place, _ in enumerate(zip_longest(whole.merges, cut.merges))
             ],
             key="reasons_cuts",
-            caption="The tokens learned without cuts and with GPT-2’s, those over a border ringed",
+            caption="The tokens learned without cuts, ringed if they cross a border, and with "
+            "GPT-2’s cuts",
             columns=("Without cuts", "With GPT-2’s cuts"),
         )
         if whole.merges:
@@ -127,9 +128,9 @@ def _token(learned: Walk, place: int, over: Sequence[bool]) -> Tiles:
 
 def longest(_: None) -> Ran:
     st.markdown(
-        "A trie finds the longest token at a place at once. It is tempting to take it, and the "
-        "next behind it. But the merges are applied in the order they were learned, and that may "
-        "give other tokens."
+        "A trie finds the longest token at a position at once. It is tempting to take it, and then "
+        "the next. But merges are applied in the order in which they were learned, and this may "
+        "produce other tokens."
     )
     learned, word, symbols = _own_training()
     trie = trie_of(learned)
@@ -140,21 +141,21 @@ def longest(_: None) -> Ran:
             SymbolRow("longest match", (_ringed(greedy, by_merges, learned),)),
         ],
         key="reasons_longest",
-        caption="The word by the merges, and by longest match",
+        caption="The word as cut by the merges, and by longest match",
     )
     if greedy == by_merges:
         st.markdown(f":gray[Both agree on {parts.safe(word)}. Try another word.]")
     overwrites = longest_match_differences(" overwrites", gpt2().fingerprint, gpt2()).words[0]
     names = [
-        "·".join(printing.name_of(gpt2().vocab[id]) for id in ids)
+        " + ".join(printing.name_of(gpt2().vocab[id]) for id in ids)
         for ids in (overwrites.ids, overwrites.longest_match_ids)
     ]
-    parts.said_and_found(
+    parts.check_claim(
         "reasons_longest",
         source="A teaching module says",
-        said="Tries for inference.",
-        found=f"A trie alone is not BPE. GPT-2’s merges give {names[0]}, longest match {names[1]}.",
-        how="“ overwrites” in GPT-2’s 50,257 tokens",
+        stated="Tries for inference.",
+        found=f"A trie alone is not BPE. GPT-2’s merges make {names[0]}, longest match {names[1]}.",
+        how="“ overwrites” with GPT-2’s 50,257 tokens",
     )
     return Ran(
         (longest_matches, Trie.longest_match),
@@ -166,9 +167,9 @@ def longest(_: None) -> Ran:
 
 def step_back(_: None) -> Ran:
     st.markdown(
-        "To be exact, take the longest token, but ask of each two neighbours whether a merge would "
-        "have come across their border. If so, try a shorter one; where none is left, step back. "
-        "Only neighbours have to agree, so this never takes long."
+        "To be exact, take the longest token, but check for each two neighbours whether a merge "
+        "would have crossed their border. If so, try a shorter token; if none is left, step back. "
+        "Only neighbours must be checked, so this is fast."
     )
     learned, _word, symbols = _own_training()
     trie = trie_of(learned)
@@ -176,18 +177,18 @@ def step_back(_: None) -> Ran:
     symbol_rows(
         attempts[:_MOST_ATTEMPTS],
         key="reasons_step_back",
-        caption="Each token that is tried, and what becomes of it",
+        caption="Each token tried, and the outcome",
     )
     parts.first_of(_MOST_ATTEMPTS, len(attempts), "tries")
     ids = trie.encode(symbols)
     if ids == learned.encode(symbols):
         st.badge("✓ equal to the merges’ tokens", color="green")
-    parts.said_and_found(
+    parts.check_claim(
         "reasons_speed",
         source="A teaching module says",
-        said="Trie = 5–10x faster encoding.",
-        found="Its two loops time the same encoder. The Lab times real ones, here and now.",
-        how='encoder.encode("the quick brown fox") stands in both loops',
+        stated="Trie = 5–10x faster encoding.",
+        found="Its two loops time the same encoder. The Lab times real ones on this machine.",
+        how='encoder.encode("the quick brown fox") is in both loops',
     )
     st.page_link("pages/lab.py", label="Measure them in the Lab")
     return Ran(
@@ -199,11 +200,9 @@ def step_back(_: None) -> Ran:
 
 
 def _own_training() -> tuple[Walk, str, list[int]]:
-    """The fields of the words to learn from and of the word to encode, and what was learned."""
+    """Draw the fields for the words and the word to encode; return the training and the word."""
     picture = st.container()
-    parts.text_input(
-        "few_words", FIRST_WORDS, label="Words and their counts. Change them.", lines=3
-    )
+    parts.text_input("few_words", FIRST_WORDS, label="Words and their counts. Edit them.", lines=3)
     counts = parse_word_counts(parts.own_text("few_words", FIRST_WORDS))
     n_start = len({character for word in counts for character in word})
     learned = walk(
@@ -214,7 +213,7 @@ def _own_training() -> tuple[Walk, str, list[int]]:
         symbols = learned.start_of(word)
         if symbols is None:
             st.info(
-                f"{parts.safe(word)} has a character that is in none of the words: "
+                f"{parts.safe(word)} contains a character that is in none of the words, so "
                 f"{parts.safe(learned.words[0])} is encoded instead."
             )
             return learned, learned.words[0], list(learned.starts[0])
@@ -222,7 +221,7 @@ def _own_training() -> tuple[Walk, str, list[int]]:
 
 
 def _ringed(ids: list[int], others: list[int], learned: Walk) -> Tiles:
-    """A word's tiles with a ring round those that the other way gives differently."""
+    """Return a word's tiles, with a ring around them if the other encoding differs."""
     drawn = tuple(tiles.tile(id, learned) for id in ids)
     return Tiles(drawn, ((0, len(ids)),) if ids != others else (), "differs")
 
@@ -248,12 +247,12 @@ def _attempt_rows(trie: Trie, symbols: list[int], learned: Walk) -> list[SymbolR
 
 LESSON = Lesson(
     "Why this way",
-    "Three choices that make a tokenizer exact and fast, each beside what it costs to do without.",
+    "Three choices that make a tokenizer exact and fast, and what happens without them.",
     read_input,
     (
         Step("Bytes", "Why bytes", in_bytes),
-        Step("Cuts", "Why a text is cut first", cuts),
+        Step("Cuts", "Why the text is cut first", cuts),
         Step("Longest match", "Why longest match is not enough", longest),
-        Step("Step back", "How a trie is exact", step_back),
+        Step("Step back", "How to use a trie exactly", step_back),
     ),
 )

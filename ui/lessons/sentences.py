@@ -1,4 +1,4 @@
-"""What the lessons say of a training in sentences, as Markdown: true whatever its words were."""
+"""Describe a training in sentences of Markdown that hold for any words."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ _WHY: dict[StopReason, str] = {
 
 
 def counted(n: int, one: str) -> str:
-    """A number of things.
+    """Return a number of things, in the singular or plural.
 
     >>> counted(1, "merge"), counted(1_200, "merge")
     ('1 merge', '1,200 merges')
@@ -28,39 +28,40 @@ def counted(n: int, one: str) -> str:
 
 
 def first_symbols(learned: Walk) -> str:
-    """What a word starts as: its characters, and the marker where there is one."""
+    """Describe the symbols of a word before the first merge."""
     marker = learned.config.end_of_word
     if marker is None:
-        return "Each word starts as its characters, and nothing marks where it ends."
+        return "Each word starts as its characters, and its end is not marked."
     return (
-        f"Each word starts as its characters. The marker `{marker}` is one more symbol: it stands "
-        "where a word ends."
+        f"Each word starts as its characters, followed by the marker `{marker}`: one more symbol, "
+        "which marks the end of the word."
     )
 
 
 def winner_without_marker(learned: Walk) -> str:
-    """Which pair would be the first to be joined if the ends of words were not marked."""
+    """Describe which pair would be joined first if the ends of words were not marked."""
     words = dict(zip(learned.words, learned.counts, strict=True))
     unmarked = walk(words, replace(learned.config, end_of_word=None))
     pair, other = learned.next_pair_at(0), unmarked.next_pair_at(0)
     if other is None:
-        return "Without the marker there is no pair: each word is one character."
+        return "Without the marker there are no pairs: each word is one character."
     name = printing.pair_name(other, unmarked.run.vocab)
     if pair is not None and printing.pair_name(pair, learned.run.vocab) == name:
         return "Without the marker the same pair wins."
-    return f"Without the marker {plain_markdown(name)} wins: switch it off and see."
+    return f"Without the marker {plain_markdown(name)} wins. Switch it off to see."
 
 
 def size_rule(learned: Walk) -> str:
-    """What the size of a vocabulary is made of."""
-    parts = (
-        "the symbols and" if learned.config.end_of_word is None else "the symbols, the marker and"
+    """Describe what the size of the vocabulary is the sum of."""
+    marker = "" if learned.config.end_of_word is None else ", plus the marker"
+    return (
+        "Each round adds one token to the vocabulary. Its size is the number of symbols plus the "
+        f"number of merges{marker}."
     )
-    return f"Each round adds one token to the vocabulary: its size is {parts} the merges together."
 
 
 def size_sum(learned: Walk, step: int) -> str:
-    """The size of the vocabulary after some merges, as a sum."""
+    """Return the size of the vocabulary after some merges, as a sum."""
     marker = learned.run.end_of_word_id is not None
     symbols = counted(learned.n_start - marker, "symbol")
     return (
@@ -70,47 +71,47 @@ def size_sum(learned: Walk, step: int) -> str:
 
 
 def stopped(learned: Walk) -> str:
-    """How many merges a training made, and why it made no more."""
+    """Return how many merges a training made, and why it stopped."""
     n = counted(len(learned.merges), "merge")
     return f"It stopped after {n}: {_WHY[learned.run.stop_reason]}."
 
 
 def rounds(learned: Walk, most: int) -> str:
-    """How many rounds a training took of those that it might have taken."""
+    """Return how many rounds a training took, and why it took fewer than `most`."""
     n = len(learned.merges)
-    rest = "" if n == most else f" Then no pair is left, so {n} of {most} rounds are made."
+    rest = "" if n == most else f" Then no pair is left, after {n} of {most} rounds."
     return f"{counted(n, 'round')} of counting, choosing and joining.{rest}"
 
 
 def room(learned: Walk) -> str:
-    """How many merges the vocabulary has room for, and whether there were as many pairs."""
+    """Return how many merges the vocabulary has room for, and whether it was filled."""
     size, n = learned.config.vocab_size, len(learned.merges)
     most = size - learned.n_start
     rest = ""
     if not n:
-        rest = " There is no pair to merge: each piece is one symbol."
+        rest = " There are no pairs to merge: each piece is one symbol."
     elif n < most:
         rest = f" After {counted(n, 'merge')} no pair is left: each piece is one token."
     return (
-        f"The vocabulary may have {size:,} tokens: {learned.n_start:,} to start with leave room "
-        f"for {counted(most, 'merge')}.{rest}"
+        f"The vocabulary size is {size:,}. It starts with {learned.n_start:,} tokens, which leaves "
+        f"room for {counted(most, 'merge')}.{rest}"
     )
 
 
 def byte_alphabet(learned: Walk) -> str:
-    """Which bytes a vocabulary starts with, and in which order."""
+    """Describe the bytes that a vocabulary starts with, and their order."""
     symbols = list(learned.run.base_ids)
     if len(symbols) == 1:
-        return "Then comes the only byte that occurs in the text."
-    last = ": the space last" if symbols[-1] == b" " else ""
+        return "The only byte that occurs in the text comes next."
+    last = ", with the space last" if symbols[-1] == b" " else ""
     return (
-        f"Then come the {len(symbols):,} bytes that occur in the text, in the order of the "
-        f"characters that stand for them{last}."
+        f"The {len(symbols):,} bytes that occur in the text come next, in the order of the "
+        f"characters that GPT-2 writes for them{last}."
     )
 
 
 def unused_symbols(learned: Walk) -> str:
-    """Which symbols of the vocabulary are in no word; empty where all are."""
+    """Name the symbols of the vocabulary that no word contains; empty if there are none."""
     used = {id for ids in learned.starts for id in ids}
     names = [
         printing.name_of(learned.run.vocab[id]) for id in range(learned.n_start) if id not in used
@@ -119,13 +120,13 @@ def unused_symbols(learned: Walk) -> str:
         return ""
     one = len(names) == 1
     return (
-        f"{plain_markdown(', '.join(names))} {'stands' if one else 'stand'} in no word, since "
+        f"{plain_markdown(', '.join(names))} {'occurs' if one else 'occur'} in no word, since "
         f"words are cut there: {'a token' if one else 'tokens'} that no word needs."
     )
 
 
 def list_size(learned: Walk) -> str:
-    """How many tokens a vocabulary has at the end."""
+    """Return the final size of the vocabulary."""
     n_merges = len(learned.merges)
     return (
         f"{counted(learned.n_start, 'symbol')} and {counted(n_merges, 'merge')} make "
@@ -133,51 +134,51 @@ def list_size(learned: Walk) -> str:
     )
 
 
-def where_rules_part(first: Walk, second: Walk) -> tuple[int, str]:
-    """The first merge in which two trainings differ, or their number of merges; and a sentence."""
+def first_difference(first: Walk, second: Walk) -> tuple[int, str]:
+    """Return the first merge in which two trainings differ, or their number, and a sentence."""
     spelled = [
         [tuple(one.run.vocab[id] for id in merge.pair) for merge in one.merges]
         for one in (first, second)
     ]
     same = [a == b for a, b in zip(*spelled, strict=False)]
     if all(same) and len(spelled[0]) == len(spelled[1]):
-        return len(same), "Here both learn the same."
-    part = same.index(False) if False in same else len(same)
-    return part, f"They part at merge {part + 1:,}."
+        return len(same), "On these words both learn the same merges."
+    place = same.index(False) if False in same else len(same)
+    return place, f"They first differ at merge {place + 1:,}."
 
 
 def lacking_bytes(pieces: Sequence[str]) -> str:
-    """That some pieces of a text can't be encoded by a vocabulary of the bytes seen."""
+    """Explain that some pieces contain bytes that the vocabulary lacks."""
     names, one = plain_markdown(", ".join(pieces)), len(pieces) == 1
     return (
-        f"{names} {'has' if one else 'have'} a byte that these documents don’t, and "
-        f"{'is' if one else 'are'} left out: with all 256 in the alphabet, as in GPT-2, this can’t "
-        "happen."
+        f"{names} {'contains' if one else 'contain'} a byte that these documents don’t, and "
+        f"{'is' if one else 'are'} left out. With all 256 bytes in the alphabet, as in GPT-2, this "
+        "can’t happen."
     )
 
 
 def lacking_characters(characters: Sequence[str]) -> str:
-    """That some characters have no symbol."""
+    """Explain that some characters have no symbol."""
     names = plain_markdown(", ".join(characters))
     return (
-        f"The training never saw {names}: there is no symbol for "
-        f"{'it' if len(characters) == 1 else 'them'}. The last lesson shows how bytes end this."
+        f"{names} did not occur in training, so there is no symbol for "
+        f"{'it' if len(characters) == 1 else 'them'}. The last lesson shows how bytes solve this."
     )
 
 
 def without_token(n_unknown: int, n_characters: int, n_bytes: int) -> str:
-    """How many characters of a text have no token, and how many of its bytes."""
+    """Return how many characters of a text have no token, while all its bytes have one."""
     return (
         f"After the four documents, **{n_unknown:,} of {counted(n_characters, 'character')}** "
-        f"{'has' if n_unknown == 1 else 'have'} no token. Of its **{counted(n_bytes, 'byte')}** "
-        "every one has."
+        f"{'has' if n_unknown == 1 else 'have'} no token. Every one of its "
+        f"**{counted(n_bytes, 'byte')}** has one."
     )
 
 
 def over_borders(over: Sequence[bool], cut: Walk) -> str:
-    """How many tokens reach over a border with and without cuts, and what the cut text holds."""
+    """Return how many tokens cross a word border without and with cuts, and the words after it."""
     return (
-        f"**{sum(over)} of {counted(len(over), 'token')}** reach over a border without cuts, "
-        f"**0 of {len(cut.merges)}** with them: no merge crosses a cut. Cut, the text has "
+        f"Without cuts **{sum(over)} of {counted(len(over), 'token')}** cross a border between "
+        f"words, with cuts **0 of {len(cut.merges)}**: no merge crosses a cut. The cut text has "
         f"{counted(sum(cut.counts), 'word')}, {len(cut.words):,} of them distinct."
     )

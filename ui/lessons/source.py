@@ -1,4 +1,4 @@
-"""Source code as it stands in the file, read when it is shown, so that it can't drift."""
+"""Read source code from its file when it is shown, so that it is never out of date."""
 
 from __future__ import annotations
 
@@ -21,9 +21,9 @@ _KINDS = {tokenize.STRING: "text", tokenize.COMMENT: "comment"}
 
 @cache
 def source_of(function: Callable[..., Any]) -> ShownCode:
-    """A function's source, cut into lines and pieces that a component can colour.
+    """Return a function's source as lines and pieces that a component can colour.
 
-    Of its docstring the first paragraph is given: the examples stay in the file.
+    Only the first paragraph of its docstring is included, without the examples.
 
     >>> from bpe_core.trainers.reference import count_words
     >>> shown = source_of(count_words)
@@ -31,7 +31,7 @@ def source_of(function: Callable[..., Any]) -> ShownCode:
     ('count_words', 'bpe_core/trainers/reference.py', ('def', 'keyword'))
     """
     function = inspect.unwrap(function)
-    # Where the app is installed, the library is not in its folder.
+    # In an installed app, the library is in another folder than the app.
     library = Path(bpe_core.__file__).parent
     path = Path(inspect.getfile(function)).relative_to(library.parent).as_posix()
     source = textwrap.dedent(inspect.getsource(function))
@@ -41,7 +41,7 @@ def source_of(function: Callable[..., Any]) -> ShownCode:
 
 
 def _examples(source: str) -> tuple[int, int]:
-    """Which lines of a docstring come after its first paragraph, its last line not among them."""
+    """Return the range of lines from a docstring's first blank line to its last, exclusive."""
     match ast.parse(source).body:
         case [ast.FunctionDef(body=[ast.Expr(ast.Constant()) as docstring, *_])]:
             lines = source.split("\n")

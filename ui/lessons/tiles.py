@@ -1,4 +1,4 @@
-"""A training's words and pairs as tiles and bars."""
+"""Draw the words and pairs of a training as tiles and bars."""
 
 from __future__ import annotations
 
@@ -15,12 +15,12 @@ _MOST_ROWS = 16
 
 
 def tile(id: int, walk: Walk) -> Tile:
-    """A token as a tile: white before the first merge, in its colour after."""
+    """Return a token as a tile: white if it existed before the first merge, else coloured."""
     return Tile(walk.run.vocab[id], id if id >= walk.n_start else None)
 
 
 def tiles(ids: Iterable[int], walk: Walk, ring: Pair | None = None) -> Tiles:
-    """A word as tiles; every place where a pair would be joined is ringed."""
+    """Return a word as tiles, with a ring around each place where a pair would be joined."""
     ids = list(ids)
     rings: list[tuple[int, int]] = []
     at = 0
@@ -33,20 +33,20 @@ def tiles(ids: Iterable[int], walk: Walk, ring: Pair | None = None) -> Tiles:
 
 
 def word_rows(walk: Walk, step: int, *, key: str, ring: Pair | None = None) -> None:
-    """Draws the words as they stand at a step, with their counts; the most frequent if many."""
+    """Draw the words at a step, with their counts; only the most frequent if there are many."""
     words = walk.words_at(step)
     order = sorted(range(len(words)), key=lambda i: -walk.counts[i])[:_MOST_ROWS]
     shown = sorted(order)
     symbol_rows(
         [SymbolRow(f"{walk.counts[i]:,}×", (tiles(words[i], walk, ring),)) for i in shown],
         key=key,
-        caption="Words, how often each occurs, and the symbols that it is made of",
+        caption="Words, with their counts and their symbols",
     )
     parts.first_of(_MOST_ROWS, len(words), "words", which="most frequent")
 
 
 def joined_rows(walk: Walk, step: int, pair: Pair, *, key: str) -> None:
-    """Draws the words that a merge changes, before it and after it."""
+    """Draw the words that a merge changes, before and after it."""
     merged = walk.merges[step].id
     rows: list[SymbolRow] = []
     before, after = walk.words_at(step), walk.words_at(step + 1)
@@ -60,18 +60,18 @@ def joined_rows(walk: Walk, step: int, pair: Pair, *, key: str) -> None:
     symbol_rows(
         rows[:_MOST_ROWS],
         key=key,
-        caption="The words that hold the pair, before and after it is joined",
+        caption="The words that contain the pair, before and after it is joined",
         columns=("Before", "After"),
     )
     parts.first_of(_MOST_ROWS, len(rows), "words that change")
 
 
 def bars_at(walk: Walk, step: int, *, key: str) -> None:
-    """Draws the most frequent pairs of a step, the next one and its ties marked."""
+    """Draw the most frequent pairs at a step, with the next one and its ties marked."""
     counts = walk.pair_counts_at(step)
     winner = walk.next_pair_at(step)
     most = max(counts.values(), default=0)
-    # Stable: among equals the pair seen first stays first, and the winner leads.
+    # The sort is stable: of equally frequent pairs the winner comes first, then the first seen.
     ordered = sorted(counts, key=lambda pair: (-counts[pair], pair != winner))
     bars = [
         Bar(
@@ -87,7 +87,7 @@ def bars_at(walk: Walk, step: int, *, key: str) -> None:
 
 
 def steps_of_encoding(walk: Walk, symbols: Sequence[int], *, key: str) -> None:
-    """Draws how a word is encoded: its symbols, and a row for each merge that applies."""
+    """Draw the encoding of a word: its symbols, and a row for each merge applied."""
     rows = [SymbolRow("start", (tiles(symbols, walk),))]
     before = list(symbols)
     steps = walk.encoding_steps(symbols)
@@ -95,5 +95,5 @@ def steps_of_encoding(walk: Walk, symbols: Sequence[int], *, key: str) -> None:
         rows[-1] = SymbolRow(rows[-1].label, (tiles(before, walk, merge.pair),))
         rows.append(SymbolRow(f"merge {merge.rank + 1}", (tiles(ids, walk),)))
         before = ids
-    symbol_rows(rows, key=key, caption="A word as it is encoded, merge by merge")
+    symbol_rows(rows, key=key, caption="The encoding of a word, merge by merge")
     parts.first_of(_MOST_ROWS, len(steps), "merges")

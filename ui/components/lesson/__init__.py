@@ -1,4 +1,4 @@
-"""What a lesson shows beside its tiles: the code that ran, counted pairs, a claim and the truth."""
+"""Draw the parts of a lesson: the code that ran, pairs with their counts, a checked claim."""
 
 from __future__ import annotations
 
@@ -26,12 +26,12 @@ _claim = component(
 )
 
 Piece = tuple[str, str]
-"""A stretch of source code and what it is: keyword, name, text, comment, or nothing."""
+"""A piece of source code and its kind: keyword, name, text, comment, or nothing."""
 
 
 @dataclass(frozen=True, slots=True)
 class ShownCode:
-    """A piece of the source, where it stands, and what it is called."""
+    """A function's name, its file, and its source."""
 
     name: str
     path: str
@@ -40,7 +40,7 @@ class ShownCode:
 
 @dataclass(frozen=True, slots=True)
 class Bar:
-    """A pair as two tiles, its count, and what stands behind: "next", "tie" or a word."""
+    """A pair as two tiles, its count, and a mark: "next", "tie" or empty."""
 
     left: Tile
     right: Tile
@@ -51,7 +51,7 @@ class Bar:
 def lesson_code(
     pieces: Sequence[ShownCode], *, call: str, printed: str, note: str, key: str
 ) -> None:
-    """Draws functions as they stand in the source, the call that was made, and what it gave."""
+    """Draw the source of functions, the call that was made, and its result."""
     _code(
         key=key,
         data={
@@ -66,7 +66,7 @@ def lesson_code(
 
 
 def pair_bars(bars: Sequence[Bar], *, caption: str, key: str) -> None:
-    """Draws counted pairs, the most frequent first; the caption is for screen readers."""
+    """Draw pairs with their counts, most frequent first; the caption is for screen readers."""
     _bars(
         key=key,
         data={
@@ -85,16 +85,16 @@ def pair_bars(bars: Sequence[Bar], *, caption: str, key: str) -> None:
 
 
 def claim(
-    source: str, said: str, found: str, *, how: str, agrees: bool, on_its_own: bool, key: str
+    source: str, stated: str, found: str, *, how: str, agrees: bool, on_its_own: bool, key: str
 ) -> None:
-    """Draws what a source says beside what was computed here, and the computation."""
+    """Draw a statement of a source beside what was computed here, and the computation."""
     where = ", on its own words" if on_its_own else ""
     mark = "✓ " if agrees else ""
     _claim(
         key=key,
         data={
             "source": source,
-            "said": said,
+            "stated": stated,
             "label": f"{mark}Computed here{where}",
             "found": found,
             "how": how,

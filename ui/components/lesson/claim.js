@@ -1,19 +1,19 @@
-// What a source says, what was computed here instead, and the computation.
+// A statement of a source, what was computed here, and the computation.
 
 import { addPart } from "../shared/elements.js";
 
 /** @import { Component } from "../shared/component.js" */
 
-/** @typedef {{ source: string, said: string, label: string, found: string, how: string, agrees: boolean }} Claim */
+/** @typedef {{ source: string, stated: string, label: string, found: string, how: string, agrees: boolean }} Claim */
 
 /** @param {Component<Claim>} component */
 export default function mountClaim({ data, parentElement }) {
   parentElement.querySelector(".claim")?.remove();
   const root = addPart(parentElement, "div", `claim${data.agrees ? " agrees" : ""}`);
   root.setAttribute("role", "note");
-  const said = addPart(root, "div", "said");
-  addPart(said, "div", "label", data.source);
-  addPart(said, "p", "", data.said);
+  const stated = addPart(root, "div", "stated");
+  addPart(stated, "div", "label", data.source);
+  addPart(stated, "p", "", data.stated);
   const found = addPart(root, "div", "found");
   addPart(found, "div", "label", data.label);
   addPart(found, "p", "", data.found);

@@ -1,10 +1,10 @@
-// Source code as it stands in the file, the call that was made, and what came back. Text alone.
+// The source of functions, the call that was made, and its result, as plain text.
 
 import { addPart } from "../shared/elements.js";
 
 /** @import { Component } from "../shared/component.js" */
 
-/** A line of source in stretches, each with what it is: keyword, name, text, comment, or nothing.
+/** A line of source in pieces, each with its kind: keyword, name, text, comment, or nothing.
     @typedef {[string, string][]} Line */
 
 /** @typedef {object} CodeData
@@ -25,7 +25,7 @@ export default function mountCode({ data, parentElement }) {
     addPart(head, "span", "", path);
     const pre = addRegion(piece, `Source of ${name}`);
     for (const line of lines) {
-      // A line too long for its box goes on further in than it began.
+      // The rest of a wrapped line is indented further than its start.
       const first = line[0]?.[0] ?? "";
       const part = addPart(pre, "span", "line");
       part.style.setProperty("--indent", `${first.length - first.trimStart().length + 4}ch`);
@@ -38,14 +38,14 @@ export default function mountCode({ data, parentElement }) {
   }
   const ran = addPart(root, "div", "ran");
   addPart(addPart(ran, "div", "head"), "span", "", "Run now, on these words");
-  const pre = addRegion(ran, "The call and what it gave");
+  const pre = addRegion(ran, "The call and its result");
   addPart(pre, "span", "call", data.call);
   pre.append("\n", data.printed);
   if (data.note) addPart(ran, "p", "note", data.note);
   return () => root.remove();
 }
 
-/** Add code that may be longer than its box: the keyboard can reach it to scroll.
+/** Add code that may be longer than its box, and can be scrolled by keyboard.
     @param {HTMLElement} parent
     @param {string} name */
 function addRegion(parent, name) {

@@ -1,4 +1,4 @@
-// Pairs as two tiles with a bar as long as their count; the next one is vermilion.
+// Pairs as two tiles with a bar for their count; the next pair is vermilion.
 
 import { spokenToken } from "../shared/characters.js";
 import { addPart } from "../shared/elements.js";

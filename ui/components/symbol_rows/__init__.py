@@ -1,4 +1,4 @@
-"""Words as rows of tiles: symbols white, tokens in their colours, a ring where two are joined."""
+"""Draw words as rows of tiles: symbols white, tokens coloured, rings around marked tiles."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ Ring = Literal["chosen", "differs", ""]
 
 @dataclass(frozen=True, slots=True)
 class Tile:
-    """A token and the id that colours it; without an id it is a symbol, white as the page."""
+    """A token and the id that sets its colour; without an id it is a symbol, drawn white."""
 
     token: bytes
     id: int | None = None
@@ -33,7 +33,7 @@ class Tile:
 
 @dataclass(frozen=True, slots=True)
 class Tiles:
-    """Some tiles side by side; each ring goes round a half-open stretch of them."""
+    """Tiles side by side; each ring surrounds a half-open range of them."""
 
     tiles: tuple[Tile, ...]
     rings: tuple[tuple[int, int], ...] = ()
@@ -42,7 +42,7 @@ class Tiles:
 
 @dataclass(frozen=True, slots=True)
 class SymbolRow:
-    """A row: what stands before it, its cells of tiles, and what stands after it."""
+    """A row: its label, its cells of tiles, and a note after them."""
 
     label: str
     cells: tuple[Tiles, ...]
@@ -52,7 +52,7 @@ class SymbolRow:
 def symbol_rows(
     rows: Sequence[SymbolRow], *, key: str, caption: str, columns: Sequence[str] = ()
 ) -> None:
-    """Draws rows of tiles under the names of their cells; the caption is for screen readers."""
+    """Draw rows of tiles under the names of their columns; the caption is for screen readers."""
     _draw(
         key=key,
         data={

@@ -1,11 +1,11 @@
-// Rows of tiles. A ring holds the tiles that are joined, or that another way cuts otherwise.
+// Rows of tiles. A ring marks tiles that are joined, or that another method cuts differently.
 
 import { addPart } from "../shared/elements.js";
 import { makeTile } from "../shared/token_drawing.js";
 
 /** @import { Component, Token } from "../shared/component.js" */
 
-/** Tiles, and the stretches of them that a ring goes round; an id below 0 is a symbol.
+/** Tiles, and the ranges of them with a ring around; an id below 0 is a symbol.
     @typedef {{ tokens: Token[], ids: number[], rings: [number, number][], ring: string }} Tiles */
 
 /** @typedef {{ label: string, note: string, cells: Tiles[] }} Row */
@@ -29,7 +29,7 @@ export default function mountSymbolRows({ data, parentElement }) {
     addPart(line, "th", "", row.label).scope = "row";
     row.cells.forEach((cell, place) => {
       const box = addPart(line, "td", "");
-      // Cells stand under each other where it is narrow: each has its column's name over it.
+      // On narrow screens the cells are stacked, each under the name of its column.
       if (data.columns.length > 1) box.dataset.column = data.columns[place];
       addTiles(box, cell);
     });

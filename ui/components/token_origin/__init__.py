@@ -1,4 +1,4 @@
-"""Where a token comes from: the training words and lines that hold it. It hears what is chosen."""
+"""Draw where a token comes from: the training words and lines that contain it."""
 
 from __future__ import annotations
 
@@ -27,12 +27,12 @@ class OriginWord:
     pieces: tuple[tuple[str | list[int], bool], ...]
     count: int
     is_kept: bool
-    """Whether the token is still one of its own in it, after the last merge."""
+    """Whether it is still a token in the word after the last merge."""
 
 
 @dataclass(frozen=True, slots=True)
 class OriginLine:
-    """A training line in pieces, each with whether it holds the token."""
+    """A training line in pieces, each with whether it contains the token."""
 
     place: str
     pieces: tuple[tuple[str, bool], ...]
@@ -42,22 +42,22 @@ class OriginLine:
 
 @dataclass(frozen=True, slots=True)
 class TokenOriginData:
-    """All that is told of a token's origin."""
+    """The words and lines that contain a token, with a sentence about them."""
 
     sentence: str
     words: tuple[OriginWord, ...]
     lines: tuple[OriginLine, ...]
     note: str
-    """Why there are no lines, or not all."""
+    """Why there are no lines, or only some."""
 
 
 def token_origin(
     found: TokenOriginData, *, token_id: int, key: str, on_chosen: Callable[[], None]
 ) -> None:
-    """Draws a token's origin, in the colour of its id; -1 for none.
+    """Draw a token's origin in the colour of its id; -1 for no token.
 
-    `on_chosen` is called when a token was chosen in a token view on the page: the component's value
-    `chosen` is then `{"stamp": ..., "index": ...}`, as that view was given its stamp.
+    `on_chosen` is called when a token is chosen in a token view on the page. The component's value
+    `chosen` is then `{"stamp": ..., "index": ...}`, with the stamp of that view.
     """
     _origin(
         key=key,

@@ -1,5 +1,5 @@
-// The training words and lines that hold a token; and the ear for what is chosen in the text above,
-// so that a choice sends a few numbers, and the text with its tokens stays where it is.
+// The training words and lines that contain a token. It listens for the token chosen in the text above,
+// so that a choice sends only a few numbers and the text is not sent again.
 
 import { slotOf } from "../shared/colours.js";
 import { addPart } from "../shared/elements.js";
@@ -12,7 +12,7 @@ import { drawRunning, drawToken } from "../shared/token_drawing.js";
     @template Text
     @typedef {[Text, boolean][]} Pieces */
 
-/** `id` is below 0 where no token is chosen.
+/** `id` is below 0 if no token is chosen.
     @typedef {object} OriginData
     @property {number} id
     @property {string} sentence
@@ -48,7 +48,7 @@ class Origin {
     document.addEventListener("bpe-token-chosen", (event) => {
       const { detail } = /** @type {CustomEvent} */ (event);
       clearTimeout(this.timer);
-      // Whoever holds an arrow key down passes over many tokens.
+      // A held arrow key passes over many tokens.
       this.timer = setTimeout(() => this.send(detail), PAUSE_MS);
     }, { signal: this.ending.signal });
   }
@@ -68,7 +68,7 @@ function draw(root, { id, sentence, words, lines, note }) {
   addPart(root, "p", "sentence", sentence);
   if (words.length) {
     const list = addPart(root, "ul", "words");
-    list.setAttribute("aria-label", "Training words that hold it");
+    list.setAttribute("aria-label", "Training words that contain it");
     for (const { pieces, count, kept } of words) {
       const item = addPart(list, "li", kept ? "kept" : "");
       const word = addPart(item, "span", "word");
@@ -78,7 +78,7 @@ function draw(root, { id, sentence, words, lines, note }) {
   }
   if (lines.length) {
     const list = addPart(root, "ol", "lines");
-    list.setAttribute("aria-label", "Training lines that hold it");
+    list.setAttribute("aria-label", "Training lines that contain it");
     for (const { place, pieces, before, after } of lines) {
       const item = addPart(list, "li", "");
       addPart(item, "span", "place", place);
