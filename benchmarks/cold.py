@@ -1,4 +1,4 @@
-"""Cold starts: whole processes, on a machine whose files are in memory."""
+"""Measure cold starts: whole processes, with the files in the disk cache."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ tokenizer.save(sys.argv[3])
 
 
 def cold_starts(folder: Path | None) -> list[str]:
-    """Measure what a user waits for who has just typed a command."""
+    """Measure how long a command takes from the shell."""
     python = sys.executable
     rows: list[list[str]] = []
 
@@ -66,11 +66,11 @@ def cold_starts(folder: Path | None) -> list[str]:
         compiling = _whole([python, "-m", "bpe_core.compiling"], NUMBA_CACHE_DIR=scratch)
     seconds = f"{compiling:.1f} s"
     goal = seconds_against(compiling, 12)
-    rows.append(["compile all kernels, once on a machine", seconds, seconds, goal, ""])
-    head = ["whole process", "median", "least", "goal", "tokenizers"]
+    rows.append(["compile all kernels, once per machine", seconds, seconds, goal, ""])
+    head = ["whole process", "median", "minimum", "goal", "tokenizers"]
     return [
-        f"Medians of {ROUNDS}, tokenizers in turn with ours; the kernels have been compiled before "
-        "but for the last row.",
+        f"Medians of {ROUNDS} runs in turn with tokenizers; except in the last row, the kernels "
+        "are compiled already.",
         "",
         table(head, rows),
     ]

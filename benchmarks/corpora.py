@@ -1,4 +1,4 @@
-"""Real text to measure on: what is on every machine that runs Python, or a folder of your own."""
+"""Collect real text to measure on: text that every machine with Python has, or your own folder."""
 
 from __future__ import annotations
 
@@ -16,26 +16,26 @@ _SHARES = (("english", 0.15), ("catalogues", 0.25), ("code", 0.6))
 
 
 class Sample(NamedTuple):
-    """Documents, and what they are."""
+    """Documents, and where they come from."""
 
     documents: list[str]
     taken: str
 
     @property
     def text(self) -> str:
-        """All documents in one."""
+        """All documents joined."""
         return "".join(self.documents)
 
     @property
     def n_bytes(self) -> int:
-        """Of UTF-8."""
+        """The size in UTF-8."""
         return sum(len(document.encode()) for document in self.documents)
 
 
 def mixed(n_bytes: int, folder: Path | None = None) -> Sample:
-    """Take documents of so many bytes together: English, message catalogues of all languages, code.
+    """Return about `n_bytes` of English, message catalogues in all languages, and code.
 
-    Of a folder, its files in order of their names. Fewer bytes where there aren't so many.
+    With a folder, return its files in the order of their names. Returns less if there is less.
     """
     if folder is not None:
         files = sorted(path for path in folder.rglob("*") if path.is_file())
@@ -43,18 +43,18 @@ def mixed(n_bytes: int, folder: Path | None = None) -> Sample:
         return Sample(documents, f"{len(documents):,} files of the folder {folder.name}")
     kinds = {"english": english, "catalogues": catalogues, "code": code}
     documents: list[str] = []
-    said: list[str] = []
+    parts: list[str] = []
     for kind, share in _SHARES:
-        # What a kind has too little of, code makes up for.
+        # Code fills up what the other kinds lack.
         room = n_bytes - sum(len(d.encode()) for d in documents)
         sample = kinds[kind](room if kind == "code" else int(share * n_bytes))
         documents += sample.documents
-        said.append(f"{sample.n_bytes / 1e6:.1f} MB of {sample.taken}")
-    return Sample(documents, "; ".join(said))
+        parts.append(f"{sample.n_bytes / 1e6:.1f} MB of {sample.taken}")
+    return Sample(documents, "; ".join(parts))
 
 
 def english(n_bytes: int) -> Sample:
-    """Python's language reference, and the documentation in installed packages."""
+    """Return Python's language reference and the documentation of installed packages."""
     from pydoc_data.topics import topics  # pyright: ignore[reportAttributeAccessIssue]
 
     def texts() -> Iterator[str]:
@@ -66,13 +66,13 @@ def english(n_bytes: int) -> Sample:
 
 
 def code(n_bytes: int) -> Sample:
-    """Python's library source and that of installed packages."""
+    """Return the source of Python's library and of installed packages."""
     taken = "code (Python's library and installed packages)"
     return Sample(_up_to(n_bytes, _texts(_files(".py"))), taken)
 
 
 def catalogues(n_bytes: int, languages: tuple[str, ...] | None = None) -> Sample:
-    """Translated messages of the programs on this machine; of some languages, or of all in turn."""
+    """Return translated messages of installed programs, in some languages or in all in turn."""
     by_language: dict[str, list[Path]] = {}
     for path in _catalogue_files():
         language = path.parent.parent.name.split("_")[0].split(".")[0].split("@")[0]
@@ -90,12 +90,12 @@ def catalogues(n_bytes: int, languages: tuple[str, ...] | None = None) -> Sample
 
 
 def cjk(n_bytes: int) -> Sample:
-    """Chinese, Japanese and Korean messages of the programs on this machine."""
+    """Return Chinese, Japanese and Korean messages of installed programs."""
     return catalogues(n_bytes, _CJK)
 
 
 def degenerate(n_bytes: int) -> dict[str, str]:
-    """Texts on which some algorithm falls off a cliff, each of so many bytes."""
+    """Return texts of `n_bytes` on which some algorithms become very slow."""
     noise = bytes((i * i * 2654435761 >> 13) & 0xFF for i in range(n_bytes))
     return {
         "a": "a" * n_bytes,
@@ -108,7 +108,7 @@ def degenerate(n_bytes: int) -> dict[str, str]:
 
 
 def one_line(sample: Sample) -> str:
-    """A sample as a single line: its line breaks and tabs are spaces."""
+    """Return a sample as a single line, with spaces for line breaks and tabs."""
     return sample.text.replace("\r", " ").replace("\n", " ").replace("\t", " ")
 
 
@@ -156,7 +156,7 @@ def _catalogue_files() -> tuple[Path, ...]:
 
 
 def _messages(path: Path) -> str:
-    """Read the translations of a .mo file, as the gettext manual lays it out."""
+    """Return the translations in a .mo file (format: the gettext manual)."""
     data = path.read_bytes()
     if len(data) < 28:
         return ""

@@ -1,4 +1,4 @@
-"""Decoding with GPT-2, and what a list of Python ints costs."""
+"""Measure decoding with GPT-2, from arrays and from lists of Python ints."""
 
 from __future__ import annotations
 
@@ -11,15 +11,15 @@ from bpe_core.tokenizer.gpt2 import gpt2
 
 
 def decoding(folder: Path | None) -> list[str]:
-    """Measure decoding of arrays and of lists, and encoding to a list, beside tiktoken."""
+    """Compare decoding of arrays and lists, and encoding to a list, with tiktoken."""
     tools = Tools()
     text = corpora.english(1_100_000).text
     ids = tools.ours.encode(text)
     listed: list[int] = ids.tolist()
     ours = gpt2()
-    ours.encode(text * 2)  # brings the kernels in
+    ours.encode(text * 2)  # loads the kernels
     if not ours.decode(ids) == ours.decode(listed) == tools.tiktoken.decode(listed) == text:
-        raise SystemExit("The tools decode differently: nothing to time.")
+        raise SystemExit("The tools decode differently, so nothing is timed.")
     tools.tokenizers.decode(listed[:1000])
     times: dict[str, list[float]] = {"array": [], "list": [], "theirs": [], "tokenizers": []}
     encoding: dict[str, list[float]] = {"ours": [], "theirs": []}
@@ -48,8 +48,8 @@ def decoding(folder: Path | None) -> list[str]:
         ["tokenizers, ids as a list", speed(n, times["tokenizers"]), ""],
     ]
     return [
-        "Decoding to text, English. To read the ints of a Python list takes half as long as all "
-        "that tiktoken does, so five times its speed is there for arrays only:",
+        "English, decoded to text. Reading the ints of a Python list alone takes half of "
+        "tiktoken's total time, so only arrays can be five times faster:",
         "",
         table(["tool", "MB/s", "times as fast as tiktoken"], rows),
         "",

@@ -1,7 +1,7 @@
-"""Encoding with GPT-2 against other tools.
+"""Compare encoding with GPT-2 with other tools.
 
-All in one process, the tools in turn. *Cold* is a word cache that holds nothing of any text, *warm*
-one that has seen the text.
+All tools run in one process, in turn. *Cold* means an empty word cache, *warm* one that has seen
+the text.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ from bpe_core.unicode.byte_alphabet import from_printable
 
 PATTERN = r"""'(?:[sdmt]|ll|ve|re)| ?\p{L}++| ?\p{N}++| ?[^\s\p{L}\p{N}]++|\s++$|\s+(?!\S)|\s"""
 ROUNDS = 7
-MOST_FOR_TOKENIZERS = 2_000_000  # bytes; it takes a second a megabyte
+MOST_FOR_TOKENIZERS = 2_000_000  # bytes; it needs a second per megabyte
 GOALS: dict[tuple[str, str], float] = {
     ("English", "tiktoken, cold"): 5,
     ("English", "tiktoken, warm"): 10,
@@ -41,19 +41,19 @@ GOALS: dict[tuple[str, str], float] = {
 
 
 def against_peers(folder: Path | None) -> list[str]:
-    """Measure encoding beside tiktoken, tokenizers and gigatoken, on one thread."""
+    """Compare encoding with tiktoken, tokenizers and gigatoken, on one thread."""
     return _against_peers(Tools(), folder)
 
 
 def growth(folder: Path | None) -> list[str]:
-    """Measure two threads, how time grows with the text, and texts that are all one thing."""
+    """Measure two threads, growth with the size of the text, and worst-case texts."""
     tools = Tools()
     parts = (_threads(tools, folder), _slope(tools, folder), _degenerate(tools, folder))
     return [line for part in parts for line in (*part, "")]
 
 
 class Tools:
-    """This package's encoder and the others', all with GPT-2's vocabulary."""
+    """This package's encoder and those of other tools, all with GPT-2's vocabulary."""
 
     def __init__(self) -> None:
         self.ours = CompiledEncoder(gpt2()._table, gpt2().pretokenizer)
@@ -70,11 +70,11 @@ class Tools:
         self._ranks = ranks
 
     def forget(self) -> None:
-        """Give the encoder word caches that have seen no text."""
+        """Replace the encoder by one with empty word caches."""
         self.ours = CompiledEncoder(gpt2()._table, gpt2().pretokenizer)
 
     def gigatoken(self) -> Any:
-        """A new gigatoken tokenizer, which has seen no text; None where it isn't installed."""
+        """Return a new, cold gigatoken tokenizer; None if gigatoken is not installed."""
         try:
             import gigatoken  # pyright: ignore[reportMissingImports]
         except ImportError:
@@ -93,13 +93,13 @@ def timed(function: Callable[[], object]) -> float:
 
 
 def ratio_of(theirs: Sequence[float], ours: Sequence[float]) -> float:
-    """How many times as fast as theirs ours is: the median of adjacent runs."""
+    """Return how many times faster ours is: the median over adjacent runs."""
     return middle([a / b for a, b in zip(theirs, ours, strict=True)])
 
 
 def _same(name: str, *tools: Sequence[int] | NDArray[np.integer]) -> None:
     if any(not np.array_equal(tools[0], other) for other in tools[1:]):
-        raise SystemExit(f"The tools' ids differ on {name}: nothing to time.")
+        raise SystemExit(f"The tools give different ids on {name}, so nothing is timed.")
 
 
 def _against_peers(tools: Tools, folder: Path | None) -> list[str]:
@@ -127,19 +127,19 @@ def _against_peers(tools: Tools, folder: Path | None) -> list[str]:
                     continue
                 ratio = ratio_of(seconds, times[f"ours, {state}"])
                 goal = GOALS.get((name, f"{tool.split(',')[0]}, {state}"))
-                said = f"{ratio:.2f}" if goal is None else against(ratio, goal, at_most=False)
-                shown.append(f"{state} {said}")
+                figure = f"{ratio:.2f}" if goal is None else against(ratio, goal, at_most=False)
+                shown.append(f"{state} {figure}")
             rows.append(["", tool, speed(n_bytes, seconds), ", ".join(shown)])
     taken = "; ".join(
         f"{name}: {sample.n_bytes / 1e6:.1f} MB of {sample.taken}"
         for name, sample in samples.items()
     )
     return [
-        f"One thread, a text as a whole, ids as an array where a tool has one (tokenizers gives "
-        f"its own objects). Ids were equal, or there would be no times. Medians of {ROUNDS} "
-        f"rounds; ratios are medians of adjacent runs. {taken}.",
+        f"One thread, each text in one call, ids as an array if the tool offers one (tokenizers "
+        f"returns its own objects). All ids were equal. Medians of {ROUNDS} rounds; ratios are "
+        f"medians over adjacent runs. {taken}.",
         "",
-        table(["text", "tool", "MB/s", "ours, so many times as fast"], rows),
+        table(["text", "tool", "MB/s", "bpe_core is faster by"], rows),
     ]
 
 
@@ -156,7 +156,7 @@ def _in_turn(tools: Tools, name: str, text: str, n_bytes: int) -> dict[str, list
     times: dict[str, list[float]] = {}
 
     def note(tool: str, function: Callable[[str], object]) -> None:
-        # A new string each time: Rust's tools leave its UTF-8 in it, and need not make it again.
+        # A new string each time: the Rust tools cache its UTF-8 in the string.
         new = data.decode()
         times.setdefault(tool, []).append(timed(lambda: function(new)))
 
@@ -199,8 +199,8 @@ def _slope(tools: Tools, folder: Path | None) -> list[str]:
         times.append(middle([timed(lambda: tools.ours.encode(text, 1)) for _ in range(3)]))  # noqa: B023
     slopes = [math.log10(b / a) for a, b in itertools.pairwise(times)]
     return [
-        f"1, 10 and 100 MB, warm: {', '.join(f'{t:.3f} s' for t in times)}; slope on a "
-        f"logarithmic scale {slopes[0]:.2f} and {slopes[1]:.2f} (1 is in proportion)."
+        f"1, 10 and 100 MB, warm: {', '.join(f'{t:.3f} s' for t in times)}; slope on "
+        f"logarithmic axes {slopes[0]:.2f} and {slopes[1]:.2f} (1 means proportional)."
     ]
 
 
@@ -232,5 +232,5 @@ def _degenerate(tools: Tools, folder: Path | None) -> list[str]:
                 f"{middle([theirs / ours for _, ours, theirs in times]):.1f}",
             ]
         )
-    head = ["a megabyte of", "MB/s, cold", "time a byte, of prose's", "times as fast as tiktoken"]
-    return ["No cliff; ids equal to tiktoken's:", "", table(head, rows)]
+    head = ["a megabyte of", "MB/s, cold", "time per byte / prose", "times as fast as tiktoken"]
+    return ["Worst-case texts; ids equal to tiktoken's:", "", table(head, rows)]

@@ -1,4 +1,4 @@
-"""Training from files that are read in a stream: the memory a whole process takes."""
+"""Measure the memory of a process that trains from a streamed file."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ print(json.dumps({
 
 
 def larger_than_memory(folder: Path | None) -> list[str]:
-    """Train on 100 MB, and on the same text 4 and 20 times over."""
+    """Train on 100 MB, and on 4 and 20 copies of it."""
     sample = corpora.mixed(100_000_000, folder)
     text = sample.text.encode()
     rows: list[list[str]] = []
@@ -46,7 +46,7 @@ def larger_than_memory(folder: Path | None) -> list[str]:
             )
             found = json.loads(ran.stdout)
             if found["bytes"] != path.stat().st_size:
-                raise SystemExit("Not all of the file was read: nothing to measure.")
+                raise SystemExit("Not all of the file was read, so nothing is measured.")
             goal = f"≤ 2,000 MB{'' if found['megabytes'] <= 2000 else ', **missed**'}"
             rows.append(
                 [
@@ -57,8 +57,8 @@ def larger_than_memory(folder: Path | None) -> list[str]:
                 ]
             )
     return [
-        f"One file to 32,000, read in a stream: {sample.taken}; then the same again and again, so "
-        "that there are no new words. Memory is the most that the whole process ever had.",
+        f"One streamed file to 32,000: {sample.taken}; larger files repeat it, so they have no new "
+        "words. Memory is the peak of the whole process.",
         "",
         table(["file", "peak memory", "goal", "time"], rows),
     ]

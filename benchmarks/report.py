@@ -1,4 +1,4 @@
-"""Tables in benchmarks/README.md, each part written by the script that measured it."""
+"""Write the tables of benchmarks/README.md, each by the script that measured it."""
 
 from __future__ import annotations
 
@@ -14,8 +14,8 @@ from statistics import median
 README = Path(__file__).parent / "README.md"
 _HEAD = """# Benchmarks
 
-Written by `make bench`; `make bench PART=decoding` measures one part anew. Tools that are compared
-give the same result, or there would be no times."""
+Written by `make bench`; `make bench PART=decoding` measures one part again. Before anything is
+timed, the compared tools must give the same result."""
 
 
 def table(head: Sequence[str], rows: Sequence[Sequence[str]]) -> str:
@@ -25,7 +25,7 @@ def table(head: Sequence[str], rows: Sequence[Sequence[str]]) -> str:
 
 
 def machine() -> str:
-    """Say what it was measured on."""
+    """Describe the machine and the versions measured."""
     model = platform.processor() or platform.machine()
     cpuinfo = Path("/proc/cpuinfo")
     if cpuinfo.exists():
@@ -36,13 +36,13 @@ def machine() -> str:
     if hasattr(os, "sched_getaffinity") and len(os.sched_getaffinity(0)) != os.cpu_count():
         cores = f"{len(os.sched_getaffinity(0))} of {cores}"
     return (
-        f"{model}, {cores}, load {os.getloadavg()[0]:.1f} when it ended; "
+        f"{model}, {cores}, load {os.getloadavg()[0]:.1f} at the end; "
         f"Python {sys.version.split()[0]}, {peers}."
     )
 
 
 def write_part(name: str, title: str, lines: Sequence[str], order: Sequence[str]) -> None:
-    """Put a part between its markers in the README, the parts in their order."""
+    """Replace one part of the README, between its markers; the parts keep their order."""
     page = README.read_text() if README.exists() else ""
     parts = dict(re.findall(r"<!-- begin ([\w-]+) -->\n(.*?)\n<!-- end -->", page, re.DOTALL))
     parts[name] = "\n".join([f"## {title}", "", machine(), "", *lines]).strip()
@@ -53,20 +53,20 @@ def write_part(name: str, title: str, lines: Sequence[str], order: Sequence[str]
 
 
 def against(ratio: float, goal: float, *, at_most: bool = True) -> str:
-    """Write a ratio beside its goal, and by how much it misses where it does.
+    """Format a ratio with its goal, and by how much it misses the goal.
 
     >>> against(0.04, 0.05), against(0.06, 0.05)
     ('0.040 (goal ≤ 0.05)', '0.060 (goal ≤ 0.05, **missed by 20 %**)')
     """
     sign = "≤" if at_most else "≥"
     missed = ratio / goal - 1 if at_most else goal / ratio - 1
-    said = f", **missed by {missed:.0%}**".replace("%", " %") if missed > 0 else ""
+    miss = f", **missed by {missed:.0%}**".replace("%", " %") if missed > 0 else ""
     shown = f"{ratio:.3f}" if ratio < 1 else f"{ratio:.1f}"
-    return f"{shown} (goal {sign} {goal:g}{said})"
+    return f"{shown} (goal {sign} {goal:g}{miss})"
 
 
 def seconds_against(seconds: float, goal: float) -> str:
-    """Write a time's goal, and by how much it misses it where it does.
+    """Format the goal for a time, and by how much the time misses it.
 
     >>> seconds_against(0.3, 0.5), seconds_against(0.7, 0.5)
     ('≤ 0.5 s', '≤ 0.5 s, **missed by 0.20 s**')
@@ -75,5 +75,5 @@ def seconds_against(seconds: float, goal: float) -> str:
 
 
 def middle(values: Sequence[float]) -> float:
-    """The median."""
+    """Return the median."""
     return median(values)

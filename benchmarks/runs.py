@@ -1,4 +1,4 @@
-"""A run of 32,000 on 10 MB: what progress and cancel cost, and its counts at any step."""
+"""Measure what progress reports cost in a run, and the time for the counts at any step."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ MOST_SLOWED = 1.02
 
 
 def watched_and_asked(folder: Path | None) -> list[str]:
-    """Measure the merge loop with and without looks up, and counts at random steps."""
+    """Measure the merge loop with and without progress reports, and counts at random steps."""
     corpus = Corpus.from_documents(corpora.mixed(10_000_000, folder).documents)
     pretokens = count_pretokens(corpus, get_pretokenizer("gpt2"))
     return [*_watched(pretokens), "", *_asked(train(corpus, CONFIG))]
@@ -42,7 +42,7 @@ def _watched(pretokens: PretokenCounts) -> list[str]:
     def look(done: int, saved: int, count: int) -> bool:
         nonlocal looks
         looks += 1
-        time.sleep(0)  # as training does, so that others take their turn
+        time.sleep(0)  # as training does, so that other threads get a turn
         return False
 
     def with_looks() -> float:
@@ -50,7 +50,7 @@ def _watched(pretokens: PretokenCounts) -> list[str]:
 
     with_looks()
     looks = 0
-    # Each as often first as second, so that neither has the warmer machine.
+    # Each comes first as often as second, so that neither gets the warmer machine.
     pairs = [
         (with_looks(), _without_looks(pretokens))
         if i % 2
@@ -60,9 +60,9 @@ def _watched(pretokens: PretokenCounts) -> list[str]:
     ratio = middle([watched / alone for watched, alone in pairs])
     missed = "" if ratio <= MOST_SLOWED else f" (**more than {MOST_SLOWED:g}**)"
     return [
-        f"Progress and cancel within the merge loop, 10 MB to 32,000, {looks // N_PAIRS} looks up: "
-        f"{ratio:.3f} times its time without any{missed}, the median of {N_PAIRS} adjacent pairs "
-        "of runs. It's processor time: at each look up others may have their turn."
+        f"Progress and cancel in the merge loop, 10 MB to 32,000, {looks // N_PAIRS} reports: "
+        f"{ratio:.3f} times the time without them{missed}, the median of {N_PAIRS} adjacent pairs "
+        "of runs. Processor time is compared, because each report lets other threads run."
     ]
 
 
@@ -70,7 +70,7 @@ def _learn(pretokens: PretokenCounts, look: Callable[[int, int, int], bool]) -> 
     vocabulary = GrowingVocabulary(CONFIG, ())
     layout = lay_out_pretokens(pretokens, "bytes", vocabulary.base_ids)
     gc.collect()
-    gc.disable()  # it falls on every second run, always on the same one of a pair
+    gc.disable()  # it would run in every second run, always in the same one of a pair
     started = time.process_time()
     compiled_training.learn_merges(layout, vocabulary, CONFIG, look)
     seconds = time.process_time() - started
@@ -79,7 +79,7 @@ def _learn(pretokens: PretokenCounts, look: Callable[[int, int, int], bool]) -> 
 
 
 def _without_looks(pretokens: PretokenCounts) -> float:
-    """Time the merge loop with calls into the kernel as long as they may be."""
+    """Time the merge loop with kernel calls that never stop to report."""
     kept = compiled_training.SECONDS_A_CALL
     compiled_training.SECONDS_A_CALL = math.inf
     try:
@@ -93,7 +93,7 @@ def _asked(run: TrainingRun) -> list[str]:
     for step in steps:
         merge, counts = run.merges[step], run.pair_counts(step)
         if counts[merge.left, merge.right] != merge.count or merge.count != max(counts.values()):
-            raise SystemExit(f"The counts before merge {step} are not those it was chosen by.")
+            raise SystemExit(f"The counts before merge {step} differ from those that chose it.")
     rows: list[list[str]] = []
     for name, ask in (
         ("`pair_counts(step)`", run.pair_counts),
@@ -109,8 +109,8 @@ def _asked(run: TrainingRun) -> list[str]:
             ]
         )
     return [
-        f"At {N_STEPS} random steps of that run, {len(run.merges):,} merges, each another step "
-        "than the one before; the counts are those of the merges that were chosen:",
+        f"At {N_STEPS} distinct random steps of that run of {len(run.merges):,} merges; the counts "
+        "agree with the merges that were chosen:",
         "",
-        table(["asked", "median", "at most", "goal"], rows),
+        table(["call", "median", "maximum", "goal"], rows),
     ]

@@ -1,6 +1,6 @@
-"""Training against tokenizers, rustbpe and gigatoken.
+"""Compare training with tokenizers, rustbpe and gigatoken.
 
-Each training runs in a process of its own, after a small one that warms up, the tools in turn.
+Each training runs in a separate process, after a small warm-up, the tools in turn.
 """
 
 from __future__ import annotations
@@ -38,7 +38,7 @@ WARM_UP_CHARACTERS = 600_000
 
 
 def growth(folder: Path | None) -> list[str]:
-    """Measure how training's time grows with the text, and on texts that are all one thing."""
+    """Measure how the training time grows with the text, and worst-case texts."""
     with tempfile.TemporaryDirectory() as scratch:
         for megabytes in (1, 10, 100):
             documents = corpora.mixed(megabytes * 1_000_000, folder).documents
@@ -47,7 +47,7 @@ def growth(folder: Path | None) -> list[str]:
 
 
 def against_peers(folder: Path | None) -> list[str]:
-    """Measure training beside tokenizers, rustbpe and gigatoken."""
+    """Compare training with tokenizers, rustbpe and gigatoken."""
     with tempfile.TemporaryDirectory() as scratch:
         return _against_peers(Path(scratch), folder)
 
@@ -66,7 +66,9 @@ def _against_peers(scratch: Path, folder: Path | None) -> list[str]:
         digests = {tool: runs[0]["merges"] for tool, runs in found.items() if runs[0]}
         for tool in EXACT:
             if tool in digests and digests[tool] != digests["bpe_core"]:
-                raise SystemExit(f"{tool} learned other merges on {megabytes} MB: nothing to time.")
+                raise SystemExit(
+                    f"{tool} learned other merges on {megabytes} MB, so nothing is timed."
+                )
         ours = found["bpe_core"]
         for tool, runs in found.items():
             if not runs[0]:
@@ -92,12 +94,19 @@ def _against_peers(scratch: Path, folder: Path | None) -> list[str]:
                     share,
                 ]
             )
-    head = ["corpus, vocabulary", "tool", "time", "ours / its", "peak memory", "ours / its"]
+    head = [
+        "corpus, vocabulary",
+        "tool",
+        "time",
+        "bpe_core / tool",
+        "peak memory",
+        "bpe_core / tool",
+    ]
     return [
-        f"Corpus: {taken}. GPT-2's pre-tokenization, documents each on their own. Merges were "
-        "equal to those of tokenizers and gigatoken in each row, or there would be no times; "
-        "rustbpe breaks ties otherwise. Medians; ratios are medians of adjacent runs. Memory is of "
-        "the whole process, the corpus included.",
+        f"Corpus: {taken}. GPT-2's pre-tokenization, each document on its own. In each row the "
+        "merges equal those of tokenizers and gigatoken; rustbpe breaks ties differently. Medians; "
+        "ratios are medians over adjacent runs. Memory is that of the whole process, including the "
+        "corpus.",
         "",
         table(head, rows),
     ]
@@ -110,8 +119,8 @@ def _slope(scratch: Path) -> list[str]:
     ]
     slopes = [math.log10(b / a) for a, b in itertools.pairwise(times)]
     return [
-        f"To 32,000 on 1, 10 and 100 MB: {', '.join(f'{t:.3f} s' for t in times)}; slope on a "
-        f"logarithmic scale {slopes[0]:.2f} and {slopes[1]:.2f} (1 is in proportion)."
+        f"To 32,000 on 1, 10 and 100 MB: {', '.join(f'{t:.3f} s' for t in times)}; slope on "
+        f"logarithmic axes {slopes[0]:.2f} and {slopes[1]:.2f} (1 means proportional)."
     ]
 
 
@@ -125,7 +134,7 @@ def _degenerate(scratch: Path, folder: Path | None) -> list[str]:
         ours = _once("bpe_core", path, 2_000)
         theirs = _once("tokenizers", path, 2_000, seconds=SECONDS_AT_MOST_DEGENERATE)
         if theirs and theirs["merges"] != ours["merges"]:
-            raise SystemExit(f"tokenizers learned other merges on {name}: nothing to time.")
+            raise SystemExit(f"tokenizers learned other merges on {name}, so nothing is timed.")
         per_byte = ours["seconds"] / len(text.encode())
         rows.append(
             [
@@ -135,9 +144,9 @@ def _degenerate(scratch: Path, folder: Path | None) -> list[str]:
                 f"{theirs['seconds']:.3f} s" if theirs else f"over {SECONDS_AT_MOST_DEGENERATE} s",
             ]
         )
-    head = ["a megabyte of", "time to 2,000", "per byte, of prose", "tokenizers"]
+    head = ["a megabyte of", "time to 2,000", "time per byte / prose", "tokenizers"]
     return [
-        "No cliff; merges equal to those of tokenizers where it finishes:",
+        "Worst-case texts; merges equal to those of tokenizers whenever it finishes:",
         "",
         table(head, rows),
     ]
@@ -155,7 +164,7 @@ def _documents(path: Path) -> list[str]:
 def _once(
     tool: str, path: Path, vocab_size: int, *, seconds: float = SECONDS_AT_MOST
 ) -> dict[str, Any]:
-    """Train once in a process of its own; empty where it takes too long or the tool is missing."""
+    """Train once in a separate process; empty if it takes too long or the tool is missing."""
     command = [sys.executable, "-m", "benchmarks.training", tool, str(path)]
     try:
         ran = subprocess.run(
@@ -166,11 +175,11 @@ def _once(
     if ran.returncode:
         print(tool, ran.stderr.decode()[-400:], file=sys.stderr)
         return {}
-    return json.loads(ran.stdout.splitlines()[-1])  # tools write lines of their own
+    return json.loads(ran.stdout.splitlines()[-1])  # some tools print lines of their own
 
 
 def _train(tool: str, documents: list[str], vocab_size: int) -> Callable[[], list[bytes]]:
-    """Train, and return what gives the tokens that merges made, in order."""
+    """Train, and return a function that lists the merges in order."""
     if tool == "bpe_core":
         from bpe_core.corpus.corpus import Corpus
         from bpe_core.runs.train import train
@@ -211,7 +220,7 @@ def _train(tool: str, documents: list[str], vocab_size: int) -> Callable[[], lis
 
 def _measure(tool: str, path: Path, vocab_size: int) -> None:
     documents = _documents(path)
-    # In two documents, for two threads: enough for every kernel to be loaded.
+    # Two documents for two threads, large enough that every kernel is loaded.
     text = "\n".join(documents)[:WARM_UP_CHARACTERS]
     half = len(text) // 2
     _train(tool, [text[:half], text[half:]], 2_000)

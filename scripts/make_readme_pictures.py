@@ -1,4 +1,4 @@
-"""Takes the README's pictures: the merge loop of the sample run, in both themes.
+"""Take the README's pictures: the merge loop of the sample run, in both themes.
 
     .venv/bin/python -m scripts.make_readme_pictures
 

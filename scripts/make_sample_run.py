@@ -1,4 +1,4 @@
-"""Trains the run that ships with the app, so that every page shows something true at first sight.
+"""Train the run that ships with the app, so that every page has something to show at once.
 
 Writes ui/data/sample_run/: a GPT-2 style tokenizer of 4,096 tokens on Python's language reference,
 8 % of its documents held out. The reference differs between versions of Python, so the run is
@@ -25,7 +25,7 @@ def main() -> None:
     run = train(training, TrainingConfig(vocab_size=4_096))
     shutil.rmtree(SAMPLE_FOLDER, ignore_errors=True)
     write_run(SAMPLE_FOLDER, TITLE, run, held_out, training=training)
-    SAMPLE_FOLDER.chmod(0o755)  # a visitor's run is for the server's user alone; this one ships
+    SAMPLE_FOLDER.chmod(0o755)  # a visitor's run is private to the server's user; this one ships
     size = sum(path.stat().st_size for path in SAMPLE_FOLDER.iterdir())
     print(f"{len(run.merges):,} merges from {training.n_bytes:,} bytes; {size:,} bytes written")
 

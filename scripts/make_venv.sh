@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# Makes .venv, or the folder VENV names, and installs requirements: make_venv.sh requirements.txt
+# Create .venv (or the folder VENV) and install requirements: make_venv.sh requirements.txt
 set -euo pipefail
 cd "$(dirname "$0")/.."
 python="${PYTHON:-python3}"
@@ -7,7 +7,7 @@ venv="${VENV:-.venv}"
 
 if ! "$python" -c 'import sys; sys.exit(sys.version_info < (3, 11))'; then
   echo "BPE Explorer needs Python 3.11 or newer; $python is $("$python" --version 2>&1)." >&2
-  echo "Name another one: PYTHON=python3.12 make run" >&2
+  echo "Choose another one: PYTHON=python3.12 make run" >&2
   exit 1
 fi
 
