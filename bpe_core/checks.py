@@ -12,10 +12,10 @@ _MOST_SHOWN = 40
 _NO_SEQUENCE = (str, bytes, bytearray, set, frozenset, Mapping)
 
 
-def said(value: object) -> str:
+def describe(value: object) -> str:
     """Describe a value for the message of an error.
 
-    >>> said(None), said("gpt2"), said([1, 2])
+    >>> describe(None), describe("gpt2"), describe([1, 2])
     ('None', "'gpt2' (str)", 'a value of type list')
     """
     if value is None:
@@ -64,5 +64,5 @@ def several(values: object, what: str, remedy: str, error: type[BpeError]) -> li
     bpe_core.errors.BpeError: Expected a list of texts, got 'hug' (str): give a list of str.
     """
     if is_a(values, *_NO_SEQUENCE) or not is_a(values, Iterable):
-        raise error(f"Expected a list of {what}, got {said(values)}: {remedy}.")
+        raise error(f"Expected a list of {what}, got {describe(values)}: {remedy}.")
     return list(cast("Iterable[Any]", values))

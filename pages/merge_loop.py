@@ -56,8 +56,8 @@ def replay_holds(n_merges: int, step: int) -> str:
     )
 
 
-def keep_step(said: object, n_merges: int) -> None:
-    step = player_run.step_said(said, n_merges)
+def keep_step(value: object, n_merges: int) -> None:
+    step = player_run.step_of(value, n_merges)
     if step is not None:
         workspace.update(step=step)
         frame.set_query(step=step)

@@ -216,13 +216,13 @@ def report_run(run: TrainingRun, held_out: Corpus | None) -> None:
     if is_watched():
         click.echo(err=True)
     n_tokens = int(run.tokens_after[-1])
-    said = [
+    parts = [
         f"{len(run.merges):,} merges in {run.elapsed_seconds:.1f} s; it stopped because "
         f"{_STOP_REASONS[run.stop_reason]}."
     ]
     if n_tokens:
-        said.append(f"{run.corpus_bytes / n_tokens:.2f} bytes per token")
+        parts.append(f"{run.corpus_bytes / n_tokens:.2f} bytes per token")
     n_held_out = int(run.tokens_after_on(held_out)[-1]) if held_out is not None else 0
     if held_out is not None and n_held_out:  # of white space alone some pre-tokenizers keep nothing
-        said.append(f"({held_out.n_bytes / n_held_out:.2f} on held-out text)")
-    click.echo(" ".join(said), err=True)
+        parts.append(f"({held_out.n_bytes / n_held_out:.2f} on held-out text)")
+    click.echo(" ".join(parts), err=True)

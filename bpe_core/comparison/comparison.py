@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 import numpy as np
 from numpy.typing import NDArray
 
-from bpe_core.checks import is_a, is_whole, said, several
+from bpe_core.checks import describe, is_a, is_whole, several
 from bpe_core.comparison.alignment import Disagreement, Stretch, differing_stretches, disagreements
 from bpe_core.comparison.metrics import (
     KindCounts,
@@ -134,7 +134,7 @@ class Comparison:
             if not is_whole(place) or not 0 <= place < len(self.rows):
                 raise ConfigError(
                     f"{len(self.rows)} tokenizers were compared, so a place is a whole number from "
-                    f"0 to {len(self.rows) - 1}; got {said(place)}."
+                    f"0 to {len(self.rows) - 1}; got {describe(place)}."
                 )
         a, b = self.rows[first], self.rows[second]
         return Verdict(
@@ -250,7 +250,7 @@ def _encoders(tokenizers: Iterable[Encoder]) -> list[Encoder]:
         # The protocol last: to be asked for it looks at every property, a hash over all tokens too.
         if not is_a(encoder, Tokenizer) and not is_a(encoder, Encoder):
             raise ConfigError(
-                f"Number {number} of the tokenizers is {said(encoder)}: give what bpe.load, "
+                f"Number {number} of the tokenizers is {describe(encoder)}: give what bpe.load, "
                 "bpe.gpt2 or a training returns."
             )
     return encoders

@@ -12,7 +12,7 @@ from typing import NamedTuple, cast
 
 import numpy as np
 
-from bpe_core.checks import is_a, is_whole, said, several
+from bpe_core.checks import describe, is_a, is_whole, several
 from bpe_core.corpus.held_out import draw, line_blocks
 from bpe_core.corpus.readers import Budget, Document, Source, read_source, size_of, table_columns
 from bpe_core.corpus.word_counts import check_total
@@ -126,7 +126,9 @@ class Corpus(Immutable):
             )
         for number, name in enumerate(names, 1):
             if not is_a(name, str):
-                raise ConfigError(f"Expected a str as name of document {number}, got {said(name)}.")
+                raise ConfigError(
+                    f"Expected a str as name of document {number}, got {describe(name)}."
+                )
         corpus = cls(texts, tuple(names))
         if not corpus.n_bytes:
             raise EmptyCorpusError("The corpus is empty: give at least one character.")
@@ -144,7 +146,8 @@ class Corpus(Immutable):
         """
         if not is_a(word_counts, Mapping):
             raise CorpusError(
-                f"Expected a dict of word counts, such as {{'hug': 10}}, got {said(word_counts)}."
+                f"Expected a dict of word counts, such as {{'hug': 10}}, got "
+                f"{describe(word_counts)}."
             )
         for word, count in word_counts.items():
             if not word:
@@ -179,10 +182,10 @@ class Corpus(Immutable):
         if not is_a(held_out_share, int, float) or not 0 <= held_out_share < 1:
             raise ConfigError(
                 "Expected a held-out share of at least 0 and less than 1, got "
-                f"{said(held_out_share)}."
+                f"{describe(held_out_share)}."
             )
         if not is_whole(seed):
-            raise ConfigError(f"Expected a whole number as seed, got {said(seed)}.")
+            raise ConfigError(f"Expected a whole number as seed, got {describe(seed)}.")
         room = int(held_out_share * self.n_bytes)
         if self.word_counts is not None:
             items = list(self.word_counts.items())
@@ -266,7 +269,7 @@ def no_corpus(given: object) -> CorpusError:
     "Expected a Corpus, got 'hug' (str): make one with Corpus.from_text or read_corpus."
     """
     return CorpusError(
-        f"Expected a Corpus, got {said(given)}: make one with Corpus.from_text or read_corpus."
+        f"Expected a Corpus, got {describe(given)}: make one with Corpus.from_text or read_corpus."
     )
 
 
@@ -376,7 +379,9 @@ def _joined_to_pieces(documents: Iterable[str]) -> Iterator[str]:
 
 def _utf8(text: str, name: str) -> bytes:
     if not is_a(text, str):
-        raise InvalidTextError(f"Expected a str as {name}, got {said(text)}. Decode bytes first.")
+        raise InvalidTextError(
+            f"Expected a str as {name}, got {describe(text)}. Decode bytes first."
+        )
     try:
         return text.encode()
     except UnicodeEncodeError as error:

@@ -12,7 +12,7 @@ from dataclasses import dataclass, field
 from pathlib import Path, PurePosixPath
 from typing import IO, NamedTuple, Protocol
 
-from bpe_core.checks import said
+from bpe_core.checks import describe
 from bpe_core.corpus.damage import ARCHIVE_DAMAGE
 from bpe_core.corpus.tables import TABLE_KINDS, Report, read_table, text_columns_of
 from bpe_core.corpus.text_decoding import decode_text
@@ -143,8 +143,8 @@ def _bytes_of(source: Source) -> tuple[bytes, str]:
     get_value: Callable[[], bytes] | None = getattr(source, "getvalue", None)
     if not hasattr(source, "name") or not (get_value or hasattr(source, "read")):
         raise CorpusError(
-            f"Expected a path, or an object with a name and read(), got {said(source)}. For text "
-            "in memory, use Corpus.from_text."
+            f"Expected a path, or an object with a name and read(), got {describe(source)}. For "
+            "text in memory, use Corpus.from_text."
         )
     return (get_value() if get_value else source.read()), source.name
 

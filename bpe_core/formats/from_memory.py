@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from bpe_core.checks import said
+from bpe_core.checks import describe
 from bpe_core.errors import FormatError
 from bpe_core.formats.patterns import pretokenizer_of
 from bpe_core.formats.tiktoken_file import tokenizer_of_ranks
@@ -32,8 +32,8 @@ def from_tiktoken(encoding: tiktoken.Encoding) -> Tokenizer:
     """
     if not hasattr(encoding, "_mergeable_ranks"):
         raise FormatError(
-            f"Expected a tiktoken.Encoding, got {said(encoding)}. tiktoken.get_encoding returns "
-            f"one."
+            f"Expected a tiktoken.Encoding, got {describe(encoding)}. tiktoken.get_encoding "
+            "returns one."
         )
     # tiktoken has no public access to these three; its own pickling reads them too.
     pattern = encoding._pat_str  # pyright: ignore[reportPrivateUsage]
@@ -60,7 +60,7 @@ def from_huggingface(tokenizer: tokenizers.Tokenizer) -> Tokenizer:
 
     if not hasattr(tokenizer, "to_str"):
         raise FormatError(
-            f"Expected a tokenizers.Tokenizer, got {said(tokenizer)}. For a tokenizer of "
+            f"Expected a tokenizers.Tokenizer, got {describe(tokenizer)}. For a tokenizer of "
             "transformers, pass its backend_tokenizer."
         )
     return read_huggingface(tokenizer.to_str().encode())

@@ -10,7 +10,7 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Literal, get_args
 
-from bpe_core.checks import is_a, said
+from bpe_core.checks import describe, is_a
 from bpe_core.errors import ConfigError, FormatError
 from bpe_core.formats import gpt2_files, native, tiktoken_file
 from bpe_core.formats.reading import looks_like_json, parse_json
@@ -48,7 +48,7 @@ def dumps(tokenizer: Tokenizer, format: Format) -> dict[str, bytes]:
     ['vocab.json', 'merges.txt']
     """
     if not is_a(tokenizer, Tokenizer):
-        raise ConfigError(f"Expected a Tokenizer, got {said(tokenizer)}.")
+        raise ConfigError(f"Expected a Tokenizer, got {describe(tokenizer)}.")
     if format == "native":
         return {native.FILE_NAME: native.to_json(tokenizer)}
     if format == "gpt2":
@@ -231,7 +231,7 @@ def _files_of(source: Path) -> list[Path]:
 def _path(path: str | os.PathLike[str]) -> Path:
     """Return the path; refuse an empty one, which Python would read as the current folder."""
     if not is_a(path, str, os.PathLike):
-        raise FormatError(f"Expected a path (str or pathlib.Path), got {said(path)}.")
+        raise FormatError(f"Expected a path (str or pathlib.Path), got {describe(path)}.")
     if not os.fspath(path):
         raise FormatError("The path is empty. Name a file or a folder ('.' for the current one).")
     return Path(path)

@@ -14,7 +14,7 @@ from collections.abc import Mapping, Sequence
 from itertools import pairwise
 from typing import Final
 
-from bpe_core.checks import is_a, said
+from bpe_core.checks import describe, is_a
 from bpe_core.errors import ConfigError, FormatError
 from bpe_core.pretokenizers.pretokenizers import get_pretokenizer
 from bpe_core.tokenizer.rank_merging import merge_by_heap
@@ -144,7 +144,7 @@ def tokenizer_of_ranks(
     if not is_a(special_tokens, Mapping) or not all(is_a(text, str) for text in special_tokens):
         raise ConfigError(
             f"Expected special_tokens as a dict from text to id, such as "
-            f"{{'<|endoftext|>': 50256}}, got {said(special_tokens)}."
+            f"{{'<|endoftext|>': 50256}}, got {describe(special_tokens)}."
         )
     vocab = {id: token for token, id in ranks.items()}
     if len(vocab) < len(ranks):

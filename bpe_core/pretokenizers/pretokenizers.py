@@ -21,7 +21,7 @@ from typing import Final, NamedTuple
 
 import regex
 
-from bpe_core.checks import is_a, said
+from bpe_core.checks import describe, is_a
 from bpe_core.errors import ConfigError, PatternError, PatternTimeoutError
 from bpe_core.immutable import Immutable
 from bpe_core.unicode.classes import unicode_class
@@ -126,7 +126,7 @@ class Pretokenizer(Immutable):
     def __init__(self, name: str) -> None:
         if not is_a(name, str):
             raise ConfigError(
-                f"Expected the name of a pre-tokenizer, got {said(name)}: use one of "
+                f"Expected the name of a pre-tokenizer, got {describe(name)}: use one of "
                 f"{', '.join(PRETOKENIZER_NAMES)}, or {_CUSTOM}PATTERN."
             )
         self._name = name

@@ -7,7 +7,7 @@ from collections.abc import Collection, Iterable, Mapping
 from functools import lru_cache
 from typing import Literal, NamedTuple
 
-from bpe_core.checks import is_a, said
+from bpe_core.checks import describe, is_a
 from bpe_core.errors import InvalidTextError, TokenizationError
 
 AllowedSpecial = Collection[str] | Literal["all"]
@@ -24,7 +24,7 @@ def check_text(text: str) -> None:
 first.
     """
     if not is_a(text, str):
-        raise InvalidTextError(f"Expected a str as text, got {said(text)}. Decode bytes first.")
+        raise InvalidTextError(f"Expected a str as text, got {describe(text)}. Decode bytes first.")
     try:
         text.encode()
     except UnicodeEncodeError as error:
@@ -59,13 +59,13 @@ allowed_special, got None.
     if not is_a(allowed_special, Iterable) or is_a(allowed_special, bytes, bytearray):
         raise TokenizationError(
             "Expected a collection of special tokens or 'all' as allowed_special, got "
-            f"{said(allowed_special)}."
+            f"{describe(allowed_special)}."
         )
     given = list(allowed_special)
     for number, token in enumerate(given, 1):
         if not is_a(token, str):
             raise TokenizationError(
-                f"Expected a str as number {number} of allowed_special, got {said(token)}."
+                f"Expected a str as number {number} of allowed_special, got {describe(token)}."
             )
     return frozenset(special_tokens.keys() & given)
 

@@ -9,7 +9,7 @@ from typing import Final, cast, get_args
 
 import numpy as np
 
-from bpe_core.checks import is_a, said
+from bpe_core.checks import describe, is_a
 from bpe_core.errors import ConfigError
 from bpe_core.types import Alphabet, Base, TieBreak, TrainingConfig
 
@@ -29,7 +29,7 @@ def check_config(config: TrainingConfig) -> None:
     bpe_core.errors.ConfigError: The special token '[CLS]' is given twice: give each once.
     """
     if not is_a(config, TrainingConfig):
-        raise ConfigError(f"The configuration is {said(config)}: give a TrainingConfig.")
+        raise ConfigError(f"The configuration is {describe(config)}: give a TrainingConfig.")
     for name, choices in _CHOICES.items():
         value: object = getattr(config, name)
         if value not in choices:
@@ -63,7 +63,7 @@ def _check_special_tokens(config: TrainingConfig) -> None:
     if config.end_of_word is not None:
         if not is_a(config.end_of_word, str):
             raise ConfigError(
-                f"The end-of-word marker is {said(config.end_of_word)}: give a text, as </w>."
+                f"The end-of-word marker is {describe(config.end_of_word)}: give a text, as </w>."
             )
         if not config.end_of_word:
             raise ConfigError("The end-of-word marker is empty: give it a text such as </w>.")

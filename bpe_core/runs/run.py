@@ -9,7 +9,7 @@ from typing import overload
 import numpy as np
 from numpy.typing import NDArray
 
-from bpe_core.checks import is_a, is_whole, said
+from bpe_core.checks import describe, is_a, is_whole
 from bpe_core.corpus.corpus import Corpus, no_corpus
 from bpe_core.counting.word_row import Layout, PairTable, at_step, pair_table
 from bpe_core.errors import ConfigError
@@ -190,7 +190,9 @@ class TrainingRun(Immutable):
         [(0, 3, 10), (1, 3, 10)]
         """
         if not is_whole(k) or k < 0:
-            raise ConfigError(f"The number of pairs is {said(k)}: ask for a whole number from 0.")
+            raise ConfigError(
+                f"The number of pairs is {describe(k)}: ask for a whole number from 0."
+            )
         return self._pairs(step).best(k, self.config.tie_break)
 
     def layout_at(self, step: int) -> Layout:
@@ -282,7 +284,7 @@ class TrainingRun(Immutable):
 
     def _check_step(self, step: int) -> None:
         if not is_whole(step) or not 0 <= step <= len(self.merges):
-            asked = step if is_whole(step) else said(step)
+            asked = step if is_whole(step) else describe(step)
             raise ConfigError(
                 f"Step {asked} is outside this run of {len(self.merges)} merges: "
                 f"take one from 0 to {len(self.merges)}."

@@ -8,7 +8,7 @@ from operator import itemgetter
 from types import MappingProxyType
 from typing import cast, get_args
 
-from bpe_core.checks import is_a, is_whole, said, several
+from bpe_core.checks import describe, is_a, is_whole, several
 from bpe_core.errors import ConfigError
 from bpe_core.types import Base, Merge, Pair
 from bpe_core.unicode.byte_alphabet import BYTE_ORDER
@@ -67,7 +67,7 @@ class TokenTable:
         _check_mapping("special_tokens", special_tokens, "from texts to ids, such as {'[CLS]': 0}")
         if base not in get_args(Base):
             raise ConfigError(
-                f"base is {said(base)}: use {' or '.join(map(repr, get_args(Base)))}."
+                f"base is {describe(base)}: use {' or '.join(map(repr, get_args(Base)))}."
             )
         self.vocab: Mapping[int, bytes] = MappingProxyType(dict(vocab))
         self._check_vocabulary()
@@ -182,13 +182,15 @@ class TokenTable:
         if not set(map(type, self.vocab.values())) <= {bytes}:
             id, token = next(each for each in self.vocab.items() if type(each[1]) is not bytes)
             raise ConfigError(
-                f"The vocabulary gives the id {id} the token {said(token)}: a token is bytes, "
+                f"The vocabulary gives the id {id} the token {describe(token)}: a token is bytes, "
                 "such as 'ä'.encode()."
             )
         if not set(map(type, self.vocab)) <= {int}:
             for id in self.vocab:
                 if not is_whole(id):
-                    raise ConfigError(f"An id of the vocabulary is {said(id)}: an id is an int.")
+                    raise ConfigError(
+                        f"An id of the vocabulary is {describe(id)}: an id is an int."
+                    )
 
     def _check_merges(self) -> None:
         try:
@@ -288,7 +290,7 @@ class TokenTable:
 
 def _check_mapping(name: str, given: object, wanted: str) -> None:
     if not isinstance(given, Mapping):
-        raise ConfigError(f"{name} is {said(given)}: give a dict {wanted}.")
+        raise ConfigError(f"{name} is {describe(given)}: give a dict {wanted}.")
 
 
 def _is_triple(merge: object) -> bool:
@@ -298,7 +300,9 @@ def _is_triple(merge: object) -> bool:
 
 def _utf8(text: str) -> bytes | None:
     if not is_a(text, str):
-        raise ConfigError(f"A special token, or the end-of-word marker, is {said(text)}: give str.")
+        raise ConfigError(
+            f"A special token, or the end-of-word marker, is {describe(text)}: give str."
+        )
     try:
         return text.encode()
     except UnicodeEncodeError:

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Final, Literal, cast, get_args
 import numpy as np
 from numpy.typing import NDArray
 
-from bpe_core.checks import is_whole, said, several
+from bpe_core.checks import describe, is_whole, several
 from bpe_core.errors import (
     ConfigError,
     InvalidTextError,
@@ -200,7 +200,7 @@ class Tokenizer(Immutable):
         """
         table = self._table
         if not is_whole(n_merges) or not 0 <= n_merges <= len(table.triples):
-            wanted = f"{n_merges:,}" if is_whole(n_merges) else said(n_merges)
+            wanted = f"{n_merges:,}" if is_whole(n_merges) else describe(n_merges)
             raise ConfigError(
                 f"This tokenizer has {len(table.triples):,} merges, so it cannot be cut to "
                 f"{wanted}. Ask for a number from 0 to {len(table.triples):,}."
@@ -427,8 +427,8 @@ class Tokenizer(Immutable):
             for number, id in enumerate(listed, 1):
                 if not is_whole(id):
                     raise TokenizationError(
-                        f"Number {number:,} of {len(listed):,} ids is {said(id)}: give one list or "
-                        "array of ints."
+                        f"Number {number:,} of {len(listed):,} ids is {describe(id)}: give one "
+                        "list or array of ints."
                     )
         vocab = self._table.vocab
         try:
@@ -591,4 +591,6 @@ class Tokenizer(Immutable):
 def _check_choice(errors: object, choices: object) -> None:
     known = get_args(choices)
     if errors not in known:
-        raise TokenizationError(f"errors is {said(errors)}: use {' or '.join(map(repr, known))}.")
+        raise TokenizationError(
+            f"errors is {describe(errors)}: use {' or '.join(map(repr, known))}."
+        )

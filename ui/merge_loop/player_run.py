@@ -85,26 +85,26 @@ def replay_size(run_id: str, step: int) -> int:
     return _size_without_merges(run_id) + round(times * _size_of_merges(run_id, first, last))
 
 
-def step_said(said: object, n_merges: int) -> int | None:
+def step_of(value: object, n_merges: int) -> int | None:
     """The number of merges done that a player reported; None where it is none of this run.
 
     A browser may send anything: 1e999 in JSON arrives as infinity.
 
-    >>> step_said(7.0, 9), step_said(10, 9), step_said(float("inf"), 9), step_said("7", 9)
+    >>> step_of(7.0, 9), step_of(10, 9), step_of(float("inf"), 9), step_of("7", 9)
     (7, None, None, None)
     """
-    if isinstance(said, int | float) and 0 <= said <= n_merges:
-        return int(said)
+    if isinstance(value, int | float) and 0 <= value <= n_merges:
+        return int(value)
     return None
 
 
-def blocks_said(said: object, n_blocks: int) -> tuple[int, int] | None:
+def blocks_of(value: object, n_blocks: int) -> tuple[int, int] | None:
     """The first and last of the blocks that a player asked for; None where it asked for none.
 
-    >>> blocks_said([1, 2.0], 9), blocks_said([1, 9], 9), blocks_said([2, 1], 9), blocks_said(1, 9)
+    >>> blocks_of([1, 2.0], 9), blocks_of([1, 9], 9), blocks_of([2, 1], 9), blocks_of(1, 9)
     ((1, 2), None, None, None)
     """
-    match said:
+    match value:
         case [int() | float() as first, int() | float() as last]:
             if 0 <= first <= last < n_blocks and last - first < MOST_BLOCKS:
                 return int(first), int(last)
@@ -118,7 +118,7 @@ def player_words(run_id: str, text: str) -> list[list[int | str]]:
 
 def _merges_sent(run_id: str, wanted: object, step: int) -> tuple[int, int]:
     starts = _starts(run_id)
-    first, last = blocks_said(wanted, len(starts)) or (bisect_right(starts, step) - 1,) * 2
+    first, last = blocks_of(wanted, len(starts)) or (bisect_right(starts, step) - 1,) * 2
     n_merges = len(load_run(run_id).run.merges)
     return starts[first], starts[last + 1] if last + 1 < len(starts) else n_merges
 

@@ -58,9 +58,9 @@ def _session_of(scope: Scope) -> str | None:
 
 def _size_of(scope: Scope) -> int:
     """Return how much a request says that it brings; where it doesn't, the most of one file."""
-    said = dict(scope["headers"]).get(b"content-length", b"")
-    if said.isdigit():
-        return int(said)
+    length = dict(scope["headers"]).get(b"content-length", b"")
+    if length.isdigit():
+        return int(length)
     return config.get_option("server.maxUploadSize") * 1024 * 1024
 
 

@@ -32,13 +32,13 @@ class WordSteps:
     """How to read the rows, or why there are none, or none but the first."""
 
 
-def index_chosen(said: object, reading: OwnReading) -> int | None:
+def index_chosen(message: object, reading: OwnReading) -> int | None:
     """The segment that a browser says was chosen; the telling one where it says none of these.
 
     What it says is a stamp and a number, and may be anything, or be of another text.
     """
-    if isinstance(said, dict):
-        stamp, index = said.get("stamp"), said.get("index")  # pyright: ignore[reportUnknownMemberType, reportUnknownVariableType]
+    if isinstance(message, dict):
+        stamp, index = message.get("stamp"), message.get("index")  # pyright: ignore[reportUnknownMemberType, reportUnknownVariableType]
         if (
             stamp == reading.stamp
             and isinstance(index, int)

@@ -42,7 +42,7 @@ export default function mountFigureTable({ data, parentElement }) {
     figures.forEach((figure, k) => {
       const isBetter = better.includes(k);
       const cell = addPart(row, "td", isBetter ? "better" : "", figure);
-      if (isBetter) addPart(cell, "span", "said", ", better");
+      if (isBetter) addPart(cell, "span", "visually-hidden", ", better");
     });
   });
   return () => {

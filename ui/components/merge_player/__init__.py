@@ -33,7 +33,7 @@ def merge_player(
     changed. Where the player starts is in the address (`?step=`), not in the data: what is sent
     depends on the run alone, so that a rerun sends nothing again.
     """
-    said = _player(
+    values = _player(
         key=key,
         data=run,
         on_step_change=on_step,
@@ -42,7 +42,7 @@ def merge_player(
         width="stretch",
         height="content",
     )
-    return said.get("block")
+    return values.get("block")
 
 
 def send_block(*, player: str, block: bytes) -> None:

@@ -192,7 +192,7 @@ export class Playback {
     /** @type {number | null} */
     let before = null;
     let done = this.step;
-    let said = 0;
+    let told = 0;
     const frame = (/** @type {number} */ now) => {
       done += before === null ? 1 : (now - before) * aMillisecond;
       before = now;
@@ -205,8 +205,8 @@ export class Playback {
       this.view.drawPosition(this.step);
       this.view.lay(this.step);
       this.view.grid.draw(this.step, { marked: false });
-      if (now - said >= SAYING_EVERY) {
-        said = now;
+      if (now - told >= SAYING_EVERY) {
+        told = now;
         this.view.drawStatus(this.step);
       }
       this.frame = this.clock.nextFrame(frame);

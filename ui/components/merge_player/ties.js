@@ -23,7 +23,7 @@ export class TieList {
     /** @type {Run | null} */
     this.run = null;
     this.step = 0;
-    this.said = "";
+    this.instead = "";
     /** @type {Pair[]} */
     this.pairs = [];
     this.columns = 1;
@@ -33,24 +33,24 @@ export class TieList {
   /** Show who ties before a merge.
       @param {Run} run
       @param {number} step
-      @param {string} said What takes the place of the pairs that must not be told. */
-  show(run, step, said = "") {
+      @param {string} instead What takes the place of the pairs that must not be told. */
+  show(run, step, instead = "") {
     const tied = isTraced(run, step) ? traced(run, "n_tied", step) : 1;
     this.run = run;
     this.step = step;
-    this.said = said;
+    this.instead = instead;
     this.summary.textContent = tied > 1 ? `All ${grouped(tied)} pairs that tie, in the order of the rule` : "Pairs that tie";
     // Two are both named in the reason. An open list stays open, so that the page does not jump.
-    this.details.classList.toggle("needless", tied < 3 || said !== "");
+    this.details.classList.toggle("needless", tied < 3 || instead !== "");
     this.drawAll();
   }
 
   drawAll() {
-    const { run, step, said } = this;
+    const { run, step, instead } = this;
     if (!this.details.open || !run) return;
-    this.pairs = !said && isTraced(run, step) ? tiesAt(run, step) : [];
+    this.pairs = !instead && isTraced(run, step) ? tiesAt(run, step) : [];
     this.columns = Math.max(1, Math.floor(this.box.clientWidth / TIE_WIDTH));
-    this.note.textContent = said || (this.pairs.length ? "" : "No other pair occurs as often.");
+    this.note.textContent = instead || (this.pairs.length ? "" : "No other pair occurs as often.");
     this.list.style.setProperty("--tie-columns", String(this.columns));
     this.list.style.height = `${Math.ceil(this.pairs.length / this.columns) * TIE_ROW}px`;
     this.drawn = "";

@@ -66,8 +66,8 @@ class TokenView {
     this.#addAction("Copy ids", () => JSON.stringify(knownIds(this.tokens)));
     this.#addAction("Copy tokens", () => JSON.stringify(tokenList(this.tokens)));
     this.#addAction("Copy as Python", () => pythonCode(this.data, this.tokens));
-    this.said = addPart(reading, "span", "visually-hidden");
-    this.said.setAttribute("aria-live", "polite");
+    this.announcement = addPart(reading, "span", "visually-hidden");
+    this.announcement.setAttribute("aria-live", "polite");
     this.copied = addPart(this.actions, "span", "aside");
     this.copied.setAttribute("role", "status");
     this.details = addPart(columns, "aside", "details");
@@ -207,7 +207,7 @@ class TokenView {
     this.pointed = null;
     this.#mark();
     const known = this.tokens.about.get(this.tokens.ids[index]);
-    this.said.textContent = known
+    this.announcement.textContent = known
       ? `Token ${this.tokens.order[index]}, ${spokenToken(known.token)}, id ${known.id}`
       : unknownReason(this.tokens, index);
   }

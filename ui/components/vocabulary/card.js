@@ -58,7 +58,7 @@ function drawCard(root, data, open) {
   const heading = addPart(root, "h2", "");
   heading.tabIndex = -1;
   drawTile(addPart(heading, "span", ""), shown).classList.add("big");
-  addPart(heading, "span", "said", `, token ${shown.id}`);
+  addPart(heading, "span", "visually-hidden", `, token ${shown.id}`);
   const facts = addPart(root, "dl", "");
   for (const [name, value] of data.facts) {
     addPart(facts, "dt", "", name);

@@ -41,7 +41,7 @@ export class TableRows {
     this.scroller = addPart(root, "div", "scroller");
     this.scroller.tabIndex = -1;
     this.table = addPart(this.scroller, "table", "");
-    addPart(this.table, "caption", "said", "Tokens of the vocabulary. The button of a token opens it.");
+    addPart(this.table, "caption", "visually-hidden", "Tokens of the vocabulary. The button of a token opens it.");
     const head = addPart(addPart(this.table, "thead", ""), "tr", "");
     /** The cells that sort, and their buttons, by what they sort by.
         @type {Map<string, { cell: HTMLElement, button: HTMLElement }>} */
