@@ -1,4 +1,4 @@
-"""Merge loop: each merge of a run, played on words."""
+"""Merge loop: each merge of a run, animated on words."""
 
 import streamlit as st
 
@@ -39,7 +39,7 @@ def draw_player(stored: StoredRun) -> None:
             on_click="ignore",
         )
         st.markdown(
-            f":small[:gray[One HTML file that plays all merges offline, with no server. "
+            f":small[:gray[One HTML file that plays all merges offline. "
             f"{replay_holds(n_merges, step)} "
             f"About {player_run.replay_size(stored.id, step) / 1e6:.1f} MB.]]",
             width="content",
@@ -49,15 +49,15 @@ def draw_player(stored: StoredRun) -> None:
 def replay_holds(n_merges: int, step: int) -> str:
     start, stop = player_run.replayed_merges(n_merges, step)
     if stop - start == n_merges:
-        return "It holds the words that the player shows."
+        return "It includes the words that the player shows."
     return (
-        f"To stay small it holds the race and the reasons of merges {start + 1:,} to {stop:,}, "
-        "around the one shown; of the others the words and the sentence."
+        f"To stay small, it includes the race and the reasons only for merges {start + 1:,} to "
+        f"{stop:,}, around the current one; the words and the sentence for all."
     )
 
 
-def keep_step(value: object, n_merges: int) -> None:
-    step = player_run.step_of(value, n_merges)
+def keep_step(report: object, n_merges: int) -> None:
+    step = player_run.reported_step(report, n_merges)
     if step is not None:
         workspace.update(step=step)
         frame.set_query(step=step)

@@ -1,4 +1,4 @@
-"""Pair frequencies: the counts that BPE chooses by, and what a larger vocabulary buys."""
+"""Pair frequencies: the counts by which BPE chooses, and the value of a larger vocabulary."""
 
 import streamlit as st
 
@@ -30,7 +30,7 @@ def draw_merge(stored: StoredRun) -> None:
 
 
 shown = frame.page_frame(
-    "Pair frequencies", "BPE is counting. These are the counts, and what each merge buys."
+    "Pair frequencies", "BPE is counting. These are the counts, and what each merge saves."
 )
 if shown is not None:
     draw_vocabulary_size(shown)

@@ -144,9 +144,9 @@ def test_a_run_without_merges_says_so(open_app: Callable[..., AppTest]) -> None:
     app = open_app(PAGE, run=store_run("Nothing learned", run, NOTHING_HELD_OUT))
     assert not app.exception
     assert "learned no merge" in app.info[0].value
-    assert "The pairs with no merge made" in _headers(app)
+    assert "The pairs before any merge" in _headers(app)
     assert _says(app, "The run has no merge, so it stays as it is.")
-    assert _says(app, "With no merge made: ")
+    assert _says(app, "Before any merge: ")
     assert "Over the whole run" not in _headers(app)
     assert _metrics(app)["Held-out text"] == "–"
 
@@ -256,8 +256,8 @@ def test_where_the_next_merge_has_no_life_one_that_rises_and_falls_is_shown(
 @pytest.mark.parametrize(
     ("step", "rank", "says"),
     [
-        (0, 0, "one point of the run only: with no merge made 18,335 times, rank 1."),
-        (5, 1, "two points of the run only: with no merge made 11,064 times, rank 2; after 1 "),
+        (0, 0, "only one point of the run: before any merge 18,335 times, rank 1."),
+        (5, 1, "only two points of the run: before any merge 11,064 times, rank 2; after 1 "),
     ],
 )
 def test_a_life_of_a_point_or_two_is_a_sentence_and_one_small_picture(
@@ -341,5 +341,5 @@ def test_a_pair_that_never_stands_together_says_so(open_app: Callable[..., AppTe
     run_id = store_run("Few pairs", run, NOTHING_HELD_OUT)
     app = open_app(PAGE, run=run_id, pair="0-0")
     assert not app.exception
-    assert _says(app, "the two never stand side by side in this run.")
+    assert _says(app, "the two are never neighbours in this run.")
     assert "rank" not in _charts(app)

@@ -313,7 +313,7 @@ def test_what_is_read_from_the_field_of_special_tokens_is_said(open_app: OpenApp
     app.text_area(key="corpus_pasted").set_value(RHYME).run()
     assert "Read as 1 special token: **\\<\\|endoftext\\|\\>**." in text_of(app)
     app.text_area(key="settings_special_tokens").set_value(" [CLS]\n   \n\nmy token").run()
-    assert "Read as 2 special tokens: **\\[CLS\\]**, **my·token**." in text_of(app)
+    assert "Read as 2 special tokens: **\\[CLS\\]**, **my␣token**." in text_of(app)
     assert "Line 2 holds only spaces and is left out." in text_of(app)
     assert "Spaces around the token on line 1 are left out." in text_of(app)
     assert "256 bytes + 2 special" in text_of(app)

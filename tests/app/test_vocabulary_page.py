@@ -283,7 +283,7 @@ def test_a_node_of_the_trie_counts_the_tokens_with_its_prefix(open_app: OpenApp)
     below = [token for token in vocab.values() if token.startswith(b" th")]
     own = sum(token == b" th" for token in below)
     assert sum(way["n"] for way in node["branches"]) + own == len(below)
-    assert node["sentence"] == f"{len(below)} tokens begin with ·th."
+    assert node["sentence"] == f"{len(below)} tokens begin with ␣th."
     assert [step["prefix"] for step in node["path"]] == ["", "20", "2074", "207468"]
 
 

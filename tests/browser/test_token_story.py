@@ -63,7 +63,7 @@ def test_clicking_a_token_shows_its_steps_and_its_training_lines_which_break_no_
     open_page(page, f"{app_url}/token_boundaries?text={quote(TEXT)}")
     token = page.locator(".view .scroller .token").filter(has_text="iterator")
     token.click()
-    expect(page.get_by_text("The pre-token ·iterator.")).to_be_visible()
+    expect(page.get_by_text("The pre-token ␣iterator.")).to_be_visible()
     expect(steps(page).locator("tbody tr")).to_have_count(9)
     expect(steps(page).locator("tbody tr").last).to_contain_text("iterator")
     expect(origin(page)).to_contain_text("26 times in the training text")

@@ -139,7 +139,7 @@ def walk_the_trie(page: Page) -> None:
     field.fill("")
     field.press_sequentially(" th", delay=40)
     below = [token for token in sample_tokens() if token.startswith(b" th")]
-    expect(sentence).to_contain_text(f"{len(below)} tokens begin with ·th.")
+    expect(sentence).to_contain_text(f"{len(below)} tokens begin with ␣th.")
     page.keyboard.press("ArrowDown")
     branch = page.locator(".branch")
     expect(branch.first).to_be_focused()
@@ -147,9 +147,9 @@ def walk_the_trie(page: Page) -> None:
     assert sum(counts) == len(below) - below.count(b" th")
     page.keyboard.press("ArrowRight")
     expect(page.locator(".path .step")).to_have_count(5)
-    expect(sentence).not_to_contain_text("begin with ·th.")
+    expect(sentence).not_to_contain_text("begin with ␣th.")
     page.keyboard.press("ArrowLeft")
-    expect(sentence).to_contain_text(f"{len(below)} tokens begin with ·th.")
+    expect(sentence).to_contain_text(f"{len(below)} tokens begin with ␣th.")
     field.fill("zzzz")
     expect(sentence).to_contain_text("No token begins with zzzz.")
 

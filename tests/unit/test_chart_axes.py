@@ -106,7 +106,7 @@ def test_the_name_of_a_value_axis_begins_where_the_chart_does() -> None:
 def test_long_pairs_with_large_counts_leave_room_for_bars() -> None:
     for count in (9, 10_000_000):
         figure: Any = pair_charts.top_pair_bars(
-            [("·documentation", "electroencephalography")], [count], [True], theme="light"
+            [("␣documentation", "electroencephalography")], [count], [True], theme="light"
         )
         margin = figure.layout.margin
         assert NARROWEST - margin.l - margin.r >= 64

@@ -150,8 +150,8 @@ def quarters(n_merges: int) -> list[int]:
 def test_each_tokenizers_tokens_of_a_stretch_stand_side_by_side() -> None:
     rows = parsed(report(passage="the iterable")).rows
     # "able" is a token of all three, so the stretch ends before it.
-    (line,) = [row for row in rows if row and row[0] == "·iter"]
-    assert line[1:] == ["· | it | er", "·iter", "· | it | ##er"]
+    (line,) = [row for row in rows if row and row[0] == "␣iter"]
+    assert line[1:] == ["␣ | it | er", "␣iter", "␣ | it | ##er"]
 
 
 def test_the_dot_stands_at_the_best_figure_alone() -> None:

@@ -16,7 +16,7 @@ from ui.look.labels import plain_markdown, token_label, tokens_for_browser
     ("token", "label"),
     [
         (b"", ""),
-        (b" the", "·the"),
+        (b" the", "␣the"),
         ("é".encode(), "é"),
         (b"\xe6\x97", "<E6 97>"),
         (b"\x97a", "<97>a"),

@@ -55,7 +55,7 @@ def test_a_pair_does_not_read_as_one_word():
 
 def test_two_pairs_of_one_label_keep_a_bar_each():
     figure: Any = pair_charts.top_pair_bars(
-        [("a", "·"), ("a", "·")], [3, 2], [False, False], theme="light"
+        [("a", "␣"), ("a", "␣")], [3, 2], [False, False], theme="light"
     )
     assert figure.data[0].y == (0, 1)
 
@@ -77,7 +77,7 @@ def test_no_label_reaches_plotly_as_markup(hostile):
 
 def test_long_labels_keep_the_ends_that_touch():
     figure: Any = pair_charts.top_pair_bars(
-        [("·documentation-of", "the-language-reference")], [1], [False], theme="light"
+        [("␣documentation-of", "the-language-reference")], [1], [False], theme="light"
     )
     (label,) = figure.layout.yaxis.ticktext
     assert label.strip() == "…tion-of + the-lan…"
@@ -87,11 +87,11 @@ def test_long_labels_keep_the_ends_that_touch():
 def test_the_heat_map_holds_the_counts_and_outlines_the_next_merge(theme):
     counts = np.array([[4, 0, 1], [9, 16, 0]])
     figure: Any = pair_charts.pair_heat_map(
-        ["a", "·"], ["t", "h", "e"], counts, outlined=(1, 0), theme=theme
+        ["a", "␣"], ["t", "h", "e"], counts, outlined=(1, 0), theme=theme
     )
     cells, points = figure.data
     assert np.square(cells.z).round().astype(int).tolist() == counts.tolist()
-    assert points.customdata[4] == "· + h: 16 times"
+    assert points.customdata[4] == "␣ + h: 16 times"
     assert (points.x[4], points.y[4]) == (1, 1)
     (frame,) = figure.layout.shapes
     assert (frame.x0, frame.x1, frame.y0, frame.y1) == (-0.5, 0.5, 0.5, 1.5)

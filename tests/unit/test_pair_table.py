@@ -35,7 +35,7 @@ def test_a_row_says_which_merge_joins_the_pair():
     rows = pair_rows(pairs, {0: b" ", 1: b"\xe6\x97"}, {(1, 0): 45})
     assert tuple(rows) == COLUMNS
     assert rows["place"] == [1, 2]
-    assert rows["left"] == ["·", "<E6 97>"]
+    assert rows["left"] == ["␣", "<E6 97>"]
     assert rows["tied for highest count"] == [True, True]
     assert rows["joined by merge"] == [None, 46]
 

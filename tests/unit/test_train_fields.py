@@ -39,7 +39,7 @@ def test_both_limits_and_what_lies_between_are_taken(value):
     [
         ("", (), ["Read as no special token."]),
         ("[CLS]", ("[CLS]",), [r"Read as 1 special token: **\[CLS\]**."]),
-        ("a b\nc", ("a b", "c"), ["Read as 2 special tokens: **a·b**, **c**."]),
+        ("a b\nc", ("a b", "c"), ["Read as 2 special tokens: **a␣b**, **c**."]),
         ("\n\na\n\n", ("a",), ["Read as 1 special token: **a**."]),
         (
             "a\n \nb\n\t\u3000",

@@ -1,8 +1,8 @@
-"""Axes of charts: which values are named, how, and the room that the names take.
+"""Draw the axes of charts: choose the ticks, label them, and make room for the labels.
 
-What things are counted along, merges or ranks, lies across and has both its ends named; values
-stand upright, in round numbers. A name that would touch another is left out. So the vertical axis
-and the labels beside the curves come first: they decide how much room the horizontal axis has.
+A horizontal axis counts merges or ranks, and both its ends are labelled; a vertical axis has round
+numbers. A label that would touch another is left out. Draw the vertical axis and the labels beside
+the curves first, because they decide how much room is left for the horizontal axis.
 """
 
 from __future__ import annotations
@@ -18,18 +18,18 @@ from ui.look.chart_labels import text_width
 from ui.look.chart_style import LABEL_STANDOFF, PALETTES, Theme, make_room, set_axis
 
 NARROWEST = 324
-"""No chart gets narrower in pixels, on a phone and in columns, and few on a desk get wider."""
+"""The narrowest chart in pixels, on a phone and in columns."""
 _LEAST_GAP = 5
 _GAP_BESIDE_CURVE = 8
 _LINE_HEIGHT = 18
 _PADDING_OF_ANNOTATIONS = 4  # Plotly's own, on both sides
 _MOST_DIGITS_IN_FULL = 10
-_SHORT_FROM = 10_000  # where as little as possible is to be taken from the chart
+_SHORT_FROM = 10_000  # from here labels are shortened, to leave more room for the chart
 _UNITS = ((1e12, "T"), (1e9, "B"), (1e6, "M"), (1e3, "k"))
 
 
 def merges_axis(figure: go.Figure, n_merges: int, *, first: int = 0) -> None:
-    """The horizontal axis in merges done, from `first` to `n_merges`, both of them named."""
+    """Draw the horizontal axis in merges, from `first` to `n_merges`, both labelled."""
     last = max(n_merges, first)
     end = max(last, first + 1)
     name_ticks(
@@ -44,7 +44,7 @@ def merges_axis(figure: go.Figure, n_merges: int, *, first: int = 0) -> None:
 
 
 def tokens_axis(figure: go.Figure, highest: int) -> None:
-    """The vertical axis in whole numbers from 0, thousands and millions cut short."""
+    """Draw the vertical axis in whole numbers from 0, with thousands and millions shortened."""
     highest = max(highest, 1)
     unit, sign = (1, "") if highest < _SHORT_FROM else _unit(highest)
     end = highest * 1.04
@@ -61,12 +61,12 @@ def tokens_axis(figure: go.Figure, highest: int) -> None:
 def value_axis(
     figure: go.Figure, axis: Literal["x", "y"], low: float, high: float, **properties: Any
 ) -> None:
-    """An axis from `low` to `high` in round numbers, which need not be whole."""
+    """Draw an axis from `low` to `high` in round numbers, which need not be whole."""
     candidates: list[list[float]] = []
     for most in (6, 3, 2, 1):
         pitch = _pitch(high - low, most)
         first, last = math.ceil(low / pitch - 1e-9), math.floor(high / pitch + 1e-9)
-        # Not added up: so ten tenths are one.
+        # Multiplied, not added up, so that ten tenths are exactly one.
         candidates.append([float(f"{pitch * n:.12g}") for n in range(first, last + 1)])
     name_ticks(
         figure,
@@ -80,7 +80,7 @@ def value_axis(
 
 
 def ranks_axis(figure: go.Figure, last: int) -> None:
-    """The horizontal axis in ranks from 1 to `last`, by powers of ten, both ends named."""
+    """Draw the horizontal axis in ranks from 1 to `last`, in powers of ten, both ends labelled."""
     end = math.log10(max(last, 2)) * 1.05
     name_ticks(
         figure,
@@ -94,7 +94,7 @@ def ranks_axis(figure: go.Figure, last: int) -> None:
 
 
 def counts_axis(figure: go.Figure, highest: int, *, first_on_top: bool = False) -> None:
-    """The vertical axis from 1 by powers of ten."""
+    """Draw the vertical axis from 1 in powers of ten."""
     end = math.log10(max(highest, 2)) * 1.05
     name_ticks(
         figure,
@@ -116,10 +116,10 @@ def name_ticks(
     label: Callable[[float], str],
     **properties: Any,
 ) -> None:
-    """Name values on an axis and make room for the names.
+    """Label values on an axis and make room for the labels.
 
-    The first of the candidates is taken in which no name touches the next; where only the last name
-    does, those before it give way. `place` says where on the axis a value is, from 0 to 1.
+    Uses the first of the candidates in which no label touches the next; labels that touch only the
+    last one are dropped. `place` maps a value to its place on the axis, from 0 to 1.
     """
     ticks: list[float] = []
     for candidate in candidates:
@@ -147,8 +147,10 @@ def name_ticks(
 
 
 def name_value_axis(figure: go.Figure, text: str, theme: Theme) -> None:
-    """What the vertical axis counts, above its top end; after the axis, whose names decide where
-    the chart begins."""
+    """Write what the vertical axis counts above its top end.
+
+    Call it after the axis is drawn, because its labels decide where the chart begins.
+    """
     layout: Any = figure.layout
     figure.add_annotation(
         text=text,
@@ -165,7 +167,7 @@ def name_value_axis(figure: go.Figure, text: str, theme: Theme) -> None:
 
 
 def name_base_axis(figure: go.Figure, text: str) -> None:
-    """What the horizontal axis counts, under its right end."""
+    """Write what the horizontal axis counts under its right end."""
     figure.add_annotation(
         text=text,
         xref="paper",
@@ -179,14 +181,14 @@ def name_base_axis(figure: go.Figure, text: str) -> None:
 
 
 def make_room_beside(figure: go.Figure, text: str, shift: int) -> None:
-    """Widen the right margin for a text that begins `shift` pixels behind the end of a curve."""
+    """Widen the right margin for a text that begins `shift` pixels after the end of a curve."""
     make_room(figure, "r", shift + _PADDING_OF_ANNOTATIONS + text_width(text))
 
 
 def label_ends(
     figure: go.Figure, *, x: int, ends: Sequence[tuple[str, float, str]], pixels_per_unit: float
 ) -> None:
-    """Name each line at its end, by (name, value, colour); two that are close move apart."""
+    """Label each line at its end, from (name, value, colour); two close labels move apart."""
     shifts = [0.0] * len(ends)
     if len(ends) == 2:
         gap = (ends[0][1] - ends[1][1]) * pixels_per_unit
@@ -212,7 +214,7 @@ def label_ends(
 
 
 def round_ticks(last: int, most: int = 4, *, first: int = 0) -> list[int]:
-    """The first and the last, and round numbers between; one too near to an end gives way."""
+    """Return the first and the last value and round numbers between, none too near an end."""
     if last <= first:
         return [first]
     pitch = int(_pitch(last - first, most, least=1))
@@ -222,13 +224,13 @@ def round_ticks(last: int, most: int = 4, *, first: int = 0) -> list[int]:
 
 
 def _pitch(span: float, most: int, least: float = 0) -> float:
-    """The least of 1, 2, 5, 10 ... that divides a span into no more parts than `most`."""
+    """Return the least of 1, 2, 5, 10 ... that divides a span into at most `most` parts."""
     power = max(10.0 ** math.floor(math.log10(max(span / most, 1e-9))), least)
     return next(p * power for p in (1, 2, 5, 10) if p * power * most >= span)
 
 
 def _log_ticks(highest: int) -> list[list[int]]:
-    """Powers of ten from 1, closer and wider apart; under two decades 1, 2 and 5 of each."""
+    """Return lists of powers of ten, ever wider apart; up to two decades also 2 and 5 of each."""
     n_decades = len(str(max(highest, 1)))
     within = (1, 2, 5) if n_decades <= 2 else (1,)
     return [
@@ -254,7 +256,7 @@ def _in_full(value: float) -> str:
 
 
 def _short(value: float) -> str:
-    """A whole number in thousands, millions and so on, to three digits.
+    """Format a whole number in thousands, millions and so on, to three digits.
 
     >>> _short(100), _short(10_000), _short(123_456_789_012)
     ('100', '10k', '123B')
@@ -268,7 +270,7 @@ def _unit(value: float) -> tuple[float, str]:
 
 
 def plain_number(value: float) -> str:
-    """A number with the digits that it has, never in powers.
+    """Format a number without an exponent.
 
     >>> plain_number(0.5), plain_number(2.0), plain_number(9_000_000.0)
     ('0.5', '2', '9,000,000')

@@ -1,7 +1,7 @@
-"""Labels in charts: escaped, cut where they are long, and how many pixels they take.
+"""Escape and shorten labels of charts, and estimate their width.
 
-Python cannot measure text, and a browser that does draws the chart twice. So widths are estimated
-here from those of the fonts that Streamlit carries, rounded up.
+Python cannot measure text, and letting the browser do it would draw each chart twice. So widths are
+estimated from the fonts that Streamlit ships, rounded up.
 """
 
 from __future__ import annotations
@@ -13,24 +13,24 @@ from typing import Final
 
 FONT_SIZE: Final = 13
 _MONO_EM: Final = 0.6
-# Of Source Sans in bold, which is a little wider than regular: parts of the font's size.
+# Of Source Sans bold, a little wider than regular, as parts of the font size.
 _EM_OF: Final = {
     character: em
     for em, characters in (
-        (0.32, " ',.:;Iijl|·"),
+        (0.32, " ',.:;Iijl|"),
         (0.47, '!"()*-/[]frstz{}'),
         (0.53, "0123456789"),
-        (1.0, "%&@DGHMNOQUWmw…↵→"),
+        (1.0, "%&@DGHMNOQUWmw…↵→␣"),
     )
     for character in characters
 }
 _EM_OF_OTHERS: Final = 0.62
 _FIRST_OF_WIDE_SCRIPTS: Final = "\u0530"  # after Latin, Greek and Cyrillic
-_NARROW_SIGNS: Final = "…→–—‘’“”"
+_NARROW_SIGNS: Final = "…→␣–—‘’“”"
 
 
 def text_width(text: str, size: int = FONT_SIZE) -> int:
-    """Estimate how many pixels a text takes in Source Sans, regular or bold; rather too many.
+    """Estimate the width of a text in Source Sans, regular or bold, in pixels, rounded up.
 
     >>> text_width("1,000,000"), text_width("10M")
     (57, 27)
@@ -39,7 +39,7 @@ def text_width(text: str, size: int = FONT_SIZE) -> int:
 
 
 def mono_width(text: str, size: int) -> int:
-    """Estimate how many pixels a text takes in Source Code Pro.
+    """Estimate the width of a text in Source Code Pro, in pixels.
 
     >>> mono_width("t + h", 14)
     42
@@ -48,7 +48,7 @@ def mono_width(text: str, size: int) -> int:
 
 
 def columns(text: str) -> int:
-    """Count the columns that a text takes in a font of fixed width; many scripts take two each.
+    """Return the columns of a text in a fixed-width font; characters of many scripts take two.
 
     >>> columns("the"), columns("日本")
     (3, 4)
@@ -57,12 +57,12 @@ def columns(text: str) -> int:
 
 
 def escaped(label: str) -> str:
-    """A label for Plotly, which reads tags in its texts."""
+    """Escape a label for Plotly, which interprets tags in texts."""
     return html.escape(label, quote=False)
 
 
 def end_of(label: str, longest: int) -> str:
-    """The last characters of a label, in so many columns: for a symbol that something follows.
+    """Return the end of a label in at most `longest` columns, for a symbol on the left.
 
     >>> end_of("language", 5), end_of("日本語", 5)
     ('…uage', '…本語')
@@ -73,7 +73,7 @@ def end_of(label: str, longest: int) -> str:
 
 
 def start_of(label: str, longest: int) -> str:
-    """The first characters of a label, in so many columns: for a symbol that something precedes.
+    """Return the start of a label in at most `longest` columns, for a symbol on the right.
 
     >>> start_of("language", 5)
     'lang…'

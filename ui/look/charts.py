@@ -1,4 +1,4 @@
-"""Curves over a run, and counts by kind, as Plotly figures; no figure is computed here."""
+"""Draw curves over a run as Plotly figures; nothing is computed here."""
 
 from __future__ import annotations
 
@@ -45,9 +45,9 @@ def bytes_per_token_curves(
     marked: Mark | None = None,
     theme: Theme,
 ) -> go.Figure:
-    """Bytes per token after each of some numbers of merges, and a line where the run is cut.
+    """Draw bytes per token over merges, with a line where the run is cut.
 
-    `training` and `held_out` are float64[n], one value a step; `marked` need not be one of them.
+    `training` and `held_out` are float64[n], one value per step; `marked` need not be one of them.
     """
     colours = PALETTES[theme]
     height = 292
@@ -89,11 +89,10 @@ def tokens_over_merges(
     bend: Mark | None = None,
     height: int = 240,
 ) -> go.Figure:
-    """How many tokens the corpus has after each number of merges; the last is labelled.
+    """Draw the tokens in the corpus over merges; the last value is labelled.
 
-    `merges` are the numbers of merges that the values of `tokens` belong to, 0, 1, 2 ... unless
-    given. The axis reaches `merges_wanted` where a training is still under way. `bend` is the
-    elbow of the curve.
+    `merges` are the numbers of merges for the values of `tokens`, by default 0, 1, 2 ... During a
+    training the axis extends to `merges_wanted`. `bend` is the elbow of the curve.
     """
     colours = PALETTES[theme]
     y = np.asarray(tokens)
@@ -111,7 +110,7 @@ def tokens_over_merges(
     tokens_axis(figure, int(y.max(initial=0)))
     if len(y):
         label = f"{int(y[-1]):,}"
-        # Away from the line that it would lie on, and from what stands over and under the chart.
+        # Away from the curve, and from the text above and below the chart.
         aside = 12 if 2 * y[-1] < y.max() else -12
         make_room_beside(figure, label, _GAP_BESIDE_DOT)
         figure.add_scatter(
@@ -159,9 +158,9 @@ def winner_counts_curve(
     marked: Mark | None = None,
     theme: Theme,
 ) -> go.Figure:
-    """How often the pair that each merge joined occurred, on a log axis.
+    """Draw how often each merge's pair occurred, on a logarithmic axis.
 
-    `ranks` are those of merges, from 0: a merge stands at the number of merges done before it.
+    `ranks` are the merges' ranks, from 0: each is the number of merges done before it.
     """
     colours = PALETTES[theme]
     figure = empty_figure(theme, height=240)
@@ -180,7 +179,7 @@ def winner_counts_curve(
 
 
 def _range_of(*series: NDArray[np.float64] | None) -> tuple[float, float]:
-    """The value axis from 1, or less, to just over the highest; nan is no value."""
+    """Return the ends of the value axis: 1 or less, and just over the highest; nan is ignored."""
     values = np.concatenate([one[~np.isnan(one)] for one in series if one is not None])
     low = min(1.0, float(values.min(initial=1.0)))
     high = float(values.max(initial=low))

@@ -1,4 +1,4 @@
-"""Tokens as text: short labels for tables and charts, and the form that components take."""
+"""Format tokens as text: short labels for tables and charts, and values for components."""
 
 from __future__ import annotations
 
@@ -12,25 +12,25 @@ _GLYPHS = {"\t": "→", "\n": "↵"}
 
 
 def token_label(token: bytes) -> str:
-    """A token in one line: · for a space, → for a tab, ↵ for a line feed; else U+XXXX or hex.
+    """Return a token as one line, with ␣ for a space, → for a tab and ↵ for a line feed.
 
-    U+XXXX stands for what has no picture, hex for bytes that are no whole character.
+    Other invisible characters are written U+XXXX, and bytes of incomplete characters in hex.
 
     >>> token_label(b" the"), token_label(b"\\n"), token_label(b"a\\xe6\\x97")
-    ('·the', '↵', 'a<E6 97>')
+    ('␣the', '↵', 'a<E6 97>')
     """
     label = re.sub(
         "[\udc80-\udcff]+",
         lambda cut: f"<{cut[0].encode('utf-8', 'surrogateescape').hex(' ').upper()}>",
         "".join(c if _is_byte(c) else _shown(c) for c in token.decode("utf-8", "surrogateescape")),
     )
-    # Between two pictures a joiner makes one of them; at an end it would be invisible.
+    # Between two emoji a joiner makes one of them; at an end it would be invisible.
     label = re.sub("^\u200d+|\u200d+$", lambda joiners: "U+200D" * len(joiners[0]), label)
     return label if len(label) <= _LONGEST_LABEL else label[: _LONGEST_LABEL - 1] + "…"
 
 
 def token_for_browser(token: bytes) -> str | list[int]:
-    """A token as JSON can carry it: text where the bytes are UTF-8, else byte values.
+    """Return a token for JSON: text if its bytes are valid UTF-8, else a list of byte values.
 
     >>> token_for_browser("é".encode()), token_for_browser(b"\\xff")
     ('é', [255])
@@ -42,9 +42,9 @@ def token_for_browser(token: bytes) -> str | list[int]:
 
 
 def tokens_for_browser(vocab: Mapping[int, bytes]) -> list[str | list[int]]:
-    """All tokens by id, each by `token_for_browser`.
+    """Return all tokens by id, each as `token_for_browser` gives it.
 
-    An id that the vocabulary leaves out is an empty list.
+    An id without a token is an empty list.
 
     >>> tokens_for_browser({0: b"a", 1: b"\\xff", 3: "é".encode()})
     ['a', [255], [], 'é']
@@ -56,7 +56,7 @@ def tokens_for_browser(vocab: Mapping[int, bytes]) -> list[str | list[int]]:
 
 
 def plain_text(text: str, longest: int = 60) -> str:
-    """A visitor's words for a line of text: cut to length, nothing in it that can't be seen.
+    """Return a visitor's text as one visible line, cut to `longest` characters.
 
     >>> plain_text("notes\u202e.txt")
     'notesU+202E.txt'
@@ -66,7 +66,7 @@ def plain_text(text: str, longest: int = 60) -> str:
 
 
 def plain_markdown(text: str, longest: int = 60) -> str:
-    """A visitor's words for a Markdown label: one line, cut to length, nothing in it is markup.
+    """Return a visitor's text as one line of Markdown without markup, cut to `longest`.
 
     >>> plain_markdown("notes_[1].txt")
     'notes\\\\_\\\\[1\\\\]\\\\.txt'
@@ -75,7 +75,7 @@ def plain_markdown(text: str, longest: int = 60) -> str:
 
 
 def escape_markdown(line: str) -> str:
-    r"""Return a line of plain text for a Markdown label, in which nothing is markup.
+    r"""Escape a line of plain text for Markdown, so that nothing in it is markup.
 
     >>> escape_markdown("a*b")
     'a\\*b'
@@ -84,7 +84,7 @@ def escape_markdown(line: str) -> str:
 
 
 def file_stem(title: str, longest: int = 40) -> str:
-    """A visitor's words as the beginning of a file's name: small letters, digits and hyphens.
+    """Return a visitor's text as the start of a file name: lower case, digits and hyphens.
 
     >>> file_stem("Python's language reference"), file_stem("../<b>"), file_stem("日本")
     ('python-s-language-reference', 'b', 'run')
@@ -94,11 +94,11 @@ def file_stem(title: str, longest: int = 40) -> str:
 
 
 def _is_byte(character: str) -> bool:
-    """Return True for what stands for a byte that is not part of a whole character."""
+    """Return True for a surrogate that stands for a byte of an incomplete character."""
     return "\udc80" <= character <= "\udcff"
 
 
-def _shown(character: str, space: str = "·") -> str:
+def _shown(character: str, space: str = "␣") -> str:
     if character == " ":
         return space
     if character in _GLYPHS:

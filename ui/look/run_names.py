@@ -1,4 +1,4 @@
-"""What runs are called where a person chooses one: no two labels are alike."""
+"""Label runs in lists to choose from, so that no two labels are alike."""
 
 from __future__ import annotations
 
@@ -18,23 +18,23 @@ _LONGEST_SETTING: Final = 24
 
 @dataclass(frozen=True, slots=True)
 class RunName:
-    """Enough of a run to name it without reading it."""
+    """What a run's label needs, so that the run itself need not be read."""
 
     id: str
     title: str
-    """A visitor's own words: anything, of any length."""
+    """Typed by a visitor: any text of any length."""
     vocab_size: int
-    """How many tokens the run ended with."""
+    """The number of tokens at the end of the run."""
     config: TrainingConfig
     trained_at: datetime | None = None
-    """When it was stored, with its time zone; None for the sample."""
+    """When it was stored, with a time zone; None for the sample."""
 
 
 def run_labels(runs: Sequence[RunName], now: datetime) -> list[str]:
     r"""Return a Markdown label for each run, each different from all others.
 
-    A label gives the title and the size. Where two would be alike, it also gives what differs: a
-    setting, else the time of training in the time zone of `now`, else a number.
+    A label has the title and the size. If two would be alike, it adds what differs: a setting, else
+    the time of training in the time zone of `now`, else a number.
 
     >>> runs = [RunName(preset, "Hugs", 300, TrainingConfig(pretokenizer=preset))
     ...         for preset in ("gpt2", "cl100k")]
@@ -57,7 +57,7 @@ def _label(title: str, details: Sequence[str]) -> str:
 
 
 def _alike(labels: Sequence[str]) -> list[list[int]]:
-    """Return the places of labels that look the same, a list for each look that several share."""
+    """Return the places of labels that look the same, one list per group."""
     places: defaultdict[str, list[int]] = defaultdict(list)
     for at, label in enumerate(labels):
         places[_look(label)].append(at)
@@ -65,9 +65,9 @@ def _alike(labels: Sequence[str]) -> list[list[int]]:
 
 
 def _look(label: str) -> str:
-    """Return what a reader can tell labels apart by.
+    """Return a label reduced to what a reader can see.
 
-    A browser shows several spaces as one, and a joiner that joins nothing not at all.
+    A browser shows several spaces as one, and hides a joiner that joins nothing.
     """
     return " ".join(unicodedata.normalize("NFC", label).replace("\u200d", "").split())
 
@@ -75,7 +75,7 @@ def _look(label: str) -> str:
 def _numbered(
     runs: Sequence[RunName], titles: Sequence[str], details: Sequence[Sequence[str]]
 ) -> list[str]:
-    # In the order of training: opening a run moves it in the list, and must not rename it.
+    # Numbered by time of training: opening a run moves it in the list but must not rename it.
     order = sorted(range(len(runs)), key=lambda at: (_seconds(runs[at].trained_at), runs[at].id))
     labels = list(map(_label, titles, details))
     taken: set[str] = set()
@@ -93,7 +93,7 @@ def _seconds(time: datetime | None) -> float:
 
 
 _Describe = Callable[[Sequence[RunName], datetime], list[str]]
-"""Returns a few words on each run; empty where there is nothing to say of it."""
+"""Returns a few words about each run; empty if there is nothing to add."""
 
 
 def _setting(words: Callable[[TrainingConfig], str]) -> _Describe:
@@ -122,7 +122,7 @@ def _short(text: str) -> str:
     return plain_text(text, _LONGEST_SETTING)
 
 
-# In the order in which they are said: what tells runs apart first comes first.
+# The most telling settings come first.
 _SETTINGS: Final[tuple[_Describe, ...]] = (
     _setting(lambda config: f"pre-tokenizer {_short(config.pretokenizer)}"),
     _setting(lambda config: f"base {config.base}"),
@@ -137,7 +137,7 @@ _SETTINGS: Final[tuple[_Describe, ...]] = (
 
 
 def _times(runs: Sequence[RunName], now: datetime) -> list[str]:
-    """Return when each run was trained, to the second where two share a minute."""
+    """Return when each run was trained, to the second if two share a minute."""
     known = [run.trained_at.astimezone(now.tzinfo) for run in runs if run.trained_at is not None]
     minutes = {time.replace(second=0, microsecond=0) for time in known}
     clock = "%H:%M" if len(minutes) == len(known) else "%H:%M:%S"

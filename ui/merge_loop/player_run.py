@@ -1,4 +1,4 @@
-"""What the merge loop shows of a run: packed once for each run and block, and kept."""
+"""Pack a run for the merge player, once per run and block."""
 
 from __future__ import annotations
 
@@ -24,31 +24,31 @@ _N_TOUCHED_WORDS = 16
 _N_CHANGES = 3
 _N_WEIGHED = 500
 MOST_BLOCKS = 40
-"""Blocks that a player may ask for at once."""
+"""The most blocks that a player may request at once."""
 
 
 def player_key(run_id: str) -> str:
-    """The key of the player that shows a run."""
+    """Return the key of the player for a run."""
     return f"merge_player_{run_id}"
 
 
 @st.cache_resource(max_entries=8, show_spinner=False)
 def player_run(run_id: str) -> bytes:
-    """What the merge player reads of a run at any step."""
+    """Return what the merge player needs of a run at every step."""
     return _packed(run_id, _starts(run_id))
 
 
 def player_block(run_id: str, wanted: object, step: int) -> bytes:
-    """The merges of the blocks that the player asked for, else of the one at `step`.
+    """Return the merges of the blocks that the player requested, else of the one at `step`.
 
-    The browser says which are wanted, the number of the first and of the last: what isn't that,
-    or is more than it may ask for at once, is ignored.
+    The browser sends `wanted`, the numbers of the first and the last block; anything else, and more
+    than it may request at once, is ignored.
     """
     return _block(run_id, *_merges_sent(run_id, wanted, step))
 
 
 def replayed_merges(n_merges: int, step: int) -> tuple[int, int]:
-    """The merges whose race and reasons a replay holds: of a long run those around a step.
+    """Return which merges a replay includes in full: for a long run, those around a step.
 
     >>> replayed_merges(3_840, 45), replayed_merges(50_000, 45), replayed_merges(50_000, 20_000)
     ((0, 3840), (0, 5000), (17500, 22500))
@@ -58,7 +58,7 @@ def replayed_merges(n_merges: int, step: int) -> tuple[int, int]:
 
 
 def replay(run_id: str, step: int, text: str) -> str:
-    """A page that plays a run offline, opening after `step` merges, with a visitor's own words."""
+    """Return a page that plays a run offline, from `step`, with a visitor's own words."""
     stored = load_run(run_id)
     try:
         words = player_words(run_id, text)
@@ -77,7 +77,7 @@ def replay(run_id: str, step: int, text: str) -> str:
 
 
 def replay_size(run_id: str, step: int) -> int:
-    """About how many bytes a replay takes, told from merges in the middle of those it holds."""
+    """Estimate the size of a replay in bytes from merges in its middle."""
     start, stop = replayed_merges(len(load_run(run_id).run.merges), step)
     middle = (start + stop) // 2
     first, last = max(start, middle - _N_WEIGHED // 2), min(stop, middle + _N_WEIGHED // 2)
@@ -85,26 +85,26 @@ def replay_size(run_id: str, step: int) -> int:
     return _size_without_merges(run_id) + round(times * _size_of_merges(run_id, first, last))
 
 
-def step_of(value: object, n_merges: int) -> int | None:
-    """The number of merges done that a player reported; None where it is none of this run.
+def reported_step(report: object, n_merges: int) -> int | None:
+    """Return the number of merges that a player reported; None if it is not one of this run.
 
     A browser may send anything: 1e999 in JSON arrives as infinity.
 
-    >>> step_of(7.0, 9), step_of(10, 9), step_of(float("inf"), 9), step_of("7", 9)
-    (7, None, None, None)
+    >>> [reported_step(report, 9) for report in (7.0, 10, float("inf"), "7")]
+    [7, None, None, None]
     """
-    if isinstance(value, int | float) and 0 <= value <= n_merges:
-        return int(value)
+    if isinstance(report, int | float) and 0 <= report <= n_merges:
+        return int(report)
     return None
 
 
-def blocks_of(value: object, n_blocks: int) -> tuple[int, int] | None:
-    """The first and last of the blocks that a player asked for; None where it asked for none.
+def requested_blocks(request: object, n_blocks: int) -> tuple[int, int] | None:
+    """Return the first and the last block that a player requested; None for anything else.
 
-    >>> blocks_of([1, 2.0], 9), blocks_of([1, 9], 9), blocks_of([2, 1], 9), blocks_of(1, 9)
-    ((1, 2), None, None, None)
+    >>> [requested_blocks(request, 9) for request in ([1, 2.0], [1, 9], [2, 1], 1)]
+    [(1, 2), None, None, None]
     """
-    match value:
+    match request:
         case [int() | float() as first, int() | float() as last]:
             if 0 <= first <= last < n_blocks and last - first < MOST_BLOCKS:
                 return int(first), int(last)
@@ -112,13 +112,13 @@ def blocks_of(value: object, n_blocks: int) -> tuple[int, int] | None:
 
 
 def player_words(run_id: str, text: str) -> list[list[int | str]]:
-    """A visitor's text, cut into the pre-tokens of a run; raises BpeError where it can't be cut."""
+    """Split a visitor's text into a run's pre-tokens; raises BpeError if it cannot be split."""
     return own_words(load_run(run_id).run.tokenizer, text)
 
 
 def _merges_sent(run_id: str, wanted: object, step: int) -> tuple[int, int]:
     starts = _starts(run_id)
-    first, last = blocks_of(wanted, len(starts)) or (bisect_right(starts, step) - 1,) * 2
+    first, last = requested_blocks(wanted, len(starts)) or (bisect_right(starts, step) - 1,) * 2
     n_merges = len(load_run(run_id).run.merges)
     return starts[first], starts[last + 1] if last + 1 < len(starts) else n_merges
 

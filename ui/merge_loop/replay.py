@@ -1,4 +1,4 @@
-"""The merge loop of a run as one HTML file that plays anywhere: no server, no network."""
+"""Write the merge loop of a run as one HTML file that needs no server and no network."""
 
 from __future__ import annotations
 
@@ -27,13 +27,13 @@ def replay_page(
     text: str = "",
     words: Sequence[Sequence[int | str]] = (),
 ) -> str:
-    """A page that plays a run, as `packing.pack_run` and `pack_block` give it in one block.
+    """Return a page that plays a run packed by `packing.pack_run` and `pack_block` as one block.
 
-    `title` is the page's heading, `step` how many merges are done when it opens; `text` and
-    `words` are the visitor's own words, as typed and as `packing.own_words` cuts them.
+    `title` is the page's heading and `step` the number of merges done when it opens. `text` and
+    `words` are the visitor's own words, as typed and as split by `packing.own_words`.
 
-    Nothing of the run is markup: the run is base64, the rest is escaped. The page's own policy
-    forbids it every request and every script but the one it holds.
+    No part of the run is markup: the run is base64, everything else is escaped. The page's content
+    security policy forbids all requests and every script except its own.
     """
     style = component_css(_FOLDER, "player")
     page_style = (_FOLDER / "replay.css").read_text("utf-8")
@@ -57,7 +57,7 @@ def replay_page(
 <h1>{heading}</h1>
 <p>{_LEAD}</p>
 <p id="problem" role="alert"></p>
-<noscript><p>The replay is played by a script, and scripts are switched off here.</p></noscript>
+<noscript><p>The replay needs JavaScript, which is switched off.</p></noscript>
 <div id="player"><template shadowrootmode="open"><style>{style}</style>
 {(_FOLDER / "player.html").read_text("utf-8")}</template></div>
 </main>
@@ -71,12 +71,12 @@ def replay_page(
 
 
 def packed_size(message: bytes) -> int:
-    """Bytes that a message takes in a page."""
+    """Return the size of a message in a page, in bytes."""
     return len(_packed(message))
 
 
 def _packed(message: bytes) -> str:
-    # Without a time stamp: the same run gives the same file.
+    # Without a time stamp, so that the same run gives the same file.
     return base64.b64encode(gzip.compress(message, mtime=0)).decode()
 
 

@@ -1,4 +1,4 @@
-"""The pairs of one step as Plotly figures; no figure is computed."""
+"""Draw the pairs of one step as Plotly figures; nothing is computed here."""
 
 from __future__ import annotations
 
@@ -39,10 +39,10 @@ def top_pair_bars(
     chosen: bool = True,
     theme: Theme,
 ) -> go.Figure:
-    """The most frequent pairs as bars, the winner first and filled, its ties outlined.
+    """Draw the most frequent pairs as bars: the winner first and filled, its ties outlined.
 
-    After the last merge nothing is `chosen` any more: all bars are alike.
-    `pairs` are labels of the left and right tokens; they are text, whatever they spell.
+    After the last merge no pair is `chosen`, and all bars look alike. `pairs` are labels of the
+    left and right tokens, drawn as text even if they spell markup.
     """
     colours = PALETTES[theme]
     n = len(pairs)
@@ -76,7 +76,7 @@ def top_pair_bars(
         cliponaxis=False,
         customdata=[f"{escaped(left)} + {escaped(right)}" for left, right in pairs],
         hovertemplate="%{customdata}: %{x:,} times<extra></extra>",
-        # A click selects a bar; the others must not fade.
+        # A click selects a bar; the other bars must not fade.
         selected={"marker": {"opacity": 1}},
         unselected={"marker": {"opacity": 1}},
     )
@@ -103,11 +103,11 @@ def pair_heat_map(
     framed: tuple[int, int] | None = None,
     theme: Theme,
 ) -> go.Figure:
-    """Counts of left by right symbols as colours, on a square root; one cell may be outlined.
+    """Draw counts of left by right symbols as colours, on a square-root scale.
 
     `counts` is int64[len(left), len(right)]; `outlined` is the row and column of the next merge,
-    `framed` those of the pair that is looked at. Cell n of all, row by row, is point n of the
-    second trace: a heat map itself can't be selected in.
+    `framed` those of the selected pair. Cell n, counted row by row, is point n of the second trace,
+    because cells of a heat map cannot be selected.
     """
     colours = PALETTES[theme]
     longest = min(max(map(columns, right), default=0), _LONGEST_SYMBOL)
@@ -182,7 +182,7 @@ def _frame_cell(figure: go.Figure, cell: tuple[int, int] | None, colour: str) ->
 def rank_frequency_curve(
     ranks: NDArray[np.int64], counts: NDArray[np.int64], *, chosen: bool = True, theme: Theme
 ) -> go.Figure:
-    """Counts of pairs over their ranks, both axes in powers of ten; the `chosen` one is marked."""
+    """Draw counts of pairs over their ranks on logarithmic axes; the `chosen` pair is marked."""
     colours = PALETTES[theme]
     figure = empty_figure(theme, height=296, top=36)
     figure.add_scatter(
@@ -213,7 +213,7 @@ def _marks(tied: Sequence[bool]) -> list[str]:
 
 
 def _pair_labels(pairs: Sequence[tuple[str, str]], room: int) -> list[str]:
-    """Both labels of each pair, cut where they are long, so that bars keep their room."""
+    """Return the labels of all pairs, cut so that the bars keep enough room."""
     for longest in range(_LONGEST_PAIR, _SHORTEST_PAIR, -1):
         labels = [_pair_label(left, right, longest) for left, right in pairs]
         if _widest(labels) <= room:

@@ -1,4 +1,4 @@
-"""One pair's life: how often it occurred after each merge, and at which rank."""
+"""Show one pair's life: its count and its rank after each merge."""
 
 from __future__ import annotations
 
@@ -29,21 +29,21 @@ _LEFT, _RIGHT, _SHOW = "life_left", "life_right", "life_show"
 
 
 def shown_pair(stored: StoredRun, step: int) -> Pair | None:
-    """The pair that was chosen; else one of those at this step.
+    """Return the chosen pair, else one of those at this step.
 
-    None where no pair is chosen and none is left.
+    Returns None if no pair is chosen and none is left.
     """
     chosen = _pair_of_address(stored)
     return results.pair_to_follow(stored.id, step) if chosen is None else chosen
 
 
 def choose_pair(pair: Pair) -> None:
-    """Makes a pair the one whose life is shown, and puts it in the address."""
+    """Select the pair whose life is shown, and put it in the address."""
     frame.set_query(pair=f"{pair[0]}-{pair[1]}")
 
 
 def draw_life(stored: StoredRun, step: int, pair: Pair) -> None:
-    """Draws the life of a pair over the run, fields that ask for another, and the way onward."""
+    """Draw the life of a pair, fields to choose another, and links onward."""
     picture = results.pair_life(stored.id, pair)
     with st.container(horizontal=True, vertical_alignment="bottom", key="life_heading"):
         with st.container(gap="xsmall", width="content"):
@@ -63,13 +63,13 @@ def draw_life(stored: StoredRun, step: int, pair: Pair) -> None:
 
 
 def _is_of_another_merge(stored: StoredRun, step: int, pair: Pair) -> bool:
-    """Whether the page itself took a pair that is not the next merge's."""
+    """Return True if the page chose a pair that is not the next merge's."""
     top = results.pair_picture(stored.id, step).top
     return _pair_of_address(stored) is None and pair != (top[0].left, top[0].right)
 
 
 def _draw_place(stored: StoredRun, picture: results.LifePicture, step: int) -> None:
-    """Draws where in the run a life is that is too short for curves."""
+    """Draw the place in the run of a life too short for curves."""
     n_merges = len(stored.run.merges)
     if not n_merges:
         st.markdown(f":small[:gray[{standing_sentence(picture.life, step, n_merges)}]]")
@@ -154,7 +154,7 @@ def _draw_way_onward(stored: StoredRun, picture: results.LifePicture) -> None:
 
 
 def _charts_of(stored: StoredRun, picture: results.LifePicture) -> Sequence[tuple[str, str]]:
-    """The keys of the charts that are drawn of a life, and what each shows."""
+    """Return the keys of the charts drawn for a life, and what each shows."""
     if picture.life.span is None:
         return ()
     if picture.is_brief:
@@ -181,7 +181,7 @@ def _ask_for_pair(stored: StoredRun, pair: Pair) -> None:
 
 
 def _choose_typed(vocab: Mapping[int, bytes], before: Pair) -> None:
-    """Takes the two symbols typed; a field that still shows the symbol before means that one."""
+    """Select the pair typed; a field that still shows the old label means the old symbol."""
     ids: list[int] = []
     for key, id in zip((_LEFT, _RIGHT), before, strict=True):
         typed = workspace.widget_text(key)
@@ -193,11 +193,11 @@ def _choose_typed(vocab: Mapping[int, bytes], before: Pair) -> None:
 
 
 def _problems(vocab: Mapping[int, bytes]) -> list[str]:
-    """Why what was typed names no pair: one sentence a field."""
+    """Return why the typed symbols are not a pair, one sentence per field."""
     typed = dict.fromkeys(workspace.widget_text(key) for key in (_LEFT, _RIGHT))
     return [
-        f"No token of this run reads **{plain_markdown(text)}**. Type a whole token: a space as it "
-        "is or as ·, bytes as the labels show them."
+        f"No token of this run is **{plain_markdown(text)}**. Type a whole token, with a space as "
+        "it is or as ␣, and bytes as the labels show them."
         if text
         else "Type both symbols of the pair."
         for text in typed
@@ -206,10 +206,10 @@ def _problems(vocab: Mapping[int, bytes]) -> list[str]:
 
 
 def id_of_symbol(text: str, vocab: Mapping[int, bytes]) -> int | None:
-    """The token that a text spells, or that has this label; None where there is none.
+    """Return the token that a text spells or that has this label; None if there is none.
 
     >>> vocab = {0: b" the", 1: b"\\xe6\\x97", 2: b"a"}
-    >>> [id_of_symbol(text, vocab) for text in (" the", "·the", "<E6 97>", "b")]
+    >>> [id_of_symbol(text, vocab) for text in (" the", "␣the", "<E6 97>", "b")]
     [0, 0, 1, None]
     """
     spelled = text.encode("utf-8", "surrogatepass")

@@ -1,4 +1,4 @@
-"""The life of one pair as Plotly figures; no figure is computed."""
+"""Draw the life of one pair as Plotly figures; nothing is computed here."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ from ui.look.chart_style import (
 def life_counts(
     steps: NDArray[np.int64], counts: NDArray[np.int64], *, marked: Mark | None = None, theme: Theme
 ) -> go.Figure:
-    """How often a pair occurs, over the merges during which it does: int64[n], int64[n].
+    """Draw how often a pair occurs over the steps at which it does: int64[n], int64[n].
 
     A count stands until the step of the next one.
     """
@@ -36,7 +36,7 @@ def life_counts(
 def life_ranks(
     steps: NDArray[np.int64], ranks: NDArray[np.int64], *, marked: Mark | None = None, theme: Theme
 ) -> go.Figure:
-    """The rank of a pair, the first at the top, over the merges during which it occurs."""
+    """Draw the rank of a pair, the first on top, over the steps at which it occurs."""
     figure = _life_curve(steps, ranks, "rank %{y:,} after %{x:,} merges", theme)
     counts_axis(figure, int(ranks.max(initial=1)), first_on_top=True)
     merges_axis(figure, int(steps[-1]), first=int(steps[0]))
@@ -72,9 +72,9 @@ def _life_curve(
 def life_place(
     steps: NDArray[np.int64], label: str, *, n_merges: int, step: int, theme: Theme
 ) -> go.Figure:
-    """Where in a run a pair occurs that does so for a merge or two, as dots on one line.
+    """Draw the steps at which a short-lived pair occurs, as dots on one line.
 
-    The line across is where the page looks at the run.
+    The vertical line marks the step that the page shows.
     """
     colours = PALETTES[theme]
     figure = empty_figure(theme, height=96, left=16, top=12)

@@ -1,4 +1,4 @@
-"""What a pair's life comes to, in words."""
+"""Describe a pair's life in words."""
 
 from __future__ import annotations
 
@@ -11,39 +11,39 @@ from ui.run.stop_reasons import times
 
 
 def moment(step: int, n_merges: int) -> str:
-    """What a run is looked at after so many of its merges.
+    """Name a step of a run.
 
     >>> moment(45, 3_839), moment(3_839, 3_839), moment(0, 0)
-    ('before merge 46', 'after the last merge', 'with no merge made')
+    ('before merge 46', 'after the last merge', 'before any merge')
     """
     if step < n_merges:
         return f"before merge {step + 1:,}"
-    return "after the last merge" if n_merges else "with no merge made"
+    return "after the last merge" if n_merges else "before any merge"
 
 
 def pair_name(run: TrainingRun, pair: Pair) -> str:
-    """A pair as its two symbols.
+    """Return a pair as the labels of its two symbols.
 
     >>> from bpe_core.corpus.corpus import Corpus
     >>> from bpe_core.runs.train import train
     >>> from bpe_core.types import TrainingConfig
     >>> pair_name(train(Corpus.from_text("a b"), TrainingConfig(257)), (221, 66))
-    '· + b'
+    '␣ + b'
     """
     left, right = (token_label(run.tokenizer.vocab[id]) for id in pair)
     return f"{left} + {right}"
 
 
 def life_sentence(picture: LifePicture, run: TrainingRun) -> str:
-    """How a pair came, how often it occurred, and what became of it; as Markdown."""
+    """Say in Markdown how a pair came, how often it occurred, and what became of it."""
     name = f"**{plain_markdown(pair_name(run, picture.pair), 90)}**"
     life = picture.life
     if life.span is None:
         longest = run.config.max_token_bytes
         lengths = [len(run.tokenizer.vocab[id]) for id in picture.pair]
         if longest is not None and sum(lengths) > longest:
-            return f"{name} may not merge: no token is to be longer than {longest:,} bytes."
-        return f"{name}: the two never stand side by side in this run."
+            return f"{name} cannot merge: tokens are limited to {longest:,} bytes."
+        return f"{name}: the two are never neighbours in this run."
     first, last = life.span
     at_first, at_last = int(life.counts[first]), int(life.counts[last])
     came = "occurs from the start" if first == 0 else f"comes with merge {first:,}"
@@ -56,30 +56,30 @@ def life_sentence(picture: LifePicture, run: TrainingRun) -> str:
     if last == len(run.merges):
         left_then = "as often as at first" if at_first == at_last else times(at_last)
         return f"{born} It never merges: after the last merge it still occurs {left_then}."
-    return f"{born} It never merges: others take its symbols, merge {last + 1:,} the last of them."
+    return f"{born} It never merges: other merges use up its symbols, the last merge {last + 1:,}."
 
 
 def brief_sentence(life: PairLife) -> str:
-    """Every point of a life that has few of them.
+    """List every point of a short life.
 
     >>> import numpy as np
     >>> life = PairLife(np.array([9, 9, 0]), np.array([2, 1, 0]), np.array([0, 0, 0]))
     >>> brief_sentence(life)
-    'It occurs at two points of the run only: with no merge made 9 times, rank 2; after 1 merge \
+    'It occurs at only two points of the run: before any merge 9 times, rank 2; after 1 merge \
 9 times, rank 1.'
     """
     points: list[str] = []
     for step in range(len(life.counts)):
         count, rank = int(life.counts[step]), int(life.ranks[step])
         if count:
-            when = f"after {step:,} merge{'s' * (step > 1)}" if step else "with no merge made"
+            when = f"after {step:,} merge{'s' * (step > 1)}" if step else "before any merge"
             points.append(f"{when} {times(count)}, rank {rank:,}")
     number = "one point" if len(points) == 1 else "two points"
-    return f"It occurs at {number} of the run only: {'; '.join(points)}."
+    return f"It occurs at only {number} of the run: {'; '.join(points)}."
 
 
 def standing_sentence(life: PairLife, step: int, n_merges: int) -> str:
-    """How often a pair occurs after so many merges, and at which rank.
+    """Say how often a pair occurs at a step, and at which rank.
 
     >>> import numpy as np
     >>> life = PairLife(np.array([9, 4]), np.array([1, 3]), np.array([0, 2]))

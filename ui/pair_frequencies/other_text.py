@@ -1,4 +1,4 @@
-"""Another text to judge a vocabulary on, in place of what training held out."""
+"""Judge a vocabulary on another text instead of the held-out text."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from ui.run.corpus_summary import reading_notes
 from ui.shell.file_upload import check_uploaded, upload_files
 from ui.storage.run_store import StoredRun, load_run
 
-# Each of its words goes through every merge of the run: 10 MB and 32,000 merges take 6 seconds.
+# Each word goes through every merge of the run: 10 MB and 32,000 merges take 6 seconds.
 _MOST_BYTES = 20_000_000
 
 
@@ -32,13 +32,13 @@ class OtherText:
 
 
 def ask_for_other_text(stored: StoredRun) -> OtherText | None:
-    """Draws an upload behind a button; the text's curve on this run, once there is one."""
+    """Draw an upload in a popover; return the text's curve on this run, if there is one."""
     with st.popover("Another held-out text", width="content"):
         uploads = upload_files("Files that training has not seen", key="held_out_files")
         if not uploads:
             st.markdown(
-                ":small[:gray[Text, a table or an archive, up to 20 MB. It takes the place of what "
-                "was held out, here alone.]]"
+                ":small[:gray[Text, a table or an archive, up to 20 MB. It replaces the held-out "
+                "text in this chart only.]]"
             )
             return None
         try:
@@ -51,8 +51,8 @@ def ask_for_other_text(stored: StoredRun) -> OtherText | None:
             st.markdown(f":small[:gray[{plain_markdown(note, 200)}]]")
         if corpus.n_bytes > _MOST_BYTES:
             st.error(
-                f"These files hold {corpus.n_bytes:,} bytes of text, and this picture takes "
-                f"{_MOST_BYTES:,}. Give a part of them."
+                f"These files have {corpus.n_bytes:,} bytes of text; the limit here is "
+                f"{_MOST_BYTES:,}. Use a part of them."
             )
             return None
         return _measured(stored.id, corpus.sha256, corpus)

@@ -1,4 +1,4 @@
-"""How large the vocabulary should be: one run, cut at any number of merges."""
+"""Help to choose the vocabulary size: one run, cut at any number of merges."""
 
 from __future__ import annotations
 
@@ -18,13 +18,13 @@ from ui.run import results
 from ui.shell import frame, workspace
 from ui.storage.run_store import StoredRun
 
-# Where most runs' curves have bent and still rise, so that both sides of the cut have to say.
+# Here most curves have bent but still rise, so both sides of the cut are worth seeing.
 _FIRST_CUT_PERCENT = 40
 
 
 @fragment()
 def draw_vocabulary_size(stored: StoredRun) -> None:
-    """Draws bytes per token over merges, a slider that cuts the run, and what the cut costs."""
+    """Draw bytes per token over merges, a slider that cuts the run, and the cost of the cut."""
     curves = results.run_curves(stored.id)
     n_merges = len(stored.run.merges)
     other: OtherText | None = None
@@ -90,7 +90,7 @@ def draw_vocabulary_size(stored: StoredRun) -> None:
 
 
 def _held_out_words(stored: StoredRun, other: OtherText | None) -> tuple[str, str, str]:
-    """What the second text is called, how it is named in a sentence, and why it has no figure."""
+    """Return the second text's heading, its name in a sentence, and why it has no figure."""
     if other is not None:
         return "Your text", "your", "not measured"
     missing = "not measured" if stored.held_out.n_bytes else "nothing held out"

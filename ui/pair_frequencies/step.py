@@ -1,4 +1,4 @@
-"""The pairs as they stand before one merge: bars, heat map, rank curve and table."""
+"""Show the pairs before one merge: bars, heat map, rank curve and table."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ _RANKS = "rank_frequency"
 
 
 def choose_step(stored: StoredRun) -> int:
-    """Draws the heading with its slider and number; how many merges are done before the pairs."""
+    """Draw the heading with its slider and number field; return the step they choose."""
     n_merges = len(stored.run.merges)
     slider, number = f"merge_slider_{stored.id}", f"merge_number_{stored.id}"
     asked = frame.query_int("step", workspace.current().step, 0, n_merges)
@@ -62,8 +62,8 @@ def choose_step(stored: StoredRun) -> int:
 
 
 def draw_pictures(stored: StoredRun, picture: results.PairPicture, pair: Pair | None) -> None:
-    """Draws the pairs of a step; `pair` is the one whose life is shown below them."""
-    # As columns they would stay side by side on a tablet, where nothing has room for its labels.
+    """Draw the pairs of a step; `pair` is the one whose life is shown below."""
+    # Columns would stay side by side on a tablet, too narrow for the labels.
     pictures = st.grid(3, min_column_width=NARROWEST, gap="large")
     with pictures.cell():
         bars_key = _draw_bars(stored, picture)
@@ -205,7 +205,7 @@ def _open_merge(stored: StoredRun, picture: results.PairPicture, place: int) -> 
     rank = picture.merged_at.get((pair.left, pair.right))
     if rank is None:
         st.info(
-            "This pair never merges in this run: other merges take its symbols first. See below."
+            "This pair never merges in this run: other merges use up its symbols first. See below."
         )
     else:
         st.switch_page("pages/merge_loop.py", query_params={"run": stored.id, "step": str(rank)})

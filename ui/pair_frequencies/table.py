@@ -1,4 +1,4 @@
-"""The figures of the page as tables: on the page, and as files to take home."""
+"""Format the page's figures as tables, on the page and as CSV downloads."""
 
 from __future__ import annotations
 
@@ -14,38 +14,38 @@ from bpe_core.types import Pair, PairCount
 from ui.look.labels import token_label
 from ui.run.results import RunCurves
 
-# Whoever opens a file has nothing but the names of its columns to go by.
+# A reader of the file has only the column names to go by.
 COLUMNS = (
     *("place", "left", "right", "count", "tied for highest count", "joined by merge"),
     *("left id", "right id"),
 )
 PAIRS_CSV_SAYS = (
-    "CSV: every pair, the next merge first. “Tied for highest count” is true for each of several "
-    "pairs that share it. “Joined by merge” is empty where no merge joins the pair. In “left” and "
-    "“right” a space is ·; their bytes are there in hex too."
+    "CSV: every pair, the next merge first. “Tied for highest count” is true if several pairs "
+    "share the highest count and this is one of them. “Joined by merge” is empty for a pair that "
+    "never merges. In “left” and “right” a space is ␣; their bytes follow in hex."
 )
 LIFE_COLUMNS = ("merges done", "count", "rank", "other pairs with the same count")
 LIFE_CSV_SAYS = (
-    "CSV: a line for each number of merges done at which a figure changes. The rank is empty where "
-    "the pair does not occur."
+    "CSV: one line per step at which a figure changes. The rank is empty while the pair does not "
+    "occur."
 )
 RUN_COLUMNS = (
     *("merges done", "vocabulary size", "tokens in the corpus"),
     *("bytes per token on training text", "bytes per token on held-out text"),
     "count of the pair joined next",
 )
-RUN_CSV_SAYS = "CSV: a line for each number of merges done. What is not known is empty."
+RUN_CSV_SAYS = "CSV: one line per step. Unknown figures are empty."
 _READ_AS_FORMULA = ("=", "+", "-", "@")
 
 
 def pair_rows(
     pairs: Iterable[PairCount], vocab: Mapping[int, bytes], merged_at: Mapping[Pair, int]
 ) -> dict[str, list[object]]:
-    """The columns of the table, one value a pair; no number of a merge where a pair never merges.
+    """Return the columns of the table, one value per pair; None for a pair that never merges.
 
     >>> rows = pair_rows([PairCount(0, 1, 9)], {0: b" ", 1: b"t"}, {(0, 1): 45})
     >>> rows["left"], rows["right"], rows["count"], rows["joined by merge"]
-    (['·'], ['t'], [9], [46])
+    (['␣'], ['t'], [9], [46])
     """
     rows: dict[str, list[object]] = {column: [] for column in COLUMNS}
     for place, pair in enumerate(pairs, start=1):
@@ -68,7 +68,7 @@ def pair_rows(
 def pairs_csv(
     pairs: Iterable[PairCount], vocab: Mapping[int, bytes], merged_at: Mapping[Pair, int]
 ) -> str:
-    r"""The same as CSV, with the bytes of both tokens in hex, which say exactly what they are.
+    r"""Return the same as CSV, with the exact bytes of both tokens in hex.
 
     A label that a spreadsheet would run as a formula gets an apostrophe in front.
 
@@ -89,7 +89,7 @@ def pairs_csv(
 
 
 def life_csv(life: PairLife) -> str:
-    r"""A pair's life as CSV: a line for each number of merges at which one of its figures changes.
+    r"""Return a pair's life as CSV, one line per step at which a figure changes.
 
     >>> one = np.array([1, 1, 2, 0])
     >>> print(life_csv(PairLife(np.array([9, 9, 4, 0]), one, np.array([1, 1, 0, 0]))), end="")
@@ -114,10 +114,10 @@ def life_csv(life: PairLife) -> str:
 
 
 def run_csv(curves: RunCurves, tokens_after: NDArray[np.int64]) -> str:
-    """A whole run as CSV: a line for each number of merges, the winner's count that of the next.
+    """Return a whole run as CSV, one line per step, with the count of the next winner.
 
-    `tokens_after` is int64[n_merges + 1]. The first line names the columns; what is not known, as
-    the winner after the last merge, stays empty.
+    `tokens_after` is int64[n_merges + 1]. Unknown figures, such as the winner after the last merge,
+    stay empty.
     """
     held_out = [None] * len(tokens_after) if curves.held_out is None else curves.held_out.tolist()
     columns = (

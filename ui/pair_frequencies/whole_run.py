@@ -1,4 +1,4 @@
-"""The whole run at once: how often the winners occurred, and how short the corpus became."""
+"""Show the whole run: how often the winners occurred, and how short the corpus became."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from ui.storage.run_store import StoredRun
 
 
 def draw_whole_run(stored: StoredRun, step: int) -> None:
-    """Draws two curves over all merges, and where `step` stands on them."""
+    """Draw two curves over all merges, with `step` marked on them."""
     curves, theme = results.run_curves(stored.id), frame.theme_type()
     tokens, n_merges = stored.run.tokens_after, len(stored.run.merges)
     st.header("Over the whole run", anchor=False)
@@ -40,7 +40,7 @@ def draw_whole_run(stored: StoredRun, step: int) -> None:
         bend = curves.elbow
         draw_title(
             "The corpus",
-            "Each merge makes it shorter by the occurrences it joins."
+            "Each merge shortens it by the number of occurrences it joins."
             if bend is None
             else f"Elbow at {bend:,} merges: furthest from the straight line between the ends.",
         )
