@@ -1,9 +1,9 @@
 """Three trainers that learn the same merges.
 
-In: distinct pre-tokens with their counts, and a vocabulary that holds the base symbols. Out: the
-merges, in order, and why the training stopped.
+In: distinct pre-tokens with their counts, and a vocabulary of base symbols. Out: the merges in
+order, and the reason training stopped.
 
-Open `reference` first: trainer and encoder as plainly as they can be written, the oracle of the
-others. `incremental` is plain Python that revisits only what changed; `compiled` calls kernels.
-`base_vocabulary` is what all three start from.
+Start with `reference`: a trainer and an encoder written as plainly as possible, against which the
+others are tested. `incremental` is plain Python that revisits only what changed; `compiled` does
+the same with kernels. `base_vocabulary` builds the vocabulary that all three start from.
 """

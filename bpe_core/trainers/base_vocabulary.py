@@ -1,8 +1,8 @@
-"""What a training starts from: special tokens, base symbols, the end-of-word marker, and their ids.
+"""The vocabulary that training starts from: special tokens, base symbols and end-of-word marker.
 
-Ids are those of Hugging Face's `BpeTrainer`: special tokens first, in the order given; then the
-base symbols, bytes sorted by their printable character and characters by code point; then the
-marker, if there is one; then one id a merge.
+Ids follow Hugging Face's `BpeTrainer`: special tokens first, in the order given; then the base
+symbols (bytes sorted by their printable character, characters by code point); then the end-of-word
+marker, if any; then one id per merge.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ _PLACE_OF_BYTE = {bytes([byte]): place for place, byte in enumerate(BYTE_ORDER)}
 
 
 def symbols_of(word: bytes, base: Base) -> list[bytes]:
-    """Cut a pre-token into the base symbols that it starts as: bytes, or characters as UTF-8.
+    """Split a pre-token into base symbols: single bytes, or characters encoded as UTF-8.
 
     >>> symbols_of("né".encode(), "bytes")
     [b'n', b'\\xc3', b'\\xa9']
@@ -31,11 +31,11 @@ def symbols_of(word: bytes, base: Base) -> list[bytes]:
 
 
 class GrowingVocabulary:
-    """A vocabulary while it is learned: it starts with the base and takes one merge at a time.
+    """A vocabulary during training: base symbols at first, then one more token per merge.
 
-    `seen` holds the base symbols that the documents contain. A byte alphabet may be "full"; of
-    characters only those that were seen are taken, since nobody wants all of Unicode. Raises
-    `VocabularyTooSmallError` where the size asked for has no room for what it must start with.
+    `seen` holds the base symbols that occur in the documents. A byte alphabet may be "full"; a
+    character alphabet only ever holds the characters seen, never all of Unicode. Raises
+    `VocabularyTooSmallError` if `config.vocab_size` has no room for the initial tokens.
 
     >>> config = TrainingConfig(260, base="characters", end_of_word="</w>", special_tokens=())
     >>> vocabulary = GrowingVocabulary(config, seen=[b"u", b"g"])
@@ -54,10 +54,10 @@ class GrowingVocabulary:
                 symbols |= _PLACE_OF_BYTE.keys()
             base = sorted(symbols, key=_PLACE_OF_BYTE.__getitem__)
         else:
-            base = sorted(symbols)  # UTF-8 sorts as its code points do
+            base = sorted(symbols)  # UTF-8 bytes sort in the same order as code points
         self.base: Base = config.base
         self.tokens = [token.encode() for token in config.special_tokens] + base
-        """tokens[id]: the bytes of a token, those of the marker included."""
+        """tokens[id]: the bytes of a token, including those of the end-of-word marker."""
         self.special_tokens = {token: id for id, token in enumerate(config.special_tokens)}
         n_special = len(self.special_tokens)
         self.base_ids = {symbol: n_special + place for place, symbol in enumerate(base)}
@@ -67,10 +67,10 @@ class GrowingVocabulary:
             self.tokens.append(config.end_of_word.encode())
         if len(self.tokens) > config.vocab_size:
             raise VocabularyTooSmallError(_too_small(config, n_special, len(base)))
-        # Whether a token ends a word is a matter of structure: a text may spell "</w>" in letters,
-        # and that is another token than the marker, though their bytes are alike.
+        # Bytes alone cannot show whether a token ends a word: text that spells "</w>" is a
+        # different token from the marker, although their bytes are equal.
         self._ends_word = [id == self.end_of_word_id for id in range(len(self.tokens))]
-        # Of tokens that end no word, and of those that do.
+        # Token bytes -> id: first for tokens within a word, then for tokens that end one.
         self._by_spelling: tuple[dict[bytes, int], dict[bytes, int]] = ({}, {})
         for id in range(n_special, len(self.tokens)):
             self._by_spelling[self._ends_word[id]][self.tokens[id]] = id
@@ -79,24 +79,24 @@ class GrowingVocabulary:
         return len(self.tokens)
 
     def start(self, word: bytes) -> list[int]:
-        """Give the ids that a pre-token starts as, the end-of-word marker at its end."""
+        """Return a pre-token's initial ids, followed by the end-of-word marker if there is one."""
         ids = [self.base_ids[symbol] for symbol in symbols_of(word, self.base)]
         return ids if self.end_of_word_id is None else [*ids, self.end_of_word_id]
 
     def join(self, left: int, right: int) -> int:
-        """Give the id of what a merge makes: a new one, or the older token that is spelled so.
+        """Return the id of a merged pair: a new one, or that of an older token with equal bytes.
 
-        Hugging Face's trainer reuses the id of a token spelled alike. A training that starts from
-        single symbols never gets there: two stretches of text with the same bytes and no symbol
-        that reaches over their ends are merged alike at every step. Special tokens are not looked
-        at, so ordinary text never turns into one, whatever it spells.
+        Hugging Face's trainer also reuses the id of a token with the same bytes. This cannot happen
+        when training starts from single symbols: two stretches of text with the same bytes, and no
+        symbol that crosses their ends, are merged alike at every step. Special tokens are left out
+        of the comparison, so ordinary text never becomes one.
         """
         if self.join_new([(left, right)]):
             return len(self.tokens) - 1
         return self._by_spelling[self._ends_word[right]][self.tokens[left] + self.tokens[right]]
 
     def join_new(self, pairs: Iterable[tuple[int, int]]) -> int:
-        """Join pairs one after another, up to one that is spelled as an older token; how many.
+        """Add a token per pair until one has the bytes of an older token; return how many.
 
         >>> vocabulary = GrowingVocabulary(TrainingConfig(259, special_tokens=()), ())
         >>> vocabulary.join_new([(64, 65), (256, 66), (64, 65)]), len(vocabulary)
@@ -114,13 +114,13 @@ class GrowingVocabulary:
         return len(tokens) - before
 
     def copy(self) -> GrowingVocabulary:
-        """Give one that is the same now and grows apart."""
+        """Return an independent copy."""
         other = copy(self)
         other.take_over(self)
         return other
 
     def take_over(self, other: GrowingVocabulary) -> None:
-        """Become as another is now."""
+        """Replace the contents of this vocabulary by a copy of another's."""
         self.tokens = list(other.tokens)
         self._ends_word = list(other._ends_word)
         within, ending = other._by_spelling
@@ -137,5 +137,5 @@ def _too_small(config: TrainingConfig, n_special: int, n_base: int) -> str:
     least = n_special + n_base + (config.end_of_word is not None)
     return (
         f"A vocabulary of {config.vocab_size} is too small: it starts with {' + '.join(parts)} "
-        f"= {least} tokens before the first merge. Ask for at least {least}; each merge adds one."
+        f"= {least} tokens before the first merge. Use at least {least}; each merge adds one."
     )

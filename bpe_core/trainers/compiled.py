@@ -1,4 +1,4 @@
-"""The compiled trainer: what `incremental.learn_merges` does, with the kernels of `merging`."""
+"""The compiled trainer: `incremental.learn_merges`, with the kernels of `merging`."""
 
 from __future__ import annotations
 
@@ -22,11 +22,11 @@ from bpe_core.trainers.incremental import Learned
 from bpe_core.trainers.incremental import learn_merges as learn_merges_incrementally
 from bpe_core.types import StopReason, TrainingConfig
 
-# Pairs rarer than this part of the best are not followed until the best falls so low: on 100 MB 64
-# took 1.6 s, 512 and 2048 1.1 s, since the row is counted less often.
+# Pairs rarer than the best count divided by this are not indexed until the best count falls that
+# low. On 100 MB, 64 took 1.6 s, 512 and 2048 took 1.1 s, because the row is recounted less often.
 _THRESHOLD_SHARE = 512
 _NO_LIMIT = int(np.iinfo(np.int32).max)
-# A call into the kernel takes 30 microseconds before it does anything: 0.15 % of this.
+# Calling the kernel costs 30 microseconds, 0.15 % of this.
 SECONDS_A_CALL = 0.02
 _FEWEST_A_CALL, _MOST_A_CALL = 16, 4096
 _SPARE = 1024
@@ -39,11 +39,11 @@ def learn_merges(
     config: TrainingConfig,
     should_stop: Callable[[int, int, int], bool],
 ) -> Learned:
-    """Learn what `incremental.learn_merges` learns, from the same arguments.
+    """Learn the same merges as `incremental.learn_merges`, from the same arguments.
 
-    The layout is used up: its ids become those at the end, which saves a third of the memory.
-    `should_stop` is asked about every 20 ms, with the number of merges done, the tokens saved since
-    it was last asked, and the last pair's count.
+    The layout is modified in place: its ids become those after the last merge, which saves a third
+    of the memory. `should_stop` is called about every 20 ms with the number of merges done, the
+    tokens saved since its last call, and the last pair's count.
 
     >>> from bpe_core.counting.word_row import lay_out
     >>> config = TrainingConfig(258, special_tokens=())
@@ -57,8 +57,8 @@ def learn_merges(
     stop_reason = work.run(should_stop)
     lefts, rights = work.merged()
     if vocabulary.join_new(zip(lefts, rights, strict=True)) < work.n_done:
-        # A token spelled like an older one takes its id, which changes every count after it.
-        # See GrowingVocabulary.join: from single symbols no training gets here.
+        # A token with the bytes of an older one takes its id, which changes every later count.
+        # Training that starts from single symbols never gets here: see GrowingVocabulary.join.
         vocabulary.take_over(before)
         start = Layout(work.first_ids(), layout.weights)
         return learn_merges_incrementally(start, vocabulary, config, should_stop)
@@ -68,14 +68,14 @@ def learn_merges(
 
 
 class _Work:
-    """The arrays that the kernels work on, and the calls that keep them large enough."""
+    """The arrays that the kernels work on; they are enlarged when a kernel runs out of room."""
 
     def __init__(
         self, layout: Layout, vocabulary: GrowingVocabulary, config: TrainingConfig
     ) -> None:
         self.first_new_id = len(vocabulary)
         n_slots = layout.ids.size
-        # Each merge takes at least one of the slots, of which some are between words.
+        # Each merge uses up at least one slot, so there can be no more merges than slots.
         self._wanted = min(config.vocab_size - self.first_new_id, n_slots)
         n_ids = self.first_new_id + self._wanted
         self._floor = max(1, config.min_frequency)
@@ -107,22 +107,22 @@ class _Work:
         return int(self._log.n_done[0])
 
     def merged(self) -> tuple[list[int], list[int]]:
-        """Return the left ids of all merges so far, and the right ones."""
+        """Return the left ids and the right ids of all merges so far."""
         left, right = self._log.pairs[: self.n_done].T
         return left.tolist(), right.tolist()
 
     def run(self, should_stop: Callable[[int, int, int], bool]) -> StopReason:
-        """Learn until there is nothing more to learn, or nobody wants it."""
-        told = 0
+        """Learn until a stop condition is met or `should_stop` returns True."""
+        reported = 0
         a_call = _FEWEST_A_CALL
         while True:
             done = self.n_done
             if done == self._wanted:
                 return "vocab-size"
             last_count = int(self._log.counts[done - 1]) if done else 0
-            if should_stop(done, int(self._log.saved[told:done].sum()), last_count):
+            if should_stop(done, int(self._log.saved[reported:done].sum()), last_count):
                 return "cancelled"
-            told = done
+            reported = done
             started = time.perf_counter()
             status = self._run_merges(min(self._wanted, done + a_call))
             if status == merging.ENOUGH:
@@ -136,10 +136,10 @@ class _Work:
             elif self._index.threshold > self._floor:
                 self._index = self._new_index()
             else:
-                return self._why_no_more()
+                return self._exhausted_because()
 
     def learned(self, merges: list[tuple[int, int, int]], stop_reason: StopReason) -> Learned:
-        """Return what was learned; `merges` are the pairs with the ids that they make."""
+        """Return the result; `merges` are (left, right, new id)."""
         n = self.n_done
         counts: list[int] = self._log.counts[:n].tolist()
         return Learned(merges, counts, self._log.saved[:n], self._row.joined_at, stop_reason)
@@ -161,11 +161,11 @@ class _Work:
             self._row, self._tokens, self._index, self._rule, self._log, self._scratch, until
         )
 
-    def _why_no_more(self) -> StopReason:
+    def _exhausted_because(self) -> StopReason:
         return "min-frequency" if self._count_pairs()[1].any() else "no-pairs"
 
     def _count_pairs(self) -> tuple[NDArray[np.uint64], NDArray[np.int64], NDArray[np.int64]]:
-        """Count the row; return the pairs' keys, their counts, and how many slots each has."""
+        """Count the row; return the pairs' keys, counts, and numbers of slots."""
         table = np.zeros(_FEWEST_ENTRIES * ENTRY, np.uint64)
         reached = np.zeros(2, np.int64)
         while not pairs.count_row(
@@ -178,7 +178,7 @@ class _Work:
         return keys, counts.view(np.int64), n_slots.view(np.int64)
 
     def _new_index(self) -> PairIndex:
-        """Count the row again, and follow the pairs that are frequent enough."""
+        """Recount the row and index the pairs that are frequent enough."""
         keys, counts, n_slots = self._count_pairs()
         threshold = max(self._floor, int(counts.max(initial=0)) // _THRESHOLD_SHARE)
         kept = counts >= threshold
@@ -254,7 +254,7 @@ def compile_all() -> None:
 
     config = TrainingConfig(258, special_tokens=())
     vocabulary = GrowingVocabulary(config, ())
-    # More pairs than a table of counts has room for at first, so that it is made larger too.
+    # More pairs than a new table of counts has room for, so that it is enlarged too.
     every_pair = bytes(byte for pair in product(range(64), repeat=2) for byte in pair)
     layout = lay_out([vocabulary.start(every_pair)], [1])
     learn_merges(layout, vocabulary, config, lambda done, saved, count: False)

@@ -1,8 +1,8 @@
-"""The incremental trainer: after each merge it looks only at the places that the merge touched.
+"""The incremental trainer: after each merge, it updates only the places that the merge touched.
 
-It learns exactly what `reference` learns, from the same words. All words lie in one row of slots,
--1 between them; a token keeps the slot of its first symbol and the slots of its other symbols fall
-away, so an occurrence of a pair is a slot number that stays true until one of its symbols merges.
+It learns exactly the same merges as `reference`. All words lie in one row of slots, separated by
+-1. A token keeps the slot of its first symbol and frees those of its other symbols, so an
+occurrence of a pair is a slot number that stays valid until one of its two symbols is merged.
 """
 
 from __future__ import annotations
@@ -21,10 +21,10 @@ from bpe_core.types import StopReason, TieBreak, TrainingConfig
 
 
 class MergeState:
-    """The symbols of all words while merges are applied one after another, and every pair's count.
+    """The symbols of all words, and every pair's count, while merges are applied one by one.
 
-    Counts follow the rule of Hugging Face's trainer: windows are counted, so `aaa` holds (a, a)
-    twice, though only one of the two can merge. A pair whose token would be longer than
+    As in Hugging Face's trainer, overlapping occurrences are counted: `aaa` holds (a, a) twice,
+    although only one of the two can merge. A pair whose token would be longer than
     `max_token_bytes` is never counted.
 
     >>> from bpe_core.counting.word_row import lay_out
@@ -44,7 +44,7 @@ class MergeState:
     ) -> None:
         n_slots = len(layout.ids)
         self.symbols: list[int] = layout.ids.tolist()
-        """The id at the first slot of each symbol; -2 - step where that merge took the slot."""
+        """The id at the first slot of each symbol; -2 - rank if the merge of that rank freed it."""
         self._weights: list[int] = layout.weights.tolist()
         self._before = list(range(-1, n_slots - 1))
         self._after = list(range(1, n_slots + 1))
@@ -52,11 +52,11 @@ class MergeState:
         self._max_token_bytes = max_token_bytes
         self.n_merges = 0
         self.joined: list[int] = []
-        """The slots that the last merge took."""
+        """The slots that the last merge freed."""
         self.joined_weight = 0
-        """How many tokens fewer the corpus has since the last merge."""
+        """By how many tokens the last merge shortened the corpus."""
         self.slots: defaultdict[int, list[int]] = defaultdict(list)
-        """Where each pair starts, from left to right; some may have merged away since."""
+        """The slots where each pair starts, from left to right; some may be stale by now."""
         self.counts: dict[int, int] = {}
         table = pair_table(layout, tokens, max_token_bytes)
         slots: list[int] = table.slots.tolist()
@@ -74,12 +74,12 @@ class MergeState:
         return len(self._tokens[left]) + len(self._tokens[right]) <= self._max_token_bytes
 
     def is_at(self, key: int, slot: int) -> bool:
-        """Say whether a pair (still) stands at a slot."""
+        """Return True if a pair (still) starts at a slot."""
         left, right = pair_of(key)
         return self.symbols[slot] == left and self.symbols[self._after[slot]] == right
 
     def merge(self, left: int, right: int, new_id: int) -> dict[int, int]:
-        """Join a pair wherever it stands; return by how much each other pair's count changed."""
+        """Join every occurrence of a pair; return the change of each other pair's count."""
         symbols, before, after, weights = self.symbols, self._before, self._after, self._weights
         slots = self.slots
         winner = left << BITS | right
@@ -130,7 +130,7 @@ class MergeState:
                 counts[key] = count
             else:
                 self.slots.pop(key, None)
-                # Not counted: too long, come and gone within this merge, or the merged pair itself.
+                # Too long, added and removed within this merge, or the merged pair itself.
                 if counts.pop(key, 0) == 0:
                     uncounted.append(key)
         for key in uncounted:
@@ -138,7 +138,7 @@ class MergeState:
         return changes
 
     def joined_at(self) -> NDArray[np.int32]:
-        """int32[n_slots]: the step whose merge joined each slot to the one before it, or NEVER."""
+        """Return int32[n_slots]: the rank of the merge that joined each slot leftwards, or NEVER."""
         symbols = np.array(self.symbols, dtype=np.int64)
         return np.where(symbols <= -2, -2 - symbols, NEVER).astype(np.int32)
 
@@ -147,11 +147,11 @@ _Entry = tuple[int, int, int]
 
 
 class PairQueue:
-    """The pairs of a `MergeState`, most frequent first, ties broken by the rule.
+    """The pairs of a `MergeState`, most frequent first, ties broken by `tie_break`.
 
-    A heap whose entries are set right only when they come to the top. That is enough, since a pair
-    never rises again: all its occurrences appear with the merge that makes the newer of its two
-    symbols, and from then on its count only falls and its first place only moves to the right.
+    A heap whose entries are corrected only when they reach the top. This suffices, because a pair
+    never moves up: all its occurrences appear with the merge that makes the newer of its two
+    symbols; from then on its count only falls and its first occurrence only moves right.
 
     >>> from bpe_core.counting.word_row import lay_out
     >>> state = MergeState(lay_out([[5, 6], [1, 2]], [3, 3]))
@@ -172,17 +172,17 @@ class PairQueue:
         return -count, self._state.slots[key][0] if self._first_seen else 0, key
 
     def add(self, changes: dict[int, int]) -> None:
-        """Take in the pairs that a merge has made."""
+        """Add the pairs that a merge has created."""
         for key, change in changes.items():
             if change > 0:
                 heappush(self._heap, self._entry(key, change))
 
     def best(self) -> int | None:
-        """Find the pair to merge next; None where no pair is left."""
+        """Return the pair to merge next, or None if no pair is left."""
         heap = self._heap
         while heap:
             entry = heap[0]
-            now = self._set_right(entry)
+            now = self._corrected(entry)
             if now == entry:
                 return entry[2]
             if now is None:
@@ -192,7 +192,7 @@ class PairQueue:
         return None
 
     def top(self, k: int) -> list[int]:
-        """Find the k best pairs, in the order of the rule."""
+        """Return the k best pairs, best first."""
         taken: list[_Entry] = []
         while len(taken) < k and self.best() is not None:
             taken.append(heappop(self._heap))
@@ -200,7 +200,7 @@ class PairQueue:
             heappush(self._heap, entry)
         return [entry[2] for entry in taken]
 
-    def _set_right(self, entry: _Entry) -> _Entry | None:
+    def _corrected(self, entry: _Entry) -> _Entry | None:
         key = entry[2]
         count = self._state.counts.get(key)
         if count is None:
@@ -217,14 +217,14 @@ class PairQueue:
 
 @dataclass(frozen=True, slots=True)
 class Learned:
-    """What a trainer gives back: the merges, and when each slot was joined to the one before it."""
+    """The result of a trainer: the merges, and when each slot was joined to the one before it."""
 
     merges: list[tuple[int, int, int]]
     """(left, right, new id) of each, in order."""
     counts: list[int]
-    """How often each merge's pair stood in the corpus when it was chosen."""
+    """How often each merge's pair occurred in the corpus when it was chosen."""
     tokens_saved: NDArray[np.int64]
-    """int64[n_merges]: how many tokens fewer the corpus has after each."""
+    """int64[n_merges]: by how many tokens each merge shortened the corpus."""
     joined_at: NDArray[np.int32]
     """int32[n_slots]: the rank of the merge, or NEVER."""
     stop_reason: StopReason
@@ -238,8 +238,8 @@ def learn_merges(
 ) -> Learned:
     """Learn merges as `train_reference` does, from words already laid out.
 
-    `should_stop` is asked before each merge, with the number of merges done, the corpus' tokens
-    saved by the last merge, and the last pair's count; if it says True, the merges so far stand.
+    `should_stop` is called before each merge with the number of merges done, the tokens that the
+    last merge saved, and the last pair's count; if it returns True, the merges so far are kept.
 
     >>> from bpe_core.counting.word_row import lay_out
     >>> config = TrainingConfig(258, special_tokens=())

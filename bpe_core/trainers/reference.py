@@ -1,8 +1,8 @@
-"""Byte-Pair Encoding as plainly as it can be written: the trainer and the encoder.
+"""Byte-Pair Encoding, trainer and encoder, written as plainly as possible.
 
-This is the oracle that every faster trainer and encoder of this package is tested against. It
-counts all pairs again before each merge, so it is slow, and it works on lists of ids, so no text
-can confuse it, whatever characters it holds.
+Every faster trainer and encoder in this package is tested against this one. It is slow, because it
+recounts all pairs before each merge. It works on lists of ids rather than strings, so no character
+in the text can be mistaken for a separator.
 
 Source: Sennrich, Haddow and Birch, "Neural Machine Translation of Rare Words with Subword Units"
 (ACL 2016), section 3.2.
@@ -20,12 +20,12 @@ from bpe_core.types import Merge, Pair, PretokenCounts, StopReason, TieBreak, Tr
 
 @dataclass(frozen=True, slots=True)
 class ReferenceRun:
-    """What the reference trainer learned, and what became of each pre-token."""
+    """The result of the reference trainer."""
 
     vocab: dict[int, bytes]
     merges: list[Merge]
     splits: list[list[int]]
-    """The ids that each pre-token is made of after the last merge."""
+    """The ids of each pre-token after the last merge."""
     special_tokens: dict[str, int]
     base_ids: dict[bytes, int]
     end_of_word_id: int | None
@@ -33,7 +33,7 @@ class ReferenceRun:
 
 
 def count_words(documents: Iterable[str], cut: Callable[[str], Sequence[str]]) -> dict[str, int]:
-    """Cut each document into words, and count how often each word occurs; first seen first.
+    """Split each document into words and count them, in order of first occurrence.
 
     >>> count_words(["hug hugs", "hug"], str.split)
     {'hug': 2, 'hugs': 1}
@@ -46,7 +46,7 @@ def count_words(documents: Iterable[str], cut: Callable[[str], Sequence[str]]) -
 
 
 def count_pairs(words: Sequence[Sequence[int]], counts: Iterable[int]) -> dict[Pair, int]:
-    """Count every pair of neighbours, a word's pairs as often as the word occurs; first seen first.
+    """Count adjacent pairs, weighted by word count, in order of first occurrence.
 
     >>> count_pairs([[7, 7, 7], [7, 8]], [1, 10])
     {(7, 7): 2, (7, 8): 10}
@@ -59,7 +59,7 @@ def count_pairs(words: Sequence[Sequence[int]], counts: Iterable[int]) -> dict[P
 
 
 def choose_pair(pair_counts: Mapping[Pair, int], tie_break: TieBreak) -> Pair:
-    """Choose the most frequent pair; among equals the smallest ids, or the one seen first.
+    """Return the most frequent pair; break ties by the smallest ids, or by first occurrence.
 
     >>> choose_pair({(5, 6): 3, (1, 2): 3, (0, 0): 1}, "smallest-pair")
     (1, 2)
@@ -72,7 +72,7 @@ def choose_pair(pair_counts: Mapping[Pair, int], tie_break: TieBreak) -> Pair:
 
 
 def apply_merge(symbols: Sequence[int], pair: Pair, new_id: int) -> list[int]:
-    """Join every occurrence of a pair, from left to right; a symbol is joined once.
+    """Replace every occurrence of a pair by a new id, from left to right without overlap.
 
     >>> apply_merge([7, 7, 7, 8], (7, 7), 9)
     [9, 7, 8]
@@ -95,7 +95,7 @@ def learn_merges(
     vocabulary: GrowingVocabulary,
     config: TrainingConfig,
 ) -> tuple[list[Merge], list[list[int]], StopReason]:
-    """Merge the most frequent pair, again and again; return the merges and what words become.
+    """Merge the most frequent pair repeatedly; return merges, split words and stop reason.
 
     >>> config = TrainingConfig(4, base="characters", special_tokens=())
     >>> vocabulary = GrowingVocabulary(config, [b"g", b"h", b"u"])
@@ -123,7 +123,7 @@ def learn_merges(
 def short_pairs(
     pair_counts: Mapping[Pair, int], tokens: Sequence[bytes], most_bytes: int
 ) -> dict[Pair, int]:
-    """Leave out the pairs that would make a token longer than so many bytes.
+    """Return the pairs whose merged token would have at most `most_bytes` bytes.
 
     >>> short_pairs({(0, 1): 5, (1, 1): 3}, [b"hug", b"s"], 3)
     {(1, 1): 3}
@@ -142,8 +142,8 @@ def train_reference(
 ) -> ReferenceRun:
     """Learn merges from pre-tokens until the vocabulary is full or no pair is frequent enough.
 
-    `document_symbols` are the base symbols that occur in the documents themselves, for a "seen"
-    alphabet; without them, those of the pre-tokens. Raises `VocabularyTooSmallError`.
+    For a "seen" alphabet, `document_symbols` are the base symbols that occur in the documents;
+    by default, those that occur in the pre-tokens. Raises `VocabularyTooSmallError`.
 
     >>> import numpy as np
     >>> words = PretokenCounts((b"hug", b"ugg"), np.array([10, 5]))
@@ -170,7 +170,7 @@ def train_reference(
 
 
 def encode_reference(symbols: Sequence[int], merges: Mapping[Pair, Merge]) -> list[int]:
-    """Encode one pre-token: as long as some pair is a merge, apply the one learned first.
+    """Encode one pre-token: while any adjacent pair has a merge, apply the earliest learned.
 
     >>> merges = {(0, 1): Merge(0, 0, 1, 3), (3, 2): Merge(1, 3, 2, 4), (1, 2): Merge(2, 1, 2, 5)}
     >>> encode_reference([0, 1, 2, 1, 2], merges)
