@@ -1,4 +1,4 @@
-"""What a training configuration must be to work with any corpus at all."""
+"""Check the fields of a training configuration that do not depend on the corpus."""
 
 from __future__ import annotations
 
@@ -22,20 +22,20 @@ _CHOICES: Final[Mapping[str, tuple[str, ...]]] = MappingProxyType(
 
 
 def check_config(config: TrainingConfig) -> None:
-    """Raise `ConfigError` for a field that can't work with any corpus.
+    """Raise `ConfigError` for a field that is invalid for every corpus.
 
     >>> check_config(TrainingConfig(special_tokens=("[CLS]", "[CLS]")))
     Traceback (most recent call last):
-    bpe_core.errors.ConfigError: The special token '[CLS]' is given twice: give each once.
+    bpe_core.errors.ConfigError: The special token '[CLS]' is given twice. List each one once.
     """
     if not is_a(config, TrainingConfig):
-        raise ConfigError(f"The configuration is {describe(config)}: give a TrainingConfig.")
+        raise ConfigError(f"Expected a TrainingConfig, got {describe(config)}.")
     for name, choices in _CHOICES.items():
         value: object = getattr(config, name)
         if value not in choices:
-            raise ConfigError(f"{name} is {value!r}: use {' or '.join(map(repr, choices))}.")
+            raise ConfigError(f"{name} is {value!r}. Use {' or '.join(map(repr, choices))}.")
     _check_number("vocab_size", config.vocab_size, 1)
-    # Weighted words can count more than there are ids.
+    # Counts of weighted words can exceed the largest id.
     _check_number("min_frequency", config.min_frequency, 0, _LARGEST_COUNT)
     if config.max_token_bytes is not None:
         _check_number("max_token_bytes", config.max_token_bytes, 1)
@@ -44,7 +44,7 @@ def check_config(config: TrainingConfig) -> None:
 
 def _check_number(name: str, value: object, least: int, most: int = _LARGEST_ID) -> None:
     if isinstance(value, bool) or not isinstance(value, int) or not least <= value <= most:
-        raise ConfigError(f"{name} is {value!r}: use a whole number from {least} to {most:,}.")
+        raise ConfigError(f"{name} is {value!r}. Use a whole number from {least} to {most:,}.")
 
 
 def _check_special_tokens(config: TrainingConfig) -> None:
@@ -52,25 +52,31 @@ def _check_special_tokens(config: TrainingConfig) -> None:
     names = [] if wrong else list(config.special_tokens)
     if wrong or not all(isinstance(token, str) for token in cast("list[object]", names)):
         raise ConfigError(
-            f"special_tokens is {config.special_tokens!r}: use a tuple of texts, as ('[CLS]',)."
+            f"Expected special_tokens as a tuple of str, such as ('[CLS]',), "
+            f"got {config.special_tokens!r}."
         )
     times_given = Counter(names)
     for token in names:
         if not token:
-            raise ConfigError("A special token is empty: give it a text, or leave it out.")
+            raise ConfigError(
+                "A special token is empty. Remove it, or give it at least 1 character."
+            )
         if times_given[token] > 1:
-            raise ConfigError(f"The special token {token!r} is given twice: give each once.")
+            raise ConfigError(f"The special token {token!r} is given twice. List each one once.")
     if config.end_of_word is not None:
         if not is_a(config.end_of_word, str):
             raise ConfigError(
-                f"The end-of-word marker is {describe(config.end_of_word)}: give a text, as </w>."
+                "Expected the end-of-word marker as a str, such as '</w>', "
+                f"got {describe(config.end_of_word)}."
             )
         if not config.end_of_word:
-            raise ConfigError("The end-of-word marker is empty: give it a text such as </w>.")
+            raise ConfigError(
+                "The end-of-word marker is empty. Use a text such as '</w>', or None."
+            )
         if config.end_of_word in names:
             raise ConfigError(
-                f"{config.end_of_word!r} is both a special token and the end-of-word marker: "
-                "rename one of them."
+                f"{config.end_of_word!r} is both a special token and the end-of-word marker. "
+                "Rename one of them."
             )
         names.append(config.end_of_word)
     for token in names:
@@ -78,6 +84,6 @@ def _check_special_tokens(config: TrainingConfig) -> None:
             token.encode()
         except UnicodeEncodeError as error:
             raise ConfigError(
-                f"{token!r} holds a lone surrogate at character {error.start}, for which no UTF-8 "
-                "exists: take it out."
+                f"{token!r} contains a lone surrogate at character {error.start}, which UTF-8 "
+                "cannot represent. Remove it."
             ) from None

@@ -1,9 +1,9 @@
-"""When the count of each pair changes in a training, and by how much; no merge is replayed.
+"""Find when each pair's count changes during training, and by how much, without replaying merges.
 
-Two symbols meet at a boundary between two slots. A run keeps the rank of the merge that joined each
-slot to the one before it (`word_row`). So it is known until when there is a boundary before a slot,
-and which symbols end and begin there. Take the word `aab`, which occurs 5 times, and the merges
-(a, b) -> X and (a, X) -> Y:
+Two symbols meet at a boundary between two slots. A run stores the rank of the merge that joined
+each slot to the one before it (`word_row`), which determines how long there is a boundary before a
+slot, and which symbols end and begin there. Take the word `aab`, which occurs 5 times, and the
+merges (a, b) -> X and (a, X) -> Y:
 
     slot        0  1  2  3  4        slots 0 and 4 are places between words
     symbol      -  a  a  b  -
@@ -11,21 +11,21 @@ and which symbols end and begin there. Take the word `aab`, which occurs 5 times
 
 1. At step 0, before any merge, two symbols meet at each boundary inside a word: a and a before
    slot 2, a and b before slot 3 (`_first_meetings`).
-2. One step after a merge, the symbol that it made is on the right of the boundary where it begins,
-   and on the left of the one where it ends. It begins at the nearest slot before that is joined
-   later or never, and ends before the nearest such slot after (`_later_meetings`). X is made at
-   slot 3: it begins at slot 2 and ends before slot 4. Those nearest slots are found for all slots
-   at once by pointer jumping (`nearest_later_before`).
-3. In the order of boundaries and steps, a meeting in which one symbol is new takes the other one
-   over from the meeting before it (`_in_order`). It lasts until the next one at its boundary, or
+2. One step after a merge, its new symbol is on the right of the boundary where it begins, and on
+   the left of the boundary where it ends. It begins at the nearest earlier slot that is joined
+   later or never, and ends before the nearest such slot to the right (`_later_meetings`). X is made
+   at slot 3: it begins at slot 2 and ends before slot 4. Pointer jumping finds these nearest slots
+   for all slots at once (`nearest_later_before`).
+3. With meetings ordered by boundary and step, a meeting with one new symbol takes the other symbol
+   from the meeting before it (`_in_order`). It lasts until the next meeting at its boundary, or
    until the boundary is joined (`_stops`):
 
        before slot 2   a and a from step 0 to 1, a and X from step 1 to 2
        before slot 3   a and b from step 0 to 1
 
-4. Where a meeting begins, the word's occurrences are added to its pair's count, and where it stops
-   they are taken away (`_changes_of`): (a, a) has +5 at step 0 and -5 at step 1. Changes of one
-   pair at one step are added up (`_summed`).
+4. When a meeting starts, the number of occurrences of the word is added to its pair's count; when
+   it stops, that number is subtracted (`_changes_of`): (a, a) has +5 at step 0 and -5 at step 1.
+   Changes of the same pair at the same step are summed (`_summed`).
 """
 
 from __future__ import annotations
@@ -40,31 +40,31 @@ from bpe_core.counting.word_row import NEVER, order_of
 from bpe_core.errors import ConfigError
 from bpe_core.runs.run import TrainingRun
 
-# Sorting takes some 300 bytes a slot at once; between two words a row can be cut.
+# Sorting takes about 300 bytes per slot, so a row is processed in parts, cut between words.
 _SLOTS_AT_ONCE = 1 << 20
 
 
 class _Meetings(NamedTuple):
-    """Which symbols meet at which boundary, each an int64[n_meetings]."""
+    """Symbols that meet at boundaries, in columns of int64[n_meetings]."""
 
     boundaries: NDArray[np.int64]
     """The slot that the boundary is before."""
     starts: NDArray[np.int64]
-    """The step from which on they meet: so many merges are done."""
+    """The first step at which they meet: the number of merges done by then."""
     lefts: NDArray[np.int64]
-    """The id of the symbol that ends there, or -1 for that of the meeting before."""
+    """The id of the symbol that ends there, or -1 for the same as in the previous meeting."""
     rights: NDArray[np.int64]
-    """The id of the symbol that begins there, or -1 for that of the meeting before."""
+    """The id of the symbol that begins there, or -1 for the same as in the previous meeting."""
 
     def taken(self, which: NDArray[np.int64] | NDArray[np.bool_]) -> _Meetings:
         return _Meetings(*(values[which] for values in self))
 
 
 def count_changes(run: TrainingRun) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
-    """Return the changes of all pairs' counts in a run, by codes in ascending order.
+    """Return codes in ascending order, and the changes of pair counts that belong to them.
 
     A code is (left id * n_ids + right id) * n_steps + step, where n_steps is 1 + the number of
-    merges. Raises ConfigError where there are too many ids for such codes.
+    merges. Raises ConfigError if the codes would not fit into 64 bits.
 
     >>> from bpe_core.corpus.corpus import Corpus
     >>> from bpe_core.runs.train import train
@@ -83,7 +83,8 @@ def count_changes(run: TrainingRun) -> tuple[NDArray[np.int64], NDArray[np.int64
     n_ids, n_steps = run.tokenizer.vocab_size, len(merge_ids) + 1
     if n_ids * n_ids * n_steps > np.iinfo(np.int64).max:
         raise ConfigError(
-            f"The lives of pairs can be told for some 2 million tokens; this run has {n_ids:,}."
+            f"This run has {n_ids:,} tokens, too many to follow the counts of its pairs. "
+            "Use a run of at most about 2 million tokens."
         )
     codes: list[NDArray[np.int64]] = [np.zeros(0, np.int64)]
     changes: list[NDArray[np.int64]] = [np.zeros(0, np.int64)]
@@ -98,12 +99,12 @@ def count_changes(run: TrainingRun) -> tuple[NDArray[np.int64], NDArray[np.int64
         codes.append(code)
         changes.append(change)
     if len(codes) == 2:
-        return codes[1], changes[1]  # of one part, and in order
+        return codes[1], changes[1]  # a single part is already in order
     return _summed(np.concatenate(codes), np.concatenate(changes))
 
 
 def _parts(weights: NDArray[np.int64]) -> Iterator[slice]:
-    """Cut a row of slots between words; each part begins and ends with a slot of no word."""
+    """Cut a row of slots between words; each part begins and ends with a separator slot."""
     between = np.flatnonzero(weights == 0)
     begin = 0
     while begin < len(between) - 1:
@@ -114,7 +115,7 @@ def _parts(weights: NDArray[np.int64]) -> Iterator[slice]:
 
 
 def _first_meetings(ids: NDArray[np.int32]) -> _Meetings:
-    """Return which symbols meet before any merge.
+    """Return the meetings before any merge.
 
     >>> for values in _first_meetings(np.array([-1, 7, 7, 8, -1], np.int32)): print(values)
     [2 3]
@@ -130,7 +131,7 @@ def _first_meetings(ids: NDArray[np.int32]) -> _Meetings:
 def _later_meetings(
     ids: NDArray[np.int32], joined_at: NDArray[np.int32], merge_ids: NDArray[np.int64]
 ) -> _Meetings:
-    """Return where inside words the symbols that merges make begin and end.
+    """Return the meetings at both ends of each merged symbol, inside words.
 
     >>> ids = np.array([-1, 7, 7, 8, -1], np.int32)
     >>> joined_at = np.array([NEVER, NEVER, 1, 0, NEVER], np.int32)
@@ -156,12 +157,12 @@ def _later_meetings(
 
 
 def nearest_later_before(joined_at: NDArray[np.int32]) -> NDArray[np.int64]:
-    """Return, for each slot that is ever joined, the nearest one before that is joined later.
+    """Return, for each slot that is ever joined, the nearest slot before it that is joined later.
 
-    A slot that is never joined is later than any, so each search ends. Pointer jumping: each slot
-    points at the one before it. Where that is joined earlier, so is all that it has passed over,
-    and the slot takes over its pointer; all slots do so at once, until none has to. There are as
-    many rounds as the longest token has symbols at most, mostly far fewer.
+    A slot that is never joined counts as later than any, so each search ends. Pointer jumping: each
+    slot points at the one before it. If that one is joined earlier, so are all those that it has
+    skipped, and the slot copies its pointer. All slots do this at once until none changes, in at
+    most as many rounds as the longest token has symbols, and usually far fewer.
 
     >>> nearest_later_before(np.array([NEVER, 0, 2, 1, NEVER], np.int32)).tolist()[1:4]
     [0, 0, 2]
@@ -177,7 +178,7 @@ def nearest_later_before(joined_at: NDArray[np.int32]) -> NDArray[np.int64]:
 
 
 def nearest_later_after(joined_at: NDArray[np.int32]) -> NDArray[np.int64]:
-    """Return the nearest slot after each that is joined later: the same, from the other end.
+    """Return, for each slot that is ever joined, the nearest slot after it that is joined later.
 
     >>> nearest_later_after(np.array([NEVER, 0, 2, 1, NEVER], np.int32)).tolist()[1:4]
     [2, 4, 4]
@@ -186,7 +187,7 @@ def nearest_later_after(joined_at: NDArray[np.int32]) -> NDArray[np.int64]:
 
 
 def _in_order(first: _Meetings, later: _Meetings, n_steps: int) -> _Meetings:
-    """Return all meetings by boundary and step, with both symbols of each.
+    """Return all meetings ordered by boundary and step, with both symbols filled in.
 
     >>> ids = np.array([-1, 7, 7, 8, -1], np.int32)
     >>> joined_at = np.array([NEVER, NEVER, 1, 0, NEVER], np.int32)
@@ -199,15 +200,15 @@ def _in_order(first: _Meetings, later: _Meetings, n_steps: int) -> _Meetings:
     """
     meetings = _Meetings(*(np.concatenate(pair) for pair in zip(first, later, strict=True)))
     meetings = meetings.taken(order_of(meetings.boundaries * n_steps + meetings.starts))
-    # The first meeting at each boundary has both symbols, so nothing is taken over from another.
+    # The first meeting at each boundary has both symbols, so no id leaks in from another boundary.
     meetings = meetings._replace(lefts=_filled(meetings.lefts), rights=_filled(meetings.rights))
-    # A merge that makes both symbols has two entries here: the later one knows both.
+    # A merge that makes both symbols of a meeting has two entries: the later one holds both.
     boundaries, starts = meetings.boundaries, meetings.starts
     return meetings.taken((np.diff(boundaries, append=-1) != 0) | (np.diff(starts, append=-1) != 0))
 
 
 def _filled(ids: NDArray[np.int64]) -> NDArray[np.int64]:
-    """Replace each -1 by the id before it.
+    """Replace each -1 by the last id before it.
 
     >>> _filled(np.array([7, -1, 8, -1, -1])).tolist()
     [7, 7, 8, 8, 8]
@@ -216,7 +217,7 @@ def _filled(ids: NDArray[np.int64]) -> NDArray[np.int64]:
 
 
 def _stops(meetings: _Meetings, joined_at: NDArray[np.int32]) -> NDArray[np.int64]:
-    """Return the step at which each meeting is over, above all steps where it never is."""
+    """Return the step at which each meeting ends; one above all steps if it never does."""
     stops = joined_at[meetings.boundaries].astype(np.int64) + 1
     goes_on = meetings.boundaries[1:] == meetings.boundaries[:-1]
     stops[:-1][goes_on] = meetings.starts[1:][goes_on]
@@ -224,7 +225,7 @@ def _stops(meetings: _Meetings, joined_at: NDArray[np.int32]) -> NDArray[np.int6
 
 
 def _fits(run: TrainingRun, meetings: _Meetings) -> NDArray[np.bool_]:
-    """Return which meetings are pairs: those whose token would not be longer than allowed."""
+    """Return a mask of the meetings whose merged token would not exceed `max_token_bytes`."""
     limit = run.config.max_token_bytes
     if limit is None:
         return np.ones(len(meetings.starts), np.bool_)
@@ -240,7 +241,7 @@ def _changes_of(
     n_ids: int,
     n_steps: int,
 ) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
-    """Return codes and changes: counts rise where a meeting starts and fall where it stops."""
+    """Return codes and changes: counts rise when a meeting starts and fall when it stops."""
     pairs = (meetings.lefts * n_ids + meetings.rights) * n_steps
     counts = weights[meetings.boundaries]
     over = stops < n_steps
@@ -253,7 +254,7 @@ def _changes_of(
 def _summed(
     codes: NDArray[np.int64], changes: NDArray[np.int64]
 ) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
-    """Sort codes and add up the changes of equal ones; sums of 0 are left out.
+    """Sort codes, sum the changes of equal ones, and drop sums of 0.
 
     >>> codes, sums = _summed(np.array([5, 3, 5, 4, 4]), np.array([1, 2, 3, 6, -6]))
     >>> codes.tolist(), sums.tolist()

@@ -1,9 +1,9 @@
-"""The life of each pair in a training: when it occurred, how often, and how many more often.
+"""The history of each pair during training: its count, and its rank among all pairs, at each step.
 
-All changes of all counts, from `pair_changes`, are kept as pieces: a count of a pair, and from
-which step to which it stays the same. A pair's counts are its own pieces. Its rank at a step is 1 +
-the number of pieces with a higher count there; for a whole life they are counted in one pass over
-all pieces (`PairLives._n_pairs_with`).
+The changes of all counts, found by `pair_changes`, are stored as pieces: a range of steps during
+which a pair's count stays the same. A pair's counts are its own pieces. Its rank at a step is 1 +
+the number of pieces with a higher count at that step; for a whole life, they are counted in one
+pass over all pieces (`PairLives._n_pairs_with`).
 """
 
 from __future__ import annotations
@@ -22,19 +22,19 @@ from bpe_core.types import Pair, read_only
 
 @dataclass(frozen=True, slots=True)
 class PairLife:
-    """How often a pair occurred after each number of merges, and how many pairs more often."""
+    """A pair's count and rank after each number of merges; the arrays are read-only."""
 
     counts: NDArray[np.int64]
-    """int64[n_merges + 1]: read-only, as the others."""
+    """int64[n_merges + 1]: how often the pair occurs."""
     ranks: NDArray[np.int64]
-    """int64[n_merges + 1]: 1 and the number of pairs that occur more often, so that ties share a
+    """int64[n_merges + 1]: 1 + the number of pairs that occur more often, so that ties share a
     rank; 0 where the pair does not occur."""
     n_tied: NDArray[np.int64]
-    """int64[n_merges + 1]: how many other pairs occur as often; 0 where it does not occur."""
+    """int64[n_merges + 1]: how many other pairs have the same count; 0 where it does not occur."""
 
     @property
     def span(self) -> tuple[int, int] | None:
-        """The first and the last number of merges after which it occurs; None where it never does.
+        """The first and last number of merges after which the pair occurs; None if it never does.
 
         >>> zeros = np.zeros(3, np.int64)
         >>> PairLife(np.array([0, 5, 4]), np.array([0, 1, 2]), zeros).span
@@ -45,16 +45,16 @@ class PairLife:
 
 
 class LifeExtent(NamedTuple):
-    """How much there is to tell of a pair's life."""
+    """The length of a pair's life and the number of changes in it."""
 
     n_steps: int
-    """After how many numbers of merges it occurs."""
+    """The number of steps at which the pair occurs."""
     n_changes: int
     """How often its count changes while it occurs."""
 
 
 class PairLives:
-    """Every count of every pair over a whole run, laid out once; then each life is quick to tell.
+    """Every count of every pair over a whole run, indexed once so that each life is found quickly.
 
     >>> from bpe_core.corpus.corpus import Corpus
     >>> from bpe_core.runs.train import train
@@ -90,9 +90,9 @@ class PairLives:
         self._levels, self._level_of = np.unique(counts, return_inverse=True)
 
     def of(self, pair: Pair) -> PairLife:
-        """Tell the life of one pair of ids; a pair that never occurs has one of zeros.
+        """Return the life of a pair of ids, all zeros if the pair never occurs.
 
-        Raises ConfigError for an id that the run's vocabulary lacks.
+        Raises ConfigError for an id outside the run's vocabulary.
         """
         counts = self._counts_of(pair)
         ranks = np.zeros(self._n_steps, np.int64)
@@ -105,7 +105,7 @@ class PairLives:
         return PairLife(read_only(counts), read_only(ranks), read_only(n_tied))
 
     def extent_of(self, pair: Pair) -> LifeExtent:
-        """Tell how long the life of a pair lasts and how eventful it is, without its ranks.
+        """Return the extent of a pair's life, without computing its ranks.
 
         Raises ConfigError as `of` does.
         """
@@ -123,11 +123,12 @@ class PairLives:
         return counts
 
     def _pieces_of(self, pair: Pair) -> slice:
-        """Where the pieces of a pair's life stand, in each of which its count stays the same."""
+        """Return the slice of a pair's pieces, during each of which its count stays the same."""
         left, right = pair
         if not (0 <= left < self._n_ids and 0 <= right < self._n_ids):
             raise ConfigError(
-                f"({left}, {right}) is no pair of this run: take ids from 0 to {self._n_ids - 1}."
+                f"({left}, {right}) is not a pair of ids of this run. "
+                f"Use ids from 0 to {self._n_ids - 1}."
             )
         code = left * self._n_ids + right
         place = int(np.searchsorted(self._pairs, code))
@@ -138,18 +139,18 @@ class PairLives:
     def _n_pairs_with(
         self, counts: NDArray[np.int64], begin: int, end: int, *, ties: bool
     ) -> NDArray[np.int64]:
-        """Return how many pairs have more than the counts of steps begin ... end - 1.
+        """Return, for each of the steps begin ... end - 1, how many pairs have a higher count.
 
-        With `ties`, how many have as many or more. The counts never rise in these steps. So a
-        piece has more from some step on, the same one for all pieces of its count, until it stops.
+        With `ties`, an equal or higher count. `counts` must not rise in these steps: then a piece
+        is higher from some step until it stops, and that step depends only on the piece's count.
         """
         side = "left" if ties else "right"
-        # By count: the first step at which it is more.
+        # For each distinct count, the first step at which it is higher.
         more_from = begin + np.searchsorted(-counts[begin:end], -self._levels, side=side)
         starts = np.maximum(self._starts, more_from.astype(np.int32)[self._level_of])
         stops = np.minimum(self._stops, end)
         counted = starts < stops
-        # One more from each start on, one fewer from each stop on.
+        # Each start adds one pair from that step on, and each stop removes one.
         n_steps = end - begin + 1
         started = np.bincount(starts[counted] - begin, minlength=n_steps)
         stopped = np.bincount(stops[counted] - begin, minlength=n_steps)
@@ -157,10 +158,10 @@ class PairLives:
 
 
 def _falling_parts(counts: NDArray[np.int64]) -> list[tuple[int, int]]:
-    """Cut steps where a count is above 0 into parts in which it never rises.
+    """Cut the steps at which a count is above 0 into parts during which it never rises.
 
-    One part, mostly: all that a pair will ever have comes with the merge that makes its newer
-    symbol. Where two merges spell the same token, more can come later.
+    There is usually one part, because all occurrences of a pair appear with the merge that makes
+    its newer symbol. If two merges make the same token, more occurrences can appear later.
     """
     rises = np.flatnonzero(np.diff(counts, prepend=0) > 0)
     ends = np.append(rises, len(counts))[1:]

@@ -1,5 +1,4 @@
-"""The rivals for the next merge while a run is replayed: how often each pair occurs, which are the
-most frequent, and which of them tie."""
+"""Rank the pairs while a run is replayed: their counts, the most frequent ones, and ties."""
 
 from __future__ import annotations
 
@@ -21,7 +20,7 @@ _AFTER_ALL_PAIRS = np.iinfo(np.int64).max
 
 
 class Counts:
-    """How often each pair occurs: those of a table as arrays, those that came since as a dict."""
+    """The count of each pair: initial pairs in arrays, pairs made since then in a dict."""
 
     def __init__(self, table: PairTable) -> None:
         self.keys = np.append(table.keys, _AFTER_ALL_PAIRS)
@@ -29,27 +28,27 @@ class Counts:
         self._born: dict[int, int] = {}
         self.n_pairs = len(table.keys)
         self.n_with: Counter[int] = Counter()
-        """How many pairs there are of each count."""
-        self._tell(table.counts, 1)
+        """The number of pairs that have each count."""
+        self._tally(table.counts, 1)
 
     def of(self, key: int) -> int:
-        """Give how often a pair occurs; 0 where it doesn't."""
+        """Return how often a pair occurs, 0 if it doesn't."""
         place = int(self.keys.searchsorted(key))
         return int(self.counts[place]) if self.keys[place] == key else self._born.get(key, 0)
 
     def next_below(self, count: int) -> int:
-        """Give the highest count that is lower; 0 where there is none."""
+        """Return the highest count below `count`, 0 if there is none."""
         for close in range(count - 1, max(0, count - _CLOSE_COUNTS), -1):
             if close in self.n_with:
                 return close
         return max((one for one in self.n_with if one < count), default=0)
 
     def remove(self, key: int) -> None:
-        """Forget a pair: it has merged wherever it could."""
+        """Set the count of a pair to 0, once it has been merged everywhere."""
         self.change(np.array([key]), np.array([-self.of(key)]))
 
     def change(self, keys: Integers, by: Integers) -> Integers:
-        """Add to the counts of pairs, each named once; gives the new counts."""
+        """Add `by` to the counts of distinct pairs; return their new counts."""
         places = self.keys.searchsorted(keys)
         known = self.keys[places] == keys
         before = np.where(known, self.counts[places], 0)
@@ -60,11 +59,11 @@ class Counts:
         after = before + by
         self.counts[places[known]] = after[known]
         self.n_pairs += int(np.count_nonzero(after)) - int(np.count_nonzero(before))
-        self._tell(before, -1)
-        self._tell(after, 1)
+        self._tally(before, -1)
+        self._tally(after, 1)
         return after
 
-    def _tell(self, counts: Integers, sign: int) -> None:
+    def _tally(self, counts: Integers, sign: int) -> None:
         if len(counts) < _FEW_COUNTS:
             values, numbers = counts.tolist(), [1] * len(counts)
         else:
@@ -76,15 +75,15 @@ class Counts:
 
 
 Entry = tuple[int, int, int]
-"""What a pair is ordered by: less its count, its first slot where the rule asks for it, its key."""
+"""The sort key of a pair: minus its count, its first slot (0 unless "first-seen"), its key."""
 
 
 class Queue:
-    """The pairs, most frequent first, ties broken by the rule: as `incremental.PairQueue` does.
+    """The pairs, most frequent first, ties broken by `rule`, as in `incremental.PairQueue`.
 
-    Entries are set right when they come to the top, since a count only falls once a pair is there.
-    The pairs of the table, of which there may be hundreds of thousands, enter the heap a few
-    thousand at a time, when the best of the others could be among the first.
+    Entries are corrected when they reach the top, because a count only falls once a pair exists.
+    The initial pairs, which can number hundreds of thousands, enter the heap a few thousand at a
+    time, when the best of those outside could be among the first.
     """
 
     def __init__(
@@ -98,11 +97,11 @@ class Queue:
         self._outside = np.arange(len(table.keys))
         self._most_outside = int(table.counts.max(initial=0))
         self._slots: dict[int, Integers] = {}
-        """Where the pairs stand that came since, from left to right; used by `first-seen` alone."""
+        """The slots of pairs made since the start, left to right; only used for "first-seen"."""
         self._passed: dict[int, int] = {}
 
     def add(self, keys: list[int], born: tuple[Integers, Integers]) -> None:
-        """Take in pairs that a merge has made, which stand where `born` says."""
+        """Add the pairs that a merge has created; `born` holds their slots and keys."""
         if self._first_seen:
             slots, stands = born
             order = np.lexsort((slots, stands))
@@ -117,7 +116,7 @@ class Queue:
             heappush(self._heap, self.entry(key))
 
     def best(self, k: int) -> list[Entry]:
-        """Find the entries of the k best pairs, in the order of the rule."""
+        """Return the entries of the k best pairs, best first."""
         taken: dict[Entry, None] = {}
         while len(taken) < k and (best := self._best()) is not None:
             heappop(self._heap)
@@ -127,14 +126,14 @@ class Queue:
         return list(taken)
 
     def entry(self, key: int) -> Entry:
-        """Tell what a pair is ordered by, as it stands now."""
+        """Return the current sort key of a pair."""
         count = self._counts.of(key)
         return -count, self._first_slot(key) if self._first_seen and count else 0, key
 
     def _best(self) -> Entry | None:
         while True:
             if self._most_outside and (not self._heap or -self._heap[0][0] <= self._most_outside):
-                self._let_in()
+                self._admit_more()
                 continue
             if not self._heap:
                 return None
@@ -147,7 +146,7 @@ class Queue:
             else:
                 heapreplace(self._heap, now)
 
-    def _let_in(self) -> None:
+    def _admit_more(self) -> None:
         counts = self._counts.counts[self._outside]
         enough = max(0, len(counts) - _PAIRS_AT_A_TIME)
         least = np.partition(counts, enough)[enough]
@@ -170,21 +169,21 @@ class Queue:
 
 
 class Ties:
-    """Which pairs tie for the first place, and before which merges; a pair that stays is told once.
+    """The pairs that tie for first place, each with the range of merges before which it ties.
 
-    All of them are looked for where the winner's count is another one than before; from then on
-    only the pairs that a merge changed can come or go.
+    The ties are searched for whenever the winner's count changes; after that, only the pairs that a
+    merge changed can join or leave them.
     """
 
     def __init__(self, counts: Counts, queue: Queue) -> None:
         self._counts = counts
         self._queue = queue
         self._count = -1
-        self._since: dict[int, tuple[int, int]] = {}  # key -> its order, the first merge
-        self._told: list[tuple[int, int, int, int]] = []  # order, key, from, until
+        self._since: dict[int, tuple[int, int]] = {}  # key -> first slot, first merge
+        self._ended: list[tuple[int, int, int, int]] = []  # first slot, key, from, until
 
     def before_merge(self, rank: int, count: int) -> None:
-        """Look who ties before a merge, whose pair occurs `count` times."""
+        """Update the ties before a merge whose pair occurs `count` times."""
         n_tied = self._counts.n_with[count]
         if n_tied > 1 and count == self._count:
             return
@@ -197,7 +196,7 @@ class Ties:
     def after_merge(
         self, rank: int, winner: int, keys: Integers, before: Integers, after: Integers
     ) -> None:
-        """Take in what a merge changed: the counts of other pairs, `before` it and `after` it."""
+        """Update the ties after a merge: the counts of the other pairs `before` and `after` it."""
         if self._count < 0:
             return
         self._end(winner, rank + 1)
@@ -209,13 +208,13 @@ class Ties:
             if order >= 0 and key not in self._since:
                 self._since[key] = order, rank + 1
 
-    def told(self, stop: int) -> Integers:
-        """int64[n, 3]: key, first merge, and the merge from which on it no longer ties.
+    def ended_at(self, stop: int) -> Integers:
+        """End all ties; return int64[n, 3]: key, first merge, first merge without the tie.
 
-        `stop` is the rank after the last merge. In the order of the rule.
+        `stop` is the rank after the last merge. Rows are in tie-break order.
         """
         self._end_all(stop)
-        rows = [(key, since, until) for _, key, since, until in sorted(self._told)]
+        rows = [(key, since, until) for _, key, since, until in sorted(self._ended)]
         return np.array(rows, np.int64).reshape(-1, 3)
 
     def _end_all(self, rank: int) -> None:
@@ -226,4 +225,4 @@ class Ties:
     def _end(self, key: int, rank: int) -> None:
         order, since = self._since.pop(key)
         if since < rank:
-            self._told.append((order, key, since, rank))
+            self._ended.append((order, key, since, rank))

@@ -1,4 +1,4 @@
-"""What a training run says about its counts: pairs by rank, by neighbour, and bytes per token."""
+"""Statistics of a training run: pairs by rank and by neighbour, bytes per token, sizes."""
 
 from __future__ import annotations
 
@@ -19,17 +19,17 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class PairMatrix:
-    """How often each of some left symbols stands before each of some right symbols."""
+    """How often each of several left symbols precedes each of several right symbols."""
 
     left: tuple[int, ...]
-    """The ids of the rows, the most frequent first."""
+    """The ids of the rows, most frequent first."""
     right: tuple[int, ...]
-    """The ids of the columns, the most frequent first."""
+    """The ids of the columns, most frequent first."""
     counts: NDArray[np.int64]
-    """int64[n_left, n_right]: 0 where the two are never neighbours."""
+    """int64[n_left, n_right]: 0 if the two are never adjacent."""
 
     def cell_of(self, pair: Pair) -> tuple[int, int] | None:
-        """Find the row and column of a pair; None where it has none.
+        """Return the row and column of a pair, or None if it is not in the matrix.
 
         >>> matrix = PairMatrix((7, 8), (9,), np.array([[5], [2]]))
         >>> matrix.cell_of((8, 9)), matrix.cell_of((9, 8))
@@ -43,7 +43,7 @@ class PairMatrix:
 
 @dataclass(frozen=True, slots=True)
 class RankFrequency:
-    """The counts of all pairs, highest first, by the corners of the curve they draw."""
+    """The counts of all pairs, highest first, reduced to the corners of their curve."""
 
     ranks: NDArray[np.int64]
     """int64[n]: from 1; the first and the last rank of each run of equal counts."""
@@ -51,24 +51,24 @@ class RankFrequency:
     """int64[n]: the count of the pair at that rank."""
     n_pairs: int
     n_once: int
-    """How many pairs occur a single time."""
+    """How many pairs occur exactly once."""
 
 
 def pair_matrix(
     pair_counts: Mapping[Pair, int], size: int = 12, *, including: Pair | None = None
 ) -> PairMatrix:
-    """Lay out as a table how often the most frequent left symbols stand before which others.
+    """Tabulate how often the most frequent left symbols precede the most frequent right ones.
 
-    Rows are the symbols that most often have a neighbour at their right; columns the ones that
-    stand there most often; both most frequent first, then by id. The pair `including` always has
-    a row and a column, in the last place if its count gives it none.
+    Rows are the symbols that most often have a right neighbour, columns those that are most often
+    that neighbour; both are sorted by count, then by id. The pair `including` always gets a row and
+    a column, the last ones if its counts are too low.
 
     >>> matrix = pair_matrix({(1, 2): 5, (1, 3): 2, (4, 2): 1, (6, 7): 1}, size=2)
     >>> matrix.left, matrix.right, matrix.counts.tolist()
     ((1, 4), (2, 3), [[5, 2], [1, 0]])
     """
     if size < 1:
-        raise ConfigError(f"A pair matrix of size {size} has no cell. Ask for 1 or more.")
+        raise ConfigError(f"The size of a pair matrix is {size}. Use 1 or more.")
     as_left: Counter[int] = Counter()
     for (left, _), count in pair_counts.items():
         as_left[left] += count
@@ -97,9 +97,9 @@ def _most_frequent(counts: Mapping[int, int], size: int, including: int | None) 
 
 
 def rank_frequency(pair_counts: Mapping[Pair, int]) -> RankFrequency:
-    """Order the counts of all pairs, highest first, and keep the corners of their curve.
+    """Sort the counts of all pairs, highest first, and keep the corners of the curve.
 
-    Between two corners of equal count lie only pairs of that count, so nothing is lost.
+    Nothing is lost, because all pairs between two corners of equal count have that count.
 
     >>> curve = rank_frequency({(1, 2): 9, (2, 3): 4, (3, 4): 4, (4, 5): 4, (5, 6): 1})
     >>> curve.ranks.tolist(), curve.counts.tolist(), curve.n_once
@@ -119,9 +119,9 @@ def rank_frequency(pair_counts: Mapping[Pair, int]) -> RankFrequency:
 
 
 def bytes_per_token_after(n_bytes: int, tokens_after: ArrayLike) -> NDArray[np.float64]:
-    """Divide a corpus' bytes by its tokens after each number of merges.
+    """Return float64[n_merges + 1]: bytes per token of a corpus after each merge.
 
-    Returns float64[n_merges + 1]; nan where the corpus has no token.
+    A value is nan if the corpus has no token.
 
     >>> bytes_per_token_after(12, [12, 8, 6]).tolist()
     [1.0, 1.5, 2.0]
@@ -133,9 +133,9 @@ def bytes_per_token_after(n_bytes: int, tokens_after: ArrayLike) -> NDArray[np.f
 
 
 def vocab_size_after(run: TrainingRun) -> NDArray[np.int64]:
-    """Size the vocabulary as it was after each number of merges.
+    """Return int64[n_merges + 1]: the vocabulary size after each merge.
 
-    Returns int64[n_merges + 1]. A merge that spells an older token again adds nothing to it.
+    A merge that makes an older token again adds nothing.
 
     >>> from bpe_core.corpus.corpus import Corpus
     >>> from bpe_core.runs.train import train
@@ -154,11 +154,11 @@ def vocab_size_after(run: TrainingRun) -> NDArray[np.int64]:
 
 
 def steps_to_draw(n_merges: int, most: int = 800) -> NDArray[np.int64]:
-    """Choose the numbers of merges at which a curve over a run is drawn.
+    """Choose the steps at which to draw a curve over a run: int64[n], ascending.
 
-    All of them if they are few. Else at most `most`: half spread evenly, half by ratio, since such
-    curves bend at their start; 0 and `n_merges` are always among them. Before 0, at -1, there is
-    no step. Returns int64[n], rising.
+    All steps if there are few; otherwise at most `most`, always including 0 and `n_merges`. Half
+    are spaced linearly and half logarithmically, because the curves bend near their start. For
+    `n_merges` of -1 there is none.
 
     >>> steps_to_draw(3).tolist()
     [0, 1, 2, 3]
@@ -173,9 +173,10 @@ def steps_to_draw(n_merges: int, most: int = 800) -> NDArray[np.int64]:
 
 
 def corners(values: ArrayLike, most: int = 1_500) -> NDArray[np.int64]:
-    """Choose where to draw a curve of steps: the places where it changes, and its two ends.
+    """Choose the points that draw a step curve: int64[n], ascending.
 
-    All of them, if they are few; else `most` of them, spread evenly. Returns int64[n], rising.
+    They are both ends and the places where the curve changes; if those are too many, `most` of
+    them, evenly spread.
 
     >>> corners([5, 5, 5, 4, 4, 2, 2]).tolist()
     [0, 3, 5, 6]
@@ -189,12 +190,12 @@ def corners(values: ArrayLike, most: int = 1_500) -> NDArray[np.int64]:
 
 
 def elbow(values: ArrayLike) -> int | None:
-    """Find where a curve bends: the point furthest from the straight line between its ends.
+    """Return the index of a curve's bend: the point furthest from the line between its ends.
 
-    Both axes are scaled to the curve's own extent, so that units don't matter; the first of equal
-    points is taken. None where the curve has less than three points, or its ends are level. The
-    rule is that of the knee in "Finding a 'Kneedle' in a Haystack" (Satopää et al., 2011), without
-    its smoothing: https://doi.org/10.1109/ICDCSW.2011.20
+    Both axes are scaled to the curve's extent, so that units don't matter; of equal points, the
+    first is returned. Returns None if the curve has fewer than three points or level ends. This is
+    the knee of "Finding a 'Kneedle' in a Haystack" (Satopää et al., 2011), without smoothing:
+    https://doi.org/10.1109/ICDCSW.2011.20
 
     >>> elbow([100, 60, 40, 35, 32, 30])
     2
@@ -208,9 +209,7 @@ def elbow(values: ArrayLike) -> int | None:
 
 
 def next_merges(merges: Sequence[Merge], start: int = 0) -> dict[Pair, int]:
-    """Find the rank of each pair's first merge, from rank `start` on.
-
-    A pair that is not in the answer never merges from there on.
+    """Map each pair that is merged at rank `start` or later to the rank of its next merge.
 
     >>> merges = [Merge(0, 32, 116, 256), Merge(1, 104, 101, 257)]
     >>> next_merges(merges, start=1)
@@ -220,15 +219,15 @@ def next_merges(merges: Sequence[Merge], start: int = 0) -> dict[Pair, int]:
 
 
 def gain_of_further(values: ArrayLike, n_merges: int, further: int = 1_000) -> tuple[int, float]:
-    """Subtract a curve's value after `n_merges` from the one `further` merges later.
+    """Return a number of further merges, and how much a curve gains over them.
 
-    Where the run ends sooner, its end is taken; the number of further merges comes first.
+    The number is `further`, or less if the run ends sooner.
 
     >>> gain_of_further([1.0, 1.5, 2.0], 1, further=1_000)
     (1, 0.5)
     """
     curve = np.asarray(values, dtype=np.float64)
     if not 0 <= n_merges < len(curve):
-        raise ConfigError(f"{n_merges} merges are outside this run. Ask for 0 to {len(curve) - 1}.")
+        raise ConfigError(f"n_merges is {n_merges}, outside this run. Use 0 to {len(curve) - 1}.")
     end = min(n_merges + further, len(curve) - 1)
     return end - n_merges, float(curve[end] - curve[n_merges])

@@ -1,4 +1,4 @@
-"""A finished training: its tokenizer, and every number that training went through, at any step."""
+"""A finished training run: its tokenizer, and the state of the training at any step."""
 
 from __future__ import annotations
 
@@ -30,12 +30,11 @@ from bpe_core.types import (
 
 
 class TrainingRun(Immutable):
-    """What a training learned, and from what; immutable.
+    """The result of training: the tokenizer and what it was learned from; immutable.
 
     `joined_at` is int32[n_slots]: for each symbol of the pre-tokens, laid out as in
-    `word_row.lay_out_pretokens`, the rank of the merge that joined it to the one before it, or
-    NEVER.
-    `tokens_after` is worked out from it if not given.
+    `word_row.lay_out_pretokens`, the rank of the merge that joined it to the symbol before it, or
+    NEVER. `tokens_after` is computed from it if not given.
 
     >>> from bpe_core.runs.train import train
     >>> corpus = Corpus.from_word_counts({"hug": 10, "ugg": 5})
@@ -80,7 +79,7 @@ class TrainingRun(Immutable):
         self._joined_at = read_only(joined_at)
         self._stop_reason: StopReason = stop_reason
         self._elapsed_seconds = elapsed_seconds
-        # What the words were before any merge, laid out once a method needs it.
+        # The words as they were before any merge, laid out when a method first needs them.
         self._first_layout: Layout | None = None
         if tokens_after is None:
             self._tokens_after = joined_tokens(self._layout, joined_at, tokenizer.n_merges)
@@ -88,7 +87,7 @@ class TrainingRun(Immutable):
             self._tokens_after = read_only(tokens_after.copy())
 
     def __reduce__(self) -> tuple[object, ...]:
-        # Rebuilt on arrival: NumPy forgets that an array is read-only, and the layout is derived.
+        # Rebuild instead of copying: pickling drops NumPy's read-only flag; the layout is derived.
         build = partial(
             TrainingRun,
             tokenizer=self.tokenizer,
@@ -109,7 +108,7 @@ class TrainingRun(Immutable):
             f"stop reason {self.stop_reason!r}>"
         )
 
-    # What it is made of
+    # Contents
 
     @property
     def tokenizer(self) -> Tokenizer:
@@ -118,17 +117,17 @@ class TrainingRun(Immutable):
 
     @property
     def config(self) -> TrainingConfig:
-        """What was asked for."""
+        """The configuration that the run was trained with."""
         return self._config
 
     @property
     def corpus_sha256(self) -> str:
-        """Empty if training was cancelled before a stream was read to its end."""
+        """The corpus's SHA-256; empty if training was cancelled while a stream was being read."""
         return self._corpus_sha256
 
     @property
     def corpus_bytes(self) -> int:
-        """The size of the corpus in UTF-8."""
+        """The size of the corpus in bytes of UTF-8."""
         return self._corpus_bytes
 
     @property
@@ -148,7 +147,7 @@ class TrainingRun(Immutable):
 
     @property
     def elapsed_seconds(self) -> float:
-        """How long training took, counting included."""
+        """How long training took, including counting."""
         return self._elapsed_seconds
 
     @property
@@ -158,17 +157,17 @@ class TrainingRun(Immutable):
 
     @property
     def merges(self) -> tuple[Merge, ...]:
-        """The merges in the order they were learned, each with the count it had then."""
+        """The merges in the order learned, each with its pair's count at that time."""
         return self.tokenizer.merges
 
-    # Its numbers at any step
+    # The state at any step
 
     def pair_counts(self, step: int) -> dict[Pair, int]:
-        """Count every pair as it stood before merge `step`, the pair seen first at first.
+        """Return the count of every pair before merge `step`, in order of first occurrence.
 
-        `step` may be the number of merges: the pairs that are left at the end. A pair whose token
-        would be longer than `max_token_bytes` is not a pair here. Raises `ConfigError` for a step
-        out of range.
+        `step` may equal the number of merges, for the pairs left at the end. Pairs whose token
+        would be longer than `max_token_bytes` are left out. Raises `ConfigError` for a step out of
+        range.
 
         >>> from bpe_core.runs.train import train
         >>> corpus = Corpus.from_word_counts({"hug": 10, "ugg": 5})
@@ -179,9 +178,9 @@ class TrainingRun(Immutable):
         return self._pairs(step).counts_as_seen()
 
     def top_pairs(self, step: int, k: int) -> list[PairCount]:
-        """Give the k best pairs before merge `step`, the winner first, ties in the rule's order.
+        """Return the k best pairs before merge `step`, the winner first, in tie-break order.
 
-        Raises `ConfigError` for a step out of range, and for a k below 0.
+        Raises `ConfigError` for a step out of range or a negative k.
 
         >>> from bpe_core.runs.train import train
         >>> corpus = Corpus.from_word_counts({"hug": 10, "gum": 10})
@@ -190,13 +189,11 @@ class TrainingRun(Immutable):
         [(0, 3, 10), (1, 3, 10)]
         """
         if not is_whole(k) or k < 0:
-            raise ConfigError(
-                f"The number of pairs is {describe(k)}: ask for a whole number from 0."
-            )
+            raise ConfigError(f"Expected k as a whole number, 0 or more, got {describe(k)}.")
         return self._pairs(step).best(k, self.config.tie_break)
 
     def layout_at(self, step: int) -> Layout:
-        """Give the pre-tokens' symbols as they were before merge `step`, all in one row.
+        """Return the symbols of all pre-tokens, in one row, as they were before merge `step`.
 
         Raises `ConfigError` for a step out of range.
 
@@ -212,10 +209,10 @@ class TrainingRun(Immutable):
     def trace(
         self, start: int, stop: int, k: int = 10, n_touched: int = 16, n_changes: int = 3
     ) -> MergeTrace:
-        """Say what training saw before each of the merges start ... stop - 1, and what it changed.
+        """Return what training saw before each of the merges start ... stop - 1 and what changed.
 
-        `k` is the number of pairs to keep of each step, `n_touched` of words, `n_changes` of risen
-        and of fallen pairs. Raises `ConfigError` for a range that the run doesn't have.
+        For each step, keep at most `k` pairs, `n_touched` words, and `n_changes` each of the pairs
+        that rose and fell. Raises `ConfigError` for a range outside the run.
 
         >>> from bpe_core.runs.train import train
         >>> run = train(Corpus.from_word_counts({"aaa": 2}), TrainingConfig(257, special_tokens=()))
@@ -228,8 +225,8 @@ class TrainingRun(Immutable):
         if not all(map(is_whole, numbers)) or min(numbers) < 0 or start > stop:
             raise ConfigError(
                 f"Merges {start!r:.40} to {stop} with {k!r:.40} pairs, {n_touched!r:.40} words and "
-                f"{n_changes!r:.40} changes can't be traced: take "
-                f"0 <= start <= stop <= {len(self.merges)}, and whole numbers from 0."
+                f"{n_changes!r:.40} changes cannot be traced. Use whole numbers, 0 or more, with "
+                f"start <= stop <= {len(self.merges)}."
             )
         return trace_merges(
             self.layout_at(start),
@@ -253,11 +250,11 @@ class TrainingRun(Immutable):
     def tokens_after_on(
         self, corpus: Corpus, should_stop: Callable[[], bool] | None = None
     ) -> NDArray[np.int64] | None:
-        """int64[n_merges + 1]: how many tokens another corpus has after each number of merges.
+        """Return int64[n_merges + 1]: another corpus's number of tokens after each merge.
 
-        A symbol that the alphabet lacks counts as a token of its own, which never merges.
-        `should_stop` is asked now and then; where it comes to say True, there is no result. Raises
-        `CorpusError` for what is no corpus.
+        A symbol missing from the alphabet counts as one token and never merges. `should_stop` is
+        called at intervals; return None if it returns True. Raises `CorpusError` for anything but
+        a `Corpus`.
 
         >>> from bpe_core.runs.train import train
         >>> run = train(Corpus.from_word_counts({"hug": 1}), TrainingConfig(258, special_tokens=()))
@@ -268,7 +265,7 @@ class TrainingRun(Immutable):
             raise no_corpus(corpus)
         return tokens_on(self.tokenizer, corpus, should_stop or _never)
 
-    # Within
+    # Internals
 
     @property
     def _layout(self) -> Layout:
@@ -286,8 +283,8 @@ class TrainingRun(Immutable):
         if not is_whole(step) or not 0 <= step <= len(self.merges):
             asked = step if is_whole(step) else describe(step)
             raise ConfigError(
-                f"Step {asked} is outside this run of {len(self.merges)} merges: "
-                f"take one from 0 to {len(self.merges)}."
+                f"Step {asked} is outside this run of {len(self.merges)} merges. "
+                f"Use a step from 0 to {len(self.merges)}."
             )
 
 

@@ -1,7 +1,7 @@
-"""How many tokens a text has after each merge of a tokenizer: read off its encoding, or replayed.
+"""Count the tokens of a text after each merge, from its encoding or by replaying the merges.
 
-A token that only one merge makes is always joined from the same two parts, and they from theirs. So
-a text's encoding says how often each merge joined anything in it, and nothing need be replayed.
+If only one merge makes a token, the token always consists of the same two parts, and they of
+theirs. A text's encoding then determines how often each merge was applied, without replaying any.
 """
 
 from __future__ import annotations
@@ -26,19 +26,19 @@ _MERGES_BETWEEN_LOOKS = 64
 def tokens_on(
     tokenizer: Tokenizer, corpus: Corpus, should_stop: Callable[[], bool]
 ) -> NDArray[np.int64] | None:
-    """int64[n_merges + 1]: how many tokens a corpus has after each number of merges.
+    """Return int64[n_merges + 1]: the number of tokens of a corpus after each merge.
 
-    A symbol that the alphabet lacks counts as a token of its own, which never merges. None once
-    `should_stop()`, asked now and then, says True.
+    A symbol missing from the alphabet counts as one token and never merges. `should_stop()` is
+    called at intervals; return None if it returns True.
 
     >>> from bpe_core.tokenizer.gpt2 import gpt2
     >>> tokens_on(gpt2().truncated(3), Corpus.from_text("the then"), lambda: False).tolist()
     [8, 7, 7, 5]
     """
     large = corpus.word_counts is None and use_kernels(corpus.n_bytes)
-    if large and says_all_merges(tokenizer):
+    if large and merges_are_recoverable(tokenizer):
         counts = count_ids(tokenizer, corpus.documents, should_stop)
-        # Asked again: the counts may be of a part only.
+        # Check again: if counting was stopped, the counts cover only part of the corpus.
         return None if should_stop() else unfolded_tokens(counts, tokenizer.merges)
     pretokens = count_pretokens(corpus, tokenizer.pretokenizer, should_stop=should_stop)
     if should_stop():
@@ -47,16 +47,16 @@ def tokens_on(
 
 
 def lay_out_for(tokenizer: Tokenizer, pretokens: PretokenCounts) -> Layout:
-    """Lay pre-tokens in one row as the base symbols that a tokenizer starts from."""
+    """Lay out pre-tokens in one row, as the base symbols that a tokenizer starts from."""
     return lay_out_pretokens(
         pretokens, tokenizer.base, tokenizer.base_ids, tokenizer.end_of_word_id
     )
 
 
 def joined_tokens(layout: Layout, joined_at: NDArray[np.int32], n_merges: int) -> NDArray[np.int64]:
-    """int64[n_merges + 1]: the tokens after each number of merges of the words trained on.
+    """Return int64[n_merges + 1], read-only: the tokens of the training words after each merge.
 
-    `joined_at` is int32[n_slots], the rank of the merge that joined each slot, or NEVER. Read-only.
+    `joined_at` is int32[n_slots], the rank of the merge that joined each slot, or NEVER.
 
     >>> from bpe_core.counting.word_row import NEVER, lay_out
     >>> joined_at = np.array([NEVER, NEVER, 1, 0, NEVER], np.int32)
@@ -74,10 +74,10 @@ def count_ids(
     documents: Iterable[str],
     should_stop: Callable[[], bool] | None = None,
 ) -> NDArray[np.int64]:
-    """Count how often each id stands in the encoding of documents: int64[largest id + 1].
+    """Count how often each id occurs in the encoding of documents: int64[largest id + 1].
 
-    Special tokens are read as text, and what the alphabet lacks is in no token. Where
-    `should_stop()`, asked before each document, says True, what was counted so far is returned.
+    Special tokens are read as text, and symbols missing from the alphabet are skipped.
+    `should_stop()` is called before each document; if it returns True, return the counts so far.
 
     >>> from bpe_core.tokenizer.gpt2 import gpt2
     >>> counts = count_ids(gpt2(), ["the", "the the"])
@@ -93,11 +93,12 @@ def count_ids(
     return counts
 
 
-def says_all_merges(tokenizer: Tokenizer) -> bool:
-    """Tell whether an encoding says all: no byte is unknown, and each token has one way to be made.
+def merges_are_recoverable(tokenizer: Tokenizer) -> bool:
+    """Return True if an encoding shows how often each merge was applied.
 
-    >>> from bpe_core.tokenizer.gpt2 import gpt2
-    >>> says_all_merges(gpt2())
+    That is so if no byte is unknown and no two merges make the same token.
+
+
     True
     """
     made = {merge.id for merge in tokenizer.merges}
@@ -111,10 +112,10 @@ def says_all_merges(tokenizer: Tokenizer) -> bool:
 
 
 def unfolded_tokens(id_counts: NDArray[np.int64], merges: Sequence[Merge]) -> NDArray[np.int64]:
-    """int64[n_merges + 1]: the tokens after each number of merges, from the counts of all of them.
+    """Return int64[n_merges + 1]: the tokens after each merge, from the counts of the final ids.
 
-    `id_counts` is int64[n], how often each id stands in the encoding by all merges, each of which
-    makes a token that no other makes.
+    `id_counts` is int64[n]: how often each id occurs in the encoding. No two merges may make the
+    same token.
 
     >>> merges = [Merge(rank=0, left=1, right=2, id=3), Merge(rank=1, left=0, right=3, id=4)]
     >>> unfolded_tokens(np.array([0, 0, 0, 1, 10]), merges).tolist()
@@ -134,9 +135,9 @@ def unfolded_tokens(id_counts: NDArray[np.int64], merges: Sequence[Merge]) -> ND
 def replayed_tokens(
     layout: Layout, merges: Sequence[Merge], should_stop: Callable[[], bool]
 ) -> NDArray[np.int64] | None:
-    """int64[n_merges + 1]: the same for any merges, done one by one on words that are laid out.
+    """Return int64[n_merges + 1]: the tokens after each merge, by applying any merges one by one.
 
-    None where `should_stop()`, asked every 64 merges, says True.
+    `should_stop()` is called every 64 merges; return None if it returns True.
 
     >>> from bpe_core.counting.word_row import lay_out
     >>> merges = [Merge(rank=0, left=1, right=2, id=3), Merge(rank=1, left=0, right=3, id=4)]
@@ -152,7 +153,7 @@ def replayed_tokens(
         if step % _MERGES_BETWEEN_LOOKS == 0:
             if should_stop():
                 return None
-            time.sleep(0)  # lets other threads of an app take their turn
+            time.sleep(0)  # let other threads run
         if (merge.left << BITS | merge.right) in state.counts:
             state.merge(merge.left, merge.right, merge.id)
             tokens[step + 1] = tokens[step] - state.joined_weight

@@ -1,7 +1,7 @@
-"""What training saw before each merge and what the merge changed, as arrays for the merge loop.
+"""Trace what training saw before each merge and what the merge changed, as arrays.
 
-A run knows where each of its merges joined symbols. So nothing is searched for: each merge is
-applied to all its places at once, as NumPy arrays, and only the windows beside them are counted.
+A run records where each merge joined symbols, so nothing has to be searched for: each merge is
+applied to all its places at once with NumPy, and only the pairs beside them are recounted.
 """
 
 from __future__ import annotations
@@ -31,11 +31,11 @@ def trace_merges(
     n_touched: int,
     n_changes: int,
 ) -> MergeTrace:
-    """Trace consecutive merges of a run, from the row of symbols as it was before the first.
+    """Trace consecutive merges of a run, given the row of symbols before the first of them.
 
     `joined_at` is int32[n_slots], the rank of the merge that joins each symbol of that row to the
-    one before it; `start` the rank of the first merge, `k` how many pairs of each step to keep,
-    `n_touched` how many words, `n_changes` how many risen and how many fallen pairs.
+    one before it; `start` is the rank of the first merge. For each step, keep at most `k` pairs,
+    `n_touched` words, and `n_changes` each of the pairs that rose and fell.
 
     >>> from bpe_core.counting.word_row import NEVER, lay_out
     >>> joined_at = np.array([NEVER, NEVER, 0, NEVER, NEVER], np.int32)
@@ -68,7 +68,7 @@ def trace_merges(
 
         weights = layout.weights[seconds]
         trace.n_overlapping[at] = count - weights.sum()
-        # The slots come in order, so the words do: among equals the one first seen stays first.
+        # Slots, and therefore words, are in order, so of equal words the first seen stays first.
         words, given = np.unique(np.searchsorted(separators, seconds) - 1, return_counts=True)
         given *= layout.weights[separators[words] + 1]
         most = np.argsort(-given, kind="stable")[:n_touched]
@@ -90,7 +90,7 @@ def trace_merges(
             left[at, : len(most)] = keys[most] >> BITS
             right[at, : len(most)] = keys[most] & _RIGHT
             by[at, : len(most)] = sign * changes[most]
-    tied, tied_from, tied_until = ties.told(start + n).T
+    tied, tied_from, tied_until = ties.ended_at(start + n).T
     return replace(
         trace,
         tied_left=(tied >> BITS).astype(np.int32),
@@ -128,7 +128,7 @@ def _empty_trace(start: int, n: int, k: int, n_touched: int, n_changes: int) -> 
 
 
 def _places_by_merge(joined_at: NDArray[np.int32], start: int, n: int) -> Iterator[Integers]:
-    """The slots that each of the merges start ... start + n - 1 joins to the one before them."""
+    """Yield, for each of the merges start ... start + n - 1, the slots that it joins leftwards."""
     slots = np.flatnonzero((joined_at >= start) & (joined_at < start + n))
     ranks = joined_at[slots] - start
     slots = slots[np.argsort(ranks, kind="stable")]
@@ -138,7 +138,7 @@ def _places_by_merge(joined_at: NDArray[np.int32], start: int, n: int) -> Iterat
 
 
 class _Row:
-    """The symbols of all words while merges are applied; each knows its neighbours' slots."""
+    """The symbols of all words while merges are applied, linked to their neighbours' slots."""
 
     def __init__(
         self, layout: Layout, tokens: Sequence[bytes], max_token_bytes: int | None
@@ -153,7 +153,7 @@ class _Row:
         self._lengths = np.array([len(token) for token in tokens], np.int64)
 
     def is_at(self, key: int, slot: int) -> bool:
-        """Say whether a pair (still) stands at a slot."""
+        """Return True if a pair (still) starts at a slot."""
         left, right = pair_of(key)
         return bool(self._ids[slot] == left and self._ids[self._after[slot]] == right)
 
@@ -162,8 +162,8 @@ class _Row:
     ) -> tuple[Integers, Integers, tuple[Integers, Integers]]:
         """Join each of the slots to the one before it.
 
-        Returns the keys of the other pairs beside them, ascending, by how much the count of each
-        changed, and where pairs came to stand: their slots and keys.
+        Returns the keys of the other pairs that changed, ascending; the change of each one's
+        count; and the slots and keys of the pairs created.
         """
         firsts = self._before[seconds]
         lost, lost_keys = self._windows(seconds, self._before[firsts])
@@ -185,7 +185,7 @@ class _Row:
         return keys[starts], changes, (made, made_keys)
 
     def _windows(self, slots: Integers, befores: Integers) -> tuple[Integers, Integers]:
-        """The slots and keys of the pairs that start at the slots, or just before; each once."""
+        """Return the slots and keys of pairs that start at or just before `slots`, once each."""
         self._marked[slots] = True
         starts = np.concatenate([slots, befores[~self._marked[befores]]])
         self._marked[slots] = False

@@ -1,4 +1,4 @@
-"""Training: check the arguments, count pre-tokens, lay them out, learn merges, pack the run."""
+"""Train a tokenizer: check the arguments, count pre-tokens, learn merges, build the run."""
 
 from __future__ import annotations
 
@@ -34,23 +34,23 @@ def train(
     on_progress: Callable[[TrainingProgress], None] | None = None,
     should_stop: Callable[[], bool] | None = None,
 ) -> TrainingRun:
-    """Learn a tokenizer from a corpus, from files of any size, or from words counted elsewhere.
+    """Train a tokenizer on a corpus, on files of any size, or on words counted elsewhere.
 
-    With `tie_break="smallest-pair"` it learns what Hugging Face's `BpeTrainer` learns from the same
-    pre-tokens, merges and vocabulary, in order; with "first-seen" what Python's `max` over a dict
-    of pairs in order of appearance chooses. Special tokens in the text are ordinary text here, and
-    a merge that spells one gets an id of its own; Hugging Face's trainer gives it the special
-    token's, so that ordinary text becomes one. Of characters only those that occur are taken,
-    whatever `alphabet` says.
+    With `tie_break="smallest-pair"`, the merges and the vocabulary are those that Hugging Face's
+    `BpeTrainer` learns from the same pre-tokens, in the same order. With "first-seen", ties go to
+    the pair that occurs first, as with Python's `max` over a dict of pair counts. Special tokens in
+    the text are treated as ordinary text, and a merge that spells one gets a new id; Hugging Face's
+    trainer reuses the special token's id, so ordinary text can become a special token. A character
+    alphabet holds only the characters that occur, whatever `alphabet` is.
 
-    `on_progress` and `should_stop` are called about every 64 merges or 50 ms, the latter while
-    pre-tokens are counted too; once it returns True, the run ends with the merges so far and the
-    stop reason "cancelled"; where that is while counting, it has none and knows only a part of the
-    corpus. Where a large corpus is the first for which kernels must be compiled, training waits for
-    them, some 10 s, and `seconds_compiling` says so about five times a second.
+    `on_progress` and `should_stop` are called about every 64 merges or 50 ms; `should_stop` also
+    while pre-tokens are counted. Once it returns True, the run ends with the merges so far and the
+    stop reason "cancelled". A run cancelled during counting has no merges and covers only part of
+    the corpus. If the kernels have not been compiled yet, training on a large corpus waits for them
+    for about 10 s, and reports `seconds_compiling` about five times a second.
 
-    Raises `ConfigError` and its kinds for a configuration that can't work, and `EmptyCorpusError`
-    where the pre-tokenizer leaves nothing to learn from.
+    Raises `ConfigError` or a subclass for an invalid configuration, and `EmptyCorpusError` if the
+    pre-tokenizer finds nothing to learn from.
 
     >>> corpus = Corpus.from_word_counts({"hug": 10, "ugg": 5, "ggi": 3, "gin": 3, "ing": 3})
     >>> run = train(corpus, TrainingConfig(7, base="characters", special_tokens=()))
@@ -59,7 +59,7 @@ def train(
     """
     started = time.perf_counter()
     _check(corpus, config)
-    # Raises for a vocabulary without room for the smallest alphabet, before the corpus is read.
+    # Fail before the corpus is read if even the smallest alphabet does not fit.
     vocabulary = GrowingVocabulary(config, ())
     watch = Watch(config.vocab_size - len(vocabulary), started, on_progress, should_stop)
     counted = _count(corpus, config, watch)
@@ -90,17 +90,17 @@ def train(
 
 
 def _check(corpus: object, config: TrainingConfig) -> None:
-    """Raise for what cannot work with any corpus, before one is read."""
+    """Raise for invalid arguments before the corpus is read."""
     if not is_a(corpus, Corpus, StreamedCorpus, CountedCorpus):
         raise no_corpus(corpus)
     check_config(config)
-    get_pretokenizer(config.pretokenizer)  # raises for an unknown one and for a wrong pattern
+    get_pretokenizer(config.pretokenizer)  # raises for an unknown name or an invalid pattern
 
 
 def _count(
     corpus: Corpus | StreamedCorpus | CountedCorpus, config: TrainingConfig, watch: Watch
 ) -> CountedCorpus:
-    """Count the pre-tokens of any kind of corpus, and the symbols that it is made of."""
+    """Count the pre-tokens of a corpus of any kind, and collect its base symbols."""
     if isinstance(corpus, CountedCorpus):
         counted = corpus
     elif isinstance(corpus, StreamedCorpus):
@@ -110,7 +110,7 @@ def _count(
     if not counted.pretokens.words and not watch.stopped:
         raise EmptyCorpusError(
             f"The pre-tokenizer {config.pretokenizer} finds no pre-token in this corpus of "
-            f"{counted.n_bytes:,} bytes: take another corpus or another pre-tokenizer."
+            f"{counted.n_bytes:,} bytes. Use another corpus or another pre-tokenizer."
         )
     return counted
 
@@ -129,7 +129,7 @@ def _count_documents(corpus: Corpus, config: TrainingConfig, watch: Watch) -> Co
     symbols = frozenset[bytes]()
     if not _has_all_bytes(config):
         symbols = frozenset(seen_symbols(corpus, config.base))
-    GrowingVocabulary(config, symbols)  # raises before the counting where it has no room for them
+    GrowingVocabulary(config, symbols)  # fail before counting if the alphabet does not fit
     if corpus.word_counts is None:
         _wait_for_kernels(corpus.n_bytes, watch)
     pretokens = PretokenCounts((), np.zeros(0, np.int64))
@@ -140,14 +140,14 @@ def _count_documents(corpus: Corpus, config: TrainingConfig, watch: Watch) -> Co
 
 
 def _has_all_bytes(config: TrainingConfig) -> bool:
-    """Return True if the alphabet is all 256 bytes, whatever occurs in the corpus."""
+    """Return True if the alphabet is always all 256 bytes, independent of the corpus."""
     return config.base == "bytes" and config.alphabet == "full"
 
 
 def _learn(
     layout: Layout, vocabulary: GrowingVocabulary, config: TrainingConfig, watch: Watch
 ) -> Learned:
-    """Learn merges by kernels or by plain Python, which learn the same from the same arguments."""
+    """Learn merges with kernels or in plain Python, whichever is faster; the merges are equal."""
     n_bytes = layout.ids.size * _BYTES_A_SLOT
     _wait_for_kernels(n_bytes, watch)
     if not use_kernels(n_bytes):

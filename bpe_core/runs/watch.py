@@ -1,4 +1,4 @@
-"""Progress and cancellation of a training, checked now and then while it goes on."""
+"""Report progress and check for cancellation at intervals during training."""
 
 from __future__ import annotations
 
@@ -40,15 +40,15 @@ class Watch:
         self.stopped = False
 
     def asked_to_stop(self) -> bool:
-        """Return True if training is to be cancelled; once True, it is not asked again."""
+        """Return True if training should stop; once it should, `should_stop` isn't called again."""
         if not self.stopped and self._should_stop is not None:
             self.stopped = self._should_stop()
         return self.stopped
 
     def look(self, merges_done: int, tokens_saved: int, last_count: int) -> bool:
-        """Return True if training is to be cancelled; report progress and ask if it is time to.
+        """Report progress if it is time to; return True if training should stop.
 
-        `tokens_saved` is how many tokens fewer the corpus has than at the last call.
+        `tokens_saved` is the number of tokens that the corpus has lost since the last call.
         """
         self._corpus_tokens -= tokens_saved
         now = time.perf_counter()
@@ -65,7 +65,7 @@ class Watch:
         return self.asked_to_stop()
 
     def report_compiling(self, seconds: float) -> None:
-        """Report that training waits for the compiler, and for how many seconds it has."""
+        """Report for how many seconds training has been waiting for the compiler."""
         self.report(0, 0, 0, seconds)
 
     def report(
@@ -75,7 +75,7 @@ class Watch:
         last_count: int,
         seconds_compiling: float | None = None,
     ) -> None:
-        """Report how many merges are done, and how many tokens the corpus has now."""
+        """Report the number of merges done and the number of tokens in the corpus now."""
         self._corpus_tokens = corpus_tokens
         if self._on_progress is not None:
             self._on_progress(

@@ -64,8 +64,8 @@ def test_a_matrix_of_no_pairs_is_empty():
     assert (matrix.left, matrix.right, matrix.counts.size) == ((), (), 0)
 
 
-def test_a_matrix_without_a_cell_is_refused():
-    with pytest.raises(ConfigError, match="size 0"):
+def test_an_empty_matrix_is_refused():
+    with pytest.raises(ConfigError, match="size of a pair matrix is 0"):
         pair_matrix({(1, 2): 3}, 0)
 
 
