@@ -1,4 +1,4 @@
-"""Waiting for work in the background, as a page does: by looking again and again."""
+"""Wait for background work as a page does, by polling."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ _SECONDS_BETWEEN_LOOKS = 0.01
 
 
 class Standing(Protocol):
-    """How a piece of work stands: a training, a measurement, a search."""
+    """The status of a training, a measurement or a search."""
 
     @property
     def state(self) -> str: ...
@@ -23,13 +23,13 @@ Known = TypeVar("Known", bound=Standing, covariant=True)
 
 
 class Manager(Protocol[Known]):
-    """Whoever knows the work by its id."""
+    """A manager that returns the status of work by its id."""
 
     def status(self, id: str, /) -> Known: ...
 
 
 def has_ended(status: Standing) -> bool:
-    """Whether a piece of work neither waits nor runs any more."""
+    """Return whether work is neither queued nor running."""
     return not status.is_live
 
 
@@ -40,7 +40,7 @@ def wait_until(
     *,
     timeout_seconds: float = 60,
 ) -> S:
-    """How a piece of work stands once it stands as asked; fails where it never comes to that."""
+    """Return the status of work once `reached` holds; fail after `timeout_seconds`."""
     deadline = time.monotonic() + timeout_seconds
     while not reached(status := manager.status(id)):
         assert time.monotonic() < deadline, f"still {status.state} after {timeout_seconds} s"

@@ -1,4 +1,4 @@
-"""Work in the background: shared by its name, told how far it is, cancelled, forgotten, failed."""
+"""Background work: shared by id, and its progress, cancellation and failures reported."""
 
 from __future__ import annotations
 
@@ -22,14 +22,14 @@ from ui.work.background import (
 )
 from ui.work.background_card import seconds_left
 
-Made = Background[Progress, str]
+TextWork = Background[Progress, str]
 
 
 @pytest.fixture
-def background() -> Iterator[Made]:
-    made = Made("test", most_waiting=2, most_remembered=4)
-    yield made
-    made.close()
+def background() -> Iterator[TextWork]:
+    background = TextWork("test", most_waiting=2, most_remembered=4)
+    yield background
+    background.close()
 
 
 def until_cancelled(task: Task[Progress]) -> str | None:
@@ -45,7 +45,7 @@ def at_once(_task: Task[Progress]) -> str:
     return "done"
 
 
-def test_work_of_one_name_is_done_once(background: Made) -> None:
+def test_work_with_one_id_is_done_once(background: TextWork) -> None:
     times: list[int] = []
 
     def work(_task: Task[Progress]) -> str:
@@ -59,14 +59,14 @@ def test_work_of_one_name_is_done_once(background: Made) -> None:
     assert times == [1]
 
 
-def test_what_is_short_is_done_on_return_though_others_wait(background: Made) -> None:
+def test_short_work_is_done_on_return_even_if_other_work_is_queued(background: TextWork) -> None:
     background.begin("long", until_cancelled)
     background.begin("short", at_once, is_short=True, about="hugs")
     status = background.status("short")
     assert (status.state, status.result, status.about) == ("finished", "done", "hugs")
 
 
-def test_it_tells_how_far_it_is_and_is_cancelled(background: Made) -> None:
+def test_work_reports_progress_and_can_be_cancelled(background: TextWork) -> None:
     background.begin("a", until_cancelled)
     status = wait_until(background, "a", lambda status: status.progress is not None)
     assert (status.progress, status.share) == (Progress(1, 4), 0.25)
@@ -74,7 +74,7 @@ def test_it_tells_how_far_it_is_and_is_cancelled(background: Made) -> None:
     background.cancel("a")
     status = wait_until(background, "a")
     assert (status.state, status.result, status.problem) == ("cancelled", None, None)
-    # Asked for again it is still the one that was cancelled, until it is forgotten.
+    # Beginning it again changes nothing until the cancelled work is forgotten.
     background.begin("a", at_once)
     assert background.status("a").state == "cancelled"
     background.forget("a")
@@ -82,18 +82,18 @@ def test_it_tells_how_far_it_is_and_is_cancelled(background: Made) -> None:
     assert wait_until(background, "a").result == "done"
 
 
-def test_it_is_known_how_old_the_progress_is() -> None:
+def test_the_age_of_the_progress_is_known() -> None:
     now = [10.0]
-    background = Made("test", most_waiting=2, most_remembered=4, clock=lambda: now[0])
+    background = TextWork("test", most_waiting=2, most_remembered=4, clock=lambda: now[0])
     background.begin("a", until_cancelled)
     status = wait_until(background, "a", lambda status: status.progress is not None)
-    assert status.seconds_since_told == 0
+    assert status.seconds_since_report == 0
     now[0] = 13.0
-    assert background.status("a").seconds_since_told == 3
+    assert background.status("a").seconds_since_report == 3
     background.close()
 
 
-def test_what_waits_and_is_cancelled_never_begins(background: Made) -> None:
+def test_queued_work_that_is_cancelled_never_begins(background: TextWork) -> None:
     background.begin("a", until_cancelled)
     background.begin("b", at_once)
     assert background.status("b").n_ahead == 1
@@ -105,12 +105,12 @@ def test_what_waits_and_is_cancelled_never_begins(background: Made) -> None:
     assert background.status("b").result is None
 
 
-def test_too_many_may_not_wait_and_the_oldest_that_ended_are_forgotten(background: Made) -> None:
+def test_the_queue_is_bounded_and_the_oldest_ended_work_is_forgotten(background: TextWork) -> None:
     background.begin("a", until_cancelled)
     wait_until(background, "a", lambda status: status.state == "running")
     background.begin("b", at_once)
     background.begin("c", at_once)
-    with pytest.raises(TooMuchWorkError, match="2 others are waiting"):
+    with pytest.raises(TooMuchWorkError, match="2 others are already waiting"):
         background.begin("d", at_once)
     with pytest.raises(UnknownWorkError):
         background.status("d")
@@ -123,8 +123,8 @@ def test_too_many_may_not_wait_and_the_oldest_that_ended_are_forgotten(backgroun
     assert background.status("g").result == "done"
 
 
-def test_a_foreseen_error_is_told_and_an_unforeseen_one_is_logged_without_its_words(
-    background: Made, caplog: pytest.LogCaptureFixture
+def test_a_foreseen_error_is_shown_and_an_unforeseen_one_is_logged_without_its_message(
+    background: TextWork, caplog: pytest.LogCaptureFixture
 ) -> None:
     def foreseen(_task: Task[Progress]) -> str:
         raise ConfigError("too small")
@@ -145,9 +145,9 @@ def test_a_foreseen_error_is_told_and_an_unforeseen_one_is_logged_without_its_wo
     assert typed not in caplog.text
 
 
-def test_what_panics_is_said_and_what_waits_goes_on(background: Made) -> None:
+def test_a_panic_is_reported_and_queued_work_goes_on(background: TextWork) -> None:
     class PanicError(BaseException):
-        """As PyO3's: no Exception."""
+        """A stand-in for PyO3's panic, which is not an Exception either."""
 
     def panics(_task: Task[Progress]) -> str:
         raise PanicError
@@ -161,8 +161,8 @@ def test_what_panics_is_said_and_what_waits_goes_on(background: Made) -> None:
 
 
 @pytest.mark.parametrize("ends_program", [KeyboardInterrupt, SystemExit])
-def test_what_ends_the_program_passes_through_the_caller_s_thread_alone(
-    background: Made, ends_program: type[BaseException]
+def test_an_exit_request_passes_through_the_callers_thread_but_does_not_end_the_worker(
+    background: TextWork, ends_program: type[BaseException]
 ) -> None:
     def ends(_task: Task[Progress]) -> str:
         raise ends_program
@@ -173,22 +173,22 @@ def test_what_ends_the_program_passes_through_the_caller_s_thread_alone(
         background.status("a")
     background.begin("a", at_once, is_short=True)
     assert background.status("a").result == "done"
-    # In the thread of all work it would end that thread alone, and what waits would wait for ever.
+    # If it passed through the worker thread, queued work would wait for ever.
     background.begin("b", ends)
     background.begin("c", at_once)
     assert wait_until(background, "c").result == "done"
     assert background.status("b").state == "failed"
 
 
-def test_closing_ends_what_goes_on_and_what_waits() -> None:
-    background = Made("test", most_waiting=2, most_remembered=4)
+def test_closing_cancels_running_and_queued_work() -> None:
+    background = TextWork("test", most_waiting=2, most_remembered=4)
     background.begin("a", until_cancelled)
     background.begin("b", at_once)
     background.close()
     assert [wait_until(background, id).state for id in "ab"] == ["cancelled", "cancelled"]
 
 
-def test_a_search_for_unreachable_tokens_tells_how_far_it_is() -> None:
+def test_a_search_for_unreachable_tokens_reports_its_progress() -> None:
     task: Task[Progress] = Task()
     tokenizer = gpt2().truncated(500)
     assert find_unreachable(tokenizer, (), stop_of(task)) is not None

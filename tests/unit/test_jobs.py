@@ -31,7 +31,7 @@ from ui.work.jobs import (
     note_recent,
 )
 
-# Numbered: which lines are held out can be seen.
+# Numbered, so that each line shows whether it was held out.
 LINES = Corpus.from_text(
     "".join(f"line {n}: the cat sat on the mat and the rat sat on the hat\n" for n in range(200))
 )
@@ -39,7 +39,7 @@ CONFIG = TrainingConfig(vocab_size=270)
 
 
 class Shelf:
-    """A store in memory whose door can be shut, so that a test decides when a job may end."""
+    """A store in memory that can be made to block, so that a test decides when a job may end."""
 
     def __init__(self) -> None:
         self.runs: dict[str, tuple[str, TrainingRun, Corpus]] = {}
@@ -71,10 +71,10 @@ def shelf() -> Shelf:
 
 @pytest.fixture
 def manager(shelf: Shelf) -> Iterator[JobManager]:
-    made = JobManager(store=shelf)
-    yield made
+    manager = JobManager(store=shelf)
+    yield manager
     shelf.open.set()
-    made.close()
+    manager.close()
 
 
 def submit(
@@ -110,7 +110,9 @@ def test_a_finished_job_has_its_last_progress_and_a_falling_curve(manager: JobMa
     assert status.bytes_per_token == status.training_bytes / status.progress.corpus_tokens
 
 
-def test_jobs_wait_for_each_other_and_know_their_place(manager: JobManager, shelf: Shelf) -> None:
+def test_jobs_run_one_after_another_and_report_their_place(
+    manager: JobManager, shelf: Shelf
+) -> None:
     shelf.open.clear()
     jobs = [submit(manager) for _ in range(3)]
     assert shelf.reached.wait(30)
@@ -131,7 +133,7 @@ def test_a_waiting_job_is_cancelled_at_once_and_never_runs(
     assert manager.status(second).state == "cancelled"
     assert not manager.status(second).is_stopping
     assert manager.status(third).queue_position == 1
-    # Nothing is ahead of what has ended, though the first still runs.
+    # An ended job has nothing ahead of it, even while the first still runs.
     assert manager.status(second).queue_position == 0
     shelf.open.set()
     assert ended(manager, first).state == "finished"
@@ -140,9 +142,7 @@ def test_a_waiting_job_is_cancelled_at_once_and_never_runs(
     assert len(shelf.runs) == 2
 
 
-def test_a_running_job_that_was_asked_to_stop_says_so_until_it_ends(
-    manager: JobManager, shelf: Shelf
-) -> None:
+def test_a_cancelled_job_is_stopping_until_it_ends(manager: JobManager, shelf: Shelf) -> None:
     shelf.open.clear()
     job = submit(manager)
     assert shelf.reached.wait(30)
@@ -155,7 +155,7 @@ def test_a_running_job_that_was_asked_to_stop_says_so_until_it_ends(
 def test_a_running_job_that_is_cancelled_keeps_the_merges_so_far(
     manager: JobManager, shelf: Shelf
 ) -> None:
-    # Words that share little: many seconds of merges, so training cannot end before it is asked.
+    # Words that share little take many seconds of merges, so training outlasts the cancelling.
     words = " ".join(f"{n * 2_654_435_761 % 2**40:x}" for n in range(80_000))
     config = TrainingConfig(vocab_size=80_000, pretokenizer="whitespace")
     job = submit(manager, Corpus.from_text(words), config, share=0)
@@ -168,7 +168,7 @@ def test_a_running_job_that_is_cancelled_keeps_the_merges_so_far(
     assert len(run.merges) < 80_000 - 257
 
 
-def test_a_job_that_is_cancelled_before_its_first_merge_keeps_no_run(
+def test_a_job_that_is_cancelled_before_its_first_merge_stores_no_run(
     manager: JobManager, shelf: Shelf, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     nothing = train(LINES, TrainingConfig(257), should_stop=lambda: True)
@@ -180,7 +180,7 @@ def test_a_job_that_is_cancelled_before_its_first_merge_keeps_no_run(
     assert not shelf.runs
 
 
-def test_a_job_that_cannot_work_says_why(manager: JobManager) -> None:
+def test_a_job_with_an_impossible_size_fails_with_the_reason(manager: JobManager) -> None:
     status = ended(manager, submit(manager, config=TrainingConfig(vocab_size=100)))
     assert status.state == "failed"
     assert status.error is not None
@@ -188,7 +188,7 @@ def test_a_job_that_cannot_work_says_why(manager: JobManager) -> None:
     assert status.run_id is None
 
 
-def test_an_unforeseen_error_is_told_and_logged_without_the_visitors_text(
+def test_an_unforeseen_error_is_shown_and_logged_without_the_visitors_text(
     caplog: pytest.LogCaptureFixture,
 ) -> None:
     def broken_store(
@@ -218,7 +218,7 @@ def test_the_thread_survives_a_failed_job(manager: JobManager) -> None:
     assert ended(manager, submit(manager)).state == "finished"
 
 
-def test_an_unknown_job_is_an_error_with_a_remedy(manager: JobManager) -> None:
+def test_the_error_for_an_unknown_job_names_a_remedy(manager: JobManager) -> None:
     with pytest.raises(UnknownWorkError, match="Begin again"):
         manager.status("nothing")
 
@@ -241,19 +241,19 @@ def test_a_cancel_reaches_the_store(manager: JobManager, shelf: Shelf) -> None:
     manager.cancel(job)
     assert shelf.should_stop()
     shelf.open.set()
-    # All merges were learned by then: the run is whole.
+    # All merges were learned by then, so the run is complete.
     assert ended(manager, job).state == "finished"
 
 
 class WatchedCorpus(Corpus):
-    """One that a weak reference can be taken of."""
+    """A corpus without slots, so that weak references to it are possible."""
 
 
 def watched() -> WatchedCorpus:
     return WatchedCorpus(LINES.documents, LINES.names)
 
 
-def test_an_ended_job_lets_go_of_its_corpus(manager: JobManager, shelf: Shelf) -> None:
+def test_an_ended_job_releases_its_corpus(manager: JobManager, shelf: Shelf) -> None:
     shelf.open.clear()
     first = submit(manager)
     assert shelf.reached.wait(30)
@@ -267,14 +267,14 @@ def test_an_ended_job_lets_go_of_its_corpus(manager: JobManager, shelf: Shelf) -
     assert seen[2]() is None
     assert seen[0]() is not None
     shelf.open.set()
-    # One more: by then the thread is done with those before it.
+    # Once one more job has ended, the thread is done with those before it.
     for job in (first, finished, failed, submit(manager)):
         ended(manager, job)
     assert [ref() for ref in seen] == [None] * 3
     assert manager.status(cancelled).title == "Rhymes"
 
 
-def test_only_the_latest_jobs_are_remembered_and_live_ones_always(
+def test_the_latest_jobs_and_all_live_ones_are_remembered(
     manager: JobManager, shelf: Shelf
 ) -> None:
     shelf.open.clear()
@@ -299,7 +299,7 @@ def is_known(manager: JobManager, job_id: str) -> bool:
 
 def test_a_long_curve_is_thinned_out(manager: JobManager) -> None:
     text = " ".join(f"{n * 2_654_435_761 % 2**40:x}" for n in range(4_000))
-    # So many merges are wanted that two points must lie further apart than two reports do.
+    # With this many merges wanted, points lie further apart than reports do.
     config = TrainingConfig(vocab_size=200_000, pretokenizer="whitespace")
     status = ended(manager, submit(manager, Corpus.from_text(text), config, share=0))
     assert status.progress is not None
@@ -321,14 +321,14 @@ def rate_after(*reports: TrainingProgress) -> float | None:
     return merges_a_second(recent)
 
 
-def test_the_rate_is_that_of_the_last_seconds_not_of_the_slow_start() -> None:
+def test_the_rate_covers_the_last_seconds_not_the_slow_start() -> None:
     slow = [progress(n, float(n)) for n in range(21)]
     fast = [progress(20 + 1_000 * n, 20 + n / 10) for n in range(1, 31)]
     assert rate_after(*slow) == 1
     assert rate_after(*slow, *fast) == pytest.approx(10_000)
 
 
-def test_no_rate_is_told_before_half_a_second_of_merges() -> None:
+def test_there_is_no_rate_before_half_a_second_of_merges() -> None:
     assert rate_after() is None
     assert rate_after(progress(0, 9), progress(500, 9.4)) is None
     assert rate_after(progress(0, 1, 0.5), progress(0, 9), progress(500, 9.4)) is None
@@ -342,7 +342,7 @@ def test_the_time_left_follows_the_rate(manager: JobManager) -> None:
     assert replace(status, merges_a_second=None).seconds_left is None
 
 
-def test_the_server_ends_while_a_training_runs() -> None:
+def test_the_server_exits_even_while_a_training_runs() -> None:
     code = """
 import threading
 from bpe_core.corpus.corpus import Corpus
@@ -368,7 +368,7 @@ print("the end")
     assert done.returncode == 0, done.stderr
 
 
-def test_waiting_for_the_compiler_is_no_point_of_the_curve(
+def test_waiting_for_the_compiler_adds_no_point_to_the_curve(
     manager: JobManager, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     def train_after_a_wait(

@@ -22,7 +22,7 @@ def status(
         progress=progress,
         is_stopping=False,
         elapsed_seconds=100.0,
-        seconds_since_told=since_told,
+        seconds_since_report=since_told,
         result=None,
         problem=None,
     )

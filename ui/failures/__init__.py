@@ -1,7 +1,8 @@
-"""Where an unforeseen error ends: the part that failed says so, and the rest works on.
+"""Contain unforeseen errors: the part that failed shows a message, and the rest keeps working.
 
-In: an exception that nobody foresaw. Out: a sentence on the page and a line in the log; neither
-quotes a visitor's text.
+In: an unforeseen exception. Out: a sentence on the page and a line in the log; neither quotes a
+visitor's text.
 
-Open `error_boundary` first: it is drawn around a page or a part of it. `unforeseen` words it.
+Open `error_boundary` first: it is put around a page or a part of one. `unforeseen` writes the
+message and the log entry.
 """

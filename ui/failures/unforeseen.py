@@ -1,4 +1,4 @@
-"""What is told and logged of an error that nobody foresaw: never a visitor's words."""
+"""Log and describe unforeseen errors without quoting a visitor's text."""
 
 from __future__ import annotations
 
@@ -8,11 +8,11 @@ import traceback
 _log = logging.getLogger(__name__)
 
 
-def told_of_unforeseen(error: BaseException, what: str = "It") -> str:
-    """Log an unforeseen error, and return the sentence to show of it; `what` is its subject.
+def log_unforeseen(error: BaseException, what: str = "It") -> str:
+    """Log an unforeseen error, and return the sentence to show; `what` is its subject.
 
-    Both give the error's type, and the log its frames. Neither gives its message, which may quote
-    the visitor's text.
+    Both name the error's type; the log has its stack frames too. The error's message is left out,
+    because it may quote the visitor's text.
     """
     frames = "".join(traceback.format_tb(error.__traceback__))
     _log.error("%s ended in an unforeseen %s\n%s", what, type(error).__name__, frames)

@@ -151,7 +151,7 @@ def _exchange(
             return report  # The process was killed while writing the line.
         message = read_line(line.decode())
         if isinstance(message, Progress):
-            task.tell(message)
+            task.report(message)
         elif isinstance(message, Report):
             report = message
         else:

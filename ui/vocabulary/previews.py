@@ -75,7 +75,7 @@ def _counted(to_count: list[tuple[Tokenizer, Corpus]], task: Task[Progress]) -> 
 
         def should_stop(done: int, of: int, place: int = place) -> bool:
             share = done * sizes[place] // max(1, of)
-            task.tell(Progress(sum(sizes[:place]) + share, sum(sizes)))
+            task.report(Progress(sum(sizes[:place]) + share, sum(sizes)))
             return task.is_cancelled
 
         uses = uses_in_corpus(tokenizer, corpus, should_stop)

@@ -1,7 +1,8 @@
 """Long work in the background.
 
 In: a function that reports progress and can be cancelled. Out: its result, or what went wrong; a
-page shows its progress meanwhile.
+page shows the progress meanwhile.
 
-Open `background` first. `jobs` are trainings, `background_card` is what a waiting visitor sees.
+Open `background` first. `jobs` runs trainings; `background_card` shows a waiting visitor the
+progress.
 """

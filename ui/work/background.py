@@ -1,4 +1,4 @@
-"""Work in the background, one piece after another: queue, progress, cancel, what came of it."""
+"""Run work in a background thread, one piece after another: queue, progress, cancel, result."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from threading import Event, Lock, Thread
 from typing import Final, Generic, Literal, Protocol, TypeVar
 
 from bpe_core.errors import BpeError
-from ui.failures.unforeseen import told_of_unforeseen
+from ui.failures.unforeseen import log_unforeseen
 
 State = Literal["queued", "running", "finished", "cancelled", "failed"]
 _SECONDS_TO_END: Final = 2.0
@@ -20,15 +20,15 @@ _ENDS_PROGRAM: Final = (KeyboardInterrupt, SystemExit)
 
 
 class UnknownWorkError(BpeError):
-    """No work is known under this id."""
+    """No work has this id."""
 
 
 class TooMuchWorkError(BpeError):
-    """More pieces of work wait than the server will keep."""
+    """The queue is full."""
 
 
 class Measurable(Protocol):
-    """How far a piece of work is; what more there is to say of it is its own."""
+    """Progress that can be shown as a share; an implementation may hold more."""
 
     @property
     def done(self) -> int: ...
@@ -38,78 +38,78 @@ class Measurable(Protocol):
 
 @dataclass(frozen=True, slots=True)
 class Progress:
-    """How far a piece of work is, and nothing more."""
+    """Progress as a share alone."""
 
     done: int
     of: int
 
 
 Step = TypeVar("Step", bound=Measurable)
-"""What work tells of its progress."""
+"""The progress that a piece of work reports."""
 Result = TypeVar("Result")
-"""What it comes to."""
+"""The result of a piece of work."""
 
 
 @dataclass(frozen=True, slots=True)
 class Status(Generic[Step, Result]):
-    """A piece of work as it stood when it was asked for."""
+    """A snapshot of a piece of work."""
 
     id: str
     about: str
-    """What it is, in the words of whoever asked for it."""
+    """A description, as passed to `begin`."""
     state: State
     n_ahead: int
-    """How many go before it; 0 once it runs."""
+    """The number of pieces ahead of it in the queue; 0 once it runs."""
     progress: Step | None
     is_stopping: bool
-    """Whether it was asked to stop and has not ended yet."""
+    """Whether it is cancelled but has not ended yet."""
     elapsed_seconds: float
-    """Since it began to run; how long it took in all, once it has ended."""
-    seconds_since_told: float
-    """How old `progress` is; 0 where there is none."""
+    """Since it began to run; once it has ended, the time it took."""
+    seconds_since_report: float
+    """The age of `progress`; 0 if there is none."""
     result: Result | None
     problem: str | None
-    """What went wrong, for the person who asked; None save where it failed."""
+    """What went wrong, as a sentence for the visitor; None unless it failed."""
 
     @property
     def is_live(self) -> bool:
-        """Whether it waits or runs."""
+        """Whether it is queued or running."""
         return self.state in ("queued", "running")
 
     @property
     def share(self) -> float:
-        """How much of it is done, from 0 to 1."""
+        """The share that is done, from 0 to 1."""
         progress = self.progress
         return min(1.0, progress.done / progress.of) if progress and progress.of else 0.0
 
 
 class Task(Generic[Step]):
-    """What a piece of work is given: whom to tell how far it is, and whether to stop."""
+    """The handle with which a piece of work reports progress and checks for cancellation."""
 
     def __init__(self, clock: Callable[[], float] = time.monotonic) -> None:
         self._clock = clock
         self._lock = Lock()
         self._cancelled = Event()
         self._end: Callable[[], None] | None = None
-        self.told: tuple[Step, float] | None = None
-        """How far it was when that was last told, and when that was by the clock."""
+        self.last_report: tuple[Step, float] | None = None
+        """The latest progress, and the time of the clock when it was reported."""
 
     @property
     def is_cancelled(self) -> bool:
-        """Whether it was asked to stop."""
+        """Whether the work should stop."""
         return self._cancelled.is_set()
 
     @property
     def progress(self) -> Step | None:
-        """How far it was when that was last told."""
-        return None if self.told is None else self.told[0]
+        """The latest progress."""
+        return None if self.last_report is None else self.last_report[0]
 
-    def tell(self, progress: Step) -> None:
-        """Says how far the work is."""
-        self.told = progress, self._clock()
+    def report(self, progress: Step) -> None:
+        """Record the progress of the work."""
+        self.last_report = progress, self._clock()
 
     def on_cancel(self, end: Callable[[], None]) -> None:
-        """Has `end` called when the work is asked to stop; at once, where it was already."""
+        """Call `end` when the work is cancelled; at once if it already is."""
         with self._lock:
             self._end = end
             if not self._cancelled.is_set():
@@ -117,7 +117,7 @@ class Task(Generic[Step]):
         end()
 
     def cancel(self) -> None:
-        """Asks the work to stop."""
+        """Ask the work to stop."""
         with self._lock:
             self._cancelled.set()
             end = self._end
@@ -126,7 +126,7 @@ class Task(Generic[Step]):
 
 
 Work = Callable[[Task[Step]], Result | None]
-"""Gives None where it was stopped; a `BpeError` is told to whoever asked."""
+"""Returns None if it was cancelled; the message of a `BpeError` is shown to the visitor."""
 
 
 @dataclass(slots=True)
@@ -135,7 +135,7 @@ class _Piece(Generic[Step, Result]):
     about: str
     number: int
     work: Work[Step, Result] | None
-    """None once it has ended: what it works on may be large."""
+    """None once it has ended, because the data it works on may be large."""
     task: Task[Step]
     state: State = "queued"
     started: float = 0.0
@@ -149,7 +149,7 @@ class _Piece(Generic[Step, Result]):
 
 
 class Background(Generic[Step, Result]):
-    """Does pieces of work one after another in a thread, and remembers what came of the latest."""
+    """Run pieces of work one after another in a thread, and remember the latest results."""
 
     def __init__(
         self,
@@ -166,7 +166,7 @@ class Background(Generic[Step, Result]):
         self._known: OrderedDict[str, _Piece[Step, Result]] = OrderedDict()
         self._submitted = 0
         self._waiting: SimpleQueue[_Piece[Step, Result] | None] = SimpleQueue()
-        # A daemon, unlike a pool's threads: the interpreter doesn't wait for it when it ends.
+        # A daemon, unlike a pool's threads, so that the interpreter can exit without waiting.
         self._thread = Thread(target=self._work_on_all, name=name, daemon=True)
         self._thread.start()
         atexit.register(self.close)
@@ -174,17 +174,18 @@ class Background(Generic[Step, Result]):
     def begin(
         self, id: str, work: Work[Step, Result], *, about: str = "", is_short: bool = False
     ) -> None:
-        """Puts a piece of work in the queue, unless one of its id is known already.
+        """Queue a piece of work, unless one with this id exists already.
 
-        What is short is done before this returns. Raises `TooMuchWorkError`, and what asks the
-        program to end while short work is done: nobody knows of that work then.
+        Short work is done before this returns. Raises `TooMuchWorkError` if the queue is full. If
+        the program is asked to exit during short work, that exception passes through and the work
+        is forgotten.
         """
         with self._lock:
             if id in self._known:
                 return
             waiting = sum(piece.state == "queued" for piece in self._known.values())
             if not is_short and waiting >= self._most_waiting:
-                raise TooMuchWorkError(f"{waiting} others are waiting already. Try again soon.")
+                raise TooMuchWorkError(f"{waiting} others are already waiting. Try again soon.")
             ended = [known for known, piece in self._known.items() if not piece.is_live]
             for old in ended[: max(0, len(self._known) - self._most_remembered + 1)]:
                 del self._known[old]
@@ -196,11 +197,11 @@ class Background(Generic[Step, Result]):
             self._waiting.put(piece)
 
     def status(self, id: str) -> Status[Step, Result]:
-        """How a piece of work stands; `UnknownWorkError` for an id that isn't known."""
+        """Return a snapshot of a piece of work; raise `UnknownWorkError` for an unknown id."""
         with self._lock:
             piece = self._find(id)
             self._known.move_to_end(id)
-            progress, told_at = piece.task.told or (None, self._clock())
+            progress, reported_at = piece.task.last_report or (None, self._clock())
             ahead = sum(p.is_live for p in self._known.values() if p.number < piece.number)
             return Status(
                 id=id,
@@ -212,13 +213,13 @@ class Background(Generic[Step, Result]):
                 elapsed_seconds=self._clock() - piece.started
                 if piece.state == "running"
                 else piece.elapsed_seconds,
-                seconds_since_told=self._clock() - told_at,
+                seconds_since_report=self._clock() - reported_at,
                 result=piece.result,
                 problem=piece.problem,
             )
 
     def cancel(self, id: str) -> None:
-        """Asks a piece of work to stop; one that waits never begins."""
+        """Ask a piece of work to stop; if it is still queued, it never begins."""
         with self._lock:
             piece = self._find(id)
             if piece.state == "queued":
@@ -226,14 +227,14 @@ class Background(Generic[Step, Result]):
         piece.task.cancel()
 
     def forget(self, id: str) -> None:
-        """Ends a piece of work; asked for again, it begins anew."""
+        """Cancel and forget a piece of work, so that it can be begun again."""
         with self._lock:
             piece = self._known.pop(id, None)
         if piece is not None:
             piece.task.cancel()
 
     def close(self) -> None:
-        """Ends all work, and waits a moment for the thread to end."""
+        """Cancel all work, and wait a moment for the thread to end."""
         with self._lock:
             pieces = list(self._known.values())
         for piece in pieces:
@@ -245,8 +246,8 @@ class Background(Generic[Step, Result]):
         piece = self._known.get(id)
         if piece is None:
             raise UnknownWorkError(
-                "What was under way is not known any more: the server has started anew since, or "
-                "much else came after it. Begin again."
+                "This work is no longer known: the server has restarted, or other work has "
+                "replaced it. Begin again."
             )
         return piece
 
@@ -275,8 +276,8 @@ class Background(Generic[Step, Result]):
         except BpeError as error:
             problem = str(error)
         except BaseException as error:
-            # A panic of code in Rust is no Exception; what waits behind this piece goes on.
-            problem = told_of_unforeseen(error)
+            # A panic in Rust code is not an Exception, and must not end the thread: others wait.
+            problem = log_unforeseen(error)
         with self._lock:
             piece.work, piece.result, piece.problem = None, result, problem
             piece.elapsed_seconds = self._clock() - piece.started
@@ -287,10 +288,10 @@ class Background(Generic[Step, Result]):
 
 
 def stop_of(task: Task[Progress]) -> Callable[[int, int], bool]:
-    """A function that is told how far the work is, and says whether to stop."""
+    """Return a function that reports progress to `task` and returns True once it is cancelled."""
 
     def should_stop(done: int, of: int) -> bool:
-        task.tell(Progress(done, of))
+        task.report(Progress(done, of))
         return task.is_cancelled
 
     return should_stop

@@ -1,4 +1,4 @@
-"""A piece of work in the background while one waits for it: how far, how fast, how to stop it."""
+"""Show a visitor the background work they wait for: progress, speed and a button to cancel."""
 
 from __future__ import annotations
 
@@ -15,10 +15,10 @@ SECONDS_BETWEEN_LOOKS = 0.5
 
 @fragment(run_every=SECONDS_BETWEEN_LOOKS)
 def watch_work(background: Background[Any, Any], id: str, what: str, *, key: str) -> None:
-    """Draws live work anew twice a second, and the whole page once it has ended.
+    """Redraw live work twice a second, and the whole page once it has ended.
 
-    `what` says what is counted as done, such as "Characters". The work is named by what it is
-    about, so whoever else looks at the same waits for it, too, and is told who may end it.
+    `what` is the unit of progress, such as "Characters". Visitors who ask for the same work share
+    its id and wait together, so the help text says that Cancel ends it for all of them.
     """
     status = background.status(id)
     if not status.is_live:
@@ -30,19 +30,19 @@ def watch_work(background: Background[Any, Any], id: str, what: str, *, key: str
             on_click=background.cancel,
             args=(id,),
             key=f"{key}_cancel",
-            help="Ends it for all visitors who wait for the same. Each can begin it again.",
+            help="Cancels it for everyone who is waiting for it. Anyone can begin it again.",
         )
 
 
 def show_ended(
     background: Background[Any, Any], status: Status[Any, Any], what: str, *, key: str
 ) -> None:
-    """Says of work without a result that it was cancelled or failed, and lets one begin it anew."""
+    """Report that work was cancelled or failed, and offer to begin it again."""
     if status.problem is not None:
         st.error(plain_markdown(f"The {what} failed. {status.problem}", 600))
     with st.container(horizontal=True, vertical_alignment="center"):
         if status.problem is None:
-            by_whom = "by you or another visitor who waited for the same"
+            by_whom = "by you or another visitor waiting for it"
             st.markdown(f":gray[The {what} was cancelled, {by_whom}.]", width="content")
         st.button("Begin again", on_click=background.forget, args=(status.id,), key=f"{key}_again")
 
@@ -56,7 +56,7 @@ def _how_far(status: Status[Any, Any]) -> str:
 
 
 def seconds_left(status: Status[Any, Any]) -> float | None:
-    """How long the rest takes if it goes on as evenly as so far; None before that can be told."""
+    """Return how long the rest takes at the average speed so far; None before any progress."""
     progress = status.progress
     if progress is None or not progress.done:
         return None

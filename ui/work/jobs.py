@@ -1,4 +1,4 @@
-"""Trainings in the background: what they tell while they run, and the runs they leave behind."""
+"""Train in the background: report progress while a training runs, and store its run."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from bpe_core.errors import BpeError
 from bpe_core.runs.run import TrainingRun
 from bpe_core.runs.train import train
 from bpe_core.types import TrainingConfig, TrainingProgress
-from ui.failures.unforeseen import told_of_unforeseen
+from ui.failures.unforeseen import log_unforeseen
 from ui.storage.run_store import store_run
 from ui.work.background import Background, State, Task
 
@@ -26,17 +26,17 @@ HELD_OUT_SEED = 0
 MOST_REMEMBERED = 64
 MOST_WAITING = 16
 CURVE_POINTS = 400
-# The rate of merges is measured over the last few seconds: the first merges are the slowest.
+# The rate of merges is measured over the last few seconds, because the first merges are slowest.
 _LONGEST_MEASURED = 3.0
 _SHORTEST_MEASURED = 0.5
 
 
 class TrainingStoppedError(BpeError):
-    """A training ended in an error that nobody foresaw."""
+    """A training ended in an unforeseen error."""
 
 
 class StoreRun(Protocol):
-    """How a finished run is kept; gives its id."""
+    """A function that stores a finished run and returns its id."""
 
     def __call__(
         self,
@@ -51,7 +51,7 @@ class StoreRun(Protocol):
 
 @dataclass(frozen=True, slots=True)
 class CurvePoint:
-    """How many tokens the corpus had after so many merges."""
+    """The number of tokens in the corpus after `merges_done` merges."""
 
     merges_done: int
     corpus_tokens: int
@@ -59,48 +59,49 @@ class CurvePoint:
 
 @dataclass(frozen=True, slots=True)
 class JobStatus:
-    """A training as it stood when it was asked for."""
+    """A snapshot of a training."""
 
     id: str
     title: str
     state: State
     queue_position: int
-    """How many trainings go before it; 0 once it runs."""
+    """The number of trainings ahead of it; 0 once it runs."""
     training_bytes: int
-    """The bytes it trains on, held-out text left out; 0 until it runs."""
+    """The size of the training text, without held-out text; 0 until the training runs."""
     progress: TrainingProgress | None
     merges_a_second: float | None
-    """Over the last few seconds; None before there is half a second to measure."""
+    """Measured over the last few seconds; None until half a second can be measured."""
     curve: tuple[CurvePoint, ...]
     is_stopping: bool
-    """Whether it was asked to stop and has not ended yet."""
+    """Whether it is cancelled but has not ended yet."""
     error: str | None
-    """What went wrong, for the person who asked; None save where it failed."""
+    """What went wrong, as a sentence for the visitor; None unless it failed."""
     run_id: str | None
-    """Where the run is stored; None until it is. A cancelled training has the merges so far."""
+    """The id of the stored run; None until then. A cancelled training's run has the merges so far.
+    """
 
     @property
     def is_live(self) -> bool:
-        """Whether it waits or runs."""
+        """Whether it is queued or running."""
         return self.state in ("queued", "running")
 
     @property
     def bytes_per_token(self) -> float:
-        """Of the training text, at this point; 0 before it is counted."""
+        """Bytes per token of the training text so far; 0 before its tokens are counted."""
         tokens = self.progress.corpus_tokens if self.progress else 0
         return self.training_bytes / tokens if tokens else 0.0
 
     @property
     def seconds_left(self) -> float | None:
-        """How long the merges to come take at the rate of now; None where no rate is known."""
+        """The time that the remaining merges take at the present rate; None without a rate."""
         if self.progress is None or not self.merges_a_second:
             return None
         return (self.progress.merges_wanted - self.progress.merges_done) / self.merges_a_second
 
 
 @dataclass(frozen=True, slots=True)
-class _Told:
-    """What a training tells of itself while it runs."""
+class _Report:
+    """What a training reports while it runs."""
 
     training_bytes: int
     progress: TrainingProgress | None = None
@@ -116,60 +117,60 @@ class _Told:
         return self.progress.merges_wanted if self.progress else 0
 
 
-_NOTHING_YET: Final = _Told(training_bytes=0)
+_NOTHING_YET: Final = _Report(training_bytes=0)
 
 
 @dataclass(frozen=True, slots=True)
-class _Kept:
-    """What a training left behind."""
+class _Stored:
+    """The result of a training."""
 
     run_id: str
     was_cancelled: bool
 
 
 class JobManager:
-    """Runs trainings one after another, apart from the sessions that asked for them."""
+    """Run trainings one after another, independently of the sessions that started them."""
 
     def __init__(self, store: StoreRun = store_run) -> None:
         self._store = store
         self._closed = Event()
-        self._background = Background[_Told, _Kept](
+        self._background = Background[_Report, _Stored](
             "training", most_waiting=MOST_WAITING, most_remembered=MOST_REMEMBERED
         )
 
     def submit(
         self, corpus: Corpus, config: TrainingConfig, *, title: str, held_out_share: float
     ) -> str:
-        """Puts a training in the queue and gives its id; raises `TooMuchWorkError`."""
+        """Queue a training and return its id; raise `TooMuchWorkError` if the queue is full."""
         job_id = secrets.token_urlsafe(16)
         work = partial(self._train_and_store, title, corpus, config, held_out_share)
         self._background.begin(job_id, work, about=title)
         return job_id
 
     def status(self, job_id: str) -> JobStatus:
-        """How a training stands; `UnknownWorkError` for an id that this server doesn't know."""
+        """Return a snapshot of a training; raise `UnknownWorkError` for an unknown id."""
         status = self._background.status(job_id)
-        told, kept = status.progress or _NOTHING_YET, status.result
+        report, stored = status.progress or _NOTHING_YET, status.result
         return JobStatus(
             id=job_id,
             title=status.about,
-            state="cancelled" if kept is not None and kept.was_cancelled else status.state,
+            state="cancelled" if stored is not None and stored.was_cancelled else status.state,
             queue_position=status.n_ahead,
-            training_bytes=told.training_bytes,
-            progress=told.progress,
-            merges_a_second=told.merges_a_second,
-            curve=told.curve,
+            training_bytes=report.training_bytes,
+            progress=report.progress,
+            merges_a_second=report.merges_a_second,
+            curve=report.curve,
             is_stopping=status.is_stopping,
             error=status.problem,
-            run_id=None if kept is None else kept.run_id,
+            run_id=None if stored is None else stored.run_id,
         )
 
     def cancel(self, job_id: str) -> None:
-        """Asks a training to stop; what it has learned so far, a merge at least, becomes a run."""
+        """Ask a training to stop; if it has learned a merge, the merges so far become a run."""
         self._background.cancel(job_id)
 
     def close(self) -> None:
-        """Stops all trainings, keeps none, and waits a moment for the thread to end."""
+        """Cancel all trainings without storing them, and wait a moment for the thread to end."""
         self._closed.set()
         self._background.close()
 
@@ -179,8 +180,8 @@ class JobManager:
         corpus: Corpus,
         config: TrainingConfig,
         held_out_share: float,
-        task: Task[_Told],
-    ) -> _Kept | None:
+        task: Task[_Report],
+    ) -> _Stored | None:
         def should_stop() -> bool:
             return task.is_cancelled
 
@@ -189,11 +190,11 @@ class JobManager:
             run = train(
                 training,
                 config,
-                on_progress=_teller(task, training.n_bytes),
+                on_progress=_progress_reporter(task, training.n_bytes),
                 should_stop=should_stop,
             )
-            # Without a merge there is nothing to keep; and where the counting was cut short, what
-            # such a run says of its corpus would be of a part alone.
+            # A run without merges has nothing to show; and if counting was cut short, its figures
+            # would describe only a part of the corpus.
             if self._closed.is_set() or (run.stop_reason == "cancelled" and not run.merges):
                 return None
             run_id = self._store(title, run, held_out, training=training, should_stop=should_stop)
@@ -201,41 +202,44 @@ class JobManager:
             raise
         except Exception as error:
             raise TrainingStoppedError(
-                f"{told_of_unforeseen(error)} Your corpus and settings are as they were; a "
-                "smaller corpus or other settings may work."
+                f"{log_unforeseen(error)} Your corpus and settings are unchanged; a smaller "
+                "corpus or other settings may work."
             ) from None
-        return _Kept(run_id, run.stop_reason == "cancelled")
+        return _Stored(run_id, run.stop_reason == "cancelled")
 
 
-def _teller(task: Task[_Told], training_bytes: int) -> Callable[[TrainingProgress], None]:
-    """A function that is given a training's progress, and tells it with the rate and the curve."""
+def _progress_reporter(
+    task: Task[_Report], training_bytes: int
+) -> Callable[[TrainingProgress], None]:
+    """Return a function that reports a training's progress with its rate and its curve."""
     recent = deque[TrainingProgress]()
     curve: tuple[CurvePoint, ...] = ()
 
-    def tell(progress: TrainingProgress) -> None:
+    def report(progress: TrainingProgress) -> None:
         nonlocal curve
         note_recent(recent, progress)
         if progress.seconds_compiling is None:
             spacing = max(1, progress.merges_wanted // CURVE_POINTS)
             if not curve or progress.merges_done >= curve[-1].merges_done + spacing:
                 curve = (*curve, CurvePoint(progress.merges_done, progress.corpus_tokens))
-        task.tell(_Told(training_bytes, progress, merges_a_second(recent), curve))
+        task.report(_Report(training_bytes, progress, merges_a_second(recent), curve))
 
-    task.tell(_Told(training_bytes))
-    return tell
+    task.report(_Report(training_bytes))
+    return report
 
 
 @st.cache_resource(show_spinner=False)
 def manager() -> JobManager:
-    """The one job manager of this server."""
-    made = JobManager()
-    # Before its thread is ended: what was learned until then would be kept as a run.
-    atexit.register(made.close)
-    return made
+    """Return this server's only job manager."""
+    job_manager = JobManager()
+    # Exit handlers run last-registered first: this one keeps the handler of the thread from
+    # cancelling a training that would then be stored as a run.
+    atexit.register(job_manager.close)
+    return job_manager
 
 
 def note_recent(recent: deque[TrainingProgress], progress: TrainingProgress) -> None:
-    """Adds a progress to the last few seconds of them, and drops what is older."""
+    """Append `progress` to `recent`, and drop entries older than a few seconds."""
     if progress.seconds_compiling is not None:
         return
     recent.append(progress)
@@ -246,7 +250,7 @@ def note_recent(recent: deque[TrainingProgress], progress: TrainingProgress) -> 
 
 
 def merges_a_second(recent: Sequence[TrainingProgress]) -> float | None:
-    """The rate over the last few seconds; None before there is half a second of merges."""
+    """Return the rate over the last few seconds; None before half a second of merges."""
     if not recent:
         return None
     seconds = recent[-1].elapsed_seconds - recent[0].elapsed_seconds
