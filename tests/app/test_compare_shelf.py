@@ -223,7 +223,7 @@ def test_a_file_is_there_again_after_a_refresh_and_by_a_link(open_app: OpenApp) 
     assert figures(again) == figures(app)
     gone = open_app("compare", **{"with": "gpt2,file-" + "a" * 32})
     assert cards(gone) == ["Yours", "GPT-2"]
-    assert "not here any more" in gone.error[0].value
+    assert "no longer kept on this server" in gone.error[0].value
 
 
 def test_two_files_of_one_name_are_two_tokenizers(open_app: OpenApp) -> None:

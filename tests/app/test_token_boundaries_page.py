@@ -196,7 +196,7 @@ def test_a_text_that_the_server_cannot_keep_stays_on_the_page(
     app = open_app("token_boundaries")
     (tmp_path / "runs").write_text("a file where the folder should be")
     open_file(app, "a" * 1_001)
-    assert "can keep nothing now" in app.warning[0].value
+    assert "cannot keep anything now" in app.warning[0].value
     assert view(app)["text"] == "a" * 1_001
     assert "text_id" not in app.query_params
 

@@ -58,7 +58,7 @@ def test_a_stored_run_comes_back_whole() -> None:
     np.testing.assert_array_equal(stored.held_out_tokens_after, run.tokens_after_on(held_out))
 
 
-def test_a_run_comes_back_with_the_time_when_it_was_stored() -> None:
+def test_a_run_comes_back_with_the_time_it_was_stored() -> None:
     run = train(Corpus.from_text(TEXT), TrainingConfig(vocab_size=260))
     before = datetime.now(UTC)
     run_id = store_run("Hugs", run, NOTHING)
@@ -70,21 +70,19 @@ def test_a_run_comes_back_with_the_time_when_it_was_stored() -> None:
 
 
 @pytest.mark.parametrize("time", ["yesterday", "", 5, [], "9" * 10_000])
-def test_a_time_that_is_none_is_damage(runs_folder: Path, time: object) -> None:
+def test_an_invalid_time_is_damage(runs_folder: Path, time: object) -> None:
     assert_damaged(runs_folder, {"trained_at": time})
 
 
 @pytest.mark.parametrize(
     "details", [{"title": 5}, {"title": None}, {"documents": [5], "names": ["a"]}], ids=str
 )
-def test_a_title_or_a_text_that_is_none_is_damage(
-    runs_folder: Path, details: dict[str, object]
-) -> None:
+def test_an_invalid_title_or_text_is_damage(runs_folder: Path, details: dict[str, object]) -> None:
     assert_damaged(runs_folder, details)
 
 
 def assert_damaged(runs_folder: Path, changed: dict[str, object]) -> None:
-    """Stores a run, changes what is kept beside it, and fails where it is read all the same."""
+    """Store a run, change its details file, and fail if the run is still read."""
     run_id = store_run("Hugs", train(Corpus.from_text(TEXT), TrainingConfig(260)), NOTHING)
     path = runs_folder / run_id / "details.json"
     path.write_text(json.dumps(json.loads(path.read_text()) | changed))
@@ -92,7 +90,7 @@ def assert_damaged(runs_folder: Path, changed: dict[str, object]) -> None:
         load_run(run_id)
 
 
-def test_a_run_stored_without_its_time_is_read_all_the_same(runs_folder: Path) -> None:
+def test_a_run_stored_without_a_time_can_be_read(runs_folder: Path) -> None:
     run = train(Corpus.from_text(TEXT), TrainingConfig(vocab_size=260))
     run_id = store_run("Hugs", run, NOTHING)
     path = runs_folder / run_id / "details.json"
@@ -102,7 +100,7 @@ def test_a_run_stored_without_its_time_is_read_all_the_same(runs_folder: Path) -
     assert load_run(run_id).trained_at is None
 
 
-def test_a_run_without_held_out_text_comes_back_too() -> None:
+def test_a_run_without_held_out_text_comes_back() -> None:
     corpus = Corpus.from_word_counts({"hug": 10, "pug": 5})
     training, held_out = corpus.split(0.0, seed=0)
     config = TrainingConfig(vocab_size=8, base="characters", special_tokens=())
@@ -126,13 +124,13 @@ def test_a_title_comes_back_as_it_was(title: str) -> None:
     assert load_run(store_run(title, run, empty)).title == title
 
 
-def test_ids_do_not_repeat_and_nothing_half_written_stays(runs_folder: Path) -> None:
+def test_ids_do_not_repeat_and_no_unfinished_folder_remains(runs_folder: Path) -> None:
     run = train(Corpus.from_text(TEXT), TrainingConfig(vocab_size=258))
     empty = Corpus.from_text(TEXT).split(0.0)[1]
     ids = {store_run("Hugs", run, empty) for _ in range(5)}
     assert {path.name for path in runs_folder.iterdir()} == ids
     assert len(ids) == 5
-    # "__" in a component's key is Streamlit's own, and run ids stand in keys.
+    # Run ids become part of component keys, in which Streamlit reserves "__".
     assert all(re.fullmatch("[0-9a-f]{32}", run_id) for run_id in ids)
 
 
@@ -144,31 +142,31 @@ def test_ids_do_not_repeat_and_nothing_half_written_stays(runs_folder: Path) -> 
         *("a" * 31 + "\x00", "a" * 32 + "\n", "ä" * 32, "sample/..", "SAMPLE", "..\\..\\x"),
     ],
 )
-def test_an_id_that_was_never_given_out_finds_no_run(run_id: str) -> None:
+def test_an_unknown_or_malformed_id_finds_no_run(run_id: str) -> None:
     reason = "no run at this address" if run_id == "a" * 32 else "malformed"
     with pytest.raises(RunNotFoundError, match=reason):
         load_run(run_id)
 
 
-def test_a_run_of_another_folder_is_not_reached(tmp_path: Path, runs_folder: Path) -> None:
+def test_a_run_outside_the_store_cannot_be_reached(tmp_path: Path, runs_folder: Path) -> None:
     run = train(Corpus.from_text(TEXT), TrainingConfig(vocab_size=258))
     run_id = store_run("Hugs", run, Corpus.from_text(TEXT).split(0.0)[1])
     inside = store_run("Hugs", run, Corpus.from_text(TEXT).split(0.0)[1])
     (runs_folder / run_id).rename(tmp_path / run_id)
-    # The second begins as an id does.
+    # The second path begins like an id.
     for path in (f"../{run_id}", f"{inside}/../../{run_id}"):
         assert (runs_folder / path / "run.npz").is_file()
         with pytest.raises(RunNotFoundError, match="malformed"):
             load_run(path)
 
 
-def test_a_run_is_for_the_servers_user_alone(runs_folder: Path) -> None:
+def test_only_the_servers_user_can_read_a_run(runs_folder: Path) -> None:
     training, held_out = Corpus.from_text(TEXT).split(0.2, seed=0)
     run_id = store_run("Hugs", train(training, TrainingConfig(vocab_size=258)), held_out)
     assert (runs_folder / run_id).stat().st_mode & 0o077 == 0
 
 
-def test_a_run_whose_held_out_text_was_not_counted_comes_back_with_that_text() -> None:
+def test_a_run_keeps_its_held_out_text_even_if_counting_it_was_cancelled() -> None:
     training, held_out = Corpus.from_text(TEXT).split(0.2, seed=0)
     run = train(training, TrainingConfig(vocab_size=258))
     stored = load_run(store_run("Hugs", run, held_out, should_stop=lambda: True))
@@ -182,7 +180,7 @@ def age(path: Path, *, days: float) -> None:
     os.utime(path, (then, then))
 
 
-def test_old_runs_and_leftovers_are_swept_and_nothing_else(runs_folder: Path) -> None:
+def test_a_sweep_deletes_old_runs_and_leftovers_and_nothing_else(runs_folder: Path) -> None:
     run = train(Corpus.from_text(TEXT), TrainingConfig(vocab_size=258))
     old, opened, new = (store_run("Hugs", run, NOTHING) for _ in range(3))
     for name in (".unfinished-old", ".unfinished-new", "notes", "b" * 31, "c" * 33):
@@ -199,7 +197,7 @@ def test_old_runs_and_leftovers_are_swept_and_nothing_else(runs_folder: Path) ->
     assert left == {opened, new, ".unfinished-new", "notes", "b" * 31, "c" * 33}
 
 
-def test_runs_and_uploads_unopened_for_longest_make_room_and_never_those_of_today(
+def test_the_least_recently_opened_runs_and_uploads_make_room_but_never_those_of_today(
     runs_folder: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     run = train(Corpus.from_text(TEXT), TrainingConfig(vocab_size=258))
@@ -207,7 +205,7 @@ def test_runs_and_uploads_unopened_for_longest_make_room_and_never_those_of_toda
     upload = f"upload-{keep_text('long ' * 400)}"
     for name, days in ((first, 4), (upload, 3), (second, 2)):
         age(runs_folder / name, days=days)
-    # Room for two runs: the third takes that of the oldest run, and of an upload yet older.
+    # There is room for two runs, so the third replaces the oldest run and the upload.
     one = sum(file.stat().st_size for file in (runs_folder / first).iterdir())
     monkeypatch.setattr(store, "MOST_BYTES_KEPT", 2 * one)
     third = store_run("Hugs", run, NOTHING)
@@ -218,7 +216,7 @@ def test_runs_and_uploads_unopened_for_longest_make_room_and_never_those_of_toda
     assert {path.name for path in runs_folder.iterdir()} == {second, third}
 
 
-def test_a_run_that_the_store_has_no_room_for_is_there_until_the_server_ends(
+def test_a_run_that_cannot_be_stored_stays_in_memory(
     runs_folder: Path,
 ) -> None:
     runs_folder.write_text("a file where the folder should be")
@@ -232,14 +230,14 @@ def test_a_run_that_the_store_has_no_room_for_is_there_until_the_server_ends(
     note_opened(stored.id)
 
 
-def test_a_run_in_memory_alone_stays_while_it_is_held_and_else_among_the_latest(
+def test_an_unsaved_run_stays_while_it_is_referred_to_or_among_the_latest(
     runs_folder: Path,
 ) -> None:
     runs_folder.write_text("a file where the folder should be")
     run = train(Corpus.from_text(TEXT), TrainingConfig(vocab_size=258))
     held = load_run(store_run("Hugs", run, NOTHING))
     others = [store_run("Pugs", run, NOTHING) for _ in range(2 * MOST_UNCLAIMED)]
-    for _ in range(MOST_UNCLAIMED + 1):  # what is read from a disk pushes nothing out
+    for _ in range(MOST_UNCLAIMED + 1):  # runs read from disk evict nothing
         load_run(SAMPLE_RUN_ID)
     assert load_run(held.id) is held
     for run_id in others[-MOST_UNCLAIMED:]:
@@ -253,12 +251,12 @@ def test_a_run_in_memory_alone_stays_while_it_is_held_and_else_among_the_latest(
         load_run(held_id)
 
 
-def test_sweeping_a_store_that_is_not_there_does_nothing(runs_folder: Path) -> None:
+def test_sweeping_a_missing_store_does_nothing(runs_folder: Path) -> None:
     sweep_store()
     assert not runs_folder.exists()
 
 
-def test_the_curves_that_all_sessions_share_cannot_be_written() -> None:
+def test_the_curves_shared_by_all_sessions_are_read_only() -> None:
     curves = results.run_curves(SAMPLE_RUN_ID)
     arrays = [
         value
@@ -273,7 +271,7 @@ def test_the_curves_that_all_sessions_share_cannot_be_written() -> None:
 
 @pytest.mark.parametrize("name", ["run.npz", "details.json", "held_out_tokens_after.npy"])
 @pytest.mark.parametrize("content", [b"", b"{}", b"PK\x03\x04 no archive", b"\xff\xfe"])
-def test_a_damaged_run_is_said(runs_folder: Path, name: str, content: bytes) -> None:
+def test_a_damaged_run_is_refused(runs_folder: Path, name: str, content: bytes) -> None:
     training, held_out = Corpus.from_text(TEXT).split(0.2, seed=0)
     run_id = store_run("Hugs", train(training, TrainingConfig(vocab_size=258)), held_out)
     (runs_folder / run_id / name).write_bytes(content)

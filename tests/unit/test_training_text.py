@@ -1,4 +1,4 @@
-"""The training text beside a run: whole if it is short, its beginning if not, damage told."""
+"""The training text beside a run: whole if short, its beginning if long, damage reported."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ def test_a_short_text_comes_back_whole(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("documents", [["ab", "cde", "f"], ["abcdef"], ["abcd", "ef"]])
-def test_of_a_long_text_the_beginning_is_kept(
+def test_the_beginning_of_a_long_text_is_kept(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, documents: list[str]
 ) -> None:
     monkeypatch.setattr(training_text, "MOST_KEPT", 4)
@@ -46,7 +46,7 @@ def test_the_file_of_a_long_text_is_bounded(tmp_path: Path) -> None:
     assert kept.corpus.n_characters == MOST_KEPT
 
 
-def test_of_weighted_words_nothing_is_kept(tmp_path: Path) -> None:
+def test_no_text_is_kept_for_weighted_words(tmp_path: Path) -> None:
     training = Corpus.from_word_counts({"hug": 10})
     write_training_text(tmp_path, training)
     kept = read_training_text(tmp_path, training.sha256)
@@ -54,11 +54,11 @@ def test_of_weighted_words_nothing_is_kept(tmp_path: Path) -> None:
     assert kept.corpus.documents == ()
 
 
-def test_where_nothing_was_kept_there_is_none(tmp_path: Path) -> None:
+def test_a_folder_without_a_training_text_returns_none(tmp_path: Path) -> None:
     assert read_training_text(tmp_path, "") is None
 
 
-def test_damage_and_another_text_are_told(tmp_path: Path) -> None:
+def test_damage_and_another_text_are_refused(tmp_path: Path) -> None:
     training = Corpus.from_text("hug hugs")
     write_training_text(tmp_path, training)
     with pytest.raises(FormatError, match="not the one"):

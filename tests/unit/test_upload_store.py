@@ -1,4 +1,4 @@
-"""What visitors brought comes back by its id, and a file that can't be read is never kept."""
+"""Visitors' files come back by their id, and an unreadable file is never kept."""
 
 from __future__ import annotations
 
@@ -48,7 +48,7 @@ def forget_what_is_in_memory() -> None:
     upload_store._sentences.clear()
 
 
-def test_what_was_kept_comes_back_as_it_was_opened() -> None:
+def test_tokenizers_and_sentences_come_back_as_they_were_opened() -> None:
     tokenizer_id, sentences_id = kept_tokenizer(), keep_sentences(TABLE)
     forget_what_is_in_memory()
     named = load_tokenizer(tokenizer_id)
@@ -62,7 +62,7 @@ def test_a_text_comes_back_to_the_last_character(text: str) -> None:
     assert load_text(keep_text(text)) == text
 
 
-def test_a_text_takes_the_place_of_the_one_before(store: Path) -> None:
+def test_a_text_can_replace_an_earlier_one(store: Path) -> None:
     first = keep_text("old")
     other = keep_text("another")
     assert keep_text("new", instead_of=first) == first
@@ -72,7 +72,7 @@ def test_a_text_takes_the_place_of_the_one_before(store: Path) -> None:
     ]
 
 
-def test_a_text_whose_forerunner_was_removed_gets_an_id_of_its_own(store: Path) -> None:
+def test_a_text_that_would_replace_a_deleted_one_gets_a_new_id(store: Path) -> None:
     first = keep_text("old")
     shutil.rmtree(store / f"upload-{first}")
     second = keep_text("new", instead_of=first)
@@ -87,19 +87,20 @@ def test_a_bad_file_is_not_kept(store: Path) -> None:
 
 
 @pytest.mark.parametrize("load", [load_tokenizer, load_sentences, load_text])
-def test_an_id_that_was_never_given_out_finds_nothing(load: object) -> None:
+def test_an_unknown_or_malformed_id_finds_nothing(load: object) -> None:
     assert callable(load)
     for upload_id in ("", "..", "../" * 7 + "x", "a" * 31, "a" * 32, "a" * 32 + "\n", "ä" * 32):
         with pytest.raises(UploadNotFoundError):
             load(upload_id)
 
 
-def test_sentences_are_no_tokenizer() -> None:
-    with pytest.raises(UploadNotFoundError, match="is no tokenizer"):
+def test_sentences_are_not_opened_as_a_tokenizer() -> None:
+    message = "Expected tokenizer at this address, got sentences"
+    with pytest.raises(UploadNotFoundError, match=message):
         load_tokenizer(keep_sentences(TABLE))
 
 
-def test_what_is_damaged_is_said(store: Path) -> None:
+def test_damaged_sentences_are_refused(store: Path) -> None:
     upload_id = keep_sentences(TABLE)
     (store / f"upload-{upload_id}" / "details.json").write_bytes(b"{}")
     with pytest.raises(FormatError, match="damaged"):
@@ -115,11 +116,11 @@ def test_what_is_damaged_is_said(store: Path) -> None:
     ],
     ids=["tokenizers", "sentences", "texts"],
 )
-def test_what_nobody_opened_for_long_is_swept(
+def test_uploads_unopened_for_long_are_deleted(
     store: Path, keep: Callable[[], str], load: Callable[[str], object]
 ) -> None:
     old, opened = keep(), keep()
-    load(opened)  # what is in memory counts as opened each time, too
+    load(opened)  # from memory from now on, which still counts as opening it
     for upload_id in (old, opened):
         age(store / f"upload-{upload_id}", days=DAYS_KEPT_UNOPENED + 1)
     load(opened)
@@ -127,20 +128,20 @@ def test_what_nobody_opened_for_long_is_swept(
     assert [path.name for path in store.iterdir()] == [f"upload-{opened}"]
 
 
-def test_a_store_that_takes_nothing_is_said(store: Path) -> None:
+def test_an_unwritable_store_is_reported(store: Path) -> None:
     store.write_text("a file where the folder should be")
     with pytest.raises(NotKeptError, match="full"):
         keep_sentences(TABLE)
 
 
-def test_the_store_is_looked_through_again_only_where_room_may_run_out(
+def test_the_store_is_swept_again_only_if_room_may_run_out(
     store: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    n_looks = 0
+    n_sweeps = 0
 
     def look(n_bytes: int = 0) -> int:
-        nonlocal n_looks
-        n_looks += 1
+        nonlocal n_sweeps
+        n_sweeps += 1
         return sweep_store(n_bytes)
 
     monkeypatch.setattr(ui_store, "sweep_store", look)
@@ -148,8 +149,8 @@ def test_the_store_is_looked_through_again_only_where_room_may_run_out(
     text_id = keep_text("text")
     for n in range(9):
         keep_text(f"text {n}", instead_of=text_id)
-    assert n_looks == 1
-    # Another server's, which this one has not seen.
+    assert n_sweeps == 1
+    # Written by another server since the first sweep.
     foreign = store / f"upload-{'a' * 32}"
     foreign.mkdir()
     (foreign / "0").write_bytes(bytes(60_000))
@@ -157,11 +158,11 @@ def test_the_store_is_looked_through_again_only_where_room_may_run_out(
     for _ in range(8):
         keep_text("x" * 4_000)
     assert foreign.exists()
-    assert 1 < n_looks < 8
+    assert 1 < n_sweeps < 8
     while foreign.exists():
         keep_text("x" * 2_000)
         assert sum(file.stat().st_size for file in store.glob("*/*")) <= 100_000
-    monkeypatch.setattr(ui_store, "_SECONDS_A_LOOK_HOLDS", 0)
-    n_looks = 0
+    monkeypatch.setattr(ui_store, "_SECONDS_A_SWEEP_HOLDS", 0)
+    n_sweeps = 0
     keep_text("text")
-    assert n_looks == 1
+    assert n_sweeps == 1

@@ -1,8 +1,8 @@
-"""What is kept on disk, in folders whose names nobody can guess.
+"""Store runs and visitors' files on disk, in folders with unguessable names.
 
-In: a finished run, an upload, a long text. Out: an id for the address, and from the id what was
-kept.
+In: a finished run, an upload or a long text. Out: an id for the address, which leads back to what
+was stored.
 
-Open `store` first. `run_store` keeps runs, `training_text` the text that each was trained on,
-`upload_store` what visitors bring.
+Open `store` first. `run_store` stores runs, `training_text` the text that each was trained on,
+`upload_store` visitors' files and texts.
 """

@@ -1,4 +1,4 @@
-"""Finished runs on disk, each in a folder named by an id that nobody can guess."""
+"""Store finished runs on disk, each in a folder named by an unguessable id."""
 
 from __future__ import annotations
 
@@ -38,41 +38,41 @@ _RUN = "run.npz"
 _DETAILS = "details.json"
 _HELD_OUT_TOKENS = "held_out_tokens_after.npy"
 MOST_UNCLAIMED: Final = 16
-"""Runs in memory alone that stay whether or not a visitor holds them: a run of 10 MB of text takes
-some 3 MB, of 200 MB some 30."""
+"""The number of unsaved runs kept in memory even if no session refers to them. A run on 10 MB of
+text takes about 3 MB, one on 200 MB about 30 MB."""
 
 
 class RunNotFoundError(BpeError):
-    """No run is stored under this id."""
+    """No run has this id."""
 
 
 @dataclass(frozen=True, slots=True, weakref_slot=True)
 class StoredRun:
-    """A finished run with what the pages show beside it."""
+    """A finished run with everything the pages show beside it."""
 
     id: str
     title: str
-    """What was trained on, such as "Python's language reference"; a visitor's own words."""
+    """The name of the training text, such as "Python's language reference"; may be user input."""
     run: TrainingRun
     held_out: Corpus
-    """What training never saw; may be empty (n_bytes == 0)."""
+    """The held-out text; may be empty (n_bytes == 0)."""
     held_out_tokens_after: NDArray[np.int64] | None
-    """int64[n_merges + 1]: the held-out text in tokens after each merge; None where it is empty,
-    or where counting was cancelled."""
+    """int64[n_merges + 1]: the held-out text's number of tokens after each merge; None if the text
+    is empty or counting was cancelled."""
     trained_at: datetime | None = None
-    """When it was stored; None for the sample, and for a run stored before times were."""
+    """When it was stored; None for the sample and for runs stored before times were recorded."""
     not_kept: str = ""
-    """Why it lies in memory alone, for its visitor; empty where it is stored."""
+    """Why the run is in memory only, as a sentence for the visitor; empty if it is on disk."""
 
     @property
     def name(self) -> RunName:
-        """What to call it among other runs."""
+        """The name that distinguishes it from other runs."""
         run = self.run
         return RunName(self.id, self.title, run.tokenizer.vocab_size, run.config, self.trained_at)
 
 
 _in_memory: WeakValueDictionary[str, StoredRun] = WeakValueDictionary()
-"""Runs that no disk took, for as long as anybody holds them: a visitor's workspace, or this."""
+"""Unsaved runs, for as long as a visitor's workspace or `_unclaimed` refers to them."""
 _unclaimed: deque[StoredRun] = deque(maxlen=MOST_UNCLAIMED)
 
 
@@ -84,21 +84,21 @@ def store_run(
     training: Corpus | None = None,
     should_stop: Callable[[], bool] | None = None,
 ) -> str:
-    """Writes a run to the store, whole or not at all, and gives its new id.
+    """Write a run to the store, completely or not at all, and return its new id.
 
-    Of the text that it was trained on, `training`, the beginning is kept. Where `should_stop()`
-    comes to say True, the held-out text is stored without its tokens. Where the store takes nothing
-    the run stays in memory while its visitor's workspace holds it, and among the latest 16 of such
-    runs until then: nobody's training is lost to a full disk.
+    The beginning of the training text, `training`, is stored too. Once `should_stop()` returns
+    True, the held-out text is stored without its token counts. If the disk is full or read-only,
+    the run stays in memory, so that no training is lost: it is kept while it is among the latest
+    `MOST_UNCLAIMED` of its kind, and then for as long as its visitor's workspace refers to it.
     """
     run_id = new_id()
     held_out_tokens = _count_held_out(run, held_out, should_stop)
-    made = StoredRun(run_id, title, run, held_out, held_out_tokens, trained_at=datetime.now(UTC))
+    stored = StoredRun(run_id, title, run, held_out, held_out_tokens, trained_at=datetime.now(UTC))
     try:
         with kept_folder(run_id) as folder:
-            _write(folder, made, training)
+            _write(folder, stored, training)
     except NotKeptError as error:
-        unkept = _in_memory[run_id] = replace(made, not_kept=str(error))
+        unkept = _in_memory[run_id] = replace(stored, not_kept=str(error))
         _unclaimed.append(unkept)
     return run_id
 
@@ -111,22 +111,22 @@ def write_run(
     *,
     training: Corpus | None = None,
 ) -> None:
-    """Writes a run as a new folder; the folder appears only when all of it is written."""
-    made = StoredRun(folder.name, title, run, held_out, _count_held_out(run, held_out, None))
+    """Write a run as a new folder, which appears only once it is complete."""
+    stored = StoredRun(folder.name, title, run, held_out, _count_held_out(run, held_out, None))
     with new_folder(folder) as unfinished:
-        _write(unfinished, made, training)
+        _write(unfinished, stored, training)
 
 
 def note_opened(run_id: str) -> None:
-    """Keeps a run from being swept for another 90 days."""
+    """Note that a run was opened, so that it is kept for another 90 days."""
     if run_id != SAMPLE_RUN_ID:
         touch(_folder_of(run_id))
 
 
 def load_run(run_id: str) -> StoredRun:
-    """The run stored under an id; RunNotFoundError for one that is unknown or malformed.
+    """Return the run stored under an id.
 
-    Raises FormatError where what is stored cannot be read.
+    Raises RunNotFoundError for an unknown or malformed id, and FormatError for a damaged run.
     """
     return _in_memory.get(run_id) or _loaded(run_id)
 
@@ -136,8 +136,8 @@ def _loaded(run_id: str) -> StoredRun:
     folder = _folder_of(run_id)
     if not (folder / _RUN).is_file():
         raise RunNotFoundError(
-            "There is no run at this address. It may have been removed, or the address is cut "
-            "short. Train again, or ask for the whole address."
+            "There is no run at this address. It may have been deleted, or the address may be "
+            "incomplete. Train again, or ask for the complete address."
         )
     try:
         details = json.loads((folder / _DETAILS).read_text(encoding="utf-8"))
@@ -149,16 +149,16 @@ def _loaded(run_id: str) -> StoredRun:
             held_out_tokens_after=_held_out_tokens(folder / _HELD_OUT_TOKENS),
             trained_at=_time_of(details),
         )
-    # The archive's own message names the file: that is for the server, not for its visitors.
+    # The archive's own message names a path on the server, which visitors must not see.
     except (*ARRAY_DAMAGE, BpeError) as error:
         raise FormatError("The run stored at this address is damaged. Train again.") from error
 
 
 @st.cache_resource(max_entries=4, show_spinner=False)
 def training_text(run_id: str) -> TrainingText | None:
-    """The text that a run was trained on, as far as it was kept; None where it wasn't.
+    """Return the stored part of the text that a run was trained on; None if none was stored.
 
-    Raises what `load_run` raises, and FormatError where the text is damaged.
+    Raises what `load_run` raises, and FormatError if the text is damaged.
     """
     return read_training_text(_folder_of(run_id), load_run(run_id).run.corpus_sha256)
 
@@ -169,22 +169,22 @@ def _count_held_out(
     return run.tokens_after_on(held_out, should_stop) if held_out.n_bytes else None
 
 
-def _write(folder: Path, made: StoredRun, training: Corpus | None) -> None:
-    run_archive.save_run(made.run, folder / _RUN)
-    words = made.held_out.word_counts
+def _write(folder: Path, stored: StoredRun, training: Corpus | None) -> None:
+    run_archive.save_run(stored.run, folder / _RUN)
+    words = stored.held_out.word_counts
     details = {
-        "title": made.title,
-        "trained_at": made.trained_at.isoformat() if made.trained_at is not None else None,
-        "documents": list(made.held_out.documents),
-        "names": list(made.held_out.names),
+        "title": stored.title,
+        "trained_at": stored.trained_at.isoformat() if stored.trained_at is not None else None,
+        "documents": list(stored.held_out.documents),
+        "names": list(stored.held_out.names),
         "word_counts": dict(words) if words is not None else None,
     }
     text = json.dumps(details, ensure_ascii=False)
     (folder / _DETAILS).write_text(text, encoding="utf-8", newline="")
     if training is not None:
         write_training_text(folder, training)
-    if made.held_out_tokens_after is not None:
-        np.save(folder / _HELD_OUT_TOKENS, made.held_out_tokens_after, allow_pickle=False)
+    if stored.held_out_tokens_after is not None:
+        np.save(folder / _HELD_OUT_TOKENS, stored.held_out_tokens_after, allow_pickle=False)
 
 
 def _held_out_tokens(path: Path) -> NDArray[np.int64] | None:
@@ -206,17 +206,17 @@ def _time_of(details: dict[str, Any]) -> datetime | None:
 
 
 def _corpus_of(details: dict[str, Any]) -> Corpus:
-    # Not by Corpus.from_documents, which refuses an empty corpus: nothing may be held out.
+    # Corpus.from_documents refuses an empty corpus, but the held-out text may be empty.
     return Corpus(tuple(details["documents"]), tuple(details["names"]), details["word_counts"])
 
 
 def _folder_of(run_id: str) -> Path:
-    """Where a run is stored; an id that this store never gave out reaches no path."""
+    """Return the folder of a run; raise RunNotFoundError for a malformed id."""
     if run_id == SAMPLE_RUN_ID:
         return SAMPLE_FOLDER
     if not is_id(run_id):
         raise RunNotFoundError(
-            "This address names no run: its id is malformed. An id is 32 digits and letters from "
-            "a to f; copy the whole address."
+            "The run id in this address is malformed: expected 32 digits and letters from a to f. "
+            "Copy the complete address."
         )
     return store_folder() / run_id

@@ -1,4 +1,4 @@
-"""What is kept on disk for visitors, each in a folder named by an id that nobody can guess."""
+"""Keep visitors' runs and files on disk, each in a folder named by an unguessable id."""
 
 from __future__ import annotations
 
@@ -25,40 +25,41 @@ UPLOAD_PREFIX = "upload-"
 _UNFINISHED = ".unfinished-"
 DAYS_KEPT_UNOPENED = 90
 MOST_BYTES_KEPT: Final = 4_000_000_000
-"""Of all runs and uploads together: beyond it those that nobody opened for longest make room."""
+"""The limit for all runs and uploads together; beyond it the least recently opened are deleted."""
 _DAYS_OPEN = 1
-"""What was made or opened so lately may still be open somewhere, and never makes room."""
+"""Entries opened within this time may be open in a tab, and are never deleted to make room."""
 _DAYS_KEPT_UNFINISHED = 1
 _SECONDS_A_DAY = 86_400
 _SERVERS = 8
-"""So many on one store keep to its room together, each with its part of what a look found free."""
-_SECONDS_A_LOOK_HOLDS = 3_600
+"""The number of servers that may share a store: between sweeps each fills at most this part of the
+free room, so that together they stay within the limit."""
+_SECONDS_A_SWEEP_HOLDS = 3_600
 _log = logging.getLogger(__name__)
 
 
 class NotKeptError(BpeError):
-    """The store takes nothing now: its disk is full, or may not be written to."""
+    """The store cannot keep anything now: its disk is full or read-only."""
 
 
 def store_folder() -> Path:
-    """Where all of it lies."""
+    """Return the folder of the store."""
     return Path(os.environ.get("BPE_EXPLORER_RUNS") or _ROOT / ".runs")
 
 
 def new_id() -> str:
-    """An id that was never given out."""
-    # In hexadecimal: Streamlit refuses a component's key with "__" in it, and ids stand in keys.
+    """Return a new random id."""
+    # Hexadecimal, because ids become part of component keys, in which Streamlit refuses "__".
     return secrets.token_hex(16)
 
 
 def is_id(text: str) -> bool:
-    """Whether a text has the form of an id: what has not must reach no path."""
+    """Return whether a text has the form of an id; nothing else may become part of a path."""
     return _ID_PATTERN.fullmatch(text) is not None
 
 
 @contextmanager
 def new_folder(folder: Path) -> Iterator[Path]:
-    """A place to write into; it becomes `folder` where the block ends well, else is gone."""
+    """Yield a temporary folder that becomes `folder` if the block succeeds, else is deleted."""
     make_folder(folder.parent)
     unfinished = Path(tempfile.mkdtemp(prefix=_UNFINISHED, dir=folder.parent))
     try:
@@ -71,52 +72,52 @@ def new_folder(folder: Path) -> Iterator[Path]:
 
 @contextmanager
 def kept_folder(name: str) -> Iterator[Path]:
-    """A place to write into, for which room is made; it stays under `name` where all ends well.
+    """Yield a folder to write into; it is kept under `name` if the block succeeds.
 
-    Raises NotKeptError.
+    Raises NotKeptError if there is no room for it.
     """
-    with told_if_not_kept(), new_folder(store_folder() / name) as folder:
+    with os_errors_as_not_kept(), new_folder(store_folder() / name) as folder:
         yield folder
         make_room(_size_of(folder))
 
 
 @contextmanager
-def told_if_not_kept() -> Iterator[None]:
-    """Has what the system says against keeping something told as a NotKeptError."""
+def os_errors_as_not_kept() -> Iterator[None]:
+    """Log an OSError raised in the block, and raise a NotKeptError in its place."""
     try:
         yield
     except OSError as error:
-        # Which folder is for the server, not for its visitors.
-        _log.error("%s takes nothing: %s", store_folder(), error)
+        # The path goes to the server's log only: visitors must not see it.
+        _log.error("Cannot write to %s: %s", store_folder(), error)
         raise NotKeptError(
-            "The server can keep nothing now: its disk is full, or may not be written to."
+            "The server cannot keep anything now: its disk is full or read-only."
         ) from error
 
 
 def make_room(n_bytes: int) -> None:
-    """Removes what nobody opened for longest until so much more may be kept.
+    """Delete the least recently opened entries until `n_bytes` more fit.
 
-    Raises NotKeptError where all the rest was made or opened within a day.
+    Raises NotKeptError if that would take entries opened within a day.
     """
-    global _last_look
-    with _looking:
-        look = _last_look
-        if look is not None and look.leaves_room_for(n_bytes):
-            look.n_bytes_since += n_bytes
+    global _last_sweep
+    with _sweeping:
+        sweep = _last_sweep
+        if sweep is not None and sweep.leaves_room_for(n_bytes):
+            sweep.n_bytes_since += n_bytes
             return
-        _last_look = None
+        _last_sweep = None
         room = sweep_store(n_bytes)
         if room < 0:
             raise NotKeptError(
-                f"The server can keep nothing now: what was opened within a day takes all of the "
-                f"{MOST_BYTES_KEPT / 1e9:g} GB that it keeps. Try again later."
+                f"The server cannot keep anything now: runs and files opened within a day fill "
+                f"all of its {MOST_BYTES_KEPT / 1e9:g} GB. Try again later."
             )
-        _last_look = _Look(store_folder(), MOST_BYTES_KEPT - room)
+        _last_sweep = _Sweep(store_folder(), MOST_BYTES_KEPT - room)
 
 
 @dataclass(slots=True)
-class _Look:
-    """What a sweep found in the store; to look through thousands of folders takes 0.3 seconds."""
+class _Sweep:
+    """The result of a sweep, remembered because walking thousands of folders takes 0.3 seconds."""
 
     folder: Path
     n_bytes: int
@@ -124,36 +125,37 @@ class _Look:
     at: float = field(default_factory=time.monotonic)
 
     def leaves_room_for(self, n_bytes: int) -> bool:
-        """Whether so much more fits by what is known; others may write to the store meanwhile."""
+        """Return whether `n_bytes` more fit, even if other servers fill their part meanwhile."""
         room = (MOST_BYTES_KEPT - self.n_bytes) // _SERVERS
         return (
             self.folder == store_folder()
-            and time.monotonic() - self.at < _SECONDS_A_LOOK_HOLDS
+            and time.monotonic() - self.at < _SECONDS_A_SWEEP_HOLDS
             and self.n_bytes_since + n_bytes <= room
         )
 
 
-_last_look: _Look | None = None
-_looking = threading.Lock()
+_last_sweep: _Sweep | None = None
+_sweeping = threading.Lock()
 
 
 def touch(folder: Path) -> None:
-    """Keeps a folder from being swept for another 90 days."""
-    # A store that may only be read is never swept either.
+    """Note that a folder was opened, so that it is kept for another 90 days."""
+    # A read-only store cannot be swept either, so its times do not matter.
     with suppress(OSError):
         os.utime(folder)
 
 
 def sweep_store(n_bytes: int = 0) -> int:
-    """Removes what nobody opened for 90 days, and what a server that died left half written.
+    """Delete entries unopened for 90 days and leftovers of crashed writes, and make room.
 
-    Then, until there is room for so many bytes more, what nobody opened for longest. Gives how many
-    fit beside those, negative where they don't; whatever else lies in the store's folder stays.
+    The least recently opened entries are deleted until `n_bytes` more fit. Return the room that
+    then remains beside those bytes, negative if they do not fit. Other files in the store's folder
+    are left alone.
     """
     room = MOST_BYTES_KEPT - n_bytes
     kept: list[tuple[float, int, Path]] = []
     for folder, most_days in _swept():
-        # Another server on this store may be removing it.
+        # Another server on this store may be deleting it.
         with suppress(OSError):
             days = (time.time() - folder.lstat().st_mtime) / _SECONDS_A_DAY
             if days > most_days:
@@ -171,7 +173,7 @@ def sweep_store(n_bytes: int = 0) -> int:
 
 
 def _swept() -> Iterator[tuple[Path, int]]:
-    """What is removed from the store some day, and after how many days."""
+    """Yield the folders that a sweep may delete, and after how many days."""
     try:
         entries = list(store_folder().iterdir())
     except OSError:
@@ -180,7 +182,7 @@ def _swept() -> Iterator[tuple[Path, int]]:
         if is_id(entry.name.removeprefix(UPLOAD_PREFIX)):
             yield entry, DAYS_KEPT_UNOPENED
         elif entry.name.startswith(_UNFINISHED):
-            # Not at once: another server may be writing it.
+            # Another server may still be writing it.
             yield entry, _DAYS_KEPT_UNFINISHED
 
 

@@ -1,4 +1,4 @@
-"""The text that a run was trained on, kept beside it: as much as is ever looked through."""
+"""Store the text that a run was trained on beside the run, as much of it as is ever searched."""
 
 from __future__ import annotations
 
@@ -14,9 +14,9 @@ from bpe_core.errors import BpeError, FormatError
 from bpe_core.vocabulary.provenance import MOST_SEARCHED
 
 _FILE = "training_text.json.gz"
-# More than is looked through, so that the end of what is kept is never taken for the text's own.
+# More than is searched, so that the end of the stored part is never mistaken for the text's end.
 MOST_KEPT = MOST_SEARCHED + 2_000
-"""Characters; what is beyond them is not kept."""
+"""The number of characters stored."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -25,11 +25,11 @@ class TrainingText:
 
     corpus: Corpus
     is_whole: bool
-    """False where the text is longer than what is kept."""
+    """False if only the beginning of the text is stored."""
 
 
 def write_training_text(folder: Path, training: Corpus) -> None:
-    """Keeps the first MOST_KEPT characters; of weighted words, which have no lines, nothing."""
+    """Store the first MOST_KEPT characters; store no text for weighted words."""
     documents: list[str] = []
     room = MOST_KEPT
     for document in training.documents:
@@ -43,15 +43,15 @@ def write_training_text(folder: Path, training: Corpus) -> None:
         "is_whole": room >= 0 and len(documents) == len(training.documents),
     }
     data = json.dumps(kept, ensure_ascii=False).encode()
-    # No time in it: the same text gives the same file.
+    # Without a timestamp, so that the same text makes the same file.
     (folder / _FILE).write_bytes(gzip.compress(data, mtime=0))
 
 
 def read_training_text(folder: Path, sha256: str) -> TrainingText | None:
-    """The text kept in a run's folder; None where none was kept, as with runs of earlier versions.
+    """Return the text stored in a run's folder; None if there is none, as in older runs.
 
-    `sha256` is the one of the text that was trained on. Raises FormatError where the file is
-    damaged or holds another text.
+    `sha256` is the digest of the training text. Raises FormatError if the file is damaged or holds
+    another text.
     """
     path = folder / _FILE
     if not path.is_file():
@@ -63,5 +63,5 @@ def read_training_text(folder: Path, sha256: str) -> TrainingText | None:
     except (*ARRAY_DAMAGE, EOFError, zlib.error, BpeError) as error:
         raise FormatError("The training text kept with this run is damaged.") from error
     if is_whole and corpus.documents and corpus.sha256 != sha256:
-        raise FormatError("The text kept with this run is not the one that it was trained on.")
+        raise FormatError("The text kept with this run is not the one it was trained on.")
     return TrainingText(corpus, is_whole)

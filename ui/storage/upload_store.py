@@ -1,8 +1,8 @@
-"""What visitors brought, kept so that a refresh and a link bring it back.
+"""Keep visitors' files and texts, so that a refresh or a link brings them back.
 
-Files come to Compare, and only what could be read is kept: tokenizers' files, and parallel
-sentences. Texts are those that are too long for an address. All of it lies as it came, beside the
-finished runs, and is read again by whoever has the id.
+The files are tokenizers and parallel sentences added on Compare, kept only if they could be read.
+The texts are those too long for an address. All are stored unchanged beside the finished runs, and
+anyone with the id can open them.
 """
 
 from __future__ import annotations
@@ -26,8 +26,8 @@ from ui.storage.store import (
     kept_folder,
     make_room,
     new_id,
+    os_errors_as_not_kept,
     store_folder,
-    told_if_not_kept,
     touch,
 )
 
@@ -37,70 +37,69 @@ _Kind = Literal["tokenizer", "sentences", "text"]
 
 
 class UploadNotFoundError(BpeError):
-    """No upload is kept under this id."""
+    """No upload of this kind has this id."""
 
 
 def keep_tokenizer(
     files: Mapping[str, bytes], pretokenizer: str | None, opened: NamedEncoder
 ) -> str:
-    """Keeps the files that were opened as a tokenizer; gives their new id.
+    """Keep the files that were opened as a tokenizer, and return their new id.
 
     Raises NotKeptError.
     """
     upload_id = _keep("tokenizer", files, pretokenizer)
-    # Nobody has to read at once what was read just now.
+    # Cache the tokenizer, so that the files are not read again at once.
     _tokenizer(upload_id, opened)
     return upload_id
 
 
 def load_tokenizer(upload_id: str) -> NamedEncoder:
-    """The tokenizer kept under an id.
+    """Return the tokenizer kept under an id.
 
-    Raises UploadNotFoundError for an id that is unknown or malformed, and FormatError where what is
-    kept can't be read.
+    Raises UploadNotFoundError for an unknown or malformed id, and FormatError for damaged files.
     """
     touch(_folder_of(upload_id))
     return _tokenizer(upload_id, None)
 
 
 def keep_sentences(files: Sequence[tuple[str, bytes]]) -> str:
-    """Keeps parallel sentences in files by name, and gives their new id.
+    """Keep files of parallel sentences, and return their new id.
 
-    Raises what `read_parallel` raises, and nothing is kept then; and NotKeptError.
+    Raises NotKeptError, and what `read_parallel` raises; then nothing is kept.
     """
     read_parallel(files)
     return _keep("sentences", dict(files), None)
 
 
 def load_sentences(upload_id: str) -> tuple[ParallelText, ...]:
-    """The parallel sentences kept under an id; raises what `load_tokenizer` raises."""
+    """Return the parallel sentences kept under an id; raise what `load_tokenizer` raises."""
     touch(_folder_of(upload_id))
     return _sentences(upload_id)
 
 
 def keep_text(text: str, *, instead_of: str | None = None) -> str:
-    """Keeps a text, and gives its id: a new one, or that of the text whose place it takes.
+    """Keep a text, and return its id: a new one, or `instead_of` if that text is replaced.
 
     Raises NotKeptError.
     """
     data = text.encode("utf-8", "surrogatepass")
     if instead_of is None or not (folder := _folder_of(instead_of)).is_dir():
         return _keep("text", {_TEXT: data}, None)
-    with told_if_not_kept():
+    with os_errors_as_not_kept():
         touch(folder)
         make_room(len(data))
-        write_whole(folder / "0", data)  # its only file, by number
+        write_whole(folder / "0", data)  # files are stored by number: this is the only one
     return instead_of
 
 
 def load_text(upload_id: str) -> str:
-    """The text kept under an id; raises what `load_tokenizer` raises."""
+    """Return the text kept under an id; raise what `load_tokenizer` raises."""
     touch(_folder_of(upload_id))
     files, _ = _read("text", upload_id)
     return files[_TEXT].decode("utf-8", "surrogatepass")
 
 
-# As many as anybody sets side by side; what falls out is read again.
+# More than are ever compared at once; an evicted tokenizer is read again.
 @st.cache_resource(max_entries=32, show_spinner="Opening a tokenizer")
 def _tokenizer(upload_id: str, _opened: NamedEncoder | None) -> NamedEncoder:
     if _opened is not None:
@@ -121,7 +120,7 @@ def _keep(kind: _Kind, files: Mapping[str, bytes], pretokenizer: str | None) -> 
     with kept_folder(f"{UPLOAD_PREFIX}{upload_id}") as folder:
         text = json.dumps(details, ensure_ascii=True)
         (folder / _DETAILS).write_text(text, encoding="ascii")
-        # By number: a visitor's name for a file never becomes a path.
+        # Stored by number, so that a visitor's file name never becomes a path.
         for number, data in enumerate(files.values()):
             (folder / str(number)).write_bytes(data)
     return upload_id
@@ -130,19 +129,24 @@ def _keep(kind: _Kind, files: Mapping[str, bytes], pretokenizer: str | None) -> 
 def _read(kind: _Kind, upload_id: str) -> tuple[dict[str, bytes], str | None]:
     folder = _folder_of(upload_id)
     if not folder.is_dir():
-        raise UploadNotFoundError("What this address names is not here any more. Bring it again.")
+        raise UploadNotFoundError(
+            "What this address names is no longer kept on this server. Add it again."
+        )
     try:
         details: dict[str, Any] = json.loads((folder / _DETAILS).read_text(encoding="ascii"))
-        if details["kind"] != kind:
-            raise UploadNotFoundError(f"What this address names is no {kind}.")
+        if (found := details["kind"]) != kind:
+            raise UploadNotFoundError(f"Expected {kind} at this address, got {found}.")
         names = enumerate(details["names"])
         return {name: (folder / str(n)).read_bytes() for n, name in names}, details["pretokenizer"]
     except (OSError, ValueError, TypeError, KeyError) as error:
-        raise FormatError("What is kept at this address is damaged. Bring it again.") from error
+        raise FormatError("What is kept at this address is damaged. Add it again.") from error
 
 
 def _folder_of(upload_id: str) -> Path:
-    """Where an upload lies; an id that this store never gave out reaches no path."""
+    """Return the folder of an upload; raise UploadNotFoundError for a malformed id."""
     if not is_id(upload_id):
-        raise UploadNotFoundError("This address names nothing: its id is malformed.")
+        raise UploadNotFoundError(
+            "The id in this address is malformed: expected 32 digits and letters from a to f. "
+            "Copy the complete address."
+        )
     return store_folder() / f"{UPLOAD_PREFIX}{upload_id}"
