@@ -1,4 +1,4 @@
-"""The app without a browser: scripts run for real, JavaScript does not."""
+"""Run the app without a browser: Python scripts run, JavaScript does not."""
 
 from __future__ import annotations
 
@@ -20,8 +20,8 @@ from ui.work import jobs
 
 ROOT = Path(__file__).parent.parent.parent
 LONGEST_RUN_SECONDS = 60
-# As they are: a test may set its own in the place of one.
-OF_THE_SERVER = (
+# Bound here, before a test may replace one of them.
+SERVER_MANAGERS = (
     jobs.manager,
     measurements.manager,
     work.searches,
@@ -32,7 +32,7 @@ OF_THE_SERVER = (
 
 @pytest.fixture
 def open_app(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Callable[..., AppTest]]:
-    """Opens a page as a new visitor: open_app("compare", run="sample")."""
+    """Return a function that opens a page as a new visitor: open_app("compare", run="sample")."""
     monkeypatch.setenv("BPE_EXPLORER_RUNS", str(tmp_path / "runs"))
 
     def opened(page: str = "train", /, **query: str) -> AppTest:
@@ -44,14 +44,14 @@ def open_app(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Callab
 
     yield opened
     jobs.manager().close()
-    for manager in OF_THE_SERVER:
+    for manager in SERVER_MANAGERS:
         manager().close()
         manager.clear()
 
 
 @pytest.fixture(scope="session", autouse=True)
 def scan_packages_once() -> Iterator[None]:
-    """Each AppTest looks through all installed packages for components: the same each time."""
+    """Scan the installed packages for components once, not for each AppTest."""
     found = manifest_scanner.scan_component_manifests()
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(manifest_scanner, "scan_component_manifests", lambda *_, **__: found)
@@ -60,23 +60,23 @@ def scan_packages_once() -> Iterator[None]:
 
 @pytest.fixture(scope="session", autouse=True)
 def compile_scripts_once() -> Iterator[None]:
-    """AppTest compiles all scripts anew at each run, which a server does once."""
-    of_all = ScriptCache()
+    """Share one cache of compiled scripts, as a server does; AppTest makes one for each run."""
+    shared = ScriptCache()
     with pytest.MonkeyPatch.context() as patch:
         for module in (app_test, local_script_runner):
-            patch.setattr(module, "ScriptCache", lambda: of_all)
+            patch.setattr(module, "ScriptCache", lambda: shared)
         yield
 
 
 @pytest.fixture(scope="session", autouse=True)
 def sleep_while_scripts_run() -> Iterator[None]:
-    """AppTest looks a thousand times a second whether a script has ended, which holds it up."""
-    look = local_script_runner.require_widgets_deltas
+    """Wait for a script's thread; AppTest polls a thousand times a second, which slows it down."""
+    require = local_script_runner.require_widgets_deltas
 
     def wait(runner: LocalScriptRunner, timeout: float) -> None:
         if runner._script_thread is not None:
             runner._script_thread.join(timeout)
-        look(runner, timeout)
+        require(runner, timeout)
 
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(local_script_runner, "require_widgets_deltas", wait)
@@ -85,7 +85,7 @@ def sleep_while_scripts_run() -> Iterator[None]:
 
 @pytest.fixture(scope="session", autouse=True)
 def search_small_vocabularies_once() -> Iterator[None]:
-    """Each test has a manager of searches of its own, and most ask about the sample's tokenizer."""
+    """Search each small tokenizer once; most tests need the result for the sample's."""
 
     @cache
     def found(tokenizer: Tokenizer) -> Reachability | None:

@@ -1,4 +1,4 @@
-"""Choices in the address without a browser: one is always chosen, whatever the address says."""
+"""Choices kept in the address: one option is always chosen, whatever the address holds."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ CHOICES = [
 
 
 @pytest.mark.parametrize(("page", "key", "first", "other"), CHOICES)
-def test_what_is_no_option_is_the_first(
+def test_an_unknown_option_counts_as_the_first(
     open_app: Callable[..., AppTest], page: str, key: str, first: str, other: str
 ) -> None:
     for value in ("", "<b>nothing of ours\u202e"):
@@ -34,7 +34,7 @@ def test_what_is_no_option_is_the_first(
 
 
 @pytest.mark.parametrize(("page", "key", "first", "other"), CHOICES)
-def test_an_option_of_the_address_is_chosen(
+def test_an_option_in_the_address_is_chosen(
     open_app: Callable[..., AppTest], page: str, key: str, first: str, other: str
 ) -> None:
     app = open_app(page, **{key: other})
@@ -53,7 +53,7 @@ def test_an_option_of_the_address_is_chosen(
     ],
 )
 @pytest.mark.parametrize("value", ["", "nothing of ours"])
-def test_other_fields_bound_to_the_address_take_any_value(
+def test_other_fields_bound_to_the_address_accept_any_value(
     open_app: Callable[..., AppTest], page: str, key: str, value: str
 ) -> None:
     app = open_app(page, **{key: value})

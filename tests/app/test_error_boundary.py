@@ -1,4 +1,4 @@
-"""What nobody foresaw fails alone: a page, a part of one, the run picker; never an address."""
+"""An unforeseen error stays within its page, part of a page, or run picker."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ PAGES = {
     "lab": "Lab",
     "lessons": "Lessons",
 }
-# In two parts: a log shows the line of the source that raised.
+# Joined from two parts, because the log quotes the source line that raised.
 TYPED = "what a visitor " + "typed"
 
 
@@ -44,11 +44,11 @@ def store(title: str = "Hugs") -> str:
     return store_run(title, run, NOTHING)
 
 
-def told(app: AppTest) -> str:
+def errors(app: AppTest) -> str:
     return "\n".join(error.value for error in app.error)
 
 
-def title(app: AppTest) -> list[str]:
+def titles(app: AppTest) -> list[str]:
     return [title.value for title in app.title]
 
 
@@ -57,7 +57,7 @@ def picker_label(app: AppTest) -> str:
 
 
 @pytest.mark.parametrize("page", PAGES)
-def test_a_page_that_fails_says_so_and_leaves_its_address_whole(
+def test_a_page_that_fails_shows_an_error_and_its_address_works_again_later(
     open_app: OpenApp, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture, page: str
 ) -> None:
     run_id = store()
@@ -66,27 +66,27 @@ def test_a_page_that_fails_says_so_and_leaves_its_address_whole(
             patch.setattr(frame, name, fail)
         app = open_app(page, run=run_id)
         assert not app.exception
-        assert told(app).startswith(
+        assert errors(app).startswith(
             "This page stopped because of an error in the app (RuntimeError)."
         )
         assert [button.label for button in app.button] == ["Try again", "Start over"]
-        assert TYPED not in told(app)
+        assert TYPED not in errors(app)
         assert TYPED not in caplog.text
         assert "in fail" in caplog.text
-    # Nothing of the failure stays: for the same visitor, and for a new one at the same address.
+    # Nothing of the failure remains, for the same visitor or for a new one at the same address.
     for visitor in (app.switch_page(f"pages/{page}.py").run(), open_app(page, run=run_id)):
         assert not visitor.exception
         assert not visitor.error
-        assert title(visitor) == [PAGES[page]]
+        assert titles(visitor) == [PAGES[page]]
 
 
-def test_the_other_pages_work_where_one_fails(
+def test_the_other_pages_work_when_one_fails(
     open_app: OpenApp, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     run_id = store()
     monkeypatch.setattr(result_card, "show_result", fail)
     app = open_app("train", run=run_id)
-    assert "This page stopped" in told(app)
+    assert "This page stopped" in errors(app)
     assert picker_label(app).startswith("Run: Hugs")
     for page in list(PAGES)[1:]:
         app.switch_page(f"pages/{page}.py").run()
@@ -97,7 +97,7 @@ def test_the_other_pages_work_where_one_fails(
 
 
 def page_that_fails_at_times() -> None:
-    """A script that AppTest runs: it knows only what it imports."""
+    """Draw a page as an AppTest script, which has only what it imports itself."""
     import streamlit as st
 
     from ui.shell import frame, workspace
@@ -112,11 +112,11 @@ def page_that_fails_at_times() -> None:
     frame.run_page(Page())  # pyright: ignore[reportArgumentType]
 
 
-def test_what_was_typed_below_the_failure_is_kept() -> None:
+def test_text_typed_below_the_failure_is_kept() -> None:
     app = AppTest.from_function(page_that_fails_at_times).run()
     app.text_input(key="name").set_value("hug").run()
     app.checkbox(key="fail").check().run()
-    assert told(app).startswith("This page stopped")
+    assert errors(app).startswith("This page stopped")
     assert not app.text_input
     app.checkbox(key="fail").uncheck()
     app.button(key="try_again").click().run()
@@ -124,7 +124,7 @@ def test_what_was_typed_below_the_failure_is_kept() -> None:
     assert app.text_input(key="name").value == "hug"
 
 
-def test_starting_over_forgets_what_was_chosen_and_the_address() -> None:
+def test_starting_over_clears_the_choices_and_the_address() -> None:
     app = AppTest.from_function(page_that_fails_at_times)
     app.query_params["run"] = "a" * 32
     app.run()
@@ -137,7 +137,7 @@ def test_starting_over_forgets_what_was_chosen_and_the_address() -> None:
     assert not app.query_params
 
 
-def test_an_error_that_is_written_for_people_is_shown_in_its_own_words(
+def test_an_error_of_the_package_is_shown_with_its_own_message(
     open_app: OpenApp, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
 ) -> None:
     def refuse(*_: object, **__: object) -> None:
@@ -145,20 +145,22 @@ def test_an_error_that_is_written_for_people_is_shown_in_its_own_words(
 
     monkeypatch.setattr(result_card, "show_result", refuse)
     app = open_app("train")
-    assert told(app).replace("\\", "").startswith("Choose <b>another</b> size.")
-    assert "\\<b\\>" in told(app)
+    assert errors(app).replace("\\", "").startswith("Choose <b>another</b> size.")
+    assert "\\<b\\>" in errors(app)
     assert "unforeseen" not in caplog.text
 
 
-def test_a_part_that_fails_leaves_the_rest_of_its_page(
+def test_a_part_that_fails_leaves_the_rest_of_its_page_working(
     open_app: OpenApp, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     with monkeypatch.context() as patch:
         patch.setattr(results, "pair_picture", fail)
         app = open_app("pair_frequencies")
         assert not app.exception
-        assert told(app).startswith("This part of the page stopped because of an error in the app")
-        # Below it.
+        assert errors(app).startswith(
+            "This part of the page stopped because of an error in the app"
+        )
+        # A header below the failed part.
         assert "How large should the vocabulary be?" in [header.value for header in app.header]
     app.button(key="try_again_draw_merge").click().run()
     assert not app.error
@@ -172,13 +174,13 @@ def test_the_picker_fails_alone(
         patch.setattr(run_picker, "run_labels", fail)
         app = open_app("merge_loop", run=run_id)
         assert not app.exception
-        assert told(app).startswith("The list of runs stopped because of an error in the app")
+        assert errors(app).startswith("The list of runs stopped because of an error in the app")
         assert TYPED not in caplog.text
-        assert title(app) == ["Merge loop"]
+        assert titles(app) == ["Merge loop"]
         assert app.get("bidi_component")
     app.button(key="empty_runs").click().run()
     assert not app.error
-    # The run that is shown, and the sample.
+    # The current run and the sample.
     assert len(app.menu_button[0].options) == 2
 
 

@@ -1,4 +1,4 @@
-"""Each page opens, with the sample run and without a word of alarm."""
+"""Each page opens on the sample run without an error or a warning."""
 
 from __future__ import annotations
 
@@ -42,7 +42,7 @@ def test_a_page_opens_on_the_sample_run(open_app: Callable[..., AppTest], page: 
 
 
 @pytest.mark.parametrize(("page", "is_of_page"), [("merge_loop", True), ("train", False)])
-def test_the_address_keeps_a_step_only_where_there_are_steps(
+def test_the_address_keeps_a_step_only_on_pages_with_steps(
     open_app: Callable[..., AppTest], page: str, is_of_page: bool
 ) -> None:
     app = open_app(page, step="7")
@@ -50,11 +50,11 @@ def test_the_address_keeps_a_step_only_where_there_are_steps(
 
 
 @pytest.mark.parametrize("run_id", ["a" * 32, "../../../etc/passwd", "\0", "x" * 3_000, "<b>"])
-def test_an_unknown_run_is_said(open_app: Callable[..., AppTest], run_id: str) -> None:
+def test_an_unknown_run_is_reported(open_app: Callable[..., AppTest], run_id: str) -> None:
     app = open_app("train", run=run_id)
     assert not app.exception
     assert "The sample run is shown instead" in app.error[0].value
-    # Said as long as the address leads nowhere, not for one rerun.
+    # The error stays for as long as the address leads nowhere, not for one rerun only.
     app.run()
     assert "The sample run is shown instead" in app.error[0].value
 
@@ -75,7 +75,7 @@ def test_an_unknown_run_leaves_the_open_one_open(open_app: Callable[..., AppTest
     assert picker_label(app).startswith("Run: Hugs")
 
 
-def test_the_picker_names_runs_that_it_does_not_read(
+def test_the_picker_names_runs_without_reading_them(
     open_app: Callable[..., AppTest], tmp_path: Path
 ) -> None:
     app = open_app("merge_loop")

@@ -1,4 +1,4 @@
-"""Runs that share a title and a size: each is listed, and each is opened by its own label."""
+"""Runs with the same title and size are listed and opened by distinct labels."""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ def test_train_is_pressed_on_the_untouched_first_page_twice(open_app: OpenApp) -
     assert len(set(runs)) == 2
     labels = picker_labels(app)
     assert len(set(labels)) == 3
-    # The sample needs no more words: it was trained before anybody came.
+    # The sample's label needs no time.
     assert labels[0] == "Python’s language reference :gray[4\\,096 tokens]"
     assert [": " not in label and "trained at " in label for label in labels[1:]] == [True, True]
     assert app.menu_button[0].label == f"Run: {labels[1]}"
@@ -92,13 +92,13 @@ def test_any_two_runs_of_one_name_are_listed_and_opened_by_their_labels(
         assert app.query_params.get("run", [SAMPLE_RUN_ID]) in ([run_id], run_id)
 
 
-def test_titles_that_are_alike_once_they_are_cut_are_told_apart(open_app: OpenApp) -> None:
+def test_titles_that_are_the_same_once_shortened_have_distinct_labels(open_app: OpenApp) -> None:
     app = open_app("merge_loop")
     visit(app, [store("a" * 60 + end) for end in "bc"])
     assert len(set(picker_labels(app))) == 3
 
 
-def test_compare_offers_each_run_of_one_name_and_adds_the_one_that_is_chosen(
+def test_compare_offers_each_run_of_one_name_and_adds_the_chosen_one(
     open_app: OpenApp,
 ) -> None:
     app = open_app("compare")

@@ -1,4 +1,4 @@
-"""The limit on a visitor's uploads: named on each page before, and clearly once it is passed."""
+"""The limit on a visitor's uploads: stated at each uploader, and again once it is exceeded."""
 
 from __future__ import annotations
 
@@ -14,8 +14,8 @@ from ui.shell import file_upload
 
 OpenApp = Callable[..., AppTest]
 TEXT = b"hug hugs pug pugs\n" * 60
-LIMIT = "Up to 500 MB together."
-SAID = "Your files have more than 0 MB together"
+LIMIT = "Up to 500 MB in total."
+PROBLEM = "Your files exceed 0 MB in total"
 
 
 @pytest.fixture
@@ -23,7 +23,7 @@ def small_limit(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(file_upload, "MOST_BYTES", 2_000)
 
 
-def shown(app: AppTest) -> str:
+def text_of(app: AppTest) -> str:
     return "\n".join(element.value for element in app.markdown)
 
 
@@ -44,7 +44,7 @@ def submit(app: AppTest, uploader: str, button: str, files: dict[str, bytes]) ->
 @pytest.mark.usefixtures("small_limit")
 def test_train_reads_files_up_to_the_limit(open_app: OpenApp) -> None:
     app = choose(open_app(), source="Upload")
-    assert LIMIT in shown(app)
+    assert LIMIT in text_of(app)
     uploader = app.file_uploader(key="corpus_uploads")
     uploader.set_value([("a.txt", TEXT, "text/plain")]).run()
     assert not app.error
@@ -52,7 +52,7 @@ def test_train_reads_files_up_to_the_limit(open_app: OpenApp) -> None:
     uploader = app.file_uploader(key="corpus_uploads")
     uploader.set_value([(name, TEXT, "text/plain") for name in ("a.txt", "b.txt")]).run()
     assert not app.exception
-    assert SAID in errors(app)
+    assert PROBLEM in errors(app)
     assert app.button(key="train").disabled
 
 
@@ -62,11 +62,11 @@ def test_other_pages_read_files_up_to_the_limit(open_app: OpenApp) -> None:
     app = open_app("pair_frequencies")
     app.file_uploader(key="held_out_files").set_value(files).run()
     assert not app.exception
-    assert SAID in errors(app)
+    assert PROBLEM in errors(app)
     app = open_app("token_boundaries")
     app.file_uploader(key="boundaries_file").upload("c.txt", 2 * TEXT, "text/plain").run()
     assert not app.exception
-    assert SAID in errors(app)
+    assert PROBLEM in errors(app)
 
 
 @pytest.mark.usefixtures("small_limit")
@@ -78,13 +78,13 @@ def test_the_forms_of_compare_take_files_up_to_the_limit(
     open_app: OpenApp, uploader: str, button: str
 ) -> None:
     app = open_app("compare")
-    assert shown(app).count(LIMIT) == 2
+    assert text_of(app).count(LIMIT) == 2
     submit(app, uploader, button, {"a.txt": TEXT, "b.txt": TEXT})
-    assert errors(app).startswith(SAID)
+    assert errors(app).startswith(PROBLEM)
     assert "Choose a file" not in errors(app)
 
 
-def test_no_more_tokenizers_are_kept_of_one_visit_than_the_limit(
+def test_tokenizers_are_kept_for_one_visit_up_to_the_limit(
     open_app: OpenApp, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     app = open_app("compare")
@@ -92,11 +92,11 @@ def test_no_more_tokenizers_are_kept_of_one_visit_than_the_limit(
     monkeypatch.setattr(file_upload, "MOST_BYTES", sum(map(len, first.values())) + 1_000)
     for files in (first, second):
         submit(app, "add_upload", "Add from files", files)
-    assert "kept for you would have more" in errors(app)
+    assert "kept for you would exceed" in errors(app)
     assert in_address(app, "with").count("file-") == 1
 
 
-def test_no_more_sentences_are_kept_of_one_visit_than_the_limit(
+def test_sentences_are_kept_for_one_visit_up_to_the_limit(
     open_app: OpenApp, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     app = open_app("compare")
@@ -106,5 +106,5 @@ def test_no_more_sentences_are_kept_of_one_visit_than_the_limit(
     assert not app.error
     kept = in_address(app, "sentences")
     submit(app, "parallel_upload", "Compare these", {"a.csv": table.upper()})
-    assert "kept for you would have more" in errors(app)
+    assert "kept for you would exceed" in errors(app)
     assert in_address(app, "sentences") == kept

@@ -1,4 +1,4 @@
-"""A run that no disk takes: said on Train, offered as a download, there while its visitor is."""
+"""A run that cannot be saved is reported on Train, can be downloaded, and lasts for the visit."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ def text_of(app: AppTest) -> str:
     return "\n".join(element.value for element in app.markdown)
 
 
-def test_a_run_that_no_disk_takes_is_shown_and_taken_home(
+def test_a_run_that_cannot_be_saved_is_shown_and_downloaded(
     open_app: OpenApp, tmp_path: Path
 ) -> None:
     app = choose(open_app(), source="Paste")
@@ -39,14 +39,14 @@ def test_a_run_that_no_disk_takes_is_shown_and_taken_home(
 
 
 def others_train(n: int) -> None:
-    """Stores runs of other visitors; where no disk takes them, they lie in memory too."""
+    """Store runs of other visitors, which stay in memory too if they cannot be saved."""
     words = Corpus.from_word_counts({"hug": 2})
     run = bpe_core.train(words, TrainingConfig(257, special_tokens=()))
     for _ in range(n):
         store_run("Hugs", run, words.split(0)[1])
 
 
-def test_others_runs_push_out_no_run_whose_visitor_is_there(
+def test_other_visitors_runs_do_not_evict_the_run_of_an_open_session(
     open_app: OpenApp, tmp_path: Path
 ) -> None:
     app = choose(open_app(), source="Paste")
@@ -58,7 +58,7 @@ def test_others_runs_push_out_no_run_whose_visitor_is_there(
     assert not app.error
     assert "this run is not saved" in app.warning[0].value
     assert "Pasted text" in text_of(app)
-    # Another that ends while its visitor looks at something else.
+    # The same for a training that ends while its visitor is on another page.
     app.text_area(key="corpus_pasted").set_value(RHYME.upper()).run()
     app.button(key="train").click().run()
     job_id = in_address(app, "job")
@@ -72,7 +72,7 @@ def test_others_runs_push_out_no_run_whose_visitor_is_there(
     assert load_run(in_address(app, "run")).run.corpus_bytes
 
 
-def test_a_run_that_is_saved_offers_its_downloads_once_and_warns_of_nothing(
+def test_a_saved_run_offers_its_downloads_once_and_shows_no_warning(
     open_app: OpenApp,
 ) -> None:
     app = open_app()

@@ -1,4 +1,4 @@
-"""A server that was made ready before its first visitor has nothing left to import or to count."""
+"""After warming up, a server has nothing left to import for its first visitor."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ print(sorted(name for name in set(sys.modules) - before if name.startswith(ours)
 """
 
 
-def test_first_visits_import_nothing_of_what_was_made_ready() -> None:
+def test_first_visits_import_no_module_after_warming_up() -> None:
     code = _FIRST_VISITS.replace("ROOT", str(ROOT))
     result = subprocess.run(
         [sys.executable, "-c", code], cwd=ROOT, capture_output=True, text=True, check=False
@@ -37,5 +37,5 @@ def test_first_visits_import_nothing_of_what_was_made_ready() -> None:
     assert result.stdout.splitlines()[-1] == "[]"
 
 
-def test_the_server_is_found_as_one_by_streamlit() -> None:
+def test_streamlit_finds_the_server() -> None:
     assert discover_asgi_app(ROOT / "serve.py").import_string == "serve:app"

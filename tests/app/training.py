@@ -1,4 +1,4 @@
-"""Training on Train, in AppTest: choose, press Train, wait for the run."""
+"""Train in AppTest: choose a corpus and settings, press Train, wait for the run."""
 
 from __future__ import annotations
 
@@ -9,13 +9,13 @@ from ui.work import jobs
 
 
 def train(app: AppTest) -> AppTest:
-    """Presses Train and waits until the job that it starts has ended."""
+    """Press Train and wait until its job has ended."""
     app.button(key="train").click().run()
     return until_ended(app)
 
 
 def in_address(app: AppTest, name: str) -> str:
-    """A query parameter; AppTest gives it as a string or as a list of one."""
+    """Return a query parameter, which AppTest holds as a string or as a list of one."""
     value = app.query_params[name]
     return value if isinstance(value, str) else value[0]
 

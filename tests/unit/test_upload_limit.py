@@ -1,4 +1,4 @@
-"""Uploads of one visitor: refused where they are too large together, let go of when done with."""
+"""One visitor's uploads: refused if too large in total, and freed when no longer used."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ def small_limit(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 class Server:
-    """What a request goes to: it takes files, and answers when it is told to."""
+    """A server that accepts files, and answers when the test allows it."""
 
     def __init__(self) -> None:
         self.held = {"one": 0, "other": 0}
@@ -72,7 +72,7 @@ class Server:
         return status
 
 
-def test_files_are_refused_from_the_one_on_that_passes_the_limit() -> None:
+def test_files_after_the_one_that_exceeds_the_limit_are_refused() -> None:
     async def ask() -> list[int]:
         server = Server()
         server.may_answer.set()
@@ -81,7 +81,7 @@ def test_files_are_refused_from_the_one_on_that_passes_the_limit() -> None:
     assert asyncio.run(ask()) == [204, 204, 413, 413, 204]
 
 
-def test_files_on_their_way_count_too_and_no_more_once_they_have_come_or_failed() -> None:
+def test_files_count_while_on_their_way_and_no_longer_once_they_arrived_or_failed() -> None:
     async def ask() -> list[int]:
         server = Server()
         at_once = [asyncio.create_task(server.put("one", 600)) for _ in range(5)]
@@ -94,7 +94,7 @@ def test_files_on_their_way_count_too_and_no_more_once_they_have_come_or_failed(
     assert asyncio.run(ask()) == [204, 204, 413, 413, 413, 204]
 
 
-def test_a_file_of_unknown_size_counts_as_the_largest_there_may_be() -> None:
+def test_a_file_of_unknown_size_counts_as_the_largest_allowed() -> None:
     async def ask() -> list[int]:
         server = Server()
         first = asyncio.create_task(server.put("one", None))
@@ -107,7 +107,7 @@ def test_a_file_of_unknown_size_counts_as_the_largest_there_may_be() -> None:
     assert asyncio.run(ask()) == [204, 413]
 
 
-def test_what_brings_no_file_passes_at_any_time() -> None:
+def test_requests_without_a_file_always_pass() -> None:
     async def ask() -> list[int]:
         server = Server()
         server.may_answer.set()
@@ -121,12 +121,12 @@ def test_what_brings_no_file_passes_at_any_time() -> None:
     assert asyncio.run(ask()) == [204, 204, 413]
 
 
-def test_the_server_has_the_limit() -> None:
+def test_the_server_enforces_the_limit() -> None:
     assert [each.cls for each in serve.app._user_middleware] == [UploadLimit]
 
 
 class Visitor:
-    """A session's files on the server, and what its uploaders hold."""
+    """A session's files on the server, and the files in its uploaders."""
 
     def __init__(self, monkeypatch: pytest.MonkeyPatch) -> None:
         self.manager = MemoryUploadedFileManager("")
@@ -156,42 +156,42 @@ def visitor(monkeypatch: pytest.MonkeyPatch) -> Visitor:
     return Visitor(monkeypatch)
 
 
-def test_files_that_left_an_uploader_leave_the_server(visitor: Visitor) -> None:
+def test_files_removed_from_an_uploader_are_freed_on_the_server(visitor: Visitor) -> None:
     a, b = (visitor.upload("many", name, 100) for name in "ab")
     one = visitor.upload("one", "c", 50)
     visitor.upload("many too", "d", 7)
     assert upload_files("Files", key="many") == [a, b]
     assert upload_file("A file", key="one") is one
     assert visitor.held == 257
-    # One is taken away, and the other uploader's page is left, or its form cleared.
+    # One file is removed, and the other uploader's page is left or its form cleared.
     visitor.uploaders["many"] = [b]
     visitor.uploaders["one"] = []
     assert upload_files("Files", key="many") == [b]
     assert upload_file("A file", key="one") is None
-    # What another uploader has, drawn or not yet, stays.
+    # Files in other uploaders stay, whether or not these have been drawn.
     assert visitor.held == 107
     upload_files("Files", key="many")
     assert visitor.held == 107
 
 
-def test_too_much_is_said_until_some_is_removed(visitor: Visitor) -> None:
+def test_too_much_is_reported_until_some_is_removed(visitor: Visitor) -> None:
     visitor.upload("many", "a", MOST)
     upload_files("Files", key="many")
     check_uploaded()
     visitor.upload("many", "b", 1)
-    with pytest.raises(BpeError, match=r"more than 0 MB together.* Remove some, or reload"):
+    with pytest.raises(BpeError, match=r"exceed 0 MB in total.* Remove some, or reload"):
         check_uploaded()
     visitor.uploaders["many"].pop(0)
     upload_files("Files", key="many")
     check_uploaded()
 
 
-def test_what_is_kept_of_one_visit_is_limited() -> None:
+def test_the_files_kept_for_one_visit_are_limited() -> None:
     with counted_as_kept(600):
         pass
     with pytest.raises(OSError, match="full"), counted_as_kept(400):
         raise OSError("full")
-    with counted_as_kept(400):  # since that was not kept
+    with counted_as_kept(400):  # the failed 400 do not count
         pass
     kept: list[str] = []
     with pytest.raises(BpeError, match="Add smaller ones"), counted_as_kept(1):
@@ -200,5 +200,5 @@ def test_what_is_kept_of_one_visit_is_limited() -> None:
     assert workspace.current().bytes_kept == MOST
 
 
-def test_nothing_is_counted_where_no_page_is_drawn() -> None:
+def test_nothing_is_counted_outside_a_page() -> None:
     check_uploaded()

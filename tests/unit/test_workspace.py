@@ -1,4 +1,4 @@
-"""The workspace of a session: what stays, what starts anew with another run, what is bounded."""
+"""The workspace of a session: what it keeps, resets with another run, and bounds."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ def run(n: int) -> RunName:
     return RunName(f"run {n}", f"Title {n}", 300 + n, TrainingConfig())
 
 
-def test_a_new_session_looks_at_the_sample_where_words_tie() -> None:
+def test_a_new_session_shows_the_sample_at_its_first_tie() -> None:
     new = workspace.current()
     assert new.run_id == SAMPLE_RUN_ID
     assert new.step == 68
@@ -35,7 +35,7 @@ def test_a_new_session_looks_at_the_sample_where_words_tie() -> None:
     assert all(run.tokenizer.vocab[id].isalpha() for id in run.merges[new.step].pair)
 
 
-def test_what_is_not_named_stays() -> None:
+def test_an_update_keeps_all_other_fields() -> None:
     workspace.update(text="hug", step=7)
     workspace.update(job_id="job")
     assert (workspace.current().text, workspace.current().step) == ("hug", 7)
@@ -43,7 +43,7 @@ def test_what_is_not_named_stays() -> None:
     assert workspace.current().job_id is None
 
 
-def test_another_run_starts_from_its_first_step_and_the_same_one_goes_on() -> None:
+def test_another_run_starts_at_its_first_step_and_the_same_run_keeps_its_step() -> None:
     workspace.update(step=7)
     assert workspace.update(run_id=SAMPLE_RUN_ID).step == 7
     assert workspace.update(run_id="other").step == 0
@@ -53,7 +53,7 @@ def test_another_run_starts_from_its_first_step_and_the_same_one_goes_on() -> No
     assert workspace.update(run_id="other", step=9).step == 9
 
 
-def test_recent_runs_are_few_different_and_the_latest_first() -> None:
+def test_recent_runs_are_few_and_distinct_with_the_latest_first() -> None:
     for n in range(MOST_RECENT_RUNS + 3):
         workspace.remember_run(run(n))
     latest = [run(n) for n in reversed(range(3, MOST_RECENT_RUNS + 3))]
@@ -65,7 +65,7 @@ def test_recent_runs_are_few_different_and_the_latest_first() -> None:
     assert list(workspace.current().recent_runs) == again[1:]
 
 
-def test_a_run_that_no_disk_took_is_held_for_as_long_as_it_is_recent() -> None:
+def test_an_unsaved_run_is_held_for_as_long_as_it_is_recent() -> None:
     sample = load_run(SAMPLE_RUN_ID)
     for n in range(3):
         unkept = replace(sample, id=run(n).id, not_kept="full")
@@ -79,7 +79,7 @@ def test_a_run_that_no_disk_took_is_held_for_as_long_as_it_is_recent() -> None:
     assert [held.id for held in workspace.current().unkept_runs] == ["run 2"]
 
 
-def test_runs_that_no_disk_took_outlive_an_emptied_list_and_a_new_start() -> None:
+def test_unsaved_runs_survive_emptying_the_list_and_starting_over() -> None:
     unkept = replace(load_run(SAMPLE_RUN_ID), id="run 1", not_kept="full")
     for forget in (workspace.forget_other_runs, workspace.start_over):
         workspace.remember_run(unkept.name, unkept=unkept)
@@ -91,7 +91,7 @@ def test_runs_that_no_disk_took_outlive_an_emptied_list_and_a_new_start() -> Non
     assert workspace.current().text is None
 
 
-def test_widgets_are_forgotten_by_what_their_keys_start_with(session: dict[str, object]) -> None:
+def test_widgets_are_forgotten_by_the_prefixes_of_their_keys(session: dict[str, object]) -> None:
     session |= {"corpus_a": 1, "settings_b_7": 2, "my_corpus_c": 3}
     workspace.update(text="hug")
     workspace.forget_widgets("corpus_", "settings_")

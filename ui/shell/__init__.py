@@ -1,9 +1,10 @@
-"""What surrounds every page.
+"""Draw what surrounds every page.
 
-In: the address and the visitor's session. Out: the heading, the run picker, the run that the
-address names, and the visitor's choices.
+In: the address and the visitor's session. Out: the heading, the run picker, the run named in the
+address, and the visitor's choices.
 
-Open `frame` first; `run_picker` is in it. `workspace` is the only module that touches Streamlit's
-session state; `choices` keeps a choice in the address. `file_upload` draws all uploaders and holds
-one visitor's files to a limit, which `upload_limit` keeps on the server's side.
+Open `frame` first; it draws the `run_picker`. `workspace` is the only module that touches
+Streamlit's session state; `choices` keeps a choice in the address. `file_upload` draws all
+uploaders and limits the total size of a visitor's files; `upload_limit` enforces that limit in the
+server.
 """

@@ -1,4 +1,4 @@
-"""A choice of one among a few, kept in the address."""
+"""Draw a choice between a few options, and keep it in the address."""
 
 from __future__ import annotations
 
@@ -17,13 +17,13 @@ def choose_one(
     shows_label: bool = False,
     help: str | None = None,
 ) -> str:
-    """Draws a row of options of which one is always chosen; the first until another is.
+    """Draw a row of options of which one is always chosen, at first the first.
 
-    The choice is in the address under `key` once one was made. What is no option there is the
-    first, an empty value too.
+    Once made, the choice is in the address under `key`. Any other value there, such as an empty
+    one, counts as the first option.
     """
-    # Not as the widget's default: "Next" and "Back" of the lessons set its value too, and Streamlit
-    # warns of a widget that has both. None is what the address's past says by leaving it out.
+    # Not the widget's default: "Next" and "Back" on Lessons set its value too, and Streamlit warns
+    # about a widget that has both.
     workspace.start_choice(key, options[0])
     chosen = st.segmented_control(
         label,
@@ -34,8 +34,7 @@ def choose_one(
         bind="query-params",
         help=help,
     )
-    # The type says that it can't be; going back in the browser, and an option that is no longer
-    # there, say otherwise.
+    # The type rules this out, but it happens after the browser's Back, and when an option is gone.
     if chosen is None or chosen not in options:
         workspace.forget_widgets(key)
         st.rerun()

@@ -1,4 +1,4 @@
-"""Files from visitors: how much of one visitor's the server holds, and when it lets go of them."""
+"""Draw uploaders, limit the total size of a visitor's files, and free those no longer used."""
 
 from __future__ import annotations
 
@@ -15,13 +15,13 @@ from bpe_core.errors import BpeError
 from ui.shell import workspace
 
 MOST_BYTES: Final = 500_000_000
-"""Of one visitor's files that the server holds at once, in memory; and of those that it keeps on
-its disk in one visit. Of one file, see `maxUploadSize` in .streamlit/config.toml."""
-LIMIT: Final = f"Up to {MOST_BYTES // 1_000_000} MB together."
+"""The limit for one visitor's files in the server's memory, and for those kept on its disk in one
+visit. The limit for a single file is `maxUploadSize` in .streamlit/config.toml."""
+LIMIT: Final = f"Up to {MOST_BYTES // 1_000_000} MB in total."
 
 
 class TooMuchUploadedError(BpeError):
-    """A visitor's files are larger together than the server takes."""
+    """A visitor's files exceed the limit in total."""
 
 
 def upload_files(
@@ -31,7 +31,7 @@ def upload_files(
     label_visibility: Literal["visible", "hidden", "collapsed"] = "visible",
     on_change: Callable[[], None] | None = None,
 ) -> list[UploadedFile]:
-    """Draw an uploader of several files, and return what is in it; see `check_uploaded`."""
+    """Draw an uploader for several files, and return its files; see `check_uploaded`."""
     uploads = st.file_uploader(
         label,
         accept_multiple_files=True,
@@ -39,43 +39,42 @@ def upload_files(
         label_visibility=label_visibility,
         on_change=on_change,
     )
-    _let_go(key, uploads)
+    _free_removed(key, uploads)
     return uploads
 
 
 def upload_file(label: str, *, key: str) -> UploadedFile | None:
-    """Draw an uploader of one file, and return what is in it; see `check_uploaded`."""
+    """Draw an uploader for one file, and return the file; see `check_uploaded`."""
     upload = st.file_uploader(label, key=key)
-    _let_go(key, [] if upload is None else [upload])
+    _free_removed(key, [] if upload is None else [upload])
     return upload
 
 
 def check_uploaded() -> None:
-    """Raise TooMuchUploadedError where the server holds more of this visitor's files than it takes.
+    """Raise TooMuchUploadedError if this visitor's files in memory exceed the limit.
 
-    Where the limit is passed, further files are refused before they arrive: see `UploadLimit`.
+    Once they do, further files are refused before they arrive: see `UploadLimit`.
     """
     context = get_script_run_ctx()
     if context is None:
         return
     if bytes_held(context.uploaded_file_mgr, context.session_id) > MOST_BYTES:
         raise TooMuchUploadedError(
-            f"Your files have more than {MOST_BYTES / 1e6:,.0f} MB together, so no more are taken. "
+            f"Your files exceed {MOST_BYTES / 1e6:,.0f} MB in total, so no more are accepted. "
             "Remove some, or reload the page to start again."
         )
 
 
 @contextmanager
 def counted_as_kept(n_bytes: int) -> Iterator[None]:
-    """Count what is kept on disk within the block as this visitor's.
+    """Count `n_bytes` as kept on disk for this visitor if the block succeeds.
 
-    Raises TooMuchUploadedError, before anything is kept, where that would be more than is kept of
-    one visitor.
+    Raises TooMuchUploadedError before the block if the visitor's total would exceed the limit.
     """
     kept = workspace.current().bytes_kept + n_bytes
     if kept > MOST_BYTES:
         raise TooMuchUploadedError(
-            f"The files kept for you would have more than {MOST_BYTES / 1e6:,.0f} MB together. "
+            f"The files kept for you would exceed {MOST_BYTES / 1e6:,.0f} MB in total. "
             "Add smaller ones, or reload the page to start again."
         )
     yield
@@ -83,17 +82,17 @@ def counted_as_kept(n_bytes: int) -> Iterator[None]:
 
 
 def bytes_held(manager: UploadedFileManager, session_id: str) -> int:
-    """Return how many bytes of a session's files are in the server's memory."""
+    """Return the total size of a session's files in the server's memory."""
     if not isinstance(manager, MemoryUploadedFileManager):
         return 0
     files = manager.file_storage.get(session_id, {})
     return sum(len(file.data) for file in list(files.values()))
 
 
-def _let_go(key: str, uploads: Sequence[UploadedFile]) -> None:
-    """Remove files that were in this uploader and are not any more.
+def _free_removed(key: str, uploads: Sequence[UploadedFile]) -> None:
+    """Free the memory of files that are no longer in this uploader.
 
-    Streamlit keeps them until the session ends where a form was cleared or the page was left.
+    After a form is cleared or a page is left, Streamlit itself keeps them until the session ends.
     """
     before = workspace.current().uploaded.get(key, ())
     now = tuple(upload.file_id for upload in uploads)

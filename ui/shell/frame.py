@@ -1,4 +1,4 @@
-"""What stands around each page: the guard, the heading, the run picker and the address."""
+"""Draw the frame of each page: heading and run picker; read and write its address."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ from ui.work import jobs
 _ROOT = Path(__file__).parent.parent
 FAVICON = str(_ROOT / "ui" / "data" / "favicon.png")
 
-# Streamlit draws no ring around a link of the navigation that the keyboard is on.
+# Streamlit draws no focus ring around the navigation's links.
 _NAVIGATION_RING = """<style>
 a[data-testid="stTopNavLink"]:focus-visible {
   outline: 2px solid light-dark(#1d5b8f, #7ab8ee);
@@ -33,21 +33,21 @@ a[data-testid="stTopNavLink"]:focus-visible {
 }
 </style>"""
 
-# Streamlit writes white on the primary colour; on the dark theme's light blue that is 2.1:1.
+# Streamlit's white text on the dark theme's light blue has a contrast of only 2.1:1.
 _PRIMARY_TEXT = """<style>
 [data-testid="stBaseButton-primary"]:not(:disabled),
 [data-testid="stBaseButton-primary"]:not(:disabled) p { color: light-dark(#ffffff, #10202e); }
 </style>"""
 
-# In a row of widgets Streamlit scrolls a choice that is too wide, and so cuts off its last options.
+# Inside a row, Streamlit lets a choice that is too wide scroll, which hides its last options.
 _CHOICES_THAT_WRAP = """<style>
 @media (max-width: 640px) {
   [data-testid="stButtonGroup"] [role="radiogroup"] { flex-wrap: wrap; }
 }
 </style>"""
 
-# Streamlit writes an option on one line, however narrow the window: what tells two runs of one name
-# apart comes last, and would be cut off.
+# Streamlit keeps an option on one line even in a narrow window, which would cut off the end of its
+# label: the part that distinguishes runs of one name.
 _OPTIONS_THAT_WRAP = """<style>
 [data-testid="stMenuButtonBody"] { max-width: calc(100vw - 1rem); }
 [data-testid="stMenuButtonBody"] [role="menuitem"],
@@ -55,13 +55,13 @@ _OPTIONS_THAT_WRAP = """<style>
 [data-testid="stMenuButtonBody"] p { white-space: normal; overflow-wrap: anywhere; }
 </style>"""
 
-# Charts have the theme's ground for their PNG; on the page they let through what is below them.
+# Charts have the theme's background for their PNG; on the page they are transparent.
 _CHARTS_WITHOUT_GROUND = """<style>
 .js-plotly-plot .main-svg { background: none !important; }
 </style>"""
 
-# A font that charts are the first to use comes when they are drawn, and Plotly draws all of them
-# once more. Here it is asked for with the page's heading.
+# Load the charts' font with the page's heading: if it loaded when the charts are drawn, Plotly
+# would draw all of them twice.
 _FONT_OF_CHARTS = """<style>
 [data-testid="stApp"]::before {
   content: "0";
@@ -74,11 +74,11 @@ _FONT_OF_CHARTS = """<style>
 
 @st.cache_resource(show_spinner=False)
 def settle_memory() -> None:
-    """Keeps the imported modules out of garbage collection, once a server.
+    """Exclude the imported modules from garbage collection, once per server.
 
-    Without the freeze each full collection walks all modules, tens of milliseconds with the
-    interpreter's lock held. Streamlit's own after each rerun is off, in .streamlit/config.toml;
-    Python's go on.
+    Without the freeze, each full collection walks all modules and holds the interpreter's lock for
+    tens of milliseconds. Streamlit's own collection after each rerun is off in
+    .streamlit/config.toml; Python's remain.
     """
     gc.collect()
     gc.freeze()
@@ -91,36 +91,36 @@ _ON_PAGES: Final[Mapping[str, tuple[str, ...]]] = {
     "with": ("Compare", "Vocabulary"),
     "sentences": ("Compare",),
 }
-"""Parameters of the address that no widget is bound to, and the pages that they are of."""
+"""Query parameters that no widget is bound to, and the pages that use them."""
 
 
 @st.cache_resource(show_spinner=False)
 def sweep_store_once() -> None:
-    """Removes what nobody opens any more from the store, once a server."""
+    """Delete long unopened entries from the store, once per server."""
     sweep_store()
 
 
 @st.cache_resource(show_spinner=False)
 def prepare_engine() -> None:
-    """Compiles the kernels in other processes where this machine has none yet, once a server."""
+    """Compile missing kernels in other processes, once per server."""
     compile_in_background()
 
 
 def run_page(page: StreamlitPage) -> None:
-    """Runs the script of a page; where that fails, says so above what is drawn of it."""
-    room = st.container()
+    """Run the script of a page; if it fails, show an error above what it has drawn."""
+    top = st.container()
 
-    def draw_failure(told: str) -> None:
-        with room:
+    def draw_failure(message: str) -> None:
+        with top:
             st.error(
-                f"{told} Your runs are kept. Try again, open another page, or start over with the "
-                "sample run."
+                f"{message} Your runs are kept. Try again, open another page, or start over with "
+                "the sample run."
             )
             with st.container(horizontal=True):
                 st.button("Try again", key="try_again")
                 st.button("Start over", on_click=_start_over, key="start_over")
         follow_theme()
-        # Streamlit forgets what was typed in fields that a script didn't draw, unless it stops.
+        # Streamlit forgets the values of widgets that a script did not draw, unless it is stopped.
         st.stop()
 
     with error_boundary("This page", draw_failure):
@@ -128,9 +128,9 @@ def run_page(page: StreamlitPage) -> None:
 
 
 def page_frame(title: str, lead: str) -> StoredRun | None:
-    """Draws a page's heading and run picker; gives the run that the page shows.
+    """Draw a page's heading and run picker, and return the run that the page shows.
 
-    None means that the page has nothing to show: even the sample run could not be read.
+    Returns None if there is nothing to show, because even the sample run could not be read.
     """
     _prepare_page(title)
     stored, problem = _run_of_address()
@@ -146,7 +146,7 @@ def page_frame(title: str, lead: str) -> StoredRun | None:
 
 
 def plain_page_frame(title: str, lead: str) -> None:
-    """Draws the heading of a page that shows no run."""
+    """Draw the heading of a page that shows no run."""
     _prepare_page(title)
     with st.container(horizontal=True, vertical_alignment="center", key="page_heading"):
         st.title(title, anchor=False, width="content")
@@ -154,7 +154,7 @@ def plain_page_frame(title: str, lead: str) -> None:
 
 
 def query_int(name: str, default: int, low: int, high: int) -> int:
-    """A whole number from the address, held between `low` and `high`; else the default."""
+    """Return a whole number from the address, clamped to `low` and `high`, or the default."""
     value = st.query_params.get(name, "")
     if not (value.isascii() and value.isdigit() and len(value) <= 9):
         return default
@@ -162,13 +162,13 @@ def query_int(name: str, default: int, low: int, high: int) -> int:
 
 
 def query_text(name: str, longest: int = 1_000) -> str | None:
-    """A text from the address; None where there is none, or one too long to be ours."""
+    """Return a text from the address; None if it is missing or longer than the app writes."""
     value = st.query_params.get(name)
     return value if value is not None and len(value) <= longest else None
 
 
 def set_query(**parameters: str | int | None) -> None:
-    """Puts parameters in the address, where they differ from what it says; None removes one."""
+    """Write parameters that differ from the address's own; None removes one."""
     for name, value in parameters.items():
         if value is None:
             if name in st.query_params:
@@ -178,18 +178,18 @@ def set_query(**parameters: str | int | None) -> None:
 
 
 def theme_type() -> Literal["light", "dark"]:
-    """The visitor's theme, "light" or "dark"."""
+    """Return the visitor's theme."""
     return "dark" if st.context.theme.type == "dark" else "light"
 
 
 def follow_theme() -> None:
-    """Has the page drawn again for the other theme when the visitor switches to it."""
+    """Redraw the page when the visitor switches the theme."""
     st.html("<style>.st-key-theme_watch { display: none; }</style>")
     theme_watch(theme_type(), key="theme_watch")
 
 
 def open_run(run_id: str) -> None:
-    """Makes a run the one that all pages show, and puts it in the address."""
+    """Make a run the one that all pages show, and put it in the address."""
     workspace.update(run_id=run_id)
     set_query(run=None if run_id == SAMPLE_RUN_ID else run_id)
 
@@ -197,7 +197,7 @@ def open_run(run_id: str) -> None:
 def _prepare_page(title: str) -> None:
     _guard_cold_link(title)
     _hold_finished_run()
-    # Going back, a browser can bring along what the page before put in the address.
+    # After the browser's Back, the address can hold parameters of the page that was left.
     set_query(**{name: None for name, pages in _ON_PAGES.items() if title not in pages})
     st.html(
         _PRIMARY_TEXT
@@ -210,11 +210,11 @@ def _prepare_page(title: str) -> None:
 
 
 def _hold_finished_run() -> None:
-    """Hold the run of a training that ended while its visitor was on another page."""
+    """Remember the run of a training that ended while its visitor was on another page."""
     job_id = workspace.current().job_id
     if job_id is None:
         return
-    # What can't be had is said on Train.
+    # Train reports these errors.
     with suppress(BpeError):
         run_id = jobs.manager().status(job_id).run_id
         if run_id is not None:
@@ -226,8 +226,8 @@ def _remember(stored: StoredRun) -> None:
 
 
 def _guard_cold_link(title: str) -> None:
-    # The first visitor of a server who opens /merge_loop gets the page without app.py around it:
-    # go through app.py, which comes back here with the navigation drawn.
+    # If the first request to a server is for /merge_loop, Streamlit runs that page without app.py.
+    # Switch to app.py, which draws the navigation and returns to the page.
     if not workspace.navigation_is_drawn():
         query = {name: st.query_params.get_all(name) for name in st.query_params}
         query["goto"] = [title.lower().replace(" ", "_")]
@@ -235,9 +235,10 @@ def _guard_cold_link(title: str) -> None:
 
 
 def _run_of_address() -> tuple[StoredRun | None, BpeError | None]:
-    """The run that the address names, else the workspace's, else the sample.
+    """Return the run named in the address, else the workspace's, else the sample.
 
-    An address that leads nowhere stays as it is, and so does the run that was open.
+    An address that leads nowhere is left unchanged, and so is the workspace's run. The first error
+    is returned too.
     """
     current = workspace.current().run_id
     problem: BpeError | None = None
@@ -276,7 +277,7 @@ def _draw_picker(stored: StoredRun) -> None:
             open_run(SAMPLE_RUN_ID)
             st.rerun()
         if picked is not None:
-            # Opened when it is read: until then the run that is open stays. Steps and pairs of
-            # another run mean nothing in this one.
+            # The open run changes only once the new one can be read. Steps and pairs belong to
+            # one run, so they are removed from the address.
             set_query(run=picked, step=None, merges=None, pair=None)
             st.rerun()

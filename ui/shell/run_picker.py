@@ -1,4 +1,4 @@
-"""The run picker of each page, and the labels of the runs that a visitor can choose from."""
+"""Draw the run picker, and label the runs that a visitor can choose from."""
 
 from __future__ import annotations
 
@@ -17,29 +17,29 @@ _FAILURE_WIDTH = 420
 
 
 def run_picker(stored: StoredRun) -> str | None:
-    """Draw the picker, which names the run that is shown; return the id of the run just picked."""
+    """Draw the picker, labelled with the current run; return the id of the run just picked."""
     labels = labels_of_runs(stored)
     return st.menu_button(
         f"Run: {labels[stored.id]}",
         list(labels),
         format_func=lambda run_id: labels[run_id],
         key="run_picker",
-        help="The run that all pages show. The address of a page brings its run back, anywhere.",
+        help="The run that all pages show. A page’s address includes its run, so it can be shared.",
         wrap=True,
     )
 
 
-def draw_failure_of_picker(told: str) -> None:
-    """Draw what is told of an error in the place of the picker, and a way to be rid of it."""
+def draw_failure_of_picker(message: str) -> None:
+    """Draw an error in place of the picker, with a button that empties the list."""
     with st.container(width=_FAILURE_WIDTH):
-        st.error(f"{told} The page still shows its run.")
+        st.error(f"{message} The page still shows its run.")
         st.button("Empty the list", on_click=workspace.forget_other_runs, key="empty_runs")
 
 
 def labels_of_runs(stored: StoredRun) -> dict[str, str]:
-    """Return Markdown labels of the runs that this visitor can choose from, the sample first.
+    """Return the Markdown labels of this visitor's runs by id, the sample first.
 
-    They go by the runs' ids. Among them is the run that is shown, `stored`.
+    The current run, `stored`, is among them.
     """
     sample = _sample_name()
     names = {} if sample is None else {sample.id: sample}
@@ -49,7 +49,7 @@ def labels_of_runs(stored: StoredRun) -> dict[str, str]:
 
 
 def _sample_name() -> RunName | None:
-    """Return what the sample run is called; None where it can't be read."""
+    """Return the name of the sample run; None if it cannot be read."""
     try:
         return load_run(SAMPLE_RUN_ID).name
     except BpeError:
@@ -57,9 +57,9 @@ def _sample_name() -> RunName | None:
 
 
 def _visitors_now() -> datetime:
-    """Return the time in the visitor's own zone; in UTC where the browser names none."""
+    """Return the time in the visitor's time zone, or in UTC if the browser names none."""
     name, offset = st.context.timezone, st.context.timezone_offset
-    # The name is the browser's word, and a machine may lack the zone.
+    # The browser's name may be invalid or unknown to this machine.
     with suppress(KeyError, ValueError, OSError):
         return datetime.now(ZoneInfo(name or ""))
     with suppress(ValueError, OverflowError):

@@ -1,4 +1,4 @@
-"""The server's side of the limit on uploads: what is too much is refused before it arrives."""
+"""Refuse uploads over the limit in the server, before they arrive."""
 
 from __future__ import annotations
 
@@ -17,10 +17,10 @@ _UPLOAD: Final = re.compile(r"/_stcore/upload_file/([^/]+)/[^/]+/?$")
 
 
 class UploadLimit:
-    """Refuses a visitor's files once those on the server, and on their way, pass MOST_BYTES.
+    """Refuse a visitor's files once those received and on their way exceed MOST_BYTES.
 
-    The one that passes it is taken, so that the page can say why the others were not. So a visitor
-    holds MOST_BYTES and one file at most.
+    The file that exceeds it is still accepted, so that the page can explain why the next ones are
+    not. So a visitor holds at most MOST_BYTES and one file more.
     """
 
     def __init__(self, app: ASGIApp, held: Callable[[str], int] | None = None) -> None:
@@ -35,7 +35,7 @@ class UploadLimit:
             await self._app(scope, receive, send)
             return
         if self._held(session_id) + self._arriving[session_id] > MOST_BYTES:
-            refusal = PlainTextResponse("These files are too large together.", status_code=413)
+            refusal = PlainTextResponse("These files are too large in total.", status_code=413)
             await refusal(scope, receive, send)
             return
         size = _size_of(scope)
@@ -49,7 +49,7 @@ class UploadLimit:
 
 
 def _session_of(scope: Scope) -> str | None:
-    """Return whose file a request brings; None where it brings none."""
+    """Return the session that a request uploads a file for; None for other requests."""
     if scope["type"] != "http" or scope["method"] != "PUT":
         return None
     found = _UPLOAD.search(scope["path"])
@@ -57,7 +57,7 @@ def _session_of(scope: Scope) -> str | None:
 
 
 def _size_of(scope: Scope) -> int:
-    """Return how much a request says that it brings; where it doesn't, the most of one file."""
+    """Return the content length of a request; without one, the largest size of a file."""
     length = dict(scope["headers"]).get(b"content-length", b"")
     if length.isdigit():
         return int(length)

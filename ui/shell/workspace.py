@@ -1,4 +1,4 @@
-"""The one place that touches `st.session_state`: a frozen Workspace, and functions on it."""
+"""Keep a visitor's state: the only module that touches `st.session_state`."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from ui.storage.run_store import SAMPLE_RUN_ID, StoredRun
 _KEY = "workspace"
 _NAVIGATION_KEY = "navigation_is_drawn"
 MOST_RECENT_RUNS = 8
-# The sample's first merges are of white space. Here there are words to see, and the first tie.
+# The sample's first merges are of white space; this step shows words and the first tie.
 _SAMPLE_STEP = 68
 
 
@@ -26,55 +26,55 @@ class KeptText:
     id: str
     text: str
     is_own: bool
-    """False where it came by a link: what is typed then is kept apart."""
+    """False if it came by a link: then edits are kept under a new id."""
 
 
 @dataclass(frozen=True, slots=True)
 class Workspace:
-    """What one visitor works on, from page to page."""
+    """A visitor's state, shared by all pages."""
 
     corpus: Corpus | None = None
-    """What was last read from uploads; None before any, and after a reset."""
+    """The corpus last read from uploads; None before that and after a reset."""
     corpus_title: str = ""
     corpus_source: tuple[str, ...] = ()
-    """Which uploads `corpus` was read from, by their ids, and which of their columns."""
+    """The ids of the uploads that `corpus` was read from, and the name of the column."""
     uploaded: Mapping[str, tuple[str, ...]] = field(default_factory=dict[str, tuple[str, ...]])
-    """The ids of the files that were last in each uploader, by its key."""
+    """The ids of the files last seen in each uploader, by its key."""
     bytes_kept: int = 0
-    """Of files that this session had kept on the server's disk."""
+    """The total size of the files that this session has kept on the server's disk."""
     run_id: str = SAMPLE_RUN_ID
     """The run that all pages show."""
     recent_runs: tuple[RunName, ...] = ()
     """Runs that this session trained or opened by a link, the latest first."""
     unkept_runs: tuple[StoredRun, ...] = field(default=(), repr=False)
-    """Those of them that no disk took: each is there for as long as it is held here."""
+    """Those that could not be stored on disk: they live as long as this refers to them."""
     job_id: str | None = None
-    """The training last started or come back to; None once its end was told."""
+    """The training last started or returned to; None once its end has been shown."""
     text: str | None = None
-    """The text last typed on Token boundaries, which Compare shows too; None before any."""
+    """The text last typed on Token boundaries, which Compare shows too; None before that."""
     kept_text: KeptText | None = None
-    """The text that was last kept for the address, or came by it; None before any."""
+    """The text last kept for the address or loaded from it; None before that."""
     opened_file: str = ""
-    """The upload last opened as `text`, read or not: typing may have changed the text since."""
+    """The upload last opened as `text`, even if it could not be read or the text was edited since.
+    """
     opened_notes: tuple[str, ...] = ()
-    """What to know of that upload: what was cut or skipped, or guessed; until the text changes."""
+    """How that upload was read: what was cut, skipped or guessed; empty once the text changes."""
     opened_problem: str = ""
-    """Why that upload could not be read; until the text changes."""
+    """Why that upload could not be read; empty once the text changes."""
     lesson_texts: Mapping[str, str] = field(default_factory=dict[str, str])
-    """What was typed in the fields of the lessons, by the name of the field."""
+    """The texts typed in the fields of the lessons, by the name of the field."""
     chosen_token: object = None
-    """What the browser last said of a token chosen on Token boundaries: of which text, and where;
-    not looked at yet."""
+    """The browser's last message about a chosen token on Token boundaries, not validated yet."""
     step: int = _SAMPLE_STEP
-    """The number of merges done where the merge loop was left; another run starts from 0."""
+    """The number of merges shown when the merge loop was left; another run starts from 0."""
     shelf: tuple[str, ...] | None = None
-    """What the run is compared with, by the keys of `ui.tokenizers.shelf`; None before Compare was
-    opened."""
+    """The keys of the tokenizers to compare with, as in `ui.tokenizers.shelf`; None before Compare
+    is opened."""
     shelf_problems: tuple[str, ...] = ()
-    """Why something asked for is not on the shelf; until the shelf changes."""
+    """Why requested tokenizers are not on the shelf; empty once the shelf changes."""
     sentences: str | None = None
-    """The id that the visitor's own parallel sentences are kept under; empty where the sample is
-    compared, None before Compare was opened."""
+    """The id of the visitor's own parallel sentences; empty for the sample, None before Compare is
+    opened."""
 
 
 class _Changes(TypedDict, total=False):
@@ -99,12 +99,12 @@ class _Changes(TypedDict, total=False):
 
 
 def current() -> Workspace:
-    """This session's workspace; a new one where the session has none."""
+    """Return this session's workspace, a new one at first."""
     return st.session_state.get(_KEY) or Workspace()
 
 
 def update(**changes: Unpack[_Changes]) -> Workspace:
-    """Replaces the fields named and keeps the rest; another run starts from its first step."""
+    """Replace the named fields and keep the rest; a new run starts at its first step."""
     before = current()
     workspace = replace(before, **changes)
     if workspace.run_id != before.run_id and "step" not in changes:
@@ -115,9 +115,9 @@ def update(**changes: Unpack[_Changes]) -> Workspace:
 
 
 def remember_run(run: RunName, *, unkept: StoredRun | None = None) -> None:
-    """Put a run first among the recent ones; the oldest of too many falls out.
+    """Put a run first among the recent ones, and drop the oldest if there are too many.
 
-    `unkept` is the run itself where no disk took it.
+    `unkept` is the run itself if it could not be stored on disk.
     """
     forget_run(run.id)
     before = current()
@@ -129,7 +129,7 @@ def remember_run(run: RunName, *, unkept: StoredRun | None = None) -> None:
 
 
 def forget_run(run_id: str) -> None:
-    """Takes a run out of the recent ones."""
+    """Remove a run from the recent ones."""
     before = current()
     recent = tuple(run for run in before.recent_runs if run.id != run_id)
     held = tuple(run for run in before.unkept_runs if run.id != run_id)
@@ -137,18 +137,15 @@ def forget_run(run_id: str) -> None:
 
 
 def forget_other_runs() -> None:
-    """Take all runs out of the recent ones save those that no disk took."""
+    """Remove all recent runs except those that could not be stored on disk."""
     st.session_state[_KEY] = replace(current(), recent_runs=_unkept_alone().recent_runs)
 
 
 def start_over() -> None:
-    """Forget all that this session knows save the runs that no disk took.
-
-    What is drawn next is drawn as for a new visitor.
-    """
-    left = _unkept_alone()
+    """Clear the session as for a new visitor, except runs that could not be stored on disk."""
+    workspace = _unkept_alone()
     st.session_state.clear()
-    st.session_state[_KEY] = left
+    st.session_state[_KEY] = workspace
 
 
 def _unkept_alone() -> Workspace:
@@ -157,66 +154,66 @@ def _unkept_alone() -> Workspace:
 
 
 def navigation_is_drawn() -> bool:
-    """Whether app.py has drawn the navigation in this session; false after a cold deep link."""
+    """Return whether app.py has drawn the navigation in this session; False on a cold deep link."""
     return _NAVIGATION_KEY in st.session_state
 
 
 def note_navigation() -> None:
-    """Remembers that app.py has drawn the navigation in this session."""
+    """Note that app.py has drawn the navigation in this session."""
     st.session_state[_NAVIGATION_KEY] = True
 
 
 def forget_widgets(*prefixes: str) -> None:
-    """Gives the widgets whose keys start with one of these their first values again.
+    """Reset the widgets whose keys start with one of these prefixes.
 
-    The browser isn't told: of a widget that stays on the page it goes on to show the value that
-    is forgotten here. Set those.
+    This does not reach the browser: a widget that stays on the page goes on showing its old value,
+    unless `set_widget` sets it too.
     """
     for key in [key for key in st.session_state if str(key).startswith(prefixes)]:
         del st.session_state[key]
 
 
 def start_widget(key: str, value: int) -> int:
-    """Gives a widget its first value, if it has none yet; what it will show."""
+    """Give a widget a first value unless it has a value, and return its value."""
     return st.session_state.setdefault(key, value)
 
 
 def start_choice(key: str, value: str) -> None:
-    """Makes the choice of a widget in which nothing is chosen; before it is drawn."""
+    """Set a widget in which nothing is chosen; call before the widget is drawn."""
     if st.session_state.get(key) is None:
         st.session_state[key] = value
 
 
 def copy_widget(source: str, target: str) -> None:
-    """Gives one widget another's value: the callback of two that show the same number."""
+    """Copy a widget's value to another: a callback for two that show the same number."""
     st.session_state[target] = st.session_state[source]
 
 
 def set_widget(key: str, value: str | int) -> None:
-    """Gives a widget a value; for callbacks, before the widget is drawn."""
+    """Set a widget's value; call in a callback or before the widget is drawn."""
     st.session_state[key] = value
 
 
 def widget_text(key: str) -> str:
-    """What a field of text holds; empty where it was never drawn."""
+    """Return the content of a text field; empty if it was never drawn."""
     return st.session_state.get(key, "")
 
 
 def was_pressed(key: str) -> bool:
-    """Whether this run of the script comes from a press on a button."""
+    """Return whether a press on this button started the current run of the script."""
     return bool(st.session_state.get(key))
 
 
 def component_value(key: str, name: str) -> object:
-    """What a component with this key last said under a name; for its callbacks."""
+    """Return the value of a component's state or trigger; for its callbacks."""
     return st.session_state[key].get(name)
 
 
 def selected_points(key: str) -> list[int]:
-    """Places of the points that are selected in the chart with this key; for its callbacks."""
+    """Return the indices of the selected points of a chart; for its callbacks."""
     return list(st.session_state[key].selection.point_indices)
 
 
 def selected_rows(key: str) -> list[int]:
-    """Places of the rows that are selected in the table with this key; for its callbacks."""
+    """Return the indices of the selected rows of a table; for its callbacks."""
     return list(st.session_state[key].selection.rows)
