@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections import defaultdict
+from collections.abc import Container
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
@@ -44,11 +45,14 @@ class Derivations:
                 built[part][merge.id] = None
         self._built_on = {id: tuple(made) for id, made in built.items()}
 
-    def tree(self, id: int, most: int = 127) -> tuple[TreeNode, ...]:
+    def tree(
+        self, id: int, most: int = 127, *, folded: Container[int] = ()
+    ) -> tuple[TreeNode, ...]:
         """Return the derivation tree of a token level by level, the token itself first.
 
         The tree is cut off at about `most` nodes: twenty merges make a token of a million equal
-        letters, but its tree has two million nodes.
+        letters, but its tree has two million nodes. It is also cut off below the ids in `folded`,
+        but not below the token itself.
         """
         ids = [id]
         nodes: list[TreeNode] = []
@@ -56,7 +60,8 @@ class Derivations:
         for own in ids:
             rank, left, right = self._first.get(own, (None, None, None))
             parts = None
-            if left is not None and right is not None and len(ids) < most:
+            is_open = not nodes or own not in folded
+            if left is not None and right is not None and is_open and len(ids) < most:
                 parts = (len(ids), len(ids) + 1)
                 ids += (left, right)
             nodes.append(TreeNode(own, rank, parts))

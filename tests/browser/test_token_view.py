@@ -207,6 +207,20 @@ def test_hostile_text_and_each_of_its_tokens_are_text_on_the_page(page: Page, ap
     assert_no_traceback(page)
 
 
+def test_the_merge_tree_of_white_space_is_folded(page: Page, app_url: str) -> None:
+    text = "x" + " " * 27 + "y"
+    open_page(page, f"{app_url}/token_boundaries?text={quote(text)}")
+    scroller = page.locator(".view .scroller")
+    scroller.focus()
+    page.keyboard.press("Home")
+    page.keyboard.press("ArrowRight")
+    expect(page.locator(".details .label")).to_have_text("Token 2")
+    tree = page.locator(".details .tree")
+    # The token of 26 spaces, and the parts of its last merge.
+    expect(tree.locator("li")).to_have_count(3)
+    expect(tree.locator("li li")).to_have_text(["folded", "folded"])
+
+
 def test_nothing_overflows_on_a_phone(page: Page, app_url: str) -> None:
     page.set_viewport_size({"width": 390, "height": 844})
     text = "Pneumonoultramicroscopicsilicovolcanoconiosis" * 4 + " 日本語 <|endoftext|>"

@@ -8,6 +8,7 @@ import { codePointName, halfCharacter, hasBidiControl, hexByte, isPlain, piecesO
 import { runningSlots, seriesOf, slotOf } from "../../ui/components/shared/colours.js";
 import { Echoes } from "../../ui/components/shared/echoes.js";
 import { counted, grouped, times } from "../../ui/components/shared/numbers.js";
+import { isBlank } from "../../ui/components/shared/white_space.js";
 
 suite("numbers", () => {
   test("are written with commas, and with the noun that they count", () => {
@@ -16,6 +17,13 @@ suite("numbers", () => {
     assert.equal(counted(1379, "merge"), "1,379 merges");
     assert.equal(counted(0, "character is", "characters are"), "0 characters are");
     assert.deepEqual([1, 2, 3, 1000].map(times), ["once", "twice", "3 times", "1,000 times"]);
+  });
+});
+
+suite("white space", () => {
+  test("is folded from three characters on, and only if there is nothing else", () => {
+    assert.deepEqual(["   ", "\n\n\t", " ".repeat(26)].map(isBlank), [true, true, true]);
+    assert.deepEqual(["", "  ", "  a", "---", [0x20, 0x20, 0x20, 0xc3]].map(isBlank), [false, false, false, false, false]);
   });
 });
 

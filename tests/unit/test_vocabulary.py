@@ -192,6 +192,17 @@ def test_the_tree_of_a_token_of_a_million_letters_is_cut_off() -> None:
     assert tree[-1].parts is None
 
 
+def test_a_tree_is_cut_off_below_folded_tokens_except_at_its_root() -> None:
+    tree = Derivations(gpt2()).tree(262, folded={262, gpt2().encode("he")[0]})
+    assert [(gpt2().vocab[node.id], node.parts) for node in tree] == [
+        (b" the", (1, 2)),
+        (b" t", (3, 4)),
+        (b"he", None),
+        (b" ", None),
+        (b"t", None),
+    ]
+
+
 @pytest.mark.parametrize("prefix", [b"", b" th", b"\xe6", b"\xff", b" the", b"zzzz", b"A" * 9])
 def test_a_prefix_tree_node_counts_the_tokens_that_begin_with_its_prefix(prefix: bytes) -> None:
     vocab = gpt2().vocab

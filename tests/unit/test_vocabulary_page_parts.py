@@ -16,6 +16,7 @@ from bpe_core.types import TrainingConfig
 from bpe_core.vocabulary.audit import uses_in_corpus
 from bpe_core.vocabulary.reachability import find_unreachable
 from bpe_core.vocabulary.table import Query, Vocabulary
+from ui.storage.run_store import SAMPLE_RUN_ID, load_run
 from ui.vocabulary.card_data import card_data
 from ui.vocabulary.charts import field_of_bar, length_bars
 from ui.vocabulary.findings import findings_of
@@ -76,6 +77,28 @@ def test_an_unreachable_token_used_in_a_given_word_is_explained() -> None:
         (True, True),
         (False, False),
     ]
+
+
+def test_the_tree_of_white_space_is_folded() -> None:
+    run = load_run(SAMPLE_RUN_ID).run
+    ids = {token: id for id, token in run.tokenizer.vocab.items()}
+    text = CountedText("sample", "the text")
+    inspection = inspect_vocabulary("Yours", run.tokenizer, text, None)
+    card = card_data(inspection, ids[b" " * 26], None)
+    assert [(len(node["token"]), node["parts"]) for node in card["tree"]] == [
+        (26, (1, 2)),
+        (16, None),
+        (10, None),
+    ]
+    assert card["tree_sentence"].startswith("26 symbols, 25 merges.")
+    assert card["tree_sentence"].endswith(
+        "White space is folded: press a part to see how it was made."
+    )
+    mixed = card_data(inspection, ids[b"\n    "], None)
+    assert {node["token"]: node["parts"] for node in mixed["tree"]}["    "] is None
+    word = card_data(inspection, ids[b" statement"], None)
+    assert len(word["tree"]) == 2 * len(" statement") - 1
+    assert "folded" not in word["tree_sentence"]
 
 
 def test_each_bar_of_lengths_filters_by_what_it_counts() -> None:

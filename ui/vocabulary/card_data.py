@@ -20,7 +20,8 @@ def card_data(inspection: Inspection, id: int, reachability: Reachability | None
     row = inspection.row_of(id)
     token = inspection.encoder.vocab[id]
     derivations = inspection.derivations
-    tree = () if derivations is None else derivations.tree(id)
+    tree = () if derivations is None else derivations.tree(id, folded=inspection.blank_ids)
+    is_folded = any(node.id in inspection.blank_ids for node in tree[1:])
     built = () if derivations is None else derivations.built_on(id)
     own = shown_token(inspection, id)
     uses = None if inspection.audit is None else int(inspection.table.uses[row])
@@ -41,7 +42,9 @@ def card_data(inspection: Inspection, id: int, reachability: Reachability | None
             )
             for node in tree
         ],
-        "tree_sentence": "" if derivations is None else _tree_sentence(derivations, id),
+        "tree_sentence": ""
+        if derivations is None
+        else _tree_sentence(derivations, id, is_folded=is_folded),
         "built": [shown_token(inspection, made) for made in built[:_MOST_BUILT]],
         "built_sentence": "" if derivations is None else _built_sentence(derivations, id),
     }
@@ -91,12 +94,13 @@ def _warning(inspection: Inspection, id: int, reachability: Reachability | None)
     return ""
 
 
-def _tree_sentence(derivations: Derivations, id: int) -> str:
+def _tree_sentence(derivations: Derivations, id: int, *, is_folded: bool) -> str:
     symbols = derivations.n_symbols(id)
     merges = symbols - 1
     return (
         f"{symbols:,} symbols, {merges:,} {'merge' if merges == 1 else 'merges'}. Each merge spans "
         "its two parts; the number is its place in the order of merges."
+        + (" White space is folded: press a part to see how it was made." if is_folded else "")
     )
 
 

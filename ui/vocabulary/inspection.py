@@ -19,6 +19,7 @@ from bpe_core.vocabulary.table import Vocabulary
 from ui.vocabulary.texts import CountedText
 
 _FEWEST_LETTERS, _MOST_LETTERS = 4, 14
+_FEWEST_FOLDED = 3
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,6 +38,8 @@ class Inspection:
     """None until the uses are counted."""
 
     special_ids: frozenset[int]
+    blank_ids: frozenset[int]
+    """Tokens of three or more white-space characters, whose trees only repeat themselves."""
     first_token: int
     """The token opened by default: a long word, so that its tree has branches."""
 
@@ -75,6 +78,7 @@ def _inspect(
     derivations, prefixes = _structure(fingerprint, _encoder)
     audited = None if _uses is None else audit(_encoder, _uses)
     special = frozenset(_encoder.special_tokens.values())
+    blank = frozenset(id for id, token in _encoder.vocab.items() if _is_blank(token))
     return Inspection(
         name,
         _encoder,
@@ -84,6 +88,7 @@ def _inspect(
         _text,
         audited,
         special,
+        blank,
         _first_token(table),
     )
 
@@ -98,6 +103,11 @@ def _structure(fingerprint: str, _encoder: Encoder) -> tuple[Derivations | None,
 def sample_corpus(sample_id: str) -> Corpus:
     """Return one of the samples shipped with the app."""
     return load_sample(sample_id)
+
+
+def _is_blank(token: bytes) -> bool:
+    text = token.decode(errors="replace")
+    return len(text) >= _FEWEST_FOLDED and text.isspace()
 
 
 def _first_token(table: Vocabulary) -> int:

@@ -3,6 +3,7 @@
 import { addPart } from "../shared/elements.js";
 import { grouped } from "../shared/numbers.js";
 import { makeTile } from "../shared/token_drawing.js";
+import { isBlank } from "../shared/white_space.js";
 
 /** @import { Known, Tokens } from "./reading.js" */
 
@@ -38,6 +39,11 @@ export function drawTree(panel, tokens, known) {
     const item = addPart(parent, "li", "");
     item.append(tileOf(node, { small: true }));
     if (node.rank < 0) return;
+    // The parts of white space only repeat it.
+    if (node !== known && isBlank(node.token)) {
+      addPart(item, "span", "from", "folded");
+      return;
+    }
     const parts = [node.left, node.right].map((id) => /** @type {Known} */ (tokens.about.get(id)));
     if (parts.every((part) => part.rank < 0)) {
       addPart(item, "span", "from", "from");

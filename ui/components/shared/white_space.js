@@ -1,0 +1,12 @@
+// White space in tokens.
+
+/** @import { Token } from "./component.js" */
+
+const FEWEST_FOLDED = 3;
+
+/** Return whether a token is so much white space that its merge tree is folded: a tree of spaces only
+    repeats itself.
+    @param {Token} token */
+export function isBlank(token) {
+  return typeof token === "string" && [...token].length >= FEWEST_FOLDED && !token.trim();
+}
