@@ -30,6 +30,7 @@ pytestmark = pytest.mark.browser
 
 PHONE: ViewportSize = {"width": 390, "height": 844}
 HOSTILE = "<img src=x onerror=window.harmed=1>"
+TELECOMMUNICATIONS = 27473
 LARGE_ID = "200000".rjust(32, "b")
 SECONDS_TO_ANSWER = 0.6
 # Timed from the last keystroke, so the pause that detects the end of typing is included.
@@ -123,6 +124,36 @@ def test_an_address_opens_a_node_of_the_trie_a_token_and_a_search(page: Page, ap
     assert_fits(page, ".vocabulary", ".card")
     assert page.evaluate("window.harmed") is None
     assert_no_traceback(page)
+
+
+def test_a_wide_tree_fades_at_the_edge_and_scrolls_to_its_end(page: Page, app_url: str) -> None:
+    page.set_viewport_size({"width": 1280, "height": 900})
+    tokens = sample_tokens()
+    id = max(range(len(tokens)), key=lambda id: (len(tokens[id]), tokens[id].isalpha()))
+    open_vocabulary(page, app_url, f"token={id}")
+    frame = page.locator(".tree-frame")
+    assert frame.evaluate("(f) => f.scrollWidth > f.clientWidth")
+    expect(frame).to_have_class("tree-frame more-right")
+    fades = "(f) => getComputedStyle(f).maskImage"
+    start = frame.evaluate(fades)
+    # The label of the token, which is wider than the frame, stays in sight.
+    label = page.locator(".tree button > span").first
+    frame.evaluate("(f) => (f.scrollLeft = f.scrollWidth)")
+    expect(frame).to_have_class("tree-frame more-left")
+    assert frame.evaluate(fades) != start
+    last = page.locator(".tree button").last.bounding_box()
+    box, name = frame.bounding_box(), label.bounding_box()
+    assert last
+    assert box
+    assert name
+    assert last["x"] + last["width"] <= box["x"] + box["width"] + 1
+    assert name["x"] + name["width"] <= box["x"] + box["width"] + 1
+    assert_fits(page, ".card")
+    # A long word fits without scrolling.
+    page.goto(f"{app_url}/vocabulary?vocabulary_of=GPT-2&token={TELECOMMUNICATIONS}")
+    expect(page.locator(".card .big")).to_contain_text("telecommunications")
+    expect(frame).to_have_class("tree-frame")
+    assert frame.evaluate("(f) => f.scrollWidth - f.clientWidth") == 0
 
 
 def choose_view(page: Page, name: str) -> None:

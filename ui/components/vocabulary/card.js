@@ -20,6 +20,10 @@ import { layOutTree } from "./tree_layout.js";
 
 /** @typedef {(id: number) => void} Open */
 
+/** Wider trees are drawn dense, with a merge's number below its token, so that words of up to twenty
+    letters fit beside the table on a laptop. */
+const MOST_AIRY_COLUMNS = 12;
+
 /** @type {WeakMap<ShadowRoot, { root: HTMLElement, drawn: string, open: Open }>} */
 const cards = new WeakMap();
 
@@ -85,19 +89,34 @@ function drawTree(root, tree, open) {
   frame.tabIndex = 0;
   frame.setAttribute("role", "group");
   frame.setAttribute("aria-label", "The merges that make this token");
+  showMoreAtEdges(frame);
   const grid = addPart(frame, "div", "tree");
   const { cells, columns } = layOutTree(tree);
-  grid.style.gridTemplateColumns = `repeat(${columns}, minmax(28px, auto))`;
+  grid.classList.toggle("dense", columns > MOST_AIRY_COLUMNS);
+  grid.style.gridTemplateColumns = `repeat(${columns}, minmax(var(--symbol-width), auto))`;
   for (const cell of cells) {
     const node = tree[cell.place];
     const tile = tileButton(node, open, { small: true });
     tile.style.gridRow = cell.rows.join(" / ");
     tile.style.gridColumn = cell.columns.join(" / ");
     if (node.kind === "merge") {
-      addPart(tile, "small", "", grouped(node.rank + 1));
+      // Inside the name, so that both stay in sight together while the tree is scrolled.
+      addPart(find(tile, "span", HTMLElement), "small", "", grouped(node.rank + 1));
       tile.setAttribute("aria-label", `${tile.getAttribute("aria-label")}, merge ${node.rank + 1}`);
       if (!node.parts) tile.classList.add("cut");
     }
     grid.append(tile);
   }
+}
+
+/** Fade the edges of a frame beyond which it can be scrolled.
+    @param {HTMLElement} frame */
+function showMoreAtEdges(frame) {
+  const show = () => {
+    const right = frame.scrollWidth - frame.clientWidth - frame.scrollLeft;
+    frame.classList.toggle("more-left", frame.scrollLeft > 1);
+    frame.classList.toggle("more-right", right > 1);
+  };
+  frame.addEventListener("scroll", show);
+  new ResizeObserver(show).observe(frame);
 }
