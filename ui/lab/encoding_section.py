@@ -73,9 +73,7 @@ def _draw_figures(found: Sequence[Measured], status: MeasurementStatus) -> None:
             key="encoding_chart",
             alt="Speed of each encoder in MB/s, as in the table beside.",
         )
-        st.markdown(
-            ":gray[A hollow dot marks other ids. Each grid line is ten times the one before.]"
-        )
+        st.markdown(":gray[A hollow dot marks other ids. The axis is logarithmic.]")
         offer_png("encoding_chart", "Speed of encoders in MB/s", status.about)
     with table:
         figure_table(
