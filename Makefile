@@ -34,7 +34,7 @@ test: lint types js browser ranks
 
 quick: lint js .venv/dev.stamp
 	scripts/check_changed_types.sh
-	$(BIN)/python -m bpe_core.compiling.when
+	$(BIN)/python -m bpe_core.compiling
 	$(BIN)/python -m pytest -n 2 --dist worksteal --hypothesis-profile quick \
 		tests/unit tests/properties tests/golden
 

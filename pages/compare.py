@@ -1,4 +1,4 @@
-"""Compare: one text through several tokenizers, where they cut it otherwise, and their figures."""
+"""Compare: one text under several tokenizers, where they differ, and their figures."""
 
 import streamlit as st
 
@@ -21,7 +21,7 @@ def compare(stored: StoredRun) -> None:
     members = choose_tokenizers(stored)
     typed = own_text(FIRST_TEXT)
     if len(members) < 2:
-        st.info("There is nothing to compare with yet. Add a tokenizer above.")
+        st.info("Nothing to compare with yet. Add a tokenizer above.")
         return
     corpus, where = stored.held_out, "held-out text"
     if not corpus.n_bytes:
@@ -29,10 +29,7 @@ def compare(stored: StoredRun) -> None:
     comparison = None
     with verdict_room:
         if not stored.held_out.n_bytes:
-            st.info(
-                "This run held no text back, so there is none that training did not see. "
-                "The figures are of your text."
-            )
+            st.info("This run has no held-out text, so the figures are for your text.")
         if corpus.n_bytes:
             comparison = readings.compare_on(corpus, [member.encoder for member in members])
             verdict_part(comparison, members, where)
@@ -50,7 +47,7 @@ def compare(stored: StoredRun) -> None:
 
 shown = frame.page_frame(
     "Compare",
-    "The same text through your tokenizer and others. Rings mark where they cut differently.",
+    "The same text under your tokenizer and others. Rings mark where they differ.",
 )
 if shown is not None:
     try:

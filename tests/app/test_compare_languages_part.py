@@ -89,7 +89,7 @@ def test_ones_own_sentences_and_the_reference_are_there_again_after_a_refresh(
 def test_sentences_that_are_gone_are_said_and_the_sample_is_compared(open_app: OpenApp) -> None:
     app = open_app("compare", sentences="a" * 32)
     assert not app.exception
-    assert "The sample is compared instead" in app.error[0].value
+    assert "The sample is used instead" in app.error[0].value
     assert len(tables(app)["Parity of every language"]["rows"]) == len(parallel_texts())
 
 

@@ -64,7 +64,7 @@ def test_a_run_without_held_out_text_is_compared_on_ones_own(open_app: OpenApp) 
     app.query_params["run"] = run_id
     app.run()
     assert not app.exception
-    assert "held no text back" in app.info[0].value
+    assert "has no held-out text" in app.info[0].value
     sentence = "".join(text for text, _ in sent(app, "sentence")["sentence"])
     assert sentence.startswith("On your text")
 

@@ -38,7 +38,7 @@ def test_the_run_of_an_address_is_found(text: str) -> None:
         (ID[:-1], f"got “{ID[:-1]}”"),
         ("a" * 10_000, "got “aaaa"),
         ("https://example.org/compare", "got “https://example.org/compare”"),
-        ("https://example.org/train?job=abc", "it has no “run=”"),
+        ("https://example.org/train?job=abc", "This address has no “run=”"),
         ("http://[::1", "got “http://[::1”"),
         ("?" + "a=1&" * 200, "got “?a=1&a=1"),
     ],

@@ -1,4 +1,4 @@
-"""Tokenizers side by side as Plotly figures: one colour each, in the order of the shelf."""
+"""Draw tokenizers side by side as Plotly figures, one colour each, in the order of the shelf."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ from ui.look.chart_style import (
     set_axis,
 )
 
-# Colour alone tells no two apart.
+# Colour alone must not carry the difference.
 _SYMBOLS = ("circle", "square", "diamond", "triangle-up", "cross", "x", "pentagon", "star")
 _DASHES = ("solid", "6px,4px", "2px,3px", "8px,3px,2px,3px")
 _CURVES_HEIGHT = 380
@@ -53,8 +53,8 @@ def kind_bars(
     *,
     theme: Theme,
 ) -> go.Figure:
-    """Counts by kind, a bar for each tokenizer under the one before it; of more than two their
-    names stand beside the counts."""
+    """Draw counts by kind, a bar for each tokenizer, with their names if there are more than "
+    "two."""
     colours = PALETTES[theme]
     pitch = 12 + 20 * max(len(series), 1)
     height = len(kinds) * pitch + 12
@@ -95,14 +95,14 @@ def language_dots(
     is_ratio: bool,
     theme: Theme,
 ) -> go.Figure:
-    """One figure of each language, a dot for each tokenizer; hollow where it can't spell all.
+    """Draw one figure for each language, a dot per tokenizer, hollow if it cannot spell all text.
 
-    `series` are name, figures and whether each is hollow; a figure that is nan has no dot. A ratio
-    is on an axis of factors, with a line at 1.
+    `series` are name, figures and whether each is hollow; nan has no dot. A ratio is drawn on an
+    axis of factors, with a line at 1.
     """
     colours = PALETTES[theme]
     n = len(languages)
-    # The legend takes its rows from the picture.
+    # The legend's rows are added to the height of the chart.
     legend = 22 * math.ceil(len(series) / 2) if len(series) > 3 else 0
     figure = empty_figure(theme, height=n * 24 + 96 + legend, left=8, right=24, top=40, bottom=44)
     _name_rows(figure, [start_of(name, _LONGEST_LANGUAGE) for name in languages], colours)
@@ -156,7 +156,7 @@ def script_curves(
     *,
     theme: Theme,
 ) -> go.Figure:
-    """Merges of each script over all merges, on a log axis, so that small scripts can be seen."""
+    """Draw the merges of each script on a logarithmic axis, so that small scripts are visible."""
     colours = PALETTES[theme]
     figure = empty_figure(theme, height=_CURVES_HEIGHT, top=36)
     n_merges = int(steps[-1])
@@ -166,7 +166,7 @@ def script_curves(
         colour = _colour(colours, place)
         figure.add_scatter(
             x=steps.tolist(),
-            # On a log axis there is no nought: a curve begins with its first merge.
+            # A logarithmic axis has no zero: a curve begins with its first merge.
             y=[count or None for count in after.tolist()],
             name=name,
             mode="lines",
@@ -189,12 +189,12 @@ def _colour(colours: Palette, place: int) -> str:
 
 
 def _symbol(place: int) -> str:
-    """Where the colours come round again, each is with another symbol."""
+    """Return the symbol for a place; colours that repeat get a different symbol."""
     return _SYMBOLS[(place + place // len(_SYMBOLS)) % len(_SYMBOLS)]
 
 
 def _name_rows(figure: go.Figure, names: Sequence[str], colours: Palette) -> None:
-    """Names the rows of a chart at its left, the first on top; the names are escaped."""
+    """Label the rows of a chart on the left, the first on top; the names are escaped already."""
     widest = max((text_width(html.unescape(name)) for name in names), default=0)
     make_room(figure, "l", LABEL_STANDOFF + text_width(" ") + widest)
     set_axis(
@@ -205,13 +205,13 @@ def _name_rows(figure: go.Figure, names: Sequence[str], colours: Palette) -> Non
         tickvals=list(range(len(names))),
         ticktext=[f"{name} " for name in names],
         tickfont={"color": colours.text},
-        # In a script whose letters are wider than ours, the browser finds the room that it takes.
+        # Lets the browser make room for scripts with wider letters than those estimated here.
         automargin="left",
     )
 
 
 def _longest_name(figure: go.Figure) -> int:
-    """How many columns of a name fit beside bars and their counts."""
+    """Return how many columns of a name fit beside bars and their counts."""
     layout: Any = figure.layout
     room = NARROWEST - layout.margin.l - layout.margin.r - _LEAST_BARS_WIDTH
     fitting = int(room / text_width("n"))
@@ -238,7 +238,7 @@ def _factor_axis(figure: go.Figure, values: Sequence[float]) -> None:
 
 
 def _factor(value: float) -> str:
-    """A power of 2 as a factor.
+    """Format a power of 2 as a factor.
 
     >>> _factor(4.0), _factor(0.5)
     ('4×', '1/2×')
@@ -249,7 +249,7 @@ def _factor(value: float) -> str:
 def _name_ends(
     figure: go.Figure, x: int, ends: Sequence[tuple[str, float, str]], *, pixels_per_unit: float
 ) -> None:
-    """Writes each curve's name at its end, the lower ones pushed down where they would touch."""
+    """Label each curve at its end, moving lower labels down so that none touch."""
     lowest = math.inf
     for text, value, colour in sorted(ends, key=lambda end: -end[1]):
         wanted = value * pixels_per_unit

@@ -1,4 +1,4 @@
-"""The figures of a comparison: the verdict that leads the page, and the tables under it."""
+"""Draw the figures of a comparison: the verdict on top, and the tables below."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ _KINDS = ("words and numbers", "punctuation", "white space")
 
 
 def verdict_part(comparison: Comparison, members: Sequence[Member], where: str) -> None:
-    """Draws the sentence that leads the page."""
+    """Draw the verdict on top of the page."""
     verdict(*verdict_words(comparison, members, where), key="compare_verdict")
     st.space("small")
 
@@ -37,7 +37,7 @@ def verdict_part(comparison: Comparison, members: Sequence[Member], where: str) 
 def verdict_words(
     comparison: Comparison, members: Sequence[Member], where: str
 ) -> tuple[Sentence, str]:
-    """The run's own tokenizer against the next one in a sentence, and an aside on all."""
+    """Return a sentence on the run's tokenizer against the next one, and an aside on all."""
     names = [member.name for member in members]
     aside = [verdict_aside(comparison, other=names[1]), others_aside(comparison, names, 1)]
     return (
@@ -47,7 +47,7 @@ def verdict_words(
 
 
 def figures_part(comparison: Comparison, members: Sequence[Member], where: str) -> DeltaGenerator:
-    """Draws the figures and leaves room for the report."""
+    """Draw the figures, and return the place for the report button."""
     names = [member.name for member in members]
     if len(members) > _MOST_BESIDE_CHART:
         left, right = st.container(), st.container()

@@ -1,4 +1,4 @@
-"""The golden texts that GPT-2's badge counts, each with its ids and where they are from."""
+"""Show the golden texts behind GPT-2's badge, each with its ids and their source."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ _MOST_TILES = 16
 
 
 def golden_part() -> None:
-    """Draws how many golden texts come out exactly, and every one of them under a fold."""
+    """Draw how many golden texts are exact, and all of them in an expander."""
     cases = gpt2_golden_cases()
     exact = sum(case.is_exact for case in cases)
     with st.expander(f"GPT-2 exact: {exact} of {len(cases)} golden texts, computed here"):
@@ -24,13 +24,13 @@ def golden_part() -> None:
         symbol_rows(
             golden_rows(cases),
             key="compare_golden",
-            caption="Golden texts as GPT-2 cuts them, with their ids",
+            caption="Golden texts in GPT-2’s tokens, with their ids",
             columns=("The text in its tokens",),
         )
 
 
 def provenances(cases: Sequence[GoldenCase]) -> dict[str, int]:
-    """Where the ids are from, and how many texts each stands behind."""
+    """Return each source of ids with its number of texts."""
     counts: dict[str, int] = {}
     for case in cases:
         counts[case.provenance] = counts.get(case.provenance, 0) + 1
@@ -38,7 +38,7 @@ def provenances(cases: Sequence[GoldenCase]) -> dict[str, int]:
 
 
 def golden_rows(cases: Sequence[GoldenCase]) -> list[SymbolRow]:
-    """A row a text: its published ids as tiles, the ids themselves, and whether they came out."""
+    """Return a row per text: its published ids as tiles and numbers, and whether they match."""
     vocab = gpt2().vocab
     numbers = {provenance: n for n, provenance in enumerate(provenances(cases), start=1)}
     rows: list[SymbolRow] = []

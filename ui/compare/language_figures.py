@@ -1,4 +1,4 @@
-"""What languages cost, in words and in rows: every figure is the core's."""
+"""Describe what languages cost, in sentences and table rows; the core computes the figures."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ _MEANINGS: Final = {definition.name: definition.line for definition in FAIRNESS}
 
 @dataclass(frozen=True, slots=True)
 class Measure:
-    """One figure of each language: how it is read off, written, and what it says."""
+    """One figure of each language: how to get it, format it and explain it."""
 
     figure: Callable[[LanguageCosts, int], float]
     shape: str
@@ -39,20 +39,21 @@ MEASURES: Final[Mapping[str, Measure]] = {
     PARITY: Measure(
         lambda costs, place: costs.parity[place] or math.nan,
         "{:.2f}",
-        "Tokens for the same sentences, for each that {reference} needs. At 2 a language pays "
-        "twice.",
+        "Tokens for the same sentences, divided by the tokens that {reference} needs. At 2 a "
+        "language pays twice.",
         is_ratio=True,
     ),
     "Tokens per word": Measure(
         lambda costs, place: costs.metrics[place].tokens_per_word,
         "{:.2f}",
-        "Into how many tokens a word is cut. Where no spaces are written, as in Thai, a word here "
-        "is a whole phrase.",
+        "The average number of tokens in a word. In scripts without spaces, such as Thai, a word "
+        "here is a whole phrase.",
     ),
     "Bytes per token": Measure(
         lambda costs, place: costs.metrics[place].bytes_per_token,
         "{:.2f}",
-        "How many bytes a token stands for. Scripts differ in bytes a letter: compare within one.",
+        "The average number of bytes in a token. Scripts differ in bytes per letter: compare only "
+        "within one.",
     ),
     "Tokens": Measure(
         lambda costs, place: costs.metrics[place].n_tokens or math.nan,
@@ -65,7 +66,7 @@ MEASURES: Final[Mapping[str, Measure]] = {
 def costs_of_languages(
     texts: Sequence[ParallelText], encoders: Sequence[Encoder], reference: str
 ) -> tuple[LanguageCosts, ...]:
-    """What each tokenizer charges each language; raises what `compare_languages` raises."""
+    """Return the costs of each language under each tokenizer, as `compare_languages` does."""
     fingerprints = tuple(encoder.fingerprint for encoder in encoders)
     return _costs(digest_of(texts), fingerprints, reference, texts, encoders)
 
@@ -82,7 +83,7 @@ def _costs(
 
 
 def digest_of(texts: Sequence[ParallelText]) -> str:
-    """A hash over names and sentences."""
+    """Return a hash of the names and sentences."""
     digest = hashlib.sha256()
     for text in texts:
         for part in (text.name, *text.sentences):
@@ -94,20 +95,20 @@ def digest_of(texts: Sequence[ParallelText]) -> str:
 
 
 def cheapest_first(costs: LanguageCosts) -> list[int]:
-    """The places of the languages, those that the tokenizer charges least first."""
+    """Return the places of the languages, the cheapest first."""
     counts = [metrics.n_tokens for metrics in costs.metrics]
     return sorted(range(len(counts)), key=lambda place: counts[place])
 
 
 def cannot_spell(metrics: TokenizerMetrics) -> bool:
-    """Whether some of the text is in no token, or in one that means "unknown"."""
+    """Return True if some text is in no token, or only in one that means "unknown"."""
     return metrics.unknown_bytes > 0
 
 
 def language_sentence(
     texts: Sequence[ParallelText], costs: Sequence[LanguageCosts], names: Sequence[str]
 ) -> str:
-    """What the language that each tokenizer charges most pays; names may be a visitor's words."""
+    """Say what the most expensive language pays under each tokenizer; names may be hostile."""
     parts: list[str] = []
     for one, name in list(zip(costs, names, strict=True))[:_MOST_NAMED]:
         dearest = _dearest(one)
@@ -151,7 +152,7 @@ def _row(name: str, values: Sequence[float], shape: str, direction: int) -> Row:
 def language_rows(
     texts: Sequence[ParallelText], costs: Sequence[LanguageCosts], measure: Measure
 ) -> list[Row]:
-    """One measure of every language under every tokenizer."""
+    """Return rows with one measure of every language under every tokenizer."""
     rows: list[Row] = []
     for place, text in enumerate(texts):
         values = [measure.figure(one, place) for one in costs]
@@ -163,10 +164,10 @@ def language_rows(
 def language_csv(
     texts: Sequence[ParallelText], costs: Sequence[LanguageCosts], names: Sequence[str]
 ) -> bytes:
-    """All measures of every language, a line for each language and tokenizer."""
+    """Return all measures as CSV, one line per language and tokenizer."""
     buffer = io.StringIO()
     writer = csv.writer(buffer, lineterminator="\r\n")
-    # Parity means nothing to a reader of the file who does not know what it is measured against.
+    # A reader of the file must know the reference language of the parity.
     parity = f"parity: tokens for each token of {texts[costs[0].reference].name}"
     titles = [parity if title == PARITY else title.lower() for title in MEASURES]
     writer.writerow(["language", "scripts", "tokenizer", "bytes", *titles])
@@ -186,7 +187,7 @@ def language_csv(
 
 
 def parallel_table(texts: Sequence[ParallelText]) -> bytes:
-    """Parallel sentences as `read_parallel` reads them: a column a language."""
+    """Return parallel sentences as a table that `read_parallel` reads, one column per language."""
     buffer = io.StringIO()
     writer = csv.writer(buffer, lineterminator="\r\n")
     writer.writerow([text.name for text in texts])
@@ -195,5 +196,5 @@ def parallel_table(texts: Sequence[ParallelText]) -> bytes:
 
 
 def _plain_cell(words: str) -> str:
-    """A cell that no spreadsheet takes for a formula."""
+    """Return a cell that no spreadsheet will run as a formula."""
     return f"'{words}" if words.startswith(("=", "+", "-", "@", "\t", "\r")) else words

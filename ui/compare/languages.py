@@ -1,4 +1,4 @@
-"""The part of Compare on languages: the same sentences in many, what each costs, who got merges."""
+"""Compare languages: what the same sentences cost in each, and which scripts got the merges."""
 
 from __future__ import annotations
 
@@ -42,9 +42,9 @@ Costs = tuple[Sequence[ParallelText], Sequence[LanguageCosts]]
 
 
 def languages_part(members: Sequence[Member]) -> Costs | None:
-    """Draws what the tokenizers charge each language, and the merges that each script got.
+    """Draw what each language costs under the tokenizers, and the merges of each script.
 
-    Gives the sentences and their costs; None where they can't be compared.
+    Returns the sentences and their costs; None if they cannot be compared.
     """
     kept = _kept_sentences()
     with st.container(horizontal=True, vertical_alignment="center"):
@@ -108,9 +108,11 @@ def _costs(
             theme=frame.theme_type(),
         )
         st.plotly_chart(figure, theme=None, config=CONFIG, key="compare_languages")
-        notes = [f"The {len(drawn)} dearest of {len(order):,} languages."] * (drawn != order)
+        notes = [f"The {len(drawn)} most expensive of {len(order):,} languages."] * (drawn != order)
         if any(cannot_spell(metrics) for one in costs for metrics in one.metrics):
-            notes.append("Hollow: it cannot spell all of the sentences, and needs less for that.")
+            notes.append(
+                "Hollow: the tokenizer cannot spell all of the sentences, so it needs fewer tokens."
+            )
         if notes:
             st.markdown(f":gray[{' '.join(notes)}]")
     with table:
@@ -128,8 +130,8 @@ def _costs(
             on_click="ignore",
         )
         st.markdown(
-            ":small[:gray[CSV: a line for each language and tokenizer. A figure that cannot be "
-            "computed is empty.]]"
+            ":small[:gray[CSV: one line per language and tokenizer. Figures that cannot be "
+            "computed are empty.]]"
         )
         with st.expander(f"{title} of every language"):
             figure_table(
@@ -143,7 +145,7 @@ def _costs(
 def _merges(members: Sequence[Member]) -> None:
     known = {m.name: merges for m in members if (merges := m.merges_tokenizer) is not None}
     st.subheader("Where the merges went", anchor=False)
-    # Names are different from one another, and the run's own is always one of them.
+    # The names are distinct, and the run's own tokenizer is always among them.
     name = next(iter(known))
     if len(known) > _MOST_IN_A_ROW:
         name = st.selectbox(
@@ -170,8 +172,8 @@ def _merges(members: Sequence[Member]) -> None:
         st.markdown(":gray[This tokenizer has no merges.]")
         return
     st.markdown(
-        ":gray[Of all merges so far, how many made a token of each script. A cut character is a "
-        "part of one: in scripts of three bytes a letter the first merges go there.]"
+        ":gray[How many of the merges so far made a token of each script. Scripts with three bytes "
+        "per letter spend their first merges on parts of characters.]"
     )
     steps = steps_to_draw(tokenizer.n_merges)
     figure = charts.script_curves(
@@ -182,8 +184,8 @@ def _merges(members: Sequence[Member]) -> None:
 
 def _own_sentences(kept: str) -> None:
     st.markdown(
-        "A table with a column a language, its first row their names; or a text file a language, "
-        "a sentence a line. The n-th sentence of each must mean the same."
+        "A table with one column per language, named in the first row; or one text file per "
+        "language, with one sentence per line. The n-th sentences must mean the same."
     )
     with st.form("own_sentences", border=False):
         uploads = upload_files("CSV or TSV, or text files", key="parallel_upload")
@@ -211,7 +213,7 @@ def _own_sentences(kept: str) -> None:
 
 
 def _kept_sentences() -> str:
-    """The id of the visitor's own sentences; at a first look the one that the address names."""
+    """Return the id of the visitor's sentences; at first, the one in the address."""
     kept = workspace.current().sentences
     if kept is None:
         kept = frame.query_text("sentences") or ""
@@ -221,10 +223,10 @@ def _kept_sentences() -> str:
 
 
 def _texts(kept: str) -> Sequence[ParallelText]:
-    """The sentences kept under an id; the sample where there is none, or where it leads nowhere."""
+    """Return the sentences stored under an id, or the sample if there are none."""
     if kept:
         try:
             return load_sentences(kept)
         except BpeError as error:
-            st.error(f"{plain_markdown(str(error), 600)} The sample is compared instead.")
+            st.error(f"{plain_markdown(str(error), 600)} The sample is used instead.")
     return parallel_texts()

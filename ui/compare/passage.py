@@ -1,4 +1,4 @@
-"""One passage as each tokenizer reads it, and one word as each builds it."""
+"""Show one passage under each tokenizer, and how each builds one word."""
 
 from __future__ import annotations
 
@@ -17,14 +17,14 @@ from ui.shell.choices import choose_one
 from ui.storage.run_store import StoredRun
 from ui.tokenizers.shelf import GPT2, Member
 
-FIRST_TEXT = "Write or paste a passage of your own here, and see where the readings part."
+FIRST_TEXT = "Write or paste your own text here, and see where the tokenizers differ."
 _HELD_OUT = "Held-out text"
 _OWN_TEXT = "Your text"
 _FIRST_WORD = " tokenization"
 
 
 class Passage(NamedTuple):
-    """The text that is looked at closely, and where it is from."""
+    """The text shown in detail, and where it comes from."""
 
     text: str
     source: str
@@ -33,9 +33,9 @@ class Passage(NamedTuple):
 def passage_part(
     members: Sequence[Member], stored: StoredRun, typed: str, comparison: Comparison | None
 ) -> Passage:
-    """Draws the passage that the visitor chose under all tokenizers, and gives it.
+    """Draw the chosen passage under all tokenizers, and return it.
 
-    Of held-out text it is the one that `comparison` is most like.
+    From the held-out text, the passage most like the whole `comparison` is taken.
     """
     text, source = "", ""
     if comparison is not None and stored.held_out.documents:

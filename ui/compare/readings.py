@@ -1,4 +1,4 @@
-"""Texts as tokenizers read them, packed for the browser: computed once, kept by text."""
+"""Encode texts with several tokenizers and pack them for the browser, once per text."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from bpe_core.tokenizer.segment_arrays import boundaries
 from ui.components.token_view.packing import PackedSpans, PackedTokens, pack_boundaries, pack_spans
 
 MOST_CHARACTERS = 4_000_000
-"""A longer text is shown up to here: the browser would hold it, but not gladly."""
+"""Longer texts are cut here, because browsers become slow."""
 LONGEST_WORD = 40
 _EXCERPT_CHARACTERS = 1_500
 _LONG_ENOUGH = 400
@@ -27,21 +27,21 @@ _MOST_EXCERPTS = 16
 
 @dataclass(frozen=True, slots=True)
 class Readings:
-    """One text as several tokenizers read it."""
+    """One text under several tokenizers."""
 
     packed: tuple[PackedTokens, ...]
     n_tokens: tuple[int, ...]
     spans: PackedSpans
-    """Where not all of them cut alike."""
+    """Where they do not all agree."""
     longest: str
-    """The longest word, or piece of one, that not all of them cut alike; may be empty."""
+    """The longest word, or part of one, on which they disagree; may be empty."""
 
 
 def read_by_all(text: str, encoders: Sequence[Encoder]) -> Readings:
-    """A text under several tokenizers and where they disagree; special tokens are ordinary text.
+    """Encode a text with several tokenizers and find where they disagree.
 
-    Raises InvalidTextError for a lone surrogate, and TokenizationError where a library that encodes
-    for one of them fails.
+    Special tokens are ordinary text. Raises InvalidTextError for a lone surrogate, and
+    TokenizationError if another library fails.
     """
     return _read_by_all(text, tuple(each.fingerprint for each in encoders), encoders)
 
@@ -72,7 +72,7 @@ def _longest_word(text: str, differing: Stretches) -> str:
 
 
 def compare_on(corpus: Corpus, encoders: Sequence[Encoder]) -> Comparison:
-    """The figures of tokenizers on a whole corpus; raises EmptyCorpusError without text."""
+    """Compare tokenizers on a whole corpus; raises EmptyCorpusError if it has no text."""
     fingerprints = tuple(each.fingerprint for each in encoders)
     return _compare_on(corpus.sha256, fingerprints, corpus, encoders)
 
@@ -88,21 +88,21 @@ def _compare_on(
 
 
 class Excerpt(NamedTuple):
-    """A passage of a corpus, to be looked at closely."""
+    """A passage of a corpus to show in detail."""
 
     document: str
     text: str
     is_whole: bool
-    """True where it is all of its document."""
+    """True if it is a whole document."""
 
 
 def typical_excerpt(
     corpus: Corpus, encoders: Sequence[Encoder], percent_fewer_tokens: float
 ) -> Excerpt:
-    """The excerpt that tells most nearly what the whole corpus does of the first two tokenizers.
+    """Return the excerpt whose figure is closest to that of the whole corpus.
 
-    `percent_fewer_tokens` is the first's gain over the second on all of it. A passage that speaks
-    against that figure, as every fifth document may, would be what a visitor believes.
+    `percent_fewer_tokens` is the gain of the first tokenizer over the second on the whole corpus.
+    One document in five may contradict it, and visitors believe what they see.
     """
     first, second = encoders[:2]
     fingerprints = first.fingerprint, second.fingerprint
@@ -131,9 +131,9 @@ def _typical_excerpt(
 
 
 def excerpts(corpus: Corpus) -> list[Excerpt]:
-    """The beginnings of the first documents that are long enough, up to the end of a line each.
+    """Return the beginnings of the first long documents, each up to the end of a line.
 
-    One where none is; it is empty where the corpus holds no documents.
+    Returns one excerpt if none is long, and an empty one if the corpus has no documents.
     """
     long = (i for i, text in enumerate(corpus.documents) if len(text) >= _LONG_ENOUGH)
     chosen = list(islice(long, _MOST_EXCERPTS)) or [0]

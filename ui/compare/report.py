@@ -1,7 +1,7 @@
-"""A comparison as one HTML file, to be kept, sent and printed.
+"""Write a comparison as one HTML file to keep, send or print.
 
-It is built as a tree, so that no name and no text of a visitor can become markup; it runs no
-script and loads nothing.
+The page is built as an element tree, so that no visitor's name or text can become markup. It runs
+no script and loads nothing.
 """
 
 from __future__ import annotations
@@ -41,7 +41,7 @@ _COLOURS: Final = "".join(
 )
 _N_COLOURS: Final = len(PALETTES["light"].series)
 _STYLE: Final = (Path(__file__).parent / "report.css").read_text(encoding="utf-8") + _COLOURS
-# Inert even where a browser has a mind of its own about it.
+# A second defence, should markup ever slip in.
 _POLICY: Final = "default-src 'none'; style-src 'unsafe-inline'"
 _KINDS: Final = ("words and numbers", "punctuation", "white space")
 MOST_DISAGREEMENTS: Final = 60
@@ -51,7 +51,7 @@ _LONGEST_TEXT = 10_000
 
 @dataclass(frozen=True, slots=True)
 class Compared:
-    """One of the tokenizers, as the report names it."""
+    """One of the tokenizers, as named in the report."""
 
     name: str
     facts: str
@@ -61,11 +61,11 @@ class Compared:
 
 @dataclass(frozen=True, slots=True)
 class Report:
-    """All that the report says; names, titles and texts may be a visitor's."""
+    """The content of a report; names, titles and texts may come from a visitor."""
 
     title: str
     made_on: str
-    """The day, as it is to be read."""
+    """The date, formatted."""
     where: str
     """Which text was compared, such as "held-out text"."""
     text_sha256: str
@@ -76,14 +76,14 @@ class Report:
     passage: str
     passage_name: str
     golden: tuple[int, int]
-    """How many of GPT-2's golden texts come out exactly, and how many there are."""
+    """How many of GPT-2's golden texts are exact, and how many there are."""
     scripts: Sequence[tuple[str, ScriptMerges]]
-    """Where the merges went, of each tokenizer whose merges are known, by its name; not empty."""
+    """Merges per script for each tokenizer with known merges, by name; not empty."""
     languages: tuple[Sequence[ParallelText], Sequence[LanguageCosts]] | None = None
 
 
 def report_html(report: Report) -> bytes:
-    """The whole file, in UTF-8."""
+    """Return the whole file in UTF-8."""
     page = ET.Element("html", lang="en")
     head = _add(page, "head")
     _add(head, "meta", charset="utf-8")
@@ -117,7 +117,7 @@ def _tokenizers(body: ET.Element, report: Report) -> None:
         (one.name, (f"{one.encoder.vocab_size:,}", one.facts, one.note, one.encoder.fingerprint))
         for one in report.compared
     ]
-    _table(body, ("tokens", "what encodes", "where from", "fingerprint"), rows, kind="facts")
+    _table(body, ("tokens", "encoded by", "source", "fingerprint"), rows, kind="facts")
     exact, of = report.golden
     _add(
         body,
@@ -156,7 +156,7 @@ def _disagreements(body: ET.Element, report: Report, names: Sequence[str]) -> No
     with_words = np.flatnonzero(differing.has_word)
     _add(body, "h2", "Where they differ")
     if not len(with_words):
-        same = "On the passage they cut all words alike."
+        same = "On this passage all words get the same tokens."
         _add(body, "p", same, **{"class": "aside"})
         return
     shown = with_words[:MOST_DISAGREEMENTS].tolist()
@@ -165,8 +165,8 @@ def _disagreements(body: ET.Element, report: Report, names: Sequence[str]) -> No
     _add(
         body,
         "p",
-        f"{which} stretches with letters or numbers in {plain_text(report.passage_name, 80)} that "
-        "not all of them cut alike. A dot stands for a space.",
+        f"{which} stretches with letters or numbers in {plain_text(report.passage_name, 80)} on "
+        "which the tokenizers differ. ␣ stands for a space.",
         **{"class": "aside"},
     )
     data = text.encode()
@@ -183,7 +183,7 @@ def _disagreements(body: ET.Element, report: Report, names: Sequence[str]) -> No
 
 
 def _tokens_between(data: bytes, own: Boundaries, encoder: Encoder, start: int, end: int) -> str:
-    """The tokens that begin between two bytes; what is in no token stands as it is."""
+    """Return the tokens that begin between two bytes; text in no token is shown unchanged."""
     first, last = np.searchsorted(own.byte_ends, [start, end - 1], side="right")
     labels: list[str] = []
     for place in range(int(first), min(int(last) + 1, int(first) + _MOST_TOKENS)):
@@ -216,7 +216,7 @@ def _languages(
 
 def _scripts(body: ET.Element, scripts: Sequence[tuple[str, ScriptMerges]]) -> None:
     _add(body, "h2", "Where the merges went")
-    lead = "Of all merges, how many made a token of each script, and their share."
+    lead = "How many merges made a token of each script, and their share."
     _add(body, "p", lead, **{"class": "aside"})
     _rows(body, [name for name, _ in scripts], script_rows([spent for _, spent in scripts]))
     own, spent = scripts[0]
@@ -262,6 +262,6 @@ def _table(
 
 def _add(parent: ET.Element, tag: str, text: str = "", **attributes: str) -> ET.Element:
     element = ET.SubElement(parent, tag, attributes)
-    # Names are a visitor's: a control character in one could turn the rest of the line around.
+    # A bidi control character in a visitor's name could reverse the rest of the line.
     element.text = plain_text(text, _LONGEST_TEXT)
     return element

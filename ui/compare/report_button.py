@@ -1,4 +1,4 @@
-"""The button that makes the report, when it is asked for."""
+"""Draw the button that makes the report on click."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ def report_button(
     passage: Passage,
     languages: Costs | None,
 ) -> None:
-    """Draws the button in the room left for it."""
+    """Draw the button in the place reserved for it."""
 
     def made_now() -> bytes:
         comparison = readings.compare_on(corpus, [member.encoder for member in members])

@@ -1,4 +1,4 @@
-"""The run that a pasted address names, for Compare's shelf."""
+"""Find the run that a pasted address names, for Compare's shelf."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ class RunAddressError(BpeError):
 def run_of_address(text: str) -> str:
     """Return the id of the run that an address of this app names; an id names its run too.
 
-    Raises RunAddressError where there is none. Whether such a run is stored is not looked at.
+    Raises RunAddressError if there is none. Does not check whether the run is stored.
 
     >>> run_of_address(f"https://example.org/compare?run={'a' * 32}&with=gpt4") == "a" * 32
     True
@@ -32,12 +32,12 @@ def run_of_address(text: str) -> str:
     try:
         query = urlsplit(text).query
         named = parse_qs(query, max_num_fields=100).get("run")
-    except ValueError:  # brackets that are no address of a machine, or a flood of parameters
+    except ValueError:  # malformed brackets, or too many parameters
         named, query = None, ""
     if named is not None:
         return named[-1]
     if query:
-        raise RunAddressError(f"This address names no run: it has no “run=”. {_WHAT_TO_DO}")
+        raise RunAddressError(f"This address has no “run=”. {_WHAT_TO_DO}")
     raise RunAddressError(
         f"Expected the address of a run, got “{plain_text(text, 60)}”. {_WHAT_TO_DO}"
     )

@@ -1,4 +1,4 @@
-"""Where merges went, script by script, in rows: the counts are the core's."""
+"""Format merges per script as table rows; the core counts them."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ _LEAST_SHARE = 0.0005
 
 
 def merges_of_scripts(tokenizer: Tokenizer) -> ScriptMerges:
-    """How many merges each script got over training."""
+    """Return how many merges each script got over training."""
     return _merges(tokenizer.fingerprint, tokenizer)
 
 
@@ -26,7 +26,7 @@ def _merges(fingerprint: str, _tokenizer: Tokenizer) -> ScriptMerges:
 
 
 def script_rows(spent: Sequence[ScriptMerges]) -> list[Row]:
-    """Merges of each script under each tokenizer, and their share; most in all of them first."""
+    """Return rows of merges per script and their share, the largest total first."""
     last = [dict(zip(one.names, one.after[:, -1].tolist(), strict=True)) for one in spent]
     in_all = Counter[str]()
     for counts in last:
@@ -38,7 +38,7 @@ def script_rows(spent: Sequence[ScriptMerges]) -> list[Row]:
 
 
 def script_steps(spent: ScriptMerges) -> tuple[list[str], list[Row]]:
-    """One tokenizer's merges of each script after each quarter of its training; and the columns."""
+    """Return the columns and rows of one tokenizer's merges per script by quarter of training."""
     n_merges = spent.after.shape[1] - 1
     steps = sorted({n_merges * part // _PARTS for part in range(1, _PARTS + 1)} - {0})
     return (

@@ -1,4 +1,4 @@
-"""The shelf as the page draws it: a card a tokenizer, and what can be added."""
+"""Draw the shelf: a card per tokenizer, and the ways to add more."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ _WIDTH_OF_ADDITIONS = 440
 
 
 def choose_tokenizers(stored: StoredRun) -> tuple[Member, ...]:
-    """Draws the shelf and what can be added to it; gives what is on it, the run's own first."""
+    """Draw the shelf and the ways to add to it; return its tokenizers, the run's own first."""
     with st.container(horizontal=True, vertical_alignment="center"):
         st.header("Tokenizers", anchor=False, width="content")
         st.space("stretch")
@@ -44,7 +44,7 @@ def choose_tokenizers(stored: StoredRun) -> tuple[Member, ...]:
 
 
 def facts_of(member: Member) -> str:
-    """The kind of model, and what encodes with it."""
+    """Return the kind of model and the engine that encodes with it."""
     return f"{member.encoder.model}, encoded by {member.encoder.engine}"
 
 
@@ -93,7 +93,7 @@ def _address(stored: StoredRun, on_shelf: Sequence[str]) -> None:
             "A run by its address",
             placeholder="https://…?run=…",
             key="add_address_text",
-            help="Another person’s run, or one that is not in the list. Its id will do, too.",
+            help="For a run that is not in the list, such as another person’s. Its id works too.",
         )
         if st.form_submit_button("Add run"):
             try:
@@ -105,23 +105,22 @@ def _address(stored: StoredRun, on_shelf: Sequence[str]) -> None:
 
 
 def _key_of_address(text: str, stored: StoredRun, on_shelf: Sequence[str]) -> str:
-    """Return the key of a run that can be added; raises what says why it can't be."""
+    """Return the key of the run at an address; raises BpeError if it cannot be added."""
     run_id = run_of_address(text)
     key = shelf.run_key(run_id)
     if run_id == stored.id:
-        raise RunAddressError("This is the run that is open. It is on the shelf as “Yours”.")
+        raise RunAddressError("This is the open run. It is on the shelf as “Yours”.")
     if key in on_shelf:
-        raise RunAddressError("This run is on the shelf already.")
+        raise RunAddressError("This run is already on the shelf.")
     load_run(run_id)
     return key
 
 
 def _files() -> None:
-    # Cleared, so that the next adding neither brings back what was removed nor tries again what
-    # failed.
+    # Cleared on submit, or the next submit would add removed files again and retry failed ones.
     with st.form("add_files", border=False, clear_on_submit=True):
         uploads = upload_files(
-            "Files: tokenizer.json, .tiktoken, vocab.json with merges.txt, or native",
+            "Files: tokenizer.json, .tiktoken, vocab.json with merges.txt, or BPE Explorer’s JSON",
             key="add_upload",
         )
         st.markdown(f":gray[:small[{LIMIT}]]")
@@ -129,7 +128,7 @@ def _files() -> None:
             "Pre-tokenizer",
             [_FROM_FILE, *PRETOKENIZER_NAMES],
             key="add_pretokenizer",
-            help="A .tiktoken file doesn’t hold it, unless it is one of OpenAI’s.",
+            help="Needed for a .tiktoken file, unless it is one of OpenAI’s.",
         )
         if st.form_submit_button("Add from files"):
             files = submitted_files(uploads)

@@ -1,4 +1,4 @@
-"""The files of a form, at the press of its button."""
+"""Check the files of a submitted form."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from ui.tokenizers.shelf import Upload
 def submitted_files(uploads: Sequence[UploadedFile]) -> list[Upload]:
     """Return the files that a form was submitted with.
 
-    Where it has none, ask for one; where they are too large together, say so.
+    Shows an error and returns none if there are no files, or if they are too large together.
     """
     if not uploads:
         st.error("Choose a file first.")

@@ -1,4 +1,4 @@
-"""A comparison in words and in rows: every figure is the core's, ties and losses are said too."""
+"""Describe a comparison in sentences and rows, including ties and losses."""
 
 from __future__ import annotations
 
@@ -24,10 +24,10 @@ _FRACTIONS = (
 )
 _MEANINGS = {definition.name: definition.line for definition in FIGURES}
 _LEAST_PERCENT = 0.05
-"""Below this a difference would be written as 0.0 %."""
+"""A smaller difference would be shown as 0.0%."""
 
 _MOST_NAMED = 5
-"""Of others: a sentence on more is a table."""
+"""The most others that one sentence names."""
 
 Sentence = list[tuple[str, bool]]
 
@@ -35,10 +35,10 @@ Sentence = list[tuple[str, bool]]
 def verdict_sentence(
     comparison: Comparison, on_text: str, *, other: str = "GPT-2", place: int = 1
 ) -> Sentence:
-    """How the first tokenizer does against another, in pieces: text, and if it is bold.
+    """Return a sentence on the first tokenizer against another, as pieces of text and boldness.
 
-    `on_text` says on which text, such as "On held-out text"; `other` is the name of the one at
-    `place` of the rows, and may be a visitor's words.
+    `on_text` names the text, such as "On held-out text"; `other` is the name of the tokenizer at
+    `place` in the rows, and may come from a visitor.
     """
     own, theirs = comparison.rows[0], comparison.rows[place]
     for metrics, who in ((own, "yours"), (theirs, other)):
@@ -60,14 +60,14 @@ def verdict_sentence(
 
 
 def verdict_aside(comparison: Comparison, *, other: str = "GPT-2", place: int = 1) -> str:
-    """Where the difference comes from, who keeps more words whole, and what no token stands for."""
+    """Say where the difference comes from, who keeps more words whole, and what is not covered."""
     pair = _Pair(comparison, other, place)
     sentences = [_gains(pair), _words_whole(pair), _not_covered(pair)]
     return " ".join(sentence for sentence in sentences if sentence)
 
 
 def others_aside(comparison: Comparison, names: Sequence[str], place: int) -> str:
-    """The first against all but the one at `place`, in one sentence; empty where there is none."""
+    """Compare the first with all but the one at `place` in one sentence; may be empty."""
     own = comparison.rows[0]
     others = list(zip(comparison.rows, names, strict=True))
     del others[place], others[0]
@@ -101,7 +101,7 @@ def _counts_of_others(own: TokenizerMetrics, others: Sequence[TokenizerMetrics])
 
 
 def figure_rows(comparison: Comparison) -> list[Row]:
-    """The figures of all, and a mark at the best one where one is better as it is shown."""
+    """Return the figures of all tokenizers, marking the best one of each row."""
     rows = [
         _row("Tokens", comparison, lambda m: m.n_tokens, "{:,}", -1),
         _row("Bytes per token", comparison, lambda m: m.bytes_per_token, "{:.2f}", 1),
@@ -119,14 +119,14 @@ def figure_rows(comparison: Comparison) -> list[Row]:
 
 
 def size_of(comparison: Comparison) -> str:
-    """On how much text the figures are."""
+    """Return how much text the figures are based on."""
     n = comparison.n_documents
     documents = f"{n:,} {'document' if n == 1 else 'documents'}, " if n else ""
     return f"{documents}{comparison.n_bytes:,} bytes"
 
 
 def shared_sentence(comparison: Comparison) -> str:
-    """How many tokens all the vocabularies have."""
+    """Say how many tokens all vocabularies share."""
     n, all_of_them = comparison.n_shared, "both" if len(comparison.rows) == 2 else "all"
     tokens = "token is" if n == 1 else "tokens are"
     return f"{n:,} {tokens} in {all_of_them} vocabularies, special tokens left aside."
@@ -153,7 +153,7 @@ def _row(
 
 
 def _tokens_against(own: TokenizerMetrics, theirs: TokenizerMetrics) -> str:
-    """How many tokens fewer or more, in percent, or in tokens where that would read as none."""
+    """Say how many fewer or more tokens, in percent, or in tokens if that would read 0.0%."""
     percent = 100 * (1 - own.n_tokens / theirs.n_tokens) if theirs.n_tokens else math.inf
     if abs(percent) >= _LEAST_PERCENT and not math.isinf(percent):
         return f"{abs(percent):,.1f}% {'fewer' if percent > 0 else 'more'} tokens"
@@ -163,7 +163,7 @@ def _tokens_against(own: TokenizerMetrics, theirs: TokenizerMetrics) -> str:
 
 
 def _share(part: int, whole: int) -> str:
-    """A part in percent, never 0% and never 100% unless it is all."""
+    """Format a part in percent, never 0%, and 100% only if it is everything."""
     percent = 100 * part / whole
     if percent < 0.1:
         return "less than 0.1%"
@@ -236,8 +236,8 @@ def _not_covered(pair: _Pair) -> str:
             reasons.append(f"{dropped} of white space that its pre-tokenizer drops")
         if reasons:
             sentences.append(
-                f"Mind that {who} has no token for {_listed(reasons)}, of {metrics.n_bytes:,}: "
-                "the two counts are not of the same text."
+                f"Note that {who} has no token for {_listed(reasons)}, of {metrics.n_bytes:,}, so "
+                "the two counts are not for the same text."
             )
     return " ".join(sentences)
 
