@@ -17,6 +17,7 @@ from bpe_core.tokenizer.gpt2 import gpt2, gpt2_golden_result
 from tests.unit.test_token_view_packing import unpacked
 from ui.own_text import own_reading
 from ui.storage.run_store import SAMPLE_RUN_ID, load_run
+from ui.token_boundaries import opened_file
 from ui.vocabulary.choice import OWN_TEXT
 
 OpenApp = Callable[..., AppTest]
@@ -91,7 +92,7 @@ def test_an_uploaded_file_is_shown_and_a_bad_one_is_refused(
     assert view(app)["text"] == "naïve"
     # The message stays, and the file is not read again.
     with monkeypatch.context() as patched:
-        patched.setattr("bpe_core.corpus.corpus.read_corpus", None)
+        patched.setattr(opened_file, "read_corpus", None)
         app.run()
     assert not app.exception
     assert len(app.error) == 1

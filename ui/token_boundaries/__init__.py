@@ -1,6 +1,8 @@
 """The parts of the Token boundaries page.
 
-In: a token chosen in a text. Out: how its word was merged, and the training lines it comes from.
+In: a file to open, and a token chosen in a text. Out: the visitor's text, how the token's
+pre-token was merged, and the training lines it comes from.
 
-Open `token_story`; the text itself is drawn by `components/token_view`.
+Open `story_columns` first: it draws what `token_story` works out of the chosen token. `opened_file`
+reads an uploaded file; the text itself is drawn by `components/token_view`.
 """

@@ -1,0 +1,43 @@
+"""Open a file as the visitor's text, and show what was guessed, skipped or wrong in it."""
+
+from __future__ import annotations
+
+import streamlit as st
+
+from bpe_core.corpus.corpus import read_corpus
+from bpe_core.errors import BpeError
+from ui.look.labels import plain_markdown
+from ui.own_text import own_reading
+from ui.run import corpus_summary
+from ui.shell import workspace
+from ui.shell.file_upload import check_uploaded, upload_file
+
+
+def file_opener() -> None:
+    """Draw the button that opens a file, and read a newly opened one into the workspace."""
+    with st.popover("Open a file", width="content"):
+        upload = upload_file("A text file, a table or an archive", key="boundaries_file")
+    if upload is None or upload.file_id == workspace.current().opened_file:
+        return
+    # Recorded before reading, so that an unreadable file is not read again on every rerun.
+    workspace.update(opened_file=upload.file_id, opened_notes=(), opened_problem="")
+    try:
+        check_uploaded()
+        corpus = read_corpus([upload])
+    except BpeError as error:
+        workspace.update(opened_problem=str(error))
+        return
+    text, n_characters = own_reading.joined(corpus)
+    notes = corpus_summary.reading_notes(corpus)
+    if len(text) < n_characters:
+        notes.append(f"The file has {n_characters:,} characters: the first {len(text):,} are here.")
+    workspace.update(text=text, opened_notes=tuple(notes))
+
+
+def file_messages() -> None:
+    """Draw the error and the notes of the file opened last."""
+    opened = workspace.current()
+    if opened.opened_problem:
+        st.error(plain_markdown(opened.opened_problem, 600))
+    if opened.opened_notes:
+        st.warning("\n\n".join(plain_markdown(note, 400) for note in opened.opened_notes))

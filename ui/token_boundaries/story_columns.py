@@ -1,0 +1,72 @@
+"""Draw how the chosen token's pre-token was merged, and where its training text uses it."""
+
+from __future__ import annotations
+
+import streamlit as st
+
+from bpe_core.errors import BpeError
+from bpe_core.tokenizer.tokenizer import Tokenizer
+from ui.components.symbol_rows import symbol_rows
+from ui.components.token_origin import TokenOriginData, token_origin
+from ui.failures.error_boundary import fragment
+from ui.look.labels import plain_markdown, token_label
+from ui.own_text.own_reading import OwnReading
+from ui.shell import workspace
+from ui.storage.run_store import StoredRun
+from ui.token_boundaries import token_story
+
+_ORIGIN_KEY = "boundaries_origin"
+_GPT2_ORIGIN = (
+    "GPT-2’s merges were learned from web pages that OpenAI never published, so there are no "
+    "lines to show. With your own tokenizer they stand here."
+)
+
+
+@fragment()
+def story_columns(stored: StoredRun, reading: OwnReading, tokenizer: Tokenizer) -> None:
+    """Draw the steps and the origin of the chosen token side by side."""
+    index = token_story.index_chosen(workspace.current().chosen_token, reading)
+    steps_column, origin_column = st.columns(2, gap="large")
+    token_id = -1 if index is None else int(reading.found.ids[index])
+    with steps_column:
+        st.header("Step by step", anchor=False)
+        if index is None:
+            st.markdown(
+                ":gray[Choose a token in the text, and its pre-token is merged here again.]"
+            )
+        else:
+            _steps(reading, tokenizer, index)
+    with origin_column:
+        st.header("In the training text", anchor=False)
+        token_origin(
+            _origin(stored, tokenizer, token_id),
+            token_id=token_id,
+            key=_ORIGIN_KEY,
+            on_chosen=_keep_chosen,
+        )
+
+
+def _steps(reading: OwnReading, tokenizer: Tokenizer, index: int) -> None:
+    found = token_story.word_steps(reading, tokenizer, index)
+    lead = (
+        [f"The pre-token {plain_markdown(token_label(found.word.encode()))}."] if found.word else []
+    )
+    lead.append(found.note)
+    st.markdown(f":gray[{' '.join(lead)}]")
+    if found.rows:
+        symbol_rows(found.rows, key="boundaries_steps", caption="The pre-token after each merge")
+
+
+def _origin(stored: StoredRun, tokenizer: Tokenizer, token_id: int) -> TokenOriginData:
+    if token_id < 0:
+        return TokenOriginData("No token is chosen.", (), (), "")
+    if tokenizer != stored.run.tokenizer:
+        return TokenOriginData(_GPT2_ORIGIN, (), (), "")
+    try:
+        return token_story.origin_in_run(stored.id, token_id)
+    except BpeError as error:
+        return TokenOriginData(str(error), (), (), "")
+
+
+def _keep_chosen() -> None:
+    workspace.update(chosen_token=workspace.component_value(_ORIGIN_KEY, "chosen"))
