@@ -19,7 +19,7 @@ from typing import Any, Final, Literal
 from bpe_core.compiling.background import wait_for_kernels
 from bpe_core.compiling.cache import kernels_are_compiled
 from bpe_core.errors import BpeError
-from bpe_core.lab.contenders import encoders, expected_ids, trainers
+from bpe_core.lab.contenders import encoders, expected_ids
 from bpe_core.lab.growth import GrowthPoint, measure_growth
 from bpe_core.lab.measuring import (
     N_ROUNDS,
@@ -29,6 +29,7 @@ from bpe_core.lab.measuring import (
     Progress,
     measure,
 )
+from bpe_core.lab.training_contenders import trainers
 from bpe_core.tokenizer.tokenizer import Tokenizer
 
 Kind = Literal["encoding", "training"]

@@ -92,7 +92,7 @@ def token_origin(run: TrainingRun, id: int, n_words: int = 8) -> TokenOrigin:
     """
     if id not in run.tokenizer.vocab:
         raise InvalidTokenIdError(
-            f"There is no token with id {id} in this run of {run.tokenizer.vocab_size:,} tokens."
+            f"Expected the id of one of this run's {run.tokenizer.vocab_size:,} tokens, got {id}."
         )
     layout = run.layout_at(0)
     starts, ends = _places(run, layout, id)

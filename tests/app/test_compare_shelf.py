@@ -57,7 +57,7 @@ def add_files(
     app.run()
 
 
-def test_gpt2_is_there_and_the_address_says_nothing_of_it(open_app: OpenApp) -> None:
+def test_gpt2_is_on_the_shelf_by_default_and_not_in_the_address(open_app: OpenApp) -> None:
     app = open_app("compare")
     assert cards(app) == ["Yours", "GPT-2"]
     facts = [(card["size"], card["facts"]) for card in sent(app, "cards")["cards"]]
@@ -65,7 +65,7 @@ def test_gpt2_is_there_and_the_address_says_nothing_of_it(open_app: OpenApp) -> 
     assert "with" not in app.query_params
 
 
-def test_gpt4_joins_and_the_address_brings_it_back(
+def test_gpt4_can_be_added_and_is_restored_from_the_address(
     open_app: OpenApp, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     asked: list[str] = []
@@ -88,7 +88,7 @@ def test_gpt4_joins_and_the_address_brings_it_back(
     assert set(asked) == {"cl100k_base"}
 
 
-def test_an_encoding_that_cannot_be_had_is_said_once_and_not_tried_again(
+def test_an_encoding_that_cannot_be_loaded_is_reported_once_and_not_retried(
     open_app: OpenApp, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     asked: list[str] = []
@@ -111,7 +111,7 @@ def test_an_encoding_that_cannot_be_had_is_said_once_and_not_tried_again(
 @pytest.mark.parametrize(
     "address", ["", "garbage", "gpt2,gpt2,../x,file-abc", "<b>", "gpt5,none", "," * 5_000]
 )
-def test_an_address_that_names_nothing_known_gives_the_first_shelf(
+def test_an_address_of_unknown_keys_gives_the_default_shelf(
     open_app: OpenApp, address: str
 ) -> None:
     app = open_app("compare", **{"with": address})
@@ -120,7 +120,7 @@ def test_an_address_that_names_nothing_known_gives_the_first_shelf(
     assert "with" not in app.query_params
 
 
-def test_a_run_joins_by_its_id_and_an_unknown_one_is_said(open_app: OpenApp) -> None:
+def test_a_run_is_added_by_its_id_and_an_unknown_id_is_reported(open_app: OpenApp) -> None:
     open_app("compare")
     run_id = store_run("<b>mine</b>\u202e", SMALL, NOTHING)
     app = open_app("compare", **{"with": f"gpt2,run-{run_id}"})
@@ -131,7 +131,7 @@ def test_a_run_joins_by_its_id_and_an_unknown_one_is_said(open_app: OpenApp) -> 
 
 
 @pytest.mark.parametrize("format", ["huggingface", "native", "gpt2", "tiktoken"])
-def test_a_file_of_any_format_joins_and_is_encoded_here(open_app: OpenApp, format: Any) -> None:
+def test_a_file_of_any_format_can_be_added(open_app: OpenApp, format: Any) -> None:
     app = open_app("compare")
     files = dumps(SMALL.tokenizer, format)
     add_files(app, files, "gpt2" if format == "tiktoken" else None)
@@ -146,7 +146,7 @@ def test_a_file_of_any_format_joins_and_is_encoded_here(open_app: OpenApp, forma
 
 
 @pytest.mark.parametrize("peer", [models.word_piece, models.unigram])
-def test_a_tokenizer_that_is_no_bpe_joins_with_a_word_on_who_encodes(
+def test_a_tokenizer_of_another_model_is_added_with_a_note_on_its_library(
     open_app: OpenApp, peer: Any
 ) -> None:
     app = open_app("compare")
@@ -160,7 +160,7 @@ def test_a_tokenizer_that_is_no_bpe_joins_with_a_word_on_who_encodes(
     assert len(sent(app, "readings")["readings"]) == 3
 
 
-def test_without_a_file_the_form_asks_for_one_and_nothing_is_lost(open_app: OpenApp) -> None:
+def test_submitting_without_a_file_asks_for_one_and_keeps_the_shelf(open_app: OpenApp) -> None:
     app = open_app("compare")
     add_files(app, {})
     assert not app.exception
@@ -182,7 +182,7 @@ BAD_FILES = [
 ]
 
 
-def test_a_bad_file_is_a_clear_error_and_nothing_is_lost(open_app: OpenApp) -> None:
+def test_a_bad_file_shows_an_error_and_keeps_the_shelf(open_app: OpenApp) -> None:
     app = open_app("compare")
     add_files(app, dumps(SMALL.tokenizer, "native"))
     assert len(cards(app)) == 3
@@ -195,7 +195,7 @@ def test_a_bad_file_is_a_clear_error_and_nothing_is_lost(open_app: OpenApp) -> N
         assert len(sent(app, "readings")["readings"]) == 3
 
 
-def test_the_same_file_twice_is_one_and_any_number_is_compared(open_app: OpenApp) -> None:
+def test_the_same_file_is_added_once_and_any_number_is_compared(open_app: OpenApp) -> None:
     app = open_app("compare")
     native = dumps(SMALL.tokenizer, "native")
     add_files(app, {f"{k}.json": data for k in range(3) for data in native.values()})
@@ -212,7 +212,7 @@ def test_the_same_file_twice_is_one_and_any_number_is_compared(open_app: OpenApp
     assert len(sent(app, "readings")["readings"]) == 13
 
 
-def test_a_file_is_there_again_after_a_refresh_and_by_a_link(open_app: OpenApp) -> None:
+def test_a_file_is_restored_after_a_refresh_and_by_a_link(open_app: OpenApp) -> None:
     app = open_app("compare")
     native = dumps(SMALL.tokenizer, "native")
     add_files(app, [("<b>mine</b>.json", data) for data in native.values()])
@@ -226,7 +226,7 @@ def test_a_file_is_there_again_after_a_refresh_and_by_a_link(open_app: OpenApp) 
     assert "no longer kept on this server" in gone.error[0].value
 
 
-def test_two_files_of_one_name_are_two_tokenizers(open_app: OpenApp) -> None:
+def test_two_files_of_the_same_name_are_two_tokenizers(open_app: OpenApp) -> None:
     app = open_app("compare")
     tokenizers = [SMALL.tokenizer, SMALL.tokenizer.truncated(10)]
     contents = [dumps(tokenizer, "huggingface")["tokenizer.json"] for tokenizer in tokenizers]
@@ -237,7 +237,7 @@ def test_two_files_of_one_name_are_two_tokenizers(open_app: OpenApp) -> None:
     assert vocabularies[1][2:] == [str(tokenizer.vocab_size) for tokenizer in tokenizers]
 
 
-def test_one_alone_is_shown_with_what_to_do(open_app: OpenApp) -> None:
+def test_a_single_tokenizer_is_shown_with_a_hint(open_app: OpenApp) -> None:
     app = open_app("compare", **{"with": "none"})
     assert cards(app) == ["Yours"]
     assert "Add a tokenizer" in app.info[0].value

@@ -24,7 +24,8 @@ from bpe_core.extras import DISTRIBUTION, Extra
 from bpe_core.formats.foreign import ForeignTokenizer
 from bpe_core.formats.load_save import loads
 from bpe_core.formats.published import published_tokenizer
-from bpe_core.lab.contenders import encoders, trainers
+from bpe_core.lab.contenders import encoders
+from bpe_core.lab.training_contenders import trainers
 from bpe_core.tokenizer.gpt2 import gpt2
 
 ROOT = Path(__file__).parents[2]

@@ -10,7 +10,7 @@ import pytest
 
 from bpe_core.corpus.corpus import Corpus
 from bpe_core.lab import measurements
-from bpe_core.lab.contenders import ENCODERS, trainers
+from bpe_core.lab.contenders import ENCODERS
 from bpe_core.lab.measurements import (
     SMALL_CHARACTERS,
     Order,
@@ -21,6 +21,7 @@ from bpe_core.lab.measurements import (
     run_and_report,
     small_order,
 )
+from bpe_core.lab.training_contenders import trainers
 from bpe_core.runs.train import train
 from bpe_core.types import TrainingConfig
 

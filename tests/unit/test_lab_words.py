@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import pytest
 
-from bpe_core.lab.contenders import ENCODERS, trainers
+from bpe_core.lab.contenders import ENCODERS
 from bpe_core.lab.growth import GrowthPoint
 from bpe_core.lab.measuring import Measured
+from bpe_core.lab.training_contenders import trainers
 from bpe_core.tokenizer.gpt2 import gpt2
 from ui.components.figures import Row
 from ui.lab import words

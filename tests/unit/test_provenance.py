@@ -73,5 +73,5 @@ def test_words_with_counts_have_no_lines() -> None:
 
 def test_an_unknown_id_is_refused() -> None:
     run = train(Corpus.from_text("hug"), TrainingConfig(257, special_tokens=()))
-    with pytest.raises(InvalidTokenIdError, match="no token with id 999"):
+    with pytest.raises(InvalidTokenIdError, match="257 tokens, got 999"):
         token_origin(run, 999)

@@ -191,7 +191,7 @@ def _log_axis(
     label: Callable[[float], str],
     **properties: Any,
 ) -> None:
-    """A log axis between two powers of ten, which names as many of the ticks as it has room for."""
+    """Set a log axis, and label as many of its ticks as there is room for."""
     low, high = range
     inside = [tick for tick in ticks if low <= math.log10(tick) <= high]
     name_ticks(

@@ -7,7 +7,7 @@ import { makeTile } from "../shared/token_drawing.js";
 
 /** @import { Component, Token } from "../shared/component.js" */
 
-/** A pair; an id below 0 is a symbol. `mark` is what stands behind it.
+/** A pair; an id below 0 is a symbol. `mark` is shown after it.
     @typedef {{ tokens: Token[], ids: number[], count: number, mark: string }} Bar */
 
 /** @param {Component<{ caption: string, bars: Bar[] }>} component */

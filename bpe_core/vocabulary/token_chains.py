@@ -1,0 +1,221 @@
+"""Find the chains of tokens that form words, which decide whether a token can occur in one.
+
+See `reachability` for the definitions and the proof.
+"""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Iterator
+from functools import lru_cache
+from itertools import islice
+from typing import TYPE_CHECKING, Final, Literal
+
+from bpe_core.tokenizer.rank_merging import merge_symbols
+from bpe_core.unicode.utf8_states import BETWEEN_CHARACTERS, entries_of
+
+if TYPE_CHECKING:
+    from bpe_core.tokenizer.tokenizer import Tokenizer
+
+Obstacle = Literal["other-merges", "no-utf8", "no-neighbours"]
+"""Why no word encodes to a token."""
+
+_CLOSED: Final = ("gpt2", "cl100k", "whitespace", "words-punctuation", "none")
+"""Pre-tokenizers under which part of a pre-token is a pre-token by itself, `_ENDINGS` aside."""
+_ENDINGS: Final = ("", "e", "l")
+"""What may follow a part of one of GPT-2's contractions, to complete it."""
+_MOST_TRIES: Final = 400
+_MOST_NEIGHBOURS: Final = 64
+
+_Node = tuple[int, int]
+
+
+class TokenChains:
+    """The chains of tokens that form words, as a graph of which tokens may be neighbours."""
+
+    def __init__(self, tokenizer: Tokenizer) -> None:
+        self._tokenizer = tokenizer
+        self._ranks = {merge.pair: merge.rank for merge in tokenizer.merges}
+        self._made = [merge.id for merge in tokenizer.merges]
+        self._marker = tokenizer.end_of_word_id
+        special = set(tokenizer.special_tokens.values())
+        ids = [id for id in tokenizer.vocab if id not in special]
+        self._bytes = {id: self._without_marker(id) for id in ids}
+        self._spelled: dict[int, tuple[int, ...]] = {}
+        alphabet = [*tokenizer.base_ids.values()]
+        for id in alphabet if self._marker is None else [*alphabet, self._marker]:
+            self._spelled[id] = (id,)
+        for merge in tokenizer.merges:
+            spelled = self._spelled[merge.left] + self._spelled[merge.right]
+            self._spelled.setdefault(merge.id, spelled)
+        self._agree = lru_cache(1 << 16)(self._do_agree)
+        own = [id for id in ids if id in self._spelled and self._merged(self._spelled[id]) == [id]]
+        # Short tokens first: most tokens can be their neighbours, so searches end early.
+        own.sort(key=lambda id: (len(self._bytes[id]), id != self._marker, id))
+        self._entries = {id: entries_of(self._bytes[id]) for id in own}
+        self._before: dict[int, list[_Node]] = defaultdict(list)
+        """UTF-8 state -> the (token, entry state) that may precede a token entered in it."""
+        self._left: dict[_Node, _Node | None] = {}
+        """(token, entry state) -> a possible left neighbour, or None if it needs none."""
+        self._after: dict[int, list[_Node]] = defaultdict(list)
+        """UTF-8 state -> the (token, end state) that may follow a token that ends in it."""
+        self._right: dict[_Node, _Node | None] = {}
+        """(token, end state) -> a possible right neighbour, or None if it needs none."""
+        self._find_left()
+        self._find_right()
+
+    def obstacle_to(self, id: int) -> Obstacle | None:
+        """Return why no word encodes to a token, or None if one does."""
+        if id not in self._entries:
+            return "other-merges"
+        if not self._entries[id]:
+            return "no-utf8"
+        return None if any(self._ways(id)) else "no-neighbours"
+
+    def texts_with(self, id: int) -> Iterator[str]:
+        """Yield a bounded number of words that encode to a token if the pre-tokenizer keeps them.
+
+        The neighbours found by the search of the graph come first, then others.
+        """
+        yield from islice(self._texts_with(id), _MOST_TRIES)
+
+    def is_always_cut(self, id: int) -> bool:
+        """Return True if every text cuts the token, given that no text of `texts_with` keeps it."""
+        if self._tokenizer.pretokenizer.name not in _CLOSED:
+            return False
+        data = self._bytes[id]
+        if id == self._marker:
+            before = self._before[BETWEEN_CHARACTERS]
+            return not any(
+                self._agree(n, id) and self._may_be_whole(self._bytes[n]) for n, _ in before
+            )
+        if not self._may_be_whole(data):
+            return True
+        if self._marker is None:
+            # `texts_with` has tried a token that is whole only in a contraction, with all endings.
+            text = data.decode(errors="ignore")
+            return bool(text) and self._tokenizer.pretokenizer.split(text) != [text]
+        if self._tokenizer.ends_word(id) or self._agree(id, self._marker):
+            return False
+        after = (n for _, end in self._ways(id) for n, _ in self._after[end])
+        return not any(
+            self._may_be_whole(data + self._bytes[n]) and self._agree(id, n) for n in after
+        )
+
+    def _may_be_whole(self, data: bytes) -> bool:
+        """Return True if the whole characters in some bytes may be part of one pre-token."""
+        text = data.decode(errors="ignore")
+        split = self._tokenizer.pretokenizer.split
+        return not text or any(split(text + end) == [text + end] for end in _ENDINGS)
+
+    def _texts_with(self, id: int) -> Iterator[str]:
+        for entry, end in self._ways(id):
+            left, right = self._left[id, entry], self._right[id, end]
+            lefts = [left] if left is None else self._neighbours(left, self._before[entry])
+            rights = [right] if right is None else self._neighbours(right, self._after[end])
+            for one in lefts:
+                if one is not None and one != left and not self._agree(one[0], id):
+                    continue
+                for other in rights:
+                    if other is not None and other != right and not self._agree(id, other[0]):
+                        continue
+                    data = self._bytes_to(one) + self._bytes[id] + self._bytes_from(other)
+                    yield data.decode()
+                    if other is None and entry == BETWEEN_CHARACTERS:
+                        yield from (data.decode() + ending for ending in _ENDINGS[1:])
+
+    @staticmethod
+    def _neighbours(first: _Node, others: list[_Node]) -> list[_Node]:
+        return [first, *(other for other in others[:_MOST_NEIGHBOURS] if other != first)]
+
+    def _ways(self, id: int) -> Iterator[tuple[int, int]]:
+        for entry, end in self._entries[id].items():
+            if (id, entry) in self._left and (id, end) in self._right:
+                yield entry, end
+
+    def _bytes_to(self, node: _Node | None) -> bytes:
+        data = b""
+        while node is not None:
+            data = self._bytes[node[0]] + data
+            node = self._left[node]
+        return data
+
+    def _bytes_from(self, node: _Node | None) -> bytes:
+        data = b""
+        while node is not None:
+            data += self._bytes[node[0]]
+            node = self._right[node]
+        return data
+
+    def _find_left(self) -> None:
+        waiting: list[_Node] = []
+        for id, entries in self._entries.items():
+            for entry, end in entries.items():
+                if entry == BETWEEN_CHARACTERS and id != self._marker:
+                    self._left[id, entry] = None
+                    self._add_before(id, entry, end)
+                else:
+                    waiting.append((id, entry))
+        for id, entry in self._settled(waiting, self._before, self._left, to_left=True):
+            self._add_before(id, entry, self._entries[id][entry])
+
+    def _add_before(self, id: int, entry: int, end: int) -> None:
+        if not self._tokenizer.ends_word(id):
+            self._before[end].append((id, entry))
+
+    def _find_right(self) -> None:
+        waiting: list[_Node] = []
+        for id, entries in self._entries.items():
+            for end in sorted(set(entries.values())):
+                ends = self._marker is None or self._tokenizer.ends_word(id)
+                if ends and end == BETWEEN_CHARACTERS:
+                    self._right[id, end] = None
+                    self._add_after(id, end)
+                elif not self._tokenizer.ends_word(id):
+                    waiting.append((id, end))
+        for id, end in self._settled(waiting, self._after, self._right, to_left=False):
+            self._add_after(id, end)
+
+    def _add_after(self, id: int, end: int) -> None:
+        for entry, reached in self._entries[id].items():
+            if reached == end:
+                self._after[entry].append((id, end))
+
+    def _settled(
+        self,
+        waiting: list[_Node],
+        beside: dict[int, list[_Node]],
+        found: dict[_Node, _Node | None],
+        *,
+        to_left: bool,
+    ) -> Iterator[_Node]:
+        """Yield each waiting node for which a neighbour is found, until none is left to find."""
+        tried: dict[_Node, int] = defaultdict(int)
+        while True:
+            still: list[_Node] = []
+            for node in waiting:
+                candidates = beside[node[1]]
+                for candidate in candidates[tried[node] :]:
+                    pair = (candidate[0], node[0]) if to_left else (node[0], candidate[0])
+                    if self._agree(*pair):
+                        found[node] = candidate
+                        yield node
+                        break
+                else:
+                    tried[node] = len(candidates)
+                    still.append(node)
+            if len(still) == len(waiting):
+                return
+            waiting = still
+
+    def _do_agree(self, left: int, right: int) -> bool:
+        return self._merged(self._spelled[left] + self._spelled[right]) == [left, right]
+
+    def _merged(self, symbols: tuple[int, ...]) -> list[int]:
+        return merge_symbols(symbols, self._ranks, self._made)
+
+    def _without_marker(self, id: int) -> bytes:
+        token = self._tokenizer.vocab[id]
+        if self._tokenizer.end_of_word is None or not self._tokenizer.ends_word(id):
+            return token
+        return token[: len(token) - len(self._tokenizer.end_of_word.encode())]
