@@ -1,9 +1,9 @@
-"""BPE Explorer: navigation and page frame; each page is a file in pages/."""
+"""BPE Explorer: set up the app and its navigation; each page is a file in pages/."""
 
 import streamlit as st
 
 from ui.shell import frame, workspace
-from ui.warm_up import note_asked
+from ui.warm_up import note_request
 
 PAGES = {
     "train": st.Page("pages/train.py", title="Train"),
@@ -18,13 +18,13 @@ PAGES = {
 
 
 def root() -> None:
-    """Leads from the bare address to Train, or to the page that a cold deep link asked for."""
+    """Switch from the bare address to Train, or to the page that a cold deep link named."""
     goto = st.query_params.get("goto", "train")
     rest = {name: st.query_params.get_all(name) for name in st.query_params if name != "goto"}
     st.switch_page(PAGES.get(goto, PAGES["train"]), query_params=rest)
 
 
-note_asked()
+note_request()
 st.set_page_config(page_title="BPE Explorer", page_icon=frame.FAVICON, layout="wide")
 frame.settle_memory()
 frame.prepare_engine()

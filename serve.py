@@ -1,6 +1,6 @@
-"""The server of app.py, which makes ready what the pages need before anybody opens one.
+"""Serve app.py, and load what the pages need before anyone opens one.
 
-`streamlit run app.py` serves the same pages; there the first visit to each waits for that.
+`streamlit run app.py` serves the same pages, but the first visit to each is slower.
 """
 
 from collections.abc import AsyncIterator
@@ -10,14 +10,14 @@ import streamlit as st
 from starlette.middleware import Middleware
 
 from ui.shell.upload_limit import UploadLimit
-from ui.warm_up import ready_rest_in_background, ready_train
+from ui.warm_up import warm_up_rest_in_background, warm_up_train
 
 
 @asynccontextmanager
-async def made_ready(_: st.App) -> AsyncIterator[None]:
-    ready_train()
-    ready_rest_in_background()
+async def lifespan(_: st.App) -> AsyncIterator[None]:
+    warm_up_train()
+    warm_up_rest_in_background()
     yield
 
 
-app = st.App("app.py", lifespan=made_ready, middleware=[Middleware(UploadLimit)])
+app = st.App("app.py", lifespan=lifespan, middleware=[Middleware(UploadLimit)])

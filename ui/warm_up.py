@@ -1,4 +1,4 @@
-"""What a server makes ready before its first visitors, so that no first visit waits for it."""
+"""Import modules and fill caches when a server starts, so that the first visits are fast."""
 
 from __future__ import annotations
 
@@ -15,21 +15,21 @@ from bpe_core.errors import BpeError
 
 _HERE = Path(__file__).parent
 _QUIET_SECONDS = 2.0
-_SECONDS_BETWEEN_LOOKS = 0.2
+_SECONDS_BETWEEN_CHECKS = 0.2
 
-_last_asked = time.monotonic()
-
-
-def note_asked() -> None:
-    """Remembers that a page is being asked for: what is not urgent waits."""
-    global _last_asked
-    _last_asked = time.monotonic()
+_last_request = time.monotonic()
 
 
-def ready_train() -> None:
-    """Imports what Train imports, and reads and counts what it shows first: about a second.
+def note_request() -> None:
+    """Note that a page is being requested, so that warming up waits."""
+    global _last_request
+    _last_request = time.monotonic()
 
-    Where the sample is damaged the page says so itself.
+
+def warm_up_train() -> None:
+    """Import Train's modules and compute what it shows first, in about a second.
+
+    A damaged sample is not an error here, because the page reports it.
     """
     from bpe_core.corpus.samples import load_sample, samples
     from bpe_core.types import TrainingConfig
@@ -50,8 +50,8 @@ def ready_train() -> None:
     corpus_summary.pretoken_figures(training, training.sha256, TrainingConfig().pretokenizer)
 
 
-def ready_rest(before_each: Callable[[], None] | None = None) -> None:
-    """Does the same for the other pages, some seconds of work, in many small parts."""
+def warm_up_rest(before_each: Callable[[], None] | None = None) -> None:
+    """Do the same for the other pages: several seconds of work, in many small parts."""
     for part in _parts():
         if before_each is not None:
             before_each()
@@ -59,30 +59,29 @@ def ready_rest(before_each: Callable[[], None] | None = None) -> None:
             part()
 
 
-def ready_rest_in_background() -> None:
-    """Starts `ready_rest` in a thread, which works while nobody asks for a page.
+def warm_up_rest_in_background() -> None:
+    """Start `warm_up_rest` in a thread that pauses while pages are requested.
 
-    Two threads of Python take turns, so a page that is asked for meanwhile would come at half the
-    speed.
+    Python threads take turns, so a page drawn at the same time would take twice as long.
     """
-    rest = partial(ready_rest, _wait_for_quiet)
+    rest = partial(warm_up_rest, _wait_for_quiet)
     threading.Thread(target=rest, name="warm-up", daemon=True).start()
 
 
 def _wait_for_quiet() -> None:
-    while time.monotonic() - _last_asked < _QUIET_SECONDS:
-        time.sleep(_SECONDS_BETWEEN_LOOKS)
+    while time.monotonic() - _last_request < _QUIET_SECONDS:
+        time.sleep(_SECONDS_BETWEEN_CHECKS)
 
 
 def _parts() -> Iterator[Callable[[], object]]:
     for module in walk_packages([str(_HERE)], "ui."):
         yield partial(import_module, module.name)
-    yield _ready_merge_loop
-    yield _ready_gpt2
+    yield _warm_up_merge_loop
+    yield _load_gpt2
     yield _settle
 
 
-def _ready_merge_loop() -> None:
+def _warm_up_merge_loop() -> None:
     from ui.merge_loop import player_run
     from ui.shell import workspace
     from ui.storage.run_store import SAMPLE_RUN_ID
@@ -91,7 +90,7 @@ def _ready_merge_loop() -> None:
     player_run.player_block(SAMPLE_RUN_ID, None, workspace.Workspace().step)
 
 
-def _ready_gpt2() -> None:
+def _load_gpt2() -> None:
     from bpe_core.tokenizer.gpt2 import gpt2
 
     gpt2()
@@ -100,6 +99,6 @@ def _ready_gpt2() -> None:
 def _settle() -> None:
     from ui.shell.frame import settle_memory
 
-    # Again, since much was imported after the first page was drawn.
+    # Once more, because many modules were imported after the first page was drawn.
     settle_memory.clear()
     settle_memory()

@@ -1,4 +1,4 @@
-"""Train, script by script: corpora, settings, jobs, and everything that can be wrong with them."""
+"""The Train page: corpora, settings, jobs, and what can go wrong with each."""
 
 from __future__ import annotations
 
@@ -32,23 +32,23 @@ def text_of(app: AppTest) -> str:
     return "\n".join(element.value for element in app.markdown)
 
 
-def test_first_sight_shows_the_samples_result(open_app: OpenApp) -> None:
+def test_the_page_first_shows_the_samples_result(open_app: OpenApp) -> None:
     app = open_app()
     assert "3,839 merges" in text_of(app)
     figures = component(app, "bpe.corpus_strip")["figures"]
     assert [figure["name"] for figure in figures] == [
-        *("documents", "bytes", "pre-tokens", "different ones"),
+        *("documents", "bytes", "pre-tokens", "distinct"),
     ]
     sample = load_run("sample")
     assert app.metric[1].value == f"{int(sample.run.tokens_after[-1]):,}"
-    # Of the end of the run, not of its start.
+    # The figures are those of the end of the run, not of its start.
     assert app.metric[0].value == f"{sample.run.corpus_bytes / sample.run.tokens_after[-1]:.2f}"
     assert sample.held_out_tokens_after is not None
     held_out = sample.held_out.n_bytes / sample.held_out_tokens_after[-1]
     assert f"{held_out:.2f} on held-out text" in text_of(app)
 
 
-def test_a_pasted_text_is_trained_on_and_its_run_is_in_the_address(open_app: OpenApp) -> None:
+def test_training_on_a_pasted_text_puts_its_run_in_the_address(open_app: OpenApp) -> None:
     app = choose(open_app(), source="Paste")
     assert app.button(key="train").disabled
     app.text_area(key="corpus_pasted").set_value(RHYME).run()
@@ -75,7 +75,7 @@ def test_the_run_is_still_there_on_another_page_and_after_a_refresh(open_app: Op
     assert in_address(again, "run") == run_id
 
 
-def test_weighted_words_are_trained_on_as_they_are(open_app: OpenApp) -> None:
+def test_weighted_words_are_used_as_pretokens(open_app: OpenApp) -> None:
     app = choose(open_app(), source="Weighted words", preset="Classroom")
     train(app)
     run = load_run(in_address(app, "run")).run
@@ -92,7 +92,7 @@ def test_the_vocabulary_sentence_adds_up(open_app: OpenApp) -> None:
     assert "= 7 characters + 1 end-of-word marker + 15 merges" in text_of(app)
 
 
-def test_the_ends_of_the_vocabulary_slider_are_said(open_app: OpenApp) -> None:
+def test_the_ends_of_the_vocabulary_slider_are_labelled(open_app: OpenApp) -> None:
     app = open_app()
     ends = [f":gray[:small[{size}]]" for size in ("257", "50,257")]
     assert [text for text in text_of(app).split("\n") if text in ends] == ends
@@ -101,17 +101,17 @@ def test_the_ends_of_the_vocabulary_slider_are_said(open_app: OpenApp) -> None:
     assert [text for text in text_of(app).split("\n") if text in ends] == ends
 
 
-def test_reset_tells_the_browser_what_the_controls_show_again(open_app: OpenApp) -> None:
+def test_reset_updates_the_controls_in_the_browser(open_app: OpenApp) -> None:
     app = choose(open_app(), source="Weighted words", preset="Custom")
     app.button(key="reset").click().run()
     assert "= 256 bytes + 1 special + 3,839 merges" in text_of(app)
     for key, first in (("corpus_source", "Sample"), ("settings_preset", "GPT-2 style")):
         control = app.segmented_control(key=key)
         assert control.value == first
-        assert control.proto.set_value, f"{key} goes on to show what was chosen"
+        assert control.proto.set_value, f"{key} still shows the old choice"
 
 
-def test_a_corpus_of_one_byte_has_no_bytes(open_app: OpenApp) -> None:
+def test_a_corpus_of_one_byte_is_counted_in_the_singular(open_app: OpenApp) -> None:
     app = choose(open_app(), source="Paste")
     app.text_area(key="corpus_pasted").set_value("a").run()
     train(app)
@@ -119,7 +119,7 @@ def test_a_corpus_of_one_byte_has_no_bytes(open_app: OpenApp) -> None:
 
 
 def test_the_downloads_have_a_label(open_app: OpenApp) -> None:
-    assert "Take the tokenizer home:" in text_of(open_app())
+    assert "Download the tokenizer:" in text_of(open_app())
 
 
 def test_a_custom_config_reaches_the_run_field_by_field(open_app: OpenApp) -> None:
@@ -145,7 +145,7 @@ def test_a_custom_config_reaches_the_run_field_by_field(open_app: OpenApp) -> No
 
 
 @pytest.mark.parametrize("pattern", ["(", "[z-a]", "(?P<x>", ""])
-def test_an_invalid_pattern_is_said_in_place_and_cannot_be_trained(
+def test_an_invalid_pattern_shows_an_error_and_disables_training(
     open_app: OpenApp, pattern: str
 ) -> None:
     app = choose(open_app(), preset="Custom")
@@ -156,10 +156,10 @@ def test_an_invalid_pattern_is_said_in_place_and_cannot_be_trained(
     assert app.button(key="train").disabled
 
 
-def test_a_runaway_pattern_is_said_and_loses_nothing(
+def test_a_runaway_pattern_shows_an_error_and_keeps_the_text(
     open_app: OpenApp, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(pretokenizers, "_SECONDS", 0.5)  # not four, for this short text
+    monkeypatch.setattr(pretokenizers, "_SECONDS", 0.5)  # instead of four
     app = choose(open_app(), source="Paste", preset="Custom")
     app.text_area(key="corpus_pasted").set_value("a" * 5_000 + "!")
     app.selectbox(key="settings_pretokenizer").set_value("your own regular expression").run()
@@ -180,7 +180,7 @@ def test_a_runaway_pattern_is_said_and_loses_nothing(
         ("broken.gz", b"\x1f\x8b\x08\x00 cut short", "broken"),
     ],
 )
-def test_a_file_that_cannot_be_read_is_said_and_loses_nothing(
+def test_an_unreadable_file_shows_an_error_and_keeps_the_open_run(
     open_app: OpenApp, name: str, content: bytes, expected: str
 ) -> None:
     app = choose(open_app(), source="Upload")
@@ -188,11 +188,11 @@ def test_a_file_that_cannot_be_read_is_said_and_loses_nothing(
     assert not app.exception
     assert expected in app.error[0].value.replace("\\", "")
     assert app.button(key="train").disabled
-    # The result of the run that was open stays.
+    # The open run's result is still shown.
     assert "3,839 merges" in text_of(app)
 
 
-def test_an_upload_is_trained_on_and_kept_when_the_page_is_left(open_app: OpenApp) -> None:
+def test_an_uploaded_corpus_is_kept_when_the_page_is_left(open_app: OpenApp) -> None:
     app = choose(open_app(), source="Upload")
     app.file_uploader(key="corpus_uploads").upload("rhyme.txt", RHYME.encode(), "text/plain").run()
     figures = {
@@ -208,7 +208,7 @@ def test_an_upload_is_trained_on_and_kept_when_the_page_is_left(open_app: OpenAp
     assert not app.button(key="train").disabled
 
 
-def test_an_upload_that_is_removed_is_no_corpus_any_more(open_app: OpenApp) -> None:
+def test_removing_an_upload_removes_the_corpus(open_app: OpenApp) -> None:
     app = choose(open_app(), source="Upload")
     uploader = app.file_uploader(key="corpus_uploads")
     uploader.upload("rhyme.txt", RHYME.encode(), "text/plain").run()
@@ -218,7 +218,7 @@ def test_an_upload_that_is_removed_is_no_corpus_any_more(open_app: OpenApp) -> N
     assert app.button(key="train").disabled
 
 
-def test_the_column_of_a_table_is_chosen(open_app: OpenApp) -> None:
+def test_the_column_of_a_table_can_be_chosen(open_app: OpenApp) -> None:
     table = "question,answer\n" + "".join(f"who is {n},nobody {n}\n" for n in range(50))
     app = choose(open_app(), source="Upload")
     app.file_uploader(key="corpus_uploads").upload("talk.csv", table.encode(), "text/csv").run()
@@ -246,7 +246,7 @@ def test_a_bad_line_of_weighted_words_is_named(open_app: OpenApp, words: str) ->
         ("\n".join(f"{'a' * 99}{n} {'9' * 15}" for n in range(99)), "more than 64 bits can count"),
     ],
 )
-def test_a_count_too_large_is_said_with_the_limit(
+def test_the_error_for_a_too_large_count_names_the_limit(
     open_app: OpenApp, words: str, limit: str
 ) -> None:
     app = choose(open_app(), source="Weighted words")
@@ -261,7 +261,7 @@ def test_a_count_too_large_is_said_with_the_limit(
     ("source", "base", "size", "least"),
     [("Sample", "bytes", 100, 257), ("Weighted words", "characters", 7, 8)],
 )
-def test_a_vocabulary_without_room_for_its_alphabet_is_said_before_training(
+def test_a_vocabulary_smaller_than_its_alphabet_shows_an_error_before_training(
     open_app: OpenApp, source: str, base: str, size: int, least: int
 ) -> None:
     app = choose(open_app(), source=source, preset="Custom")
@@ -284,7 +284,7 @@ def test_a_vocabulary_without_room_for_its_alphabet_is_said_before_training(
         ("vocab_size", -1, "-1 is too small: expected at least 257."),
         ("vocab_size", 4_096.5, "4,096.5 is not a whole number."),
         ("min_frequency", 1e15, "expected at most 999,999,999,999,999. Pages cannot show"),
-        ("min_frequency", -1, "-1 is too small: expected at least 0. With 0 or 1 any pair"),
+        ("min_frequency", -1, "-1 is too small: expected at least 0. With 0 or 1, any pair"),
         ("min_frequency", 0.5, "0.5 is not a whole number."),
         ("max_token_bytes", 1_000_001, "expected at most 1,000,000. No token gets that long."),
         (
@@ -295,7 +295,7 @@ def test_a_vocabulary_without_room_for_its_alphabet_is_said_before_training(
         ("max_token_bytes", 2.5, "2.5 is not a whole number."),
     ],
 )
-def test_a_number_that_cannot_be_taken_is_said_with_its_limit_and_cannot_be_trained(
+def test_the_error_for_an_invalid_number_names_its_limit_and_disables_training(
     open_app: OpenApp, key: str, value: float, problem: str
 ) -> None:
     app = choose(open_app(), preset="Custom")
@@ -304,18 +304,18 @@ def test_a_number_that_cannot_be_taken_is_said_with_its_limit_and_cannot_be_trai
     (error,) = app.error
     assert problem in error.value
     assert app.button(key="train").disabled
-    # What is said of the corpus and of the cuts stays.
+    # The cuts are still shown.
     assert component(app, "bpe.pretoken_strip")["pretokens"]
 
 
-def test_what_is_read_from_the_field_of_special_tokens_is_said(open_app: OpenApp) -> None:
+def test_the_page_shows_how_the_special_tokens_were_read(open_app: OpenApp) -> None:
     app = choose(open_app(), source="Paste", preset="Custom")
     app.text_area(key="corpus_pasted").set_value(RHYME).run()
     assert "Read as 1 special token: **\\<\\|endoftext\\|\\>**." in text_of(app)
     app.text_area(key="settings_special_tokens").set_value(" [CLS]\n   \n\nmy token").run()
     assert "Read as 2 special tokens: **\\[CLS\\]**, **my␣token**." in text_of(app)
-    assert "Line 2 holds only spaces and is left out." in text_of(app)
-    assert "Spaces around the token on line 1 are left out." in text_of(app)
+    assert "Line 2 holds only spaces and is ignored." in text_of(app)
+    assert "Spaces around the token on line 1 are ignored." in text_of(app)
     assert "256 bytes + 2 special" in text_of(app)
     app.text_input(key="settings_end_of_word").set_value("  ").run()
     assert "Only spaces: read as no marker." in text_of(app)
@@ -326,7 +326,7 @@ def test_what_is_read_from_the_field_of_special_tokens_is_said(open_app: OpenApp
     assert config.end_of_word is None
 
 
-def test_special_tokens_alike_but_for_spaces_are_said_to_be_the_same(open_app: OpenApp) -> None:
+def test_special_tokens_that_differ_only_in_spaces_count_as_duplicates(open_app: OpenApp) -> None:
     app = choose(open_app(), preset="Custom")
     app.text_area(key="settings_special_tokens").set_value("[CLS]\n[CLS] ").run()
     (error,) = app.error
@@ -334,7 +334,7 @@ def test_special_tokens_alike_but_for_spaces_are_said_to_be_the_same(open_app: O
     assert app.button(key="train").disabled
 
 
-def test_an_invalid_pattern_cannot_train_weighted_words_either(open_app: OpenApp) -> None:
+def test_an_invalid_pattern_disables_training_on_weighted_words_too(open_app: OpenApp) -> None:
     app = choose(open_app(), source="Weighted words", preset="Custom")
     app.selectbox(key="settings_pretokenizer").set_value("your own regular expression").run()
     app.text_input(key="settings_pattern").set_value("(").run()
@@ -342,20 +342,21 @@ def test_an_invalid_pattern_cannot_train_weighted_words_either(open_app: OpenApp
     assert app.button(key="train").disabled
 
 
-def test_an_empty_pattern_is_said_in_the_words_of_the_page(open_app: OpenApp) -> None:
+def test_the_error_for_an_empty_pattern_uses_the_words_of_the_page(open_app: OpenApp) -> None:
     app = choose(open_app(), preset="Custom")
     app.selectbox(key="settings_pretokenizer").set_value("your own regular expression").run()
     app.text_input(key="settings_pattern").set_value("").run()
-    assert [error.value for error in app.error] == ["Write a pattern, or choose none."]
+    expected = "Write a pattern, or choose the pre-tokenizer “none”."
+    assert [error.value for error in app.error] == [expected]
 
 
-def test_after_a_training_that_failed_the_next_one_is_shown(open_app: OpenApp) -> None:
+def test_the_next_training_replaces_one_that_failed(open_app: OpenApp) -> None:
     app = choose(open_app(), source="Paste", preset="Custom")
     app.text_area(key="corpus_pasted").set_value(" \n" * 40)
     app.selectbox(key="settings_pretokenizer").set_value("whitespace").run()
     train(app)
     assert "Training failed" in app.error[0].value
-    # The card beside it is of the sample, and says so.
+    # The card beside the error shows the sample, and its heading says so.
     assert "The run that is open" in [header.value for header in app.header]
     assert "✓ finished" not in text_of(app)
     failed = in_address(app, "job")
@@ -368,7 +369,7 @@ def test_after_a_training_that_failed_the_next_one_is_shown(open_app: OpenApp) -
     assert load_run(in_address(app, "run")).run.tokenizer.vocab_size == 260
 
 
-def test_a_corpus_with_no_pair_left_is_a_result_with_its_reason(open_app: OpenApp) -> None:
+def test_a_run_without_pairs_left_shows_why_it_stopped(open_app: OpenApp) -> None:
     app = choose(open_app(), source="Paste")
     app.text_area(key="corpus_pasted").set_value("a b").run()
     train(app)
@@ -377,7 +378,7 @@ def test_a_corpus_with_no_pair_left_is_a_result_with_its_reason(open_app: OpenAp
     assert "no pair was left to merge" in text_of(app)
 
 
-def test_an_unknown_job_in_the_address_is_said(open_app: OpenApp) -> None:
+def test_an_unknown_job_in_the_address_shows_a_warning(open_app: OpenApp) -> None:
     app = open_app(job="never-heard-of")
     assert not app.exception
     assert "Begin again" in app.warning[0].value
@@ -395,16 +396,16 @@ def test_a_live_training_survives_a_refresh_and_can_be_cancelled(open_app: OpenA
     job_id = in_address(app, "job")
     again = open_app(job=job_id)
     assert "Training goes on" in text_of(again)
-    # Without a merge there would be no run.
+    # Cancelled before its first merge, it would leave no run.
     wait_until(jobs.manager(), job_id, lambda job: bool(job.progress and job.progress.merges_done))
     again.button(key="cancel").click().run()
     until_ended(again)
     stored = load_run(in_address(again, "run"))
     assert stored.run.stop_reason == "cancelled"
-    assert "stopped by hand" in text_of(again)
+    assert "It was cancelled." in text_of(again)
 
 
-def test_the_card_says_that_a_training_is_stopping_and_makes_room_for_the_result(
+def test_the_card_of_a_stopping_training_says_so_and_makes_room_for_the_result(
     open_app: OpenApp, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     reached, may_end = threading.Event(), threading.Event()
@@ -425,8 +426,8 @@ def test_the_card_says_that_a_training_is_stopping_and_makes_room_for_the_result
     app.button(key="cancel").click().run()
     assert "Stopping…" in [header.value for header in app.header]
     assert app.button(key="cancel").disabled
-    # What stands in the place of another kind of element keeps that one's parts beside its own
-    # until the script has ended, so each card empties the other's place.
+    # An element that replaces one of another kind shows the old one's parts until the script has
+    # ended, so each card has its own place and empties the other's.
     result_column = app.columns[2].children
     assert [element.type for element in result_column.values()] == ["flex_container", "empty"]
     may_end.set()
@@ -437,7 +438,7 @@ def test_the_card_says_that_a_training_is_stopping_and_makes_room_for_the_result
 
 
 def widget_values(app: AppTest) -> dict[str, object]:
-    """What each widget of the two forms is set to, by its key."""
+    """Return the value of each widget of the two forms by its key."""
     kinds = ("segmented_control", "selectbox", "select_slider", "slider", "text_area")
     kinds += ("text_input", "number_input")
     widgets: list[Any] = [widget for kind in kinds for widget in app.get(kind)]
@@ -472,7 +473,7 @@ def test_reset_brings_back_the_first_choices_of_every_widget(open_app: OpenApp) 
 
 
 def change(app: AppTest, key: str) -> None:
-    """Gives a widget another value than its first."""
+    """Change a widget from its first value."""
     if key in ("corpus_source", "settings_preset"):
         return
     if key in ("corpus_sample", "settings_pretokenizer"):
@@ -482,7 +483,7 @@ def change(app: AppTest, key: str) -> None:
         others = {"settings_base": "characters", "settings_alphabet": "seen"}
         app.segmented_control(key=key).set_value(others.get(key, "first-seen"))
     elif key == "corpus_words":
-        # Its words stay the same: the choices of the slider depend on them.
+        # Change only a count, because the choices of the slider depend on the words.
         app.text_area(key=key).set_value("hug 11\npug 5\npun 12\nbun 4\nhugs 5")
     elif key == "corpus_held_out":
         app.slider(key=key).set_value(0)
@@ -498,7 +499,7 @@ def change(app: AppTest, key: str) -> None:
     app.run()
 
 
-def test_a_training_cancelled_while_it_waits_is_said_once(open_app: OpenApp) -> None:
+def test_a_training_cancelled_in_the_queue_is_reported_once(open_app: OpenApp) -> None:
     app = choose(open_app(), source="Paste", preset="Custom")
     words = " ".join(f"{n * 2_654_435_761 % 2**40:x}" for n in range(80_000))
     config = TrainingConfig(80_000, pretokenizer="whitespace")

@@ -121,7 +121,7 @@ def test_a_long_training_shows_its_pace_and_is_cancelled(
 
     page.get_by_role("button", name="Cancel").click()
     expect(page.get_by_text("stopped early")).to_be_visible()
-    expect(page.get_by_text("It was stopped by hand")).to_be_visible()
+    expect(page.get_by_text("It was cancelled.")).to_be_visible()
     assert_no_traceback(page)
 
 

@@ -92,7 +92,7 @@ def test_what_is_typed_is_kept_in_the_address(page: Page) -> None:
     page.wait_for_url("**text=old+and+new**")
     page.reload()
     expect(field(page)).to_have_value("old and new")
-    pasted = page.get_by_text("What was pasted has carriage returns")
+    pasted = page.get_by_text("The pasted text has carriage returns")
     expect(pasted).to_be_hidden()
     field(page).evaluate(PASTE, "one\r\ntwo")
     expect(pasted).to_be_visible()

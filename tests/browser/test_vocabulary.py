@@ -96,7 +96,7 @@ def test_searches_and_findings_filter_the_table_and_a_pruned_tokenizer_is_downlo
     expect(status).to_have_text(f"{len(four)} of 4,096 tokens")
 
     with page.expect_download() as waiting:
-        page.get_by_role("button", name="native").click()
+        page.get_by_role("button", name="BPE Explorer (.json)").click()
     data = Path(waiting.value.path()).read_bytes()
     loaded = loads({"tokenizer.bpe.json": data})
     assert loaded == prune(run.tokenizer, uses_in_run(run), 10).tokenizer

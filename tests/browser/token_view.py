@@ -74,7 +74,7 @@ def _view_data(text: str) -> dict[str, Any]:
             reading.text,
             reading.packed,
             stamp=reading.stamp,
-            chosen=reading.telling,
+            chosen=reading.first_chosen,
             name="GPT-2",
             special_note="Special tokens are read as special.",
             code=["tokenizer = bpe.gpt2()"],

@@ -1,4 +1,4 @@
-"""What is kept by digest must not lend one corpus the names of another."""
+"""The cached figures of a corpus, which never carry the names of another corpus."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from ui.run import corpus_summary
 from ui.run.corpus_summary import divided, pretoken_figures, reading_notes
 
 
-def test_the_same_text_under_other_names_is_divided_under_those_names() -> None:
+def test_the_same_text_under_other_names_keeps_those_names_when_divided() -> None:
     texts = [f"document {n} of some\n" for n in range(9)]
     for names in (list("abcdefghi"), list("ABCDEFGHI")):
         corpus = Corpus.from_documents(texts, names=names)
@@ -22,7 +22,7 @@ def test_the_same_text_under_other_names_is_divided_under_those_names() -> None:
         assert again[0] is training
 
 
-def test_of_large_corpora_fewer_are_kept_divided(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_fewer_divisions_of_large_corpora_are_cached(monkeypatch: pytest.MonkeyPatch) -> None:
     corpora = [Corpus.from_text(f"line {n}\n" * 100) for n in range(3)]
     small = [divided(corpus, 0.3) for corpus in corpora]
     assert all(divided(corpus, 0.3) is kept for corpus, kept in zip(corpora, small, strict=True))
@@ -32,7 +32,7 @@ def test_of_large_corpora_fewer_are_kept_divided(monkeypatch: pytest.MonkeyPatch
     assert divided(corpora[0], 0.3) is not large[0]
 
 
-def test_a_pattern_that_runs_away_is_run_once(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_runaway_pattern_is_run_once(monkeypatch: pytest.MonkeyPatch) -> None:
     n_runs = 0
 
     def run_away(corpus: Corpus, pretokenizer: Pretokenizer) -> None:
@@ -48,7 +48,7 @@ def test_a_pattern_that_runs_away_is_run_once(monkeypatch: pytest.MonkeyPatch) -
     assert n_runs == 1
 
 
-def test_notes_are_few_and_say_how_many_more_there_are() -> None:
+def test_long_lists_of_notes_are_shortened_and_the_rest_counted() -> None:
     def read_with(n_notes: int) -> Corpus:
         notes = tuple(f"note {n}" for n in range(n_notes))
         return Corpus(("hug",), ("a",), None, notes, ("cp1252",))

@@ -1,4 +1,4 @@
-"""Every download is a whole tokenizer: read back, it encodes as the run's does."""
+"""Every download, read back, encodes as the run's tokenizer does."""
 
 from __future__ import annotations
 
@@ -40,12 +40,14 @@ def files_of(download: Download) -> dict[str, bytes]:
         return {name: archive.read(name) for name in archive.namelist()}
 
 
-@pytest.mark.parametrize("label", ["tokenizer.json", "vocab + merges", ".tiktoken", "native"])
-def test_a_download_read_back_encodes_as_the_run_does(run_id: str, label: str) -> None:
+@pytest.mark.parametrize(
+    "label", ["tokenizer.json", "vocab + merges", ".tiktoken", "BPE Explorer (.json)"]
+)
+def test_a_download_encodes_as_the_run_does(run_id: str, label: str) -> None:
     tokenizer = load_run(run_id).run.tokenizer
     files = files_of(offered(run_id)[label])
-    # tiktoken's file holds neither a pre-tokenizer nor special tokens, GPT-2's two no special ones.
-    says_all = label in ("tokenizer.json", "native")
+    # A tiktoken file has no pre-tokenizer and no special tokens; GPT-2's have no special tokens.
+    says_all = label in ("tokenizer.json", "BPE Explorer (.json)")
     back = loads(
         files,
         pretokenizer=None if says_all else "gpt2",
@@ -69,7 +71,7 @@ def test_the_gpt2_download_is_a_zip_of_the_two_files_and_always_the_same(run_id:
     assert again.data() == download.data()
 
 
-def test_a_format_that_cannot_hold_the_tokenizer_says_why(
+def test_a_format_that_cannot_represent_the_tokenizer_shows_why(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("BPE_EXPLORER_RUNS", str(tmp_path / "runs"))
@@ -78,5 +80,5 @@ def test_a_format_that_cannot_hold_the_tokenizer_says_why(
     found = offered(store_run("Hugs", run, Corpus.from_text("x").split(0.0)[1]))
     assert found[".tiktoken"].data is None
     assert found[".tiktoken"].problem
-    assert found["native"].problem is None
-    assert loads(files_of(found["native"])) == run.tokenizer
+    assert found["BPE Explorer (.json)"].problem is None
+    assert loads(files_of(found["BPE Explorer (.json)"])) == run.tokenizer

@@ -1,4 +1,4 @@
-"""Why a training stopped is said for each reason, on the card of the result with how it stood."""
+"""The sentence for each reason why a training stops, alone and on the result card."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ CASES = [
     ),
     (
         TrainingConfig(300, min_frequency=6),
-        "It stopped because no pair occurs 6 times any more.",
+        "It stopped because no pair occurs 6 times any longer.",
         "2 merges. {} The vocabulary has 259 tokens.",
     ),
     (
@@ -46,15 +46,13 @@ CORPUS = Corpus.from_word_counts({"hug": 9, "hu": 1, "abc": 3})
 
 
 @pytest.mark.parametrize(("config", "reason", "result"), CASES)
-def test_a_run_says_why_it_stopped(config: TrainingConfig, reason: str, result: str) -> None:
+def test_each_stop_reason_has_a_sentence(config: TrainingConfig, reason: str, result: str) -> None:
     run = train(CORPUS, config)
     assert stop_sentence(run) == reason
     assert result_sentence(run) == result.format(reason)
 
 
-def test_a_cancelled_run_says_so() -> None:
+def test_a_cancelled_run_has_a_sentence() -> None:
     run = train(Corpus.from_text("hug"), TrainingConfig(257), should_stop=lambda: True)
-    assert stop_sentence(run) == "It was stopped by hand."
-    assert result_sentence(run) == (
-        "0 merges. It was stopped by hand. The vocabulary has 257 tokens."
-    )
+    assert stop_sentence(run) == "It was cancelled."
+    assert result_sentence(run) == ("0 merges. It was cancelled. The vocabulary has 257 tokens.")

@@ -89,7 +89,7 @@ def test_white_space_that_is_left_out_is_in_no_word() -> None:
 )
 def test_what_a_browser_says_of_another_text_is_ignored(said: object) -> None:
     reading = read("one unbelievably two", gpt2())
-    assert index_chosen(said, reading) == reading.telling == 1
+    assert index_chosen(said, reading) == reading.first_chosen == 1
     assert index_chosen({"stamp": reading.stamp, "index": 0}, reading) == 0
     for index in (-1, len(reading.found.ids), 0.5, "0", None, float("inf")):
         assert index_chosen({"stamp": reading.stamp, "index": index}, reading) == 1

@@ -1,4 +1,4 @@
-"""What the fields of Train take, what they refuse, and what they say of it."""
+"""The fields on Train: accepted and refused values, and the notes about them."""
 
 from __future__ import annotations
 
@@ -25,12 +25,12 @@ LIMITS = Limits(257, 1_000_000, "There are 257 to begin with.", "No page shows m
         (4_096.5, "4,096.5 is not a whole number."),
     ],
 )
-def test_a_number_that_cannot_be_taken_is_told_with_the_limit_and_its_reason(value, problem):
+def test_an_invalid_number_is_refused_with_the_limit_and_its_reason(value, problem):
     assert LIMITS.problem_with(value) == problem
 
 
 @pytest.mark.parametrize("value", [257, 4_096.0, 1_000_000])
-def test_both_limits_and_what_lies_between_are_taken(value):
+def test_both_limits_and_values_between_them_are_valid(value):
     assert LIMITS.problem_with(value) is None
 
 
@@ -46,7 +46,7 @@ def test_both_limits_and_what_lies_between_are_taken(value):
             ("a", "b"),
             [
                 "Read as 2 special tokens: **a**, **b**.",
-                "Lines 2, 4 hold only spaces and are left out.",
+                "Lines 2, 4 hold only spaces and are ignored.",
             ],
         ),
         (
@@ -54,7 +54,7 @@ def test_both_limits_and_what_lies_between_are_taken(value):
             ("a", "b", "c"),
             [
                 "Read as 3 special tokens: **a**, **b**, **c**.",
-                "Spaces around the tokens on lines 1, 3 are left out.",
+                "Spaces around the tokens on lines 1, 3 are ignored.",
             ],
         ),
         (
@@ -62,25 +62,25 @@ def test_both_limits_and_what_lies_between_are_taken(value):
             ("a", "b"),
             [
                 "Read as 2 special tokens: **a**, **b**.",
-                "Spaces around the token on line 2 are left out.",
+                "Spaces around the token on line 2 are ignored.",
             ],
         ),
     ],
 )
-def test_special_tokens_are_read_a_line_each_and_what_is_left_out_is_told(text, tokens, notes):
+def test_special_tokens_are_read_one_per_line_with_notes_on_ignored_spaces(text, tokens, notes):
     read = read_special_tokens(text)
     assert read.tokens == tokens
     assert list(read.notes) == notes
 
 
-def test_of_many_special_tokens_some_are_named():
+def test_only_the_first_of_many_special_tokens_are_named():
     (note,) = read_special_tokens("\n".join(f"t{n}" for n in range(100))).notes
     assert note.startswith("Read as 100 special tokens: **t0**, ")
     assert note.endswith("**t7** and 92 more.")
 
 
 @given(st.text())
-def test_no_special_token_is_empty_or_ends_in_a_space(text):
+def test_no_special_token_is_empty_or_padded_with_white_space(text):
     read = read_special_tokens(text)
     assert all(token and token == token.strip() for token in read.tokens)
     assert "".join("".join(token.split()) for token in read.tokens) == "".join(text.split())
@@ -95,6 +95,6 @@ def test_no_special_token_is_empty_or_ends_in_a_space(text):
         (" * ", ("*",), (r"Read as **\***, without the spaces around it.",)),
     ],
 )
-def test_the_marker_is_read_without_spaces_around_it(text, tokens, notes):
+def test_spaces_around_the_marker_are_ignored(text, tokens, notes):
     read = read_marker(text)
     assert (read.tokens, read.notes) == (tokens, notes)

@@ -1,4 +1,4 @@
-"""The bar of a reading appears once it lasts, and says what is left of it."""
+"""The progress bar of a reading appears after a moment and shows the time left."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from ui.train import uploads
 
 
 class Bar:
-    """Takes down what is drawn."""
+    """A stand-in for a progress bar that records its drawings."""
 
     def __init__(self) -> None:
         self.drawn: list[tuple[float, str]] = []
@@ -20,23 +20,23 @@ class Bar:
         self.drawn.append((value, text))
 
 
-def test_a_reading_that_lasts_says_how_far_how_fast_and_how_long(
+def test_a_long_reading_shows_progress_speed_and_time_left(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     clock = [100.0]
     monkeypatch.setattr(uploads.time, "monotonic", lambda: clock[-1])
     bar = Bar()
-    tell = uploads.tell_on(cast("DeltaGenerator", bar), 112_000_000)
+    draw = uploads.progress_on(cast("DeltaGenerator", bar), 112_000_000)
     for now, part in ((100.0, 0.0), (100.3, 0.1), (102.0, 0.25), (102.01, 0.26), (106.0, 0.5)):
         clock.append(now)
-        tell(part)
+        draw(part)
     assert bar.drawn == [
         (
             0.25,
-            "Reading 28 of 112 MB, 14 MB a second, 6 s left. To stop it, take the file away.",
+            "Reading 28 of 112 MB, 14 MB a second, 6 s left. To stop, remove the file.",
         ),
         (
             0.5,
-            "Reading 56 of 112 MB, 9 MB a second, 6 s left. To stop it, take the file away.",
+            "Reading 56 of 112 MB, 9 MB a second, 6 s left. To stop, remove the file.",
         ),
     ]

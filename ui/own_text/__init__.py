@@ -1,8 +1,8 @@
-"""A visitor's own text, which several pages share.
+"""Draw and encode a visitor's own text, which several pages share.
 
-In: what is typed, pasted or named in the address. Out: the text, and its tokens packed for the
+In: text that is typed, pasted or named in the address. Out: the text, and its tokens packed for the
 browser.
 
-Open `field` first: what is typed, its address, its storage. `own_reading` encodes the text for one
-tokenizer.
+Open `field` first: it draws the field and keeps the text in the address or the store. `own_reading`
+encodes the text with one tokenizer.
 """

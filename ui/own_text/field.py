@@ -1,6 +1,6 @@
-"""A visitor's own text: typed on several pages, and brought back by the address.
+"""Draw the field for a visitor's own text, shared by several pages and restored by the address.
 
-A short text stands in the address itself. A longer one is kept on the server, under an id.
+A short text is part of the address. A longer one is kept on the server, under an id.
 """
 
 from __future__ import annotations
@@ -21,15 +21,15 @@ from ui.storage.upload_store import keep_text, load_text
 LONGEST_TEXT_IN_ADDRESS = 1_000
 KEPT = (
     "Too long for the address: the text is kept on this server, and the id in the address brings "
-    f"it back, until nobody has opened it for {DAYS_KEPT_UNOPENED} days, or for one where room is "
-    "needed."
+    f"it back. It is deleted {DAYS_KEPT_UNOPENED} days after it was last opened, or after one day "
+    "if the server needs the room."
 )
-NOT_KEPT = "The text is too long for the address, so a refresh brings the sample text back."
+NOT_KEPT = "The text is too long for the address, so a refresh brings back the sample text."
 _LONGEST_ID = 64
 
 
 def own_text(first: str) -> str:
-    """What the visitor last typed or opened; else the address's text; else `first`."""
+    """Return the text last typed or opened, else the address's text, else `first`."""
     text = workspace.current().text
     if text is None:
         text = _text_of_address()
@@ -39,12 +39,12 @@ def own_text(first: str) -> str:
 
 
 def set_own_text(text: str) -> None:
-    """Makes a text the visitor's own; what was said of a file opened before is over with it."""
+    """Make a text the visitor's own, and drop the notes about a file opened before."""
     workspace.update(text=text, opened_notes=(), opened_problem="")
 
 
 def text_field(text: str, *, first: str, key: str) -> None:
-    """Draws the field that holds the text, and puts the text in the address."""
+    """Draw the field with the text, and put the text in the address."""
     live_text(text, label="Your text", key=key, on_typed=partial(_keep_typed, key))
     if text == first:
         leave_address()
@@ -55,7 +55,7 @@ def text_field(text: str, *, first: str, key: str) -> None:
 
 
 def leave_address() -> None:
-    """Takes the text out of the address."""
+    """Remove the text from the address."""
     frame.set_query(text=None, text_id=None)
 
 
@@ -63,7 +63,7 @@ def _keep_for_address(text: str) -> None:
     kept = workspace.current().kept_text
     if kept is None or kept.text != text:
         try:
-            # What came by a link may be open elsewhere too, and stays as it is there.
+            # A text that came by a link may be open in other tabs, so it is not replaced.
             before = kept.id if kept and kept.is_own else None
             text_id = keep_text(text[:MOST_CHARACTERS], instead_of=before)
         except NotKeptError as error:

@@ -1,4 +1,4 @@
-"""A visitor's text as one tokenizer reads it: its first million tokens, packed for the browser."""
+"""Encode a visitor's text with one tokenizer, and pack its first million tokens for the browser."""
 
 from __future__ import annotations
 
@@ -14,10 +14,10 @@ from bpe_core.tokenizer.tokenizer import Tokenizer
 from ui.components.token_view.packing import PackedTokens, pack_boundaries
 
 MOST_TOKENS = 1_000_000
-"""The view was measured with so many; what comes after them is counted, not shown."""
+"""The most tokens shown, as many as the view was tested with; the rest are only counted."""
 MOST_CHARACTERS = 8_000_000
-"""A longer text is cut here before it is read: a million tokens of prose are half of it."""
-_LOOKED_AT = 400
+"""The most characters encoded, twice as many as a million tokens of prose have."""
+_TOKENS_CONSIDERED = 400
 
 
 @dataclass(frozen=True, slots=True)
@@ -25,27 +25,27 @@ class OwnReading:
     """A text's first million tokens, and how many there are in all."""
 
     stamp: str
-    """A hash over the text and how it was read: what a browser says of another is outdated."""
+    """A hash of the text and its reading; browser messages with another stamp are outdated."""
     text: str
-    """What these tokens cover."""
+    """The text that these tokens cover."""
     found: Boundaries
     packed: PackedTokens
     n_tokens: int
-    """Of the whole text."""
+    """The number of tokens of the whole text."""
     n_shown: int
-    telling: int | None
-    """The segment to look at before anyone has chosen: the longest word near the start."""
+    first_chosen: int | None
+    """The index of the segment chosen at first: the longest word near the start."""
 
     @property
     def is_all(self) -> bool:
-        """Whether every token of the text is here."""
+        """Whether all tokens of the text are included."""
         return self.n_shown == self.n_tokens
 
 
 def read_own_text(
     text: str, tokenizer: Tokenizer, allowed_special: tuple[str, ...] = ()
 ) -> OwnReading:
-    """The tokens of a text; raises InvalidTextError for a lone surrogate."""
+    """Return the tokens of a text; raise InvalidTextError for a lone surrogate."""
     return _read_own_text(text, tokenizer.fingerprint, allowed_special, MOST_TOKENS, tokenizer)
 
 
@@ -69,12 +69,12 @@ def _read_own_text(
         packed=pack_boundaries(found, _tokenizer),
         n_tokens=int(np.count_nonzero(every.ids >= 0)),
         n_shown=int(np.count_nonzero(found.ids >= 0)),
-        telling=_telling(found, _tokenizer),
+        first_chosen=_longest_word(found, _tokenizer),
     )
 
 
 def joined(corpus: Corpus) -> tuple[str, int]:
-    """A corpus' documents as one text of at most MOST_CHARACTERS, and how long it would be."""
+    """Join a corpus's documents up to MOST_CHARACTERS; return the text and its whole length."""
     n_characters = corpus.n_characters + max(0, len(corpus.documents) - 1)
     parts: list[str] = []
     room = MOST_CHARACTERS
@@ -86,10 +86,10 @@ def joined(corpus: Corpus) -> tuple[str, int]:
     return "\n".join(parts)[:MOST_CHARACTERS], n_characters
 
 
-def _telling(found: Boundaries, tokenizer: Tokenizer) -> int | None:
+def _longest_word(found: Boundaries, tokenizer: Tokenizer) -> int | None:
     special = set(tokenizer.special_tokens.values())
     best, most = None, 0
-    for index, token_id in enumerate(found.ids[:_LOOKED_AT].tolist()):
+    for index, token_id in enumerate(found.ids[:_TOKENS_CONSIDERED].tolist()):
         if token_id < 0 or token_id in special:
             continue
         try:

@@ -1,4 +1,4 @@
-"""A tokenizer in the formats of other tools, ready to be downloaded."""
+"""Offer a tokenizer for download in the formats of other tools."""
 
 from __future__ import annotations
 
@@ -19,24 +19,24 @@ from ui.storage.run_store import load_run
 
 @dataclass(frozen=True, slots=True)
 class Download:
-    """One format: a file, or why this tokenizer can't be written in it."""
+    """One format: a file, or the reason why the format cannot represent this tokenizer."""
 
     label: str
     reader: str
-    """Which tool reads the file."""
+    """The tool that reads the file."""
     file_name: str
     data: Callable[[], bytes] | None
-    """Writes the file when it is asked for: a server keeps none of every tokenizer's files."""
+    """Writes the file on demand, so that the server need not keep it."""
     problem: str | None
 
 
 def downloads(run_id: str) -> tuple[Download, ...]:
-    """A run's tokenizer in every format, in the order in which they are offered."""
+    """Return a run's tokenizer in every format, in the order of the buttons."""
     return tokenizer_downloads(load_run(run_id).run.tokenizer)
 
 
 def tokenizer_downloads(tokenizer: Tokenizer) -> tuple[Download, ...]:
-    """A tokenizer in every format, in the order in which they are offered."""
+    """Return a tokenizer in every format, in the order of the buttons."""
     return _tokenizer_downloads(tokenizer.fingerprint, tokenizer)
 
 
@@ -46,12 +46,12 @@ def _tokenizer_downloads(fingerprint: str, _tokenizer: Tokenizer) -> tuple[Downl
         _download(_tokenizer, "huggingface", "tokenizer.json", "Hugging Face tokenizers"),
         _download(_tokenizer, "gpt2", "vocab + merges", "GPT-2 tools: vocab.json and merges.txt"),
         _download(_tokenizer, "tiktoken", ".tiktoken", "tiktoken"),
-        _download(_tokenizer, "native", "native", "BPE Explorer itself, nothing lost"),
+        _download(_tokenizer, "native", "BPE Explorer (.json)", "BPE Explorer, without any loss"),
     )
 
 
 def offer_downloads(offered: Sequence[Download], *, key: str) -> None:
-    """Draws a button for each format, and says of the others why they can't hold the tokenizer."""
+    """Draw a button for each format, and the reason for each format that cannot be used."""
     with st.container(horizontal=True, gap="small"):
         for download in offered:
             if download.data is not None:
@@ -76,8 +76,8 @@ def offer_downloads(offered: Sequence[Download], *, key: str) -> None:
 
 def _download(tokenizer: Tokenizer, format_name: Format, label: str, reader: str) -> Download:
     try:
-        # A format tells that it can't hold the tokenizer only when it's written; after a click that
-        # would be too late to say why.
+        # Write the files now, because only that shows whether the format can represent the
+        # tokenizer, and a click on the button could no longer explain it.
         names = list(dumps(tokenizer, format_name))
     except BpeError as error:
         return Download(label, reader, "", None, str(error))
@@ -86,13 +86,13 @@ def _download(tokenizer: Tokenizer, format_name: Format, label: str, reader: str
 
 
 def _written(tokenizer: Tokenizer, format_name: Format) -> bytes:
-    """The format's one file, or a zip of its files."""
+    """Return the format's only file, or a zip archive of its files."""
     files = dumps(tokenizer, format_name)
     if len(files) == 1:
         return next(iter(files.values()))
     buffer = io.BytesIO()
     with zipfile.ZipFile(buffer, "w", zipfile.ZIP_DEFLATED) as archive:
         for name, data in files.items():
-            # A fixed date: the same tokenizer gives the same file.
+            # With a fixed date, the same tokenizer makes the same file.
             archive.writestr(zipfile.ZipInfo(name, (1980, 1, 1, 0, 0, 0)), data)
     return buffer.getvalue()

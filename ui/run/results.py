@@ -1,4 +1,4 @@
-"""What pages show of a run and must not compute twice: cached by run id, bounded."""
+"""Compute and cache the figures of a run that several pages show."""
 
 from __future__ import annotations
 
@@ -33,59 +33,60 @@ _FEWEST_POINTS_OF_A_CURVE = 10
 
 @dataclass(frozen=True, slots=True)
 class PairPicture:
-    """All that is shown of the pairs as they stand after `step` merges."""
+    """The pairs after `step` merges, as the page shows them."""
 
     step: int
     top: tuple[PairCount, ...]
     """The most frequent pairs, at most 1,000; the one that merges next comes first."""
     merged_at: Mapping[Pair, int]
-    """The rank of the merge that joins each of them; a pair that never merges isn't in it."""
+    """The rank of the merge of each of these pairs, without those that never merge."""
     matrix: PairMatrix
     next_cell: tuple[int, int] | None
-    """The row and column of the first pair in the matrix; None where there is no pair."""
+    """The row and column of the first pair in the matrix; None if there is no pair."""
     curve: RankFrequency
 
 
 @dataclass(frozen=True, slots=True)
 class LifePicture:
-    """All that is shown of one pair over a whole run."""
+    """One pair over a whole run, as the page shows it."""
 
     pair: Pair
     life: PairLife
     merged_at: tuple[int, ...]
-    """The ranks of the merges that join it: none, or one; rarely more."""
+    """The ranks of its merges: none or one, rarely more."""
     drawn_counts: NDArray[np.int64]
-    """int64[n]: the numbers of merges at which its curve of counts is drawn."""
+    """int64[n]: the steps at which its curve of counts is drawn."""
     drawn_ranks: NDArray[np.int64]
+    """int64[n]: the steps at which its curve of ranks is drawn."""
 
     @property
     def is_brief(self) -> bool:
-        """Whether it occurs after too few numbers of merges for a curve."""
+        """Whether it occurs at too few steps for a curve."""
         return 0 < int(np.count_nonzero(self.life.counts)) <= _MOST_POINTS_OF_A_BRIEF_LIFE
 
 
 @dataclass(frozen=True, slots=True)
 class RunCurves:
-    """What a run's figures were after each number of merges; read-only arrays of n_merges + 1."""
+    """The figures of a run after each merge; read-only arrays of n_merges + 1."""
 
     vocab_size: NDArray[np.int64]
     training: NDArray[np.float64]
     """float64[n_merges + 1]: bytes per token of the training text."""
     held_out: NDArray[np.float64] | None
-    """The same of the held-out text; None where nothing is held out, or no token of it."""
+    """The same for the held-out text; None without held-out tokens."""
     winner_counts: NDArray[np.int64]
-    """int64[n_merges]: how often the pair that each merge joined occurred."""
+    """int64[n_merges]: the number of occurrences of the pair that each merge joined."""
     elbow: int | None
-    """The number of merges at which the curve of corpus tokens bends; None where it has no bend."""
+    """The number of merges at which the curve of corpus tokens bends; None if it does not."""
     drawn: NDArray[np.int64]
-    """int64[n]: the numbers of merges at which curves are drawn."""
+    """int64[n]: the steps at which curves are drawn."""
     drawn_winners: NDArray[np.int64]
-    """int64[m]: the ranks of the merges at which the curve of winners is drawn."""
+    """int64[m]: the ranks at which the curve of winners is drawn."""
 
 
 @st.cache_resource(max_entries=64, show_spinner="Counting pairs")
 def pair_picture(run_id: str, step: int) -> PairPicture:
-    """The pairs of a run after `step` merges: the top ones, their neighbours, their ranks."""
+    """Return the pairs of a run after `step` merges."""
     run = load_run(run_id).run
     later = next_merges(run.merges, step)
     counts = run.pair_counts(step)
@@ -106,7 +107,7 @@ def pair_picture(run_id: str, step: int) -> PairPicture:
 def all_pairs(
     run_id: str, step: int
 ) -> tuple[list[PairCount], Mapping[int, bytes], Mapping[Pair, int]]:
-    """Every pair after `step` merges, the vocabulary, and the ranks of the merges still to come."""
+    """Return every pair after `step` merges, the vocabulary, and the ranks of the later merges."""
     run = load_run(run_id).run
     pairs = run.top_pairs(step, len(run.pair_counts(step)))
     return pairs, run.tokenizer.vocab, next_merges(run.merges, step)
@@ -114,7 +115,7 @@ def all_pairs(
 
 @st.cache_resource(max_entries=64, show_spinner=False)
 def pair_life(run_id: str, pair: Pair) -> LifePicture:
-    """The life of a pair of ids in a run."""
+    """Return the life of a pair of ids in a run."""
     life = _pair_lives(run_id).of(pair)
     first, last = life.span or (0, 0)
     return LifePicture(
@@ -128,11 +129,11 @@ def pair_life(run_id: str, pair: Pair) -> LifePicture:
 
 @st.cache_resource(max_entries=256, show_spinner=False)
 def pair_to_follow(run_id: str, step: int) -> Pair | None:
-    """The pair whose life is shown at a step while nobody has chosen one; None where none is left.
+    """Return the pair whose life is shown at a step until one is chosen; None without pairs.
 
-    It is the next merge's, where it has been there long enough for a curve. The first winners of a
-    run merge at once; in their place stands the one of the bars whose count changes most often, so
-    that its rank falls and rises again.
+    This is the pair that merges next, if it has existed long enough for a curve. The first winners
+    of a run merge at once; in their place, return the pair among the bars whose count changes most
+    often, because its rank falls and rises again.
     """
     pairs = [(pair.left, pair.right) for pair in pair_picture(run_id, step).top[:N_TOP_PAIRS]]
     if not pairs:
@@ -143,7 +144,7 @@ def pair_to_follow(run_id: str, step: int) -> Pair | None:
     return max(pairs, key=lambda pair: (extents[pair].n_changes, extents[pair].n_steps))
 
 
-# A run of 10 MB takes 4 MB here, of 100 MB some 30.
+# The lives of a run on 10 MB of text take 4 MB, on 100 MB about 30 MB.
 @st.cache_resource(max_entries=4, show_spinner="Following every pair")
 def _pair_lives(run_id: str) -> PairLives:
     return PairLives(load_run(run_id).run)
@@ -151,7 +152,7 @@ def _pair_lives(run_id: str) -> PairLives:
 
 @st.cache_resource(max_entries=16, show_spinner=False)
 def run_curves(run_id: str) -> RunCurves:
-    """The curves of a run over its merges."""
+    """Return the curves of a run over its merges."""
     stored = load_run(run_id)
     run = stored.run
     held_out, tokens = None, stored.held_out_tokens_after
@@ -166,7 +167,7 @@ def run_curves(run_id: str) -> RunCurves:
         drawn=steps_to_draw(len(run.merges)),
         drawn_winners=steps_to_draw(len(run.merges) - 1),
     )
-    # One object for all sessions: none may write in it.
+    # Read-only, because all sessions share the object.
     for field in fields(curves):
         array = getattr(curves, field.name)
         if isinstance(array, np.ndarray):

@@ -1,4 +1,4 @@
-"""Why a training stopped, in words: the same on every page."""
+"""Word the reason why a training stopped, the same on every page."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from bpe_core.types import StopReason
 
 
 def stop_sentence(run: TrainingRun) -> str:
-    """Why a training stopped, as a sentence.
+    """Return why a training stopped, as a sentence.
 
     >>> from bpe_core.corpus.corpus import Corpus
     >>> from bpe_core.runs.train import train
@@ -21,14 +21,14 @@ def stop_sentence(run: TrainingRun) -> str:
         "vocab-size": f"It stopped because the vocabulary reached {run.tokenizer.vocab_size:,}.",
         "no-pairs": f"It stopped because no pair was left to merge{limit}.",
         "min-frequency": "It stopped because no pair occurs "
-        f"{times(run.config.min_frequency)} any more.",
-        "cancelled": "It was stopped by hand.",
+        f"{times(run.config.min_frequency)} any longer.",
+        "cancelled": "It was cancelled.",
     }
     return reasons[run.stop_reason]
 
 
 def times(n: int) -> str:
-    """How often, in words.
+    """Return a number of times in words.
 
     >>> times(1), times(1_200)
     ('once', '1,200 times')

@@ -45,7 +45,7 @@ def index_chosen(message: object, reading: OwnReading) -> int | None:
             and 0 <= index < len(reading.found.ids)
         ):
             return index
-    return reading.telling
+    return reading.first_chosen
 
 
 def word_steps(reading: OwnReading, tokenizer: Tokenizer, index: int) -> WordSteps:

@@ -1,6 +1,7 @@
 """The parts of the Train page.
 
-In: uploads, pasted text or a sample, and settings. Out: a training under way, and its result.
+In: uploads, pasted text or a sample, and settings. Out: a running training, and its result.
 
-Open `corpus_form` first; `settings_form`, `training_card` and `result_card` follow down the page.
+Open `corpus_form` first; then, in the order of the page, `settings_form`, `training_card` and
+`result_card`.
 """

@@ -1,4 +1,4 @@
-"""The first part of Train: which text to train on, and what it is made of."""
+"""Draw the first part of Train: the choice of a corpus, and its figures."""
 
 from __future__ import annotations
 
@@ -20,18 +20,18 @@ _SOURCES = ("Sample", "Upload", "Paste", "Weighted words")
 _HUG_WORDS = "hug 10\npug 5\npun 12\nbun 4\nhugs 5"
 HELD_OUT_PERCENT = 8
 KEYS = "corpus_"
-"""What the keys of this form's widgets start with, those of the uploads too."""
+"""The prefix of this form's widget keys, those of the uploads included."""
 FIRST: dict[str, str | int] = {
     "corpus_source": _SOURCES[0],
     "corpus_sample": samples()[0].id,
     "corpus_held_out": HELD_OUT_PERCENT,
 }
-"""What those of them show first that are on the page at first."""
+"""The first values of the widgets that a new visitor sees."""
 
 
 @dataclass(frozen=True, slots=True)
 class ChosenCorpus:
-    """A corpus that a person chose, and how it is divided."""
+    """The chosen corpus, and its division into training text and held-out text."""
 
     corpus: Corpus
     title: str
@@ -41,9 +41,9 @@ class ChosenCorpus:
 
 
 def choose_corpus() -> tuple[ChosenCorpus | None, DeltaGenerator]:
-    """Draws the choice of a corpus and leaves room for its figures.
+    """Draw the choice of a corpus; return the corpus and a container for its figures.
 
-    The corpus is None where there is none yet, or none that can be read.
+    The corpus is None if none is chosen yet or it cannot be read.
     """
     st.header("Corpus", anchor=False)
     source = st.segmented_control(
@@ -68,9 +68,9 @@ def choose_corpus() -> tuple[ChosenCorpus | None, DeltaGenerator]:
 
 
 def show_corpus(chosen: ChosenCorpus, pretokenizer: str | None) -> bool:
-    """Draws what the corpus is made of; pre-tokens only under a pre-tokenizer that works.
+    """Draw the figures of the corpus; return False if the pre-tokenizer fails on it.
 
-    False where the pre-tokenizer was seen to fail on this corpus.
+    Pre-tokens are left out if there is no valid pre-tokenizer.
     """
     training = chosen.training
     shares = corpus_summary.script_shares(training, training.sha256)
@@ -85,7 +85,7 @@ def show_corpus(chosen: ChosenCorpus, pretokenizer: str | None) -> bool:
 
 
 def _read(source: str) -> tuple[Corpus, str] | None:
-    """The corpus of a source and what to call it; raises what reading it raises."""
+    """Read a corpus from a source, and return it with its title."""
     if source == "Upload":
         return read_uploads()
     if source == "Paste":
@@ -93,13 +93,13 @@ def _read(source: str) -> tuple[Corpus, str] | None:
             "Text to train on",
             key="corpus_pasted",
             height=180,
-            placeholder="Paste a text: a few paragraphs are enough to see merges.",
+            placeholder="Paste a text. A few paragraphs are enough to see merges.",
             persist_state="session",
         )
         return (Corpus.from_text(text, name="pasted text"), "Pasted text") if text else None
     if source == "Weighted words":
         text = st.text_area(
-            "A word and its count on each line; each word is one pre-token",
+            "One word and its count per line; each word is one pre-token",
             _HUG_WORDS,
             key="corpus_words",
             height=150,
@@ -131,7 +131,7 @@ def _divide(corpus: Corpus, title: str) -> ChosenCorpus:
                 50,
                 HELD_OUT_PERCENT,
                 key="corpus_held_out",
-                help="Whole documents where there are several; else blocks of lines.",
+                help="Whole documents if there are several; otherwise blocks of lines.",
                 persist_state="session",
             )
     share = percent / 100
@@ -139,7 +139,7 @@ def _divide(corpus: Corpus, title: str) -> ChosenCorpus:
         training, held_out = corpus_summary.divided(corpus, share)
     chosen = ChosenCorpus(corpus, title, share, training, held_out)
     sentence.markdown(f":gray[:small[{_held_out_sentence(chosen)}]]", width="content")
-    _tell_notes(corpus)
+    _show_notes(corpus)
     return chosen
 
 
@@ -153,7 +153,7 @@ def _sizes(training: Corpus) -> list[tuple[str, str]]:
 
 
 def _pretokens(training: Corpus, pretokenizer: str | None) -> list[tuple[str, str]] | None:
-    """The counts of pre-tokens, empty where nobody counts; None where the counting fails."""
+    """Return the counts of pre-tokens; empty if they are not counted, None if counting fails."""
     if pretokenizer is None or training.n_bytes > corpus_summary.MOST_BYTES_COUNTED:
         return []
     with st.spinner("Counting pre-tokens"):
@@ -161,19 +161,19 @@ def _pretokens(training: Corpus, pretokenizer: str | None) -> list[tuple[str, st
     if isinstance(found, str):
         st.error(plain_markdown(found, 1_000))
         return None
-    return [(f"{found.total:,}", "pre-tokens"), (f"{found.different:,}", "different ones")]
+    return [(f"{found.total:,}", "pre-tokens"), (f"{found.distinct:,}", "distinct")]
 
 
 def _held_out_sentence(chosen: ChosenCorpus) -> str:
     held_out = chosen.held_out
     if chosen.held_out_share == 0:
-        return "Nothing is held out: every figure is of text that training saw."
+        return "Nothing is held out, so all figures describe text that training has seen."
     if not held_out.n_bytes:
-        return "Nothing is held out: no document, line or word of the corpus can be spared."
+        return "Too little text to hold any back."
     if held_out.word_counts is not None:
         what = _counted(len(held_out.word_counts), "more word")
     elif set(held_out.names) & set(chosen.training.names):
-        return f"{held_out.n_bytes:,} more bytes, by whole lines, are held out. {_NEVER_SEEN}"
+        return f"{held_out.n_bytes:,} more bytes, in whole lines, are held out. {_NEVER_SEEN}"
     else:
         what = _counted(len(held_out.documents), "more document")
     verb = "is" if what.startswith("1 ") else "are"
@@ -187,6 +187,6 @@ def _counted(n: int, noun: str) -> str:
     return f"{n:,} {noun}" if n == 1 else f"{n:,} {noun}s"
 
 
-def _tell_notes(corpus: Corpus) -> None:
+def _show_notes(corpus: Corpus) -> None:
     if lines := corpus_summary.reading_notes(corpus):
         st.warning("\n\n".join(plain_markdown(line, 400) for line in lines))

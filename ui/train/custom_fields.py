@@ -1,4 +1,4 @@
-"""The settings of Train one by one, for whoever wants none of the presets."""
+"""Draw a field for each training setting, for the Custom preset."""
 
 from __future__ import annotations
 
@@ -10,17 +10,18 @@ import streamlit as st
 from bpe_core.corpus.word_counts import LARGEST_COUNT
 from bpe_core.pretokenizers.pretokenizers import PRETOKENIZER_NAMES
 from bpe_core.types import TrainingConfig
+from ui.look.glossary import PRE_TOKEN, SPECIAL_TOKEN, TIE
 from ui.train.number_field import Limits, whole_number
 from ui.train.symbol_fields import read_marker, read_special_tokens
 
 _CUSTOM_REGEX = "your own regular expression"
 EMPTY_REGEX = "regex:"
-"""What a pre-tokenizer is called whose pattern has not been written yet."""
+"""The name of a pre-tokenizer whose pattern is still empty."""
 
 _LEAST_COUNTS = Limits(
     least=0,
     most=LARGEST_COUNT,
-    why_least="With 0 or 1 any pair that occurs may merge.",
+    why_least="With 0 or 1, any pair that occurs may merge.",
     why_most="Pages cannot show larger counts exactly.",
 )
 _LONGEST_TOKENS = Limits(
@@ -33,16 +34,16 @@ _LONGEST_TOKENS = Limits(
 
 @dataclass(frozen=True, slots=True)
 class CustomSettings:
-    """What the fields make, and whether all of them hold something that can be taken."""
+    """The configuration made from the fields, and whether all of them are valid."""
 
     config: TrainingConfig
     is_complete: bool
 
 
 def custom_fields() -> CustomSettings:
-    """Draws a field for each setting save the size; the configuration that they make.
+    """Draw a field for each setting except the size, and return the settings.
 
-    A field that cannot be taken says so, and its setting is left as it is by default.
+    An invalid field shows an error and leaves its setting at the default.
     """
     left, right = st.columns(2)
     with left:
@@ -50,7 +51,7 @@ def custom_fields() -> CustomSettings:
             "Pre-tokenizer",
             [*PRETOKENIZER_NAMES, _CUSTOM_REGEX],
             key="settings_pretokenizer",
-            help="Where the text is cut before training. No merge crosses a cut.",
+            help=f"The rule that cuts the text into pre-tokens. {PRE_TOKEN}",
             persist_state="session",
         )
         base = st.segmented_control(
@@ -59,7 +60,7 @@ def custom_fields() -> CustomSettings:
             default="bytes",
             required=True,
             key="settings_base",
-            help="Bytes can spell any text; characters only those that the corpus has.",
+            help="Bytes can spell any text; characters only text made of the corpus’s characters.",
             persist_state="session",
         )
         tie_break = st.segmented_control(
@@ -68,8 +69,8 @@ def custom_fields() -> CustomSettings:
             default="smallest-pair",
             required=True,
             key="settings_tie_break",
-            help="Among pairs that occur equally often: the lower ids, as Hugging Face does, or "
-            "the pair met first.",
+            help=f"{TIE} Choose the pair with the lower ids, as Hugging Face does, or the pair "
+            "that was seen first.",
             persist_state="session",
         )
         min_frequency = whole_number(
@@ -77,27 +78,27 @@ def custom_fields() -> CustomSettings:
             _LEAST_COUNTS,
             0,
             key="settings_min_frequency",
-            help="Training ends when no pair occurs so often. 0 and 1: any pair that occurs.",
+            help="Training ends when no pair occurs this often. With 0 or 1, any pair may merge.",
         )
     with right:
         special = st.text_area(
-            "Special tokens, one a line",
+            "Special tokens, one per line",
             "<|endoftext|>",
             key="settings_special_tokens",
             height=68,
-            help="They take the first ids and are never merged. A line break ends a token, so none "
-            "can hold one.",
+            help=f"{SPECIAL_TOKEN} Special tokens get the first ids. They cannot contain line "
+            "breaks.",
             persist_state="session",
         )
         special = read_special_tokens(special or "")
-        _say(special.notes)
+        _show_notes(special.notes)
         alphabet = st.segmented_control(
             "Byte alphabet",
             ("full", "seen"),
             default="full",
             required=True,
             key="settings_alphabet",
-            help="All 256 bytes, or only those that the corpus has.",
+            help="All 256 bytes, or only those that occur in the corpus.",
             disabled=base == "characters",
             persist_state="session",
         )
@@ -109,20 +110,20 @@ def custom_fields() -> CustomSettings:
             persist_state="session",
         )
         marker = read_marker(end_of_word or "")
-        _say(marker.notes)
+        _show_notes(marker.notes)
         max_token_bytes = whole_number(
             "Longest token, in bytes",
             _LONGEST_TOKENS,
             0,
             key="settings_max_token_bytes",
-            help="Pairs that would make a longer token are passed over. 0: no limit.",
+            help="Pairs that would make a longer token are skipped. 0 sets no limit.",
         )
     if name == _CUSTOM_REGEX:
         pattern = st.text_input(
             "Regular expression",
             r"\p{L}+|\p{N}{1,3}|\s+",
             key="settings_pattern",
-            help="Each match is a pre-token; so is the text between two matches.",
+            help="Each match is a pre-token, and so is the text between two matches.",
             persist_state="session",
         )
         name = f"{EMPTY_REGEX}{pattern or ''}"
@@ -139,7 +140,7 @@ def custom_fields() -> CustomSettings:
     return CustomSettings(config, min_frequency is not None and max_token_bytes is not None)
 
 
-def _say(notes: Sequence[str]) -> None:
-    """Say below a field how it was read."""
+def _show_notes(notes: Sequence[str]) -> None:
+    """Show how a field was read, below it."""
     if notes:
         st.markdown(f":gray[:small[{' '.join(notes)}]]")

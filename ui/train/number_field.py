@@ -1,4 +1,4 @@
-"""A field for a whole number, which says what is wrong with another and where its limits are."""
+"""Draw a field for a whole number that explains its limits."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ import streamlit as st
 
 @dataclass(frozen=True, slots=True)
 class Limits:
-    """The whole numbers that a field takes, and why no others; the reasons are sentences."""
+    """The limits of a field, with a sentence that explains each."""
 
     least: int
     most: int
@@ -17,7 +17,7 @@ class Limits:
     why_most: str
 
     def problem_with(self, value: float) -> str | None:
-        """Say why a number cannot be taken; None where it can.
+        """Return what is wrong with a number, as a sentence; None if it is valid.
 
         >>> limits = Limits(257, 1_000_000, "There are 257 to begin with.", "No page shows more.")
         >>> limits.problem_with(1_000.5)
@@ -38,10 +38,10 @@ class Limits:
 
 
 def whole_number(label: str, limits: Limits, first: int, *, key: str, help: str) -> int | None:
-    """Draw a field for a whole number and return what it holds; empty, it holds `first` again.
+    """Draw a field for a whole number and return its value; an emptied field holds `first` again.
 
-    None where the number cannot be taken, and then the field says why. Left to Streamlit, a number
-    beyond a limit would only turn red, and of 4.5 and 1e5 the first digit would be taken.
+    Returns None if the number is invalid, and shows why. Streamlit alone would only turn a number
+    beyond a limit red, and would read 4.5 and 1e5 as 4 and 1.
     """
     value = st.number_input(
         label,

@@ -1,10 +1,10 @@
-"""How long something takes, in words: what bars say of the time that is left."""
+"""Word the time left that progress bars show."""
 
 from __future__ import annotations
 
 
 def duration(seconds: float) -> str:
-    """About how long.
+    """Return a rounded duration in words.
 
     >>> duration(5), duration(200), duration(56_000)
     ('5 s', '3 min', '16 h')

@@ -1,4 +1,4 @@
-"""The card on Train that shows a finished run: its figures, its curve, and the way on."""
+"""Draw the card of a finished run on Train: figures, curve, downloads and links."""
 
 from __future__ import annotations
 
@@ -16,18 +16,18 @@ from ui.shell import frame
 from ui.storage.run_store import SAMPLE_RUN_ID, StoredRun
 
 IN_MEMORY_ALONE = (
-    "The training is complete, but this run is not saved: it is gone when the server restarts, or "
-    "soon after this tab is closed. Download the tokenizer now."
+    "The training is complete, but this run is not saved: it will be lost when the server restarts "
+    "or soon after you close this tab. Download the tokenizer now."
 )
 
-# The link begins where the text above it does.
+# Align the link with the text above it.
 _LINK_STYLE = """<style>
 .st-key-result_card [data-testid="stPageLink-NavLink"] { padding-inline: 0; margin-inline: 0; }
 </style>"""
 
 
 def show_result(stored: StoredRun, *, after_failure: bool = False) -> None:
-    """Draws a finished run; after a training that failed, as the other run that is open."""
+    """Draw a finished run; after a failed training, label it as the run that was open before."""
     run = stored.run
     with st.container(border=True, key="result_card"):
         with st.container(horizontal=True, vertical_alignment="center"):
@@ -68,13 +68,13 @@ def show_result(stored: StoredRun, *, after_failure: bool = False) -> None:
 
 
 def result_sentence(run: TrainingRun) -> str:
-    """How many merges a training learned, why it stopped, and how it stood then."""
+    """Return how many merges a training learned, why it stopped, and in which state."""
     n = len(run.merges)
     if run.stop_reason == "vocab-size":
-        stood = f" The last pair still occurred {times(run.merges[-1].count or 0)}." if n else ""
+        end = f" The last pair still occurred {times(run.merges[-1].count or 0)}." if n else ""
     else:
-        stood = f" The vocabulary has {run.tokenizer.vocab_size:,} tokens."
-    return f"{n:,} merge{'s' * (n != 1)}. {stop_sentence(run)}{stood}"
+        end = f" The vocabulary has {run.tokenizer.vocab_size:,} tokens."
+    return f"{n:,} merge{'s' * (n != 1)}. {stop_sentence(run)}{end}"
 
 
 def _show_figures(stored: StoredRun) -> None:
@@ -87,7 +87,7 @@ def _show_figures(stored: StoredRun) -> None:
         elif stored.held_out.n_bytes:
             st.markdown(":gray[:small[not measured on held-out text]]")
         else:
-            st.markdown(":gray[:small[nothing held out to check it on]]")
+            st.markdown(":gray[:small[no held-out text to check it on]]")
     with figures.cell(), st.container(gap="xxsmall"):
         st.metric("Tokens in the corpus", f"{int(stored.run.tokens_after[-1]):,}")
         n_bytes = stored.run.corpus_bytes
@@ -95,5 +95,5 @@ def _show_figures(stored: StoredRun) -> None:
 
 
 def _offer_downloads(run_id: str) -> None:
-    st.markdown("Take the tokenizer home:")
+    st.markdown("Download the tokenizer:")
     offer_downloads(downloads(run_id), key="download")

@@ -1,4 +1,4 @@
-"""The second part of Train: how to train, as a preset or field by field."""
+"""Draw the second part of Train: the settings, as a preset or field by field."""
 
 from __future__ import annotations
 
@@ -13,6 +13,7 @@ from bpe_core.pretokenizers.pretokenizers import get_pretokenizer
 from bpe_core.runs.check_config import check_config
 from bpe_core.types import Base, TrainingConfig
 from ui.components.pretoken_strip import pretoken_strip
+from ui.look.glossary import TOKEN
 from ui.look.labels import plain_markdown
 from ui.run.corpus_summary import symbols_seen
 from ui.train.custom_fields import EMPTY_REGEX, custom_fields
@@ -22,9 +23,9 @@ _PRESETS = {
     "GPT-2 style": "All 256 bytes, cut as GPT-2 cuts text; ties go to the lower ids, as in Hugging "
     "Face’s trainer.",
     "Classroom": "The characters of the corpus and an end-of-word marker, cut at white space; ties "
-    "go to the pair met first.",
+    "go to the pair seen first.",
     "GPT-4 style": "As GPT-2 style, but cut as GPT-4 cuts text: numbers three digits at a time.",
-    "Custom": "Every setting on its own, your own regular expression too.",
+    "Custom": "Choose every setting yourself, including your own regular expression.",
 }
 _CLASSROOM = TrainingConfig(
     pretokenizer="whitespace",
@@ -44,7 +45,7 @@ _CLASSROOM_MERGES = (0, 1, 2, 3, 5, 8, 10, 15, 20, 30, 50, 100, 200, 500, 1_000,
 _CLASSROOM_MERGE_COUNT = 15
 _LINE = "for i in range(10):\n   print(i)"
 _LONGEST_LINE = 400
-# The sentence above the sliders says their value already; four presets fit a phone.
+# Hide the sliders' value, which the sentence above them shows; make four presets fit on a phone.
 _SLIDER_STYLE = """<style>
 [class*="st-key-settings_"] [data-testid="stSliderThumbValue"] { display: none; }
 @media (max-width: 640px) {
@@ -52,14 +53,14 @@ _SLIDER_STYLE = """<style>
 }
 </style>"""
 KEYS = "settings_"
-"""What the keys of this form's widgets start with."""
+"""The prefix of this form's widget keys."""
 FIRST: dict[str, str | int] = {"settings_preset": "GPT-2 style", "settings_byte_size": _BYTE_SIZE}
-"""What those of them show first that are on the page at first."""
+"""The first values of the widgets that a new visitor sees."""
 
 
 @dataclass(frozen=True, slots=True)
 class _Start:
-    """The tokens that a vocabulary has before the first merge."""
+    """The number of tokens in a vocabulary before the first merge, by kind."""
 
     base: Base
     n_base: int
@@ -72,7 +73,7 @@ class _Start:
 
     @property
     def parts(self) -> list[str]:
-        """What they are and how many.
+        """The number of each kind, in words.
 
         >>> _Start("bytes", 256, 1, 0).parts
         ['256 bytes', '1 special']
@@ -86,7 +87,7 @@ class _Start:
 
 
 def choose_settings(training: Corpus | None) -> TrainingConfig | None:
-    """Draws the settings; None where they cannot work, which the page says then."""
+    """Draw the settings and return them; if they are invalid, show why and return None."""
     st.html(_SLIDER_STYLE)
     st.header("Settings", anchor=False)
     preset = st.segmented_control(
@@ -144,19 +145,20 @@ def _choose_size(preset: str, start: _Start) -> int | None:
             most=_LARGEST_SIZE,
             why_least=f"A vocabulary starts with {' + '.join(start.parts)}; each merge adds one.",
             why_most="The pages show vocabularies up to this size, four times the largest in use. "
-            "`python -m bpe_core train` makes larger ones.",
+            "`python -m bpe_core train` can train larger ones.",
         )
         return whole_number(
             label,
             limits,
             _BYTE_SIZE,
             key="settings_vocab_size",
-            help="All that has an id: base symbols, special tokens, the marker, and merges.",
+            help="The number of tokens: base symbols, special tokens, the marker, and one for "
+            f"each merge. {TOKEN}",
         )
     if preset == "Classroom":
         sizes = [start.total + merges for merges in _CLASSROOM_MERGES]
         first = start.total + _CLASSROOM_MERGE_COUNT
-        # The choices depend on the corpus, and so must the identity of the slider.
+        # The choices depend on the corpus, so the slider's key does too.
         return _slide(label, sizes, first, key=f"settings_classroom_size_{start.total}")
     return _slide(label, _BYTE_SIZES, _BYTE_SIZE, key="settings_byte_size")
 
@@ -187,7 +189,7 @@ def _size_sentence(size: int, start: _Start) -> str:
 def _show_cuts(pretokenizer: str, training: Corpus | None, is_custom: bool) -> bool:
     st.markdown("Cuts made before training. No merge crosses a gap.")
     if pretokenizer == EMPTY_REGEX:
-        st.error("Write a pattern, or choose none.")
+        st.error("Write a pattern, or choose the pre-tokenizer “none”.")
         return False
     try:
         cutter = get_pretokenizer(pretokenizer)
@@ -196,7 +198,7 @@ def _show_cuts(pretokenizer: str, training: Corpus | None, is_custom: bool) -> b
         return False
     if training is not None and training.word_counts is not None:
         pretoken_strip(key="cuts", pretokens=list(training.word_counts)[:16])
-        st.markdown(":gray[:small[Weighted words are pre-tokens already: none is cut.]]")
+        st.markdown(":gray[:small[Weighted words are already pre-tokens, so they are not cut.]]")
         return True
     line = _LINE
     if is_custom:
@@ -218,5 +220,5 @@ def _show_cuts(pretokenizer: str, training: Corpus | None, is_custom: bool) -> b
         return False
     pretoken_strip(key="cuts", pretokens=pretokens)
     if cutter.drops_text:
-        st.markdown(":gray[:small[White space is left out, and no token holds it.]]")
+        st.markdown(":gray[:small[White space is left out, so no token contains it.]]")
     return True

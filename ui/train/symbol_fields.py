@@ -1,7 +1,7 @@
-"""What the fields for special tokens and for the end-of-word marker hold, and what they leave out.
+"""Read the fields for special tokens and for the end-of-word marker.
 
-A space at the end of a line cannot be seen in a field and comes along with copied text. So white
-space around a token is left out, a line of white space alone is no token, and the page says both.
+Spaces at the end of a line are invisible in a field and easily copied by mistake. So white space
+around tokens and lines of white space are ignored, and the page shows a note about each.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ _MOST_NAMED = 8
 
 @dataclass(frozen=True, slots=True)
 class ReadSymbols:
-    """The tokens read from a field, and what is said below it; as Markdown."""
+    """The tokens read from a field, and the notes shown below it, in Markdown."""
 
     tokens: tuple[str, ...]
     notes: tuple[str, ...]
@@ -28,21 +28,21 @@ def read_special_tokens(text: str) -> ReadSymbols:
     >>> read_special_tokens("[CLS]\\n\\nmy token").tokens
     ('[CLS]', 'my token')
     >>> read_special_tokens("  \\n").notes
-    ('Read as no special token.', 'Line 1 holds only spaces and is left out.')
+    ('Read as no special token.', 'Line 1 holds only spaces and is ignored.')
     """
-    # An empty line is none, wherever it stands; one with spaces looks just like it.
+    # Empty lines are ignored without a note; lines of spaces look the same, so they get one.
     lines = [(number, line) for number, line in enumerate(re.split("\r\n|\r|\n", text), 1) if line]
     tokens = tuple(token for _, line in lines if (token := line.strip()))
     notes = [f"Read as {_listed(tokens)}."]
     blank = [f"{number:,}" for number, line in lines if not line.strip()]
     if blank:
         verb = "holds only spaces and is" if len(blank) == 1 else "hold only spaces and are"
-        notes.append(f"Line{'s' * (len(blank) > 1)} {_some(blank)} {verb} left out.")
+        notes.append(f"Line{'s' * (len(blank) > 1)} {_some(blank)} {verb} ignored.")
     padded = [f"{number:,}" for number, line in lines if line.strip() not in ("", line)]
     if padded:
         notes.append(
             f"Spaces around the token{'s' * (len(padded) > 1)} on "
-            f"line{'s' * (len(padded) > 1)} {_some(padded)} are left out."
+            f"line{'s' * (len(padded) > 1)} {_some(padded)} are ignored."
         )
     return ReadSymbols(tokens, tuple(notes))
 
@@ -69,7 +69,7 @@ def _listed(tokens: tuple[str, ...]) -> str:
 
 
 def _some(names: list[str]) -> str:
-    """Some of many, and how many more there are."""
+    """Join the first few names, and count the rest."""
     more = f" and {len(names) - _MOST_NAMED:,} more" if len(names) > _MOST_NAMED else ""
     return ", ".join(names[:_MOST_NAMED]) + more
 

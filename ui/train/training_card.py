@@ -1,4 +1,4 @@
-"""The card on Train while a training waits or runs: how far, how fast, how to stop it."""
+"""Draw the card of a queued or running training: progress, speed and a button to cancel."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ _SECONDS_BETWEEN_LOOKS = 0.5
 
 @fragment(run_every=_SECONDS_BETWEEN_LOOKS)
 def watch_training(job_id: str) -> None:
-    """Draws a live training anew twice a second, and the whole page once it has ended."""
+    """Redraw a live training twice a second, and the whole page once it has ended."""
     status = jobs.manager().status(job_id)
     if not status.is_live:
         st.rerun()
@@ -41,7 +41,7 @@ def watch_training(job_id: str) -> None:
         else:
             _show_progress(status)
         st.markdown(
-            ":gray[You may leave this page. Training goes on, and the address brings you back.]"
+            ":gray[You can leave this page. Training goes on, and the address brings you back.]"
         )
 
 
@@ -53,7 +53,7 @@ def _before_first_merge(status: JobStatus) -> str:
         return "Counting the pre-tokens."
     others = status.queue_position
     if not others:
-        return "Its turn is next."
+        return "This training is next."
     return f"Waiting: {others:,} training{'s' * (others != 1)} before this one."
 
 

@@ -1,4 +1,4 @@
-"""Files to train on: which were given, how far their reading is, and the corpus they make."""
+"""Draw the choice of files to train on, and read them into a corpus with a progress bar."""
 
 from __future__ import annotations
 
@@ -19,11 +19,11 @@ from ui.train.pace import duration
 
 _MOST_NAMES = 3
 _SECONDS_BEFORE_BAR = 0.5
-_SECONDS_BETWEEN_LOOKS = 0.1
+_SECONDS_BETWEEN_DRAWINGS = 0.1
 
 
 def read_uploads() -> tuple[Corpus, str] | None:
-    """Draws the choice of files; their corpus and what to call it, None where there are none.
+    """Draw the choice of files; return their corpus and its title, None without files.
 
     Raises what reading them raises.
     """
@@ -31,17 +31,17 @@ def read_uploads() -> tuple[Corpus, str] | None:
         "Files to train on",
         key="corpus_uploads",
         label_visibility="collapsed",
-        # Called when files are added or removed, not when the page is left.
+        # Streamlit calls this when files are added or removed, but not when the page is left.
         on_change=_forget,
     )
     st.markdown(
-        ":gray[:small[Text of any kind: txt md csv tsv jsonl json parquet, source code; also gz "
-        f"and zip. {LIMIT}]]"
+        ":gray[:small[Any kind of text: txt, md, csv, tsv, jsonl, json, parquet, source code; also "
+        f"gz and zip. {LIMIT}]]"
     )
     check_uploaded()
     kept = workspace.current()
     if not uploads:
-        # The uploader is emptied when a person leaves the page; what was read is kept.
+        # Streamlit empties the uploader when the page is left; the corpus is kept.
         if kept.corpus is None:
             return None
         st.markdown(f"Uploaded before: **{plain_markdown(kept.corpus_title)}**")
@@ -52,14 +52,14 @@ def read_uploads() -> tuple[Corpus, str] | None:
     column = None
     if len(columns) > 1:
         column = st.selectbox(
-            "Column that holds the text", columns, key="corpus_column", persist_state="session"
+            "Column with the text", columns, key="corpus_column", persist_state="session"
         )
     source = (*file_ids, column or "")
     if kept.corpus is not None and kept.corpus_source == source:
         return kept.corpus, kept.corpus_title
     bar = st.empty()
     corpus = read_corpus(
-        files, column, on_progress=tell_on(bar, sum(upload.size for upload in uploads))
+        files, column, on_progress=progress_on(bar, sum(upload.size for upload in uploads))
     )
     bar.empty()
     title = joined(_names_read([upload.name for upload in uploads], corpus), "files")
@@ -68,7 +68,7 @@ def read_uploads() -> tuple[Corpus, str] | None:
 
 
 def joined(names: list[str], noun: str) -> str:
-    """A few names, or the first and how many more there are.
+    """Join a few names, or name the first and count the rest.
 
     >>> joined(["a.txt", "b.txt"], "files"), joined(["a", "b", "c", "d"], "files")
     ('a.txt, b.txt', 'a and 3 more files')
@@ -82,33 +82,33 @@ def _forget() -> None:
     workspace.update(corpus=None, corpus_title="", corpus_source=())
 
 
-def tell_on(bar: DeltaGenerator, n_bytes: int) -> Callable[[float], None]:
-    """What draws how far a reading is, once it lasts.
+def progress_on(bar: DeltaGenerator, n_bytes: int) -> Callable[[float], None]:
+    """Return a function that draws the progress of a reading that takes longer than a moment.
 
-    Where a person has meanwhile taken a file away, or pressed anything else, the drawing ends the
-    reading: Streamlit starts the page anew there.
+    Drawing also lets the visitor stop it: if they have removed a file or used another widget,
+    Streamlit stops the script there and runs the page again.
     """
-    started = told = time.monotonic()
+    started = drawn_at = time.monotonic()
 
-    def tell(part: float) -> None:
-        nonlocal told
+    def draw(part: float) -> None:
+        nonlocal drawn_at
         now = time.monotonic()
         seconds = now - started
-        if not part or seconds < _SECONDS_BEFORE_BAR or now - told < _SECONDS_BETWEEN_LOOKS:
+        if not part or seconds < _SECONDS_BEFORE_BAR or now - drawn_at < _SECONDS_BETWEEN_DRAWINGS:
             return
-        told = now
+        drawn_at = now
         megabytes = n_bytes / 1e6
         bar.progress(
             min(1.0, part),
             f"Reading {part * megabytes:,.0f} of {megabytes:,.0f} MB, "
             f"{part * megabytes / seconds:,.0f} MB a second, "
-            f"{duration(seconds * (1 - part) / part)} left. To stop it, take the file away.",
+            f"{duration(seconds * (1 - part) / part)} left. To stop, remove the file.",
         )
 
-    return tell
+    return draw
 
 
 def _names_read(names: list[str], corpus: Corpus) -> list[str]:
-    """The uploads that gave a document; a document's name starts with its file's."""
+    """Return the names of uploads with documents; a document's name starts with its file's."""
     read = [name for name in names if any(d.startswith(name) for d in corpus.names)]
     return read or names

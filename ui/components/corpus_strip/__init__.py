@@ -1,4 +1,4 @@
-"""What a corpus is made of: its figures, and a bar of its scripts with their shares."""
+"""Draw the figures of a corpus, and a bar with the shares of its scripts."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ _draw = component(
 def corpus_strip(
     *, key: str, figures: Sequence[tuple[str, str]], shares: Sequence[tuple[str, float]]
 ) -> None:
-    """Draws figures as (number, what it counts), and shares as (name, part of 1)."""
+    """Draw figures, each a number and its unit, and shares, each a name and a part of 1."""
     _draw(
         key=key,
         data={

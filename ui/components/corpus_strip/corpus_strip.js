@@ -1,4 +1,4 @@
-// What a corpus is made of: its figures, and a bar of its scripts with their shares.
+// Draw the figures of a corpus, and a bar with the shares of its scripts.
 
 import { addPart, find } from "../shared/elements.js";
 import { partsOf, percent } from "./shares.js";

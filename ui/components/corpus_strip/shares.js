@@ -1,6 +1,6 @@
-// Shares of a whole, as parts of a bar.
+// Turn shares of a whole into parts of a bar.
 
-/** `rest` are all that are too small for a part of their own.
+/** `rest` marks the part that combines the smallest shares.
     @typedef {{ name: string, share: number, rest?: boolean }} Share */
 
 const MOST_PARTS = 6;
@@ -10,7 +10,7 @@ export function percent(share) {
   return share < 0.0005 ? "< 0.1%" : `${(share * 100).toFixed(1)}%`;
 }
 
-/** Return the largest shares by name, the small ones together.
+/** Return the largest shares, with the small ones combined into one.
     @param {Share[]} shares The largest first.
     @returns {Share[]} */
 export function partsOf(shares) {

@@ -1,4 +1,4 @@
-"""A text area that hands over what was typed after a short pause, without a key to press."""
+"""Draw a text area that sends the typed text after a short pause, without a key to press."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from ui.components.shared import component_css
 _HERE = Path(__file__).parent
 
 MOST_EDITED = 500_000
-"""Characters: a field of more takes a browser seconds to lay out, at each letter that is typed."""
+"""The most characters that can be edited; with more, each key press takes a browser seconds."""
 _EXCERPT = 2_000
 
 _live_text = component(
@@ -26,13 +26,12 @@ _live_text = component(
 def live_text(
     text: str, *, label: str, key: str, on_typed: Callable[[], None], lines: int = 4
 ) -> None:
-    """Draws the text area with `text` in it; screen readers say the label, nobody else sees it.
+    """Draw a text area that holds `text`; the label is for screen readers only.
 
-    It is so many lines high, until it is dragged larger.
-
-    `on_typed` is called before the page runs again; what was typed is `typed` of the component's
-    value then, and the page hands it back as `text`. Of a text of more than MOST_EDITED characters
-    the beginning is shown, and can't be edited.
+    The area is `lines` high until the visitor resizes it. After a change, `on_typed` is called
+    before the page reruns; the component's value then holds the new text as `typed`, and the page
+    passes it back as `text`. A text longer than MOST_EDITED cannot be edited, and only its
+    beginning is shown.
     """
     whole = len(text) <= MOST_EDITED
     note = (

@@ -1,7 +1,7 @@
-// A text area makes line feeds of all line ends. What is typed gets those back that its text had.
+// Restore line ends: a text area turns all of them into line feeds.
 
-/** Return what was typed, with line feeds alone, with the line ends of the text that it was typed into; a
-    new line ends as all the others do, or in a line feed where they differ.
+/** Return the typed text with the line ends of the text before it. A new line ends as all the others
+    do, or in a line feed if they differ.
     @param {string} before
     @param {string} typed */
 export function withLineEnds(before, typed) {
@@ -25,7 +25,7 @@ export function withLineEnds(before, typed) {
     return ends[next];
   });
   const lines = typed.split("\n");
-  // Where the text between two line ends is deleted, they must not become one.
+  // If the text between "\r" and "\n" is deleted, they must not combine into one line end.
   const isOne = (/** @type {number} */ i) => kept[i] === "\r" && lines[i + 1] === "" && kept[i + 1] === "\n";
   return lines.map((line, i) => line + (isOne(i) ? "\r\n" : kept[i] ?? "")).join("");
 }

@@ -1,4 +1,4 @@
-// A text area that sends what was typed after a pause.
+// Draw a text area that sends the typed text after a pause.
 
 import { addButton, addPart, keepKeys } from "../shared/elements.js";
 import { TypedText } from "./typed_text.js";
@@ -32,7 +32,7 @@ class LiveText {
     this.label = addPart(this.root, "label", "");
     this.area = addPart(this.root, "textarea", "");
     this.note = addPart(this.root, "p", "note", "This text has carriage returns (U+000D). Typing keeps them.");
-    this.pastedNote = addPart(this.root, "p", "note", "What was pasted has carriage returns (U+000D), and a field in a browser makes line feeds of them. A file that is opened on Token boundaries keeps them.");
+    this.pastedNote = addPart(this.root, "p", "note", "The pasted text has carriage returns (U+000D), which a browser’s text field turns into line feeds. To keep them, open the text as a file on Token boundaries.");
     this.pastedNote.hidden = true;
     this.excerptNote = addPart(this.root, "p", "note");
     this.excerptWords = addPart(this.excerptNote, "span", "");

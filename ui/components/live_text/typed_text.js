@@ -1,5 +1,5 @@
-// A text that is typed, on its way to Python after a pause, and what comes back. That is an echo of one's
-// own typing, and is ignored, or a text from elsewhere, such as a file: the field has to show it.
+// Send typed text to Python after a pause, and decide about the text that comes back: an echo of the
+// typing is ignored; another text, such as a file's, has to be shown in the field.
 
 import { halfCharacter } from "../shared/characters.js";
 import { browserClock } from "../shared/clock.js";
@@ -11,22 +11,22 @@ import { withLineEnds } from "./line_ends.js";
 const PAUSE_MS = 100;
 const PAUSE_MS_PER_100K = 250;
 const LONGEST_PAUSE_MS = 1500;
-// While Python reads one text the next waits, but no longer than this.
+// The next text waits for Python to read the last one, but no longer than this.
 const LONGEST_WAIT_MS = 1000;
 
 export class TypedText {
-  /** @param {{ send: (text: string) => void, warn: (problem: string) => void }} hears Gets a text to send,
-        and why one cannot be sent; no text where all is well.
+  /** @param {{ send: (text: string) => void, warn: (problem: string) => void }} callbacks `send` sends a
+        text; `warn` shows why one cannot be sent, or nothing for an empty string.
       @param {Clock} clock */
   constructor({ send, warn }, clock = browserClock) {
     this.send = send;
     this.warn = warn;
     this.clock = clock;
     this.echoes = new Echoes();
-    /** What Python sent last.
+    /** The text that Python sent last.
         @type {string | null} */
     this.received = null;
-    /** What stands in the field, with its carriage returns. */
+    /** The text in the field, with its carriage returns. */
     this.whole = "";
     this.typed = "";
     this.timer = 0;
@@ -50,7 +50,7 @@ export class TypedText {
     return true;
   }
 
-  /** Take what stands in the field after a key was pressed: line feeds alone.
+  /** Take the text in the field after a key press, in which all line ends are line feeds.
       @param {string} typed */
   type(typed) {
     this.typed = typed;
@@ -65,7 +65,7 @@ export class TypedText {
     this.flush({ atOnce: true });
   }
 
-  /** The field is left: send what still waits. */
+  /** Send a waiting text when the field loses focus. */
   leave() {
     if (this.timer) this.flush({ atOnce: true });
   }
@@ -79,7 +79,7 @@ export class TypedText {
     }
     const text = withLineEnds(this.whole, this.typed);
     const half = halfCharacter(text);
-    this.warn(half && `${half}, for which no UTF-8 exists. Remove it to see the tokens.`);
+    this.warn(half && `${half}, which UTF-8 cannot encode. Remove it to see the tokens.`);
     if (half) return;
     this.whole = text;
     this.echoes.expect(text);

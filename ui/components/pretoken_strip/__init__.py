@@ -1,4 +1,4 @@
-"""A short text cut into its pre-tokens, each in a box."""
+"""Draw the pre-tokens of a short text, each in a box."""
 
 from __future__ import annotations
 
@@ -20,5 +20,5 @@ _draw = component(
 
 
 def pretoken_strip(*, key: str, pretokens: Sequence[str]) -> None:
-    """Draws pre-tokens one after another; the gaps are what no merge crosses."""
+    """Draw pre-tokens in a row; no merge crosses the gaps between them."""
     _draw(key=key, data={"pretokens": list(pretokens)})

@@ -1,4 +1,4 @@
-// Pre-tokens one after another, each in a box.
+// Draw pre-tokens in a row, each in a box.
 
 import { spokenToken } from "../shared/characters.js";
 import { addPart, find } from "../shared/elements.js";

@@ -1,4 +1,4 @@
-"""Runs the page again when the visitor switches the theme: charts are drawn for one of the two."""
+"""Rerun the page when the visitor switches the theme, because charts are drawn for one theme."""
 
 from __future__ import annotations
 
@@ -15,9 +15,9 @@ _watch = component("bpe.theme_watch", js=join_modules(_HERE / "theme_watch.js"))
 
 
 def theme_watch(drawn_for: Literal["light", "dark"], *, key: str) -> None:
-    """Watches the theme from where nobody sees it, and compares it with that of this drawing.
+    """Watch the theme invisibly, and rerun the page once it differs from `drawn_for`.
 
-    Streamlit's own parts follow a switch at once, and so do the other components; Plotly's charts
-    hold the colours that Python gave them.
+    Streamlit's own widgets and the other components follow a switch by themselves; Plotly's charts
+    keep the colours that Python set.
     """
     _watch(key=key, data={"drawn_for": drawn_for}, on_theme_change=lambda: None)

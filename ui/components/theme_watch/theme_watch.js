@@ -1,13 +1,13 @@
-// Compares the theme that is shown with the one that the page was drawn for. Streamlit calls a
-// component while it still changes its styles, and not at all for a switch before it is mounted:
-// so the theme is looked at now and then. It takes microseconds.
+// Compare the browser's theme with the one that the page was drawn for. Streamlit calls a component
+// before its styles have changed, and not at all for a switch before it is mounted, so the theme is
+// polled, which takes microseconds.
 
 /** @import { Component } from "../shared/component.js" */
 
-/** `asked` is the theme that the page was asked to be drawn for again.
+/** `asked` is the theme that a rerun was last requested for.
     @typedef {{ timer: number, asked?: string }} Watch */
 
-const MILLISECONDS_BETWEEN_LOOKS = 250;
+const MILLISECONDS_BETWEEN_CHECKS = 250;
 
 /** @type {WeakMap<ShadowRoot, Watch>} */
 const watches = new WeakMap();
@@ -21,12 +21,12 @@ export default function mountThemeWatch({ data, parentElement, setTriggerValue }
   watch.timer = setInterval(() => {
     const scheme = getComputedStyle(parentElement.host).colorScheme;
     if (scheme === data.drawn_for) watch.asked = undefined;
-    // Once for each switch, even where Python draws on for the theme before.
+    // Ask once per switch, even if Python goes on drawing for the old theme.
     else if (scheme !== watch.asked) {
       watch.asked = scheme;
       setTriggerValue("theme", scheme);
     }
-  }, MILLISECONDS_BETWEEN_LOOKS);
+  }, MILLISECONDS_BETWEEN_CHECKS);
   watches.set(parentElement, watch);
   return () => clearInterval(watches.get(parentElement)?.timer);
 }
