@@ -1,8 +1,8 @@
-// Whether the app has answered all that the page asked of its server, as `window.appAtRest()`.
-// What Streamlit's page says of itself changes only with the server's first answer: right after a
-// click it still calls itself idle. So the requests and answers themselves are watched here.
-// `window.timesAsked` counts the requests. `window.comeAnew()` makes the visitor a new one to the
-// server, without loading the page again; that is done when `window.isConnected()`.
+// Define `window.appAtRest()`, which returns whether the app has answered all requests of the page.
+// Streamlit's own status changes only with the first answer: right after a click it is still idle. So
+// the requests and answers themselves are watched here, and `window.timesAsked` counts the requests.
+// `window.startNewSession()` makes the visitor a new one without loading the page again; it is done
+// once `window.isConnected()`.
 (() => {
   const RERUN_SCRIPT = 11; // of BackMsg
   const NEW_SESSION = 4; // of ForwardMsg, at the beginning of each run
@@ -16,7 +16,7 @@
   let framesAtRest = 0;
   let asked = performance.now();
   let socket;
-  let comesAnew = false;
+  let startsNewSession = false;
   window.timesAsked = 0;
 
   function onAsked() {
@@ -34,7 +34,7 @@
     }
   }
 
-  /** Calls `visit` with each field of a protobuf message, and with its number where it is one. */
+  /** Call `visit` with each field of a protobuf message, and with its value if that is a number. */
   function eachField(bytes, visit) {
     let at = 0;
     const varint = () => {
@@ -57,9 +57,9 @@
   window.WebSocket = class extends WebSocket {
     constructor(url, protocols) {
       // The last of the protocols is the session to go on with.
-      super(url, comesAnew ? protocols.slice(0, 2) : protocols);
+      super(url, startsNewSession ? protocols.slice(0, 2) : protocols);
       socket = this;
-      this.addEventListener("open", () => (comesAnew = false));
+      this.addEventListener("open", () => (startsNewSession = false));
       this.addEventListener("message", ({ data }) => {
         if (data instanceof ArrayBuffer) eachField(new Uint8Array(data), onAnswered);
       });
@@ -71,14 +71,14 @@
     }
   };
 
-  window.comeAnew = () => {
-    comesAnew = true;
+  window.startNewSession = () => {
+    startsNewSession = true;
     sessionStorage.clear();
     socket.close();
   };
   window.isConnected = () => socket?.readyState === WebSocket.OPEN;
 
-  /** Asked each frame: whether all is answered and drawn, and was so for some frames already. */
+  /** Return whether all is answered and drawn, and has been for some frames; called each frame. */
   window.appAtRest = () => {
     const app = document.querySelector('[data-testid="stApp"]');
     const isDrawn =

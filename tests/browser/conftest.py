@@ -1,4 +1,4 @@
-"""The app on a free port, and a headless Chromium beside it, as fixtures."""
+"""Provide the app on a free port and a headless Chromium as fixtures."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from playwright.sync_api import (
 
 from bpe_core.corpus.corpus import Corpus
 from bpe_core.runs.run import TrainingRun
-from tests.browser.helpers import LONGEST_WAIT_MS, come_anew, open_page, switch_theme
+from tests.browser.helpers import LONGEST_WAIT_MS, open_page, start_new_session, switch_theme
 from tests.browser.serving import launch_browser, new_context, running_app
 from tests.conftest import MEASURED
 from ui.storage.run_store import write_run
@@ -30,7 +30,7 @@ ShowFigures = Callable[[str, Sequence[float]], None]
 
 
 class KeepRun(Protocol):
-    """Puts a run under an id into the store of the shared server."""
+    """A function that stores a run under an id on the shared server."""
 
     def __call__(
         self, run_id: str, title: str, run: TrainingRun, *, training: Corpus | None = None
@@ -39,7 +39,7 @@ class KeepRun(Protocol):
 
 @pytest.fixture
 def show_figures(record_property: Callable[[str, object], None]) -> ShowFigures:
-    """Has measured figures printed after all tests: they are for the reader, pass or fail."""
+    """Return a function that has measured figures printed after all tests, pass or fail."""
 
     def show(what: str, figures: Sequence[float]) -> None:
         middle, most = statistics.median(figures), max(figures)
@@ -51,26 +51,26 @@ def show_figures(record_property: Callable[[str, object], None]) -> ShowFigures:
 
 @pytest.fixture(scope="session")
 def app_folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """Where the shared server keeps its runs and its log."""
+    """Return the folder of the shared server's runs and log."""
     return tmp_path_factory.mktemp("app")
 
 
 @pytest.fixture(scope="session")
 def app_url(app_folder: Path) -> Iterator[str]:
-    """The address of a server that all browser tests of this process share."""
+    """Start the server shared by all browser tests of this process, and yield its address."""
     with running_app(app_folder) as url:
         yield url
 
 
 @pytest.fixture(scope="session")
 def keep_run(app_folder: Path) -> KeepRun:
-    """Puts a run under an id into the store of the shared server."""
+    """Return a function that stores a run under an id on the shared server."""
     store = app_folder / "runs"
     store.mkdir(exist_ok=True)
     _, nothing_held_out = Corpus.from_text("x").split(0.0)
 
     def keep(run_id: str, title: str, run: TrainingRun, *, training: Corpus | None = None) -> None:
-        # A worker that comes back to a module asks for its runs again.
+        # A worker that returns to a module stores its runs again.
         if not (store / run_id).exists():
             write_run(store / run_id, title, run, nothing_held_out, training=training)
 
@@ -79,14 +79,14 @@ def keep_run(app_folder: Path) -> KeepRun:
 
 @pytest.fixture
 def fresh_app_url(tmp_path: Path) -> Iterator[str]:
-    """The address of a server that nobody has visited yet."""
+    """Start a server that nobody has visited yet, and yield its address."""
     with running_app(tmp_path) as url:
         yield url
 
 
 @pytest.fixture(scope="session")
 def browser() -> Iterator[Browser]:
-    """A headless Chromium; the tests fail, not skip, where there is none."""
+    """Launch a headless Chromium; without one, the tests fail rather than skip."""
     expect.set_options(timeout=LONGEST_WAIT_MS)
     with sync_playwright() as playwright:
         chromium = launch_browser(playwright)
@@ -96,7 +96,7 @@ def browser() -> Iterator[Browser]:
 
 @pytest.fixture(scope="session")
 def context(browser: Browser) -> BrowserContext:
-    """What all pages share: a browser whose cache holds the app's files after the first page."""
+    """Return the context shared by all pages, so that the first caches the app's files."""
     context = new_context(browser, viewport=DESK, color_scheme="light", accept_downloads=True)
     context.set_default_timeout(LONGEST_WAIT_MS)
     return context
@@ -104,7 +104,7 @@ def context(browser: Browser) -> BrowserContext:
 
 @pytest.fixture
 def new_page(context: BrowserContext) -> Iterator[Callable[[], Page]]:
-    """Opens tabs, each a visitor of its own to the app, in the light theme on a desk."""
+    """Return a function that opens a tab as a new visitor, in the light theme on a desktop."""
     tabs: list[Page] = []
 
     def opened() -> Page:
@@ -118,13 +118,13 @@ def new_page(context: BrowserContext) -> Iterator[Callable[[], Page]]:
 
 @pytest.fixture
 def page(new_page: Callable[[], Page]) -> Page:
-    """One such tab."""
+    """Return a tab of a new visitor."""
     return new_page()
 
 
 @pytest.fixture(scope="session")
 def open_tab(context: BrowserContext, app_url: str) -> Page:
-    """A tab in which the app is loaded once, for all tests of this process that take `tab`."""
+    """Load the app once in a tab for all tests of this process that use `tab`."""
     tab = context.new_page()
     open_page(tab, f"{app_url}/lessons")
     return tab
@@ -132,14 +132,15 @@ def open_tab(context: BrowserContext, app_url: str) -> Page:
 
 @pytest.fixture
 def tab(open_tab: Page, app_url: str) -> Page:
-    """That tab on Lessons, with a visitor new to the server, in the light theme on a desk.
+    """Return that tab on Lessons with a new session, in the light theme on a desktop.
 
-    A way within the app costs a tenth of loading it, and where charts are less than a third.
+    Going to another page within the app takes a tenth of the time of loading it; on pages with
+    charts, less than a third.
     """
     try:
-        come_anew(open_tab)
+        start_new_session(open_tab)
     except TimeoutError:
-        # A test that failed may have left the tab in any state: then the app is loaded again.
+        # A failed test may have left the tab in any state, so load the app again.
         open_page(open_tab, f"{app_url}/lessons")
     open_tab.set_viewport_size(DESK)
     switch_theme(open_tab, "light")
@@ -148,7 +149,7 @@ def tab(open_tab: Page, app_url: str) -> Page:
 
 @pytest.fixture
 def offline_page(browser: Browser) -> Iterator[Page]:
-    """A page that can reach nothing but the disk; the test fails where its console complains."""
+    """Yield a page without network; fail if it logs to the console or requests anything else."""
     context = browser.new_context(offline=True, viewport=DESK)
     context.set_default_timeout(LONGEST_WAIT_MS)
     page = context.new_page()

@@ -1,4 +1,4 @@
-"""What browser tests share: opening a page of the app, and waiting until it is drawn."""
+"""Open pages of the app, and wait until they are drawn, for all browser tests."""
 
 from __future__ import annotations
 
@@ -9,11 +9,11 @@ from playwright.sync_api import Locator, Page
 
 LONGEST_WAIT_MS = 60_000
 WRONG_LABELS = (Path(__file__).parent / "chart_labels.js").read_text(encoding="utf-8")
-# What was measured is printed. A machine that does other work besides is slower, so a goal fails
-# only where the best of some tries misses it so many times over.
+# Measured times are printed. A busy machine is slower, so a test fails only if the best of several
+# tries misses its goal by this factor.
 SLACK = 4
-# Drawn before it listens, and once more after it has begun to, a chart loses what is clicked in
-# between.
+# A chart is drawn before it listens to clicks and once more afterwards, and clicks in between are
+# lost.
 CHART_LISTENS = """(chart) => {
   for (const one of document.querySelectorAll(".js-plotly-plot")) {
     if (!one._ev || one.isWatched) continue;
@@ -34,7 +34,7 @@ MIDDLE_ON_SURFACE = """(bar, surface) => {
   };
 }"""
 IS_DARK = "() => matchMedia('(prefers-color-scheme: dark)').matches"
-# Right after connecting, the page may not send yet what it is asked to: then once more.
+# Right after connecting, the page may not send its request yet, so this is tried again.
 GO_TO_ADDRESS = """(address) => {
   const asked = window.timesAsked;
   history.pushState(null, "", address);
@@ -44,38 +44,38 @@ GO_TO_ADDRESS = """(address) => {
 
 
 def open_page(page: Page, url: str) -> None:
-    """Goes to an address of the app and waits until its script has run to the end."""
+    """Load an address of the app, and wait until its script has run to the end."""
     page.goto(url)
     wait_until_idle(page)
 
 
 def go_to_address(page: Page, address: str) -> None:
-    """Leads an open page to an address of the app as the browser's Back does, loading nothing.
+    """Go to an address of the app without loading it again, as the browser's Back does.
 
-    `address` begins with "/". It counts from another page of the app: a page that stays keeps what
-    is chosen on it. What a visitor takes along, as the run and the text of one's own, stays too.
+    `address` begins with "/" and should lead to another page, because a page that stays open keeps
+    its choices. The visitor's session, with the run and their own text, stays as it is.
     """
     page.wait_for_function(GO_TO_ADDRESS, arg=address)
     wait_until_idle(page)
 
 
-def come_anew(page: Page) -> None:
-    """Comes to Lessons as a visitor whom the server does not know; nothing is loaded again."""
-    wait_until_idle(page)  # a run that the lost session leaves unfinished would never end
+def start_new_session(page: Page) -> None:
+    """Go to Lessons with a new session, as a new visitor, without loading the app again."""
+    wait_until_idle(page)  # a script left unfinished by the old session would never end
     if "/lessons" not in page.url:
         go_to_address(page, "/lessons")  # the one page whose address names no run
-    page.evaluate("() => window.comeAnew()")
+    page.evaluate("() => window.startNewSession()")
     page.wait_for_function("() => window.isConnected()")
-    # The browser too forgets what was chosen on a page when that is left.
+    # The browser too forgets the choices on a page once it is left.
     go_to_address(page, "/lab")
     go_to_address(page, "/lessons")
 
 
 def switch_theme(page: Page, scheme: Literal["light", "dark"]) -> None:
-    """Has the system ask for a theme, and waits until Python too has drawn the page for it.
+    """Switch the system's theme, and wait until Python too has drawn the page for it.
 
-    The page notices only after a while. A way to another page begun just then would be lost: the
-    server takes the last of two requests, and that one still comes from the page before.
+    The page notices the switch only after a while. Going to another page meanwhile would fail: the
+    server answers the last of two requests, which would still come from the old page.
     """
     if page.evaluate(IS_DARK) == (scheme == "dark"):
         return
@@ -86,28 +86,28 @@ def switch_theme(page: Page, scheme: Literal["light", "dark"]) -> None:
 
 
 def wait_until_idle(page: Page) -> None:
-    """Waits until the server has answered all that the page asked, and that is drawn."""
+    """Wait until the server has answered all requests of the page and the answers are drawn."""
     page.wait_for_function("() => window.appAtRest()", timeout=LONGEST_WAIT_MS)
 
 
 def assert_no_traceback(page: Page) -> None:
-    """Fails where the page shows an exception instead of a message."""
+    """Fail if the page shows an exception instead of a message."""
     assert page.locator('[data-testid="stException"]').count() == 0
 
 
 def assert_no_label_is_cut(page: Page) -> None:
-    """Fails where a text of a chart is not whole, or a label of it touches another."""
+    """Fail if a chart's text is cut off or two of its labels touch."""
     assert page.evaluate(WRONG_LABELS) == []
 
 
 def chart_surface(chart: Locator) -> Locator:
-    """The layer that takes the clicks of a Plotly chart, once the chart listens to them."""
+    """Return the layer of a Plotly chart that takes clicks, once the chart listens to them."""
     chart.page.wait_for_function(CHART_LISTENS, arg=chart.element_handle())
     return chart.locator(".nsewdrag")
 
 
 def click_bar(chart: Locator, place: int) -> None:
-    """Clicks a bar of a Plotly chart: the one of that place, counted from 0."""
+    """Click a bar of a Plotly chart by its index."""
     surface = chart_surface(chart)
     bar = chart.locator(".barlayer .point path").nth(place)
     surface.click(position=bar.evaluate(MIDDLE_ON_SURFACE, surface.element_handle()))

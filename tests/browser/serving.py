@@ -1,4 +1,4 @@
-"""Starts the app and a Chromium: for the browser tests, and for the script of the pictures."""
+"""Start the app and a Chromium, for the browser tests and the script that takes the pictures."""
 
 from __future__ import annotations
 
@@ -19,14 +19,14 @@ from playwright.sync_api import Browser, BrowserContext, Playwright
 
 ROOT = Path(__file__).parent.parent.parent
 BROWSER_RECORD = ROOT / ".venv" / "browser-path"
-# While the script of the charts loads, a placeholder pulses. Where the processor draws, that takes
-# more than a fifth of what all of the page takes, and half of the time until the charts are there.
+# A placeholder pulses while the charts' script loads. Without a graphics processor, its animation
+# takes half of the time until the charts are drawn.
 PLACEHOLDERS_STAND_STILL = """(() => {
   const sheet = new CSSStyleSheet();
   sheet.replaceSync('[data-testid="stSkeleton"] { animation: none !important }');
   document.adoptedStyleSheets.push(sheet);
 })()"""
-# A server ends in less than one. One that hangs must not hold up the tests.
+# A server stops in less than a second, but one that hangs must not block the tests.
 SECONDS_TO_END = 10
 BROWSER_OPTIONS = [
     "--no-sandbox",
@@ -40,7 +40,7 @@ BROWSER_OPTIONS = [
 
 
 def of_checkout(port: int) -> Sequence[str | Path]:
-    """The command that starts the app as `make run` does."""
+    """Return the command that starts the app as `make run` does."""
     return sys.executable, "-m", "streamlit", "run", "serve.py", f"--server.port={port}"
 
 
@@ -52,10 +52,10 @@ def running_app(
     command_of: Callable[[int], Sequence[str | Path]] = of_checkout,
     folder: Path = ROOT,
 ) -> Iterator[str]:
-    """The address of a newly started server; the server ends with the block.
+    """Start a server, yield its address, and stop it after the block.
 
-    `environment` is added to this process' own; `command_of` gives the command for a port, which is
-    run in `folder`.
+    `environment` is added to this process's own; `command_of` returns the command for a port, which
+    is run in `folder`.
     """
     with socket.socket() as probe:
         probe.bind(("127.0.0.1", 0))
@@ -95,12 +95,12 @@ def _wait_for_health(url: str, server: subprocess.Popen[bytes], log_path: Path) 
 
 
 def launch_browser(playwright: Playwright) -> Browser:
-    """A headless Chromium; an error, never a skipped test, where there is none."""
+    """Launch a headless Chromium; raise an error if there is none, so that no test is skipped."""
     return playwright.chromium.launch(executable_path=_browser_path(), args=BROWSER_OPTIONS)
 
 
 def new_context(browser: Browser, **options: Any) -> BrowserContext:
-    """A context whose pages tell when the app is at rest; `options` are playwright's own."""
+    """Return a context whose pages report when the app is at rest; `options` are Playwright's."""
     context = browser.new_context(**options)
     context.add_init_script(path=Path(__file__).parent / "at_rest.js")
     context.add_init_script(PLACEHOLDERS_STAND_STILL)
@@ -108,7 +108,7 @@ def new_context(browser: Browser, **options: Any) -> BrowserContext:
 
 
 def _browser_path() -> str | None:
-    """Chromium, where scripts/get_browser.sh found or put it; None for playwright's own."""
+    """Return the path of Chromium recorded by scripts/get_browser.sh; None for Playwright's own."""
     named = os.environ.get("CHROMIUM")
     if not named and BROWSER_RECORD.is_file():
         named = BROWSER_RECORD.read_text(encoding="utf-8").strip()

@@ -1,4 +1,4 @@
-"""Every page by its address, against axe's rules, light on a desk and dark on a phone."""
+"""Check every page against axe's rules, light on a desktop and dark on a phone."""
 
 from __future__ import annotations
 
@@ -13,8 +13,8 @@ from tests.browser.helpers import assert_no_traceback, go_to_address, open_page,
 
 pytestmark = pytest.mark.browser
 
-# Colours take their time from one theme to the other: half-way they have a contrast of their own.
-# Charts come last, drawn anew for the theme by a second run of the script.
+# Colours fade from one theme to the other, and half-way their contrast is too low. The charts
+# change last, in a second run of the script.
 COLOURS_HAVE_SETTLED = """(scheme) => {
   const isOfScheme = (ground) =>
     Boolean(ground) && ground.match(/\\d+/)[0] > 127 === (scheme === "light");
@@ -31,10 +31,10 @@ COLOURS_HAVE_SETTLED = """(scheme) => {
   window.framesSettled = 0;
   return true;
 }"""
-# Axe would fetch all stylesheets again, for a rule on media, of which there are none.
+# Without this, axe fetches all stylesheets again, for a rule on media that the pages do not have.
 RULES = {"resultTypes": ["violations"], "preload": False}
 FIND_VIOLATIONS = "async (options) => (await axe.run(options)).violations"
-# In a short text and a few rows axe finds what it would in thousands of tokens, and sooner.
+# A short text has the same kinds of elements as a long one, and axe checks it faster.
 TEXT = "Unbelievably, naïveté 日本語\t12,345 <b>"
 SCHEMES: list[tuple[Literal["light", "dark"], int]] = [("light", 1440), ("dark", 390)]
 
@@ -52,9 +52,7 @@ SCHEMES: list[tuple[Literal["light", "dark"], int]] = [("light", 1440), ("dark",
         ("lessons", "Lessons"),
     ],
 )
-def test_an_address_leads_to_its_page_which_breaks_no_rule_and_fits(
-    tab: Page, path: str, heading: str
-) -> None:
+def test_each_page_is_accessible_and_fits_its_window(tab: Page, path: str, heading: str) -> None:
     go_to_address(tab, f"/{path}")
     expect(tab.get_by_role("heading", level=1)).to_have_text(heading)
     expect(tab.get_by_role("dialog")).to_have_count(0)
@@ -76,7 +74,7 @@ def test_an_address_leads_to_its_page_which_breaks_no_rule_and_fits(
         assert not broken
 
 
-def test_the_keyboard_shows_where_it_is_in_the_navigation(page: Page, app_url: str) -> None:
+def test_the_focused_link_of_the_navigation_has_a_ring(page: Page, app_url: str) -> None:
     open_page(page, f"{app_url}/lessons")
     link = page.get_by_test_id("stTopNavLink").first
     for _ in range(20):

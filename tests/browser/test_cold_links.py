@@ -1,4 +1,4 @@
-"""The first visitor of a server may open any page by its address, and a page comes in order."""
+"""Any page can be the first request to a server, and loads its parts in the right order."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from ui.look.chart_style import MONO
 pytestmark = pytest.mark.browser
 
 
-def test_a_deep_link_is_the_first_request_of_a_server(page: Page, fresh_app_url: str) -> None:
+def test_a_deep_link_can_be_the_first_request_to_a_server(page: Page, fresh_app_url: str) -> None:
     open_page(page, f"{fresh_app_url}/merge_loop?run=sample&step=5")
     expect(page.get_by_role("heading", level=1)).to_have_text("Merge loop")
     expect(page.get_by_role("link", name="Pair frequencies")).to_be_visible()
@@ -21,7 +21,7 @@ def test_a_deep_link_is_the_first_request_of_a_server(page: Page, fresh_app_url:
     assert_no_traceback(page)
 
 
-def test_an_unknown_run_is_said_and_the_sample_shown(tab: Page) -> None:
+def test_an_unknown_run_shows_an_error_and_the_sample(tab: Page) -> None:
     go_to_address(tab, "/token_boundaries?run=../../../etc/passwd%00%2f<b>")
     expect(tab.get_by_role("alert")).to_contain_text("The sample run is shown instead.")
     expect(tab.get_by_role("button", name="Run: Python’s language reference")).to_be_visible()
@@ -29,7 +29,7 @@ def test_an_unknown_run_is_said_and_the_sample_shown(tab: Page) -> None:
 
 
 def test_the_font_of_charts_does_not_wait_for_them(page: Page, app_url: str) -> None:
-    page.route("**/PlotlyChart*.js", lambda route: None)  # which is not answered
+    page.route("**/PlotlyChart*.js", lambda route: None)  # never answered
     page.goto(f"{app_url}/pair_frequencies")
     page.wait_for_function(
         """(fonts) => [...document.fonts].some(

@@ -1,4 +1,4 @@
-"""The installed app, started by `bpe explore` from a folder that has nothing to do with it."""
+"""The installed app, started by `bpe explore` from an unrelated folder."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ PAGES = {
     "lab": "Lab",
     "lessons": "Lessons",
 }
-# What a folder or a home for other Streamlit apps may say.
+# Settings for other Streamlit apps, in the folder or in the user's home.
 OTHER_SETTINGS = """
 [client]
 toolbarMode = "developer"
@@ -42,11 +42,11 @@ def installed_url(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
     for place in (folder, home):
         (place / ".streamlit").mkdir()
         (place / ".streamlit" / "config.toml").write_text(OTHER_SETTINGS)
-    # Modules of these names are the app's own, whatever else lies in the caller's folder.
+    # The app must import its own modules, not modules of the same names in the caller's folder.
     for name in ("app", "ui", "pages", "serve"):
         (folder / f"{name}.py").write_text("raise SystemExit('the wrong module')\n")
     bpe = python.with_name("bpe")
-    # Kernels would be compiled for this place, and these pages need none.
+    # These pages need no kernels, which would be compiled for this environment.
     environment = {"HOME": str(home), "PYTHONPATH": "", "NUMBA_DISABLE_JIT": "1"}
     with running_app(
         tmp_path_factory.mktemp("runs"),
@@ -65,9 +65,7 @@ def test_each_page_opens(page: Page, installed_url: str, name: str) -> None:
     assert_no_traceback(page)
 
 
-def test_its_settings_hold_whatever_other_settings_there_are(
-    page: Page, installed_url: str
-) -> None:
+def test_its_settings_override_those_of_other_apps(page: Page, installed_url: str) -> None:
     open_page(page, installed_url)
     expect(page.get_by_test_id("stApp")).to_have_css("background-color", "rgb(253, 252, 250)")
     expect(page.get_by_test_id("stSidebar")).to_have_count(0)

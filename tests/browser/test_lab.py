@@ -10,8 +10,8 @@ from playwright.sync_api import Page, expect
 
 from tests.browser.helpers import (
     assert_no_traceback,
-    come_anew,
     go_to_address,
+    start_new_session,
     wait_until_idle,
 )
 
@@ -32,7 +32,7 @@ def test_encoders_are_measured_and_the_address_brings_the_figures_back(page: Pag
     for is_new_visitor in (False, True):
         if is_new_visitor:
             address = page.url
-            come_anew(page)
+            start_new_session(page)
             go_to_address(page, address)
         table = page.get_by_role("table", name=re.compile("^Encoders"))
         expect(

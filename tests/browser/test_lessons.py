@@ -7,8 +7,8 @@ from playwright.sync_api import Page, expect
 
 from tests.browser.helpers import (
     assert_no_traceback,
-    come_anew,
     go_to_address,
+    start_new_session,
     wait_until_idle,
 )
 
@@ -35,7 +35,7 @@ def test_steps_are_taken_by_keyboard_and_kept_in_the_address(page: Page) -> None
     source.focus()
     expect(source).to_be_focused()
     address = page.url
-    come_anew(page)
+    start_new_session(page)
     expect(heading).to_have_text("From words to symbols")
     go_to_address(page, "/lab")
     go_to_address(page, address)

@@ -1,4 +1,4 @@
-"""Train in a real browser: from an uploaded file to a run that other people can open."""
+"""The Train page in a browser: from an uploaded file to a run that others can open."""
 
 from __future__ import annotations
 
@@ -21,12 +21,12 @@ from tests.browser.training import choose, give_file, set_vocabulary, train_to_t
 
 pytestmark = pytest.mark.browser
 
-# A real file that every machine has; its text differs between versions of Python.
+# A real file present on every machine, whose text depends on the version of Python.
 REAL_FILE = Path(argparse.__file__)
 A_LETTER_FOR_EACH_BYTE = bytes(ord("a") + byte % 26 for byte in range(256))
 
 
-def test_bad_files_are_said_and_a_good_one_becomes_a_run_that_is_picked_taken_home_and_linked_to(
+def test_bad_files_are_refused_and_a_good_one_becomes_a_run_to_pick_download_and_share(
     page: Page, new_page: Callable[[], Page], app_url: str, tmp_path: Path
 ) -> None:
     picture = tmp_path / "picture.txt"
@@ -92,18 +92,18 @@ def test_bad_files_are_said_and_a_good_one_becomes_a_run_that_is_picked_taken_ho
 
 @pytest.fixture
 def app_url_without_compiler(tmp_path: Path) -> Iterator[str]:
-    """A server whose trainings take their time: all in plain Python."""
+    """Start a server whose trainings are slow because they run in plain Python."""
     with running_app(tmp_path, {"NUMBA_DISABLE_JIT": "1"}) as url:
         yield url
 
 
-def test_a_long_training_shows_its_pace_and_is_cancelled(
+def test_a_long_training_shows_its_pace_and_can_be_cancelled(
     page: Page, app_url_without_compiler: str, tmp_path: Path
 ) -> None:
     open_page(page, app_url_without_compiler)
     page.get_by_role("slider", name="Vocabulary size").press("End")
     expect(page.get_by_text(re.compile("^Vocabulary size 50,257 ="))).to_be_visible()
-    # Long words that share little: half a minute of merges.
+    # Long words that share little take half a minute of merges.
     letters = random.Random(0).randbytes(2_000_000).translate(A_LETTER_FOR_EACH_BYTE)
     path = tmp_path / "words.txt"
     path.write_bytes(b" ".join(letters[at : at + 200] for at in range(0, len(letters), 200)))
@@ -116,7 +116,7 @@ def test_a_long_training_shows_its_pace_and_is_cancelled(
     address = page.url
     page.get_by_role("link", name="Lessons").click()
     expect(page.get_by_role("heading", level=1)).to_have_text("Lessons")
-    page.goto(address)  # looked at twice a second, the page is hardly ever at rest
+    page.goto(address)  # redrawn twice a second, the page is hardly ever at rest
     expect(page.get_by_role("heading", name="Training")).to_be_visible()
 
     page.get_by_role("button", name="Cancel").click()
@@ -125,7 +125,7 @@ def test_a_long_training_shows_its_pace_and_is_cancelled(
     assert_no_traceback(page)
 
 
-def test_the_pretokens_of_a_custom_pattern_are_shown_while_it_is_written_and_fit_any_width(
+def test_the_pretokens_of_a_custom_pattern_are_shown_and_fit_any_width(
     page: Page, app_url: str
 ) -> None:
     page.emulate_media(color_scheme="dark")
@@ -150,7 +150,7 @@ def test_the_pretokens_of_a_custom_pattern_are_shown_while_it_is_written_and_fit
         assert page.evaluate(f"{root}.scrollWidth <= {root}.clientWidth")
 
 
-def test_a_number_that_cannot_be_taken_is_said_below_its_field_and_an_empty_one_is_filled(
+def test_an_invalid_number_shows_an_error_and_an_empty_field_is_filled(
     tab: Page,
 ) -> None:
     go_to_address(tab, "/train")

@@ -1,4 +1,4 @@
-"""Trainings that leave runs of one name, and the addresses that they give to other visitors."""
+"""Trainings whose runs share a name, and the addresses of these runs for other visitors."""
 
 from __future__ import annotations
 
@@ -14,9 +14,9 @@ from playwright.sync_api import Page, expect
 from bpe_core.corpus.samples import samples
 from tests.browser.helpers import (
     assert_no_traceback,
-    come_anew,
     go_to_address,
     open_page,
+    start_new_session,
     wait_until_idle,
 )
 from tests.browser.training import choose, choose_sample, set_vocabulary, train_to_the_end, upload
@@ -37,7 +37,7 @@ PRESETS = ("GPT-2 style", "Classroom", "GPT-4 style", "Custom")
 
 
 def picker_labels(page: Page) -> list[str]:
-    """Opens the run picker, reads its labels, and closes it."""
+    """Open the run picker, read its labels, and close it."""
     page.get_by_role("button", name="Run: ").click()
     labels = page.get_by_role("menuitem").all_inner_texts()
     page.keyboard.press("Escape")
@@ -46,7 +46,7 @@ def picker_labels(page: Page) -> list[str]:
 
 
 def assert_whole_labels(page: Page) -> None:
-    """Fails where a label of the run picker is cut off: what tells runs apart stands at its end."""
+    """Fail if a label of the run picker is cut off, because its end distinguishes runs."""
     page.get_by_role("button", name="Run: ").click()
     for label in page.get_by_role("menuitem").locator("p").all():
         box = label.bounding_box()
@@ -57,8 +57,8 @@ def assert_whole_labels(page: Page) -> None:
 
 
 def assert_open_for_a_new_visitor(page: Page, addresses: Iterable[tuple[str, str]]) -> None:
-    """Opens runs, each on a page, as one visitor whom the server has never seen."""
-    come_anew(page)
+    """Open each run on a page as a new visitor."""
+    start_new_session(page)
     for name, run_id in addresses:
         go_to_address(page, f"/{name}?run={run_id}")
         expect(page.get_by_role("heading", level=1)).to_have_text(PAGES[name])
@@ -85,7 +85,7 @@ def test_train_is_pressed_on_the_untouched_first_page_twice(page: Page, app_url:
 
 
 def test_one_file_is_trained_twice_with_other_settings(tab: Page, tmp_path: Path) -> None:
-    # With its settings, wider than a phone.
+    # A name that, with the run's settings, is wider than a phone.
     file = tmp_path / "the-parser-of-arguments.py"
     shutil.copy(argparse.__file__, file)
     go_to_address(tab, "/train")

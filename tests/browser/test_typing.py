@@ -1,4 +1,4 @@
-"""What is typed or pasted shows its tokens soon after one stops; how soon is printed."""
+"""Typed or pasted text shows its tokens after a short pause, whose length is printed."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ pytestmark = pytest.mark.browser
 
 MILLISECONDS = 300
 
-# From the last letter until the tokens of the text with it are painted.
+# The time from the last letter until its tokens are painted.
 TYPE_AND_WAIT = """async (area, [text, nBytes]) => {
     const figures = window.tokenFigures;
     const started = performance.now();
@@ -39,7 +39,7 @@ PASTE = """(area, text) => {
 
 @pytest.fixture(scope="module")
 def page(context: BrowserContext, app_url: str) -> Iterator[Page]:
-    """A page with GPT-2's tokens, for all tests: each of them begins with a text of its own."""
+    """Open a page with GPT-2's tokens for all tests; each starts by typing its own text."""
     page = context.new_page()
     open_page(page, f"{app_url}/token_boundaries?tokenizer=GPT-2")
     yield page
@@ -51,7 +51,7 @@ def field(page: Page) -> Locator:
 
 
 def type_text(page: Page, text: str) -> Locator:
-    """Puts a text into the field at once, as pasting does; gives the pane that holds its tokens."""
+    """Put a text into the field at once, as pasting does, and return the pane with its tokens."""
     field(page).evaluate(
         """(area, text) => {
             area.value = text;
@@ -74,17 +74,17 @@ def test_tokens_follow_typing_after_a_pause(page: Page, show_figures: ShowFigure
     assert min(milliseconds) <= SLACK * MILLISECONDS
 
 
-def test_no_letter_is_lost_where_one_types_on_while_tokens_come(page: Page) -> None:
+def test_no_letter_is_lost_when_typing_goes_on_while_tokens_arrive(page: Page) -> None:
     scroller = type_text(page, "x")
     expect(field(page)).to_be_editable()
     words = " typed without a rest"
-    for delay in (5, 60, 130):  # faster than tokens come, and slower
+    for delay in (5, 60, 130):  # faster and slower than tokens arrive
         field(page).press_sequentially(words, delay=delay)
     expect(scroller).to_have_text("x" + 3 * words, use_inner_text=False)
     expect(field(page)).to_have_value("x" + 3 * words)
 
 
-def test_what_is_typed_is_kept_in_the_address(page: Page) -> None:
+def test_typed_text_is_kept_in_the_address(page: Page) -> None:
     scroller = type_text(page, "old")
     expect(field(page)).to_be_editable()
     field(page).press_sequentially(" and new")
@@ -98,7 +98,7 @@ def test_what_is_typed_is_kept_in_the_address(page: Page) -> None:
     expect(pasted).to_be_visible()
 
 
-def test_typing_keeps_the_line_ends_of_what_stood_there(page: Page, app_url: str) -> None:
+def test_typing_keeps_the_line_ends_of_the_text(page: Page, app_url: str) -> None:
     text = "one\r\ntwo\rthree\nfour\r\n"
     open_page(page, f"{app_url}/token_boundaries?tokenizer=GPT-2&text={quote(text)}")
     expect(page.locator(".note").first).to_contain_text("carriage returns")
@@ -110,7 +110,7 @@ def test_typing_keeps_the_line_ends_of_what_stood_there(page: Page, app_url: str
     assert scroller.evaluate("(s) => s.textContent") == kept
 
 
-def test_an_empty_text_says_what_will_be_here(page: Page) -> None:
+def test_an_empty_text_shows_a_placeholder(page: Page) -> None:
     scroller = type_text(page, "x")
     field(page).fill("")
     expect(scroller).to_contain_text("No text yet")
@@ -135,7 +135,7 @@ def test_half_a_character_is_named_and_the_view_stays(page: Page) -> None:
     assert_no_traceback(page)
 
 
-def test_the_clipboard_gets_the_text_and_pasting_it_gives_the_same_tokens(page: Page) -> None:
+def test_the_copied_text_has_the_same_tokens_when_pasted(page: Page) -> None:
     page.context.grant_permissions(["clipboard-read", "clipboard-write"])
     text = "\ufefftab\there  two\n\u202eback\u202c 日本 🧩 e\u0301 end "
     scroller = type_text(page, text)

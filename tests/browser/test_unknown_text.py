@@ -1,4 +1,4 @@
-"""Text that a tokenizer has no token for, on the pages that show tokens."""
+"""Text that a tokenizer cannot encode, on the pages that show tokens."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ pytestmark = pytest.mark.browser
 
 @pytest.fixture
 def page(tab: Page) -> Page:
-    """A tab in which the app is loaded already."""
+    """Return the tab in which the app is already loaded."""
     return tab
 
 
@@ -25,7 +25,7 @@ RUN_ID = "3" * 32
 
 @pytest.fixture(scope="module")
 def classroom_run(keep_run: KeepRun) -> str:
-    """The id of a run whose alphabet is that of a few words."""
+    """Store a run with the alphabet of a few words, and return its id."""
     config = TrainingConfig(
         vocab_size=20,
         pretokenizer="whitespace",
@@ -39,7 +39,7 @@ def classroom_run(keep_run: KeepRun) -> str:
     return RUN_ID
 
 
-def test_text_in_no_token_is_shown_in_a_disagreement_and_said_first_in_the_verdict(
+def test_text_in_no_token_is_shown_in_a_disagreement_and_stated_first_in_the_verdict(
     page: Page, classroom_run: str
 ) -> None:
     go_to_address(page, f"/compare?run={classroom_run}&passage=Your+text&text=zzz+yyy+www")

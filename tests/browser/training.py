@@ -1,4 +1,4 @@
-"""What browser tests do on Train: choose a corpus and settings, press Train, wait for the run."""
+"""Use Train in browser tests: choose a corpus and settings, press Train, wait for the run."""
 
 from __future__ import annotations
 
@@ -13,15 +13,15 @@ _RUN_IN_ADDRESS = re.compile(r"[?&]run=([0-9a-f]{32})")
 
 
 def choose(page: Page, name: str) -> None:
-    """Presses one segment of a segmented control."""
+    """Press one segment of a segmented control."""
     page.get_by_test_id("stMain").get_by_text(name, exact=True).click()
     wait_until_idle(page)
 
 
 def choose_sample(page: Page, title: str) -> None:
-    """Chooses one of the samples, which are where the corpus comes from at first."""
+    """Choose one of the samples, the first source of a corpus."""
     box = page.get_by_role("combobox", name="Sample")
-    # Before it is opened: scrolling closes the list.
+    # Scroll before opening the list, because scrolling closes it.
     box.scroll_into_view_if_needed()
     wait_until_idle(page)
     box.click()
@@ -30,20 +30,20 @@ def choose_sample(page: Page, title: str) -> None:
 
 
 def upload(page: Page, path: Path) -> None:
-    """Makes a file the corpus."""
+    """Choose Upload, and upload a file."""
     choose(page, "Upload")
     give_file(page, path)
 
 
 def give_file(page: Page, path: Path) -> None:
-    """Gives a file where uploads are asked for already."""
+    """Upload a file to the uploader on the page."""
     page.get_by_test_id("stFileUploader").locator("input").set_input_files(path)
     expect(page.get_by_role("button", name=f"Remove {path.name}")).to_be_visible()
     wait_until_idle(page)
 
 
 def set_vocabulary(page: Page, size: int) -> None:
-    """Moves the slider to one of the sizes that it offers."""
+    """Move the slider to one of its sizes."""
     slider = page.get_by_role("slider", name="Vocabulary size")
     slider.press("Home")
     sentence = page.get_by_text(re.compile(r"^Vocabulary size [\d,]+ ="))
@@ -56,7 +56,7 @@ def set_vocabulary(page: Page, size: int) -> None:
 
 
 def train_to_the_end(page: Page) -> str:
-    """Presses Train, waits for the result, and gives the id of the new run in the address."""
+    """Press Train, wait for the result, and return the new run's id from the address."""
     before = run_of_address(page.url)
     page.get_by_role("button", name="Train", exact=True).click()
     page.wait_for_url(lambda url: run_of_address(url) not in (None, before))
@@ -68,6 +68,6 @@ def train_to_the_end(page: Page) -> str:
 
 
 def run_of_address(url: str) -> str | None:
-    """The id of the run that an address names."""
+    """Return the id of the run in an address; None if it has none."""
     found = _RUN_IN_ADDRESS.search(url)
     return found[1] if found else None
