@@ -1,4 +1,4 @@
-"""Counting: the different pre-tokens of a text, and where each is first seen.
+"""Count the distinct pre-tokens of a text, and record where each first occurs.
 
 The twin is `Counter(pretokenizer.split(text))`.
 """
@@ -17,15 +17,15 @@ from bpe_core.kernels.scanning import scan
 DONE, SMALL_BUFFERS, SMALL_TABLE = 0, 1, 2
 
 ENTRY = 4
-"""uint64 numbers in an entry of a table of words: key, key, count, number; free where the second
-is 0, which no word's is.
+"""uint64 numbers per entry of a word table: key, key, count, number. An entry is free if its second
+number is 0, which no word's is.
 
-32 bytes that lie within one cache line: a word is looked up some 20 million times in 100 MB, and
-what that takes is waiting for memory. With key, count and place in arrays of their own, it waited
-for four lines, which was three quarters of the time of counting.
+The 32 bytes lie within one cache line: 100 MB take about 20 million lookups, which are bound by
+memory latency. With separate arrays for key, count and place, each lookup waited for four lines,
+which was three quarters of the time of counting.
 """
 AFTER_WORD = 0xFF
-"""The byte after each word in `letters`, which no UTF-8 has."""
+"""The byte after each word in `letters`, which never occurs in UTF-8."""
 
 _ENTRY = np.uint64(ENTRY)
 _HIGH = np.uint64(1)
@@ -43,10 +43,10 @@ class WordTable(NamedTuple):
     starts: NDArray[np.int64]
     """int64[room]: where a word's bytes start in letters."""
     firsts: NDArray[np.int64]
-    """int64[room]: where it was first seen, in all that is counted."""
+    """int64[room]: the offset of its first occurrence in everything counted."""
     letters: NDArray[np.uint8]
     used: NDArray[np.int64]
-    """int64[2]: how many words, how many bytes of letters."""
+    """int64[2]: the number of words, and of bytes of letters."""
 
 
 class Batch(NamedTuple):
@@ -58,20 +58,20 @@ class Batch(NamedTuple):
     starts: NDArray[np.uint64]
     """uint64[n]: where each starts in the text."""
     places: NDArray[np.uint64]
-    """uint64[n]: where in the table each is looked for first."""
+    """uint64[n]: where the search for each in the table begins."""
     fetched: NDArray[np.uint64]
     """uint64[n]: what was there; see `_look_up`."""
 
 
 @inlined
 def _place_of(entries, low, high):
-    """Where a word's entry starts if nothing else is there."""
+    """Return where a word's entry starts if no other word is there."""
     return (spread_word(low, high) & np.uint64(entries.size // ENTRY - 1)) * _ENTRY
 
 
 @inlined
 def _entry_of(words, low, high, place, text, start):
-    """Where the entry of a word starts, or the free one for it; looked for from `place` on."""
+    """Search from `place` on; return where the word's entry, or the free one for it, starts."""
     entries = words.entries
     last = np.uint64(entries.size - 1)
     while entries[place + _HIGH] != _FREE:
@@ -87,7 +87,7 @@ def _entry_of(words, low, high, place, text, start):
 
 @inlined
 def _enter(words, place, low, high, text, start, first):
-    """Enter a word that is new, its count still 0; there must be room for it."""
+    """Enter a new word with a count of 0; there must be room for it."""
     number = words.used[0]
     offset = np.uint64(words.used[1])
     width = word_width(high)
@@ -106,11 +106,10 @@ def _enter(words, place, low, high, text, start, first):
 
 @inlined
 def _look_up(text, begin, ends, i, n_ends, entries, batch):
-    """Find where the words that end at ends[i : i + n_ends] are to be looked for.
+    """Find where the search for the words that end at ends[i : i + n_ends] begins.
 
-    Returns how many words those are, some ends being of what is left out, and of how many bytes.
-    The second loop does nothing but fetch, so that the processor waits for some twenty entries at
-    once, and not for one after another.
+    Returns the number of words, which excludes pieces that the pattern drops, and of their bytes.
+    The second loop only fetches, so that the processor waits for about twenty entries at a time.
     """
     n = np.int64(0)
     n_bytes = np.int64(0)
@@ -134,9 +133,9 @@ def _look_up(text, begin, ends, i, n_ends, entries, batch):
 
 @kernel
 def count_ends(text, begin, ends, n_ends, words, batch, base):
-    """Count the words that a scanner's ends bound; how many were taken, fewer if it is full.
+    """Count the words between a scanner's ends; return how many ends fitted into the table.
 
-    base: where the text begins in all that is counted.
+    base: the offset of the text in everything counted.
     """
     entries = words.entries
     start = begin
@@ -144,7 +143,7 @@ def count_ends(text, begin, ends, n_ends, words, batch, base):
     for i in range(0, n_ends, size):
         n = min(size, n_ends - i)
         n_words, n_bytes = _look_up(text, start, ends, i, n, entries, batch)
-        # Whether a batch fits is asked once, as if all its words were new.
+        # Check for room once per batch, as if all its words were new.
         if (
             words.used[0] + n_words > words.starts.size
             or words.used[1] + n_bytes + n_words > words.letters.size
@@ -164,10 +163,10 @@ def count_ends(text, begin, ends, n_ends, words, batch, base):
 def count_words(
     pattern, text, bounds, classes, block_class, is_start, ends, words, batch, base, reached
 ):
-    """Count the pre-tokens of a text's sections, each on its own, and say why it stopped.
+    """Count the pre-tokens of each section of a text; return why counting stopped.
 
     bounds: int64[n + 1], where the sections start, and where the last ends. reached: int64[2], the
-    section and the byte to begin at, and to go on at once there is room again.
+    section and the byte to start at; updated, so that the call can be repeated with more room.
     """
     section = reached[0]
     position = reached[1]
@@ -194,9 +193,9 @@ def count_words(
 
 @kernel
 def fold_words(source, words):
-    """Add the words of another table to one that has room for all of them, and no fewer entries.
+    """Add the words of a table to another that has room for them and at least as many entries.
 
-    By their places and not in order, so that both tables are read from front to back.
+    Words are taken in table order, so that both tables are read from front to back.
     """
     for entry in range(0, source.entries.size, ENTRY):
         at = np.uint64(entry)
@@ -218,7 +217,7 @@ def fold_words(source, words):
 
 @kernel
 def move_entries(entries, larger):
-    """Enter what a table of words holds into a larger one that is empty."""
+    """Copy the entries of a word table into a larger, empty one."""
     last = np.uint64(larger.size - 1)
     for entry in range(0, entries.size, ENTRY):
         at = np.uint64(entry)
@@ -233,7 +232,7 @@ def move_entries(entries, larger):
 
 @kernel
 def gather_counts(entries, counts):
-    """Write down each word's count, by its number."""
+    """Write each word's count to counts[its number]."""
     for entry in range(0, entries.size, ENTRY):
         at = np.uint64(entry)
         if entries[at + _HIGH] != _FREE:
@@ -242,7 +241,7 @@ def gather_counts(entries, counts):
 
 @kernel
 def copy_words(words, order, letters):
-    """Write down the words in an order of their numbers, AFTER_WORD after each."""
+    """Write the words to `letters` in the given order of numbers, AFTER_WORD after each."""
     at = np.uint64(0)
     for i in range(order.size):
         known = np.uint64(words.starts[order[i]])
@@ -258,10 +257,10 @@ def copy_words(words, order, letters):
 
 @kernel
 def safe_split(text, near, end, classes, before_space_only):
-    """A byte from `near` on where the text can be cut in two without changing any pre-token.
+    """Find a byte from `near` on where the text can be cut without changing any pre-token.
 
-    A letter's run ends before white space under every pattern; before punctuation too where the
-    pattern doesn't take whole words, the apostrophe and marks aside. Returns `end` where none is.
+    Under every pattern, a run of letters ends before white space; unless the pattern takes whole
+    words, also before punctuation other than apostrophes and marks. Returns `end` if there is none.
     """
     i = near
     while i < end and text[i] & 0xC0 == 0x80:

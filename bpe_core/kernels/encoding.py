@@ -1,8 +1,8 @@
-"""Encoding: a text's bytes to ids.
+"""Encode the bytes of a text to ids.
 
-A pre-token of up to 15 bytes is looked up in a word cache. What the cache lacks is merged by rank;
-what is longer is first cut where no token has the two bytes side by side, which takes most Chinese
-sentences apart into characters, and what is still long then goes to the trie.
+A pre-token of up to 15 bytes is looked up in a word cache, and merged by rank if it is not there. A
+longer one is first cut wherever no token contains the two adjacent bytes, which splits most Chinese
+sentences into characters; pieces that are still long go to the trie.
 """
 
 from __future__ import annotations
@@ -24,17 +24,17 @@ from bpe_core.kernels.scanning import scan
 from bpe_core.kernels.trie import encode_by_trie, enter_symbol, longest_match
 
 LINE = 8
-"""uint64 numbers in a line of the word cache, 64 bytes: two entries of key, key, ids, ids.
+"""uint64 numbers per line of the word cache, 64 bytes: two entries of key, key, ids, ids.
 
-The ids are four of 32 bits, how many they are in the top byte of the first. Where they are more,
-the second half says where in the arena they are.
+An entry has room for four ids of 32 bits; their number is in the top byte of the first. If there
+are more, the second half holds their position in the arena.
 """
 SHORT_WORD = 15
-"""Bytes that a key of the word cache holds."""
+"""The most bytes that a key of the word cache can hold."""
 SCAN_UP_TO = 31
-"""Bytes of the longest word that is merged by scan; see `_append_long`."""
+"""The most bytes of a word that is merged by scanning; see `_append_long`."""
 SLACK = 4
-"""Ids that may be written past the last one, and that an entry of the cache holds."""
+"""The ids per cache entry, all of which are written, even past the last id."""
 
 _ENTRY = np.uint64(4)
 _CACHED_IDS = np.int64(SLACK)
@@ -50,14 +50,14 @@ _THREE = np.uint64(3)
 
 
 class WordCache(NamedTuple):
-    """What one thread has encoded."""
+    """The words that one thread has encoded."""
 
     lines: NDArray[np.uint64]
     """uint64[n * LINE], n a power of two."""
     arena: NDArray[np.int32]
-    """int32: the ids of words that have more than an entry holds, one word after another."""
+    """int32: the ids of words with more ids than fit into an entry, one word after another."""
     used: NDArray[np.int64]
-    """int64[1]: how much of the arena is used; when it is full, such words are cached no more."""
+    """int64[1]: how much of the arena is used; once it is full, such words are not cached."""
 
 
 class Scratch(NamedTuple):
@@ -66,33 +66,33 @@ class Scratch(NamedTuple):
     block_class: NDArray[np.uint8]
     is_start: NDArray[np.uint8]
     ends: NDArray[np.int64]
-    """These three for the scanner, each with room for as many as the block has bytes."""
+    """These three are for the scanner, each with one entry per byte of a block."""
     pieces: NDArray[np.int64]
-    """int64, of the same size: the ends again, of words that were cut."""
+    """int64, of the same size: the ends after long words have been cut."""
     low: NDArray[np.uint64]
     high: NDArray[np.uint64]
     places: NDArray[np.uint64]
     """uint64[n_words]: the key of each word of a batch, and its line."""
     first: NDArray[np.uint64]
     last: NDArray[np.uint64]
-    """uint64[n_words]: what the word cache has for it."""
+    """uint64[n_words]: the ids that the word cache holds for it."""
     symbols: NDArray[np.int32]
     ranks: NDArray[np.int32]
-    """int32[SCAN_UP_TO]: where short words are merged."""
+    """int32[SCAN_UP_TO]: for merging short words."""
     dead: NDArray[np.uint8]
     """uint8[size + 1], for the trie."""
     heap: NDArray[np.uint64]
     links: NDArray[np.int64]
-    """uint64[3 * size], int64[2 * size] where there is no trie."""
+    """uint64[3 * size], int64[2 * size] if there is no trie."""
 
 
 @kernel
 def build_tables(lefts, rights, starts, letters, merges, trie, cache, out, scratch):
-    """Fill the empty tables of a tokenizer; how many nodes the trie has, -1 if it had no room.
+    """Fill the empty tables of a tokenizer; return the trie's number of nodes, -1 if too small.
 
     lefts, rights: int32[n_merges] symbols. starts: int64[n_symbols + 1], where in letters each
-    symbol's bytes are. The word cache gets the words that are one token, short ranks last, so that
-    they stay. out: int32, scratch for the longest token.
+    symbol's bytes are. Words that are one token enter the word cache, lowest ranks last, so that
+    those stay. out: int32, scratch for the longest token.
     """
     enter_pairs(lefts, rights, merges.pairs)
     for pair in range(merges.byte_ranks.size):
@@ -109,7 +109,7 @@ def build_tables(lefts, rights, starts, letters, merges, trie, cache, out, scrat
                 merges, letters, start, width, out, np.int64(0), scratch.heap, scratch.links
             )
         if n > 1 or out[0] != symbol:
-            continue  # no word ever has it: whatever stands in an encoding encodes to itself
+            continue  # never occurs: every token in an encoding encodes to itself
         for i in range(start + 1, start + width):
             merges.joined[np.int64(letters[i - 1]) << 8 | np.int64(letters[i])] = 1
         if width <= SHORT_WORD:
@@ -132,9 +132,9 @@ def build_tables(lefts, rights, starts, letters, merges, trie, cache, out, scrat
 
 @inlined
 def _cut(text, begin, ends, n_ends, joined, pieces):
-    """Cut words that no key holds where no token has the two bytes side by side.
+    """Cut words too long for a key wherever no token contains the two adjacent bytes.
 
-    pieces: int64, as many as ends; gets ends again. Returns how many.
+    pieces: int64, as long as ends, receives the new ends. Returns their number.
     """
     n_pieces = 0
     start = begin
@@ -152,7 +152,7 @@ def _cut(text, begin, ends, n_ends, joined, pieces):
 
 @inlined
 def _line_of(lines, low, high):
-    """Where the line of a word's key starts."""
+    """Return where the line of a word's key starts."""
     return (spread_word(low, high) & np.uint64(lines.size // LINE - 1)) * np.uint64(LINE)
 
 
@@ -160,8 +160,8 @@ def _line_of(lines, low, high):
 def _look_up(text, begin, pieces, i, n_pieces, lines, scratch):
     """Look up the words that end at pieces[i : i + n_pieces]: their entries' ids, or _NONE.
 
-    Nothing here branches on what is found. The second loop does nothing but fetch, so that the
-    processor waits for some twenty lines at once.
+    Nothing here branches on the result. The second loop only fetches, so that the processor waits
+    for about twenty lines at a time.
     """
     low, high, places = scratch.low, scratch.high, scratch.places
     first, last = scratch.first, scratch.last
@@ -171,7 +171,7 @@ def _look_up(text, begin, pieces, i, n_pieces, lines, scratch):
         stop = np.uint64(abs(end))
         width = stop - start
         short = np.uint64(width <= np.uint64(SHORT_WORD)) & np.uint64(end > 0)
-        # A word that no key holds gets that of no bytes, under which nothing is ever stored.
+        # A word too long for a key gets the key of the empty word, which is never stored.
         low[j], high[j] = word_key(text, start, width * short)
         places[j] = _line_of(lines, low[j], high[j])
         start = stop
@@ -183,7 +183,7 @@ def _look_up(text, begin, pieces, i, n_pieces, lines, scratch):
         other = line + _ENTRY
         at_second = np.uint64(lines[other] == low[j]) & np.uint64(lines[other + _ONE] == high[j])
         entry = line + _ENTRY * at_second
-        # All bits where the word was found, none where it wasn't.
+        # All bits set if the word was found, none otherwise.
         found = _NONE - (at_first | at_second)
         first[j] = lines[entry + _TWO] & found
         last[j] = lines[entry + _THREE]
@@ -191,7 +191,7 @@ def _look_up(text, begin, pieces, i, n_pieces, lines, scratch):
 
 @inlined
 def _append_cached(first, last, arena, out, k):
-    """Append an entry's ids: four are written whatever their number, so no branch mispredicts."""
+    """Append an entry's ids; always writing four avoids mispredicted branches."""
     at = np.uint64(k)
     out[at] = np.int32(first & _ID)
     out[at + _ONE] = np.int32(first >> _HALF)
@@ -206,7 +206,7 @@ def _append_cached(first, last, arena, out, k):
 
 @part
 def remember(cache, low, high, ids, start, n):
-    """Put a word first in its line; the one that was first becomes second."""
+    """Store a word first in its line; the previous first becomes second."""
     lines, arena, used = cache.lines, cache.arena, cache.used
     if n > _CACHED_IDS and used[0] + n > arena.size:
         return
@@ -235,7 +235,7 @@ def remember(cache, low, high, ids, start, n):
 
 @part
 def _append_new(merges, cache, text, start, width, out, k, symbols, ranks):
-    """Append the ids of a word of up to SHORT_WORD bytes, and remember them."""
+    """Append the ids of a word of up to SHORT_WORD bytes, and cache them."""
     low, high = word_key(text, np.uint64(start), np.uint64(width))
     lines = cache.lines
     line = _line_of(lines, low, high)
@@ -250,15 +250,15 @@ def _append_new(merges, cache, text, start, width, out, k, symbols, ranks):
 
 @part
 def _append_long(merges, trie, text, start, width, out, k, scratch):
-    """Append the ids of a word that no key holds.
+    """Append the ids of a word too long for a key.
 
-    Nanoseconds a byte by scan, trie and heap, words of 21 to 31 bytes alone: English and code 40,
-    28, 66; Chinese, Japanese and Korean with merges learned from them 44, 23, 44. Of 64 to 127
-    bytes the latter 75, 23, 52. Yet in whole files of code the scan was 6 % faster up to 31 bytes:
-    most such words are indentation, and the trie's tables don't fit beside the word cache.
+    Nanoseconds per byte by scan, trie and heap, for words of 21 to 31 bytes: English and code 40,
+    28, 66; Chinese, Japanese and Korean, with merges learned from them, 44, 23, 44; the latter with
+    64 to 127 bytes 75, 23, 52. Yet in whole files of code, scanning was 6 % faster up to 31 bytes,
+    because most such words are indentation and the trie's tables compete with the word cache.
 
-    To cache those of up to 63 bytes too, by hash and checked by their bytes, gained 0 to 5 % on
-    Python source and nothing on Chinese, Japanese and Korean.
+    Caching words of up to 63 bytes, by hash and compared by their bytes, gained 0 to 5 % on Python
+    source and nothing on Chinese, Japanese and Korean.
     """
     if width <= SCAN_UP_TO:
         stop = k + merge_by_scan(merges, text, start, width, scratch.symbols, scratch.ranks)
@@ -275,7 +275,7 @@ def _append_long(merges, trie, text, start, width, out, k, scratch):
 
 @part
 def _append_words(text, begin, n_ends, merges, trie, cache, out, written, scratch):
-    """Append the ids of the words that scratch.ends bound; how many ids there are then."""
+    """Append the ids of the words between scratch.ends; return the new number of ids."""
     pieces, first, last = scratch.pieces, scratch.first, scratch.last
     n_pieces = _cut(text, begin, scratch.ends, n_ends, merges.joined, pieces)
     k = np.int64(written)
@@ -301,7 +301,7 @@ def _append_words(text, begin, n_ends, merges, trie, cache, out, written, scratc
 
 @part
 def _take(given, taken, position, ends):
-    """Take as many of the ends given as fit in ends, and in as many bytes; how many."""
+    """Copy as many of the given ends as fit into ends, and into as many bytes; return how many."""
     n = 0
     while n < ends.size and taken + n < given.size and given[taken + n] - position <= ends.size:
         ends[n] = given[taken + n]
@@ -313,13 +313,13 @@ def _take(given, taken, position, ends):
 def encode_text(
     pattern, text, bounds, given, classes, merges, trie, cache, out, section_ends, scratch, reached
 ):
-    """Encode sections of a text, each on its own; False if one word is too long for the scratch.
+    """Encode each section of a text; return False if a word is too long for the scratch buffers.
 
     pattern: the scanner's number. bounds: int64[n + 1], where each section starts and the last
-    ends. given: int64, where the words of the one section end if no scanner knows; else empty.
-    out: int32, room for an id a byte and SLACK.
-    section_ends: int64[n], gets how many ids there are after each section. reached: int64[4], the
-    section and the byte to go on from, how many ids out holds, and how many ends were taken.
+    ends. given: int64, the ends of the words of a single section if there is no scanner for the
+    pattern; else empty. out: int32, with room for one id per byte and SLACK.
+    section_ends: int64[n], receives the running number of ids after each section. reached:
+    int64[4], the section and byte to continue from, the number of ids in out, and of ends taken.
     """
     section = reached[0]
     position = reached[1]

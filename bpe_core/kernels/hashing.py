@@ -1,4 +1,4 @@
-"""Open addressing: keys of pairs and of short words, and how to look them up."""
+"""Keys of pairs and words for hash tables with open addressing."""
 
 from __future__ import annotations
 
@@ -7,24 +7,24 @@ import numpy as np
 from bpe_core.kernels.jit import inlined, part
 
 EMPTY = np.uint64(0xFFFFFFFFFFFFFFFF)
-"""Marks a free place in a table of pair keys; no pair has it, since ids are below 2**31."""
+"""The mark of a free place in a table of pair keys; no pair has it, as ids are below 2**31."""
 
 LONG = np.uint64(255) << np.uint64(56)
-"""In a word key's high half: a word of 16 bytes or more, keyed by its hash and its length."""
+"""The flag, in a word key's high half, of a word of 16 or more bytes, keyed by hash and length."""
 
-# 2**64 divided by the golden ratio, and an odd constant of splitmix's kind: both spread low bits.
+# 2**64 divided by the golden ratio, and an odd constant as in SplitMix: both spread low bits.
 _GOLDEN = np.uint64(0x9E3779B97F4A7C15)
 _SPREAD = np.uint64(0xD6E8FEB86659FD93)
 _EIGHT = np.uint64(8)
 
-# For each width up to 15, the bits that its bytes take of the two halves of a key.
+# For each width up to 15, masks of the bits that the bytes occupy in the two halves of a key.
 _LOW_BYTES = np.array([(1 << 8 * min(width, 8)) - 1 for width in range(16)], np.uint64)
 _HIGH_BYTES = np.array([(1 << 8 * max(width - 8, 0)) - 1 for width in range(16)], np.uint64)
 
 
 @part
 def pair_key(left, right):
-    """Two ids as one uint64 that sorts as the pair does."""
+    """Return two ids as one uint64 that sorts like the pair."""
     return np.uint64(left) << np.uint64(32) | np.uint64(right)
 
 
@@ -36,13 +36,13 @@ def pair_ids(key):
 
 @inlined
 def spread_pair(key):
-    """A pair key as one uint64 whose low bits serve as a table's index."""
+    """Hash a pair key to a uint64 whose low bits serve as a table's index."""
     return key * _GOLDEN >> np.uint64(24)
 
 
 @part
 def find_pair(keys, key):
-    """The place of a pair key in a table whose size is a power of two, or the free place for it."""
+    """Return the place of a pair key, or the free place for it; the size is a power of two."""
     mask = np.uint64(keys.size - 1)
     place = spread_pair(key) & mask
     while keys[place] != key and keys[place] != EMPTY:
@@ -52,7 +52,7 @@ def find_pair(keys, key):
 
 @inlined
 def _eight_bytes(text, i):
-    """text[i:i+8] as a little-endian uint64; LLVM makes one load of it."""
+    """Return text[i:i+8] as a little-endian uint64; LLVM turns this into one load."""
     value = np.uint64(text[i])
     value |= np.uint64(text[i + np.uint64(1)]) << np.uint64(8)
     value |= np.uint64(text[i + np.uint64(2)]) << np.uint64(16)
@@ -72,10 +72,10 @@ def _mixed(value):
 
 @inlined
 def word_key(text, start, width):
-    """A word as two uint64: up to 15 bytes as they are, the width on top; longer ones hashed.
+    """Return a word's key as two uint64: up to 15 bytes plus the width, or a hash if longer.
 
-    start and width: uint64. The keys of two different short words differ, so comparing keys is
-    comparing words; for long ones equal keys still want their bytes compared.
+    start and width: uint64. Distinct short words have distinct keys, so comparing keys is enough;
+    for long words with equal keys, the bytes must still be compared.
     """
     if width < np.uint64(16):
         if start + np.uint64(16) <= np.uint64(text.size):
@@ -91,7 +91,7 @@ def word_key(text, start, width):
                 else:
                     high |= byte << np.uint64(8 * i - 64)
         return low, high | width << np.uint64(56)
-    # Eight bytes at a time; the last eight overlap those before them.
+    # Eight bytes at a time; the last eight may overlap those before them.
     low = width
     at = start
     last = start + width - _EIGHT
@@ -103,7 +103,7 @@ def word_key(text, start, width):
 
 @inlined
 def same_bytes(one, i, other, j, width):
-    """Whether two words of the same length, eight bytes or more, are the same; all uint64."""
+    """Return True if two words of equal length, eight bytes or more, are equal; all uint64."""
     at = np.uint64(0)
     last = width - _EIGHT
     while at < last:
@@ -115,14 +115,14 @@ def same_bytes(one, i, other, j, width):
 
 @inlined
 def spread_word(low, high):
-    """A word key as one uint64 whose low bits serve as a table's index."""
+    """Hash a word key to a uint64 whose low bits serve as a table's index."""
     mixed = (low ^ high * _GOLDEN) * _SPREAD
     return mixed ^ mixed >> np.uint64(32)
 
 
 @part
 def word_width(high):
-    """A word's length in bytes, from the high half of its key."""
+    """Return a word's length in bytes, from the high half of its key."""
     if high >= LONG:
         return high & np.uint64(0xFFFFFFFF)
     return high >> np.uint64(56)

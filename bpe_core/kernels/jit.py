@@ -1,4 +1,4 @@
-"""The decorators of all kernels: the one place where Numba's types end and ours begin."""
+"""The decorators of all kernels: the boundary between Numba's untyped code and typed callers."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from typing import Any, cast
 from numba import njit
 
 Kernel = Callable[..., Any]
-"""What Numba compiles takes its types from its arguments: those that call it say what they give."""
+"""Numba infers a kernel's types from its arguments, so kernels are typed at the call site."""
 
 _KERNEL: dict[str, Any] = {"cache": True, "nogil": True, "_nrt": False}
 _WITHIN: dict[str, Any] = {
@@ -20,29 +20,29 @@ _WITHIN: dict[str, Any] = {
 
 
 def kernel(function: Kernel) -> Kernel:
-    """Compile a function that Python calls; it makes no array of its own.
+    """Compile a function that Python calls; it must not allocate arrays.
 
-    Compiled on the first call, and kept on disk. It runs without the interpreter's lock.
+    It is compiled on the first call, cached on disk, and runs without the GIL.
 
-    Without the runtime that frees arrays, taking one from a named tuple or a variable costs
-    nothing; with it two locked instructions, which took half of the time of encoding and nine
-    tenths of that of counting pairs. It compiles in two thirds of the time, too.
+    Without Numba's reference counting, taking an array from a named tuple is free; with it, it
+    costs two locked instructions, which was half the time of encoding and nine tenths of that of
+    counting pairs. Compiling also takes a third less time.
     """
     return cast("Kernel", njit(**_KERNEL)(function))
 
 
 def part(function: Kernel) -> Kernel:
-    """Compile a function that only kernels call, as a part of them; it makes no array either.
+    """Compile a function that only kernels call; it must not allocate arrays either.
 
-    It has no way in from Python and no place on disk: the compiler's work on both is saved, and
-    it looks at each part again within every kernel anyway.
+    It has no entry point from Python and is not cached on disk, which saves compile time: the
+    compiler processes it again within every kernel anyway.
     """
     return cast("Kernel", njit(**_WITHIN)(function))
 
 
 def inlined(function: Kernel) -> Kernel:
-    """Compile as `part` does a few lines that run once a word or oftener, within their caller.
+    """Compile like `part`, but inline: for a few lines that run at least once per word.
 
-    A call that stays one hands over each array as seven numbers: a third of the time of encoding.
+    A real call passes each array as seven numbers, which took a third of the time of encoding.
     """
     return cast("Kernel", njit(**_WITHIN, forceinline=True)(function))

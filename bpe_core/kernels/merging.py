@@ -1,16 +1,16 @@
-"""The merge loop: from words laid out in one row to the merges that training learns.
+"""The merge loop: learn merges from words laid out in one row.
 
-The row is `row.Row`, the pairs that are followed are `pair_index.PairIndex`. The twin is
+The row is a `row.Row`, the pairs that are tracked a `pair_index.PairIndex`. The twin is
 `incremental.learn_merges`, the oracle `reference.train_reference`.
 
 What makes it fast:
-- A pair's occurrences all appear with the merge that makes the newer of its symbols. So their
-  slots are gathered once, into one list of the right length, and from then on the pair's count
-  only falls: a heap whose entries are corrected when they come to the top is enough.
-- The pairs that a merge makes all hold the new token, so they are counted in arrays indexed by the
-  other symbol. Only pairs whose count falls are looked up in a hash table.
-- Pairs rarer than a threshold aren't followed at all. When the best falls below it, the row is
-  counted again with a lower threshold: three or four times in a run.
+- All occurrences of a pair appear with the merge that makes the newer of its symbols. So its slots
+  are gathered once, into one list of the right length, and from then on the pair's count only
+  falls: a heap whose entries are corrected when they reach the top is enough.
+- The pairs that a merge creates all contain the new token, so they are counted in arrays indexed by
+  the other symbol. Only pairs whose count falls are looked up in a hash table.
+- Pairs rarer than a threshold are not tracked. When the best count falls below the threshold, the
+  row is recounted with a lower one: three or four times per run.
 """
 
 from __future__ import annotations
@@ -35,7 +35,7 @@ from bpe_core.kernels.pair_index import (
 from bpe_core.kernels.row import GONE, id_before
 
 ENOUGH, BELOW_THRESHOLD, SMALL_INDEX = 0, 1, 2
-"""Why `run_merges` returned: all merges asked for are done; rebuild the index; make it larger."""
+"""Why `run_merges` returned: all wanted merges are done; the index must be rebuilt; or enlarged."""
 
 
 class Rule(NamedTuple):
@@ -54,18 +54,18 @@ class MergeLog(NamedTuple):
     counts: NDArray[np.int64]
     """int64[n_merges]: how often the pair occurred when it was merged."""
     saved: NDArray[np.int64]
-    """int64[n_merges]: how many tokens fewer the corpus has after the merge."""
+    """int64[n_merges]: by how many tokens the merge shortened the corpus."""
     n_done: NDArray[np.int64]
-    """int64[1]: how many merges there are so far."""
+    """int64[1]: the number of merges so far."""
     first_id: int
-    """The id that the first merge makes; each further merge makes the next one."""
+    """The id that the first merge makes; later merges make consecutive ids."""
 
 
 class Scratch(NamedTuple):
-    """What one merge needs while it counts the pairs of the new token."""
+    """Buffers for counting the pairs of the new token during one merge."""
 
     merged: NDArray[np.int32]
-    """int32[n_slots // 2 + 1]: where the new token stands."""
+    """int32[n_slots // 2 + 1]: the slots where the new token starts."""
     befores: NDArray[np.int32]
     """int32[n_slots // 2 + 1]: the id before it there, or negative."""
     afters: NDArray[np.int32]
@@ -136,7 +136,7 @@ def _fuse(index, pair, new, rank, row, tokens, scratch):
     for i in range(index.begins[pair], index.ends[pair]):
         slot = np.int64(index.slots[i])
         middle = slot + tokens.n_slots[left]
-        # A row ends with a place between words, so middle and after stay inside it.
+        # A row ends with BETWEEN, so middle and after stay inside it.
         if row.ids[slot] != left or row.ids[middle] != right:
             continue
         saved += row.weights[slot]
@@ -151,7 +151,7 @@ def _fuse(index, pair, new, rank, row, tokens, scratch):
 
 @part
 def _count_new_pairs(new, n_merged, row, tokens, scratch):
-    """Count the pairs that hold the new token, by their other symbol; return how many symbols."""
+    """Count the pairs that contain the new token, by the other symbol; return how many symbols."""
     n = 0
     for i in range(n_merged):
         slot = np.int64(scratch.merged[i])
@@ -181,14 +181,14 @@ def _lower_broken_pairs(index, pair, new, n_neighbours, scratch):
     """Lower the counts of the pairs that the merge broke.
 
     A neighbour of the new token was a neighbour of one of its two parts before. So the counts of
-    the new pairs say by how much those of the old ones fall: one lookup for each neighbour, where
-    one for each occurrence took half of the time.
+    the new pairs show by how much those of the old ones fall, with one lookup per neighbour; one
+    per occurrence took half of the total time.
     """
     left, right = pair_ids(index.keys[pair])
     for i in range(n_neighbours):
         other = np.int64(scratch.neighbours[i])
         if scratch.n_before[other]:
-            # Between two new tokens the old pair was the end of one and the start of the other.
+            # Between two new tokens, the broken pair was the end of one and the start of the other.
             before = right if other == new else other
             lower(index, before, left, scratch.count_before[other])
         if scratch.n_after[other]:
@@ -250,7 +250,7 @@ def _push_new_pairs(index, n_neighbours, rule, scratch):
 
 @kernel
 def run_merges(row, tokens, index, rule, log, scratch, until):
-    """Learn merges until the log has `until`, or until the index must be rebuilt or made larger.
+    """Learn merges until the log has `until`, or until the index must be rebuilt or enlarged.
 
     A merge joins a pair in the row, gives the new token its lengths in `tokens`, brings the index
     up to date, and is added to the log. The counts in the scratch are zero before and after.

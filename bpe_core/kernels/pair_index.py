@@ -1,8 +1,8 @@
-"""The pairs that training follows: how often each occurs, where, and which is the best.
+"""The pairs that training tracks: how often each occurs, where, and which is the best.
 
-Each pair has a number. A hash table finds the number by the pair's two ids, arrays hold the pair's
-count and slots by its number, and a heap orders the numbers. Counts only fall, so an entry of the
-heap may hold a count that is too high: it is corrected when it comes to the top.
+Each pair has a number. A hash table maps the pair's two ids to its number, arrays hold its count
+and slots by number, and a heap orders the numbers. Counts only fall, so a heap entry's count may be
+too high: it is corrected when it reaches the top.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ PAIRS, SLOTS, ENTRIES = 0, 1, 2
 
 
 class PairIndex(NamedTuple):
-    """The pairs that are followed, in arrays with room for more."""
+    """The tracked pairs, in arrays with room for more."""
 
     table_keys: NDArray[np.uint64]
     """uint64[capacity], a power of two: key of the pair at a place, or EMPTY."""
@@ -41,11 +41,11 @@ class PairIndex(NamedTuple):
     heap_counts: NDArray[np.int64]
     """int64[room]: the pair's count when it was pushed or last corrected."""
     heap_ties: NDArray[np.uint64]
-    """uint64[room]: what breaks a tie, lowest first: the pair's key, or where it stands first."""
+    """uint64[room]: the tie-break, lowest first: the pair's key, or its first slot."""
     used: NDArray[np.int64]
     """int64[3]: how much of these arrays is in use, by PAIRS, SLOTS and ENTRIES."""
     threshold: int
-    """Pairs with a lower count are not followed."""
+    """Pairs with a lower count are not tracked."""
 
 
 @part
@@ -62,7 +62,7 @@ def has_room(index, n_pairs, n_slots):
 
 @part
 def follow(index, key, count, n_slots):
-    """Enter a pair with room for its slots, which are still to be added; return its number."""
+    """Enter a pair and reserve room for its slots; return its number."""
     pair = index.used[PAIRS]
     index.used[PAIRS] += 1
     index.keys[pair] = key
@@ -78,14 +78,14 @@ def follow(index, key, count, n_slots):
 
 @inlined
 def add_slot(index, pair, slot):
-    """Add a slot where a pair occurs; they come from left to right."""
+    """Add a slot where a pair occurs; slots must be added from left to right."""
     index.slots[index.ends[pair]] = slot
     index.ends[pair] += 1
 
 
 @part
 def lower(index, left, right, weight):
-    """Lower the count of a pair by a weight, if the pair is followed."""
+    """Lower the count of a pair by a weight, if the pair is tracked."""
     place = find_pair(index.table_keys, pair_key(left, right))
     if index.table_keys[place] != EMPTY:
         index.counts[index.table_pairs[place]] -= weight
@@ -113,7 +113,7 @@ def _move_entry(index, i, to):
 
 @part
 def push(index, pair, first_seen):
-    """Push a pair, its slots already added, on the heap."""
+    """Push a pair, whose slots have been added, onto the heap."""
     pair = np.int32(pair)
     count = index.counts[pair]
     tie = np.uint64(index.slots[index.begins[pair]]) if first_seen else index.keys[pair]
@@ -130,7 +130,7 @@ def push(index, pair, first_seen):
 
 @part
 def replace_top(index, pair, count, tie):
-    """Replace the best entry by another, and sift that down to where it belongs."""
+    """Replace the best entry by another and sift it down."""
     size = index.used[ENTRIES]
     i = np.int64(0)
     while True:

@@ -12,10 +12,10 @@ from bpe_core.kernels.jit import inlined, kernel
 from bpe_core.kernels.pair_index import add_slot
 
 ENTRY = 4
-"""uint64 numbers in an entry of a table of counts: key, count, number of slots, nothing.
+"""uint64 numbers per entry of a table of counts: key, count, number of slots, padding.
 
-32 bytes, so that an entry is within one cache line: three arrays, one for each, took twice as long
-where there are a million pairs.
+With 32 bytes, an entry lies within one cache line: with a million pairs, three separate arrays took
+twice as long.
 """
 
 NEXT_SLOT, N_PAIRS = 0, 1
@@ -30,7 +30,7 @@ _NONE = np.uint64(0)
 
 @inlined
 def _entry_of(table, key):
-    """Where a pair's entry starts in a table of counts, or the free one for it."""
+    """Return where a pair's entry, or the free one for it, starts in a table of counts."""
     mask = np.uint64(table.size // ENTRY - 1)
     place = spread_pair(key) & mask
     while table[place * _ENTRY + _SLOTS] != _NONE and table[place * _ENTRY] != key:
@@ -40,7 +40,7 @@ def _entry_of(table, key):
 
 @kernel
 def count_row(row, tokens, max_token_bytes, table, reached):
-    """Count the pairs in the row that may merge; return False if the table is half full before.
+    """Count the pairs in the row that may merge; return False if the table gets half full.
 
     table: uint64[ENTRY * n], n a power of two, zeros at first. reached: int64[2], zeros at first.
     After False, move the counts to a larger table and call again with the same `reached`.
@@ -72,7 +72,7 @@ def count_row(row, tokens, max_token_bytes, table, reached):
 
 @kernel
 def move_counts(table, larger):
-    """Enter what a table of counts holds into a larger one that is empty."""
+    """Copy the entries of a table of counts into a larger, empty one."""
     for old in range(0, table.size, ENTRY):
         from_entry = np.uint64(old)
         if table[from_entry + _SLOTS] != _NONE:

@@ -1,8 +1,8 @@
-"""Rank merging: of all neighbours that a merge joins, those of the lowest rank are joined first.
+"""Rank merging: repeatedly join the adjacent pair whose merge has the lowest rank.
 
-Tokens are *symbols* here: 0 to 255 are the bytes, 256 + r is what the merge of rank r makes. So
-they are ordered as they were learned, whatever ids a tokenizer gives them. The twins are
-`merge_by_scan` and `merge_by_heap` of `tokenizer.rank_merging`.
+Tokens are *symbols* here: 0 to 255 are the bytes, 256 + r is the result of the merge of rank r. So
+they are in the order learned, whatever the tokenizer's ids. The twins are `merge_by_scan` and
+`merge_by_heap` of `tokenizer.rank_merging`.
 """
 
 from __future__ import annotations
@@ -29,14 +29,14 @@ _SPREAD_BITS = np.uint64(24)
 
 
 class MergeTable(NamedTuple):
-    """The merges of a byte tokenizer, to look up."""
+    """Lookup tables for the merges of a byte tokenizer."""
 
     pairs: NDArray[np.uint64]
     """uint64[capacity], a power of two: left << 44 | right << 24 | rank at the pair's place."""
     byte_ranks: NDArray[np.int32]
-    """int32[65536]: the rank of two bytes at first << 8 | second, NO_RANK where none joins them."""
+    """int32[65536]: the rank of two bytes at first << 8 | second, NO_RANK if none joins them."""
     joined: NDArray[np.uint8]
-    """uint8[65536]: 1 where some token that can come about has the two bytes side by side."""
+    """uint8[65536]: 1 if some token that can occur contains the two bytes side by side."""
     made: NDArray[np.int32]
     """int32[n_merges]: the symbol that each merge makes."""
     ids: NDArray[np.int32]
@@ -45,7 +45,7 @@ class MergeTable(NamedTuple):
 
 @inlined
 def rank_of(pairs, left, right):
-    """The rank of the merge that joins two symbols, NO_RANK where none does."""
+    """Return the rank of the merge that joins two symbols, NO_RANK if none does."""
     key = np.uint64(left) << _SYMBOL_BITS | np.uint64(right)
     mask = np.uint64(pairs.size - 1)
     place = (key * _SPREAD >> _SPREAD_BITS) & mask
@@ -60,7 +60,7 @@ def rank_of(pairs, left, right):
 
 @part
 def enter_pairs(lefts, rights, pairs):
-    """Enter pairs, all different, in rank order; entering them again changes nothing."""
+    """Enter distinct pairs in rank order; entering them again changes nothing."""
     mask = np.uint64(pairs.size - 1)
     for rank in range(lefts.size):
         key = np.uint64(lefts[rank]) << _SYMBOL_BITS | np.uint64(rights[rank])
@@ -72,7 +72,7 @@ def enter_pairs(lefts, rights, pairs):
 
 @part
 def merge_by_scan(merges, text, start, n, symbols, ranks):
-    """Merge the n bytes from `start` on by rank, in symbols; how many are left. For short words."""
+    """Merge n bytes from `start` on by scanning; return the number of symbols. For short words."""
     for i in range(n):
         symbols[i] = text[start + i]
     for i in range(n - 1):
@@ -127,7 +127,7 @@ def _sift_down(heap, size, value):
 
 @part
 def _push_pair(merges, symbols, base, i, j, heap, size):
-    """Push the pair at base + i and base + j if it is a merge; the heap's new size."""
+    """Push the pair at base + i and base + j if it has a merge; return the heap's new size."""
     rank = rank_of(merges.pairs, symbols[base + i], symbols[base + j])
     if rank == NO_RANK:
         return size
@@ -137,7 +137,7 @@ def _push_pair(merges, symbols, base, i, j, heap, size):
 
 @part
 def merge_by_heap(merges, text, start, n, out, written, heap, links):
-    """Merge n bytes by rank with a heap over a linked list, and append the symbols; O(n log n).
+    """Merge n bytes with a heap over a linked list, and append the symbols; O(n log n).
 
     heap: uint64[3 * n], links: int64[2 * n], both scratch.
     """
@@ -156,7 +156,7 @@ def merge_by_heap(merges, text, start, n, out, written, heap, links):
         i = np.int64(top & _LOW_HALF)
         j = links[2 * i + 1]
         rank = np.int64(top >> _HALF)
-        # Stale where a symbol is gone or has joined another since: the pair is another one now.
+        # Stale if a symbol is gone or has joined another since.
         if out[written + i] < 0 or j >= n:
             continue
         if rank_of(merges.pairs, out[written + i], out[written + j]) != rank:

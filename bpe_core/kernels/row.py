@@ -1,9 +1,9 @@
-"""What the kernels of training work on: all words of a corpus in one row of slots.
+"""The data structure of the training kernels: all words of a corpus in one row of slots.
 
-A slot is the place of one base symbol. A token keeps its id in its first slot and minus its length
-in its last, so both neighbours of any token can be read directly. Slots between the two are
-negative: GONE, or the length of a shorter token before. The words `abc` and `bc`, with the ids 1
-to 3 for their letters, as they are, with `bc` as 4, and with `abc` as 5:
+A slot is the place of one base symbol. A token stores its id in its first slot and minus its length
+in its last, so both neighbours of any token can be read directly. Slots between these are negative:
+GONE, or the length of a shorter, earlier token. For example, the words `abc` and `bc`, with the ids
+1 to 3 for their letters: at first, after merging `bc` into 4, and after merging `abc` into 5:
 
     [-1, 1, 2, 3, -1, 2, 3, -1]
     [-1, 1, 4, -2, -1, 4, -2, -1]
@@ -20,10 +20,10 @@ from numpy.typing import NDArray
 from bpe_core.kernels.jit import part
 
 BETWEEN = -1
-"""In a row: no symbol, the place between two words. No token of one slot has minus its length."""
+"""The mark of the place between two words. A token of one slot doesn't store its length."""
 
 GONE = -(2**30)
-"""In a row: a slot inside a token that was the first of another before."""
+"""The mark of a slot inside a token that used to be the first slot of another."""
 
 
 class Row(NamedTuple):
@@ -38,7 +38,7 @@ class Row(NamedTuple):
 
 
 class Tokens(NamedTuple):
-    """How long each token is, by its id."""
+    """The length of each token, by id."""
 
     n_slots: NDArray[np.int32]
     """int32[n_ids]"""

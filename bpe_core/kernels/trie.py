@@ -26,7 +26,7 @@ _SPREAD_BITS = np.uint64(24)
 class Trie(NamedTuple):
     """All symbols that encode to themselves, by their bytes.
 
-    Empty (symbol_at has size 0) where two merges make the same symbol.
+    Empty (symbol_at has size 0) if two merges make the same symbol.
     """
 
     second: NDArray[np.int32]
@@ -37,16 +37,16 @@ class Trie(NamedTuple):
     """int32[room]: the symbol that ends at a node, or -1; node b is the byte b."""
     left: NDArray[np.int32]
     right: NDArray[np.int32]
-    """int32[n_symbols]: what a symbol was merged of."""
+    """int32[n_symbols]: the two symbols that a symbol was merged from."""
     width: NDArray[np.int32]
     """int32[n_symbols]: its length in bytes."""
     shorter: NDArray[np.int32]
-    """int32[n_symbols]: the longest other symbol that it begins with, or -1."""
+    """int32[n_symbols]: the longest other symbol that is a prefix of it, or -1."""
 
 
 @inlined
 def _edge_place(edges, key):
-    """The place of an edge, or the free place for it. key: node << 8 | byte."""
+    """Return the place of an edge, or the free place for it. key: node << 8 | byte."""
     mask = np.uint64(edges.size - 1)
     place = (key * _SPREAD >> _SPREAD_BITS) & mask
     while edges[place] != EMPTY and edges[place] >> _HALF != key:
@@ -56,7 +56,7 @@ def _edge_place(edges, key):
 
 @part
 def enter_symbol(trie, n_nodes, letters, start, symbol):
-    """Add a symbol whose bytes start at letters[start]; the number of nodes then."""
+    """Add a symbol whose bytes start at letters[start]; return the new number of nodes."""
     node = np.int64(letters[start])
     for i in range(start + 1, start + trie.width[symbol]):
         if i == start + 1:
@@ -78,7 +78,7 @@ def enter_symbol(trie, n_nodes, letters, start, symbol):
 
 @part
 def longest_match(trie, text, start, stop):
-    """The longest symbol that text[start:stop] begins with."""
+    """Return the longest symbol that text[start:stop] begins with."""
     best = np.int32(text[start])
     if start + 1 == stop:
         return best
@@ -101,14 +101,14 @@ def longest_match(trie, text, start, stop):
 
 @part
 def stay_apart(merges, trie, left, right):
-    """Whether two symbols that stand side by side are never joined across their border."""
+    """Return True if no merge crosses the border of two adjacent symbols."""
     limit = _NO_LIMIT
     while left >= _BYTES or right >= _BYTES:
         rank = rank_of(merges.pairs, left, right)
         if rank != NO_RANK and rank + _BYTES < limit:
             return False
-        # What was merged last is taken apart first. Of equal ranks the one further left is merged
-        # first, so a pair across the border may have the rank of the left one, not of the right.
+        # Undo the last merge first. Of equal ranks, the left one is merged first, so a pair across
+        # the border may have the left symbol's rank, but not the right one's.
         if left > right and left >= _BYTES:
             limit = left
             left = trie.right[left]
@@ -123,8 +123,8 @@ def stay_apart(merges, trie, left, right):
 def encode_by_trie(merges, trie, text, start, n, out, written, dead):
     """Encode n bytes by backtracking over longest matches, and append the symbols; O(n).
 
-    dead: uint8[n + 1] scratch, the places from which no way leads on. Each is left once, so the
-    time stays in proportion to n.
+    dead: uint8[n + 1] scratch, the positions known to be dead ends. Each is left at most once, so
+    the time is proportional to n.
     """
     for i in range(n + 1):
         dead[i] = 0

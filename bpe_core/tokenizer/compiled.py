@@ -1,7 +1,7 @@
-"""Encoding and decoding by kernels: what `Tokenizer` does itself, for texts worth a compiler.
+"""Encode and decode with compiled kernels, for texts long enough to be worth it.
 
-It serves byte tokenizers whose alphabet is complete and whose words end without a marker; see
-`can_compile`. Others, and short texts, stay with plain Python.
+Kernels serve byte tokenizers that have a complete alphabet and no end-of-word marker; see
+`can_compile`. Other tokenizers, and short texts, use the plain Python of `Tokenizer`.
 """
 
 from __future__ import annotations
@@ -29,15 +29,15 @@ from bpe_core.tokenizer.tables import TokenTable
 
 Ids = NDArray[np.int32]
 Encoded = tuple[Ids, NDArray[np.int64]]
-"""The ids of some sections of text, and how many there are after each section."""
+"""The ids of several sections of text, and the running number of ids after each section."""
 
 _LEAST_BYTES_TO_SHARE: Final = 1 << 19
-"""A second thread, with a cache of its own to fill, is worth its start from about here."""
+"""From about this size, a second thread is worth starting and filling its own cache."""
 _PIECE: Final = 1 << 18
 _LONG_PIECE: Final = 1 << 23
 _LOOK_BACK: Final = 1 << 12
 _LIKELY_BYTES: Final = 6
-"""Of a token, on average; where they are more, decoding asks for more memory on its way."""
+"""The expected average length of a token; if it is longer, decoding enlarges its buffer."""
 _MOST_KEPT: Final = 1 << 21
 _MOST_IDS: Final = 1 << 24
 _SCAN_AHEAD: Final = 8192
@@ -45,7 +45,7 @@ _NO_ENDS: Final = np.empty(0, np.int64)
 
 
 def can_compile(table: TokenTable) -> bool:
-    """Tell whether the kernels take such a tokenizer.
+    """Return True if the kernels support this tokenizer.
 
     >>> can_compile(TokenTable(vocab={0: b"a"}, merges=[]))
     False
@@ -60,7 +60,7 @@ def can_compile(table: TokenTable) -> bool:
 
 
 class CompiledEncoder:
-    """The tables of one tokenizer, as kernels read them; threads may share it.
+    """Encode and decode with the tables of one tokenizer; may be shared between threads.
 
     >>> from bpe_core.tokenizer.gpt2 import gpt2
     >>> encoder = CompiledEncoder(gpt2()._table, gpt2().pretokenizer)
@@ -74,10 +74,9 @@ class CompiledEncoder:
         self._spelling = spelling(table)
         self._longest = int(self._spelling.width.max())
         self._objects = np.arange(len(self._spelling.width)).astype(object)
-        # Threads take a worker out and put it back, so that each fills a word cache of its own.
-        # The first has the vocabulary in it already; the others see enough text to fill theirs.
-        # Each keeps some 5 to 12 MB, so where more callers encode at once than there are
-        # processors, only as many are kept, those put back last.
+        # Each thread borrows a worker with its own word cache. The first worker's cache already
+        # holds the vocabulary; the others see enough text to fill theirs. A worker takes 5 to
+        # 12 MB, so no more are kept than there are processors: those returned last.
         first = _Worker(cache, heap=not self._trie.symbol_at.size)
         self._workers = deque([first], maxlen=threads.n_threads())
 
@@ -94,7 +93,7 @@ class CompiledEncoder:
         cut = blocks([pieces], self._pretokenizer, block_bytes=size, look_back=_LOOK_BACK)
         if n_threads == 1:
             return _joined(self._run(block) for block in cut)[0]
-        # While some blocks are encoded the next are cut off, and turned into UTF-8, in this thread.
+        # While the pool encodes blocks, this thread cuts the next ones and converts them to UTF-8.
         done: list[Encoded] = []
         running: deque[Future[Encoded]] = deque()
         with ThreadPoolExecutor(n_threads, thread_name_prefix="encoding") as pool:
@@ -106,7 +105,7 @@ class CompiledEncoder:
         return _joined(done)[0]
 
     def encode_batch(self, texts: Sequence[str], n_threads: int | None = None) -> Encoded:
-        """Return the ids of several texts, each on its own, and how many there are after each."""
+        """Return the ids of several texts and the running number of ids after each text."""
         if self._pretokenizer.name not in SCANNERS:
             parts = [self._encode_by_regex(text) for text in texts]
             return _joined((part, np.array([len(part)])) for part in parts)
@@ -120,11 +119,11 @@ class CompiledEncoder:
             return _joined(pool.map(self._run, shares))
 
     def to_list(self, ids: Ids) -> list[int]:
-        """Return ids as a list of ints, each id one object: half of tolist's time and memory."""
+        """Return ids as a list of ints, one shared object per id: half tolist's time and memory."""
         return self._objects.take(ids).tolist()
 
     def decode(self, ids: Sequence[int] | NDArray[np.integer]) -> NDArray[np.uint8] | None:
-        """Return the bytes that ids stand for, as uint8; None where one is no token."""
+        """Return the bytes of ids as uint8, or None if any of them is not a valid id."""
         known = _as_int32(ids)
         if known is None:
             return None
@@ -142,7 +141,7 @@ class CompiledEncoder:
         return self._run(_whole(text), ends)[0]
 
     def _run(self, block: Block, ends: NDArray[np.int64] = _NO_ENDS) -> Encoded:
-        """Encode the sections of a block: the ids, and how many there are after each section."""
+        """Encode the sections of a block."""
         try:
             worker = self._workers.pop()
         except IndexError:
@@ -168,7 +167,7 @@ class CompiledEncoder:
         ):
             worker.grow()
         worker.tidy()
-        ids = out[: reached[2]].copy()  # before another thread may take the worker, and its array
+        ids = out[: reached[2]].copy()  # another thread may reuse this array from the next line on
         self._workers.append(worker)
         return ids, section_ends
 
@@ -183,7 +182,7 @@ def _threads(n_bytes: int) -> int:
 
 
 def _joined(parts: Iterable[Encoded]) -> Encoded:
-    """Join what was encoded one after another, the numbers of ids added up."""
+    """Concatenate encoded parts and their running numbers of ids."""
     parts = list(parts)
     if len(parts) == 1:
         return parts[0]
@@ -198,28 +197,28 @@ def _joined(parts: Iterable[Encoded]) -> Encoded:
 
 
 def _as_int32(ids: Sequence[int] | NDArray[np.integer]) -> Ids | None:
-    """Return ids as int32; None where they are no ints, or too large for any token."""
+    """Return ids as int32, or None if any is not an int or too large for a token."""
     if isinstance(ids, np.ndarray) and ids.dtype == np.int32:
         known = np.ascontiguousarray(ids, np.int32).view()
-        # As in all other calls: for another kind of array the kernels would be compiled once more.
+        # Kernels are compiled per array type, so all calls pass read-only arrays.
         known.flags.writeable = False
         return known
     listed: Sequence[int] = ids.tolist() if isinstance(ids, np.ndarray) else ids
     try:
-        # np.fromiter takes 10 % less time, and 1.5 for a 1.
+        # np.fromiter would be 10 % faster, but accepts 1.5 as 1.
         known = np.frombuffer(array("i", listed), np.int32)
     except (TypeError, OverflowError):
         return None
-    # A truth value is an int to `array`. To look at the type of each id would take as long again.
+    # `array` accepts a bool as an int. Checking the type of every id would double the time.
     if any(isinstance(listed[place], bool) for place in np.flatnonzero(known < 2).tolist()):
         return None
-    # As the one above: of a type that could be written to, the kernels would be compiled again.
+    # Read-only, as above: for a writable array the kernels would be compiled again.
     known.flags.writeable = False
     return known
 
 
 class _Worker:
-    """What one thread needs to encode: a word cache, and buffers as long as the longest word."""
+    """One thread's state for encoding: a word cache, and buffers as long as the longest word."""
 
     def __init__(self, cache: WordCache, heap: bool) -> None:
         self._heap = heap
@@ -228,7 +227,7 @@ class _Worker:
         self.scratch = scratch(_SCAN_AHEAD, heap)
 
     def room_for(self, n_ids: int) -> Ids:
-        """Give an array to write ids to: the same again, since memory is slow when it is new."""
+        """Return an array to write ids to, reused if possible, because new memory is slow."""
         if n_ids > _MOST_KEPT:
             return np.empty(n_ids, np.int32)
         if n_ids > len(self._out):
@@ -239,9 +238,9 @@ class _Worker:
         self.scratch = scratch(2 * len(self.scratch.ends), self._heap)
 
     def tidy(self) -> None:
-        """Let go of what a long word needed, and of a word cache whose arena is full.
+        """Release the buffers of a very long word, and a word cache whose arena is full.
 
-        It remembers no more words of many ids then; a new one fills with what the text is like now.
+        A cache with a full arena cannot store words of many ids; a new one adapts to the text.
         """
         if self.cache.used[0] > len(self.cache.arena) - SHORT_WORD:
             self.cache = empty_cache()
@@ -250,7 +249,7 @@ class _Worker:
 
 
 def _shares(block: Block, n: int) -> Iterator[Block]:
-    """Cut a block between sections into n blocks of about the same size, or fewer."""
+    """Cut a block between sections into at most n blocks of about equal size."""
     begin, end = int(block.bounds[0]), int(block.bounds[-1])
     wanted = [begin + (end - begin) * i // n for i in range(1, n)]
     inner = {int(np.searchsorted(block.bounds, place)) for place in wanted}
@@ -259,7 +258,7 @@ def _shares(block: Block, n: int) -> Iterator[Block]:
 
 
 def compile_all() -> None:
-    """Compile every kernel of this module, by using it."""
+    """Compile every kernel that this module uses, by using it."""
     from bpe_core.pretokenizers.pretokenizers import get_pretokenizer
 
     table = TokenTable(vocab={byte: bytes([byte]) for byte in range(256)}, merges=[])

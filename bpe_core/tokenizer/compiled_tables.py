@@ -1,4 +1,4 @@
-"""The tables of a byte tokenizer, as the kernels for encoding and decoding read them."""
+"""Build the tables that the encoding and decoding kernels read."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from bpe_core.kernels.trie import Trie
 from bpe_core.tokenizer.tables import TokenTable
 
 _CACHE_LINES: Final = 1 << 16
-"""4 MB a thread. Half as many took 8 % longer on tinyshakespeare, twice as many 7 % less."""
+"""4 MB per thread. On tinyshakespeare, half as many took 8 % longer, twice as many 7 % less."""
 _ARENA: Final = 1 << 17
 _BATCH: Final = 256
 _MOST_TRIE_LETTERS: Final = 1 << 23
@@ -24,7 +24,7 @@ _FREE: Final = np.iinfo(np.uint64).max
 
 
 def empty_cache() -> WordCache:
-    """Make a word cache that holds nothing."""
+    """Return an empty word cache."""
     return WordCache(
         lines=aligned_zeros(LINE * _CACHE_LINES),
         arena=np.empty(_ARENA, np.int32),
@@ -33,7 +33,7 @@ def empty_cache() -> WordCache:
 
 
 def scratch(size: int, heap: bool) -> Scratch:
-    """Make one thread's buffers, for words of up to `size` bytes, with or without a heap."""
+    """Return one thread's buffers, for words of up to `size` bytes, with or without a heap."""
     return Scratch(
         block_class=np.empty(size, np.uint8),
         is_start=np.empty(size, np.uint8),
@@ -53,7 +53,7 @@ def scratch(size: int, heap: bool) -> Scratch:
 
 
 class _Symbols(NamedTuple):
-    """Merges in symbols: 0 to 255 are the bytes, 256 + r is what the merge of rank r makes."""
+    """Merges in terms of symbols: 0 to 255 are the bytes, 256 + r is the result of merge r."""
 
     lefts: NDArray[np.int32]
     rights: NDArray[np.int32]
@@ -67,7 +67,7 @@ def _symbols(table: TokenTable) -> _Symbols:
     byte_ids = np.array([table.base_ids[bytes([byte])] for byte in range(256)], np.int32)
     new = np.arange(256, 256 + len(merges), dtype=np.int32)
     symbol_of = np.full(max(table.vocab) + 1, -1, np.int32)
-    # A token that two merges make is the symbol of the first.
+    # If two merges make the same token, its symbol is that of the first.
     symbol_of[merges[::-1, 2]] = new[::-1]
     symbol_of[byte_ids] = np.arange(256)
     lefts, rights, made = (np.ascontiguousarray(symbol_of[column]) for column in merges.T)
@@ -75,9 +75,9 @@ def _symbols(table: TokenTable) -> _Symbols:
 
 
 def encoding_tables(table: TokenTable) -> tuple[MergeTable, Trie, WordCache]:
-    """Make the tables that encode, and a word cache with the vocabulary: GPT-2's take 10 MB.
+    """Return the encoding tables and a word cache with the vocabulary; 10 MB for GPT-2.
 
-    The trie is empty where two merges make the same token, or where it would take too much memory.
+    The trie is empty if two merges make the same token, or if it would take too much memory.
     """
     symbols = _symbols(table)
     tokens = [table.vocab[id] for id in symbols.ids.tolist()]
@@ -130,7 +130,7 @@ def _empty_trie(symbols: _Symbols, widths: NDArray[np.int32], room: int) -> Trie
 
 
 def spelling(table: TokenTable) -> Spelling:
-    """Lay out the bytes of all tokens for decoding."""
+    """Return the bytes of all tokens, laid out for decoding."""
     ids = np.fromiter(table.vocab.keys(), np.int64)
     tokens = list(table.vocab.values())
     lengths = np.array([len(token) for token in tokens], np.int32)

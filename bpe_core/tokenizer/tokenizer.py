@@ -1,4 +1,4 @@
-"""The tokenizer: what training gives, what files are loaded as, and what GPT-2 is here too."""
+"""The tokenizer class: the result of training, of loading a file, and of `gpt2()`."""
 
 from __future__ import annotations
 
@@ -45,19 +45,19 @@ if TYPE_CHECKING:
 OnUnknown = Literal["strict", "skip"]
 OnInvalid = Literal["replace", "strict"]
 
-# Every tokenizer that a process keeps has its own: 100,000 layouts take tens of megabytes, and only
-# texts to be looked at are laid out, which have fewer words.
+# Smaller than the cache of ids, because each tokenizer has its own, 100,000 layouts take tens of
+# megabytes, and only texts on display are laid out, which have fewer words.
 _MAX_LAYOUTS: Final = 10_000
 
 
 class Tokenizer(Immutable):
-    """A Byte-Pair-Encoding tokenizer; immutable, and equal to another that encodes alike.
+    """A Byte-Pair-Encoding tokenizer; immutable, and equal to another that encodes the same way.
 
-    `vocab` gives each id its bytes: special tokens as UTF-8, and a token that ends a word with the
-    end-of-word marker's bytes. `merges` are (left, right, new id) in rank order; `counts` says how
-    often each pair occurred when it was learned. What no merge makes, is no special token and not
-    the marker, and is one byte (or one character, by `base`) is the alphabet. Raises `ConfigError`
-    where these contradict each other.
+    `vocab` maps ids to bytes: a special token to its UTF-8, and a token that ends a word to bytes
+    that end with the end-of-word marker. `merges` are (left, right, new id) in rank order; `counts`
+    are how often each merge's pair occurred when it was learned. The alphabet is every token of one
+    byte (or one character, depending on `base`) that is neither special, nor the marker, nor made
+    by a merge. Raises `ConfigError` if the arguments are inconsistent.
 
     >>> tokenizer = Tokenizer(
     ...     vocab={0: b"a", 1: b"b", 2: b"ab", 3: b"aba"},
@@ -102,24 +102,24 @@ class Tokenizer(Immutable):
             end_of_word_id=end_of_word_id,
             counts=counts,
         )
-        # Both are derived from the rest when first asked for: 50,000 merges as objects take 60 ms,
-        # a hash over them 50 ms, and most tokenizers are made to encode.
+        # Both are computed on first use, because encoding needs neither: for 50,000 merges, the
+        # objects take 60 ms and the hash 50 ms.
         self._merges: tuple[Merge, ...] | None = None
         self._fingerprint: str | None = None
         self._kernels = Kernels(self._table, self._pretokenizer)
         self._word_ids = WordCache(self._encode_word)
         self._word_layouts = WordCache(self._lay_out, max_words=_MAX_LAYOUTS)
 
-    # What it is made of
+    # Contents
 
     @property
     def vocab(self) -> Mapping[int, bytes]:
-        """Each id's bytes; read-only."""
+        """The bytes of each id; read-only."""
         return self._table.vocab
 
     @property
     def vocab_size(self) -> int:
-        """How many tokens it has: special tokens, alphabet, marker and what merges make."""
+        """The number of tokens, including special tokens, the alphabet and the marker."""
         return len(self._table.vocab)
 
     @property
@@ -131,12 +131,12 @@ class Tokenizer(Immutable):
 
     @property
     def n_merges(self) -> int:
-        """How many merges it has."""
+        """The number of merges."""
         return len(self._table.triples)
 
     @property
     def special_tokens(self) -> Mapping[str, int]:
-        """Each special token's id; read-only."""
+        """The id of each special token; read-only."""
         return self._table.special_tokens
 
     @property
@@ -146,52 +146,52 @@ class Tokenizer(Immutable):
 
     @property
     def base(self) -> Base:
-        """What words are made of before any merge: bytes or characters."""
+        """The symbols that words consist of before any merge: bytes or characters."""
         return self._table.base
 
     @property
     def pretokenizer(self) -> Pretokenizer:
-        """What cuts a text into the words that merges never cross."""
+        """The pre-tokenizer, which splits a text into words that merges never cross."""
         return self._pretokenizer
 
     @property
     def drops_text(self) -> bool:
-        """True where the pre-tokenizer leaves white space out."""
+        """True if the pre-tokenizer drops white space."""
         return self._pretokenizer.drops_text
 
     @property
     def end_of_word(self) -> str | None:
-        """The marker that ends each word, as text; None where words end without one."""
+        """The end-of-word marker as text, or None if there is none."""
         return self._table.end_of_word
 
     @property
     def end_of_word_id(self) -> int | None:
-        """The marker's id, where it stands alone."""
+        """The id of the end-of-word marker as a separate token, or None if there is none."""
         return self._table.end_of_word_id
 
     def ends_word(self, id: int) -> bool:
-        """Tell whether a token ends a word: the marker, or what a merge made of it.
+        """Return True if a token ends a word: the marker, or a token merged from it.
 
-        A token that merely spells the marker in letters does not.
+        A token that merely spells the marker in letters does not end a word.
         """
         return id in self._table.ending_word
 
     def parts(self, id: int) -> Pair | None:
-        """Return the two ids that a token was first merged from; None where no merge makes it."""
+        """Return the two ids that a token was first merged from, or None if no merge makes it."""
         return self._table.parts.get(id)
 
     @property
     def fingerprint(self) -> str:
-        """SHA-256, in hexadecimal, over all that decides what it encodes and decodes."""
+        """SHA-256, in hexadecimal, of everything that determines encoding and decoding."""
         if self._fingerprint is None:
             described = json.dumps([self._pretokenizer.name, *self._table.description()])
             self._fingerprint = hashlib.sha256(described.encode()).hexdigest()
         return self._fingerprint
 
     def truncated(self, n_merges: int) -> Tokenizer:
-        """Return the tokenizer as it was after its first merges; ids stay as they are.
+        """Return a tokenizer with the first `n_merges` merges only; ids are unchanged.
 
-        Raises `ConfigError` for a number of merges that it doesn't have.
+        Raises `ConfigError` if there are not that many merges.
 
         >>> from bpe_core.tokenizer.gpt2 import gpt2
         >>> shorter = gpt2().truncated(3)
@@ -203,7 +203,7 @@ class Tokenizer(Immutable):
             wanted = f"{n_merges:,}" if is_whole(n_merges) else describe(n_merges)
             raise ConfigError(
                 f"This tokenizer has {len(table.triples):,} merges, so it cannot be cut to "
-                f"{wanted}. Ask for a number from 0 to {len(table.triples):,}."
+                f"{wanted}. Use a whole number from 0 to {len(table.triples):,}."
             )
         kept = table.triples[:n_merges]
         gone = {made for _, _, made in table.triples[n_merges:]}
@@ -219,21 +219,21 @@ class Tokenizer(Immutable):
             counts=None if table.counts is None else table.counts[:n_merges],
         )
 
-    # What any `Encoder` says of itself
+    # Properties of every `Encoder`
 
     @property
     def model(self) -> str:
-        """BPE."""
+        """The model: "BPE"."""
         return "BPE"
 
     @property
     def engine(self) -> str:
-        """What encodes: "bpe_core"."""
+        """The library that encodes: "bpe_core"."""
         return "bpe_core"
 
     @property
     def unknown_id(self) -> None:
-        """None: what its alphabet lacks is in no token."""
+        """None, because no token stands for symbols missing from the alphabet."""
         return
 
     # Text to ids
@@ -243,11 +243,11 @@ class Tokenizer(Immutable):
     ) -> list[int]:
         """Return the ids of a text.
 
-        A special token counts as one only where `allowed_special` names it, or is "all"; otherwise
-        the text that spells it is ordinary text. Where the alphabet lacks a symbol, "strict" raises
-        `UnknownSymbolError` and "skip" leaves it out; no merge reaches over the gap. Raises
-        `InvalidTextError` for a lone surrogate, and for what is no text, `TokenizationError` for
-        other `errors`.
+        Special tokens are recognised only if `allowed_special` contains them or is "all"; otherwise
+        they are ordinary text. For a symbol missing from the alphabet, `errors="strict"` raises
+        `UnknownSymbolError` and "skip" leaves the symbol out; merges never cross the gap. Raises
+        `InvalidTextError` if `text` is not a str or contains a lone surrogate, and
+        `TokenizationError` for any other value of `errors`.
 
         >>> from bpe_core.tokenizer.gpt2 import gpt2
         >>> gpt2().encode("Hi<|endoftext|>", allowed_special="all")
@@ -305,11 +305,11 @@ class Tokenizer(Immutable):
         return self._encode_by_kernels(encoder, text, allowed)
 
     def segments(self, text: str, allowed_special: AllowedSpecial = ()) -> list[Segment]:
-        """Return the tokens where they stand in a text, each byte of the text in exactly one.
+        """Return the tokens with their positions; each byte of the text is in exactly one segment.
 
-        What belongs to no token, since the pre-tokenizer drops it or the alphabet lacks it, is a
-        segment with id None. An end-of-word marker that stands alone has no length. Raises
-        `InvalidTextError` for a lone surrogate.
+        Text that no token covers, because the pre-tokenizer drops it or the alphabet lacks it, is a
+        segment with id None. A separate end-of-word marker has length 0. Raises `InvalidTextError`
+        for a lone surrogate.
 
         >>> from bpe_core.tokenizer.gpt2 import gpt2
         >>> [(each.token, each.start, each.end) for each in gpt2().segments("to 漢")]
@@ -323,11 +323,11 @@ class Tokenizer(Immutable):
         return to_segments(text, self._placed_words(text, allowed))
 
     def explain(self, text: str, errors: OnUnknown = "strict") -> list[Explanation]:
-        """Return, for each pre-token, the symbols it starts as and each merge applied to it.
+        """Return each pre-token's initial symbols and the merges applied to it, in order.
 
-        Meant for texts to be looked at: a pre-token of n symbols takes up to n steps of n symbols.
-        Where the alphabet lacks a symbol, "strict" raises `UnknownSymbolError`; with "skip" a
-        pre-token is explained in the pieces between.
+        Meant for short texts: a pre-token of n symbols takes up to n steps of n symbols. For a
+        symbol missing from the alphabet, "strict" raises `UnknownSymbolError`; "skip" explains the
+        pieces on either side of it.
 
         >>> from bpe_core.tokenizer.gpt2 import gpt2
         >>> (word,) = gpt2().explain("The")
@@ -346,9 +346,9 @@ class Tokenizer(Immutable):
         return explained
 
     def explain_word(self, word: str) -> list[Explanation]:
-        """Return what `explain` does for one pre-token, taken as it is: nothing is cut off it.
+        """Explain one pre-token, given whole: it is not split any further.
 
-        Where the alphabet lacks a symbol, it's explained in the pieces between.
+        If the alphabet lacks a symbol, the pieces on either side of it are explained.
 
         >>> from bpe_core.tokenizer.gpt2 import gpt2
         >>> [len(each.steps) for each in gpt2().explain_word("The end")]
@@ -360,12 +360,10 @@ class Tokenizer(Immutable):
     # Ids to text
 
     def decode_bytes(self, ids: Iterable[int] | NDArray[np.integer]) -> bytes:
-        """Return the bytes that ids stand for; raises `InvalidTokenIdError`.
+        """Return the bytes of ids; raises `InvalidTokenIdError` for an unknown id.
 
-        Anything but ids one after another raises `TokenizationError`.
-
-        The end of a word becomes one space before another word, and nothing before a special token
-        or at the end.
+        Raises `TokenizationError` for anything but a flat sequence of ids. The end of a word
+        becomes one space before another word, and nothing before a special token or at the end.
 
         >>> from bpe_core.tokenizer.gpt2 import gpt2
         >>> gpt2().decode_bytes([2068, 10263])
@@ -378,10 +376,10 @@ class Tokenizer(Immutable):
         ids: Iterable[int] | NDArray[np.integer],
         errors: OnInvalid = "replace",
     ) -> str:
-        """Return the text that ids stand for; raises what `decode_bytes` raises.
+        """Return the text of ids; raises what `decode_bytes` raises.
 
-        Ids may cut a character in two. Bytes that are no UTF-8 become U+FFFD with "replace", and
-        raise `TokenizationError` with "strict".
+        Ids may cut a character in two. With "replace", bytes that are not valid UTF-8 become
+        U+FFFD; with "strict", they raise `TokenizationError`.
 
         >>> from bpe_core.tokenizer.gpt2 import gpt2
         >>> gpt2().decode([464, 2068, 7586, 21831])
@@ -394,23 +392,23 @@ class Tokenizer(Immutable):
         except UnicodeDecodeError as error:
             raise TokenizationError(
                 f"These ids end or begin within a character: the byte 0x{data[error.start]:02X} "
-                f"at offset {error.start:,} is no UTF-8 there. Use errors='replace', or "
+                f"at offset {error.start:,} is not valid UTF-8. Use errors='replace', or "
                 f"decode_bytes."
             ) from None
 
-    # Within
+    # Internals
 
     def _decoded(self, ids: Iterable[int] | NDArray[np.integer]) -> bytes | memoryview:
         if isinstance(ids, np.ndarray):
             given = cast("NDArray[np.int32]", ids)
             if given.ndim != 1:
                 raise TokenizationError(
-                    f"The ids have {given.ndim} dimensions, shape {given.shape}: decode one row of "
-                    "them at a time."
+                    f"Expected a one-dimensional array of ids, got {given.ndim} dimensions, shape "
+                    f"{given.shape}. Decode one row at a time."
                 )
             if given.size and given.dtype.kind not in "iuO":
                 raise TokenizationError(
-                    f"The ids are an array of {given.dtype}: give one of integers, such as int32."
+                    f"Expected an array of integers, such as int32, got one of {given.dtype}."
                 )
         else:
             given: NDArray[np.int32] | list[int] = several(
@@ -422,12 +420,12 @@ class Tokenizer(Immutable):
             if decoded is not None:
                 return decoded.data
         listed: list[int] = given.tolist() if isinstance(given, np.ndarray) else given
-        # By type and not one by one: 464.0 and True would be found among the ids.
+        # Check types, because 464.0 and True would otherwise be found in the vocabulary.
         if not set(map(type, listed)) <= {int}:
             for number, id in enumerate(listed, 1):
                 if not is_whole(id):
                     raise TokenizationError(
-                        f"Number {number:,} of {len(listed):,} ids is {describe(id)}: give one "
+                        f"Number {number:,} of {len(listed):,} ids is {describe(id)}. Expected one "
                         "list or array of ints."
                     )
         vocab = self._table.vocab
@@ -446,7 +444,7 @@ class Tokenizer(Immutable):
             ) from None
 
     def _checked(self, allowed_special: AllowedSpecial, errors: OnUnknown) -> frozenset[str]:
-        """Check what is given beside the text; return the special tokens to look for."""
+        """Check the arguments beside the text; return the special tokens to recognise."""
         _check_choice(errors, OnUnknown)
         return allowed_tokens(self._table.special_tokens, allowed_special)
 
@@ -486,7 +484,7 @@ class Tokenizer(Immutable):
         pieces = pieces_of(text, found)
         ordinary = [piece for piece in pieces if isinstance(piece, OrdinaryText)]
         ids, ends = encoder.encode_batch([text[start:end] for start, end in ordinary])
-        # Each special token goes behind the ids of the ordinary text before it.
+        # Insert each special token after the ids of the ordinary text before it.
         n_ids_of_ordinary = iter(ends.tolist())
         n_ids = 0
         places: list[int] = []
@@ -511,7 +509,7 @@ class Tokenizer(Immutable):
                 yield start + a, start + b, layouts[ordinary[a:b]]
 
     def _explained(self, word: str, word_start: int) -> Iterator[Explanation | None]:
-        """Explain each piece of a pre-token; None stands for one that the alphabet lacks."""
+        """Explain each piece of a pre-token; yield None for one missing from the alphabet."""
         table = self._table
         at = 0
         for symbols, piece in table.pieces(word):
@@ -528,7 +526,7 @@ class Tokenizer(Immutable):
             at += len(piece)
 
     def _encode_word(self, word: str) -> tuple[int, ...]:
-        """Return the word's ids; -n stands for n bytes that the alphabet lacks."""
+        """Return the word's ids; -n stands for n bytes missing from the alphabet."""
         table = self._table
         ids: list[int] = []
         for symbols, piece in table.pieces(word):
@@ -553,14 +551,14 @@ class Tokenizer(Immutable):
         if self.base == "bytes":
             what = f"byte 0x{token[0]:02X} of {what}"
         return UnknownSymbolError(
-            f"The alphabet of this tokenizer, {len(self.base_ids):,} {self.base}, has no {what}, "
-            f"at character {start + a:,} of the text, byte offset "
-            f"{len(text[:start].encode()) + b:,}. Leave it out with errors='skip', or train on "
-            f"bytes with the full alphabet."
+            f"The alphabet of this tokenizer ({len(self.base_ids):,} {self.base}) has no {what}, "
+            f"found at character {start + a:,} of the text, byte offset "
+            f"{len(text[:start].encode()) + b:,}. Skip it with errors='skip', or train with the "
+            f"full byte alphabet."
         )
 
     def __reduce__(self) -> tuple[object, ...]:
-        # What it was made from: tables, caches and kernels are rebuilt on arrival.
+        # Pickle only the arguments; tables, caches and kernels are rebuilt.
         table = self._table
         build = partial(
             Tokenizer,
@@ -592,5 +590,5 @@ def _check_choice(errors: object, choices: object) -> None:
     known = get_args(choices)
     if errors not in known:
         raise TokenizationError(
-            f"errors is {describe(errors)}: use {' or '.join(map(repr, known))}."
+            f"errors is {describe(errors)}. Use {' or '.join(map(repr, known))}."
         )

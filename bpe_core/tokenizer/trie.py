@@ -1,40 +1,40 @@
-r"""Encoding without merging: longest matches in a trie, and a step back where they don't fit.
+r"""Encode without merging: take the longest match in a trie, and backtrack if it doesn't fit.
 
-Rank merging starts from single bytes and joins pair after pair. The encoder here goes through a
-word from left to right and takes tokens whole, which is faster on long words. It is exact, thanks
-to two facts.
+Rank merging starts from single bytes and joins pair after pair. This encoder goes through a word
+from left to right and takes whole tokens, which is faster on long words. It is exact, because of
+two facts.
 
-*What stands in an encoding encodes to itself.* If a token covers some bytes in the encoding of a
-word, then encoding those bytes alone gives that token: merges inside them happened in the same
-order, and none reached out. So a token that rank merging never gives for its own bytes is left out
-of the trie.
+*Every token in an encoding encodes to itself.* If a token covers some bytes in the encoding of a
+word, then encoding those bytes alone returns that token: the merges inside them happened in the
+same order, and none crossed their ends. So a token that rank merging never returns for its own
+bytes is left out of the trie.
 
-*Only neighbours have to agree.* Tokens that encode to themselves are the encoding of their bytes
-together exactly if each two that stand side by side are the encoding of theirs. Otherwise some
-merge reached across a border, the first to do so joined what stood left and right of that border,
-and it would have done the same with only those two tokens there.
+*Only neighbours have to be compatible.* Tokens that encode to themselves are together the encoding
+of their bytes if and only if each two adjacent tokens are the encoding of theirs. Otherwise some
+merge crossed a border; the first to do so joined the symbols on either side of that border, and it
+would have done the same if only those two tokens had been there.
 
-Whether two tokens agree is found by going back in time: take apart whichever was merged last, and
-look at each state whether the two symbols at the border would have merged before that.
+To check whether two tokens are compatible, go back in time: undo whichever merge came last, and
+check at each state whether the two symbols at the border would have been merged before that.
 
-The encoding of a word's beginning is unique, so the tokens before a given place are always the
-same ones. Hence there is one way on from each place at most, and a place that was found to lead
-nowhere need not be tried again: the time is in proportion to the word's length.
+The encoding of a prefix is unique, so the tokens before a given position are always the same ones.
+Hence at most one way leads on from each position, and a position found to be a dead end never has
+to be tried again: the time is proportional to the word's length.
 
-One word, worked. Merges `a b`, `b c`, `ab c` and `c d`, in this order, and the word `abcd`:
+Example: the merges `a b`, `b c`, `ab c` and `c d`, in this order, and the word `abcd`.
 
-1. The longest match is `abc`. What begins with `d` is `d`. Do `abc` and `d` agree? `abc` was
-   merged by `ab c`, after which `d` stood beside it, and no merge joins these two. Before it, `c`
-   and `d` stood side by side, and `c d` is a merge, but a later one than `ab c`. Before `c` there
-   was nothing else at the border. So they agree: `abc`, `d`.
-2. With `c d` learned before `ab c`, it would have come first: they don't agree. `d` has no shorter
-   beginning, so the place after `abc` leads nowhere, and the next shorter token `ab` is tried. The
-   longest match after it is `cd`, the two agree: `ab`, `cd`.
+1. The longest match is `abc`, and then `d`. Are `abc` and `d` compatible? `abc` was made by `ab c`;
+   after it, `abc` and `d` were adjacent, and no merge joins these two. Before it, `c` and `d` were
+   adjacent, and `c d` is a merge, but comes later than `ab c`. No other symbols met at the border.
+   So they are compatible: `abc`, `d`.
+2. If `c d` had been learned before `ab c`, it would have come first, so the two are incompatible.
+   No shorter token begins with `d`, so the position after `abc` is a dead end, and the next shorter
+   token, `ab`, is tried. The longest match after it is `cd`; the two are compatible: `ab`, `cd`.
 
 Source: Hendrik van Antwerpen and Alexander Neubeck, the crate `bpe` in GitHub's rust-gems, and
 their article "So many tokens, so little time: Introducing a faster, more flexible byte-pair
-tokenizer" (GitHub blog, 2024). Their crate numbers tokens by rank; here ranks decide, so ids may
-be in any order. `bpe_core.kernels.trie` is the same in arrays: that one the engine uses.
+tokenizer" (GitHub blog, 2024). Their crate numbers tokens by rank; here ids may be in any order.
+`bpe_core.kernels.trie` is the same algorithm on arrays, used for encoding long words.
 """
 
 from __future__ import annotations
@@ -50,25 +50,25 @@ _NEVER: Final = 1 << 60
 _ID: Final = -1
 """The key of a token's id in a node; symbols are 0 and more."""
 _Node = dict[int, Any]
-"""What follows, by symbol; and the id of the token that ends here, if one does."""
+"""The child nodes by symbol, and the id of the token that ends here, if any."""
 
 
 class Attempt(NamedTuple):
-    """A token that is tried at a place of a word, and what becomes of it."""
+    """A token that is tried at a position in a word, and the outcome."""
 
     start: int
     id: int
     outcome: Literal["taken", "would merge", "leads nowhere", "given back"]
-    """"would merge" where a merge comes across its left border; "leads nowhere" where no token goes
-    on behind it; "given back" where it was taken, and nothing went on behind it."""
+    """"would merge" if a merge crosses its left border; "leads nowhere" if its end is a known dead
+    end; "given back" if it was taken, and its end turned out to be a dead end."""
 
 
 class Trie:
-    """The tokens that encode to themselves, by the symbols that they start as.
+    """The tokens that encode to themselves, by their base symbols.
 
-    `ranks` gives each pair that is a merge its rank, `made[rank]` the id that the merge makes; ids
-    that no merge makes are the symbols that words start as. Raises `ConfigError` where two merges
-    make the same id: then its rank doesn't say when it was merged.
+    `ranks` maps each pair that has a merge to its rank, `made[rank]` is the id that the merge
+    makes; all other ids are base symbols. Raises `ConfigError` if two merges make the same id,
+    because its rank would then be ambiguous.
 
     >>> a, b, c, d = range(4)
     >>> trie = Trie({(a, b): 0, (b, c): 1, (4, c): 2, (c, d): 3}, [4, 5, 6, 7])
@@ -81,14 +81,14 @@ class Trie:
     def __init__(self, ranks: Mapping[Pair, int], made: Sequence[int]) -> None:
         if len(set(made)) < len(made):
             raise ConfigError(
-                f"{len(made):,} merges make {len(set(made)):,} different tokens. A trie needs "
-                f"merges that each make a token of their own: encode by rank merging."
+                f"{len(made):,} merges make {len(set(made)):,} distinct tokens. A trie needs one "
+                f"token per merge. Use rank merging instead."
             )
         self._ranks = ranks
         self._parts = {made[rank]: (rank, left, right) for (left, right), rank in ranks.items()}
         self._root: _Node = {}
         spelled: dict[int, tuple[int, ...]] = {}
-        # In the order in which they were learned: a merge's parts are spelled before it.
+        # In rank order, so that a merge's parts are spelled before it.
         for id in made:
             _, left, right = self._parts[id]
             symbols = spelled.get(left, (left,)) + spelled.get(right, (right,))
@@ -97,7 +97,7 @@ class Trie:
                 self._add(symbols, id)
 
     def matches(self, symbols: Sequence[int], start: int) -> list[tuple[int, int]]:
-        """Return the tokens that begin at a place of a word, shortest first: id and length.
+        """Return the tokens that match at a position in a word, shortest first: id and length.
 
         >>> Trie({(0, 1): 0, (2, 0): 1}, [2, 3]).matches([0, 1, 0, 1], 0)
         [(0, 1), (2, 2), (3, 3)]
@@ -113,9 +113,9 @@ class Trie:
         return found
 
     def longest_match(self, symbols: Sequence[int], start: int = 0) -> tuple[int, int]:
-        """Return the longest token that begins at a place of a word: id and length.
+        """Return the longest token that matches at a position in a word: id and length.
 
-        Taking it each time is greedy encoding, which is not BPE: see the word in the module's text.
+        Always taking it is greedy encoding, which is not BPE: see the example above.
 
         >>> Trie({(0, 1): 0, (2, 0): 1}, [2, 3]).longest_match([0, 1, 1])
         (2, 2)
@@ -123,7 +123,7 @@ class Trie:
         return self.matches(symbols, start)[-1]
 
     def starting_with(self, prefix: Sequence[int]) -> list[int]:
-        """Return the tokens of two symbols and more that begin with some symbols, shortest first.
+        """Return the tokens of two or more symbols that begin with a prefix, shortest first.
 
         >>> Trie({(0, 1): 0, (2, 0): 1}, [2, 3]).starting_with([0])
         [2, 3]
@@ -139,7 +139,7 @@ class Trie:
         return found
 
     def stay_apart(self, left: int, right: int) -> bool:
-        """Tell whether two tokens that stand side by side are never joined across their border.
+        """Return True if no merge crosses the border of two adjacent tokens.
 
         >>> trie = Trie({(0, 1): 0, (1, 2): 1}, [3, 4])
         >>> trie.stay_apart(3, 2), trie.stay_apart(0, 4)
@@ -162,7 +162,7 @@ class Trie:
         return ids
 
     def attempts(self, symbols: Sequence[int]) -> Iterator[Attempt]:
-        """Yield each token that encoding a pre-token tries, in turn, and what becomes of it.
+        """Yield each token that encoding a pre-token tries, in order, with the outcome.
 
         >>> trie = Trie({(0, 1): 0, (2, 3): 1, (4, 2): 2}, [4, 5, 6])
         >>> [(attempt.id, attempt.outcome) for attempt in trie.attempts([0, 1, 2, 3])]
@@ -174,7 +174,7 @@ class Trie:
         untried = self.matches(symbols, at) if symbols else []
         while at < len(symbols):
             if not untried:
-                # No token goes on from here: the last one was too long.
+                # Every token that begins here has failed, so the last one taken was too long.
                 dead.add(at)
                 id, length = taken.pop()
                 at -= length
@@ -205,9 +205,9 @@ def stay_apart(
     ranks: Mapping[Pair, int],
     parts: Mapping[int, tuple[int, int, int]],
 ) -> bool:
-    """Tell whether two tokens that encode to themselves are never joined across their border.
+    """Return True if no merge crosses the border of two tokens that encode to themselves.
 
-    `parts` gives the id that a merge makes the merge's rank and what it joins.
+    `parts` maps the id that a merge makes to the merge's rank, left id and right id.
 
     >>> ranks, parts = {(0, 1): 0, (1, 2): 1}, {3: (0, 0, 1), 4: (1, 1, 2)}
     >>> stay_apart(3, 2, ranks, parts), stay_apart(0, 4, ranks, parts)
@@ -221,8 +221,8 @@ def stay_apart(
         right_rank = parts[right][0] if right in parts else -1
         if left_rank < 0 and right_rank < 0:
             return True
-        # Of equal ranks the pair further left is merged first. So one across the border comes
-        # before the right token's merge if it has the same rank, but not before the left one's.
+        # Of pairs with equal rank, the left one is merged first. So a pair across the border comes
+        # before the right token's merge at equal rank, but after the left token's.
         if left_rank > right_rank:
             limit, left = left_rank, parts[left][2]
         else:

@@ -1,4 +1,4 @@
-"""Which texts a tokenizer gives to the kernels: long ones, and short ones once they are many."""
+"""Decide which texts a tokenizer encodes with kernels: long ones, once the setup pays off."""
 
 from __future__ import annotations
 
@@ -16,19 +16,20 @@ if TYPE_CHECKING:
 _COMPILED: Final = "bpe_core.tokenizer.compiled"
 
 LEAST: Final = 2_000
-"""Characters, or ids, that are worth a call: it takes 20 microseconds, as plain Python for 200."""
-# To make a tokenizer's tables takes 50 ms, to load Numba and compiled kernels 500: what plain
-# Python needs for this many characters, at 2 to 7 MB a second.
+"""Characters or ids that are worth a call, which costs 20 microseconds: plain Python does 200 in
+that time."""
+# Building a tokenizer's tables takes 50 ms, loading Numba and the compiled kernels 500 ms. In that
+# time plain Python encodes this many characters, at 2 to 7 MB/s.
 _LEAST_TO_PREPARE: Final = 200_000
 _LEAST_TO_LOAD: Final = 1_500_000
 _LEAST_TO_COMPILE: Final = 8_000_000
 
 
 class Kernels:
-    """The kernels of one tokenizer: brought in when what it was given so far is worth them.
+    """The kernels of one tokenizer, loaded once the amount of text encoded so far is worth it.
 
-    What they return is the same, so nobody need know. Nothing waits for a compiler: where the
-    kernels haven't been compiled, plain Python serves until they are.
+    Kernels and plain Python return the same results. Nothing waits for the compiler: until the
+    kernels are compiled, plain Python is used.
 
     >>> kernels = Kernels(TokenTable(vocab={0: b"a"}, merges=[]), Pretokenizer("none"))
     >>> kernels.worth(10_000_000) is None  # not a byte tokenizer with all 256 bytes
@@ -45,7 +46,7 @@ class Kernels:
         self._seen = 0
 
     def worth(self, n: int) -> CompiledEncoder | None:
-        """Return the encoder if n characters or ids are done sooner by it than by plain Python."""
+        """Return the compiled encoder if it is faster for n characters or ids, else None."""
         if n < LEAST or not self._suited:
             return None
         if self._encoder is None:

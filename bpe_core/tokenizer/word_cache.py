@@ -1,4 +1,4 @@
-"""A bounded cache from words to what was worked out for them."""
+"""A bounded cache of values computed per word."""
 
 from __future__ import annotations
 
@@ -9,27 +9,27 @@ Value = TypeVar("Value")
 
 MAX_WORDS: Final = 100_000
 _MAX_CHARACTERS: Final = 200
-"""Longer words seldom come twice, and would let a text of few words fill the memory."""
+"""Longer words rarely recur, and a few of them could fill the memory."""
 
 
 class WordCache(dict[str, Value]):
-    """A dict that works out what it lacks; with `max_words` in it it starts again from nothing.
+    """A dict that computes missing values, and is cleared when it holds `max_words`.
 
-    Emptying it costs a fraction of what keeping track of the last use of each word would: every
-    look-up of a word that is known stays the one of a plain dict.
+    Clearing is much cheaper than tracking the last use of each word: looking up a known word is as
+    fast as in a plain dict.
 
     >>> lengths = WordCache(len)
     >>> lengths["hug"], dict(lengths)
     (3, {'hug': 3})
     """
 
-    def __init__(self, work_out: Callable[[str], Value], *, max_words: int = MAX_WORDS) -> None:
+    def __init__(self, compute: Callable[[str], Value], *, max_words: int = MAX_WORDS) -> None:
         super().__init__()
-        self._work_out = work_out
+        self._compute = compute
         self._max_words = max_words
 
     def __missing__(self, word: str) -> Value:
-        value = self._work_out(word)
+        value = self._compute(word)
         if len(word) <= _MAX_CHARACTERS:
             if len(self) >= self._max_words:
                 self.clear()

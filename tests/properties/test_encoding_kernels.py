@@ -147,7 +147,7 @@ def test_neighbours_agree_exactly_if_their_bytes_encode_to_them(data: st.DataObj
 def test_a_trie_refuses_two_merges_that_make_one_token() -> None:
     # (ab)c and a(bc) are both token 5.
     ranks = {(0, 1): 0, (1, 2): 1, (3, 2): 2, (0, 4): 3}
-    with pytest.raises(ConfigError, match="4 merges make 3 different tokens"):
+    with pytest.raises(ConfigError, match="4 merges make 3 distinct tokens"):
         Trie(ranks, [3, 4, 5, 5])
 
 
