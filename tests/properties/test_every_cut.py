@@ -7,14 +7,12 @@ merges, two ways to cut a word may give the same ids.
 from __future__ import annotations
 
 from collections import Counter
-from functools import cache, partial
+from functools import partial
 from itertools import accumulate, chain
 from pathlib import Path
 
 import pytest
 
-import bpe_core as bpe
-from bpe_core.compiling import threads
 from bpe_core.compiling.processes import compile_kernels
 from bpe_core.counting import streamed, words
 from bpe_core.counting.compiled import count_documents
@@ -22,28 +20,14 @@ from bpe_core.pretokenizers import blocks as blocks_module
 from bpe_core.pretokenizers.blocks import blocks
 from bpe_core.pretokenizers.pretokenizers import get_pretokenizer
 from bpe_core.pretokenizers.scanners import SCANNERS
-from bpe_core.tokenizer import compiled, use_kernels
+from bpe_core.tokenizer import compiled
 from bpe_core.tokenizer.compiled import CompiledEncoder
 from bpe_core.types import PretokenCounts
 from bpe_core.unicode.classes import class_runs, unicode_class
+from tests.cut_texts import BEFORE, ENDINGS, TEXT, word_tokenizer
 from tests.scanned import scan
 
 scanners = pytest.mark.parametrize("name", SCANNERS)
-
-TEXT = (
-    "I'll, it's 12345 naïve\u3000 don'ſ 日本's  we've\r\n\n a'Re!?/\n \tÉT'LL\u0301 x² 🙂'd _b I'm"
-)
-"""Contractions, marks, numbers, wide white space: what a pattern looks ahead or back for."""
-
-CONTRACTIONS = ["'s", "'t", "'d", "'m", "'ll", "'ve", "'re", "'S", "'LL", "'vE", "'ſ"]
-ENDINGS = [
-    *CONTRACTIONS,
-    *("'", "''", "'l", "'v", "'r", "'L", "'x", "' s", "''s", "'ss", "'lls", "'sſ", "'\u0301"),
-    *(" ", "  ", "\n", "\r\n", " \n", "\n ", "\t\t"),
-    *("\u3000", " \u3000", "\u3000 ", "\u3000\u3000"),
-    *("1", "1234", "²", "!", "!\n", "!/\n", " !", "é", "日", "🙂", "\u0301", "A", "Aa", "aA", " A"),
-]
-BEFORE = ["", "a", "I", "É", "日", "1", "!", " ", "\n", "\u3000", "'", "it's", "x" * 40, " x" * 20]
 
 
 @pytest.fixture(scope="module", autouse=True)
@@ -158,14 +142,6 @@ def test_blocks_cut_a_text_only_where_no_pretoken_changes(name: str, look_back: 
     assert (cut > 10) is (look_back < 100)
 
 
-@cache
-def word_tokenizer(name: str) -> bpe.Tokenizer:
-    """A tokenizer of which each pre-token of the texts here is one token."""
-    texts = [TEXT, *(before + ending for before in BEFORE for ending in ENDINGS)]
-    config = bpe.TrainingConfig(100_000, pretokenizer=name, special_tokens=("<s>", "<s>§"))
-    return bpe.train(bpe.Corpus.from_documents(texts), config).tokenizer
-
-
 def words_of(text: str, name: str) -> list[bytes]:
     return [word.encode() for word in get_pretokenizer(name).split(text)]
 
@@ -239,81 +215,3 @@ def test_a_file_is_cut_for_several_machines_where_no_pretoken_changes(
                 pretokenizer.split(TEXT)
             )
     assert len(cuts) > 5
-
-
-# -- special tokens -----------------------------------------------------------------------------
-
-
-def ids_of(tokenizer: bpe.Tokenizer, *parts: str) -> list[int]:
-    """The ids of parts one after another, each word encoded on its own by plain Python."""
-    special = tokenizer.special_tokens
-    split = tokenizer.pretokenizer.split
-    cut = [[part] if part in special else split(part) for part in parts]
-    return [
-        id
-        for word in chain.from_iterable(cut)
-        for id in ([special[word]] if word in special else tokenizer.encode(word))
-    ]
-
-
-def assert_found(tokenizer: bpe.Tokenizer, parts: list[str], expected: list[int]) -> None:
-    """Every way to read a text with special tokens finds the ids that are expected."""
-    text = "".join(parts)
-    assert tokenizer.encode(text, "all") == expected
-    assert tokenizer.encode_to_numpy(text, "all").tolist() == expected
-    assert tokenizer.encode_batch([text, "", text], "all") == [expected, [], expected]
-    segments = tokenizer.segments(text, "all")
-    assert [segment.id for segment in segments if segment.id is not None] == expected
-    assert b"".join(text.encode()[s.byte_start : s.byte_end] for s in segments) == text.encode()
-
-
-@pytest.mark.parametrize("name", ["gpt2", "o200k", "whitespace"])
-@pytest.mark.parametrize("by_kernels", [False, True], ids=["plain", "kernels"])
-def test_special_tokens_at_every_place_are_found(
-    name: str, by_kernels: bool, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    tokenizer = word_tokenizer(name)
-    layouts = [
-        parts
-        for at in range(len(TEXT) + 1)
-        for a, b in [(TEXT[:at], TEXT[at:])]
-        for parts in ([a, "<s>", b], [a, "<s>", "<s>", b], [a, "<s>", b, "<s>"], [a, "<s>§", b])
-    ]
-    expected = [ids_of(tokenizer, *parts) for parts in layouts]
-    monkeypatch.setattr(use_kernels, "LEAST", 1 if by_kernels else 1_000_000)
-    monkeypatch.setattr(use_kernels, "_LEAST_TO_PREPARE", 0)
-    assert (tokenizer._kernels.worth(100) is not None) is by_kernels
-    for parts, ids in zip(layouts, expected, strict=True):
-        assert_found(tokenizer, parts, ids)
-
-
-ENDS_OF_TEXTS = ["", "we", *(f"we{each}" for each in CONTRACTIONS), " 12 "]
-
-
-def with_kernels() -> bpe.Tokenizer:
-    tokenizer = word_tokenizer("gpt2")
-    tokenizer.encode("it's" * 60_000)
-    return tokenizer
-
-
-@pytest.mark.parametrize("n_repeats", [0, 300], ids=["plain", "kernels"])
-@pytest.mark.parametrize("ending", ENDS_OF_TEXTS)
-def test_what_comes_last_is_not_lost(n_repeats: int, ending: str) -> None:
-    tokenizer = with_kernels()
-    text = "it's 12 " * n_repeats + ending
-    assert (tokenizer._kernels.worth(len(text)) is not None) is (n_repeats > 0)
-    for parts in ([text], [text, "<s>"], ["<s>", text, "<s>", "<s>"], [text, "<s>§"]):
-        assert_found(tokenizer, parts, ids_of(tokenizer, *parts))
-
-
-def test_what_comes_last_is_not_lost_among_threads(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(threads, "n_threads", lambda: 3)
-    tokenizer = with_kernels()
-    repeated = "it's 12 " * 70_000
-    assert len(repeated) > compiled._LEAST_BYTES_TO_SHARE
-    ids = ids_of(tokenizer, f"{repeated}we")[:-1]
-    for ending in ENDS_OF_TEXTS[1:-1]:  # those that begin with the letter that ids ends before
-        text, expected = repeated + ending, ids + ids_of(tokenizer, f" {ending}")
-        assert tokenizer.encode(text) == expected
-        assert tokenizer.encode(f"{text}<s>", "all") == [*expected, *ids_of(tokenizer, "<s>")]
-        assert tokenizer.encode_batch([text, ending]) == [expected, ids_of(tokenizer, ending)]
