@@ -180,7 +180,7 @@ def test_unknown_measurements_in_the_address_are_reported_once(
     app = open_app("lab", encoding="<b>" * 5, training="x" * 200)
     assert not app.exception
     assert len(app.warning) == 1
-    assert "not known any more" in app.warning[0].value
+    assert "This work is no longer known" in app.warning[0].value
     assert "encoding" not in app.query_params
     assert "training" not in app.query_params
 

@@ -228,7 +228,7 @@ def test_the_tokens_are_shown_before_their_uses_are_counted(
         assert (findings["never"], findings["scaffolds"]) == (None, None)
         assert findings["partial"]
         button = next(button for button in app.button if button.label == "Cancel")
-        assert "for all visitors" in button.help
+        assert "for everyone who is waiting for it" in button.help
         button.click().run()
         go_on.set()
         stored = load_run(SAMPLE_RUN_ID)
