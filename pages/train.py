@@ -1,4 +1,4 @@
-"""Train: choose a corpus and settings, start a training, watch it, and take the result home."""
+"""Train: choose a corpus and settings, watch the training, and download its tokenizer."""
 
 from __future__ import annotations
 
@@ -8,16 +8,73 @@ from bpe_core.errors import BpeError
 from bpe_core.types import TrainingConfig
 from ui.look.labels import plain_markdown
 from ui.shell import frame, workspace
+from ui.storage.run_store import StoredRun
 from ui.train import corpus_form, settings_form
 from ui.train.corpus_form import ChosenCorpus
+from ui.train.page_state import (
+    CancelledWithoutRun,
+    Failed,
+    Finished,
+    Live,
+    NoTraining,
+    PageState,
+    Unknown,
+    page_state,
+)
 from ui.train.result_card import show_result
 from ui.train.training_card import watch_training
 from ui.work import jobs
-from ui.work.background import UnknownWorkError
-from ui.work.jobs import JobStatus
 
 
-def show_forms(*, is_training: bool) -> None:
+def current_state() -> PageState:
+    """Return the state of the training in the address, else of this session's last training."""
+    if not workspace.navigation_is_drawn():
+        return NoTraining()
+    job_id = frame.query_text("job", longest=64) or workspace.current().job_id
+    return page_state(job_id, jobs.manager().status)
+
+
+def follow(state: PageState) -> None:
+    """Keep the training in the address while the page shows it, and open its run at the end."""
+    match state:
+        case Live(job_id) | Failed(job_id):
+            note_training(job_id)
+        case Finished(run_id):
+            note_training(None)
+            frame.open_run(run_id)
+        case CancelledWithoutRun() | Unknown():
+            note_training(None)
+        case NoTraining():
+            pass
+
+
+def note_training(job_id: str | None) -> None:
+    workspace.update(job_id=job_id)
+    frame.set_query(job=job_id)
+
+
+def show_outcome(state: PageState, open_run: StoredRun | None) -> None:
+    # The card of a training and the result have separate places: in a shared one, Streamlit would
+    # show parts of the old card among those of the new one until the script has ended.
+    if isinstance(state, Live):
+        watch_training(state.job_id)
+        st.empty()
+        return
+    st.empty()
+    match state:
+        case Failed(error=error):
+            st.error(f"Training failed. {plain_markdown(error, 1_000)}")
+        case CancelledWithoutRun():
+            st.info("The training was cancelled before its first merge. It learned nothing.")
+        case Unknown(problem):
+            st.warning(plain_markdown(problem, 600))
+        case NoTraining() | Finished():
+            pass
+    if open_run is not None:
+        show_result(open_run, after_failure=isinstance(state, Failed))
+
+
+def show_forms(*, can_train: bool) -> None:
     chosen, figures = corpus_form.choose_corpus()
     config = settings_form.choose_settings(chosen.training if chosen else None)
     counted = False
@@ -25,12 +82,9 @@ def show_forms(*, is_training: bool) -> None:
         with figures:
             counted = corpus_form.show_corpus(chosen, config.pretokenizer if config else None)
     with st.container(horizontal=True):
-        ready = counted and config is not None and not is_training
-        if (
-            st.button("Train", type="primary", key="train", disabled=not ready)
-            and chosen
-            and config
-        ):
+        is_ready = counted and config is not None and can_train
+        is_pressed = st.button("Train", type="primary", key="train", disabled=not is_ready)
+        if is_pressed and chosen and config:
             start(chosen, config)
         st.button("Reset", key="reset", on_click=reset)
 
@@ -43,9 +97,7 @@ def start(chosen: ChosenCorpus, config: TrainingConfig) -> None:
     except BpeError as error:
         st.error(plain_markdown(str(error), 600))
         return
-    workspace.update(job_id=job_id)
-    # The address goes first when the page looks for its training: the one before must not stay.
-    frame.set_query(job=job_id)
+    note_training(job_id)
     st.rerun()
 
 
@@ -56,54 +108,16 @@ def reset() -> None:
     workspace.update(corpus=None, corpus_title="", corpus_source=())
 
 
-def job_of_address() -> JobStatus | None:
-    """The training that the address names, else the one that this session started last."""
-    job_id = frame.query_text("job", longest=64) or workspace.current().job_id
-    if job_id is None:
-        return None
-    try:
-        return jobs.manager().status(job_id)
-    except UnknownWorkError as error:
-        workspace.update(job_id=None)
-        frame.set_query(job=None)
-        st.warning(plain_markdown(str(error), 600))
-        return None
-
-
-job = job_of_address() if workspace.navigation_is_drawn() else None
-if job is not None and job.run_id is not None:
-    workspace.update(job_id=None)
-    frame.set_query(job=None)
-    frame.open_run(job.run_id)
-    job = None
-has_learned_nothing = job is not None and job.state == "cancelled"
-if has_learned_nothing:
-    workspace.update(job_id=None)
-    frame.set_query(job=None)
-    job = None
-shown = frame.page_frame(
+state = current_state()
+follow(state)
+open_run = frame.page_frame(
     "Train",
     "Choose a text and how far to go. Training repeats one step: fuse the most frequent pair of "
     "neighbours.",
 )
-if job is not None:
-    workspace.update(job_id=job.id)
-    frame.set_query(job=job.id)
 forms, _, result = st.columns([24, 1, 16])
-# The result first: it is read and waits for nothing, while a corpus may take its time.
+# The result is drawn first, because it is quick while reading a corpus may take time.
 with result:
-    # Each card has a place of its own: in one place, parts of the card before would stand between
-    # the new one's until the script has ended.
-    if job is not None and job.is_live:
-        watch_training(job.id)
-        st.empty()
-    else:
-        st.empty()
-        if has_learned_nothing:
-            st.info("The training was cancelled before its first merge. It learned nothing.")
-        if job is not None and job.error is not None:
-            st.error(f"Training failed. {plain_markdown(job.error, 1_000)}")
-        if shown is not None:
-            show_result(shown, after_failure=job is not None and job.error is not None)
+    show_outcome(state, open_run)
 with forms:
-    show_forms(is_training=job is not None and job.is_live)
+    show_forms(can_train=not isinstance(state, Live))

@@ -1,0 +1,63 @@
+"""The state of the Train page, for each way in which a training can stand."""
+
+from __future__ import annotations
+
+import pytest
+
+from ui.train.page_state import (
+    CancelledWithoutRun,
+    Failed,
+    Finished,
+    Live,
+    NoTraining,
+    PageState,
+    Unknown,
+    page_state,
+)
+from ui.work.background import State, UnknownWorkError
+from ui.work.jobs import JobStatus
+
+
+def job(state: State, *, error: str | None = None, run_id: str | None = None) -> JobStatus:
+    return JobStatus(
+        id="job",
+        title="rhyme",
+        state=state,
+        queue_position=0,
+        training_bytes=0,
+        progress=None,
+        merges_a_second=None,
+        curve=(),
+        is_stopping=False,
+        error=error,
+        run_id=run_id,
+    )
+
+
+@pytest.mark.parametrize(
+    ("status", "expected"),
+    [
+        (job("queued"), Live("job")),
+        (job("running"), Live("job")),
+        (job("finished", run_id="run"), Finished("run")),
+        (job("cancelled", run_id="run"), Finished("run")),
+        (job("cancelled"), CancelledWithoutRun()),
+        (job("failed", error="too small"), Failed("job", "too small")),
+    ],
+)
+def test_each_status_of_a_training_has_its_state(status: JobStatus, expected: PageState) -> None:
+    assert page_state("job", lambda _: status) == expected
+
+
+def test_without_a_training_no_status_is_asked_for() -> None:
+    def status_of(job_id: str) -> JobStatus:
+        raise AssertionError(job_id)
+
+    assert page_state(None, status_of) == NoTraining()
+
+
+def test_an_unknown_training_keeps_the_reason() -> None:
+    def status_of(job_id: str) -> JobStatus:
+        raise UnknownWorkError(f"no {job_id}")
+
+    assert page_state("job", status_of) == Unknown("no job")
