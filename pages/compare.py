@@ -10,6 +10,7 @@ from ui.compare.languages import languages_part
 from ui.compare.passage import FIRST_TEXT, passage_part
 from ui.compare.report_button import report_button
 from ui.compare.shelf_form import choose_tokenizers
+from ui.look.glossary import explain
 from ui.look.labels import plain_markdown
 from ui.own_text.field import own_text
 from ui.shell import frame
@@ -48,6 +49,7 @@ def compare(stored: StoredRun) -> None:
 shown = frame.page_frame(
     "Compare",
     "The same text under your tokenizer and others. Rings mark where they differ.",
+    help=explain("Token", "Held-out text"),
 )
 if shown is not None:
     try:

@@ -5,6 +5,7 @@ import streamlit as st
 from bpe_core.errors import BpeError
 from ui.components.merge_player import merge_player, send_block, send_own_words
 from ui.failures.error_boundary import fragment
+from ui.look.glossary import explain
 from ui.merge_loop import player_run
 from ui.shell import frame, workspace
 from ui.storage.run_store import StoredRun
@@ -72,6 +73,7 @@ shown = frame.page_frame(
     "Merge loop",
     "Each step fuses the two neighbouring symbols that occur together most often. "
     "Watch one happen, then let it run.",
+    help=explain("Merge", "Tie", "Pre-token"),
 )
 if shown is not None:
     draw_player(shown)

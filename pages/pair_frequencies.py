@@ -3,6 +3,7 @@
 import streamlit as st
 
 from ui.failures.error_boundary import fragment
+from ui.look.glossary import explain
 from ui.pair_frequencies.life import draw_life, shown_pair
 from ui.pair_frequencies.size import draw_vocabulary_size
 from ui.pair_frequencies.step import choose_step, draw_pictures
@@ -30,7 +31,9 @@ def draw_merge(stored: StoredRun) -> None:
 
 
 shown = frame.page_frame(
-    "Pair frequencies", "BPE is counting. These are the counts, and what each merge saves."
+    "Pair frequencies",
+    "BPE is counting. These are the counts, and what each merge saves.",
+    help=explain("Merge", "Token", "Held-out text"),
 )
 if shown is not None:
     draw_vocabulary_size(shown)

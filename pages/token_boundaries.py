@@ -6,6 +6,7 @@ from bpe_core.errors import BpeError
 from bpe_core.tokenizer.gpt2 import gpt2, gpt2_golden_result
 from ui.components.token_view import token_view
 from ui.failures.error_boundary import fragment
+from ui.look.glossary import explain
 from ui.look.labels import plain_markdown
 from ui.own_text import own_reading
 from ui.own_text.field import own_text, set_own_text, text_field
@@ -92,6 +93,7 @@ shown = frame.page_frame(
     "Token boundaries",
     "Type anything and see where the tokenizer cuts it. "
     "Point at a token to learn what it is and how it was made.",
+    help=explain("Token", "Pre-token", "Special token"),
 )
 if shown is not None:
     text_and_tokens(shown)

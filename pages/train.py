@@ -6,6 +6,7 @@ import streamlit as st
 
 from bpe_core.errors import BpeError
 from bpe_core.types import TrainingConfig
+from ui.look.glossary import explain
 from ui.look.labels import plain_markdown
 from ui.shell import frame, workspace
 from ui.storage.run_store import StoredRun
@@ -114,6 +115,7 @@ open_run = frame.page_frame(
     "Train",
     "Choose a text and how far to go. Training repeats one step: fuse the most frequent pair of "
     "neighbours.",
+    help=explain("Merge"),
 )
 forms, _, result = st.columns([24, 1, 16])
 # The result is drawn first, because it is quick while reading a corpus may take time.

@@ -10,27 +10,27 @@ from types import MappingProxyType
 from typing import Final
 
 TOKEN: Final = (
-    "A token is a piece of text with its own number, its id: a single byte, part of a word, or a "
+    "A token is a piece of text with a number, its id: a single byte, part of a word, or a "
     "whole word. A language model reads tokens, not letters."
 )
 PRE_TOKEN: Final = (
-    "A pre-token is a piece of text, mostly a word with the space before it, that is cut off "
-    "before training. No merge joins parts of two pre-tokens."
+    "A pre-token is a piece into which text is cut before training, usually a word with the space "
+    "before it. No merge crosses the border between two pre-tokens."
 )
 HELD_OUT_TEXT: Final = (
     "Held-out text is part of the corpus that training never sees. It shows how well the tokenizer "
     "works on new text."
 )
 SPECIAL_TOKEN: Final = (
-    "A special token is a marker such as <|endoftext|> that a model gives a meaning of its own. It "
-    "is never split, and never part of a merge."
+    "A special token is a marker for the model, such as <|endoftext|>, rather than ordinary text. "
+    "It is never split and never merged."
 )
 MERGE: Final = (
     "A merge joins two neighbouring tokens into one new token, wherever they stand side by side. "
     "Training learns one merge at a time, always of the most frequent pair."
 )
 TIE: Final = (
-    "A tie is a step at which several pairs are equally frequent. A fixed rule then decides which "
+    "A tie is a step at which several pairs are the most frequent. A fixed rule then decides which "
     "of them is merged."
 )
 
@@ -45,3 +45,12 @@ GLOSSARY: Final[Mapping[str, str]] = MappingProxyType(
     }
 )
 """Each term with its definition, in the order in which a reader meets them."""
+
+
+def explain(*terms: str) -> str:
+    """Return the definitions of some terms as the Markdown of a tooltip.
+
+    >>> explain("Tie").split(". ")[0]
+    'A tie is a step at which several pairs are the most frequent'
+    """
+    return "\n\n".join(GLOSSARY[term] for term in terms)

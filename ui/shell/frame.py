@@ -127,10 +127,11 @@ def run_page(page: StreamlitPage) -> None:
         page.run()
 
 
-def page_frame(title: str, lead: str) -> StoredRun | None:
+def page_frame(title: str, lead: str, *, help: str | None = None) -> StoredRun | None:
     """Draw a page's heading and run picker, and return the run that the page shows.
 
-    Returns None if there is nothing to show, because even the sample run could not be read.
+    `help` is a tooltip that explains the terms of the page. Returns None if there is nothing to
+    show, because even the sample run could not be read.
     """
     _prepare_page(title)
     stored, problem = _run_of_address()
@@ -139,7 +140,7 @@ def page_frame(title: str, lead: str) -> StoredRun | None:
         st.space("stretch")
         if stored is not None:
             _draw_picker(stored)
-    st.markdown(f":gray[{lead}]")
+    st.markdown(f":gray[{lead}]", help=help)
     if problem is not None:
         st.error(plain_markdown(str(problem), 400) + _shown_instead(stored))
     return stored

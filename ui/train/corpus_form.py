@@ -12,6 +12,7 @@ from bpe_core.corpus.samples import load_sample, samples
 from bpe_core.corpus.word_counts import parse_word_counts
 from bpe_core.errors import BpeError
 from ui.components.corpus_strip import corpus_strip
+from ui.look.glossary import explain
 from ui.look.labels import plain_markdown
 from ui.run import corpus_summary
 from ui.train.uploads import joined, read_uploads
@@ -138,7 +139,11 @@ def _divide(corpus: Corpus, title: str) -> ChosenCorpus:
     with st.spinner("Dividing the corpus"):
         training, held_out = corpus_summary.divided(corpus, share)
     chosen = ChosenCorpus(corpus, title, share, training, held_out)
-    sentence.markdown(f":gray[:small[{_held_out_sentence(chosen)}]]", width="content")
+    sentence.markdown(
+        f":gray[:small[{_held_out_sentence(chosen)}]]",
+        width="content",
+        help=explain("Held-out text"),
+    )
     _show_notes(corpus)
     return chosen
 

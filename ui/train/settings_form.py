@@ -13,7 +13,7 @@ from bpe_core.pretokenizers.pretokenizers import get_pretokenizer
 from bpe_core.runs.check_config import check_config
 from bpe_core.types import Base, TrainingConfig
 from ui.components.pretoken_strip import pretoken_strip
-from ui.look.glossary import TOKEN
+from ui.look.glossary import TOKEN, explain
 from ui.look.labels import plain_markdown
 from ui.run.corpus_summary import symbols_seen
 from ui.train.custom_fields import EMPTY_REGEX, custom_fields
@@ -99,7 +99,7 @@ def choose_settings(training: Corpus | None) -> TrainingConfig | None:
         label_visibility="collapsed",
         persist_state="session",
     )
-    st.markdown(f":gray[:small[{_PRESETS[preset]}]]")
+    st.markdown(f":gray[:small[{_PRESETS[preset]}]]", help=explain("Tie"))
     are_complete = True
     if preset == "Custom":
         custom = custom_fields()
@@ -119,7 +119,9 @@ def choose_settings(training: Corpus | None) -> TrainingConfig | None:
             st.error(plain_markdown(str(error), 600))
             size = None
         else:
-            room.markdown(_size_sentence(size, start), width="content")
+            room.markdown(
+                _size_sentence(size, start), width="content", help=explain("Token", "Special token")
+            )
     works = _show_cuts(config.pretokenizer, training, preset == "Custom")
     return config if works and are_complete and size is not None else None
 
@@ -187,7 +189,7 @@ def _size_sentence(size: int, start: _Start) -> str:
 
 
 def _show_cuts(pretokenizer: str, training: Corpus | None, is_custom: bool) -> bool:
-    st.markdown("Cuts made before training. No merge crosses a gap.")
+    st.markdown("Cuts made before training. No merge crosses a gap.", help=explain("Pre-token"))
     if pretokenizer == EMPTY_REGEX:
         st.error("Write a pattern, or choose the pre-tokenizer “none”.")
         return False
