@@ -24,6 +24,7 @@ from bpe_core.compiling import threads
 from bpe_core.corpus.corpus import Corpus
 from bpe_core.errors import ConfigError
 from bpe_core.kernels import decoding, encoding
+from bpe_core.kernels.encoding import SCAN_UP_TO
 from bpe_core.pretokenizers.pretokenizers import get_pretokenizer
 from bpe_core.runs.train import train
 from bpe_core.tokenizer.compiled import CompiledEncoder, can_compile
@@ -123,6 +124,23 @@ def test_tries_encode_as_the_reference_does(table: TokenTable, some: list[str]) 
     for word in some:
         ids = encode_reference(start_of(table, word), by_pair)
         assert trie.encode(start_of(table, word)) == ids
+        assert encoder.encode(word).tolist() == ids
+
+
+long_words = st.one_of(
+    st.text("ab", min_size=SCAN_UP_TO + 1, max_size=80),
+    st.text("abc", min_size=SCAN_UP_TO + 1, max_size=80),
+    st.lists(words, min_size=8, max_size=16).map("".join).filter(lambda w: len(w) > SCAN_UP_TO),
+)
+"""Words that the kernels give to a trie, or to a heap where there is none."""
+
+
+@given(tables(one_merge_a_token=True), st.lists(long_words, min_size=1, max_size=6))
+def test_tries_encode_long_words_as_scan_does(table: TokenTable, some: list[str]) -> None:
+    encoder = CompiledEncoder(table, WHOLE)
+    assert encoder._trie.symbol_at.size
+    for word in some:
+        ids = merge_by_scan(start_of(table, word), table.ranks, table.made)
         assert encoder.encode(word).tolist() == ids
 
 
