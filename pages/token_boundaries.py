@@ -1,4 +1,4 @@
-"""Token boundaries: any text in its tokens' colours, and how each token was made."""
+"""Token boundaries: any text, coloured by token, and how each token was made."""
 
 import streamlit as st
 
@@ -50,8 +50,8 @@ def draw_text_and_tokens(stored: StoredRun) -> None:
     text_field(text, first=FIRST_TEXT, key="boundaries_text")
     if len(text) > own_reading.MOST_CHARACTERS:
         st.warning(
-            f"The text has {len(text):,} characters. The first {own_reading.MOST_CHARACTERS:,} "
-            "are read."
+            f"The text has {len(text):,} characters. Only the first "
+            f"{own_reading.MOST_CHARACTERS:,} are read."
         )
         text = text[: own_reading.MOST_CHARACTERS]
     with st.container(horizontal=True, vertical_alignment="center"):
@@ -64,16 +64,17 @@ def draw_text_and_tokens(stored: StoredRun) -> None:
             st.badge(f"{mark}GPT-2 exact: {exact} of {of} texts", color=colour)
         st.space("stretch")
         as_special = bool(tokenizer.special_tokens) and st.toggle(
-            "Special tokens as special", value=True, key="special", bind="query-params"
+            "Recognise special tokens", value=True, key="special", bind="query-params"
         )
     note = ""
     if tokenizer.special_tokens:
-        note = f"Special tokens are read as {'special' if as_special else 'text'}."
+        note = f"Special tokens are {'recognised' if as_special else 'read as plain text'}."
     allowed = tuple(tokenizer.special_tokens) if as_special else ()
     reading = own_reading.read_own_text(text, tokenizer, allowed)
     if not reading.is_all:
         st.warning(
-            f"The text has {reading.n_tokens:,} tokens. The first {reading.n_shown:,} are shown."
+            f"The text has {reading.n_tokens:,} tokens. Only the first {reading.n_shown:,} are "
+            "shown."
         )
     token_view(
         reading.text,
@@ -91,8 +92,8 @@ def draw_text_and_tokens(stored: StoredRun) -> None:
 
 shown = frame.page_frame(
     "Token boundaries",
-    "Type anything and see where the tokenizer cuts it. "
-    "Point at a token to learn what it is and how it was made.",
+    "Type any text to see where the tokenizer splits it. "
+    "Point at a token to see what it is and how it was made.",
     help=explain("Token", "Pre-token", "Special token"),
 )
 if shown is not None:

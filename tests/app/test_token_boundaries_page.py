@@ -1,4 +1,4 @@
-"""Token boundaries encodes what the address or the visitor gives, by the tokenizer chosen."""
+"""Token boundaries encodes the visitor's text, or the address's, with the chosen tokenizer."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ OpenApp = Callable[..., AppTest]
 
 
 def view(app: AppTest) -> dict[str, Any]:
-    """What the token view was sent."""
+    """Return the data sent to the token view."""
     sent = [json.loads(c.proto.json) for c in app.get("bidi_component") if c.proto.json]
     return next(data for data in sent if "packed" in data)
 
@@ -33,7 +33,7 @@ def ids(app: AppTest) -> list[int]:
     return (unpacked(view(app)["packed"]["ids"]) - 1).tolist()
 
 
-def test_first_paint_shows_tokens_of_the_sample_run(open_app: OpenApp) -> None:
+def test_the_page_opens_with_tokens_of_the_sample_run(open_app: OpenApp) -> None:
     app = open_app("token_boundaries")
     text = view(app)["text"]
     tokenizer = load_run(SAMPLE_RUN_ID).run.tokenizer
@@ -51,7 +51,7 @@ def test_the_address_holds_text_and_tokenizer(open_app: OpenApp) -> None:
     assert any(f"{exact} of {of}" in badge.value for badge in app.markdown)
 
 
-def test_of_gpt2_it_is_said_that_its_training_text_is_unknown(open_app: OpenApp) -> None:
+def test_gpt2_has_no_training_lines_and_the_page_says_why(open_app: OpenApp) -> None:
     app = open_app("token_boundaries", text="unbelievably", tokenizer="GPT-2")
     sent = [json.loads(c.proto.json) for c in app.get("bidi_component") if c.proto.json]
     [steps] = [data for data in sent if "rows" in data]
@@ -61,24 +61,24 @@ def test_of_gpt2_it_is_said_that_its_training_text_is_unknown(open_app: OpenApp)
     assert origin["lines"] == []
 
 
-def test_special_tokens_are_text_when_asked(open_app: OpenApp) -> None:
+def test_special_tokens_are_plain_text_when_switched_off(open_app: OpenApp) -> None:
     app = open_app("token_boundaries", text="<|endoftext|>", tokenizer="GPT-2")
     assert ids(app) == [50256]
-    assert "read as special" in view(app)["special_note"]
+    assert view(app)["special_note"] == "Special tokens are recognised."
     app.toggle(key="special").set_value(False).run()
     assert ids(app) == gpt2().encode("<|endoftext|>")
-    assert "read as text" in view(app)["special_note"]
+    assert view(app)["special_note"] == "Special tokens are read as plain text."
     assert view(app)["code_options"] == ""
 
 
-def test_an_empty_text_is_no_error(open_app: OpenApp) -> None:
+def test_an_empty_text_is_not_an_error(open_app: OpenApp) -> None:
     app = open_app("token_boundaries", text="")
     assert not app.exception
     assert not app.error
     assert ids(app) == []
 
 
-def test_an_uploaded_file_is_shown_and_a_bad_one_is_refused(
+def test_an_uploaded_file_is_shown_and_an_unreadable_one_is_refused(
     open_app: OpenApp, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     app = open_app("token_boundaries", tokenizer="GPT-2")
@@ -101,12 +101,12 @@ def test_an_uploaded_file_is_shown_and_a_bad_one_is_refused(
 
 
 def field_text(app: AppTest) -> str:
-    """What the text field was sent."""
+    """Return the text sent to the text field."""
     sent = [json.loads(c.proto.json) for c in app.get("bidi_component") if c.proto.json]
     return next(data for data in sent if "label" in data)["text"]
 
 
-def test_of_a_long_file_only_the_part_that_is_shown_goes_to_the_browser(
+def test_only_the_shown_part_of_a_long_file_is_sent_to_the_browser(
     open_app: OpenApp, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(own_reading, "MOST_CHARACTERS", 1_000)
@@ -117,23 +117,23 @@ def test_of_a_long_file_only_the_part_that_is_shown_goes_to_the_browser(
     assert field_text(app) == view(app)["text"] == (line * 40)[:1_000]
     sent = sum(len(c.proto.json) for c in app.get("bidi_component"))
     assert sent < 50_000
-    assert "1,000,000 characters: the first 1,000 are here" in unescaped(app.warning[0].value)
+    assert "1,000,000 characters. Only the first 1,000 are shown" in unescaped(app.warning[0].value)
 
 
-def test_of_too_many_tokens_the_first_are_shown_and_all_are_counted(
+def test_only_the_first_tokens_are_shown_but_all_are_counted(
     open_app: OpenApp, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(own_reading, "MOST_TOKENS", 5)
     text = "one two three 漢字 five"
     app = open_app("token_boundaries", tokenizer="GPT-2", text=text)
     every = gpt2().encode(text)
-    # The fifth token ends within a character: what is left of it comes along.
+    # The fifth token ends inside a character, so the token with the rest of it is shown too.
     assert ids(app) == every[:6]
     assert view(app)["text"] == "one two three 漢"
-    assert f"{len(every)} tokens. The first 6 are shown" in unescaped(app.warning[0].value)
+    assert f"{len(every)} tokens. Only the first 6 are shown" in unescaped(app.warning[0].value)
 
 
-def test_a_text_too_long_to_edit_is_shown_in_part_in_its_field(open_app: OpenApp) -> None:
+def test_the_field_shows_the_beginning_of_a_text_too_long_to_edit(open_app: OpenApp) -> None:
     app = open_app("token_boundaries", tokenizer="GPT-2")
     opener = app.file_uploader(key="boundaries_file")
     opener.upload("long.txt", b"a line\n" * 80_000, "text/plain").run()
@@ -169,7 +169,7 @@ def test_a_text_too_long_for_the_address_is_kept_under_an_id_in_it(open_app: Ope
     assert "text_id" not in app.query_params
 
 
-def test_who_types_on_changes_the_text_of_the_own_link_and_no_other_s(open_app: OpenApp) -> None:
+def test_editing_updates_the_visitors_own_link_and_nobody_elses(open_app: OpenApp) -> None:
     mine = open_file(open_app("token_boundaries"), "a" * 1_001)
     text_id = id_of_text(mine)
     other = open_file(open_app("token_boundaries", text_id=text_id), "b" * 1_001)
@@ -203,7 +203,7 @@ def test_a_text_that_the_server_cannot_keep_stays_on_the_page(
     assert "text_id" not in app.query_params
 
 
-def test_what_was_guessed_or_skipped_in_a_file_is_said(open_app: OpenApp) -> None:
+def test_guesses_and_skipped_files_are_reported(open_app: OpenApp) -> None:
     app = open_app("token_boundaries")
     opener = app.file_uploader(key="boundaries_file")
     opener.upload("old.txt", "naïve café\n".encode("cp1252") * 9, "text/plain").run()
@@ -223,7 +223,7 @@ def unescaped(markdown: str) -> str:
     return markdown.replace("\\", "")
 
 
-def test_lengths_cover_the_text(open_app: OpenApp) -> None:
+def test_token_lengths_add_up_to_the_text(open_app: OpenApp) -> None:
     app = open_app("token_boundaries", text="日本語 שלום")
     lengths = unpacked(view(app)["packed"]["lengths"])
     assert int(np.sum(lengths)) == len("日本語 שלום".encode())

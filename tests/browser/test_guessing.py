@@ -36,9 +36,7 @@ def test_the_answer_is_nowhere_while_it_is_asked(player: Player) -> None:
     player.expect_sentence("Which pair comes next?")
     assert player.ringed() == []
     expect(player.page.locator(".player .race")).to_be_hidden()
-    expect(player.page.locator(".player .because")).to_have_text(
-        "First your guess, then the counts."
-    )
+    expect(player.page.locator(".player .because")).to_have_text("Guess first to see the counts.")
     expect(player.page.locator(".player .candidate")).to_have_count(6)
     expect(player.page.locator(".player .risen li")).to_have_count(0)
     expect(player.page.locator(".player .spoken")).to_have_text(
@@ -120,7 +118,7 @@ def test_after_a_guess_nothing_tells_the_winners_to_come(player: Player) -> None
     assert [count for _, _, count in player.race()] == [20, 15]  # the winner, and the pair guessed
     expect(player.page.locator(".player .race-note")).to_contain_text("stay hidden")
     expect(player.page.locator(".player .margin")).to_have_text("3 over the next")
-    expect(player.page.locator(".player .risen")).to_have_text("not said while you guess")
+    expect(player.page.locator(".player .risen")).to_have_text("hidden while you guess")
     expect(player.page.locator(".player .words-part h2")).to_have_text("Words of merge 1")
     player.toggle_guessing()
     assert len(player.race()) == 6

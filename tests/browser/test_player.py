@@ -148,7 +148,7 @@ def test_reduced_motion_animates_nothing(offline_page: Page, open_run: OpenRun) 
 
 def test_a_run_without_merges_says_so_and_shows_its_words(open_run: OpenRun) -> None:
     player = open_run("none")
-    player.expect_sentence("No merge was learned")
+    player.expect_sentence("No merges were learned")
     expect(player.page.locator(".player [data-act=play]")).to_be_disabled()
     assert [len(word) for word in player.words()] == [5, 6]
 

@@ -55,7 +55,7 @@ def test_a_cut_emoji_shows_its_bytes_each_with_its_owner(
     )
     ids = gpt2().encode("x 🧩")[1:]
     assert owners == [["F0 9F", ids[0]], ["A7", ids[1]], ["A9", ids[2]]]
-    expect(offline_page.locator(".details")).to_contain_text("A character cut in three")
+    expect(offline_page.locator(".details")).to_contain_text("A character split in three")
     assert "\ufffd" not in offline_page.locator(".view").inner_text()
 
 
@@ -186,7 +186,7 @@ def test_a_megabyte_is_drawn_near_the_window_alone(offline_page: Page, tmp_path:
     expect(figures(offline_page)).to_contain_text(f"{n_tokens:,} tokens")
     expect_tokens_near_the_window_alone(scroller, text)
     assert offline_page.locator(".ids span").count() == 2_000
-    expect(offline_page.locator(".reading")).to_contain_text("Copy ids gives all")
+    expect(offline_page.locator(".reading")).to_contain_text("“Copy ids” copies all")
 
 
 def test_hostile_text_and_each_of_its_tokens_are_text_on_the_page(page: Page, app_url: str) -> None:

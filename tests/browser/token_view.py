@@ -76,7 +76,7 @@ def _view_data(text: str) -> dict[str, Any]:
             stamp=reading.stamp,
             chosen=reading.first_chosen,
             name="GPT-2",
-            special_note="Special tokens are read as special.",
+            special_note="Special tokens are recognised.",
             code=["tokenizer = bpe.gpt2()"],
             allowed_special=True,
             key="view",

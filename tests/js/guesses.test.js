@@ -27,7 +27,7 @@ const asPair = ([left, right]) => ({ left, right });
 const guessing = (store = memory()) => new Guesses(store, "a", { on: true });
 
 suite("a question", () => {
-  test("is asked where the visitor guesses, until the pair is named", () => {
+  test("is asked if the visitor guesses, until a pair is named", () => {
     const guesses = guessing();
     assert.ok(guesses.isAsking(tied, 0));
     guesses.answer(tied, 0, asPair(steps[0].winner));
@@ -37,12 +37,12 @@ suite("a question", () => {
     assert.ok(!guesses.isAsking(tied, 1));
   });
 
-  test("is not asked after the last merge, nor where the merges have not come", () => {
+  test("is not asked after the last merge, nor while the merges are missing", () => {
     assert.ok(!guessing().isAsking(tied, tied.n_merges));
     assert.ok(!guessing().isAsking(unpackRun(bytesOf(messages.hug.message)), 0));
   });
 
-  test("offers the pairs that race, in an order that tells nothing of their counts", () => {
+  test("offers the pairs that race, in an order that does not reveal their counts", () => {
     const candidates = candidatesAt(tied, 0).map(({ left, right }) => [left, right].join());
     const race = raceAt(tied, 0).map(({ left, right }) => [left, right].join());
     assert.deepEqual(candidates.toSorted(), race.toSorted());
@@ -56,11 +56,11 @@ suite("a guess", () => {
   const verdict = (step, pair, run = tied) => {
     const guesses = guessing();
     guesses.answer(run, step, pair);
-    const said = verdictOf(run, step, guesses);
-    return { right: guesses.right, text: `${said.before}#${said.after}`, pair: said.pair };
+    const verdict = verdictOf(run, step, guesses);
+    return { right: guesses.right, text: `${verdict.before}#${verdict.after}`, pair: verdict.pair };
   };
 
-  test("of the one winner is right, with its lead", () => {
+  test("of the only winner is right, with its lead", () => {
     const step = stepWhere(({ tied, race }) => tied.length === 1 && race.length > 1);
     const { winner, race } = steps[step];
     const { right, text, pair } = verdict(step, asPair(winner));
@@ -69,7 +69,7 @@ suite("a guess", () => {
     assert.match(text, new RegExp(`^Right\\.# occurs .+, ${race[0][2] - race[1][2]} more than the next\\.$`));
   });
 
-  test("of any pair of a tie is right, and the rule is said", () => {
+  test("of any pair in a tie is right, and the rule is named", () => {
     const step = stepWhere(({ tied }) => tied.length === 2);
     const [first, second] = steps[step].tied.map(asPair);
     assert.match(verdict(step, first).text, /as often as any\. Of the 2 that tie, it goes first: the lower ids win\.$/);
@@ -77,7 +77,7 @@ suite("a guess", () => {
     assert.equal(verdict(step, second).right, 1);
   });
 
-  test("of a pair that ties too far down to race is right", () => {
+  test("of a tied pair too far down to race is right", () => {
     const step = stepWhere(({ tied }) => tied.length > 10);
     assert.ok(step >= 0);
     const far = asPair(steps[step].tied.at(-1));
@@ -85,32 +85,32 @@ suite("a guess", () => {
     assert.equal(verdict(step, far).right, 1);
   });
 
-  test("of another that races is wrong, with what it lacks", () => {
+  test("of another racing pair is wrong, with the difference in counts", () => {
     const step = stepWhere(({ race }) => race.at(-1)[2] < race[0][2]);
     const [left, right, count] = steps[step].race.at(-1);
-    const told = verdict(step, { left, right });
-    assert.equal(told.right, 0);
-    assert.match(told.text, new RegExp(`^Not this one\\.# occurs .+, ${steps[step].race[0][2] - count} fewer\\.$`));
+    const judged = verdict(step, { left, right });
+    assert.equal(judged.right, 0);
+    assert.match(judged.text, new RegExp(`^Not this one\\.# occurs .+, ${steps[step].race[0][2] - count} fewer\\.$`));
   });
 
-  test("of a pair that does not race is wrong, as far as is known", () => {
+  test("of a pair outside the race is wrong, without its count", () => {
     const nowhere = { left: 0, right: 9999 };
     const full = stepWhere(({ race, tied }) => race.length === 10 && tied.length < 10);
-    assert.equal(verdict(full, nowhere).text, "Not this one.# is not among the 10 that lead.");
+    assert.equal(verdict(full, nowhere).text, "Not this one.# is not among the top 10.");
     const hug = opened("hug");
     const last = hug.n_merges - 1;
     assert.ok(raceAt(hug, last).length < 10);
-    assert.equal(verdict(last, nowhere, hug).text, "Not this one.# cannot merge in the corpus now.");
+    assert.equal(verdict(last, nowhere, hug).text, "Not this one.# cannot be merged anywhere in the corpus now.");
   });
 
-  test("by the other rule says that rule", () => {
+  test("under the other tie rule names that rule", () => {
     const run = opened("first-seen");
     const step = messages["first-seen"].steps.findIndex(({ tied }) => tied.length === 2);
     const second = asPair(messages["first-seen"].steps[step].tied[1]);
     assert.match(verdict(step, second, run).text, /the pair seen first wins\.$/);
   });
 
-  test("has no verdict where none was made, or the visitor does not guess now", () => {
+  test("has no verdict if none was made or guessing is off", () => {
     const guesses = guessing();
     assert.equal(verdictOf(tied, 0, guesses), null);
     guesses.giveUp(0);
@@ -122,7 +122,7 @@ suite("a guess", () => {
 });
 
 suite("the score", () => {
-  test("counts guesses, and no merge that was shown without one", () => {
+  test("counts guesses, but not merges shown without one", () => {
     const guesses = guessing();
     assert.equal(guesses.score(), "");
     guesses.giveUp(0);
@@ -133,7 +133,7 @@ suite("the score", () => {
     assert.equal(guesses.score(), "1 of 2 right");
   });
 
-  test("outlives a refresh, with all that was guessed, for its run alone", () => {
+  test("survives a refresh, with all guesses, for its own run only", () => {
     const store = memory();
     const before = guessing(store);
     before.answer(tied, 0, asPair(steps[0].winner));
@@ -146,7 +146,7 @@ suite("the score", () => {
     assert.equal(new Guesses(store, "another", after).on, true);
   });
 
-  test("begins anew where what was kept cannot be read", () => {
+  test("starts over if the stored guesses cannot be read", () => {
     for (const text of ["", "{", "null", "[]"]) {
       const store = memory();
       store.set("guesses-a", text);
@@ -155,7 +155,7 @@ suite("the score", () => {
   });
 });
 
-test("after a guess only the winner and the pair guessed may be seen", () => {
+test("after a guess only the winner and the guessed pair are visible", () => {
   const guesses = guessing();
   const step = stepWhere(({ race }) => race.length > 3);
   const pairs = raceAt(tied, step);
@@ -175,12 +175,12 @@ suite("two tiles of a word", () => {
     assert.equal(nearestBorder(boxes, 18, 40), 3);
   });
 
-  test("are on the pointer's line, unless it is far from there", () => {
+  test("are on the pointer's line, unless they are far away", () => {
     assert.equal(nearestBorder(boxes, 60, 10), 2);
     assert.equal(nearestBorder(boxes, 60, 45), 3);
   });
 
-  test("are none where there are no two", () => {
+  test("are null without two tiles", () => {
     assert.equal(nearestBorder(boxes.slice(0, 1), 10, 10), null);
     assert.equal(nearestBorder([], 0, 0), null);
   });

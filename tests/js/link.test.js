@@ -12,62 +12,62 @@ function runOf(nMerges, come) {
   return { n_merges: nMerges, block_starts, blocks: new Map(come.map((number) => [number, {}])) };
 }
 
-/** A link that is connected to a run, what it said, and what it wrote into the address. */
+/** A link connected to a run, what it sent, and what it wrote to the address. */
 function connected({ nMerges = 6000, come = [0], unasked = false } = {}) {
   const clock = new FakeClock();
-  const said = [];
+  const sent = [];
   const written = [];
   const link = new Link((step) => written.push(step), clock);
   const run = runOf(nMerges, come);
-  link.connect(run, 0, (name, value) => said.push([name, value]));
+  link.connect(run, 0, (name, value) => sent.push([name, value]));
   if (!unasked) link.answered({ start: 0 });
-  return { clock, said, written, link, run };
+  return { clock, sent, written, link, run };
 }
 
 suite("the step", () => {
-  test("is told once the cursor has rested, and no step that it passed", () => {
-    const { clock, said, written, link } = connected();
+  test("is reported once the cursor rests, without the steps it passed", () => {
+    const { clock, sent, written, link } = connected();
     for (const step of [3, 4, 5]) {
       link.report(step);
       clock.pass(300);
     }
-    assert.deepEqual(said, []);
+    assert.deepEqual(sent, []);
     clock.pass(50);
-    assert.deepEqual(said, [["step", 5]]);
+    assert.deepEqual(sent, [["step", 5]]);
     assert.deepEqual(written, [5]);
   });
 
-  test("is not told twice, nor where the player started", () => {
-    const { clock, said, link } = connected();
+  test("is reported only once, and not at the starting step", () => {
+    const { clock, sent, link } = connected();
     for (const step of [0, 5, 5]) {
       link.report(step);
       clock.pass(400);
     }
-    assert.deepEqual(said, [["step", 5]]);
+    assert.deepEqual(sent, [["step", 5]]);
   });
 
-  test("waits while a block is on its way, and the last counts, not what was held back", () => {
-    const { clock, said, link } = connected();
+  test("waits for an open request, and only the latest step is reported", () => {
+    const { clock, sent, link } = connected();
     link.ask(1, 1);
     link.reportNow(4);
     link.report(7);
     link.answered({ start: 10 });
     clock.pass(400);
-    assert.deepEqual(said, [["block", [1, 1]], ["step", 7]]);
+    assert.deepEqual(sent, [["block", [1, 1]], ["step", 7]]);
   });
 
-  test("that was held back is told when the block has come", () => {
-    const { clock, said, link } = connected();
+  test("that was held back is reported when the block arrives", () => {
+    const { clock, sent, link } = connected();
     link.ask(1, 1);
     link.reportNow(4);
     clock.pass(5000);
-    assert.deepEqual(said, [["block", [1, 1]]]);
+    assert.deepEqual(sent, [["block", [1, 1]]]);
     link.answered({ start: 10 });
     clock.pass(350);
-    assert.deepEqual(said.at(-1), ["step", 4]);
+    assert.deepEqual(sent.at(-1), ["step", 4]);
   });
 
-  test("is told to nobody in a saved replay", () => {
+  test("is not reported in a saved replay", () => {
     const clock = new FakeClock();
     const link = new Link(() => assert.fail("an address was written"), clock);
     link.connect(runOf(100, [0]), 0, null);
@@ -78,105 +78,105 @@ suite("the step", () => {
     assert.equal(clock.nWaiting, 0);
   });
 
-  test("is not told while playing", () => {
-    const { clock, said, link } = connected();
+  test("is not reported while playing", () => {
+    const { clock, sent, link } = connected();
     link.report(5);
     link.stayQuiet();
     clock.pass(1000);
-    assert.deepEqual(said, []);
+    assert.deepEqual(sent, []);
   });
 });
 
 suite("blocks of merges", () => {
-  test("the first comes unasked: what is wanted meanwhile is asked for behind it", () => {
-    const { clock, said, link } = connected({ come: [], unasked: true });
+  test("the first arrives unrequested, and others are requested after it", () => {
+    const { clock, sent, link } = connected({ come: [], unasked: true });
     link.want(0);
     link.report(3);
     clock.pass(1000);
-    assert.deepEqual(said, []);
+    assert.deepEqual(sent, []);
     link.run.blocks.set(0, {});
     link.want(55);
     link.answered({ start: 0 });
     clock.pass(60);
-    assert.deepEqual(said, [["block", [5, 5]]]);
+    assert.deepEqual(sent, [["block", [5, 5]]]);
     link.run.blocks.set(5, {});
     link.answered({ start: 50 });
     clock.pass(350);
-    assert.deepEqual(said.at(-1), ["step", 3]);
+    assert.deepEqual(sent.at(-1), ["step", 3]);
   });
 
-  test("the first is asked for where it does not come", () => {
-    const { clock, said, link } = connected({ come: [], unasked: true });
+  test("the first is requested if it does not arrive", () => {
+    const { clock, sent, link } = connected({ come: [], unasked: true });
     link.want(0);
     clock.pass(7999);
-    assert.deepEqual(said, []);
+    assert.deepEqual(sent, []);
     clock.pass(61);
-    assert.deepEqual(said, [["block", [0, 0]]]);
+    assert.deepEqual(sent, [["block", [0, 0]]]);
   });
 
-  test("one at the cursor is asked for once the cursor has rested, and once", () => {
-    const { clock, said, link } = connected();
+  test("one at the cursor is requested once, after the cursor has rested", () => {
+    const { clock, sent, link } = connected();
     for (const step of [100, 200, 300]) link.want(step);
     clock.pass(60);
     link.want(300);
     clock.pass(60);
-    assert.deepEqual(said, [["block", [30, 30]]]);
+    assert.deepEqual(sent, [["block", [30, 30]]]);
   });
 
-  test("while playing the next are asked for, in one request, with one answer awaited", () => {
-    const { said, link, run } = connected({ come: [0, 1, 3] });
+  test("while playing, the next are requested together, one request at a time", () => {
+    const { sent, link, run } = connected({ come: [0, 1, 3] });
     link.wantAhead(5);
-    assert.deepEqual(said, [["block", [2, 2]]]);
+    assert.deepEqual(sent, [["block", [2, 2]]]);
     link.wantAhead(6);
-    assert.equal(said.length, 1);
+    assert.equal(sent.length, 1);
     run.blocks.set(2, {});
     link.answered({ start: 20 });
     link.wantAhead(6);
-    assert.deepEqual(said.at(-1), ["block", [4, 15]]);
+    assert.deepEqual(sent.at(-1), ["block", [4, 15]]);
   });
 
-  test("nothing is asked for where all that comes next is there", () => {
-    const { said, link } = connected({ come: Array.from({ length: 20 }, (_, number) => number) });
+  test("nothing is requested if the next blocks are present", () => {
+    const { sent, link } = connected({ come: Array.from({ length: 20 }, (_, number) => number) });
     link.wantAhead(5);
-    assert.deepEqual(said, []);
+    assert.deepEqual(sent, []);
   });
 
   test("a short run is fetched to its end, so that it scrubs at once", () => {
-    const { said, link, run } = connected({ nMerges: 500 });
+    const { sent, link, run } = connected({ nMerges: 500 });
     link.want(0);
-    assert.deepEqual(said, [["block", [1, 40]]]);
+    assert.deepEqual(sent, [["block", [1, 40]]]);
     for (let number = 1; number <= 40; number++) run.blocks.set(number, {});
     link.answered({ start: 10 });
     link.want(0);
-    assert.deepEqual(said.at(-1), ["block", [41, 49]]);
+    assert.deepEqual(sent.at(-1), ["block", [41, 49]]);
   });
 
-  test("a run without merges asks for none", () => {
-    const { clock, said, link } = connected({ nMerges: 0, come: [] });
+  test("a run without merges requests none", () => {
+    const { clock, sent, link } = connected({ nMerges: 0, come: [] });
     link.want(0);
     clock.pass(1000);
-    assert.deepEqual(said, []);
+    assert.deepEqual(sent, []);
   });
 });
 
-test("words are told after a pause, as they stand then", () => {
-  const { clock, said, link } = connected();
+test("words are reported after a pause, in their latest form", () => {
+  const { clock, sent, link } = connected();
   for (const text of ["h", "hu", "hug"]) {
     link.reportWords(text);
     clock.pass(100);
   }
   clock.pass(350);
-  assert.deepEqual(said, [["words", "hug"]]);
+  assert.deepEqual(sent, [["words", "hug"]]);
 });
 
-test("a player that is gone says nothing", () => {
-  const { clock, said, link } = connected({ come: [] });
+test("a closed player sends nothing", () => {
+  const { clock, sent, link } = connected({ come: [] });
   link.report(5);
   link.want(5);
   link.reportWords("hug");
   link.close();
   clock.pass(60_000);
-  assert.deepEqual(said, []);
+  assert.deepEqual(sent, []);
 });
 
 suite("the address", () => {
@@ -186,19 +186,19 @@ suite("the address", () => {
     assert.equal(stepOfAddress("?step=999", 10), 10);
   });
 
-  test("names none where it is not a step", () => {
+  test("names no step if the value is not a number", () => {
     for (const query of ["", "?step=", "?step=-1", "?step=abc", "?step=1.5", "?step=99999999999", "?step=%3Cb%3E", "?steps=3"]) {
       assert.equal(stepOfAddress(query, 10), null, query);
     }
   });
 
-  test("gives words as they were typed", () => {
+  test("holds words as they were typed", () => {
     assert.equal(addressParameter("?words=don%27t+%F0%9F%A7%A9", "words"), "don't 🧩");
     assert.equal(addressParameter("?words=", "words"), "");
     assert.equal(addressParameter("?step=3", "words"), null);
   });
 
-  test("keeps all else when the step changes, and no step at the start", () => {
+  test("keeps everything else when the step changes, and omits step 0", () => {
     assert.equal(addressWithStep("http://a/merge_loop?run=b&step=3#c", 5), "http://a/merge_loop?run=b&step=5#c");
     assert.equal(addressWithStep("http://a/merge_loop?run=b", 5), "http://a/merge_loop?run=b&step=5");
     assert.equal(addressWithStep("http://a/merge_loop?run=b&step=3", 0), "http://a/merge_loop?run=b");

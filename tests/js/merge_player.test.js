@@ -52,17 +52,17 @@ suite("a merge is found", () => {
     assert.deepEqual(findMerge(sample, "“function”"), { step: made.get("function") });
   });
 
-  test("or it is said why there is none", () => {
+  test("or the reason why there is none is returned", () => {
     for (const [text, problem] of [
       ["zyzzyva", "No merge made “zyzzyva”."],
       ["q", "“q” is a base symbol: no merge made it."],
-      ["<|endoftext|>", "“<|endoftext|>” was there from the start: no merge made it."],
+      ["<|endoftext|>", "“<|endoftext|>” was in the vocabulary from the start: no merge made it."],
       ["99999", "Merges go from 1 to 3,839."],
       ["0", "Merges go from 1 to 3,839."],
       ["", "Type a number or a token."],
       ["x".repeat(60), `No merge made “${"x".repeat(23)}…”.`],
     ]) assert.deepEqual(findMerge(sample, text), { problem });
-    assert.equal(findMerge({ ...hug, n_merges: 0 }, "5").problem, "This run has no merge.");
+    assert.equal(findMerge({ ...hug, n_merges: 0 }, "5").problem, "This run has no merges.");
     assert.equal(findMerge({ ...hug, n_merges: 1 }, "5").problem, "This run has one merge, number 1.");
   });
 });
@@ -77,14 +77,14 @@ suite("keys", () => {
     );
   });
 
-  test("that are typed into a field move nothing", () => {
+  test("typed into a field do not move the player", () => {
     for (const key of [" ", "ArrowLeft", "Home", "End"]) {
       assert.equal(press(key, "text"), undefined);
       assert.equal(press(key, "radio"), undefined);
     }
   });
 
-  test("that a control takes itself are left to it", () => {
+  test("that a control handles itself are left to it", () => {
     assert.equal(press("ArrowRight", "range"), undefined);
     assert.equal(press(" ", "range"), "play");
     for (const kind of ["BUTTON", "SUMMARY", "checkbox"]) {
@@ -165,7 +165,7 @@ suite("the layout of words", () => {
     assert.deepEqual(placesOf({ inOrder: false }), [[0, 0, 0], [2, 0, 1], [3, 1, 0], [5, 1, 1], [1, 2, 0], [4, 3, 0]]);
   });
 
-  test("words of one's own stay in order, in the first cells that are free", () => {
+  test("the visitor's own words stay in order, in the first cells that are free", () => {
     assert.deepEqual(placesOf({ inOrder: true }), [[0, 0, 0], [1, 1, 0], [2, 0, 1], [3, 2, 0], [4, 3, 0], [5, 2, 1]]);
   });
 
@@ -182,13 +182,13 @@ suite("the layout of words", () => {
   });
 });
 
-suite("what is said of the words", () => {
+suite("the note on the words", () => {
   const run = filled("sample");
   const own = { words: [], problem: "" };
   const shown = { mode: "touched", shownMode: "touched", scene: { from: 999, to: 1002, words: new Set() }, n: 13, own };
   const coloured = "Tiles are coloured once merged.";
 
-  test("names the merges of their scene", () => {
+  test("names the merges of the scene", () => {
     assert.equal(titleOf(shown), "Words of merges 1,000 to 1,002");
     assert.equal(titleOf({ ...shown, scene: { ...shown.scene, to: 1000 } }), "Words of merge 1,000");
     assert.equal(titleOf({ ...shown, mode: "frequent" }), "Words");
@@ -203,14 +203,14 @@ suite("what is said of the words", () => {
     assert.equal(noteOf(run, { ...shown, scene: null }), "");
   });
 
-  test("tells nothing of the answer while a question is asked", () => {
-    assert.match(noteOf(run, { ...shown, shownMode: "frequent" }), /come after your guess\.$/);
+  test("does not reveal the answer while a question is asked", () => {
+    assert.match(noteOf(run, { ...shown, shownMode: "frequent" }), /are shown after your guess\.$/);
   });
 
-  test("says of one's own what is missing or left out, and what went wrong", () => {
+  test("reports what is missing, left out or wrong in the visitor's own words", () => {
     const mine = { ...shown, mode: "yours", shownMode: "yours", scene: null, n: 1 };
     const word = (base) => ({ key: "", base, count: null, cut: false });
-    assert.match(noteOf(run, mine), /^Type above\./);
+    assert.match(noteOf(run, mine), /^Type above to see the merges/);
     assert.equal(noteOf(run, { ...mine, own: { words: [word([1])], problem: "" } }), "No merge crosses a gap.");
     assert.match(noteOf(run, { ...mine, own: { words: [word([1, "🧩"])], problem: "" } }), /^Dashed: not in the alphabet/);
     assert.match(noteOf(run, { ...mine, own: { words: [word([1]), word([2])], problem: "" } }), /^The first 1 of 2 pre-tokens\. /);
@@ -218,21 +218,21 @@ suite("what is said of the words", () => {
   });
 });
 
-suite("what is said where no pair is next", () => {
+suite("without a next pair", () => {
   test("merges are fetched, or left out of a saved replay", () => {
     assert.equal(whyNothing(open("sample"), null), "Fetching the merges around this one …");
-    assert.match(whyNothing(filled("sample", { isSaved: true }), null), /the reasons of merges 1 to 3,839 alone\.$/);
+    assert.match(whyNothing(filled("sample", { isSaved: true }), null), /the reasons only for merges 1 to 3,839\.$/);
   });
 
   test("all merges are done", () => {
-    assert.match(whyNothing(open("sample"), []), /^Nothing is next\. Step back/);
-    assert.equal(whyNothing({ ...open("hug"), n_merges: 0 }, []), "Nothing is next.");
-    assert.deepEqual([0, 1, 3839].map(doneSentence), ["No merge was learned", "The one merge is done", "All 3,839 merges are done"]);
+    assert.match(whyNothing(open("sample"), []), /^No merges are left\. Step back/);
+    assert.equal(whyNothing({ ...open("hug"), n_merges: 0 }, []), "There are no merges.");
+    assert.deepEqual([0, 1, 3839].map(doneSentence), ["No merges were learned", "The one merge is done", "All 3,839 merges are done"]);
   });
 
   test("the race says what is left", () => {
     assert.equal(raceNote(null, false), "");
-    assert.equal(raceNote([], true), "No pair is left: each word is one symbol.");
+    assert.equal(raceNote([], true), "No pairs are left: every word is a single symbol.");
     assert.match(raceNote([{}], true), /left when training stopped\.$/);
     assert.equal(raceNote([{}], false), "");
   });
@@ -254,14 +254,14 @@ suite("what a screen reader says", () => {
   });
 });
 
-test("a token is cut to its place by whole characters, and bytes by bytes", () => {
+test("text tokens are truncated by characters, and byte tokens by bytes", () => {
   assert.equal(shortText("🧩🧩🧩", 3), "🧩🧩🧩");
   assert.equal(shortText("🧩🧩🧩🧩", 3), "🧩🧩…");
   assert.deepEqual(shortToken([1, 2, 3, 4], 3), [1, 2, 3]);
   assert.equal(shortToken("hug", 3), "hug");
 });
 
-test("of two tokens the longer takes the room that the shorter leaves", () => {
+test("the longer of two tokens takes the space that the shorter leaves", () => {
   assert.deepEqual(roomFor(3, 30), [6, 10]);
   assert.deepEqual(roomFor(30, 30), [6, 6]);
   assert.deepEqual(roomFor(2, 4, 14), [10, 12]);

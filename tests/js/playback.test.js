@@ -62,7 +62,7 @@ suite("by hand", () => {
     assert.equal(clock.nWaiting, 0);
   });
 
-  test("a step forward in the midst of another does both", () => {
+  test("a step forward during another completes both", () => {
     const { playback, clock } = playbackOf();
     playback.forward();
     clock.pass(10);
@@ -120,7 +120,7 @@ suite("playing", () => {
     assert.equal(clock.nWaiting, 0);
   });
 
-  test("from the end begins at the start", () => {
+  test("from the end restarts at the beginning", () => {
     const { playback, clock } = playbackOf();
     playback.goTo(N_MERGES);
     playback.play();
@@ -129,7 +129,7 @@ suite("playing", () => {
     assert.equal(playback.step, 1);
   });
 
-  test("is paused and taken up by the same key", () => {
+  test("is paused and resumed by the same key", () => {
     const { playback, clock } = playbackOf();
     playback.toggle();
     assert.ok(playback.playing);
@@ -160,7 +160,7 @@ suite("playing", () => {
     assert.equal(clock.nWaiting, 0);
   });
 
-  test("waits for merges that have not come, and goes on with them", () => {
+  test("waits for missing merges, and continues when they arrive", () => {
     const { playback, player, clock, named } = playbackOf({ come: [0] });
     playback.speed = "8";
     playback.play();
@@ -185,7 +185,7 @@ suite("playing", () => {
     assert.equal(playback.step, N_MERGES);
   });
 
-  test("at rest, merges that come are drawn where they lacked", () => {
+  test("at rest, missing merges are drawn when they arrive", () => {
     const { playback, drawn } = playbackOf({ come: [] });
     playback.resume();
     assert.deepEqual(drawn, [["rested", 0]]);
@@ -216,7 +216,7 @@ suite("full speed", () => {
     assert.ok(n >= 25 && n <= 30, String(n));
   });
 
-  test("is no faster than the eye where the run is short", () => {
+  test("is limited in speed if the run is short", () => {
     const { playback, clock } = playbackOf();
     playback.speed = "max";
     playback.play();
@@ -236,7 +236,7 @@ suite("full speed", () => {
     assert.deepEqual(drawn.at(-1), ["rested", step]);
   });
 
-  test("waits at the last merge that has come", () => {
+  test("waits at the last merge that has arrived", () => {
     const { playback, player, clock } = playbackOf({ come: [0, 1] });
     playback.speed = "max";
     playback.play();
@@ -290,7 +290,7 @@ suite("with reduced motion", () => {
     assert.deepEqual([...named("gather"), ...named("fuse")], []);
   });
 
-  test("a step forward is there at once", () => {
+  test("a step forward is immediate", () => {
     const { playback, clock } = playbackOf({ calm: true });
     playback.forward();
     assert.equal(playback.step, 1);

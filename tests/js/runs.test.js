@@ -55,7 +55,7 @@ for (const name of ["smallest-pair", "first-seen"]) {
       });
     });
 
-    test("says how many words and overlaps a merge has, and which words gave it most", () => {
+    test("has the words and overlaps of each merge, and the words that contribute most", () => {
       steps.forEach(({ given, n_words, n_overlapping, winner }, step) => {
         assert.equal(traced(run, "n_words", step), n_words);
         assert.equal(traced(run, "n_overlapping", step), n_overlapping);
@@ -68,7 +68,7 @@ for (const name of ["smallest-pair", "first-seen"]) {
       });
     });
 
-    test("says which pairs rise and fall most", () => {
+    test("has the pairs that rise and fall most", () => {
       const rowsOf = (table, step) => tableRow(run, table, step, "by").map((pair) => [pair.count, pairOf(pair)]);
       steps.forEach(({ risen, fallen }, step) => {
         assert.deepEqual(rowsOf("risen", step), risen);
@@ -108,7 +108,7 @@ for (const name of ["smallest-pair", "first-seen"]) {
       });
     });
 
-    test("names no rival to whoever guesses", () => {
+    test("names no rival while the visitor guesses", () => {
       steps.forEach(({ winner, tied }, step) => {
         const pairs = raceAt(run, step);
         const parts = reasonOf(run, step, pairs, true);
@@ -176,7 +176,7 @@ suite("blocks of merges", () => {
     assert.equal(blockNumber(run, run.n_merges), blockNumber(run, run.n_merges - 1));
   });
 
-  test("a message may hold several, and what has not come is known", () => {
+  test("a message may hold several, and missing blocks are reported", () => {
     const run = unpackRun(bytesOf(runs["smallest-pair"].message));
     assert.equal(raceAt(run, 0), null);
     assert.throws(() => traced(run, "n_tied", 0), /Merge 1 has not come/);
@@ -186,7 +186,7 @@ suite("blocks of merges", () => {
     assert.ok(isTraced(run, 0));
   });
 
-  test("playing at full speed waits at the last merge that has come", () => {
+  test("playing at full speed waits at the last merge that has arrived", () => {
     const run = unpackRun(bytesOf(runs["smallest-pair"].message));
     keepBlocks(run, unpackBlock(bytesOf(runs["smallest-pair"].blocks[0])));
     assert.equal(lastReady(run, 5, 12), 12);
@@ -209,7 +209,7 @@ suite("words that the alphabet cannot spell", () => {
   const run = opened("hug");
   const [word] = runs.hug.own_words;
 
-  test("keep what is missing as text, and merge around it", () => {
+  test("keep missing symbols as text, and merge around them", () => {
     const missing = word.filter((id) => typeof id === "string");
     assert.deepEqual(missing, ["🧩"]);
     const ids = idsOf(symbolsAt(run, word, run.n_merges));
@@ -218,7 +218,7 @@ suite("words that the alphabet cannot spell", () => {
   });
 });
 
-test("of a long word the symbols around the pair are shown", () => {
+test("a long word shows the symbols around the pair", () => {
   assert.deepEqual(symbolsAround(5, new Set([1]), 12, 4), { from: 0, to: 5 });
   assert.deepEqual(symbolsAround(40, new Set([20, 30]), 12, 4), { from: 16, to: 28 });
   assert.deepEqual(symbolsAround(40, new Set([39]), 12, 4), { from: 28, to: 40 });
@@ -231,7 +231,7 @@ test("a word that has the pair twice shows the product", () => {
   assert.equal(productOf(6000, 2000), "3 × 2,000 = ");
 });
 
-test("the same bytes are no other run", () => {
+test("the same bytes are the same run", () => {
   const message = bytesOf(runs.hug.message);
   assert.ok(sameBytes(message, Uint8Array.from(message)));
   assert.ok(!sameBytes(message, bytesOf(runs.sample.message)));

@@ -35,7 +35,7 @@ suite("characters", () => {
     for (const text of texts) assert.equal(kinds(text).map(([, piece]) => piece).join(""), text);
   });
 
-  test("white space has glyphs, and what has no picture its code point", () => {
+  test("white space has glyphs, and invisible characters their code points", () => {
     assert.deepEqual(kinds("a b\t\n"), [["text", "a"], ["space", " "], ["text", "b"], ["tab", "\t"], ["newline", "\n"]]);
     assert.deepEqual(kinds("\r\n"), [["code", "\r"], ["newline", "\n"]]);
     assert.deepEqual(kinds("a\u202e\u00a0"), [["text", "a"], ["code", "\u202e"], ["code", "\u00a0"]]);
@@ -65,13 +65,13 @@ suite("characters", () => {
     assert.ok(!hasBidiControl("שלום"));
   });
 
-  test("half a character is found, wherever it stands", () => {
+  test("half a character is found at any position", () => {
     assert.equal(halfCharacter("whole 🧩"), "");
     assert.equal(halfCharacter("ab\ud83e"), "At position 3 stands half a character (U+D83E, a lone surrogate)");
     assert.match(halfCharacter("\udde9🧩"), /^At position 1 .*U\+DDE9/);
   });
 
-  test("a token is heard with its white space by name", () => {
+  test("a token is spoken with its white space by name", () => {
     assert.equal(spokenToken(" the"), "space the");
     assert.equal(spokenToken(" "), "space");
     assert.equal(spokenToken("\n\n\t"), "newline newline tab");
@@ -97,7 +97,7 @@ suite("colours", () => {
     }
   });
 
-  test("text in no token has no colour, and none is changed for it", () => {
+  test("text in no token has no colour, and changes no other colour", () => {
     assert.deepEqual([...runningSlots([7, -1, 7])], [slotOf(7), 0, slotOf(7)]);
   });
 
@@ -113,7 +113,7 @@ test("base64 becomes bytes", () => {
   assert.deepEqual([...bytesFromBase64("")], []);
 });
 
-test("a binary search gives the last that holds, and the first where there is no other", () => {
+test("a binary search returns the last place that holds, or else the first", () => {
   for (let n = 1; n < 20; n++) {
     for (let last = 0; last < n; last++) assert.equal(lastThat(0, n - 1, (i) => i <= last), last);
   }
@@ -121,7 +121,7 @@ test("a binary search gives the last that holds, and the first where there is no
 });
 
 suite("echoes", () => {
-  test("what was sent from here is an echo, and what was sent before it is not awaited", () => {
+  test("a text sent from here is an echo, and earlier ones are no longer expected", () => {
     const echoes = new Echoes();
     for (const text of ["a", "ab", "abc"]) echoes.expect(text);
     assert.ok(echoes.isEcho("ab"));
@@ -138,7 +138,7 @@ suite("echoes", () => {
     assert.ok(!echoes.isEcho("ab"));
   });
 
-  test("no more than sixteen are remembered, and none once they are forgotten", () => {
+  test("at most sixteen are remembered, and none after forgetting", () => {
     const echoes = new Echoes();
     for (let n = 0; n < 20; n++) echoes.expect(String(n));
     assert.ok(!echoes.isEcho("3"));

@@ -1,4 +1,4 @@
-// Texts as Python packs them: where each token stands, what each block holds, what is told and copied.
+// Texts as Python packs them: token positions, blocks, the facts shown, and what is copied.
 
 import assert from "node:assert/strict";
 import { suite, test } from "node:test";
@@ -54,7 +54,7 @@ suite("tokens", () => {
     assert.ok([...tokens.ids].every((id, i) => (tokens.order[i] > 0) === (id >= 0)));
   });
 
-  test("that are special, or hold or are the marker, say so", () => {
+  test("that are special, or contain or are the marker, are marked", () => {
     const special = readings.find(({ text }) => text.includes("<|endoftext|>")).tokens;
     assert.deepEqual([...special.ids].map((id) => special.about.get(id).special), [false, true, false]);
     const { tokens } = readings.find(({ text }) => text === "hug p Ω");
@@ -64,7 +64,7 @@ suite("tokens", () => {
     assert.ok([...tokens.ids].some((id, i) => isEmpty(tokens, i) && tokens.about.get(id).marker));
   });
 
-  test("that begin a pre-token say so", () => {
+  test("that start a pre-token are marked", () => {
     const { tokens } = readings.find(({ text }) => text.includes("<|endoftext|>"));
     assert.deepEqual([0, 1, 2].map(tokens.startsPretoken), [true, true, true]);
     const long = readings.find(({ text }) => text.startsWith("0: the café"));
@@ -103,14 +103,14 @@ suite("cut characters", () => {
     assert.equal(cutToShow([], 0), null);
   });
 
-  test("each token is told its bytes, and what else it holds", () => {
+  test("each token lists its bytes of the character and what else it holds", () => {
     const read = { ...tokens, about: new Map() };
     const [first] = cutCharacters(tokens);
-    const told = factsOfCut(read, first);
-    assert.equal(told.title, "A character cut in two");
-    assert.equal(told.character, "🧩");
-    assert.deepEqual(told.owners, [{ token: 0, hex: "F0 9F" }, { token: 1, hex: "A7 A9" }]);
-    assert.equal(told.sentence, "U+1F9E9 is four bytes. The first token also holds text before it. The last token also holds bytes after it.");
+    const facts = factsOfCut(read, first);
+    assert.equal(facts.title, "A character split in two");
+    assert.equal(facts.character, "🧩");
+    assert.deepEqual(facts.owners, [{ token: 0, hex: "F0 9F" }, { token: 1, hex: "A7 A9" }]);
+    assert.equal(facts.sentence, "U+1F9E9 is four bytes. The first token also holds text before it. The last token also holds bytes after it.");
     const alone = cutEvery("日", 1);
     assert.equal(factsOfCut(alone, cutCharacters(alone)[0]).sentence, "U+65E5 is three bytes.");
   });
@@ -185,7 +185,7 @@ suite("blocks", () => {
     assert.deepEqual(cuts, [0, 2000, 4000, 6000, 8000, 9000]);
   });
 
-  test("of no text are none", () => {
+  test("an empty text has none", () => {
     const tokens = cutEvery("", 1);
     assert.deepEqual(planBlocks(tokens, blockCuts([tokens]).map(([cut]) => cut), 80), []);
   });
@@ -263,7 +263,7 @@ suite("disagreements", () => {
     }
   });
 
-  test("that are white space alone say so", () => {
+  test("in white space only are marked", () => {
     const all = compared.flatMap(({ spans, readings: [{ text }] }) => spans.map((span) => ({ ...span, bytes: utf8.encode(text).slice(span.start, span.end) })));
     assert.ok(all.some(({ hasText }) => hasText));
     for (const { hasText, bytes } of all) {
@@ -292,7 +292,7 @@ suite("disagreements", () => {
   });
 });
 
-suite("what is told of a token", () => {
+suite("the facts of a token", () => {
   const factsIn = ({ tokens }, piece) => {
     const i = [...tokens.ids].findIndex((id) => tokens.about.get(id)?.token === piece);
     return Object.fromEntries(factsOf(tokens, tokens.about.get(tokens.ids[i])));
@@ -314,7 +314,7 @@ suite("what is told of a token", () => {
   test("is its kind where no merge made it", () => {
     assert.equal(factsIn(special, "<|endoftext|>").kind, "special token, never merged");
     assert.equal(factsIn(special, "<|endoftext|>").characters, "13, read as one token");
-    assert.equal(factsIn(special, "a").kind, "base symbol, there before any merge");
+    assert.equal(factsIn(special, "a").kind, "base symbol, made by no merge");
     assert.equal(factsIn(special, "a")["in this text"], "once");
     assert.equal(factsIn(marked, "</w>").kind, "end-of-word marker");
   });
@@ -323,26 +323,26 @@ suite("what is told of a token", () => {
     assert.equal(factsIn(marked, "hug</w>").characters, "3, and the end-of-word marker");
   });
 
-  test("says where bytes are not whole characters, and cuts what is long", () => {
+  test("include partial characters, and truncate long values", () => {
     const known = { id: 7, token: new Array(60).fill(0xe6), left: -1, right: -1, rank: -1, special: false, ends: false, marker: false };
     const facts = Object.fromEntries(factsOf(special.tokens, known));
     assert.match(facts.bytes, /^(E6 ){48}… 60 in all$/);
-    assert.match(facts.characters, /cuts a character apart$/);
+    assert.match(facts.characters, /splits a character$/);
     assert.equal(facts["code points"], undefined);
     assert.match(Object.fromEntries(factsOf(special.tokens, { ...known, token: "x".repeat(60) }))["code points"], / …$/);
   });
 
-  test("says why text is in no token", () => {
+  test("include the reason why text is in no token", () => {
     const places = { text: "Ω ", at: [0, 1, 2] };
-    assert.match(unknownReason(places, 0), /^The alphabet/);
-    assert.match(unknownReason(places, 1), /^The pre-tokenizer leaves this white space out/);
+    assert.match(unknownReason(places, 0), /^This character is not in the tokenizer’s alphabet/);
+    assert.match(unknownReason(places, 1), /^The pre-tokenizer drops this white space/);
   });
 });
 
-suite("what is told of a text", () => {
+suite("the figures and remarks of a text", () => {
   const { tokens } = readings.find(({ text }) => text === "hug p Ω");
 
-  test("bytes in no token are counted, and do not count as compressed", () => {
+  test("count bytes in no token, and leave them out of bytes per token", () => {
     const counts = countsOf(tokens);
     assert.equal(counts.bytes, 8);
     assert.equal(counts.unknown, 1);
@@ -351,15 +351,15 @@ suite("what is told of a text", () => {
     assert.deepEqual(figuresOf(counts).map(([figure, unit]) => `${figure} ${unit}`), [
       `${counts.tokens} tokens`, "8 bytes", `${((8 - uncovered) / counts.tokens).toFixed(2)} bytes per token`, `${uncovered} bytes are in no token`,
     ]);
-    assert.equal(remarksOf(counts, 0, ""), "1 character is outside the alphabet: struck out, and in no token. White space between words is in no token.");
+    assert.equal(remarksOf(counts, 0, ""), "1 character is not in the alphabet: struck out, and in no token. White space between words is in no token.");
   });
 
-  test("one is said as one, and nothing where there is nothing", () => {
+  test("use the singular for one, and are empty for an empty text", () => {
     const none = { tokens: 0, bytes: 0, uncovered: 0, unknown: 0, dropped: 0 };
     assert.deepEqual(figuresOf(none), [["0", "tokens"], ["0", "bytes"]]);
     assert.deepEqual(figuresOf({ ...none, tokens: 1, bytes: 1 }), [["1", "token"], ["1", "byte"], ["1.00", "bytes per token"]]);
     assert.equal(remarksOf(none, 0, ""), "");
-    assert.equal(remarksOf(none, 2, "Special tokens are read as special."), "2 characters are cut by a boundary. Special tokens are read as special.");
+    assert.equal(remarksOf(none, 2, "Special tokens are recognised."), "2 characters are split by a token boundary. Special tokens are recognised.");
   });
 });
 
@@ -381,7 +381,7 @@ suite("what is copied", () => {
     assert.deepEqual(valuesOfLiterals(literals), texts);
   });
 
-  test("Python code makes the ids again, of a long text without the text", () => {
+  test("Python code reproduces the ids, and leaves out a long text", () => {
     const data = { text: "hi", code: ["tokenizer = bpe.gpt2()"], code_options: "" };
     assert.equal(pythonCode(data, { ids: [1, -1, 2] }), 'import bpe_core as bpe\n\ntokenizer = bpe.gpt2()\ntext = "hi"\nids = tokenizer.encode(text)\nassert ids == [1, 2]\n');
     const long = pythonCode({ ...data, text: "x".repeat(10_001), code_options: ', allowed_special="all"' }, { ids: new Array(2001).fill(7) });
@@ -403,7 +403,7 @@ suite("from line to line", () => {
     assert.equal(go(4, 1), 5);
   });
 
-  test("and nowhere from the first line and the last", () => {
+  test("an arrow key does nothing beyond the first and last line", () => {
     assert.equal(go(1, -1), 1);
     assert.equal(go(5, 1), 5);
     assert.equal(lineNeighbour(9, 1, 6, boxOf), 9);

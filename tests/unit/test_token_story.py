@@ -1,4 +1,4 @@
-"""What is told of a chosen token is what the core says of its pre-token and its training text."""
+"""The story of a chosen token agrees with the core on its pre-token and its training text."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ def read(text: str, tokenizer: Tokenizer) -> OwnReading:
     return read_own_text(text, tokenizer, tuple(tokenizer.special_tokens))
 
 
-def test_steps_of_every_token_are_those_of_its_pretoken() -> None:
+def test_each_token_has_the_steps_of_its_pretoken() -> None:
     reading = read(TEXT, gpt2())
     words = [word_steps(reading, gpt2(), index).word for index in range(len(reading.found.ids))]
     special = reading.found.ids.tolist().index(50256)
@@ -43,7 +43,7 @@ def test_steps_of_every_token_are_those_of_its_pretoken() -> None:
     story = word_steps(reading, gpt2(), 0)
     (explained,) = gpt2().explain("unbelievably")
     assert len(story.rows) == len(explained.steps) + 1
-    assert story.note.startswith("Each step joins the ringed pair")
+    assert story.note.startswith("Each step merges the ringed pair")
     for row, step in zip(story.rows[1:], explained.steps, strict=True):
         assert [tile.token for tile in row.cells[0].tiles] == [
             gpt2().vocab[id] for id in step.symbols
@@ -51,7 +51,7 @@ def test_steps_of_every_token_are_those_of_its_pretoken() -> None:
         assert row.note == f"merge {step.merge.rank + 1:,}"
 
 
-def test_each_ring_is_what_the_next_step_joins() -> None:
+def test_each_ring_marks_what_the_next_step_merges() -> None:
     reading = read("aaaa unbelievably", gpt2())
     for index in (0, len(reading.found.ids) - 1):
         rows = word_steps(reading, gpt2(), index).rows
@@ -63,19 +63,19 @@ def test_each_ring_is_what_the_next_step_joins() -> None:
         assert rows[-1].cells[0].rings == ()
 
 
-def test_steps_are_not_shown_where_there_are_none_or_too_many(
+def test_a_note_explains_missing_steps(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     long = read("a" * 100_000, gpt2())
     assert "100,000 bytes" in word_steps(long, gpt2(), 3).note
     lone = read("é", gpt2().truncated(0))
-    assert word_steps(lone, gpt2().truncated(0), 0).note == "No merge joins anything in it."
+    assert word_steps(lone, gpt2().truncated(0), 0).note == "No merge applies to it."
     monkeypatch.setattr(own_reading, "MOST_TOKENS", 2)
     cut = read(" unbelievably", gpt2().truncated(2_000))
-    assert "ends within" in word_steps(cut, gpt2().truncated(2_000), 1).note
+    assert "ends inside" in word_steps(cut, gpt2().truncated(2_000), 1).note
 
 
-def test_white_space_that_is_left_out_is_in_no_word() -> None:
+def test_dropped_white_space_is_in_no_pretoken() -> None:
     config = TrainingConfig(20, "whitespace", base="characters", special_tokens=())
     classroom = train(Corpus.from_text("hug hugs"), config).tokenizer
     reading = read("hug  hugs", classroom)
@@ -85,11 +85,11 @@ def test_white_space_that_is_left_out_is_in_no_word() -> None:
 
 
 @pytest.mark.parametrize(
-    "said", [None, 3, "x", {}, {"stamp": "other", "index": 0}, {"stamp": "", "index": 1e999}]
+    "message", [None, 3, "x", {}, {"stamp": "other", "index": 0}, {"stamp": "", "index": 1e999}]
 )
-def test_what_a_browser_says_of_another_text_is_ignored(said: object) -> None:
+def test_a_choice_in_another_text_is_ignored(message: object) -> None:
     reading = read("one unbelievably two", gpt2())
-    assert index_chosen(said, reading) == reading.first_chosen == 1
+    assert index_chosen(message, reading) == reading.first_chosen == 1
     assert index_chosen({"stamp": reading.stamp, "index": 0}, reading) == 0
     for index in (-1, len(reading.found.ids), 0.5, "0", None, float("inf")):
         assert index_chosen({"stamp": reading.stamp, "index": index}, reading) == 1
@@ -98,30 +98,30 @@ def test_what_a_browser_says_of_another_text_is_ignored(said: object) -> None:
 def test_a_token_of_the_sample_run_has_words_and_lines() -> None:
     run = load_run(SAMPLE_RUN_ID).run
     ids = {token: id for id, token in run.tokenizer.vocab.items()}
-    told = origin_in_run(SAMPLE_RUN_ID, ids[b" iterator"])
-    assert "26 times" in told.sentence
-    assert told.words[0].pieces == ((" iterator", True),)
-    assert told.note == ""
-    assert len(told.lines) == 6
-    for line in told.lines:
+    origin = origin_in_run(SAMPLE_RUN_ID, ids[b" iterator"])
+    assert "26 times" in origin.sentence
+    assert origin.words[0].pieces == ((" iterator", True),)
+    assert origin.note == ""
+    assert len(origin.lines) == 6
+    for line in origin.lines:
         assert any(inside and " iterator".endswith(piece) for piece, inside in line.pieces)
     assert "not learned" in origin_in_run(SAMPLE_RUN_ID, ids[b"<|endoftext|>"]).sentence
-    assert "nowhere" in origin_in_run(SAMPLE_RUN_ID, ids[b"\xff"]).sentence
+    assert "does not occur" in origin_in_run(SAMPLE_RUN_ID, ids[b"\xff"]).sentence
     assert "alphabet" in origin_in_run(SAMPLE_RUN_ID, ids[b"e"]).sentence
 
 
-def test_it_is_said_where_the_training_text_was_not_kept_or_has_no_lines() -> None:
+def test_a_note_explains_missing_lines() -> None:
     training = Corpus.from_text("hug hugs\nmug")
     run = train(training, TrainingConfig(258))
     old = store_run("Hugs", run, NOTHING)
-    told = origin_in_run(old, run.merges[0].id)
-    assert "not kept with this run" in told.note
-    assert told.words
-    assert told.lines == ()
+    origin = origin_in_run(old, run.merges[0].id)
+    assert "not kept with this run" in origin.note
+    assert origin.words
+    assert origin.lines == ()
     new = store_run("Hugs", run, NOTHING, training=training)
-    told = origin_in_run(new, run.merges[0].id)
-    assert [line.place for line in told.lines] == ["text, line 1", "text, line 2"]
-    assert told.lines[0].pieces == (
+    origin = origin_in_run(new, run.merges[0].id)
+    assert [line.place for line in origin.lines] == ["text, line 1", "text, line 2"]
+    assert origin.lines[0].pieces == (
         ("h", False),
         ("ug", True),
         (" h", False),
@@ -130,17 +130,19 @@ def test_it_is_said_where_the_training_text_was_not_kept_or_has_no_lines() -> No
     )
     words = Corpus.from_word_counts({"hug": 10, "pug": 5})
     weighted = train(words, TrainingConfig(258))
-    told = origin_in_run(
+    origin = origin_in_run(
         store_run("Words", weighted, NOTHING, training=words), weighted.merges[0].id
     )
-    assert "weighted words" in told.note
+    assert "weighted words" in origin.note
 
 
-def test_of_a_text_kept_in_part_it_is_said(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_note_says_how_much_of_the_training_text_was_kept(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
     monkeypatch.setattr("ui.storage.training_text.MOST_KEPT", 10)
     monkeypatch.setattr(token_story, "MOST_KEPT", 10)
     training = Corpus.from_text("mug\n" * 40 + "zz zz zz zz zz")
     run = train(training, TrainingConfig(259))
     run_id = store_run("Hugs", run, NOTHING, training=training)
     notes = [origin_in_run(run_id, merge.id).note for merge in run.merges]
-    assert all("the first 10 characters are kept" in note for note in notes)
+    assert all("the first 10 characters of the training text are kept" in note for note in notes)

@@ -1,8 +1,7 @@
-"""Joins a component's ES modules into the one script that Streamlit, or a saved page, is given.
+"""Join a component's ES modules into one script for Streamlit or a saved page.
 
-`join_modules(entry)` follows the imports of the entry module, puts each module behind those that it
-imports, and wraps each in a function, so that no name of one is seen in another unless it is
-exported and imported:
+`join_modules(entry)` follows the imports of the entry module, places each module after those it
+imports, and wraps each in a function, so that names are private unless exported and imported:
 
     const m0 = (() => {
     function grouped(number) { ... }
@@ -11,8 +10,8 @@ exported and imported:
     const m1 = (({ grouped }) => { ... })(m0);
     export default m1.default;
 
-Few forms of `import` and `export` are read; any other is an error rather than a script that breaks
-in the browser.
+Only a few forms of `import` and `export` are supported. Any other raises an error here, instead of
+breaking the script in the browser.
 """
 
 from __future__ import annotations
@@ -30,12 +29,12 @@ _IMPORT = re.compile(
 _EXPORT = re.compile(
     r"^export (?P<default>default )?(?=(?:async )?(?:function\*?|class|const) (?P<name>\w+))", re.M
 )
-# Statements stand at the start of a line; what loads a module while it runs may stand anywhere.
+# Statements start a line; a dynamic import can be anywhere in it.
 _OTHER_FORM = re.compile(r"^(?:import|export)\b.*|.*\bimport(?:\.meta|\s*\().*", re.M)
 
 
 class ModuleError(Exception):
-    """A module that can't be joined: its name, what was found, and what to write instead."""
+    """A module cannot be joined: names the module, what was found, and what to write instead."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,14 +42,14 @@ class _Module:
     path: Path
     body: str
     imports: dict[Path, dict[str, str]]
-    """Of each module that is imported, its names and what they are called here."""
+    """For each imported module, the imported names and their local names."""
     exports: dict[str, str]
-    """The names that others may import, and what they are called here."""
+    """The exported names and their local names."""
 
 
 @cache
 def join_modules(entry: Path) -> str:
-    """Return the entry module and all that it imports as one module, with its default export."""
+    """Return the entry module and everything it imports as one module with its default export."""
     modules: dict[Path, _Module] = {}
     _add(entry.resolve(), modules, ())
     numbers = {path: f"m{number}" for number, path in enumerate(modules)}
@@ -61,7 +60,7 @@ def join_modules(entry: Path) -> str:
 
 
 def _add(path: Path, modules: dict[Path, _Module], above: tuple[Path, ...]) -> None:
-    """Put a module behind all that it imports; `above` are those that led to it."""
+    """Add a module after everything it imports; `above` is the chain of imports leading to it."""
     if path in above:
         circle = " -> ".join(one.name for one in (*above[above.index(path) :], path))
         raise ModuleError(f"Modules import each other in a circle: {circle}.")
@@ -89,12 +88,12 @@ def _read(path: Path) -> _Module:
             names = {"default": found["default"]}
         imports.setdefault((path.parent / found["path"]).resolve(), {}).update(names)
     exports = {"default" if e["default"] else e["name"]: e["name"] for e in _EXPORT.finditer(text)}
-    # Blank lines take the place of imports, so that an error has the line that the file has.
+    # Imports become blank lines, so that errors report the line of the source file.
     body = _EXPORT.sub("", _IMPORT.sub(lambda found: "\n" * found[0].count("\n"), text))
     other = _OTHER_FORM.search(body)
     if other:
         raise ModuleError(
-            f'{path.name}: "{other[0].strip()}" is a form that is not joined. Write'
+            f'{path.name}: "{other[0].strip()}" is not supported. Write'
             ' import { name } from "./module.js"; and export before a function, class or const.'
         )
     return _Module(path, body, imports, exports)
@@ -113,6 +112,6 @@ def _wrapped(module: _Module, numbers: dict[Path, str]) -> str:
 
 
 def _braces(names: dict[str, str]) -> str:
-    """Return names as they are taken from an object, or put into one: { default: mountTable }."""
+    """Return names in the syntax of an object literal or pattern: { default: mountTable }."""
     pairs = (name if name == local else f"{name}: {local}" for name, local in names.items())
     return f"{{ {', '.join(pairs)} }}"

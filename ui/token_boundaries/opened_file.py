@@ -30,7 +30,9 @@ def file_opener() -> None:
     text, n_characters = own_reading.joined(corpus)
     notes = corpus_summary.reading_notes(corpus)
     if len(text) < n_characters:
-        notes.append(f"The file has {n_characters:,} characters: the first {len(text):,} are here.")
+        notes.append(
+            f"The file has {n_characters:,} characters. Only the first {len(text):,} are shown."
+        )
     workspace.update(text=text, opened_notes=tuple(notes))
 
 

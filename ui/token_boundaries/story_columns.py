@@ -1,4 +1,4 @@
-"""Draw how the chosen token's pre-token was merged, and where its training text uses it."""
+"""Draw how the chosen token's pre-token was merged, and the training lines that contain it."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from ui.token_boundaries import token_story
 _ORIGIN_KEY = "boundaries_origin"
 _GPT2_ORIGIN = (
     "GPT-2’s merges were learned from web pages that OpenAI never published, so there are no "
-    "lines to show. With your own tokenizer they stand here."
+    "lines to show. Choose your own tokenizer to see its training lines."
 )
 
 
@@ -32,7 +32,7 @@ def story_columns(stored: StoredRun, reading: OwnReading, tokenizer: Tokenizer) 
         st.header("Step by step", anchor=False)
         if index is None:
             st.markdown(
-                ":gray[Choose a token in the text, and its pre-token is merged here again.]"
+                ":gray[Choose a token in the text to see its pre-token merged step by step.]"
             )
         else:
             _steps(reading, tokenizer, index)

@@ -1,4 +1,4 @@
-"""What is told of a token that was chosen in a text: how its word was merged, and its origin."""
+"""Work out how the chosen token's pre-token was merged, and where the training text has it."""
 
 from __future__ import annotations
 
@@ -19,23 +19,24 @@ from ui.storage.run_store import load_run, training_text
 from ui.storage.training_text import MOST_KEPT
 
 MOST_EXPLAINED = 64
-"""Bytes of the longest pre-token whose steps are shown, a row each."""
+"""The longest pre-token, in bytes, whose steps are shown."""
 
 
 @dataclass(frozen=True, slots=True)
 class WordSteps:
-    """The pre-token that a token stands in, and how it was merged."""
+    """The pre-token around a token, and the steps that merged it."""
 
     word: str
     rows: tuple[SymbolRow, ...]
     note: str
-    """How to read the rows, or why there are none, or none but the first."""
+    """How to read the rows, or why there are no steps."""
 
 
 def index_chosen(message: object, reading: OwnReading) -> int | None:
-    """The segment that a browser says was chosen; the telling one where it says none of these.
+    """Return the index of the chosen segment, or the suggested one if the message is not valid.
 
-    What it says is a stamp and a number, and may be anything, or be of another text.
+    The browser sends a stamp and an index. Neither is trusted: the message may have any shape, or
+    belong to another text.
     """
     if isinstance(message, dict):
         stamp, index = message.get("stamp"), message.get("index")  # pyright: ignore[reportUnknownMemberType, reportUnknownVariableType]
@@ -49,54 +50,58 @@ def index_chosen(message: object, reading: OwnReading) -> int | None:
 
 
 def word_steps(reading: OwnReading, tokenizer: Tokenizer, index: int) -> WordSteps:
-    """How the pre-token was merged that a segment of a text stands in."""
+    """Return the steps that merged the pre-token around a segment of the text."""
     token_id = int(reading.found.ids[index])
     if token_id < 0:
-        return WordSteps("", (), "It is in no token, so nothing was merged.")
+        return WordSteps("", (), "This text is in no token, so nothing was merged.")
     if token_id in tokenizer.special_tokens.values():
-        return WordSteps("", (), "A special token is read whole. Nothing was merged.")
+        return WordSteps("", (), "Special tokens are matched whole, without merges.")
     word, is_cut = _word_around(reading, tokenizer, index)
     if is_cut:
-        return WordSteps(word, (), "The text that is shown ends within this pre-token.")
+        return WordSteps(word, (), "The shown text ends inside this pre-token.")
     n_bytes = len(word.encode())
     if n_bytes > MOST_EXPLAINED:
         note = (
-            f"This pre-token has {n_bytes:,} bytes. Steps are shown of those with up to "
-            f"{MOST_EXPLAINED}; the tree of the token shows how it was made."
+            f"This pre-token has {n_bytes:,} bytes. Steps are shown only up to {MOST_EXPLAINED} "
+            "bytes; the merge tree shows how the token was made."
         )
         return WordSteps(word, (), note)
     explained = tokenizer.explain_word(word)
     rows = [row for each in explained for row in _rows(each, tokenizer)]
-    note = "No merge joins anything in it."
+    note = "No merge applies to it."
     if any(each.steps for each in explained):
-        note = "Each step joins the ringed pair: of those there, the one learned first."
+        note = "Each step merges the ringed pair: the one learned first among the pairs present."
     return WordSteps(word, tuple(rows), note)
 
 
 @st.cache_resource(max_entries=256, show_spinner=False)
 def origin_in_run(run_id: str, token_id: int) -> TokenOriginData:
-    """The training words and lines that a token of a run was made in.
+    """Return the training words and lines in which a token of a run was made.
 
-    Raises what `load_run` raises, and FormatError where the text kept with the run is damaged.
+    Raises what `load_run` raises, and FormatError if the training text kept with the run is
+    damaged.
     """
     run = load_run(run_id).run
     tokenizer = run.tokenizer
     if token_id in tokenizer.special_tokens.values():
-        return TokenOriginData("A special token is given, not learned from text.", (), (), "")
+        return TokenOriginData(
+            "Special tokens are defined in advance, not learned from text.", (), (), ""
+        )
     origin = token_origin(run, token_id)
     if not origin.n_made:
-        return TokenOriginData("It is nowhere in the training text.", (), (), "")
+        return TokenOriginData("It does not occur in the training text.", (), (), "")
     made_by = next((merge for merge in run.merges if merge.id == token_id), None)
-    made = (
+    source = (
         "It is in the alphabet."
         if made_by is None
-        else f"Merge {made_by.rank + 1:,} of {len(run.merges):,} made it, of a pair that then "
-        f"stood {_times(made_by.count or 0)}."
+        else f"Merge {made_by.rank + 1:,} of {len(run.merges):,} made it from a pair that occurred "
+        f"{_times(made_by.count or 0)}."
     )
-    words = "word" if origin.n_words == 1 else "different words"
+    words = "word" if origin.n_words == 1 else "distinct words"
     sentence = (
-        f"{made} It stood {_times(origin.n_made)} in the training text, in {origin.n_words:,} "
-        f"{words}; {_of_them(origin.n_kept, origin.n_made)} after the last merge."
+        f"{source} It occurred {_times(origin.n_made)} in the training text, in "
+        f"{origin.n_words:,} {words}; {_survivors(origin.n_kept, origin.n_made)} after the last "
+        "merge."
     )
     lines, note = _lines(run_id, token_id)
     return TokenOriginData(
@@ -114,9 +119,9 @@ def _lines(run_id: str, token_id: int) -> tuple[tuple[OriginLine, ...], str]:
     run = load_run(run_id).run
     kept = training_text(run_id)
     if kept is None:
-        return (), "The training text was not kept with this run, so its lines can't be shown."
+        return (), "The training text was not kept with this run, so its lines cannot be shown."
     if not kept.corpus.documents:
-        return (), "It was trained on weighted words, which stand in no lines."
+        return (), "The run was trained on weighted words, so there are no lines to show."
     found = source_lines(run, kept.corpus, token_id)
     lines = tuple(
         OriginLine(
@@ -130,18 +135,18 @@ def _lines(run_id: str, token_id: int) -> tuple[tuple[OriginLine, ...], str]:
     if lines and kept.is_whole:
         return lines, ""
     if not kept.is_whole:
-        part = f"Of the training text, the first {MOST_KEPT:,} characters are kept with the run"
-        return lines, f"{part}." if lines else f"{part}; no line of them holds it."
+        part = f"Only the first {MOST_KEPT:,} characters of the training text are kept with the run"
+        return lines, f"{part}." if lines else f"{part}, and the token is not in them."
     if found.is_all:
-        return (), "No line of the training text holds it."
-    return (), f"None of the first {min(found.n_searched, MOST_SEARCHED):,} characters holds it."
+        return (), "No line of the training text contains it."
+    return (), f"It is not in the first {min(found.n_searched, MOST_SEARCHED):,} characters."
 
 
 def _word_around(reading: OwnReading, tokenizer: Tokenizer, index: int) -> tuple[str, bool]:
-    """The pre-token that a segment stands in, and whether the shown text ends within it."""
+    """Return the pre-token around a segment, and whether the shown text ends inside it."""
     found = reading.found
     starts = np.flatnonzero(found.starts_pretoken)
-    # A marker that stands alone begins nothing, so it comes after the start of its word.
+    # An end-of-word marker on its own starts no pre-token: it belongs to the word before it.
     k = int(np.searchsorted(starts, index, "right")) - 1
     first = int(starts[k]) if k >= 0 else 0
     is_last = k + 1 >= len(starts)
@@ -170,7 +175,7 @@ def _rows(explained: Explanation, tokenizer: Tokenizer) -> Iterator[SymbolRow]:
 
 
 def _places(symbols: Sequence[int], pair: Pair) -> tuple[tuple[int, int], ...]:
-    """Where a pair is joined, from left to right: half-open stretches of symbols."""
+    """Return the half-open ranges of symbols where a pair is merged, from left to right."""
     places: list[tuple[int, int]] = []
     at = 0
     while at + 1 < len(symbols):
@@ -182,7 +187,7 @@ def _places(symbols: Sequence[int], pair: Pair) -> tuple[tuple[int, int], ...]:
 
 
 def _pieces(text: str, spans: Sequence[tuple[int, int]]) -> Iterator[tuple[str, bool]]:
-    """A text in pieces, each with whether it is in a span; spans may overlap."""
+    """Yield the text in pieces, each with whether a span covers it. Spans may overlap."""
     at = 0
     for start, end in spans:
         if start > at:
@@ -197,7 +202,7 @@ def _pieces(text: str, spans: Sequence[tuple[int, int]]) -> Iterator[tuple[str, 
 def _pieces_of_bytes(
     word: bytes, spans: Sequence[tuple[int, int]]
 ) -> tuple[tuple[str | list[int], bool], ...]:
-    # In Latin-1 each byte is a character.
+    # Latin-1 maps each byte to one character, so spans in bytes hold for the text.
     pieces = _pieces(word.decode("latin-1"), spans)
     return tuple((token_for_browser(part.encode("latin-1")), inside) for part, inside in pieces)
 
@@ -206,10 +211,9 @@ def _times(n: int) -> str:
     return "once" if n == 1 else "twice" if n == 2 else f"{n:,} times"
 
 
-def _of_them(n_kept: int, n_made: int) -> str:
+def _survivors(n_kept: int, n_made: int) -> str:
     if n_kept == 0:
-        return "none of them is still a token of its own"
+        return "none is still a token" if n_made > 1 else "it is no longer a token"
     if n_kept == n_made:
-        return "all of them are still tokens" if n_made > 1 else "it is still a token"
-    still = "is still a token of its own" if n_kept == 1 else "are still tokens of their own"
-    return f"{n_kept:,} of them {still}"
+        return "all are still tokens" if n_made > 1 else "it is still a token"
+    return f"{n_kept:,} {'is still a token' if n_kept == 1 else 'are still tokens'}"

@@ -1,7 +1,7 @@
-"""Buttons that keep charts of the page as PNG: with their titles, on the page's ground.
+"""Buttons that download charts as PNG images, with their titles, on the page's background.
 
-Plotly's own picture has neither: titles stand over the charts, not in them, and an image has only
-the fonts that it brings along.
+Plotly's own export has neither: the titles are outside the charts, and its image cannot use the
+page's fonts.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ _draw = component(
 
 @dataclass(frozen=True, slots=True)
 class ChartPicture:
-    """A chart that can be kept: the key that Streamlit knows it by, and what the picture says."""
+    """A chart to download: its Streamlit key, and the texts of the button and the image."""
 
     chart: str
     button: str
@@ -36,5 +36,5 @@ class ChartPicture:
 
 
 def chart_pictures(pictures: Sequence[ChartPicture], *, key: str) -> None:
-    """Draws a button for each chart, which saves it as it stands on the page, twice as fine."""
+    """Draw a button for each chart that downloads it as shown, at twice the resolution."""
     _draw(key=key, data={"pictures": list(map(asdict, pictures))}, width="content")

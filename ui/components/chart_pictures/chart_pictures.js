@@ -1,4 +1,4 @@
-// Saves a chart of the page as PNG: its own drawing, under its title, on the page's ground.
+// Downloads a chart of the page as PNG: the chart under its title, on the page's background.
 
 import { addButton, addPart } from "../shared/elements.js";
 import { linesOf } from "./text_lines.js";
@@ -29,7 +29,7 @@ export default function mountChartPictures({ data, parentElement }) {
       try {
         save(await pngOf(picture, getComputedStyle(parentElement.host)), picture.file_name);
       } catch {
-        problem.textContent = "This browser could not make the picture.";
+        problem.textContent = "This browser could not create the image.";
       }
       button.disabled = false;
     });
@@ -67,7 +67,7 @@ async function pngOf(picture, style) {
     const copy = /** @type {SVGElement} */ (layer.cloneNode(true));
     copy.style.background = "none";
     setAttributes(copy, { x: MARGIN, y: y + 8 });
-    // What is under the pointer is of the moment.
+    // Hover labels do not belong in the image.
     copy.querySelector(".hoverlayer")?.replaceChildren();
     svg.append(copy);
   }
@@ -127,7 +127,7 @@ function penOf(canvas) {
   return /** @type {CanvasRenderingContext2D} */ (canvas.getContext("2d"));
 }
 
-/** Return the page's own fonts, their files within: an image can't fetch any. */
+/** Return the page's fonts with their files embedded: an image cannot fetch any. */
 async function fontFaces() {
   const rules = [...document.styleSheets]
     .flatMap((sheet) => [...sheet.cssRules])
@@ -161,7 +161,7 @@ function dataUrl(blob) {
 async function drawn(svg, { width, height }) {
   const source = new Blob([new XMLSerializer().serializeToString(svg)], { type: "image/svg+xml" });
   const image = new Image();
-  // A data: address and not blob:, from which some browsers let no canvas be read.
+  // A data: URL, because some browsers refuse to read a canvas drawn from a blob: URL.
   image.src = await dataUrl(source);
   await image.decode();
   const canvas = document.createElement("canvas");

@@ -1,4 +1,4 @@
-"""A sentence that leads a page, and a table of figures: text only, drawn in the page's look."""
+"""Draw a page's leading sentence and tables of figures, as plain text in the page's style."""
 
 from __future__ import annotations
 
@@ -27,23 +27,23 @@ _table = component(
 
 @dataclass(frozen=True, slots=True)
 class Row:
-    """One line of a table: its name, its figures as they are shown, and which of them are best."""
+    """One row of a table: its name, its formatted figures, and which of them are best."""
 
     name: str
     figures: tuple[str, ...]
     better: tuple[int, ...] = ()
-    """The places of the figures that get a dot: the better one, or the best that read the same."""
+    """Indices of the figures marked with a dot: the best one, or all shown as equally good."""
     meaning: str = ""
-    """What the row's figures are, in a line that opens under its name."""
+    """An explanation of the row that opens under its name."""
 
 
 def verdict(sentence: Sequence[tuple[str, bool]], aside: str, *, key: str) -> None:
-    """Draws a sentence in pieces of text, each with whether it is bold, and an aside under it."""
+    """Draw a sentence from (text, is bold) pieces, with an aside under it."""
     _verdict(key=key, data={"sentence": [list(piece) for piece in sentence], "aside": aside})
 
 
 def figure_table(columns: Sequence[str], rows: Sequence[Row], *, caption: str, key: str) -> None:
-    """Draws rows of figures under the names of their columns; a dot marks the better ones."""
+    """Draw rows of figures under column names; a dot marks the best of a row."""
     _table(
         key=key,
         data={

@@ -1,4 +1,4 @@
-// Rows of figures; the better ones of a row are bold and have a dot. A name with a meaning opens it.
+// Rows of figures; the best of a row are bold with a dot. A name with an explanation opens it.
 
 import { addPart } from "../shared/elements.js";
 
@@ -13,7 +13,7 @@ export default function mountFigureTable({ data, parentElement }) {
   const room = addPart(parentElement, "div", "room");
   room.setAttribute("role", "group");
   room.setAttribute("aria-label", data.caption);
-  // By keyboard, too, a wide table is moved sideways; one that fits is no stop on the way.
+  // A wide table can be scrolled by keyboard; one that fits is not a tab stop.
   const watch = new ResizeObserver(() => {
     room.toggleAttribute("tabindex", room.scrollWidth > room.clientWidth);
     if (room.hasAttribute("tabindex")) room.tabIndex = 0;
@@ -26,7 +26,7 @@ export default function mountFigureTable({ data, parentElement }) {
     const cell = addPart(columns, name ? "th" : "td", "", name);
     if (!name) continue;
     cell.scope = "col";
-    // A long name is broken into lines, a short one needs no more than its own width.
+    // Long names wrap; short ones take only their own width.
     cell.style.minWidth = `min(var(--least), ${name.length + 1}ch + 18px)`;
   }
   const body = addPart(table, "tbody", "");

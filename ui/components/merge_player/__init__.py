@@ -1,4 +1,4 @@
-"""The merge player: plays a run's merges on words, beside the race of the most frequent pairs."""
+"""The merge player: play a run's merges on words, beside the race of the most frequent pairs."""
 
 from __future__ import annotations
 
@@ -25,13 +25,13 @@ _courier = component("bpe.merge_player_courier", js=join_modules(_HERE / "courie
 def merge_player(
     *, key: str, run: bytes, on_step: Callable[[], None], on_words: Callable[[], None]
 ) -> object:
-    """Draws the player over a run as `packing.pack_run` gives it; gives the blocks it asks for.
+    """Draw the player for a run packed by `packing.pack_run`; return the blocks it requests.
 
-    Those are the numbers of the first and the last block whose merges it lacks, as the browser said
-    them, or None; see `send_block`. Calls `on_step` when the cursor comes to rest: the component's
-    value `step` is then the number of merges done; and `on_words` when `words`, the visitor's own,
-    changed. Where the player starts is in the address (`?step=`), not in the data: what is sent
-    depends on the run alone, so that a rerun sends nothing again.
+    The request is the numbers of the first and last missing block, unchecked as the browser sent
+    them, or None; answer it with `send_block`. `on_step` is called when the cursor comes to rest,
+    with the number of merges done in the component's value `step`; `on_words` when the visitor's
+    words, in `words`, have changed. The data depends on the run alone, so a rerun sends nothing
+    again; the starting step comes from the address (`?step=`).
     """
     values = _player(
         key=key,
@@ -46,15 +46,15 @@ def merge_player(
 
 
 def send_block(*, player: str, block: bytes) -> None:
-    """Gives the player with the key `player` a block of merges, as `packing.pack_block` does.
+    """Send the player with the key `player` a block of merges packed by `packing.pack_block`.
 
-    The player keeps what it gets: each block is sent when it is asked for, once.
+    The player keeps its blocks, so each is sent once, when requested.
     """
     _courier(key=f"{player}-block", data=block)
 
 
 def send_own_words(*, player: str, words: Sequence[Sequence[int | str]], problem: str = "") -> None:
-    """Gives the player with the key `player` a visitor's words, or says why it can't have them."""
+    """Send the player with the key `player` the visitor's words, or why they cannot be used."""
     _courier(
         key=f"{player}-own-words",
         data={"player": player, "words": words, "problem": problem},

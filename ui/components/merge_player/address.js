@@ -1,4 +1,4 @@
-// What the page's address says of the player: `?step=` and `?words=`.
+// The player's state in the page's address: `?step=` and `?words=`.
 
 /** Return the value of a name in the query of an address; null where it is not there.
     @param {string} query

@@ -1,5 +1,5 @@
-// Brings the player beside it what Python has for it: a visitor's words, or a block of merges. Each
-// is a small message of its own, so that what the player has already is not sent again with it.
+// Delivers messages from Python to the player: a visitor's words, or a block of merges. They are
+// separate from the player's own data, so that the run is not sent again with each of them.
 
 /** @import { Component } from "../shared/component.js"
     @import { OwnWords } from "./player.js" */

@@ -1,4 +1,4 @@
-// The question which pair comes next, the pairs to choose from, and what a guess was worth.
+// The question which pair comes next, the pairs to choose from, and the verdict on a guess.
 
 import { addPart } from "../shared/elements.js";
 import { grouped } from "../shared/numbers.js";
@@ -30,7 +30,7 @@ export function writeCandidates(list, run, step, choose) {
 export function writeQuestion(element, step) {
   element.textContent = "";
   addPart(element, "span", "what", `Merge ${grouped(step + 1)}`);
-  addPart(element, "span", "how-often", "Which pair comes next? Click two neighbouring tiles, or a pair of the list.");
+  addPart(element, "span", "how-often", "Which pair comes next? Click two neighbouring tiles, or a pair in the list.");
 }
 
 /** @param {HTMLElement} element

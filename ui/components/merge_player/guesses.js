@@ -1,6 +1,6 @@
-// Guessing: the next merge is hidden until the visitor has named the pair that wins. Any pair that
-// occurs as often as the winner is right: which of them goes first is a rule, and no count tells it.
-// What would give the answers to come, the counts of the other pairs, stays hidden after a guess too.
+// Guessing: the next merge stays hidden until the visitor guesses which pair wins. Any pair that occurs
+// as often as the winner is right, because only the tie rule decides between them. The counts of other
+// pairs stay hidden after a guess, since they would reveal the next answers.
 
 import { grouped, times } from "../shared/numbers.js";
 import { isTraced, raceAt, tiesAt, traced, widthOfRace } from "./run.js";
@@ -42,7 +42,7 @@ export class Guesses {
     this.keep();
   }
 
-  /** Have the merge shown without a guess, which is not counted.
+  /** Show the merge without a guess; it is not counted.
       @param {number} step */
   giveUp(step) {
     this.known.set(step, null);
@@ -74,7 +74,7 @@ function savedGuesses(text) {
   try {
     return JSON.parse(text ?? "{}") ?? {};
   } catch {
-    return {}; // What cannot be read is forgotten.
+    return {}; // Unreadable guesses are discarded.
   }
 }
 
@@ -95,7 +95,7 @@ function isRight(run, step, guess) {
   return found ? found.count === pairs[0].count : tiesAt(run, step).some((pair) => isSame(pair, guess));
 }
 
-/** Return the pairs to choose from, in an order that tells nothing of their counts.
+/** Return the pairs to choose from, in an order that does not reveal their counts.
     @param {Run} run
     @param {number} step
     @returns {Pair[]} */
@@ -105,8 +105,8 @@ export function candidatesAt(run, step) {
   return pairs.sort((one, other) => scattered(one) - scattered(other));
 }
 
-/** Return whether a guess was right, and why, by the counts: what stands before the pair and what after
-    it. Null where no guess is to be judged.
+/** Return whether a guess was right, and why: the text before the pair and the text after it. Null if
+    there is no guess to judge.
     @param {Run} run
     @param {number} step
     @param {Guesses} guesses */
@@ -134,8 +134,8 @@ export function verdictOf(run, step, guesses) {
     after: found
       ? ` occurs ${times(found.count)}, ${grouped(winner.count - found.count)} fewer.`
       : pairs.length < widthOfRace(run, step)
-        ? " cannot merge in the corpus now."
-        : ` is not among the ${pairs.length} that lead.`,
+        ? " cannot be merged anywhere in the corpus now."
+        : ` is not among the top ${pairs.length}.`,
   };
 }
 

@@ -30,10 +30,10 @@ export function findMerge(run, text) {
     if (step !== undefined) return { step };
     if (!run.tokens.includes(spelling)) continue;
     if (number) break;
-    const kind = [...spelling].length === 1 ? "is a base symbol" : "was there from the start";
+    const kind = [...spelling].length === 1 ? "is a base symbol" : "was in the vocabulary from the start";
     return { problem: `“${shortText(spelling, 24)}” ${kind}: no merge made it.` };
   }
-  if (number && run.n_merges === 0) return { problem: "This run has no merge." };
+  if (number && run.n_merges === 0) return { problem: "This run has no merges." };
   if (number && run.n_merges === 1) return { problem: "This run has one merge, number 1." };
   if (number) return { problem: `Merges go from 1 to ${grouped(run.n_merges)}.` };
   return { problem: `No merge made “${shortText(wanted, 24)}”.` };

@@ -1,4 +1,4 @@
-// What Python and the address hear of the player, and which blocks of merges it asks Python for.
+// Reports the player's state to Python and the address, and requests blocks of merges from Python.
 
 import { browserClock } from "../shared/clock.js";
 import { blockNumber } from "./run.js";
@@ -6,7 +6,7 @@ import { blockNumber } from "./run.js";
 /** @import { Clock } from "../shared/clock.js"
     @import { Block, Run } from "./run.js" */
 
-/** @typedef {(name: string, value: unknown) => void} Say */
+/** @typedef {(name: string, value: unknown) => void} Send */
 
 const REST_BEFORE_REPORT = 350; // ms the cursor rests before Python and the address hear of it
 const REST_BEFORE_ASKING = 60; // ms the cursor rests before a missing block is asked for
@@ -24,9 +24,9 @@ export class Link {
     this.clock = clock;
     /** @type {Run | null} */
     this.run = null;
-    /** Null in a saved replay, where nobody listens.
-        @type {Say | null} */
-    this.say = null;
+    /** Null in a saved replay, which has no Python behind it.
+        @type {Send | null} */
+    this.send = null;
     this.reported = 0;
     /** Numbers of the first and last block that are on their way.
         @type {[number, number] | null} */
@@ -41,23 +41,23 @@ export class Link {
     this.firstTimer = this.askTimer = this.reportTimer = this.wordsTimer = 0;
   }
 
-  /** Take another run, or another place to say things to. With a run Python sends the block at its
-      step: asking for it would have it come twice.
+  /** Connect to a run and to Python. Python sends the block at the starting step with the run, so that
+      block is not requested.
       @param {Run} run
       @param {number} step
-      @param {Say | null} say */
-  connect(run, step, say) {
-    this.say = say;
+      @param {Send | null} send */
+  connect(run, step, send) {
+    this.send = send;
     if (this.run === run) return;
     this.run = run;
     this.reported = step;
     this.asked = null;
-    this.comesUnasked = say !== null;
+    this.comesUnasked = send !== null;
     this.clock.cancel(this.firstTimer);
-    if (say) this.firstTimer = this.clock.after(() => this.stopWaiting(), LONGEST_FIRST_BLOCK);
+    if (send) this.firstTimer = this.clock.after(() => this.stopWaiting(), LONGEST_FIRST_BLOCK);
   }
 
-  /** The first block has come, or is given up: say what was held back till then. */
+  /** The first block has arrived or is overdue: send the reports held back until now. */
   stopWaiting() {
     this.comesUnasked = false;
     this.clock.cancel(this.firstTimer);
@@ -65,10 +65,10 @@ export class Link {
     this.reportHeldBack();
   }
 
-  /** Tell Python and the address where the cursor stands, once it has come to rest.
+  /** Report the cursor to Python and the address once it has come to rest.
       @param {number} step */
   report(step) {
-    this.stayQuiet(); // what was held back is outdated
+    this.stayQuiet(); // a report held back is outdated
     this.reportTimer = this.clock.after(() => this.reportNow(step), REST_BEFORE_REPORT);
   }
 
@@ -79,35 +79,35 @@ export class Link {
 
   /** @param {number} step */
   reportNow(step) {
-    if (!this.say || step === this.reported) return;
-    // Two requests at once would have Streamlit send the block with each of the answers.
+    if (!this.send || step === this.reported) return;
+    // With two requests at once, Streamlit would send the block with both answers.
     const waits = this.asked !== null || this.comesUnasked;
     this.unreported = waits ? step : null;
     if (waits) return;
     this.reported = step;
     this.writeAddress(step);
-    this.say("step", step);
+    this.send("step", step);
   }
 
   /** @param {string} text */
   reportWords(text) {
     this.clock.cancel(this.wordsTimer);
-    this.wordsTimer = this.clock.after(() => this.say?.("words", text), REST_BEFORE_REPORT);
+    this.wordsTimer = this.clock.after(() => this.send?.("words", text), REST_BEFORE_REPORT);
   }
 
-  /** Ask for the block at the cursor, where it lacks, once the cursor has come to rest.
+  /** Request the block at the cursor, if missing, once the cursor has come to rest.
       @param {number} step */
   want(step) {
     const { run } = this;
     this.clock.cancel(this.askTimer);
     this.wanted = step;
-    if (!this.say || !run?.n_merges || this.comesUnasked) return;
+    if (!this.send || !run?.n_merges || this.comesUnasked) return;
     const number = blockNumber(run, step);
     if (!run.blocks.has(number)) this.askTimer = this.clock.after(() => this.ask(number, number), REST_BEFORE_ASKING);
     else if (run.n_merges <= FETCHED_WHOLE) this.wantBetween(run, 0, run.block_starts.length - 1, MOST_BLOCKS_OF_WHOLE);
   }
 
-  /** While playing, ask for the next blocks before the cursor comes there.
+  /** While playing, request the next blocks before the cursor reaches them.
       @param {number} step */
   wantAhead(step) {
     const { run } = this;
@@ -116,20 +116,20 @@ export class Link {
     this.wantBetween(run, here, Math.min(here + BLOCKS_AHEAD, run.block_starts.length - 1), MOST_BLOCKS);
   }
 
-  /** Ask for the first of these blocks that lacks and, to save requests, for as many that lack after
-      it as one may ask for; one answer is awaited at a time.
+  /** Request the first missing block and, to save requests, as many missing ones after it as allowed.
+      Only one request is open at a time.
       @param {Run} run
       @param {number} first
       @param {number} last
       @param {number} most */
   wantBetween(run, first, last, most) {
-    if (!this.say || this.asked || this.comesUnasked) return;
-    const lacks = (/** @type {number} */ number) => !run.blocks.has(number);
-    while (first <= last && !lacks(first)) first++;
+    if (!this.send || this.asked || this.comesUnasked) return;
+    const isMissing = (/** @type {number} */ number) => !run.blocks.has(number);
+    while (first <= last && !isMissing(first)) first++;
     if (first > last) return;
     const end = run.block_starts.length - 1;
     let to = first;
-    while (to < end && to - first + 1 < most && lacks(to + 1)) to++;
+    while (to < end && to - first + 1 < most && isMissing(to + 1)) to++;
     this.ask(first, to);
   }
 
@@ -138,10 +138,10 @@ export class Link {
   ask(first, last) {
     if (this.asked?.[0] === first || this.run?.blocks.has(first)) return;
     this.asked = [first, last];
-    this.say?.("block", this.asked);
+    this.send?.("block", this.asked);
   }
 
-  /** Take note of a block that has come.
+  /** Note that a block has arrived.
       @param {Pick<Block, "start">} block */
   answered(block) {
     if (this.comesUnasked) return this.stopWaiting();

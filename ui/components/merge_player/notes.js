@@ -1,4 +1,4 @@
-// What stands above and below the words, the race and the reasons: what they show, and what is not there.
+// Notes around the words, the race and the reasons: what is shown, and what is missing.
 
 import { counted, grouped } from "../shared/numbers.js";
 import { mergesSaved, traced } from "./run.js";
@@ -30,10 +30,10 @@ export function titleOf({ mode, scene }) {
     @param {Shown} shown */
 export function noteOf(run, shown) {
   const { mode, shownMode, scene, n } = shown;
-  if (shownMode !== mode) return "Some of the most frequent words. Those that the merge touches come after your guess.";
+  if (shownMode !== mode) return "Some of the most frequent words. The words that the merge changes are shown after your guess.";
   if (mode === "yours") return noteOfOwn(shown);
   if (mode === "frequent" || (!scene && mergesSaved(run))) {
-    return `The ${grouped(n)} most frequent of ${counted(run.n_pretokens, "word")}, those of a single symbol left out. ${COLOURED}`;
+    return `The ${grouped(n)} most frequent of ${counted(run.n_pretokens, "word")}, not counting words of a single symbol. ${COLOURED}`;
   }
   if (!scene) return "";
   if (scene.to - scene.from > 1) {
@@ -46,35 +46,35 @@ export function noteOf(run, shown) {
 /** @param {Shown} shown */
 function noteOfOwn({ own, n }) {
   if (own.problem) return own.problem;
-  if (!own.words.length) return "Type above. The merges of this run play on your words.";
+  if (!own.words.length) return "Type above to see the merges of this run applied to your words.";
   const cut = n < own.words.length ? `The first ${n} of ${own.words.length} pre-tokens. ` : "";
   const missing = own.words.some((word) => word.base.some((id) => typeof id === "string"));
   return cut + (missing ? "Dashed: not in the alphabet of this run." : "No merge crosses a gap.");
 }
 
-/** Say why no pair is named as the next.
+/** Return why there is no next pair.
     @param {Run} run
     @param {RacingPair[] | null} pairs The race; null where its merges have not come. */
 export function whyNothing(run, pairs) {
   const saved = mergesSaved(run);
   if (pairs === null && saved) {
-    return `To stay small, this file holds the race and the reasons of merges ${grouped(saved.start + 1)} to ${grouped(saved.stop)} alone.`;
+    return `To stay small, this file includes the race and the reasons only for merges ${grouped(saved.start + 1)} to ${grouped(saved.stop)}.`;
   }
   if (pairs === null) return "Fetching the merges around this one …";
-  return run.n_merges ? "Nothing is next. Step back to see why each pair was chosen." : "Nothing is next.";
+  return run.n_merges ? "No merges are left. Step back to see why each pair was chosen." : "There are no merges.";
 }
 
 /** @param {RacingPair[] | null} pairs
     @param {boolean} atEnd */
 export function raceNote(pairs, atEnd) {
   if (!pairs) return "";
-  if (!pairs.length) return "No pair is left: each word is one symbol.";
+  if (!pairs.length) return "No pairs are left: every word is a single symbol.";
   return atEnd ? "The most frequent pairs that were left when training stopped." : "";
 }
 
-/** Say that all merges are done.
+/** Return a sentence stating that all merges are done.
     @param {number} nMerges */
 export function doneSentence(nMerges) {
-  if (nMerges === 0) return "No merge was learned";
+  if (nMerges === 0) return "No merges were learned";
   return nMerges === 1 ? "The one merge is done" : `All ${grouped(nMerges)} merges are done`;
 }

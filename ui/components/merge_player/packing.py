@@ -1,4 +1,4 @@
-"""A run as messages to the merge player: what it reads at any step, and block after block."""
+"""Pack a run into messages for the merge player: one for the whole run, and one per block."""
 
 from __future__ import annotations
 
@@ -17,18 +17,18 @@ from bpe_core.types import MergeTrace, PairCount
 from ui.look.labels import tokens_for_browser
 
 WHOLE_RUN = 5_000
-"""A replay holds the trace of so many merges at the most."""
-# The work of tracing, in microseconds or so.
+"""The most merges whose trace a replay holds."""
+# The cost of tracing, roughly in microseconds.
 _WORK_OF_MERGE = 300
-_WORK_OF_WHOLE_RUN = 400_000  # of more, the first sight would have to wait for the last merge
+_WORK_OF_WHOLE_RUN = 400_000  # above this, the first view would wait for the last merge
 _WORK_OF_BLOCK = 50_000
 _SLOTS_A_WORK = 20
-"""Slots that are laid out in the time of a unit of work, before the first merge of a block."""
+"""Slots laid out per unit of work before the first merge of a block."""
 N_GIVEN = 3
-"""Words of each merge whose share of its occurrences is said."""
+"""Words of each merge whose share of its occurrences is shown."""
 N_FREQUENT = 60
 LONGEST_WORD = 400
-"""Symbols of a word that are sent; the player draws fewer."""
+"""Symbols sent of one word; the player draws fewer."""
 
 _TRACED = (
     *("top_left", "top_right", "top_count", "n_pairs", "n_tied", "next_count"),
@@ -39,10 +39,10 @@ _NARROW_TYPES = (np.int16, np.uint16, np.int32)
 
 
 def block_starts(run: TrainingRun) -> list[int]:
-    """The first merge of each block in which a run is traced, and sent to the player.
+    """Return the first merge of each block of a run: blocks are traced and sent separately.
 
-    The blocks of a long run, or of a large corpus, take about the same time to trace: the first
-    merges join the most, so there are fewer of them in a block.
+    The blocks of a long run, or of a large corpus, take about the same time to trace. The first
+    merges join the most, so their blocks hold fewer merges.
 
     >>> from bpe_core.corpus.corpus import Corpus
     >>> from bpe_core.runs.train import train
@@ -68,13 +68,13 @@ def pack_run(
     ending: str,
     starts: Sequence[int],
 ) -> bytes:
-    """What the player's script reads of a run at any step, as one message, sent once.
+    """Pack what the player needs at every step into one message, sent once per run.
 
-    `last_pairs` are the pairs left after the last merge, `player` is the key of the player, by
-    which other messages find it, `ending` says why training stopped, and `starts` are the first
-    merges of the blocks that `pack_block` may be asked for.
-    A message is a JSON header, its length in front as uint32, then the arrays that the header
-    names with their type, offset and length; little-endian, each array at a multiple of 8 bytes.
+    `last_pairs` are the pairs left after the last merge, `player` is the player's key, to which
+    other messages are addressed, `ending` states why training stopped, and `starts` are the first
+    merges of the blocks that the player can request.
+    A message is a JSON header, preceded by its length as uint32, then the arrays that the header
+    lists with their type, offset and length; little-endian, each array at a multiple of 8 bytes.
     """
     merges = run.merges
     frequent = _frequent_words(run)
@@ -101,10 +101,10 @@ def pack_run(
 
 
 def pack_block(run: TrainingRun, trace: MergeTrace, *, player: str) -> bytes:
-    """What the player's script reads of some consecutive merges: their trace and its words.
+    """Pack the trace of consecutive merges and the words they change.
 
-    The message has the form of `pack_run`'s; `touched` are places in the block's own words. It may
-    hold the merges of several neighbouring blocks.
+    The message has the form described in `pack_run`; `touched` holds indices into the message's
+    own words. It may cover several neighbouring blocks.
     """
     words = np.unique(trace.touched[trace.touched >= 0]).astype(np.int64)
     arrays: dict[str, NDArray[np.integer]] = {name: getattr(trace, name) for name in _TRACED}
@@ -126,11 +126,11 @@ def pack_block(run: TrainingRun, trace: MergeTrace, *, player: str) -> bytes:
 
 
 def own_words(tokenizer: Tokenizer, text: str) -> list[list[int | str]]:
-    """A visitor's text as the pre-tokens of a run, each as base symbols.
+    """Return a visitor's text as pre-tokens of a run, each as base symbols.
 
-    A symbol is an id, or the text of a symbol that the alphabet lacks: a character, or a byte in
-    hex. Raises InvalidTextError for a text that has no UTF-8, PatternTimeoutError for one on which
-    the run's pattern takes too long.
+    A symbol is an id or, if the alphabet lacks it, text: a character, or a byte in hex. Raises
+    InvalidTextError if the text has a lone surrogate, and PatternTimeoutError if the run's pattern
+    takes too long on it.
     """
     check_text(text)
     base_ids, marker = tokenizer.base_ids, tokenizer.end_of_word_id
@@ -163,12 +163,12 @@ def _missing(symbol: bytes) -> str:
 
 
 def _frequent_words(run: TrainingRun) -> NDArray[np.int64]:
-    """Indices of the words with most occurrences, these first."""
+    """Return the indices of the most frequent words, most frequent first."""
     marker = run.tokenizer.end_of_word is not None
     by_count = np.argsort(-run.pretokens.counts, kind="stable").tolist()
     frequent: list[int] = []
     for word in by_count:
-        # A word of one symbol never changes.
+        # A word of one symbol never changes, so it is not shown.
         if marker or len(symbols_of(run.pretokens.words[word], run.tokenizer.base)) > 1:
             frequent.append(word)
         if len(frequent) == N_FREQUENT:
@@ -190,7 +190,7 @@ def _words_of(run: TrainingRun, words: NDArray[np.int64]) -> dict[str, NDArray[n
 def _symbols_of_words(
     run: TrainingRun, words: NDArray[np.int64]
 ) -> tuple[NDArray[np.int64], NDArray[np.int64], NDArray[np.int64]]:
-    """The words' base symbols in one row, where each word starts in it, and which are cut short."""
+    """Return all words' base symbols in one row, each word's start, and which are truncated."""
     tokenizer = run.tokenizer
     row: list[int] = []
     starts = [0]
@@ -206,12 +206,12 @@ def _symbols_of_words(
 
 
 def _positions(indices: NDArray[np.integer], words: NDArray[np.int64]) -> NDArray[np.int64]:
-    """Each index as its position in `words`; the fill of -1 stays."""
+    """Return the position of each index in `words`; the fill value -1 stays."""
     return np.where(indices >= 0, np.searchsorted(words, indices), -1)
 
 
 def _narrowed(array: NDArray[np.integer]) -> NDArray[np.generic]:
-    """The same numbers, row after row, in the smallest type that the browser reads exactly."""
+    """Return the numbers, row by row, in the smallest type that the browser reads exactly."""
     flat = array.ravel()
     low, high = (int(flat.min()), int(flat.max())) if flat.size else (0, 0)
     for kind in _NARROW_TYPES:

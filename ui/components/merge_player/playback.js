@@ -8,7 +8,7 @@ import { isTraced, lastReady, mergesSaved } from "./run.js";
 
 const FULL_SPEED_SECONDS = 9; // a whole run at full speed
 const LEAST_A_SECOND = 120; // merges at full speed, however short the run
-const SAYING_EVERY = 100; // ms between two sentences at full speed
+const STATUS_INTERVAL = 100; // ms between two sentences at full speed
 // Milliseconds at speed 1.
 export const BEATS = { gather: 260, hold: 100, fuse: 320, settle: 320 };
 const FAST_BEATS = { gather: 0, hold: 0, fuse: 80, settle: 45 };
@@ -128,7 +128,7 @@ export class Playback {
     this.player.rested();
   }
 
-  /** More merges have come: those at the cursor may be among them. */
+  /** Continue after more merges have arrived, perhaps those at the cursor. */
   resume() {
     if (this.phase !== "rest") return;
     if (this.playing) this.play();
@@ -192,12 +192,12 @@ export class Playback {
     /** @type {number | null} */
     let before = null;
     let done = this.step;
-    let told = 0;
+    let lastStatus = 0;
     const frame = (/** @type {number} */ now) => {
       done += before === null ? 1 : (now - before) * aMillisecond;
       before = now;
       const ready = lastReady(this.run, this.step, Math.floor(done));
-      // Where merges have not come yet, it waits at the last that is there.
+      // Wait at the last merge that has arrived.
       if (ready < Math.floor(done)) done = Math.max(this.step, ready);
       this.step = Math.floor(done);
       if (this.atEnd) return this.rest();
@@ -205,8 +205,8 @@ export class Playback {
       this.view.drawPosition(this.step);
       this.view.lay(this.step);
       this.view.grid.draw(this.step, { marked: false });
-      if (now - told >= SAYING_EVERY) {
-        told = now;
+      if (now - lastStatus >= STATUS_INTERVAL) {
+        lastStatus = now;
         this.view.drawStatus(this.step);
       }
       this.frame = this.clock.nextFrame(frame);

@@ -1,5 +1,6 @@
-// "Why this pair?": its count, its rivals and the rule, the words that gave most, what rose and fell.
-// While the visitor guesses, what rises is left out: it would tell the next winner.
+// "Why this pair?": its count, its rivals and the rule, the words that contribute most, and the pairs
+// that rise and fall. The rising pairs are hidden while the visitor guesses: they would reveal the next
+// winner.
 
 import { addPart } from "../shared/elements.js";
 import { grouped } from "../shared/numbers.js";
@@ -96,7 +97,7 @@ export function writeChanges(element, run, step, name, sign) {
 }
 
 /** @param {HTMLElement} element */
-export function writeUnsaid(element) {
+export function writeHidden(element) {
   element.textContent = "";
-  addPart(element, "li", "muted", "not said while you guess");
+  addPart(element, "li", "muted", "hidden while you guess");
 }

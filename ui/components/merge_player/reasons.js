@@ -1,5 +1,5 @@
-// Why a pair is merged next: its count, its rivals, and the rule where they tie. While the visitor
-// guesses, what would tell the next winner is left out: the rivals' names.
+// Why a pair is merged next: its count, its rivals, and the rule if they tie. While the visitor guesses,
+// the rivals are not named: they would reveal the next winner.
 
 import { grouped, times } from "../shared/numbers.js";
 import { tieRule } from "./guesses.js";

@@ -1,10 +1,10 @@
-// What outlives a refresh of the page.
+// Settings that survive a refresh of the page.
 
 /** @typedef {object} Memory
     @property {(name: string) => string | null} get
     @property {(name: string, value: string) => void} set */
 
-/** A browser may forbid to keep anything: then it lasts as long as the page.
+/** A browser may block storage: then values last only as long as the page.
     @type {Memory} */
 export const remembered = {
   get(name) {

@@ -1,4 +1,4 @@
-// All that the player shows of one moment: the sentence, the words, the race and the reasons.
+// Everything the player shows at one step: the sentence, the words, the race and the reasons.
 
 import { find } from "../shared/elements.js";
 import { counted, grouped } from "../shared/numbers.js";
@@ -6,7 +6,7 @@ import { tilesAround, writeCandidates, writeQuestion, writeVerdict } from "./gue
 import { Guesses } from "./guesses.js";
 import { noteOf, raceNote, titleOf, whyNothing } from "./notes.js";
 import { Race } from "./race.js";
-import { writeChanges, writeGiven, writeMargin, writeReason, writeUnsaid } from "./reason_card.js";
+import { writeChanges, writeGiven, writeMargin, writeReason, writeHidden } from "./reason_card.js";
 import { remembered } from "./remembered.js";
 import { blockAt, mergesSaved, raceAt, traced } from "./run.js";
 import { cellsOfWord, sceneAt, sceneOf, scenesOf } from "./scenes.js";
@@ -92,8 +92,8 @@ export class PlayerView {
   /** Return the kind of words on show. Those that the next merge touches would tell what is asked.
       @param {number} step */
   shownMode(step) {
-    const tells = this.mode === "touched" && this.guesses.isAsking(this.run, step);
-    return tells ? "frequent" : this.mode;
+    const reveals = this.mode === "touched" && this.guesses.isAsking(this.run, step);
+    return reveals ? "frequent" : this.mode;
   }
 
   /** Choose and place the words of a moment; words that were not there before fade in.
@@ -191,7 +191,7 @@ export class PlayerView {
     const dead = { first: atStart, back: atStart, forward: atEnd, last: atEnd, play: !this.run.n_merges };
     for (const [act, off] of Object.entries(dead)) {
       const button = this.button(act);
-      // A button that goes dead must not take the keyboard with it.
+      // A button that becomes disabled must not lose the keyboard focus.
       const { activeElement } = /** @type {ShadowRoot} */ (this.root.getRootNode());
       if (off && button === activeElement) this.root.focus({ preventScroll: true });
       button.disabled = off;
@@ -229,11 +229,11 @@ export class PlayerView {
   drawReason(step, pairs, asking) {
     const { run } = this;
     const hides = this.guesses.on;
-    this.ties.show(run, step, hides ? "Not said while you guess." : "");
+    this.ties.show(run, step, hides ? "Hidden while you guess." : "");
     if (pairs === null || step >= run.n_merges || asking) {
       for (const figure of this.root.querySelectorAll(".grounds dd")) figure.textContent = "–";
       for (const name of [".gave", ".risen", ".fallen"]) this.find(name).textContent = "";
-      this.find(".because").textContent = asking ? "First your guess, then the counts." : whyNothing(run, pairs);
+      this.find(".because").textContent = asking ? "Guess first to see the counts." : whyNothing(run, pairs);
       return;
     }
     writeReason(this.find(".because"), run, step, pairs, hides);
@@ -242,7 +242,7 @@ export class PlayerView {
     this.find(".n-words").replaceChildren(`${grouped(traced(run, "n_words", step))} `, muted(`of ${grouped(run.n_pretokens)}`));
     this.find(".overlaps").textContent = grouped(traced(run, "n_overlapping", step)).replace(/^0$/, "none");
     writeGiven(this.find(".gave"), run, step);
-    if (hides) writeUnsaid(this.find(".risen"));
+    if (hides) writeHidden(this.find(".risen"));
     else writeChanges(this.find(".risen"), run, step, "risen", "+");
     writeChanges(this.find(".fallen"), run, step, "fallen", "−");
   }

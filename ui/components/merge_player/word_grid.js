@@ -154,7 +154,7 @@ export class WordGrid {
     });
     const last = cell.symbols.at(-1);
     if (cell.word.cut || (last && last.start >= LONGEST_WORD)) {
-      addPart(cell.box, "span", "more", "…").title = "a long word: only its beginning is shown";
+      addPart(cell.box, "span", "more", "…").title = "Long word: only the beginning is shown";
     }
     const spoken = cell.symbols.slice(0, LONGEST_WORD).map(({ id }) => spokenSymbol(run, id));
     cell.box.setAttribute("role", "img");
@@ -180,7 +180,7 @@ export function tileOfSymbol(run, id) {
   if (typeof id === "string") {
     const tile = document.createElement("span");
     tile.className = "tile missing";
-    tile.title = "not in the alphabet of this run";
+    tile.title = "Not in the alphabet of this run";
     drawToken(tile, id);
     return tile;
   }

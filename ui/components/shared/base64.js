@@ -1,6 +1,6 @@
-// Bytes that travel as text.
+// Decoding base64.
 
-/** Return the bytes that a text in base64 stands for.
+/** Return the bytes encoded by a base64 string.
     @param {string} base64 */
 export function bytesFromBase64(base64) {
   const binary = atob(base64);

@@ -1,4 +1,4 @@
-// Search in things that stand in order.
+// Binary search.
 
 /** Return the last of low, low + 1, ..., high for which `holds` is true. It is taken to be true for
     `low`, and false for all that follow the first for which it is false.

@@ -1,5 +1,5 @@
-// What the characters of a text are to the eye and the ear: some are drawn by a glyph, some by their
-// code point, and bytes that are not a whole character by hex.
+// How characters are drawn and spoken: white space as glyphs, control characters by code point, and bytes
+// that are not a whole character in hex.
 
 /** @import { Token } from "./component.js" */
 
@@ -17,7 +17,7 @@ const UTF8 = new TextEncoder();
     @property {"space" | "tab" | "newline" | "code" | "mark" | "text"} kind
     @property {string} text */
 
-/** Return the name of a character that has no picture of its own: "U+202E".
+/** Return the code point of a character as text: "U+202E".
     @param {string} character */
 export function codePointName(character) {
   const code = /** @type {number} */ (character.codePointAt(0));

@@ -1,4 +1,4 @@
-// Time, as modules that wait for something take it: a test gives them a clock that it moves itself.
+// The clock that modules wait by; tests replace it with one that they advance.
 
 /** @typedef {object} Clock
     @property {() => number} now Milliseconds since some moment.

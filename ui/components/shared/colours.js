@@ -1,4 +1,4 @@
-// The colours of tokens and tokenizers. The style sheet beside this module gives each its shades.
+// The colour slots of tokens and tokenizers. tokens.css defines the shades.
 
 const SLOTS = 8;
 const SERIES = 8;

@@ -1,6 +1,6 @@
-// What crosses between Python and a component, as the type checker reads it. Nothing of it runs.
+// Types of the data exchanged between Python and a component, for the type checker only.
 
-/** What Streamlit hands to a component each time that it is drawn. */
+/** What Streamlit passes to a component on each draw. */
 export interface Component<Data> {
   data: Data;
   parentElement: ShadowRoot;

@@ -1,5 +1,5 @@
-// A field that sends what is typed gets every text back from Python. By then more may be typed: such
-// an echo must not replace it, and a text that comes from elsewhere must.
+// Python sends every typed text back to its field. By then the visitor may have typed more, so an echo
+// must not replace the field's text; a text from elsewhere must.
 
 const MOST_ECHOES = 16;
 
@@ -20,8 +20,8 @@ export class Echoes {
     this.sent = [...this.sent.slice(1 - MOST_ECHOES), text];
   }
 
-  /** Return whether a text was sent from here. Those sent before it are not awaited any more: what
-      Python does not answer, it has skipped.
+  /** Return whether a text was sent from here. Texts sent before it are no longer expected: Python has
+      skipped those it did not answer.
       @param {string} text */
   isEcho(text) {
     const place = this.sent.lastIndexOf(text);

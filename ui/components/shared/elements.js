@@ -1,4 +1,4 @@
-// Elements of a page. Text is only ever set as text: nothing that a visitor typed becomes markup.
+// Page elements. Text is only ever set as text, so nothing a visitor typed becomes markup.
 
 /** Add an element behind all that its parent holds.
     @template {keyof HTMLElementTagNameMap} Tag
@@ -25,7 +25,7 @@ export function addButton(parent, className, text, act) {
   return button;
 }
 
-/** Return the first element that a selector names; the page is made so that there is one.
+/** Return the first element that matches a selector; throw if there is none.
     @template {HTMLElement} Kind
     @param {ParentNode} parent
     @param {string} selector
@@ -33,7 +33,7 @@ export function addButton(parent, className, text, act) {
     @returns {Kind} */
 export function find(parent, selector, kind) {
   const found = parent.querySelector(selector);
-  if (!(found instanceof kind)) throw new Error(`No ${kind.name} is ${selector}.`);
+  if (!(found instanceof kind)) throw new Error(`Expected a ${kind.name} that matches ${selector}.`);
   return found;
 }
 

@@ -1,4 +1,4 @@
-"""The tokenizers that are compared, as cards: whose, how large, what encodes them."""
+"""Draw the compared tokenizers as cards: name, size and encoder."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ _draw = component(
 
 @dataclass(frozen=True, slots=True)
 class Card:
-    """One tokenizer: its place gives its colour."""
+    """One tokenizer; its position determines its colour."""
 
     key: str
     name: str
@@ -32,10 +32,10 @@ class Card:
 
 
 def shelf(cards: Sequence[Card], *, key: str, on_removed: Callable[[], None]) -> None:
-    """Draws the cards; text only.
+    """Draw the cards as plain text.
 
-    `on_removed` is called before the page runs again; the card's key is `removed` of the
-    component's value then.
+    `on_removed` is called before the page reruns, with the card's key in the component's value
+    `removed`.
     """
     _draw(
         key=key,

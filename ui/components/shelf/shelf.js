@@ -1,4 +1,4 @@
-// Cards of tokenizers; a button on each but the first takes it away.
+// Cards of tokenizers; each but the first has a button that removes it.
 
 import { seriesOf } from "../shared/colours.js";
 import { addButton, addPart } from "../shared/elements.js";
@@ -31,7 +31,7 @@ export default function mountShelf({ data, parentElement, setTriggerValue }) {
     if (card.note.length <= NOTE_LETTERS) addPart(item, "p", "note", card.note);
     else {
       const more = addPart(item, "details", "note");
-      addPart(more, "summary", "", "What encodes it, and why");
+      addPart(more, "summary", "", "Which encoder, and why");
       addPart(more, "p", "", card.note);
     }
   });

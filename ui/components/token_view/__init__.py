@@ -1,4 +1,4 @@
-"""A text in its tokens' colours, under one tokenizer or under several side by side."""
+"""Draw a text coloured by token, under one tokenizer or several side by side."""
 
 from __future__ import annotations
 
@@ -34,12 +34,12 @@ def token_view(
     allowed_special: bool,
     key: str,
 ) -> None:
-    """Draws a text in its tokens' colours, its ids, and the token that is pointed at.
+    """Draw a text coloured by token, its ids, and details of the token under the pointer.
 
-    `code` are the Python lines that make `tokenizer`, for "Copy as Python"; `special_note` says how
-    special tokens were read, and is empty where the tokenizer has none. `chosen` is the segment
-    whose details are shown before anyone points at one; when one is chosen, a `token_origin` on the
-    page hears its index and the `stamp`.
+    `code` holds the Python lines that create `tokenizer`, for "Copy as Python". `special_note`
+    states how special tokens were read; it is empty if the tokenizer has none. `chosen` is the
+    segment whose details are shown first. When the visitor chooses another, a `token_origin` on
+    the page receives its index and the `stamp`.
     """
     _view(
         key=key,
@@ -65,20 +65,20 @@ _compare = component(
 
 @dataclass(frozen=True, slots=True)
 class Reading:
-    """One side of a comparison: whose tokens these are, and a badge beside the name."""
+    """One side of a comparison: a tokenizer's name, its tokens, and a badge beside the name."""
 
     name: str
     packed: PackedTokens
     n_tokens: int
     badge: str = ""
     is_exact: bool = True
-    """A badge that isn't is drawn as a warning."""
+    """If False, the badge is drawn as a warning."""
 
 
 def token_compare(
     text: str, readings: Sequence[Reading], spans: PackedSpans, *, source: str, key: str
 ) -> None:
-    """Draws a passage as tokenizers read it, their disagreements ringed; `source` names it."""
+    """Draw a passage under each tokenizer, with disagreements ringed; `source` names it."""
     _compare(
         key=key,
         data={
@@ -107,7 +107,7 @@ _trees = component(
 
 
 def word_trees(text: str, readings: Sequence[Reading], *, key: str) -> None:
-    """Draws a word's tokens under each tokenizer, and the merges that each was built by."""
+    """Draw a word's tokens under each tokenizer, with the merges that built them."""
     _trees(
         key=key,
         data={

@@ -1,6 +1,6 @@
-// Handing text to the clipboard.
+// Copying text to the clipboard.
 
-/** Copy a text, in the older way where the page is not in a secure context; return whether it worked.
+/** Copy a text and return whether it worked. Falls back to execCommand outside a secure context.
     @param {string} text */
 export async function copyText(text) {
   try {

@@ -1,5 +1,5 @@
-// Compare: one passage as several tokenizers read it. Only what they don't all cut alike is coloured;
-// the panes scroll and light up together.
+// Compare: one passage under several tokenizers. Only disagreements are coloured; the panes scroll and
+// highlight together.
 
 import { seriesOf } from "../shared/colours.js";
 import { addButton, addPart } from "../shared/elements.js";
@@ -17,7 +17,7 @@ import { neighbourOf, partsOfSpan, readSpans, tokenAtByte } from "./spans.js";
 
 /** @typedef {{ text: string, readings: Reading[], spans: PackedSpans, source: string }} CompareData */
 
-/** The elements of one tokenizer; `awaited` is where it was scrolled to by the others.
+/** The elements of one tokenizer; `awaited` is the position that another pane scrolled it to.
     @typedef {{ element: HTMLElement, title: HTMLElement, scroller: HTMLElement, awaited: number | null }} Frame */
 
 /** @typedef {Frame & { tokens: Tokens, pane: TokenPane }} Side */
@@ -105,7 +105,7 @@ class TokenComparison {
     this.root.remove();
   }
 
-  /** Make as many frames as there are readings; those that are there stay.
+  /** Add or remove frames to match the number of readings; existing frames stay.
       @param {number} n */
   #setFrames(n) {
     for (const { element } of this.frames.splice(n)) element.remove();
@@ -153,7 +153,7 @@ class TokenComparison {
     this.place.textContent = "";
     if (at >= 0) addPart(this.place, "b", "", grouped(at + 1));
     const n = this.active.length;
-    this.place.append(at >= 0 ? ` of ${counted(n, "disagreement")}` : "no disagreement");
+    this.place.append(at >= 0 ? ` of ${counted(n, "disagreement")}` : "no disagreements");
     this.previous.disabled = this.next.disabled = n === 0;
     this.#drawCurrent(at);
     if (!reveal || at < 0) return;
@@ -167,7 +167,7 @@ class TokenComparison {
   #drawCurrent(at) {
     this.current.textContent = "";
     if (at < 0) {
-      addPart(this.current, "span", "aside", this.spans.length ? "They differ in white space alone." : "All cut this passage alike.");
+      addPart(this.current, "span", "aside", this.spans.length ? "They differ only in white space." : "All split this passage the same way.");
       return;
     }
     addPart(this.current, "span", "aside", `Disagreement ${grouped(at + 1)}`);
@@ -184,7 +184,7 @@ class TokenComparison {
     });
   }
 
-  /** Light what is pointed at, and what stands there in the other readings.
+  /** Highlight the token under the pointer, and the tokens at the same place in the other readings.
       @param {number} from
       @param {number | null} index */
   #point(from, index) {
@@ -242,7 +242,7 @@ function drawTitle({ title, scroller }, { name, n_tokens: nTokens, badge, exact 
   const count = counted(nTokens, "token");
   addPart(title, "span", "count", count);
   if (badge) addPart(title, "span", exact ? "badge" : "badge inexact", badge);
-  scroller.setAttribute("aria-label", `${name}, ${count}. Left and right arrow go from disagreement to disagreement.`);
+  scroller.setAttribute("aria-label", `${name}, ${count}. Left and right arrow keys go to the previous and next disagreement.`);
 }
 
 /** @param {HTMLElement} parent
@@ -254,7 +254,7 @@ function addTile(parent, tokens, i) {
   parent.append(tile);
 }
 
-/** Draw a piece of text that no token stands for, and that it is so.
+/** Draw a piece of text that is in no token, with a note.
     @param {HTMLElement} parent
     @param {string} piece */
 function drawUncovered(parent, piece) {

@@ -1,4 +1,4 @@
-// The panel beside the text: one token, how it was made, and a character that boundaries cut apart.
+// The panel beside the text: one token, how it was made, and a character split by boundaries.
 
 import { addPart } from "../shared/elements.js";
 import { grouped } from "../shared/numbers.js";
@@ -15,7 +15,7 @@ import { drawTree, tileOf } from "./merge_tree.js";
 export function drawDetails(panel, tokens, cuts, index) {
   panel.textContent = "";
   if (index === null || tokens.n === 0) {
-    addPart(panel, "p", "aside", "Point at a token to learn what it is and how it was made.");
+    addPart(panel, "p", "aside", "Point at a token to see what it is and how it was made.");
     return;
   }
   const known = tokens.about.get(tokens.ids[index]);

@@ -1,4 +1,4 @@
-// What the buttons copy: ids, tokens, and Python that makes them again.
+// What the buttons copy: ids, tokens, and Python code that reproduces them.
 
 /** @import { Tokens } from "./reading.js" */
 

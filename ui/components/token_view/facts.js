@@ -1,4 +1,4 @@
-// What is told of a token, and of a text as a whole.
+// Facts about a token, and figures for the whole text.
 
 import { codePointName, hexByte, utf8 } from "../shared/characters.js";
 import { counted, grouped, times } from "../shared/numbers.js";
@@ -37,7 +37,7 @@ function bytesOf(token) {
 /** @param {Known} known
     @param {Pick<Tokens, "marker">} tokens */
 function charactersOf({ token, special, marker, ends }, tokens) {
-  if (typeof token !== "string") return "no whole one: it cuts a character apart";
+  if (typeof token !== "string") return "none whole: it splits a character";
   const n = [...token].length;
   if (ends && !marker && tokens.marker) return `${grouped(n - [...tokens.marker].length)}, and the end-of-word marker`;
   if (special) return `${grouped(n)}, read as one token`;
@@ -59,21 +59,21 @@ function codePointsOf(token) {
 function originOf(known, tokens) {
   if (known.special) return ["kind", "special token, never merged"];
   if (known.marker) return ["kind", "end-of-word marker"];
-  if (known.rank < 0) return ["kind", "base symbol, there before any merge"];
+  if (known.rank < 0) return ["kind", "base symbol, made by no merge"];
   return ["made by merge", `${grouped(known.rank + 1)} of ${grouped(tokens.nMerges ?? 0)}`];
 }
 
-/** Say why a piece of text is in no token.
+/** Return why a piece of text is in no token.
     @param {Pick<Tokens, "text" | "at">} tokens
     @param {number} index */
 export function unknownReason(tokens, index) {
   const piece = tokens.text.slice(tokens.at[index], tokens.at[index + 1]);
   return /\S/.test(piece)
-    ? "The alphabet of this tokenizer lacks this character, so it has no id for it."
-    : "The pre-tokenizer leaves this white space out, so it is in no token.";
+    ? "This character is not in the tokenizer’s alphabet, so it has no id."
+    : "The pre-tokenizer drops this white space, so it is in no token.";
 }
 
-/** Return the cut character that the token takes part in; else the one cut into most pieces.
+/** Return the split character that the token shares; else the one split into most pieces.
     @param {CutCharacter[]} cuts
     @param {number} index
     @returns {CutCharacter | null} */
@@ -86,8 +86,8 @@ export function cutToShow(cuts, index) {
   return most;
 }
 
-/** Return what is told of a cut character: itself, in how many pieces it is cut, which token has which of
-    its bytes, and a sentence on what else those tokens hold.
+/** Return the facts of a split character: the character, how many pieces it has, which token holds which
+    of its bytes, and what else those tokens hold.
     @param {Tokens} tokens
     @param {CutCharacter} cut */
 export function factsOfCut(tokens, cut) {
@@ -99,7 +99,7 @@ export function factsOfCut(tokens, cut) {
     const to = tokens.at[i + 1] > cut.at ? values.length : tokens.into[i + 1];
     owners.push({ token: i, hex: [...values.slice(from, to)].map(hexByte).join(" ") });
   }
-  const title = `A character cut in ${NUMBER_WORDS[cut.end - cut.start]}`;
+  const title = `A character split in ${NUMBER_WORDS[cut.end - cut.start]}`;
   return { title, character, owners, sentence: cutSentence(tokens, cut, character, values.length) };
 }
 
@@ -118,7 +118,7 @@ function cutSentence(tokens, cut, character, nBytes) {
   return sentences.join(" ");
 }
 
-/** Count a text: its tokens and bytes, and what of it is in no token.
+/** Count the tokens and bytes of a text, and how much of it is in no token.
     @param {Tokens} tokens */
 export function countsOf(tokens) {
   const counts = { tokens: 0, bytes: tokens.byteAt[tokens.n], uncovered: 0, unknown: 0, dropped: 0 };
@@ -149,14 +149,14 @@ export function figuresOf({ tokens, bytes, uncovered }) {
   return figures;
 }
 
-/** Return what is to be said under a text.
+/** Return the remarks under a text.
     @param {ReturnType<typeof countsOf>} counts
     @param {number} nCuts
     @param {string} specialNote */
 export function remarksOf({ unknown, dropped }, nCuts, specialNote) {
   const remarks = [];
-  if (nCuts) remarks.push(`${counted(nCuts, "character is", "characters are")} cut by a boundary.`);
-  if (unknown) remarks.push(`${counted(unknown, "character is", "characters are")} outside the alphabet: struck out, and in no token.`);
+  if (nCuts) remarks.push(`${counted(nCuts, "character is", "characters are")} split by a token boundary.`);
+  if (unknown) remarks.push(`${counted(unknown, "character is", "characters are")} not in the alphabet: struck out, and in no token.`);
   if (dropped) remarks.push("White space between words is in no token.");
   if (specialNote) remarks.push(specialNote);
   return remarks.join(" ");

@@ -1,7 +1,7 @@
-"""Segments of a text as arrays for the browser: ids, byte lengths, and a table of their tokens.
+"""Pack the segments of a text for the browser: ids, byte lengths, and a table of their tokens.
 
-Only byte lengths travel, no offsets: the browser walks the text once and knows both the UTF-16
-offset of each token and how many bytes of a character came before it.
+Offsets are not sent. From the byte lengths the browser computes, in one pass over the text, the
+UTF-16 offset of each token and how many bytes of a split character precede it.
 """
 
 from __future__ import annotations
@@ -35,51 +35,51 @@ class Numbers(TypedDict):
 
 
 class TableOfTokens(TypedDict):
-    """What a reader may ask about the tokens of a text and about the parts they were made of."""
+    """The tokens of a text and the parts they were merged from."""
 
     ids: list[int]
     tokens: list[str | list[int]]
-    """Text where the bytes are UTF-8, else byte values."""
+    """Text if the bytes are valid UTF-8, else byte values."""
     left: list[int]
-    """The id of the left part; -1 for a token that no merge made."""
+    """The id of the left part; -1 if no merge made the token."""
     right: list[int]
     rank: list[int]
-    """The rank of the merge that made it; -1 for a token that no merge made."""
+    """The rank of the merge that made the token; -1 if none did."""
     special: list[int]
     """Ids of special tokens."""
     ends: list[int]
-    """Ids of tokens that end a word: they hold the end-of-word marker."""
+    """Ids of tokens that contain the end-of-word marker."""
     marker: str | None
     n_merges: int | None
-    """None where another library encodes: of merges nothing is known then."""
+    """None if another library encodes: its merges are not available."""
     unknown: int | None
-    """The id of the token that stands for what the vocabulary can't spell."""
+    """The id of the token for text that the vocabulary cannot spell."""
 
 
 class PackedTokens(TypedDict):
     """One text under one tokenizer."""
 
     ids: Numbers
-    """One a segment: its id + 1, or 0 for text that is in no token."""
+    """The id + 1 of each segment; 0 for text in no token."""
     lengths: Numbers
-    """One a segment: how many bytes of the text it covers; 0 for a marker that stands alone."""
+    """The number of bytes each segment covers; 0 for an end-of-word marker on its own."""
     starts: Numbers
-    """Bits, one a segment, the first the highest of its byte: 1 where a pre-token starts."""
+    """One bit per segment, most significant bit first: 1 if a pre-token starts there."""
     table: TableOfTokens
 
 
 class PackedSpans(TypedDict):
-    """Where readings of one text don't all cut it alike: one entry a disagreement."""
+    """Where tokenizers split a text differently: one entry per disagreement."""
 
     starts: Numbers
     """In bytes."""
     ends: Numbers
     has_text: Numbers
-    """1 where more than white space stands in it."""
+    """1 if the disagreement covers more than white space."""
 
 
 def pack_boundaries(found: Boundaries, encoder: Encoder) -> PackedTokens:
-    """Packs what `boundaries(text, encoder, ...)` gave for the token view."""
+    """Pack the result of `boundaries(text, encoder, ...)` for the token view."""
     used = np.unique(found.ids)
     return {
         "ids": pack_numbers(found.ids + 1),
@@ -90,7 +90,7 @@ def pack_boundaries(found: Boundaries, encoder: Encoder) -> PackedTokens:
 
 
 def pack_spans(text: str, found: Stretches) -> PackedSpans:
-    """Packs the disagreements between readings of a text."""
+    """Pack the disagreements between tokenizers on a text."""
     n_before = np.concatenate([[0], np.cumsum(~np.isin(code_points(text), _SPACES))])
     return {
         "starts": pack_numbers(found.byte_starts),
@@ -100,7 +100,7 @@ def pack_spans(text: str, found: Stretches) -> PackedSpans:
 
 
 def pack_numbers(values: ArrayLike) -> Numbers:
-    """Whole numbers from 0 to 2**32 - 1 as base64.
+    """Encode integers from 0 to 2**32 - 1 as base64.
 
     >>> pack_numbers([1, 2, 255])
     {'type': 'Uint8Array', 'data': 'AQL/'}
@@ -113,7 +113,7 @@ def pack_numbers(values: ArrayLike) -> Numbers:
 
 
 def token_table(encoder: Encoder, ids: Iterable[int]) -> TableOfTokens:
-    """The tokens of these ids and, down to the base symbols, of all their parts."""
+    """Return the tokens with these ids and all their parts, down to the base symbols."""
     own = encoder if isinstance(encoder, Tokenizer) else None
     made_by = {} if own is None else _made_by(own)
     known = sorted(_with_parts(ids, made_by))
@@ -135,7 +135,7 @@ def token_table(encoder: Encoder, ids: Iterable[int]) -> TableOfTokens:
 
 @lru_cache(maxsize=4)
 def _made_by(tokenizer: Tokenizer) -> dict[int, Merge]:
-    """The first merge that makes each id; kept, since typing asks for it at each pause."""
+    """Return the first merge that makes each id. Cached, because each pause in typing needs it."""
     made_by: dict[int, Merge] = {}
     for merge in tokenizer.merges:
         made_by.setdefault(merge.id, merge)

@@ -1,4 +1,4 @@
-// One word under several tokenizers: the tokens of each, and the merges that they were built by.
+// One word under several tokenizers: the tokens of each, and the merges that built them.
 
 import { seriesOf } from "../shared/colours.js";
 import { addPart } from "../shared/elements.js";
@@ -36,7 +36,7 @@ export default function mountTrees({ data, parentElement }) {
         addPart(lost, "span", "aside", "in no token");
       }
     }
-    if (tokens.nMerges === null) addPart(side, "p", "aside", "Another library encodes: of its merges nothing is known here.");
+    if (tokens.nMerges === null) addPart(side, "p", "aside", "Encoded by another library: its merges are not available.");
   });
   return () => root.remove();
 }

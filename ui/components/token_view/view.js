@@ -133,7 +133,7 @@ class TokenView {
       "aria-label",
       `${grouped(this.counts.tokens)} tokens by ${this.data.name}. Arrow keys go from token to token.`,
     );
-    if (!this.data.text) addPart(this.scroller, "p", "empty", "No text yet. Type above, and its tokens appear here.");
+    if (!this.data.text) addPart(this.scroller, "p", "empty", "No text yet. Type above to see its tokens.");
   }
 
   /** @param {HTMLElement} parent
@@ -160,7 +160,7 @@ class TokenView {
   #addAction(label, makeText) {
     addButton(this.actions, "", label, async () => {
       const done = await copyText(makeText());
-      this.copied.textContent = done ? "Copied." : "This browser does not let the page copy.";
+      this.copied.textContent = done ? "Copied." : "This browser blocked copying.";
     });
   }
 
@@ -187,7 +187,7 @@ class TokenView {
     }
     this.ids.replaceChildren(page);
     const more = this.counts.tokens - shown;
-    this.more.textContent = more > 0 ? `and ${grouped(more)} more. Copy ids gives all.` : "";
+    this.more.textContent = more > 0 ? `and ${grouped(more)} more. “Copy ids” copies all.` : "";
     this.more.hidden = more <= 0;
     this.ids.hidden = shown === 0;
   }
@@ -212,7 +212,7 @@ class TokenView {
       : unknownReason(this.tokens, index);
   }
 
-  /** One style rule lights a token and its likes wherever they are drawn, now or later. */
+  /** Highlight equal tokens with one style rule, so that tokens drawn later match too. */
   #mark() {
     const index = this.pointed ?? this.chosen;
     const rules = [];
@@ -231,7 +231,7 @@ class TokenView {
   /** @param {KeyboardEvent} event */
   #onKey(event) {
     if ((event.ctrlKey || event.metaKey) && event.key === "a") {
-      // The text alone, not the page around it.
+      // Select the text only, not the whole page.
       event.preventDefault();
       this.pane.selection.selectAll();
     }
