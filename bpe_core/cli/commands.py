@@ -37,18 +37,18 @@ TIE_BREAKS = ("smallest-pair", "first-seen")
 
 
 def _tokenizer_options(command: Callable[..., None]) -> Callable[..., None]:
-    """Add what a .tiktoken file, or merges without a tokenizer.json, do not say."""
+    """Add the options that a .tiktoken file, or merges without a tokenizer.json, need."""
     special = click.option(
         "--special-token",
         "special_tokens",
         multiple=True,
         metavar="TEXT=ID",
-        help="A special token that the tokenizer's file does not name; may be repeated.",
+        help="A special token that is missing from the tokenizer's file; may be repeated.",
     )
     pretokenizer = click.option(
         "--pretokenizer",
         metavar="NAME",
-        help="gpt2, cl100k, ..., if the tokenizer's file does not say.",
+        help="gpt2, cl100k, ..., if the tokenizer's file does not name one.",
     )
     return pretokenizer(special(command))
 
@@ -95,7 +95,7 @@ def main() -> None:
     type=click.Choice(BASES),
     default="bytes",
     show_default=True,
-    help="What words are made of before any merge.",
+    help="The symbols that words consist of before any merge.",
 )
 @click.option(
     "--alphabet",
@@ -191,7 +191,9 @@ def train(
 @click.option("--tokens", is_flag=True, help="Print each id with its token, one per line.")
 @click.option("--allow-special", is_flag=True, help="Recognise special tokens in the text.")
 @click.option(
-    "--skip-unknown", is_flag=True, help="Leave out what the alphabet lacks, rather than stop."
+    "--skip-unknown",
+    is_flag=True,
+    help="Skip symbols missing from the alphabet instead of stopping.",
 )
 @_tokenizer_options
 def encode(
@@ -322,7 +324,7 @@ def inspect(
     pretokenizer: str | None,
     special_tokens: tuple[str, ...],
 ) -> None:
-    """Show what a tokenizer is made of, or how a text becomes its tokens.
+    """Show a tokenizer's contents, or how it splits a text into tokens.
 
     \b
     Examples:
@@ -379,7 +381,7 @@ def convert(
     pretokenizer: str | None,
     special_tokens: tuple[str, ...],
 ) -> None:
-    """Write a tokenizer in another format, or say why that format cannot hold it.
+    """Write a tokenizer in another format, or explain why that format cannot represent it.
 
     \b
     Examples:

@@ -1,4 +1,4 @@
-"""What the commands share: tokenizers by name, text as it stands, errors as one line."""
+"""Helpers shared by the commands: load tokenizers, read input, report errors as one line."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ class ErrorLineGroup(click.Group):
         except BpeError as error:
             raise click.ClickException(" ".join(str(error).split())) from None
         except OSError as error:
-            # A reader such as head that closes the pipe early is no error: click knows it.
+            # click handles a reader, such as head, that closes the pipe early.
             if error.filename is None:
                 raise
             raise click.ClickException(
@@ -64,17 +64,17 @@ def corpus_of(
     held_out: float,
     scheduler: str | None,
 ) -> tuple[Corpus | StreamedCorpus | CountedCorpus, Corpus | None]:
-    """Take files as a corpus, counted on a cluster, streamed or read, and what is held out."""
+    """Return a corpus of files (counted on a cluster, streamed or read) and the held-out text."""
     if scheduler is not None:
         if held_out or text_column or "-" in files:
             raise ConfigError(
-                "A cluster counts whole text files: leave out --held-out, --text-column and -."
+                "A cluster only counts whole text files. Omit --held-out, --text-column and -."
             )
         return _count_on_cluster(files, config, scheduler), None
     if not held_out and text_column is None and _are_large(files):
         from bpe_core.counting.streamed import stream_corpus
 
-        # What can't be streamed can be read, or the reader says better why not.
+        # A file that can't be streamed can be read, or the reader raises a better error.
         with suppress(CorpusError):
             return stream_corpus(files), None
     from bpe_core.corpus.corpus import read_corpus
@@ -106,7 +106,7 @@ def _count_on_cluster(
     all_bytes = config.base == "bytes" and config.alphabet == "full"
     with cluster(scheduler) as client:
         if n_workers := workers_to_compile(client):
-            click.echo(f"Workers that compile the engine first, about 10 s: {n_workers}.", err=True)
+            click.echo(f"Compiling the engine on {n_workers} workers first, about 10 s.", err=True)
         return count_on_cluster(
             corpus,
             get_pretokenizer(config.pretokenizer),
@@ -118,13 +118,13 @@ def _count_on_cluster(
 def load_tokenizer(
     name: str, pretokenizer: str | None, special_tokens: tuple[str, ...]
 ) -> Tokenizer:
-    """Load a tokenizer's file, or GPT-2 by its name where no file has that name."""
+    """Load a tokenizer from a file, or GPT-2 by name if there is no such file."""
     specials: dict[str, int] = {}
     for option in special_tokens:
         text, _, id_ = option.rpartition("=")
         if not text or not re.fullmatch("[0-9]{1,18}", id_):
             raise ConfigError(
-                f"--special-token {option!r} is not TEXT=ID, such as '<|endoftext|>=50256'."
+                f"Expected --special-token TEXT=ID, such as '<|endoftext|>=50256', got {option!r}."
             )
         specials[text] = int(id_)
     from bpe_core.formats.load_save import check_not_overruled, load
@@ -138,7 +138,7 @@ def load_tokenizer(
 
 
 def read_text(name: str) -> str:
-    """Read UTF-8 as it stands: a mark or a line end is part of what is to be encoded."""
+    """Read UTF-8 unchanged: a byte order mark and line ends are part of the text."""
     try:
         data = StandardInput().read() if name == "-" else Path(name).read_bytes()
     except OSError as error:
@@ -153,7 +153,7 @@ def read_text(name: str) -> str:
 
 
 def read_ids(name: str) -> list[int]:
-    """Read ids apart by white space or commas; one pair of brackets may be around them all."""
+    """Read ids separated by white space or commas, optionally in one pair of brackets."""
     text = read_text(name).strip()
     if text.startswith("[") and text.endswith("]"):
         text = text[1:-1].strip()
@@ -161,16 +161,16 @@ def read_ids(name: str) -> list[int]:
     for number, word in enumerate(words, start=1):
         if not re.fullmatch("-?[0-9]{1,18}", word):
             raise TokenizationError(
-                f"Number {number:,} of {len(words):,} ids is {word[:40]!r}, which is no whole "
-                "number. Give ids apart by white space, or a JSON list of them."
+                f"Number {number:,} of {len(words):,} ids is {word[:40]!r}, not a whole number. "
+                "Separate ids by white space or commas, or give a JSON list."
             )
     return list(map(int, words))
 
 
 def write_tokenizer(tokenizer: Tokenizer, out: str, format_name: str) -> None:
-    """Save a tokenizer, or write it to standard output where the path is `-`.
+    """Save a tokenizer, or write it to standard output if the path is `-`.
 
-    Says on stderr where the files are, if `out` alone doesn't.
+    List the files on stderr, unless `out` is the only one.
     """
     from bpe_core.formats.load_save import dumps, write_files
 
@@ -182,20 +182,20 @@ def write_tokenizer(tokenizer: Tokenizer, out: str, format_name: str) -> None:
         return
     if len(files) != 1:
         raise ConfigError(
-            f"The format {format_name} has {len(files)} files, too many for standard output: "
-            "give a path."
+            f"The format {format_name} has {len(files)} files, too many for standard output. "
+            "Give a path."
         )
     for data in files.values():
         sys.stdout.buffer.write(data)
 
 
 def is_watched() -> bool:
-    """Tell whether a person may be looking at what is written to stderr."""
+    """Return True if stderr is a terminal."""
     return sys.stderr.isatty()
 
 
 def show_progress(progress: TrainingProgress) -> None:
-    """Overwrite one line on stderr with how far training has come."""
+    """Show the progress of training on one line of stderr."""
     if progress.seconds_compiling is not None:
         click.echo(
             f"\rCompiling the engine, once on this machine, {progress.seconds_compiling:.0f} s",
@@ -212,7 +212,7 @@ def show_progress(progress: TrainingProgress) -> None:
 
 
 def report_run(run: TrainingRun, held_out: Corpus | None) -> None:
-    """Say on stderr how training ended, and bytes per token on both texts."""
+    """Report on stderr why training ended, and bytes per token on both texts."""
     if is_watched():
         click.echo(err=True)
     n_tokens = int(run.tokens_after[-1])
@@ -223,6 +223,6 @@ def report_run(run: TrainingRun, held_out: Corpus | None) -> None:
     if n_tokens:
         parts.append(f"{run.corpus_bytes / n_tokens:.2f} bytes per token")
     n_held_out = int(run.tokens_after_on(held_out)[-1]) if held_out is not None else 0
-    if held_out is not None and n_held_out:  # of white space alone some pre-tokenizers keep nothing
+    if held_out is not None and n_held_out:  # some pre-tokenizers drop all white space
         parts.append(f"({held_out.n_bytes / n_held_out:.2f} on held-out text)")
     click.echo(" ".join(parts), err=True)

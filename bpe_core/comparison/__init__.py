@@ -1,8 +1,8 @@
-"""Several tokenizers on the same text.
+"""Compare several tokenizers on the same text.
 
 In: encoders and a corpus, or the same sentences in many languages. Out: figures for each tokenizer,
-and the spans that they cut differently.
+and the spans that they split differently.
 
-Open `comparison` first. `alignment` finds the spans, `metrics` computes the figures, `languages`
-compares the cost of languages.
+Start with `comparison`. `alignment` finds the spans, `metrics` computes the figures, and
+`languages` compares the cost of languages.
 """

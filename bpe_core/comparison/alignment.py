@@ -1,4 +1,4 @@
-"""Two tokenizations of one text, laid side by side: where they cut alike, and where not."""
+"""Align tokenizations of one text, and find where they differ."""
 
 from __future__ import annotations
 
@@ -15,10 +15,10 @@ from bpe_core.unicode.kinds import WORD, code_points, kinds_of, utf8_lengths
 
 @dataclass(frozen=True, slots=True)
 class Disagreement:
-    """A stretch of text between two cuts that both tokenizations make, cut otherwise within.
+    """A stretch of text between two common cuts of two tokenizations, split differently within.
 
-    It is as short as can be: no cut inside it is common to both. Ids play no part, since the same
-    token has another id in another vocabulary.
+    It is as short as possible: no cut inside it is common to both. Ids are not compared, because
+    the same token has different ids in different vocabularies.
     """
 
     byte_start: int
@@ -27,18 +27,18 @@ class Disagreement:
     """In characters, with the whole of a character that the stretch cuts."""
     end: int
     a: slice
-    """The first tokenization's segments that make it up."""
+    """The first tokenization's segments in it."""
     b: slice
     has_word: bool
-    """True where a letter, mark or number stands in it; else it is punctuation and white space."""
+    """True if it contains a letter, mark or number; else it is punctuation and white space."""
 
 
 def disagreements(a: Sequence[Segment], b: Sequence[Segment], text: str) -> list[Disagreement]:
-    """Find where two tokenizations of a text differ, in order; outside they cut alike.
+    """Return the stretches where two tokenizations of a text differ, in order.
 
-    Segments without length, as a lone end-of-word marker has, go with the stretch before them.
-    Linear in the number of segments. Raises TokenizationError where the two do not end at the same
-    byte, since they are of different texts then.
+    Segments of length 0, such as a separate end-of-word marker, belong to the stretch before them.
+    Takes linear time. Raises TokenizationError if the two do not end at the same byte, because they
+    are then of different texts.
 
     >>> def cut(*pieces):
     ...     ends = [sum(map(len, pieces[: n + 1])) for n in range(len(pieces))]
@@ -52,8 +52,8 @@ def disagreements(a: Sequence[Segment], b: Sequence[Segment], text: str) -> list
     other_length = b[-1].byte_end if b else 0
     if length != other_length:
         raise TokenizationError(
-            f"One tokenization covers {length:,} bytes, the other {other_length:,}: they are of "
-            "different texts. Give two of the same."
+            f"One tokenization covers {length:,} bytes, the other {other_length:,}, so they are of "
+            "different texts. Compare tokenizations of the same text."
         )
     word_characters = _word_characters(text)
     found: list[Disagreement] = []
@@ -70,7 +70,7 @@ def disagreements(a: Sequence[Segment], b: Sequence[Segment], text: str) -> list
                 end_b = b[j].byte_end
         last = a[i]
         i, j = _past_empty(a, i + 1), _past_empty(b, j + 1)
-        # Equal ends at the first try, or both of them one segment: the same cut.
+        # If the first segments end together, or both have one segment, they are split alike.
         if last is a[first_i] and b[first_j].byte_end == last.byte_end:
             continue
         start, end = a[first_i].start, last.end
@@ -90,7 +90,7 @@ def disagreements(a: Sequence[Segment], b: Sequence[Segment], text: str) -> list
 
 @dataclass(frozen=True, slots=True)
 class Stretch:
-    """A stretch of text between two cuts that all tokenizations make, not all cut alike within."""
+    """A stretch of text between two cuts common to all tokenizations, not split alike by all."""
 
     byte_start: int
     byte_end: int
@@ -98,12 +98,12 @@ class Stretch:
     """In characters, with the whole of a character that the stretch cuts."""
     end: int
     has_word: bool
-    """True where a letter, mark or number stands in it."""
+    """True if it contains a letter, mark or number."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Stretches:
-    """What `Stretch` holds, in columns: for texts with a million of them."""
+    """Many `Stretch` objects in columns, for texts with a million of them."""
 
     byte_starts: NDArray[np.int64]
     byte_ends: NDArray[np.int64]
@@ -113,10 +113,10 @@ class Stretches:
 
 
 def differing_stretches(tokenizations: Sequence[Sequence[Segment]], text: str) -> list[Stretch]:
-    """Find where any number of tokenizations of a text differ, in order.
+    """Return the stretches where any number of tokenizations of a text differ, in order.
 
-    Of two, these are their disagreements. Raises TokenizationError for one that does not end where
-    the text does.
+    For two tokenizations, these are their disagreements. Raises TokenizationError if one does not
+    end where the text does.
 
     >>> def cut(*pieces):
     ...     ends = [sum(map(len, pieces[: n + 1])) for n in range(len(pieces))]
@@ -136,16 +136,16 @@ def differing_stretches(tokenizations: Sequence[Sequence[Segment]], text: str) -
 
 
 def differing_columns(byte_ends: Sequence[NDArray[np.int64]], text: str) -> Stretches:
-    """Find what `differing_stretches` does from where the tokens end, an ascending array for each.
+    """Do the same as `differing_stretches`, given each tokenization's token ends, ascending.
 
-    Raises what that raises.
+    Raises what `differing_stretches` raises.
 
     >>> ends = [np.array(each, np.int64) for each in ([2, 4], [2, 3, 4], [1, 2, 4])]
     >>> found = differing_columns(ends, "ab é"[:3])
     Traceback (most recent call last):
         ...
-    bpe_core.errors.TokenizationError: A tokenization covers 4 bytes of a text of 3: it is of \
-another text. Give tokenizations of the one that is given.
+    bpe_core.errors.TokenizationError: A tokenization covers 4 bytes, but the text has 3. Give \
+tokenizations of this text.
     >>> found = differing_columns(ends, "abé")
     >>> found.byte_starts.tolist(), found.byte_ends.tolist(), found.starts.tolist()
     ([0, 2], [2, 4], [0, 2])
@@ -153,14 +153,14 @@ another text. Give tokenizations of the one that is given.
     points = code_points(text)
     at = np.concatenate([[0], np.cumsum(utf8_lengths(points))])
     n_bytes = int(at[-1])
-    # How many of them cut at each byte: a token without length cuts no twice.
+    # The number of tokenizations that cut at each byte; tokens of length 0 must not count twice.
     n_cuts = np.zeros(n_bytes + 1, np.int32)
     for ends in byte_ends:
         covered = int(ends[-1]) if len(ends) else 0
         if covered != n_bytes:
             raise TokenizationError(
-                f"A tokenization covers {covered:,} bytes of a text of {n_bytes:,}: it is of "
-                "another text. Give tokenizations of the one that is given."
+                f"A tokenization covers {covered:,} bytes, but the text has {n_bytes:,}. Give "
+                "tokenizations of this text."
             )
         is_cut = np.zeros(n_bytes + 1, np.bool_)
         is_cut[ends] = True
@@ -168,7 +168,7 @@ another text. Give tokenizations of the one that is given.
     n_cuts[[0, -1]] = len(byte_ends)
     common = np.flatnonzero(n_cuts == len(byte_ends))
     differing = np.flatnonzero((n_cuts > 0) & (n_cuts < len(byte_ends)))
-    # Each stretch holds at least one cut that not all of them make.
+    # Each stretch contains at least one cut that is not common to all.
     places = np.unique(np.searchsorted(common, differing))
     byte_starts, stops = common[places - 1], common[places]
     starts = np.searchsorted(at, byte_starts, side="right") - 1

@@ -1,4 +1,4 @@
-"""Several tokenizers on the same text: what each makes of it, and where they cut it otherwise."""
+"""Compare tokenizers on the same text: figures for each, and where they split it differently."""
 
 from __future__ import annotations
 
@@ -27,16 +27,16 @@ from bpe_core.types import Segment
 from bpe_core.unicode.kinds import WHITE_SPACE
 
 _PIECE = 1 << 18
-"""Of a text that is mapped at once, in bytes; larger ones are no faster."""
-# bool[256]: the bytes that are a whole character, and one that is in no word.
+"""The bytes of text that are mapped at once; larger pieces are not faster."""
+# bool[256]: the bytes that are a whole character outside words.
 _NO_WORD = np.array([byte < 0x80 and not chr(byte).isalnum() for byte in range(256)])
 
 
 @dataclass(frozen=True, slots=True)
 class TokenizerMetrics:
-    """What one tokenizer makes of the text: counts first, the ratios follow from them.
+    """The figures of one tokenizer on a text: counts, and ratios computed from them.
 
-    A ratio is nan where there is nothing to divide by.
+    A ratio is nan if its denominator is 0.
     """
 
     n_bytes: int
@@ -46,31 +46,31 @@ class TokenizerMetrics:
     words: WordCounts
     kinds: KindCounts
     n_exclusive: int
-    """Tokens of the vocabulary, special ones aside, that none of the others has, by their bytes."""
+    """Tokens in this vocabulary only, by their bytes, without special tokens."""
     n_tokens_exclusive: int
-    """Tokens of the text that are among those."""
+    """How many tokens of the text are among those."""
     unknown_bytes: int
-    """Bytes that the alphabet lacks: no token stands for them, or one that means "unknown"."""
+    """Bytes missing from the alphabet: without a token, or with one that means "unknown"."""
     dropped_bytes: int
-    """Bytes of white space that the pre-tokenizer leaves out: no token stands for them."""
+    """Bytes of white space that the pre-tokenizer drops, so that no token covers them."""
     uncovered_characters: int
-    """Characters that begin in one of those bytes, unknown or dropped."""
+    """Characters that begin with an unknown or dropped byte."""
     renyi_efficiency: float
     """At alpha = 2.5: see `metrics.renyi_efficiency`."""
 
     @property
     def uncovered_bytes(self) -> int:
-        """Bytes of the text that no token stands for, unknown or dropped."""
+        """Bytes of the text without a token, unknown or dropped."""
         return self.unknown_bytes + self.dropped_bytes
 
     @property
     def bytes_per_token(self) -> float:
-        """Bytes over tokens; bytes that no token stands for are left out."""
+        """Bytes divided by tokens, not counting uncovered bytes."""
         return bytes_per_token(self.n_bytes - self.uncovered_bytes, self.n_tokens)
 
     @property
     def characters_per_token(self) -> float:
-        """Characters over tokens; characters that no token stands for are left out."""
+        """Characters divided by tokens, not counting uncovered characters."""
         return characters_per_token(self.n_characters - self.uncovered_characters, self.n_tokens)
 
     @property
@@ -80,29 +80,29 @@ class TokenizerMetrics:
 
     @property
     def share_of_words_whole(self) -> float:
-        """A part of 1: see `WordCounts.share_of_words_whole`."""
+        """From 0 to 1: see `WordCounts.share_of_words_whole`."""
         return self.words.share_of_words_whole
 
 
 @dataclass(frozen=True, slots=True)
 class Verdict:
-    """One tokenizer against another, in the figures that a sentence needs; negative means worse."""
+    """One tokenizer against another; negative figures mean that the first is worse."""
 
     percent_fewer_tokens: float
-    """100 × (1 - first's tokens / second's); nan where the second has none."""
+    """100 × (1 - first's tokens / second's); nan if the second has none."""
     vocabulary_ratio: float
-    """The second's vocabulary over the first's: 12 means that the first is a twelfth the size."""
+    """The second vocabulary size divided by the first: 12 if the first is a twelfth the size."""
     fewer_word_tokens: int
-    """Tokens with a letter or number that the first saves."""
+    """How many tokens with a letter or number the first saves."""
     fewer_punctuation_tokens: int
     fewer_white_space_tokens: int
     share_of_words_whole: tuple[float, float]
-    """The first's and the second's, parts of 1."""
+    """The first's and the second's share, from 0 to 1."""
 
 
 @dataclass(frozen=True, slots=True)
 class Comparison:
-    """What several tokenizers make of the same text; `rows` are in the order they were given."""
+    """Several tokenizers on the same text; `rows` are in the order of the tokenizers."""
 
     rows: tuple[TokenizerMetrics, ...]
     n_documents: int
@@ -111,18 +111,18 @@ class Comparison:
     n_characters: int
     n_words: int
     n_shared: int
-    """Tokens, special ones aside, that all the vocabularies have, by their bytes."""
+    """Tokens common to all vocabularies, by their bytes, without special tokens."""
     segments: tuple[tuple[Segment, ...], ...] = field(default=(), repr=False)
-    """Each tokenizer's, where a text was compared; empty for a corpus."""
+    """Each tokenizer's segments if a text was compared; empty for a corpus."""
     disagreements: tuple[tuple[Disagreement, ...], ...] = field(default=(), repr=False)
-    """The first tokenizer against each of the others, where a text was compared."""
+    """The first tokenizer against each of the others, if a text was compared."""
     differing: tuple[Stretch, ...] = field(default=(), repr=False)
-    """Where not all of them cut alike, where a text was compared."""
+    """The stretches not split alike by all tokenizers, if a text was compared."""
 
     def verdict(self, first: int = 0, second: int = 1) -> Verdict:
-        """Return the figures of one tokenizer against another, by their places in `rows`.
+        """Return the figures of one tokenizer against another, by their indices in `rows`.
 
-        Raises `ConfigError` for anything but a place from 0 on.
+        Raises `ConfigError` for an invalid index.
 
         >>> from bpe_core.tokenizer.gpt2 import gpt2
         >>> comparison = compare("the bare bytes", [gpt2(), gpt2().truncated(0)])
@@ -133,7 +133,7 @@ class Comparison:
         for place in (first, second):
             if not is_whole(place) or not 0 <= place < len(self.rows):
                 raise ConfigError(
-                    f"{len(self.rows)} tokenizers were compared, so a place is a whole number from "
+                    f"{len(self.rows)} tokenizers were compared, so expected an index from "
                     f"0 to {len(self.rows) - 1}; got {describe(place)}."
                 )
         a, b = self.rows[first], self.rows[second]
@@ -150,15 +150,15 @@ class Comparison:
 
 
 def compare(text_or_corpus: str | Corpus, tokenizers: Iterable[Encoder]) -> Comparison:
-    """Compare tokenizers on a text, with where they cut it otherwise, or on a whole corpus.
+    """Compare tokenizers on a text, including where they split it differently, or on a corpus.
 
-    Special tokens are ordinary text. A token that means "unknown" counts as a token, and what it
-    stands for as unknown, since it can't be read back. Each document is encoded on its own, and so
-    is each weighted word, which then counts as often as it occurs. Where the segments of a long
-    text are not wanted, `Corpus.from_text(text)` is several times as fast.
+    Special tokens are treated as ordinary text. A token that means "unknown" counts as a token, and
+    the text that it replaces as unknown, because it cannot be decoded. Each document is encoded
+    separately, and so is each weighted word, multiplied by its count. If the segments of a long
+    text are not needed, comparing `Corpus.from_text(text)` is several times as fast.
 
-    Raises ConfigError without tokenizers, EmptyCorpusError without text, and InvalidTextError for a
-    lone surrogate, or where the text is none.
+    Raises ConfigError without tokenizers, EmptyCorpusError without text, and InvalidTextError if
+    the text is not a str or contains a lone surrogate.
 
     >>> from bpe_core.corpus.corpus import Corpus
     >>> from bpe_core.runs.train import train
@@ -179,7 +179,9 @@ def compare(text_or_corpus: str | Corpus, tokenizers: Iterable[Encoder]) -> Comp
         text, corpus = corpus, Corpus.from_text(corpus)
         segments = [tuple(encoder.segments(text)) for encoder in encoders]
     if not corpus.n_bytes:
-        raise EmptyCorpusError("There is no text to compare on: give at least one character.")
+        raise EmptyCorpusError(
+            "There is no text to compare tokenizers on. Give at least one character."
+        )
     overlap = vocabulary_overlap([_ordinary_tokens(encoder) for encoder in encoders])
     rows = tuple(
         measure([corpus], encoder, exclusive)[0]
@@ -202,7 +204,7 @@ def compare(text_or_corpus: str | Corpus, tokenizers: Iterable[Encoder]) -> Comp
 
 @dataclass(frozen=True, slots=True)
 class _Spans:
-    """Where a tokenizer's tokens lie in a text, by byte: arrays of one length."""
+    """The byte spans of a tokenizer's tokens in a text, in arrays of equal length."""
 
     ids: NDArray[np.int32 | np.int64]
     starts: NDArray[np.int64]
@@ -210,7 +212,7 @@ class _Spans:
 
 
 class _IdTable:
-    """A tokenizer's ids and the lengths of their tokens; ids may lie far apart."""
+    """A tokenizer's ids, which may be sparse, and the lengths of their tokens."""
 
     __slots__ = ("ids", "lengths")
 
@@ -222,7 +224,7 @@ class _IdTable:
         )
 
     def places(self, ids: NDArray[np.integer]) -> NDArray[np.integer]:
-        """Return each id's place among the ids."""
+        """Return the index of each id among the sorted ids."""
         if self.ids[-1] == len(self.ids) - 1:
             return ids
         return np.searchsorted(self.ids, ids)
@@ -230,7 +232,7 @@ class _IdTable:
 
 @dataclass(slots=True)
 class _Counts:
-    """What is added up over documents, or over weighted words."""
+    """Counts that are summed over documents or weighted words."""
 
     id_counts: NDArray[np.int64]
     """int64[vocab_size]: how often each token occurs, in the order of their ids."""
@@ -242,12 +244,12 @@ class _Counts:
 
 
 def _encoders(tokenizers: Iterable[Encoder]) -> list[Encoder]:
-    remedy = "give a list of tokenizers, even of one"
+    remedy = "give a list of tokenizers, even for one"
     encoders: list[Encoder] = several(tokenizers, "tokenizers", remedy, ConfigError)
     if not encoders:
-        raise ConfigError("There is no tokenizer to compare: give at least one.")
+        raise ConfigError("There is no tokenizer to compare. Give at least one.")
     for number, encoder in enumerate(encoders, 1):
-        # The protocol last: to be asked for it looks at every property, a hash over all tokens too.
+        # Check the protocol last, because that reads every property, even the fingerprint.
         if not is_a(encoder, Tokenizer) and not is_a(encoder, Encoder):
             raise ConfigError(
                 f"Number {number} of the tokenizers is {describe(encoder)}: give what bpe.load, "
@@ -264,9 +266,9 @@ def _ordinary_tokens(tokenizer: Encoder) -> frozenset[bytes]:
 def measure(
     corpora: Iterable[Corpus], tokenizer: Encoder, exclusive: frozenset[bytes] = frozenset()
 ) -> list[TokenizerMetrics]:
-    """Count what one tokenizer makes of each of several corpora.
+    """Return the figures of one tokenizer on each of several corpora.
 
-    `exclusive` are the tokens that count as its own.
+    `exclusive` are the tokens that only its vocabulary has.
 
     >>> from bpe_core.tokenizer.gpt2 import gpt2
     >>> [row.n_tokens for row in measure([Corpus.from_text("the quick")], gpt2())]
@@ -350,9 +352,9 @@ def _add(
 def _pieces(
     texts: Iterable[str], tokenizer: Encoder, table: _IdTable
 ) -> Iterator[tuple[str, _Spans]]:
-    """Give all text and its tokens in pieces of a size to map: short texts joined, long ones cut.
+    """Yield texts and their tokens in pieces of suitable size: short texts joined, long ones cut.
 
-    A map takes 80 bytes for each byte of its text; one for each short text would be slow.
+    A text map takes 80 bytes per byte of text, and one map per short text would be slow.
     """
     joined: list[str] = []
     parts: list[_Spans] = []
@@ -385,14 +387,14 @@ def _chained(parts: Sequence[_Spans]) -> _Spans:
 def _cut(utf8: bytes, spans: _Spans) -> Iterator[tuple[str, _Spans]]:
     """Cut a text and its tokens where a token ends between two words.
 
-    A piece is larger than wanted where there is no such place.
+    If there is no such place, the piece is larger.
     """
     bytes_ = np.frombuffer(utf8, np.uint8)
     first, n_tokens = 0, len(spans.ids)
     while first < n_tokens:
         start, size, last = int(spans.starts[first]), _PIECE, first
         while last == first:
-            # A token without a byte ends where the one before it does, and so comes with it.
+            # A token of length 0 ends where the token before it does, so it stays with that token.
             last = int(np.searchsorted(spans.ends, start + size, side="right"))
             if last < n_tokens:
                 at = spans.ends[first:last]
@@ -411,7 +413,7 @@ def _cut(utf8: bytes, spans: _Spans) -> Iterator[tuple[str, _Spans]]:
 
 
 def _spans(text: str, tokenizer: Encoder, table: _IdTable) -> _Spans:
-    """Find where tokens lie, by their lengths alone where each stands for just its bytes."""
+    """Return the spans of tokens; use only their lengths if they cover the text exactly."""
     if (
         isinstance(tokenizer, Tokenizer)
         and tokenizer.end_of_word is None
@@ -428,7 +430,7 @@ def _spans(text: str, tokenizer: Encoder, table: _IdTable) -> _Spans:
 
 
 def _spans_of(segments: Sequence[Segment]) -> _Spans:
-    """Read ids and spans off segments; the id is -1 where no token stands."""
+    """Return the ids and spans of segments; the id is -1 if there is no token."""
     n = len(segments)
     return _Spans(
         np.fromiter((-1 if each.id is None else each.id for each in segments), np.int64, n),

@@ -1,4 +1,4 @@
-"""What tokenizers charge each language for the same sentences, and which scripts get merges."""
+"""Compare the cost of languages: tokens for the same sentences, and merges per script."""
 
 from __future__ import annotations
 
@@ -27,21 +27,21 @@ _MOST_LANGUAGES = 200
 
 @dataclass(frozen=True, slots=True)
 class LanguageCosts:
-    """What one tokenizer charges each language for the same sentences."""
+    """The number of tokens that one tokenizer needs for the same sentences in each language."""
 
     reference: int
-    """The place of the language that parity is measured against."""
+    """The index of the language that parity is measured against."""
     metrics: tuple[TokenizerMetrics, ...]
-    """One a language, in the order of the texts."""
+    """One per language, in the order of the texts."""
     parity: tuple[float, ...]
-    """One a language: its tokens for each of the reference's; see `metrics.parity`."""
+    """One per language: its tokens per token of the reference; see `metrics.parity`."""
     gini: float
-    """Of the tokens that the languages need; see `metrics.gini`.
+    """The inequality of the languages' numbers of tokens; see `metrics.gini`.
 
     Source: Foroutan et al. 2025, "Parity-aware byte-pair encoding", section on fairness measures.
     """
     renyi_efficiency: float
-    """Over all languages together; see `metrics.renyi_efficiency`."""
+    """The efficiency over all languages together; see `metrics.renyi_efficiency`."""
 
     @property
     def mean_parity(self) -> float:
@@ -52,10 +52,10 @@ class LanguageCosts:
 
 @dataclass(frozen=True, slots=True)
 class ScriptMerges:
-    """How many of a tokenizer's merges made tokens of each script, after each number of merges."""
+    """The number of a tokenizer's merges that made tokens of each script, after each merge."""
 
     names: tuple[str, ...]
-    """What `script_of_token` gives the merges' tokens, the one with most merges first."""
+    """The names that `script_of_token` returns for merged tokens, most frequent first."""
     after: NDArray[np.int64]
     """int64[n_names, n_merges + 1]."""
 
@@ -63,10 +63,10 @@ class ScriptMerges:
 def compare_languages(
     texts: Sequence[ParallelText], encoders: Sequence[Encoder], reference: str
 ) -> tuple[LanguageCosts, ...]:
-    """Count what each tokenizer needs for each language; `reference` is the name of one.
+    """Count the tokens that each tokenizer needs for each language.
 
-    Each sentence is encoded on its own. Raises `ConfigError` for fewer than two languages, and for
-    a reference that is none of them or that has no tokens.
+    `reference` is the name of a language. Each sentence is encoded separately. Raises `ConfigError`
+    for fewer than two languages, and for a reference that is not among them or has no tokens.
 
     >>> from bpe_core.tokenizer.gpt2 import gpt2
     >>> from bpe_core.corpus.samples import parallel_texts
@@ -99,8 +99,8 @@ def compare_languages(
 def merges_per_script(tokenizer: Tokenizer) -> ScriptMerges:
     """Count, after each merge, how many tokens of each script the merges have made so far.
 
-    A token counts for what `bpe_core.unicode.token_scripts.script_of_token` gives it. In scripts of
-    three bytes a character, a byte tokenizer's first merges go to cut characters.
+    A token belongs to the script that `bpe_core.unicode.token_scripts.script_of_token` returns. In
+    scripts of three bytes per character, a byte tokenizer's first merges make partial characters.
 
     >>> from bpe_core.tokenizer.gpt2 import gpt2
     >>> spent = merges_per_script(gpt2())
@@ -116,11 +116,11 @@ def merges_per_script(tokenizer: Tokenizer) -> ScriptMerges:
 
 
 def read_parallel(files: Sequence[tuple[str, bytes]]) -> tuple[ParallelText, ...]:
-    """Read parallel sentences: a table with a column a language, or a text file a language.
+    """Read parallel sentences: a table with one column, or text files with one file, per language.
 
-    A table is CSV or TSV, its first row the languages' names. Text files hold one sentence a line,
-    the n-th of each the same; their names name the languages. Raises `CorpusError` where a
-    sentence is missing, two files name one language, or there are fewer than two languages.
+    A table is CSV or TSV, with the languages' names in its first row. Text files are named after
+    their languages and have one sentence per line, in the same order. Raises `CorpusError` if a
+    sentence is missing, if two files name the same language, or for fewer than two languages.
 
     >>> table = b"English\\tGerman\\nGood morning.\\tGuten Morgen.\\n"
     >>> [(text.name, text.sentences) for text in read_parallel([("two.tsv", table)])]
@@ -135,20 +135,20 @@ def read_parallel(files: Sequence[tuple[str, bytes]]) -> tuple[ParallelText, ...
             language = name.rpartition(".")[0] or name
             if language in columns:
                 raise CorpusError(
-                    f"Two files name the language {language!r:.60}: give each a name of its own."
+                    f"Two files name the language {language!r:.60}. Rename one of them."
                 )
             lines = decode_text(data, name).text.removesuffix("\n").split("\n")
             columns[language] = [line.removesuffix("\r") for line in lines]
     if not 2 <= len(columns) <= _MOST_LANGUAGES:
         raise CorpusError(
             f"Expected 2 to {_MOST_LANGUAGES} languages, found {len(columns):,}. Give a table with "
-            "a column a language, or a text file a language."
+            "one column per language, or one text file per language."
         )
     lengths = {name: len(sentences) for name, sentences in columns.items()}
     if len(set(lengths.values())) > 1:
         raise CorpusError(
             f"The languages have different numbers of sentences, from {min(lengths.values()):,} to "
-            f"{max(lengths.values()):,}: the n-th of each must mean the same."
+            f"{max(lengths.values()):,}. Give the same sentences, in the same order, for each."
         )
     for name, sentences in columns.items():
         for number, sentence in enumerate(sentences, start=1):
@@ -166,17 +166,19 @@ def _columns_of_table(text: str, name: str) -> dict[str, list[str]]:
     try:
         rows = list(csv.reader(io.StringIO(text, newline=""), delimiter=delimiter, strict=True))
     except csv.Error as error:
-        raise CorpusError(f"{name} is no table of values between {delimiter!r}: {error}.") from None
+        raise CorpusError(
+            f"{name} is not a table of values separated by {delimiter!r}: {error}."
+        ) from None
     rows = [row for row in rows if row]
     names = [cell.strip() for cell in rows[0]] if rows else []
     if len(rows) < 2 or not all(names) or len(set(names)) < len(names):
         raise CorpusError(
-            f"{name} needs a first row that names each language once, and a row a sentence."
+            f"{name} needs a first row that names each language once, then one row per sentence."
         )
     for number, row in enumerate(rows, start=1):
         if len(row) != len(names):
             raise CorpusError(
-                f"{name}, row {number:,}, has {len(row):,} cells, and the first row {len(names):,}."
+                f"{name}, row {number:,}, has {len(row):,} cells; the first row has {len(names):,}."
             )
     return {name: [row[i] for row in rows[1:]] for i, name in enumerate(names)}
 

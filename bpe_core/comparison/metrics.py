@@ -1,4 +1,4 @@
-"""What a tokenization is worth, in figures: from counts and arrays of ids, without a tokenizer."""
+"""Metrics of tokenizations, computed from counts and arrays, without a tokenizer."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from bpe_core.unicode.kinds import utf8_lengths as _utf8_lengths
 
 
 def bytes_per_token(n_bytes: int, n_tokens: int) -> float:
-    """Return how many bytes of UTF-8 one token stands for on average; nan without tokens.
+    """Return the average number of bytes of UTF-8 per token; nan without tokens.
 
     >>> bytes_per_token(42, 10)
     4.2
@@ -25,7 +25,7 @@ def bytes_per_token(n_bytes: int, n_tokens: int) -> float:
 
 
 def characters_per_token(n_characters: int, n_tokens: int) -> float:
-    """Return how many characters (code points) one token stands for on average; nan without tokens.
+    """Return the average number of characters (code points) per token; nan without tokens.
 
     >>> characters_per_token(42, 10)
     4.2
@@ -34,10 +34,9 @@ def characters_per_token(n_characters: int, n_tokens: int) -> float:
 
 
 class KindCounts(NamedTuple):
-    """How many tokens hold a letter or number, only punctuation, or nothing but white space.
+    """The number of tokens with a letter or number, with only punctuation, and of white space.
 
-    A token without a byte of the text, as an end-of-word marker that stands alone, counts as the
-    character that it follows.
+    A token of length 0, such as a separate end-of-word marker, counts as the character before it.
     """
 
     words_and_numbers: int = 0
@@ -47,13 +46,13 @@ class KindCounts(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class WordCounts:
-    """How many words a text has, how many tokens they take, and how many stay whole."""
+    """The number of words in a text, of the tokens they take, and of words kept whole."""
 
     n_words: int = 0
     n_word_tokens: int = 0
-    """Over all words, the pieces it is cut into; a token that spans two words counts twice."""
+    """The pieces of all words in total; a token that spans two words counts twice."""
     n_whole_words: int = 0
-    """Words inside of which no token ends, and whose bytes are all in tokens."""
+    """Words within which no token ends, and whose bytes are all in tokens."""
 
     def __add__(self, other: WordCounts) -> WordCounts:
         return WordCounts(
@@ -69,11 +68,11 @@ class WordCounts:
 
     @property
     def tokens_per_word(self) -> float:
-        """Fertility: the average number of tokens that a word is cut into; nan without words.
+        """Fertility: the average number of tokens per word; nan without words.
 
-        A word is a maximal run of letters, marks and numbers. The literature counts over words of
-        a treebank, which needs one; where a script writes no space between words (Chinese,
-        Japanese, Thai) a run is a phrase, and the figure means little.
+        A word is a maximal run of letters, marks and numbers. The literature counts the words of a
+        treebank instead. In scripts without spaces between words (Chinese, Japanese, Thai), a run
+        is a phrase, and the figure means little.
 
         Source: Ács 2019, "Exploring BERT's vocabulary"; Rust et al. 2021, "How good is your
         tokenizer?".
@@ -85,7 +84,7 @@ class WordCounts:
 
     @property
     def share_of_words_whole(self) -> float:
-        """The part of the words that no token border cuts: 1 minus Rust's "continued words".
+        """The share of words not cut by a token border: 1 minus Rust's "continued words".
 
         >>> WordCounts(n_words=10, n_word_tokens=13, n_whole_words=8).share_of_words_whole
         0.8
@@ -94,7 +93,7 @@ class WordCounts:
 
 
 class TextMap:
-    """Where the words of a text lie in its bytes; made once, asked for each tokenization.
+    """The positions of words in the bytes of a text, computed once for several tokenizations.
 
     >>> text = TextMap("hug, hugs")
     >>> text.word_counts(np.array([3, 4, 8, 9]))
@@ -116,7 +115,7 @@ class TextMap:
         self._offsets = offsets
         self._word_starts = offsets[borders[0::2]]
         self._word_ends = offsets[borders[1::2]]
-        # For each kind, int64[n_bytes + 1]: how many bytes before this one belong to it.
+        # For each kind, int64[n_bytes + 1]: the number of bytes of that kind before each byte.
         per_byte = np.repeat(kinds, np.diff(offsets))
         self._seen = {
             kind: np.concatenate([[0], np.cumsum(per_byte == kind)])
@@ -128,10 +127,10 @@ class TextMap:
         ends: NDArray[np.int64],
         gaps: tuple[NDArray[np.int64], NDArray[np.int64]] | None = None,
     ) -> WordCounts:
-        """Count words and their tokens, given where tokens end: bytes, ascending, int64[n].
+        """Count words and their tokens, given the byte offsets of token ends: int64[n], ascending.
 
-        `gaps` are the starts and ends of what no token stands for, int64[m] twice, ascending; a
-        word with some of it is not whole.
+        `gaps` are the starts and ends of bytes without a token, two int64[m], ascending; a word
+        with such bytes is not whole.
         """
         inside = np.searchsorted(ends, self._word_ends) - np.searchsorted(
             ends, self._word_starts, side="right"
@@ -144,9 +143,9 @@ class TextMap:
         return WordCounts(n_words, n_words + int(inside.sum()), int(whole.sum()))
 
     def kind_counts(self, starts: NDArray[np.int64], ends: NDArray[np.int64]) -> KindCounts:
-        """Count tokens by kind, given where each starts and ends: bytes, int64[n] twice.
+        """Count tokens by kind, given the byte offsets of starts and ends, two int64[n].
 
-        A token that holds a piece of a character counts as one that holds the character.
+        A token with part of a character counts as if it had the whole character.
         """
         starts = np.where(starts == ends, np.maximum(starts - 1, 0), starts)
         has_word = self.bytes_of_kind(WORD, starts, ends) > 0
@@ -155,7 +154,7 @@ class TextMap:
         return KindCounts(words, marks, len(starts) - words - marks)
 
     def n_characters_begun(self, starts: NDArray[np.int64], ends: NDArray[np.int64]) -> int:
-        """Count the characters whose first byte lies in one of the spans, int64[n] twice."""
+        """Count the characters whose first byte lies in one of the spans, given by two int64[n]."""
         begun = np.searchsorted(self._offsets, ends) - np.searchsorted(self._offsets, starts)
         return int(begun.sum())
 
@@ -167,12 +166,12 @@ class TextMap:
 
 
 class VocabularyOverlap(NamedTuple):
-    """What two or more vocabularies share, by the bytes of their tokens."""
+    """The common tokens of two or more vocabularies, by their bytes."""
 
     shared: frozenset[bytes]
-    """In every one of them."""
+    """Tokens in every vocabulary."""
     exclusive: tuple[frozenset[bytes], ...]
-    """One set a vocabulary: what no other has."""
+    """One set per vocabulary: the tokens that no other has."""
 
 
 def vocabulary_overlap(vocabularies: Sequence[frozenset[bytes]]) -> VocabularyOverlap:
@@ -183,7 +182,7 @@ def vocabulary_overlap(vocabularies: Sequence[frozenset[bytes]]) -> VocabularyOv
     (1, [1, 2])
     """
     if not vocabularies:
-        raise ConfigError("There is no vocabulary to compare: give at least one.")
+        raise ConfigError("There is no vocabulary to compare. Give at least one.")
     exclusive: list[frozenset[bytes]] = []
     shared = vocabularies[0].intersection(*vocabularies[1:])
     for i, own in enumerate(vocabularies):
@@ -195,14 +194,14 @@ def vocabulary_overlap(vocabularies: Sequence[frozenset[bytes]]) -> VocabularyOv
 def renyi_efficiency(
     token_counts: NDArray[np.int64], *, vocab_size: int, alpha: float = 2.5
 ) -> float:
-    """Return how evenly a vocabulary is used: Rényi entropy over that of a uniform use, 0 to 1.
+    """Return how evenly a vocabulary is used, 0 to 1: Rényi entropy divided by its maximum.
 
-    `token_counts` is int64[n_types], how often each token occurs; zeros do not matter. Raises
-    ConfigError for a vocabulary below 2, alpha below 0, and more types than the vocabulary has;
-    nan without tokens.
+    `token_counts` is int64[n_types], how often each token occurs; zeros do not matter. Returns nan
+    without tokens. Raises ConfigError for a vocabulary size below 2, a negative alpha, or more
+    types than the vocabulary has.
 
     Source: Zouhar et al. 2023, "Tokenization and the noiseless channel"; alpha = 2.5 is the value
-    that they find to predict translation quality best.
+    that they found to predict translation quality best.
 
     >>> renyi_efficiency(np.array([5, 5, 5, 5]), vocab_size=4)
     1.0
@@ -210,9 +209,9 @@ def renyi_efficiency(
     counts = token_counts[token_counts > 0]
     if vocab_size < 2 or alpha < 0 or len(counts) > vocab_size:
         raise ConfigError(
-            f"A Rényi efficiency with alpha {alpha}, {len(counts):,} tokens in use and a "
-            f"vocabulary of {vocab_size:,} does not exist: alpha is at least 0, and a vocabulary "
-            "has at least 2 tokens and all those in use."
+            f"There is no Rényi efficiency for alpha {alpha}, {len(counts):,} tokens in use and a "
+            f"vocabulary of {vocab_size:,}. Use an alpha of 0 or more, and a vocabulary of at "
+            "least 2 tokens that includes all tokens in use."
         )
     if not len(counts):
         return math.nan
@@ -223,15 +222,15 @@ def renyi_efficiency(
         entropy = -math.log(float(shares.max()))
     else:
         entropy = math.log(float((shares**alpha).sum())) / (1 - alpha)
-    # A single token's entropy can come out as -0.0, which prints as such.
+    # Avoid -0.0, which the entropy of a single token can be.
     return max(0.0, entropy) / math.log(vocab_size)
 
 
 def parity(n_tokens: Mapping[str, int], reference: str) -> dict[str, float]:
-    """Return how many tokens each language needs for one of the reference's, on parallel text.
+    """Return each language's tokens per token of the reference language, on parallel text.
 
-    1 is parity; 2 means that the same sentences cost twice as many tokens. Raises ConfigError for
-    a reference that is not there or has no tokens.
+    1 is parity; 2 means that the same sentences take twice as many tokens. Raises ConfigError for a
+    reference that is missing or has no tokens.
 
     Source: Petrov et al. 2023, "Language model tokenizers introduce unfairness between languages",
     where it is called the premium.
@@ -242,19 +241,19 @@ def parity(n_tokens: Mapping[str, int], reference: str) -> dict[str, float]:
     if not n_tokens.get(reference):
         with_tokens = [repr(name) for name, count in n_tokens.items() if count]
         raise ConfigError(
-            f"{reference!r} has no tokens to compare with: choose one of {', '.join(with_tokens)}."
+            f"{reference!r} has no tokens to compare with. Choose one of {', '.join(with_tokens)}."
             if with_tokens
-            else f"Neither {reference!r} nor any other language has tokens: give a tokenizer that "
-            "can spell some of the text."
+            else f"Neither {reference!r} nor any other language has tokens. Use a tokenizer that "
+            "covers some of the text."
         )
     return {language: count / n_tokens[reference] for language, count in n_tokens.items()}
 
 
 def gini(costs: Sequence[float]) -> float:
-    """Return how unequal costs are: 0 where all pay alike, towards 1 where one pays everything.
+    """Return the Gini coefficient of costs: 0 if all are equal, near 1 if one has almost all.
 
-    Half the relative mean absolute difference, computed from the sorted costs. Raises ConfigError
-    for no costs, a negative one, or all zero.
+    It is half the relative mean absolute difference, computed from the sorted costs. Raises
+    ConfigError if there are no costs, if one is negative, or if all are zero.
 
     Source: Gini 1912; sorted form as in Damgaard and Weiner 2000, "Describing inequality in plant
     size or fecundity".
@@ -265,8 +264,8 @@ def gini(costs: Sequence[float]) -> float:
     ordered = np.sort(np.asarray(costs, np.float64))
     if not len(ordered) or ordered[0] < 0 or not ordered[-1] > 0:
         raise ConfigError(
-            "An inequality needs at least one cost, none below 0, and not all 0: "
-            f"{len(ordered)} were given."
+            f"Expected at least one cost, none negative and not all 0, to measure inequality; got "
+            f"{len(ordered)} costs."
         )
     n = len(ordered)
     weights = 2 * np.arange(1, n + 1) - n - 1

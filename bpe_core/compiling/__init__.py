@@ -1,9 +1,9 @@
-"""Compiling the kernels, and deciding when they are worth it.
+"""Compile the kernels, and decide when they are worth it.
 
-In: the size of a text. Out: whether kernels or plain Python are faster for it now. Kernels are
-compiled once on a machine, in other processes: `python -m bpe_core.compiling`.
+In: the size of a text. Out: whether kernels are faster for it now than plain Python. Kernels are
+compiled once per machine, in other processes: `python -m bpe_core.compiling`.
 
-Open `when` first. `background` compiles while other work goes on, and waits; `processes` is how,
-`shares` is what. `cache` is where compiled kernels are kept, `file_lock` who may write there.
-`threads` and `arrays` serve whoever calls a kernel.
+Start with `when`. `background` compiles while other work goes on, and waits; `processes` starts the
+compiler, and `shares` divides the work. `cache` stores compiled kernels, `file_lock` guards them.
+`threads` and `arrays` help the callers of kernels.
 """

@@ -1,4 +1,4 @@
-"""Compile the kernels, once on a machine: `python -m bpe_core.compiling`.
+"""Compile the kernels, once per machine: `python -m bpe_core.compiling`.
 
 With a number, compile that share of them, for the process that started this one.
 """
@@ -13,7 +13,7 @@ from bpe_core.compiling.processes import compile_share_for_parent
 
 
 def main(arguments: list[str]) -> None:
-    """Compile one share, or all kernels unless they are compiled."""
+    """Compile one share, or all kernels if they are not compiled yet."""
     if arguments:
         compile_share_for_parent(int(arguments[0]))
     elif may_compile() and not kernels_are_compiled():

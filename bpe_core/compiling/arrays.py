@@ -1,4 +1,4 @@
-"""Arrays as the kernels want them: longer than they were, or aligned with the processor's lines."""
+"""Arrays for kernels: enlarged copies, and arrays aligned to cache lines."""
 
 from __future__ import annotations
 
@@ -13,7 +13,9 @@ _LINE: Final = 8  # uint64 numbers
 
 
 def longer(array: _Array, room: int) -> _Array:
-    """Give an array of at least `room`, the old one where it has so much; what is new is unset.
+    """Return an array of at least `room`: the same one if it is long enough, else a copy.
+
+    The new part of a copy is uninitialized.
 
     >>> longer(np.array([7, 8]), 2).tolist(), len(longer(np.array([7, 8]), 3))
     ([7, 8], 4)
@@ -26,7 +28,7 @@ def longer(array: _Array, room: int) -> _Array:
 
 
 def aligned_zeros(n: int) -> NDArray[np.uint64]:
-    """Make uint64[n] zeros, of which eight that begin at a multiple of eight are read at once.
+    """Return uint64[n] zeros, aligned so that each group of eight lies within one cache line.
 
     >>> aligned_zeros(16).ctypes.data % 64
     0

@@ -1,6 +1,6 @@
-"""Compiling while other work goes on, and waiting for it with progress.
+"""Compile the kernels in the background, or wait for them with progress.
 
-A compiler that failed once is not tried again by this process: plain Python does everything then.
+If the compiler fails, this process doesn't try again and uses plain Python for everything.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ def may_compile() -> bool:
 
 
 def compile_in_background() -> None:
-    """Start compiling in other processes, unless it is done or under way; return at once."""
+    """Start compiling in other processes, unless done or running, and return at once."""
     global _thread
     with _starting:
         if not may_compile() or kernels_are_compiled():
@@ -41,20 +41,20 @@ def compile_in_background() -> None:
 
 
 def wait_for_kernels(
-    tell: Callable[[float], None] | None = None, should_stop: Callable[[], bool] | None = None
+    on_wait: Callable[[float], None] | None = None, should_stop: Callable[[], bool] | None = None
 ) -> bool:
-    """Wait until the kernels are compiled, starting the compiler if need be; return True then.
+    """Wait until the kernels are compiled, starting the compiler if needed; return True then.
 
-    `tell` is called about every 0.2 s with the seconds waited. Returns False if `should_stop()`
-    returns True or the compiler fails: plain Python does everything then.
+    `on_wait` is called about every 0.2 s with the seconds waited. Returns False if `should_stop()`
+    returns True or the compiler fails.
     """
     started = time.perf_counter()
     compile_in_background()
     while not kernels_are_compiled():
         if _failed.is_set() or (should_stop is not None and should_stop()):
             return False
-        if tell is not None:
-            tell(time.perf_counter() - started)
+        if on_wait is not None:
+            on_wait(time.perf_counter() - started)
         if _thread is not None:
             _thread.join(_SECONDS_BETWEEN_LOOKS)
         compile_in_background()
@@ -62,13 +62,13 @@ def wait_for_kernels(
 
 
 def compile_or_say_why_not() -> None:
-    """Compile the kernels; if that fails, say so on stderr and leave the work to plain Python."""
+    """Compile the kernels; if that fails, write the error to stderr and use plain Python."""
     try:
         compile_kernels()
-    except Exception as error:  # whatever it is: plain Python does everything from here on
+    except Exception as error:  # after any failure, plain Python is used instead
         _failed.set()
         sys.stderr.write(
-            f"The engine cannot be compiled ({error}); plain Python does its work, slower.\n"
+            f"The engine could not be compiled ({error}). Using slower, plain Python instead.\n"
         )
 
 

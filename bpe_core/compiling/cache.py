@@ -1,7 +1,7 @@
-"""Where compiled kernels are kept, and the stamp that says they are all there.
+"""The folder of compiled kernels, and the stamp that marks it as complete.
 
-The stamp is an empty file whose name holds a hash of all that the compiled code depends on. It is
-written last, so kernels are compiled if the stamp of the present sources exists.
+The stamp is an empty file whose name contains a hash of everything that the compiled code depends
+on. It is written last: if the stamp for the current sources exists, all kernels are compiled.
 """
 
 from __future__ import annotations
@@ -22,18 +22,18 @@ from bpe_core.whole_files import sync, write_whole
 KERNELS: Final = Path(__file__).absolute().parents[1] / "kernels"
 """The folder of the kernels' sources."""
 _BESIDE: Final = KERNELS / "__pycache__"
-# Numba names the folder of one program within a folder for all like this: several may share it.
+# Numba creates a folder with such a name for each source folder, so programs can share a cache.
 _PLACE: Final = hashlib.sha1(str(KERNELS).encode(), usedforsecurity=False).hexdigest()
 
 
 def kernels_are_compiled() -> bool:
-    """Return True if the present kernels have been compiled on this machine."""
+    """Return True if the current kernels have been compiled on this machine."""
     return _stamp().exists()
 
 
 def mark_compiled() -> None:
-    """Say that all kernels are compiled, once they are on the disk."""
-    # Numba doesn't wait for the disk: without this the stamp might outlive what it stands for.
+    """Write the stamp, once all compiled kernels are on disk."""
+    # Numba doesn't sync its files; after a power cut, the stamp could exist without them.
     compiled = _compiled_files()
     for path in {*compiled, *(path.parent for path in compiled)}:
         sync(path)
@@ -41,10 +41,10 @@ def mark_compiled() -> None:
 
 
 def forget_compiled() -> None:
-    """Remove what was compiled here from other sources.
+    """Delete kernels compiled from other sources.
 
-    Numba looks at a kernel's own file alone, and would go on using one whose parts, in another
-    file, have changed since.
+    Numba only checks a kernel's own file, and would keep using a kernel whose parts have changed in
+    another file.
     """
     for stamp in kernels_folder().glob(f"compiled-{_PLACE}-*"):
         stamp.unlink(missing_ok=True)
@@ -53,7 +53,7 @@ def forget_compiled() -> None:
 
 
 def compiling_lock() -> FileLock:
-    """Return the lock of whoever compiles the kernels."""
+    """Return the lock held while kernels are compiled."""
     return FileLock(kernels_folder() / f"compiling-{_PLACE}")
 
 
@@ -62,8 +62,8 @@ def kernels_folder() -> Path:
     """Return a writable folder for compiled kernels, and tell Numba to use it."""
     folder = _writable_folder(os.environ.get("NUMBA_CACHE_DIR"))
     if folder != _BESIDE:
-        # Numba reads this once, when it is imported. If it was imported before, it would find
-        # nothing that was compiled here, and compile everything again within a call.
+        # Numba reads this once, on import. If it was imported before, it would not find these
+        # kernels, and would compile everything again during a call.
         os.environ["NUMBA_CACHE_DIR"] = str(folder)
         if "numba" in sys.modules:
             sys.modules["numba"].config.CACHE_DIR = str(folder)
@@ -71,15 +71,15 @@ def kernels_folder() -> Path:
 
 
 def _writable_folder(given: str | None) -> Path:
-    """Find a folder that can be written: the given one or that beside the sources, or the user's.
+    """Return the first writable folder: the given one, one beside the sources, or the user's.
 
-    If none can be written, make one for this process alone: compiled code is executed as it was
-    left, so it lies where no other user can write.
+    If none is writable, make a temporary one for this process. Compiled code is executed without
+    further checks, so it must not lie where other users can write.
     """
     home = os.environ.get("XDG_CACHE_HOME")
     try:
         of_user = Path(home) if home else Path.home() / ".cache"
-    except RuntimeError:  # a user without a home
+    except RuntimeError:  # the user has no home folder
         of_user = _BESIDE
     for folder in (Path(given).absolute() if given else _BESIDE, of_user / "bpe-explorer"):
         try:
@@ -93,7 +93,7 @@ def _writable_folder(given: str | None) -> Path:
 
 def _compiled_files() -> list[Path]:
     folder = kernels_folder()
-    # In a folder for all programs, Numba makes one for each folder of sources.
+    # In a shared cache, Numba creates one folder per source folder.
     ours = folder if folder == _BESIDE else folder / f"{KERNELS.name}_{_PLACE}"
     return list(ours.glob("*.nb[ic]"))
 
@@ -104,15 +104,15 @@ def _stamp() -> Path:
 
 @cache
 def _fingerprint() -> str:
-    """Return a hash of all that decides whether compiled kernels may be used."""
+    """Return a hash of everything that determines whether compiled kernels are valid."""
     digest = hashlib.sha256(sys.version.encode() + platform.machine().encode())
     for path in sorted(KERNELS.glob("*.py")):
-        # Numba's cache goes by a file's time and size.
+        # Numba's cache also identifies a source file by its time and size.
         stat = path.stat()
         digest.update(f"{path} {stat.st_mtime_ns} {stat.st_size}".encode())
     spec = find_spec("numba")
     if spec is not None and spec.origin is not None:
-        # One environment can be reached by several paths, as by a link to it.
+        # An environment can have several paths, for example through a symbolic link.
         numba = Path(spec.origin).resolve()
         digest.update(f"{numba} {numba.stat().st_mtime_ns}".encode())
     processor = Path("/proc/cpuinfo")

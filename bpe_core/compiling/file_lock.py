@@ -1,4 +1,4 @@
-"""A lock between processes: one at a time compiles the kernels."""
+"""A lock between processes, so that only one at a time compiles the kernels."""
 
 from __future__ import annotations
 
@@ -14,15 +14,15 @@ except ImportError:  # not on Windows
     fcntl = None
 
 _MOST_SECONDS: Final = 300.0
-"""Without system locks, a lock file older than this is taken to be left behind."""
+"""Without system locks, a lock file older than this counts as abandoned."""
 
 
 class FileLock:
     """A lock between processes, released by the system when its holder dies.
 
-    `with` does not wait: it gives True if the lock was free. On systems without such locks, the
-    file is the lock while it exists, for five minutes at most. On a network drive without locks
-    nobody waits for another, and some work is done twice.
+    `with` does not wait: its value is True if the lock was free. On systems without such locks, the
+    file itself is the lock, for at most five minutes. On a network drive without locks, processes
+    don't exclude each other, and work may be done twice.
 
     >>> import tempfile
     >>> with tempfile.TemporaryDirectory() as folder:
@@ -67,14 +67,14 @@ class FileLock:
                 self.path.unlink(missing_ok=True)
 
     def seconds_held(self) -> float | None:
-        """Return how long a process or a thread has held it; None if none does."""
+        """Return how many seconds the lock has been held, or None if it is free."""
         try:
             if fcntl is not None:
                 with self.path.open("rb") as file:
                     fcntl.flock(file, fcntl.LOCK_SH | fcntl.LOCK_NB)
                 return None
         except BlockingIOError:
-            pass  # some process has it
+            pass  # another process holds it
         except OSError:
             return None
         try:
@@ -89,5 +89,5 @@ class FileLock:
             return self.path.open("xb")
         except FileExistsError:
             if (self.seconds_held() or 0.0) > _MOST_SECONDS:
-                self.path.unlink(missing_ok=True)  # the next look finds it free
+                self.path.unlink(missing_ok=True)  # the next attempt finds it free
             return None

@@ -1,7 +1,7 @@
-"""Compiling all kernels, in two processes of their own.
+"""Compile all kernels in two separate processes.
 
-In a thread of this process, compiling would hold up all others: a task of 10 ms is late by up to
-285 ms there, and by 3 ms beside two processes.
+Compiling in a thread of this process would block the others: a task of 10 ms was delayed by up to
+285 ms, but by only 3 ms next to two processes.
 """
 
 from __future__ import annotations
@@ -27,16 +27,16 @@ _MOST_SECONDS: Final = 300.0
 
 
 def compile_kernels() -> None:
-    """Compile the kernels unless they are; wait if another process is compiling them.
+    """Compile the kernels if necessary; wait if another process is compiling them.
 
-    Raises `subprocess.SubprocessError` if the compiler fails, its output being on stderr, or takes
-    five minutes, `TimeoutError` if another process does, and `OSError` if nothing can be written.
+    Raises `subprocess.SubprocessError` if the compiler fails (its output is on stderr) or takes
+    five minutes, `TimeoutError` if another process does, and `OSError` if no file can be written.
     """
     deadline = time.monotonic() + _MOST_SECONDS
     lock = compiling_lock()
     while not kernels_are_compiled():
         with lock as taken:
-            # Another process may have finished between the look and the lock.
+            # Another process may have finished between the check and the lock.
             if taken and not kernels_are_compiled():
                 forget_compiled()
                 _compile_in_processes()
@@ -48,7 +48,7 @@ def compile_kernels() -> None:
 
 
 def compile_share_for_parent(share: int) -> None:
-    """Compile one share in this process, which ends early if its parent does."""
+    """Compile one share in this process; exit early if the parent process ends."""
     threading.Thread(target=_end_with_parent, daemon=True).start()
     compile_share(share)
 
@@ -59,8 +59,8 @@ def _compile_in_processes() -> None:
     path = os.pathsep.join(filter(None, [str(KERNELS.parents[1]), os.environ.get("PYTHONPATH")]))
     environment = {**os.environ, "PYTHONPATH": path}
     deadline = time.monotonic() + _MOST_SECONDS
-    # Nothing is ever written to their standard input: it ends when this process does, killed or
-    # not, and they end with it.
+    # Nothing is written to their standard input. It closes when this process ends, even if it is
+    # killed, and they exit then.
     processes = [
         subprocess.Popen([*command, str(share)], env=environment, stdin=subprocess.PIPE)
         for share in range(len(SHARES))
@@ -76,5 +76,5 @@ def _compile_in_processes() -> None:
 
 
 def _end_with_parent() -> None:
-    os.read(0, 1)  # not through sys.stdin, which Python wants for itself when it ends
+    os.read(0, 1)  # not through sys.stdin, which Python locks at exit
     os._exit(1)

@@ -1,4 +1,4 @@
-"""What to compile: which modules' kernels each of two processes compiles."""
+"""Divide the modules whose kernels have to be compiled between two processes."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ SHARES: Final = (
     ("bpe_core.tokenizer.compiled",),
 )
 """Modules whose `compile_all` compiles every kernel that they call, by calling it. Both shares take
-about as long. Given by name: only the processes that compile import them."""
+about equally long. They are given by name, so that only the compiling processes import them."""
 
 
 def compile_share(share: int) -> None:

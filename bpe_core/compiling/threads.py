@@ -1,4 +1,4 @@
-"""How many threads are worth having."""
+"""Choose the number of threads."""
 
 from __future__ import annotations
 
@@ -6,15 +6,15 @@ import os
 from typing import Final
 
 _MOST: Final = 4
-"""More share one memory, and each has tables of its own to fill."""
+"""More threads are limited by memory bandwidth, and each has its own tables to fill."""
 
 
 def n_threads() -> int:
-    """Give the number of processors that this process may use, or four where there are more.
+    """Return the number of processors that this process may use, at most four.
 
     >>> 1 <= n_threads() <= 4
     True
     """
-    if hasattr(os, "sched_getaffinity"):  # Linux: of all that there are, some may be for others
+    if hasattr(os, "sched_getaffinity"):  # Linux: only the processors assigned to this process
         return min(_MOST, len(os.sched_getaffinity(0)))
     return min(_MOST, os.cpu_count() or 1)

@@ -1,4 +1,4 @@
-"""When kernels are worth it: whether they are faster for a text, and whether to wait for them."""
+"""Decide whether kernels are faster for a text, and whether to wait for the compiler."""
 
 from __future__ import annotations
 
@@ -8,18 +8,18 @@ from typing import Final
 from bpe_core.compiling.background import may_compile
 from bpe_core.compiling.cache import kernels_are_compiled
 
-# From this size on kernels are faster once they are in memory: at 50 kB both take 0.03 s. Loading
-# Numba and compiled kernels takes 0.6 to 0.8 s, plain Python 1.3 s a megabyte.
+# From this size on, loaded kernels are faster: at 50 kB both take 0.03 s. Loading Numba and the
+# compiled kernels takes 0.6 to 0.8 s; plain Python takes 1.3 s per megabyte.
 _LEAST_BYTES: Final = 50_000
 _LEAST_BYTES_TO_LOAD: Final = 400_000
-# What plain Python learns from while both processes compile, 8 to 12 s.
+# The amount of text that plain Python processes while the kernels compile, in 8 to 12 s.
 _LEAST_BYTES_TO_COMPILE: Final = 8_000_000
 
 
 def use_kernels(n_bytes: int) -> bool:
     """Return True if kernels are faster for `n_bytes` of text and already compiled.
 
-    Plain Python gives the same results.
+    Plain Python returns the same results.
 
     >>> use_kernels(1_000)
     False
@@ -30,7 +30,7 @@ def use_kernels(n_bytes: int) -> bool:
 
 
 def worth_waiting_for(n_bytes: int) -> bool:
-    """Return True if `n_bytes` of text are done sooner by compiling the kernels first.
+    """Return True if compiling the kernels first is faster for `n_bytes` of text.
 
     >>> worth_waiting_for(1_000)
     False
@@ -39,5 +39,5 @@ def worth_waiting_for(n_bytes: int) -> bool:
 
 
 def kernels_are_ready() -> bool:
-    """Return True if kernels may be used at once, without waiting for the compiler."""
+    """Return True if kernels can be used at once, without waiting for the compiler."""
     return may_compile() and kernels_are_compiled()

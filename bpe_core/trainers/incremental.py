@@ -138,7 +138,7 @@ class MergeState:
         return changes
 
     def joined_at(self) -> NDArray[np.int32]:
-        """Return int32[n_slots]: the rank of the merge that joined each slot leftwards, or NEVER."""
+        """Return int32[n_slots]: the rank of the merge that joined each slot, or NEVER."""
         symbols = np.array(self.symbols, dtype=np.int64)
         return np.where(symbols <= -2, -2 - symbols, NEVER).astype(np.int32)
 

@@ -124,7 +124,7 @@ def test_a_table_and_text_files_give_the_same() -> None:
         ({"a.csv": b"A,B\nx\n"}, "row 2, has 1 cells"),
         ({"a.csv": b"A,B\nx, \n"}, "Sentence 1 of 'B' is empty"),
         ({"a.csv": b"A\nx\n"}, "Expected 2 to 200 languages, found 1\\."),
-        ({"a.csv": b'A,B\n"x,y\n'}, "no table"),
+        ({"a.csv": b'A,B\n"x,y\n'}, "not a table"),
         ({"a.txt": b"x\ny\n", "b.txt": b"x\n"}, "from 1 to 2"),
         ({"a.csv": b"\x89PNG\r\n\x1a\n\x00"}, "PNG"),
         (

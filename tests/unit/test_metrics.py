@@ -108,7 +108,7 @@ def test_renyi_efficiency_that_cannot_be_is_refused() -> None:
 def test_parity_is_relative_to_the_reference() -> None:
     assert parity({"en": 4, "th": 10, "xx": 0}, "en") == {"en": 1.0, "th": 2.5, "xx": 0.0}
     for reference in ("fr", "xx"):
-        with pytest.raises(ConfigError, match=r"choose one of 'en'\."):
+        with pytest.raises(ConfigError, match=r"Choose one of 'en'\."):
             parity({"en": 4, "xx": 0}, reference)
     with pytest.raises(ConfigError, match="Neither 'en' nor any other"):
         parity({"en": 0, "xx": 0}, "en")

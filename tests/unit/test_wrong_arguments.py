@@ -82,7 +82,7 @@ REFUSED: dict[str, tuple[Callable[[Any], object], Any, str]] = {
     "places of three": (
         lambda given: comparison.verdict(0, given),
         2,
-        r"number from 0 to 1; got 2 \(int\)",
+        r"an index from 0 to 1; got 2 \(int\)",
     ),
     "a place before the first": (lambda given: comparison.verdict(given, 0), -1, r"got -1 \(int\)"),
     "a truth value for a place": (
@@ -118,7 +118,7 @@ REFUSED: dict[str, tuple[Callable[[Any], object], Any, str]] = {
     "special texts": (lambda given: tokenizer(special_tokens=given), {5: 0}, "special token 5 has"),
     "a marker": (lambda given: tokenizer(end_of_word=given), 5, r"marker as str, got 5 \(int\)"),
     "counts": (lambda given: tokenizer(counts=given), 5, "give one int per merge"),
-    "one tokenizer to compare": (lambda given: bpe.compare("a", given), gpt2, "even of one"),
+    "one tokenizer to compare": (lambda given: bpe.compare("a", given), gpt2, "even for one"),
     "no tokenizers": (lambda given: bpe.compare("a", given), iter(()), "There is no tokenizer"),
     "names of tokenizers": (lambda given: bpe.compare("a", given), ["gpt2"], "Number 1 of the"),
     "bytes to compare": (lambda given: bpe.compare(given, [gpt2]), b"a", "Decode bytes first"),
