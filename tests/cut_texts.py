@@ -24,7 +24,7 @@ BEFORE = ["", "a", "I", "É", "日", "1", "!", " ", "\n", "\u3000", "'", "it's",
 
 @cache
 def word_tokenizer(name: str) -> bpe.Tokenizer:
-    """A tokenizer of which each pre-token of the texts here is one token."""
+    """Return a tokenizer that encodes each pre-token of the texts here as one token."""
     texts = [TEXT, *(before + ending for before in BEFORE for ending in ENDINGS)]
     config = bpe.TrainingConfig(100_000, pretokenizer=name, special_tokens=("<s>", "<s>§"))
     return bpe.train(bpe.Corpus.from_documents(texts), config).tokenizer

@@ -19,7 +19,7 @@ _TEXTS = [
 
 @cache
 def word_piece() -> tokenizers.Tokenizer:
-    """As BERT's uncased: lower case, no accents, [UNK] for what it can't spell."""
+    """Return a model like uncased BERT: lower case, no accents, [UNK] for unknown text."""
     peer = tokenizers.Tokenizer(models.WordPiece(unk_token="[UNK]"))
     peer.normalizer = normalizers.BertNormalizer()
     peer.pre_tokenizer = pre_tokenizers.BertPreTokenizer()
@@ -34,7 +34,7 @@ def word_piece() -> tokenizers.Tokenizer:
 
 @cache
 def unigram() -> tokenizers.Tokenizer:
-    """As T5's: compatibility forms folded, spaces written as ▁, one put in front."""
+    """Return a model like T5: compatibility forms folded, spaces written as ▁, one in front."""
     peer = tokenizers.Tokenizer(models.Unigram())
     peer.normalizer = normalizers.NFKC()
     peer.pre_tokenizer = pre_tokenizers.Metaspace()
@@ -50,7 +50,7 @@ def unigram() -> tokenizers.Tokenizer:
 
 @cache
 def byte_fallback() -> tokenizers.Tokenizer:
-    """As Llama 2's: characters first, bytes for those that the vocabulary lacks."""
+    """Return a model like Llama 2: characters, and bytes for those outside the vocabulary."""
     vocab = {"<unk>": 0} | {f"<0x{byte:02X}>": byte + 1 for byte in range(256)}
     for token in ("▁", "a", "b", "é", "▁a", "ab", "▁ab"):
         vocab[token] = len(vocab)
@@ -66,7 +66,7 @@ def byte_fallback() -> tokenizers.Tokenizer:
 
 @cache
 def byte_level(*, prefix_space: bool = False, vocab_size: int = 400) -> tokenizers.Tokenizer:
-    """As GPT-2's; with a space put in front of the text, as RoBERTa's."""
+    """Return a model like GPT-2; with `prefix_space`, like RoBERTa, a space precedes the text."""
     peer = tokenizers.Tokenizer(models.BPE())
     peer.pre_tokenizer = pre_tokenizers.ByteLevel(add_prefix_space=prefix_space)
     peer.decoder = decoders.ByteLevel()
@@ -84,5 +84,5 @@ def byte_level(*, prefix_space: bool = False, vocab_size: int = 400) -> tokenize
 
 
 def described(peer: tokenizers.Tokenizer) -> dict[str, Any]:
-    """What its tokenizer.json holds."""
+    """Return the contents of its tokenizer.json."""
     return json.loads(peer.to_str())

@@ -1,4 +1,4 @@
-"""The tokenizers of others, built offline from GPT-2's own files, to be compared with."""
+"""Tokenizers of other libraries, built offline from GPT-2's own files, for comparison."""
 
 from __future__ import annotations
 
@@ -19,12 +19,12 @@ GPT2_PATTERN = (
 )
 
 RANKS = Path(__file__).parents[1] / ".venv" / "tiktoken-cache"
-"""Where scripts/get_ranks.sh puts OpenAI's own rank files."""
+"""The folder to which scripts/get_ranks.sh downloads OpenAI's rank files."""
 
 
 @cache
 def tiktoken_gpt2() -> tiktoken.Encoding:
-    """tiktoken with GPT-2's vocabulary as encoder.json gives it, read without this package's."""
+    """Return tiktoken with GPT-2's vocabulary from encoder.json, read without this package."""
     gpt2()  # checks the files
     by_text = json.loads((data_folder() / "encoder.json").read_text(encoding="utf-8"))
     end_of_text = by_text.pop(END_OF_TEXT)
@@ -39,7 +39,7 @@ def tiktoken_gpt2() -> tiktoken.Encoding:
 
 @cache
 def tokenizers_gpt2() -> ByteLevelBPETokenizer:
-    """Hugging Face's tokenizers with GPT-2's two files."""
+    """Return Hugging Face's tokenizer for GPT-2's two files."""
     gpt2()
     folder = data_folder()
     return ByteLevelBPETokenizer(str(folder / "encoder.json"), str(folder / "vocab.bpe"))
@@ -47,8 +47,8 @@ def tokenizers_gpt2() -> ByteLevelBPETokenizer:
 
 @cache
 def tiktoken_published(name: str) -> tiktoken.Encoding:
-    """tiktoken's own cl100k_base or o200k_base, from the files that scripts/get_ranks.sh brings."""
-    assert RANKS.is_dir(), f"{RANKS} is missing: run scripts/get_ranks.sh"
+    """Return tiktoken's cl100k_base or o200k_base, from the files of scripts/get_ranks.sh."""
+    assert RANKS.is_dir(), f"{RANKS} is missing. Run scripts/get_ranks.sh."
     with pytest.MonkeyPatch.context() as patch:
         patch.setenv("TIKTOKEN_CACHE_DIR", str(RANKS))
         return tiktoken.get_encoding(name)

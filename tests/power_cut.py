@@ -1,4 +1,4 @@
-"""What a power cut would lose: a recorder of what is on the disk for sure, and what is not."""
+"""Simulate a power cut: record what is certainly on the disk, and what may be lost."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 Contents = bytes | frozenset[str]
-"""Of a file its bytes; of a folder the names in it."""
+"""The bytes of a file, or the names in a folder."""
 
 
 def _contents(path: str | os.PathLike[str]) -> Contents:
@@ -22,10 +22,10 @@ def _inode(path: str | os.PathLike[str]) -> int:
 
 
 class Disk:
-    """Notes what `os.fsync` brings to the disk, and what is moved before its contents are there.
+    """Record what `os.fsync` writes to the disk, and what is moved before its contents are there.
 
-    A system may write a rename to the disk at any moment from the call on, and must have written it
-    only once the folder is synced.
+    A system may write a rename to the disk at any time after the call, but only has to by the time
+    that the folder is synced.
     """
 
     def __init__(self, patch: pytest.MonkeyPatch) -> None:
@@ -41,11 +41,11 @@ class Disk:
             patch.setattr(os, name, self._noting_move(getattr(os, name)))
 
     def lost(self) -> list[str]:
-        """What a power cut now, or at some moment until now, would have lost or left in part."""
+        """Return what a power cut, now or earlier, would have lost or left incomplete."""
         return [*self._lost, *(f"the name {path}" for path in sorted(self._waiting))]
 
     def is_synced(self, path: Path) -> bool:
-        """Whether what a file or folder holds now is on the disk."""
+        """Return True if the current contents of a file or folder are on the disk."""
         return self._synced.get(_inode(path)) == _contents(path)
 
     def _note_sync(self, descriptor: int) -> None:

@@ -1,4 +1,4 @@
-"""What a merge did to the words of a run, by counting everything before and after it."""
+"""Find what a merge changed in a run, by counting everything before and after it."""
 
 from __future__ import annotations
 

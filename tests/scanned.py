@@ -1,4 +1,4 @@
-"""A compiled scanner by itself: the pre-tokens that it finds, with buffers of any size."""
+"""Run a compiled scanner by itself, with buffers of any size."""
 
 from __future__ import annotations
 
@@ -9,13 +9,13 @@ from bpe_core.kernels.jit import kernel
 from bpe_core.pretokenizers.pretokenizers import Pretokenizer
 from bpe_core.pretokenizers.scanners import SCANNERS, class_table
 
-# A way in from Python: the scanners are parts of other kernels. All of them are in the file that
-# the function is from, and Numba compares that file with the one that it compiled.
+# An entry point from Python, because the scanners are parts of other kernels. All of them are in
+# one file, which Numba compares with the one that it compiled.
 scan_block = kernel(getattr(scanning.scan, "py_func", scanning.scan))
 
 
 def scan(text: str, pretokenizer: Pretokenizer, room: int, *, after: str = "") -> list[str]:
-    """The pre-tokens of a text; `after` is what follows it in memory and is no part of it."""
+    """Return the pre-tokens of a text; `after` follows it in memory but is not part of it."""
     data = np.frombuffer((text + after).encode(), np.uint8)
     end = len(text.encode())
     found: list[str] = []

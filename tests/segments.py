@@ -6,7 +6,7 @@ from bpe_core.types import Segment
 
 
 def segments_of_pieces(*pieces: bytes | tuple[bytes, int], first_id: int = 0) -> list[Segment]:
-    """Lay pieces end to end; one given with a length covers so many of its first bytes only."""
+    """Return segments of consecutive pieces; a length limits a piece to its first bytes."""
     spans: list[tuple[bytes, int, int]] = []
     text = b""
     for piece in pieces:
@@ -24,5 +24,5 @@ def segments_of_pieces(*pieces: bytes | tuple[bytes, int], first_id: int = 0) ->
 
 
 def text_of(segments: list[Segment]) -> str:
-    """What segments made by hand cover: their bytes, without a marker's."""
+    """Return the text that segments cover, without an end-of-word marker."""
     return b"".join(s.token[: s.byte_end - s.byte_start] for s in segments).decode()

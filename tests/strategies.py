@@ -1,4 +1,4 @@
-"""Hypothesis strategies that several tests share."""
+"""Hypothesis strategies shared by several tests."""
 
 from __future__ import annotations
 
@@ -79,10 +79,10 @@ def tokenizers(
     base: Base = "bytes",
     end_of_word: str | None = None,
 ) -> Tokenizer:
-    """Tokenizers of any merges, such as no training learns too; they take texts of the alphabet.
+    """Draw tokenizers with any merges, including some that no training would learn.
 
-    The ids of what merges make follow those of the alphabet and the marker, in rank order. No token
-    has more than `longest` bytes, those of the marker aside.
+    The ids of merged tokens follow those of the alphabet and the marker, in rank order. No token
+    has more than `longest` bytes, without those of the marker.
     """
     symbols: list[bytes] = (
         sorted({bytes([byte]) for byte in alphabet.encode()})

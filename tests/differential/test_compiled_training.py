@@ -41,7 +41,7 @@ def _kernels() -> None:
 
 @pytest.fixture(scope="module")
 def documents() -> list[str]:
-    """The language reference, a text of many scripts, and Python's library source."""
+    """Return the language reference, a text of many scripts, and Python's library source."""
     taken = [*topics.values(), MULTILINGUAL]
     left = N_BYTES
     library = Path(sysconfig.get_path("stdlib"))
@@ -55,7 +55,7 @@ def documents() -> list[str]:
 
 @pytest.fixture(scope="module")
 def huggingface(documents: list[str]) -> tuple[list[tuple[str, str]], dict[str, int]]:
-    """What Hugging Face learns of all of them; a smaller vocabulary is the beginning of it."""
+    """Return what Hugging Face learns from all of them; a smaller vocabulary is a prefix of it."""
     config = TrainingConfig(50_257)
     return train_huggingface(documents, config.vocab_size, config.special_tokens)
 
@@ -85,7 +85,7 @@ def counted(documents: list[str]) -> PretokenCounts:
 
 @pytest.fixture(scope="module")
 def first_seen_merges(pretokens: PretokenCounts) -> list[tuple[int, int, int]]:
-    """What plain Python learns where the pair that was seen first wins."""
+    """Return what plain Python learns if ties go to the pair seen first."""
     return merges_learned(learn_merges, pretokens, 50_257)
 
 

@@ -50,7 +50,7 @@ words = st.one_of(
 
 
 def table_of(merges: list[tuple[int, int, int]], ids: list[int]) -> TokenTable:
-    """A table of all bytes and some merges of symbols, with ids[symbol] for each."""
+    """Return a table of all bytes and some merges of symbols, with ids[symbol] for each."""
     vocab = {ids[byte]: bytes([byte]) for byte in range(256)}
     renamed: list[tuple[int, int, int]] = []
     for left, right, made in merges:
@@ -61,7 +61,7 @@ def table_of(merges: list[tuple[int, int, int]], ids: list[int]) -> TokenTable:
 
 @st.composite
 def tables(draw: st.DrawFn, *, one_merge_a_token: bool = False) -> TokenTable:
-    """Merges as no training would learn them: unused tokens, tokens spelled alike, ids shuffled."""
+    """Draw merges that no training would learn: unused or duplicate tokens, shuffled ids."""
     tokens = {97: b"a", 98: b"b", 99: b"c"}
     taken: set[tuple[int, int]] = set()
     merges: list[tuple[int, int, int]] = []

@@ -19,7 +19,7 @@ def _kernels() -> None:
 
 
 def ids_of(tokenizer: bpe.Tokenizer, *parts: str) -> list[int]:
-    """The ids of parts one after another, each word encoded on its own by plain Python."""
+    """Return the ids of consecutive parts, each word encoded separately in plain Python."""
     special = tokenizer.special_tokens
     split = tokenizer.pretokenizer.split
     cut = [[part] if part in special else split(part) for part in parts]

@@ -24,7 +24,7 @@ TIE_BREAKS: tuple[TieBreak, ...] = ("smallest-pair", "first-seen")
 
 
 def recounted(run: TrainingRun) -> list[dict[Pair, int]]:
-    """The counts of all pairs that may merge, before each merge and after the last."""
+    """Return the counts of all pairs that may merge, before each merge and after the last."""
     words: list[list[int]] = [[]]
     for id in run.layout_at(0).ids.tolist()[1:]:
         if id < 0:

@@ -49,7 +49,7 @@ some_symbols = st.one_of(
 
 @st.composite
 def merge_tables(draw: st.DrawFn) -> dict[tuple[int, int], Merge]:
-    """Merges over three symbols, each of parts that are known before it."""
+    """Draw merges over three symbols, each of parts that exist before it."""
     merges: dict[tuple[int, int], Merge] = {}
     for rank in range(draw(st.integers(0, 12))):
         known = st.integers(0, 2 + rank)

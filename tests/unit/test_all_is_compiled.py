@@ -68,7 +68,7 @@ print([name for name, kernel in found.items() if set(kernel.signatures) != compi
 
 
 def said_by(code: str) -> str:
-    """What a fresh process prints that finds the kernels compiled."""
+    """Return the output of a new process that finds the kernels compiled."""
     compile_kernels()
     ran = subprocess.run(
         [sys.executable, "-c", code], cwd=ROOT, capture_output=True, text=True, check=False

@@ -131,12 +131,12 @@ def test_decode_takes_a_json_list_and_writes_partial_characters_as_bytes() -> No
     assert run("decode", "gpt2", stdin=b"[ ]").stdout_bytes == b""
 
 
-def test_gpt2_takes_what_it_says_of_itself() -> None:
+def test_gpt2_accepts_options_that_match_it() -> None:
     options = ("--pretokenizer", "gpt2", "--special-token", "<|endoftext|>=50256")
     assert run("encode", "gpt2", *options, stdin=b"hugs").stdout == "71 10339\n"
 
 
-def test_a_tokenizer_written_into_a_folder_says_its_name(tmp_path: Path) -> None:
+def test_writing_a_tokenizer_into_a_folder_prints_its_path(tmp_path: Path) -> None:
     for out, written in ((tmp_path, "tokenizer.bpe.json"), (tmp_path / "mine.json", None)):
         result = run("train", "-", "--vocab-size", "260", "--out", out, stdin=b"hug hugs")
         assert result.exit_code == 0, result.output

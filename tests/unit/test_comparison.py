@@ -242,7 +242,7 @@ def test_nothing_to_compare_is_refused() -> None:
         compare("\ud800", [BYTES])
 
 
-def test_a_verdict_needs_two_places_that_there_are() -> None:
+def test_a_verdict_needs_two_valid_indices() -> None:
     comparison = compare("bytes", [gpt2()])
     with pytest.raises(ConfigError, match="1 tokenizers were compared"):
         comparison.verdict()

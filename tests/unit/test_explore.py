@@ -16,7 +16,7 @@ ROOT = Path(__file__).parents[2]
 
 
 def installed(folder: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """An app of two empty files, where an installed one is."""
+    """Create an app of two empty files where an installed one would be."""
     app = folder / "bpe_explorer"
     app.mkdir()
     (app / "app.py").touch()

@@ -113,7 +113,7 @@ def test_a_task_without_its_package_names_the_extra(
 
 
 def modules_of_extras() -> dict[str, str]:
-    """The modules that each extra brings, taken from pyproject.toml: module -> extra."""
+    """Read the modules that each extra installs from pyproject.toml: module -> extra."""
     found: dict[str, str] = {}
     for extra in get_args(Extra):
         for requirement in PROJECT["optional-dependencies"][extra]:

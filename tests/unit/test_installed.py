@@ -19,12 +19,12 @@ def wheel(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 @pytest.fixture(scope="module")
 def bare(wheel: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """The Python of an environment with the library alone."""
+    """Return the Python of an environment with only the library."""
     return install(wheel, tmp_path_factory.mktemp("bare") / "venv")
 
 
 def run(*command: str | Path, cwd: Path, stdin: str = "", **environment: str) -> str:
-    """What a program prints; environment variables that could lead it to this checkout are gone."""
+    """Return a program's output, without environment variables that point to this checkout."""
     kept = {name: value for name, value in os.environ.items() if name != "PYTHONPATH"}
     done = subprocess.run(
         command,

@@ -31,7 +31,7 @@ CLASSROOM = TrainingConfig(
 
 
 def unpacked(message: bytes) -> dict:
-    """A message as the player's script reads it."""
+    """Decode a message as the player's script does."""
     length = int.from_bytes(message[:4], "little")
     content = json.loads(message[4 : 4 + length])
     for name, (kind, offset, size) in content["arrays"].items():
@@ -42,14 +42,14 @@ def unpacked(message: bytes) -> dict:
 
 
 def packed(run: TrainingRun) -> dict:
-    """What is sent of a run once."""
+    """Return the message that is sent once per run."""
     last = run.top_pairs(len(run.merges), 10)
     ending = stop_sentence(run)
     return unpacked(pack_run(run, last, player="p", ending=ending, starts=[0]))
 
 
 def block(run: TrainingRun, start: int = 0, stop: int | None = None) -> dict:
-    """What is sent of some of a run's merges."""
+    """Return the message for some of a run's merges."""
     trace = run.trace(start, len(run.merges) if stop is None else stop)
     return unpacked(pack_block(run, trace, player="p"))
 

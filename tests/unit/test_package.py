@@ -48,7 +48,7 @@ def files_below(*folders: str) -> set[str]:
 
 
 def pins(*names: str) -> dict[str, Version]:
-    """The exact versions that requirements files name."""
+    """Return the exact versions in the requirements files."""
     lines = "\n".join((ROOT / name).read_text("utf-8") for name in names)
     found = re.findall(r"^([a-z0-9-]+)(?:\[[a-z]+\])?==([0-9.]+)", lines, re.M)
     return {name: Version(version) for name, version in found}

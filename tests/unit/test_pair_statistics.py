@@ -79,7 +79,7 @@ def test_the_corners_of_the_rank_curve_give_back_every_count(counts):
     assert curve.n_once == sum(count == 1 for count in counts.values())
 
 
-def test_bytes_per_token_of_no_token_is_no_number():
+def test_bytes_per_token_without_tokens_is_nan():
     assert np.isnan(bytes_per_token_after(0, [0, 0])).all()
 
 

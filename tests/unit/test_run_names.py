@@ -34,7 +34,7 @@ def labels(*runs: RunName, now: datetime = NOON) -> list[str]:
 
 
 def plain(label: str) -> str:
-    """A label without its markup, for the eye."""
+    """Return a label without its markup, as displayed."""
     return re.sub(r"\\(.)", r"\1", label.replace(" :gray[", ", ").removesuffix("]"))
 
 

@@ -47,7 +47,7 @@ def test_pieces_cover_a_text_and_no_special_token_is_left_in_ordinary_text(
 
 @pytest.fixture(scope="module")
 def by_kernels() -> Tokenizer:
-    """A tokenizer whose texts of 2,000 characters and more go to the kernels."""
+    """Return a tokenizer that uses kernels for texts of 2,000 characters and more."""
     compile_kernels()
     tokenizer = gpt2().truncated(2_000)
     tokenizer.encode("hug " * 500_000)

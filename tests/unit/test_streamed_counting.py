@@ -89,7 +89,7 @@ def test_a_stream_has_the_same_counts_without_kernels(
 
 
 @pytest.mark.parametrize("kernels", [True, False])
-def test_a_cancelled_stream_has_no_hash(
+def test_a_cancelled_stream_has_an_empty_hash(
     files: list[Path], monkeypatch: pytest.MonkeyPatch, kernels: bool
 ) -> None:
     monkeypatch.setattr("bpe_core.counting.streamed.use_kernels", lambda n_bytes: kernels)

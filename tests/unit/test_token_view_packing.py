@@ -43,7 +43,7 @@ def packed(text: str, tokenizer: Tokenizer, special: tuple[str, ...] = ()) -> Pa
 
 
 def pieces_in_the_browser(text: str, tokens: PackedTokens) -> list[bytes]:
-    """The bytes of each segment, by the walk over UTF-16 units that the script does."""
+    """Return the bytes of each segment, walking over UTF-16 units as the script does."""
     units = text.encode("utf-16-le")
     sizes = []
     for low, high in zip(units[::2], units[1::2], strict=True):

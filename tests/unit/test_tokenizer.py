@@ -56,7 +56,7 @@ def test_gpt2_ids_of_the_quick_brown_fox() -> None:
     assert gpt2().encode("The quick brown fox") == [464, 2068, 7586, 21831]
 
 
-def test_nothing_encodes_to_nothing() -> None:
+def test_empty_text_encodes_to_no_ids() -> None:
     assert gpt2().encode("") == []
     assert gpt2().decode([]) == ""
     assert gpt2().segments("") == []
@@ -132,7 +132,7 @@ def test_a_lone_surrogate_is_named_with_its_place() -> None:
             method("ab\ud83d")
 
 
-def test_an_unknown_character_is_named_with_its_place_and_a_remedy() -> None:
+def test_the_error_names_an_unknown_character_its_position_and_a_remedy() -> None:
     with pytest.raises(
         UnknownSymbolError,
         match=r"5 characters\) has no 'é' \(U\+00E9\), found at character 4 of .* offset 4.*skip",
@@ -146,7 +146,7 @@ def test_an_unknown_byte_is_named_with_its_character() -> None:
         tokenizer.encode("aé")
 
 
-def test_unknown_symbols_can_be_left_out_and_no_merge_reaches_over_them() -> None:
+def test_unknown_symbols_can_be_skipped_and_merges_never_cross_them() -> None:
     tokenizer = hug_tokenizer()
     assert tokenizer.encode("hu?g é", errors="skip") == [1, 4, 6, 5]
     assert tokenizer.encode("hug", errors="skip") == [8]
@@ -265,7 +265,7 @@ def test_explaining_raises_or_skips_what_the_alphabet_lacks() -> None:
 # Structure
 
 
-def test_it_knows_what_tokens_are_made_of() -> None:
+def test_parts_are_the_two_ids_of_a_merge() -> None:
     tokenizer = hug_tokenizer()
     assert tokenizer.parts(8) == (1, 7)
     assert tokenizer.parts(1) is None
@@ -326,7 +326,7 @@ def test_what_it_was_made_of_may_change_without_it() -> None:
     assert tokenizer.decode([0]) == "a"
 
 
-def test_the_fingerprint_tells_tokenizers_apart() -> None:
+def test_different_tokenizers_have_different_fingerprints() -> None:
     tokenizer = hug_tokenizer()
     assert tokenizer == hug_tokenizer(counts=None)
     different = [
@@ -366,9 +366,7 @@ def test_the_fingerprint_is_the_same_in_another_process() -> None:
         ({"vocab": {**hug_tokenizer().vocab, 9: b"g"}}, "both stand for the symbol b'g'"),
     ],
 )
-def test_contradictions_are_refused_when_it_is_built(
-    changes: dict[str, object], message: str
-) -> None:
+def test_inconsistent_arguments_are_rejected(changes: dict[str, object], message: str) -> None:
     with pytest.raises(ConfigError, match=message):
         hug_tokenizer(**{"counts": None, **changes})
 

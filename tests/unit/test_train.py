@@ -92,7 +92,7 @@ def test_a_least_count_may_be_as_large_as_counts_are() -> None:
         ({"vocab_size": 10_000, "min_frequency": 50}, "min-frequency"),
     ],
 )
-def test_a_run_says_why_it_stopped(changes: dict[str, object], reason: str) -> None:
+def test_a_run_has_a_stop_reason(changes: dict[str, object], reason: str) -> None:
     run = train(CORPUS, replace(CONFIG, **changes))  # pyright: ignore[reportArgumentType]
     assert run.stop_reason == reason
     assert (run.tokenizer.vocab_size == run.config.vocab_size) == (reason == "vocab-size")

@@ -37,12 +37,12 @@ def modules_after(code: str, **environment: str) -> set[str]:
     return set(ran.stdout.split()) & {"numba", "bpe_core.tokenizer.compiled"}
 
 
-def test_a_short_text_imports_no_compiler() -> None:
+def test_a_short_text_does_not_import_the_compiler() -> None:
     code = "from bpe_core.tokenizer.gpt2 import gpt2; gpt2().encode('The quick brown fox')"
     assert modules_after(code) == set()
 
 
-def test_a_text_that_plain_python_does_sooner_imports_no_compiler() -> None:
+def test_a_text_faster_in_plain_python_does_not_import_the_compiler() -> None:
     code = "from bpe_core import gpt2; gpt2().decode(gpt2().encode('a rose is ' * 30_000))"
     assert modules_after(code) == set()
 
