@@ -113,7 +113,7 @@ def test_on_a_dark_phone_a_chosen_token_is_told_right_below_the_text_and_breaks_
     open_page(page, f"{app_url}/token_boundaries?text={quote(TEXT)}")
     page.locator(".view .scroller .token").filter(has_text="iterator").click()
     expect(origin(page)).to_contain_text("26 times in the training text")
-
+    # The details are right below the text, where the visitor tapped.
     details = page.locator(".view .details").bounding_box()
     ids = page.locator(".view .ids").bounding_box()
     assert details is not None

@@ -20,7 +20,7 @@ export class FakeClock {
 
   cancelFrame = this.cancel;
 
-  /** Let so many milliseconds pass, and all that is due in them happen in order. */
+  /** Advance by a number of milliseconds, running due timers and frames in order. */
   pass(ms) {
     const end = this.#now + ms;
     for (;;) {

@@ -110,7 +110,7 @@ suite("scenes", () => {
     assert.ok(scenes.some(({ from, to }) => to - from > 1));
   });
 
-  test("hold the words of their merges and no others, and no more than have room", () => {
+  test("hold exactly the words of their merges, and no more than fit", () => {
     for (const { from, to, words } of scenes) {
       const touched = new Set();
       for (let step = from; step < to; step++) for (const word of touchedIn(block, step)) touched.add(word);

@@ -16,7 +16,7 @@ const texts = fromPython("texts");
 const readings = texts.read.map(({ text, packed, segments }) => ({ text, segments, tokens: readTokens(text, packed) }));
 const utf8 = new TextEncoder();
 
-/** A reading of a text that is cut after so many bytes each. */
+/** A reading of a text split into tokens of the given byte lengths. */
 function cutEvery(text, size) {
   const nBytes = utf8.encode(text).length;
   const n = Math.ceil(nBytes / size);

@@ -103,7 +103,7 @@ suite("a text", () => {
     assert.equal(warned.at(-1), "");
   });
 
-  test("begins anew at once", () => {
+  test("starts over at once", () => {
     const { sent, typed } = typedText();
     typed.receive("one\r\ntwo");
     assert.ok(typed.hasCarriageReturns);

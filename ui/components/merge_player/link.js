@@ -8,13 +8,13 @@ import { blockNumber } from "./run.js";
 
 /** @typedef {(name: string, value: unknown) => void} Send */
 
-const REST_BEFORE_REPORT = 350; // ms the cursor rests before Python and the address hear of it
-const REST_BEFORE_ASKING = 60; // ms the cursor rests before a missing block is asked for
-const LONGEST_FIRST_BLOCK = 8000; // ms that a player waits for the block that comes unasked
+const REST_BEFORE_REPORT = 350; // ms the cursor rests before its step is reported
+const REST_BEFORE_ASKING = 60; // ms the cursor rests before a missing block is requested
+const LONGEST_FIRST_BLOCK = 8000; // ms to wait for the block that Python sends unrequested
 const BLOCKS_AHEAD = 9; // blocks wanted ahead of the cursor while playing
-const MOST_BLOCKS = 12; // blocks asked for at once
-const FETCHED_WHOLE = 5000; // merges: a run of no more is fetched to its end, so that it scrubs at once,
-const MOST_BLOCKS_OF_WHOLE = 40; // in as few requests as may be
+const MOST_BLOCKS = 12; // blocks in one request
+const FETCHED_WHOLE = 5000; // merges: a run up to this length is fetched whole, so that scrubbing never waits,
+const MOST_BLOCKS_OF_WHOLE = 40; // with this many blocks in one request
 
 export class Link {
   /** @param {(step: number) => void} writeAddress
@@ -28,10 +28,10 @@ export class Link {
         @type {Send | null} */
     this.send = null;
     this.reported = 0;
-    /** Numbers of the first and last block that are on their way.
+    /** Numbers of the first and last requested block.
         @type {[number, number] | null} */
     this.asked = null;
-    /** The step to report when they have come.
+    /** The step to report when they arrive.
         @type {number | null} */
     this.unreported = null;
     /** The step whose block was wanted last.

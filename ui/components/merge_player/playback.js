@@ -1,4 +1,4 @@
-// The cursor, the number of merges done, and how it moves: step by step, in beats, or in a hurry.
+// The cursor (the number of merges done) and how it moves: by step, in beats, or at full speed.
 
 import { browserClock } from "../shared/clock.js";
 import { isTraced, lastReady, mergesSaved } from "./run.js";
@@ -16,7 +16,7 @@ const STILL_BEAT = 600; // with reduced motion: the ring, this long, then the ne
 const STEP_BACK = 160;
 
 export class Playback {
-  /** @param {Player} player It draws, knows which merges are there, and asks the visitor's guess.
+  /** @param {Player} player Draws, holds the merges, and asks for the visitor's guess.
       @param {{ matches: boolean }} calm Whether the visitor wants reduced motion.
       @param {Clock} clock */
   constructor(player, calm, clock = browserClock) {
@@ -44,7 +44,7 @@ export class Playback {
     return this.step >= this.run.n_merges;
   }
 
-  /** Return whether the next merge can be played now. A saved replay plays what it has. */
+  /** Return whether the next merge can be played now. A saved replay never waits. */
   isReady() {
     return this.atEnd || mergesSaved(this.run) !== null || isTraced(this.run, this.step);
   }
@@ -95,7 +95,7 @@ export class Playback {
     else this.play();
   }
 
-  /** Go on where it was, after what is on show has changed. */
+  /** Change what is shown, and continue playing if it was. */
   redo(change = () => {}) {
     const playing = this.playing;
     this.stop();
@@ -104,7 +104,7 @@ export class Playback {
     if (playing) this.play();
   }
 
-  /** End motion and timers; a merge half done is done. */
+  /** Stop motion and timers, completing a merge that is under way. */
   stop() {
     this.clearTimer();
     this.setPlaying(false);

@@ -1,4 +1,4 @@
-// The merge player: brings the run, what is shown of it, playback and controls together.
+// The merge player: connects the run, its view, playback and controls.
 
 import { find } from "../shared/elements.js";
 import { addressParameter, addressWithStep, stepOfAddress } from "./address.js";
@@ -14,8 +14,8 @@ import { PlayerView } from "./view.js";
     @import { Mode } from "./notes.js"
     @import { Block, Pair, Run } from "./run.js" */
 
-/** What a saved replay hands over: nobody listens, so there is no `setStateValue`, and `step` says where
-    to start.
+/** The arguments of a mount. A saved replay has no Python behind it, so it has no `setStateValue`; `step`
+    is where it starts.
     @typedef {Pick<Component<Uint8Array>, "data" | "parentElement">
       & { setStateValue?: (name: string, value: unknown) => void, step?: number }} Mounted */
 
@@ -48,7 +48,7 @@ export class Player {
     this.message = data;
     /** @type {Run} */
     this.run = unpackRun(data, { isSaved: !setStateValue });
-    // Replaced, not pushed: the way back leads to the page before, not through every step.
+    // Replaced, not pushed, so that Back leads to the previous page and not through every step.
     this.link = new Link((step) =>
       window.history.replaceState(window.history.state, "", addressWithStep(window.location.href, step)));
     this.view = new PlayerView(this.root, this.run, (pair, byKey) => this.guess(pair, byKey));
@@ -69,10 +69,10 @@ export class Player {
     this.show(component);
   }
 
-  /** Take what Streamlit hands over again: another run, or what is there already.
+  /** Take the data of a rerun: a new run, or the same one.
       @param {Mounted} component */
   update(component) {
-    // A change of theme calls again with what is there already.
+    // A change of theme passes the same data again.
     if (sameBytes(this.message, component.data)) return;
     this.message = component.data;
     this.run = unpackRun(component.data, { isSaved: !component.setStateValue });
@@ -90,7 +90,7 @@ export class Player {
     else playback.resume();
   }
 
-  /** @param {number} step Where to start, unless the address says so. */
+  /** @param {number} step Where to start if the address has no step. */
   begin(step) {
     const { search } = window.location;
     const words = addressParameter(search, "words");
@@ -111,7 +111,7 @@ export class Player {
     clearTimeout(this.speakTimer);
   }
 
-  /** Check a radio button of a group, the first where there is none of that value; return its value.
+  /** Check the radio button of a group with a value, or else the first; return its value.
       @param {string} name
       @param {string} value */
   check(name, value) {
@@ -169,7 +169,7 @@ export class Player {
     return this.view.guesses.isAsking(this.run, this.playback.step);
   }
 
-  /** Return whether the visitor, asked for a guess, went on without: then the merge is shown first. */
+  /** Return whether the visitor skipped a guess; the merge is then shown first. */
   showsUnasked() {
     const asking = this.isAsking();
     if (asking) this.view.guesses.giveUp(this.playback.step);
@@ -193,7 +193,7 @@ export class Player {
     if (byKey && !this.isAsking()) this.view.button("forward").focus();
   }
 
-  /** A question has come up in the course of playing. */
+  /** Move the focus to a question that came up while playing, if the last guess was by keyboard. */
   asks() {
     if (this.guessByKey) find(this.root, ".candidate", HTMLElement).focus();
   }
@@ -207,7 +207,7 @@ export class Player {
     this.view.drawStatus(step);
   }
 
-  /** The cursor has come to rest, though it may be waiting for merges. */
+  /** Handle the cursor coming to rest, perhaps to wait for merges. */
   rested() {
     const { step, playing } = this.playback;
     this.link.want(step);

@@ -27,7 +27,7 @@ export class Race {
     this.labels = LEAST_LABEL;
   }
 
-  /** Let the column of names grow narrow again: the cursor leaps. */
+  /** Allow the column of names to shrink again after a jump of the cursor. */
   forgetWidth() {
     this.labels = LEAST_LABEL;
   }
@@ -60,7 +60,7 @@ export class Race {
       if (getComputedStyle(row.item).transitionDuration === "0s") parted();
       else setTimeout(parted, 1000);
     }
-    // Read in the order of the ranks, whatever order the rows were born in.
+    // aria-owns gives screen readers the order of the ranks, whatever the order in the DOM.
     const inOrder = [...this.rows.values()].sort((one, other) => one.place - other.place);
     this.list.setAttribute("aria-owns", inOrder.map((row) => row.item.id).join(" "));
     this.fitLabels(inOrder);

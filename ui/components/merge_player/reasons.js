@@ -53,8 +53,8 @@ function tying(winner, second, tied, guessing) {
   return [{ pair: winner }, ", ", { pair: second }, ` and ${unnamed(tied - 2)}`];
 }
 
-/** Return by how much the winner leads the best pair that does not tie with it, and that pair where the
-    race holds it; where all tie, or there is no other, that it is so.
+/** Return the winner's lead over the best pair that does not tie with it, and that pair if it is in the
+    race; or a note that all tie or that there is no rival.
     @param {Run} run
     @param {number} step
     @param {CountedPair[]} pairs
@@ -68,7 +68,7 @@ export function marginOf(run, step, pairs, guessing) {
   return { lead: grouped(pairs[0].count - next), over: rival ? "over " : "over the next", rival };
 }
 
-/** Return how the words that gave a pair most occurrences gave them: "2 × 5 = " where one has it twice.
+/** Return the product behind a word's share of the occurrences: "2 × 5 = " if it has the pair twice.
     @param {number} given
     @param {number | null} count Occurrences of the word. */
 export function productOf(given, count) {

@@ -1,5 +1,5 @@
-// The run as the browser holds it: the arrays of Python's messages, its traced blocks of merges, and
-// what they hold of each step. See `packing.py` for what the messages are made of.
+// The run in the browser: arrays unpacked from Python's messages, traced blocks of merges, and lookups by
+// step. `packing.py` defines the messages.
 
 import { lastThat } from "../shared/binary_search.js";
 
@@ -46,8 +46,8 @@ import { lastThat } from "../shared/binary_search.js";
     @property {Numbers} merge_count
     @property {RacingPair[]} last The pairs left after the last merge.
     @property {Word[]} frequent
-    @property {boolean} isSaved Whether this is a replay, where nobody can be asked for more merges.
-    @property {Map<number, Block>} blocks Those that have come, by their number.
+    @property {boolean} isSaved Whether this is a saved replay, which cannot request more merges.
+    @property {Map<number, Block>} blocks The blocks received so far, by number.
     @property {Map<number, number>} firstMade The first merge that makes each id.
     @property {(left: number, right: number) => number[]} ranksOf The merges of a pair.
     @property {(id: number) => boolean} isLearned Whether a merge makes an id. */
@@ -59,7 +59,7 @@ const TYPES = { int16: Int16Array, uint16: Uint16Array, int32: Int32Array, float
     @param {Uint8Array} message
     @returns {{ header: any, arrays: Record<string, Numbers> }} */
 function unpack(message) {
-  // A copy has its own buffer from 0 on, so that the arrays in it are aligned.
+  // A copy has its own buffer, in which the arrays are aligned.
   const buffer = Uint8Array.from(message).buffer;
   const length = new DataView(buffer).getUint32(0, true);
   const header = JSON.parse(new TextDecoder().decode(new Uint8Array(buffer, 4, length)));
@@ -87,7 +87,7 @@ export function unpackRun(message, { isSaved = false } = {}) {
   const ranks = new Map();
   for (let rank = 0; rank < header.n_merges; rank++) {
     const key = merge_left[rank] * size + merge_right[rank];
-    // The same pair can be merged again where a later merge spells an old token once more.
+    // A pair can be merged again if a later merge produces an existing token.
     ranks.set(key, [...(ranks.get(key) ?? []), rank]);
     if (!firstMade.has(merge_id[rank])) firstMade.set(merge_id[rank], rank);
   }
@@ -145,7 +145,7 @@ export function keepBlocks(run, block) {
   for (let number = blockNumber(run, block.start); number <= last; number++) run.blocks.set(number, block);
 }
 
-/** Return the traced merges that hold the merge after `step`; undefined where they have not come.
+/** Return the traced merges that hold the merge after `step`; undefined if they are not loaded.
     @param {Run} run
     @param {number} step */
 export function blockAt(run, step) {
@@ -159,7 +159,7 @@ export function mergesSaved(run) {
   return block ?? null;
 }
 
-/** Return the last step from one to another up to which all merges have come.
+/** Return the last step between two up to which all merges are loaded.
     @param {Run} run
     @param {number} from
     @param {number} to */
@@ -182,7 +182,7 @@ export function isTraced(run, step) {
     @param {number} step */
 function tracedBlock(run, step) {
   const block = blockAt(run, step);
-  if (!block) throw new Error(`Merge ${step + 1} has not come: ask isTraced first.`);
+  if (!block) throw new Error(`Merge ${step + 1} is not loaded; check isTraced first.`);
   return block;
 }
 

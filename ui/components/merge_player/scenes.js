@@ -1,4 +1,4 @@
-// Scenes: which of the words that merges touch stand there together, and for how long.
+// Scenes: which of the words that merges change are shown together, and for which merges.
 
 import { lastThat } from "../shared/binary_search.js";
 import { touchedIn } from "./run.js";
@@ -39,7 +39,7 @@ export function scenesOf(block, room, cellsOf) {
   return scenes;
 }
 
-/** Return how many cells a word of so many base symbols takes, at the most.
+/** Return the most cells that a word of `length` base symbols takes.
     @param {number} length
     @param {number} columns */
 export function cellsOfWord(length, columns) {

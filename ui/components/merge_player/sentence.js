@@ -1,4 +1,4 @@
-// The sentence that leads: which merge is next.
+// The leading sentence: which merge is next.
 
 import { addPart } from "../shared/elements.js";
 import { grouped, times } from "../shared/numbers.js";

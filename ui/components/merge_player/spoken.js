@@ -1,4 +1,4 @@
-// Where the player stands, in plain words for a screen reader.
+// The state of the player in words, for a screen reader.
 
 import { spokenToken } from "../shared/characters.js";
 import { counted, grouped, times } from "../shared/numbers.js";

@@ -1,5 +1,5 @@
-// All pairs that tie, below the reason that names two of them: in the order of the rule, as long as
-// the list may be. Only the rows in sight are drawn.
+// All pairs that tie, below the reason that names two of them, in the order of the rule. Only visible
+// rows are drawn, because the list can be long.
 
 import { addPart, find } from "../shared/elements.js";
 import { grouped } from "../shared/numbers.js";
@@ -30,10 +30,10 @@ export class TieList {
     this.drawn = "";
   }
 
-  /** Show who ties before a merge.
+  /** Show the pairs that tie before a merge.
       @param {Run} run
       @param {number} step
-      @param {string} instead What takes the place of the pairs that must not be told. */
+      @param {string} instead Text shown instead, while the pairs are hidden. */
   show(run, step, instead = "") {
     const tied = isTraced(run, step) ? traced(run, "n_tied", step) : 1;
     this.run = run;
@@ -57,7 +57,7 @@ export class TieList {
     this.drawSeen();
   }
 
-  /** Draw the rows in sight, and one more at either side. */
+  /** Draw the visible rows, and one more on either side. */
   drawSeen() {
     const { run, columns } = this;
     const { first, last } = rowsInSight(this.box.scrollTop, this.box.clientHeight, TIE_ROW);
@@ -71,7 +71,7 @@ export class TieList {
       item.setAttribute("aria-setsize", String(this.pairs.length));
       item.setAttribute("aria-posinset", String(i + 1));
       item.append(couple(run, { left, right }, roomFor(run.tokens[left].length, run.tokens[right].length)));
-      // What decides, where the ids do.
+      // The ids, if they decide the tie.
       if (run.tie_break === "smallest-pair") addPart(item, "span", "muted", `${left}, ${right}`);
     }
   }

@@ -1,4 +1,4 @@
-// Tokens as they are named where there is little room, and as they are heard.
+// Short names of tokens, and their spoken names.
 
 import { spokenToken } from "../shared/characters.js";
 

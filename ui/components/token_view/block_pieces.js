@@ -1,11 +1,11 @@
-// What stands in a block of text, in order: pieces of tokens, markers that cover no text, and characters
-// that boundaries cut, once each, with the bytes that each token has of them.
+// The contents of a block of text, in order: pieces of tokens, markers that cover no text, and characters
+// split by boundaries, once each, with the bytes that each token holds.
 
 import { isEmpty, utf8Size } from "./reading.js";
 
 /** @import { Tokens } from "./reading.js" */
 
-/** The bytes of a cut character that one token has.
+/** The bytes of a split character that one token holds.
     @typedef {{ token: number, from: number, to: number }} Bytes */
 
 /** `span` is the disagreement that a piece is in; -1 for none.
@@ -50,7 +50,7 @@ export function blockPieces(tokens, start, end, spanOf) {
   return pieces;
 }
 
-/** A cut character is in a disagreement where any of its bytes is.
+/** A split character is in a disagreement if any of its bytes is.
     @param {Pick<Tokens, "n" | "into">} tokens
     @param {number} i
     @param {ArrayLike<number> | null} spanOf */

@@ -1,14 +1,14 @@
-// The blocks of a long text: each is drawn when it comes near the window.
+// The blocks of a long text: each is drawn when it comes near the viewport.
 
 import { lastThat } from "../shared/binary_search.js";
 
 /** @import { Tokens } from "./reading.js" */
 
-/** A block as it is laid out: its tokens from `start` to before `end`, and how high it will be.
+/** A planned block: its tokens from `start` to before `end`, and its estimated height.
     @typedef {{ start: number, end: number, height: number }} PlannedBlock */
 
-// The browser looks at each thing it may leave out at every frame: for 5,000 blocks that took 29 ms,
-// for their sections, with only the blocks of the near ones watched, 2.
+// On every frame the browser checks each element with content-visibility: 5,000 blocks took 29 ms. With
+// sections, and only the blocks of near sections watched, it takes 2 ms.
 const BLOCKS_A_SECTION = 40;
 const LINE_HEIGHT = 42; // px
 
@@ -36,7 +36,7 @@ export function planSections(nBlocks) {
   return sections;
 }
 
-/** Return how high a block will be, so that the scroll bar is near the truth before it is drawn.
+/** Return an estimate of a block's height, so that the scroll bar is about right before it is drawn.
     @param {string} text
     @param {number} perLine */
 export function guessHeight(text, perLine) {

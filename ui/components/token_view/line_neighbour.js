@@ -1,4 +1,4 @@
-// Going from line to line among things of many widths.
+// Moving between lines of elements of different widths.
 
 const LEAST_LINE = 20; // px from one line to the next, at least
 

@@ -1,4 +1,4 @@
-// The merges that a token was built by, as a list of lists, and a token as the tile in it.
+// The merges that built a token, as nested lists, and the tiles in them.
 
 import { addPart } from "../shared/elements.js";
 import { grouped } from "../shared/numbers.js";
@@ -21,7 +21,7 @@ export function tileOf(known, { small = false } = {}) {
   return tile;
 }
 
-/** Draw the merges that a token was built by; two symbols side by side stand on one line.
+/** Draw the merges that built a token; two base symbols share one line.
     @param {HTMLElement} panel
     @param {Tokens} tokens
     @param {Known} known */
@@ -39,7 +39,7 @@ export function drawTree(panel, tokens, known) {
     const item = addPart(parent, "li", "");
     item.append(tileOf(node, { small: true }));
     if (node.rank < 0) return;
-    // The parts of white space only repeat it.
+    // The parts of a white space token only repeat it.
     if (node !== known && isBlank(node.token)) {
       addPart(item, "span", "from", "folded");
       return;

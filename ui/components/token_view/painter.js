@@ -1,4 +1,4 @@
-// The tokens of a block as elements: their colours and rings, and characters that boundaries cut.
+// Draw the tokens of a block: colours, rings, and characters split by boundaries.
 
 import { hasBidiControl, hexByte, utf8 } from "../shared/characters.js";
 import { addPart } from "../shared/elements.js";

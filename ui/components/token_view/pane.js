@@ -1,6 +1,6 @@
-// One text under one tokenizer, as coloured tokens: the whole text is in the page at once, in blocks;
-// the tokens of a block are drawn when it comes near the window. A million tokens stay quick that
-// way, and searching and copying keep working.
+// One text under one tokenizer, as coloured tokens. The whole text is in the page, in blocks, and a
+// block's tokens are drawn when it comes near the viewport. This keeps a million tokens fast, while
+// search and copying still work.
 
 import { addPart, closest } from "../shared/elements.js";
 import { blockOf, lastAbove, planBlocks, planSections } from "./blocks.js";
@@ -11,7 +11,7 @@ import { PaneSelection } from "./selection.js";
     @import { Tokens } from "./reading.js"
     @import { Span } from "./spans.js" */
 
-/** `near` and `distance` are from the window, as the browser told last.
+/** `near` and `distance` are relative to the viewport, as last reported by the browser.
     @typedef {PlannedBlock & { element: HTMLElement, near: boolean, distance: number }} Block */
 
 /** @typedef {{ first: number, last: number, element: HTMLElement }} Section */
@@ -27,9 +27,9 @@ import { PaneSelection } from "./selection.js";
 
 const MOST_DRAWN_TOKENS = 20000;
 const FEW_DRAWN_TOKENS = 12000;
-// To lay out 300 tokens takes half of a frame. What is scrolled past sooner stays plain text.
+// Laying out 300 tokens takes half a frame. Blocks that are scrolled past sooner stay plain text.
 const TOKENS_A_FRAME = 300;
-// So fast a line is in the window for a frame or two: nothing is drawn until the text slows down.
+// At this speed a line is visible for a frame or two, so nothing is drawn until scrolling slows down.
 const FLYING_PX_A_FRAME = 500;
 const NEAR = "1000px 0px";
 const NEAR_SECTION = "2000px 0px";
@@ -65,7 +65,7 @@ export class TokenPane {
     this.sections = this.#addSections();
     this.observer = this.#watchBlocks();
     this.sectionObserver = this.#watchSections();
-    // At the first look there is colour: the observers report a frame later, or two.
+    // Draw the first blocks at once, because the observers report only a frame or two later.
     if (this.blocks.length) this.#draw(this.blocks[0]);
     this.#listen();
   }
@@ -140,7 +140,7 @@ export class TokenPane {
   /** @param {number[]} cuts
       @returns {Block[]} */
   #makeBlocks(cuts) {
-    // Asked for once: after each block that is added, the browser would lay all of them out again.
+    // Read once: after each added block the browser would lay out all of them again.
     const perLine = Math.max(LEAST_LETTERS_A_LINE, this.scroller.clientWidth / LETTER_WIDTH);
     return planBlocks(this.tokens, cuts, perLine).map((planned) => {
       const element = document.createElement("div");
@@ -241,7 +241,7 @@ export class TokenPane {
     this.selection.keep(block, () => block.element.replaceChildren(page));
   }
 
-  /** Put far blocks back to plain text where too many tokens are drawn. */
+  /** Turn far blocks back into plain text if too many tokens are drawn. */
   #forget() {
     if (this.drawnTokens <= MOST_DRAWN_TOKENS) return;
     if (this.selection.get() && !this.selection.isAll) return;

@@ -1,5 +1,5 @@
-// What Python sent of a text and its tokens, unpacked: where each token stands, and what it is. See
-// `packing.py` for the other side.
+// Unpack the text and tokens that Python sent: where each token is, and what it is. See `packing.py`
+// for the other side.
 
 import { bytesFromBase64 } from "../shared/base64.js";
 import { runningSlots } from "../shared/colours.js";
@@ -32,7 +32,7 @@ import { runningSlots } from "../shared/colours.js";
     @property {Uint8Array} into In bytes of the character at `at` that belong to tokens before it.
     @property {Uint32Array} byteAt In bytes. */
 
-/** A text's tokens with all that is known of them; `ids` hold -1 where no token stands.
+/** A text's tokens and their properties; an id is -1 for text in no token.
     @typedef {Places & { text: string, ids: Int32Array, n: number, about: Map<number, Known>,
       slots: Uint8Array, order: Uint32Array, marker: string | null, nMerges: number | null,
       startsPretoken: (i: number) => boolean }} Tokens */
@@ -128,14 +128,14 @@ function orderOf(ids) {
   return order;
 }
 
-/** Return whether a token covers nothing: a marker that stands alone.
+/** Return whether a token covers no text: an end-of-word marker on its own.
     @param {Places} tokens
     @param {number} i */
 export function isEmpty(tokens, i) {
   return tokens.byteAt[i] === tokens.byteAt[i + 1];
 }
 
-/** A character that a boundary cuts, and the tokens that share it, from `start` to before `end`.
+/** A character split by a boundary, and the tokens that share it, from `start` to before `end`.
     @typedef {{ at: number, start: number, end: number }} CutCharacter */
 
 /** @param {Places & { n: number }} tokens

@@ -1,5 +1,5 @@
-// What part of a text is selected: what is copied is cut from the text itself, since markers, code
-// points and bytes are drawn by style alone.
+// The selected part of a text. Copies are taken from the text itself, because markers, code points and
+// bytes are drawn by CSS only.
 
 /** @import { Tokens } from "./reading.js" */
 

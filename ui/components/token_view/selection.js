@@ -1,4 +1,4 @@
-// What is selected in a pane, as the browser tells it.
+// The selection in a pane, as the browser reports it.
 
 import { lastThat } from "../shared/binary_search.js";
 import { selectedPart } from "./selected_text.js";
@@ -6,7 +6,7 @@ import { selectedPart } from "./selected_text.js";
 /** @import { Block, TokenPane } from "./pane.js"
     @import { End } from "./selected_text.js" */
 
-/** Where the browser has a selection begin or end: a node, and a place in it.
+/** Where a browser selection begins or ends: a node, and an offset in it.
     @typedef {[Node, number]} Point */
 
 export class PaneSelection {
@@ -17,8 +17,8 @@ export class PaneSelection {
     this.anchor = null;
   }
 
-  /** Select the whole text. To the browser it is one block, the anchor: a million tokens, which it
-      would lay out, take it up to a minute. Style shows that all are selected. */
+  /** Select the whole text. The browser selects only one block, the anchor, because laying out a
+      million selected tokens takes up to a minute. CSS shows all of them as selected. */
   selectAll() {
     const place = this.pane.place();
     if (!place) return;
@@ -31,7 +31,7 @@ export class PaneSelection {
     return this.anchor !== null;
   }
 
-  /** Where the browser has come to have something else selected, that counts. */
+  /** Drop "select all" if the browser's selection has changed since. */
   onBrowserSelects() {
     if (!this.anchor) return;
     const { at } = this.pane.tokens;
@@ -43,11 +43,11 @@ export class PaneSelection {
 
   /** Return what is selected, {start, end} in UTF-16 units; null where nothing is. */
   get() {
-    this.onBrowserSelects(); // which it tells a little later
+    this.onBrowserSelects(); // the browser's event comes a little later
     return this.isAll ? { start: 0, end: this.pane.tokens.text.length } : this.#ofBrowser();
   }
 
-  /** Draw a block again; a selection that begins or ends in it does so afterwards, too.
+  /** Redraw a block, keeping a selection that begins or ends in it.
       @param {Block} block
       @param {() => void} redraw */
   keep(block, redraw) {
@@ -86,7 +86,7 @@ export class PaneSelection {
   /** @returns {Selection | null} */
   #selection() {
     const { root } = this.pane;
-    // A shadow root has a selection of its own in some browsers.
+    // In some browsers a shadow root has its own selection.
     if ("getSelection" in root) return /** @type {Document} */ (root).getSelection();
     return document.getSelection();
   }
@@ -96,7 +96,7 @@ export class PaneSelection {
     const { root } = this.pane;
     const selection = this.#selection();
     if (!selection?.rangeCount) return null;
-    // Where the shadow root has a selection of its own, it says so without laying the page out.
+    // A shadow root with its own selection reports this without a layout of the page.
     if ("getSelection" in root && selection.isCollapsed) return null;
     const range = "getComposedRanges" in selection && root instanceof ShadowRoot
       ? selection.getComposedRanges({ shadowRoots: [root] })[0]

@@ -1,4 +1,4 @@
-// Where readings of one text do not all cut it alike.
+// Disagreements: where tokenizers split a text differently.
 
 import { lastThat } from "../shared/binary_search.js";
 import { unpackNumbers } from "./reading.js";
@@ -9,7 +9,7 @@ import { unpackNumbers } from "./reading.js";
     @typedef {object} Span
     @property {number} start
     @property {number} end
-    @property {boolean} hasText Whether more than white space stands in it. */
+    @property {boolean} hasText Whether it covers more than white space. */
 
 /** @typedef {{ starts: PackedNumbers, ends: PackedNumbers, has_text: PackedNumbers }} PackedSpans */
 
