@@ -43,8 +43,8 @@ def show_figures(record_property: Callable[[str, object], None]) -> ShowFigures:
 
     def show(what: str, figures: Sequence[float]) -> None:
         middle, most = statistics.median(figures), max(figures)
-        said = f"{what}: median {middle:.1f}, longest {most:.1f}, n {len(figures)}"
-        record_property(MEASURED, said)
+        measured = f"{what}: median {middle:.1f}, longest {most:.1f}, n {len(figures)}"
+        record_property(MEASURED, measured)
 
     return show
 
@@ -155,7 +155,7 @@ def offline_page(browser: Browser) -> Iterator[Page]:
     page = context.new_page()
     complaints: list[str] = []
     page.on("pageerror", lambda error: complaints.append(str(error)))
-    page.on("console", lambda said: complaints.append(said.text))
+    page.on("console", lambda message: complaints.append(message.text))
     requests: list[str] = []
     page.on("request", lambda request: requests.append(request.url))
     yield page

@@ -156,7 +156,7 @@ def test_an_invalid_number_shows_an_error_and_an_empty_field_is_filled(
     go_to_address(tab, "/train")
     choose(tab, "Custom")
     field = tab.get_by_role("spinbutton", name="Vocabulary size")
-    for typed, shown, said in (
+    for typed, shown, problem in (
         ("2000000", "2000000", "expected at most 1,000,000. The pages show vocabularies"),
         ("100", "100", "expected at least 257. A vocabulary starts with 256 bytes + 1 special"),
         ("300.5", "300.5", "300.5 is not a whole number."),
@@ -167,11 +167,11 @@ def test_an_invalid_number_shows_an_error_and_an_empty_field_is_filled(
         field.press_sequentially(typed)
         field.press("Enter")
         expect(field).to_have_value(shown)
-        if said is not None:
-            expect(tab.get_by_role("alert")).to_contain_text(said)
+        if problem is not None:
+            expect(tab.get_by_role("alert")).to_contain_text(problem)
         else:
             expect(tab.get_by_text(f"Vocabulary size {int(shown):,} =")).to_be_visible()
             expect(tab.get_by_role("alert")).to_have_count(0)
         expect(tab.get_by_role("button", name="Train", exact=True)).to_be_enabled(
-            enabled=said is None
+            enabled=problem is None
         )

@@ -38,7 +38,7 @@ def divided(corpus: Corpus, held_out_share: float) -> tuple[Corpus, Corpus]:
 
 @st.cache_resource(max_entries=8, show_spinner=False)
 def _divided(
-    _corpus: Corpus, sha256: str, told: tuple[tuple[str, ...], ...], held_out_share: float
+    _corpus: Corpus, sha256: str, labels: tuple[tuple[str, ...], ...], held_out_share: float
 ) -> tuple[Corpus, Corpus]:
     return _corpus.split(held_out_share, seed=HELD_OUT_SEED)
 
@@ -46,7 +46,7 @@ def _divided(
 # The parts of a divided document are copies: eight documents of 200 MB would take 2 GB.
 @st.cache_resource(max_entries=2, show_spinner=False)
 def _divided_large(
-    _corpus: Corpus, sha256: str, told: tuple[tuple[str, ...], ...], held_out_share: float
+    _corpus: Corpus, sha256: str, labels: tuple[tuple[str, ...], ...], held_out_share: float
 ) -> tuple[Corpus, Corpus]:
     return _corpus.split(held_out_share, seed=HELD_OUT_SEED)
 
