@@ -8,6 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
+from bpe_core.checks import describe, is_whole
 from bpe_core.corpus.corpus import Corpus
 from bpe_core.counting.word_row import Layout
 from bpe_core.errors import InvalidTokenIdError
@@ -90,9 +91,11 @@ def token_origin(run: TrainingRun, id: int, n_words: int = 8) -> TokenOrigin:
     >>> [(each.word, each.count, each.spans, each.n_kept) for each in origin.words]
     [(b'hug', 10, ((1, 3),), 0), (b'ugg', 5, ((0, 2),), 1)]
     """
-    if id not in run.tokenizer.vocab:
+    # By type too: 1.0 and True are found among the ids.
+    if not is_whole(id) or id not in run.tokenizer.vocab:
+        got = id if is_whole(id) else describe(id)
         raise InvalidTokenIdError(
-            f"Expected the id of one of this run's {run.tokenizer.vocab_size:,} tokens, got {id}."
+            f"Expected the id of one of this run's {run.tokenizer.vocab_size:,} tokens, got {got}."
         )
     layout = run.layout_at(0)
     starts, ends = _places(run, layout, id)

@@ -17,6 +17,7 @@ from bpe_core.formats.foreign import ForeignTokenizer
 from bpe_core.formats.load_save import loads
 from bpe_core.tokenizer.compiled import CompiledEncoder
 from bpe_core.tokenizer.segment_arrays import boundaries
+from bpe_core.vocabulary.provenance import token_origin
 
 gpt2 = bpe.gpt2()
 spelled_out = bpe.train(
@@ -215,6 +216,8 @@ REFUSED: dict[str, tuple[Callable[[Any], object], Any, str]] = {
     "a step": (run.pair_counts, 0.5, r"Step 0\.5 \(float\) is outside"),
     "where a trace starts": (lambda given: run.trace(given, 2), "x", "Merges 'x' to 2 with 10"),
     "how much is traced": (lambda given: run.trace(0, 2, k=given), 2.5, r"with 2\.5 pairs"),
+    "a token's origin": (lambda given: token_origin(run, given), True, r"got True \(bool\)"),
+    "half a token's origin": (lambda given: token_origin(run, given), 1.0, r"got 1\.0 \(float\)"),
     "another corpus": (run.tokens_after_on, None, "Expected a Corpus, got None: make one with"),
     "how many pairs": (lambda given: run.top_pairs(0, given), -1, r"0 or more, got -1 \(int\)"),
     "a pre-tokenizer's name": (
