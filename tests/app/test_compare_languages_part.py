@@ -18,7 +18,7 @@ HOSTILE = "English\t<img src=x onerror=alert(1)>\nGood morning.\tЙо **x** $y$\
 
 
 def tables(app: AppTest) -> dict[str, dict[str, Any]]:
-    """The figure tables by their captions."""
+    """Return the figure tables by their captions."""
     data = [json.loads(c.proto.json) for c in app.get("bidi_component") if c.proto.json]
     return {d["caption"]: d for d in data if "caption" in d}
 

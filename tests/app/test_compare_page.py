@@ -19,13 +19,13 @@ OpenApp = Callable[..., AppTest]
 
 
 def sent(app: AppTest, name: str) -> dict[str, Any]:
-    """What the component that is given `name` was sent."""
+    """Return what was sent to the component with this name."""
     data = [json.loads(c.proto.json) for c in app.get("bidi_component") if c.proto.json]
     return next(d for d in data if name in d)
 
 
 def figures(app: AppTest) -> dict[str, Any]:
-    """What the table of figures was sent."""
+    """Return what was sent to the table of figures."""
     data = [json.loads(c.proto.json) for c in app.get("bidi_component") if c.proto.json]
     return next(d for d in data if d.get("caption") == "Figures of the tokenizers")
 
@@ -116,7 +116,7 @@ def test_without_held_out_text_and_without_ones_own_the_field_is_still_there(
 
 
 def trees(app: AppTest) -> dict[str, Any]:
-    """What the trees of a word were sent: the last of those that hold readings, without spans."""
+    """Return what was sent to the trees of a word: the last data with readings but no spans."""
     data = [json.loads(c.proto.json) for c in app.get("bidi_component") if c.proto.json]
     return next(d for d in data if "readings" in d and "spans" not in d)
 

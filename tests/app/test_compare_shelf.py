@@ -27,13 +27,13 @@ SMALL = train(load_sample("notebook"), TrainingConfig(vocab_size=280))
 
 
 def sent(app: AppTest, name: str) -> dict[str, Any]:
-    """What the component that is given `name` was sent."""
+    """Return what was sent to the component with this name."""
     data = [json.loads(c.proto.json) for c in app.get("bidi_component") if c.proto.json]
     return next(d for d in data if name in d)
 
 
 def figures(app: AppTest) -> dict[str, Any]:
-    """What the table of figures was sent."""
+    """Return what was sent to the table of figures."""
     data = [json.loads(c.proto.json) for c in app.get("bidi_component") if c.proto.json]
     return next(d for d in data if d.get("caption") == "Figures of the tokenizers")
 

@@ -13,7 +13,7 @@ FIRST_SIGHT = "68"  # where the sample run opens: past the merges of white space
 
 
 def player_messages(app: AppTest) -> list[bytes]:
-    """What the player of the page was given: the run, and a block of its merges."""
+    """Return what was sent to the page's player: the run, and a block of its merges."""
     protos = [element.proto for element in app.get("bidi_component")]
     return [proto.bytes for proto in protos if proto.WhichOneof("data") == "bytes"]
 

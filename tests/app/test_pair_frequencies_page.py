@@ -23,7 +23,7 @@ _, NOTHING_HELD_OUT = Corpus.from_text("x").split(0.08)
 
 
 def _charts(app: AppTest) -> dict[str, Any]:
-    """The figures on the page, by the text over their value axis or else by their kind."""
+    """Return the charts on the page, by the title of their value axis or else by their kind."""
     figures = {}
     for element in app.get("plotly_chart"):
         figure = json.loads(element.proto.spec)

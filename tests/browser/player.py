@@ -15,7 +15,7 @@ from ui.run.stop_reasons import stop_sentence
 
 
 def saved_replay(run: TrainingRun, folder: Path, title: str, text: str = "") -> str:
-    """The address of a replay that was written to the disk."""
+    """Return the address of a replay written to disk."""
     n_merges = len(run.merges)
     message = pack_run(
         run,
@@ -45,7 +45,7 @@ class Player:
 
     @classmethod
     def on(cls, page: Page, file: str) -> Player:
-        """The player of a saved replay."""
+        """Return the player of a saved replay."""
         page.goto(file)
         return cls._filled(page)
 
@@ -61,7 +61,7 @@ class Player:
         expect(self.page.locator(".player .position b")).to_have_text(f"{step:,}")
 
     def expect_merges(self) -> None:
-        """Waits until the merges at the cursor have come from the server."""
+        """Wait until the merges at the cursor have arrived from the server."""
         expect(self.page.locator(".player:not(.fetching)")).to_be_attached()
 
     def expect_playing(self, playing: bool) -> None:
@@ -80,7 +80,7 @@ class Player:
         expect(self.page.locator(".player .sentence")).to_contain_text(text)
 
     def words(self) -> list[list[int]]:
-        """The ids of each word's tiles, as drawn."""
+        """Return the ids of each word's tiles, as drawn."""
         return self.page.locator(".player .words").evaluate(
             """list => [...list.querySelectorAll(".word")].map(
                  word => [...word.querySelectorAll(".tile")].map(
@@ -97,7 +97,7 @@ class Player:
         return [(row, column, lines, span) for row, column, lines, span in areas]
 
     def ringed(self) -> list[list[int]]:
-        """The ids in each ring."""
+        """Return the ids in each ring."""
         return self.page.locator(".player .words").evaluate(
             """list => [...list.querySelectorAll(".pair")].map(
                  pair => [...pair.children].map(tile => Number(tile.dataset.id)))"""

@@ -37,7 +37,7 @@ _TRAINED_ON = {
 
 @cache
 def run_to_play(name: str) -> TrainingRun:
-    """A run by its name; "sample" is the app's own, of 3,839 merges."""
+    """Return a run by its name; "sample" is the app's own, with 3,839 merges."""
     if name == "sample":
         return load_run(SAMPLE_RUN_ID).run
     corpus, config = _TRAINED_ON[name]

@@ -35,7 +35,7 @@ def sample_disagreements() -> tuple[str, int]:
 
 @pytest.fixture
 def page(tab: Page) -> Page:
-    """A tab in which the charts are loaded already."""
+    """Return a tab in which the charts are already loaded."""
     return tab
 
 

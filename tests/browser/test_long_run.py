@@ -50,14 +50,14 @@ def long_url(run: TrainingRun, app_url: str, keep_run: KeepRun) -> str:
 
 @pytest.fixture(scope="module")
 def player(context: BrowserContext, long_url: str) -> Iterator[Player]:
-    """The run on a page for tests that go about in it, each among merges of its own."""
+    """Open the run once for several tests, each of which uses different merges."""
     page = context.new_page()
     yield Player.open(page, long_url)
     page.close()
 
 
 def expect_traced(player: Player, run: TrainingRun, step: int) -> None:
-    """Waits for the merges around a step, and compares the race with the core."""
+    """Wait for the merges around a step, and compare the race with the core."""
     player.expect_step(step)
     expect(player.page.locator(".player:not(.fetching) .because")).to_contain_text("occur")
     assert player.race() == [tuple(pair) for pair in run.top_pairs(step, 10)]

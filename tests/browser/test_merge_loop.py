@@ -28,7 +28,7 @@ def loop_url(app_url: str, keep_run: KeepRun) -> str:
 
 @pytest.fixture(scope="module")
 def player(context: BrowserContext, app_url: str) -> Iterator[Player]:
-    """The sample run on a page for tests that go about in it: wherever others have left it."""
+    """Open the sample run once for several tests; each starts where the last one left it."""
     page = context.new_page()
     yield Player.open(page, f"{app_url}/merge_loop?step=0")
     page.close()

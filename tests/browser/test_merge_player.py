@@ -25,14 +25,14 @@ def run() -> TrainingRun:
 
 @pytest.fixture(scope="module")
 def player(context: BrowserContext, app_url: str) -> Iterator[Player]:
-    """The sample run on a page for all tests that go about in it, each from a place it goes to."""
+    """Open the sample run once for several tests, each of which moves to a step first."""
     page = context.new_page()
     yield Player.open(page, f"{app_url}/merge_loop")
     page.close()
 
 
 def symbols_before(run: TrainingRun, word: bytes, step: int) -> list[int]:
-    """A word as training had it before a merge, by the reference."""
+    """Return a word as it stood before a merge, computed by the reference."""
     merges = {merge.pair: merge for merge in run.merges[:step]}
     base_ids = run.tokenizer.base_ids
     base = [base_ids[symbol] for symbol in symbols_of(word, run.tokenizer.base)]

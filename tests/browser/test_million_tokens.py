@@ -73,7 +73,7 @@ def prose(letter: str, n_tokens: int) -> tuple[str, list[int]]:
 
 
 def open_file(page: Page, path: Path, n_tokens: int) -> float:
-    """Opens a file on the page; how many milliseconds until its tokens were painted."""
+    """Open a file on the page; return the milliseconds until its tokens were painted."""
     page.get_by_role("button", name="Open a file").click()
     chooser = page.locator('input[type="file"]')
     started: float = page.evaluate("performance.now()")
@@ -84,7 +84,7 @@ def open_file(page: Page, path: Path, n_tokens: int) -> float:
 
 
 def best(measure: Callable[[], float], limit: float, tries: int) -> float:
-    """The least of some measurements; there are no more of them once one is within the limit."""
+    """Return the smallest of several measurements, stopping at the first within the limit."""
     figures: list[float] = []
     while len(figures) < tries and (not figures or min(figures) > limit):
         figures.append(measure())
@@ -146,7 +146,7 @@ def expect_tokens_of_blocks(scroller: Locator) -> None:
 
 
 def copied_whole(scroller: Locator) -> str:
-    """What is copied of all that is selected in a pane."""
+    """Return what is copied when everything in a pane is selected."""
     scroller.focus()
     scroller.page.keyboard.press("Control+a")
     return scroller.evaluate(COPY)

@@ -34,7 +34,7 @@ CHARTS_ARE_DRAWN = """() => {
 
 @pytest.fixture
 def page(tab: Page) -> Page:
-    """A tab in which the charts are loaded already."""
+    """Return a tab in which the charts are already loaded."""
     return tab
 
 

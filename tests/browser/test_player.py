@@ -18,7 +18,7 @@ OpenRun = Callable[..., Player]
 
 @pytest.fixture(scope="module")
 def replay(tmp_path_factory: pytest.TempPathFactory) -> Callable[[str], str]:
-    """The address of a run's replay, saved when it is first asked for."""
+    """Return the address of a run's replay, saved on first use."""
 
     @cache
     def saved(name: str) -> str:
@@ -29,7 +29,7 @@ def replay(tmp_path_factory: pytest.TempPathFactory) -> Callable[[str], str]:
 
 @pytest.fixture
 def open_run(offline_page: Page, replay: Callable[[str], str]) -> OpenRun:
-    """Opens a run's replay at a step: open_run("hug", 3)."""
+    """Open a run's replay at a step: open_run("hug", 3)."""
 
     def opened(name: str, step: int = 0) -> Player:
         player = Player.on(offline_page, replay(name))

@@ -30,7 +30,7 @@ def broken_rules(page: Page) -> list[str]:
 
 @pytest.fixture(scope="module")
 def replay(tmp_path_factory: pytest.TempPathFactory) -> str:
-    """The address of a replay with words of many kinds, and words of one's own."""
+    """Return the address of a replay with words of many kinds and a visitor's own words."""
     text = "hug hugs pug \u202eabc 日本 aaaa"
     run = train(Corpus.from_text(f"{text} {text}"), TrainingConfig(270))
     folder = tmp_path_factory.mktemp("replay")

@@ -20,7 +20,7 @@ SCRUB_MS = 100
 
 @pytest.fixture(scope="module")
 def player(context: BrowserContext, app_url: str) -> Iterator[Player]:
-    """The sample run on a page for all that is measured."""
+    """Open the sample run for all measurements."""
     page = context.new_page()
     player = Player.open(page, f"{app_url}/merge_loop?step=0")
     player.time_of_scrub(2_000)  # the rest of the run comes behind the merges at the cursor

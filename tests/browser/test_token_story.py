@@ -26,7 +26,7 @@ HOSTILE_LINE = (
 
 @pytest.fixture(scope="module")
 def hostile_url(app_url: str, keep_run: KeepRun) -> str:
-    """The app with a run that learned from markup, and one whose training text wasn't kept."""
+    """Open the app with a run trained on markup, and one without its training text."""
     training = Corpus.from_documents([f"{HOSTILE_LINE}\n" * 4], names=["<b>a</b>.txt"])
     run = train(training, TrainingConfig(vocab_size=300))
     keep_run(HOSTILE_RUN, "markup", run, training=training)

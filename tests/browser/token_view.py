@@ -62,12 +62,12 @@ def expect_tokens_near_the_window_alone(scroller: Locator, text: str) -> None:
 
 
 def figures(page: Page) -> Locator:
-    """The counts above the text."""
+    """Return the counts above the text."""
     return page.locator(".view .figures")
 
 
 def _view_data(text: str) -> dict[str, Any]:
-    """What Python sends to the view."""
+    """Return what Python sends to the view."""
     reading = read_own_text(text, gpt2(), tuple(gpt2().special_tokens))
     with patch.object(token_view, "_view") as mount:
         token_view.token_view(
@@ -85,7 +85,7 @@ def _view_data(text: str) -> dict[str, Any]:
 
 
 def _view_page(data: dict[str, Any]) -> str:
-    """A page that calls the view's script with data, in a shadow root with the view's styles."""
+    """Return a page that calls the view's script with data, in a shadow root with its styles."""
     style = component_css(_FOLDER, *token_view.VIEW_STYLES)
     script = join_modules(_FOLDER / "view.js")
     # In base64 nothing of the text is markup of this page.
