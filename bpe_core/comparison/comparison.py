@@ -189,7 +189,7 @@ def compare(text_or_corpus: str | Corpus, tokenizers: Iterable[Encoder]) -> Comp
     )
     return Comparison(
         rows=rows,
-        n_documents=len(corpus.documents),
+        n_documents=corpus.n_sources,
         n_bytes=corpus.n_bytes,
         n_characters=corpus.n_characters,
         n_words=rows[0].words.n_words,

@@ -3,17 +3,19 @@
 from __future__ import annotations
 
 import hashlib
-import sys
-from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from types import MappingProxyType
 from typing import NamedTuple, cast
 
-import numpy as np
-
 from bpe_core.checks import describe, is_a, is_whole, several
-from bpe_core.corpus.held_out import draw, line_blocks
+from bpe_core.corpus.composition import (
+    Composition,
+    ScriptShare,
+    composition_of,
+    script_shares,
+)
+from bpe_core.corpus.held_out import Span, held_out_spans, held_out_words, rest_of
 from bpe_core.corpus.readers import Budget, Document, Source, read_source, size_of, table_columns
 from bpe_core.corpus.word_counts import check_total
 from bpe_core.errors import (
@@ -24,18 +26,15 @@ from bpe_core.errors import (
     UnsupportedFileError,
 )
 from bpe_core.immutable import Immutable
-from bpe_core.unicode.kinds import code_points, group_of
-
-_PIECE = 1 << 20
 
 
-class ScriptShare(NamedTuple):
-    """The characters of one script, or white space, punctuation or others, and their share."""
+class Place(NamedTuple):
+    """Where a document starts in the one it was cut from."""
 
-    name: str
-    characters: int
-    share: float
-    """From 0 to 1."""
+    start: int
+    """In characters."""
+    line: int
+    """From 1."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -58,6 +57,8 @@ class Corpus(Immutable):
     """What was skipped or guessed while reading, and why."""
     encodings: tuple[str, ...] = field(default=(), repr=False)
     """One for each document; empty if the text was not read from bytes."""
+    places: tuple[Place, ...] = field(default=(), repr=False)
+    """Where each document starts in the one it was cut from; empty before any split."""
     n_bytes: int = field(init=False)
     """The size in UTF-8; each of `word_counts` is counted as often as it occurs."""
     n_characters: int = field(init=False)
@@ -93,7 +94,7 @@ class Corpus(Immutable):
 
     def __reduce__(self) -> tuple[object, ...]:
         words = None if self.word_counts is None else dict(self.word_counts)
-        return Corpus, (self.documents, self.names, words, self.notes, self.encodings)
+        return Corpus, (self.documents, self.names, words, self.notes, self.encodings, self.places)
 
     @classmethod
     def from_text(cls, text: str, name: str = "text") -> Corpus:
@@ -163,16 +164,19 @@ class Corpus(Immutable):
         return corpus
 
     def split(self, held_out_share: float, seed: int = 0) -> tuple[Corpus, Corpus]:
-        """Divide into what to train on and what to hold back, about `held_out_share` of the bytes.
+        """Split into training text and held-out text of about `held_out_share` of the characters.
 
-        Documents are drawn at random, and one that would overfill the share is passed over. Where
-        those that fit fill less than half of it, as with a single document, each is divided by
-        blocks of whole lines of about 1 % of its length; the blocks of a side stay in order.
-        Weighted words are drawn as documents are. Every document, block or word goes to one side.
-        A corpus too small to divide gives an empty held-out corpus (`n_bytes == 0`). The same seed
-        gives the same parts.
+        Large documents give blocks of whole lines, spread over their length, or of a long line cut
+        before spaces. Small documents are held out whole, as are rare words; frequent words give a
+        part of their count. So each file, file type and script has about the same share of the
+        held-out part as of the corpus; `composition` shows it.
 
-        Raises ConfigError for a share outside 0 <= share < 1, and for a seed that is no whole
+        A held-out block is a document of its own, with the name of its source, and so is each piece
+        of text between two blocks: joined, they would spell text that never occurred. Nothing is
+        lost and nothing is in both parts. A corpus too small to divide gives an empty held-out
+        corpus (`n_bytes == 0`). The same seed gives the same parts.
+
+        Raises ConfigError for a share outside 0 <= share < 1, and for a seed that is not a whole
         number.
 
         >>> training, held_out = Corpus.from_text("a line\\n" * 100).split(0.08)
@@ -186,23 +190,39 @@ class Corpus(Immutable):
             )
         if not is_whole(seed):
             raise ConfigError(f"Expected a whole number as seed, got {describe(seed)}.")
-        room = int(held_out_share * self.n_bytes)
         if self.word_counts is not None:
-            items = list(self.word_counts.items())
-            drawn = draw([len(word.encode()) * count for word, count in items], room, seed)
-            sides = [
-                {word: n for i, (word, n) in enumerate(items) if (i in drawn) is held_out}
-                for held_out in (False, True)
-            ]
-            training, held_out = (Corpus((), (), side, self.notes) for side in sides)
-            return training, held_out
-        sizes = [len(text.encode()) for text in self.documents]
-        drawn = draw(sizes, room, seed)
-        if 2 * sum(sizes[i] for i in drawn) < room:
-            by_lines = self._split_by_lines(room, seed)
-            if by_lines is not None:
-                return by_lines
-        return self._part(drawn, inside=False), self._part(drawn, inside=True)
+            part = held_out_words(self.word_counts, held_out_share, int(seed))
+            rest = {word: n - part.get(word, 0) for word, n in self.word_counts.items()}
+            rest = {word: n for word, n in rest.items() if n}
+            return Corpus((), (), rest, self.notes), Corpus((), (), part, self.notes)
+        spans = held_out_spans(self.documents, self.names, held_out_share, int(seed))
+        kept = [rest_of(text, cut) for text, cut in zip(self.documents, spans, strict=True)]
+        return self._part(kept), self._part(spans)
+
+    @property
+    def n_sources(self) -> int:
+        """How many documents there are, counting those that were cut into several once.
+
+        >>> training, _ = Corpus.from_text("a line\\n" * 100).split(0.08)
+        >>> len(training.documents), training.n_sources
+        (5, 1)
+        """
+        if not self.places:
+            return len(self.documents)
+        pieces = list(zip(self.names, (start for start, _ in self.places), strict=True))
+        return sum(
+            n == 0 or pieces[n - 1][0] != name or pieces[n - 1][1] >= start
+            for n, (name, start) in enumerate(pieces)
+        )
+
+    def composition(self) -> Composition:
+        """Return the shares of each file, file type and script, the largest first.
+
+        >>> corpus = Corpus.from_documents(["hugs", "x = 1 "], ["a.txt", "b.py"])
+        >>> [(kind.name, kind.share) for kind in corpus.composition().types]
+        [('.py', 0.6), ('.txt', 0.4)]
+        """
+        return composition_of(self.documents, self.names, self.word_counts)
 
     def scripts(self) -> tuple[ScriptShare, ...]:
         """Return the share of each script, of white space, of punctuation, and of the rest.
@@ -212,54 +232,33 @@ class Corpus(Immutable):
         >>> [(s.name, s.characters) for s in Corpus.from_text("да, ok").scripts()]
         [('Cyrillic letters', 2), ('Latin letters', 2), ('punctuation', 1), ('white space', 1)]
         """
-        points = np.zeros(sys.maxunicode + 1, np.int64)
-        for text in _joined_to_pieces(self.documents):
-            counts = np.bincount(code_points(text))
-            points[: len(counts)] += counts
-        for word, count in (self.word_counts or {}).items():
-            for character in word:
-                points[ord(character)] += count
-        groups: Counter[str] = Counter()
-        for point in np.flatnonzero(points).tolist():
-            groups[group_of(chr(point))] += int(points[point])
-        return tuple(
-            ScriptShare(name, count, count / self.n_characters)
-            for name, count in sorted(groups.items(), key=lambda item: (-item[1], item[0]))
-        )
+        return script_shares(self.documents, self.word_counts)
 
-    def _part(self, drawn: set[int], *, inside: bool) -> Corpus:
-        kept = [i for i in range(len(self.documents)) if (i in drawn) is inside]
+    def _part(self, spans: Sequence[Sequence[Span]]) -> Corpus:
+        """Return the corpus of some spans of each document."""
+        cut = [(i, span) for i, found in enumerate(spans) for span in found]
+        places = self.places or (Place(0, 1),) * len(self.documents)
         return Corpus(
-            tuple(self.documents[i] for i in kept),
-            tuple(self.names[i] for i in kept),
+            tuple(self.documents[i][start:end] for i, (start, end) in cut),
+            tuple(self.names[i] for i, _ in cut),
             notes=self.notes,
-            encodings=tuple(self.encodings[i] for i in kept) if self.encodings else (),
+            encodings=tuple(self.encodings[i] for i, _ in cut) if self.encodings else (),
+            places=tuple(
+                place
+                for text, found, place in zip(self.documents, spans, places, strict=True)
+                for place in _places_in(text, found, place)
+            ),
         )
 
-    def _split_by_lines(self, room: int, seed: int) -> tuple[Corpus, Corpus] | None:
-        blocks = [
-            (number, block)
-            for number, text in enumerate(self.documents)
-            for block in line_blocks(text)
-        ]
-        drawn = draw([len(block.encode()) for _, block in blocks], room, seed)
-        if not drawn:
-            return None
-        sides: list[Corpus] = []
-        for held_out in (False, True):
-            parts: dict[int, list[str]] = {}
-            for i, (number, block) in enumerate(blocks):
-                if (i in drawn) is held_out:
-                    parts.setdefault(number, []).append(block)
-            sides.append(
-                Corpus(
-                    tuple("".join(part) for part in parts.values()),
-                    tuple(self.names[number] for number in parts),
-                    notes=self.notes,
-                    encodings=tuple(self.encodings[i] for i in parts) if self.encodings else (),
-                )
-            )
-        return sides[0], sides[1]
+
+def _places_in(text: str, spans: Sequence[Span], place: Place) -> Iterator[Place]:
+    """Yield the place of each span of a text that itself starts at a place in its source."""
+    line = place.line
+    counted = 0
+    for start, _ in spans:
+        line += text.count("\n", counted, start)
+        counted = start
+        yield Place(place.start + start, line)
 
 
 def no_corpus(given: object) -> CorpusError:
@@ -360,21 +359,6 @@ def columns_of(upload: Source) -> list[str]:
 
 def _ignore(_: float) -> None:
     pass
-
-
-def _joined_to_pieces(documents: Iterable[str]) -> Iterator[str]:
-    """Yield all text in pieces of about a million characters: join short ones, cut long ones."""
-    short: list[str] = []
-    size = 0
-    for text in documents:
-        for start in range(0, len(text), _PIECE):
-            short.append(text[start : start + _PIECE])
-            size += len(short[-1])
-            if size >= _PIECE:
-                yield "".join(short)
-                short, size = [], 0
-    if short:
-        yield "".join(short)
 
 
 def _utf8(text: str, name: str) -> bytes:

@@ -149,7 +149,8 @@ def source_lines(run: TrainingRun, corpus: Corpus, id: int, n_lines: int = 6) ->
     lines: list[SourceLine] = []
     searched, is_all = 0, origin.n_words <= _MOST_WORDS
     per_document = 2 if len(corpus.documents) > 1 else n_lines
-    for name, document in zip(corpus.names, corpus.documents, strict=True):
+    first_lines = [place.line for place in corpus.places] or [1] * len(corpus.documents)
+    for name, document, first_line in zip(corpus.names, corpus.documents, first_lines, strict=True):
         if len(lines) >= n_lines or searched >= MOST_SEARCHED:
             is_all = False
             break
@@ -160,7 +161,7 @@ def source_lines(run: TrainingRun, corpus: Corpus, id: int, n_lines: int = 6) ->
             is_all = False
             sure = 0 if run.tokenizer.pretokenizer.name.startswith("regex:") else sure - _UNSURE
         if holding and sure > 0:
-            found = _lines_of(name, part, _hits(run, part, holding, sure))
+            found = _lines_of(name, part, first_line, _hits(run, part, holding, sure))
             most = min(per_document, n_lines - len(lines))
             few = list(_first(found, most))
             is_all = is_all and len(few) < most
@@ -220,9 +221,11 @@ def _hits(
             yield start + first, start + last
 
 
-def _lines_of(name: str, text: str, hits: Iterator[tuple[int, int]]) -> Iterator[SourceLine]:
+def _lines_of(
+    name: str, text: str, first_line: int, hits: Iterator[tuple[int, int]]
+) -> Iterator[SourceLine]:
     """Yield each line that contains a span, with all spans in that line."""
-    number, counted = 1, 0
+    number, counted = first_line, 0
     line_start, line_end = 0, -1
     spans: list[tuple[int, int]] = []
     for start, end in hits:

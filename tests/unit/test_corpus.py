@@ -16,7 +16,6 @@ import pytest
 
 import bpe_core.corpus.readers as readers
 from bpe_core.corpus.corpus import Corpus, columns_of, read_corpus
-from bpe_core.corpus.held_out import draw
 from bpe_core.corpus.word_counts import LARGEST_COUNT, parse_word_counts
 from bpe_core.errors import (
     BpeError,
@@ -436,90 +435,7 @@ def test_scripts_count_every_character_once() -> None:
     assert [share.share for share in shares] == sorted((s.share for s in shares), reverse=True)
 
 
-# Dividing
-
-
-def test_documents_go_whole_to_one_side() -> None:
-    documents = [f"document {number} " * (number % 7 + 1) for number in range(100)]
-    corpus = Corpus.from_documents(documents)
-    training, held_out = corpus.split(0.08)
-    assert sorted(training.documents + held_out.documents) == sorted(documents)
-    assert 0.06 < held_out.n_bytes / corpus.n_bytes <= 0.08
-    assert held_out.names == tuple(
-        corpus.names[corpus.documents.index(document)] for document in held_out.documents
-    )
-    assert corpus.split(0.08) == (training, held_out)
-    assert corpus.split(0.08, seed=1)[1] != held_out
-
-
-def test_a_single_document_is_divided_between_lines() -> None:
-    lines = [f"line {number} of the text\n" for number in range(1000)]
-    corpus = Corpus.from_text("".join(lines), name="book.txt")
-    training, held_out = corpus.split(0.08)
-    assert training.names == held_out.names == ("book.txt",)
-    sides = [side.documents[0].splitlines(keepends=True) for side in (training, held_out)]
-    assert sorted(sides[0] + sides[1]) == sorted(lines)
-    assert 0.06 < held_out.n_bytes / corpus.n_bytes <= 0.08
-
-
-@pytest.mark.parametrize(
-    "corpus",
-    [
-        Corpus.from_text("".join(f"line {n}\n" for n in range(1_000))),
-        Corpus.from_documents(["".join(f"{a} {n}\n" for n in range(500)) for a in "abc"]),
-        Corpus.from_documents([f"document {n}\n" for n in range(100)]),
-        Corpus.from_word_counts({f"word{n}": 1 for n in range(100)}),
-    ],
-    ids=["lines", "lines of several documents", "documents", "words"],
-)
-def test_each_seed_holds_out_other_parts_and_the_same_each_time(corpus: Corpus) -> None:
-    held_out = [corpus.split(0.2, seed)[1] for seed in range(5)]
-    assert len({each.sha256 for each in held_out}) == 5
-    assert held_out == [corpus.split(0.2, seed)[1] for seed in range(5)]
-
-
-def test_large_documents_beside_a_tiny_one_are_divided_between_lines() -> None:
-    corpus = Corpus.from_documents(["some line\n" * 500, "other line\n" * 500, "tiny"])
-    _, held_out = corpus.split(0.1)
-    assert held_out.n_bytes > 0.08 * corpus.n_bytes
-
-
-@pytest.mark.parametrize(
-    "corpus",
-    [
-        Corpus.from_text("a"),
-        Corpus.from_text("one line without an end " * 50),
-        Corpus.from_word_counts({"hug": 10, "ugg": 5}),
-    ],
-)
-def test_what_is_too_small_to_divide_is_trained_on_whole(corpus: Corpus) -> None:
-    training, held_out = corpus.split(0.08)
-    assert training == corpus
-    assert held_out.n_bytes == 0
-
-
-@pytest.mark.parametrize(("fitting", "whole"), [(50, True), (49, False)])
-def test_documents_that_fill_half_the_share_are_held_out_whole(fitting: int, whole: bool) -> None:
-    sizes = (475, fitting, 475 + 50 - fitting)
-    corpus = Corpus.from_documents([("x" * 4 + "\n") * (n // 5) + "x" * (n % 5) for n in sizes])
-    training, held_out = corpus.split(0.1)
-    assert (held_out.names == ("document 2",)) is whole
-    assert (training.names == ("document 1", "document 3")) is whole
-
-
-@pytest.mark.parametrize("seed", range(3))
-def test_drawing_ends_when_nine_tenths_are_filled(seed: int) -> None:
-    assert len(draw([1] * 200, room=100, seed=seed)) == 90
-    assert len(draw([1] * 80, room=100, seed=seed)) == 80
-
-
-def test_words_are_divided_by_word() -> None:
-    words = {f"word{number}": number + 1 for number in range(50)}
-    training, held_out = Corpus.from_word_counts(words).split(0.2)
-    assert training.word_counts is not None
-    assert held_out.word_counts
-    assert {**training.word_counts, **held_out.word_counts} == words
-    assert len(training.word_counts) + len(held_out.word_counts) == 50
+# Splitting: how is tested in test_held_out
 
 
 @pytest.mark.parametrize("share", [-0.1, 1.0, float("nan")])

@@ -99,7 +99,11 @@ def test_a_token_of_the_sample_run_has_words_and_lines() -> None:
     run = load_run(SAMPLE_RUN_ID).run
     ids = {token: id for id, token in run.tokenizer.vocab.items()}
     origin = origin_in_run(SAMPLE_RUN_ID, ids[b" iterator"])
-    assert "26 times" in origin.sentence
+    merge = next(merge for merge in run.merges if merge.id == ids[b" iterator"])
+    words = zip(run.pretokens.words, run.pretokens.counts.tolist(), strict=True)
+    n_times = sum(count * word.count(b" iterator") for word, count in words)
+    assert f"{n_times} times" in origin.sentence
+    assert f"{merge.count} times" in origin.sentence
     assert origin.words[0].pieces == ((" iterator", True),)
     assert origin.note == ""
     assert len(origin.lines) == 6

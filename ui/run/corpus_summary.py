@@ -6,7 +6,8 @@ from dataclasses import dataclass
 
 import streamlit as st
 
-from bpe_core.corpus.corpus import Corpus, ScriptShare, columns_of
+from bpe_core.corpus.composition import ScriptShare
+from bpe_core.corpus.corpus import Corpus, columns_of
 from bpe_core.corpus.readers import Upload
 from bpe_core.counting.words import count_pretokens, seen_symbols
 from bpe_core.errors import BpeError

@@ -30,7 +30,12 @@ from ui.storage.store import (
     store_folder,
     touch,
 )
-from ui.storage.training_text import TrainingText, read_training_text, write_training_text
+from ui.storage.training_text import (
+    TrainingText,
+    places_of,
+    read_training_text,
+    write_training_text,
+)
 
 SAMPLE_RUN_ID = "sample"
 SAMPLE_FOLDER = Path(__file__).parents[1] / "data" / "sample_run"
@@ -177,6 +182,7 @@ def _write(folder: Path, stored: StoredRun, training: Corpus | None) -> None:
         "trained_at": stored.trained_at.isoformat() if stored.trained_at is not None else None,
         "documents": list(stored.held_out.documents),
         "names": list(stored.held_out.names),
+        "places": list(stored.held_out.places),
         "word_counts": dict(words) if words is not None else None,
     }
     text = json.dumps(details, ensure_ascii=False)
@@ -207,7 +213,12 @@ def _time_of(details: dict[str, Any]) -> datetime | None:
 
 def _corpus_of(details: dict[str, Any]) -> Corpus:
     # Corpus.from_documents refuses an empty corpus, but the held-out text may be empty.
-    return Corpus(tuple(details["documents"]), tuple(details["names"]), details["word_counts"])
+    return Corpus(
+        tuple(details["documents"]),
+        tuple(details["names"]),
+        details["word_counts"],
+        places=places_of(details),
+    )
 
 
 def _folder_of(run_id: str) -> Path:

@@ -7,8 +7,9 @@ import json
 import zlib
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
-from bpe_core.corpus.corpus import Corpus
+from bpe_core.corpus.corpus import Corpus, Place
 from bpe_core.corpus.damage import ARRAY_DAMAGE
 from bpe_core.errors import BpeError, FormatError
 from bpe_core.vocabulary.provenance import MOST_SEARCHED
@@ -40,11 +41,23 @@ def write_training_text(folder: Path, training: Corpus) -> None:
     kept = {
         "documents": documents,
         "names": training.names[: len(documents)],
+        "places": training.places[: len(documents)],
         "is_whole": room >= 0 and len(documents) == len(training.documents),
     }
     data = json.dumps(kept, ensure_ascii=False).encode()
     # Without a timestamp, so that the same text makes the same file.
     (folder / _FILE).write_bytes(gzip.compress(data, mtime=0))
+
+
+def places_of(stored: dict[str, Any]) -> tuple[Place, ...]:
+    """Return the places of stored documents; earlier versions stored none.
+
+    Raises TypeError or ValueError if they are damaged.
+    """
+    places = tuple(Place(int(start), int(line)) for start, line in stored.get("places", ()))
+    if places and len(places) != len(stored["documents"]):
+        raise ValueError(f"Expected {len(stored['documents'])} places, got {len(places)}.")
+    return places
 
 
 def read_training_text(folder: Path, sha256: str) -> TrainingText | None:
@@ -58,7 +71,7 @@ def read_training_text(folder: Path, sha256: str) -> TrainingText | None:
         return None
     try:
         kept = json.loads(gzip.decompress(path.read_bytes()))
-        corpus = Corpus(tuple(kept["documents"]), tuple(kept["names"]))
+        corpus = Corpus(tuple(kept["documents"]), tuple(kept["names"]), places=places_of(kept))
         is_whole = bool(kept["is_whole"])
     except (*ARRAY_DAMAGE, EOFError, zlib.error, BpeError) as error:
         raise FormatError("The training text kept with this run is damaged.") from error
