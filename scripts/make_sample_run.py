@@ -1,7 +1,7 @@
 """Train the run that ships with the app, so that every page has something to show at once.
 
 Writes ui/data/sample_run/: a GPT-2 style tokenizer of 4,096 tokens on Python's language reference,
-8 % of its documents held out. The reference differs between versions of Python, so the run is
+8 % of its text held out. The reference differs between versions of Python, so the run is
 stored with its documents rather than made again on each machine.
 
     python -m scripts.make_sample_run

@@ -45,8 +45,9 @@ def warm_up_train() -> None:
         run_curves(SAMPLE_RUN_ID)
         downloads(SAMPLE_RUN_ID)
     corpus = load_sample(samples()[0].id)
-    training, _ = corpus_summary.divided(corpus, corpus_form.HELD_OUT_PERCENT / 100)
-    corpus_summary.script_shares(training, training.sha256)
+    training, held_out = corpus_summary.divided(corpus, corpus_form.HELD_OUT_PERCENT / 100)
+    for part in (training, held_out):
+        corpus_summary.composition(part)
     corpus_summary.pretoken_figures(training, training.sha256, TrainingConfig().pretokenizer)
 
 

@@ -208,6 +208,49 @@ def test_an_uploaded_corpus_is_kept_when_the_page_is_left(open_app: OpenApp) -> 
     assert not app.button(key="train").disabled
 
 
+def bars(app: AppTest, number: int) -> dict[str, dict[str, dict[str, float]]]:
+    """Return the shares in a set of bars by the group's title, the text and the part."""
+    protos = [c.proto for c in app.get("bidi_component")]
+    drawn = [proto for proto in protos if proto.component_name == "bpe.share_bars"][number]
+    return {
+        group["title"]: {
+            bar["text"]: {part["name"]: part["share"] for part in bar["shares"]}
+            for bar in group["bars"]
+        }
+        for group in json.loads(drawn.json)["groups"]
+    }
+
+
+def test_held_out_text_is_shown_to_be_like_the_training_text(open_app: OpenApp) -> None:
+    files = {
+        "english.txt": "".join(f"{n} some words of a line\n" for n in range(2_000)),
+        "russian.md": "".join(f"{n} слова одной строки\n" for n in range(1_500)),
+        "code.py": "".join(f"value_{n} = {n}\n" for n in range(1_000)),
+    }
+    app = choose(open_app(), source="Upload")
+    uploads = [(name, text.encode(), "text/plain") for name, text in files.items()]
+    app.file_uploader(key="corpus_uploads").set_value(uploads).run()
+    assert not app.exception
+    drawn = bars(app, 0)
+    assert list(drawn) == ["By script, in characters", "By file type, in bytes"]
+    for group in drawn.values():
+        assert list(group) == ["Training text", "Held out"]
+        for name, share in group["Training text"].items():
+            assert group["Held out"][name] == pytest.approx(share, rel=0.1), name
+    corpus = Corpus.from_documents(list(files.values()), list(files))
+    _, held_out = corpus.split(0.08, seed=jobs.HELD_OUT_SEED)
+    assert f"{held_out.n_bytes:,} more bytes from 3 documents are held out." in text_of(app)
+    train(app)
+    assert not app.exception
+    assert bars(app, 1) == drawn
+
+
+def test_a_corpus_without_held_out_text_has_one_bar_and_says_so(open_app: OpenApp) -> None:
+    app = choose(open_app(), source="Weighted words", preset="Classroom")
+    assert "Too little text to hold any back." in text_of(app)
+    assert list(bars(app, 0)["By script, in characters"]) == ["Training text"]
+
+
 def test_removing_an_upload_removes_the_corpus(open_app: OpenApp) -> None:
     app = choose(open_app(), source="Upload")
     uploader = app.file_uploader(key="corpus_uploads")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from functools import cache
 from html.parser import HTMLParser
 
@@ -24,6 +25,7 @@ from tests import foreign_models as models
 from ui.compare.definitions import FIGURES, LANGUAGES
 from ui.compare.report import MOST_DISAGREEMENTS, Compared, Report, report_html
 from ui.compare.verdict import figure_rows, verdict_aside, verdict_sentence
+from ui.run.composition_bars import composition_groups
 
 HOSTILE = "</style><script>alert(1)</script><img src=x onerror=alert(1)>&amp;\u202e"
 OWN = train(load_sample("multilingual"), TrainingConfig(400)).tokenizer
@@ -97,6 +99,20 @@ def languages() -> tuple[LanguageCosts, ...]:
 
 def parsed(one: Report) -> Parsed:
     return Parsed(report_html(one).decode())
+
+
+def test_the_shares_of_training_and_held_out_text_are_in_the_report() -> None:
+    corpus = Corpus.from_documents(["hug pug\n" * 900, "да нет\n" * 900], ["a.txt", "b.md"])
+    training, held_out = (part.composition() for part in corpus.split(0.1))
+    one = replace(report(), compositions=composition_groups(training, held_out))
+    rows = parsed(one).rows
+    assert ["", "Training text", "Held out"] in rows
+    for of_training, of_held_out in zip(training[1:], held_out[1:], strict=True):
+        found = {part.name: part.share for part in of_held_out}
+        for name, _, share in of_training:
+            assert [name, f"{share:.1%}", f"{found[name]:.1%}"] in rows
+    assert "What the texts consist of" in parsed(one).texts
+    assert "What the texts consist of" not in parsed(report()).texts
 
 
 def test_every_figure_is_in_the_report_under_its_tokenizer() -> None:

@@ -75,3 +75,13 @@ def test_an_unknown_id_is_refused() -> None:
     run = train(Corpus.from_text("hug"), TrainingConfig(257, special_tokens=()))
     with pytest.raises(InvalidTokenIdError, match="257 tokens, got 999"):
         token_origin(run, 999)
+
+
+def test_lines_around_held_out_text_have_their_numbers_in_the_document() -> None:
+    text = "".join(f"line {n} of hugs\n" for n in range(1, 2_001))
+    training, _ = Corpus.from_text(text, name="a.txt").split(0.1)
+    run = train(training, TrainingConfig(300))
+    hugs = next(merge.id for merge in run.merges if run.tokenizer.vocab[merge.id] == b" hugs")
+    found = source_lines(run, training, hugs, n_lines=20).lines
+    assert found[-1].line > 100
+    assert all(line.text.startswith(f"line {line.line} ") for line in found)

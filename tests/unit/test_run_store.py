@@ -286,3 +286,45 @@ def test_the_sample_run_ships_with_its_held_out_text() -> None:
     assert sample.held_out_tokens_after is not None
     expected = sample.run.tokens_after_on(sample.held_out)
     np.testing.assert_array_equal(sample.held_out_tokens_after, expected)
+
+
+def test_the_composition_and_the_places_of_held_out_text_come_back() -> None:
+    documents = ["hug hugs pug\n" * 400, "x = 1\n" * 300, "naïve 日本\n" * 200]
+    corpus = Corpus.from_documents(documents, ["a.txt", "b.py", "c.txt"])
+    training, held_out = corpus.split(0.2)
+    run = train(training, TrainingConfig(vocab_size=280))
+    stored = load_run(store_run("Three", run, held_out, training=training))
+    assert stored.held_out.names == held_out.names
+    assert stored.held_out.places == held_out.places
+    assert stored.compositions == (training.composition(), held_out.composition())
+    text = training_text(stored.id)
+    assert text is not None
+    assert text.corpus.places == training.places
+
+
+def test_a_run_of_an_earlier_version_has_no_composition_and_no_places(runs_folder: Path) -> None:
+    training, held_out = Corpus.from_text(TEXT).split(0.2)
+    run = train(training, TrainingConfig(vocab_size=280))
+    run_id = store_run("Hugs", run, held_out, training=training)
+    path = runs_folder / run_id / "details.json"
+    details = json.loads(path.read_text("utf-8"))
+    del details["places"], details["compositions"]
+    path.write_text(json.dumps(details), "utf-8")
+    stored = load_run(run_id)
+    assert (stored.held_out, stored.held_out.places) == (held_out, ())
+    assert stored.compositions is None
+
+
+@pytest.mark.parametrize(
+    ("name", "wrong"),
+    [("places", [[0, 1]] * 99), ("places", [1]), ("compositions", [1, 2]), ("compositions", {})],
+)
+def test_damaged_places_and_compositions_are_refused(
+    runs_folder: Path, name: str, wrong: object
+) -> None:
+    training, held_out = Corpus.from_text(TEXT).split(0.2)
+    run_id = store_run("Hugs", train(training, TrainingConfig(vocab_size=258)), held_out)
+    path = runs_folder / run_id / "details.json"
+    path.write_text(json.dumps({**json.loads(path.read_text("utf-8")), name: wrong}), "utf-8")
+    with pytest.raises(FormatError):
+        load_run(run_id)

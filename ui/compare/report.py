@@ -30,6 +30,7 @@ from ui.compare.language_figures import (
 from ui.compare.script_figures import script_rows, script_steps
 from ui.compare.verdict import Sentence, figure_rows, shared_sentence, size_of
 from ui.components.figures import Row
+from ui.components.share_bars import ShareBar
 from ui.look.chart_style import PALETTES
 from ui.look.labels import plain_text, token_label
 
@@ -80,6 +81,8 @@ class Report:
     scripts: Sequence[tuple[str, ScriptMerges]]
     """Merges per script for each tokenizer with known merges, by name; not empty."""
     languages: tuple[Sequence[ParallelText], Sequence[LanguageCosts]] | None = None
+    compositions: Sequence[tuple[str, Sequence[ShareBar]]] = ()
+    """The shares of training and held-out text, such as "By script"; empty for another text."""
 
 
 def report_html(report: Report) -> bytes:
@@ -102,6 +105,7 @@ def report_html(report: Report) -> bytes:
     names = [one.name for one in report.compared]
     _tokenizers(body, report)
     _figures(body, report, names)
+    _compositions(body, report.compositions)
     _disagreements(body, report, names)
     if report.languages is not None:
         _languages(body, *report.languages, names)
@@ -147,6 +151,20 @@ def _bar(body: ET.Element, place: int, name: str, count: int, highest: int) -> N
     line = _add(body, "div", **{"class": f"bar series-{place % _N_COLOURS}"})
     _add(line, "i", style=f"width: {70 * count / highest:.2f}%")
     _add(line, "span", f"{count:,} {name}")
+
+
+def _compositions(body: ET.Element, groups: Sequence[tuple[str, Sequence[ShareBar]]]) -> None:
+    if not groups:
+        return
+    _add(body, "h2", "What the texts consist of")
+    lead = "Held-out text is taken from all over the corpus, so the shares are about the same."
+    _add(body, "p", lead, **{"class": "aside"})
+    for title, bars in groups:
+        _add(body, "h3", title)
+        shares = [dict(bar.shares) for bar in bars]
+        names = list(dict.fromkeys(name for found in shares for name in found))
+        rows = [Row(name, tuple(f"{found.get(name, 0):.1%}" for found in shares)) for name in names]
+        _rows(body, [bar.text for bar in bars], rows)
 
 
 def _disagreements(body: ET.Element, report: Report, names: Sequence[str]) -> None:

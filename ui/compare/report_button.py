@@ -16,6 +16,8 @@ from ui.compare.passage import Passage
 from ui.compare.report import Compared, Report, report_html
 from ui.compare.script_figures import merges_of_scripts
 from ui.compare.shelf_form import facts_of
+from ui.components.share_bars import ShareBar
+from ui.run.composition_bars import composition_groups
 from ui.storage.run_store import StoredRun
 from ui.tokenizers.shelf import Member
 
@@ -56,6 +58,7 @@ def report_button(
                     if member.merges_tokenizer is not None
                 ],
                 languages=languages,
+                compositions=_compositions(stored, corpus),
             )
         )
 
@@ -67,3 +70,10 @@ def report_button(
         on_click="ignore",
         key="compare_report",
     )
+
+
+def _compositions(stored: StoredRun, corpus: Corpus) -> Sequence[tuple[str, Sequence[ShareBar]]]:
+    """Return the shares of training and held-out text; none if another text is compared."""
+    if stored.compositions is None or corpus != stored.held_out:
+        return ()
+    return composition_groups(*stored.compositions)

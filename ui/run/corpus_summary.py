@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 import streamlit as st
 
-from bpe_core.corpus.composition import ScriptShare
+from bpe_core.corpus.composition import Composition
 from bpe_core.corpus.corpus import Corpus, columns_of
 from bpe_core.corpus.readers import Upload
 from bpe_core.counting.words import count_pretokens, seen_symbols
@@ -62,10 +62,14 @@ def reading_notes(corpus: Corpus) -> list[str]:
     return lines
 
 
+def composition(corpus: Corpus) -> Composition:
+    """Return the files, file types and scripts of a corpus."""
+    return _composition(corpus, corpus.sha256, corpus.names)
+
+
 @st.cache_resource(max_entries=16, show_spinner=False)
-def script_shares(_corpus: Corpus, sha256: str) -> tuple[ScriptShare, ...]:
-    """Return the scripts of a corpus and their shares, largest first."""
-    return _corpus.scripts()
+def _composition(_corpus: Corpus, sha256: str, names: tuple[str, ...]) -> Composition:
+    return _corpus.composition()
 
 
 # Cached for a short time, because a pattern that timed out on a busy server may succeed later.

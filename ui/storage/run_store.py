@@ -21,6 +21,7 @@ from bpe_core.errors import BpeError, FormatError
 from bpe_core.formats import run_archive
 from bpe_core.runs.run import TrainingRun
 from ui.look.run_names import RunName
+from ui.storage.compositions import Compositions, compositions_of, read_compositions
 from ui.storage.store import (
     NotKeptError,
     is_id,
@@ -66,6 +67,9 @@ class StoredRun:
     is empty or counting was cancelled."""
     trained_at: datetime | None = None
     """When it was stored; None for the sample and for runs stored before times were recorded."""
+    compositions: Compositions | None = None
+    """What the training text and the held-out text consist of; None for a run stored before that
+    was kept."""
     not_kept: str = ""
     """Why the run is in memory only, as a sentence for the visitor; empty if it is on disk."""
 
@@ -98,7 +102,11 @@ def store_run(
     """
     run_id = new_id()
     held_out_tokens = _count_held_out(run, held_out, should_stop)
-    stored = StoredRun(run_id, title, run, held_out, held_out_tokens, trained_at=datetime.now(UTC))
+    stored = StoredRun(
+        *(run_id, title, run, held_out, held_out_tokens),
+        trained_at=datetime.now(UTC),
+        compositions=compositions_of(training, held_out),
+    )
     try:
         with kept_folder(run_id) as folder:
             _write(folder, stored, training)
@@ -117,7 +125,10 @@ def write_run(
     training: Corpus | None = None,
 ) -> None:
     """Write a run as a new folder, which appears only once it is complete."""
-    stored = StoredRun(folder.name, title, run, held_out, _count_held_out(run, held_out, None))
+    stored = StoredRun(
+        *(folder.name, title, run, held_out, _count_held_out(run, held_out, None)),
+        compositions=compositions_of(training, held_out),
+    )
     with new_folder(folder) as unfinished:
         _write(unfinished, stored, training)
 
@@ -153,6 +164,7 @@ def _loaded(run_id: str) -> StoredRun:
             held_out=_corpus_of(details),
             held_out_tokens_after=_held_out_tokens(folder / _HELD_OUT_TOKENS),
             trained_at=_time_of(details),
+            compositions=read_compositions(details.get("compositions")),
         )
     # The archive's own message names a path on the server, which visitors must not see.
     except (*ARRAY_DAMAGE, BpeError) as error:
@@ -184,6 +196,7 @@ def _write(folder: Path, stored: StoredRun, training: Corpus | None) -> None:
         "names": list(stored.held_out.names),
         "places": list(stored.held_out.places),
         "word_counts": dict(words) if words is not None else None,
+        "compositions": stored.compositions,
     }
     text = json.dumps(details, ensure_ascii=False)
     (folder / _DETAILS).write_text(text, encoding="utf-8", newline="")

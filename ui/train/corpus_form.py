@@ -15,6 +15,7 @@ from ui.components.corpus_strip import corpus_strip
 from ui.look.glossary import explain
 from ui.look.labels import plain_markdown
 from ui.run import corpus_summary
+from ui.run.composition_bars import show_composition
 from ui.train.uploads import joined, read_uploads
 
 _SOURCES = ("Sample", "Upload", "Paste", "Weighted words")
@@ -74,13 +75,17 @@ def show_corpus(chosen: ChosenCorpus, pretokenizer: str | None) -> bool:
     Pre-tokens are left out if there is no valid pre-tokenizer.
     """
     training = chosen.training
-    shares = corpus_summary.script_shares(training, training.sha256)
     pretokens = _pretokens(training, pretokenizer)
     characters = [(f"{training.n_characters:,}", "characters")]
     corpus_strip(
         key="corpus_strip",
         figures=[*_sizes(training), *(pretokens or characters)],
-        shares=[(share.name, share.share) for share in shares],
+    )
+    held_out = chosen.held_out
+    show_composition(
+        corpus_summary.composition(training),
+        corpus_summary.composition(held_out) if held_out.n_bytes else None,
+        key="corpus_composition",
     )
     return pretokens is not None
 
@@ -132,7 +137,8 @@ def _divide(corpus: Corpus, title: str) -> ChosenCorpus:
                 50,
                 HELD_OUT_PERCENT,
                 key="corpus_held_out",
-                help="Whole documents if there are several; otherwise blocks of lines.",
+                help="Blocks of lines from all over the corpus, and small documents whole, so that "
+                "held-out text has the same files, file types and scripts.",
                 persist_state="session",
             )
     share = percent / 100
@@ -150,7 +156,7 @@ def _divide(corpus: Corpus, title: str) -> ChosenCorpus:
 
 def _sizes(training: Corpus) -> list[tuple[str, str]]:
     if training.word_counts is None:
-        n = len(training.documents)
+        n = training.n_sources
         first = (f"{n:,}", "document" if n == 1 else "documents")
     else:
         first = (f"{len(training.word_counts):,}", "weighted words")
@@ -176,13 +182,12 @@ def _held_out_sentence(chosen: ChosenCorpus) -> str:
     if not held_out.n_bytes:
         return "Too little text to hold any back."
     if held_out.word_counts is not None:
-        what = _counted(len(held_out.word_counts), "more word")
-    elif set(held_out.names) & set(chosen.training.names):
-        return f"{held_out.n_bytes:,} more bytes, in whole lines, are held out. {_NEVER_SEEN}"
+        source = f" of {_counted(len(held_out.word_counts), 'word')}"
+    elif len(chosen.corpus.documents) > 1:
+        source = f" from {_counted(held_out.n_sources, 'document')}"
     else:
-        what = _counted(len(held_out.documents), "more document")
-    verb = "is" if what.startswith("1 ") else "are"
-    return f"{what}, {held_out.n_bytes:,} bytes, {verb} held out. {_NEVER_SEEN}"
+        source = ""
+    return f"{held_out.n_bytes:,} more bytes{source} are held out. {_NEVER_SEEN}"
 
 
 _NEVER_SEEN = "Training never sees held-out text."

@@ -9,6 +9,7 @@ from ui.components.chart_pictures import ChartPicture, chart_pictures
 from ui.look import charts
 from ui.look.chart_style import CONFIG_WITHOUT_TOOLS
 from ui.look.labels import file_stem, plain_markdown
+from ui.run.composition_bars import show_composition
 from ui.run.downloads import downloads, offer_downloads
 from ui.run.results import run_curves
 from ui.run.stop_reasons import stop_sentence, times
@@ -45,6 +46,9 @@ def show_result(stored: StoredRun, *, after_failure: bool = False) -> None:
             st.warning(f"{stored.not_kept} {IN_MEMORY_ALONE}")
             _offer_downloads(stored.id)
         _show_figures(stored)
+        if stored.compositions is not None:
+            with st.expander("What the training text and the held-out text consist of"):
+                show_composition(*stored.compositions, key="result_composition")
         st.plotly_chart(
             charts.tokens_over_merges(run.tokens_after, theme=frame.theme_type()),
             theme=None,

@@ -1,4 +1,4 @@
-"""Draw the figures of a corpus, and a bar with the shares of its scripts."""
+"""Draw the figures of a corpus, such as its documents and bytes."""
 
 from __future__ import annotations
 
@@ -19,14 +19,9 @@ _draw = component(
 )
 
 
-def corpus_strip(
-    *, key: str, figures: Sequence[tuple[str, str]], shares: Sequence[tuple[str, float]]
-) -> None:
-    """Draw figures, each a number and its unit, and shares, each a name and a part of 1."""
+def corpus_strip(*, key: str, figures: Sequence[tuple[str, str]]) -> None:
+    """Draw figures, each a number and its unit."""
     _draw(
         key=key,
-        data={
-            "figures": [{"value": value, "name": name} for value, name in figures],
-            "shares": [{"name": name, "share": share} for name, share in shares],
-        },
+        data={"figures": [{"value": value, "name": name} for value, name in figures]},
     )

@@ -1,14 +1,10 @@
-// Draw the figures of a corpus, and a bar with the shares of its scripts.
+// Draw the figures of a corpus.
 
 import { addPart, find } from "../shared/elements.js";
-import { partsOf, percent } from "./shares.js";
 
-/** @import { Component } from "../shared/component.js"
-    @import { Share } from "./shares.js" */
+/** @import { Component } from "../shared/component.js" */
 
-const MOST_TONES = 5;
-
-/** @param {Component<{ figures: { value: string, name: string }[], shares: Share[] }>} component */
+/** @param {Component<{ figures: { value: string, name: string }[] }>} component */
 export default function mountCorpusStrip({ data, parentElement }) {
   const root = find(parentElement, ".corpus", HTMLElement);
   root.textContent = "";
@@ -18,18 +14,4 @@ export default function mountCorpusStrip({ data, parentElement }) {
     addPart(cell, "dt", "", name);
     addPart(cell, "dd", "", value);
   }
-  const parts = partsOf(data.shares);
-  if (!parts.length) return;
-  const bar = addPart(root, "div", "bar");
-  bar.setAttribute("aria-hidden", "true");
-  const key = addPart(root, "ul", "key");
-  parts.forEach((part, i) => {
-    const rest = part.rest || part.name === "digits and other";
-    const tone = rest ? "tone-rest" : `tone-${Math.min(i, MOST_TONES - 1)}`;
-    addPart(bar, "div", `part ${tone}`).style.flex = `${part.share} 1 0`;
-    const entry = addPart(key, "li", "");
-    addPart(entry, "span", `swatch ${tone}`);
-    addPart(entry, "span", "", part.name);
-    addPart(entry, "b", "", percent(part.share));
-  });
 }
