@@ -4,5 +4,6 @@ In: files, archives, tables, pasted text, words with counts, or a sample's name.
 documents, or an error that names the file and the place.
 
 Open `corpus` first. `readers`, `tables` and `text_decoding` read files, `samples` has the built-in
-corpora, and `held_out` chooses the part that training does not see.
+corpora, `held_out` chooses the part that training does not see, cut at `borders`, and `composition`
+returns the shares of files, file types and scripts.
 """

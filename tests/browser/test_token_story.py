@@ -11,8 +11,10 @@ from playwright.sync_api import Locator, Page, expect
 from bpe_core.corpus.corpus import Corpus
 from bpe_core.runs.train import train
 from bpe_core.types import TrainingConfig
+from bpe_core.vocabulary.provenance import token_origin
 from tests.browser.conftest import KeepRun
 from tests.browser.helpers import assert_no_traceback, open_page, wait_until_idle
+from ui.storage.run_store import SAMPLE_RUN_ID, load_run
 
 pytestmark = pytest.mark.browser
 
@@ -22,6 +24,14 @@ HOSTILE_LINE = (
     '<script>window.harmed = 1</script> <img src=x onerror="window.harmed = 1"> &amp; **b** $x^2$ '
     "\ufeff\u202e\x00 zug"
 )
+
+
+def times_in_training(token: bytes) -> int:
+    """Return how often a token of the sample run occurs in its training text."""
+    run = load_run(SAMPLE_RUN_ID).run
+    return token_origin(
+        run, next(id for id, found in run.tokenizer.vocab.items() if found == token)
+    ).n_made
 
 
 @pytest.fixture(scope="module")
@@ -66,7 +76,9 @@ def test_clicking_a_token_shows_its_steps_and_its_training_lines_which_break_no_
     expect(page.get_by_text("The pre-token ␣iterator.")).to_be_visible()
     expect(steps(page).locator("tbody tr")).to_have_count(9)
     expect(steps(page).locator("tbody tr").last).to_contain_text("iterator")
-    expect(origin(page)).to_contain_text("26 times in the training text")
+    expect(origin(page)).to_contain_text(
+        f"{times_in_training(b' iterator')} times in the training text"
+    )
     expect(origin(page).locator(".lines li")).to_have_count(6)
     for hit in origin(page).locator(".lines .hit").all_inner_texts():
         assert hit == " iterator"
@@ -112,7 +124,9 @@ def test_on_a_dark_phone_a_chosen_token_is_told_right_below_the_text_and_breaks_
     page.set_viewport_size({"width": 390, "height": 900})
     open_page(page, f"{app_url}/token_boundaries?text={quote(TEXT)}")
     page.locator(".view .scroller .token").filter(has_text="iterator").click()
-    expect(origin(page)).to_contain_text("26 times in the training text")
+    expect(origin(page)).to_contain_text(
+        f"{times_in_training(b' iterator')} times in the training text"
+    )
     # The details are right below the text, where the visitor tapped.
     details = page.locator(".view .details").bounding_box()
     ids = page.locator(".view .ids").bounding_box()
