@@ -163,7 +163,7 @@ class PretokenCounts(Immutable):
 
 @dataclass(frozen=True, slots=True)
 class TrainingConfig:
-    """The settings of a training: every choice that changes the tokenizer, and no other.
+    """The settings of a training run: every choice that changes the tokenizer, and no other.
 
     >>> TrainingConfig(vocab_size=1_000).pretokenizer
     'gpt2'
@@ -201,7 +201,7 @@ class TrainingConfig:
 
 @dataclass(frozen=True, slots=True)
 class TrainingProgress:
-    """The progress of a training, as passed to `on_progress`."""
+    """The progress of a training run, as passed to `on_progress`."""
 
     merges_done: int
     merges_wanted: int

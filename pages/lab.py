@@ -42,7 +42,7 @@ def draw_lab(stored: StoredRun) -> None:
 
 shown = frame.page_frame(
     "Lab",
-    "Measure every encoder and trainer at hand on one text, on this machine.",
+    "Measure every available encoder and trainer on one text, on this machine.",
 )
 if shown is not None:
     try:

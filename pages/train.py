@@ -66,7 +66,7 @@ def show_outcome(state: PageState, open_run: StoredRun | None) -> None:
         case Failed(error=error):
             st.error(f"Training failed. {plain_markdown(error, 1_000)}")
         case CancelledWithoutRun():
-            st.info("The training was cancelled before its first merge. It learned nothing.")
+            st.info("Training was cancelled before the first merge, so nothing was learned.")
         case Unknown(problem):
             st.warning(plain_markdown(problem, 600))
         case NoTraining() | Finished():

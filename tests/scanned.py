@@ -27,7 +27,7 @@ def scan(text: str, pretokenizer: Pretokenizer, room: int, *, after: str = "") -
         if n == 0:
             room *= 2
         else:
-            # Whoever encodes them has scratch for so many bytes and no more.
+            # The encoder that reads them has scratch for exactly this many bytes.
             assert abs(ends[n - 1]) - at <= room
         for stop in ends[:n].tolist():
             if stop > 0:

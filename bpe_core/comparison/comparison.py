@@ -253,7 +253,7 @@ def _encoders(tokenizers: Iterable[Encoder]) -> list[Encoder]:
         if not is_a(encoder, Tokenizer) and not is_a(encoder, Encoder):
             raise ConfigError(
                 f"Number {number} of the tokenizers is {describe(encoder)}: give what bpe.load, "
-                "bpe.gpt2 or a training returns."
+                "bpe.gpt2 or bpe.train(...).tokenizer returns."
             )
     return encoders
 

@@ -233,7 +233,7 @@ def parity(n_tokens: Mapping[str, int], reference: str) -> dict[str, float]:
     reference that is missing or has no tokens.
 
     Source: Petrov et al. 2023, "Language model tokenizers introduce unfairness between languages",
-    where it is called the premium.
+    who call it the premium.
 
     >>> parity({"English": 100, "Thai": 250}, "English")
     {'English': 1.0, 'Thai': 2.5}

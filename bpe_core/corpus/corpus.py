@@ -155,7 +155,7 @@ class Corpus(Immutable):
                 raise CorpusError("One of the words is empty. Leave it out.")
             if not is_whole(count) or count < 1:
                 raise CorpusError(
-                    f"Expected a whole number from 1 as count of {word!r}, got {count!r}."
+                    f"Expected a whole number of 1 or more as the count of {word!r}, got {count!r}."
                 )
         if not word_counts:
             raise EmptyCorpusError("There are no words: give at least one, such as {'hug': 10}.")

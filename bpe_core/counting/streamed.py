@@ -214,7 +214,7 @@ def _read(path: Path, size: int, begin: int) -> Iterator[bytes]:
             if not data:
                 raise CorpusError(
                     f"{path.name} had {begin + size:,} bytes and now has "
-                    f"{begin + size - left:,}. Train again when it no longer changes."
+                    f"{begin + size - left:,}. Train again once it has stopped changing."
                 )
             left -= len(data)
             yield data

@@ -1,4 +1,4 @@
-"""The words of a corpus in one row of slots, and their symbols at any step of a training.
+"""The words of a corpus in one row of slots, and their symbols at any step of a training run.
 
 Two arrays describe a whole run: the base symbol of each slot, and the rank of the merge that joined
 the slot to the one before it. They yield the symbols before any merge without replaying merges:

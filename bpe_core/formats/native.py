@@ -68,7 +68,7 @@ def tokenizer_from_dict(data: dict[str, Any]) -> Tokenizer:
                 f"Expected text as the saved tokenizer's {name}, got {data.get(name)!r}."
             )
     if data["base"] not in ("bytes", "characters"):
-        raise FormatError(f"Expected the base bytes or characters, got {data['base']!r}.")
+        raise FormatError(f"Expected 'bytes' or 'characters' as the base, got {data['base']!r}.")
     end_of_word, end_of_word_id = data.get("end_of_word"), data.get("end_of_word_id")
     if not isinstance(end_of_word, str | None) or (
         end_of_word_id is not None and not is_id(end_of_word_id)

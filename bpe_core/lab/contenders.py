@@ -63,7 +63,7 @@ class Differences:
 def merge_by_list_index(
     symbols: Sequence[int], pairs: Sequence[Pair], made: Sequence[int]
 ) -> list[int]:
-    """Encode one pre-token, finding each rank by a search through the list of merges.
+    """Encode one pre-token, finding each rank by searching the list of merges.
 
     This is the naive encoder. A pair's rank is its index in the list, so a look-up takes time
     proportional to the number of merges, and all pairs are looked up again after each merge.

@@ -103,7 +103,7 @@ class _Prepared:
     def seconds_a_round(self) -> float | None:
         """The expected time of a round; None if its preparation has not been timed in a round.
 
-        The first preparation is no estimate: it loads modules that the later ones find loaded.
+        The first preparation is not an estimate: it loads modules that later ones find loaded.
         """
         if self.steps:
             return median(self.steps)

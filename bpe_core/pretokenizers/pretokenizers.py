@@ -65,7 +65,7 @@ _MAX_PATTERN_LENGTH: Final = 2_000
 _MAX_REPEATS: Final = 1_000
 _MAX_REPEATS_TOGETHER: Final = 100_000
 # The regex package counts the processor time of all threads, so the limit is twice what a pattern
-# should need: a training may run at the same time.
+# should need: a training run may be in progress.
 _SECONDS: Final = 4.0
 _SECONDS_PER_CHARACTER: Final = 4e-6
 

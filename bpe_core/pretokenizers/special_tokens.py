@@ -71,7 +71,7 @@ allowed_special, got None.
 
 
 class OrdinaryText(NamedTuple):
-    """A part of a text that is no special token, at least one character long."""
+    """A part of a text without special tokens, at least one character long."""
 
     start: int
     """In characters, as `end`."""
@@ -79,7 +79,7 @@ class OrdinaryText(NamedTuple):
 
 
 class SpecialToken(NamedTuple):
-    """A special token where it stands in a text."""
+    """A special token and its place in a text."""
 
     start: int
     """In characters, as `end`."""

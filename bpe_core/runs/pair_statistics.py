@@ -68,7 +68,7 @@ def pair_matrix(
     ((1, 4), (2, 3), [[5, 2], [1, 0]])
     """
     if size < 1:
-        raise ConfigError(f"The size of a pair matrix is {size}. Use 1 or more.")
+        raise ConfigError(f"Expected a pair matrix of size 1 or more, got {size}.")
     as_left: Counter[int] = Counter()
     for (left, _), count in pair_counts.items():
         as_left[left] += count
@@ -228,6 +228,6 @@ def gain_of_further(values: ArrayLike, n_merges: int, further: int = 1_000) -> t
     """
     curve = np.asarray(values, dtype=np.float64)
     if not 0 <= n_merges < len(curve):
-        raise ConfigError(f"n_merges is {n_merges}, outside this run. Use 0 to {len(curve) - 1}.")
+        raise ConfigError(f"Expected n_merges from 0 to {len(curve) - 1}, got {n_merges}.")
     end = min(n_merges + further, len(curve) - 1)
     return end - n_merges, float(curve[end] - curve[n_merges])

@@ -1,4 +1,4 @@
-"""Another run joins Compare by its address; what is no such address is said where it was pasted."""
+"""Another run joins Compare by its address; any other text is reported where it was pasted."""
 
 from __future__ import annotations
 

@@ -135,8 +135,8 @@ def measured(app: AppTest) -> AppTest:
 
 
 def notices(app: AppTest) -> list[str]:
-    """Return what the figures shown belong to, if not to the present choice."""
-    return [info.value.replace("\\", "").partition(", not of")[0] for info in app.info]
+    """Return what the figures shown belong to, if not to the current choice."""
+    return [info.value.replace("\\", "").partition(", not for")[0] for info in app.info]
 
 
 def test_figures_of_another_tokenizer_are_labelled(open_app: Callable[..., AppTest]) -> None:
@@ -145,7 +145,7 @@ def test_figures_of_another_tokenizer_are_labelled(open_app: Callable[..., AppTe
     app.segmented_control(key="lab_tokenizer").set_value("GPT-2").run()
     # The measurement of trainers does not depend on the tokenizer.
     assert notices(app) == [
-        "These figures are of **Your tokenizer of 4,096 tokens on your text, 18 bytes**"
+        "These figures are for **Your tokenizer of 4,096 tokens on your text, 18 bytes**"
     ]
     app.segmented_control(key="lab_tokenizer").set_value("Your tokenizer").run()
     assert notices(app) == []
@@ -154,8 +154,8 @@ def test_figures_of_another_tokenizer_are_labelled(open_app: Callable[..., AppTe
 def test_figures_of_another_text_are_labelled(open_app: Callable[..., AppTest]) -> None:
     app = measured(open_app("lab", lab_text="Your text", text=SHORT))
     parts = [
-        "These figures are of **Your tokenizer of 4,096 tokens on your text, 18 bytes**",
-        "These figures are of **Training on your text, 18 bytes**",
+        "These figures are for **Your tokenizer of 4,096 tokens on your text, 18 bytes**",
+        "These figures are for **Training on your text, 18 bytes**",
     ]
     # Another text of the same length.
     app.session_state["workspace"] = replace(workspace_of(app), text=SHORT[::-1])

@@ -145,7 +145,7 @@ def test_a_run_without_merges_says_so(open_app: Callable[..., AppTest]) -> None:
     assert not app.exception
     assert "learned no merge" in app.info[0].value
     assert "The pairs before any merge" in _headers(app)
-    assert _says(app, "The run has no merge, so it stays as it is.")
+    assert _says(app, "The run has no merges, so it stays as it is.")
     assert _says(app, "Before any merge: ")
     assert "Over the whole run" not in _headers(app)
     assert _metrics(app)["Held-out text"] == "–"
@@ -341,5 +341,5 @@ def test_a_pair_that_never_stands_together_says_so(open_app: Callable[..., AppTe
     run_id = store_run("Few pairs", run, NOTHING_HELD_OUT)
     app = open_app(PAGE, run=run_id, pair="0-0")
     assert not app.exception
-    assert _says(app, "the two are never neighbours in this run.")
+    assert _says(app, "its symbols are never neighbours in this run.")
     assert "rank" not in _charts(app)

@@ -361,7 +361,7 @@ def test_the_page_shows_how_the_special_tokens_were_read(open_app: OpenApp) -> N
     assert "Spaces around the token on line 1 are ignored." in text_of(app)
     assert "256 bytes + 2 special" in text_of(app)
     app.text_input(key="settings_end_of_word").set_value("  ").run()
-    assert "Only spaces: read as no marker." in text_of(app)
+    assert "Only spaces, so there is no marker." in text_of(app)
     app.number_input(key="settings_vocab_size").set_value(300).run()
     train(app)
     config = load_run(in_address(app, "run")).run.config
@@ -400,7 +400,7 @@ def test_the_next_training_replaces_one_that_failed(open_app: OpenApp) -> None:
     train(app)
     assert "Training failed" in app.error[0].value
     # The card beside the error shows the sample, and its heading says so.
-    assert "The run that is open" in [header.value for header in app.header]
+    assert "The open run" in [header.value for header in app.header]
     assert "✓ finished" not in text_of(app)
     failed = in_address(app, "job")
     app.text_area(key="corpus_pasted").set_value(RHYME)
@@ -438,7 +438,7 @@ def test_a_live_training_survives_a_refresh_and_can_be_cancelled(open_app: OpenA
     app.button(key="train").click().run()
     job_id = in_address(app, "job")
     again = open_app(job=job_id)
-    assert "Training goes on" in text_of(again)
+    assert "Training continues" in text_of(again)
     # Cancelled before its first merge, it would leave no run.
     wait_until(jobs.manager(), job_id, lambda job: bool(job.progress and job.progress.merges_done))
     again.button(key="cancel").click().run()
@@ -550,10 +550,10 @@ def test_a_training_cancelled_in_the_queue_is_reported_once(open_app: OpenApp) -
     for_long = manager.submit(Corpus.from_text(words), config, title="long", held_out_share=0)
     job_id = manager.submit(Corpus.from_text(RHYME), config, title="short", held_out_share=0)
     app = open_app(job=job_id)
-    assert "Waiting: 1 training before this one." in text_of(app)
+    assert "Waiting: 1 training run before yours." in text_of(app)
     app.button(key="cancel").click().run()
     assert not app.exception
-    assert "cancelled before its first merge" in app.info[0].value
+    assert "cancelled before the first merge" in app.info[0].value
     assert "job" not in app.query_params
     assert not app.run().info
     manager.cancel(for_long)

@@ -144,7 +144,7 @@ def test_text_from_token_boundaries_and_a_word_of_ones_own_are_compared_as_text(
     expect(page.locator("textarea")).to_have_value(text)
     expect(page.locator(".side-1 .scroller")).to_contain_text("naïveté")
 
-    field = page.get_by_label("A word; a space before it counts")
+    field = page.get_by_label("A word; a leading space matters")
     word = " <img src=x onerror=harmed=1>"
     field.fill(word)
     field.press("Enter")

@@ -66,7 +66,7 @@ def test_a_measurement_continues_on_other_pages_and_is_cancelled_at_once(page: P
     page.get_by_role("button", name="Measure encoders").click()
     # The small measurement, which may run first, cannot be cancelled.
     expect(page.get_by_role("button", name="Cancel")).to_be_visible()
-    step = re.compile(r"Step \d+ of \d+, (time left not known yet|about \d+ s left)\. Now: ")
+    step = re.compile(r"Step \d+ of \d+, (time left unknown|about \d+ s left)\. Now: ")
     expect(page.get_by_text(step)).to_be_visible()
     address = page.url
     assert "encoding=" in address
@@ -74,7 +74,9 @@ def test_a_measurement_continues_on_other_pages_and_is_cancelled_at_once(page: P
     expect(page.get_by_role("heading", level=1)).to_have_text("Lessons")
     page.goto(address)
     page.get_by_role("button", name="Cancel").click()
-    expect(page.get_by_text("The measurement was cancelled and has no figures.")).to_be_visible()
+    expect(
+        page.get_by_text("The measurement was cancelled, so there are no figures.")
+    ).to_be_visible()
     wait_until_idle(page)
     expect(page.get_by_role("button", name="Measure encoders")).to_be_enabled()
     assert_no_traceback(page)

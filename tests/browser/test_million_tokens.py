@@ -63,7 +63,7 @@ DIGEST = """async (scroller) => {
 
 
 def prose(letter: str, n_tokens: int) -> tuple[str, list[int]]:
-    """Text of so many tokens of GPT-2 and a few more, with their ids."""
+    """Text of slightly more than this many GPT-2 tokens, with their ids."""
     once = "\n\n".join(load_sample("python-reference").documents)
     n_once = len(gpt2().encode(once))
     text = "\n".join(f"{letter}, part {n}.\n{once}" for n in range(n_tokens // n_once + 1))

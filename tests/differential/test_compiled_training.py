@@ -133,7 +133,7 @@ def test_a_text_that_is_all_one_thing_equals_huggingface(unit: str) -> None:
 
 
 @pytest.mark.parametrize("tie_break", get_args(TieBreak))
-def test_real_text_equals_the_reference_which_counts_all_anew(
+def test_real_text_equals_the_reference_which_recounts_everything(
     documents: list[str], tie_break: TieBreak
 ) -> None:
     # The reference takes the `max` of a dict at each step; all 8 MB would take it an hour. Of these

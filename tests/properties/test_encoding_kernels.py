@@ -318,7 +318,7 @@ def test_tokens_longer_than_a_row_decode_whole() -> None:
     assert encoder.encode("a" * 193).tolist() == [262, 261, 97]
 
 
-def test_a_word_cache_whose_arena_is_full_starts_anew() -> None:
+def test_a_word_cache_whose_arena_is_full_starts_over() -> None:
     table = gpt2()._table
     encoder = CompiledEncoder(table, get_pretokenizer("gpt2"))
     # Words of 14 rare bytes: none is a token, and most take more ids than a line holds.

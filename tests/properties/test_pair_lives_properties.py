@@ -1,4 +1,4 @@
-"""The life of every pair is what counting all pairs anew before each merge finds."""
+"""The life of every pair equals a recount of all pairs before each merge."""
 
 from __future__ import annotations
 

@@ -66,7 +66,7 @@ def test_the_summary_is_by_hand_and_a_tie_has_no_dot() -> None:
 
 def test_the_sentence_names_the_most_expensive_language() -> None:
     sentence = language_sentence(TEXTS, COSTS, ["Yours", "GPT-2"])
-    assert sentence.endswith("what A does: 3.0 under Yours (=B()), 3.0 under GPT-2 (=B()).")
+    assert sentence.endswith("multiple of A: 3.0 under Yours (=B()), 3.0 under GPT-2 (=B()).")
     assert cheapest_first(COSTS[0]) == [0, 2, 1]
 
 

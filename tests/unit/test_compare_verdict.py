@@ -59,7 +59,7 @@ def test_a_loss_is_said_as_a_loss(small: Tokenizer) -> None:
     assert "more tokens than GPT-2" in words(verdict_sentence(comparison, "On your text"))
     aside = verdict_aside(comparison)
     assert "The loss is in words and numbers" in aside
-    assert "On words GPT-2 leads" in aside
+    assert "GPT-2 keeps more words whole" in aside
     assert figure_rows(comparison)[0].better == (1,)
 
 

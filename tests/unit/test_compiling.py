@@ -1,4 +1,4 @@
-"""The kernels are compiled once, in other processes, and whoever waits is told."""
+"""The kernels are compiled once, in other processes, and visitors who wait see a message."""
 
 from __future__ import annotations
 

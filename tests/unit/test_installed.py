@@ -77,7 +77,7 @@ import sys
 if sys.argv[1] == "numba first":
     import numba
 from bpe_core.compiling.cache import kernels_are_compiled
-kernels_are_compiled()  # looks for a folder, as whoever uses kernels does
+kernels_are_compiled()  # looks for a folder, as any code that uses kernels does
 import numpy as np
 from bpe_core.kernels.counting import gather_counts
 gather_counts(np.zeros(8, np.uint64), np.zeros(8, np.int64))

@@ -31,7 +31,7 @@ def status(
 @pytest.mark.parametrize(
     ("progress", "since_told", "text"),
     [
-        (Progress(3, 48, "trie"), 0, "Step 3 of 48, time left not known yet."),
+        (Progress(3, 48, "trie"), 0, "Step 3 of 48, time left unknown."),
         (Progress(12, 48, "trie", 11.6), 0, "Step 12 of 48, about 12 s left."),
         (Progress(12, 48, "trie", 11.6), 3.1, "Step 12 of 48, about 8 s left."),
         (Progress(47, 48, "trie", 0.2), 0, "Step 47 of 48, nearly done."),

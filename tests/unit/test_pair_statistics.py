@@ -65,7 +65,7 @@ def test_a_matrix_of_no_pairs_is_empty():
 
 
 def test_an_empty_matrix_is_refused():
-    with pytest.raises(ConfigError, match="size of a pair matrix is 0"):
+    with pytest.raises(ConfigError, match="size 1 or more, got 0"):
         pair_matrix({(1, 2): 3}, 0)
 
 

@@ -113,7 +113,7 @@ def test_of_the_settings_that_differ_those_that_tell_the_runs_apart_are_said() -
         ({"end_of_word": "</w>"}, ("no end-of-word marker", "marker </w>")),
         ({"special_tokens": ()}, ("special tokens <|endoftext|>", "no special tokens")),
         ({"tie_break": "first-seen"}, ("ties smallest-pair", "ties first-seen")),
-        ({"min_frequency": 5}, ("least count 0", "least count 5")),
+        ({"min_frequency": 5}, ("minimum count 0", "minimum count 5")),
         ({"max_token_bytes": 8}, ("tokens of any length", "tokens up to 8 bytes")),
         ({"vocab_size": 5_000}, ("300 asked for", "5,000 asked for")),
     ],

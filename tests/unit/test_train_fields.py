@@ -91,7 +91,7 @@ def test_no_special_token_is_empty_or_padded_with_white_space(text):
     [
         ("", (), ()),
         ("</w>", ("</w>",), ()),
-        ("  ", (), ("Only spaces: read as no marker.",)),
+        ("  ", (), ("Only spaces, so there is no marker.",)),
         (" * ", ("*",), (r"Read as **\***, without the spaces around it.",)),
     ],
 )

@@ -41,8 +41,10 @@ FIGURES: Final = (
     ),
     _RENYI,
     Definition("Vocabulary", "The number of tokens, including special ones."),
-    Definition("Only this vocabulary has", "Tokens, by their bytes, that none of the others has."),
-    Definition("Tokens here that only it has", "How many of the text's tokens are among those."),
+    Definition("Only in this vocabulary", "Tokens, by their bytes, that none of the others has."),
+    Definition(
+        "Uses of those tokens", "How many tokens of the text are found only in this vocabulary."
+    ),
     Definition(
         "Bytes in no token",
         "Text that the vocabulary cannot spell, or white space that is dropped. Dropping text "

@@ -116,7 +116,7 @@ def language_sentence(
     if others := [one.parity[_dearest(one)] for one in costs[_MOST_NAMED:]]:
         parts.append(f"{min(others):.1f} to {max(others):.1f} under the {len(others)} others")
     reference = texts[costs[0].reference].name
-    return f"At most, a language pays this many times what {reference} does: {', '.join(parts)}."
+    return f"The most that a language pays, as a multiple of {reference}: {', '.join(parts)}."
 
 
 def summary_rows(costs: Sequence[LanguageCosts]) -> list[Row]:
@@ -128,7 +128,7 @@ def summary_rows(costs: Sequence[LanguageCosts]) -> list[Row]:
         _row("Rényi efficiency", [one.renyi_efficiency for one in costs], "{:.3f}", 1),
     ]
     if any(cannot_spell(metrics) for one in costs for metrics in one.metrics):
-        # Who leaves text out needs fewer tokens for it: nobody is the better for that.
+        # A tokenizer that leaves text out needs fewer tokens, which does not make it better.
         rows = [replace(row, better=()) for row in rows]
         n = [sum(cannot_spell(metrics) for metrics in one.metrics) for one in costs]
         name = "Languages it cannot spell"

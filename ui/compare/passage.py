@@ -69,9 +69,9 @@ def passage_part(
 
 
 def _word_part(members: Sequence[Member], suggested: str) -> None:
-    st.subheader("One word, and how each builds it", anchor=False)
+    st.subheader("One word under each tokenizer", anchor=False)
     typed = st.text_input(
-        "A word; a space before it counts",
+        "A word; a leading space matters",
         placeholder=suggested,
         max_chars=readings.LONGEST_WORD,
         width=320,

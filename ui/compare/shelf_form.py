@@ -21,7 +21,7 @@ from ui.tokenizers import shelf
 from ui.tokenizers.shelf import PUBLISHED, Member
 
 _KEY = "compare_shelf"
-_FROM_FILE = "as the file says"
+_FROM_FILE = "as in the file"
 _WIDTH_OF_ADDITIONS = 440
 
 

@@ -110,8 +110,8 @@ def figure_rows(comparison: Comparison) -> list[Row]:
         _row("Words kept whole", comparison, lambda m: m.share_of_words_whole, "{:.1%}", 1),
         _row("Rényi efficiency", comparison, lambda m: m.renyi_efficiency, "{:.3f}", 1),
         _row("Vocabulary", comparison, lambda m: m.vocab_size, "{:,}", 0),
-        _row("Only this vocabulary has", comparison, lambda m: m.n_exclusive, "{:,}", 0),
-        _row("Tokens here that only it has", comparison, lambda m: m.n_tokens_exclusive, "{:,}", 0),
+        _row("Only in this vocabulary", comparison, lambda m: m.n_exclusive, "{:,}", 0),
+        _row("Uses of those tokens", comparison, lambda m: m.n_tokens_exclusive, "{:,}", 0),
     ]
     if any(m.uncovered_bytes for m in comparison.rows):
         rows.append(_row("Bytes in no token", comparison, lambda m: m.uncovered_bytes, "{:,}", -1))
@@ -129,7 +129,7 @@ def shared_sentence(comparison: Comparison) -> str:
     """Say how many tokens all vocabularies share."""
     n, all_of_them = comparison.n_shared, "both" if len(comparison.rows) == 2 else "all"
     tokens = "token is" if n == 1 else "tokens are"
-    return f"{n:,} {tokens} in {all_of_them} vocabularies, special tokens left aside."
+    return f"{n:,} {tokens} in {all_of_them} vocabularies, special tokens not counted."
 
 
 def _row(
@@ -146,7 +146,7 @@ def _row(
         place = max(range(len(values)), key=lambda place: values[place] * direction)
         # Where the figures read the same, a dot at one of them would look like a mistake.
         best = (place,) if shown.count(shown[place]) == 1 else ()
-    # A count that leaves text out is no better for being smaller.
+    # A smaller count is not better if it leaves text out.
     if any(m.uncovered_bytes for m in comparison.rows) and name != "Bytes in no token":
         best = ()
     return Row(name, shown, best, _MEANINGS[name])
@@ -219,10 +219,10 @@ def _words_whole(pair: _Pair) -> str:
     if own_shown == their_shown:
         return f"Both keep {own_shown} of the words whole."
     if own > theirs:
-        return f"On words yours leads: it keeps {own_shown} whole, {pair.other} {their_shown}."
+        return f"Yours keeps more words whole: {own_shown}, {pair.other} {their_shown}."
     gains = pair.own.n_tokens < pair.theirs.n_tokens
     still = "still " if gains and pair.is_fair else ""
-    return f"On words {pair.other} {still}leads: it keeps {their_shown} whole, yours {own_shown}."
+    return f"{pair.other} {still}keeps more words whole: {their_shown}, yours {own_shown}."
 
 
 def _not_covered(pair: _Pair) -> str:

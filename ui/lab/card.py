@@ -48,8 +48,8 @@ def how_far(status: MeasurementStatus) -> str:
 
 
 def _time_left(seconds: float | None, seconds_since_report: float) -> str:
-    # The share of steps done is no estimate, since steps take very different times.
+    # The share of steps done is not an estimate, since steps take very different times.
     if seconds is None:
-        return "time left not known yet"
+        return "time left unknown"
     left = seconds - seconds_since_report
     return f"about {left:,.0f} s left" if left >= 0.5 else "nearly done"

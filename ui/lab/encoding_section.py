@@ -71,15 +71,15 @@ def _draw_figures(found: Sequence[Measured], status: MeasurementStatus) -> None:
             theme=None,
             config=CONFIG_WITHOUT_TOOLS,
             key="encoding_chart",
-            alt="Speed of each encoder in MB/s, as in the table beside.",
+            alt="Speed of each encoder in MB/s, as in the table next to it.",
         )
-        st.markdown(":gray[A hollow dot marks other ids. The axis is logarithmic.]")
+        st.markdown(":gray[A hollow dot marks different ids. The axis is logarithmic.]")
         offer_png("encoding_chart", "Speed of encoders in MB/s", status.about)
     with table:
         figure_table(
             ["MB/s", "× hash map", "of the text", "ids"],
             words.encoding_rows(found),
-            caption="Encoders: speed, factor to the hash map, part measured, equality of ids",
+            caption="Encoders: speed, factor over the hash map, part of the text, same ids or not",
             key="encoding_table",
         )
     for one in found:

@@ -43,14 +43,14 @@ def draw_state(status: MeasurementStatus | None, order: Order, empty: str) -> Re
     if status.is_live:
         watch_measurement(status.id, key=order.kind)
     elif status.state == "cancelled":
-        st.info("The measurement was cancelled and has no figures.")
+        st.info("The measurement was cancelled, so there are no figures.")
     elif status.result is None:
         st.error(f"The measurement failed. {plain_markdown(status.problem or '', 600)}")
     else:
         if status.result.order != order.fingerprint:
             st.info(
-                f"These figures are of **{plain_markdown(status.about, 200)}**, not of the present "
-                "choice. Measure again to update them."
+                f"These figures are for **{plain_markdown(status.about, 200)}**, not for the "
+                "current choice. Measure again to update them."
             )
         return status.result.report
     return None

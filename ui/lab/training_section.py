@@ -39,7 +39,7 @@ def draw_training(status: MeasurementStatus | None, order: Order, about: str) ->
             theme=None,
             config=CONFIG_WITHOUT_TOOLS,
             key="training_chart",
-            alt="Seconds to train over bytes of text, as in the table beside.",
+            alt="Seconds to train over bytes of text, as in the table next to it.",
         )
         offer_png("training_chart", "Seconds to train over bytes of text", status.about)
     with table:

@@ -29,7 +29,7 @@ class EncoderWords:
 ENCODER_WORDS = {
     "list-index": EncoderWords(
         "List of merges",
-        "Finds the rank of a pair by a search through the list of merges, and looks up all pairs "
+        "Finds the rank of a pair by searching the list of merges, and looks up all pairs "
         "again after each merge. The simplest way to write it.",
     ),
     "hash-map": EncoderWords(

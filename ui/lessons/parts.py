@@ -34,7 +34,7 @@ class Ran:
 
 @dataclass(frozen=True, slots=True)
 class Learned:
-    """The trainings on the visitor's text and on the example's own."""
+    """The training runs on the visitor's text and on the example's own."""
 
     yours: Walk
     theirs: Walk

@@ -167,9 +167,9 @@ def longest(_: None) -> Ran:
 
 def step_back(_: None) -> Ran:
     st.markdown(
-        "To be exact, take the longest token, but check for each two neighbours whether a merge "
-        "would have crossed their border. If so, try a shorter token; if none is left, step back. "
-        "Only neighbours must be checked, so this is fast."
+        "To be exact, take the longest token, but check for each pair of neighbours whether a "
+        "merge would have crossed the border between them. If so, try a shorter token; if none "
+        "is left, step back. Only neighbours need checking, so this is fast."
     )
     learned, _word, symbols = _own_training()
     trie = trie_of(learned)

@@ -1,4 +1,4 @@
-"""Describe a training in sentences of Markdown that hold for any words."""
+"""Describe a training run in sentences of Markdown that hold for any words."""
 
 from __future__ import annotations
 
@@ -71,13 +71,13 @@ def size_sum(learned: Walk, step: int) -> str:
 
 
 def stopped(learned: Walk) -> str:
-    """Return how many merges a training made, and why it stopped."""
+    """Return how many merges a training run made, and why it stopped."""
     n = counted(len(learned.merges), "merge")
     return f"It stopped after {n}: {_WHY[learned.run.stop_reason]}."
 
 
 def rounds(learned: Walk, most: int) -> str:
-    """Return how many rounds a training took, and why it took fewer than `most`."""
+    """Return how many rounds a training run took, and why it took fewer than `most`."""
     n = len(learned.merges)
     rest = "" if n == most else f" Then no pair is left, after {n} of {most} rounds."
     return f"{counted(n, 'round')} of counting, choosing and joining.{rest}"
@@ -135,7 +135,7 @@ def list_size(learned: Walk) -> str:
 
 
 def first_difference(first: Walk, second: Walk) -> tuple[int, str]:
-    """Return the first merge in which two trainings differ, or their number, and a sentence."""
+    """Return the first merge in which two training runs differ, or their number, and a sentence."""
     spelled = [
         [tuple(one.run.vocab[id] for id in merge.pair) for merge in one.merges]
         for one in (first, second)

@@ -1,4 +1,4 @@
-"""Draw the words and pairs of a training as tiles and bars."""
+"""Draw the words and pairs of a training run as tiles and bars."""
 
 from __future__ import annotations
 

@@ -130,7 +130,7 @@ _SETTINGS: Final[tuple[_Describe, ...]] = (
     _setting(_end_of_word),
     _setting(_special_tokens),
     _setting(lambda config: f"ties {config.tie_break}"),
-    _setting(lambda config: f"least count {config.min_frequency:,}"),
+    _setting(lambda config: f"minimum count {config.min_frequency:,}"),
     _setting(_longest_token),
     _setting(lambda config: f"{config.vocab_size:,} asked for"),
 )

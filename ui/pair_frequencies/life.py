@@ -100,7 +100,7 @@ def _draw_curves(stored: StoredRun, picture: results.LifePicture, step: int) -> 
             *(life_charts.life_counts, picture.drawn_counts, life.counts, "How often {} occurs"),
         ),
         (
-            *("life_ranks", "Its rank", "One and the number of pairs that occur more often."),
+            *("life_ranks", "Its rank", "One plus the number of pairs that occur more often."),
             *(
                 life_charts.life_ranks,
                 picture.drawn_ranks,
@@ -143,7 +143,7 @@ def _draw_way_onward(stored: StoredRun, picture: results.LifePicture) -> None:
                 key="life_pictures",
             )
         if _pair_of_address(stored) is not None:
-            st.button("Let the page choose", on_click=frame.set_query, kwargs={"pair": None})
+            st.button("Choose a pair for me", on_click=frame.set_query, kwargs={"pair": None})
         for rank in picture.merged_at:
             st.page_link(
                 "pages/merge_loop.py",

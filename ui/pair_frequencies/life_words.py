@@ -43,7 +43,7 @@ def life_sentence(picture: LifePicture, run: TrainingRun) -> str:
         lengths = [len(run.tokenizer.vocab[id]) for id in picture.pair]
         if longest is not None and sum(lengths) > longest:
             return f"{name} cannot merge: tokens are limited to {longest:,} bytes."
-        return f"{name}: the two are never neighbours in this run."
+        return f"{name}: its symbols are never neighbours in this run."
     first, last = life.span
     at_first, at_last = int(life.counts[first]), int(life.counts[last])
     came = "occurs from the start" if first == 0 else f"comes with merge {first:,}"
@@ -52,7 +52,7 @@ def life_sentence(picture: LifePicture, run: TrainingRun) -> str:
         left_then = "" if at_first == at_last else f"; by then it occurs {times(at_last)}"
         return f"{born} Merge {last + 1:,} joins it{left_then}."
     if not run.merges:
-        return f"{born} The run has no merge, so it stays as it is."
+        return f"{born} The run has no merges, so it stays as it is."
     if last == len(run.merges):
         left_then = "as often as at first" if at_first == at_last else times(at_last)
         return f"{born} It never merges: after the last merge it still occurs {left_then}."

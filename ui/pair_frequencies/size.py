@@ -34,7 +34,7 @@ def draw_vocabulary_size(stored: StoredRun) -> None:
     controls, picture = st.columns([2, 3], gap="large", vertical_alignment="center")
     with controls:
         st.header("How large should the vocabulary be?", anchor=False)
-        st.markdown(":small[:gray[One run, cut where you like. Nothing is trained again.]]")
+        st.markdown(":small[:gray[Cut this run after any merge, without training again.]]")
         size = curves.vocab_size[kept]
         st.markdown(f":small[Merges kept **{kept:,}** :gray[vocabulary {size:,}]]")
         if n_merges:

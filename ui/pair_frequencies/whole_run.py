@@ -22,7 +22,7 @@ def draw_whole_run(stored: StoredRun, step: int) -> None:
     st.header("Over the whole run", anchor=False)
     winners, lengths = st.columns(2, gap="large")
     with winners:
-        draw_title("The winning pair", "How often the pair that each merge joins occurs.")
+        draw_title("The winning pair", "How often the pair occurs that each merge joins.")
         st.plotly_chart(
             charts.winner_counts_curve(
                 curves.drawn_winners,

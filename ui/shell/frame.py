@@ -163,7 +163,7 @@ def query_int(name: str, default: int, low: int, high: int) -> int:
 
 
 def query_text(name: str, longest: int = 1_000) -> str | None:
-    """Return a text from the address; None if it is missing or longer than the app writes."""
+    """Return a text parameter of the address, or None if it is missing or too long."""
     value = st.query_params.get(name)
     return value if value is not None and len(value) <= longest else None
 
@@ -211,7 +211,7 @@ def _prepare_page(title: str) -> None:
 
 
 def _hold_finished_run() -> None:
-    """Remember the run of a training that ended while its visitor was on another page."""
+    """Remember a run that finished while its visitor was on another page."""
     job_id = workspace.current().job_id
     if job_id is None:
         return

@@ -142,7 +142,7 @@ def _divide(corpus: Corpus, title: str) -> ChosenCorpus:
                 persist_state="session",
             )
     share = percent / 100
-    with st.spinner("Dividing the corpus"):
+    with st.spinner("Holding text back"):
         training, held_out = corpus_summary.divided(corpus, share)
     chosen = ChosenCorpus(corpus, title, share, training, held_out)
     sentence.markdown(

@@ -74,7 +74,7 @@ def custom_fields() -> CustomSettings:
             persist_state="session",
         )
         min_frequency = whole_number(
-            "Least count of a pair",
+            "Minimum count of a pair",
             _LEAST_COUNTS,
             0,
             key="settings_min_frequency",

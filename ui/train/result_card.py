@@ -32,7 +32,7 @@ def show_result(stored: StoredRun, *, after_failure: bool = False) -> None:
     run = stored.run
     with st.container(border=True, key="result_card"):
         with st.container(horizontal=True, vertical_alignment="center"):
-            heading = "The run that is open" if after_failure else "Trained"
+            heading = "The open run" if after_failure else "Trained"
             st.header(heading, anchor=False, width="content")
             st.space("stretch")
             if after_failure:
@@ -72,7 +72,7 @@ def show_result(stored: StoredRun, *, after_failure: bool = False) -> None:
 
 
 def result_sentence(run: TrainingRun) -> str:
-    """Return how many merges a training learned, why it stopped, and in which state."""
+    """Return how many merges a training run learned, why it stopped, and in which state."""
     n = len(run.merges)
     if run.stop_reason == "vocab-size":
         end = f" The last pair still occurred {times(run.merges[-1].count or 0)}." if n else ""

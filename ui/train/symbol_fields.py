@@ -51,13 +51,13 @@ def read_marker(text: str) -> ReadSymbols:
     """Read the field of the end-of-word marker, which may be empty.
 
     >>> read_marker(" </w>").tokens, read_marker(" ").notes
-    (('</w>',), ('Only spaces: read as no marker.',))
+    (('</w>',), ('Only spaces, so there is no marker.',))
     """
     marker = text.strip()
     if marker == text:
         return ReadSymbols((marker,) if marker else (), ())
     if not marker:
-        return ReadSymbols((), ("Only spaces: read as no marker.",))
+        return ReadSymbols((), ("Only spaces, so there is no marker.",))
     return ReadSymbols((marker,), (f"Read as {_name(marker)}, without the spaces around it.",))
 
 

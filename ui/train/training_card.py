@@ -41,7 +41,7 @@ def watch_training(job_id: str) -> None:
         else:
             _show_progress(status)
         st.markdown(
-            ":gray[You can leave this page. Training goes on, and the address brings you back.]"
+            ":gray[You can leave this page. Training continues, and this address brings you back.]"
         )
 
 
@@ -53,8 +53,8 @@ def _before_first_merge(status: JobStatus) -> str:
         return "Counting the pre-tokens."
     others = status.queue_position
     if not others:
-        return "This training is next."
-    return f"Waiting: {others:,} training{'s' * (others != 1)} before this one."
+        return "Your training run is next."
+    return f"Waiting: {others:,} training run{'s' * (others != 1)} before yours."
 
 
 def _show_progress(status: JobStatus) -> None:
@@ -72,7 +72,7 @@ def _show_progress(status: JobStatus) -> None:
     figures = st.grid(2, min_column_width=130)
     with figures.cell(), st.container(gap="xxsmall"):
         st.metric("Bytes per token so far", f"{status.bytes_per_token:.2f}")
-        st.markdown(":gray[:small[held-out text follows at the end]]")
+        st.markdown(":gray[:small[held-out text is measured at the end]]")
     with figures.cell(), st.container(gap="xxsmall"):
         st.metric("Last pair occurred", times(progress.last_count))
         st.markdown(f":gray[:small[{progress.corpus_tokens:,} tokens in the corpus]]")

@@ -47,7 +47,7 @@ def open_token(key: str) -> None:
 
 
 def toggle_finding(key: str) -> None:
-    """Filter by the finding that was pressed, or by none if it was the filter."""
+    """Filter by the finding that was pressed, or clear the filter if it was already set."""
     chosen, record = workspace.component_value(key, "chosen"), record_of_address()
     if isinstance(chosen, str):
         finding = "" if record["finding"] == chosen else chosen
@@ -55,7 +55,7 @@ def toggle_finding(key: str) -> None:
 
 
 def toggle_length(key: str, n_lengths: int) -> None:
-    """Filter by the lengths of the bar that was clicked, or by none if it was the filter."""
+    """Filter by the lengths of the bar that was clicked, or clear that filter if it was set."""
     points = workspace.selected_points(key)
     if points:
         field, record = field_of_bar(points[0], n_lengths), record_of_address()
@@ -64,14 +64,14 @@ def toggle_length(key: str, n_lengths: int) -> None:
 
 
 def go_to_text(key: str) -> None:
-    """Go to the node of the trie that was typed as text."""
+    """Go to the trie node whose prefix was typed as text."""
     typed = workspace.component_value(key, "typed")
     if isinstance(typed, str):
         frame.set_query(prefix=typed[:LONGEST_SEARCH].encode(errors="ignore").hex() or None)
 
 
 def go_to_prefix(key: str) -> None:
-    """Go to the node of the trie that was pressed, sent in hex."""
+    """Go to the trie node that was pressed; its prefix arrives in hex."""
     moved = workspace.component_value(key, "moved")
     if isinstance(moved, str):
         frame.set_query(prefix=moved or None)

@@ -20,7 +20,7 @@ FINDINGS: dict[FindingKey, tuple[str, str]] = {
     ),
     "scaffolds": ("Scaffold only", "Never used, but part of a token that is."),
     "unreachable": ("Unreachable", "No text encodes to them."),
-    "undecided": ("Undecided", "No text was found that encodes to them, and no proof of none."),
+    "undecided": ("Undecided", "No text was found that encodes to them, but one may exist."),
     "partial": ("Partial UTF-8", "Their bytes are not whole characters."),
 }
 

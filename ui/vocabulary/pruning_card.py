@@ -64,7 +64,7 @@ def show_pruning(inspection: Inspection, stored: StoredRun) -> None:
         figure_table(
             ["Whole", "Pruned", ""],
             pruning_rows(tokenizer, preview),
-            caption="The vocabulary whole and pruned",
+            caption="The vocabulary before and after pruning",
             key="pruning_figures",
         )
     with picture:

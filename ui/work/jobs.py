@@ -32,7 +32,7 @@ _SHORTEST_MEASURED = 0.5
 
 
 class TrainingStoppedError(BpeError):
-    """A training ended in an unforeseen error."""
+    """A training run ended in an unforeseen error."""
 
 
 class StoreRun(Protocol):
@@ -59,13 +59,13 @@ class CurvePoint:
 
 @dataclass(frozen=True, slots=True)
 class JobStatus:
-    """A snapshot of a training."""
+    """A snapshot of a training run."""
 
     id: str
     title: str
     state: State
     queue_position: int
-    """The number of trainings ahead of it; 0 once it runs."""
+    """The number of training runs ahead of it; 0 once it runs."""
     training_bytes: int
     """The size of the training text, without held-out text; 0 until the training runs."""
     progress: TrainingProgress | None
@@ -101,7 +101,7 @@ class JobStatus:
 
 @dataclass(frozen=True, slots=True)
 class _Report:
-    """What a training reports while it runs."""
+    """What a training run reports while it runs."""
 
     training_bytes: int
     progress: TrainingProgress | None = None
@@ -122,14 +122,14 @@ _NOTHING_YET: Final = _Report(training_bytes=0)
 
 @dataclass(frozen=True, slots=True)
 class _Stored:
-    """The result of a training."""
+    """The result of a training run."""
 
     run_id: str
     was_cancelled: bool
 
 
 class JobManager:
-    """Run trainings one after another, independently of the sessions that started them."""
+    """Train one corpus after another, independently of the sessions that started them."""
 
     def __init__(self, store: StoreRun = store_run) -> None:
         self._store = store
@@ -141,14 +141,14 @@ class JobManager:
     def submit(
         self, corpus: Corpus, config: TrainingConfig, *, title: str, held_out_share: float
     ) -> str:
-        """Queue a training and return its id; raise `TooMuchWorkError` if the queue is full."""
+        """Queue a training run and return its id; raise `TooMuchWorkError` if the queue is full."""
         job_id = secrets.token_urlsafe(16)
         work = partial(self._train_and_store, title, corpus, config, held_out_share)
         self._background.begin(job_id, work, about=title)
         return job_id
 
     def status(self, job_id: str) -> JobStatus:
-        """Return a snapshot of a training; raise `UnknownWorkError` for an unknown id."""
+        """Return a snapshot of a training run; raise `UnknownWorkError` for an unknown id."""
         status = self._background.status(job_id)
         report, stored = status.progress or _NOTHING_YET, status.result
         return JobStatus(
@@ -170,7 +170,7 @@ class JobManager:
         self._background.cancel(job_id)
 
     def close(self) -> None:
-        """Cancel all trainings without storing them, and wait a moment for the thread to end."""
+        """Cancel all training without storing runs, and wait a moment for the thread to end."""
         self._closed.set()
         self._background.close()
 
