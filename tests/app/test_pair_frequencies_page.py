@@ -291,7 +291,7 @@ def test_a_pair_of_the_address_keeps_its_life_at_every_step(
     app.number_input[0].set_value(301).run()
     assert _says(app, "Before merge 301: it does not occur.")
     assert _says(app, f"Merge {merge.rank + 1} joins it")
-    next(button for button in app.button if button.label == "Let the page choose").click().run()
+    next(button for button in app.button if button.label == "Choose a pair for me").click().run()
     assert "pair" not in app.query_params
     assert _says(app, "Merge 301 joins it")
 
