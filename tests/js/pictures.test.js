@@ -1,9 +1,8 @@
-// Trees, bars and lines of text: where each part of a picture stands.
+// Where each part of a picture stands: trees and lines of text.
 
 import assert from "node:assert/strict";
 import { suite, test } from "node:test";
 import { linesOf } from "../../ui/components/chart_pictures/text_lines.js";
-import { partsOf, percent } from "../../ui/components/corpus_strip/shares.js";
 import { beginningOf } from "../../ui/components/vocabulary/beginnings.js";
 import { layOutTree } from "../../ui/components/vocabulary/tree_layout.js";
 
@@ -27,22 +26,6 @@ suite("a token's tree", () => {
 
   test("of a symbol is one cell", () => {
     assert.deepEqual(layOutTree([{ parts: null }]), { cells: [{ place: 0, rows: [1, 2], columns: [1, 2] }], columns: 1 });
-  });
-});
-
-suite("shares", () => {
-  const shares = [0.4, 0.3, 0.1, 0.08, 0.06, 0.04, 0.02].map((share, i) => ({ name: `s${i}`, share }));
-
-  test("that are too many are taken together, and still make the whole", () => {
-    const parts = partsOf(shares);
-    assert.deepEqual(parts.map(({ name }) => name), ["s0", "s1", "s2", "s3", "s4", "2 more"]);
-    assert.ok(parts.at(-1).rest);
-    assert.ok(Math.abs(parts.reduce((sum, { share }) => sum + share, 0) - 1) < 1e-9);
-    assert.deepEqual(partsOf(shares.slice(0, 6)), shares.slice(0, 6));
-  });
-
-  test("are written with one decimal, and never as nothing", () => {
-    assert.deepEqual([1, 0.1234, 0.0005, 0.0004].map(percent), ["100.0%", "12.3%", "0.1%", "< 0.1%"]);
   });
 });
 
