@@ -3,6 +3,7 @@
 import streamlit as st
 
 from ui.shell import frame, workspace
+from ui.shell.kept_runs import keep_runs
 from ui.warm_up import note_request
 
 PAGES = {
@@ -33,3 +34,4 @@ workspace.note_navigation()
 home = st.Page(root, title="BPE Explorer", default=True, visibility="hidden")
 frame.run_page(st.navigation([home, *PAGES.values()], position="top"))
 frame.follow_theme()
+keep_runs()

@@ -60,9 +60,9 @@ def test_the_sample_joins_a_run_of_ones_own(open_app: OpenApp) -> None:
     [
         ("", "got nothing"),
         ("<b>hug</b>", "Expected the address of a run, got “<b>hug</b>”"),
-        ("https://example.org/compare?with=gpt2", "This address names no run"),
+        ("https://example.org/compare?with=gpt2", "This address has no “run=”"),
         (f"?run={'a' * 32}", "There is no run at this address"),
-        ("?run=../../etc/passwd", "its id is malformed"),
+        ("?run=../../etc/passwd", "The run id in this address is malformed"),
     ],
 )
 def test_what_names_no_run_is_said_and_changes_nothing(
@@ -79,9 +79,9 @@ def test_what_names_no_run_is_said_and_changes_nothing(
 def test_the_open_run_and_one_that_is_on_the_shelf_are_not_added_again(open_app: OpenApp) -> None:
     mine, theirs = store("Mine"), store("Theirs")
     app = paste(open_app("compare", run=mine), mine)
-    assert "the run that is open" in told(app)
+    assert "the open run" in told(app)
     paste(app, theirs)
     assert not app.error
     paste(app, theirs)
-    assert "on the shelf already" in told(app)
+    assert "already on the shelf" in told(app)
     assert cards(app) == ["Yours", "GPT-2", "Theirs"]

@@ -74,6 +74,7 @@
   window.startNewSession = () => {
     startsNewSession = true;
     sessionStorage.clear();
+    localStorage.clear();
     socket.close();
   };
   window.isConnected = () => socket?.readyState === WebSocket.OPEN;

@@ -26,6 +26,11 @@ from tests.conftest import MEASURED
 from ui.storage.run_store import write_run
 
 DESK: ViewportSize = {"width": 1440, "height": 900}
+# The app keeps the ids of a visitor's runs in the browser, where the next tab would find them.
+EACH_TAB_IS_A_VISITOR = """if (location.protocol === "http:" && !sessionStorage.hasVisited) {
+  localStorage.clear();
+  sessionStorage.hasVisited = true;
+}"""
 ShowFigures = Callable[[str, Sequence[float]], None]
 
 
@@ -98,6 +103,7 @@ def browser() -> Iterator[Browser]:
 def context(browser: Browser) -> BrowserContext:
     """Return the context shared by all pages, so that the first caches the app's files."""
     context = new_context(browser, viewport=DESK, color_scheme="light", accept_downloads=True)
+    context.add_init_script(EACH_TAB_IS_A_VISITOR)
     context.set_default_timeout(LONGEST_WAIT_MS)
     return context
 

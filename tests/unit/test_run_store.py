@@ -19,12 +19,13 @@ from bpe_core.runs.train import train
 from bpe_core.types import TrainingConfig
 from ui.look.run_names import RunName
 from ui.run import results
-from ui.storage import store
+from ui.storage import run_store, store
 from ui.storage.run_store import (
     MOST_UNCLAIMED,
     SAMPLE_RUN_ID,
     RunNotFoundError,
     load_run,
+    name_of_run,
     note_opened,
     store_run,
     training_text,
@@ -98,6 +99,46 @@ def test_a_run_stored_without_a_time_can_be_read(runs_folder: Path) -> None:
     del details["trained_at"]
     path.write_text(json.dumps(details))
     assert load_run(run_id).trained_at is None
+
+
+def test_a_run_is_named_without_being_read(
+    runs_folder: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    config = TrainingConfig(260, "regex:\\w+", special_tokens=("<b>",), end_of_word="é")
+    run = train(Corpus.from_text(TEXT), config)
+    run_id = store_run("日本 hugs", run, NOTHING)
+    expected = load_run(run_id).name
+    monkeypatch.setattr(run_store, "load_run", None)
+    assert name_of_run(run_id) == expected
+    assert expected.trained_at is not None
+
+
+@pytest.mark.parametrize(
+    "change",
+    [
+        *({"title": 5}, {"vocab_size": "x"}, {"config": {"base": "x"}}),
+        *({"config": {"pretokenizer": 5}}, {"config": {"unknown": 5}}, {"trained_at": 5}, []),
+        *("", None),
+    ],
+    ids=str,
+)
+def test_a_run_whose_name_cannot_be_read_is_read_itself(runs_folder: Path, change: object) -> None:
+    run_id = store_run("Hugs", train(Corpus.from_text(TEXT), TrainingConfig(260)), NOTHING)
+    path = runs_folder / run_id / "name.json"
+    if isinstance(change, dict):
+        changed = json.dumps(json.loads(path.read_text()) | change)
+    else:
+        changed = json.dumps(change) if change != "" else ""
+    path.write_text(changed)
+    assert name_of_run(run_id) == load_run(run_id).name
+    path.unlink()
+    assert name_of_run(run_id) == load_run(run_id).name
+
+
+@pytest.mark.parametrize("run_id", ["a" * 32, "../../../etc/passwd", ""])
+def test_a_run_that_is_not_there_has_no_name(run_id: str) -> None:
+    with pytest.raises(RunNotFoundError):
+        name_of_run(run_id)
 
 
 def test_a_run_without_held_out_text_comes_back() -> None:

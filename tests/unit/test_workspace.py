@@ -79,6 +79,36 @@ def test_an_unsaved_run_is_held_for_as_long_as_it_is_recent() -> None:
     assert [held.id for held in workspace.current().unkept_runs] == ["run 2"]
 
 
+def test_runs_that_the_browser_kept_stand_behind_those_of_this_session() -> None:
+    workspace.remember_run(run(1))
+    workspace.list_again([run(2), run(1), run(3)], unkept=[], gone=["run 4"])
+    assert [each.id for each in workspace.current().recent_runs] == ["run 1", "run 2", "run 3"]
+    assert workspace.current().forgotten_runs == ("run 4",)
+    for n in range(10, 10 + MOST_RECENT_RUNS):
+        workspace.remember_run(run(n))
+    workspace.list_again([run(2)], unkept=[], gone=[])
+    assert run(2) not in workspace.current().recent_runs
+
+
+def test_a_run_is_forgotten_until_it_is_opened_again() -> None:
+    workspace.remember_run(run(1))
+    workspace.forget_run("never listed")
+    assert workspace.current().forgotten_runs == ()
+    workspace.forget_run("run 1")
+    assert workspace.current().forgotten_runs == ("run 1",)
+    workspace.remember_run(run(1))
+    assert workspace.current().forgotten_runs == ()
+    workspace.forget_other_runs()
+    assert workspace.current().forgotten_runs == ("run 1",)
+
+
+def test_few_forgotten_runs_are_remembered() -> None:
+    for n in range(100):
+        workspace.list_again([], unkept=[], gone=[f"run {n}"])
+    assert len(workspace.current().forgotten_runs) < 100
+    assert workspace.current().forgotten_runs[-1] == "run 99"
+
+
 def test_unsaved_runs_survive_emptying_the_list_and_starting_over() -> None:
     unkept = replace(load_run(SAMPLE_RUN_ID), id="run 1", not_kept="full")
     for forget in (workspace.forget_other_runs, workspace.start_over):

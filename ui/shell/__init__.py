@@ -4,7 +4,7 @@ In: the address and the visitor's session. Out: the heading, the run picker, the
 address, and the visitor's choices.
 
 Open `frame` first; it draws the `run_picker`. `workspace` is the only module that touches
-Streamlit's session state; `choices` keeps a choice in the address. `file_upload` draws all
-uploaders and limits the total size of a visitor's files; `upload_limit` enforces that limit in the
-server.
+Streamlit's session state; `choices` keeps a choice in the address, and `kept_runs` a visitor's runs
+in the browser. `file_upload` draws all uploaders and limits the total size of a visitor's files;
+`upload_limit` enforces that limit in the server.
 """

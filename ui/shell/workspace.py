@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from typing import TypedDict, Unpack
+from typing import TypedDict, TypeVar, Unpack
 
 import streamlit as st
 
@@ -15,8 +15,11 @@ from ui.storage.run_store import SAMPLE_RUN_ID, StoredRun
 _KEY = "workspace"
 _NAVIGATION_KEY = "navigation_is_drawn"
 MOST_RECENT_RUNS = 8
+_MOST_FORGOTTEN = 4 * MOST_RECENT_RUNS
 # The sample's first merges are of white space; this step shows words and the first tie.
 _SAMPLE_STEP = 68
+
+_Run = TypeVar("_Run", RunName, StoredRun)
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,6 +49,8 @@ class Workspace:
     """The run that all pages show."""
     recent_runs: tuple[RunName, ...] = ()
     """Runs that this session trained or opened by a link, the latest first."""
+    forgotten_runs: tuple[str, ...] = ()
+    """Ids of runs that were recent and are gone or were removed: the browser drops them, too."""
     unkept_runs: tuple[StoredRun, ...] = field(default=(), repr=False)
     """Those that could not be stored on disk: they live as long as this refers to them."""
     job_id: str | None = None
@@ -119,38 +124,62 @@ def remember_run(run: RunName, *, unkept: StoredRun | None = None) -> None:
 
     `unkept` is the run itself if it could not be stored on disk.
     """
-    forget_run(run.id)
-    before = current()
-    recent = (run, *before.recent_runs)[:MOST_RECENT_RUNS]
-    ids = {each.id for each in recent}
-    held = tuple(each for each in before.unkept_runs if each.id in ids)
-    held += () if unkept is None else (unkept,)
-    st.session_state[_KEY] = replace(before, recent_runs=recent, unkept_runs=held)
+    here = current()
+    _list((run, *here.recent_runs), (*here.unkept_runs, *([] if unkept is None else [unkept])))
+
+
+def list_again(
+    runs: Sequence[RunName], *, unkept: Sequence[StoredRun], gone: Sequence[str]
+) -> None:
+    """Put runs that the browser kept behind the recent ones, and forget those that are gone."""
+    here = current()
+    _list((*here.recent_runs, *runs), (*here.unkept_runs, *unkept), forget=gone)
 
 
 def forget_run(run_id: str) -> None:
     """Remove a run from the recent ones."""
-    before = current()
-    recent = tuple(run for run in before.recent_runs if run.id != run_id)
-    held = tuple(run for run in before.unkept_runs if run.id != run_id)
-    st.session_state[_KEY] = replace(before, recent_runs=recent, unkept_runs=held)
+    here = current()
+    left = [run for run in here.recent_runs if run.id != run_id]
+    gone = [run_id] if len(left) < len(here.recent_runs) else []
+    _list(left, here.unkept_runs, forget=gone)
 
 
 def forget_other_runs() -> None:
     """Remove all recent runs except those that could not be stored on disk."""
-    st.session_state[_KEY] = replace(current(), recent_runs=_unkept_alone().recent_runs)
+    here = current()
+    held = [run.name for run in here.unkept_runs]
+    gone = {run.id for run in here.recent_runs} - {run.id for run in held}
+    _list(held, here.unkept_runs, forget=sorted(gone))
+
+
+def _list(
+    runs: Iterable[RunName], unkept: Iterable[StoredRun], *, forget: Sequence[str] = ()
+) -> None:
+    """Make these the recent runs, each once; hold those that could not be stored on disk."""
+    here = current()
+    recent = _first_of_each(runs)[:MOST_RECENT_RUNS]
+    ids = {run.id for run in recent}
+    forgotten = [each for each in (*here.forgotten_runs, *forget) if each not in ids]
+    st.session_state[_KEY] = replace(
+        here,
+        recent_runs=tuple(recent),
+        unkept_runs=tuple(run for run in _first_of_each(unkept) if run.id in ids),
+        forgotten_runs=tuple(dict.fromkeys(forgotten))[-_MOST_FORGOTTEN:],
+    )
+
+
+def _first_of_each(runs: Iterable[_Run]) -> list[_Run]:
+    found: dict[str, _Run] = {}
+    for run in runs:
+        found.setdefault(run.id, run)
+    return list(found.values())
 
 
 def start_over() -> None:
     """Clear the session as for a new visitor, except runs that could not be stored on disk."""
-    workspace = _unkept_alone()
-    st.session_state.clear()
-    st.session_state[_KEY] = workspace
-
-
-def _unkept_alone() -> Workspace:
     held = current().unkept_runs
-    return Workspace(recent_runs=tuple(run.name for run in held), unkept_runs=held)
+    st.session_state.clear()
+    _list([run.name for run in held], held)
 
 
 def navigation_is_drawn() -> bool:

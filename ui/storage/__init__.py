@@ -3,6 +3,6 @@
 In: a finished run, an upload or a long text. Out: an id for the address, which leads back to what
 was stored.
 
-Open `store` first. `run_store` stores runs, `training_text` the text that each was trained on,
-`upload_store` visitors' files and texts.
+Open `store` first. `run_store` stores runs, `run_name_file` their names, `training_text` the text
+that each was trained on, `upload_store` visitors' files and texts.
 """

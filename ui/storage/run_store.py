@@ -22,6 +22,7 @@ from bpe_core.formats import run_archive
 from bpe_core.runs.run import TrainingRun
 from ui.look.run_names import RunName
 from ui.storage.compositions import Compositions, compositions_of, read_compositions
+from ui.storage.run_name_file import read_run_name, write_run_name
 from ui.storage.store import (
     NotKeptError,
     is_id,
@@ -139,12 +140,26 @@ def note_opened(run_id: str) -> None:
         touch(_folder_of(run_id))
 
 
+def name_of_run(run_id: str) -> RunName:
+    """Return what a run is called, mostly without reading it; raises what `load_run` raises."""
+    if (held := in_memory_run(run_id)) is not None:
+        return held.name
+    folder = _folder_of(run_id)
+    name = read_run_name(folder) if (folder / _RUN).is_file() else None
+    return name or load_run(run_id).name
+
+
+def in_memory_run(run_id: str) -> StoredRun | None:
+    """Return a run that could not be stored on disk; None for any other."""
+    return _in_memory.get(run_id)
+
+
 def load_run(run_id: str) -> StoredRun:
     """Return the run stored under an id.
 
     Raises RunNotFoundError for an unknown or malformed id, and FormatError for a damaged run.
     """
-    return _in_memory.get(run_id) or _loaded(run_id)
+    return in_memory_run(run_id) or _loaded(run_id)
 
 
 @st.cache_resource(max_entries=16, show_spinner=False)
@@ -188,6 +203,7 @@ def _count_held_out(
 
 def _write(folder: Path, stored: StoredRun, training: Corpus | None) -> None:
     run_archive.save_run(stored.run, folder / _RUN)
+    write_run_name(folder, stored.name)
     words = stored.held_out.word_counts
     details = {
         "title": stored.title,

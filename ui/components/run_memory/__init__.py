@@ -1,0 +1,32 @@
+"""Keeps the ids of the visitor's runs in the browser, and hands them back after a reload."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from pathlib import Path
+
+from streamlit.components.v2 import component
+
+from ui.components.js_modules import join_modules
+
+_HERE = Path(__file__).parent
+
+_memory = component("bpe.run_memory", js=join_modules(_HERE / "run_memory.js"))
+
+
+def run_memory(
+    runs: Sequence[str],
+    *,
+    forgotten: Sequence[str],
+    most: int,
+    key: str,
+    on_found: Callable[[], None],
+) -> None:
+    """Have the browser keep the ids of `runs` and of those that it has, up to `most`.
+
+    It drops those in `forgotten`. Where it then has others than `runs`, `on_found` is called before
+    the page runs again; they are the `ids` in `found` of the component's value. The visitor sees
+    nothing of it.
+    """
+    data = {"runs": list(runs), "forgotten": list(forgotten), "most": most}
+    _memory(key=key, data=data, on_found_change=on_found)
