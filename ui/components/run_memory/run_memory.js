@@ -1,11 +1,19 @@
-// Keeps the ids of the visitor's runs in the browser's storage, and hands those to the server that it
-// does not know: after a reload, or in another tab. Where storage is blocked, nothing is kept.
+// Keep the ids of the visitor's runs in the browser's storage, and send the server those it does not
+// know: after a reload, or in another tab. If storage is blocked, nothing is kept.
+
+/** @import { Component } from "../shared/component.js" */
+
+/** `runs` are those that the server knows, `forgotten` those that it no longer has.
+    @typedef {{ runs: string[], forgotten: string[], most: number }} Data */
 
 const KEY = "bpe-explorer.runs";
 const ID = /^[0-9a-f]{32}$/;
 const MILLISECONDS_UNTIL_ASKED_AGAIN = [1500, 6000];
+
+/** @type {WeakMap<ShadowRoot, ReturnType<typeof setTimeout>>} */
 const timers = new WeakMap();
 
+/** @param {Component<Data>} component */
 export default function mountRunMemory({ data, parentElement, setStateValue }) {
   const forgotten = new Set(data.forgotten);
   const ids = [...new Set([...data.runs, ...kept()])].filter((id) => !forgotten.has(id));
@@ -16,10 +24,11 @@ export default function mountRunMemory({ data, parentElement, setStateValue }) {
   if (unknown.length > 0) ask([...MILLISECONDS_UNTIL_ASKED_AGAIN]);
   return () => clearTimeout(timers.get(parentElement));
 
-  // The answer is new data, which names each of them as a run or as forgotten. It stays away where
-  // Streamlit sends the question with another component's, and draws that one's part of the page
-  // alone. A state, since a trigger can be lost while a page is drawn (streamlit issue 16732); with
-  // the time, since a session that the server has begun anew takes no old state for news.
+  // The answer is new data, which names each id as a run or as forgotten. No answer comes if
+  // Streamlit sends this question together with another component's and redraws only that part of
+  // the page, so it is asked again. It is a state, because a trigger can be lost while a page is
+  // drawn (streamlit issue 16732), and has the time, because a new session ignores an old state.
+  /** @param {number[]} pauses */
   function ask(pauses) {
     setStateValue("found", { ids: unknown, asked_at: Date.now() });
     const pause = pauses.shift();
@@ -27,22 +36,24 @@ export default function mountRunMemory({ data, parentElement, setStateValue }) {
   }
 }
 
-/** Return the ids in the storage: other pages of this origin may have written anything there. */
+/** Return the ids in the storage; other pages of this origin may have written anything there.
+    @returns {string[]} */
 function kept() {
   try {
-    const found = JSON.parse(localStorage.getItem(KEY));
+    const found = JSON.parse(localStorage.getItem(KEY) ?? "[]");
     return Array.isArray(found) ? found.filter((id) => typeof id === "string" && ID.test(id)) : [];
   } catch {
     return [];
   }
 }
 
+/** @param {string[]} ids */
 function keep(ids) {
   try {
     const text = JSON.stringify(ids);
     if (ids.length === 0) localStorage.removeItem(KEY);
     else if (text !== localStorage.getItem(KEY)) localStorage.setItem(KEY, text);
   } catch {
-    // Blocked or full: the list lasts as long as the page then.
+    // Blocked or full: the list lasts only as long as the page.
   }
 }
