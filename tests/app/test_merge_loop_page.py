@@ -9,7 +9,7 @@ from ui.merge_loop import player_run
 from ui.storage.run_store import SAMPLE_RUN_ID, load_run
 
 OpenApp = Callable[..., AppTest]
-FIRST_SIGHT = "68"  # where the sample run opens: past the merges of white space, at a tie
+FIRST_SIGHT = "70"  # where the sample run opens: past the merges of white space, at a tie
 
 
 def player_messages(app: AppTest) -> list[bytes]:

@@ -303,7 +303,8 @@ def test_the_preview_of_pruning_matches_the_core(open_app: OpenApp, min_uses: in
     pruned = prune(run.tokenizer, uses, min_uses)
     app = open_app("vocabulary", min_uses=f"{min_uses} ×")
     data = [json.loads(c.proto.json) for c in app.get("bidi_component") if c.proto.json]
-    table = next(d for d in data if d.get("caption", "").startswith("The vocabulary whole"))
+    caption = "The vocabulary before and after pruning"
+    table = next(d for d in data if d.get("caption") == caption)
     rows = {name: figures for name, figures, _ in table["rows"]}
     assert rows["Tokens in the vocabulary"][:2] == ["4,096", f"{pruned.tokenizer.vocab_size:,}"]
     before = int(uses.sum())

@@ -167,7 +167,7 @@ def test_a_replay_of_a_long_run_is_small_and_says_what_it_leaves_out(
     player: Player, offline_page: Page, tmp_path: Path, run: TrainingRun
 ) -> None:
     player.go_to("30,001")
-    kept = "the race and the reasons of merges 27,501 to 32,500"
+    kept = "the race and the reasons only for merges 27,501 to 32,500"
     expect(player.page.get_by_text(kept)).to_be_visible()
     with player.page.expect_download() as download:
         player.page.get_by_role("button", name="Save as a replay").click()
@@ -179,12 +179,12 @@ def test_a_replay_of_a_long_run_is_small_and_says_what_it_leaves_out(
     because = offline_page.locator(".player .because")
     saved.go_to("10,001")
     saved.expect_sentence("Next, merge 10,001")
-    expect(because).to_contain_text("merges 27,501 to 32,500 alone")
+    expect(because).to_contain_text("only for merges 27,501 to 32,500")
     assert saved.race() == []
     saved.press("forward")
     saved.expect_step(10_001)
     saved.go_to("27,500")
-    expect(because).to_contain_text("alone")
+    expect(because).to_contain_text("only for merges")
     saved.choose("8")
     saved.press("play")  # into what it holds
     expect(because).to_contain_text("occur")

@@ -126,7 +126,7 @@ def test_a_long_file_is_painted_soon_scrolls_smoothly_and_loses_no_token(
     assert scroller.evaluate(DIGEST) == hashlib.sha256(shown.encode()).hexdigest()
     if n_tokens == MOST_TOKENS:
         notice = page.locator('[data-testid="stAlert"]')
-        expect(notice).to_contain_text("The first 1,000,000 are shown")
+        expect(notice).to_contain_text("Only the first 1,000,000 are shown")
         expect_tokens_of_blocks(scroller)
     assert copied_whole(scroller) == shown
     assert_no_traceback(page)

@@ -28,7 +28,7 @@ def run(n: int) -> RunName:
 def test_a_new_session_shows_the_sample_at_its_first_tie() -> None:
     new = workspace.current()
     assert new.run_id == SAMPLE_RUN_ID
-    assert new.step == 68
+    assert new.step == 70
     assert new.recent_runs == ()
     run = load_run(SAMPLE_RUN_ID).run
     assert run.trace(new.step, new.step + 1).n_tied[0] > 1
@@ -49,7 +49,7 @@ def test_another_run_starts_at_its_first_step_and_the_same_run_keeps_its_step() 
     assert workspace.update(run_id="other").step == 0
     workspace.update(step=3)
     assert workspace.update(run_id="other").step == 3
-    assert workspace.update(run_id=SAMPLE_RUN_ID).step == 68
+    assert workspace.update(run_id=SAMPLE_RUN_ID).step == 70
     assert workspace.update(run_id="other", step=9).step == 9
 
 

@@ -8,7 +8,7 @@ import streamlit as st
 
 from bpe_core.errors import BpeError
 from bpe_core.pretokenizers.pretokenizers import PRETOKENIZER_NAMES
-from ui.compare.run_address import RunAddressError, run_of_address
+from ui.compare.pasted_address import RunAddressError, run_of_address
 from ui.compare.submitted_files import submitted_files
 from ui.components.shelf import Card
 from ui.components.shelf import shelf as draw_shelf

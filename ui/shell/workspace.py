@@ -16,8 +16,8 @@ _KEY = "workspace"
 _NAVIGATION_KEY = "navigation_is_drawn"
 MOST_RECENT_RUNS = 8
 _MOST_FORGOTTEN = 4 * MOST_RECENT_RUNS
-# The sample's first merges are of white space; this step shows words and the first tie.
-_SAMPLE_STEP = 68
+# The sample's first merges are of white space; this step has the first tie between letters alone.
+_SAMPLE_STEP = 70
 
 _Run = TypeVar("_Run", RunName, StoredRun)
 

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from ui.compare.run_address import RunAddressError, run_of_address
+from ui.compare.pasted_address import RunAddressError, run_of_address
 
 ID = "0123456789abcdef" * 2
 
