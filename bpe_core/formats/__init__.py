@@ -3,13 +3,21 @@
 In: files, bytes, or another library's tokenizer. Out: a `Tokenizer`, files that other tools load,
 or a `FormatError` that names what is wrong.
 
-| format      | files                  | keeps                                                  |
-|-------------|------------------------|--------------------------------------------------------|
-| native      | tokenizer.bpe.json     | everything                                             |
-| huggingface | tokenizer.json         | all but the merges' counts                             |
-| gpt2        | vocab.json, merges.txt | vocabulary and merges; not the pre-tokenizer           |
-| tiktoken    | tokenizer.tiktoken     | tokens and their order; not pre-tokenizer and specials |
+| format       | files                  | keeps                                                  |
+|--------------|------------------------|--------------------------------------------------------|
+| native       | tokenizer.bpe.json     | everything                                             |
+| huggingface  | tokenizer.json         | all but the merges' counts                             |
+| transformers | tokenizer.json and two | the same, and which special tokens begin and end       |
+| gpt2         | vocab.json, merges.txt | vocabulary and merges; not the pre-tokenizer           |
+| tiktoken     | tokenizer.tiktoken     | tokens and their order; not pre-tokenizer and specials |
 
-Open `load_save` first; each format has a module of its own. `opening` also takes models that are
-not BPE: `foreign` encodes with Hugging Face's library, after a trial in `sandbox`.
+Read, and not written: Tekken JSON (`tekken`), SentencePiece's .model (`sentencepiece_model`), GGUF
+(`gguf_header`, `gguf_vocabulary`, `gguf_cuts`), and any of these in a zip (`zipped`).
+
+Open `load_save` first; each format has its own module. `open_encoder` takes a path or a published
+name, and `opening` files in memory, of any kind: what plain BPE cannot stand for is encoded by the
+publisher's library (`run_by_tokenizers`, `run_by_sentencepiece`, `run_by_tiktoken`), after a trial
+in another process (`trial_process`). `openai_tokenizers` loads OpenAI's through tiktoken.
+`loading_lines` gives the code that loads each format, and `opened_elsewhere` runs it to check that
+the library of the format gives the same ids.
 """

@@ -42,8 +42,9 @@ def from_tiktoken(encoding: tiktoken.Encoding) -> Tokenizer:
     pretokenizer = pretokenizer_of(pattern)
     if pretokenizer.startswith("regex:"):
         raise FormatError(
-            f"The pattern of {encoding.name!r} is not that of {', '.join(PRETOKENIZER_NAMES[:3])}. "
-            f"tiktoken drops text that other patterns do not match, which cannot be reproduced."
+            f"The pattern of {encoding.name!r} is not that of "
+            f"{' or '.join(PRETOKENIZER_NAMES[:3])}. tiktoken drops text that other patterns do "
+            f"not match, which cannot be reproduced."
         )
     return tokenizer_of_ranks(ranks, pretokenizer=pretokenizer, special_tokens=special_tokens)
 

@@ -11,13 +11,16 @@ from collections.abc import Mapping
 from typing import Final
 
 from bpe_core.errors import ConfigError, FormatError
-from bpe_core.formats.reading import checked_ids, parse_json
+from bpe_core.formats.json_files import checked_ids, parse_json
+from bpe_core.formats.recovered_merges import recover_merges
 from bpe_core.pretokenizers.pretokenizers import get_pretokenizer
 from bpe_core.tokenizer.tokenizer import Tokenizer
 from bpe_core.unicode.byte_alphabet import CHARACTER_TO_BYTE, from_printable, to_printable
 
 VOCABULARY: Final = "vocab.json"
 MERGES: Final = "merges.txt"
+# The two pairs of names in use for these files.
+PAIRS: Final = ((VOCABULARY, MERGES), ("encoder.json", "vocab.bpe"))
 _HEADER: Final = "#version: 0.2"
 
 
@@ -28,6 +31,11 @@ def write_gpt2_files(tokenizer: Tokenizer) -> dict[str, bytes]:
     >>> write_gpt2_files(gpt2())["merges.txt"].splitlines()[1].decode()
     'Ġ t'
     """
+    if tokenizer.whole_words_first:
+        raise ConfigError(
+            "GPT-2's files cannot express that whole words are looked up before merging, as this "
+            "tokenizer does. Save it in the huggingface, tiktoken or native format."
+        )
     ids, merges = printable_model(tokenizer)
     missed = tokenizer.special_tokens.keys() - _special_by_look(ids, merges).keys()
     if missed:
@@ -112,6 +120,7 @@ def from_printable_model(
     *,
     pretokenizer: str,
     special_tokens: Mapping[str, int] | None,
+    whole_words_first: bool = False,
 ) -> Tokenizer:
     """Build a byte tokenizer from printable texts; raises `FormatError`.
 
@@ -136,8 +145,8 @@ def from_printable_model(
             token = text.encode() if text in special_tokens else from_printable(text)
         except KeyError as error:
             raise FormatError(
-                f"The token {text!r} contains {error.args[0]!r}, which stands for no byte. If it "
-                f"is a special token, add it to special_tokens."
+                f"The token {text!r} contains {error.args[0]!r}, which does not represent a "
+                f"byte. If it is a special token, add it to special_tokens."
             ) from None
         except UnicodeEncodeError:
             raise FormatError(
@@ -147,6 +156,8 @@ def from_printable_model(
             raise FormatError(f"The id {id} belongs to both {vocab[id]!r} and {token!r}.")
     try:
         triples = [(ids[left], ids[right], ids[left + right]) for left, right in merges]
+        if whole_words_first:
+            triples = _without_dead_merges(vocab, triples, set(special_tokens.values()))
     except KeyError as error:
         raise FormatError(
             f"A merge uses the token {error.args[0]!r}, which is not in the vocabulary."
@@ -158,11 +169,28 @@ def from_printable_model(
             merges=triples,
             pretokenizer=pretokenizer,
             special_tokens=special_tokens,
+            whole_words_first=whole_words_first,
         )
     except ConfigError as error:
         raise FormatError(
             f"The vocabulary and the merges contradict each other. {error}"
         ) from error
+
+
+def _without_dead_merges(
+    vocab: Mapping[int, bytes], merges: list[tuple[int, int, int]], special: set[int]
+) -> list[tuple[int, int, int]]:
+    """Return merges without those that never happen, if they were written from tiktoken's ranks.
+
+    Every two tokens that spell a third are written as a merge then, in the order of the third's
+    rank; all but one of each token's merges join tokens that are never neighbours.
+    """
+    made = [id for _, _, id in merges]
+    if made != sorted(made):
+        return merges
+    ranks = {token: id for id, token in vocab.items() if id not in special}
+    found = recover_merges(ranks)
+    return found if set(found) <= set(merges) else merges
 
 
 def _special_by_look(ids: Mapping[str, int], merges: list[tuple[str, str]]) -> dict[str, int]:

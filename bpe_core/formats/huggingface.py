@@ -8,25 +8,22 @@ and padding are ignored: they change the list of ids after tokenization.
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from typing import Any, Final, cast
 
 from bpe_core.errors import ConfigError, FormatError
 from bpe_core.extras import needs_extra
 from bpe_core.formats.gpt2_files import from_printable_model, printable_model
-from bpe_core.formats.patterns import pretokenizer_of
-from bpe_core.formats.reading import checked_ids, is_id, parse_json
+from bpe_core.formats.json_files import checked_ids, is_id, parse_json
+from bpe_core.formats.library_errors import library_failures
+from bpe_core.formats.patterns import BY_REGEX, STEPS, name_of_steps, pretokenizer_of
+from bpe_core.formats.probe import PROBE, encodable, last_tokens
 from bpe_core.pretokenizers.pretokenizers import PRETOKENIZER_NAMES, get_pretokenizer
 from bpe_core.tokenizer.tokenizer import Tokenizer
 
 FILE_NAME: Final = "tokenizer.json"
-PROBE: Final = (
-    "The quick brown fox, it's 2024! we'LL x2  y\n\n\tz \r\n a_b-c 3.14159 ''s\u017f <|endoftext|> "
-    "café cafe\u0301 Straße Съешь Ξε שלום السلام १२३ नमस्ते สวัสดี 你好。こんにちは 안녕 👩‍👩‍👧🏽 "
-    "½²Ⅷ \u00a0\u2003\u3000\u0085\u2028\ufeff\x00\x1c   "
-)
-_MOST_BYTES_OF_A_TOKEN: Final = 32
 _BYTE_LEVEL: Final = {"type": "ByteLevel", "add_prefix_space": False, "trim_offsets": True}
+_BY_BYTES: Final = {"type": "ByteLevel", "add_prefix_space": False}
 _WHITESPACE: Final = {"type": "WhitespaceSplit"}
 
 Part = dict[str, Any]
@@ -79,14 +76,14 @@ def write_huggingface(tokenizer: Tokenizer) -> bytes:
                 "end_of_word_suffix": None,
                 "fuse_unk": False,
                 "byte_fallback": False,
-                "ignore_merges": False,
+                "ignore_merges": tokenizer.whole_words_first,
                 "vocab": ids,
                 "merges": merges,
             },
         },
         ensure_ascii=False,
     )
-    otherwise = _why_otherwise(tokenizer, written)
+    otherwise = why_otherwise(tokenizer, written)
     if otherwise:
         raise ConfigError(f"{otherwise} Save this tokenizer in the native format.")
     return written.encode()
@@ -113,14 +110,17 @@ def read_huggingface(data: bytes) -> Tokenizer:
     pretokenizer, byte_level = _pretokenizer_of(described.get("pre_tokenizer"))
     ids = checked_ids(model.get("vocab"), "The vocabulary")
     merges = _merges(model.get("merges"))
+    whole_words_first = bool(model.get("ignore_merges"))
     if byte_level:
         tokenizer = from_printable_model(
-            ids, merges, pretokenizer=pretokenizer, special_tokens=special_tokens
+            ids,
+            merges,
+            pretokenizer=pretokenizer,
+            special_tokens=special_tokens,
+            whole_words_first=whole_words_first,
         )
     else:
-        tokenizer = _from_characters(ids, merges, pretokenizer, special_tokens)
-    if model.get("ignore_merges"):
-        _refuse_words_that_merges_do_not_make(tokenizer)
+        tokenizer = _from_characters(ids, merges, pretokenizer, special_tokens, whole_words_first)
     complete = tokenizer.base == "bytes" and len(tokenizer.base_ids) == 256
     if model.get("unk_token") is not None and not complete:
         raise FormatError(
@@ -130,23 +130,10 @@ def read_huggingface(data: bytes) -> Tokenizer:
         )
     if tokenizer.pretokenizer.name.startswith("regex:"):
         # Regex engines differ: the same pattern may match other text, or not compile at all.
-        otherwise = _why_otherwise(tokenizer, data.decode())
+        otherwise = why_otherwise(tokenizer, data.decode())
         if otherwise:
             raise FormatError(f"{otherwise} Encode with that library instead.")
     return tokenizer
-
-
-def last_tokens(tokenizer: Tokenizer, n_tokens: int) -> str:
-    """Return the `n_tokens` tokens with the highest ids as one text, long tokens cut short.
-
-    >>> from bpe_core.tokenizer.gpt2 import gpt2
-    >>> last_tokens(gpt2(), 3)
-    ' informants gazed<|endoftext|>'
-    """
-    ids = sorted(tokenizer.vocab)[-n_tokens:]
-    # Without pre-tokens a token may be a page long, and the library takes quadratic time for it.
-    tokens = [tokenizer.vocab[id][:_MOST_BYTES_OF_A_TOKEN] for id in ids]
-    return b"".join(tokens).decode(errors="replace")
 
 
 def _character_model(tokenizer: Tokenizer) -> tuple[dict[str, int], list[tuple[str, str]]]:
@@ -171,6 +158,14 @@ def _pre_tokenizer(tokenizer: Tokenizer) -> Part | None:
     by_bytes = tokenizer.base == "bytes"
     if name == "gpt2" and by_bytes:
         return {**_BYTE_LEVEL, "use_regex": True}
+    steps = STEPS.get(name) if by_bytes else None
+    if steps is not None:
+        written = [dict(step) for step in steps]
+        last = {**_BYTE_LEVEL, "use_regex": steps[-1] == BY_REGEX}
+        return {
+            "type": "Sequence",
+            "pretokenizers": [*(each for each in written if each != BY_REGEX), last],
+        }
     parts: list[Part] = []
     if name == "whitespace":
         parts.append(_WHITESPACE)
@@ -191,31 +186,22 @@ def _pre_tokenizer(tokenizer: Tokenizer) -> Part | None:
     return parts[0] if len(parts) == 1 else {"type": "Sequence", "pretokenizers": parts}
 
 
-def _why_otherwise(tokenizer: Tokenizer, written: str) -> str:
+def why_otherwise(tokenizer: Tokenizer, written: str) -> str:
     """Return how `tokenizers` would encode a probe differently from this file, or ""."""
     with needs_extra("formats", "Checking tokenizer.json with Hugging Face's tokenizers"):
         import tokenizers
 
-    base_ids = tokenizer.base_ids
-    by_bytes = tokenizer.base == "bytes"
-    probe = "".join(
-        character
-        for character in PROBE + last_tokens(tokenizer, 500)
-        if all(
-            symbol in base_ids
-            for symbol in (
-                [bytes([byte]) for byte in character.encode()] if by_bytes else [character.encode()]
-            )
-        )
-    )
+    probe = encodable(tokenizer, PROBE + last_tokens(tokenizer, 500))
+
+    def unreadable(place: str) -> FormatError:
+        return FormatError(f"Hugging Face's tokenizers cannot read this tokenizer{place}.")
+
     try:
-        peer = tokenizers.Tokenizer.from_str(written)
-        theirs = peer.encode(probe, add_special_tokens=False).ids
-    except BaseException as error:
-        # tokenizers raises bare Exceptions, and its panics derive from BaseException.
-        if isinstance(error, KeyboardInterrupt | SystemExit | MemoryError):
-            raise
-        return f"Hugging Face's tokenizers cannot read this tokenizer: {str(error)[:200]}."
+        with library_failures(unreadable):
+            peer = tokenizers.Tokenizer.from_str(written)
+            theirs = peer.encode(probe, add_special_tokens=False).ids
+    except FormatError as error:
+        return str(error)
     if theirs == tokenizer.encode(probe, allowed_special="all"):
         return ""
     return (
@@ -231,10 +217,10 @@ def _refuse_what_is_not_plain_bpe(described: Part, model: Part) -> None:
     for name in ("dropout", "continuing_subword_prefix", "end_of_word_suffix", "byte_fallback"):
         if model.get(name):
             raise FormatError(
-                f"The model sets {name} to {model[name]!r}, which plain byte-pair encoding cannot "
-                f"do."
+                f"The model sets {name} to {model[name]!r}, which plain byte-pair encoding does "
+                f"not support."
             )
-    if described.get("normalizer") is not None:
+    if not _is_empty(described.get("normalizer")):
         kind = _part(described["normalizer"], "normalizer").get("type")
         raise FormatError(
             f"It has a normalizer ({kind}), which changes text before encoding. Only tokenizers "
@@ -242,32 +228,52 @@ def _refuse_what_is_not_plain_bpe(described: Part, model: Part) -> None:
         )
 
 
+def _is_empty(normalizer: object) -> bool:
+    """Return True if there is no normalizer, or a sequence of none."""
+    if normalizer is None:
+        return True
+    listed = _part(normalizer, "normalizer").get("normalizers")
+    is_sequence = _part(normalizer, "normalizer").get("type") == "Sequence"
+    return (
+        is_sequence
+        and isinstance(listed, list)
+        and all(each is not None and _is_empty(each) for each in cast("list[object]", listed))
+    )
+
+
 def _pretokenizer_of(part: object) -> tuple[str, bool]:
     """Return the pre-tokenizer's name, and whether tokens are written in printable bytes."""
-    if part is None:
-        return "none", False
-    top = _part(part, "pre_tokenizer")
-    listed = top.get("pretokenizers") if top.get("type") == "Sequence" else [top]
-    parts = [
-        {key: value for key, value in _part(each, "pre-tokenizer").items() if key != "trim_offsets"}
-        for each in (cast("list[object]", listed) if isinstance(listed, list) else [listed])
-    ]
-    by_regex = {"type": "ByteLevel", "add_prefix_space": False, "use_regex": True}
-    by_bytes = {**by_regex, "use_regex": False}
-    if parts in ([by_regex], [{key: by_regex[key] for key in ("type", "add_prefix_space")}]):
-        return "gpt2", True
-    byte_level = parts[-1:] == [by_bytes]
-    if byte_level:
-        parts.pop()
+    parts = list(_flat(part))
+    byte_level = bool(parts) and _without_regex(parts[-1]) == _BY_BYTES
+    if byte_level and parts.pop().get("use_regex", True):
+        parts.append({**BY_REGEX})
     if not parts:
         return "none", byte_level
     if parts == [_WHITESPACE]:
         return "whitespace", byte_level
-    if len(parts) == 1 and parts[0].get("type") == "Split":
-        name = _split_name(parts[0])
-        if name is not None:
-            return name, byte_level
+    if parts == [BY_REGEX]:
+        return "gpt2", byte_level
+    name = _split_name(parts[0]) if len(parts) == 1 else name_of_steps(parts)
+    if name is not None:
+        return name, byte_level
     raise FormatError(f"The pre-tokenizer {json.dumps(part)[:200]} has no exact equivalent here.")
+
+
+def _flat(part: object) -> Iterator[Part]:
+    """Yield the steps of a pre-tokenizer, those of sequences within sequences included."""
+    if part is None:
+        return
+    step = _part(part, "pre_tokenizer")
+    if step.get("type") != "Sequence":
+        yield {key: value for key, value in step.items() if key != "trim_offsets"}
+        return
+    listed = step.get("pretokenizers")
+    for each in cast("list[object]", listed) if isinstance(listed, list) else [listed]:
+        yield from _flat(_part(each, "pre-tokenizer"))
+
+
+def _without_regex(step: Part) -> Part:
+    return {key: value for key, value in step.items() if key != "use_regex"}
 
 
 def _split_name(split: Part) -> str | None:
@@ -293,7 +299,7 @@ def _added_tokens(value: object) -> dict[str, int]:
         added = _part(entry, "added token")
         text, id = added.get("content"), added.get("id")
         if not isinstance(text, str) or not is_id(id):
-            raise FormatError(f"The added token {entry!r} lacks a text or an id.")
+            raise FormatError(f"The added token {entry!r} has no text or no valid id.")
         for name in ("single_word", "lstrip", "rstrip"):
             if added.get(name):
                 raise FormatError(
@@ -322,6 +328,7 @@ def _from_characters(
     merges: list[tuple[str, str]],
     pretokenizer: str,
     special_tokens: Mapping[str, int],
+    whole_words_first: bool,
 ) -> Tokenizer:
     try:
         return Tokenizer(
@@ -330,6 +337,7 @@ def _from_characters(
             pretokenizer=pretokenizer,
             base="characters",
             special_tokens=special_tokens,
+            whole_words_first=whole_words_first,
         )
     except KeyError as error:
         raise FormatError(
@@ -343,28 +351,6 @@ def _from_characters(
         raise FormatError(
             f"The vocabulary and the merges contradict each other. {error}"
         ) from error
-
-
-def _refuse_words_that_merges_do_not_make(tokenizer: Tokenizer) -> None:
-    """Refuse tokens that only `ignore_merges` reaches: whole words that the merges never make."""
-    whole = Tokenizer(
-        vocab=tokenizer.vocab,
-        merges=[(merge.left, merge.right, merge.id) for merge in tokenizer.merges],
-        pretokenizer="none",
-        base=tokenizer.base,
-        special_tokens=tokenizer.special_tokens,
-    )
-    special = set(tokenizer.special_tokens.values())
-    for id, token in tokenizer.vocab.items():
-        try:
-            text = token.decode()
-        except UnicodeDecodeError:
-            continue  # never a whole word
-        if id not in special and whole.encode(text, errors="skip") != [id]:
-            raise FormatError(
-                f"The model sets ignore_merges, and its merges do not make the token {text!r}, so "
-                f"it is used only for a whole pre-token. Plain byte-pair encoding cannot do that."
-            )
 
 
 def _part(value: object, what: str) -> Part:

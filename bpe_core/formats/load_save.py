@@ -5,19 +5,26 @@ Writing raises `ConfigError` if, read back from that format, the tokenizer would
 
 from __future__ import annotations
 
+import json
 import os
 from collections.abc import Mapping
 from pathlib import Path
-from typing import Literal, get_args
+from typing import Any, Literal, get_args
 
 from bpe_core.checks import describe, is_a
 from bpe_core.errors import ConfigError, FormatError
 from bpe_core.formats import gpt2_files, native, tiktoken_file
-from bpe_core.formats.reading import looks_like_json, parse_json
+from bpe_core.formats.gguf_header import GgufValue, looks_like_gguf, parse_gguf, read_gguf
+from bpe_core.formats.gguf_vocabulary import from_gguf
+from bpe_core.formats.json_files import looks_like_json, parse_json
+from bpe_core.formats.patterns import pretokenizer_of
+from bpe_core.formats.sentencepiece_model import looks_like_sentencepiece
+from bpe_core.formats.tekken import looks_like_tekken, read_tekken
+from bpe_core.formats.zipped import looks_like_zip, unzip_tokenizer
 from bpe_core.tokenizer.tokenizer import Tokenizer
 from bpe_core.whole_files import make_folder, write_whole
 
-Format = Literal["huggingface", "gpt2", "tiktoken", "native"]
+Format = Literal["huggingface", "transformers", "gpt2", "tiktoken", "native"]
 FORMATS: tuple[Format, ...] = get_args(Format)
 
 __all__ = [
@@ -31,11 +38,8 @@ __all__ = [
     "write_files",
 ]
 
-# The two pairs of names in use for GPT-2's files.
-_PAIRS = (
-    (gpt2_files.VOCABULARY, gpt2_files.MERGES),
-    ("encoder.json", "vocab.bpe"),
-)
+# They lie beside tokenizer.json in a transformers folder and do not change how texts are encoded.
+_COMPANIONS = {"tokenizer_config.json", "special_tokens_map.json"}
 
 
 def dumps(tokenizer: Tokenizer, format: Format) -> dict[str, bytes]:
@@ -60,6 +64,10 @@ def dumps(tokenizer: Tokenizer, format: Format) -> dict[str, bytes]:
         from bpe_core.formats import huggingface
 
         return {huggingface.FILE_NAME: huggingface.write_huggingface(tokenizer)}
+    if format == "transformers":
+        from bpe_core.formats import transformers_folder
+
+        return transformers_folder.write_transformers(tokenizer)
     raise ConfigError(f"Unknown format {format!r}. Use one of {', '.join(FORMATS)}.")
 
 
@@ -78,6 +86,8 @@ def loads(
     >>> loads(dumps(tokenizer, "native")) == tokenizer
     True
     """
+    if "tokenizer.json" in files and files.keys() - {"tokenizer.json"} <= _COMPANIONS:
+        files = {"tokenizer.json": files["tokenizer.json"]}
     if len(files) == 2:
         first, second = sorted(files, key=lambda name: not name.endswith(".json"))
         return gpt2_files.read_gpt2_files(
@@ -92,11 +102,20 @@ def loads(
             f"got {len(files)}."
         )
     ((name, data),) = files.items()
-    for vocabulary, merges in _PAIRS:
+    for vocabulary, merges in gpt2_files.PAIRS:
         if name == merges:
             raise FormatError(
                 f"{name} holds only merges. Add the vocabulary they belong to, {vocabulary}."
             )
+    if looks_like_zip(data):
+        return loads(unzip_tokenizer(data, name), pretokenizer, special_tokens)
+    if looks_like_sentencepiece(data):
+        raise FormatError(
+            f"{name} is a SentencePiece model, which plain byte-pair encoding cannot stand for. "
+            f"Open it with bpe_core.open_encoder."
+        )
+    if looks_like_gguf(data):
+        return _tokenizer_of_gguf(name, parse_gguf(data), pretokenizer, special_tokens)
     if not looks_like_json(data, name):
         try:
             tiktoken_file.read_ranks(data.lstrip().partition(b"\n")[0])
@@ -112,6 +131,8 @@ def loads(
         from bpe_core.formats import huggingface
 
         tokenizer = huggingface.read_huggingface(data)
+    elif looks_like_tekken(described):
+        tokenizer = _tokenizer_of_tekken(name, described)
     elif "format" in described:
         tokenizer = native.tokenizer_from_dict(described)
     else:
@@ -119,6 +140,38 @@ def loads(
             f"{name} is JSON, but neither a tokenizer.json nor a BPE Explorer tokenizer. If it is "
             f"a vocab.json, add its merges.txt."
         )
+    check_not_overruled(name, tokenizer, pretokenizer, special_tokens)
+    return tokenizer
+
+
+def _tokenizer_of_tekken(name: str, described: Mapping[str, Any]) -> Tokenizer:
+    ranks = read_tekken(described)
+    known = pretokenizer_of(ranks.pattern)
+    if known.startswith("regex:"):
+        raise FormatError(
+            f"{name} cuts text by a pattern that has no exact equivalent here. Open it with "
+            f"bpe_core.open_encoder."
+        )
+    return tiktoken_file.tokenizer_of_ranks(
+        ranks.ids, pretokenizer=known, special_tokens=ranks.special_tokens
+    )
+
+
+def _tokenizer_of_gguf(
+    name: str,
+    keys: Mapping[str, GgufValue],
+    pretokenizer: str | None,
+    special_tokens: Mapping[str, int] | None,
+) -> Tokenizer:
+    described = from_gguf(keys)
+    if isinstance(described, bytes):
+        raise FormatError(
+            f"{name} holds a SentencePiece model, which plain byte-pair encoding cannot stand for. "
+            f"Open it with bpe_core.open_encoder."
+        )
+    from bpe_core.formats import huggingface
+
+    tokenizer = huggingface.read_huggingface(json.dumps(described).encode())
     check_not_overruled(name, tokenizer, pretokenizer, special_tokens)
     return tokenizer
 
@@ -146,7 +199,7 @@ def check_not_overruled(
 def save(
     tokenizer: Tokenizer, path: str | os.PathLike[str], format: Format = "huggingface"
 ) -> None:
-    """Write a tokenizer to a file, or into a folder if `path` is one or the format has two files.
+    """Write a tokenizer to a file, or into a folder if `path` is one or the format has several.
 
     Each file is renamed into place, so no reader ever sees half of one. Raises `ConfigError`, and
     writes nothing, if the format cannot express the tokenizer.
@@ -201,7 +254,9 @@ directory. Check the path.
     """
     source = _path(path)
     try:
-        files = {file.name: file.read_bytes() for file in _files_of(source)}
+        if looks_like_gguf(_head(source)):
+            return _tokenizer_of_gguf(source.name, read_gguf(source), pretokenizer, special_tokens)
+        files = {file.name: file.read_bytes() for file in files_of(source)}
     except ValueError:
         raise FormatError(_no_path(path)) from None
     except OSError as error:
@@ -209,9 +264,10 @@ directory. Check the path.
     return loads(files, pretokenizer, special_tokens)
 
 
-def _files_of(source: Path) -> list[Path]:
+def files_of(source: Path) -> list[Path]:
+    """Return the files of the tokenizer at a path; raises `FormatError` if a folder has none."""
     folder = source if source.is_dir() else source.parent
-    for vocabulary, merges in _PAIRS:
+    for vocabulary, merges in gpt2_files.PAIRS:
         pair = [folder / vocabulary, folder / merges]
         if (source.is_dir() or source in pair) and all(file.is_file() for file in pair):
             return pair
@@ -220,12 +276,20 @@ def _files_of(source: Path) -> list[Path]:
     for name in (native.FILE_NAME, "tokenizer.json", tiktoken_file.FILE_NAME):
         if (source / name).is_file():
             return [source / name]
-    for pair in _PAIRS:
+    for pair in gpt2_files.PAIRS:
         found = [name for name in pair if (source / name).is_file()]
         if found:
             (missing,) = set(pair) - set(found)
             raise FormatError(f"The folder {source} has {found[0]} but not {missing}. Add it.")
     raise FormatError(f"The folder {source} has no tokenizer file, such as tokenizer.json.")
+
+
+def _head(source: Path) -> bytes:
+    """Return a file's first bytes; of a GGUF file, which may be huge, no more is read."""
+    if not source.is_file():
+        return b""
+    with source.open("rb") as file:
+        return file.read(4)
 
 
 def _path(path: str | os.PathLike[str]) -> Path:

@@ -9,8 +9,8 @@ from __future__ import annotations
 import json
 from typing import Any, Final, cast
 
-from bpe_core.errors import ConfigError, FormatError, IntegrityError
-from bpe_core.formats.reading import checked_ids, is_id
+from bpe_core.errors import ConfigError, FormatError, IntegrityError, NewerFormatError
+from bpe_core.formats.json_files import checked_ids, is_id
 from bpe_core.tokenizer.tokenizer import Tokenizer
 from bpe_core.unicode.byte_alphabet import from_printable, to_printable
 
@@ -40,6 +40,8 @@ def tokenizer_to_dict(tokenizer: Tokenizer) -> dict[str, Any]:
         "end_of_word": tokenizer.end_of_word,
         "end_of_word_id": tokenizer.end_of_word_id,
         "special_tokens": dict(tokenizer.special_tokens),
+        # Left out if False, so that other files stay as they were.
+        **({"whole_words_first": True} if tokenizer.whole_words_first else {}),
         "tokens": [
             [id, to_printable(token)] for id, token in tokenizer.vocab.items() if id not in made
         ],
@@ -57,6 +59,12 @@ def tokenizer_from_dict(data: dict[str, Any]) -> Tokenizer:
     >>> tokenizer_from_dict(tokenizer_to_dict(tokenizer)) == tokenizer
     True
     """
+    version = data.get("version")
+    if data.get("format") == FORMAT and isinstance(version, int) and version > VERSION:
+        raise NewerFormatError(
+            f"The tokenizer was saved by a newer version of BPE Explorer, as version {version} of "
+            f"its format; this one reads version {VERSION}. Update BPE Explorer to open it."
+        )
     if data.get("format") != FORMAT or data.get("version") != VERSION:
         raise FormatError(
             f"Expected {FORMAT!r} version {VERSION}, got {data.get('format')!r} version "
@@ -103,6 +111,7 @@ def tokenizer_from_dict(data: dict[str, Any]) -> Tokenizer:
             end_of_word=end_of_word,
             end_of_word_id=end_of_word_id,
             counts=_counts(data.get("counts")),
+            whole_words_first=data.get("whole_words_first", False),
         )
     except ConfigError as error:
         raise FormatError(f"The saved tokenizer contradicts itself. {error}") from error
@@ -134,7 +143,8 @@ def _tokens(value: object) -> dict[int, bytes]:
             vocab[id] = from_printable(written)
         except KeyError as error:
             raise FormatError(
-                f"The token {written!r} contains {error.args[0]!r}, which stands for no byte."
+                f"The token {written!r} contains {error.args[0]!r}, which does not represent a "
+                "byte."
             ) from None
     return vocab
 

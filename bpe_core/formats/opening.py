@@ -3,8 +3,7 @@
 A tokenizer.json is encoded by `bpe_core` if all of this holds, and by `tokenizers` otherwise:
 
 - the model is BPE over all 256 bytes, so that it can encode any text, without options that plain
-  byte-pair encoding cannot do (see `read_huggingface`); with `ignore_merges`, the merges make every
-  token by themselves;
+  byte-pair encoding cannot do (see `read_huggingface`);
 - there is no normalizer, and the pre-tokenizer is a named one, since regex engines differ;
 - all added tokens are special, so none is found in ordinary text;
 - a probe of many scripts and of the vocabulary's own tokens gives the same ids as `tokenizers`.
@@ -13,55 +12,58 @@ A tokenizer.json is encoded by `bpe_core` if all of this holds, and by `tokenize
 from __future__ import annotations
 
 import hashlib
+import json
 from collections.abc import Mapping
+from dataclasses import replace
 from typing import Any, Final, cast
 
 from bpe_core.errors import BpeError, FormatError
-from bpe_core.formats.foreign import ForeignTokenizer
-from bpe_core.formats.huggingface import PROBE, last_tokens, read_huggingface
+from bpe_core.formats.gguf_header import GgufValue, looks_like_gguf, parse_gguf
+from bpe_core.formats.gguf_vocabulary import describe_gguf, from_gguf
+from bpe_core.formats.huggingface import read_huggingface
+from bpe_core.formats.json_files import looks_like_json, parse_json
 from bpe_core.formats.load_save import loads
-from bpe_core.formats.reading import looks_like_json, parse_json
-from bpe_core.formats.sandbox import rehearse
+from bpe_core.formats.opening_ranks import open_ranks
+from bpe_core.formats.probe import PROBE, last_tokens
+from bpe_core.formats.run_by_sentencepiece import SentencePieceTokenizer
+from bpe_core.formats.run_by_tokenizers import ForeignTokenizer
+from bpe_core.formats.sentencepiece_model import looks_like_sentencepiece, read_model
+from bpe_core.formats.tekken import looks_like_tekken, read_tekken
 from bpe_core.formats.tiktoken_file import read_tiktoken
+from bpe_core.formats.trial_process import rehearse, rehearse_sentencepiece
+from bpe_core.formats.zipped import looks_like_zip, unzip_tokenizer
+from bpe_core.published.catalogue import CATALOGUE, Published
 from bpe_core.tokenizer.protocol import NamedEncoder
 from bpe_core.tokenizer.tokenizer import Tokenizer
 
+# A .tiktoken file lacks its pre-tokenizer and special tokens; the published ones are recognised.
+_BY_SHA256: Final = {
+    found.sha256: found for found in CATALOGUE.values() if found.pretokenizer is not None
+}
 MOST_BYTES: Final = 128_000_000
 """The largest file accepted; the largest tokenizers in use are a third of it."""
 
-# What OpenAI's published rank files do not store (see tiktoken_ext/openai_public.py), by SHA-256.
-_PUBLISHED: Final[Mapping[str, tuple[str, Mapping[str, int]]]] = {
-    "223921b76ee99bde995b7ff738513eef100fb51d18c93597a113bcffe865b2a7": (
-        "cl100k",
-        {
-            "<|endoftext|>": 100257,
-            "<|fim_prefix|>": 100258,
-            "<|fim_middle|>": 100259,
-            "<|fim_suffix|>": 100260,
-            "<|endofprompt|>": 100276,
-        },
-    ),
-    "446a9538cb6c348e3516120d7c08b09f57c36495e2acfffe59a5bf8b0cfb1a2d": (
-        "o200k",
-        {"<|endoftext|>": 199999, "<|endofprompt|>": 200018},
-    ),
-}
 
-
-def open_encoder(files: Mapping[str, bytes], *, pretokenizer: str | None = None) -> NamedEncoder:
+def open_files(
+    files: Mapping[str, bytes], *, pretokenizer: str | None = None, trusted: bool = False
+) -> NamedEncoder:
     """Open a tokenizer's file, or GPT-2's two files, in any supported format.
 
     Pass `pretokenizer` for formats that do not store it: a .tiktoken file needs it unless it is one
-    of OpenAI's, and GPT-2's two files use GPT-2's by default. Raises `FormatError` if the files are
-    not a tokenizer, and `ConfigError` if the pre-tokenizer is missing.
+    of the published ones, and GPT-2's two files use GPT-2's by default. Files that are not
+    `trusted` are first tried in another process, where a compiled library might crash. Raises
+    `FormatError` if the files are not a tokenizer, and `ConfigError` if the pre-tokenizer is
+    missing.
 
     >>> import tokenizers
     >>> peer = tokenizers.Tokenizer(tokenizers.models.WordPiece({"a": 0, "##b": 1}, unk_token="a"))
-    >>> opened = open_encoder({"tokenizer.json": peer.to_str().encode()})
+    >>> opened = open_files({"tokenizer.json": peer.to_str().encode()})
     >>> opened.encoder.encode("ab"), opened.provenance.split(".")[0]
     ([0, 1], 'A WordPiece model')
     """
     name = ", ".join(files)
+    if len(files) == 1 and looks_like_zip(next(iter(files.values()))):
+        files = unzip_tokenizer(files[name], name)
     for file, data in files.items():
         if len(data) > MOST_BYTES:
             raise FormatError(
@@ -69,30 +71,72 @@ def open_encoder(files: Mapping[str, bytes], *, pretokenizer: str | None = None)
                 f"{MOST_BYTES:,}."
             )
     data = next(iter(files.values()), b"")
-    if len(files) == 1 and looks_like_json(data, name):
-        described = parse_json(data, name)
+    if len(files) == 1 and looks_like_gguf(data):
+        return open_gguf(name, parse_gguf(data))
+    if len(files) == 1 and looks_like_sentencepiece(data):
+        return open_sentencepiece(name, data)
+    if len(files) == 1 and looks_like_json(data, next(iter(files))):
+        described = parse_json(data, next(iter(files)))
         if "model" in described:
-            return _of_tokenizer_json(name, data, described)
-    published = _PUBLISHED.get(hashlib.sha256(data).hexdigest()) if len(files) == 1 else None
-    if published is not None:
-        pretokenizer, special_tokens = published
-        tokenizer = read_tiktoken(data, pretokenizer=pretokenizer, special_tokens=special_tokens)
-        where = "The file is OpenAI’s, to the byte. "
-    else:
-        is_pair = len(files) == 2
-        tokenizer = loads(files, pretokenizer=pretokenizer or ("gpt2" if is_pair else None))
-        where = ""
+            return _of_tokenizer_json(name, data, described, trusted=trusted)
+        if looks_like_tekken(described):
+            return open_ranks(name, read_tekken(described), "A Tekken file.")
+    digest = hashlib.sha256(data).hexdigest() if len(files) == 1 else ""
+    if digest in _BY_SHA256:
+        return _open_published_ranks(name, data, _BY_SHA256[digest])
+    is_pair = len(files) == 2
+    tokenizer = loads(files, pretokenizer=pretokenizer or ("gpt2" if is_pair else None))
     cut = f"Pre-tokenizer {tokenizer.pretokenizer.name}"
-    return NamedEncoder(name, tokenizer, f"{where}{cut}, encoded by bpe_core.")
+    return NamedEncoder(name, tokenizer, f"{cut}, encoded by bpe_core.")
 
 
-def _of_tokenizer_json(name: str, data: bytes, described: Mapping[str, Any]) -> NamedEncoder:
+def open_gguf(name: str, keys: Mapping[str, GgufValue], *, trusted: bool = False) -> NamedEncoder:
+    """Open the vocabulary that `parse_gguf` or `read_gguf` found in a GGUF file.
+
+    Skip the trial in another process if the file is `trusted`. Raises `FormatError`.
+    """
+    model, origin = from_gguf(keys), describe_gguf(keys)
+    if isinstance(model, bytes):
+        return open_sentencepiece(name, model, origin=origin, trusted=trusted)
+    opened = _of_tokenizer_json(name, json.dumps(model).encode(), model, trusted=trusted)
+    return replace(opened, provenance=f"{origin} {opened.provenance}")
+
+
+def open_sentencepiece(
+    name: str, data: bytes, *, origin: str = "", trusted: bool = False
+) -> NamedEncoder:
+    """Open the bytes of a SentencePiece model; raises `FormatError`.
+
+    Skip the trial in another process if the file is `trusted`.
+    """
+    read_model(data)
+    if not trusted:
+        rehearse_sentencepiece(data, PROBE, name)
+    encoder = SentencePieceTokenizer(data)
+    what = f"{origin} A SentencePiece model ({encoder.model}), which merges across words."
+    return NamedEncoder(name, encoder, f"{what} Encoded by {encoder.engine}.".strip())
+
+
+def _open_published_ranks(name: str, data: bytes, found: Published) -> NamedEncoder:
+    # Not compared with tiktoken here: the file is known to the byte, and the tests compare it.
+    tokenizer = read_tiktoken(
+        data, pretokenizer=found.pretokenizer, special_tokens=found.special_tokens
+    )
+    origin = f"The file is {found.publisher}’s, to the byte. {found.note}".strip()
+    cut = f"Pre-tokenizer {tokenizer.pretokenizer.name}, encoded exactly by bpe_core."
+    return NamedEncoder(name, tokenizer, f"{origin} {cut}")
+
+
+def _of_tokenizer_json(
+    name: str, data: bytes, described: Mapping[str, Any], *, trusted: bool = False
+) -> NamedEncoder:
     try:
         own, reason = read_huggingface(data), ""
     except BpeError as error:
         own, reason = None, str(error)
         # Files that can be read here were checked field by field; others may crash the library.
-        rehearse(described, PROBE, name)
+        if not trusted:
+            rehearse(described, PROBE, name)
     # Built in any case: a tokenizer.json is what the library can read, and its ids are the
     # reference for what is read here.
     foreign = ForeignTokenizer(described)

@@ -1,4 +1,4 @@
-r"""Recognise the pre-tokenizer that a pattern in another tool's file stands for.
+r"""Recognise the named pre-tokenizer that a pattern in another tool's file is equal to.
 
 The same pre-tokenizer is written in several ways: with or without possessive quantifiers, with
 `(?i:...)` around each contraction or around all. Each spelling below occurs in a released tokenizer
@@ -7,14 +7,22 @@ or in `tiktoken_ext/openai_public.py`, and matches exactly what the named one ma
 
 from __future__ import annotations
 
-from typing import Final
+from collections.abc import Mapping, Sequence
+from typing import Any, Final, cast
 
 from bpe_core.pretokenizers.pretokenizers import get_pretokenizer
+from bpe_core.pretokenizers.shadows import HAN_AND_KANA
 
 _UPPER: Final = r"[\p{Lu}\p{Lt}\p{Lm}\p{Lo}\p{M}]"
 _LOWER: Final = r"[\p{Ll}\p{Lm}\p{Lo}\p{M}]"
 _CONTRACTION: Final = r"(?i:'s|'t|'re|'ve|'m|'ll|'d)"
-_SPELLINGS: Final = {
+_SPELLINGS: Final[Mapping[str, tuple[str, ...]]] = {
+    "llama3": (),
+    "qwen2": (),
+    "tekken": (),
+    "starcoder": (),
+    "deepseek-v3": (),
+    "falcon": (),
     "gpt2": (
         r"'s|'t|'re|'ve|'m|'ll|'d| ?\p{L}+| ?\p{N}+| ?[^\s\p{L}\p{N}]+|\s+(?!\S)|\s+",
         r"'s|'t|'re|'ve|'m|'ll|'d| ?[\p{L}]+| ?[\p{N}]+| ?[^\s\p{L}\p{N}]+|\s+(?!\S)|\s+",
@@ -38,6 +46,59 @@ _NAMES: Final = {
     for pattern in (*spellings, get_pretokenizer(name).pattern)
 }
 
+Step = Mapping[str, Any]
+"""A part of tokenizer.json's pre-tokenizer, without `trim_offsets`."""
+
+BY_REGEX: Final[Step] = {"type": "ByteLevel", "add_prefix_space": False, "use_regex": True}
+"""GPT-2's pattern, which in tokenizer.json is part of writing tokens in printable bytes."""
+
+
+def isolated(pattern: str) -> Step:
+    """Return the step whose pieces are a pattern's matches and the gaps."""
+    return {
+        "type": "Split",
+        "pattern": {"Regex": pattern},
+        "behavior": "Isolated",
+        "invert": False,
+    }
+
+
+STEPS: Final[Mapping[str, tuple[Step, ...]]] = {
+    "starcoder": ({"type": "Digits", "individual_digits": True}, BY_REGEX),
+    "deepseek-v3": (
+        isolated(r"\p{N}{1,3}"),
+        isolated(f"[{HAN_AND_KANA}]+"),
+        isolated(
+            "[!\"#$%&'()*+,\\-./:;<=>?@\\[\\\\\\]^_`{|}~][A-Za-z]+"
+            r"|[^\r\n\p{L}\p{P}\p{S}]?[\p{L}\p{M}]+| ?[\p{P}\p{S}]+[\r\n]*|\s*[\r\n]+"
+            r"|\s+(?!\S)|\s+"
+        ),
+    ),
+}
+"""The pre-tokenizers that are published as several steps, each of which cuts the pieces of the one
+before. The last is the one that their file ends with."""
+
+
+def name_of_steps(steps: Sequence[Step]) -> str | None:
+    """Return the name of the pre-tokenizer that cuts as several steps do, None if there is none.
+
+    >>> name_of_steps([{"type": "Digits", "individual_digits": True}, BY_REGEX])
+    'starcoder'
+    """
+    found = [_as_written(step) for step in steps]
+    return next((name for name, known in STEPS.items() if list(known) == found), None)
+
+
+def _as_written(step: Step) -> Step:
+    """Return a step as it is written above, if it is another spelling of that."""
+    if step == isolated(r"\p{N}"):
+        return STEPS["starcoder"][0]
+    pattern = step.get("pattern")
+    written = cast("Step", pattern).get("Regex") if isinstance(pattern, dict) else None
+    if not isinstance(written, str) or step != isolated(written):
+        return step
+    return BY_REGEX if pretokenizer_of(written) == "gpt2" else isolated(_escaped(written))
+
 
 def pretokenizer_of(pattern: str) -> str:
     r"""Return the name of the pre-tokenizer whose pieces are a pattern's matches and the gaps.
@@ -48,4 +109,9 @@ def pretokenizer_of(pattern: str) -> str:
     >>> pretokenizer_of(r"\d")
     'regex:\\d'
     """
-    return _NAMES.get(pattern, f"regex:{pattern}")
+    return _NAMES.get(_escaped(pattern), f"regex:{pattern}")
+
+
+def _escaped(pattern: str) -> str:
+    """Return a pattern with line ends as escapes; some files have the characters themselves."""
+    return pattern.replace("\r", r"\r").replace("\n", r"\n")

@@ -4,20 +4,22 @@ from __future__ import annotations
 
 import json
 import os
+from collections.abc import Mapping
 from dataclasses import asdict
 from io import BytesIO
 from itertools import pairwise
 from pathlib import Path
-from typing import Any, get_args
+from typing import Any, Final, cast, get_args
+from zipfile import ZIP_DEFLATED, ZipFile
 
 import numpy as np
 from numpy.typing import NDArray
 
 from bpe_core.corpus.damage import ARCHIVE_DAMAGE, ARRAY_DAMAGE
 from bpe_core.counting.word_row import NEVER
-from bpe_core.errors import BpeError, FormatError
+from bpe_core.errors import BpeError, FormatError, NewerFormatError
+from bpe_core.formats.json_files import parse_json
 from bpe_core.formats.native import tokenizer_from_dict, tokenizer_to_dict
-from bpe_core.formats.reading import parse_json
 from bpe_core.runs.check_config import check_config
 from bpe_core.runs.run import TrainingRun
 from bpe_core.types import PretokenCounts, StopReason, TrainingConfig
@@ -25,6 +27,8 @@ from bpe_core.whole_files import write_whole
 
 _FORMAT = "bpe-explorer-run"
 _VERSION = 1
+_EXTENDED_VERSION = 2
+"""Runs that continue a base: their head has two more entries, and older versions refuse them."""
 _ARRAYS = {
     "head": np.uint8,
     "words": np.uint8,
@@ -32,6 +36,9 @@ _ARRAYS = {
     "word_counts": np.int64,
     "joined_at": np.int32,
 }
+# Of 1 to 9. On a run of 500,000 merges, level 1 takes 3 s and 17 MB, and zlib's usual level 6 takes
+# 13 s and 14 MB.
+_COMPRESSION_LEVEL: Final = 1
 _WHAT_TO_DO = "Train again, or use the original file."
 
 
@@ -47,9 +54,9 @@ def save_run(run: TrainingRun, path: str | os.PathLike[str]) -> None:
     ...     load_run(Path(folder, "run.npz")).tokenizer == run.tokenizer
     True
     """
-    head = {
+    head: dict[str, object] = {
         "format": _FORMAT,
-        "version": _VERSION,
+        "version": _VERSION if run.base is None else _EXTENDED_VERSION,
         "tokenizer": tokenizer_to_dict(run.tokenizer),
         "config": asdict(run.config),
         "corpus_sha256": run.corpus_sha256,
@@ -57,18 +64,29 @@ def save_run(run: TrainingRun, path: str | os.PathLike[str]) -> None:
         "stop_reason": run.stop_reason,
         "elapsed_seconds": run.elapsed_seconds,
     }
+    if run.base is not None:
+        # The base is the tokenizer without the new merges.
+        head["base_merges"] = run.base.n_merges
+        head["counts"] = [merge.count for merge in run.merges]
     words = run.pretokens.words
+    arrays = {
+        "head": np.frombuffer(json.dumps(head).encode(), np.uint8),
+        "words": np.frombuffer(b"".join(words), np.uint8),
+        "word_lengths": np.array([len(word) for word in words], dtype=np.int64),
+        "word_counts": run.pretokens.counts,
+        "joined_at": run.joined_at,
+    }
+    write_whole(Path(path), _npz_of(arrays))
+
+
+def _npz_of(arrays: Mapping[str, NDArray[Any]]) -> bytes:
+    """Return what `np.savez_compressed` writes, compressed less but in a quarter of the time."""
     buffer = BytesIO()
-    np.savez_compressed(
-        buffer,
-        allow_pickle=False,
-        head=np.frombuffer(json.dumps(head).encode(), np.uint8),
-        words=np.frombuffer(b"".join(words), np.uint8),
-        word_lengths=np.array([len(word) for word in words], dtype=np.int64),
-        word_counts=run.pretokens.counts,
-        joined_at=run.joined_at,
-    )
-    write_whole(Path(path), buffer.getvalue())
+    with ZipFile(buffer, "w", ZIP_DEFLATED, compresslevel=_COMPRESSION_LEVEL) as archive:
+        for name, array in arrays.items():
+            with archive.open(f"{name}.npy", "w", force_zip64=True) as file:
+                np.lib.format.write_array(file, array, allow_pickle=False)
+    return buffer.getvalue()
 
 
 def load_run(path: str | os.PathLike[str]) -> TrainingRun:
@@ -85,8 +103,18 @@ def load_run(path: str | os.PathLike[str]) -> TrainingRun:
         return _run_of(arrays)
     except FileNotFoundError:
         raise FormatError(f"There is no run at {path}: it may have been removed.") from None
-    except (*ARCHIVE_DAMAGE, *ARRAY_DAMAGE, BpeError) as error:
+    except NewerFormatError as error:
+        raise NewerFormatError(f"{path} cannot be read. {error}") from error
+    except PermissionError as error:
+        raise FormatError(
+            f"You are not permitted to read {path}. Change its permissions, or ask its owner for a "
+            "copy."
+        ) from error
+    except BpeError as error:
         raise FormatError(f"{path} is damaged or not a saved run: {error} {_WHAT_TO_DO}") from error
+    # What NumPy and zipfile say of a damaged file names their arguments, and helps nobody here.
+    except (*ARCHIVE_DAMAGE, *ARRAY_DAMAGE) as error:
+        raise FormatError(f"{path} is damaged or not a saved run. {_WHAT_TO_DO}") from error
 
 
 def _array(array: NDArray[Any], name: str) -> NDArray[Any]:
@@ -100,10 +128,19 @@ def _array(array: NDArray[Any], name: str) -> NDArray[Any]:
 
 def _run_of(arrays: dict[str, NDArray[Any]]) -> TrainingRun:
     head = parse_json(arrays["head"].tobytes(), "Its head")
-    if head["format"] != _FORMAT or head["version"] != _VERSION:
+    if (
+        head["format"] == _FORMAT
+        and isinstance(head["version"], int)
+        and head["version"] > _EXTENDED_VERSION
+    ):
+        raise NewerFormatError(
+            f"It was saved by a newer version of BPE Explorer, as version {head['version']} of its "
+            f"format; this one reads version {_EXTENDED_VERSION}. Update BPE Explorer to open it."
+        )
+    if head["format"] != _FORMAT or head["version"] not in (_VERSION, _EXTENDED_VERSION):
         raise FormatError(
-            f"Expected {_FORMAT!r} version {_VERSION}, got {head['format']!r} version "
-            f"{head['version']!r}."
+            f"Expected {_FORMAT!r} version {_VERSION} or {_EXTENDED_VERSION}, "
+            f"got {head['format']!r} version {head['version']!r}."
         )
     if head["stop_reason"] not in get_args(StopReason):
         raise FormatError(f"Unknown stop reason {head['stop_reason']!r}.")
@@ -111,8 +148,13 @@ def _run_of(arrays: dict[str, NDArray[Any]]) -> TrainingRun:
     fields["special_tokens"] = tuple(fields["special_tokens"])
     config = TrainingConfig(**fields)
     check_config(config)
+    tokenizer = tokenizer_from_dict(head["tokenizer"])
+    base, counts = None, None
+    if head["version"] == _EXTENDED_VERSION:
+        base = tokenizer.truncated(head["base_merges"])
+        counts = _counts(head["counts"])
     run = TrainingRun(
-        tokenizer=tokenizer_from_dict(head["tokenizer"]),
+        tokenizer=tokenizer,
         config=config,
         corpus_sha256=str(head["corpus_sha256"]),
         corpus_bytes=int(head["corpus_bytes"]),
@@ -120,6 +162,8 @@ def _run_of(arrays: dict[str, NDArray[Any]]) -> TrainingRun:
         joined_at=arrays["joined_at"],
         stop_reason=head["stop_reason"],
         elapsed_seconds=float(head["elapsed_seconds"]),
+        base=base,
+        counts=counts,
     )
     joined = run.joined_at != NEVER
     saved = -np.diff(run.tokens_after)
@@ -127,6 +171,13 @@ def _run_of(arrays: dict[str, NDArray[Any]]) -> TrainingRun:
     if (run.layout_at(0).ids[joined] < 0).any() or (saved < 1).any() or (saved > counts).any():
         raise FormatError("Its merges do not match its words.")
     return run
+
+
+def _counts(found: object) -> list[int]:
+    counts = cast("list[object]", found) if isinstance(found, list) else [None]
+    if not all(isinstance(count, int) and count > 0 for count in counts):
+        raise FormatError("Expected the counts of the new merges as whole numbers, 1 or more.")
+    return cast("list[int]", counts)
 
 
 def _pretokens_of(arrays: dict[str, NDArray[Any]]) -> PretokenCounts:

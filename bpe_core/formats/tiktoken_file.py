@@ -1,26 +1,21 @@
 """tiktoken's format: one token per line, its bytes in base 64 and its rank, which is also its id.
 
 The file has no merges: tiktoken joins any two neighbours whose bytes make a token, lowest rank
-first. The merges are recovered here. A token's last merge joins the two tokens into which it would
-be encoded with only the tokens of lower rank, and these are the only two parts that those tokens
-would not merge (see `tokenizer.trie`); looking for them is twice as fast as encoding each token.
-The file has no pre-tokenizer and no special tokens either.
+first. `recovered_merges` finds them. The file has no pre-tokenizer and no special tokens either.
 """
 
 from __future__ import annotations
 
 from base64 import b64decode, b64encode
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from itertools import pairwise
 from typing import Final
 
 from bpe_core.checks import describe, is_a
 from bpe_core.errors import ConfigError, FormatError
+from bpe_core.formats.recovered_merges import ranks_imply, recover_merges
 from bpe_core.pretokenizers.pretokenizers import get_pretokenizer
-from bpe_core.tokenizer.rank_merging import merge_by_heap
 from bpe_core.tokenizer.tokenizer import Tokenizer
-from bpe_core.tokenizer.trie import stay_apart
-from bpe_core.types import Merge, Pair
 
 FILE_NAME: Final = "tokenizer.tiktoken"
 
@@ -48,7 +43,7 @@ def write_tiktoken(tokenizer: Tokenizer) -> bytes:
         )
     if len(tokenizer.base_ids) < 256:
         raise ConfigError(
-            f"tiktoken needs all 256 bytes as tokens, and this tokenizer's alphabet has "
+            f"tiktoken needs all 256 bytes as tokens, but this tokenizer's alphabet has "
             f"{len(tokenizer.base_ids)}. Save it in the huggingface or native format, or train "
             f"with alphabet='full'."
         )
@@ -66,13 +61,26 @@ def write_tiktoken(tokenizer: Tokenizer) -> bytes:
                 f"The special token {longer!r} begins with {name!r}, and tiktoken may find either "
                 f"of them. Save this tokenizer in the huggingface or native format."
             )
-    if not ranks_imply(ranks, tokenizer.merges):
+    if not _encodes_by_ranks(tokenizer, ranks):
         raise ConfigError(
             "tiktoken merges in the order of ids, and this tokenizer in another order. Save it in "
             "the huggingface or native format."
         )
     lines = [b64encode(token) + b" %d\n" % id for token, id in ranks.items()]
     return b"".join(lines)
+
+
+def _encodes_by_ranks(tokenizer: Tokenizer, ranks: Mapping[bytes, int]) -> bool:
+    """Return True if tiktoken encodes as the tokenizer does, which it looks up whole words in."""
+    if ranks_imply(ranks, tokenizer.merges):
+        return True
+    if not tokenizer.whole_words_first:
+        return False
+    try:
+        merges = recover_merges(ranks)
+    except FormatError:
+        return False
+    return merges == [(merge.left, merge.right, merge.id) for merge in tokenizer.merges]
 
 
 def read_tiktoken(
@@ -148,7 +156,7 @@ def tokenizer_of_ranks(
         )
     vocab = {id: token for token, id in ranks.items()}
     if len(vocab) < len(ranks):
-        raise FormatError("Two tokens have the same rank. Each token needs a rank of its own.")
+        raise FormatError("Two tokens have the same rank. Give each token a different one.")
     for text, id in special_tokens.items():
         if vocab.setdefault(id, text.encode(errors="replace")) != text.encode(errors="replace"):
             raise FormatError(
@@ -156,82 +164,16 @@ def tokenizer_of_ranks(
                 f"{vocab[id]!r}."
             )
     get_pretokenizer(pretokenizer)  # Raised here: a wrong name is not the fault of the ranks.
+    merges = recover_merges(ranks)
+    made = {id for _, _, id in merges}
     try:
         return Tokenizer(
             vocab=vocab,
-            merges=recover_merges(ranks),
+            merges=merges,
             pretokenizer=pretokenizer,
             special_tokens=special_tokens,
+            # Where merges make every token, looking it up makes no difference.
+            whole_words_first=any(len(token) > 1 and id not in made for token, id in ranks.items()),
         )
     except ConfigError as error:
         raise FormatError(f"The ranks contradict each other. {error}") from error
-
-
-def ranks_imply(ranks: Mapping[bytes, int], merges: Sequence[Merge]) -> bool:
-    """Return True if `recover_merges` would find these merges, without searching for the cuts.
-
-    >>> ranks_imply({b"a": 0, b"b": 1, b"ab": 2}, [Merge(rank=0, left=0, right=1, id=2)])
-    True
-    """
-    joined = sorted(id for token, id in ranks.items() if len(token) > 1)
-    if joined != [merge.id for merge in merges]:
-        return False
-    known = {id for token, id in ranks.items() if len(token) == 1}
-    rank_of_pair: dict[Pair, int] = {}
-    parts: dict[int, tuple[int, int, int]] = {}
-    for rank, merge in enumerate(merges):
-        left, right = merge.pair
-        if not {left, right} <= known or not stay_apart(left, right, rank_of_pair, parts):
-            return False
-        rank_of_pair[left, right] = rank
-        parts[merge.id] = (rank, left, right)
-        known.add(merge.id)
-    return True
-
-
-def recover_merges(ranks: Mapping[bytes, int]) -> list[tuple[int, int, int]]:
-    """Return the merges that the ranks imply, as (left, right, made); raises `FormatError`.
-
-    >>> recover_merges({b"a": 0, b"b": 1, b"ab": 2, b"abb": 3})
-    [(0, 1, 2), (2, 1, 3)]
-    """
-    merges: list[tuple[int, int, int]] = []
-    rank_of_pair: dict[Pair, int] = {}
-    parts: dict[int, tuple[int, int, int]] = {}
-    for token, id in sorted(ranks.items(), key=lambda item: item[1]):
-        if len(token) == 1:
-            continue
-        for cut in range(1, len(token)):
-            left, right = ranks.get(token[:cut]), ranks.get(token[cut:])
-            if (
-                left is not None
-                and right is not None
-                and (cut == 1 or left in parts)
-                and (cut == len(token) - 1 or right in parts)
-                and stay_apart(left, right, rank_of_pair, parts)
-            ):
-                break
-        else:
-            raise _no_merge_makes(token, ranks, merges)
-        rank = rank_of_pair[left, right] = len(merges)
-        parts[id] = (rank, left, right)
-        merges.append((left, right, id))
-    return merges
-
-
-def _no_merge_makes(
-    token: bytes, ranks: Mapping[bytes, int], merges: Sequence[tuple[int, int, int]]
-) -> FormatError:
-    """Return the error for a token that no two tokens of lower rank make."""
-    try:
-        symbols = [ranks[token[i : i + 1]] for i in range(len(token))]
-    except KeyError as error:
-        return FormatError(
-            f"The token {token!r} contains the byte {error.args[0]!r}, which is not a token itself."
-        )
-    rank_of_pair = {(left, right): rank for rank, (left, right, _) in enumerate(merges)}
-    n_parts = len(merge_by_heap(symbols, rank_of_pair, [made for _, _, made in merges]))
-    return FormatError(
-        f"The token {token!r}, rank {ranks[token]}, is made of {n_parts} tokens of lower rank, not "
-        f"of two: no merge makes it."
-    )

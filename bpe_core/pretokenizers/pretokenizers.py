@@ -1,10 +1,9 @@
 r"""Pre-tokenizers: cut a text into chunks that merges never cross.
 
 The named patterns follow Unicode 16 exactly, whatever version the regular expression engine has:
-they run on a *shadow* of the text, of the same length, in which each character beyond ASCII is
-replaced by a fixed representative of its class. The spans that match are then cut from the text.
-With the classes written out, Python's own `re` can match shadows; it took 37 ms for 1.1 MB of
-English where the `regex` package took 91.
+they run on a *shadow* of the text (see `shadows`), of the same length, and the spans that match are
+cut from the text. Python's own `re` can match shadows; it took 37 ms for 1.1 MB of English where
+the `regex` package took 91.
 
 Custom patterns match the text itself, with the `regex` package and a time limit.
 """
@@ -17,47 +16,18 @@ import warnings
 from collections.abc import Iterable
 from functools import lru_cache
 from threading import Lock
-from typing import Final, NamedTuple
+from typing import Final
 
 import regex
 
 from bpe_core.checks import describe, is_a
 from bpe_core.errors import ConfigError, PatternError, PatternTimeoutError
 from bpe_core.immutable import Immutable
-from bpe_core.unicode.classes import unicode_class
+from bpe_core.pretokenizers.named_patterns import NAMED, NamedPattern
+from bpe_core.pretokenizers.pattern_reasons import reason_of
+from bpe_core.pretokenizers.shadows import over_shadows, shadow_of
 
-
-class _Named(NamedTuple):
-    """The definition of a named pre-tokenizer."""
-
-    pattern: str | None
-    drops_text: bool = False
-    ends_before_space: bool = True
-
-
-# The patterns of tiktoken_ext/openai_public.py, without possessive quantifiers if that makes no
-# difference, because every tool that reads an exported tokenizer supports that form. cl100k keeps
-# `\s++$`: white space at the end of a text is one pre-token, line ends included, and only after a
-# possessive run does `$` mean the end of the text, not of a line, in every engine.
-_NAMED: Final = {
-    "gpt2": _Named(r"'(?:[sdmt]|ll|ve|re)| ?\p{L}+| ?\p{N}+| ?[^\s\p{L}\p{N}]+|\s+(?!\S)|\s+"),
-    "cl100k": _Named(
-        r"'(?i:[sdmt]|ll|ve|re)|[^\r\n\p{L}\p{N}]?\p{L}+|\p{N}{1,3}"
-        r"| ?[^\s\p{L}\p{N}]+[\r\n]*|\s++$|\s*[\r\n]+|\s+(?!\S)|\s+"
-    ),
-    "o200k": _Named(
-        r"[^\r\n\p{L}\p{N}]?[\p{Lu}\p{Lt}\p{Lm}\p{Lo}\p{M}]*[\p{Ll}\p{Lm}\p{Lo}\p{M}]+"
-        r"(?i:'s|'t|'re|'ve|'m|'ll|'d)?"
-        r"|[^\r\n\p{L}\p{N}]?[\p{Lu}\p{Lt}\p{Lm}\p{Lo}\p{M}]+[\p{Ll}\p{Lm}\p{Lo}\p{M}]*"
-        r"(?i:'s|'t|'re|'ve|'m|'ll|'d)?"
-        r"|\p{N}{1,3}| ?[^\s\p{L}\p{N}]+[\r\n/]*|\s*[\r\n]+|\s+(?!\S)|\s+"
-    ),
-    "whitespace": _Named(r"\S+", drops_text=True),
-    "words-punctuation": _Named(r"[\p{L}\p{M}\p{N}_]+|[^\s\p{L}\p{M}\p{N}_]", drops_text=True),
-    "none": _Named(None, ends_before_space=False),
-}
-
-PRETOKENIZER_NAMES: Final[tuple[str, ...]] = tuple(_NAMED)
+PRETOKENIZER_NAMES: Final[tuple[str, ...]] = tuple(NAMED)
 """The names that `get_pretokenizer` accepts, besides regex:PATTERN."""
 
 _CUSTOM: Final = "regex:"
@@ -75,43 +45,6 @@ MATCH_FAILURES: Final = (MemoryError, RecursionError, regex.error)
 # Warning filters belong to the whole process: two threads that change and restore them at the same
 # time could leave them changed.
 _SILENCE: Final = Lock()
-
-_REPRESENTATIVES: Final = {
-    "upper": "É",
-    "lower": "é",
-    "modifier": "ʰ",
-    "letter": "ª",
-    "number": "²",
-    "mark": "\u0301",
-    "space": "\xa0",
-    "other": "§",
-}
-_SPACES: Final = r"\t-\r \xa0"  # without U+001C to U+001F, which `re` counts as white space
-_MEMBERS: Final = {
-    r"\p{L}": "A-Za-zÉéſʰª",
-    r"\p{Lu}": "A-ZÉ",
-    r"\p{Lt}": "",  # its members count as \p{Lu}, as every pattern here has both
-    r"\p{Ll}": "a-zéſ",
-    r"\p{Lm}": "ʰ",
-    r"\p{Lo}": "ª",
-    r"\p{M}": "\u0301",
-    r"\p{N}": "0-9²",
-    r"\s": _SPACES,
-}
-
-
-class _Shadow(dict[int, str]):
-    """A table for str.translate that fills in each character's representative on first use."""
-
-    def __missing__(self, code_point: int) -> str:
-        shadow = _REPRESENTATIVES[unicode_class(code_point)]
-        self[code_point] = shadow
-        return shadow
-
-
-_SHADOW: Final = _Shadow({code_point: chr(code_point) for code_point in range(128)})
-# The long s represents itself because it matches an s if case is ignored.
-_SHADOW[ord("ſ")] = "ſ"
 
 
 class Pretokenizer(Immutable):
@@ -141,11 +74,11 @@ class Pretokenizer(Immutable):
             self._custom = compile_pattern(
                 pattern, remedy="Correct it, or choose a named pre-tokenizer"
             )
-            named = _Named(pattern, ends_before_space=False)
-        elif name in _NAMED:
-            named = _NAMED[name]
+            named = NamedPattern(pattern, ends_before_space=False)
+        elif name in NAMED:
+            named = NAMED[name]
             if named.pattern is not None:
-                self._compiled = re.compile(_over_shadows(named.pattern))
+                self._compiled = re.compile(over_shadows(named.pattern))
         else:
             raise ConfigError(
                 f"There is no pre-tokenizer named {_shortened(name)}. Use one of "
@@ -194,8 +127,7 @@ class Pretokenizer(Immutable):
             return _isolated(self._matches(self._custom, text), len(text))
         if self._compiled is None:
             return [(0, len(text))] if text else []
-        shadow = text if text.isascii() else text.translate(_SHADOW)
-        return [match.span() for match in self._compiled.finditer(shadow)]
+        return [match.span() for match in self._compiled.finditer(shadow_of(text))]
 
     def split(self, text: str) -> list[str]:
         """Return the pre-tokens of a text, in order; raises what `spans` raises.
@@ -258,7 +190,8 @@ def compile_pattern(pattern: str, *, remedy: str) -> regex.Pattern[str]:
 
     >>> compile_pattern("a(", remedy="Correct it")  # doctest: +ELLIPSIS
     Traceback (most recent call last):
-    bpe_core.errors.PatternError: The pattern 'a(' is not a valid regular expression: ...
+    bpe_core.errors.PatternError: The pattern 'a(' is not a valid regular expression: the ( at \
+character 2 is not closed. ...
     """
     if len(pattern) > _MAX_PATTERN_LENGTH:
         raise PatternError(
@@ -273,8 +206,8 @@ def compile_pattern(pattern: str, *, remedy: str) -> regex.Pattern[str]:
             return regex.compile(pattern)
     except regex.error as error:
         raise PatternError(
-            f"The pattern {_shortened(pattern)} is not a valid regular expression: {error}. "
-            f"{remedy}."
+            f"The pattern {_shortened(pattern)} is not a valid regular expression: "
+            f"{reason_of(error)}. {remedy}."
         ) from None
     except (OverflowError, RecursionError, MemoryError, ValueError) as error:
         raise PatternError(
@@ -314,25 +247,6 @@ def _refuse_huge_patterns(pattern: str) -> None:
             f"{_MAX_REPEATS:,} each and {_MAX_REPEATS_TOGETHER:,} multiplied. Use smaller "
             f"counts, or + and *."
         )
-
-
-def _over_shadows(pattern: str) -> str:
-    r"""Replace the classes of a pattern by the characters that represent them in a shadow.
-
-    >>> _over_shadows(r"\p{N}[^\s]")
-    '[0-9²][^\\t-\\r \\xa0]'
-    """
-    written: list[str] = []
-    inside_brackets = False
-    for part in re.findall(r"\\p\{\w+\}|\\.|.", pattern):
-        if part in _MEMBERS:
-            written.append(_MEMBERS[part] if inside_brackets else f"[{_MEMBERS[part]}]")
-        elif part == r"\S":
-            written.append(f"[^{_SPACES}]")
-        else:
-            inside_brackets = part == "[" or (inside_brackets and part != "]")
-            written.append(part)
-    return "".join(written)
 
 
 def _isolated(matches: Iterable[tuple[int, int]], length: int) -> list[tuple[int, int]]:

@@ -3,7 +3,8 @@
 In: a vocabulary, merges and a pre-tokenizer; then text or ids. Out: ids, text, the position of each
 token in the text, or the merges that produced it.
 
-Start with `tokenizer`. `rank_merging` encodes a word by its merges, `trie` without merging;
-`use_kernels` decides when `compiled` takes over. `segments` and `segment_arrays` locate tokens in a
-text. `protocol` is the interface of every encoder, and `gpt2` is GPT-2's tokenizer.
+Start with `tokenizer`; `encoding`, `decoding` and `explaining` do its work. `rank_merging` encodes
+a word by its merges, `trie` without merging; `use_kernels` decides when `compiled` takes over.
+`segments` and `segment_arrays` locate tokens in a text. `protocol` is the interface of every
+encoder, and `gpt2` is GPT-2's tokenizer.
 """

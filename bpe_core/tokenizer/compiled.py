@@ -23,7 +23,7 @@ from bpe_core.kernels.encoding import SHORT_WORD, SLACK, WordCache
 from bpe_core.kernels.rank_merging import SYMBOL_BITS
 from bpe_core.pretokenizers.blocks import Block, blocks, byte_ends
 from bpe_core.pretokenizers.pretokenizers import Pretokenizer
-from bpe_core.pretokenizers.scanners import SCANNERS, class_table
+from bpe_core.pretokenizers.scanners import SCANNERS, scanner_of
 from bpe_core.tokenizer.compiled_tables import empty_cache, encoding_tables, scratch, spelling
 from bpe_core.tokenizer.tables import TokenTable
 
@@ -70,7 +70,8 @@ class CompiledEncoder:
 
     def __init__(self, table: TokenTable, pretokenizer: Pretokenizer) -> None:
         self._pretokenizer = pretokenizer
-        self._merges, self._trie, cache = encoding_tables(table)
+        self._scanner = scanner_of(pretokenizer.name)
+        self._merges, self._whole, self._trie, cache = encoding_tables(table)
         self._spelling = spelling(table)
         self._longest = int(self._spelling.width.max())
         self._objects = np.arange(len(self._spelling.width)).astype(object)
@@ -118,12 +119,22 @@ class CompiledEncoder:
         with ThreadPoolExecutor(len(shares), thread_name_prefix="encoding") as pool:
             return _joined(pool.map(self._run, shares))
 
+    def encode_words(self, words: Sequence[bytes]) -> Encoded:
+        """Return the ids of whole pre-tokens, and where each one's ids end."""
+        text = b"".join(words)
+        ends = np.cumsum(np.fromiter(map(len, words), np.int64, len(words)))
+        block = Block(np.frombuffer(text, np.uint8), np.array([0, len(text)]))
+        ids, _ = self._run(block, ends)
+        # Tokens cover every byte once and never cross the end of a word.
+        token_ends = np.cumsum(self._spelling.width[ids], dtype=np.int64)
+        return ids, np.searchsorted(token_ends, ends) + 1
+
     def to_list(self, ids: Ids) -> list[int]:
         """Return ids as a list of ints, one shared object per id: half tolist's time and memory."""
         return self._objects.take(ids).tolist()
 
     def decode(self, ids: Sequence[int] | NDArray[np.integer]) -> NDArray[np.uint8] | None:
-        """Return the bytes of ids as uint8, or None if any of them is not a valid id."""
+        """Return the bytes that `ids` decode to, as uint8; None if any id is invalid."""
         known = _as_int32(ids)
         if known is None:
             return None
@@ -150,14 +161,13 @@ class CompiledEncoder:
         out = worker.room_for(n_bytes + SLACK)
         section_ends = np.empty(len(block.bounds) - 1, np.int64)
         reached = np.array([0, block.bounds[0], 0, 0])
-        scanner = SCANNERS.get(self._pretokenizer.name, 0)
         while not encoding.encode_text(
-            scanner,
+            self._scanner,
             block.text,
             block.bounds,
             ends,
-            class_table(),
             self._merges,
+            self._whole,
             self._trie,
             worker.cache,
             out,

@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 from bpe_core.compiling.arrays import aligned_zeros
 from bpe_core.kernels import encoding
 from bpe_core.kernels.decoding import ROW, Spelling
-from bpe_core.kernels.encoding import LINE, SCAN_UP_TO, Scratch, WordCache
+from bpe_core.kernels.encoding import LINE, SCAN_UP_TO, Scratch, WholeWords, WordCache
 from bpe_core.kernels.rank_merging import MergeTable
 from bpe_core.kernels.trie import Trie
 from bpe_core.tokenizer.tables import TokenTable
@@ -74,7 +74,7 @@ def _symbols(table: TokenTable) -> _Symbols:
     return _Symbols(lefts, rights, made, np.concatenate([byte_ids, merges[:, 2]]))
 
 
-def encoding_tables(table: TokenTable) -> tuple[MergeTable, Trie, WordCache]:
+def encoding_tables(table: TokenTable) -> tuple[MergeTable, WholeWords, Trie, WordCache]:
     """Return the encoding tables and a word cache with the vocabulary; 10 MB for GPT-2.
 
     The trie is empty if two merges make the same token, or if it would take too much memory.
@@ -94,6 +94,7 @@ def encoding_tables(table: TokenTable) -> tuple[MergeTable, Trie, WordCache]:
     )
     each_its_own = bool((symbols.made == np.arange(256, 256 + n_merges)).all())
     with_trie = each_its_own and int(starts[-1]) <= _MOST_TRIE_LETTERS
+    occurs = np.zeros(len(tokens), np.uint8)
     room = _power_of_two(4 * len(tokens))
     while True:
         trie = _empty_trie(symbols, widths, room if with_trie else 0)
@@ -108,10 +109,28 @@ def encoding_tables(table: TokenTable) -> tuple[MergeTable, Trie, WordCache]:
             cache,
             np.empty(max(SCAN_UP_TO, longest), np.int32),
             scratch(longest, heap=True),
+            occurs,
         )
         if n_nodes >= 0:
-            return merges, trie, cache
+            known = symbols.ids[occurs == 1].tolist()
+            return merges, _whole_words(table, known, merges), trie, cache
         room *= 2
+
+
+def _whole_words(table: TokenTable, made: list[int], merges: MergeTable) -> WholeWords:
+    """Return the tokens that whole words are looked up among, without those that merges make."""
+    known = {*made, *table.special_tokens.values()} if table.whole_words_first else table.vocab
+    ids = [id for id in table.word_ids.values() if id not in known]
+    tokens = [table.vocab[id] for id in ids]
+    whole = WholeWords(
+        places=np.full(_power_of_two(2 * len(ids)), -1, np.int32),
+        keys=np.empty(2 * len(ids), np.uint64),
+        starts=np.append(0, np.cumsum([len(token) for token in tokens], dtype=np.int64)),
+        letters=np.frombuffer(b"".join(tokens), np.uint8),
+        ids=np.array(ids, np.int32),
+    )
+    encoding.enter_whole_words(whole, merges.joined)
+    return whole
 
 
 def _empty_trie(symbols: _Symbols, widths: NDArray[np.int32], room: int) -> Trie:

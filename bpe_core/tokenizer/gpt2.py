@@ -66,10 +66,10 @@ def gpt2() -> Tokenizer:
 
 @dataclass(frozen=True, slots=True)
 class GoldenCase:
-    """A text whose GPT-2 ids are published or agreed on by others, and the ids computed here."""
+    """A text, its GPT-2 ids from an outside source, and whether `gpt2()` agrees with them."""
 
     group: str
-    """What the text tests, such as "White space"."""
+    """The feature that the text tests, such as "White space"."""
     text: str
     ids: tuple[int, ...]
     provenance: str

@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Protocol, runtime_checkable
+from typing import NamedTuple, Protocol, runtime_checkable
+
+import numpy as np
+from numpy.typing import NDArray
 
 from bpe_core.pretokenizers.special_tokens import AllowedSpecial
 from bpe_core.types import Segment
@@ -34,7 +37,7 @@ class Encoder(Protocol):
 
     @property
     def vocab(self) -> Mapping[int, bytes]:
-        """The bytes of each id, including any marker of a word border.
+        """The bytes of each id, including any marker of a word boundary.
 
         Ids may have gaps, and two ids may have the same bytes.
         """
@@ -74,17 +77,94 @@ class Encoder(Protocol):
         ...
 
 
+class TokenColumns(NamedTuple):
+    """The segments of a text in columns; together they cover each byte once."""
+
+    ids: NDArray[np.int64]
+    """int64[n]: -1 where there is no token."""
+    byte_starts: NDArray[np.int64]
+    byte_ends: NDArray[np.int64]
+
+
+@runtime_checkable
+class BatchEncoder(Encoder, Protocol):
+    """An encoder that is faster with many texts at once, and off the interpreter's lock."""
+
+    def place_tokens(
+        self, texts: Sequence[str], allowed_special: AllowedSpecial = ()
+    ) -> list[TokenColumns]:
+        """Return the `segments` of each text in columns; raises `TokenizationError`."""
+        ...
+
+    def parts(self, text: str, size: int) -> Iterator[str]:
+        """Cut a text into parts of at least `size` characters that have its ids.
+
+        A text that has no such parts is not cut.
+        """
+        ...
+
+
 @dataclass(frozen=True, slots=True)
 class NamedEncoder:
-    """An encoder with a name and a description.
+    """An encoder with a name and a description; it encodes as the encoder does.
 
     >>> from bpe_core.tokenizer.gpt2 import gpt2
     >>> NamedEncoder("GPT-2", gpt2()).provenance
     ''
+    >>> NamedEncoder("GPT-2", gpt2()).encode("The quick")
+    [464, 2068]
     """
 
     name: str
     """Its name; for a tokenizer from a file, the file's name, which is untrusted text."""
     encoder: Encoder
     provenance: str = ""
-    """Where it comes from and what encodes with it, in sentences; may quote the file."""
+    """Its source and the library that encodes with it, in sentences; may quote the file."""
+
+    @property
+    def model(self) -> str:
+        """BPE, Unigram, WordPiece or WordLevel."""
+        return self.encoder.model
+
+    @property
+    def engine(self) -> str:
+        """The library that encodes: "bpe_core", or another one with its version."""
+        return self.encoder.engine
+
+    @property
+    def vocab(self) -> Mapping[int, bytes]:
+        """The bytes of each id, including any marker of a word boundary."""
+        return self.encoder.vocab
+
+    @property
+    def vocab_size(self) -> int:
+        """The number of tokens."""
+        return self.encoder.vocab_size
+
+    @property
+    def special_tokens(self) -> Mapping[str, int]:
+        """The id of each special token."""
+        return self.encoder.special_tokens
+
+    @property
+    def unknown_id(self) -> int | None:
+        """The id of the token for text outside the vocabulary; None if there is no such token."""
+        return self.encoder.unknown_id
+
+    @property
+    def drops_text(self) -> bool:
+        """True if the tokenizer may drop white space, so that no token covers it."""
+        return self.encoder.drops_text
+
+    @property
+    def fingerprint(self) -> str:
+        """A hash over everything that affects encoding: equal hashes mean equal results."""
+        return self.encoder.fingerprint
+
+    def encode(self, text: str, allowed_special: AllowedSpecial = ()) -> list[int]:
+        """Return the ids of a text; raises `TokenizationError`."""
+        return self.encoder.encode(text, allowed_special)
+
+    def segments(self, text: str, allowed_special: AllowedSpecial = ()) -> list[Segment]:
+        """Return the tokens with their positions; each byte of the text is in exactly one."""
+        return self.encoder.segments(text, allowed_special)

@@ -16,7 +16,7 @@ from bpe_core.pretokenizers.special_tokens import (
     find_special_tokens,
     pieces_of,
 )
-from bpe_core.tokenizer.protocol import Encoder
+from bpe_core.tokenizer.protocol import BatchEncoder, Encoder
 from bpe_core.tokenizer.tokenizer import Tokenizer
 from bpe_core.types import Segment
 from bpe_core.unicode.kinds import code_points, utf8_lengths
@@ -66,6 +66,11 @@ def boundaries(text: str, encoder: Encoder, allowed_special: AllowedSpecial = ()
     >>> found.ids.tolist(), found.byte_ends.tolist(), found.starts_pretoken.tolist()
     ([1462, 10545, 120, 95], [2, 4, 5, 6], [True, True, False, False])
     """
+    if isinstance(encoder, BatchEncoder):
+        (columns,) = encoder.place_tokens([text], allowed_special)
+        # Pre-tokens are unknown here: see `Boundaries.starts_pretoken`.
+        starts_pretoken = np.zeros(len(columns.ids), np.bool_)
+        return Boundaries(columns.ids, columns.byte_ends, starts_pretoken)
     if not isinstance(encoder, Tokenizer) or not _covers_all(encoder):
         return boundaries_of(text, encoder.segments(text, allowed_special), encoder)
     ids = encoder.encode_to_numpy(text, allowed_special).astype(np.int64)

@@ -26,7 +26,7 @@ _SET_FIELD: Final[list[Callable[[Segment, object], None]]] = [
 
 
 def lay_out(word: str, ids: Iterable[int], table: TokenTable) -> tuple[Placed, ...]:
-    """Locate the tokens of a word within it; an id of -n stands for n bytes without a token.
+    """Locate the tokens of a word within it; an id of -n represents n bytes without a token.
 
     >>> table = TokenTable(vocab={0: b"\\xc3", 1: b"\\xa9", 2: b"n"}, merges=[])
     >>> lay_out("né", [2, 0, 1], table)

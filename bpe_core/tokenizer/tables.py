@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
+from copy import copy
 from itertools import chain, groupby
 from operator import itemgetter
 from types import MappingProxyType
-from typing import cast, get_args
+from typing import cast
 
-from bpe_core.checks import describe, is_a, is_whole, several
+from bpe_core.checks import check_choice, describe, is_a, is_whole, several
 from bpe_core.errors import ConfigError
 from bpe_core.types import Base, Merge, Pair
 from bpe_core.unicode.byte_alphabet import BYTE_ORDER
@@ -49,6 +50,8 @@ class TokenTable:
         "special_tokens",
         "triples",
         "vocab",
+        "whole_words_first",
+        "word_ids",
     )
 
     def __init__(
@@ -61,13 +64,11 @@ class TokenTable:
         end_of_word: str | None = None,
         end_of_word_id: int | None = None,
         counts: Sequence[int] | None = None,
+        whole_words_first: bool = False,
     ) -> None:
         _check_mapping("the vocabulary", vocab, "from ids to bytes, such as {0: b'a'}")
         _check_mapping("special_tokens", special_tokens, "from texts to ids, such as {'[CLS]': 0}")
-        if base not in get_args(Base):
-            raise ConfigError(
-                f"base is {describe(base)}. Use {' or '.join(map(repr, get_args(Base)))}."
-            )
+        check_choice("base", base, Base, ConfigError)
         self.vocab: Mapping[int, bytes] = MappingProxyType(dict(vocab))
         self._check_vocabulary()
         remedy = "give a list of (left, right, new id)"
@@ -89,6 +90,15 @@ class TokenTable:
                 f"Give one per merge, or counts=None."
             )
         self._check_special_tokens()
+        if not is_a(whole_words_first, bool) or (whole_words_first and end_of_word is not None):
+            raise ConfigError(
+                f"Expected whole_words_first as True or False, and False with an end-of-word "
+                f"marker, got {describe(whole_words_first)}."
+            )
+        self.whole_words_first = whole_words_first
+        """True if a pre-token that is a token is not merged, but looked up."""
+        self.word_ids: Mapping[bytes, int] = self._ids_of_words() if whole_words_first else {}
+        """The id of each token that a pre-token may be; empty if whole words are not looked up."""
         self.made: tuple[int, ...] = tuple(made for _, _, made in self.triples)
         """made[rank]: the id that the merge makes."""
         self.base_ids: Mapping[bytes, int] = MappingProxyType(self._find_alphabet())
@@ -108,15 +118,54 @@ class TokenTable:
             else {}
         )
 
-    def merges(self) -> tuple[Merge, ...]:
-        """Return the merges as objects."""
-        counts = self.counts or (None,) * len(self.triples)
+    def merges(self, first: int = 0) -> tuple[Merge, ...]:
+        """Return the merges as objects, from rank `first` on."""
+        triples = self.triples[first:]
+        counts = self.counts[first:] if self.counts is not None else (None,) * len(triples)
         return tuple(
             Merge(rank, left, right, made, count)
             for rank, ((left, right, made), count) in enumerate(
-                zip(self.triples, counts, strict=True)
+                zip(triples, counts, strict=True), start=first
             )
         )
+
+    def extended(
+        self, merges: Iterable[tuple[int, int, int]], counts: Sequence[int] | None
+    ) -> TokenTable:
+        """Return a table with more merges, each of which makes a new id.
+
+        Only the new merges are checked, so it takes a tenth of the time of a new table.
+        """
+        new = tuple(merges)
+        vocab, ending = dict(self.vocab), set(self.ending_word)
+        ranks, parts = dict(self.ranks), dict(self.parts)
+        symbols = {*self.base_ids.values(), self.end_of_word_id}
+        for rank, (left, right, made) in enumerate(new, start=len(self.triples)):
+            pair = left, right
+            known = all(id in parts or id in symbols for id in pair) and left not in ending
+            if made in vocab or not known or ranks.setdefault(pair, rank) != rank:
+                raise ConfigError(
+                    f"Merge {rank} joins the ids {left} and {right} to {made}. Join two ids of the "
+                    f"alphabet or of earlier merges, which no other merge joins, to an id that is "
+                    f"not in use."
+                )
+            vocab[made] = vocab[left] + vocab[right]
+            parts[made] = pair
+            if right in ending:
+                ending.add(made)
+        longer = copy(self)
+        longer.vocab = MappingProxyType(vocab)
+        longer.triples = self.triples + new
+        longer.made = self.made + tuple(made for _, _, made in new)
+        longer.ranks, longer.parts, longer.ending_word = ranks, parts, frozenset(ending)
+        longer.counts = None
+        if self.counts is not None and counts is not None:
+            longer.counts = self.counts + tuple(counts)
+        if self.whole_words_first:
+            words = {vocab[made]: made for _, _, made in reversed(new)}
+            longer.word_ids = {**words, **self.word_ids}
+        longer.content = longer._without_marker()
+        return longer
 
     def join(self, ids: Iterable[int]) -> bytes:
         """Return the bytes of ids; raises KeyError for an unknown id.
@@ -145,6 +194,8 @@ class TokenTable:
             sorted(self.special_tokens.items(), key=itemgetter(1)),
             [[id, token.hex()] for id, token in sorted(self.vocab.items())],
             self.triples,
+            # Left out if False, so that the fingerprints of other tokenizers stay as they were.
+            *(["whole_words_first"] if self.whole_words_first else []),
         ]
 
     def pieces(self, word: str) -> list[tuple[list[int] | None, bytes]]:
@@ -203,6 +254,12 @@ class TokenTable:
                     f"Merge {rank} is {merge!r:.60}. Expected three ids: (left, right, new id)."
                 )
 
+    def _ids_of_words(self) -> dict[bytes, int]:
+        special = set(self.special_tokens.values())
+        # The lowest of several ids with the same bytes is taken.
+        in_order = sorted(self.vocab.items(), reverse=True)
+        return {token: id for id, token in in_order if id not in special}
+
     def _marker_id(self, given: int | None) -> int | None:
         if self.end_of_word is None:
             if given is not None:
@@ -229,7 +286,7 @@ class TokenTable:
                     f"and its UTF-8 as the bytes of its id."
                 )
         if len(set(self.special_tokens.values())) < len(self.special_tokens):
-            raise ConfigError("Two special tokens have the same id. Give each a different one.")
+            raise ConfigError("Two special tokens have the same id. Give each its own.")
 
     def _find_alphabet(self) -> dict[bytes, int]:
         not_base = {*self.special_tokens.values(), *self.made, self.end_of_word_id}
@@ -239,7 +296,7 @@ class TokenTable:
                 continue
             if token in found:
                 raise ConfigError(
-                    f"The ids {found[token]} and {id} both stand for the symbol {token!r}. "
+                    f"The ids {found[token]} and {id} both represent the symbol {token!r}. "
                     f"Keep one id per symbol of the alphabet."
                 )
             found[token] = id

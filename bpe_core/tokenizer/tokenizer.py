@@ -4,50 +4,25 @@ from __future__ import annotations
 
 import hashlib
 import json
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from functools import partial
-from itertools import pairwise
 from types import MappingProxyType
-from typing import TYPE_CHECKING, Final, Literal, cast, get_args
 
 import numpy as np
 from numpy.typing import NDArray
 
-from bpe_core.checks import describe, is_whole, several
-from bpe_core.errors import (
-    ConfigError,
-    InvalidTextError,
-    InvalidTokenIdError,
-    TokenizationError,
-    UnknownSymbolError,
-)
+from bpe_core.checks import check_choice, describe, is_whole, several
+from bpe_core.errors import ConfigError, InvalidTextError, TokenizationError
 from bpe_core.immutable import Immutable
 from bpe_core.pretokenizers.pretokenizers import Pretokenizer, get_pretokenizer
-from bpe_core.pretokenizers.special_tokens import (
-    AllowedSpecial,
-    OrdinaryText,
-    SpecialToken,
-    allowed_tokens,
-    check_text,
-    find_special_tokens,
-    pieces_of,
-)
-from bpe_core.tokenizer.rank_merging import merge_steps, merge_symbols
-from bpe_core.tokenizer.segments import Placed, PlacedWord, lay_out, segments_of_ids, to_segments
+from bpe_core.pretokenizers.special_tokens import AllowedSpecial, allowed_tokens, check_text
+from bpe_core.tokenizer.decoding import OnInvalid, bytes_of, text_of
+from bpe_core.tokenizer.encoding import OnUnknown, TextEncoder
+from bpe_core.tokenizer.explaining import explain_pieces
+from bpe_core.tokenizer.segments import segments_of_ids, to_segments
 from bpe_core.tokenizer.tables import TokenTable
 from bpe_core.tokenizer.use_kernels import Kernels
-from bpe_core.tokenizer.word_cache import WordCache
-from bpe_core.types import Base, ExplainedMerge, Explanation, Merge, Pair, Segment
-
-if TYPE_CHECKING:
-    from bpe_core.tokenizer.compiled import CompiledEncoder
-
-OnUnknown = Literal["strict", "skip"]
-OnInvalid = Literal["replace", "strict"]
-
-# Smaller than the cache of ids, because each tokenizer has its own, 100,000 layouts take tens of
-# megabytes, and only texts on display are laid out, which have fewer words.
-_MAX_LAYOUTS: Final = 10_000
+from bpe_core.types import Base, Explanation, Merge, Pair, Segment
 
 
 class Tokenizer(Immutable):
@@ -57,7 +32,8 @@ class Tokenizer(Immutable):
     that end with the end-of-word marker. `merges` are (left, right, new id) in rank order; `counts`
     are how often each merge's pair occurred when it was learned. The alphabet is every token of one
     byte (or one character, depending on `base`) that is neither special, nor the marker, nor made
-    by a merge. Raises `ConfigError` if the arguments are inconsistent.
+    by a merge. With `whole_words_first`, a pre-token that is a token becomes that token, even if no
+    merges make it, as in tiktoken. Raises `ConfigError` if the arguments are inconsistent.
 
     >>> tokenizer = Tokenizer(
     ...     vocab={0: b"a", 1: b"b", 2: b"ab", 3: b"aba"},
@@ -71,13 +47,12 @@ class Tokenizer(Immutable):
     """
 
     __slots__ = (
+        "_encoder",
         "_fingerprint",
         "_kernels",
         "_merges",
         "_pretokenizer",
         "_table",
-        "_word_ids",
-        "_word_layouts",
     )
 
     def __init__(
@@ -91,9 +66,10 @@ class Tokenizer(Immutable):
         end_of_word: str | None = None,
         end_of_word_id: int | None = None,
         counts: Sequence[int] | None = None,
+        whole_words_first: bool = False,
     ) -> None:
-        self._pretokenizer = get_pretokenizer(pretokenizer)
-        self._table = TokenTable(
+        get_pretokenizer(pretokenizer)  # before the vocabulary is checked
+        table = TokenTable(
             vocab=vocab,
             merges=merges,
             base=base,
@@ -101,14 +77,19 @@ class Tokenizer(Immutable):
             end_of_word=end_of_word,
             end_of_word_id=end_of_word_id,
             counts=counts,
+            whole_words_first=whole_words_first,
         )
+        self._start(table, get_pretokenizer(pretokenizer))
+
+    def _start(self, table: TokenTable, pretokenizer: Pretokenizer) -> None:
+        self._table = table
+        self._pretokenizer = pretokenizer
         # Both are computed on first use, because encoding needs neither: for 50,000 merges, the
         # objects take 60 ms and the hash 50 ms.
         self._merges: tuple[Merge, ...] | None = None
         self._fingerprint: str | None = None
         self._kernels = Kernels(self._table, self._pretokenizer)
-        self._word_ids = WordCache(self._encode_word)
-        self._word_layouts = WordCache(self._lay_out, max_words=_MAX_LAYOUTS)
+        self._encoder = TextEncoder(self._table, self._pretokenizer, self._kernels)
 
     # Contents
 
@@ -128,6 +109,15 @@ class Tokenizer(Immutable):
         if self._merges is None:
             self._merges = self._table.merges()
         return self._merges
+
+    def merges_from(self, rank: int) -> tuple[Merge, ...]:
+        """Return the merges from a rank on; for a few of many, faster than `merges`.
+
+        >>> from bpe_core.tokenizer.gpt2 import gpt2
+        >>> gpt2().merges_from(49_999) == gpt2().merges[49_999:]
+        True
+        """
+        return self._table.merges(rank)
 
     @property
     def n_merges(self) -> int:
@@ -168,6 +158,31 @@ class Tokenizer(Immutable):
     def end_of_word_id(self) -> int | None:
         """The id of the end-of-word marker as a separate token, or None if there is none."""
         return self._table.end_of_word_id
+
+    @property
+    def whole_words_first(self) -> bool:
+        """True if a pre-token that is a token is not merged, but looked up.
+
+        tiktoken always does so, and tokenizer.json calls it `ignore_merges`. It makes a difference
+        if some tokens are not made by the merges.
+
+        >>> vocab = {0: b"a", 1: b"b", 2: b"ab"}
+        >>> tokenizer = Tokenizer(
+        ...     vocab=vocab, merges=[], pretokenizer="whitespace", whole_words_first=True
+        ... )
+        >>> tokenizer.encode("ab aba")
+        [2, 0, 1, 0]
+        """
+        return self._table.whole_words_first
+
+    def whole_word_id(self, word: bytes) -> int | None:
+        """Return the id that a whole pre-token is looked up as, or None if it is merged.
+
+        >>> from bpe_core.tokenizer.gpt2 import gpt2
+        >>> gpt2().whole_word_id(b"hug") is None
+        True
+        """
+        return self._table.word_ids.get(word)
 
     def ends_word(self, id: int) -> bool:
         """Return True if a token ends a word: the marker, or a token merged from it.
@@ -217,7 +232,25 @@ class Tokenizer(Immutable):
             end_of_word=table.end_of_word,
             end_of_word_id=table.end_of_word_id,
             counts=None if table.counts is None else table.counts[:n_merges],
+            whole_words_first=table.whole_words_first,
         )
+
+    def extended(
+        self, merges: Iterable[tuple[int, int, int]], counts: Sequence[int] | None = None
+    ) -> Tokenizer:
+        """Return a tokenizer with more merges after its own; each makes a new id.
+
+        The counts are kept if this tokenizer has counts too. Raises `ConfigError` for an id that
+        exists, or merges that do not follow from the tokens.
+
+        >>> from bpe_core.tokenizer.gpt2 import gpt2
+        >>> longer = gpt2().extended([(262, 262, 50257)])
+        >>> longer.vocab[50257], longer.truncated(gpt2().n_merges) == gpt2()
+        (b' the the', True)
+        """
+        extended = Tokenizer.__new__(Tokenizer)
+        extended._start(self._table.extended(merges, counts), self._pretokenizer)
+        return extended
 
     # Properties of every `Encoder`
 
@@ -233,7 +266,7 @@ class Tokenizer(Immutable):
 
     @property
     def unknown_id(self) -> None:
-        """None, because no token stands for symbols missing from the alphabet."""
+        """None, because no token represents symbols missing from the alphabet."""
         return
 
     # Text to ids
@@ -255,10 +288,7 @@ class Tokenizer(Immutable):
         """
         check_text(text)
         allowed = self._checked(allowed_special, errors)
-        encoder = self._kernels.worth(len(text))
-        if encoder is not None:
-            return encoder.to_list(self._encode_by_kernels(encoder, text, allowed))
-        return self._encode_plainly(text, allowed, errors)
+        return self._encoder.encode(text, allowed, errors)
 
     def encode_batch(
         self,
@@ -278,15 +308,7 @@ class Tokenizer(Immutable):
         for text in listed:
             check_text(text)
         allowed = self._checked(allowed_special, errors)
-        encoder = self._kernels.worth(sum(map(len, listed)))
-        if encoder is None:
-            return [self._encode_plainly(text, allowed, errors) for text in listed]
-        if allowed:
-            each = (self._encode_by_kernels(encoder, text, allowed) for text in listed)
-            return [encoder.to_list(ids) for ids in each]
-        ids, ends = encoder.encode_batch(listed)
-        flat = encoder.to_list(ids)
-        return [flat[start:end] for start, end in pairwise([0, *ends.tolist()])]
+        return self._encoder.encode_batch(listed, allowed, errors)
 
     def encode_to_numpy(
         self, text: str, allowed_special: AllowedSpecial = (), errors: OnUnknown = "strict"
@@ -299,10 +321,20 @@ class Tokenizer(Immutable):
         """
         check_text(text)
         allowed = self._checked(allowed_special, errors)
-        encoder = self._kernels.worth(len(text))
-        if encoder is None:
-            return np.array(self._encode_plainly(text, allowed, errors), dtype=np.int32)
-        return self._encode_by_kernels(encoder, text, allowed)
+        return self._encoder.encode_to_numpy(text, allowed, errors)
+
+    def encode_words(self, words: Sequence[bytes]) -> tuple[NDArray[np.int32], NDArray[np.int64]]:
+        """Return the ids of whole pre-tokens in one row, and where each one's ids end in it.
+
+        The words are UTF-8 and not split any further. -1 stands for each symbol that is missing
+        from the alphabet.
+
+        >>> from bpe_core.tokenizer.gpt2 import gpt2
+        >>> ids, ends = gpt2().encode_words([b" tokenizer", b"The end"])
+        >>> ids.tolist(), ends.tolist()
+        ([11241, 7509, 464, 886], [2, 4])
+        """
+        return self._encoder.encode_words(words)
 
     def segments(self, text: str, allowed_special: AllowedSpecial = ()) -> list[Segment]:
         """Return the tokens with their positions; each byte of the text is in exactly one segment.
@@ -320,7 +352,7 @@ class Tokenizer(Immutable):
             ids = self.encode_to_numpy(text, allowed_special)
             return segments_of_ids(text, ids, self._table.vocab)
         allowed = allowed_tokens(self._table.special_tokens, allowed_special)
-        return to_segments(text, self._placed_words(text, allowed))
+        return to_segments(text, self._encoder.placed_words(text, allowed))
 
     def explain(self, text: str, errors: OnUnknown = "strict") -> list[Explanation]:
         """Return each pre-token's initial symbols and the merges applied to it, in order.
@@ -335,14 +367,14 @@ class Tokenizer(Immutable):
         [[b'T', b'he'], [b'The']]
         """
         check_text(text)
-        _check_choice(errors, OnUnknown)
+        check_choice("errors", errors, OnUnknown, TokenizationError)
         explained: list[Explanation] = []
         for start, end in self._pretokenizer.spans(text):
-            for explanation in self._explained(text[start:end], start):
+            for explanation in explain_pieces(text[start:end], start, self._table, self.merges):
                 if explanation is not None:
                     explained.append(explanation)
                 elif errors == "strict":
-                    raise self._unknown_symbol(text, frozenset())
+                    raise self._encoder.unknown_symbol(text, frozenset())
         return explained
 
     def explain_word(self, word: str) -> list[Explanation]:
@@ -355,7 +387,9 @@ class Tokenizer(Immutable):
         [5]
         """
         check_text(word)
-        return [each for each in self._explained(word, 0) if each is not None]
+        return [
+            each for each in explain_pieces(word, 0, self._table, self.merges) if each is not None
+        ]
 
     # Ids to text
 
@@ -369,7 +403,7 @@ class Tokenizer(Immutable):
         >>> gpt2().decode_bytes([2068, 10263])
         b' quick \xe5'
         """
-        return bytes(self._decoded(ids))
+        return bytes(bytes_of(ids, self._table, self._kernels))
 
     def decode(
         self,
@@ -385,177 +419,15 @@ class Tokenizer(Immutable):
         >>> gpt2().decode([464, 2068, 7586, 21831])
         'The quick brown fox'
         """
-        _check_choice(errors, OnInvalid)
-        data = self._decoded(ids)
-        try:
-            return str(data, "utf-8", errors)
-        except UnicodeDecodeError as error:
-            raise TokenizationError(
-                f"These ids end or begin within a character: the byte 0x{data[error.start]:02X} "
-                f"at offset {error.start:,} is not valid UTF-8. Use errors='replace', or "
-                f"decode_bytes."
-            ) from None
+        check_choice("errors", errors, OnInvalid, TokenizationError)
+        return text_of(bytes_of(ids, self._table, self._kernels), errors)
 
     # Internals
 
-    def _decoded(self, ids: Iterable[int] | NDArray[np.integer]) -> bytes | memoryview:
-        if isinstance(ids, np.ndarray):
-            given = cast("NDArray[np.int32]", ids)
-            if given.ndim != 1:
-                raise TokenizationError(
-                    f"Expected a one-dimensional array of ids, got {given.ndim} dimensions, shape "
-                    f"{given.shape}. Decode one row at a time."
-                )
-            if given.size and given.dtype.kind not in "iuO":
-                raise TokenizationError(
-                    f"Expected an array of integers, such as int32, got one of {given.dtype}."
-                )
-        else:
-            given: NDArray[np.int32] | list[int] = several(
-                ids, "ids", "give a list or an array of ints", TokenizationError
-            )
-        encoder = self._kernels.worth(len(given))
-        if encoder is not None:
-            decoded = encoder.decode(given)
-            if decoded is not None:
-                return decoded.data
-        listed: list[int] = given.tolist() if isinstance(given, np.ndarray) else given
-        # Check types, because 464.0 and True would otherwise be found in the vocabulary.
-        if not set(map(type, listed)) <= {int}:
-            for number, id in enumerate(listed, 1):
-                if not is_whole(id):
-                    raise TokenizationError(
-                        f"Number {number:,} of {len(listed):,} ids is {describe(id)}. Expected one "
-                        "list or array of ints."
-                    )
-        vocab = self._table.vocab
-        try:
-            return self._table.join(listed)
-        except KeyError:
-            place = next(i for i, id in enumerate(listed) if id not in vocab)
-            there_are = (
-                f"The {len(vocab):,} ids of this tokenizer run from {min(vocab)} to {max(vocab)}."
-                if vocab
-                else "This tokenizer has no tokens at all."
-            )
-            raise InvalidTokenIdError(
-                f"There is no token with id {listed[place]} (number {place + 1:,} of "
-                f"{len(listed):,} ids). {there_are}"
-            ) from None
-
     def _checked(self, allowed_special: AllowedSpecial, errors: OnUnknown) -> frozenset[str]:
         """Check the arguments beside the text; return the special tokens to recognise."""
-        _check_choice(errors, OnUnknown)
+        check_choice("errors", errors, OnUnknown, TokenizationError)
         return allowed_tokens(self._table.special_tokens, allowed_special)
-
-    def _special_in(self, text: str, allowed: frozenset[str]) -> list[SpecialToken]:
-        return find_special_tokens(text, self._table.special_tokens, allowed)
-
-    def _encode_plainly(self, text: str, allowed: frozenset[str], errors: OnUnknown) -> list[int]:
-        found = self._special_in(text, allowed)
-        if not found:
-            ids = self._encode_ordinary(text)
-        else:
-            ids: list[int] = []
-            for piece in pieces_of(text, found):
-                if isinstance(piece, SpecialToken):
-                    ids.append(piece.id)
-                else:
-                    ids += self._encode_ordinary(text[piece.start : piece.end])
-        if not self._table.complete and min(ids, default=0) < 0:
-            if errors == "strict":
-                raise self._unknown_symbol(text, allowed)
-            return [id for id in ids if id >= 0]
-        return ids
-
-    def _encode_ordinary(self, text: str) -> list[int]:
-        ids: list[int] = []
-        word_ids = self._word_ids
-        for word in self._pretokenizer.split(text):
-            ids += word_ids[word]
-        return ids
-
-    def _encode_by_kernels(
-        self, encoder: CompiledEncoder, text: str, allowed: frozenset[str]
-    ) -> NDArray[np.int32]:
-        found = self._special_in(text, allowed)
-        if not found:
-            return encoder.encode(text)
-        pieces = pieces_of(text, found)
-        ordinary = [piece for piece in pieces if isinstance(piece, OrdinaryText)]
-        ids, ends = encoder.encode_batch([text[start:end] for start, end in ordinary])
-        # Insert each special token after the ids of the ordinary text before it.
-        n_ids_of_ordinary = iter(ends.tolist())
-        n_ids = 0
-        places: list[int] = []
-        for piece in pieces:
-            if isinstance(piece, SpecialToken):
-                places.append(n_ids)
-            else:
-                n_ids = next(n_ids_of_ordinary)
-        return np.insert(ids, places, [token.id for token in found])
-
-    def _placed_words(self, text: str, allowed: frozenset[str]) -> Iterator[PlacedWord]:
-        """Yield each pre-token and special token: start, end, and its tokens laid out."""
-        layouts = self._word_layouts
-        for piece in pieces_of(text, self._special_in(text, allowed)):
-            start, end = piece.start, piece.end
-            if isinstance(piece, SpecialToken):
-                token = self._table.vocab[piece.id]
-                yield start, end, ((piece.id, token, 0, end - start, 0, len(token)),)
-                continue
-            ordinary = text[start:end]
-            for a, b in self._pretokenizer.spans(ordinary):
-                yield start + a, start + b, layouts[ordinary[a:b]]
-
-    def _explained(self, word: str, word_start: int) -> Iterator[Explanation | None]:
-        """Explain each piece of a pre-token; yield None for one missing from the alphabet."""
-        table = self._table
-        at = 0
-        for symbols, piece in table.pieces(word):
-            if symbols is None:
-                yield None
-            else:
-                steps = tuple(
-                    ExplainedMerge(self.merges[rank], ids)
-                    for rank, ids in merge_steps(symbols, table.ranks, table.made)
-                )
-                start = word_start + len(word.encode()[:at].decode(errors="ignore"))
-                shown = piece.decode(errors="replace")
-                yield Explanation(start, shown, tuple(symbols), steps)
-            at += len(piece)
-
-    def _encode_word(self, word: str) -> tuple[int, ...]:
-        """Return the word's ids; -n stands for n bytes missing from the alphabet."""
-        table = self._table
-        ids: list[int] = []
-        for symbols, piece in table.pieces(word):
-            if symbols is None:
-                ids.append(-len(piece))
-            else:
-                ids += merge_symbols(symbols, table.ranks, table.made)
-        return tuple(ids)
-
-    def _lay_out(self, word: str) -> tuple[Placed, ...]:
-        return lay_out(word, self._word_ids[word], self._table)
-
-    def _unknown_symbol(self, text: str, allowed: frozenset[str]) -> UnknownSymbolError:
-        start, token, a, b = next(
-            (start, token, a, b)
-            for start, _, placed in self._placed_words(text, allowed)
-            for id, token, a, _, b, _ in placed
-            if id is None
-        )
-        character = text[start + a]
-        what = f"{character!r} (U+{ord(character):04X})"
-        if self.base == "bytes":
-            what = f"byte 0x{token[0]:02X} of {what}"
-        return UnknownSymbolError(
-            f"The alphabet of this tokenizer ({len(self.base_ids):,} {self.base}) has no {what}, "
-            f"found at character {start + a:,} of the text, byte offset "
-            f"{len(text[:start].encode()) + b:,}. Skip it with errors='skip', or train with the "
-            f"full byte alphabet."
-        )
 
     def __reduce__(self) -> tuple[object, ...]:
         # Pickle only the arguments; tables, caches and kernels are rebuilt.
@@ -570,6 +442,7 @@ class Tokenizer(Immutable):
             end_of_word=table.end_of_word,
             end_of_word_id=table.end_of_word_id,
             counts=table.counts,
+            whole_words_first=table.whole_words_first,
         )
         return build, ()
 
@@ -583,12 +456,4 @@ class Tokenizer(Immutable):
         return (
             f"<Tokenizer of {self.vocab_size:,} tokens, {len(self._table.triples):,} merges, "
             f"{self.base}, pre-tokenizer {self._pretokenizer.name!r}>"
-        )
-
-
-def _check_choice(errors: object, choices: object) -> None:
-    known = get_args(choices)
-    if errors not in known:
-        raise TokenizationError(
-            f"errors is {describe(errors)}. Use {' or '.join(map(repr, known))}."
         )

@@ -11,11 +11,11 @@ bytes is left out of the trie.
 
 *Only neighbours have to be compatible.* Tokens that encode to themselves are together the encoding
 of their bytes if and only if each two adjacent tokens are the encoding of theirs. Otherwise some
-merge crossed a border; the first to do so joined the symbols on either side of that border, and it
-would have done the same if only those two tokens had been there.
+merge crossed a boundary; the first to do so joined the symbols on either side of that boundary, and
+it would have done the same if only those two tokens had been there.
 
 To check whether two tokens are compatible, go back in time: undo whichever merge came last, and
-check at each state whether the two symbols at the border would have been merged before that.
+check at each state whether the two symbols at the boundary would have been merged before that.
 
 The encoding of a prefix is unique, so the tokens before a given position are always the same ones.
 Hence at most one way leads on from each position, and a position found to be a dead end never has
@@ -25,8 +25,8 @@ Example: the merges `a b`, `b c`, `ab c` and `c d`, in this order, and the word 
 
 1. The longest match is `abc`, and then `d`. Are `abc` and `d` compatible? `abc` was made by `ab c`;
    after it, `abc` and `d` were adjacent, and no merge joins these two. Before it, `c` and `d` were
-   adjacent, and `c d` is a merge, but comes later than `ab c`. No other symbols met at the border.
-   So they are compatible: `abc`, `d`.
+   adjacent, and `c d` is a merge, but comes later than `ab c`. No other symbols met at the
+   boundary. So they are compatible: `abc`, `d`.
 2. If `c d` had been learned before `ab c`, it would have come first, so the two are incompatible.
    No shorter token begins with `d`, so the position after `abc` is a dead end, and the next shorter
    token, `ab`, is tried. The longest match after it is `cd`; the two are compatible: `ab`, `cd`.
@@ -59,8 +59,8 @@ class Attempt(NamedTuple):
     start: int
     id: int
     outcome: Literal["taken", "would merge", "leads nowhere", "given back"]
-    """"would merge" if a merge crosses its left border; "leads nowhere" if its end is a known dead
-    end; "given back" if it was taken, and its end turned out to be a dead end."""
+    """"would merge" if a merge crosses its left boundary; "leads nowhere" if its end is a known
+    dead end; "given back" if it was taken, but its end turned out to be a dead end."""
 
 
 class Trie:
@@ -139,7 +139,7 @@ class Trie:
         return found
 
     def stay_apart(self, left: int, right: int) -> bool:
-        """Return True if no merge crosses the border of two adjacent tokens.
+        """Return True if no merge crosses the boundary between two adjacent tokens.
 
         >>> trie = Trie({(0, 1): 0, (1, 2): 1}, [3, 4])
         >>> trie.stay_apart(3, 2), trie.stay_apart(0, 4)
@@ -205,7 +205,7 @@ def stay_apart(
     ranks: Mapping[Pair, int],
     parts: Mapping[int, tuple[int, int, int]],
 ) -> bool:
-    """Return True if no merge crosses the border of two tokens that encode to themselves.
+    """Return True if no merge crosses the boundary of two tokens that encode to themselves.
 
     `parts` maps the id that a merge makes to the merge's rank, left id and right id.
 
@@ -221,8 +221,8 @@ def stay_apart(
         right_rank = parts[right][0] if right in parts else -1
         if left_rank < 0 and right_rank < 0:
             return True
-        # Of pairs with equal rank, the left one is merged first. So a pair across the border comes
-        # before the right token's merge at equal rank, but after the left token's.
+        # Of pairs with equal rank, the left one is merged first. So a pair across the boundary
+        # comes before the right token's merge at equal rank, but after the left token's.
         if left_rank > right_rank:
             limit, left = left_rank, parts[left][2]
         else:

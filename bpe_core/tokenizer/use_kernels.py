@@ -6,7 +6,7 @@ import sys
 from typing import TYPE_CHECKING, Final
 
 from bpe_core.compiling.background import compile_in_background
-from bpe_core.compiling.when import kernels_are_ready
+from bpe_core.compiling.python_or_kernels import kernels_are_ready
 from bpe_core.pretokenizers.pretokenizers import Pretokenizer
 from bpe_core.tokenizer.tables import TokenTable
 
@@ -14,6 +14,7 @@ if TYPE_CHECKING:
     from bpe_core.tokenizer.compiled import CompiledEncoder
 
 _COMPILED: Final = "bpe_core.tokenizer.compiled"
+_LOADED: Final = "bpe_core.kernels.jit"
 
 LEAST: Final = 2_000
 """Characters or ids that are worth a call, which costs 20 microseconds: plain Python does 200 in
@@ -54,6 +55,13 @@ class Kernels:
             if self._seen >= _LEAST_TO_PREPARE and self._loads_soon():
                 self._encoder = self._prepared()
         return self._encoder
+
+    def worth_once(self, n: int) -> CompiledEncoder | None:
+        """Return what `worth` does, for a task that has loaded kernels and encodes n bytes once."""
+        loaded = n >= _LEAST_TO_PREPARE and _LOADED in sys.modules and kernels_are_ready()
+        if self._encoder is None and self._suited and loaded:
+            self._encoder = self._prepared()
+        return self.worth(n)
 
     def _loads_soon(self) -> bool:
         if _COMPILED in sys.modules:

@@ -17,8 +17,20 @@ from itertools import accumulate
 from pathlib import Path
 from typing import Final
 
-CLASSES: Final = ("other", "space", "upper", "lower", "modifier", "letter", "number", "mark")
-"""The class names; upper is Lu and Lt, lower Ll, modifier Lm, letter Lo, number N, mark M."""
+CLASSES: Final = (
+    "other",
+    "space",
+    "upper",
+    "lower",
+    "modifier",
+    "letter",
+    "number",
+    "mark",
+    "punctuation",
+    "symbol",
+)
+"""The class names; upper is Lu and Lt, lower Ll, modifier Lm, letter Lo, number N, mark M,
+punctuation P, symbol S."""
 
 LETTER_CLASSES: Final = ("upper", "lower", "modifier", "letter")
 DATA_FILE: Final = Path(__file__).parents[1] / "data" / "unicode_classes.bin"

@@ -7,7 +7,7 @@ punctuation come from the `regex` package.
 from __future__ import annotations
 
 from functools import cache, lru_cache
-from typing import Final
+from typing import Any, Final
 
 import numpy as np
 import regex
@@ -28,6 +28,8 @@ _SCRIPTS = """
     Meetei_Mayek Ol_Chiki Chakma Cham New_Tai_Lue Tai_Le Tai_Tham Limbu Lepcha Tagalog
 """
 _SCRIPT = regex.compile("|".join(rf"(?P<{name}>\p{{Script={name}}})" for name in _SCRIPTS.split()))
+SCRIPT_NAMES: Final = tuple(name.replace("_", " ") for name in _SCRIPTS.split())
+"""The scripts that have a name here; `script_of` returns `OTHER_SCRIPT` for all others."""
 _SHARED = regex.compile(r"[\p{Script=Common}\p{Script=Inherited}]")
 OTHER_SCRIPT: Final = "other"
 _LETTERS_AND_MARKS = frozenset({*LETTER_CLASSES, "mark"})
@@ -35,7 +37,8 @@ _LETTERS_AND_MARKS = frozenset({*LETTER_CLASSES, "mark"})
 _PUNCTUATION = regex.compile(r"[\p{P}\p{S}--\p{So}]", regex.V1)
 
 _N_CODE_POINTS = 0x110000
-_KIND_OF_CLASS = {"other": PUNCTUATION, "space": WHITE_SPACE}
+_NO_WORD = ("other", "punctuation", "symbol")
+_KIND_OF_CLASS = {"space": WHITE_SPACE, **dict.fromkeys(_NO_WORD, PUNCTUATION)}
 
 
 @lru_cache(maxsize=65_536)
@@ -115,10 +118,29 @@ def kinds_of(points: NDArray[np.uint32]) -> NDArray[np.uint8]:
     return _kind_table()[points]
 
 
+def are_numbers(points: NDArray[np.uint32]) -> NDArray[np.bool_]:
+    """Return True for each code point that is a number, bool[n_characters].
+
+    >>> are_numbers(code_points("a1Ⅷ!")).tolist()
+    [False, True, True, False]
+    """
+    return _number_table()[points]
+
+
 @cache
 def _kind_table() -> NDArray[np.uint8]:
     """Return the kind of every code point, uint8[0x110000]."""
+    return _table(np.array([_KIND_OF_CLASS.get(name, WORD) for name in CLASSES], np.uint8))
+
+
+@cache
+def _number_table() -> NDArray[np.bool_]:
+    """Return whether each code point is a number, bool[0x110000]."""
+    return _table(np.array([name == "number" for name in CLASSES]))
+
+
+def _table(of_class: NDArray[Any]) -> NDArray[Any]:
+    """Spread one value per class to all code points."""
     starts, classes = class_runs()
-    kinds = np.array([_KIND_OF_CLASS.get(name, WORD) for name in CLASSES], np.uint8)
     lengths = np.diff(np.array([*starts, _N_CODE_POINTS]))
-    return np.repeat(kinds[np.frombuffer(classes, np.uint8)], lengths)
+    return np.repeat(of_class[np.frombuffer(classes, np.uint8)], lengths)

@@ -1,7 +1,7 @@
 """GPT-4's and GPT-4o's tokenizers, from the files that OpenAI publishes, through tiktoken's loader.
 
-The loader looks in its cache (the folder TIKTOKEN_CACHE_DIR, or a temporary folder), then on the
-network, and checks the file's SHA-256.
+A file that `bpe fetch` brought is taken first. The loader looks in its cache (the folder
+TIKTOKEN_CACHE_DIR, or a temporary folder), then on the network, and checks the file's SHA-256.
 """
 
 from __future__ import annotations
@@ -9,18 +9,20 @@ from __future__ import annotations
 from collections.abc import Callable
 from functools import cache
 from threading import Thread
-from typing import Final, Literal, get_args
+from typing import Final, get_args
 
 from bpe_core.errors import ConfigError, UnavailableError
 from bpe_core.extras import needs_extra
+from bpe_core.formats.opening import open_files
+from bpe_core.published.cache import read_cached, state_of
+from bpe_core.published.tiktoken_cache import EncodingName, of_encoding
 from bpe_core.tokenizer.tokenizer import Tokenizer
 
-PublishedName = Literal["cl100k_base", "o200k_base"]
 MOST_SECONDS: Final = 30.0
 
 
 @cache
-def published_tokenizer(name: PublishedName, *, most_seconds: float = MOST_SECONDS) -> Tokenizer:
+def published_tokenizer(name: EncodingName, *, most_seconds: float = MOST_SECONDS) -> Tokenizer:
     """Return GPT-4's tokenizer, cl100k_base, or GPT-4o's, o200k_base; loaded once per process.
 
     Raises `UnavailableError` if its file is not cached and cannot be downloaded within
@@ -32,11 +34,16 @@ def published_tokenizer(name: PublishedName, *, most_seconds: float = MOST_SECON
     bpe_core.errors.ConfigError: Unknown published tokenizer 'p50k_base'. Use one of \
 'cl100k_base', 'o200k_base'.
     """
-    if name not in get_args(PublishedName):
+    if name not in get_args(EncodingName):
         raise ConfigError(
             f"Unknown published tokenizer {name!r}. Use one of "
-            f"{', '.join(map(repr, get_args(PublishedName)))}."
+            f"{', '.join(map(repr, get_args(EncodingName)))}."
         )
+    fetched = of_encoding(name)
+    if state_of(fetched) == "here":
+        opened = open_files({fetched.file_name: read_cached(fetched)}).encoder
+        if isinstance(opened, Tokenizer):
+            return opened
     # Imported here because it takes 50 ms, and most comparisons do without it.
     with needs_extra("formats", f"Loading {name}"):
         import tiktoken

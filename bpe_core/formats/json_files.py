@@ -35,6 +35,25 @@ def parse_json(data: bytes, what: str) -> dict[str, Any]:
     return cast("dict[str, Any]", parsed)
 
 
+def parse_text(data: bytes, what: str) -> tuple[dict[str, Any], str, str]:
+    """Return a JSON object, its byte order mark or "", and the text after that.
+
+    Raises what `parse_json` raises, and `FormatError` for any other encoding than UTF-8.
+
+    >>> parse_text(b'{"version": 1}', "tokenizer.json")
+    ({'version': 1}, '', '{"version": 1}')
+    """
+    parsed = parse_json(data, what)
+    try:
+        text = data.decode()
+    except UnicodeDecodeError as error:  # json reads UTF-16 too
+        raise FormatError(
+            f"{what} is not UTF-8 at byte {error.start:,}. Save it as UTF-8."
+        ) from None
+    mark = BOM_UTF8.decode()
+    return (parsed, mark, text[1:]) if text.startswith(mark) else (parsed, "", text)
+
+
 def looks_like_json(data: bytes, name: str) -> bool:
     """Return True if a file should be read as JSON, judged by its name or first character.
 

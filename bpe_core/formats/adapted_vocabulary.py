@@ -1,0 +1,124 @@
+"""The vocabulary and merges of an adapted tokenizer as texts, in the order of its base's files."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+
+from bpe_core.adapting.adapted import NO_OLD_ID, Adapted
+from bpe_core.errors import ConfigError
+from bpe_core.tokenizer.tokenizer import Tokenizer
+from bpe_core.unicode.byte_alphabet import to_printable
+
+
+def _new_ids(adapted: Adapted) -> dict[int, int]:
+    """Return the new id of each id of the base that is left."""
+    return {int(old): new for new, old in enumerate(adapted.old_ids.tolist()) if old != NO_OLD_ID}
+
+
+def renumbered(adapted: Adapted, what: str) -> Callable[[int], int]:
+    """Return a function from the base's id of a token to its new one.
+
+    The function raises `ConfigError`, which names the file `what`, for a removed token.
+
+    >>> import bpe_core as bpe
+    >>> shrunk = bpe.shrink(bpe.gpt2(), bpe.Corpus.from_text("hug"), vocab_size=300)
+    >>> renumbered(shrunk, "tokenizer.json")(50256)
+    299
+    """
+    new_ids = _new_ids(adapted)
+
+    def new_id(old: int) -> int:
+        if old not in new_ids:
+            token = adapted.base.vocab.get(old, b"")
+            raise ConfigError(
+                f"{what} uses the token {old} ({token!r:.60}), which was removed. Pin it."
+            )
+        return new_ids[old]
+
+    return new_id
+
+
+def vocabulary_of(adapted: Adapted, ids: Mapping[str, int]) -> dict[str, int]:
+    """Return the vocabulary of texts, in the old order with the new tokens last.
+
+    Raises `ConfigError` if a new token would be written as another one is.
+
+    >>> import bpe_core as bpe
+    >>> shrunk = bpe.shrink(bpe.gpt2(), bpe.Corpus.from_text("hug"), vocab_size=300)
+    >>> vocabulary_of(shrunk, {"!": 0, "Ġthe": 262})["!"]
+    0
+    """
+    tokenizer, new_ids = adapted.tokenizer, _new_ids(adapted)
+    made_again = {id for id in adapted.removed if id in new_ids}
+    vocabulary = {
+        text: new_ids[id] for text, id in ids.items() if id in new_ids and id not in made_again
+    }
+    known = {*vocabulary.values(), *tokenizer.special_tokens.values()}
+    for id in sorted(tokenizer.vocab):
+        if id in known:
+            continue
+        text = _text(tokenizer, id)
+        if text in vocabulary:
+            raise ConfigError(
+                f"The new token {id} would be written {text!r}, as the token {vocabulary[text]} "
+                f"is. Adapt without it."
+            )
+        vocabulary[text] = id
+    return vocabulary
+
+
+def unlisted(vocabulary: Mapping[str, int], special: Mapping[str, int]) -> dict[str, int]:
+    """Return the added tokens that the vocabulary has to list from now on.
+
+    An added token that is not in the vocabulary gets the next free id in `tokenizers`, whatever the
+    file says. That is its own only as long as all ids of the vocabulary come before it.
+
+    >>> unlisted({"a": 0, "aa": 2}, {"<s>": 1}), unlisted({"a": 0}, {"<s>": 1})
+    ({'<s>': 1}, {})
+    """
+    missing = {text: id for text, id in special.items() if text not in vocabulary}
+    if max(vocabulary.values(), default=0) < min(missing.values(), default=0):
+        return {}
+    return missing
+
+
+def _text(tokenizer: Tokenizer, id: int) -> str:
+    token = tokenizer.vocab[id]
+    return to_printable(token) if tokenizer.base == "bytes" else token.decode()
+
+
+def kept_merges(
+    adapted: Adapted, old: Mapping[str, int], pairs: list[tuple[str, str]]
+) -> list[int]:
+    """Return the places of the base's merges that are left.
+
+    >>> import bpe_core as bpe
+    >>> shrunk = bpe.shrink(bpe.gpt2(), bpe.Corpus.from_text("hug"), vocab_size=300)
+    >>> kept_merges(shrunk, {"u": 84, "g": 70, "ug": 1018}, [("u", "g")])
+    [0]
+    """
+    new_ids = _new_ids(adapted)
+    removed = set(adapted.removed)
+    left = {text for text, id in old.items() if id in new_ids and id not in removed}
+    return [
+        place
+        for place, (first, second) in enumerate(pairs)
+        if {first, second, first + second} <= left
+    ]
+
+
+def new_merges(adapted: Adapted) -> list[tuple[str, str]]:
+    """Return the merges of new tokens as texts.
+
+    >>> import bpe_core as bpe
+    >>> shrunk = bpe.shrink(bpe.gpt2(), bpe.Corpus.from_text("hug"), vocab_size=300)
+    >>> new_merges(shrunk)
+    []
+    """
+    tokenizer, base = adapted.tokenizer, adapted.base
+    removed = set(adapted.removed)
+    n_base = sum(merge.id not in removed for merge in base.merges)
+    return [
+        (_text(tokenizer, merge.left), _text(tokenizer, merge.right))
+        for merge in tokenizer.merges[n_base:]
+    ]

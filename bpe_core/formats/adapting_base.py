@@ -1,0 +1,115 @@
+"""Open a tokenizer together with its files, to write them again with another vocabulary."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from bpe_core.errors import ConfigError, FormatError
+from bpe_core.formats import gpt2_files, huggingface, native, opening
+from bpe_core.formats.adapted_files import BESIDE
+from bpe_core.formats.gguf_header import MAGIC
+from bpe_core.formats.load_save import dumps, files_of, load, loads
+from bpe_core.formats.open_encoder import open_published
+from bpe_core.published.cache import read_cached, state_of
+from bpe_core.published.catalogue import CATALOGUE
+from bpe_core.tokenizer.tokenizer import Tokenizer
+
+
+@dataclass(frozen=True, slots=True)
+class Base:
+    """A tokenizer to adapt, and the files that it came in."""
+
+    tokenizer: Tokenizer
+    files: Mapping[str, bytes] = field(repr=False)
+
+
+def open_base(
+    path_or_name: str | os.PathLike[str],
+    pretokenizer: str | None = None,
+    special_tokens: Mapping[str, int] | None = None,
+) -> Base:
+    """Open a tokenizer to adapt: a path, or the name of a published one.
+
+    For a folder, `files` also has tokenizer_config.json, special_tokens_map.json, added_tokens.json
+    and the chat template. A folder with a tokenizer.json is read from that file, and `files` also
+    has its vocab.json and merges.txt, which hold less. Added tokens that match ordinary text, such
+    as DeepSeek's, do not matter here: training reads a corpus as text without special tokens. A
+    GGUF file cannot be written, so only its vocabulary is read, and `files` has its first bytes.
+    Raises `FormatError` for a tokenizer that bpe_core cannot run, and what `load` and
+    `open_encoder` raise.
+
+    >>> base = open_base("gpt2")
+    >>> base.tokenizer.vocab_size, list(base.files)
+    (50257, ['vocab.json', 'merges.txt'])
+    """
+    name, path = str(path_or_name), Path(path_or_name)
+    if not path.exists() and name in CATALOGUE:
+        return _published(name)
+    try:
+        if path.is_file() and (head := _head(path)) == MAGIC:
+            return Base(load(path, pretokenizer, special_tokens), {path.name: head})
+        paths = _files_of(path)
+        files = {file.name: file.read_bytes() for file in paths}
+        beside = [path / name for name in BESIDE] if path.is_dir() else []
+        if path / huggingface.FILE_NAME in paths:
+            for pair in gpt2_files.PAIRS:
+                if all((path / name).is_file() for name in pair):
+                    beside += [path / name for name in pair]
+        companions = {file.name: file.read_bytes() for file in beside if file.is_file()}
+    except OSError as error:
+        raise FormatError(f"{path} cannot be read: {error.strerror}. Check the path.") from None
+    return Base(_tokenizer_of(files, pretokenizer, special_tokens), {**files, **companions})
+
+
+def _head(path: Path) -> bytes:
+    with path.open("rb") as file:
+        return file.read(len(MAGIC))
+
+
+def _files_of(path: Path) -> list[Path]:
+    """Return the files to read; a tokenizer.json before GPT-2's two files, which say less."""
+    best = path / huggingface.FILE_NAME
+    if best.is_file() and not (path / native.FILE_NAME).is_file():
+        return [best]
+    return files_of(path)
+
+
+def _tokenizer_of(
+    files: Mapping[str, bytes],
+    pretokenizer: str | None,
+    special_tokens: Mapping[str, int] | None,
+) -> Tokenizer:
+    try:
+        return loads(files, pretokenizer, special_tokens)
+    except ConfigError:
+        # A published .tiktoken file is known by its SHA-256 and needs no names.
+        if pretokenizer is not None or special_tokens is not None:
+            raise
+        try:
+            encoder = opening.open_files(files).encoder
+        except ConfigError:
+            encoder = None
+        if not isinstance(encoder, Tokenizer):
+            raise
+        return encoder
+
+
+def _published(name: str) -> Base:
+    found = CATALOGUE[name]
+    if found.package is None or state_of(found) == "missing":
+        encoder = open_published(found).encoder  # raises if it was not fetched
+        assert isinstance(encoder, Tokenizer)
+        return Base(encoder, dumps(encoder, "gpt2" if found.package is None else "tiktoken"))
+    files = {found.file_name: read_cached(found)}
+    if found.file_name.endswith(".json"):
+        return Base(loads(files), files)
+    encoder = open_published(found).encoder
+    if not isinstance(encoder, Tokenizer):
+        raise FormatError(
+            f"{found.title} cannot be adapted: {encoder.engine} runs it, because bpe_core cannot "
+            f"read it as pre-tokenizer and merges. Adapt a tokenizer that bpe_core itself encodes."
+        )
+    return Base(encoder, files)

@@ -1,0 +1,224 @@
+"""Read what a GGUF file says of its tokenizer, from a file of any size.
+
+A GGUF file begins with keys and values and ends with the tensors. Only the values whose keys begin
+with "tokenizer." are read; the rest is skipped, and the tensors are never touched. A file on disk
+is mapped into memory, so only the pages with keys and values are loaded.
+"""
+
+from __future__ import annotations
+
+import mmap
+import struct
+from collections.abc import Generator, Mapping
+from contextlib import contextmanager, suppress
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, Final
+
+from bpe_core.errors import FormatError
+
+MAGIC: Final = b"GGUF"
+MOST_ENTRIES: Final = 8_000_000
+"""The longest array read; the largest vocabularies in use have half a million merges."""
+_MOST_KEYS: Final = 65_536
+_LONGEST_KEY: Final = 65_535
+_PREFIX: Final = b"tokenizer."
+# Value types 0 to 12, but for strings (8) and arrays (9).
+_SCALARS: Final[Mapping[int, struct.Struct]] = {
+    kind: struct.Struct("<" + code)
+    for kind, code in zip((0, 1, 2, 3, 4, 5, 6, 7, 10, 11, 12), "BbHhIif?Qqd", strict=True)
+}
+_STRING, _ARRAY = 8, 9
+_LENGTH: Final = struct.Struct("<Q")
+
+GgufValue = int | float | bool | str | list[str] | list[int] | list[float]
+
+
+def looks_like_gguf(data: bytes) -> bool:
+    """Return True if a file begins as GGUF files do.
+
+    >>> looks_like_gguf(b"GGUF\\x03\\x00\\x00\\x00"), looks_like_gguf(b"{}")
+    (True, False)
+    """
+    return data[:4] == MAGIC
+
+
+def read_gguf(path: Path) -> dict[str, GgufValue]:
+    """Return a file's keys that begin with "tokenizer."; raises what `parse_gguf` raises.
+
+    Raises `OSError` if the file cannot be read.
+    """
+    with _mapped(path) as view:
+        return parse_gguf(view)
+
+
+def parse_gguf(data: bytes | memoryview) -> dict[str, GgufValue]:
+    """Return the keys that begin with "tokenizer." with their values.
+
+    Raises `FormatError` for a file cut short, for a length that the file cannot hold, for an
+    unknown version or type of value, for a key that occurs twice, and for text that is not UTF-8.
+
+    >>> parse_gguf(b"GGUF" + bytes([3, 0, 0, 0]) + bytes(8) + b"\\xff" * 8)
+    Traceback (most recent call last):
+    bpe_core.errors.FormatError: The GGUF file announces 18,446,744,073,709,551,615 keys at byte \
+16; expected at most 65,536. The file is damaged.
+    """
+    reader = _Reader(memoryview(data))
+    if bytes(reader.view[:4]) != MAGIC:
+        raise FormatError("The file does not begin with GGUF.")
+    reader.at = 4
+    version = reader.number("I")
+    if version not in (2, 3):
+        big = " It is written for big-endian machines." if version in (2 << 24, 3 << 24) else ""
+        raise FormatError(f"Expected GGUF version 2 or 3, got {version}.{big}")
+    reader.number("Q")  # the number of tensors
+    n_keys = reader.number("Q")
+    if n_keys > _MOST_KEYS:
+        raise FormatError(
+            f"The GGUF file announces {n_keys:,} keys at byte {reader.at - 8:,}; expected "
+            f"at most {_MOST_KEYS:,}. The file is damaged."
+        )
+    found: dict[str, GgufValue] = {}
+    for _ in range(n_keys):
+        start = reader.at
+        key = bytes(reader.string(_LONGEST_KEY))
+        kind = reader.number("I")
+        if not key.startswith(_PREFIX):
+            reader.skip(kind)
+            continue
+        name = _text(key, start)
+        if name in found:
+            raise FormatError(f"The key {name!r:.80} at byte {start:,} occurs twice.")
+        found[name] = reader.value(kind)
+    return found
+
+
+@dataclass(slots=True)
+class _Reader:
+    view: memoryview
+    at: int = 0
+
+    def number(self, code: str) -> int:
+        size = struct.calcsize("<" + code)
+        self.need(size)
+        (value,) = struct.unpack_from("<" + code, self.view, self.at)
+        self.at += size
+        return value
+
+    def need(self, n_bytes: int) -> None:
+        left = len(self.view) - self.at
+        if n_bytes > left:
+            raise FormatError(
+                f"The GGUF file is cut short: {n_bytes:,} bytes are announced at byte {self.at:,}, "
+                f"and {left:,} are left. Download it again."
+            )
+
+    def string(self, longest: int | None = None) -> memoryview:
+        length = self.number("Q")
+        if longest is not None and length > longest:
+            raise FormatError(
+                f"The key at byte {self.at - 8:,} announces {length:,} bytes. The file is damaged."
+            )
+        self.need(length)
+        self.at += length
+        return self.view[self.at - length : self.at]
+
+    def array(self) -> tuple[int, int]:
+        """Return the type and number of an array's elements, which the file can hold."""
+        start = self.at
+        kind, n = self.number("I"), self.number("Q")
+        if kind != _STRING and kind not in _SCALARS:
+            raise FormatError(f"The array at byte {start:,} has elements of unknown type {kind}.")
+        self.need(n * (8 if kind == _STRING else _SCALARS[kind].size))
+        return kind, n
+
+    def strings(self, n: int) -> list[str]:
+        """Read strings in one loop: a vocabulary and its merges are half a million of them."""
+        view, at, end = self.view, self.at, len(self.view)
+        length_at = _LENGTH.unpack_from
+        found: list[str] = []
+        length = 0
+        try:
+            for _ in range(n):
+                (length,) = length_at(view, at)
+                at += 8
+                if length > end - at:
+                    break
+                found.append(str(view[at : at + length], "utf-8"))
+                at += length
+        except UnicodeDecodeError:
+            raise FormatError(f"The text at byte {at:,} is not valid UTF-8.") from None
+        except struct.error:
+            self.at = at
+            self.need(8)
+        self.at = at
+        if len(found) < n:
+            self.need(length)
+        return found
+
+    def skip(self, kind: int) -> None:
+        if kind == _STRING:
+            self.string()
+        elif kind == _ARRAY:
+            element, n = self.array()
+            if element == _STRING:
+                for _ in range(n):
+                    self.string()
+            else:
+                self.at += n * _SCALARS[element].size
+        else:
+            size = self.scalar(kind).size
+            self.need(size)
+            self.at += size
+
+    def value(self, kind: int) -> GgufValue:
+        start = self.at
+        if kind == _STRING:
+            return _text(self.string(), start)
+        if kind != _ARRAY:
+            layout = self.scalar(kind)
+            self.need(layout.size)
+            (value,) = layout.unpack_from(self.view, self.at)
+            self.at += layout.size
+            return value
+        element, n = self.array()
+        if n > MOST_ENTRIES:
+            raise FormatError(
+                f"The array at byte {start:,} has {n:,} entries; at most {MOST_ENTRIES:,} are read."
+            )
+        if element == _STRING:
+            return self.strings(n)
+        layout = struct.Struct(f"<{n}{_SCALARS[element].format[1:]}")
+        values: list[Any] = list(layout.unpack_from(self.view, self.at))
+        self.at += layout.size
+        return values
+
+    def scalar(self, kind: int) -> struct.Struct:
+        if kind not in _SCALARS:
+            raise FormatError(
+                f"The value at byte {self.at:,} has the unknown type {kind}. The file is damaged, "
+                f"or newer than this reader."
+            )
+        return _SCALARS[kind]
+
+
+def _text(data: bytes | memoryview, at: int) -> str:
+    try:
+        return str(data, "utf-8")
+    except UnicodeDecodeError:
+        raise FormatError(f"The text at byte {at:,} is not valid UTF-8.") from None
+
+
+@contextmanager
+def _mapped(path: Path) -> Generator[memoryview]:
+    with path.open("rb") as file:
+        try:
+            mapping = mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ)
+        except ValueError:
+            raise FormatError(f"{path.name} is empty.") from None
+        try:
+            yield memoryview(mapping)
+        finally:
+            # An error's traceback may still hold a view; then the map ends with the traceback.
+            with suppress(BufferError):
+                mapping.close()

@@ -1,0 +1,116 @@
+"""Place another library's tokens in the bytes of a text, by the characters that it reports."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from itertools import chain
+
+import numpy as np
+from numpy.typing import NDArray
+
+from bpe_core.tokenizer.protocol import TokenColumns
+from bpe_core.types import Segment
+from bpe_core.unicode.kinds import code_points, utf8_lengths
+
+
+def byte_offsets(text: str) -> NDArray[np.int64]:
+    """Return int64[len(text) + 1]: each character's UTF-8 offset, then the text's length.
+
+    >>> byte_offsets("aé!").tolist()
+    [0, 1, 3, 4]
+    """
+    if text.isascii():
+        return np.arange(len(text) + 1, dtype=np.int64)
+    return np.concatenate([np.zeros(1, np.int64), np.cumsum(utf8_lengths(code_points(text)))])
+
+
+def columns_of(
+    text: str,
+    ids: Sequence[int],
+    offsets: Sequence[tuple[int, int]],
+    vocab: Mapping[int, bytes],
+) -> TokenColumns:
+    """Return the tokens of a text in columns, and the text between them as segments without one.
+
+    `offsets` are the start and end of each token, in characters. Tokens that overlap share the
+    bytes of their characters.
+
+    >>> columns = columns_of("é a", [7, 8], [(0, 1), (2, 3)], {7: b"e", 8: b"a"})
+    >>> columns.ids.tolist(), columns.byte_starts.tolist(), columns.byte_ends.tolist()
+    ([7, -1, 8], [0, 2, 3], [2, 3, 4])
+    """
+    byte_at = byte_offsets(text)
+    n = len(ids)
+    flat = np.fromiter(chain.from_iterable(offsets), np.int64, 2 * n)
+    first, last = flat[0::2], np.maximum(flat[0::2], flat[1::2])
+    # int64[n]: where the tokens before each end. A token that starts there or later stands alone.
+    reached = np.concatenate([np.zeros(min(n, 1), np.int64), np.maximum.accumulate(last)[:-1]])
+    stands_apart = first >= reached
+    group_starts = np.flatnonzero(stands_apart)
+    starts, ends = byte_at[first], byte_at[last]
+    group_ends = np.append(group_starts[1:], n) if n else group_starts
+    are_several = group_ends - group_starts > 1
+    for a, b in np.column_stack([group_starts, group_ends])[are_several].tolist():
+        tokens = [vocab.get(id, b"") for id in ids[a:b]]
+        cuts = _shared(text, byte_at, first[a:b], int(last[a:b].max()), tokens)
+        starts[a:b], ends[a:b] = cuts[:-1], cuts[1:]
+    # The text before each group that is in no token, and after the last one.
+    gap_starts = np.append(byte_at[reached[group_starts]], byte_at[last.max()] if n else 0)
+    gap_ends = np.append(byte_at[first[group_starts]], byte_at[-1])
+    is_gap = gap_ends > gap_starts
+    at = np.append(group_starts, n)[is_gap]
+    return TokenColumns(
+        np.insert(np.array(ids, np.int64), at, -1),
+        np.insert(starts, at, gap_starts[is_gap]),
+        np.insert(ends, at, gap_ends[is_gap]),
+    )
+
+
+def segments_of(text: str, columns: TokenColumns, vocab: Mapping[int, bytes]) -> list[Segment]:
+    """Return the segments that `columns_of` found in a text, one object for each.
+
+    A character belongs to a segment with any of its bytes; an empty segment has no characters.
+
+    >>> vocab = {7: b"e", 8: b"a"}
+    >>> columns = columns_of("é a", [7, 8], [(0, 1), (2, 3)], vocab)
+    >>> [(each.id, each.token, each.start, each.end) for each in segments_of("é a", columns, vocab)]
+    [(7, b'e', 0, 1), (None, b' ', 1, 2), (8, b'a', 2, 3)]
+    """
+    byte_at = byte_offsets(text)
+    starts, ends = columns.byte_starts, columns.byte_ends
+    first = np.searchsorted(byte_at, starts, side="right") - 1
+    last = np.where(ends > starts, np.searchsorted(byte_at, ends), first)
+    data = text.encode()
+    return [
+        Segment(None, data[a:b], start, end, a, b)
+        if id < 0
+        else Segment(id, vocab.get(id, b""), start, end, a, b)
+        for id, start, end, a, b in zip(
+            columns.ids.tolist(),
+            *(each.tolist() for each in (first, last, starts, ends)),
+            strict=True,
+        )
+    ]
+
+
+def _shared(
+    text: str,
+    byte_at: NDArray[np.int64],
+    first: NDArray[np.int64],
+    end: int,
+    tokens: Sequence[bytes],
+) -> list[int]:
+    """Divide the bytes of characters that several tokens share; return where the parts end."""
+    start = int(first[0])
+    byte_start, byte_end = int(byte_at[start]), int(byte_at[end])
+    cuts = [byte_start]
+    if b"".join(tokens).endswith(text[start:end].encode()):
+        # From the end, because text put in front by the tokenizer has no bytes here.
+        left = byte_end
+        for token in reversed(tokens):
+            cuts.insert(1, left)
+            left = max(byte_start, left - len(token))
+        return cuts
+    for following in first[1:].tolist():
+        cuts.append(max(cuts[-1], int(byte_at[min(max(following, start), end)])))
+    return [*cuts, byte_end]

@@ -1,0 +1,127 @@
+"""One door to every tokenizer: open a file, a folder or a published tokenizer by its name."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+from typing import Final
+
+from bpe_core.checks import describe, is_a
+from bpe_core.errors import FormatError, UnavailableError
+from bpe_core.formats import opening
+from bpe_core.formats.gguf_header import MAGIC, parse_gguf, read_gguf
+from bpe_core.formats.load_save import files_of
+from bpe_core.formats.openai_tokenizers import published_tokenizer
+from bpe_core.formats.sentencepiece_model import looks_like_sentencepiece
+from bpe_core.published.cache import place_of, read_cached, state_of
+from bpe_core.published.catalogue import CATALOGUE, NAMES, Published
+from bpe_core.published.tiktoken_cache import ENCODINGS, is_cached
+from bpe_core.tokenizer.protocol import NamedEncoder
+
+_FOLDER_FILES: Final = ("tekken.json", "tokenizer.model")
+
+
+def open_encoder(
+    path_or_name: str | os.PathLike[str], pretokenizer: str | None = None
+) -> NamedEncoder:
+    """Open any tokenizer: the path of a file or folder, or a name such as "gpt2" or "llama3".
+
+    The result encodes by itself: `encode`, `segments`, `vocab`, `engine`, `fingerprint`. `engine`
+    says whether bpe_core or the publisher's library encodes, and `provenance` why. A path goes
+    before a name; "./gpt2" is always a path. Of a GGUF file, however large, only the vocabulary is
+    read. Pass `pretokenizer` for files that do not store it.
+
+    Raises `UnavailableError` for a name that has not been fetched, `FormatError` for a file that is
+    not a tokenizer, `ConfigError` if the pre-tokenizer is missing, and `MissingExtraError` for a
+    library that is not installed. Nothing is downloaded.
+
+    >>> opened = open_encoder("gpt2")
+    >>> opened.encode("The quick"), opened.engine, opened.name
+    ([464, 2068], 'bpe_core', 'GPT-2')
+    """
+    if not is_a(path_or_name, str, os.PathLike) or not os.fspath(path_or_name):
+        raise FormatError(f"Expected a path or a name, got {describe(path_or_name)}.")
+    path = Path(path_or_name)
+    try:
+        if path.exists():
+            return _open_path(path, pretokenizer)
+    except ValueError:
+        raise FormatError(
+            f"{os.fspath(path_or_name)!r} is not a path: it contains a NUL or a lone surrogate."
+        ) from None
+    except OSError as error:
+        raise FormatError(f"{path} cannot be read: {error.strerror}. Check the path.") from None
+    if str(path_or_name) in CATALOGUE:
+        return open_published(CATALOGUE[str(path_or_name)])
+    raise FormatError(
+        f"{path} is neither a file nor the name of a published tokenizer. Check the path, or use "
+        f"one of {', '.join(NAMES)}."
+    )
+
+
+def open_published(found: Published) -> NamedEncoder:
+    """Open a published tokenizer that is installed or was fetched.
+
+    Raises `UnavailableError` if it was not fetched, and `IntegrityError` if its file is damaged.
+
+    >>> open_published(CATALOGUE["gpt2"]).provenance
+    'Published by OpenAI (modified MIT). Pre-tokenizer gpt2, encoded exactly by bpe_core.'
+    """
+    who = f"Published by {found.publisher} ({found.licence})."
+    if found.package is None:
+        from bpe_core.tokenizer.gpt2 import gpt2
+
+        cut = "Pre-tokenizer gpt2, encoded exactly by bpe_core."
+        return NamedEncoder(found.title, gpt2(), f"{who} {cut}")
+    if state_of(found) == "missing" and found.name in ENCODINGS:
+        return _through_tiktoken(found, who)
+    data = read_cached(found)
+    # The SHA-256 was checked, so these files need no trial in another process.
+    if data.startswith(MAGIC):
+        opened = opening.open_gguf(found.title, parse_gguf(data), trusted=True)
+    elif looks_like_sentencepiece(data):
+        opened = opening.open_sentencepiece(found.title, data, trusted=True)
+    else:
+        opened = opening.open_files({place_of(found).name: data}, trusted=True)
+    return NamedEncoder(found.title, opened.encoder, f"{who} {opened.provenance}")
+
+
+def _through_tiktoken(found: Published, who: str) -> NamedEncoder:
+    """Open OpenAI's file from tiktoken's cache, if it is there."""
+    encoding = ENCODINGS[found.name]
+    if not is_cached(encoding):
+        raise UnavailableError(f"{found.title} has not been fetched. Run: bpe fetch {found.name}")
+    tokenizer = published_tokenizer(encoding)
+    cut = f"Pre-tokenizer {tokenizer.pretokenizer.name}, encoded exactly by bpe_core."
+    return NamedEncoder(found.title, tokenizer, f"{who} {cut}")
+
+
+def _open_path(path: Path, pretokenizer: str | None) -> NamedEncoder:
+    if path.is_dir():
+        return _open_files(_files_in(path), pretokenizer)
+    with path.open("rb") as file:
+        head = file.read(len(MAGIC))
+    if head == MAGIC:
+        return opening.open_gguf(path.name, read_gguf(path))
+    return _open_files(files_of(path), pretokenizer)
+
+
+def _open_files(paths: list[Path], pretokenizer: str | None) -> NamedEncoder:
+    for path in paths:
+        if (size := path.stat().st_size) > opening.MOST_BYTES:
+            raise FormatError(
+                f"{path} has {size:,} bytes; the largest tokenizer file accepted has "
+                f"{opening.MOST_BYTES:,}."
+            )
+    files = {path.name: path.read_bytes() for path in paths}
+    return opening.open_files(files, pretokenizer=pretokenizer)
+
+
+def _files_in(folder: Path) -> list[Path]:
+    try:
+        return files_of(folder)
+    except FormatError:
+        for name in _FOLDER_FILES:
+            if (folder / name).is_file():
+                return [folder / name]
+        raise

@@ -1,0 +1,186 @@
+"""Check that the library a format is for opens the file and encodes as the tokenizer does.
+
+The check runs the lines of code that `loading_lines` gives to users, in another process. `READERS`
+lists the library of each format; `check_opens` compares the ids of a probe.
+"""
+
+from __future__ import annotations
+
+import importlib.metadata
+import tempfile
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from importlib import import_module
+from pathlib import Path
+from typing import Final
+
+from bpe_core.formats.load_save import Format, dumps, write_files
+from bpe_core.formats.loading_lines import loading_lines
+from bpe_core.formats.probe import Probe
+from bpe_core.formats.transformers_folder import FOLDER
+from bpe_core.formats.trial_process import TrialError, ids_by_lines
+from bpe_core.tokenizer.tokenizer import Tokenizer
+
+_SHOWN_CHARACTERS: Final = 20
+
+
+@dataclass(frozen=True, slots=True)
+class Reader:
+    """A library that opens a format."""
+
+    library: str
+    """The name under which it is imported and, unless it is this one, installed."""
+    folder: str = ""
+    """The folder in which it expects the files; empty for none."""
+
+    @property
+    def version(self) -> str | None:
+        """Its version; None if it is not installed."""
+        if self.library == "bpe_core":
+            # It may run from a checkout, without being installed.
+            return str(import_module(self.library).__version__)
+        try:
+            return importlib.metadata.version(self.library)
+        except importlib.metadata.PackageNotFoundError:
+            return None
+
+
+READERS: Final[Mapping[Format, Reader]] = {
+    "huggingface": Reader("tokenizers"),
+    "transformers": Reader("transformers", FOLDER),
+    "gpt2": Reader("tokenizers"),
+    "tiktoken": Reader("tiktoken"),
+    "native": Reader("bpe_core"),
+}
+"""The library that checks each format."""
+
+
+@dataclass(frozen=True, slots=True)
+class Difference:
+    """The first place where another library gives other ids."""
+
+    character: int
+    """Its place in the probe, all texts in a row, in characters."""
+    text: str
+    """The text from there on, cut short."""
+    expected: tuple[int, ...]
+    """The tokenizer's next ids, at most three."""
+    found: tuple[int, ...]
+    """The other library's next ids, at most three."""
+
+
+@dataclass(frozen=True, slots=True)
+class Opened:
+    """What came of opening a file in the library that it is for."""
+
+    library: str
+    version: str | None
+    """None if the library is not installed, so that nothing was checked."""
+    n_tokens: int
+    """The number of tokens compared, up to the first difference."""
+    difference: Difference | None = None
+    problem: str | None = None
+    """Why the library could not open the file or encode with it."""
+
+    @property
+    def is_same(self) -> bool:
+        """Whether the library opened the file and gave the same ids."""
+        return self.version is not None and self.difference is None and self.problem is None
+
+    @property
+    def sentence(self) -> str:
+        """The result in a sentence.
+
+        >>> Opened("tokenizers", "0.23.3", 100_000).sentence
+        'Opened by tokenizers 0.23: same ids on 100,000 tokens.'
+        >>> Opened("tiktoken", None, 0).sentence
+        'Not checked: tiktoken is not installed here.'
+        """
+        if self.version is None:
+            return f"Not checked: {self.library} is not installed here."
+        name = f"{self.library} {'.'.join(self.version.split('.')[:2])}"
+        if self.problem is not None:
+            return f"Not opened by {name}: {self.problem}"
+        if self.difference is None:
+            return f"Opened by {name}: same ids on {self.n_tokens:,} tokens."
+        place = self.difference
+        return (
+            f"Opened by {name}: other ids after {self.n_tokens:,} equal tokens, from character "
+            f"{place.character:,} of the test text on, {place.text!r}: {_listed(place.found)} "
+            f"instead of {_listed(place.expected)}."
+        )
+
+
+def check_opens(
+    tokenizer: Tokenizer,
+    format: Format,
+    probe: Probe,
+    on_start: Callable[[Callable[[], None]], None] | None = None,
+) -> Opened:
+    """Write a tokenizer, open it in the library of its format and compare the ids of a probe.
+
+    `on_start` is passed a function that ends the other process, to cancel the check. Raises
+    `ConfigError` if the format cannot express the tokenizer.
+
+    >>> from bpe_core.formats.probe import make_probe
+    >>> from bpe_core.tokenizer.gpt2 import gpt2
+    >>> check_opens(gpt2(), "tiktoken", make_probe(gpt2(), n_tokens=10)).is_same
+    True
+    """
+    reader = READERS[format]
+    files = dumps(tokenizer, format)
+    version = reader.version
+    if version is None:
+        return Opened(reader.library, None, 0)
+    lines = loading_lines(tokenizer, format)
+    with tempfile.TemporaryDirectory(prefix="bpe-opened-") as name:
+        folder = Path(name, reader.folder)
+        folder.mkdir(exist_ok=True)
+        write_files(files, folder)
+        try:
+            found = ids_by_lines(lines.load, lines.encode, probe.texts, Path(name), on_start)
+        except TrialError as error:
+            return Opened(reader.library, version, 0, problem=str(error))
+    n_tokens, difference = compare_ids(tokenizer, probe, found)
+    return Opened(reader.library, version, n_tokens, difference)
+
+
+def compare_ids(
+    tokenizer: Tokenizer, probe: Probe, found: list[list[int]]
+) -> tuple[int, Difference | None]:
+    """Return how many tokens are equal from the start on, and the first difference.
+
+    `found` holds another library's ids of each text of the probe.
+
+    >>> from bpe_core.tokenizer.gpt2 import gpt2
+    >>> compare_ids(gpt2(), Probe(("hi hug",), ((5303, 16225),)), [[5303, 5]])
+    (1, Difference(character=2, text=' hug', expected=(16225,), found=(5,)))
+    """
+    n_tokens = before = 0
+    for text, expected, theirs in zip(probe.texts, probe.ids, found, strict=True):
+        if list(expected) != theirs:
+            pairs = zip(expected, theirs, strict=False)
+            at = next(
+                (place for place, (ours, other) in enumerate(pairs) if ours != other),
+                min(len(expected), len(theirs)),
+            )
+            starts = [
+                segment.start
+                for segment in tokenizer.segments(text, allowed_special="all")
+                if segment.id is not None
+            ]
+            start = starts[at] if at < len(starts) else len(text)
+            difference = Difference(
+                before + start,
+                text[start : start + _SHOWN_CHARACTERS],
+                tuple(expected[at : at + 3]),
+                tuple(theirs[at : at + 3]),
+            )
+            return n_tokens + at, difference
+        n_tokens += len(expected)
+        before += len(text)
+    return n_tokens, None
+
+
+def _listed(ids: tuple[int, ...]) -> str:
+    return ", ".join(map(str, ids)) or "nothing"

@@ -1,0 +1,107 @@
+"""Texts that show whether another library encodes as a tokenizer does."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+from itertools import chain
+from typing import Final
+
+from bpe_core.corpus.samples import load_sample
+from bpe_core.tokenizer.tokenizer import Tokenizer
+
+PROBE: Final = (
+    "The quick brown fox, it's 2024! we'LL x2  y\n\n\tz \r\n a_b-c 3.14159 ''s\u017f <|endoftext|> "
+    "café cafe\u0301 Straße Съешь Ξε שלום السلام १२३ नमस्ते สวัสดี 你好。こんにちは 안녕 👩‍👩‍👧🏽 "
+    "½²Ⅷ \u00a0\u2003\u3000\u0085\u2028\ufeff\x00\x1c   "
+)
+N_TOKENS: Final = 100_000
+"""How many tokens `make_probe` makes, or a few more."""
+_MOST_BYTES_OF_A_TOKEN: Final = 32
+# Short pieces, because a library may take quadratic time for a pre-token as long as the text.
+_CHARACTERS_OF_A_PIECE: Final = 4_000
+
+
+@dataclass(frozen=True, slots=True)
+class Probe:
+    """Texts with the ids that a tokenizer gives them, special tokens allowed."""
+
+    texts: tuple[str, ...]
+    ids: tuple[tuple[int, ...], ...]
+    """The ids of each text."""
+
+    @property
+    def n_tokens(self) -> int:
+        """The number of tokens in all texts."""
+        return sum(map(len, self.ids))
+
+
+def make_probe(tokenizer: Tokenizer, texts: Iterable[str] = (), n_tokens: int = N_TOKENS) -> Probe:
+    """Return a probe of at least `n_tokens` tokens: many scripts, then `texts`, then prose.
+
+    It begins with the special tokens and the vocabulary's last tokens. Characters that the
+    tokenizer's alphabet lacks are left out. It is shorter only if all of these texts are.
+
+    >>> from bpe_core.tokenizer.gpt2 import gpt2
+    >>> probe = make_probe(gpt2(), ["Hugs and pugs. " * 100], n_tokens=2_000)
+    >>> 2_000 <= probe.n_tokens < 4_000
+    True
+    """
+    special = [f"{text} a{text}{text}\n" for text in tokenizer.special_tokens]
+    first = [PROBE, *special, last_tokens(tokenizer, 2_000)]
+    rest = chain(load_sample("multilingual").documents, texts, _prose())
+    pieces: list[str] = []
+    found: list[tuple[int, ...]] = []
+    missing = n_tokens
+    for text in chain(first, rest):
+        for start in range(0, len(text), _CHARACTERS_OF_A_PIECE):
+            if missing <= 0:
+                return Probe(tuple(pieces), tuple(found))
+            piece = encodable(tokenizer, text[start : start + _CHARACTERS_OF_A_PIECE])
+            if piece:
+                pieces.append(piece)
+                found.append(tuple(tokenizer.encode(piece, allowed_special="all")))
+                missing -= len(found[-1])
+    return Probe(tuple(pieces), tuple(found))
+
+
+def encodable(tokenizer: Tokenizer, text: str) -> str:
+    """Return a text without the characters that the tokenizer's alphabet lacks.
+
+    >>> tokenizer = Tokenizer(vocab={0: b"a", 1: b"b"}, merges=[], pretokenizer="none")
+    >>> encodable(tokenizer, "abcab")
+    'abab'
+    """
+    base_ids = tokenizer.base_ids
+    by_bytes = tokenizer.base == "bytes"
+    if by_bytes and len(base_ids) == 256:
+        return text
+    lacking = {
+        ord(character): None
+        for character in set(text)
+        if not all(
+            symbol in base_ids
+            for symbol in (
+                [bytes([byte]) for byte in character.encode()] if by_bytes else [character.encode()]
+            )
+        )
+    }
+    return text.translate(lacking)
+
+
+def last_tokens(tokenizer: Tokenizer, n_tokens: int) -> str:
+    """Return the `n_tokens` tokens with the highest ids as one text, long tokens cut short.
+
+    >>> from bpe_core.tokenizer.gpt2 import gpt2
+    >>> last_tokens(gpt2(), 3)
+    ' informants gazed<|endoftext|>'
+    """
+    ids = sorted(tokenizer.vocab)[-n_tokens:]
+    # Without pre-tokens a token may be a page long, and the library takes quadratic time for it.
+    tokens = [tokenizer.vocab[id][:_MOST_BYTES_OF_A_TOKEN] for id in ids]
+    return b"".join(tokens).decode(errors="replace")
+
+
+def _prose() -> Iterable[str]:
+    """Yield prose that ships with Python, read only if the other texts are too short."""
+    yield from load_sample("python-reference").documents

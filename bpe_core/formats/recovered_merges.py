@@ -1,0 +1,153 @@
+r"""Recover the merges that tiktoken's ranks imply.
+
+tiktoken joins any two neighbours whose bytes make a token, lowest rank first, but looks up a whole
+pre-token before. So a token is made in one of three ways:
+
+- Almost always by one merge, of the two tokens into which it would be encoded with only the tokens
+  of lower rank. They are the only two parts that those tokens would not merge (see
+  `tokenizer.trie`); looking for them is twice as fast as encoding each token.
+- By a merge whose parts have higher ranks than the token itself, as in some ranks that were put
+  together from two vocabularies. Once both parts are there, nothing comes before it; so in a list
+  of merges it stands right after the later of its parts.
+- By no merge: encoding its bytes ends at other tokens. Then only looking it up finds it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Final
+
+from bpe_core.errors import FormatError
+from bpe_core.tokenizer.trie import stay_apart
+from bpe_core.types import Merge, Pair
+
+_MOST_STEPS: Final = 200_000_000
+_NEVER: Final = 1 << 60
+
+
+def ranks_imply(ranks: Mapping[bytes, int], merges: Sequence[Merge]) -> bool:
+    """Return True if `recover_merges` would find these merges, without searching for the cuts.
+
+    >>> ranks_imply({b"a": 0, b"b": 1, b"ab": 2}, [Merge(rank=0, left=0, right=1, id=2)])
+    True
+    """
+    joined = sorted(id for token, id in ranks.items() if len(token) > 1)
+    if joined != [merge.id for merge in merges]:
+        return False
+    known = {id for token, id in ranks.items() if len(token) == 1}
+    rank_of_pair: dict[Pair, int] = {}
+    parts: dict[int, tuple[int, int, int]] = {}
+    for rank, merge in enumerate(merges):
+        left, right = merge.pair
+        if not {left, right} <= known or not stay_apart(left, right, rank_of_pair, parts):
+            return False
+        rank_of_pair[left, right] = rank
+        parts[merge.id] = (rank, left, right)
+        known.add(merge.id)
+    return True
+
+
+def recover_merges(ranks: Mapping[bytes, int]) -> list[tuple[int, int, int]]:
+    """Return the merges that the ranks imply, as (left, right, made), in an order that works.
+
+    A token that is longer than a byte and that no merge makes is found by looking up whole words.
+    Raises `FormatError` if the ranks have no order of merges that is the same.
+
+    >>> recover_merges({b"a": 0, b"b": 1, b"ab": 2, b"abb": 3})
+    [(0, 1, 2), (2, 1, 3)]
+    >>> recover_merges({b"a": 0, b"b": 1, b"c": 2, b"abc": 3, b"ab": 4})
+    [(0, 1, 4), (4, 2, 3)]
+    >>> recover_merges({b"a": 0, b"b": 1, b"c": 2, b"abc": 3})
+    []
+    """
+    merges: list[tuple[int, int, int]] = []
+    others: list[bytes] = []
+    rank_of_pair: dict[Pair, int] = {}
+    parts: dict[int, tuple[int, int, int]] = {}
+    for token, id in sorted(ranks.items(), key=lambda item: item[1]):
+        if len(token) == 1:
+            continue
+        for cut in range(1, len(token)):
+            left, right = ranks.get(token[:cut]), ranks.get(token[cut:])
+            if (
+                left is not None
+                and right is not None
+                and (cut == 1 or left in parts)
+                and (cut == len(token) - 1 or right in parts)
+                and stay_apart(left, right, rank_of_pair, parts)
+            ):
+                break
+        else:
+            others.append(token)
+            continue
+        rank = rank_of_pair[left, right] = len(merges)
+        parts[id] = (rank, left, right)
+        merges.append((left, right, id))
+    _check_bytes(others, ranks)
+    _check_length(others)
+    if any(_last_pair(token, ranks) for token in others):
+        # A late merge may come before others that cross its tokens, so all are looked for again.
+        _check_length(ranks)
+        return _in_order(ranks)
+    return merges
+
+
+def _in_order(ranks: Mapping[bytes, int]) -> list[tuple[int, int, int]]:
+    """Encode every token, and put each merge after those of its parts."""
+    pairs: dict[bytes, tuple[bytes, bytes]] = {}
+    for token in ranks:
+        pair = _last_pair(token, ranks)
+        if pair is not None:
+            pairs[token] = pair
+    places: dict[bytes, tuple[int, ...]] = {}
+    for token in sorted(pairs, key=len):  # parts are shorter
+        left, right = pairs[token]
+        later = max(places.get(left, ()), places.get(right, ()))
+        places[token] = (ranks[token],)
+        if later > places[token]:
+            places[token] = (*later, ranks[token])
+            if later == places.get(left) and pairs[left][0] == right:
+                raise FormatError(
+                    f"The token {token!r}, rank {ranks[token]}, comes before its part {left!r} and "
+                    f"ends as that begins, so no order of merges encodes as these ranks do."
+                )
+    return [
+        (ranks[pairs[token][0]], ranks[pairs[token][1]], ranks[token])
+        for token in sorted(pairs, key=places.__getitem__)
+    ]
+
+
+def _last_pair(token: bytes, ranks: Mapping[bytes, int]) -> tuple[bytes, bytes] | None:
+    """Return the two tokens that tiktoken's merging joins last; None if it ends at others."""
+    parts = [token[i : i + 1] for i in range(len(token))]
+    rank_at = [ranks.get(token[i : i + 2], _NEVER) for i in range(len(token) - 1)]
+    while len(parts) > 2:
+        rank = min(rank_at)
+        if rank == _NEVER:
+            return None
+        i = rank_at.index(rank)
+        parts[i : i + 2] = [parts[i] + parts[i + 1]]
+        del rank_at[i]
+        if i > 0:
+            rank_at[i - 1] = ranks.get(parts[i - 1] + parts[i], _NEVER)
+        if i < len(rank_at):
+            rank_at[i] = ranks.get(parts[i] + parts[i + 1], _NEVER)
+    return (parts[0], parts[1]) if len(parts) == 2 else None
+
+
+def _check_bytes(tokens: Sequence[bytes], ranks: Mapping[bytes, int]) -> None:
+    for token in tokens:
+        for byte in token:
+            if bytes([byte]) not in ranks:
+                raise FormatError(
+                    f"The token {token!r} contains the byte {bytes([byte])!r}, which is not a "
+                    f"token itself."
+                )
+
+
+def _check_length(tokens: Mapping[bytes, int] | Sequence[bytes]) -> None:
+    if sum(len(token) ** 2 for token in tokens) > _MOST_STEPS:
+        raise FormatError(
+            f"Some tokens are not made of two tokens of lower rank, and the longest token has "
+            f"{max(map(len, tokens)):,} bytes: looking for the merges would take too long."
+        )

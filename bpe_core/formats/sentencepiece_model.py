@@ -1,0 +1,165 @@
+"""SentencePiece's `.model` file: read what it says of itself, or write one from a vocabulary.
+
+The file is a protocol buffer, `ModelProto` in sentencepiece_model.proto. It is read here before the
+library sees it, so that a damaged file is refused with its place.
+"""
+
+from __future__ import annotations
+
+import math
+import struct
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Final, Literal
+
+from bpe_core.errors import FormatError
+from bpe_core.formats.protobuf import FIXED32, LENGTH, VARINT, Value, field, fields, fixed32
+
+NORMAL, UNKNOWN, CONTROL, USER_DEFINED, UNUSED, BYTE = range(1, 7)
+"""The types of a piece; GGUF numbers its token types alike."""
+MOST_PIECES: Final = 4_000_000
+Kind = Literal["Unigram", "BPE"]
+_KINDS: Final = {1: "Unigram", 2: "BPE", 3: "Word", 4: "Char"}
+# Field numbers of ModelProto and of the messages in it.
+_PIECE, _TRAINER, _NORMALIZER = 1, 2, 3
+_MODEL_TYPE, _BYTE_FALLBACK = 3, 35
+_NAME, _CHARSMAP, _DUMMY_PREFIX, _EXTRA_SPACES, _ESCAPE = 1, 2, 3, 4, 5
+
+
+@dataclass(frozen=True, slots=True)
+class Piece:
+    """A piece of a vocabulary: its text, with ▁ for a space, its score and its type."""
+
+    text: str
+    score: float
+    type: int
+
+
+@dataclass(frozen=True, slots=True)
+class SentencePieceModel:
+    """What a `.model` file says of itself."""
+
+    pieces: tuple[Piece, ...]
+    kind: Kind
+    byte_fallback: bool
+    normalizer: str
+    """The normalizer's name, such as "identity" or "nmt_nfkc"; may be empty."""
+
+
+def looks_like_sentencepiece(data: bytes) -> bool:
+    r"""Return True if a file begins as SentencePiece's do, with a piece.
+
+    >>> looks_like_sentencepiece(b"\n\x0e\n\x05<unk>\x15\x00\x00\x00\x00\x18\x02")
+    True
+    >>> looks_like_sentencepiece(b"\n\nIQ== 0\n")
+    False
+    """
+    head = memoryview(data[:64])
+    return (
+        len(head) > 4
+        and head[0] == 0x0A
+        and 2 < head[1] < 0x80
+        and head[2] == 0x0A
+        and (0 < head[3] <= head[1] - 2)
+    )
+
+
+def read_model(data: bytes) -> SentencePieceModel:
+    """Read a `.model` file.
+
+    Raises `FormatError` for lengths that lie, for a piece without text or with an unknown type, for
+    duplicate pieces, and for a kind of model other than BPE and Unigram.
+
+    >>> pieces = [Piece("<unk>", 0, UNKNOWN), Piece("a", 0, NORMAL), Piece("▁a", -1, NORMAL)]
+    >>> read_model(write_model(pieces, "BPE")).pieces[2].text
+    '▁a'
+    """
+    pieces: list[Piece] = []
+    place_of: dict[str, int] = {}
+    kind, fallback, normalizer = 1, False, ""
+    for number, wire, value, at in fields(memoryview(data)):
+        if number == _PIECE:
+            if len(pieces) == MOST_PIECES:
+                raise FormatError(f"The model has more than {MOST_PIECES:,} pieces.")
+            piece = _read_piece(_message(wire, value, at), at)
+            if piece.text in place_of:
+                raise FormatError(
+                    f"The pieces {place_of[piece.text]:,} and {len(pieces):,} are both "
+                    f"{piece.text!r:.60} (byte {at:,})."
+                )
+            place_of[piece.text] = len(pieces)
+            pieces.append(piece)
+        elif number == _TRAINER:
+            for inner, _, setting, _ in fields(_message(wire, value, at), at):
+                if inner == _MODEL_TYPE and isinstance(setting, int):
+                    kind = setting
+                elif inner == _BYTE_FALLBACK:
+                    fallback = bool(setting)
+        elif number == _NORMALIZER:
+            for inner, _, setting, _ in fields(_message(wire, value, at), at):
+                if inner == _NAME and isinstance(setting, memoryview):
+                    normalizer = bytes(setting).decode(errors="replace")
+    if not pieces:
+        raise FormatError("The model has no pieces. Use the .model file as it was saved.")
+    unknown = [place for place, piece in enumerate(pieces) if piece.type == UNKNOWN]
+    if len(unknown) != 1:
+        raise FormatError(f"Expected one unknown piece, such as <unk>, found {len(unknown)}.")
+    named = _KINDS.get(kind, str(kind))
+    if named not in ("Unigram", "BPE"):
+        raise FormatError(f"Expected a BPE or Unigram model, got the model type {named}.")
+    return SentencePieceModel(tuple(pieces), named, fallback, normalizer)
+
+
+def write_model(
+    pieces: Sequence[Piece],
+    kind: Kind,
+    *,
+    dummy_prefix: bool = True,
+    remove_extra_spaces: bool = False,
+    charsmap: bytes = b"",
+) -> bytes:
+    """Return a `.model` file; it has byte fallback if a piece is of the type for bytes."""
+    written = bytearray()
+    for piece in pieces:
+        inner = field(1, piece.text.encode()) + fixed32(2, struct.pack("<f", piece.score))
+        written += field(_PIECE, inner + field(3, piece.type))
+    fallback = any(piece.type == BYTE for piece in pieces)
+    model_type = next(number for number, name in _KINDS.items() if name == kind)
+    trainer = field(_MODEL_TYPE, model_type) + field(_BYTE_FALLBACK, int(fallback))
+    normalizer = (
+        field(_NAME, b"nmt_nfkc" if charsmap else b"identity")
+        + field(_CHARSMAP, charsmap)
+        + field(_DUMMY_PREFIX, int(dummy_prefix))
+        + field(_EXTRA_SPACES, int(remove_extra_spaces))
+        + field(_ESCAPE, 1)
+    )
+    return bytes(written) + field(_TRAINER, trainer) + field(_NORMALIZER, normalizer)
+
+
+def _read_piece(message: memoryview, at: int) -> Piece:
+    text, score, kind = "", 0.0, NORMAL
+    for number, wire, value, _ in fields(message, at):
+        if number == 1 and wire == LENGTH and isinstance(value, memoryview):
+            try:
+                text = bytes(value).decode()
+            except UnicodeDecodeError:
+                raise FormatError(
+                    f"The text of the piece at byte {at:,} is not valid UTF-8."
+                ) from None
+        elif number == 2 and wire == FIXED32 and isinstance(value, memoryview):
+            (score,) = struct.unpack("<f", value)
+        elif number == 3 and wire == VARINT and isinstance(value, int):
+            kind = value
+    if not text:
+        raise FormatError(f"The piece at byte {at:,} has no text.")
+    if not NORMAL <= kind <= BYTE:
+        raise FormatError(f"The piece {text!r:.60} at byte {at:,} has the unknown type {kind}.")
+    if not math.isfinite(score):
+        raise FormatError(f"The piece {text!r:.60} at byte {at:,} has the score {score}.")
+    return Piece(text, score, kind)
+
+
+def _message(wire: int, value: Value, at: int) -> memoryview:
+    if wire != LENGTH or not isinstance(value, memoryview):
+        raise FormatError(f"Expected a message at byte {at:,}. Is this a SentencePiece model?")
+    return value

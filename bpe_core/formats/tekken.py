@@ -1,0 +1,123 @@
+"""Mistral's Tekken JSON: ranks like tiktoken's, behind a block of special tokens.
+
+Ids are ranks plus the number of special tokens. The file lists more ranks than the model uses;
+`default_vocab_size` says where they end.
+"""
+
+from __future__ import annotations
+
+from base64 import b64decode
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any, Final, cast
+
+from bpe_core.errors import FormatError
+from bpe_core.formats.json_files import is_id
+
+MOST_TOKENS: Final = 4_000_000
+# Files without a list of special tokens mean these (mistral_common.tokens.tokenizers.tekken).
+_UNLISTED: Final = (
+    *("<unk>", "<s>", "</s>", "[INST]", "[/INST]", "[AVAILABLE_TOOLS]", "[/AVAILABLE_TOOLS]"),
+    *("[TOOL_RESULTS]", "[/TOOL_RESULTS]", "[TOOL_CALLS]", "[IMG]", "<pad>", "[IMG_BREAK]"),
+    *("[IMG_END]", "[PREFIX]", "[MIDDLE]", "[SUFFIX]", "[SYSTEM_PROMPT]", "[/SYSTEM_PROMPT]"),
+    "[TOOL_CONTENT]",
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Ranks:
+    """Tokens with their ids in the order of their ranks, and how the text before them is cut."""
+
+    ids: Mapping[bytes, int]
+    pattern: str
+    special_tokens: Mapping[str, int]
+
+
+def looks_like_tekken(described: Mapping[str, Any]) -> bool:
+    """Return True if a parsed JSON file is a Tekken file.
+
+    >>> looks_like_tekken({"config": {"pattern": "."}, "vocab": []}), looks_like_tekken({})
+    (True, False)
+    """
+    config = described.get("config")
+    return (
+        isinstance(config, dict)
+        and "pattern" in config
+        and isinstance(described.get("vocab"), list)
+    )
+
+
+def read_tekken(described: Mapping[str, Any]) -> Ranks:
+    """Return the ranks, pattern and special tokens of a parsed Tekken file.
+
+    Raises `FormatError` for sizes that contradict each other, for tokens that are damaged or occur
+    twice, and for ranks with holes.
+
+    >>> vocab = [{"rank": byte, "token_bytes": text} for byte, text in enumerate(["AA==", "AQ=="])]
+    >>> config = {"pattern": ".", "default_vocab_size": 5, "default_num_special_tokens": 3}
+    >>> ranks = read_tekken({"config": config, "vocab": vocab})
+    >>> ranks.ids, list(ranks.special_tokens)
+    ({b'\\x00': 3, b'\\x01': 4}, ['<unk>', '<s>', '</s>'])
+    """
+    config = cast("dict[str, Any]", described["config"])
+    pattern = config["pattern"]
+    size, n_special = config.get("default_vocab_size"), config.get("default_num_special_tokens")
+    if not isinstance(pattern, str) or not is_id(size) or not is_id(n_special):
+        raise FormatError(
+            "The config of the Tekken file lacks pattern, default_vocab_size or "
+            "default_num_special_tokens."
+        )
+    size, n_special = cast("int", size), cast("int", n_special)
+    vocab = cast("list[Any]", described["vocab"])
+    n_tokens = size - n_special
+    if not 0 < n_tokens <= min(len(vocab), MOST_TOKENS) or n_special > MOST_TOKENS:
+        raise FormatError(
+            f"The Tekken file announces {size:,} tokens, {n_special:,} of them special, and lists "
+            f"{len(vocab):,}."
+        )
+    ids: dict[bytes, int] = {}
+    for place, entry in enumerate(vocab[:n_tokens]):
+        described_token = _entry(entry)
+        rank, written = described_token.get("rank"), described_token.get("token_bytes")
+        try:
+            token = b64decode(written, validate=True) if isinstance(written, str) else b""
+        except ValueError:
+            token = b""
+        if rank != place or not token:
+            raise FormatError(
+                f"Expected rank {place:,} and a token in base 64 at entry {place:,} of the Tekken "
+                f"file, got {entry!r:.80}."
+            )
+        if ids.setdefault(token, n_special + place) != n_special + place:
+            raise FormatError(
+                f"Entry {place:,} of the Tekken file repeats the token {token!r:.60}."
+            )
+    return Ranks(ids, pattern, _special_tokens(described.get("special_tokens"), n_special))
+
+
+def _special_tokens(listed: object, n_special: int) -> dict[str, int]:
+    names: list[str] = []
+    if listed is None:
+        names += _UNLISTED[:n_special]
+    else:
+        for place, entry in enumerate(
+            cast("list[Any]", listed) if isinstance(listed, list) else []
+        ):
+            name = _entry(entry).get("token_str")
+            if not isinstance(name, str) or not name or _entry(entry).get("rank") != place:
+                raise FormatError(
+                    f"Expected rank {place:,} and a name at special token {place:,} of the Tekken "
+                    f"file, got {entry!r:.80}."
+                )
+            names.append(name)
+    names += [f"<SPECIAL_{id}>" for id in range(len(names), n_special)]
+    if len(set(names)) != len(names) or len(names) != n_special:
+        raise FormatError(
+            f"Expected {n_special:,} different special tokens in the Tekken file, got "
+            f"{len(set(names)):,}."
+        )
+    return {name: id for id, name in enumerate(names)}
+
+
+def _entry(value: object) -> dict[str, Any]:
+    return cast("dict[str, Any]", value) if isinstance(value, dict) else {}

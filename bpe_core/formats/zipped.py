@@ -1,0 +1,93 @@
+"""Take a tokenizer's files out of a zip, such as a transformers folder."""
+
+from __future__ import annotations
+
+import io
+import zipfile
+import zlib
+from collections.abc import Collection
+from typing import Final
+
+from bpe_core.errors import FormatError
+
+MOST_BYTES: Final = 256_000_000
+"""The most that the files taken from a zip may have together."""
+_MOST_MEMBERS: Final = 10_000
+# The first of these that is there is the tokenizer; the others describe it or repeat it.
+_FILES: Final = (
+    ("tokenizer.bpe.json",),
+    ("tokenizer.json",),
+    ("tekken.json",),
+    ("tokenizer.model",),
+    ("vocab.json", "merges.txt"),
+    ("encoder.json", "vocab.bpe"),
+)
+_ENDINGS: Final = (".tiktoken", ".model", ".gguf", ".json")
+
+
+def looks_like_zip(data: bytes) -> bool:
+    """Return True if a file begins as zip files do.
+
+    >>> looks_like_zip(b"PK\\x03\\x04"), looks_like_zip(b"{}")
+    (True, False)
+    """
+    return data[:4] == b"PK\x03\x04"
+
+
+def unzip_tokenizer(data: bytes, name: str, beside: Collection[str] = ()) -> dict[str, bytes]:
+    """Return the files of the tokenizer in a zip, as file name -> bytes.
+
+    Files with a name of `beside` come along if they lie in the tokenizer's folder. Names keep no
+    folders, so none becomes a path. Raises `FormatError` for a damaged or encrypted zip, for one
+    without a tokenizer or with several, and for files that are too large unpacked.
+
+    >>> buffer = io.BytesIO()
+    >>> with zipfile.ZipFile(buffer, "w") as archive:
+    ...     archive.writestr("mine/tokenizer.json", "{}")
+    ...     archive.writestr("mine/config.json", "{}")
+    >>> unzip_tokenizer(buffer.getvalue(), "mine.zip")
+    {'tokenizer.json': b'{}'}
+    """
+    try:
+        with zipfile.ZipFile(io.BytesIO(data)) as archive:
+            members = [member for member in archive.infolist() if not member.is_dir()]
+            if len(members) > _MOST_MEMBERS:
+                raise FormatError(f"{name} has {len(members):,} files. Add one tokenizer only.")
+            chosen = _chosen(members, name)
+            folder = chosen[0].filename.removesuffix(_base(chosen[0]))
+            wanted = {folder + each for each in beside}
+            chosen += [each for each in members if each.filename in wanted and each not in chosen]
+            return {_base(member): _read(archive, member) for member in chosen}
+    except (zipfile.BadZipFile, zlib.error, EOFError, OSError, NotImplementedError, RuntimeError):
+        raise FormatError(f"{name} is a zip that is damaged, incomplete or encrypted.") from None
+
+
+def _chosen(members: list[zipfile.ZipInfo], name: str) -> list[zipfile.ZipInfo]:
+    for wanted in _FILES:
+        groups = [[each for each in members if _base(each) == file] for file in wanted]
+        if all(groups):
+            if any(len(group) > 1 for group in groups):
+                raise FormatError(f"{name} has several {wanted[0]} files. Add one tokenizer only.")
+            return [group[0] for group in groups]
+    for ending in _ENDINGS:
+        found = [each for each in members if _base(each).endswith(ending)]
+        if len(found) > 1:
+            raise FormatError(f"{name} has several {ending} files. Add one tokenizer only.")
+        if found:
+            return found
+    raise FormatError(f"{name} has no tokenizer file, such as tokenizer.json.")
+
+
+def _read(archive: zipfile.ZipFile, member: zipfile.ZipInfo) -> bytes:
+    with archive.open(member) as file:
+        # The size that a zip announces may lie.
+        data = file.read(MOST_BYTES + 1)
+    if len(data) > MOST_BYTES:
+        raise FormatError(
+            f"{_base(member)} has more than {MOST_BYTES:,} bytes unpacked, too many for one file."
+        )
+    return data
+
+
+def _base(member: zipfile.ZipInfo) -> str:
+    return member.filename.replace("\\", "/").rpartition("/")[2]

