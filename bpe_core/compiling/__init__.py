@@ -3,7 +3,7 @@
 In: the size of a text. Out: whether kernels are faster for it now than plain Python. Kernels are
 compiled once per machine, in other processes: `python -m bpe_core.compiling`.
 
-Start with `when`. `background` compiles while other work goes on, and waits; `processes` starts the
-compiler, and `shares` divides the work. `cache` stores compiled kernels, `file_lock` guards them.
-`threads` and `arrays` help the callers of kernels.
+Start with `python_or_kernels`. `background` compiles while other work goes on, and waits;
+`processes` starts the compiler, and `modules_to_compile` divides the work. `cache` stores compiled
+kernels, `file_lock` guards them. `threads` and `arrays` help the callers of kernels.
 """

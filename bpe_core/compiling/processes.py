@@ -9,10 +9,10 @@ from __future__ import annotations
 import os
 import subprocess
 import sys
-import threading
 import time
 from typing import Final
 
+from bpe_core.child_process import follow_parent
 from bpe_core.compiling.cache import (
     KERNELS,
     compiling_lock,
@@ -20,7 +20,7 @@ from bpe_core.compiling.cache import (
     kernels_are_compiled,
     mark_compiled,
 )
-from bpe_core.compiling.shares import SHARES, compile_share
+from bpe_core.compiling.modules_to_compile import SHARES, compile_share
 
 _SECONDS_BETWEEN_LOOKS: Final = 0.2
 _MOST_SECONDS: Final = 300.0
@@ -49,7 +49,7 @@ def compile_kernels() -> None:
 
 def compile_share_for_parent(share: int) -> None:
     """Compile one share in this process; exit early if the parent process ends."""
-    threading.Thread(target=_end_with_parent, daemon=True).start()
+    follow_parent()
     compile_share(share)
 
 
@@ -73,8 +73,3 @@ def _compile_in_processes() -> None:
         for process in processes:
             process.kill()
             process.communicate()
-
-
-def _end_with_parent() -> None:
-    os.read(0, 1)  # not through sys.stdin, which Python locks at exit
-    os._exit(1)

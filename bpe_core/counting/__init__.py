@@ -1,4 +1,4 @@
-"""From a text to its distinct pre-tokens and how often each occurs.
+"""Count the distinct pre-tokens of a text.
 
 In: a corpus, or files too large for memory, and a pre-tokenizer. Out: `PretokenCounts`, in the
 order of first occurrence. Pairs are not counted here: the trainers do that.

@@ -17,7 +17,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from bpe_core.compiling.background import wait_for_kernels
-from bpe_core.compiling.when import kernels_are_ready, worth_waiting_for
+from bpe_core.compiling.python_or_kernels import kernels_are_ready, worth_waiting_for
 from bpe_core.counting.streamed import StreamedCorpus, count_stream, digest_of, safe_cut
 from bpe_core.counting.words import CountedCorpus
 from bpe_core.errors import BpeError, ConfigError

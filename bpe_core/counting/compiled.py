@@ -17,9 +17,10 @@ from bpe_core.compiling import threads
 from bpe_core.compiling.arrays import aligned_zeros, longer
 from bpe_core.kernels import counting as kernels
 from bpe_core.kernels.counting import ENTRY, Batch, WordTable
+from bpe_core.kernels.scanning import Scanner
 from bpe_core.pretokenizers.blocks import Block, blocks, byte_ends, safe_split
 from bpe_core.pretokenizers.pretokenizers import Pretokenizer, get_pretokenizer
-from bpe_core.pretokenizers.scanners import SCANNERS, class_table
+from bpe_core.pretokenizers.scanners import SCANNERS, scanner_of
 from bpe_core.types import PretokenCounts
 
 _CHUNK = 1 << 19
@@ -40,7 +41,7 @@ class WordCounter:
     """
 
     def __init__(self, pretokenizer: Pretokenizer, n_threads: int | None = None) -> None:
-        self._scanner = SCANNERS[pretokenizer.name]
+        self._scanner = scanner_of(pretokenizer.name)
         self._n_threads = n_threads or threads.n_threads()
         # Any free table may count any block, because words record where they were first seen.
         self._tables: list[_Table] = []
@@ -96,7 +97,7 @@ class _Table:
         """The length of its array of entries."""
         return self._words.entries.size
 
-    def count(self, scanner: int, block: Block, base: int) -> None:
+    def count(self, scanner: Scanner, block: Block, base: int) -> None:
         """Count the words that a scanner finds in a block; it starts at byte `base` of the text."""
         reached = np.array([0, block.bounds[0]])
         while True:
@@ -104,7 +105,6 @@ class _Table:
                 scanner,
                 block.text,
                 block.bounds,
-                class_table(),
                 *self._scratch,
                 self._words,
                 self._batch,
@@ -269,7 +269,7 @@ def compile_all() -> None:
     """Compile every kernel of this module by calling it."""
     table, other = _Table(), _Table()
     (block,) = blocks([["hug hugs"]], get_pretokenizer("gpt2"))
-    table.count(0, block, 0)
+    table.count(scanner_of("gpt2"), block, 0)
     table.count_given(block.text, np.array([block.text.size]), 0)
     other.fold(table)
     other.result()

@@ -13,7 +13,7 @@ from typing import BinaryIO, Final
 
 import numpy as np
 
-from bpe_core.compiling.when import use_kernels
+from bpe_core.compiling.python_or_kernels import use_kernels
 from bpe_core.corpus.tables import TABLE_KINDS
 from bpe_core.counting.words import CountedCorpus, count_pieces
 from bpe_core.errors import CorpusError, EmptyCorpusError, TextDecodingError, UnsupportedFileError

@@ -14,23 +14,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from bpe_core.errors import CorpusError
-from bpe_core.types import Base, Pair, PairCount, PretokenCounts, TieBreak
+from bpe_core.types import Base, PretokenCounts
 
 NEVER = np.iinfo(np.int32).max
 """In `joined_at`: no merge joins this slot to the one before it."""
-
-BITS = 32
-"""Fast code stores a pair as one int, `left << BITS | right`, which sorts as the pair does."""
-_FEW_CODES = 4096  # below this, packing takes longer than it saves
-
-
-def pair_of(key: int) -> Pair:
-    """Return the two ids of a pair's key.
-
-    >>> pair_of(7 << 32 | 8)
-    (7, 8)
-    """
-    return key >> BITS, key & ((1 << BITS) - 1)
 
 
 @dataclass(frozen=True, slots=True)
@@ -69,7 +56,7 @@ def lay_out_pretokens(
     base_ids: Mapping[bytes, int],
     end_of_word_id: int | None = None,
 ) -> Layout:
-    """Place pre-tokens in one row as base symbols; -1 stands for one that the alphabet lacks.
+    """Place pre-tokens in one row as base symbols; -1 represents one missing from the alphabet.
 
     Raises CorpusError for more than 2**31 - 1 slots, counted in bytes for either base.
 
@@ -102,6 +89,34 @@ def lay_out_pretokens(
     repeats = np.ones(2 * len(words) + 1, np.int64)
     repeats[1::2] = lengths + n_after - 1
     return Layout(ids, np.repeat(weights, repeats))
+
+
+def lay_out_encoded(
+    pretokens: PretokenCounts, ids: NDArray[np.int32], ends: NDArray[np.int64]
+) -> Layout:
+    """Place pre-tokens in one row as the tokens of an existing tokenizer.
+
+    `ids` and `ends` are as `Tokenizer.encode_words` returns them: the ids of all words, and where
+    each word's ids end.
+
+    >>> counts = PretokenCounts((b"hugs", b"s"), np.array([3, 5]))
+    >>> row = lay_out_encoded(counts, np.array([7, 8, 8], np.int32), np.array([2, 3]))
+    >>> row.ids.tolist(), row.weights.tolist()
+    ([-1, 7, 8, -1, 8, -1], [0, 3, 3, 0, 5, 0])
+    """
+    n_words = len(ends)
+    _check_slots(1 + len(ids) + n_words)
+    gaps = ends + 1 + np.arange(n_words)
+    laid_out = np.full(1 + len(ids) + n_words, -1, np.int32)
+    is_symbol = np.ones(laid_out.size, np.bool_)
+    is_symbol[0] = False
+    is_symbol[gaps] = False
+    laid_out[is_symbol] = ids
+    weights = np.zeros(2 * n_words + 1, np.int64)
+    weights[1::2] = pretokens.counts
+    repeats = np.ones(2 * n_words + 1, np.int64)
+    repeats[1::2] = np.diff(ends, prepend=0)
+    return Layout(laid_out, np.repeat(weights, repeats))
 
 
 def _byte_ids(words: Sequence[bytes], base_ids: Mapping[bytes, int]) -> NDArray[np.int32]:
@@ -150,106 +165,3 @@ def at_step(
     # Without a merge, -1 picks the appended last entry, which is not used.
     ids = np.where(last >= 0, np.append(merge_ids, np.int32(-1))[last], layout.ids[starts])
     return Layout(ids, layout.weights[starts])
-
-
-@dataclass(frozen=True, slots=True)
-class PairTable:
-    """Every pair of neighbours in a row, with its count and its places."""
-
-    keys: NDArray[np.int64]
-    """int64[n_pairs], ascending."""
-    counts: NDArray[np.int64]
-    """int64[n_pairs]"""
-    slots: NDArray[np.int64]
-    """int64[n_windows]: where the pairs start, grouped by pair, from left to right."""
-    bounds: NDArray[np.int64]
-    """int64[n_pairs + 1]: pair n has slots[bounds[n] : bounds[n + 1]]."""
-
-    @property
-    def first_slots(self) -> NDArray[np.int64]:
-        """int64[n_pairs]: the first slot of each pair."""
-        return self.slots[self.bounds[:-1]]
-
-    def counts_as_seen(self) -> dict[Pair, int]:
-        """Return each pair's count, in the order of their first places in the row.
-
-        >>> pair_table(lay_out([[8, 8, 7]], [2])).counts_as_seen()
-        {(8, 8): 2, (8, 7): 2}
-        """
-        order = np.argsort(self.first_slots)
-        counts: list[int] = self.counts[order].tolist()
-        keys: list[int] = self.keys[order].tolist()
-        return {pair_of(key): count for key, count in zip(keys, counts, strict=True)}
-
-    def best(self, k: int, tie_break: TieBreak) -> list[PairCount]:
-        """Return the k most frequent pairs by the tie rule; mark those that tie for first place.
-
-        >>> table = pair_table(lay_out([[8, 8, 7], [8, 7], [7, 7, 7]], [2, 1, 1]))
-        >>> [tuple(pair) for pair in table.best(2, "smallest-pair")]
-        [(8, 7, 3), (7, 7, 2)]
-        """
-        ties = self.keys if tie_break == "smallest-pair" else self.first_slots
-        order = np.lexsort((ties, -self.counts))[:k]
-        counts: list[int] = self.counts[order].tolist()
-        keys: list[int] = self.keys[order].tolist()
-        most = counts[0] if counts else 0
-        is_tie = int(np.count_nonzero(self.counts == most)) > 1
-        return [
-            PairCount(*pair_of(key), count, tied=is_tie and count == most)
-            for key, count in zip(keys, counts, strict=True)
-        ]
-
-
-def pair_table(
-    layout: Layout, tokens: Sequence[bytes] = (), max_token_bytes: int | None = None
-) -> PairTable:
-    """Count all pairs, overlapping ones too (`aaa` has two), except those too long to merge.
-
-    >>> table = pair_table(lay_out([[7, 7, 7], [0, 7]], [2, 5]))
-    >>> [pair_of(key) for key in table.keys.tolist()], table.counts.tolist()
-    ([(0, 7), (7, 7)], [5, 4])
-    """
-    left, right = layout.ids[:-1], layout.ids[1:]
-    fits = (left >= 0) & (right >= 0)
-    if max_token_bytes is not None:
-        lengths = np.array([len(token) for token in tokens])
-        fits &= lengths[left] + lengths[right] <= max_token_bytes
-    slots = np.flatnonzero(fits)
-    keys = left[slots].astype(np.int64) << BITS | right[slots]
-    order = order_of_pairs(keys)
-    keys, slots = keys[order], slots[order]
-    starts = np.flatnonzero(np.diff(keys, prepend=-1))
-    # bincount would sum in float64, which is exact only up to 2**53.
-    counts = np.add.reduceat(layout.weights[slots], starts) if len(starts) else starts
-    return PairTable(keys[starts], counts, slots, np.append(starts, len(slots)))
-
-
-def order_of_pairs(keys: NDArray[np.int64]) -> NDArray[np.int64]:
-    """Return the indices that sort the keys of pairs, keeping the order of equal ones.
-
-    >>> order_of_pairs(np.array([7 << 32 | 8, 7 << 32 | 2, 7 << 32 | 8])).tolist()
-    [1, 0, 2]
-    """
-    if len(keys) < _FEW_CODES:
-        return np.argsort(keys, kind="stable")
-    left, right = keys >> BITS, keys & ((1 << BITS) - 1)
-    # Without the gap between the two ids, more bits are left for the indices.
-    return order_of(left << int(right.max()).bit_length() | right)
-
-
-def order_of(codes: NDArray[np.int64]) -> NDArray[np.int64]:
-    """Return the indices that sort codes of at least 0, keeping the order of equal ones.
-
-    If they fit, codes and indices are packed into one int and sorted together: 0.2 s for five
-    million pairs, where `argsort` takes 1.0 s.
-
-    >>> order_of(np.array([5, 3, 5, 3])).tolist()
-    [1, 3, 0, 2]
-    """
-    n = len(codes)
-    bits = n.bit_length()
-    if n < _FEW_CODES or int(codes.max()).bit_length() + bits >= 63:
-        return np.argsort(codes, kind="stable")
-    packed = codes << bits | np.arange(n)
-    packed.sort()
-    return packed & ((1 << bits) - 1)

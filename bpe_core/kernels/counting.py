@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 from bpe_core.kernels.hashing import LONG, same_bytes, spread_word, word_key, word_width
 from bpe_core.kernels.jit import inlined, kernel
-from bpe_core.kernels.scanning import scan
+from bpe_core.kernels.scanning import AFTER_A_WORD, LETTER, OTHER, SPACE, scan
 
 DONE, SMALL_BUFFERS, SMALL_TABLE = 0, 1, 2
 
@@ -160,9 +160,7 @@ def count_ends(text, begin, ends, n_ends, words, batch, base):
 
 
 @kernel
-def count_words(
-    pattern, text, bounds, classes, block_class, is_start, ends, words, batch, base, reached
-):
+def count_words(scanner, text, bounds, block_class, is_start, ends, words, batch, base, reached):
     """Count the pre-tokens of each section of a text; return why counting stopped.
 
     bounds: int64[n + 1], where the sections start, and where the last ends. reached: int64[2], the
@@ -174,7 +172,7 @@ def count_words(
     while section < bounds.size - 1 and status == DONE:
         end = bounds[section + 1]
         while position < end:
-            n_ends = scan(pattern, text, position, end, classes, block_class, is_start, ends)
+            n_ends = scan(text, position, end, scanner, block_class, is_start, ends)
             if n_ends == 0:
                 status = SMALL_BUFFERS
                 break
@@ -274,12 +272,10 @@ def safe_split(text, near, end, classes, before_space_only):
             code &= 31 if width == 2 else 15 if width == 3 else 7
             for k in range(1, width):
                 code = code << 6 | np.int64(text[i + k]) & 63
-        bits = classes[code]
-        kind = bits & 3
-        if after_letter and (
-            kind == 1 or (kind == 0 and not before_space_only and bits == 0 and code != 39)
-        ):
+        kind = classes[code] & 3
+        ends_word = kind == OTHER and classes[code] < AFTER_A_WORD and code != 39
+        if after_letter and (kind == SPACE or (ends_word and not before_space_only)):
             return i
-        after_letter = kind == 2
+        after_letter = kind == LETTER
         i += width
     return end

@@ -12,7 +12,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from bpe_core.kernels.hashing import spread_word, word_key
+from bpe_core.kernels.hashing import same_bytes, spread_word, word_key
 from bpe_core.kernels.jit import inlined, kernel, part
 from bpe_core.kernels.rank_merging import (
     enter_pairs,
@@ -60,6 +60,20 @@ class WordCache(NamedTuple):
     """int64[1]: how much of the arena is used; once it is full, such words are not cached."""
 
 
+class WholeWords(NamedTuple):
+    """The tokens that the merges never make, of a tokenizer that looks up whole words first."""
+
+    places: NDArray[np.int32]
+    """int32[n], a power of two: the number of the word at each place, -1 at a free one."""
+    keys: NDArray[np.uint64]
+    """uint64[2 * n_words]; see hashing.word_key."""
+    starts: NDArray[np.int64]
+    """int64[n_words + 1]: where each word's bytes are in letters."""
+    letters: NDArray[np.uint8]
+    ids: NDArray[np.int32]
+    """int32[n_words]"""
+
+
 class Scratch(NamedTuple):
     """Buffers of one thread."""
 
@@ -87,12 +101,13 @@ class Scratch(NamedTuple):
 
 
 @kernel
-def build_tables(lefts, rights, starts, letters, merges, trie, cache, out, scratch):
+def build_tables(lefts, rights, starts, letters, merges, trie, cache, out, scratch, occurs):
     """Fill the empty tables of a tokenizer; return the trie's number of nodes, -1 if too small.
 
     lefts, rights: int32[n_merges] symbols. starts: int64[n_symbols + 1], where in letters each
     symbol's bytes are. Words that are one token enter the word cache, lowest ranks last, so that
-    those stay. out: int32, scratch for the longest token.
+    those stay. out: int32, scratch for the longest token. occurs: uint8[n_symbols], set to 1 for
+    each symbol that the merges make of its own bytes.
     """
     enter_pairs(lefts, rights, merges.pairs)
     for pair in range(merges.byte_ranks.size):
@@ -110,6 +125,7 @@ def build_tables(lefts, rights, starts, letters, merges, trie, cache, out, scrat
             )
         if n > 1 or out[0] != symbol:
             continue  # never occurs: every token in an encoding encodes to itself
+        occurs[symbol] = 1
         for i in range(start + 1, start + width):
             merges.joined[np.int64(letters[i - 1]) << 8 | np.int64(letters[i])] = 1
         if width <= SHORT_WORD:
@@ -128,6 +144,58 @@ def build_tables(lefts, rights, starts, letters, merges, trie, cache, out, scrat
                 trie, letters, starts[symbol], starts[symbol + 1] - 1
             )
     return n_nodes
+
+
+@kernel
+def enter_whole_words(whole, joined):
+    """Fill the empty table of whole words, and mark their bytes so that none is cut."""
+    mask = np.uint64(whole.places.size - 1)
+    for word in range(whole.ids.size):
+        start, stop = whole.starts[word], whole.starts[word + 1]
+        for i in range(start + 1, stop):
+            joined[np.int64(whole.letters[i - 1]) << 8 | np.int64(whole.letters[i])] = 1
+        low, high = word_key(whole.letters, np.uint64(start), np.uint64(stop - start))
+        whole.keys[2 * word] = low
+        whole.keys[2 * word + 1] = high
+        place = spread_word(low, high) & mask
+        while whole.places[place] >= 0:
+            place = (place + _ONE) & mask
+        whole.places[place] = word
+
+
+@part
+def _whole_word(whole, text, start, width):
+    """Return the id of the token of these bytes if the merges never make it, else -1."""
+    if whole.ids.size == 0:
+        return np.int32(-1)
+    low, high = word_key(text, np.uint64(start), np.uint64(width))
+    mask = np.uint64(whole.places.size - 1)
+    place = spread_word(low, high) & mask
+    while whole.places[place] >= 0:
+        word = whole.places[place]
+        if whole.keys[2 * word] == low and whole.keys[2 * word + 1] == high:
+            known = np.uint64(whole.starts[word])
+            if width <= SHORT_WORD or same_bytes(
+                whole.letters, known, text, np.uint64(start), np.uint64(width)
+            ):
+                return whole.ids[word]
+        place = (place + _ONE) & mask
+    return np.int32(-1)
+
+
+@part
+def _is_pretoken(begin, ends, n_ends, start, stop):
+    """Return True if a piece of text is a whole pre-token, not a part that was cut from one."""
+    low = np.int64(0)
+    high = np.int64(n_ends)
+    while low < high:
+        middle = (low + high) // 2
+        if abs(ends[middle]) < stop:
+            low = middle + 1
+        else:
+            high = middle
+    before = abs(ends[low - 1]) if low > 0 else begin
+    return abs(ends[low]) == stop and before == start
 
 
 @inlined
@@ -274,7 +342,7 @@ def _append_long(merges, trie, text, start, width, out, k, scratch):
 
 
 @part
-def _append_words(text, begin, n_ends, merges, trie, cache, out, written, scratch):
+def _append_words(text, begin, n_ends, merges, whole, trie, cache, out, written, scratch):
     """Append the ids of the words between scratch.ends; return the new number of ids."""
     pieces, first, last = scratch.pieces, scratch.first, scratch.last
     n_pieces = _cut(text, begin, scratch.ends, n_ends, merges.joined, pieces)
@@ -289,7 +357,12 @@ def _append_words(text, begin, n_ends, merges, trie, cache, out, written, scratc
                 k = _append_cached(first[j], last[j], cache.arena, out, k)
             elif stop > 0:
                 width = stop - start
-                if width <= SHORT_WORD:
+                # Words in this table are not cached: what a part of a pre-token becomes differs.
+                id = _whole_word(whole, text, start, width)
+                if id >= 0 and _is_pretoken(begin, scratch.ends, n_ends, start, stop):
+                    out[k] = id
+                    k += 1
+                elif id < 0 and width <= SHORT_WORD:
                     k = _append_new(
                         merges, cache, text, start, width, out, k, scratch.symbols, scratch.ranks
                     )
@@ -311,15 +384,15 @@ def _take(given, taken, position, ends):
 
 @kernel
 def encode_text(
-    pattern, text, bounds, given, classes, merges, trie, cache, out, section_ends, scratch, reached
+    scanner, text, bounds, given, merges, whole, trie, cache, out, section_ends, scratch, reached
 ):
     """Encode each section of a text; return False if a word is too long for the scratch buffers.
 
-    pattern: the scanner's number. bounds: int64[n + 1], where each section starts and the last
-    ends. given: int64, the ends of the words of a single section if there is no scanner for the
-    pattern; else empty. out: int32, with room for one id per byte and SLACK.
-    section_ends: int64[n], receives the running number of ids after each section. reached:
-    int64[4], the section and byte to continue from, the number of ids in out, and of ends taken.
+    bounds: int64[n + 1], where each section starts and the last ends. given: int64, the ends of
+    the words of a single section if there is no scanner for the pattern; else empty. out: int32,
+    with room for one id per byte and SLACK. section_ends: int64[n], receives the running number of
+    ids after each section. reached: int64[4], the section and byte to continue from, the number of
+    ids in out, and of ends taken.
     """
     section = reached[0]
     position = reached[1]
@@ -334,11 +407,10 @@ def encode_text(
                 taken += n_ends
             else:
                 n_ends = scan(
-                    pattern,
                     text,
                     position,
                     end,
-                    classes,
+                    scanner,
                     scratch.block_class,
                     scratch.is_start,
                     scratch.ends,
@@ -347,7 +419,7 @@ def encode_text(
                 fits = False
                 break
             written = _append_words(
-                text, position, n_ends, merges, trie, cache, out, written, scratch
+                text, position, n_ends, merges, whole, trie, cache, out, written, scratch
             )
             position = abs(scratch.ends[n_ends - 1])
         if fits:

@@ -11,6 +11,8 @@ What makes it fast:
   the other symbol. Only pairs whose count falls are looked up in a hash table.
 - Pairs rarer than a threshold are not tracked. When the best count falls below the threshold, the
   row is recounted with a lower one: three or four times per run.
+- Pairs that must not merge, because they spell a token that exists, are recognised by a hash, and
+  only when they are the best: it is the caller who compares bytes.
 """
 
 from __future__ import annotations
@@ -20,7 +22,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from bpe_core.kernels.hashing import pair_ids, pair_key
+from bpe_core.kernels.hashing import find_pair, pair_ids, pair_key
 from bpe_core.kernels.jit import kernel, part
 from bpe_core.kernels.pair_index import (
     ENTRIES,
@@ -34,12 +36,13 @@ from bpe_core.kernels.pair_index import (
 )
 from bpe_core.kernels.row import GONE, id_before
 
-ENOUGH, BELOW_THRESHOLD, SMALL_INDEX = 0, 1, 2
-"""Why `run_merges` returned: all wanted merges are done; the index must be rebuilt; or enlarged."""
+ENOUGH, BELOW_THRESHOLD, SMALL_INDEX, MAYBE_FORBIDDEN = 0, 1, 2, 3
+"""Reasons to return from `run_merges`: all merges done, index to rebuild, index to enlarge, and the
+best pair's bytes to compare."""
 
 
 class Rule(NamedTuple):
-    """Which pairs may merge, and which of two equally frequent ones goes first."""
+    """The pairs that may merge, and the order of two that are equally frequent."""
 
     first_seen: bool
     """The pair that occurs first in the row, rather than the one with the smallest ids."""
@@ -59,6 +62,23 @@ class MergeLog(NamedTuple):
     """int64[1]: the number of merges so far."""
     first_id: int
     """The id that the first merge makes; later merges make consecutive ids."""
+
+
+class Spelled(NamedTuple):
+    """Hashes by which a pair is recognised that may spell a token that exists.
+
+    The hash of two tokens joined is hash * factor of the right one + hash of the right one.
+    """
+
+    known: NDArray[np.uint64]
+    """uint64[capacity], a power of two: the hashes not to merge to, or EMPTY; length 0 if any pair
+    may merge."""
+    hashes: NDArray[np.uint64]
+    """uint64[n_ids]"""
+    factors: NDArray[np.uint64]
+    """uint64[n_ids]"""
+    allowed: NDArray[np.uint64]
+    """uint64[1]: the key of the last pair that has a known hash and other bytes."""
 
 
 class Scratch(NamedTuple):
@@ -121,14 +141,29 @@ def _first_standing(index, pair, row, tokens):
         i += 1
 
 
+@part
+def _joined_hash(spelled, left, right):
+    return spelled.hashes[left] * spelled.factors[right] + spelled.hashes[right]
+
+
+@part
+def _may_be_forbidden(spelled, key):
+    """Return True if the bytes of a pair must be compared before it merges."""
+    if key == spelled.allowed[0]:
+        return False
+    left, right = pair_ids(key)
+    joined = _joined_hash(spelled, left, right)
+    return spelled.known[find_pair(spelled.known, joined)] == joined
+
+
 # -- one merge --------------------------------------------------------------------------------
 
 
 @part
 def _fuse(index, pair, new, rank, row, tokens, scratch):
-    """Join a pair wherever it occurs, left to right; return how often, and the sum of weights.
+    """Join every occurrence of a pair, left to right; return their number and the sum of weights.
 
-    Neither the pairs that this breaks nor those of the new token are counted here.
+    The counts of broken pairs and of pairs with the new token are not updated here.
     """
     left, right = pair_ids(index.keys[pair])
     n = 0
@@ -249,17 +284,19 @@ def _push_new_pairs(index, n_neighbours, rule, scratch):
 
 
 @kernel
-def run_merges(row, tokens, index, rule, log, scratch, until):
-    """Learn merges until the log has `until`, or until the index must be rebuilt or enlarged.
+def run_merges(row, tokens, index, rule, spelled, log, scratch, until):
+    """Learn merges until the log has `until`, or until the caller must do something.
 
     A merge joins a pair in the row, gives the new token its lengths in `tokens`, brings the index
     up to date, and is added to the log. The counts in the scratch are zero before and after.
-    Return ENOUGH, BELOW_THRESHOLD or SMALL_INDEX.
+    Return ENOUGH, BELOW_THRESHOLD, SMALL_INDEX or MAYBE_FORBIDDEN.
     """
     while log.n_done[0] < until:
         pair = _best_pair(index, row, tokens, rule.first_seen)
         if pair < 0:
             return BELOW_THRESHOLD
+        if spelled.known.size and _may_be_forbidden(spelled, index.keys[pair]):
+            return MAYBE_FORBIDDEN
         most_new = 2 * (index.ends[pair] - index.begins[pair])
         if not has_room(index, most_new, most_new):
             return SMALL_INDEX
@@ -268,6 +305,9 @@ def run_merges(row, tokens, index, rule, log, scratch, until):
         left, right = pair_ids(index.keys[pair])
         tokens.n_slots[new] = tokens.n_slots[left] + tokens.n_slots[right]
         tokens.n_bytes[new] = tokens.n_bytes[left] + tokens.n_bytes[right]
+        if spelled.known.size:
+            spelled.hashes[new] = _joined_hash(spelled, left, right)
+            spelled.factors[new] = spelled.factors[left] * spelled.factors[right]
         log.pairs[rank, 0] = left
         log.pairs[rank, 1] = right
         log.counts[rank] = index.counts[pair]

@@ -1,6 +1,6 @@
 """The pairs of a row: how often each occurs, and where.
 
-The twin is `counting.word_row.pair_table`.
+The twin is `trainers.pair_table`.
 """
 
 from __future__ import annotations

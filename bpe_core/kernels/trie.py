@@ -101,14 +101,14 @@ def longest_match(trie, text, start, stop):
 
 @part
 def stay_apart(merges, trie, left, right):
-    """Return True if no merge crosses the border of two adjacent symbols."""
+    """Return True if no merge crosses the boundary between two adjacent symbols."""
     limit = _NO_LIMIT
     while left >= _BYTES or right >= _BYTES:
         rank = rank_of(merges.pairs, left, right)
         if rank != NO_RANK and rank + _BYTES < limit:
             return False
         # Undo the last merge first. Of equal ranks, the left one is merged first, so a pair across
-        # the border may have the left symbol's rank, but not the right one's.
+        # the boundary may have the left symbol's rank, but not the right one's.
         if left > right and left >= _BYTES:
             limit = left
             left = trie.right[left]

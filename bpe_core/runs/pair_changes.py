@@ -36,9 +36,10 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from bpe_core.counting.word_row import NEVER, order_of
+from bpe_core.counting.word_row import NEVER
 from bpe_core.errors import ConfigError
 from bpe_core.runs.run import TrainingRun
+from bpe_core.trainers.pair_table import order_of
 
 # Sorting takes about 300 bytes per slot, so a row is processed in parts, cut between words.
 _SLOTS_AT_ONCE = 1 << 20
@@ -63,8 +64,8 @@ class _Meetings(NamedTuple):
 def count_changes(run: TrainingRun) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
     """Return codes in ascending order, and the changes of pair counts that belong to them.
 
-    A code is (left id * n_ids + right id) * n_steps + step, where n_steps is 1 + the number of
-    merges. Raises ConfigError if the codes would not fit into 64 bits.
+    A code is (left id * n_ids + right id) * n_steps + step, where n_ids is 1 + the highest id, and
+    n_steps 1 + the number of merges. Raises ConfigError if the codes would not fit into 64 bits.
 
     >>> from bpe_core.corpus.corpus import Corpus
     >>> from bpe_core.runs.train import train
@@ -80,10 +81,10 @@ def count_changes(run: TrainingRun) -> tuple[NDArray[np.int64], NDArray[np.int64
     """
     layout = run.layout_at(0)
     merge_ids = np.array([merge.id for merge in run.merges], np.int64)
-    n_ids, n_steps = run.tokenizer.vocab_size, len(merge_ids) + 1
+    n_ids, n_steps = run.n_ids, len(merge_ids) + 1
     if n_ids * n_ids * n_steps > np.iinfo(np.int64).max:
         raise ConfigError(
-            f"This run has {n_ids:,} tokens, too many to follow the counts of its pairs. "
+            f"This run has ids up to {n_ids - 1:,}, too many to follow the counts of its pairs. "
             "Use a run of at most about 2 million tokens."
         )
     codes: list[NDArray[np.int64]] = [np.zeros(0, np.int64)]
@@ -225,13 +226,15 @@ def _stops(meetings: _Meetings, joined_at: NDArray[np.int32]) -> NDArray[np.int6
 
 
 def _fits(run: TrainingRun, meetings: _Meetings) -> NDArray[np.bool_]:
-    """Return a mask of the meetings whose merged token would not exceed `max_token_bytes`."""
+    """Return a mask of the meetings that may merge: not forbidden, and not too long."""
+    fits = np.ones(len(meetings.starts), np.bool_)
     limit = run.config.max_token_bytes
-    if limit is None:
-        return np.ones(len(meetings.starts), np.bool_)
-    vocab = run.tokenizer.vocab
-    n_bytes = np.array([len(vocab[id]) for id in range(len(vocab))])
-    return n_bytes[meetings.lefts] + n_bytes[meetings.rights] <= limit
+    if limit is not None:
+        n_bytes = np.array(list(map(len, run.tokens())))
+        fits = n_bytes[meetings.lefts] + n_bytes[meetings.rights] <= limit
+    if run.forbidden is not None:
+        fits[fits] = ~run.forbidden.mask(meetings.lefts[fits], meetings.rights[fits])
+    return fits
 
 
 def _changes_of(

@@ -9,7 +9,6 @@ pass over all pieces (`PairLives._n_pairs_with`).
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -43,14 +42,25 @@ class PairLife:
         there = np.flatnonzero(self.counts)
         return (int(there[0]), int(there[-1])) if len(there) else None
 
+    @property
+    def rank_swing(self) -> float:
+        """How far the rank both rises and falls, in doublings; 0 if it only does one of them.
 
-class LifeExtent(NamedTuple):
-    """The length of a pair's life and the number of changes in it."""
+        The doublings of all rises are added up, and those of all falls; the smaller sum counts.
 
-    n_steps: int
-    """The number of steps at which the pair occurs."""
-    n_changes: int
-    """How often its count changes while it occurs."""
+        >>> zeros = np.zeros(5, np.int64)
+        >>> PairLife(np.array([9, 9, 4, 4, 0]), np.array([4, 2, 16, 8, 0]), zeros).rank_swing
+        2.0
+        """
+        if self.span is None:
+            return 0.0
+        first, last = self.span
+        # A rank of 0, in a gap of the life, is neither a rise nor a fall.
+        doublings = np.diff(np.log2(np.maximum(self.ranks[first : last + 1], 1)))
+        is_there = self.ranks[first : last + 1] > 0
+        doublings = doublings[is_there[1:] & is_there[:-1]]
+        falls, rises = doublings[doublings > 0].sum(), -doublings[doublings < 0].sum()
+        return float(min(rises, falls))
 
 
 class PairLives:
@@ -66,13 +76,13 @@ class PairLives:
     >>> life = PairLives(run).of((1, 2))
     >>> life.counts.tolist(), life.ranks.tolist()
     ([10, 0, 0, 0], [2, 0, 0, 0])
-    >>> PairLives(run).extent_of((1, 2))
-    LifeExtent(n_steps=1, n_changes=0)
+    >>> PairLives(run).n_steps_of((1, 2))
+    1
     """
 
     def __init__(self, run: TrainingRun) -> None:
         self._n_steps = n_steps = len(run.merges) + 1
-        self._n_ids = run.tokenizer.vocab_size
+        self._n_ids = run.n_ids
         codes, changes = count_changes(run)
         pairs, steps = np.divmod(codes, n_steps)
         starts = np.flatnonzero(np.diff(pairs, prepend=-1))
@@ -104,15 +114,14 @@ class PairLives:
             n_tied[begin:end] = as_many - more - 1
         return PairLife(read_only(counts), read_only(ranks), read_only(n_tied))
 
-    def extent_of(self, pair: Pair) -> LifeExtent:
-        """Return the extent of a pair's life, without computing its ranks.
+    def n_steps_of(self, pair: Pair) -> int:
+        """Return the number of steps at which a pair occurs, without computing its ranks.
 
         Raises ConfigError as `of` does.
         """
         pieces = self._pieces_of(pair)
         there = self._counts[pieces] > 0
-        n_steps = int((self._stops[pieces] - self._starts[pieces])[there].sum())
-        return LifeExtent(n_steps, max(0, int(np.count_nonzero(there)) - 1))
+        return int((self._stops[pieces] - self._starts[pieces])[there].sum())
 
     def _counts_of(self, pair: Pair) -> NDArray[np.int64]:
         counts = np.zeros(self._n_steps, np.int64)

@@ -9,13 +9,15 @@ from heapq import heappop, heappush, heapreplace
 import numpy as np
 from numpy.typing import NDArray
 
-from bpe_core.counting.word_row import PairTable
+from bpe_core.trainers.pair_table import PairTable
 from bpe_core.types import TieBreak
 
 Integers = NDArray[np.int64]
 _PAIRS_AT_A_TIME = 4096
-_CLOSE_COUNTS = 256  # so far below, looking from count to count is quicker than through all
-_FEW_COUNTS = 100  # fewer are told sooner one by one
+_CLOSE_COUNTS = 256
+"""The range within which trying one count after another is faster than searching all counts."""
+_FEW_COUNTS = 100
+"""Fewer counts than this are tallied faster one by one than with NumPy."""
 _AFTER_ALL_PAIRS = np.iinfo(np.int64).max
 
 
@@ -32,7 +34,7 @@ class Counts:
         self._tally(table.counts, 1)
 
     def of(self, key: int) -> int:
-        """Return how often a pair occurs, 0 if it doesn't."""
+        """Return the count of a pair, 0 if it doesn't occur."""
         place = int(self.keys.searchsorted(key))
         return int(self.counts[place]) if self.keys[place] == key else self._born.get(key, 0)
 

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class PairMatrix:
-    """How often each of several left symbols precedes each of several right symbols."""
+    """The counts of pairs of several left symbols and several right symbols."""
 
     left: tuple[int, ...]
     """The ids of the rows, most frequent first."""
@@ -51,7 +51,7 @@ class RankFrequency:
     """int64[n]: the count of the pair at that rank."""
     n_pairs: int
     n_once: int
-    """How many pairs occur exactly once."""
+    """The number of pairs that occur exactly once."""
 
 
 def pair_matrix(
@@ -74,7 +74,7 @@ def pair_matrix(
         as_left[left] += count
     rows = _most_frequent(as_left, size, None if including is None else including[0])
     # Right symbols are ranked within the rows: late in a run, those most frequent everywhere
-    # hardly ever follow the rows, and the table would be empty.
+    # almost never follow the rows, and the table would be nearly empty.
     row_of = {left: row for row, left in enumerate(rows)}
     as_right: Counter[int] = Counter()
     for (left, right), count in pair_counts.items():
@@ -145,7 +145,10 @@ def vocab_size_after(run: TrainingRun) -> NDArray[np.int64]:
     [257, 258, 259, 260]
     """
     tokenizer = run.tokenizer
-    known = {token_id for token_id in tokenizer.vocab if tokenizer.parts(token_id) is None}
+    if run.base is not None:
+        known = set(run.base.vocab)
+    else:
+        known = {token_id for token_id in tokenizer.vocab if tokenizer.parts(token_id) is None}
     sizes = [len(known)]
     for merge in run.merges:
         known.add(merge.id)
@@ -175,8 +178,8 @@ def steps_to_draw(n_merges: int, most: int = 800) -> NDArray[np.int64]:
 def corners(values: ArrayLike, most: int = 1_500) -> NDArray[np.int64]:
     """Choose the points that draw a step curve: int64[n], ascending.
 
-    They are both ends and the places where the curve changes; if those are too many, `most` of
-    them, evenly spread.
+    These are both ends and the points where the curve changes, or if there are too many, `most`
+    of them, evenly spread.
 
     >>> corners([5, 5, 5, 4, 4, 2, 2]).tolist()
     [0, 3, 5, 6]

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
+from dataclasses import replace
 from functools import partial
 from typing import overload
 
@@ -11,12 +12,15 @@ from numpy.typing import NDArray
 
 from bpe_core.checks import describe, is_a, is_whole
 from bpe_core.corpus.corpus import Corpus, no_corpus
-from bpe_core.counting.word_row import Layout, PairTable, at_step, pair_table
+from bpe_core.counting.word_row import Layout, at_step, lay_out_encoded
 from bpe_core.errors import ConfigError
 from bpe_core.immutable import Immutable
+from bpe_core.runs.pair_counts import pair_counts, pairs_at_step, top_pairs
 from bpe_core.runs.token_curves import joined_tokens, lay_out_for, tokens_on
 from bpe_core.runs.trace import trace_merges
 from bpe_core.tokenizer.tokenizer import Tokenizer
+from bpe_core.trainers.forbidden_pairs import ForbiddenPairs
+from bpe_core.trainers.pair_table import PairTable
 from bpe_core.types import (
     Merge,
     MergeTrace,
@@ -36,6 +40,10 @@ class TrainingRun(Immutable):
     `word_row.lay_out_pretokens`, the rank of the merge that joined it to the symbol before it, or
     NEVER. `tokens_after` is computed from it if not given.
 
+    A run may continue an existing tokenizer, its `base`; `counts` are then the counts of the new
+    merges' pairs. The symbols that such a run starts from are the base's tokens, and its merges and
+    steps are those after the base's.
+
     >>> from bpe_core.runs.train import train
     >>> corpus = Corpus.from_word_counts({"hug": 10, "ugg": 5})
     >>> run = train(corpus, TrainingConfig(258, special_tokens=()))
@@ -46,12 +54,15 @@ class TrainingRun(Immutable):
     """
 
     __slots__ = (
+        "_base",
         "_config",
         "_corpus_bytes",
         "_corpus_sha256",
         "_elapsed_seconds",
         "_first_layout",
+        "_forbidden",
         "_joined_at",
+        "_merges",
         "_pretokens",
         "_stop_reason",
         "_tokenizer",
@@ -70,8 +81,15 @@ class TrainingRun(Immutable):
         stop_reason: StopReason,
         elapsed_seconds: float,
         tokens_after: NDArray[np.int64] | None = None,
+        base: Tokenizer | None = None,
+        counts: Sequence[int] | None = None,
     ) -> None:
         self._tokenizer = tokenizer
+        self._base = base
+        self._forbidden: ForbiddenPairs | None = None
+        self._merges: tuple[Merge, ...] | None = None
+        if base is not None:
+            self._merges = _merges_after(base, tokenizer, counts)
         self._config = config
         self._corpus_sha256 = corpus_sha256
         self._corpus_bytes = corpus_bytes
@@ -82,7 +100,7 @@ class TrainingRun(Immutable):
         # The words as they were before any merge, laid out when a method first needs them.
         self._first_layout: Layout | None = None
         if tokens_after is None:
-            self._tokens_after = joined_tokens(self._layout, joined_at, tokenizer.n_merges)
+            self._tokens_after = joined_tokens(self._layout, joined_at, len(self.merges))
         else:
             self._tokens_after = read_only(tokens_after.copy())
 
@@ -99,12 +117,14 @@ class TrainingRun(Immutable):
             stop_reason=self.stop_reason,
             elapsed_seconds=self.elapsed_seconds,
             tokens_after=self.tokens_after,
+            base=self.base,
+            counts=None if self.base is None else [merge.count or 0 for merge in self.merges],
         )
         return build, ()
 
     def __repr__(self) -> str:
         return (
-            f"<TrainingRun of {self.tokenizer.n_merges:,} merges from {self.corpus_bytes:,} bytes, "
+            f"<TrainingRun of {len(self.merges):,} merges from {self.corpus_bytes:,} bytes, "
             f"stop reason {self.stop_reason!r}>"
         )
 
@@ -114,6 +134,27 @@ class TrainingRun(Immutable):
     def tokenizer(self) -> Tokenizer:
         """The tokenizer that was learned."""
         return self._tokenizer
+
+    @property
+    def base(self) -> Tokenizer | None:
+        """The tokenizer that the run continues; None if it started from single symbols."""
+        return self._base
+
+    @property
+    def new_tokens(self) -> dict[int, tuple[int, ...]]:
+        """The ids that each new token is spelled with in the base; empty without a base.
+
+        >>> from bpe_core.adapting.extend import extend
+        >>> from bpe_core.tokenizer.gpt2 import gpt2
+        >>> run = extend(gpt2(), Corpus.from_text("A tokenizer"), n_tokens=1)
+        >>> {run.tokenizer.vocab[id]: parts for id, parts in run.new_tokens.items()}
+        {b' tokenizer': (11241, 7509)}
+        """
+        spelled: dict[int, tuple[int, ...]] = {}
+        for merge in self.merges if self.base is not None else ():
+            left, right = (spelled.get(id, (id,)) for id in merge.pair)
+            spelled.setdefault(merge.id, left + right)
+        return spelled
 
     @property
     def config(self) -> TrainingConfig:
@@ -142,12 +183,12 @@ class TrainingRun(Immutable):
 
     @property
     def stop_reason(self) -> StopReason:
-        """Why training ended."""
+        """The reason training ended."""
         return self._stop_reason
 
     @property
     def elapsed_seconds(self) -> float:
-        """How long training took, including counting."""
+        """The duration of training, including counting."""
         return self._elapsed_seconds
 
     @property
@@ -157,8 +198,24 @@ class TrainingRun(Immutable):
 
     @property
     def merges(self) -> tuple[Merge, ...]:
-        """The merges in the order learned, each with its pair's count at that time."""
-        return self.tokenizer.merges
+        """The merges in the order learned, each with its pair's count at that time.
+
+        With a base, only the new ones, with ranks from 0.
+        """
+        return self.tokenizer.merges if self._merges is None else self._merges
+
+    def truncated(self, n_merges: int) -> Tokenizer:
+        """Return the tokenizer after the first `n_merges` merges of the run; 0 gives the base.
+
+        Raises `ConfigError` if the run does not have that many merges.
+
+        >>> from bpe_core.runs.train import train
+        >>> run = train(Corpus.from_text("hug hugs"), TrainingConfig(259, special_tokens=()))
+        >>> run.truncated(1) == run.tokenizer.truncated(1)
+        True
+        """
+        self._check_step(n_merges)
+        return self.tokenizer.truncated(self._n_before + n_merges)
 
     # The state at any step
 
@@ -175,7 +232,7 @@ class TrainingRun(Immutable):
         >>> run.pair_counts(0)
         {(1, 2): 10, (2, 0): 15, (0, 0): 5}
         """
-        return self._pairs(step).counts_as_seen()
+        return pair_counts(self._pairs(step))
 
     def top_pairs(self, step: int, k: int) -> list[PairCount]:
         """Return the k best pairs before merge `step`, the winner first, in tie-break order.
@@ -190,7 +247,7 @@ class TrainingRun(Immutable):
         """
         if not is_whole(k) or k < 0:
             raise ConfigError(f"Expected k as a whole number, 0 or more, got {describe(k)}.")
-        return self._pairs(step).best(k, self.config.tie_break)
+        return top_pairs(self._pairs(step), k, self.config.tie_break)
 
     def layout_at(self, step: int) -> Layout:
         """Return the symbols of all pre-tokens, in one row, as they were before merge `step`.
@@ -203,8 +260,7 @@ class TrainingRun(Immutable):
         ([-1, 64, 64, 64, -1], [-1, 256, 64, -1])
         """
         self._check_step(step)
-        merge_ids = np.array([merge.id for merge in self.merges], np.int32)
-        return at_step(self._layout, self.joined_at, merge_ids, step)
+        return at_step(self._layout, self.joined_at, self._merge_ids, step)
 
     def trace(
         self, start: int, stop: int, k: int = 10, n_touched: int = 16, n_changes: int = 3
@@ -231,9 +287,10 @@ class TrainingRun(Immutable):
         return trace_merges(
             self.layout_at(start),
             self.joined_at[self.joined_at >= start],
-            self._tokens(),
+            self.tokens(),
             self.merges[start:stop],
             self.config,
+            self.forbidden,
             start=start,
             k=k,
             n_touched=n_touched,
@@ -263,21 +320,56 @@ class TrainingRun(Immutable):
         """
         if not is_a(corpus, Corpus):
             raise no_corpus(corpus)
-        return tokens_on(self.tokenizer, corpus, should_stop or _never)
+        return tokens_on(self.tokenizer, corpus, should_stop or _never, self._n_before)
+
+    @property
+    def n_ids(self) -> int:
+        """1 + the highest id of the tokenizer: its size, unless ids are left out."""
+        return 1 + max(self.tokenizer.vocab)
+
+    def tokens(self) -> list[bytes]:
+        """Return the bytes of each id; empty for an id that is not in use."""
+        return [self.tokenizer.vocab.get(id, b"") for id in range(self.n_ids)]
+
+    @property
+    def forbidden(self) -> ForbiddenPairs | None:
+        """The pairs that may never merge, as they spell a token of the base; None without one."""
+        if self._forbidden is None and self.base is not None:
+            self._forbidden = ForbiddenPairs(self.tokens(), self.base.vocab)
+        return self._forbidden
 
     # Internals
 
     @property
+    def _n_before(self) -> int:
+        """The number of the tokenizer's merges that come before those of the run."""
+        return 0 if self._base is None else self._base.n_merges
+
+    @property
+    def _merge_ids(self) -> NDArray[np.int32]:
+        return np.array([merge.id for merge in self.merges], np.int32)
+
+    @property
     def _layout(self) -> Layout:
         if self._first_layout is None:
-            self._first_layout = lay_out_for(self.tokenizer, self.pretokens)
+            if self.base is None:
+                self._first_layout = lay_out_for(self.tokenizer, self.pretokens)
+            else:
+                encoded = self.base.encode_words(self.pretokens.words)
+                self._first_layout = lay_out_encoded(self.pretokens, *encoded)
         return self._first_layout
 
-    def _tokens(self) -> list[bytes]:
-        return [self.tokenizer.vocab[id] for id in range(self.tokenizer.vocab_size)]
-
     def _pairs(self, step: int) -> PairTable:
-        return pair_table(self.layout_at(step), self._tokens(), self.config.max_token_bytes)
+        self._check_step(step)
+        return pairs_at_step(
+            self._layout,
+            self.joined_at,
+            self._merge_ids,
+            step,
+            self.tokens(),
+            self.config.max_token_bytes,
+            self.forbidden,
+        )
 
     def _check_step(self, step: int) -> None:
         if not is_whole(step) or not 0 <= step <= len(self.merges):
@@ -286,6 +378,22 @@ class TrainingRun(Immutable):
                 f"Step {asked} is outside this run of {len(self.merges)} merges. "
                 f"Use a step from 0 to {len(self.merges)}."
             )
+
+
+def _merges_after(
+    base: Tokenizer, tokenizer: Tokenizer, counts: Sequence[int] | None
+) -> tuple[Merge, ...]:
+    """Return the merges that follow those of the base, ranked from 0, with their counts."""
+    new = tokenizer.merges_from(base.n_merges)
+    if counts is None or len(counts) != len(new):
+        raise ConfigError(
+            f"There are {len(counts or ()):,} counts for {len(new):,} new merges. "
+            "Give one for each."
+        )
+    return tuple(
+        replace(merge, rank=rank, count=count)
+        for rank, (merge, count) in enumerate(zip(new, counts, strict=True))
+    )
 
 
 def _never() -> bool:

@@ -12,24 +12,26 @@ from collections.abc import Callable, Iterable, Sequence
 import numpy as np
 from numpy.typing import NDArray
 
-from bpe_core.compiling.when import use_kernels
+from bpe_core.compiling.python_or_kernels import use_kernels
 from bpe_core.corpus.corpus import Corpus
-from bpe_core.counting.word_row import BITS, NEVER, Layout, lay_out_pretokens
+from bpe_core.counting.word_row import NEVER, Layout, lay_out_encoded, lay_out_pretokens
 from bpe_core.counting.words import count_pretokens
 from bpe_core.tokenizer.tokenizer import Tokenizer
 from bpe_core.trainers.incremental import MergeState
+from bpe_core.trainers.pair_table import BITS
 from bpe_core.types import Merge, PretokenCounts, read_only
 
 _MERGES_BETWEEN_LOOKS = 64
 
 
 def tokens_on(
-    tokenizer: Tokenizer, corpus: Corpus, should_stop: Callable[[], bool]
+    tokenizer: Tokenizer, corpus: Corpus, should_stop: Callable[[], bool], n_before: int = 0
 ) -> NDArray[np.int64] | None:
     """Return int64[n_merges + 1]: the number of tokens of a corpus after each merge.
 
-    A symbol missing from the alphabet counts as one token and never merges. `should_stop()` is
-    called at intervals; return None if it returns True.
+    The first `n_before` merges, those of a base that was extended, have no entries. A symbol
+    missing from the alphabet counts as one token and never merges. `should_stop()` is called at
+    intervals; return None if it returns True.
 
     >>> from bpe_core.tokenizer.gpt2 import gpt2
     >>> tokens_on(gpt2().truncated(3), Corpus.from_text("the then"), lambda: False).tolist()
@@ -39,11 +41,16 @@ def tokens_on(
     if large and merges_are_recoverable(tokenizer):
         counts = count_ids(tokenizer, corpus.documents, should_stop)
         # Check again: if counting was stopped, the counts cover only part of the corpus.
-        return None if should_stop() else unfolded_tokens(counts, tokenizer.merges)
+        return None if should_stop() else unfolded_tokens(counts, tokenizer.merges[n_before:])
     pretokens = count_pretokens(corpus, tokenizer.pretokenizer, should_stop=should_stop)
     if should_stop():
         return None
-    return replayed_tokens(lay_out_for(tokenizer, pretokens), tokenizer.merges, should_stop)
+    if n_before:
+        encoded = tokenizer.truncated(n_before).encode_words(pretokens.words)
+        layout = lay_out_encoded(pretokens, *encoded)
+    else:
+        layout = lay_out_for(tokenizer, pretokens)
+    return replayed_tokens(layout, tokenizer.merges[n_before:], should_stop)
 
 
 def lay_out_for(tokenizer: Tokenizer, pretokens: PretokenCounts) -> Layout:
@@ -98,7 +105,8 @@ def merges_are_recoverable(tokenizer: Tokenizer) -> bool:
 
     That is so if no byte is unknown and no two merges make the same token.
 
-
+    >>> from bpe_core.tokenizer.gpt2 import gpt2
+    >>> merges_are_recoverable(gpt2())
     True
     """
     made = {merge.id for merge in tokenizer.merges}

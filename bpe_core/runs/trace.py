@@ -12,8 +12,10 @@ from dataclasses import replace
 import numpy as np
 from numpy.typing import NDArray
 
-from bpe_core.counting.word_row import BITS, Layout, order_of_pairs, pair_of, pair_table
+from bpe_core.counting.word_row import Layout
 from bpe_core.runs.pair_ranking import Counts, Integers, Queue, Ties
+from bpe_core.trainers.forbidden_pairs import ForbiddenPairs
+from bpe_core.trainers.pair_table import BITS, order_of_pairs, pair_of, pair_table
 from bpe_core.types import Merge, MergeTrace, TrainingConfig
 
 _RIGHT = (1 << BITS) - 1
@@ -25,6 +27,7 @@ def trace_merges(
     tokens: Sequence[bytes],
     merges: Sequence[Merge],
     config: TrainingConfig,
+    forbidden: ForbiddenPairs | None = None,
     *,
     start: int,
     k: int,
@@ -47,8 +50,8 @@ def trace_merges(
     ([[0]], [[2]])
     """
     n = len(merges)
-    row = _Row(layout, tokens, config.max_token_bytes)
-    table = pair_table(layout, tokens, config.max_token_bytes)
+    row = _Row(layout, tokens, config.max_token_bytes, forbidden)
+    table = pair_table(layout, tokens, config.max_token_bytes, forbidden)
     counts = Counts(table)
     queue = Queue(row.is_at, counts, table, config.tie_break)
     ties = Ties(counts, queue)
@@ -141,7 +144,11 @@ class _Row:
     """The symbols of all words while merges are applied, linked to their neighbours' slots."""
 
     def __init__(
-        self, layout: Layout, tokens: Sequence[bytes], max_token_bytes: int | None
+        self,
+        layout: Layout,
+        tokens: Sequence[bytes],
+        max_token_bytes: int | None,
+        forbidden: ForbiddenPairs | None,
     ) -> None:
         n = len(layout.ids)
         self._ids = layout.ids.astype(np.int64)
@@ -150,6 +157,7 @@ class _Row:
         self._after = np.arange(1, n + 1)
         self._marked = np.zeros(n, np.bool_)
         self._longest = max_token_bytes
+        self._forbidden = forbidden
         self._lengths = np.array([len(token) for token in tokens], np.int64)
 
     def is_at(self, key: int, slot: int) -> bool:
@@ -193,4 +201,6 @@ class _Row:
         fits = (left >= 0) & (right >= 0)
         if self._longest is not None:
             fits &= self._lengths[left] + self._lengths[right] <= self._longest
+        if self._forbidden is not None:
+            fits[fits] = ~self._forbidden.mask(left[fits], right[fits])
         return starts[fits], left[fits] << BITS | right[fits]

@@ -4,28 +4,25 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable
-from typing import Final
+from functools import partial
 
 import numpy as np
 
 from bpe_core.checks import is_a
-from bpe_core.compiling.background import wait_for_kernels
-from bpe_core.compiling.when import use_kernels, worth_waiting_for
 from bpe_core.corpus.corpus import Corpus, no_corpus
-from bpe_core.counting.streamed import StreamedCorpus, count_stream
-from bpe_core.counting.word_row import Layout, lay_out_pretokens
-from bpe_core.counting.words import CountedCorpus, count_pretokens, seen_symbols
-from bpe_core.errors import EmptyCorpusError
+from bpe_core.counting.streamed import StreamedCorpus
+from bpe_core.counting.word_row import lay_out_pretokens
+from bpe_core.counting.words import CountedCorpus
 from bpe_core.pretokenizers.pretokenizers import get_pretokenizer
 from bpe_core.runs.check_config import check_config
+from bpe_core.runs.count import count, wait_if_worth_it
+from bpe_core.runs.progress import Watch
 from bpe_core.runs.run import TrainingRun
-from bpe_core.runs.watch import Watch
 from bpe_core.tokenizer.tokenizer import Tokenizer
 from bpe_core.trainers.base_vocabulary import GrowingVocabulary
-from bpe_core.trainers.incremental import Learned, learn_merges
-from bpe_core.types import PretokenCounts, TrainingConfig, TrainingProgress
-
-_BYTES_A_SLOT: Final = 12  # 1 MB of Python source has 79,000 slots, 10 MB of it 540,000
+from bpe_core.trainers.fastest import learn_merges, text_bytes
+from bpe_core.trainers.incremental import Learned
+from bpe_core.types import TrainingConfig, TrainingProgress
 
 
 def train(
@@ -62,7 +59,13 @@ def train(
     # Fail before the corpus is read if even the smallest alphabet does not fit.
     vocabulary = GrowingVocabulary(config, ())
     watch = Watch(config.vocab_size - len(vocabulary), started, on_progress, should_stop)
-    counted = _count(corpus, config, watch)
+    counted = count(
+        corpus,
+        config.pretokenizer,
+        None if _has_all_bytes(config) else config.base,
+        watch,
+        check=partial(GrowingVocabulary, config),  # fail early if the alphabet does not fit
+    )
     counted_all = not watch.stopped
     vocabulary = GrowingVocabulary(config, counted.symbols)
     watch.merges_wanted = config.vocab_size - len(vocabulary)
@@ -71,7 +74,8 @@ def train(
     )
     n_symbols = int(layout.weights.sum())
     watch.report(0, n_symbols, 0)
-    learned = _learn(layout, vocabulary, config, watch)
+    wait_if_worth_it(text_bytes(layout), watch)
+    learned = learn_merges(layout, vocabulary, config, watch.look)
     del layout  # a third of the memory that training takes
     run = TrainingRun(
         tokenizer=_tokenizer_of(vocabulary, learned, config),
@@ -97,69 +101,9 @@ def _check(corpus: object, config: TrainingConfig) -> None:
     get_pretokenizer(config.pretokenizer)  # raises for an unknown name or an invalid pattern
 
 
-def _count(
-    corpus: Corpus | StreamedCorpus | CountedCorpus, config: TrainingConfig, watch: Watch
-) -> CountedCorpus:
-    """Count the pre-tokens of a corpus of any kind, and collect its base symbols."""
-    if isinstance(corpus, CountedCorpus):
-        counted = corpus
-    elif isinstance(corpus, StreamedCorpus):
-        counted = _count_stream(corpus, config, watch)
-    else:
-        counted = _count_documents(corpus, config, watch)
-    if not counted.pretokens.words and not watch.stopped:
-        raise EmptyCorpusError(
-            f"The pre-tokenizer {config.pretokenizer} finds no pre-token in this corpus of "
-            f"{counted.n_bytes:,} bytes. Use another corpus or another pre-tokenizer."
-        )
-    return counted
-
-
-def _count_stream(corpus: StreamedCorpus, config: TrainingConfig, watch: Watch) -> CountedCorpus:
-    _wait_for_kernels(corpus.n_bytes, watch)
-    return count_stream(
-        corpus,
-        get_pretokenizer(config.pretokenizer),
-        symbols_of=None if _has_all_bytes(config) else config.base,
-        should_stop=watch.asked_to_stop,
-    )
-
-
-def _count_documents(corpus: Corpus, config: TrainingConfig, watch: Watch) -> CountedCorpus:
-    symbols = frozenset[bytes]()
-    if not _has_all_bytes(config):
-        symbols = frozenset(seen_symbols(corpus, config.base))
-    GrowingVocabulary(config, symbols)  # fail before counting if the alphabet does not fit
-    if corpus.word_counts is None:
-        _wait_for_kernels(corpus.n_bytes, watch)
-    pretokens = PretokenCounts((), np.zeros(0, np.int64))
-    if not watch.stopped:
-        pretokenizer = get_pretokenizer(config.pretokenizer)
-        pretokens = count_pretokens(corpus, pretokenizer, should_stop=watch.asked_to_stop)
-    return CountedCorpus(pretokens, corpus.n_bytes, corpus.sha256, symbols)
-
-
 def _has_all_bytes(config: TrainingConfig) -> bool:
     """Return True if the alphabet is always all 256 bytes, independent of the corpus."""
     return config.base == "bytes" and config.alphabet == "full"
-
-
-def _learn(
-    layout: Layout, vocabulary: GrowingVocabulary, config: TrainingConfig, watch: Watch
-) -> Learned:
-    """Learn merges with kernels or in plain Python, whichever is faster; the merges are equal."""
-    n_bytes = layout.ids.size * _BYTES_A_SLOT
-    _wait_for_kernels(n_bytes, watch)
-    if not use_kernels(n_bytes):
-        return learn_merges(layout, vocabulary, config, watch.look)
-    from bpe_core.trainers import compiled
-
-    return compiled.learn_merges(layout, vocabulary, config, watch.look)
-
-
-def _wait_for_kernels(n_bytes: int, watch: Watch) -> None:
-    if worth_waiting_for(n_bytes):
-        wait_for_kernels(watch.report_compiling, watch.asked_to_stop)
 
 
 def _tokenizer_of(

@@ -47,6 +47,9 @@ class GrowingVocabulary:
     b'ug'
     """
 
+    forbidden: None = None
+    """No pair is forbidden where training starts from single symbols."""
+
     def __init__(self, config: TrainingConfig, seen: Iterable[bytes]) -> None:
         symbols = set(seen)
         if config.base == "bytes":
@@ -76,6 +79,11 @@ class GrowingVocabulary:
             self._by_spelling[self._ends_word[id]][self.tokens[id]] = id
 
     def __len__(self) -> int:
+        return len(self.tokens)
+
+    @property
+    def next_id(self) -> int:
+        """The id of the next new token."""
         return len(self.tokens)
 
     def start(self, word: bytes) -> list[int]:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import time
 from collections.abc import Callable
 from itertools import product
+from typing import cast
 
 import numpy as np
 from numpy.typing import NDArray
@@ -13,11 +14,13 @@ from bpe_core.compiling.arrays import longer
 from bpe_core.counting.word_row import NEVER, Layout
 from bpe_core.kernels import merging, pairs
 from bpe_core.kernels.hashing import EMPTY
-from bpe_core.kernels.merging import MergeLog, Rule, Scratch
+from bpe_core.kernels.merging import MergeLog, Rule, Scratch, Spelled
 from bpe_core.kernels.pair_index import ENTRIES, PAIRS, SLOTS, PairIndex
 from bpe_core.kernels.pairs import ENTRY
 from bpe_core.kernels.row import BETWEEN, Row, Tokens
 from bpe_core.trainers.base_vocabulary import GrowingVocabulary
+from bpe_core.trainers.continued_vocabulary import ContinuedVocabulary
+from bpe_core.trainers.forbidden_pairs import ForbiddenPairs
 from bpe_core.trainers.incremental import Learned
 from bpe_core.trainers.incremental import learn_merges as learn_merges_incrementally
 from bpe_core.types import StopReason, TrainingConfig
@@ -35,7 +38,7 @@ _FEWEST_ENTRIES = 1 << 12
 
 def learn_merges(
     layout: Layout,
-    vocabulary: GrowingVocabulary,
+    vocabulary: GrowingVocabulary | ContinuedVocabulary,
     config: TrainingConfig,
     should_stop: Callable[[int, int, int], bool],
 ) -> Learned:
@@ -52,18 +55,18 @@ def learn_merges(
     >>> learn_merges(layout, vocabulary, config, lambda done, saved, count: False).merges
     [(64, 65, 256), (256, 256, 257)]
     """
-    before = vocabulary.copy()
+    before = None if isinstance(vocabulary, ContinuedVocabulary) else vocabulary.copy()
     work = _Work(layout, vocabulary, config)
     stop_reason = work.run(should_stop)
-    lefts, rights = work.merged()
-    if vocabulary.join_new(zip(lefts, rights, strict=True)) < work.n_done:
+    work.name_new_tokens()
+    if isinstance(before, GrowingVocabulary) and len(vocabulary) < len(before) + work.n_done:
         # A token with the bytes of an older one takes its id, which changes every later count.
         # Training that starts from single symbols never gets here: see GrowingVocabulary.join.
-        vocabulary.take_over(before)
+        cast("GrowingVocabulary", vocabulary).take_over(before)
         start = Layout(work.first_ids(), layout.weights)
         return learn_merges_incrementally(start, vocabulary, config, should_stop)
     new_ids = range(work.first_new_id, work.first_new_id + work.n_done)
-    merges = list(zip(lefts, rights, new_ids, strict=True))
+    merges = list(zip(*work.merged(), new_ids, strict=True))
     return work.learned(merges, stop_reason)
 
 
@@ -71,18 +74,24 @@ class _Work:
     """The arrays that the kernels work on; they are enlarged when a kernel runs out of room."""
 
     def __init__(
-        self, layout: Layout, vocabulary: GrowingVocabulary, config: TrainingConfig
+        self,
+        layout: Layout,
+        vocabulary: GrowingVocabulary | ContinuedVocabulary,
+        config: TrainingConfig,
     ) -> None:
-        self.first_new_id = len(vocabulary)
+        self._vocabulary = vocabulary
+        self._forbidden = vocabulary.forbidden
+        self.first_new_id = vocabulary.next_id
         n_slots = layout.ids.size
         # Each merge uses up at least one slot, so there can be no more merges than slots.
-        self._wanted = min(config.vocab_size - self.first_new_id, n_slots)
+        self._wanted = min(config.vocab_size - len(vocabulary), n_slots)
         n_ids = self.first_new_id + self._wanted
         self._floor = max(1, config.min_frequency)
         self._rule = Rule(config.tie_break == "first-seen", config.max_token_bytes or _NO_LIMIT)
         self._row = Row(layout.ids, layout.weights, np.full(n_slots, NEVER, np.int32))
         self._tokens = Tokens(n_slots=np.ones(n_ids, np.int32), n_bytes=np.ones(n_ids, np.int32))
         self._tokens.n_bytes[: self.first_new_id] = [len(token) for token in vocabulary.tokens]
+        self._spelled = _spelled(self._forbidden, n_ids)
         self._log = MergeLog(
             pairs=np.zeros((self._wanted, 2), np.int32),
             counts=np.zeros(self._wanted, np.int64),
@@ -106,9 +115,14 @@ class _Work:
     def n_done(self) -> int:
         return int(self._log.n_done[0])
 
-    def merged(self) -> tuple[list[int], list[int]]:
-        """Return the left ids and the right ids of all merges so far."""
-        left, right = self._log.pairs[: self.n_done].T
+    def name_new_tokens(self) -> None:
+        """Add the tokens of all merges so far to the vocabulary."""
+        n_named = self._vocabulary.next_id - self.first_new_id
+        self._vocabulary.join_new(zip(*self.merged(n_named), strict=True))
+
+    def merged(self, first: int = 0) -> tuple[list[int], list[int]]:
+        """Return the left ids and the right ids of all merges so far, from rank `first` on."""
+        left, right = self._log.pairs[first : self.n_done].T
         return left.tolist(), right.tolist()
 
     def run(self, should_stop: Callable[[int, int, int], bool]) -> StopReason:
@@ -133,6 +147,8 @@ class _Work:
                 best = self._index.heap[0]
                 occurrences = int(self._index.ends[best] - self._index.begins[best])
                 self._index = _with_room(self._index, 2 * occurrences)
+            elif status == merging.MAYBE_FORBIDDEN:
+                self._judge_best()
             elif self._index.threshold > self._floor:
                 self._index = self._new_index()
             else:
@@ -158,11 +174,35 @@ class _Work:
 
     def _run_merges(self, until: int) -> int:
         return merging.run_merges(
-            self._row, self._tokens, self._index, self._rule, self._log, self._scratch, until
+            self._row,
+            self._tokens,
+            self._index,
+            self._rule,
+            self._spelled,
+            self._log,
+            self._scratch,
+            until,
         )
 
+    def _judge_best(self) -> None:
+        """Compare the bytes of the best pair: allow it, or take it out of the index."""
+        best = self._index.heap[0]
+        key = self._index.keys[best]
+        if self._are_forbidden(np.array([key]))[0]:
+            self._index.counts[best] = 0  # below any threshold
+        else:
+            self._spelled.allowed[0] = key
+
+    def _are_forbidden(self, keys: NDArray[np.uint64]) -> NDArray[np.bool_]:
+        if self._forbidden is None:
+            return np.zeros(keys.size, np.bool_)
+        self.name_new_tokens()
+        left, right = (keys >> np.uint64(32)), keys & np.uint64((1 << 32) - 1)
+        return self._forbidden.mask(left.astype(np.int64), right.astype(np.int64))
+
     def _exhausted_because(self) -> StopReason:
-        return "min-frequency" if self._count_pairs()[1].any() else "no-pairs"
+        keys, counts, _ = self._count_pairs()
+        return "min-frequency" if counts[~self._are_forbidden(keys)].any() else "no-pairs"
 
     def _count_pairs(self) -> tuple[NDArray[np.uint64], NDArray[np.int64], NDArray[np.int64]]:
         """Count the row; return the pairs' keys, counts, and numbers of slots."""
@@ -177,11 +217,21 @@ class _Work:
         keys, counts, n_slots, _ = table.reshape(-1, ENTRY)[table[2::ENTRY] > 0].T.copy()
         return keys, counts.view(np.int64), n_slots.view(np.int64)
 
+    def _threshold(self, counts: NDArray[np.int64]) -> int:
+        return max(self._floor, int(counts.max(initial=0)) // _THRESHOLD_SHARE)
+
     def _new_index(self) -> PairIndex:
         """Recount the row and index the pairs that are frequent enough."""
         keys, counts, n_slots = self._count_pairs()
-        threshold = max(self._floor, int(counts.max(initial=0)) // _THRESHOLD_SHARE)
+        threshold = self._threshold(counts)
         kept = counts >= threshold
+        if self._forbidden is not None:
+            # Only frequent pairs are checked, unless none of these may merge.
+            kept[kept] = ~self._are_forbidden(keys[kept])
+            if not kept.any():
+                may_merge = ~self._are_forbidden(keys)
+                threshold = self._threshold(counts[may_merge])
+                kept = may_merge & (counts >= threshold)
         index = _index_of(keys[kept], counts[kept], n_slots[kept], threshold)
         pairs.gather_slots(self._row, self._tokens, index)
         first_slots = index.slots[index.begins].astype(np.uint64)
@@ -189,6 +239,21 @@ class _Work:
         order = np.lexsort((ties, -index.counts)).astype(np.int32)  # sorted, so it is a heap
         index = index._replace(heap=order, heap_counts=index.counts[order], heap_ties=ties[order])
         return _with_room(index, _SPARE)
+
+
+def _spelled(forbidden: ForbiddenPairs | None, n_ids: int) -> Spelled:
+    """Return the hashes of all tokens, with room for those of new ones."""
+    if forbidden is None:
+        none = np.empty(0, np.uint64)
+        return Spelled(known=none, hashes=none, factors=none, allowed=none)
+    hashes, factors = forbidden.hashes()
+    known, _ = _table_of(forbidden.spelled_hashes, forbidden.spelled_hashes.size)
+    return Spelled(
+        known=known,
+        hashes=longer(hashes, n_ids + 1),  # a copy, with room for those of new tokens
+        factors=longer(factors, n_ids + 1),
+        allowed=np.full(1, EMPTY),
+    )
 
 
 def _index_of(

@@ -15,8 +15,11 @@ from heapq import heapify, heappop, heappush, heapreplace
 import numpy as np
 from numpy.typing import NDArray
 
-from bpe_core.counting.word_row import BITS, NEVER, Layout, pair_of, pair_table
+from bpe_core.counting.word_row import NEVER, Layout
 from bpe_core.trainers.base_vocabulary import GrowingVocabulary
+from bpe_core.trainers.continued_vocabulary import ContinuedVocabulary
+from bpe_core.trainers.forbidden_pairs import ForbiddenPairs
+from bpe_core.trainers.pair_table import BITS, pair_of, pair_table
 from bpe_core.types import StopReason, TieBreak, TrainingConfig
 
 
@@ -25,7 +28,7 @@ class MergeState:
 
     As in Hugging Face's trainer, overlapping occurrences are counted: `aaa` holds (a, a) twice,
     although only one of the two can merge. A pair whose token would be longer than
-    `max_token_bytes` is never counted.
+    `max_token_bytes`, or that is forbidden, is never counted.
 
     >>> from bpe_core.counting.word_row import lay_out
     >>> state = MergeState(lay_out([[7, 7, 7]], [2]))
@@ -41,6 +44,7 @@ class MergeState:
         layout: Layout,
         tokens: Sequence[bytes] = (),
         max_token_bytes: int | None = None,
+        forbidden: ForbiddenPairs | None = None,
     ) -> None:
         n_slots = len(layout.ids)
         self.symbols: list[int] = layout.ids.tolist()
@@ -50,6 +54,7 @@ class MergeState:
         self._after = list(range(1, n_slots + 1))
         self._tokens = tokens
         self._max_token_bytes = max_token_bytes
+        self._forbidden = forbidden
         self.n_merges = 0
         self.joined: list[int] = []
         """The slots that the last merge freed."""
@@ -58,7 +63,7 @@ class MergeState:
         self.slots: defaultdict[int, list[int]] = defaultdict(list)
         """The slots where each pair starts, from left to right; some may be stale by now."""
         self.counts: dict[int, int] = {}
-        table = pair_table(layout, tokens, max_token_bytes)
+        table = pair_table(layout, tokens, max_token_bytes, forbidden)
         slots: list[int] = table.slots.tolist()
         bounds: list[int] = table.bounds.tolist()
         for n, (key, count) in enumerate(
@@ -67,10 +72,14 @@ class MergeState:
             self.counts[key] = count
             self.slots[key] = slots[bounds[n] : bounds[n + 1]]
 
-    def _fits(self, key: int) -> bool:
-        if self._max_token_bytes is None:
+    def _may_merge(self, key: int) -> bool:
+        if self._max_token_bytes is None and self._forbidden is None:
             return True
         left, right = pair_of(key)
+        if self._forbidden is not None and self._forbidden.has(left, right):
+            return False
+        if self._max_token_bytes is None:
+            return True
         return len(self._tokens[left]) + len(self._tokens[right]) <= self._max_token_bytes
 
     def is_at(self, key: int, slot: int) -> bool:
@@ -126,11 +135,11 @@ class MergeState:
         uncounted: list[int] = []
         for key, change in changes.items():
             count = counts.get(key, 0) + change
-            if count > 0 and (key in counts or self._fits(key)):
+            if count > 0 and (key in counts or self._may_merge(key)):
                 counts[key] = count
             else:
                 self.slots.pop(key, None)
-                # Too long, added and removed within this merge, or the merged pair itself.
+                # Never merged, added and removed within this merge, or the merged pair itself.
                 if counts.pop(key, 0) == 0:
                     uncounted.append(key)
         for key in uncounted:
@@ -178,7 +187,7 @@ class PairQueue:
                 heappush(self._heap, self._entry(key, change))
 
     def best(self) -> int | None:
-        """Return the pair to merge next, or None if no pair is left."""
+        """Return the pair to merge next, or None if no pairs are left."""
         heap = self._heap
         while heap:
             entry = heap[0]
@@ -222,7 +231,7 @@ class Learned:
     merges: list[tuple[int, int, int]]
     """(left, right, new id) of each, in order."""
     counts: list[int]
-    """How often each merge's pair occurred in the corpus when it was chosen."""
+    """The count of each merge's pair in the corpus when it was chosen."""
     tokens_saved: NDArray[np.int64]
     """int64[n_merges]: by how many tokens each merge shortened the corpus."""
     joined_at: NDArray[np.int32]
@@ -232,7 +241,7 @@ class Learned:
 
 def learn_merges(
     layout: Layout,
-    vocabulary: GrowingVocabulary,
+    vocabulary: GrowingVocabulary | ContinuedVocabulary,
     config: TrainingConfig,
     should_stop: Callable[[int, int, int], bool],
 ) -> Learned:
@@ -249,7 +258,7 @@ def learn_merges(
     >>> [vocabulary.tokens[new_id] for left, right, new_id in learned.merges]
     [b'ab', b'abab']
     """
-    state = MergeState(layout, vocabulary.tokens, config.max_token_bytes)
+    state = MergeState(layout, vocabulary.tokens, config.max_token_bytes, vocabulary.forbidden)
     queue = PairQueue(state, config.tie_break)
     merges: list[tuple[int, int, int]] = []
     counts: list[int] = []

@@ -65,7 +65,7 @@ class Watch:
         return self.asked_to_stop()
 
     def report_compiling(self, seconds: float) -> None:
-        """Report for how many seconds training has been waiting for the compiler."""
+        """Report the number of seconds that training has waited for the compiler."""
         self.report(0, 0, 0, seconds)
 
     def report(

@@ -1,0 +1,117 @@
+"""The result of adapting a tokenizer: the new tokenizer, and where each of its ids comes from."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from types import MappingProxyType
+
+import numpy as np
+from numpy.typing import NDArray
+
+from bpe_core.corpus.corpus import Corpus
+from bpe_core.counting.words import count_pretokens
+from bpe_core.tokenizer.rank_merging import merge_symbols
+from bpe_core.tokenizer.tokenizer import Tokenizer
+from bpe_core.types import read_only
+
+NO_OLD_ID = -1
+"""In `old_ids`: a token that the base does not have."""
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Adapted:
+    """An adapted tokenizer, and the base's embedding rows that each of its rows starts from."""
+
+    base: Tokenizer
+    """The tokenizer that was adapted."""
+    tokenizer: Tokenizer
+    old_ids: NDArray[np.int32] = field(repr=False)
+    """int32[largest id + 1], read-only: the base's id of each id, or -1 for a new token."""
+    removed: tuple[int, ...] = field(default=(), repr=False)
+    """The base's ids of the removed tokens, in the order they were removed."""
+    parts: Mapping[int, tuple[int, ...]] = field(
+        default_factory=lambda: MappingProxyType({}), repr=False
+    )
+    """The base's ids that spell each new token, as the base encodes it."""
+
+
+def trace_ids(
+    base: Tokenizer,
+    tokenizer: Tokenizer,
+    kept: NDArray[np.int32] | None = None,
+    removed: tuple[int, ...] = (),
+) -> Adapted:
+    """Return an extended tokenizer with the base's ids of its tokens.
+
+    `kept` is the base's id of each id that `tokenizer` has from it; without it, all ids of the base
+    are kept as they are. A new token that spells a removed one gets the id of that one. An id that
+    no token has, in a base that leaves some out, keeps its own.
+
+    >>> from bpe_core.tokenizer.gpt2 import gpt2
+    >>> base = gpt2().truncated(2)
+    >>> traced = trace_ids(base, Tokenizer(
+    ...     vocab={**base.vocab, 50257: b" t t", 50258: b" t t t"},
+    ...     merges=[*[(m.left, m.right, m.id) for m in base.merges],
+    ...         (256, 256, 50257), (50257, 256, 50258)],
+    ...     pretokenizer="none", special_tokens=base.special_tokens,
+    ... ))
+    >>> traced.old_ids[[256, 50256, 50257]].tolist(), dict(traced.parts)
+    ([256, 50256, -1], {50257: (256, 256), 50258: (256, 256, 256)})
+    """
+    if kept is None:
+        kept = np.arange(max(base.vocab) + 1, dtype=np.int32)
+    old_ids = np.full(max(tokenizer.vocab) + 1, NO_OLD_ID, np.int32)
+    old_ids[: len(kept)] = kept
+    id_of_removed = {base.vocab[id]: id for id in removed}
+    spelled: dict[int, tuple[int, ...]] = {}
+    new: dict[int, tuple[int, ...]] = {}
+    for id in sorted(tokenizer.vocab):
+        if id < len(kept):
+            continue
+        found = id_of_removed.get(tokenizer.vocab[id])
+        if found is not None:
+            old_ids[id] = found
+    for merge in tokenizer.merges:
+        if merge.id >= len(kept):
+            left, right = (spelled.get(part, (int(old_ids[part]),)) for part in merge.pair)
+            spelled[merge.id] = left + right
+            if old_ids[merge.id] == NO_OLD_ID:
+                new[merge.id] = left + right
+    if removed:
+        # The merges that are left may join a new token otherwise than the base encodes it.
+        new = _encoded_by(base, new)
+    return Adapted(base, tokenizer, read_only(old_ids), removed, MappingProxyType(new))
+
+
+def _encoded_by(
+    base: Tokenizer, spelled: Mapping[int, tuple[int, ...]]
+) -> dict[int, tuple[int, ...]]:
+    """Return the base's own encoding of tokens that are spelled in any of its tokens."""
+    ranks = {merge.pair: merge.rank for merge in base.merges}
+    made = [merge.id for merge in base.merges]
+    encoded: dict[int, tuple[int, ...]] = {}
+    for id, parts in spelled.items():
+        symbols: list[int] = []
+        waiting = [*reversed(parts)]
+        while waiting:
+            part = waiting.pop()
+            pair = base.parts(part)
+            if pair is None:
+                symbols.append(part)
+            else:
+                waiting += reversed(pair)
+        encoded[id] = tuple(merge_symbols(symbols, ranks, made))
+    return encoded
+
+
+def count_tokens(tokenizer: Tokenizer, corpus: Corpus) -> int:
+    """Return the number of tokens that a corpus takes.
+
+    >>> from bpe_core.tokenizer.gpt2 import gpt2
+    >>> count_tokens(gpt2(), Corpus.from_word_counts({"hugging": 5}))
+    15
+    """
+    pretokens = count_pretokens(corpus, tokenizer.pretokenizer)
+    _, ends = tokenizer.encode_words(pretokens.words)
+    return int((np.diff(ends, prepend=0) * pretokens.counts).sum())

@@ -1,0 +1,148 @@
+"""Extend an existing tokenizer: continue its training on other text."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable
+from typing import Final
+
+import numpy as np
+
+from bpe_core.checks import describe, is_a, is_whole
+from bpe_core.corpus.corpus import Corpus, no_corpus
+from bpe_core.counting.streamed import StreamedCorpus
+from bpe_core.counting.word_row import lay_out_encoded
+from bpe_core.counting.words import CountedCorpus
+from bpe_core.errors import ConfigError, FormatError
+from bpe_core.runs.check_config import check_config
+from bpe_core.runs.count import count, wait_if_worth_it
+from bpe_core.runs.progress import Watch
+from bpe_core.runs.run import TrainingRun
+from bpe_core.tokenizer.protocol import Encoder, NamedEncoder
+from bpe_core.tokenizer.tokenizer import Tokenizer
+from bpe_core.trainers.continued_vocabulary import ContinuedVocabulary
+from bpe_core.trainers.fastest import learn_merges, text_bytes
+from bpe_core.types import TieBreak, TrainingConfig, TrainingProgress
+
+# Training keeps arrays with a place for each id; published vocabularies leave out at most hundreds.
+_MOST_FREE_IDS: Final = 1 << 20
+
+
+def extend(
+    tokenizer: Tokenizer | NamedEncoder,
+    corpus: Corpus | StreamedCorpus | CountedCorpus,
+    n_tokens: int,
+    on_progress: Callable[[TrainingProgress], None] | None = None,
+    should_stop: Callable[[], bool] | None = None,
+    *,
+    min_frequency: int = 0,
+    tie_break: TieBreak = "smallest-pair",
+    max_token_bytes: int | None = None,
+) -> TrainingRun:
+    """Add tokens for a corpus to an existing tokenizer, by continuing its training.
+
+    The corpus is pre-tokenized as the base does it and encoded with the base's merges; then the
+    most frequent pair of tokens is merged, `n_tokens` times. The new merges come after all of the
+    base's, and new ids follow its highest id. So every token of the base keeps its id, and with the
+    base tokens of `run.new_tokens` in place of each new token, any text is encoded as before. No
+    text takes more tokens than with the base.
+
+    A pair whose bytes spell a token of the base is never merged. A word that the base looks up
+    whole stays whole. `on_progress` and `should_stop` are called as by `train`; a run that is
+    cancelled keeps the merges learned so far.
+
+    Raises `FormatError` for a tokenizer that cannot be adapted, `ConfigError` for other invalid
+    arguments, and `CorpusError` or a subclass as `train` does.
+
+    >>> from bpe_core.tokenizer.gpt2 import gpt2
+    >>> run = extend(gpt2(), Corpus.from_text("A tokenizer, two tokenizers"), n_tokens=2)
+    >>> [run.tokenizer.decode([id]) for id in run.new_tokens]
+    [' tokenizer', ' tokenizers']
+    >>> [[gpt2().decode([id]) for id in parts] for parts in run.new_tokens.values()]
+    [[' token', 'izer'], [' token', 'izers']]
+    """
+    started = time.perf_counter()
+    base = extendable(tokenizer)
+    if not is_a(corpus, Corpus, StreamedCorpus, CountedCorpus):
+        raise no_corpus(corpus)
+    if not is_whole(n_tokens) or n_tokens < 1:
+        raise ConfigError(
+            f"Expected n_tokens as a whole number, 1 or more, got {describe(n_tokens)}."
+        )
+    config = TrainingConfig(
+        vocab_size=base.vocab_size + int(n_tokens),
+        pretokenizer=base.pretokenizer.name,
+        base=base.base,
+        alphabet="full" if len(base.base_ids) == 256 and base.base == "bytes" else "seen",
+        end_of_word=base.end_of_word,
+        special_tokens=tuple(base.special_tokens),
+        min_frequency=min_frequency,
+        tie_break=tie_break,
+        max_token_bytes=max_token_bytes,
+    )
+    check_config(config)
+    watch = Watch(int(n_tokens), started, on_progress, should_stop)
+    counted = count(corpus, config.pretokenizer, None, watch)
+    counted_all = not watch.stopped
+    layout = lay_out_encoded(counted.pretokens, *base.encode_words(counted.pretokens.words))
+    n_symbols = int(layout.weights.sum())
+    watch.report(0, n_symbols, 0)
+    wait_if_worth_it(text_bytes(layout), watch)
+    learned = learn_merges(layout, ContinuedVocabulary(base.vocab), config, watch.look)
+    run = TrainingRun(
+        tokenizer=base.extended(learned.merges, learned.counts),
+        config=config,
+        corpus_sha256=counted.sha256,
+        corpus_bytes=counted.n_bytes,
+        pretokens=counted.pretokens,
+        joined_at=learned.joined_at,
+        stop_reason=learned.stop_reason if counted_all else "cancelled",
+        elapsed_seconds=time.perf_counter() - started,
+        tokens_after=n_symbols - np.cumsum([0, *learned.tokens_saved]),
+        base=base,
+        counts=learned.counts,
+    )
+    if learned.counts:
+        watch.report(len(learned.counts), int(run.tokens_after[-1]), learned.counts[-1])
+    return run
+
+
+def extendable(tokenizer: Encoder) -> Tokenizer:
+    """Return the tokenizer to adapt; raise `FormatError` if it cannot be adapted.
+
+    >>> from bpe_core.tokenizer.gpt2 import gpt2
+    >>> extendable(NamedEncoder("GPT-2", gpt2())) == gpt2()
+    True
+    """
+    name, why, encoder = "This tokenizer", "", tokenizer
+    if isinstance(encoder, NamedEncoder):
+        name, why, encoder = encoder.name, encoder.provenance, encoder.encoder
+    if isinstance(encoder, Tokenizer):
+        _check_ids(name, encoder)
+        return encoder
+    if not isinstance(encoder, Encoder):
+        raise ConfigError(
+            f"Expected a tokenizer to adapt, got {describe(encoder)}. bpe_core.load and "
+            "bpe_core.open_encoder return one."
+        )
+    if encoder.model != "BPE":
+        raise FormatError(
+            f"{name} cannot be adapted: its model is {encoder.model}, which has no merges. Adapt a "
+            "byte-pair encoding, or train a new tokenizer."
+        )
+    raise FormatError(
+        f"{name} cannot be adapted as it was opened, because {encoder.engine} encodes with it. "
+        f"{why + ' ' if why else ''}If bpe_core can read its file as merges, the command line and "
+        "the Adapt page adapt it from that file."
+    )
+
+
+def _check_ids(name: str, base: Tokenizer) -> None:
+    lowest, highest = min(base.vocab, default=0), max(base.vocab, default=-1)
+    if highest < 0:
+        raise FormatError(f"{name} has no tokens. Use a tokenizer that encodes text.")
+    if lowest < 0 or highest + 1 - base.vocab_size > _MOST_FREE_IDS:
+        raise FormatError(
+            f"{name} cannot be adapted: its {base.vocab_size:,} ids range from {lowest:,} to "
+            f"{highest:,}. Use ids from 0 with at most {_MOST_FREE_IDS:,} left out."
+        )

@@ -1,0 +1,92 @@
+"""The twin of `shrink` in plain Python: encode the whole corpus again after each removal.
+
+It shares nothing with the engine but the pre-tokenizer and the tables of the tokenizer.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Collection, Mapping
+
+from bpe_core.corpus.corpus import Corpus
+from bpe_core.tokenizer.tokenizer import Tokenizer
+
+
+def naive_removals(
+    tokenizer: Tokenizer,
+    corpus: Corpus,
+    *,
+    pinned: Collection[int] = (),
+    last_learned: bool = False,
+) -> tuple[list[int], list[int]]:
+    """Return the order in which leaves go, and the tokens of the corpus after each removal.
+
+    >>> tokenizer = Tokenizer(
+    ...     vocab={0: b"a", 1: b"b", 2: b"c", 3: b"ab", 4: b"bc"},
+    ...     merges=[(0, 1, 3), (1, 2, 4)],
+    ...     pretokenizer="none",
+    ... )
+    >>> naive_removals(tokenizer, Corpus.from_word_counts({"abc": 5, "bc": 6}))
+    ([3, 4], [16, 16, 27])
+    """
+    words = Counter(corpus.word_counts or {})
+    for document in corpus.documents:
+        words.update(tokenizer.pretokenizer.split(document))
+    stay = {
+        *tokenizer.special_tokens.values(),
+        *tokenizer.base_ids.values(),
+        *pinned,
+        tokenizer.end_of_word_id,
+    }
+    vocab = dict(tokenizer.vocab)
+    merges = [(merge.left, merge.right, merge.id) for merge in tokenizer.merges]
+    made = [id for _, _, id in merges]
+    first_rank = {id: made.index(id) for id in made}
+    order: list[int] = []
+    sizes: list[int] = []
+    while True:
+        uses = _uses(tokenizer, vocab, merges, words)
+        sizes.append(sum(uses.values()))
+        parts = {part for left, right, _ in merges for part in (left, right)}
+        leaves = [id for id in vocab if id not in parts and id not in stay]
+        if not leaves:
+            return order, sizes
+        if last_learned:
+            first = min(leaves, key=lambda id: (-first_rank.get(id, len(first_rank)), -id))
+        else:
+            first = min(leaves, key=lambda id: (uses[id], -id))
+        del vocab[first]
+        merges = [merge for merge in merges if merge[2] != first]
+        order.append(first)
+
+
+def _uses(
+    tokenizer: Tokenizer,
+    vocab: Mapping[int, bytes],
+    merges: list[tuple[int, int, int]],
+    words: Mapping[str, int],
+) -> Counter[int]:
+    special = set(tokenizer.special_tokens.values())
+    whole = {token: id for id, token in sorted(vocab.items(), reverse=True) if id not in special}
+    uses: Counter[int] = Counter()
+    for word, count in words.items():
+        if tokenizer.whole_words_first and word.encode() in whole:
+            uses[whole[word.encode()]] += count
+            continue
+        symbols = word if tokenizer.base == "characters" else [bytes([b]) for b in word.encode()]
+        ids = [
+            tokenizer.base_ids.get(each.encode() if isinstance(each, str) else each, -1)
+            for each in symbols
+        ]
+        if tokenizer.end_of_word_id is not None:
+            ids.append(tokenizer.end_of_word_id)
+        for left, right, made in merges:  # rank after rank, each from left to right
+            place = 0
+            while place < len(ids) - 1:
+                if (ids[place], ids[place + 1]) == (left, right):
+                    ids[place : place + 2] = [made]
+                place += 1
+        for id in ids:
+            if id >= 0:
+                uses[id] += count
+    return uses

@@ -1,0 +1,103 @@
+"""Replace tokens that a corpus uses least by tokens that it would use, at the same size."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Collection
+from typing import TYPE_CHECKING, overload
+
+from bpe_core.adapting.adapted import Adapted, trace_ids
+from bpe_core.adapting.extend import extend, extendable
+from bpe_core.adapting.shrink import OnRemoval, shrink
+from bpe_core.checks import describe, is_whole
+from bpe_core.corpus.corpus import Corpus
+from bpe_core.errors import ConfigError
+from bpe_core.tokenizer.protocol import NamedEncoder
+from bpe_core.tokenizer.tokenizer import Tokenizer
+
+if TYPE_CHECKING:
+    from bpe_core.types import TieBreak, TrainingProgress
+
+
+@overload
+def replace(
+    tokenizer: Tokenizer | NamedEncoder,
+    corpus: Corpus,
+    n_tokens: int,
+    on_progress: Callable[[TrainingProgress], None] | None = ...,
+    *,
+    pinned: Collection[int] = ...,
+    scripts: Collection[str] | None = ...,
+    tie_break: TieBreak = ...,
+    on_removal: OnRemoval | None = ...,
+) -> Adapted: ...
+
+
+@overload
+def replace(
+    tokenizer: Tokenizer | NamedEncoder,
+    corpus: Corpus,
+    n_tokens: int,
+    on_progress: Callable[[TrainingProgress], None] | None = ...,
+    *,
+    pinned: Collection[int] = ...,
+    scripts: Collection[str] | None = ...,
+    tie_break: TieBreak = ...,
+    on_removal: OnRemoval | None = ...,
+    should_stop: Callable[[], bool] | None,
+) -> Adapted | None: ...
+
+
+def replace(
+    tokenizer: Tokenizer | NamedEncoder,
+    corpus: Corpus,
+    n_tokens: int,
+    on_progress: Callable[[TrainingProgress], None] | None = None,
+    *,
+    pinned: Collection[int] = (),
+    scripts: Collection[str] | None = None,
+    tie_break: TieBreak = "smallest-pair",
+    on_removal: OnRemoval | None = None,
+    should_stop: Callable[[], bool] | None = None,
+) -> Adapted | None:
+    """Shrink a vocabulary by `n_tokens`, then extend it by as many; its size is unchanged.
+
+    Kept tokens are renumbered in the old order, and new tokens follow them. A removed token that
+    is learned again gets its old id in `old_ids`, so its embedding row is kept. `pinned` and
+    `scripts` are as for `shrink`, `tie_break` as for `extend`. Returns None if `should_stop`,
+    called at intervals, returns True.
+
+    Raises what `shrink` and `extend` raise, and `ConfigError` if the corpus has too few pairs for
+    `n_tokens` new tokens.
+
+    >>> from bpe_core.tokenizer.gpt2 import gpt2
+    >>> swapped = replace(gpt2(), Corpus.from_text("A tokenizer, two tokenizers"), n_tokens=2)
+    >>> swapped.tokenizer.vocab_size, swapped.tokenizer.decode([50256]), swapped.removed
+    (50257, ' tokenizers', (50255, 50254))
+    >>> {id: [gpt2().decode([part]) for part in parts] for id, parts in swapped.parts.items()}
+    {50255: [' token', 'izer'], 50256: [' token', 'izers']}
+    """
+    base = extendable(tokenizer)
+    if not is_whole(n_tokens) or n_tokens < 1:
+        raise ConfigError(
+            f"Expected n_tokens as a whole number, 1 or more, got {describe(n_tokens)}."
+        )
+    smaller = shrink(
+        base,
+        corpus,
+        max(base.vocab_size - int(n_tokens), 0),
+        pinned=pinned,
+        scripts=scripts,
+        on_progress=on_removal,
+        should_stop=should_stop,
+    )
+    if smaller is None:
+        return None
+    run = extend(smaller.tokenizer, corpus, n_tokens, on_progress, should_stop, tie_break=tie_break)
+    if run.stop_reason == "cancelled":
+        return None
+    if len(run.new_tokens) < n_tokens:
+        raise ConfigError(
+            f"This corpus has pairs for only {len(run.new_tokens):,} new tokens, not {n_tokens:,}. "
+            f"Replace fewer, or use more text."
+        )
+    return trace_ids(smaller.base, run.tokenizer, smaller.old_ids, smaller.removed)

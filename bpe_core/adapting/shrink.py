@@ -1,0 +1,304 @@
+"""Shrink a vocabulary: remove the tokens that a corpus uses least, as long as no other needs them.
+
+A *leaf* is a token that no other token is merged from. One leaf after another goes: the one with
+the fewest uses in the encoding of the corpus by the tokens that are left. Its uses go to the tokens
+that stand in its place then, mostly its two parts (see `leaf_row`), and a part whose last child
+went is a leaf from then on. The alphabet, the end-of-word marker, special tokens and the tokens
+that the caller pins stay.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Collection
+from dataclasses import dataclass, field
+from heapq import heapify, heappop, heappush
+from typing import Final, Literal, overload
+
+import numpy as np
+from numpy.typing import NDArray
+
+from bpe_core.adapting.adapted import Adapted
+from bpe_core.adapting.extend import extendable
+from bpe_core.adapting.leaf_row import LeafRow
+from bpe_core.checks import check_choice, describe, is_a, is_whole
+from bpe_core.corpus.corpus import Corpus, no_corpus
+from bpe_core.counting.words import count_pretokens
+from bpe_core.errors import ConfigError
+from bpe_core.runs.progress import Watch
+from bpe_core.tokenizer.protocol import NamedEncoder
+from bpe_core.tokenizer.tokenizer import Tokenizer
+from bpe_core.types import PretokenCounts, read_only
+from bpe_core.unicode.token_scripts import script_of_token
+from bpe_core.vocabulary.pruning import keep_only
+
+RemovalOrder = Literal["fewest-uses", "last-learned"]
+OnRemoval = Callable[[int, int], None]
+"""Called first, and then at intervals, with the number of tokens removed and to remove."""
+
+_REMOVALS_BETWEEN_LOOKS: Final = 256
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Removals:
+    """The order in which leaves go, and the tokens of both texts after each removal.
+
+    One pass answers for every size on the way: see `at`.
+    """
+
+    base: Tokenizer
+    order: tuple[int, ...] = field(repr=False)
+    """The base's ids of the removed tokens, in the order they were removed."""
+    uses: NDArray[np.int64] = field(repr=False)
+    """int64[n_removed], read-only: how often each was used when it was removed."""
+    tokens_after: NDArray[np.int64] = field(repr=False)
+    """int64[n_removed + 1], read-only: the tokens of the corpus after each removal."""
+    held_out_tokens_after: NDArray[np.int64] | None = field(repr=False)
+    """The same for the held-out text; None without one."""
+
+    def at(self, vocab_size: int) -> Adapted:
+        """Return the tokenizer of a size on the way.
+
+        Raises `ConfigError` for a size that the removals don't reach.
+        """
+        size = self.base.vocab_size
+        if not is_whole(vocab_size) or not size - len(self.order) <= vocab_size <= size:
+            wanted = f"{vocab_size:,}" if is_whole(vocab_size) else describe(vocab_size)
+            raise ConfigError(
+                f"Expected a vocabulary size from {size - len(self.order):,} to {size:,}, got "
+                f"{wanted}. The alphabet, special tokens, pinned tokens and their parts stay."
+            )
+        removed = self.order[: size - vocab_size]
+        smaller, old_ids = keep_only(self.base, self.base.vocab.keys() - set(removed))
+        return Adapted(self.base, smaller, old_ids, removed)
+
+
+@overload
+def shrink(
+    tokenizer: Tokenizer | NamedEncoder,
+    corpus: Corpus,
+    vocab_size: int,
+    *,
+    pinned: Collection[int] = ...,
+    order: RemovalOrder = ...,
+    scripts: Collection[str] | None = ...,
+    on_progress: OnRemoval | None = ...,
+) -> Adapted: ...
+
+
+@overload
+def shrink(
+    tokenizer: Tokenizer | NamedEncoder,
+    corpus: Corpus,
+    vocab_size: int,
+    *,
+    pinned: Collection[int] = ...,
+    order: RemovalOrder = ...,
+    scripts: Collection[str] | None = ...,
+    on_progress: OnRemoval | None = ...,
+    should_stop: Callable[[], bool] | None,
+) -> Adapted | None: ...
+
+
+def shrink(
+    tokenizer: Tokenizer | NamedEncoder,
+    corpus: Corpus,
+    vocab_size: int,
+    *,
+    pinned: Collection[int] = (),
+    order: RemovalOrder = "fewest-uses",
+    scripts: Collection[str] | None = None,
+    on_progress: OnRemoval | None = None,
+    should_stop: Callable[[], bool] | None = None,
+) -> Adapted | None:
+    """Remove leaves until `vocab_size` tokens are left; ids are renumbered in the old order.
+
+    `pinned` ids stay. "last-learned" removes the token of the last merge first, whatever its uses.
+    With `scripts`, only tokens of these scripts are removed, as `script_of_token` names them.
+    Returns None if `should_stop`, called at intervals, returns True.
+
+    Raises `ConfigError` if too few tokens may go, and what the pre-tokenizer raises.
+
+    >>> import bpe_core as bpe
+    >>> shrunk = shrink(bpe.gpt2(), Corpus.from_text("hug hugs hugging"), vocab_size=20_000)
+    >>> shrunk.tokenizer.vocab_size, shrunk.old_ids[shrunk.tokenizer.encode(" hugging")].tolist()
+    (20000, [46292])
+    >>> len(shrunk.removed), shrunk.removed[:2]
+    (30257, (50255, 50254))
+    """
+    removals = remove_leaves(
+        tokenizer,
+        corpus,
+        vocab_size,
+        pinned=pinned,
+        order=order,
+        scripts=scripts,
+        on_progress=on_progress,
+        should_stop=should_stop,
+    )
+    return None if removals is None else removals.at(vocab_size)
+
+
+def remove_leaves(
+    tokenizer: Tokenizer | NamedEncoder,
+    corpus: Corpus,
+    vocab_size: int | None = None,
+    *,
+    held_out: Corpus | None = None,
+    pinned: Collection[int] = (),
+    order: RemovalOrder = "fewest-uses",
+    scripts: Collection[str] | None = None,
+    on_progress: OnRemoval | None = None,
+    should_stop: Callable[[], bool] | None = None,
+) -> Removals | None:
+    """Return the order in which leaves go, down to `vocab_size` or as far as possible if None.
+
+    Returns None if `should_stop`, called at intervals, returns True. Raises what `shrink` raises.
+
+    >>> import bpe_core as bpe
+    >>> run = bpe.train(Corpus.from_word_counts({"hug": 3}), bpe.TrainingConfig(259))
+    >>> removals = remove_leaves(run.tokenizer, Corpus.from_text("hug hug"))
+    >>> [run.tokenizer.vocab[id] for id in removals.order], removals.tokens_after.tolist()
+    ([b'hug', b'hu'], [3, 5, 7])
+    """
+    tokenizer = extendable(tokenizer)
+    _check(tokenizer, corpus, held_out, vocab_size, order, pinned)
+    leaves = _Leaves(tokenizer, pinned, scripts)
+    n_wanted = None if vocab_size is None else tokenizer.vocab_size - vocab_size
+    if on_progress is not None:
+        on_progress(0, leaves.n_removable if n_wanted is None else n_wanted)
+    watch = Watch(0, time.perf_counter(), None, should_stop)
+    words = _words_of(tokenizer, corpus, held_out, watch.asked_to_stop)
+    row = None if watch.asked_to_stop() else LeafRow(tokenizer, *words, watch.asked_to_stop)
+    if row is None or watch.stopped:
+        return None
+    by_uses = order == "fewest-uses"
+    learned: dict[int, int] = {}
+    for merge in tokenizer.merges:
+        learned.setdefault(merge.id, merge.rank)
+
+    def key(id: int) -> tuple[int, int]:
+        # Nothing is made from a token without a merge, so it counts as learned last.
+        return (row.uses[id] if by_uses else -learned.get(id, len(learned)), -id)
+
+    waiting = [key(id) for id in leaves.free]
+    heapify(waiting)
+    removed: list[int] = []
+    uses: list[int] = []
+    curve = [row.n_tokens]
+    held_out_curve = [row.n_held_out]
+    while waiting and len(removed) != n_wanted:
+        if len(removed) % _REMOVALS_BETWEEN_LOOKS == 0:
+            if watch.asked_to_stop():
+                return None
+            if on_progress is not None:
+                on_progress(len(removed), leaves.n_removable if n_wanted is None else n_wanted)
+            time.sleep(0)  # Yield to the app's other threads.
+        first = heappop(waiting)
+        id = -first[1]
+        if id not in leaves.free or key(id) != first:
+            continue
+        uses.append(row.uses[id])
+        changed = row.remove(id)
+        changed |= leaves.remove(id)
+        for other in changed & leaves.free:
+            heappush(waiting, key(other))
+        removed.append(id)
+        curve.append(row.n_tokens)
+        held_out_curve.append(row.n_held_out)
+    if n_wanted is not None and len(removed) < n_wanted:
+        raise ConfigError(
+            f"This vocabulary cannot shrink below {tokenizer.vocab_size - len(removed):,} tokens: "
+            f"the alphabet, special tokens, pinned tokens and their parts stay"
+            f"{'' if scripts is None else ', and so do tokens of other scripts'}. Got "
+            f"{vocab_size:,}."
+        )
+    return Removals(
+        tokenizer,
+        tuple(removed),
+        read_only(np.array(uses, np.int64)),
+        read_only(np.array(curve, np.int64)),
+        None if held_out is None else read_only(np.array(held_out_curve, np.int64)),
+    )
+
+
+class _Leaves:
+    """The tokens that may be removed now, because no other token is merged from them."""
+
+    def __init__(
+        self, tokenizer: Tokenizer, pinned: Collection[int], scripts: Collection[str] | None
+    ) -> None:
+        stay = {*tokenizer.special_tokens.values(), *tokenizer.base_ids.values(), *pinned}
+        if tokenizer.end_of_word_id is not None:
+            stay.add(tokenizer.end_of_word_id)
+        self._may_go = {
+            id
+            for id, token in tokenizer.vocab.items()
+            if id not in stay and (scripts is None or script_of_token(token) in scripts)
+        }
+        self._n_children = dict.fromkeys(tokenizer.vocab, 0)
+        self._pairs_of: dict[int, list[tuple[int, int]]] = {}
+        for merge in tokenizer.merges:
+            self._pairs_of.setdefault(merge.id, []).append(merge.pair)
+            self._n_children[merge.left] += 1
+            self._n_children[merge.right] += 1
+        self.n_removable = len(self._may_go)
+        """The most tokens that may go; fewer if others are merged from them."""
+        self.free = {id for id in self._may_go if self._n_children[id] == 0}
+
+    def remove(self, id: int) -> set[int]:
+        """Take a leaf away; return its parts that are leaves now."""
+        self.free.remove(id)
+        new: set[int] = set()
+        for pair in self._pairs_of.get(id, ()):
+            for part in pair:
+                self._n_children[part] -= 1
+                if self._n_children[part] == 0 and part in self._may_go:
+                    new.add(part)
+        self.free |= new
+        return new
+
+
+def _words_of(
+    tokenizer: Tokenizer,
+    corpus: Corpus,
+    held_out: Corpus | None,
+    should_stop: Callable[[], bool],
+) -> tuple[PretokenCounts, NDArray[np.int64]]:
+    """Return the words of both texts with their counts in the corpus and in the held-out text."""
+    pretokens = count_pretokens(corpus, tokenizer.pretokenizer, should_stop=should_stop)
+    if held_out is None:
+        return pretokens, np.zeros(len(pretokens.words), np.int64)
+    others = count_pretokens(held_out, tokenizer.pretokenizer, should_stop=should_stop)
+    count_of = dict(zip(pretokens.words, pretokens.counts.tolist(), strict=True))
+    held_out_count_of = dict(zip(others.words, others.counts.tolist(), strict=True))
+    words = tuple({**count_of, **held_out_count_of})
+    counts = np.array([count_of.get(word, 0) for word in words], np.int64)
+    return (
+        PretokenCounts(words, counts),
+        np.array([held_out_count_of.get(word, 0) for word in words], np.int64),
+    )
+
+
+def _check(
+    tokenizer: Tokenizer,
+    corpus: Corpus,
+    held_out: Corpus | None,
+    vocab_size: int | None,
+    order: RemovalOrder,
+    pinned: Collection[int],
+) -> None:
+    for given in (corpus, held_out):
+        if given is not None and not is_a(given, Corpus):
+            raise no_corpus(given)
+    check_choice("order", order, RemovalOrder, ConfigError)
+    if vocab_size is not None and not (
+        is_whole(vocab_size) and 0 <= vocab_size <= tokenizer.vocab_size
+    ):
+        raise ConfigError(
+            f"Expected a vocabulary size up to {tokenizer.vocab_size:,}, got "
+            f"{describe(vocab_size)}."
+        )
+    unknown = [id for id in pinned if id not in tokenizer.vocab]
+    if unknown:
+        raise ConfigError(f"Expected ids of the vocabulary as pinned, got {unknown[0]!r}.")

@@ -1,0 +1,76 @@
+"""Count the pre-tokens of a corpus of any kind for training."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import numpy as np
+
+from bpe_core.compiling.background import wait_for_kernels
+from bpe_core.compiling.python_or_kernels import worth_waiting_for
+from bpe_core.corpus.corpus import Corpus
+from bpe_core.counting.streamed import StreamedCorpus, count_stream
+from bpe_core.counting.words import CountedCorpus, count_pretokens, seen_symbols
+from bpe_core.errors import EmptyCorpusError
+from bpe_core.pretokenizers.pretokenizers import get_pretokenizer
+from bpe_core.runs.progress import Watch
+from bpe_core.types import Base, PretokenCounts
+
+
+def count(
+    corpus: Corpus | StreamedCorpus | CountedCorpus,
+    pretokenizer: str,
+    symbols_of: Base | None,
+    watch: Watch,
+    check: Callable[[frozenset[bytes]], object] | None = None,
+) -> CountedCorpus:
+    """Count the pre-tokens of a corpus, and collect its base symbols unless `symbols_of` is None.
+
+    `check` may refuse the symbols before the words of a corpus in memory are counted. Raises
+    `EmptyCorpusError` if the pre-tokenizer finds nothing.
+
+    >>> watch = Watch(1, 0.0, None, None)
+    >>> count(Corpus.from_text("hug hugs"), "gpt2", None, watch).pretokens.words
+    (b'hug', b' hugs')
+    """
+    if isinstance(corpus, CountedCorpus):
+        counted = corpus
+    elif isinstance(corpus, StreamedCorpus):
+        wait_if_worth_it(corpus.n_bytes, watch)
+        counted = count_stream(
+            corpus,
+            get_pretokenizer(pretokenizer),
+            symbols_of=symbols_of,
+            should_stop=watch.asked_to_stop,
+        )
+    else:
+        symbols = frozenset[bytes]()
+        if symbols_of is not None:
+            symbols = frozenset(seen_symbols(corpus, symbols_of))
+        if check is not None:
+            check(symbols)
+        counted = _count_documents(corpus, pretokenizer, symbols, watch)
+    if not counted.pretokens.words and not watch.stopped:
+        raise EmptyCorpusError(
+            f"The pre-tokenizer {pretokenizer} finds no pre-token in this corpus of "
+            f"{counted.n_bytes:,} bytes. Use another corpus or another pre-tokenizer."
+        )
+    return counted
+
+
+def _count_documents(
+    corpus: Corpus, pretokenizer: str, symbols: frozenset[bytes], watch: Watch
+) -> CountedCorpus:
+    if corpus.word_counts is None:
+        wait_if_worth_it(corpus.n_bytes, watch)
+    pretokens = PretokenCounts((), np.zeros(0, np.int64))
+    if not watch.stopped:
+        cut = get_pretokenizer(pretokenizer)
+        pretokens = count_pretokens(corpus, cut, should_stop=watch.asked_to_stop)
+    return CountedCorpus(pretokens, corpus.n_bytes, corpus.sha256, symbols)
+
+
+def wait_if_worth_it(n_bytes: int, watch: Watch) -> None:
+    """Wait until the kernels are compiled if that is faster for `n_bytes` of text."""
+    if worth_waiting_for(n_bytes):
+        wait_for_kernels(watch.report_compiling, watch.asked_to_stop)

@@ -1,0 +1,96 @@
+"""The pairs that continued training never merges, because their bytes spell a token of the base.
+
+Merging such a pair would make a second token with the same bytes; files that name tokens by their
+text could not tell the two apart, and the base's merges would apply to the wrong one. Such pairs
+are rare: in an encoded word, they spell a special token, or a token that no merges reach.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from typing import Final
+
+import numpy as np
+from numpy.typing import NDArray
+
+# An odd factor, so that a hash keeps all its bits: 2**64 divided by the golden ratio.
+FACTOR: Final = 0x9E3779B97F4A7C15
+_BITS: Final = (1 << 64) - 1
+
+
+class ForbiddenPairs:
+    """Recognises pairs of ids whose joined bytes are those of one of the base's ids.
+
+    `tokens` are the bytes of each id. The sequence is kept and may grow.
+
+    >>> forbidden = ForbiddenPairs([b"h", b"u", b"hu", b"hug", b"g"], [3])
+    >>> forbidden.has(2, 4), forbidden.has(0, 1)
+    (True, False)
+    >>> forbidden.mask(np.array([2, 0]), np.array([4, 1])).tolist()
+    [True, False]
+    """
+
+    def __init__(self, tokens: Sequence[bytes], base_ids: Iterable[int]) -> None:
+        self._tokens = tokens
+        ids = list(base_ids)
+        self._spelled = frozenset(tokens[id] for id in ids)
+        self._hashes, self._factors = hashes_of(tokens)
+        self.spelled_hashes = np.sort(self._hashes[ids])
+        """uint64[n], ascending: the hashes of the bytes that no merge may make."""
+
+    def has(self, left: int, right: int) -> bool:
+        """Return True if a pair must not merge."""
+        return self._tokens[left] + self._tokens[right] in self._spelled
+
+    def mask(self, left: NDArray[np.integer], right: NDArray[np.integer]) -> NDArray[np.bool_]:
+        """Return bool[n]: which of many pairs must not merge; no id may be negative."""
+        hashes, factors = self.hashes()
+        joined = hashes[left] * factors[right] + hashes[right]
+        # As np.isin does, but that sorts both arrays.
+        known = self.spelled_hashes
+        found = known[np.minimum(np.searchsorted(known, joined), len(known) - 1)] == joined
+        # Different bytes can have equal hashes, so the few that are found are compared.
+        for place in np.flatnonzero(found).tolist():
+            found[place] = self.has(int(left[place]), int(right[place]))
+        return found
+
+    def hashes(self) -> tuple[NDArray[np.uint64], NDArray[np.uint64]]:
+        """Return the hashes and factors of all tokens, as `hashes_of` does."""
+        if new := self._tokens[len(self._hashes) :]:
+            hashes, factors = hashes_of(new)
+            self._hashes = np.concatenate([self._hashes, hashes])
+            self._factors = np.concatenate([self._factors, factors])
+        return self._hashes, self._factors
+
+
+def hashes_of(tokens: Sequence[bytes]) -> tuple[NDArray[np.uint64], NDArray[np.uint64]]:
+    """Return the hash of each token, and the factor by which the hash before it is multiplied.
+
+    The hash of two tokens joined is `hash(left) * factor(right) + hash(right)`, modulo 2**64.
+
+    >>> hashes, factors = hashes_of([b"hu", b"g", b"hug"])
+    >>> (hashes[:1] * factors[1:2] + hashes[1:2] == hashes[2:]).tolist()
+    [True]
+    """
+    widths = np.fromiter(map(len, tokens), np.int64, len(tokens))
+    powers = powers_up_to(int(widths.max(initial=0)))
+    ends = np.cumsum(widths)
+    letters = np.frombuffer(b"".join(tokens), np.uint8).astype(np.uint64) + np.uint64(1)
+    letters *= powers[np.repeat(ends, widths) - 1 - np.arange(len(letters))]
+    hashes = np.zeros(len(tokens), np.uint64)
+    filled = widths > 0  # an id that is not in use has no bytes
+    if filled.any():
+        hashes[filled] = np.add.reduceat(letters, (ends - widths)[filled])
+    return hashes, powers[widths]
+
+
+def powers_up_to(exponent: int) -> NDArray[np.uint64]:
+    """Return uint64[exponent + 1]: the powers of the hash's factor, modulo 2**64.
+
+    >>> powers_up_to(1).tolist() == [1, FACTOR]
+    True
+    """
+    powers = [1]
+    for _ in range(exponent):
+        powers.append(powers[-1] * FACTOR & _BITS)
+    return np.array(powers, np.uint64)
