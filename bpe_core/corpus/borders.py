@@ -13,10 +13,10 @@ _WORD_ENDS: Final = regex.compile(r"(?<=\S)(?=\s)|(?<=[\p{Po}\p{Pe}\p{Pf}])(?=[\
 
 
 def border_near(text: str, near: int, reach: int) -> int | None:
-    """Return the line border nearest to a place in a text, or else a border between words.
+    """Return the line boundary nearest to a position in a text, or else a word boundary.
 
-    Line ends are LF, CR and CRLF; the start and the end of the text are borders too. Only borders
-    within `reach` characters count, and None is returned if there is none.
+    Lines end with LF, CR or CRLF; the start and the end of the text are also boundaries. Returns
+    None if there is no boundary within `reach` characters.
 
     >>> border_near("one\\ntwo three", 5, 4), border_near("one two three four", 9, 4)
     (4, 13)
@@ -27,7 +27,7 @@ def border_near(text: str, near: int, reach: int) -> int | None:
         return before if near - before <= after - near else after
     if before is not None or after is not None:
         return before if after is None else after
-    # Further than its reach a pattern sees one character on either side of the place.
+    # A pattern also needs one character on either side of the boundary.
     last = near + reach + 1
     found = _WORD_STARTS.search(text, near, last) or _WORD_ENDS.search(text, near, last)
     return found.start() if found else None
@@ -47,7 +47,7 @@ def _border_before(text: str, near: int, reach: int) -> int | None:
 
 def _border_after(text: str, near: int, reach: int) -> int | None:
     last = min(len(text), near + reach)
-    # From the character before on: the place may be a border itself.
+    # Include the character before, since `near` may be a boundary itself.
     found = [text.find(end, max(0, near - 1), last) for end in "\n\r"]
     ends = [place + 1 for place in found if place >= 0]
     if ends:

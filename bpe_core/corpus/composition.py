@@ -1,4 +1,4 @@
-"""Describe what a corpus consists of: its files, their types, and its scripts."""
+"""Describe the composition of a corpus: its files, their types, and its scripts."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ class ScriptShare(NamedTuple):
 
 
 class Composition(NamedTuple):
-    """What a corpus consists of, seen in three ways; the largest share comes first in each."""
+    """The composition of a corpus by file, file type and script; the largest share comes first."""
 
     files: tuple[FileShare, ...]
     """Empty for words with counts, as are the types."""
@@ -92,7 +92,11 @@ def composition_of(
 def script_shares(
     documents: Sequence[str], word_counts: Mapping[str, int] | None
 ) -> tuple[ScriptShare, ...]:
-    """Return the share of each script, of white space, of punctuation, and of the rest."""
+    """Return the share of each script, white space, punctuation and the rest, the largest first.
+
+    >>> [(share.name, share.characters) for share in script_shares(["hug да"], None)]
+    [('Latin letters', 3), ('Cyrillic letters', 2), ('white space', 1)]
+    """
     points = np.zeros(sys.maxunicode + 1, np.int64)
     for text in _joined_to_pieces(documents):
         counts = np.bincount(code_points(text))

@@ -9,6 +9,8 @@ from types import MappingProxyType
 from typing import NamedTuple, cast
 
 from bpe_core.checks import describe, is_a, is_whole, several
+from bpe_core.corpus.budget import Budget
+from bpe_core.corpus.columns import TableColumns
 from bpe_core.corpus.composition import (
     Composition,
     ScriptShare,
@@ -16,7 +18,18 @@ from bpe_core.corpus.composition import (
     script_shares,
 )
 from bpe_core.corpus.held_out import Span, held_out_spans, held_out_words, rest_of
-from bpe_core.corpus.readers import Budget, Document, Source, read_source, size_of, table_columns
+from bpe_core.corpus.notes import Note, group_notes
+from bpe_core.corpus.readers import (
+    Choices,
+    Document,
+    Source,
+    name_of,
+    read_source,
+    reasons,
+    size_of,
+    skipped,
+    table_columns,
+)
 from bpe_core.corpus.word_counts import check_total
 from bpe_core.errors import (
     ConfigError,
@@ -29,7 +42,7 @@ from bpe_core.immutable import Immutable
 
 
 class Place(NamedTuple):
-    """Where a document starts in the one it was cut from."""
+    """The position of a document in the one it was cut from."""
 
     start: int
     """In characters."""
@@ -53,12 +66,12 @@ class Corpus(Immutable):
     """One for each document."""
     word_counts: Mapping[str, int] | None = field(default=None, repr=False)
     """Ready-made pre-tokens with their counts; if given, `documents` is empty."""
-    notes: tuple[str, ...] = ()
-    """What was skipped or guessed while reading, and why."""
+    file_notes: tuple[Note, ...] = field(default=(), repr=False)
+    """Notes on what was chosen, guessed or skipped in each file while reading."""
     encodings: tuple[str, ...] = field(default=(), repr=False)
     """One for each document; empty if the text was not read from bytes."""
     places: tuple[Place, ...] = field(default=(), repr=False)
-    """Where each document starts in the one it was cut from; empty before any split."""
+    """The position of each document in the one it was cut from; empty before any split."""
     n_bytes: int = field(init=False)
     """The size in UTF-8; each of `word_counts` is counted as often as it occurs."""
     n_characters: int = field(init=False)
@@ -94,7 +107,8 @@ class Corpus(Immutable):
 
     def __reduce__(self) -> tuple[object, ...]:
         words = None if self.word_counts is None else dict(self.word_counts)
-        return Corpus, (self.documents, self.names, words, self.notes, self.encodings, self.places)
+        notes = self.file_notes
+        return Corpus, (self.documents, self.names, words, notes, self.encodings, self.places)
 
     @classmethod
     def from_text(cls, text: str, name: str = "text") -> Corpus:
@@ -166,15 +180,15 @@ class Corpus(Immutable):
     def split(self, held_out_share: float, seed: int = 0) -> tuple[Corpus, Corpus]:
         """Split into training text and held-out text of about `held_out_share` of the characters.
 
-        Large documents give blocks of whole lines, spread over their length, or of a long line cut
-        before spaces. Small documents are held out whole, as are rare words; frequent words give a
-        part of their count. So each file, file type and script has about the same share of the
-        held-out part as of the corpus; `composition` shows it.
+        Of large documents, blocks of whole lines are held out, spread over their length; long lines
+        are cut before spaces. Small documents and rare words are held out whole, frequent words by
+        part of their count. Each file, file type and script therefore has about the same share of
+        the held-out part as of the corpus; see `composition`.
 
-        A held-out block is a document of its own, with the name of its source, and so is each piece
-        of text between two blocks: joined, they would spell text that never occurred. Nothing is
-        lost and nothing is in both parts. A corpus too small to divide gives an empty held-out
-        corpus (`n_bytes == 0`). The same seed gives the same parts.
+        Held-out blocks, and the pieces of text between them, become separate documents with the
+        name of their source: joined, they would spell text that never occurred. Nothing is lost,
+        and nothing is in both parts. If the corpus is too small to divide, the held-out corpus is
+        empty (`n_bytes == 0`). The same seed gives the same parts.
 
         Raises ConfigError for a share outside 0 <= share < 1, and for a seed that is not a whole
         number.
@@ -194,14 +208,42 @@ class Corpus(Immutable):
             part = held_out_words(self.word_counts, held_out_share, int(seed))
             rest = {word: n - part.get(word, 0) for word, n in self.word_counts.items()}
             rest = {word: n for word, n in rest.items() if n}
-            return Corpus((), (), rest, self.notes), Corpus((), (), part, self.notes)
+            return Corpus((), (), rest, self.file_notes), Corpus((), (), part, self.file_notes)
         spans = held_out_spans(self.documents, self.names, held_out_share, int(seed))
         kept = [rest_of(text, cut) for text, cut in zip(self.documents, spans, strict=True)]
         return self._part(kept), self._part(spans)
 
+    def sample(self, n_bytes: int, seed: int = 0) -> Corpus:
+        """Return about `n_bytes` of the corpus: blocks of whole lines spread over all of it.
+
+        They are chosen as `split` chooses held-out text, so that each file, file type and script
+        keeps its share. A corpus of that size or less is returned as it is, and an empty one if
+        the text has no place to be cut, such as a single line without spaces.
+
+        >>> corpus = Corpus.from_text("a line\\n" * 100)
+        >>> corpus.sample(70).n_bytes, corpus.sample(1_000) is corpus
+        (70, True)
+        """
+        if n_bytes >= self.n_bytes:
+            return self
+        share = n_bytes / self.n_bytes
+        if self.word_counts is not None:
+            part = held_out_words(self.word_counts, share, seed)
+            return Corpus((), (), part, self.file_notes)
+        return self._part(held_out_spans(self.documents, self.names, share, seed))
+
+    @property
+    def notes(self) -> tuple[str, ...]:
+        """Sentences about what was chosen, guessed or skipped while reading, one of each kind.
+
+        >>> Corpus.from_text("hug").notes
+        ()
+        """
+        return tuple(group.sentence for group in group_notes(self.file_notes))
+
     @property
     def n_sources(self) -> int:
-        """How many documents there are, counting those that were cut into several once.
+        """The number of documents, counting one that was cut into several only once.
 
         >>> training, _ = Corpus.from_text("a line\\n" * 100).split(0.08)
         >>> len(training.documents), training.n_sources
@@ -241,7 +283,7 @@ class Corpus(Immutable):
         return Corpus(
             tuple(self.documents[i][start:end] for i, (start, end) in cut),
             tuple(self.names[i] for i, _ in cut),
-            notes=self.notes,
+            file_notes=self.file_notes,
             encodings=tuple(self.encodings[i] for i, _ in cut) if self.encodings else (),
             places=tuple(
                 place
@@ -274,24 +316,33 @@ def no_corpus(given: object) -> CorpusError:
 
 def read_corpus(
     paths_or_uploads: Source | Iterable[Source],
-    text_column: str | None = None,
+    text_column: str | Mapping[str, str] | None = None,
     *,
+    encoding: str | Mapping[str, str] | None = None,
     on_progress: Callable[[float], None] | None = None,
 ) -> Corpus:
     """Read files into a corpus: any text, tables, JSON, and gzip or zip archives of these.
 
     A source is a path, or an object with a `name` and `getvalue()` or `read()`, such as an upload.
-    A text file is one document. In csv, tsv, jsonl and parquet, each row of `text_column` is one;
-    None chooses the first column of text. JSON may be a list of strings or objects, or an object
-    of strings or lists.
+    A text file is one document. In csv, tsv, jsonl and parquet, each row of `text_column` is one:
+    of one column for all tables, or of the one given for the name of a table, such as `a.csv` or
+    `archive.zip/a.csv`. None, or a name that is not given, chooses a column of text named `text`,
+    `content`, `body` or the like, else the one with the most characters. JSON may be a list of
+    strings or objects, or an object of strings or lists; a column's values must be strings, not
+    lists or nested objects.
+
+    `encoding` is that of all text files, or of those that it names; others are read by their byte
+    order mark, as UTF-8, or by a guess.
 
     `on_progress` is called from time to time with the fraction read so far; an exception it raises
     ends the reading. An archive may unpack to 16 MB or a hundred times its size, whichever is more,
-    and all archives together to 512 MB.
+    and all archives together to 512 MB. All tables together may have four million rows; `Budget` in
+    `bpe_core.corpus.budget` has the other limits.
 
-    A file that is empty or cannot be read is skipped and named in `notes`. If no file can be read,
-    an error is raised: EmptyCorpusError, TextDecodingError, UnsupportedFileError, or CorpusError
-    for a path that cannot be opened.
+    A file that is empty or cannot be read is skipped and named in `notes`, as are lines that are
+    not JSON, unless they are most of a file. If no file can be read, an error is raised:
+    EmptyCorpusError, TextDecodingError, UnsupportedFileError, or CorpusError for a path that cannot
+    be opened. ConfigError is raised for an unknown encoding.
 
     >>> import io
     >>> class Upload(io.BytesIO):
@@ -313,10 +364,12 @@ def read_corpus(
         sources = [paths_or_uploads]
     if not sources:
         raise EmptyCorpusError("No file given: name at least one.")
+    choices = Choices(text_column, encoding)
+    choices.check()
     budget = Budget()
     documents: list[Document] = []
-    notes: list[str] = []
-    failures: list[CorpusError] = []
+    notes: list[Note] = []
+    failures: list[tuple[str, CorpusError]] = []
     report = on_progress or _ignore
     sizes = [size_of(source) for source in sources]
     total = sum(sizes) or 1
@@ -324,37 +377,45 @@ def read_corpus(
         before, own = sum(sizes[:number]) / total, sizes[number] / total
         try:
             found, new_notes = read_source(
-                source, text_column, budget, lambda part, at=before, of=own: report(at + part * of)
+                source, choices, budget, lambda part, at=before, of=own: report(at + part * of)
             )
         except CorpusError as error:
-            failures.append(error)
-            notes.append(f"Skipped. {error}")
+            failures.append((name_of(source), error))
+            notes.append(skipped(name_of(source), error))
             continue
         documents.extend(found)
         notes.extend(new_notes)
     if not documents:
         if len(failures) == 1:
-            raise failures[0]
-        kind = type(failures[0]) if len({type(f) for f in failures}) == 1 else UnsupportedFileError
-        raise kind("None of the files could be read. " + " ".join(map(str, failures)))
+            raise failures[0][1]
+        kinds = {type(error) for _, error in failures}
+        kind = kinds.pop() if len(kinds) == 1 else UnsupportedFileError
+        raise kind(f"None of the files could be read. {reasons(failures)}")
     return Corpus(
         tuple(document.text for document in documents),
         tuple(document.name for document in documents),
-        notes=tuple(notes),
+        file_notes=tuple(notes),
         encodings=tuple(document.encoding for document in documents),
     )
 
 
-def columns_of(upload: Source) -> list[str]:
-    """Return the names of a table's text columns, in order; none if the file is not a table.
+def columns_of(
+    upload: Source, *, encoding: str | Mapping[str, str] | None = None
+) -> TableColumns | None:
+    """Describe a table's columns by some of its rows; None if the file is not a table.
+
+    Raises as `read_corpus`.
 
     >>> import io
     >>> class Upload(io.BytesIO):
     ...     name = "words.csv"
-    >>> columns_of(Upload(b"id,text,note\\n1,hug,a\\n2,hugs,b\\n"))
-    ['text', 'note']
+    >>> found = columns_of(Upload(b"id,text,note\\n1,hug,a\\n2,hugs,b\\n"))
+    >>> found.chosen.name, [column.name for column in found.texts]
+    ('text', ['text', 'note'])
     """
-    return table_columns(upload)
+    choices = Choices(encoding=encoding)
+    choices.check()
+    return table_columns(upload, choices)
 
 
 def _ignore(_: float) -> None:

@@ -1,11 +1,11 @@
-"""Choose a held-out part that is like the corpus in files, file types and scripts.
+"""Choose a held-out part that resembles the corpus in its files, file types and scripts.
 
-A large document gives blocks, spread over its length, of whole lines or, in a long line, cut where
-a space follows. Small documents are held out whole, and in the same way rare words with counts;
-frequent words give a part of their count. Each gives in proportion to its size.
+Of a large document, blocks of whole lines are held out, spread over its length; a long line is cut
+before spaces. Small documents and rare words are held out whole, frequent words by part of their
+count. The amount is proportional to the size of each.
 
-All sizes are in characters: blocks placed evenly in a document of several scripts then take the
-same share of each, whatever bytes a character has.
+Sizes are in characters, so that blocks spread evenly over a document of several scripts have the
+same share of each, whatever the number of bytes per character.
 """
 
 from __future__ import annotations
@@ -20,10 +20,11 @@ from bpe_core.corpus.composition import file_of, file_type
 from bpe_core.unicode.kinds import group_of
 
 _BLOCKS_OF_DOCUMENT: Final = 10
-"""A document gives at least so many blocks, unless they would be too small: half a block too much
-or too little is then 5 % of its part."""
+"""The least number of blocks per document, unless they would be too small: half a block too much or
+too little is then 5 % of its held-out text."""
 _FEWEST_BLOCKS: Final = 128
-"""Blocks shrink down to `_SMALLEST_BLOCK` until so many are held out, enough to resample them."""
+"""Blocks shrink, down to `_SMALLEST_BLOCK`, until there are this many: enough to resample them. In
+a large document they shrink down to `_LARGEST_OF_SMALL_BLOCKS`."""
 _SMALLEST_BLOCK: Final = 16
 _LARGEST_OF_SMALL_BLOCKS: Final = 512
 _LARGEST_BLOCK: Final = 16_384
@@ -54,6 +55,7 @@ def held_out_spans(
     generator = random.Random(seed)
     wanted = share * sum(map(len, documents))
     smallest = min(max(wanted / _FEWEST_BLOCKS, _SMALLEST_BLOCK), _LARGEST_OF_SMALL_BLOCKS)
+    largest = min(max(wanted / _FEWEST_BLOCKS, _LARGEST_OF_SMALL_BLOCKS), _LARGEST_BLOCK)
     spans: list[list[Span]] = [[] for _ in documents]
     small: list[int] = []
     owed: defaultdict[str, float] = defaultdict(float)
@@ -65,10 +67,10 @@ def held_out_spans(
             small.append(i)
             continue
         kind = file_type(names[i])
-        # Lines have any length, so a document gives a little too much or too little: the next one
-        # of its type makes up for that.
+        # Lines vary in length, so a document may yield a little too much or too little, which the
+        # next one of its type makes up for.
         quota += min(max(owed[kind], -smallest), smallest)
-        spans[i] = _blocks(text, quota, smallest, generator.random())
+        spans[i] = _blocks(text, quota, smallest, largest, generator.random())
         owed[kind] = quota - sum(end - start for start, end in spans[i])
     strata = [(file_type(names[i]), file_of(names[i]), _main_script(documents[i])) for i in small]
     sizes = [len(documents[i]) for i in small]
@@ -117,13 +119,13 @@ def held_out_words(word_counts: Mapping[str, int], share: float, seed: int) -> d
     return {word: held_out[word] for word in word_counts if held_out.get(word)}
 
 
-def _blocks(text: str, quota: float, smallest: float, offset: float) -> list[Span]:
+def _blocks(text: str, quota: float, smallest: float, largest: float, offset: float) -> list[Span]:
     """Choose blocks of about `quota` characters together, one in each of equal parts of a text.
 
-    Their places within the parts follow the golden ratio from `offset` on, so that no period of
-    the text can be met again and again.
+    Their positions within the parts follow the golden ratio from `offset` on, so that they cannot
+    coincide with a period of the text.
     """
-    size = min(max(quota / _BLOCKS_OF_DOCUMENT, smallest), _LARGEST_BLOCK)
+    size = min(max(quota / _BLOCKS_OF_DOCUMENT, smallest), largest)
     n_blocks = max(1, round(quota / size))
     reach = round(max(size, min(_LONGEST_LINE, quota), _SHORTEST_REACH))
     part = len(text) / n_blocks
@@ -148,8 +150,8 @@ def _draw(
 ) -> list[int]:
     """Draw whole items, each with the same chance, and the same share of each stratum.
 
-    Items are gone through stratum by stratum in random order. One of each group is drawn, and a
-    group ends when its part is as large as its items are on average.
+    Items are processed by stratum, in random order. One of each group is drawn, and a group ends
+    when its share is as large as its items are on average.
     """
     order = sorted(range(len(sizes)), key=lambda i: (strata[i], generator.random()))
     drawn: list[int] = []

@@ -2,29 +2,25 @@
 
 from __future__ import annotations
 
-import gzip
-import io
 import os
-import zipfile
-import zlib
-from collections.abc import Callable, Iterator
-from dataclasses import dataclass, field
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import suppress
+from itertools import islice
 from pathlib import Path, PurePosixPath
-from typing import IO, NamedTuple, Protocol
+from typing import NamedTuple, Protocol
 
 from bpe_core.checks import describe
-from bpe_core.corpus.damage import ARCHIVE_DAMAGE
-from bpe_core.corpus.tables import TABLE_KINDS, Report, read_table, text_columns_of
-from bpe_core.corpus.text_decoding import decode_text
-from bpe_core.errors import CorpusError, EmptyCorpusError, UnsupportedFileError
+from bpe_core.corpus.archives import gunzip, members_of
+from bpe_core.corpus.budget import Budget
+from bpe_core.corpus.columns import TableColumns, quoted
+from bpe_core.corpus.notes import Note, NoteKind, group_notes
+from bpe_core.corpus.rows import Report
+from bpe_core.corpus.tables import describe_table, is_table, read_table
+from bpe_core.corpus.text_decoding import check_encoding, decode_text
+from bpe_core.errors import CorpusError, EmptyCorpusError, TextDecodingError, UnsupportedFileError
 
-MOST_UNPACKED_BYTES = 512 * 2**20
-# Text compresses to a tenth, logs and tables to a fiftieth. Below a hundredth it is one line
-# repeated, which is harmless only while it is small.
-MOST_TIMES_PACKED = 100
-FREELY_UNPACKED_BYTES = 16 * 2**20
-_MOST_MEMBERS = 10_000
-_CHUNK = 1 << 20
+_MOST_REASONS = 5
+_ZIP_MARKS = (b"PK\x03\x04", b"PK\x05\x06")
 
 # Zip archives under another name: their text is inside XML, so their members are not documents.
 _OFFICE = (".docx", ".xlsx", ".pptx", ".odt", ".ods", ".odp", ".epub", ".jar", ".whl", ".npz")
@@ -50,42 +46,34 @@ class Document(NamedTuple):
     encoding: str
 
 
-@dataclass(slots=True)
-class Budget:
-    """How many bytes may still be unpacked: an archive of a kilobyte can hold terabytes.
+class Choices(NamedTuple):
+    """The caller's choices about tables and text; None leaves one to the reader."""
 
-    All sources together may unpack to `MOST_UNPACKED_BYTES`, and each to `MOST_TIMES_PACKED` times
-    its own size or to `FREELY_UNPACKED_BYTES`, whichever is more.
-    """
+    text_column: str | Mapping[str, str] | None = None
+    """For all tables, or by the name of a file; a member of an archive is `archive.zip/a.csv`."""
+    encoding: str | Mapping[str, str] | None = None
+    """For all files, or by the name of a file."""
 
-    left: int = field(default_factory=lambda: MOST_UNPACKED_BYTES)
-    left_of_source: int = 0
+    def check(self) -> None:
+        """Raise ConfigError for an unknown encoding."""
+        encodings = (
+            self.encoding.values() if isinstance(self.encoding, Mapping) else [self.encoding]
+        )
+        for encoding in encodings:
+            if encoding is not None:
+                check_encoding(encoding)
 
-    def begin(self, n_bytes: int) -> None:
-        """Start a new source of `n_bytes`."""
-        self.left_of_source = max(FREELY_UNPACKED_BYTES, MOST_TIMES_PACKED * n_bytes)
+    def column_of(self, name: str) -> str | None:
+        """Return the column chosen for a file."""
+        column = self.text_column
+        return column.get(name) if isinstance(column, Mapping) else column
 
-    def read(self, stream: IO[bytes] | gzip.GzipFile, name: str) -> bytes:
-        """Read a stream to its end; raises UnsupportedFileError if it exceeds the budget."""
-        chunks: list[bytes] = []
-        while chunk := stream.read(min(_CHUNK, self.left + 1, self.left_of_source + 1)):
-            self.left -= len(chunk)
-            self.left_of_source -= len(chunk)
-            if self.left < 0:
-                raise UnsupportedFileError(
-                    f"{name} exceeds the {MOST_UNPACKED_BYTES:,} bytes that may be unpacked at "
-                    "a time. Give fewer or smaller files."
-                )
-            if self.left_of_source < 0:
-                raise UnsupportedFileError(
-                    f"{name} unpacks to more than {MOST_TIMES_PACKED} times its size, as only "
-                    "very repetitive text does. Unpack it first if you want to train on it."
-                )
-            chunks.append(chunk)
-        return b"".join(chunks)
+    def encoding_of(self, name: str) -> str | None:
+        """Return the encoding chosen for a file."""
+        return self.encoding.get(name) if isinstance(self.encoding, Mapping) else self.encoding
 
 
-Found = tuple[list[Document], list[str]]
+Found = tuple[list[Document], list[Note]]
 
 
 def size_of(source: Source) -> int:
@@ -99,28 +87,99 @@ def size_of(source: Source) -> int:
     return size if isinstance(size, int) else 0
 
 
-def read_source(source: Source, text_column: str | None, budget: Budget, report: Report) -> Found:
+def skipped(name: str, error: CorpusError) -> Note:
+    """Return the note on a file that was skipped because of an error."""
+    kind: NoteKind = "unreadable"
+    if isinstance(error, EmptyCorpusError):
+        kind = "empty"
+    elif isinstance(error, TextDecodingError):
+        kind = "undecodable"
+    return Note(kind, name, f"Skipped. {error}")
+
+
+def reasons(failures: Sequence[tuple[str, CorpusError]]) -> str:
+    """Return why files could not be read, grouped if there are many."""
+    if len(failures) <= _MOST_REASONS:
+        return " ".join(str(error) for _, error in failures)
+    groups = group_notes(skipped(name, error) for name, error in failures)
+    return " ".join(group.sentence for group in groups)
+
+
+def name_of(source: Source) -> str:
+    """Return the name of a source as documents and notes have it."""
+    if isinstance(source, (str, os.PathLike)):
+        return Path(source).name or os.fspath(source)
+    return str(getattr(source, "name", describe(source)))
+
+
+def read_source(source: Source, choices: Choices, budget: Budget, report: Report) -> Found:
     """Read one source's documents, with notes on what was skipped or guessed.
 
     Raises CorpusError or a subclass if it has no text that can be read.
     """
     data, name = _bytes_of(source)
     budget.begin(len(data))
-    return _read_bytes(data, name, text_column, budget, report, nested=False)
+    return _read_bytes(data, name, choices, budget, report, nested=False)
 
 
-def table_columns(source: Source) -> list[str]:
-    """Return the names of the text columns of a table, gzipped or not."""
+def table_columns(source: Source, choices: Choices) -> TableColumns | None:
+    """Describe the columns of a table, gzipped or not; None if the file is not a table."""
     data, name = _bytes_of(source)
+    budget = Budget()
+    budget.begin(len(data))
+    return _table_of(data, name, choices, budget)[1]
+
+
+def tables_in(
+    sources: Sequence[Source], choices: Choices, most: int
+) -> Iterator[tuple[str, TableColumns]]:
+    """Describe the first `most` tables among files, those in zip archives too, with their names.
+
+    Tables that cannot be read are left out, because reading the corpus reports them.
+
+    >>> import io
+    >>> class File(io.BytesIO):
+    ...     name = "words.csv"
+    >>> [(name, found.names) for name, found in tables_in([File(b"id,text\\n1,hug")], Choices(), 9)]
+    [('words.csv', ('id', 'text'))]
+    """
+    return islice(_tables_in(sources, choices), most)
+
+
+def _tables_in(sources: Sequence[Source], choices: Choices) -> Iterator[tuple[str, TableColumns]]:
+    budget = Budget()
+    for source in sources:
+        with suppress(CorpusError):
+            data, name = _bytes_of(source)
+            budget.begin(len(data))
+            for member, own in _files_in(data, name, budget):
+                with suppress(CorpusError):
+                    own_name, columns = _table_of(own, member, choices, budget)
+                    if columns is not None:
+                        yield own_name, columns
+
+
+def _files_in(data: bytes, name: str, budget: Budget) -> Iterator[tuple[str, bytes]]:
+    """Yield the files in a zip archive, or the file itself."""
+    if not data.startswith(_ZIP_MARKS) or _suffix(name) in _OFFICE:
+        yield name, data
+        return
+    for member in members_of(data, name, budget):
+        if not isinstance(member.data, CorpusError):
+            yield member.name, member.data
+
+
+def _table_of(
+    data: bytes, name: str, choices: Choices, budget: Budget
+) -> tuple[str, TableColumns | None]:
     if data.startswith(b"\x1f\x8b"):
-        budget = Budget()
-        budget.begin(len(data))
-        data = _gunzip(data, name, budget)
-        name = name.removesuffix(".gz")
+        data = gunzip(data, name, budget)
+        name = _without_gz(name)
     kind = _suffix(name)
-    if kind not in TABLE_KINDS:
-        return []
-    return text_columns_of(data, kind, name, most_bytes=MOST_UNPACKED_BYTES)
+    if data.startswith(_ZIP_MARKS) or not is_table(data, kind):
+        return name, None
+    encoding = choices.encoding_of(name)
+    return name, describe_table(data, kind, name, encoding=encoding, budget=budget)
 
 
 def _bytes_of(source: Source) -> tuple[bytes, str]:
@@ -153,121 +212,69 @@ def _suffix(name: str) -> str:
     return PurePosixPath(name.lower()).suffix
 
 
+def _without_gz(name: str) -> str:
+    return name[:-3] if name.lower().endswith(".gz") else name
+
+
 def _read_bytes(
-    data: bytes, name: str, text_column: str | None, budget: Budget, report: Report, *, nested: bool
+    data: bytes, name: str, choices: Choices, budget: Budget, report: Report, *, nested: bool
 ) -> Found:
     if not data:
         raise EmptyCorpusError(f"{name} is empty. Give a file with text in it.")
     if data.startswith(b"\x1f\x8b"):
-        data = _gunzip(data, name, budget)
-        name = name[:-3] if name.lower().endswith(".gz") else name
+        data = gunzip(data, name, budget)
+        name = _without_gz(name)
         if not data:
             raise EmptyCorpusError(f"{name} unpacks to an empty file. Give a file with text in it.")
     kind = _suffix(name)
-    if data.startswith((b"PK\x03\x04", b"PK\x05\x06")):
+    if data.startswith(_ZIP_MARKS):
         if nested or kind in _OFFICE:
             what = "an archive inside an archive" if nested else f"a {kind[1:]} file"
             raise UnsupportedFileError(
                 f"{name} is {what}, not text. Unpack it, or export its text first."
             )
-        return _read_zip(data, name, text_column, budget, report)
-    if kind in TABLE_KINDS or data.startswith(b"PAR1"):
+        return _read_zip(data, name, choices, budget, report)
+    if is_table(data, kind):
         table = read_table(
-            data, ".parquet" if data.startswith(b"PAR1") else kind, name, text_column,
-            most_bytes=MOST_UNPACKED_BYTES, report=report,
+            data, kind, name, choices.column_of(name), encoding=choices.encoding_of(name),
+            budget=budget, report=report,
         )  # fmt: skip
         return [
             Document(text, f"{name} {place}", table.encoding)
             for text, place in zip(table.texts, table.places, strict=True)
         ], table.notes
-    decoded = decode_text(data, name)
+    decoded = decode_text(data, name, choices.encoding_of(name))
     if not decoded.text:
         raise EmptyCorpusError(f"{name} is empty. Give a file with text in it.")
     notes = [decoded.note] if decoded.note else []
-    if text_column is not None:
-        notes.append(f"{name} is not a table: read all of it, not a column {text_column!r:.60}.")
+    if (column := choices.column_of(name)) is not None:
+        text = f"{name} is not a table: read all of it, not a column {quoted(column)}."
+        notes.append(Note("not-a-table", name, text))
     return [Document(decoded.text, name, decoded.encoding)], notes
 
 
-def _gunzip(data: bytes, name: str, budget: Budget) -> bytes:
-    try:
-        with gzip.GzipFile(fileobj=io.BytesIO(data)) as stream:
-            return budget.read(stream, name)
-    except (OSError, EOFError, zlib.error) as error:
-        raise UnsupportedFileError(
-            f"{name} is a damaged or incomplete gzip file ({error}). Compress it again."
-        ) from None
-
-
-def _read_zip(
-    data: bytes, name: str, text_column: str | None, budget: Budget, report: Report
-) -> Found:
+def _read_zip(data: bytes, name: str, choices: Choices, budget: Budget, report: Report) -> Found:
     documents: list[Document] = []
-    notes: list[str] = []
-    failures: list[CorpusError] = []
-    for member in _members(data, name, budget):
+    notes: list[Note] = []
+    failures: list[tuple[str, CorpusError]] = []
+    for member in members_of(data, name, budget):
         try:
             if isinstance(member.data, CorpusError):
                 raise member.data
             found, new_notes = _read_bytes(
-                member.data, member.name, text_column, budget,
+                member.data, member.name, choices, budget,
                 lambda part, member=member: report(member.begin + part * member.share), nested=True,
             )  # fmt: skip
         except CorpusError as error:
-            failures.append(error)
-            notes.append(f"Skipped. {error}")
+            failures.append((member.name, error))
+            notes.append(skipped(member.name, error))
         else:
             documents.extend(found)
             notes.extend(new_notes)
     if not documents:
-        reasons = " ".join(map(str, failures)) or "It has no files."
         kind = UnsupportedFileError
-        if all(isinstance(failure, EmptyCorpusError) for failure in failures):
+        if all(isinstance(error, EmptyCorpusError) for _, error in failures):
             kind = EmptyCorpusError
-        raise kind(f"{name} has no file that can be read. {reasons}")
+        why = reasons(failures) or "It has no files."
+        raise kind(f"{name} has no file that can be read. {why}")
     return documents, notes
-
-
-class _Member(NamedTuple):
-    name: str
-    begin: float
-    """The fraction of the archive's unpacked size that precedes this member."""
-    share: float
-    """The fraction that is this member."""
-    data: bytes | CorpusError
-
-
-def _members(data: bytes, name: str, budget: Budget) -> Iterator[_Member]:
-    try:
-        archive = zipfile.ZipFile(io.BytesIO(data))
-        infos = [
-            info
-            for info in archive.infolist()
-            # macOS adds a hidden file of metadata beside each file.
-            if info.filename and not info.is_dir() and not info.filename.startswith("__MACOSX/")
-        ]
-    except ARCHIVE_DAMAGE as error:
-        raise UnsupportedFileError(
-            f"{name} is a damaged or incomplete zip file ({error}). Compress it again."
-        ) from None
-    if len(infos) > _MOST_MEMBERS:
-        raise UnsupportedFileError(
-            f"{name} has {len(infos):,} files, more than the {_MOST_MEMBERS:,} allowed. "
-            "Join some, or give fewer."
-        )
-    total = sum(info.file_size for info in infos) or 1
-    begin = 0.0
-    with archive:
-        for info in infos:
-            member = f"{name}/{info.filename}"
-            unpacked: bytes | CorpusError
-            try:
-                with archive.open(info) as stream:
-                    unpacked = budget.read(stream, name)
-            except ARCHIVE_DAMAGE as error:
-                unpacked = UnsupportedFileError(
-                    f"{member} cannot be unpacked ({error}). Compress it again, without a password."
-                )
-            share = info.file_size / total
-            yield _Member(member, begin, share, unpacked)
-            begin += share

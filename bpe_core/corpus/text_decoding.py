@@ -6,9 +6,13 @@ import codecs
 from collections.abc import Iterator
 from typing import NamedTuple
 
+import numpy as np
 import regex
 
-from bpe_core.errors import TextDecodingError, UnsupportedFileError
+from bpe_core.checks import describe
+from bpe_core.corpus.latin_guess import latin_guess
+from bpe_core.corpus.notes import Note
+from bpe_core.errors import ConfigError, TextDecodingError, UnsupportedFileError
 from bpe_core.extras import needs_extra
 
 # UTF-32 before UTF-16: its little-endian mark starts with that of UTF-16.
@@ -58,13 +62,14 @@ LEGACY_ENCODINGS = (
     *("cp874", "koi8_r", "koi8_u", "cp932", "euc_jp", "gb18030", "big5", "cp949"),
 )
 
+# Python has these too: they are for domain names and source code.
+_NOT_FOR_FILES = ("idna", "punycode", "unicode-escape", "raw-unicode-escape", "undefined")
+
 _SAMPLE_BYTES = 32_768
+_PIECE = 1 << 20
+_BEYOND_ASCII = regex.compile(rb"[\x80-\xff]")
+_LINE_END = regex.compile(rb"\r\n|\r|\n")
 _STRAY_CONTROL = regex.compile(r"[\x00-\x08\x0e-\x1a\x1c-\x1f\x7f-\x9f\ufffd]")
-# Not found in Western text: symbols within a word (`³ódŸ`) and, except in Icelandic, the letters at
-# the code points that Turkish uses for its own.
-_NOT_WESTERN = regex.compile(
-    r"\p{L}[^\p{L}\p{M}\x00-\x7f’‘\xad·–—]\p{L}|[\p{So}\p{Sc}\p{Sk}¹²³¼½¾]\p{L}|[ðþý]"
-)
 
 
 class DecodedText(NamedTuple):
@@ -72,33 +77,39 @@ class DecodedText(NamedTuple):
 
     text: str
     encoding: str
-    note: str | None
+    note: Note | None
 
 
-def decode_text(data: bytes, name: str) -> DecodedText:
+def decode_text(data: bytes, name: str, encoding: str | None = None) -> DecodedText:
     """Decode a file's bytes by the byte order mark, as UTF-8, or by a guess stated in the note.
 
-    A byte order mark at the start is removed; later ones are kept, and so are NULs. Raises
-    UnsupportedFileError if the file is not text, TextDecodingError with the offset of the first bad
-    byte and the encodings tried, and MissingExtraError if a guess is needed and charset-normalizer
-    is not installed.
+    If an encoding is given, it is used instead. A byte order mark at the start is removed; later
+    ones are kept, and so are NULs. Raises UnsupportedFileError if the file is not text,
+    TextDecodingError with the offset of the first bad byte and the encodings tried, and
+    MissingExtraError if a guess is needed and charset-normalizer is not installed.
 
-    >>> decode_text("\\ufeffhug".encode(), "hug.txt")
-    DecodedText(text='hug', encoding='utf-8', note='hug.txt: removed the byte order mark.')
+    >>> decode_text("hüg".encode("cp1252"), "hug.txt", "cp1252")
+    DecodedText(text='hüg', encoding='cp1252', note=None)
+    >>> print(decode_text("\\ufeffhug".encode(), "hug.txt").note.text)
+    hug.txt: removed the byte order mark.
     """
-    for mark, encoding in _BYTE_ORDER_MARKS:
+    if encoding is not None:
+        _refuse_known_kinds(data, name)
+        text = _decode_exactly(data, encoding, name, 0)
+        return DecodedText(text.removeprefix("\ufeff"), encoding, None)
+    for mark, marked in _BYTE_ORDER_MARKS:
         if data.startswith(mark):
-            text = _decode_exactly(data[len(mark) :], encoding, name, len(mark))
+            text = _decode_exactly(data[len(mark) :], marked, name, len(mark))
             note = "removed the byte order mark"
-            if encoding != "utf-8":
-                note = f"read as {encoding}, as its byte order mark says"
-            return DecodedText(text, encoding, f"{name}: {note}.")
+            if marked != "utf-8":
+                note = f"read as {marked}, as its byte order mark says"
+            return DecodedText(text, marked, Note("mark", name, f"{name}: {note}."))
     _refuse_known_kinds(data, name)
     bare = _utf16_without_mark(data)
     if bare:
         text = _decode_exactly(data, bare, name, 0)
         note = f"{name}: read as {bare}, guessed from its NUL bytes."
-        return DecodedText(text, bare, note)
+        return DecodedText(text, bare, Note("encoding", name, note, bare))
     nuls = data.count(0)
     if nuls > max(_MOST_NULS * len(data), _FEW_NULS):
         raise UnsupportedFileError(
@@ -110,6 +121,29 @@ def decode_text(data: bytes, name: str) -> DecodedText:
         return _decode_legacy(data, name, error.start)
 
 
+def check_encoding(encoding: str) -> None:
+    """Raise ConfigError for an encoding that Python does not know or that is not for text.
+
+    >>> check_encoding("cp1252")
+    >>> check_encoding("latin")
+    >>> check_encoding("wingdings")
+    Traceback (most recent call last):
+    bpe_core.errors.ConfigError: Expected the name of an encoding, such as 'utf-8' or 'cp1252', \
+got 'wingdings' (str).
+    """
+    try:
+        # A LookupError, too, if the encoding is not for text: Python has "hex" and "rot13".
+        b"a".decode(encoding, "replace")
+        known = codecs.lookup(encoding).name not in _NOT_FOR_FILES
+    except (LookupError, ValueError):
+        known = False
+    if not known:
+        raise ConfigError(
+            "Expected the name of an encoding, such as 'utf-8' or 'cp1252', got "
+            f"{describe(encoding)}."
+        )
+
+
 def _decode_exactly(data: bytes, encoding: str, name: str, shift: int) -> str:
     try:
         return data.decode(encoding)
@@ -117,7 +151,7 @@ def _decode_exactly(data: bytes, encoding: str, name: str, shift: int) -> str:
         offset = error.start + shift
         raise TextDecodingError(
             f"{name} should be {encoding}, but is not at byte {offset:,} "
-            f"(0x{data[error.start]:02X}). Save it again as UTF-8."
+            f"(0x{data[error.start]:02X}). Name another encoding, or save it again as UTF-8."
         ) from None
 
 
@@ -161,50 +195,52 @@ def _decode_legacy(data: bytes, name: str, first_bad: int) -> DecodedText:
             note = (
                 f"{name}: read as {encoding}, a guess: it is not valid UTF-8 at byte {first_bad:,} "
                 f"(0x{data[first_bad]:02X}). Tried in order: {', '.join(tried)}. "
-                "If the text looks wrong, save it as UTF-8."
+                "If the text looks wrong, name its encoding, or save it as UTF-8."
             )
-            return DecodedText(text, encoding, note)
+            return DecodedText(text, encoding, Note("encoding", name, note, encoding))
     line = data.count(b"\n", 0, first_bad) + 1
     raise TextDecodingError(
         f"{name} is not text in any encoding tried ({', '.join(tried)}): the first byte that is "
         f"not UTF-8 is 0x{data[first_bad]:02X} at byte {first_bad:,}, line {line:,}. "
-        "Save it again as UTF-8."
+        "Name its encoding, or save it again as UTF-8."
     )
 
 
 def _utf8_sequences(data: bytes) -> tuple[int, int]:
     """Count the complete UTF-8 sequences beyond ASCII, and the bytes that belong to none."""
     text = data.decode(errors="surrogateescape")
-    invalid = sum(0xDC80 <= ord(character) <= 0xDCFF for character in text)
-    beyond_ascii = sum(character > "\x7f" for character in text)
+    invalid = beyond_ascii = 0
+    for start in range(0, len(text), _PIECE):
+        piece = text[start : start + _PIECE].encode("utf-32-le", "surrogatepass")
+        codes = np.frombuffer(piece, "<u4")
+        invalid += int(np.count_nonzero((codes >= 0xDC80) & (codes <= 0xDCFF)))
+        beyond_ascii += int(np.count_nonzero(codes > 0x7F))
     return beyond_ascii - invalid, invalid
 
 
 def _guesses(data: bytes, name: str) -> Iterator[str]:
+    sample = _lines_beyond_ascii(data)
+    own = latin_guess(sample)
+    if own is not None:
+        yield own
     # Imported here because it is slow, and most files are UTF-8.
     with needs_extra("tables", f"{name} is not UTF-8. Guessing its encoding"):
         from charset_normalizer import from_bytes
 
-    sample = _lines_beyond_ascii(data)
-    found = [m.encoding for m in from_bytes(sample, cp_isolation=list(LEGACY_ENCODINGS))]
-    # charset-normalizer often reads French as cp1250 (`trčs`) although cp1252 fits as well. Try the
-    # more common encoding first if it yields words.
-    western = [e for e in found if e in ("cp1250", "cp1252", "cp1254", "cp1257", "cp1258")]
-    if found and found[0] in western and found[0] != "cp1252":
-        text = sample.decode("cp1252", errors="ignore")
-        if not _NOT_WESTERN.search(text):
-            yield "cp1252"
-    yield from found
+    for match in from_bytes(sample, cp_isolation=list(LEGACY_ENCODINGS)):
+        if match.encoding != own:
+            yield match.encoding
 
 
 def _lines_beyond_ascii(data: bytes) -> bytes:
     """Return lines with bytes beyond ASCII: only they differ between encodings."""
     lines: list[bytes] = []
-    size = 0
-    for line in data.splitlines(keepends=True):
-        if not line.isascii():
-            lines.append(line[:_SAMPLE_BYTES])
-            size += len(line)
-            if size > _SAMPLE_BYTES:
-                break
+    size = end = 0
+    while size <= _SAMPLE_BYTES and (found := _BEYOND_ASCII.search(data, end)):
+        begin = max(data.rfind(b"\n", end, found.start()), data.rfind(b"\r", end, found.start()))
+        begin = max(end, begin + 1)
+        line_end = _LINE_END.search(data, found.start())
+        end = line_end.end() if line_end else len(data)
+        lines.append(data[begin : min(end, begin + _SAMPLE_BYTES)])
+        size += end - begin
     return b"".join(lines)

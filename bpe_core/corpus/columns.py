@@ -1,0 +1,208 @@
+"""Describe the columns of a table, and choose the one that holds the text."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Final, NamedTuple
+
+import regex
+
+from bpe_core.corpus.notes import listed
+from bpe_core.errors import CorpusError
+
+ROWS_DESCRIBED: Final = 2_000
+"""The number of first rows of a csv, tsv or JSON file that are looked at."""
+PREFERRED_NAMES: Final = (
+    *("text", "content", "body", "document", "article", "passage", "story", "message", "sentence"),
+    *("comment", "review", "abstract", "description", "answer", "output", "completion"),
+)
+"""The names that columns of text usually have, the most usual first."""
+# `title` often has less than 1 % of the characters, and a `content` with "video" in each row too.
+_LEAST_OF_LARGEST: Final = 1 / 50
+_N_SAMPLES: Final = 3
+_LONGEST_SAMPLE: Final = 200
+_MOST_NAMED: Final = 12
+_LONGEST_NAME: Final = 60
+_VALUES_JUDGED: Final = 200
+_LETTER: Final = regex.compile(r"\p{L}")
+_WORD: Final = regex.compile(r"[\p{L}\p{N}]+")
+
+
+class Column(NamedTuple):
+    """A column of text in a table."""
+
+    name: str
+    share: float
+    """Its share of the characters in all columns of strings, from 0 to 1."""
+    samples: tuple[str, ...]
+    """Its first three values that are not blank, cut to 200 characters."""
+
+
+class TableColumns(NamedTuple):
+    """The columns of a table, and the one that is taken unless another is named."""
+
+    names: tuple[str, ...]
+    """Of all columns, in order."""
+    texts: tuple[Column, ...]
+    """The columns of text, in order; columns of numbers or dates are left out."""
+    is_sample: bool
+    """True if the shares are of a part of the rows only."""
+
+    @property
+    def chosen(self) -> Column | None:
+        """The column of text with a usual name, else the one with the most characters.
+
+        A usual name counts only if its column has at least a fiftieth of the characters of the
+        largest. None if no column holds text.
+
+        >>> columns = (Column("title", 0.1, ()), Column("html", 0.8, ()), Column("Text", 0.1, ()))
+        >>> TableColumns(("title", "html", "Text"), columns, False).chosen.name
+        'Text'
+        """
+        least = max((column.share for column in self.texts), default=0.0) * _LEAST_OF_LARGEST
+        real = [column for column in self.texts if column.share >= least]
+        return min(real, key=lambda column: (_rank(column.name), -column.share), default=None)
+
+
+class Tally(NamedTuple):
+    """The characters counted in one column, and its first values."""
+
+    name: str
+    n_characters: int
+    first: Sequence[object]
+    """The first values; None and an empty string count as missing."""
+
+
+def columns_of_rows(
+    names: Iterable[str], rows: Sequence[Mapping[str, object]], *, is_sample: bool
+) -> TableColumns:
+    """Describe the columns of rows; values that are not strings have no characters.
+
+    >>> rows = [{"id": "1", "text": "hug"}, {"id": "2", "text": "hugs"}]
+    >>> columns_of_rows(["id", "text"], rows, is_sample=False).texts
+    (Column(name='text', share=0.7777777777777778, samples=('hug', 'hugs')),)
+    """
+    columns = tuple(names)
+    n_characters = dict.fromkeys(columns, 0)
+    first: dict[str, list[object]] = {name: [] for name in columns}
+    # By rows, because rows of a few columns each can have thousands in all.
+    for number, row in enumerate(rows):
+        for name, value in row.items():
+            if name not in n_characters:
+                continue
+            if isinstance(value, str):
+                n_characters[name] += len(value)
+            if number < _VALUES_JUDGED:
+                first[name].append(value)
+    tallies = [Tally(name, n_characters[name], first[name]) for name in columns]
+    return columns_of_tallies(columns, tallies, is_sample=is_sample)
+
+
+def columns_of_tallies(
+    names: Iterable[str], tallies: Sequence[Tally], *, is_sample: bool
+) -> TableColumns:
+    """Describe columns of strings that were counted elsewhere.
+
+    >>> found = columns_of_tallies(["id", "text"], [Tally("text", 3, ["hug"])], is_sample=True)
+    >>> found.chosen
+    Column(name='text', share=1.0, samples=('hug',))
+    """
+    total = sum(tally.n_characters for tally in tallies) or 1
+    texts = [
+        Column(tally.name, tally.n_characters / total, _samples(tally.first))
+        for tally in tallies
+        if _is_text(tally.first)
+    ]
+    return TableColumns(tuple(names), tuple(texts), is_sample)
+
+
+def described(column: Column) -> str:
+    """Return a column's name with its share of the characters.
+
+    >>> described(Column("text", 0.934, ())), described(Column("title", 0.004, ()))
+    ("'text' (93% of the characters)", "'title' (0.4% of the characters)")
+    """
+    return f"{quoted(column.name)} ({percent(column.share)} of the characters)"
+
+
+def percent(share: float) -> str:
+    """Return a share in percent, with one decimal below 1.
+
+    >>> percent(0.934), percent(0.004), percent(0.0001), percent(0.9999)
+    ('93%', '0.4%', 'less than 0.1%', 'more than 99%')
+    """
+    if share < 0.0005:
+        return "0%" if share == 0 else "less than 0.1%"
+    if 0.995 <= share < 1:
+        return "more than 99%"
+    return f"{share:.1%}" if share < 0.0095 else f"{share:.0%}"
+
+
+def quoted(name: str) -> str:
+    """Return a column's name in quotes, cut if it is long.
+
+    >>> quoted("text")
+    "'text'"
+    """
+    return repr(name if len(name) <= _LONGEST_NAME else f"{name[: _LONGEST_NAME - 1]}…")
+
+
+def no_column(file: str, wanted: str, found: TableColumns) -> CorpusError:
+    """Return the error for a column that is missing or holds no text, with the choices.
+
+    >>> columns = columns_of_rows(["id", "text"], [{"text": "hug"}], is_sample=False)
+    >>> print(no_column("a.csv", "body", columns))
+    a.csv has no column 'body'. Its columns of text: 'text' (100% of the characters). Others: 'id'.
+    """
+    problem = (
+        f"{file} has no text in the column {quoted(wanted)}."
+        if wanted in found.names
+        else f"{file} has no column {quoted(wanted)}."
+    )
+    return CorpusError(f"{problem} {_choices(found)}")
+
+
+def no_text_column(file: str, found: TableColumns) -> CorpusError:
+    """Return the error for a table without a column of text.
+
+    >>> print(no_text_column("a.csv", TableColumns(("id", "price"), (), False)))
+    a.csv has no column of text: its columns are 'id', 'price'. Give a file with a column of \
+strings; lists and nested objects are not read.
+    """
+    names = listed([quoted(name) for name in found.names], _MOST_NAMED)
+    return CorpusError(
+        f"{file} has no column of text: its columns are {names}. Give a file with a column of "
+        "strings; lists and nested objects are not read."
+    )
+
+
+def _choices(found: TableColumns) -> str:
+    largest = sorted(found.texts, key=lambda column: -column.share)
+    texts = listed([described(column) for column in largest], _MOST_NAMED) or "none"
+    text_names = {column.name for column in found.texts}
+    others = [quoted(name) for name in found.names if name not in text_names]
+    rest = f" Others: {listed(others, _MOST_NAMED)}." if others else ""
+    return f"Its columns of text: {texts}.{rest}"
+
+
+def _rank(name: str) -> int:
+    """Return the place of a name among the usual ones, which may also be its last word."""
+    words = _WORD.findall(name.casefold())
+    if not words or words[-1] not in PREFERRED_NAMES:
+        return 2 * len(PREFERRED_NAMES)
+    return PREFERRED_NAMES.index(words[-1]) + len(PREFERRED_NAMES) * (len(words) > 1)
+
+
+def _is_text(values: Sequence[object]) -> bool:
+    """Return True if most of a column's first values contain a letter: not numbers or dates."""
+    filled = [value for value in values if value not in (None, "")]
+    letters = sum(isinstance(value, str) and bool(_LETTER.search(value)) for value in filled)
+    return 2 * letters > len(filled)
+
+
+def _samples(values: Iterable[object]) -> tuple[str, ...]:
+    texts = [value for value in values if isinstance(value, str) and not value.isspace() and value]
+    return tuple(
+        text if len(text) <= _LONGEST_SAMPLE else f"{text[: _LONGEST_SAMPLE - 1]}…"
+        for text in texts[:_N_SAMPLES]
+    )

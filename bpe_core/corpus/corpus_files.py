@@ -1,0 +1,108 @@
+"""Write a corpus to a folder of plain files, for another process or for the time after a restart.
+
+`text` has the documents one after another in UTF-8, `lengths.npy` the bytes of each, and
+`corpus.json` their names and the rest. Nothing in them is a pickle.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import shutil
+from collections.abc import Sequence
+from itertools import accumulate, pairwise
+from pathlib import Path
+from typing import Any, Final
+
+import numpy as np
+
+from bpe_core.corpus.corpus import Corpus
+from bpe_core.corpus.damage import ARRAY_DAMAGE
+from bpe_core.corpus.notes import Note
+from bpe_core.errors import BpeError, FormatError
+
+TEXT: Final = "text"
+LENGTHS: Final = "lengths.npy"
+HEAD: Final = "corpus.json"
+FILES: Final = (TEXT, LENGTHS, HEAD)
+"""All files that are written; they are never changed, so they can be linked to."""
+
+
+def write_corpus(folder: Path, corpus: Corpus) -> None:
+    """Write a corpus that was not split to an existing folder. Raises OSError.
+
+    >>> import tempfile
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     write_corpus(Path(folder), Corpus.from_documents(["hug", "hugs"]))
+    ...     read_corpus_files(Path(folder)).documents
+    ('hug', 'hugs')
+    """
+    words = corpus.word_counts
+    texts: Sequence[str] = corpus.documents if words is None else tuple(words)
+    lengths = np.zeros(len(texts), np.int64)
+    with (folder / TEXT).open("wb") as file:
+        for number, text in enumerate(texts):
+            lengths[number] = file.write(text.encode())
+    np.save(folder / LENGTHS, lengths, allow_pickle=False)
+    head = {
+        "names": corpus.names,
+        "counts": None if words is None else list(words.values()),
+        "notes": corpus.file_notes,
+        "encodings": _packed(corpus.encodings),
+        "sha256": corpus.sha256,
+    }
+    (folder / HEAD).write_text(json.dumps(head, ensure_ascii=False), "utf-8", newline="")
+
+
+def link_corpus(source: Path, folder: Path) -> None:
+    """Put the corpus of one folder into another too; the files are shared, or else copied.
+
+    Raises OSError.
+    """
+    for name in FILES:
+        try:
+            os.link(source / name, folder / name)
+        except FileNotFoundError:
+            raise
+        except OSError:
+            # Not on every file system.
+            shutil.copyfile(source / name, folder / name)
+
+
+def read_corpus_files(folder: Path) -> Corpus:
+    """Return the corpus in a folder; raise FormatError if the files are damaged or missing."""
+    try:
+        head: dict[str, Any] = json.loads((folder / HEAD).read_bytes())
+        with (folder / LENGTHS).open("rb") as file:
+            lengths = np.lib.format.read_array(file, allow_pickle=False)
+        texts = _texts(folder / TEXT, lengths.tolist())
+        notes = tuple(Note(*note) for note in head["notes"])
+        names = tuple(map(str, head["names"]))
+        if head["counts"] is None:
+            corpus = Corpus(texts, names, None, notes, _unpacked(head["encodings"], len(texts)))
+        else:
+            counts = dict(zip(texts, map(int, head["counts"]), strict=True))
+            corpus = Corpus((), names, counts, notes)
+        expected = str(head["sha256"])
+    except (*ARRAY_DAMAGE, BpeError) as error:
+        raise FormatError("A corpus kept on disk is damaged. Give its files again.") from error
+    if corpus.sha256 != expected:
+        raise FormatError("A corpus kept on disk is not the one that was written.")
+    return corpus
+
+
+def _texts(path: Path, lengths: list[int]) -> tuple[str, ...]:
+    ends = list(accumulate(lengths, initial=0))
+    if min(lengths, default=0) < 0 or path.stat().st_size != ends[-1]:
+        raise ValueError(f"Expected a text of {ends[-1]:,} bytes.")
+    with path.open("rb") as file:
+        return tuple(file.read(end - start).decode() for start, end in pairwise(ends))
+
+
+def _packed(encodings: tuple[str, ...]) -> Sequence[str]:
+    """Return encodings as they are, or a single one if they are all the same."""
+    return encodings[:1] if len(set(encodings)) == 1 else encodings
+
+
+def _unpacked(encodings: Sequence[str], n: int) -> tuple[str, ...]:
+    return tuple(encodings) * n if len(encodings) == 1 else tuple(encodings)

@@ -1,0 +1,229 @@
+"""Read columns of Parquet files with Arrow: used by the process that `parquet_process` starts."""
+
+from __future__ import annotations
+
+import io
+from collections.abc import Generator, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from importlib import import_module
+from typing import Any, Final, NamedTuple, cast
+
+from bpe_core.corpus.budget import MOST_COLUMNS, MOST_UNPACKED_BYTES, too_many_columns
+from bpe_core.corpus.columns import TableColumns, Tally, columns_of_tallies
+from bpe_core.errors import UnsupportedFileError
+from bpe_core.extras import needs_extra
+
+BYTES_DESCRIBED: Final = 32 * 2**20
+# Few rows, because one may be a whole book; many, because most are a line.
+_BATCH_BYTES: Final = 4 * 2**20
+_FEWEST_BATCH_ROWS: Final = 16
+_MOST_BATCH_ROWS: Final = 16_384
+_GROUPS_DESCRIBED: Final = 8
+_FIRST_VALUES: Final = 200
+_MARK: Final = b"PAR1"
+
+
+class Texts(NamedTuple):
+    """The texts of some rows of one column; empty and missing ones are left out."""
+
+    n_rows: int
+    """The number of rows read so far, from the first."""
+    rows: Any
+    """An int64 array of the rows with text, from 1."""
+    lengths: Any
+    """An int64 array of their lengths in bytes."""
+    data: Any
+    """A buffer of their bytes."""
+
+
+@dataclass(frozen=True, slots=True)
+class ParquetFile:
+    """An opened Parquet file, of which nothing but the description has been read."""
+
+    name: str
+    file: Any
+    columns: tuple[str, ...]
+    """The names of all columns, in order."""
+    strings: tuple[str, ...]
+    """The names of the columns of strings."""
+
+    def describe(self, most_bytes: int = BYTES_DESCRIBED) -> TableColumns:
+        """Describe the columns of strings, by a sample spread over the file if it is large."""
+        metadata = self.file.metadata
+        n_groups = metadata.num_row_groups
+        groups = range(n_groups)
+        if n_groups > _GROUPS_DESCRIBED and metadata.num_rows:
+            step = (n_groups - 1) / (_GROUPS_DESCRIBED - 1)
+            groups = [round(step * place) for place in range(_GROUPS_DESCRIBED)]
+        compute = _arrow(self.name).compute
+        n_characters = dict.fromkeys(self.strings, 0)
+        first: dict[str, list[object]] = {name: [] for name in self.strings}
+        n_rows = 0
+        for group in groups if self.strings else ():
+            n_bytes = 0
+            for batch in self._batches(self.strings, group):
+                n_rows += batch.num_rows
+                n_bytes += batch.nbytes
+                for name in self.strings:
+                    values = batch.column(name)
+                    n_characters[name] += _total_length(values, compute.utf8_length, compute)
+                    if (missing := _FIRST_VALUES - len(first[name])) > 0:
+                        first[name] += self._values(values.slice(0, missing), name, n_rows)
+                if n_bytes > most_bytes / len(groups):
+                    break
+        return columns_of_tallies(
+            self.columns,
+            [Tally(name, n_characters[name], first[name]) for name in self.strings],
+            is_sample=n_rows < metadata.num_rows,
+        )
+
+    def texts(self, column: str) -> Iterator[Texts]:
+        """Yield the texts of one column of strings, a batch of rows at a time.
+
+        Raises UnsupportedFileError if the column is damaged or has more text than is read.
+        """
+        arrow = _arrow(self.name)
+        n_bytes = n_rows = 0
+        for group in range(self.file.metadata.num_row_groups):
+            for batch in self._batches([column], group):
+                values = batch.column(column)
+                # Before the values of a dictionary are written out.
+                n_bytes += _total_length(values, arrow.compute.binary_length, arrow.compute)
+                if n_bytes > MOST_UNPACKED_BYTES:
+                    raise too_much_text(self.name)
+                yield _texts_of(values, n_rows, arrow)
+                n_rows += batch.num_rows
+
+    def _batches(self, columns: list[str] | tuple[str, ...], group: int) -> Iterator[Any]:
+        with _damage_named(self.name):
+            described = self.file.metadata.row_group(group)
+            share = max(1, described.total_byte_size // max(1, described.num_rows))
+            n_rows = min(max(_FEWEST_BATCH_ROWS, _BATCH_BYTES // share), _MOST_BATCH_ROWS)
+            yield from self.file.iter_batches(
+                batch_size=n_rows, columns=list(columns), row_groups=[group], use_threads=False
+            )
+
+    def _values(self, values: Any, column: str, n_rows: int) -> list[object]:
+        """Return an Arrow array as strings; repeated values of a dictionary are one string."""
+        try:
+            if hasattr(values, "dictionary"):
+                texts: list[object] = values.dictionary.to_pylist()
+                places = cast("list[int | None]", values.indices.to_pylist())
+                return [None if place is None else texts[place] for place in places]
+            return values.to_pylist()
+        except UnicodeDecodeError:
+            raise UnsupportedFileError(
+                f"{self.name} has text in the column {column!r:.60} that is not valid UTF-8, "
+                f"in or before row {n_rows:,}. Export it again."
+            ) from None
+
+
+def open_parquet(data: bytes, name: str) -> ParquetFile:
+    """Open a Parquet file; raises UnsupportedFileError and MissingExtraError."""
+    with _damage_named(name):
+        file = _arrow(name).parquet.ParquetFile(io.BytesIO(data))
+        if file.metadata.num_columns > MOST_COLUMNS:
+            raise too_many_columns(name)
+        fields = [(str(column.name), str(column.type)) for column in file.schema_arrow]
+    columns = [column for column, _ in fields]
+    strings = [
+        column
+        for column, kind in fields
+        if kind.startswith(("string", "large_string", "dictionary<values=string"))
+    ]
+    if len(set(columns)) < len(columns):
+        twice = next(column for column in columns if columns.count(column) > 1)
+        raise UnsupportedFileError(
+            f"{name} has two columns named {twice!r:.60}. Rename one, and export it again."
+        )
+    return ParquetFile(name, file, tuple(columns), tuple(strings))
+
+
+def check_marks(data: bytes, name: str) -> None:
+    """Raise UnsupportedFileError unless data begins and ends as a Parquet file does.
+
+    >>> check_marks(b"PAR1 and something else", "a.parquet")
+    Traceback (most recent call last):
+    bpe_core.errors.UnsupportedFileError: a.parquet is not a parquet file, or only a part of one: \
+such a file begins and ends with the letters PAR1. Export or download it again.
+    """
+    if not (data.startswith(_MARK) and data.endswith(_MARK)):
+        raise UnsupportedFileError(
+            f"{name} is not a parquet file, or only a part of one: such a file begins and ends "
+            "with the letters PAR1. Export or download it again."
+        )
+
+
+def too_much_text(name: str) -> UnsupportedFileError:
+    """Return the error for a Parquet file that holds too much text once it is written out.
+
+    >>> print(too_much_text("a.parquet"))
+    a.parquet holds more than 512 MB of text in this column once it is written out. Split it into \
+smaller files.
+    """
+    return UnsupportedFileError(
+        f"{name} holds more than {MOST_UNPACKED_BYTES >> 20} MB of text in this column once it is "
+        "written out. Split it into smaller files."
+    )
+
+
+@contextmanager
+def _damage_named(name: str) -> Generator[None]:
+    """Raise UnsupportedFileError for a file that Arrow cannot read."""
+    damage = _arrow(name).damage
+    try:
+        yield
+    except MemoryError:
+        # Arrow's own error for it is one of its exceptions as well.
+        raise
+    except (damage, OSError, UnicodeDecodeError):
+        raise UnsupportedFileError(
+            f"{name} is a damaged parquet file, or is encrypted or compressed in a way that "
+            "cannot be read. Export it again, with Snappy or without compression."
+        ) from None
+
+
+class _Arrow(NamedTuple):
+    """The parts of pyarrow that are used; it has no types."""
+
+    compute: Any
+    parquet: Any
+    damage: Any
+    long_string: Any
+
+
+def _arrow(name: str) -> _Arrow:
+    # By name because it has no types.
+    with needs_extra("tables", f"Reading {name}"):
+        arrow = import_module("pyarrow")
+        return _Arrow(
+            import_module("pyarrow.compute"),
+            import_module("pyarrow.parquet"),
+            arrow.ArrowException,
+            arrow.large_string(),
+        )
+
+
+def _texts_of(values: Any, n_before: int, arrow: _Arrow) -> Texts:
+    import numpy as np
+
+    # Offsets of 64 bits, because a batch of a dictionary may have gigabytes.
+    written_out = values.cast(arrow.long_string)
+    lengths = arrow.compute.fill_null(arrow.compute.binary_length(written_out), 0)
+    all_lengths = lengths.to_numpy(zero_copy_only=False)
+    places = np.flatnonzero(all_lengths)
+    if len(places) < len(written_out):
+        written_out = written_out.take(places)
+    offsets = np.frombuffer(written_out.buffers()[1], np.int64)
+    offsets = offsets[written_out.offset : written_out.offset + len(written_out) + 1]
+    data = memoryview(written_out.buffers()[2] or b"")[offsets[0] : offsets[-1]]
+    return Texts(n_before + len(values), places + (n_before + 1), all_lengths[places], data)
+
+
+def _total_length(values: Any, length: Any, compute: Any) -> int:
+    if hasattr(values, "dictionary"):
+        lengths = length(values.dictionary).take(values.indices)
+    else:
+        lengths = length(values)
+    return compute.sum(lengths).as_py() or 0

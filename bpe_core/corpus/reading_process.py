@@ -1,0 +1,234 @@
+"""Read large files into a corpus in a separate process with limited memory and time.
+
+Decoding and cutting up a large text holds the interpreter's lock for tenths of a second at once,
+and all else in the same process waits. `python -m bpe_core.corpus.reading_process FOLDER`
+does what the folder's `question.json` asks, and writes one JSON object a line to standard output.
+"""
+
+from __future__ import annotations
+
+import json
+import shutil
+import sys
+import tempfile
+from collections.abc import Callable, Mapping, Sequence
+from pathlib import Path
+from typing import IO, Any, Final, cast
+
+import regex
+
+from bpe_core import errors
+from bpe_core.child_process import child, follow_parent
+from bpe_core.corpus.composition import file_of
+from bpe_core.corpus.corpus import Corpus, read_corpus
+from bpe_core.corpus.corpus_files import read_corpus_files, write_corpus
+from bpe_core.corpus.filed_corpus import FiledCorpus, Parts, figures_of, from_json, to_json
+from bpe_core.corpus.notes import Note
+from bpe_core.corpus.readers import Upload, size_of
+from bpe_core.errors import BpeError, UnsupportedFileError
+from bpe_core.process_limits import limit_this_process
+
+LEAST_BYTES: Final = 4_000_000
+"""The size of files from which on they are worth a process, which takes half a second to start."""
+_LEAST_BYTES_PACKED: Final = 200_000
+_PACKED: Final = (b"\x1f\x8b", b"PK", b"PAR1")
+MOST_BYTES_IN_MEMORY: Final = 20_000_000
+"""A text of up to this size is returned as a `Corpus`, as if it had been read here."""
+_MOST_BYTES: Final = 4 * 2**30
+_MOST_TIMES_FILES: Final = 8
+_MOST_SECONDS: Final = 900.0
+_QUESTION: Final = "question.json"
+_LEAST_STEP: Final = 0.05
+_MOST_EXCERPTS: Final = 16
+_WINDOW: Final = 200
+_BEYOND_ASCII: Final = regex.compile(r"[^\x00-\x7f]")
+
+
+def worth_a_process(uploads: Sequence[Upload]) -> bool:
+    """Return whether files are so large, or unpack to so much, that a process should read them.
+
+    >>> import io
+    >>> class Upload(io.BytesIO):
+    ...     name = "hug.txt"
+    ...     size = 3
+    >>> worth_a_process([Upload(b"hug")])
+    False
+    """
+    packed = [upload for upload in uploads if _data_of(upload)[:4].startswith(_PACKED)]
+    return (
+        sum(map(size_of, uploads)) >= LEAST_BYTES
+        or sum(map(size_of, packed)) >= _LEAST_BYTES_PACKED
+    )
+
+
+def read_in_process(
+    uploads: Sequence[Upload],
+    text_column: str | Mapping[str, str] | None = None,
+    *,
+    encoding: Mapping[str, str],
+    held_out_share: float,
+    place: Path,
+    on_progress: Callable[[float], None],
+) -> Corpus | FiledCorpus:
+    """Read files as `read_corpus` does; a large corpus stays in a new folder in `place`.
+
+    Its division by `held_out_share` is made at the same time. Raises what `read_corpus` and
+    `on_progress` raise, UnsupportedFileError if the files take too much memory or time, and OSError
+    if the folder cannot be written.
+    """
+    folder = Path(tempfile.mkdtemp(prefix=".unfinished-corpus-", dir=place))
+    try:
+        for number, upload in enumerate(uploads):
+            (folder / f"upload-{number}").write_bytes(_data_of(upload))
+        question = {
+            "names": [upload.name for upload in uploads],
+            "column": dict(text_column) if isinstance(text_column, Mapping) else text_column,
+            "encoding": dict(encoding),
+            "share": held_out_share,
+        }
+        found = _ask(folder, question, on_progress)
+        if found["is_small"]:
+            corpus = read_corpus_files(folder)
+            shutil.rmtree(folder, ignore_errors=True)
+            return corpus
+        parts = {held_out_share: _parts_of(found["parts"])}
+    except BaseException:
+        shutil.rmtree(folder, ignore_errors=True)
+        raise
+    texts, names = found["excerpts"]
+    excerpts = Corpus(tuple(texts), tuple(names))
+    return FiledCorpus(
+        folder,
+        n_bytes=found["n_bytes"],
+        sha256=found["sha256"],
+        n_sources=found["n_sources"],
+        files=tuple(found["files"]),
+        notes=tuple(Note(*note) for note in found["notes"]),
+        excerpts=excerpts,
+        parts=parts,
+        divide=_divide,
+    )
+
+
+def _divide(folder: Path, held_out_share: float) -> Parts:
+    return _parts_of(_ask(folder, {"share": held_out_share}, lambda _: None)["parts"])
+
+
+def _parts_of(found: Sequence[dict[str, Any]]) -> Parts:
+    training, held_out = map(from_json, found)
+    return training, held_out
+
+
+def _data_of(upload: Upload) -> bytes:
+    get_value: Callable[[], bytes] | None = getattr(upload, "getvalue", None)
+    return get_value() if get_value else upload.read()
+
+
+def _ask(
+    folder: Path, question: Mapping[str, Any], on_progress: Callable[[float], None]
+) -> dict[str, Any]:
+    (folder / _QUESTION).write_text(json.dumps(question), "utf-8")
+    module = "bpe_core.corpus.reading_process"
+    with child(module, str(folder), most_seconds=_MOST_SECONDS) as process:
+        for line in cast("IO[bytes]", process.stdout):
+            answer = json.loads(line)
+            if "part" in answer:
+                on_progress(answer["part"])
+            elif "error" in answer:
+                name, text = answer["error"]
+                raise getattr(errors, name)(text)
+            else:
+                return answer
+    raise UnsupportedFileError(
+        "These files take too much memory or time to read. Give fewer of them, or smaller ones."
+    )
+
+
+class _File:
+    """An upload in the folder."""
+
+    def __init__(self, path: Path, name: str) -> None:
+        self._path = path
+        self.name = name
+        self.size = path.stat().st_size
+
+    def read(self) -> bytes:
+        """Return its bytes."""
+        return self._path.read_bytes()
+
+
+def _main(folder: Path) -> None:
+    follow_parent()
+    question = json.loads((folder / _QUESTION).read_bytes())
+    size = sum(path.stat().st_size for path in folder.iterdir())
+    limit_this_process(_MOST_BYTES + _MOST_TIMES_FILES * size, round(_MOST_SECONDS))
+    try:
+        _write(_read(folder, question) if "names" in question else _divided(folder, question))
+    except BpeError as error:
+        _write({"error": [type(error).__name__, str(error)]})
+
+
+def _read(folder: Path, question: Mapping[str, Any]) -> dict[str, Any]:
+    files = [
+        _File(folder / f"upload-{number}", name) for number, name in enumerate(question["names"])
+    ]
+    last = 0.0
+
+    def report(part: float) -> None:
+        nonlocal last
+        # Dividing the corpus and describing it takes about as long as reading it.
+        if part / 2 - last >= _LEAST_STEP:
+            last = part / 2
+            _write({"part": last})
+
+    corpus = read_corpus(
+        files, question["column"], encoding=question["encoding"], on_progress=report
+    )
+    for path in folder.glob("upload-*"):
+        path.unlink()
+    write_corpus(folder, corpus)
+    if corpus.n_bytes <= MOST_BYTES_IN_MEMORY:
+        return {"is_small": True}
+    _write({"part": 0.6})
+    return {
+        "is_small": False,
+        "n_bytes": corpus.n_bytes,
+        "sha256": corpus.sha256,
+        "n_sources": corpus.n_sources,
+        "files": list(dict.fromkeys(map(file_of, corpus.names))),
+        "parts": _parts(corpus, question["share"]),
+        "notes": corpus.file_notes,
+        "excerpts": _excerpts(corpus),
+    }
+
+
+def _divided(folder: Path, question: Mapping[str, Any]) -> dict[str, Any]:
+    return {"parts": _parts(read_corpus_files(folder), question["share"])}
+
+
+def _parts(corpus: Corpus, held_out_share: float) -> list[dict[str, Any]]:
+    return [to_json(figures_of(part)) for part in corpus.split(held_out_share)]
+
+
+def _excerpts(corpus: Corpus) -> tuple[list[str], list[str]]:
+    """Return texts by which guesses can be judged, and the names of their documents."""
+    wanted = {note.file for note in corpus.file_notes if note.kind in ("encoding", "undecodable")}
+    texts: list[str] = []
+    names: list[str] = []
+    for text, name in zip(corpus.documents, corpus.names, strict=True):
+        file = next((file for file in wanted if name == file or name.startswith(f"{file} ")), None)
+        found = _BEYOND_ASCII.search(text) if file is not None else None
+        if file is not None and found and len(texts) < _MOST_EXCERPTS:
+            wanted.remove(file)
+            texts.append(text[max(0, found.start() - _WINDOW) : found.start() + _WINDOW])
+            names.append(name)
+    return texts, names
+
+
+def _write(message: dict[str, Any]) -> None:
+    sys.stdout.write(json.dumps(message) + "\n")
+    sys.stdout.flush()
+
+
+if __name__ == "__main__":
+    _main(Path(sys.argv[1]))

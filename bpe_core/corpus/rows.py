@@ -1,0 +1,298 @@
+"""Read the rows of csv, tsv, jsonl and json files one after another."""
+
+from __future__ import annotations
+
+import csv
+import io
+import json
+import sys
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from dataclasses import dataclass, field
+from typing import Final, NamedTuple, cast
+
+from bpe_core.corpus.budget import (
+    MOST_CELLS,
+    MOST_COLUMNS,
+    MOST_JSON_VALUES,
+    Budget,
+    too_many_columns,
+)
+from bpe_core.corpus.notes import Note, listed
+from bpe_core.corpus.structure import has_more_cells, has_more_values
+from bpe_core.errors import EmptyCorpusError, UnsupportedFileError
+
+_DELIMITERS: Final = ",;\t|"
+_ROWS_BETWEEN_COUNTS: Final = 256
+_ROWS_BETWEEN_REPORTS: Final = 4_096
+_PIECE: Final = 1 << 20
+_MOST_PLACES: Final = 5
+_LONGEST_EXCERPT: Final = 30
+
+# The default limit of 128 kB for a field is too small for documents. It applies to the whole
+# process, so it is only ever raised.
+csv.field_size_limit(sys.maxsize)
+
+Report = Callable[[float], None]
+"""A function called from time to time with the fraction of a file that has been read."""
+
+
+class Row(NamedTuple):
+    """One row: its place in the file, and named values or a text without a column."""
+
+    place: str
+    value: Mapping[str, object] | str | None
+    """None for JSON that is neither a text nor an object."""
+
+
+@dataclass(slots=True)
+class RowReader:
+    """The rows of one file; its columns and notes are complete once they have been read."""
+
+    text: str
+    name: str
+    report: Report
+    budget: Budget
+    columns: dict[str, None] = field(default_factory=dict[str, None])
+    """The names of the columns, in order."""
+    notes: list[Note] = field(default_factory=list[Note])
+
+    def rows(self, kind: str) -> Iterator[Row]:
+        """Yield the rows of a file of a kind, such as ".csv".
+
+        Raises EmptyCorpusError for a table without rows, and UnsupportedFileError if the file is
+        not of its kind, or has more rows, columns or values than are read.
+        """
+        if kind == ".json":
+            return self._json_rows()
+        if kind in (".jsonl", ".ndjson"):
+            return self._json_line_rows()
+        return self._separated_rows(kind)
+
+    def _separated_rows(self, kind: str) -> Iterator[Row]:
+        delimiter = "\t"
+        if kind == ".csv":
+            first = next(_lines(self.text))[0]
+            delimiter = max(_DELIMITERS, key=first.count)
+        lines = _Lines(self.text, self.name, delimiter)
+        reader = csv.reader(lines, delimiter=delimiter)
+        number = n_read = 0
+        try:
+            header = next(reader)
+            titles = [title or f"column {place}" for place, title in enumerate(header, 1)]
+            self._add_columns(titles)
+            lines.begin_row()
+            for values in reader:
+                n_read += 1
+                self._count(n_read, lines.begin_row())
+                if values:
+                    number += 1
+                    yield Row(f"row {number}", dict(zip(titles, values, strict=False)))
+        except csv.Error:
+            raise UnsupportedFileError(
+                f"{self.name} is not valid {kind[1:]} at line {reader.line_num:,}. Check the "
+                "quotes and the line ends there, or rename the file to .txt."
+            ) from None
+        if not number:
+            raise EmptyCorpusError(
+                f"{self.name} has a header and no rows. Give a file with text in it."
+            )
+
+    def _json_line_rows(self) -> Iterator[Row]:
+        broken: list[int] = []
+        first_broken = ""
+        n_read = n_broken = 0
+        for number, (line, end) in enumerate(_lines(self.text), 1):
+            self._count(number, end)
+            if not line or line.isspace():
+                continue
+            try:
+                value = self._parsed(line, f" on line {number:,}")
+            except (ValueError, RecursionError):
+                n_broken += 1
+                if n_broken <= _MOST_PLACES + 1:
+                    first_broken = first_broken or _excerpt(line)
+                    broken.append(number)
+                continue
+            n_read += 1
+            yield self._json_row(value, f"line {number}")
+        n_lines = n_read + n_broken
+        if n_broken > n_read:
+            raise UnsupportedFileError(
+                f"{self.name} has {n_broken:,} invalid lines of {n_lines:,}. The first is line "
+                f"{broken[0]:,}: {first_broken}. Write one JSON value on each line, or rename the "
+                "file to .txt."
+            )
+        if n_broken == 1:
+            text = f"skipped line {broken[0]:,}, which is not valid JSON: {first_broken}."
+            self.notes.append(Note("lines", self.name, f"{self.name}: {text}"))
+        elif broken:
+            places = listed([f"{number:,}" for number in broken], _MOST_PLACES)
+            if n_broken > _MOST_PLACES + 1:
+                first = ", ".join(f"{number:,}" for number in broken[:_MOST_PLACES])
+                places = f"{first} and {n_broken - _MOST_PLACES:,} more"
+            text = (
+                f"skipped {n_broken:,} of {n_lines:,} lines, which are not valid JSON: lines "
+                f"{places}. In the first: {first_broken}."
+            )
+            self.notes.append(Note("lines", self.name, f"{self.name}: {text}"))
+
+    def _json_rows(self) -> Iterator[Row]:
+        value = self._json_value()
+        if isinstance(value, list):
+            yield from self._items(cast("list[object]", value), "item")
+        elif isinstance(value, dict):
+            columns = cast("dict[str, object]", value)
+            lists = {
+                key: cast("list[object]", values)
+                for key, values in columns.items()
+                if isinstance(values, list)
+            }
+            if lists:
+                yield from self._json_columns(lists)
+            else:
+                yield self._json_row(columns, "")
+        else:
+            yield self._json_row(value, "")
+
+    def _json_value(self) -> object:
+        try:
+            return self._parsed(self.text, "")
+        except json.JSONDecodeError as error:
+            line = self.text.split("\n")[error.lineno - 1]
+            raise UnsupportedFileError(
+                f"{self.name} is not JSON at line {error.lineno:,}, column {error.colno:,}: "
+                f"{_excerpt(line[error.colno - 1 :])}. Correct it, or rename it to .txt."
+            ) from None
+        except RecursionError:
+            raise UnsupportedFileError(
+                f"{self.name} is JSON nested too deeply to be read. Give its texts as a list of "
+                "strings, or rename it to .txt."
+            ) from None
+        except ValueError:
+            raise UnsupportedFileError(
+                f"{self.name} is JSON with a number of thousands of digits. Write it as a string, "
+                "or rename the file to .txt."
+            ) from None
+
+    def _json_columns(self, lists: Mapping[str, list[object]]) -> Iterator[Row]:
+        """Yield from an object of lists: columns of values, or a list of rows under some key."""
+        for key, values in lists.items():
+            if any(isinstance(value, dict) for value in values):
+                yield from self._items(values, key)
+                return
+        self._add_columns(lists)
+        for number in range(max(map(len, lists.values()))):
+            self._count(number + 1, 0)
+            yield Row(
+                f"row {number + 1}",
+                {key: values[number] for key, values in lists.items() if number < len(values)},
+            )
+
+    def _items(self, values: list[object], noun: str) -> Iterator[Row]:
+        for number, value in enumerate(values, 1):
+            self._count(number, 0)
+            yield self._json_row(value, f"{noun} {number}")
+
+    def _json_row(self, value: object, place: str) -> Row:
+        if isinstance(value, str):
+            return Row(place, value)
+        if isinstance(value, dict):
+            row = cast("dict[str, object]", value)
+            self._add_columns(row)
+            return Row(place, row)
+        return Row(place, None)
+
+    def _parsed(self, text: str, where: str) -> object:
+        if has_more_values(text, MOST_JSON_VALUES):
+            raise UnsupportedFileError(
+                f"{self.name} has more than {MOST_JSON_VALUES:,} JSON values{where}. Split it, or "
+                "keep only the texts."
+            )
+        return json.loads(text)
+
+    def _add_columns(self, names: Iterable[str]) -> None:
+        for name in names:
+            if name not in self.columns:
+                if len(self.columns) == MOST_COLUMNS:
+                    raise too_many_columns(self.name)
+                self.columns[name] = None
+
+    def _count(self, number: int, end: int) -> None:
+        """Count rows from time to time, and report the end of the last one."""
+        if number % _ROWS_BETWEEN_COUNTS == 0:
+            self.budget.take_rows(_ROWS_BETWEEN_COUNTS, self.name)
+            if end and number % _ROWS_BETWEEN_REPORTS == 0:
+                self.report(min(1.0, end / len(self.text)))
+
+
+class _Lines:
+    """The lines of a csv or tsv file; raises UnsupportedFileError for a row of too many cells."""
+
+    def __init__(self, text: str, name: str, delimiter: str) -> None:
+        self._text = text
+        self._name = name
+        self._delimiter = delimiter
+        self._begin = self._end = 0
+        self._allowed = self._left = MOST_COLUMNS
+        self._is_header = True
+        self._lines = self._split()
+
+    def __iter__(self) -> Iterator[str]:
+        return self
+
+    def __next__(self) -> str:
+        line = next(self._lines)
+        self._end += len(line)
+        self._left -= len(line)
+        if self._left < 0:
+            self._check()
+        return line
+
+    def begin_row(self) -> int:
+        """Return the end of the last row, in characters, and begin to count the cells of a row."""
+        self._is_header = False
+        self._begin = self._end
+        self._allowed = self._left = MOST_CELLS
+        return self._end
+
+    def _split(self) -> Iterator[str]:
+        """Yield lines with their ends: by megabytes, because a StringIO of a text is a copy."""
+        mark = "\n" if "\n" in self._text else "\r"
+        start = 0
+        while start < len(self._text):
+            cut = self._text.find(mark, start + _PIECE)
+            end = len(self._text) if cut < 0 else cut + 1
+            yield from io.StringIO(self._text[start:end], newline="")
+            start = end
+
+    def _check(self) -> None:
+        """Count the cells of a row that is long enough to have too many."""
+        most = MOST_COLUMNS if self._is_header else MOST_CELLS
+        if has_more_cells(self._text[self._begin : self._end], self._delimiter, most):
+            if self._is_header:
+                raise too_many_columns(self._name)
+            raise UnsupportedFileError(
+                f"{self._name} has more than {MOST_CELLS:,} values in a row. Check its quotes, or "
+                "rename the file to .txt."
+            )
+        # Later, because a row of many lines would be counted again for each of them.
+        self._left += self._allowed
+        self._allowed *= 2
+
+
+def _lines(text: str) -> Iterator[tuple[str, int]]:
+    """Yield each line and its end, one at a time; a list of all could take more than the text."""
+    start = 0
+    while (end := text.find("\n", start)) >= 0:
+        yield text[start:end], end + 1
+        start = end + 1
+    yield text[start:], len(text)
+
+
+def _excerpt(text: str) -> str:
+    """Return the beginning of a text in quotes, or what its end is called."""
+    text = text.strip()
+    if not text:
+        return "it ends there"
+    cut = text if len(text) <= _LONGEST_EXCERPT else f"{text[:_LONGEST_EXCERPT]}…"
+    return f"found {cut!r}"
