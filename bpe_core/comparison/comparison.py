@@ -2,86 +2,23 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field
-
-import numpy as np
-from numpy.typing import NDArray
+from typing import overload
 
 from bpe_core.checks import describe, is_a, is_whole, several
 from bpe_core.comparison.alignment import Disagreement, Stretch, differing_stretches, disagreements
-from bpe_core.comparison.metrics import (
-    KindCounts,
-    TextMap,
-    WordCounts,
-    bytes_per_token,
-    characters_per_token,
-    renyi_efficiency,
-    vocabulary_overlap,
-)
+from bpe_core.comparison.blocks import Blocks, blocks_of
+from bpe_core.comparison.measurement import BlockCounts, Measuring, TokenizerMetrics
+from bpe_core.comparison.metrics import vocabulary_overlap
 from bpe_core.corpus.corpus import Corpus
-from bpe_core.errors import ConfigError, EmptyCorpusError, UnknownSymbolError
+from bpe_core.errors import ConfigError, EmptyCorpusError
 from bpe_core.tokenizer.protocol import Encoder
 from bpe_core.tokenizer.tokenizer import Tokenizer
 from bpe_core.types import Segment
-from bpe_core.unicode.kinds import WHITE_SPACE
 
-_PIECE = 1 << 18
-"""The bytes of text that are mapped at once; larger pieces are not faster."""
-# bool[256]: the bytes that are a whole character outside words.
-_NO_WORD = np.array([byte < 0x80 and not chr(byte).isalnum() for byte in range(256)])
-
-
-@dataclass(frozen=True, slots=True)
-class TokenizerMetrics:
-    """The figures of one tokenizer on a text: counts, and ratios computed from them.
-
-    A ratio is nan if its denominator is 0.
-    """
-
-    n_bytes: int
-    n_characters: int
-    vocab_size: int
-    n_tokens: int
-    words: WordCounts
-    kinds: KindCounts
-    n_exclusive: int
-    """Tokens in this vocabulary only, by their bytes, without special tokens."""
-    n_tokens_exclusive: int
-    """How many tokens of the text are among those."""
-    unknown_bytes: int
-    """Bytes missing from the alphabet: without a token, or with one that means "unknown"."""
-    dropped_bytes: int
-    """Bytes of white space that the pre-tokenizer drops, so that no token covers them."""
-    uncovered_characters: int
-    """Characters that begin with an unknown or dropped byte."""
-    renyi_efficiency: float
-    """At alpha = 2.5: see `metrics.renyi_efficiency`."""
-
-    @property
-    def uncovered_bytes(self) -> int:
-        """Bytes of the text without a token, unknown or dropped."""
-        return self.unknown_bytes + self.dropped_bytes
-
-    @property
-    def bytes_per_token(self) -> float:
-        """Bytes divided by tokens, not counting uncovered bytes."""
-        return bytes_per_token(self.n_bytes - self.uncovered_bytes, self.n_tokens)
-
-    @property
-    def characters_per_token(self) -> float:
-        """Characters divided by tokens, not counting uncovered characters."""
-        return characters_per_token(self.n_characters - self.uncovered_characters, self.n_tokens)
-
-    @property
-    def tokens_per_word(self) -> float:
-        """Fertility: see `WordCounts.tokens_per_word`."""
-        return self.words.tokens_per_word
-
-    @property
-    def share_of_words_whole(self) -> float:
-        """From 0 to 1: see `WordCounts.share_of_words_whole`."""
-        return self.words.share_of_words_whole
+ShouldStop = Callable[[int, int], bool]
+"""Called with the work done and its total; returns True to stop."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -118,6 +55,10 @@ class Comparison:
     """The first tokenizer against each of the others, if a text was compared."""
     differing: tuple[Stretch, ...] = field(default=(), repr=False)
     """The stretches not split alike by all tokenizers, if a text was compared."""
+    blocks: Blocks | None = field(default=None, repr=False, compare=False)
+    """The blocks of the corpus, over which `gains.gain_of` estimates the uncertainty."""
+    by_block: tuple[BlockCounts, ...] = field(default=(), repr=False, compare=False)
+    """Each tokenizer's tokens in those blocks."""
 
     def verdict(self, first: int = 0, second: int = 1) -> Verdict:
         """Return the figures of one tokenizer against another, by their indices in `rows`.
@@ -149,13 +90,30 @@ class Comparison:
         )
 
 
-def compare(text_or_corpus: str | Corpus, tokenizers: Iterable[Encoder]) -> Comparison:
+@overload
+def compare(text_or_corpus: str | Corpus, tokenizers: Iterable[Encoder]) -> Comparison: ...
+@overload
+def compare(
+    text_or_corpus: str | Corpus,
+    tokenizers: Iterable[Encoder],
+    should_stop: ShouldStop | None,
+) -> Comparison | None: ...
+
+
+def compare(
+    text_or_corpus: str | Corpus,
+    tokenizers: Iterable[Encoder],
+    should_stop: ShouldStop | None = None,
+) -> Comparison | None:
     """Compare tokenizers on a text, including where they split it differently, or on a corpus.
 
     Special tokens are treated as ordinary text. A token that means "unknown" counts as a token, and
     the text that it replaces as unknown, because it cannot be decoded. Each document is encoded
     separately, and so is each weighted word, multiplied by its count. If the segments of a long
     text are not needed, comparing `Corpus.from_text(text)` is several times as fast.
+
+    Returns None if `should_stop`, called from time to time with the bytes of text compared so far
+    and their total, returns True.
 
     Raises ConfigError without tokenizers, EmptyCorpusError without text, and InvalidTextError if
     the text is not a str or contains a lone surrogate.
@@ -183,10 +141,14 @@ def compare(text_or_corpus: str | Corpus, tokenizers: Iterable[Encoder]) -> Comp
             "There is no text to compare tokenizers on. Give at least one character."
         )
     overlap = vocabulary_overlap([_ordinary_tokens(encoder) for encoder in encoders])
-    rows = tuple(
-        measure([corpus], encoder, exclusive)[0]
+    blocks = blocks_of(corpus)
+    measurings = [
+        Measuring(corpus, encoder, exclusive, blocks=blocks)
         for encoder, exclusive in zip(encoders, overlap.exclusive, strict=True)
-    )
+    ]
+    if not _measure_together(measurings, corpus.n_bytes, should_stop):
+        return None
+    rows = tuple(measuring.metrics() for measuring in measurings)
     return Comparison(
         rows=rows,
         n_documents=corpus.n_sources,
@@ -199,48 +161,28 @@ def compare(text_or_corpus: str | Corpus, tokenizers: Iterable[Encoder]) -> Comp
             tuple(disagreements(segments[0], other, text)) for other in segments[1:]
         ),
         differing=tuple(differing_stretches(segments, text)) if segments else (),
+        blocks=blocks,
+        by_block=tuple(measuring.by_block for measuring in measurings),
     )
 
 
-@dataclass(frozen=True, slots=True)
-class _Spans:
-    """The byte spans of a tokenizer's tokens in a text, in arrays of equal length."""
-
-    ids: NDArray[np.int32 | np.int64]
-    starts: NDArray[np.int64]
-    ends: NDArray[np.int64]
-
-
-class _IdTable:
-    """A tokenizer's ids, which may be sparse, and the lengths of their tokens."""
-
-    __slots__ = ("ids", "lengths")
-
-    def __init__(self, tokenizer: Encoder) -> None:
-        known = sorted(tokenizer.vocab)
-        self.ids: NDArray[np.int64] = np.array(known, np.int64)
-        self.lengths: NDArray[np.int32] = np.array(
-            [len(tokenizer.vocab[id_]) for id_ in known], np.int32
-        )
-
-    def places(self, ids: NDArray[np.integer]) -> NDArray[np.integer]:
-        """Return the index of each id among the sorted ids."""
-        if self.ids[-1] == len(self.ids) - 1:
-            return ids
-        return np.searchsorted(self.ids, ids)
-
-
-@dataclass(slots=True)
-class _Counts:
-    """Counts that are summed over documents or weighted words."""
-
-    id_counts: NDArray[np.int64]
-    """int64[vocab_size]: how often each token occurs, in the order of their ids."""
-    words: WordCounts = field(default_factory=WordCounts)
-    kinds: KindCounts = field(default_factory=KindCounts)
-    unknown_bytes: int = 0
-    dropped_bytes: int = 0
-    uncovered_characters: int = 0
+def _measure_together(
+    measurings: Sequence[Measuring], n_bytes: int, should_stop: ShouldStop | None
+) -> bool:
+    """Take the steps of all measurements in turn, so that progress is even; False if stopped."""
+    going = dict(enumerate(measuring.steps() for measuring in measurings))
+    done = [0] * len(measurings)
+    while going:
+        if should_stop is not None and should_stop(sum(done) // len(done), n_bytes):
+            return False
+        behind = min(going, key=lambda place: done[place])
+        step = next(going[behind], None)
+        if step is None:
+            del going[behind]
+            done[behind] = n_bytes
+        else:
+            done[behind] = step
+    return True
 
 
 def _encoders(tokenizers: Iterable[Encoder]) -> list[Encoder]:
@@ -261,179 +203,3 @@ def _encoders(tokenizers: Iterable[Encoder]) -> list[Encoder]:
 def _ordinary_tokens(tokenizer: Encoder) -> frozenset[bytes]:
     special = set(tokenizer.special_tokens.values())
     return frozenset(token for id_, token in tokenizer.vocab.items() if id_ not in special)
-
-
-def measure(
-    corpora: Iterable[Corpus], tokenizer: Encoder, exclusive: frozenset[bytes] = frozenset()
-) -> list[TokenizerMetrics]:
-    """Return the figures of one tokenizer on each of several corpora.
-
-    `exclusive` are the tokens that only its vocabulary has.
-
-    >>> from bpe_core.tokenizer.gpt2 import gpt2
-    >>> [row.n_tokens for row in measure([Corpus.from_text("the quick")], gpt2())]
-    [2]
-    """
-    table = _IdTable(tokenizer)
-    return [_metrics(corpus, tokenizer, table, exclusive) for corpus in corpora]
-
-
-def _metrics(
-    corpus: Corpus,
-    tokenizer: Encoder,
-    table: _IdTable,
-    exclusive: frozenset[bytes],
-) -> TokenizerMetrics:
-    counts = _Counts(np.zeros(len(table.ids), np.int64))
-    if corpus.word_counts is None:
-        _add(counts, corpus.documents, tokenizer, table, times=1)
-    else:
-        for word, times in corpus.word_counts.items():
-            _add(counts, (word,), tokenizer, table, times=times)
-    used = np.flatnonzero(counts.id_counts)
-    return TokenizerMetrics(
-        n_bytes=corpus.n_bytes,
-        n_characters=corpus.n_characters,
-        vocab_size=tokenizer.vocab_size,
-        n_tokens=int(counts.id_counts.sum()),
-        words=counts.words,
-        kinds=counts.kinds,
-        n_exclusive=len(exclusive),
-        n_tokens_exclusive=sum(
-            count
-            for id_, count in zip(
-                table.ids[used].tolist(), counts.id_counts[used].tolist(), strict=True
-            )
-            if tokenizer.vocab[id_] in exclusive
-        ),
-        unknown_bytes=counts.unknown_bytes,
-        dropped_bytes=counts.dropped_bytes,
-        uncovered_characters=counts.uncovered_characters,
-        renyi_efficiency=(
-            renyi_efficiency(counts.id_counts, vocab_size=tokenizer.vocab_size)
-            if tokenizer.vocab_size > 1
-            else float("nan")
-        ),
-    )
-
-
-def _add(
-    counts: _Counts,
-    texts: Iterable[str],
-    tokenizer: Encoder,
-    table: _IdTable,
-    *,
-    times: int,
-) -> None:
-    for text, spans in _pieces(texts, tokenizer, table):
-        text_map = TextMap(text)
-        ids, starts, ends = spans.ids, spans.starts, spans.ends
-        stands = ids >= 0
-        counts.id_counts += (
-            np.bincount(table.places(ids[stands]), minlength=len(counts.id_counts)) * times
-        )
-        lost = ~stands if tokenizer.unknown_id is None else ~stands | (ids == tokenizer.unknown_id)
-        gaps = starts[lost], ends[lost]
-        counts.words += text_map.word_counts(ends[ends > starts], gaps) * times
-        kinds = text_map.kind_counts(starts[stands], ends[stands])
-        counts.kinds = KindCounts(
-            *(a + b * times for a, b in zip(counts.kinds, kinds, strict=True))
-        )
-        n_bytes = int((gaps[1] - gaps[0]).sum())
-        dropped = 0
-        if tokenizer.drops_text:
-            white_space = text_map.bytes_of_kind(WHITE_SPACE, starts[~stands], ends[~stands])
-            dropped = int(white_space.sum())
-        counts.uncovered_characters += text_map.n_characters_begun(*gaps) * times
-        counts.dropped_bytes += dropped * times
-        counts.unknown_bytes += (n_bytes - dropped) * times
-
-
-def _pieces(
-    texts: Iterable[str], tokenizer: Encoder, table: _IdTable
-) -> Iterator[tuple[str, _Spans]]:
-    """Yield texts and their tokens in pieces of suitable size: short texts joined, long ones cut.
-
-    A text map takes 80 bytes per byte of text, and one map per short text would be slow.
-    """
-    joined: list[str] = []
-    parts: list[_Spans] = []
-    offset = 0
-    for text in texts:
-        spans = _spans(text, tokenizer, table)
-        utf8 = text.encode()
-        if len(utf8) > _PIECE:
-            yield from _cut(utf8, spans)
-            continue
-        joined.append(text)
-        parts.append(_Spans(spans.ids, spans.starts + offset, spans.ends + offset))
-        # The line end between two texts belongs to neither, and keeps their words apart.
-        offset += len(utf8) + 1
-        if offset > _PIECE:
-            yield "\n".join(joined), _chained(parts)
-            joined, parts, offset = [], [], 0
-    if joined:
-        yield "\n".join(joined), _chained(parts)
-
-
-def _chained(parts: Sequence[_Spans]) -> _Spans:
-    return _Spans(
-        np.concatenate([part.ids for part in parts]),
-        np.concatenate([part.starts for part in parts]),
-        np.concatenate([part.ends for part in parts]),
-    )
-
-
-def _cut(utf8: bytes, spans: _Spans) -> Iterator[tuple[str, _Spans]]:
-    """Cut a text and its tokens where a token ends between two words.
-
-    If there is no such place, the piece is larger.
-    """
-    bytes_ = np.frombuffer(utf8, np.uint8)
-    first, n_tokens = 0, len(spans.ids)
-    while first < n_tokens:
-        start, size, last = int(spans.starts[first]), _PIECE, first
-        while last == first:
-            # A token of length 0 ends where the token before it does, so it stays with that token.
-            last = int(np.searchsorted(spans.ends, start + size, side="right"))
-            if last < n_tokens:
-                at = spans.ends[first:last]
-                between = np.flatnonzero(_NO_WORD[bytes_[at - 1]] | _NO_WORD[bytes_[at]])
-                last = first + int(between[-1]) + 1 if len(between) else first
-            size *= 2
-        yield (
-            utf8[start : int(spans.ends[last - 1])].decode(),
-            _Spans(
-                spans.ids[first:last],
-                spans.starts[first:last] - start,
-                spans.ends[first:last] - start,
-            ),
-        )
-        first = last
-
-
-def _spans(text: str, tokenizer: Encoder, table: _IdTable) -> _Spans:
-    """Return the spans of tokens; use only their lengths if they cover the text exactly."""
-    if (
-        isinstance(tokenizer, Tokenizer)
-        and tokenizer.end_of_word is None
-        and not tokenizer.drops_text
-    ):
-        try:
-            ids = tokenizer.encode_to_numpy(text)
-        except UnknownSymbolError:
-            return _spans_of(tokenizer.segments(text))
-        lengths = table.lengths[table.places(ids)]
-        ends = np.cumsum(lengths, dtype=np.int64)
-        return _Spans(ids, ends - lengths, ends)
-    return _spans_of(tokenizer.segments(text))
-
-
-def _spans_of(segments: Sequence[Segment]) -> _Spans:
-    """Return the ids and spans of segments; the id is -1 if there is no token."""
-    n = len(segments)
-    return _Spans(
-        np.fromiter((-1 if each.id is None else each.id for each in segments), np.int64, n),
-        np.fromiter((each.byte_start for each in segments), np.int64, n),
-        np.fromiter((each.byte_end for each in segments), np.int64, n),
-    )

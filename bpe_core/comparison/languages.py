@@ -11,7 +11,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from bpe_core.comparison.comparison import TokenizerMetrics, measure
+from bpe_core.comparison.measurement import TokenizerMetrics, measure
 from bpe_core.comparison.metrics import gini, parity
 from bpe_core.corpus.corpus import Corpus
 from bpe_core.corpus.samples import ParallelText
@@ -163,11 +163,13 @@ def read_parallel(files: Sequence[tuple[str, bytes]]) -> tuple[ParallelText, ...
 def _columns_of_table(text: str, name: str) -> dict[str, list[str]]:
     first_line = text.partition("\n")[0]
     delimiter = max("\t,;", key=first_line.count)
+    reader = csv.reader(io.StringIO(text, newline=""), delimiter=delimiter, strict=True)
     try:
-        rows = list(csv.reader(io.StringIO(text, newline=""), delimiter=delimiter, strict=True))
-    except csv.Error as error:
+        rows = list(reader)
+    except csv.Error:
         raise CorpusError(
-            f"{name} is not a table of values separated by {delimiter!r}: {error}."
+            f"{name} is not a table of values separated by {delimiter!r} at line "
+            f"{reader.line_num:,}. Check the quotes there."
         ) from None
     rows = [row for row in rows if row]
     names = [cell.strip() for cell in rows[0]] if rows else []

@@ -16,6 +16,7 @@ from typing import Any, Final
 from bpe_core.errors import ConfigError
 from bpe_core.extras import needs_extra
 from bpe_core.lab.measuring import Contender
+from bpe_core.lab.usual_times import UsualTime
 from bpe_core.tokenizer.rank_merging import merge_symbols
 from bpe_core.tokenizer.tokenizer import Tokenizer
 from bpe_core.tokenizer.trie import Trie
@@ -131,16 +132,28 @@ def encoders(tokenizer: Tokenizer) -> list[Contender]:
     >>> [encoder.name for encoder in encoders(gpt2())] == list(ENCODERS)
     True
     """
-    return [
-        Contender("list-index", lambda: _by_words(tokenizer, _list_index(tokenizer))),
-        Contender("hash-map", lambda: _by_words(tokenizer, _hash_map(tokenizer))),
-        Contender("trie", lambda: _by_words(tokenizer, _trie(tokenizer).encode)),
-        Contender("longest-match", lambda: _by_words(tokenizer, LongestMatch(tokenizer).encode)),
-        Contender("engine-cold", lambda: _engine(tokenizer), is_prepared_each_call=True),
-        Contender("engine-warm", lambda: _engine(tokenizer)),
-        Contender("tiktoken", lambda: _tiktoken(tokenizer)),
-        Contender("tokenizers", lambda: _tokenizers(tokenizer)),
-    ]
+    n = tokenizer.vocab_size
+    usual = {
+        "list-index": UsualTime(0.0, 4e-6 + 5e-8 * len(tokenizer.merges)),
+        "hash-map": UsualTime(0.0, 3.4e-6, preparing=6e-7 * n),
+        "trie": UsualTime(0.0, 2.9e-6, preparing=2.6e-5 * n),
+        "longest-match": UsualTime(0.0, 2e-6, preparing=1e-5 * n),
+        "engine-cold": UsualTime(1e-4, 2e-8, preparing=6.5e-6 * n),
+        "engine-warm": UsualTime(1e-4, 2e-8, preparing=6.5e-6 * n),
+        "tiktoken": UsualTime(1e-4, 1.3e-7, preparing=9e-6 * n),
+        "tokenizers": UsualTime(0.0, 1e-6, preparing=1.4e-5 * n),
+    }
+    prepare: dict[str, Callable[[], Callable[[str], Any]]] = {
+        "list-index": lambda: _by_words(tokenizer, _list_index(tokenizer)),
+        "hash-map": lambda: _by_words(tokenizer, _hash_map(tokenizer)),
+        "trie": lambda: _by_words(tokenizer, _trie(tokenizer).encode),
+        "longest-match": lambda: _by_words(tokenizer, LongestMatch(tokenizer).encode),
+        "engine-cold": lambda: _engine(tokenizer),
+        "engine-warm": lambda: _engine(tokenizer),
+        "tiktoken": lambda: _tiktoken(tokenizer),
+        "tokenizers": lambda: _tokenizers(tokenizer),
+    }
+    return [Contender(name, prepare[name], name == "engine-cold", usual[name]) for name in ENCODERS]
 
 
 def expected_ids(tokenizer: Tokenizer) -> Callable[[str], list[int]]:

@@ -10,8 +10,6 @@ from statistics import median
 from typing import Any, Final
 
 from bpe_core.lab.measuring import (
-    ENOUGH_CALLS,
-    SHORT,
     Clock,
     Contender,
     OnProgress,
@@ -19,9 +17,12 @@ from bpe_core.lab.measuring import (
     ignore_progress,
     timed,
 )
+from bpe_core.lab.usual_times import ENOUGH_CALLS, SHORT, UsualTime, factor_of
 
 _MOST_EXTRAPOLATED: Final = 16
 """Times the last size measured: beyond that, two times of a few milliseconds predict nothing."""
+_DOUBTFUL: Final = 1.6
+"""An estimate that is less than this many times above or below the limit does not decide."""
 
 History = Sequence[tuple[int, float]]
 """The sizes measured for a contender, each with its seconds."""
@@ -59,13 +60,14 @@ def measure_growth(
     [('upper', 1, True), ('swap', 1, True), ('upper', 2, True), ('swap', 2, False)]
     """
     functions = {contender.name: contender.prepare() for contender in contenders}
+    usual = {contender.name: contender.usual for contender in contenders}
     steps = [(name, size) for size in sizes for name in functions]
     history: dict[str, list[tuple[int, float]]] = {name: [] for name in functions}
     dropped: set[str] = set()
     found: list[GrowthPoint] = []
     first_results: dict[int, Any] = {}
     for done, (name, size) in enumerate(steps):
-        left = _seconds_left(history, steps[done:], dropped, seconds_a_call)
+        left = _seconds_left(history, steps[done:], dropped, seconds_a_call, usual)
         on_progress(Progress(done, len(steps), name, left))
         if name in dropped or _cautious_seconds(history[name], size) > seconds_a_call:
             dropped.add(name)
@@ -104,22 +106,59 @@ def _seconds_left(
     steps: Iterable[tuple[str, int]],
     dropped: Collection[str],
     seconds_a_call: float,
+    usual: Mapping[str, UsualTime | None],
 ) -> float | None:
     """Return the expected time of the remaining steps; None if one of them can't be predicted."""
     history = {name: list(known) for name, known in measured.items()}
-    gone = set(dropped)
+    chance = {name: 0.0 if name in dropped else 1.0 for name in measured}
     total = 0.0
     for name, size in steps:
         known = history[name]
-        if name in gone or _cautious_seconds(known, size) > seconds_a_call:
-            gone.add(name)
+        cautious = _cautious_seconds(known, size)
+        is_decided = len(known) == len(measured[name])
+        chance[name] *= _chance_to_stay(cautious, seconds_a_call, is_decided=is_decided)
+        if not chance[name]:
             continue
-        if len(known) < 2 or size > _MOST_EXTRAPOLATED * measured[name][-1][0]:
-            return None
-        seconds = _expected_seconds(known, size)
+        if len(measured[name]) >= 2 and size <= _MOST_EXTRAPOLATED * measured[name][-1][0]:
+            seconds = _expected_seconds(known, size)
+        else:
+            seconds = _usual_seconds(measured, name, size, usual)
+            if seconds is None:
+                return None
         known.append((size, seconds))
-        total += seconds * (ENOUGH_CALLS if seconds < SHORT else 1)
+        total += chance[name] * seconds * (ENOUGH_CALLS if seconds < SHORT else 1)
     return total
+
+
+def _chance_to_stay(seconds: float, limit: float, *, is_decided: bool) -> float:
+    """Return the share of a step to count: 0 if its contender is expected to drop out before it.
+
+    `seconds` are its expected time. It decides if it comes from measured times alone; else a time
+    near the limit may come out on either side of it.
+
+    >>> _chance_to_stay(4.0, 5.0, is_decided=True), _chance_to_stay(5.0, 5.0, is_decided=False)
+    (1.0, 0.5)
+    """
+    if is_decided or seconds <= 0:
+        return float(seconds <= limit)
+    return min(max(0.5 + math.log(limit / seconds) / (2 * math.log(_DOUBTFUL)), 0.0), 1.0)
+
+
+def _usual_seconds(
+    measured: Mapping[str, History], name: str, size: int, usual: Mapping[str, UsualTime | None]
+) -> float | None:
+    """Return a contender's usual time for a size, by how fast it was so far, else all were."""
+    its_own = usual[name]
+    if its_own is None:
+        return None
+    names = [name] if measured[name] else list(measured)
+    factor = factor_of(
+        (seconds, one.of_call(known_size))
+        for known_name in names
+        if (one := usual[known_name]) is not None
+        for known_size, seconds in measured[known_name][-1:]
+    )
+    return None if factor is None else factor * its_own.of_call(size)
 
 
 def _expected_seconds(history: History, size: int) -> float:

@@ -36,6 +36,8 @@ Kind = Literal["encoding", "training"]
 N_MERGES: Final = 500
 MOST_CHARACTERS: Final = 2_000_000
 SMALL_CHARACTERS: Final = 10_000
+SMALL_TRAINING_CHARACTERS: Final = 64_000
+"""Enough for the engine to use its kernels, as it does on longer texts."""
 _SMALL_SECONDS_A_CALL: Final = 0.1
 _SMALL_ROUNDS: Final = 3
 _SMALLEST: Final = 1_000
@@ -77,15 +79,18 @@ class Order:
         return json.dumps({**fields, "is_small": self.is_small}).encode()
 
 
-def small_order(text: str, tokenizer: Tokenizer) -> Order:
-    """Return the order of a measurement of encoders that takes a few seconds.
+def small_order(text: str, tokenizer: Tokenizer | None = None) -> Order:
+    """Return the order of a measurement that takes a few seconds.
 
-    Encoders get the beginning of the text, and three calls of at most a tenth of a second.
+    It is of the beginning of the text: of encoders if there is a tokenizer, in three calls of at
+    most a tenth of a second each, else of trainers.
 
     >>> from bpe_core.tokenizer.gpt2 import gpt2
-    >>> len(small_order("hug " * 10_000, gpt2()).text)
-    10000
+    >>> len(small_order("hug " * 20_000, gpt2()).text), len(small_order("hug " * 20_000).text)
+    (10000, 64000)
     """
+    if tokenizer is None:
+        return Order("training", text[:SMALL_TRAINING_CHARACTERS], is_small=True)
     return Order("encoding", text[:SMALL_CHARACTERS], tokenizer, is_small=True)
 
 

@@ -13,20 +13,23 @@ from statistics import median
 from typing import Any, Final
 
 from bpe_core.errors import BpeError
+from bpe_core.lab.usual_times import (
+    ENOUGH_CALLS,
+    FACTOR,
+    FIRST_PART,
+    SHORT,
+    UsualTime,
+    factor_of,
+    predicted_seconds,
+    seconds_of_measuring,
+)
 
 Clock = Callable[[], float]
 
-_FIRST_PART: Final = 64
-"""In characters: few enough for an encoder that searches a list for each pair."""
-_FACTOR: Final = 4
-_UNKNOWN_GROWTH: Final = 10.0
-"""The assumed slowdown on four times the text until one is measured: between 4 and 16."""
-SHORT: Final = 0.2
-"""In seconds: calls up to this long take part in every round."""
 SECONDS_A_CALL: Final = 1.0
 N_ROUNDS: Final = 5
-ENOUGH_CALLS: Final = 3
-"""The number of timed calls of a contender whose calls are longer."""
+_CHECKING_A_CHARACTER: Final = 3.5e-7
+"""The usual seconds that the expected result takes; it remembers the words of earlier parts."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,6 +40,8 @@ class Contender:
     prepare: Callable[[], Callable[[str], Any]]
     is_prepared_each_call: bool = False
     """Whether to prepare it before each call, so that it has nothing cached."""
+    usual: UsualTime | None = None
+    """For estimates before it is timed; without it, there are none until then."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,7 +60,7 @@ class Measured:
     is_equal: bool
     """Whether its result for the part equals the expected one."""
     problem: str | None
-    """Why it could not be measured; None if it was."""
+    """The reason it could not be measured; None if it was."""
 
     @property
     def megabytes_per_second(self) -> float:
@@ -74,7 +79,7 @@ class Progress:
     seconds_left: float | None = None
     """The estimated time left, from the times so far; None if there are too few."""
     seconds_compiling: float | None = None
-    """How long the measurement has waited for the compiler; None if it is not waiting."""
+    """Seconds that the measurement has waited for the compiler; None if it is not waiting."""
 
 
 OnProgress = Callable[[Progress], None]
@@ -99,15 +104,19 @@ class _Prepared:
     steps: list[float]
     """The times of the whole rounds: preparation, if any, and call."""
 
-    @property
-    def seconds_a_round(self) -> float | None:
-        """The expected time of a round; None if its preparation has not been timed in a round.
+    def seconds_a_round(self, factor: float | None) -> float | None:
+        """Return the expected time of a round; None if it can't be told yet.
 
-        The first preparation is not an estimate: it loads modules that later ones find loaded.
+        Its first preparation is not an estimate: it loads modules that later ones find loaded.
         """
         if self.steps:
             return median(self.steps)
-        return None if self.contender.is_prepared_each_call else self.first_seconds
+        if not self.contender.is_prepared_each_call:
+            return self.first_seconds
+        usual = self.contender.usual
+        if usual is None or factor is None:
+            return None
+        return factor * usual.preparing + self.first_seconds
 
     def rounds_left(self, n_rounds: int) -> int:
         """Return how many of the next `n_rounds` rounds it takes part in, judging by its times."""
@@ -140,7 +149,12 @@ def measure(
     n_steps = len(contenders) * (1 + n_rounds)
     entries: list[_Prepared | Measured] = []
     for place, contender in enumerate(contenders):
-        on_progress(Progress(place, n_steps, contender.name))
+        left = _seconds_left(entries, 0, n_rounds)
+        later = [
+            _seconds_until_last_round(other, entries, len(text), seconds_a_call, n_rounds)
+            for other in contenders[place:]
+        ]
+        on_progress(Progress(place, n_steps, contender.name, _sum([left, *later])))
         entries.append(_prepare(contender, text, expected, seconds_a_call, clock))
     for round_number in range(n_rounds):
         for place, entry in enumerate(entries):
@@ -192,39 +206,71 @@ def _largest_part(
 
     Each prefix tried is four times as long as the one before.
     """
-    size = min(_FIRST_PART, len(text))
+    size = min(FIRST_PART, len(text))
     before = 0.0
     while True:
         part = text[:size]
         result, seconds = timed(encode, part, clock)
         if size == len(text):
             return part, result, seconds
-        if seconds < SHORT and _predicted_seconds(seconds, before) > limit:
+        if seconds < SHORT and predicted_seconds(seconds, before) > limit:
             # Another process may have had the processor meanwhile.
             seconds = min(seconds, timed(encode, part, clock)[1])
-        if _predicted_seconds(seconds, before) > limit:
+        if predicted_seconds(seconds, before) > limit:
             return part, result, seconds
         before = seconds
-        size = min(_FACTOR * size, len(text))
-
-
-def _predicted_seconds(seconds: float, before: float) -> float:
-    """Return the expected time for four times the text, from the times of the last two parts."""
-    return seconds * (max(_FACTOR, seconds / before) if before > 0 else _UNKNOWN_GROWTH)
+        size = min(FACTOR * size, len(text))
 
 
 def _seconds_left(
     entries: Sequence[_Prepared | Measured], place: int, n_rounds: int
 ) -> float | None:
     """Return the expected time left at `place` in the first of the last `n_rounds` rounds."""
+    factor = _factor_of(entries)
     total = 0.0
     for other, entry in enumerate(entries):
         if isinstance(entry, _Prepared):
-            seconds = entry.seconds_a_round
+            seconds = entry.seconds_a_round(factor)
             if seconds is None:
                 return None
             total += seconds * entry.rounds_left(n_rounds - (other < place))
     return total
+
+
+def _seconds_until_last_round(
+    contender: Contender,
+    entries: Sequence[_Prepared | Measured],
+    n_characters: int,
+    seconds_a_call: float,
+    n_rounds: int,
+) -> float | None:
+    """Return the expected time of a contender that is not prepared; None if it can't be told."""
+    factor = _factor_of(entries)
+    if factor is None or contender.usual is None:
+        return None
+    return seconds_of_measuring(
+        contender.usual,
+        factor,
+        n_characters,
+        limit=seconds_a_call,
+        n_rounds=n_rounds,
+        checking_a_character=_CHECKING_A_CHARACTER,
+        is_prepared_each_call=contender.is_prepared_each_call,
+    )
+
+
+def _factor_of(entries: Sequence[_Prepared | Measured]) -> float | None:
+    """Return how many times as long as usual the contenders so far took for their parts."""
+    return factor_of(
+        (entry.first_seconds, entry.contender.usual.of_call(len(entry.part)))
+        for entry in entries
+        if isinstance(entry, _Prepared) and entry.contender.usual is not None
+    )
+
+
+def _sum(parts: Sequence[float | None]) -> float | None:
+    known = [part for part in parts if part is not None]
+    return sum(known) if len(known) == len(parts) else None
 
 
 def _time_once(entry: _Prepared, clock: Clock) -> None:

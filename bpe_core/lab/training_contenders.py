@@ -7,6 +7,7 @@ from collections.abc import Callable
 
 from bpe_core.extras import needs_extra
 from bpe_core.lab.measuring import Contender
+from bpe_core.lab.usual_times import UsualTime
 from bpe_core.types import TrainingConfig
 
 
@@ -21,9 +22,13 @@ def trainers(n_merges: int) -> list[Contender]:
     """
     config = TrainingConfig(256 + n_merges, special_tokens=())
     return [
-        Contender("reference", lambda: _reference_trainer(config)),
-        Contender("engine", lambda: _engine_trainer(config)),
-        Contender("tokenizers", lambda: _tokenizers_trainer(config)),
+        Contender(
+            "reference",
+            lambda: _reference_trainer(config),
+            usual=UsualTime(0.0, 4e-7 * n_merges, power=0.9),
+        ),
+        Contender("engine", lambda: _engine_trainer(config), usual=UsualTime(0.01, 5e-8)),
+        Contender("tokenizers", lambda: _tokenizers_trainer(config), usual=UsualTime(0.012, 9e-7)),
     ]
 
 
@@ -43,7 +48,7 @@ def _reference_trainer(config: TrainingConfig) -> Callable[[str], list[tuple[byt
 
 
 def _engine_trainer(config: TrainingConfig) -> Callable[[str], list[tuple[bytes, bytes]]]:
-    from bpe_core.compiling.when import kernels_are_ready
+    from bpe_core.compiling.python_or_kernels import kernels_are_ready
     from bpe_core.corpus.corpus import Corpus
     from bpe_core.runs.train import train as train_by_engine
 

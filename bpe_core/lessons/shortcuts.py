@@ -1,4 +1,4 @@
-"""Show what shortcuts get wrong: no pre-tokenizer, longest match, and wrong table look-ups."""
+"""Show what shortcuts get wrong: no cuts, longest match, wrong look-ups, and added tokens."""
 
 from __future__ import annotations
 
@@ -6,12 +6,13 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from itertools import accumulate
 
 from bpe_core.lessons.walk import Walk
+from bpe_core.tokenizer.tokenizer import Tokenizer
 from bpe_core.tokenizer.trie import Trie
 from bpe_core.trainers.reference import apply_merge
 
 
 def crossing(learned: Walk, cut: Callable[[str], Sequence[str]]) -> list[bool]:
-    """Return for each merge whether its token anywhere crosses a place where `cut` cuts a word.
+    """Return for each merge whether its token ever crosses a position where `cut` cuts a word.
 
     Whole words are cut, not the tokens: a token by itself, such as `n` and the first byte of `é`,
     may be cut differently.
@@ -79,6 +80,27 @@ def longest_matches(trie: Trie, symbols: Sequence[int]) -> list[int]:
         ids.append(id)
         at += length
     return ids
+
+
+def encode_with_added(tokenizer: Tokenizer, added: Mapping[str, int], text: str) -> list[int]:
+    """Encode as after `add_tokens`: take added tokens out of the text, then encode what is left.
+
+    >>> from bpe_core.tokenizer.gpt2 import gpt2
+    >>> ids = encode_with_added(gpt2(), {"token": 50257}, "a tokenizer")
+    >>> [gpt2().vocab.get(id, b"token") for id in ids]
+    [b'a', b' ', b'token', b'izer']
+    """
+    ids: list[int] = []
+    longest_first = sorted(added, key=len, reverse=True)
+    rest = start = 0
+    while start < len(text):
+        found = next((one for one in longest_first if text.startswith(one, start)), "")
+        if found:
+            ids += [*tokenizer.encode(text[rest:start]), added[found]]
+            rest = start = start + len(found)
+        else:
+            start += 1
+    return ids + tokenizer.encode(text[rest:])
 
 
 def look_up_all(table: Mapping[int, bytes], keys: Iterable[object]) -> str:

@@ -71,6 +71,9 @@ def count_uses(
     >>> {gpt2().vocab[id]: int(uses[id]) for id in np.flatnonzero(uses)}
     {b' the': 5, b'the': 2}
     """
+    uses = [0] * (max(tokenizer.vocab) + 1)
+    if tokenizer.whole_words_first:
+        pretokens = _without_whole_words(tokenizer, pretokens, uses)
     ranks = {merge.pair: merge.rank for merge in tokenizer.merges}
     made = [merge.id for merge in tokenizer.merges]
     layout = lay_out_pretokens(
@@ -78,7 +81,6 @@ def count_uses(
     )
     ids: list[int] = layout.ids.tolist()
     weights: list[int] = layout.weights.tolist()
-    uses = [0] * (max(tokenizer.vocab) + 1)
     gaps: list[int] = np.flatnonzero(layout.ids < 0).tolist()
     for done, (gap, end) in enumerate(pairwise(gaps)):
         if done % _WORDS_BETWEEN_CHECKS == 0 and should_stop and should_stop(done, len(gaps) - 1):
@@ -89,6 +91,20 @@ def count_uses(
             for id in merge_symbols(ids[gap + 1 : end], ranks, made):
                 uses[id] += weights[gap + 1]
     return np.array(uses, np.int64)
+
+
+def _without_whole_words(
+    tokenizer: Tokenizer, pretokens: PretokenCounts, uses: list[int]
+) -> PretokenCounts:
+    """Count the pre-tokens that are looked up whole in `uses`; return the others."""
+    ids = [tokenizer.whole_word_id(word) for word in pretokens.words]
+    for id, count in zip(ids, pretokens.counts.tolist(), strict=True):
+        if id is not None:
+            uses[id] += count
+    others = [place for place, id in enumerate(ids) if id is None]
+    return PretokenCounts(
+        tuple(pretokens.words[place] for place in others), pretokens.counts[others]
+    )
 
 
 @overload
@@ -151,7 +167,7 @@ def uses_in_run(run: TrainingRun) -> NDArray[np.int64]:
     >>> {run.tokenizer.vocab[id]: int(uses[id]) for id in np.flatnonzero(uses)}
     {b'hug': 3}
     """
-    layout = run.layout_at(run.tokenizer.n_merges)
+    layout = run.layout_at(len(run.merges))
     is_token = layout.ids >= 0
     uses = np.zeros(max(run.tokenizer.vocab) + 1, np.int64)
     # np.bincount with weights would sum floats, which are inexact above 2**53.

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from itertools import accumulate
 
 import numpy as np
 from numpy.typing import NDArray
@@ -13,12 +14,12 @@ from bpe_core.corpus.corpus import Corpus
 from bpe_core.counting.word_row import Layout
 from bpe_core.errors import InvalidTokenIdError
 from bpe_core.runs.run import TrainingRun
-from bpe_core.types import Base
+from bpe_core.tokenizer.tokenizer import Tokenizer
 
 _MOST_LETTERS_AROUND = 110
 _MOST_WORDS = 5_000
 MOST_SEARCHED = 2_000_000
-# The end of an incomplete text may be pre-tokenized distinctly from the whole.
+# The end of an incomplete text may be pre-tokenized differently.
 _UNSURE = 1_000
 
 
@@ -38,7 +39,7 @@ class HoldingWord:
 
 @dataclass(frozen=True, slots=True)
 class TokenOrigin:
-    """Where in the training text a token was made, and how often it was kept."""
+    """The places in the training text where a token was made, and how often it was kept."""
 
     token: bytes
     n_made: int
@@ -99,7 +100,7 @@ def token_origin(run: TrainingRun, id: int, n_words: int = 8) -> TokenOrigin:
         )
     layout = run.layout_at(0)
     starts, ends = _places(run, layout, id)
-    whole = run.joined_at >= run.tokenizer.n_merges
+    whole = run.joined_at >= len(run.merges)
     kept = whole[starts] & whole[ends]
     weights = layout.weights[starts]
     word_starts = np.flatnonzero(layout.weights == 0)[:-1] + 1
@@ -117,7 +118,7 @@ def token_origin(run: TrainingRun, id: int, n_words: int = 8) -> TokenOrigin:
             HoldingWord(
                 word,
                 int(run.pretokens.counts[n]),
-                _byte_spans(word, slots.tolist(), run.tokenizer.base),
+                _byte_spans(run, word, slots.tolist()),
                 int(np.count_nonzero(kept[places])),
             )
         )
@@ -189,14 +190,32 @@ def _places(
 
 
 def _byte_spans(
-    word: bytes, slots: Sequence[Sequence[int]], base: Base
+    run: TrainingRun, word: bytes, slots: Sequence[Sequence[int]]
 ) -> tuple[tuple[int, int], ...]:
     """Convert spans of a word's symbols to byte spans; the end-of-word marker has no bytes."""
-    if base == "bytes":
-        size = len(word)
-        return tuple((min(start, size), min(end, size)) for start, end in slots)
-    text = word.decode()
-    return tuple((len(text[:start].encode()), len(text[:end].encode())) for start, end in slots)
+    if run.base is not None:
+        places = _token_borders(run.base, word)
+    elif run.tokenizer.base == "bytes":
+        places = [*range(len(word) + 1), len(word)]
+    else:
+        widths = [len(character.encode()) for character in word.decode()]
+        places = [*accumulate(widths, initial=0), len(word)]
+    return tuple((places[start], places[end]) for start, end in slots)
+
+
+def _token_borders(base: Tokenizer, word: bytes) -> list[int]:
+    """Return the byte at which each token of the base begins in a word, and the word's length."""
+    borders = [0]
+    for id in base.encode_words([word])[0].tolist():
+        if id >= 0:
+            marker = base.end_of_word if base.ends_word(id) else None
+            width = len(base.vocab[id]) - len((marker or "").encode())
+        elif base.base == "bytes":
+            width = 1
+        else:  # a character missing from the alphabet
+            width = len(word[borders[-1] :].decode()[0].encode())
+        borders.append(borders[-1] + width)
+    return borders
 
 
 def _characters(word: HoldingWord) -> tuple[tuple[int, int], ...]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Collection
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
@@ -61,9 +62,31 @@ def prune(tokenizer: Tokenizer, uses: NDArray[np.int64], min_uses: int = 1) -> P
         always.add(tokenizer.end_of_word_id)
     often = {id for id in vocab if uses[id] >= min_uses}
     kept = with_parts(tokenizer, always | often)
+    smaller, old_ids = keep_only(tokenizer, kept)
+    return Pruned(
+        tokenizer=smaller,
+        old_ids=old_ids,
+        removed=tuple(sorted(set(vocab) - kept)),
+        n_kept_as_parts=len(kept - always - often),
+    )
+
+
+def keep_only(tokenizer: Tokenizer, kept: Collection[int]) -> tuple[Tokenizer, NDArray[np.int32]]:
+    """Return a tokenizer of some of the tokens, renumbered from 0 in the old order, and old ids.
+
+    `kept` has the alphabet, the special tokens, and all parts of the tokens kept; the old ids are
+    int32[n_kept], read-only. Merges stay in their order.
+
+    >>> from bpe_core.tokenizer.gpt2 import gpt2
+    >>> alphabet = {*gpt2().base_ids.values(), 50256}
+    >>> smaller, old_ids = keep_only(gpt2(), alphabet | {262, 256, 258})
+    >>> smaller.vocab_size, old_ids[-3:].tolist(), smaller.vocab[258]
+    (260, [258, 262, 50256], b' the')
+    """
+    vocab = tokenizer.vocab
     old_ids = sorted(kept)
     new_id = {old: new for new, old in enumerate(old_ids)}
-    merges = [merge for merge in tokenizer.merges if merge.id in kept]
+    merges = [merge for merge in tokenizer.merges if merge.id in new_id]
     counts = [merge.count for merge in merges]
     marker = tokenizer.end_of_word_id
     smaller = Tokenizer(
@@ -75,13 +98,9 @@ def prune(tokenizer: Tokenizer, uses: NDArray[np.int64], min_uses: int = 1) -> P
         end_of_word=tokenizer.end_of_word,
         end_of_word_id=None if marker is None else new_id[marker],
         counts=None if None in counts else [count or 0 for count in counts],
+        whole_words_first=tokenizer.whole_words_first,
     )
-    return Pruned(
-        tokenizer=smaller,
-        old_ids=read_only(np.array(old_ids, np.int32)),
-        removed=tuple(sorted(set(vocab) - kept)),
-        n_kept_as_parts=len(kept - always - often),
-    )
+    return smaller, read_only(np.array(old_ids, np.int32))
 
 
 def added_in_run(run: TrainingRun, pruned: Pruned) -> int:
@@ -98,7 +117,7 @@ def added_in_run(run: TrainingRun, pruned: Pruned) -> int:
     >>> added_in_run(run, prune(run.tokenizer, uses_in_run(run), min_uses=2))
     2
     """
-    layout = run.layout_at(run.tokenizer.n_merges)
+    layout = run.layout_at(len(run.merges))
     # The weight is 0 only between words; an id of -1 may also be a symbol outside the alphabet.
     words = np.cumsum(layout.weights == 0) - 1
     removed = np.isin(layout.ids, np.array(pruned.removed, np.int32))

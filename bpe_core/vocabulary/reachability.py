@@ -17,13 +17,14 @@ token is decided by a text that contains it, or by a proof that there is none.
 
 2. Texts. The bytes of a chain are a text, which the tokenizer encodes. If the token is in the
    result, it is reachable. Otherwise the pre-tokenizer cut the word, and other neighbours are
-   tried. Under most named pre-tokenizers, a part of a pre-token is a pre-token by itself, except
-   for GPT-2's contractions, whose endings are tried too. So whole characters that are cut when
-   alone are cut in every text, and so is a token that cannot precede the end-of-word marker if it
-   is cut from every token that may follow it.
+   tried. Under most named pre-tokenizers, a part of a pre-token is a pre-token by itself or within
+   one of a few contexts, such as the rest of a contraction, which are tried too. So whole
+   characters that are cut when alone and in all of these are cut in every text, and so is a token
+   that cannot precede the end-of-word marker if it is cut from every token that may follow it.
 
 3. The rest is *undecided*. That takes another pattern, such as one with lookaround, or a word cut
-   beyond the token's neighbours, and a token that was not learned with that pattern.
+   beyond the token's neighbours, or a token that is whole in a context only and not found there;
+   and a token that was not learned with that pattern.
 """
 
 from __future__ import annotations
@@ -62,6 +63,8 @@ class Reachability:
     """Tokens that provably no text encodes to, with the reason."""
     undecided: tuple[int, ...]
     """Tokens with neither a text that encodes to them nor a proof that there is none."""
+    only_whole: tuple[int, ...] = ()
+    """Tokens that only a whole pre-token of the same bytes encodes to."""
 
 
 @overload
@@ -90,6 +93,7 @@ def find_unreachable(
     open_ids = sorted(id for id in tokenizer.vocab if id not in seen)
     unreachable: dict[int, Reason] = {}
     undecided: list[int] = []
+    only_whole: list[int] = []
     for done, id in enumerate(open_ids):
         if done % _TOKENS_BETWEEN_CHECKS == 0:
             if should_stop is not None and should_stop(done, len(open_ids)):
@@ -102,9 +106,18 @@ def find_unreachable(
             reason = "pre-tokenizer" if chains.is_always_cut(id) else None
             if reason is None:
                 undecided.append(id)
-        if reason is not None:
+        if reason is not None and _is_looked_up(tokenizer, id):
+            only_whole.append(id)
+        elif reason is not None:
             unreachable[id] = reason
-    return Reachability(unreachable, tuple(undecided))
+    return Reachability(unreachable, tuple(undecided), tuple(only_whole))
+
+
+def _is_looked_up(tokenizer: Tokenizer, id: int) -> bool:
+    token = tokenizer.vocab[id]
+    if tokenizer.whole_word_id(token) != id or is_partial_utf8(token):
+        return False
+    return _is_in_encoding(tokenizer, id, token.decode())
 
 
 def _is_in_encoding(tokenizer: Tokenizer, id: int, text: str) -> bool:

@@ -37,7 +37,7 @@ class Query:
     """The conditions that tokens must all meet, and the order of the result."""
 
     text: str = ""
-    """What to search for in each token; every token matches the empty text."""
+    """The text to search for in each token; every token matches the empty text."""
     by: SearchBy = "text"
     """text: these exact characters. bytes: these bytes, in hex. regex: a match anywhere in the
     token's text, in which a byte outside a whole character is U+DC80 to U+DCFF."""

@@ -6,7 +6,7 @@ See `reachability` for the definitions and the proof.
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from functools import lru_cache
 from itertools import islice
 from typing import TYPE_CHECKING, Final, Literal
@@ -18,12 +18,30 @@ if TYPE_CHECKING:
     from bpe_core.tokenizer.tokenizer import Tokenizer
 
 Obstacle = Literal["other-merges", "no-utf8", "no-neighbours"]
-"""Why no word encodes to a token."""
+"""The reason no word encodes to a token."""
 
-_CLOSED: Final = ("gpt2", "cl100k", "whitespace", "words-punctuation", "none")
-"""Pre-tokenizers under which part of a pre-token is a pre-token by itself, `_ENDINGS` aside."""
-_ENDINGS: Final = ("", "e", "l")
-"""What may follow a part of one of GPT-2's contractions, to complete it."""
+_ALONE: Final = ("", "")
+_IN_CONTRACTION: Final = (_ALONE, ("", "e"), ("", "l"))
+# White space with a line end in it is cut after the last one, if other white space follows.
+_IN_SPACE: Final = (_ALONE, ("", "\n"))
+# And capitals beside letters without case are cut unless a small letter follows, and signs with a
+# mark or a line end in them unless they begin with two signs.
+_IN_WORD: Final = (*_IN_SPACE, ("", "a"), ("!!", ""))
+# And contractions, of any case, belong to the word before them.
+_AT_CONTRACTION: Final = (("", "s"), ("", "e"), ("", "l"), ("a", ""), ("a'", ""))
+CONTEXTS: Final[Mapping[str, tuple[tuple[str, str], ...]]] = {
+    **dict.fromkeys(("gpt2", "cl100k", "whitespace", "words-punctuation", "none"), _IN_CONTRACTION),
+    "starcoder": _IN_CONTRACTION,
+    "falcon": (_ALONE,),
+    "llama3": _IN_SPACE,
+    "qwen2": _IN_SPACE,
+    "tekken": _IN_WORD,
+    "o200k": (*_IN_WORD, *_AT_CONTRACTION),
+}
+"""For a pre-tokenizer: texts before and after, one pair of which makes any part of a pre-token one
+pre-token with it. A pre-tokenizer is missing if that was not proved."""
+_ALL_TRIED: Final = ("gpt2", "cl100k", "whitespace", "words-punctuation", "none", "starcoder")
+"""Pre-tokenizers whose contexts other than none make all pre-tokens that have the part in them."""
 _MOST_TRIES: Final = 400
 _MOST_NEIGHBOURS: Final = 64
 
@@ -35,6 +53,7 @@ class TokenChains:
 
     def __init__(self, tokenizer: Tokenizer) -> None:
         self._tokenizer = tokenizer
+        self._contexts = CONTEXTS.get(tokenizer.pretokenizer.name, _IN_CONTRACTION)
         self._ranks = {merge.pair: merge.rank for merge in tokenizer.merges}
         self._made = [merge.id for merge in tokenizer.merges]
         self._marker = tokenizer.end_of_word_id
@@ -81,7 +100,7 @@ class TokenChains:
 
     def is_always_cut(self, id: int) -> bool:
         """Return True if every text cuts the token, given that no text of `texts_with` keeps it."""
-        if self._tokenizer.pretokenizer.name not in _CLOSED:
+        if self._tokenizer.pretokenizer.name not in CONTEXTS:
             return False
         data = self._bytes[id]
         if id == self._marker:
@@ -92,9 +111,10 @@ class TokenChains:
         if not self._may_be_whole(data):
             return True
         if self._marker is None:
-            # `texts_with` has tried a token that is whole only in a contraction, with all endings.
-            text = data.decode(errors="ignore")
-            return bool(text) and self._tokenizer.pretokenizer.split(text) != [text]
+            # `texts_with` has tried a token that is whole only in a contraction, in all of them.
+            text, pretokenizer = data.decode(errors="ignore"), self._tokenizer.pretokenizer
+            is_whole_only_within = bool(text) and pretokenizer.split(text) != [text]
+            return is_whole_only_within and pretokenizer.name in _ALL_TRIED
         if self._tokenizer.ends_word(id) or self._agree(id, self._marker):
             return False
         after = (n for _, end in self._ways(id) for n, _ in self._after[end])
@@ -106,7 +126,8 @@ class TokenChains:
         """Return True if the whole characters in some bytes may be part of one pre-token."""
         text = data.decode(errors="ignore")
         split = self._tokenizer.pretokenizer.split
-        return not text or any(split(text + end) == [text + end] for end in _ENDINGS)
+        wholes = (before + text + after for before, after in self._contexts)
+        return not text or any(split(whole) == [whole] for whole in wholes)
 
     def _texts_with(self, id: int) -> Iterator[str]:
         for entry, end in self._ways(id):
@@ -122,7 +143,8 @@ class TokenChains:
                     data = self._bytes_to(one) + self._bytes[id] + self._bytes_from(other)
                     yield data.decode()
                     if other is None and entry == BETWEEN_CHARACTERS:
-                        yield from (data.decode() + ending for ending in _ENDINGS[1:])
+                        text = data.decode()
+                        yield from (before + text + after for before, after in self._contexts[1:])
 
     @staticmethod
     def _neighbours(first: _Node, others: list[_Node]) -> list[_Node]:

@@ -1,0 +1,150 @@
+"""What a tokenizer costs: tokens in money, text in a context window, rows of an embedding.
+
+Prices, widths and windows are a visitor's own; none is built in.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Final, NamedTuple
+
+from bpe_core.checks import describe, is_a, is_whole
+from bpe_core.corpus.corpus import Corpus
+from bpe_core.errors import ConfigError
+from bpe_core.tokenizer.protocol import Encoder
+from bpe_core.tokenizer.tokenizer import Tokenizer
+
+HIGHEST_PRICE: Final = 1_000_000_000
+"""Per million tokens: 1,000 for one token."""
+WIDEST_MODEL: Final = 1_000_000
+LARGEST_WINDOW: Final = 1_000_000_000
+_MILLION: Final = 1_000_000
+
+
+@dataclass(frozen=True, slots=True)
+class Rates:
+    """What a model charges and holds; None for a figure that is not known.
+
+    Raises ConfigError for a figure that is out of range, infinite or not a number.
+
+    >>> Rates(price=0.5, model_width=768).context_window is None
+    True
+    >>> Rates(context_window=0)
+    Traceback (most recent call last):
+    bpe_core.errors.ConfigError: Expected a context window from 1 to 1,000,000,000, got 0 (int).
+    """
+
+    price: float | None = None
+    """Of a million tokens, in any currency."""
+    model_width: int | None = None
+    """The length of the vector that stands for a token."""
+    context_window: int | None = None
+    """The number of tokens that the model reads at once."""
+
+    def __post_init__(self) -> None:
+        price = self.price
+        # In this order nan is refused too: every comparison with it is false.
+        if price is not None and not (is_a(price, int, float) and 0 <= price <= HIGHEST_PRICE):
+            raise ConfigError(
+                f"Expected a price from 0 to {HIGHEST_PRICE:,}, got {describe(price)}."
+            )
+        _check_whole("model width", self.model_width, WIDEST_MODEL)
+        _check_whole("context window", self.context_window, LARGEST_WINDOW)
+
+
+class Usage(NamedTuple):
+    """A text under a tokenizer."""
+
+    n_tokens: int
+    n_bytes: int
+    embedding_rows: int
+
+
+class Costs(NamedTuple):
+    """The costs of a text under a tokenizer; None where a rate is missing."""
+
+    price: float | None
+    """Of all tokens of the text, in the currency of the rates."""
+    bytes_in_window: float | None
+    """How much text like this fills the context window; None without tokens."""
+    window_saved: float | None
+    """Of a window that such text fills under the other tokenizer, the share that stays free.
+
+    Negative if the text does not fit; None without tokens of the other."""
+    tokens_saved: float | None
+    """The same in tokens."""
+    parameters_tied: int | None
+    """Of one matrix for input and output: rows × width."""
+    parameters_untied: int | None
+    """Of a matrix for the input and another for the output."""
+
+
+def costs_of(usage: Usage, rates: Rates, other: Usage | None = None) -> Costs:
+    """Return the costs of a text under a tokenizer, and what it saves against another.
+
+    >>> own, other = Usage(80, 400, 1_000), Usage(100, 400, 50_257)
+    >>> costs = costs_of(own, Rates(price=2.5, model_width=768, context_window=4_000), other)
+    >>> costs.price, costs.bytes_in_window, round(costs.window_saved, 3), round(costs.tokens_saved)
+    (0.0002, 20000.0, 0.2, 800)
+    >>> costs.parameters_tied, costs.parameters_untied
+    (768000, 1536000)
+    """
+    window, width = rates.context_window, rates.model_width
+    saved = None
+    if window is not None and other is not None and other.n_tokens:
+        saved = 1 - usage.n_tokens / other.n_tokens
+    return Costs(
+        price=None if rates.price is None else usage.n_tokens * rates.price / _MILLION,
+        bytes_in_window=(
+            window * usage.n_bytes / usage.n_tokens if window and usage.n_tokens else None
+        ),
+        window_saved=saved,
+        tokens_saved=None if saved is None or window is None else window * saved,
+        parameters_tied=None if width is None else usage.embedding_rows * width,
+        parameters_untied=None if width is None else 2 * usage.embedding_rows * width,
+    )
+
+
+def estimate_tokens(usage: Usage, n_bytes: int) -> int | None:
+    """Estimate the tokens of `n_bytes` of text like this one; None if this one is empty.
+
+    >>> estimate_tokens(Usage(80, 400, 1_000), 10_000)
+    2000
+    """
+    return round(usage.n_tokens * n_bytes / usage.n_bytes) if usage.n_bytes else None
+
+
+def embedding_rows(encoder: Encoder) -> int:
+    """Return the rows of an embedding for a tokenizer: the highest id and 1, gaps included.
+
+    >>> from bpe_core.tokenizer.gpt2 import gpt2
+    >>> embedding_rows(gpt2())
+    50257
+    """
+    return max(encoder.vocab, default=-1) + 1
+
+
+def count_tokens(corpus: Corpus, encoder: Encoder) -> int:
+    """Return the number of tokens of a corpus, counted as in `compare`.
+
+    Special tokens are treated as ordinary text; weighted words count as often as they occur. Raises
+    what `encoder.encode` raises.
+
+    >>> from bpe_core.tokenizer.gpt2 import gpt2
+    >>> count_tokens(Corpus.from_documents(["the quick", "fox!"]), gpt2())
+    4
+    """
+    if corpus.word_counts is None:
+        return sum(_n_tokens(document, encoder) for document in corpus.documents)
+    return sum(times * _n_tokens(word, encoder) for word, times in corpus.word_counts.items())
+
+
+def _n_tokens(text: str, encoder: Encoder) -> int:
+    if isinstance(encoder, Tokenizer):
+        return len(encoder.encode_to_numpy(text))
+    return len(encoder.encode(text))
+
+
+def _check_whole(name: str, value: int | None, most: int) -> None:
+    if value is not None and not (is_whole(value) and 1 <= value <= most):
+        raise ConfigError(f"Expected a {name} from 1 to {most:,}, got {describe(value)}.")

@@ -1,0 +1,244 @@
+"""Measure one tokenizer on a corpus: counts, and ratios computed from them."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from bpe_core.comparison.blocks import Blocks
+from bpe_core.comparison.metrics import bytes_per_token, characters_per_token, renyi_efficiency
+from bpe_core.comparison.spans import IdTable, pieces
+from bpe_core.comparison.text_map import (
+    TOKEN_KINDS,
+    KindCounts,
+    TextMap,
+    WordCounts,
+    count_kinds,
+)
+from bpe_core.corpus.corpus import Corpus
+from bpe_core.tokenizer.protocol import Encoder
+from bpe_core.unicode.kinds import WHITE_SPACE
+from bpe_core.unicode.script_codes import SCRIPT_GROUPS
+
+_WORDS_IN_STEP = 512
+
+
+@dataclass(frozen=True, slots=True)
+class TokenizerMetrics:
+    """The figures of one tokenizer on a text: counts, and ratios computed from them.
+
+    A ratio is nan if its denominator is 0.
+    """
+
+    n_bytes: int
+    n_characters: int
+    vocab_size: int
+    n_tokens: int
+    words: WordCounts
+    kinds: KindCounts
+    n_exclusive: int
+    """Tokens in this vocabulary only, by their bytes, without special tokens."""
+    n_tokens_exclusive: int
+    """How many tokens of the text are among those."""
+    unknown_bytes: int
+    """Bytes missing from the alphabet: without a token, or with one that means "unknown"."""
+    dropped_bytes: int
+    """Bytes of white space that the pre-tokenizer drops, so that no token covers them."""
+    uncovered_characters: int
+    """Characters that begin with an unknown or dropped byte."""
+    renyi_efficiency: float
+    """At alpha = 2.5: see `metrics.renyi_efficiency`."""
+
+    @property
+    def uncovered_bytes(self) -> int:
+        """Bytes of the text without a token, unknown or dropped."""
+        return self.unknown_bytes + self.dropped_bytes
+
+    @property
+    def bytes_per_token(self) -> float:
+        """All bytes of the text divided by tokens, as everywhere in this package."""
+        return bytes_per_token(self.n_bytes, self.n_tokens)
+
+    @property
+    def covered_bytes_per_token(self) -> float:
+        """Bytes in tokens divided by tokens: the same, unless some of the text is uncovered."""
+        return bytes_per_token(self.n_bytes - self.uncovered_bytes, self.n_tokens)
+
+    @property
+    def characters_per_token(self) -> float:
+        """All characters of the text divided by tokens."""
+        return characters_per_token(self.n_characters, self.n_tokens)
+
+    @property
+    def covered_characters_per_token(self) -> float:
+        """Characters in tokens divided by tokens."""
+        return characters_per_token(self.n_characters - self.uncovered_characters, self.n_tokens)
+
+    @property
+    def tokens_per_word(self) -> float:
+        """Fertility: see `WordCounts.tokens_per_word`."""
+        return self.words.tokens_per_word
+
+    @property
+    def share_of_words_whole(self) -> float:
+        """From 0 to 1: see `WordCounts.share_of_words_whole`."""
+        return self.words.share_of_words_whole
+
+
+class BlockCounts(NamedTuple):
+    """The tokens of each block of a corpus by kind and by script; both add up to all tokens."""
+
+    kinds: NDArray[np.int64]
+    """int64[n_blocks, len(TOKEN_KINDS)]."""
+    scripts: NDArray[np.int64]
+    """int64[n_blocks, len(SCRIPT_GROUPS)]."""
+
+
+class Measuring:
+    """The measurement of one tokenizer on a corpus, in steps.
+
+    >>> from bpe_core.tokenizer.gpt2 import gpt2
+    >>> measuring = Measuring(Corpus.from_documents(["the quick", "fox!"]), gpt2())
+    >>> list(measuring.steps()), measuring.metrics().n_tokens
+    ([13], 4)
+    """
+
+    def __init__(
+        self,
+        corpus: Corpus,
+        tokenizer: Encoder,
+        exclusive: frozenset[bytes] = frozenset(),
+        *,
+        table: IdTable | None = None,
+        blocks: Blocks | None = None,
+    ) -> None:
+        self._corpus = corpus
+        self._tokenizer = tokenizer
+        self._exclusive = exclusive
+        self._table = IdTable(tokenizer) if table is None else table
+        self._blocks = blocks
+        self._id_counts = np.zeros(len(self._table.ids), np.int64)
+        self._words = WordCounts()
+        self._kinds = KindCounts()
+        self._unknown_bytes = self._dropped_bytes = self._uncovered_characters = 0
+        n_blocks = 0 if blocks is None else blocks.n_blocks
+        self.by_block = BlockCounts(
+            np.zeros((n_blocks, len(TOKEN_KINDS)), np.int64),
+            np.zeros((n_blocks, len(SCRIPT_GROUPS)), np.int64),
+        )
+
+    def steps(self) -> Iterator[int]:
+        """Count the tokens piece by piece, and yield the bytes of text counted so far."""
+        done = 0
+        if self._corpus.word_counts is None:
+            for n_bytes in self._count(self._corpus.documents, times=1):
+                done += n_bytes
+                # Pieces of joined documents have line ends between them.
+                yield min(done, self._corpus.n_bytes)
+        else:
+            for number, (word, times) in enumerate(self._corpus.word_counts.items()):
+                for n_bytes in self._count((word,), times=times, first=number):
+                    done += n_bytes * times
+                if number % _WORDS_IN_STEP == 0:
+                    yield done
+        if not done:
+            yield 0
+
+    def metrics(self) -> TokenizerMetrics:
+        """Return the figures, once all steps are done."""
+        corpus, tokenizer, id_counts = self._corpus, self._tokenizer, self._id_counts
+        used = np.flatnonzero(id_counts)
+        return TokenizerMetrics(
+            n_bytes=corpus.n_bytes,
+            n_characters=corpus.n_characters,
+            vocab_size=tokenizer.vocab_size,
+            n_tokens=int(id_counts.sum()),
+            words=self._words,
+            kinds=self._kinds,
+            n_exclusive=len(self._exclusive),
+            n_tokens_exclusive=sum(
+                count
+                for id_, count in zip(
+                    self._table.ids[used].tolist(), id_counts[used].tolist(), strict=True
+                )
+                if tokenizer.vocab[id_] in self._exclusive
+            ),
+            unknown_bytes=self._unknown_bytes,
+            dropped_bytes=self._dropped_bytes,
+            uncovered_characters=self._uncovered_characters,
+            renyi_efficiency=(
+                renyi_efficiency(id_counts, vocab_size=tokenizer.vocab_size)
+                if tokenizer.vocab_size > 1
+                else float("nan")
+            ),
+        )
+
+    def _count(self, texts: Iterable[str], *, times: int, first: int = 0) -> Iterator[int]:
+        """Count the tokens of texts, and yield the bytes of each piece."""
+        tokenizer, table = self._tokenizer, self._table
+        for text, spans in pieces(texts, tokenizer, table, blocks=self._blocks, first=first):
+            text_map = TextMap(text)
+            ids, starts, ends = spans.ids, spans.starts, spans.ends
+            stands = ids >= 0
+            self._id_counts += (
+                np.bincount(table.places(ids[stands]), minlength=len(self._id_counts)) * times
+            )
+            unknown = tokenizer.unknown_id
+            lost = ~stands if unknown is None else ~stands | (ids == unknown)
+            gaps = starts[lost], ends[lost]
+            self._words += text_map.word_counts(ends[ends > starts], gaps) * times
+            kinds = text_map.token_kinds(starts[stands], ends[stands])
+            self._kinds = KindCounts(
+                *(a + b * times for a, b in zip(self._kinds, count_kinds(kinds), strict=True))
+            )
+            if self._blocks is not None:
+                scripts = text_map.token_scripts(starts[stands], ends[stands])
+                within = spans.blocks[stands]
+                _tally(self.by_block.kinds, within, kinds, times)
+                _tally(self.by_block.scripts, within, scripts, times)
+            n_bytes = int((gaps[1] - gaps[0]).sum())
+            dropped = 0
+            if tokenizer.drops_text:
+                white_space = text_map.bytes_of_kind(WHITE_SPACE, starts[~stands], ends[~stands])
+                dropped = int(white_space.sum())
+            self._uncovered_characters += text_map.n_characters_begun(*gaps) * times
+            self._dropped_bytes += dropped * times
+            self._unknown_bytes += (n_bytes - dropped) * times
+            yield text_map.n_bytes
+
+
+def measure(
+    corpora: Iterable[Corpus], tokenizer: Encoder, exclusive: frozenset[bytes] = frozenset()
+) -> list[TokenizerMetrics]:
+    """Return the figures of one tokenizer on each of several corpora.
+
+    `exclusive` are the tokens that only its vocabulary has.
+
+    >>> from bpe_core.tokenizer.gpt2 import gpt2
+    >>> [row.n_tokens for row in measure([Corpus.from_text("the quick")], gpt2())]
+    [2]
+    """
+    table = IdTable(tokenizer)
+    found: list[TokenizerMetrics] = []
+    for corpus in corpora:
+        measuring = Measuring(corpus, tokenizer, exclusive, table=table)
+        for _ in measuring.steps():
+            pass
+        found.append(measuring.metrics())
+    return found
+
+
+def _tally(
+    table: NDArray[np.int64], rows: NDArray[np.int64], columns: NDArray[np.uint8], times: int
+) -> None:
+    """Add `times` to a cell of the table for each row and column given."""
+    cells = rows * table.shape[1] + columns
+    if len(cells) < table.size:
+        np.add.at(table.reshape(-1), cells, times)
+    else:
+        # Several times as fast, but goes over all of the table.
+        table += np.bincount(cells, minlength=table.size).reshape(table.shape) * times
