@@ -14,11 +14,15 @@ from importlib import import_module
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
+    from bpe_core.adapting.extend import extend
+    from bpe_core.adapting.replace import replace
+    from bpe_core.adapting.shrink import shrink
     from bpe_core.comparison.comparison import Comparison, compare
     from bpe_core.corpus.corpus import Corpus, read_corpus
     from bpe_core.errors import BpeError
     from bpe_core.formats.from_memory import from_huggingface, from_tiktoken
     from bpe_core.formats.load_save import load, save
+    from bpe_core.formats.open_encoder import open_encoder
     from bpe_core.pretokenizers.pretokenizers import Pretokenizer, get_pretokenizer
     from bpe_core.runs.run import TrainingRun
     from bpe_core.runs.train import train
@@ -51,22 +55,30 @@ __all__ = [
     "TrainingProgress",
     "TrainingRun",
     "compare",
+    "extend",
     "from_huggingface",
     "from_tiktoken",
     "get_pretokenizer",
     "gpt2",
     "load",
+    "open_encoder",
     "read_corpus",
+    "replace",
     "save",
+    "shrink",
     "train",
 ]
 
 _MODULES = {
+    "adapting.extend": ("extend",),
+    "adapting.replace": ("replace",),
+    "adapting.shrink": ("shrink",),
     "comparison.comparison": ("Comparison", "compare"),
     "corpus.corpus": ("Corpus", "read_corpus"),
     "errors": ("BpeError",),
     "formats.from_memory": ("from_huggingface", "from_tiktoken"),
     "formats.load_save": ("load", "save"),
+    "formats.open_encoder": ("open_encoder",),
     "pretokenizers.pretokenizers": ("Pretokenizer", "get_pretokenizer"),
     "runs.run": ("TrainingRun",),
     "runs.train": ("train",),

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import operator
 from collections.abc import Iterable, Mapping
-from typing import Any, cast
+from typing import Any, cast, get_args
 
 from bpe_core.errors import BpeError
 
@@ -28,7 +28,7 @@ def describe(value: object) -> str:
 
 
 def is_a(value: object, *kinds: type) -> bool:
-    """Return True if a value is of one of these types; a type checker cannot narrow by this call.
+    """Return True if a value has one of these types, without narrowing it for type checkers.
 
     >>> is_a("hug", str, bytes)
     True
@@ -37,7 +37,7 @@ def is_a(value: object, *kinds: type) -> bool:
 
 
 def is_whole(value: object) -> bool:
-    """Return True for an int or an integer of NumPy, and False for a bool.
+    """Return True for an int or a NumPy integer, but False for a bool.
 
     >>> is_whole(3), is_whole(True), is_whole(3.0), is_whole("3")
     (True, False, False, False)
@@ -49,6 +49,19 @@ def is_whole(value: object) -> bool:
     except TypeError:
         return False
     return True
+
+
+def check_choice(name: str, value: object, choices: object, error: type[BpeError]) -> None:
+    """Raise `error` if an argument's value is not one of the choices of a `Literal`.
+
+    >>> from typing import Literal
+    >>> check_choice("base", "words", Literal["bytes", "characters"], BpeError)
+    Traceback (most recent call last):
+    bpe_core.errors.BpeError: base is 'words' (str). Use 'bytes' or 'characters'.
+    """
+    known = get_args(choices)
+    if value not in known:
+        raise error(f"{name} is {describe(value)}. Use {' or '.join(map(repr, known))}.")
 
 
 def several(values: object, what: str, remedy: str, error: type[BpeError]) -> list[Any]:

@@ -1,4 +1,4 @@
-"""The exceptions that a caller can cause, as one tree.
+"""The tree of exceptions that a caller can cause.
 
     BpeError
     ├── CorpusError                 a corpus that cannot be read or has nothing to learn from
@@ -15,7 +15,12 @@
     │   └── InvalidTokenIdError     an id outside the vocabulary
     ├── SearchError                 an invalid search of a vocabulary
     ├── FormatError                 a file that is not in the expected format
-    │   └── IntegrityError          data whose checksum differs from the published one
+    │   ├── IntegrityError          data whose checksum differs from the published or stored one
+    │   └── NewerFormatError        a file that a newer version of this package wrote
+    ├── StoreError                  a store of runs and files that cannot do what was asked
+    │   ├── NoEntryError            no entry of this name
+    │   ├── NotKeptError            an entry that cannot be kept: the disk is full or read-only
+    │   └── NotPermittedError       an entry, or a store, of another user
     ├── MissingExtraError           a task that needs an optional package that is not installed
     └── UnavailableError            external data that is not cached and cannot be downloaded
 
@@ -86,7 +91,27 @@ class FormatError(BpeError):
 
 
 class IntegrityError(FormatError):
-    """Data whose SHA-256 differs from the published one."""
+    """Data whose SHA-256 differs from the published one, or from the one stored with it."""
+
+
+class NewerFormatError(FormatError):
+    """A file or an entry of the store that a newer version of this package wrote."""
+
+
+class StoreError(BpeError):
+    """A store of runs and files that cannot do what was asked."""
+
+
+class NoEntryError(StoreError):
+    """The store has no entry of this name."""
+
+
+class NotKeptError(StoreError):
+    """The store cannot keep anything now: its disk is full or read-only."""
+
+
+class NotPermittedError(StoreError):
+    """An entry, or the whole store, belongs to another user of this computer."""
 
 
 class MissingExtraError(BpeError):

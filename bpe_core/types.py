@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import dataclass
-from typing import Literal, NamedTuple, TypeVar
+from dataclasses import dataclass, fields
+from typing import Any, ClassVar, Literal, NamedTuple, TypeVar, cast
 
 import numpy as np
 from numpy.typing import NDArray
@@ -31,6 +31,29 @@ def read_only(array: NDArray[Number]) -> NDArray[Number]:
     return view
 
 
+def _same(one: Any, other: Any) -> bool:
+    # Only arrays: NumPy would drop the zero bytes at the end of words.
+    if isinstance(one, np.ndarray):
+        return np.array_equal(cast("NDArray[Any]", one), other)
+    return bool(one == other)
+
+
+class EqualByArrays:
+    """Base class of dataclasses that hold arrays: equal if all fields are; not hashable.
+
+    A dataclass's own `==` would raise, because arrays compare element by element.
+    """
+
+    __slots__ = ()
+    __hash__: ClassVar[None]  # pyright: ignore[reportIncompatibleMethodOverride]
+
+    def __eq__(self, other: object) -> bool:
+        if type(other) is not type(self):
+            return NotImplemented
+        names = [field.name for field in fields(self)]  # pyright: ignore[reportArgumentType]
+        return all(_same(getattr(self, name), getattr(other, name)) for name in names)
+
+
 @dataclass(frozen=True, slots=True)
 class Merge:
     """One learned rule: the pair of ids that it joins, and the id of the token it makes.
@@ -46,7 +69,7 @@ class Merge:
     id: int
     """The id of the token it makes; new unless an older token has the same bytes."""
     count: int | None = None
-    """How often the pair occurred when it was chosen; None if the corpus is unknown."""
+    """The count of the pair when it was chosen; None if the corpus is unknown."""
 
     @property
     def pair(self) -> Pair:
@@ -124,7 +147,7 @@ class ExplainedMerge:
 
 @dataclass(frozen=True, slots=True)
 class Explanation:
-    """How one pre-token becomes its tokens, starting from base symbols."""
+    """The steps from one pre-token's base symbols to its tokens."""
 
     start: int
     """The pre-token's start in the text, in characters."""
@@ -132,16 +155,26 @@ class Explanation:
     symbols: tuple[int, ...]
     """The ids of its base symbols."""
     steps: tuple[ExplainedMerge, ...]
+    looked_up: int | None = None
+    """The id of the whole pre-token if it was looked up and merging would end at other tokens; then
+    the steps are those that merging would take."""
 
     @property
     def ids(self) -> tuple[int, ...]:
         """The ids of its tokens."""
+        if self.looked_up is not None:
+            return (self.looked_up,)
         return self.steps[-1].symbols if self.steps else self.symbols
 
 
-@dataclass(frozen=True, slots=True)
-class PretokenCounts(Immutable):
-    """The distinct pre-tokens of a corpus, in the order they were first seen, and their counts."""
+@dataclass(frozen=True, slots=True, eq=False)
+class PretokenCounts(EqualByArrays, Immutable):
+    """The distinct pre-tokens of a corpus, in the order they were first seen, and their counts.
+
+    >>> counts = PretokenCounts((b"hug", b"hugs"), np.array([3, 1]))
+    >>> counts == PretokenCounts((b"hug", b"hugs"), np.array([3, 1])), counts.total
+    (True, 4)
+    """
 
     words: tuple[bytes, ...]
     """Each as UTF-8, without the end-of-word marker."""
@@ -172,7 +205,7 @@ class TrainingConfig:
     vocab_size: int = 32_000
     """Everything counts: special tokens, base symbols, the end-of-word marker, and merges."""
     pretokenizer: str = "gpt2"
-    """gpt2, cl100k, o200k, whitespace, words-punctuation, none, or regex:PATTERN."""
+    """One of `PRETOKENIZER_NAMES`, such as gpt2, llama3 or none, or regex:PATTERN."""
     base: Base = "bytes"
     """The symbols that words are made of before any merge: bytes or characters."""
     alphabet: Alphabet = "full"
@@ -184,7 +217,7 @@ class TrainingConfig:
     min_frequency: int = 0
     """Training stops at a pair that occurs less often."""
     tie_break: TieBreak = "smallest-pair"
-    """Which of the most frequent pairs to merge: the one with the smallest ids, or seen first."""
+    """The rule for ties between the most frequent pairs: the smallest ids, or the first seen."""
     max_token_bytes: int | None = None
     """The longest token a merge may make, with the marker's bytes; None for any length."""
 
@@ -210,14 +243,14 @@ class TrainingProgress:
     corpus_tokens: int
     """The length of the corpus in tokens at this point."""
     last_count: int
-    """How often the last merged pair occurred; 0 before the first merge."""
+    """The count of the last merged pair; 0 before the first merge."""
     seconds_compiling: float | None = None
-    """How long training has waited for the compiler, at the first use of the kernels on a machine;
+    """Seconds waited for the compiler, when kernels are first used on a machine;
     None if it does not wait."""
 
 
-@dataclass(frozen=True, slots=True)
-class MergeTrace:
+@dataclass(frozen=True, slots=True, eq=False)
+class MergeTrace(EqualByArrays):
     """The state of training before each merge from start to stop - 1, with one row for each merge.
 
     Pairs that tie have separate rows. Ids and indices are int32, counts int64; -1 fills the columns

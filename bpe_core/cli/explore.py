@@ -11,18 +11,19 @@ from typing import Final, NamedTuple, NoReturn
 
 from bpe_core.errors import UnavailableError
 from bpe_core.extras import missing_extra
+from bpe_core.store.place import VARIABLE
 
 _BESIDE: Final = Path(__file__).absolute().parents[2]
 _INSTALLED: Final = _BESIDE / "bpe_explorer"
-_PACKAGES: Final = ("streamlit", "plotly", "pandas")
+_PACKAGES: Final = ("streamlit", "plotly", "pandas", "platformdirs")
 
 
 class Start(NamedTuple):
-    """How the app's server is started."""
+    """The command that starts the app's server, with its folder and environment."""
 
     command: tuple[str, ...]
     folder: Path
-    """Where it runs: the app's own folder, whose modules and .streamlit/config.toml it finds."""
+    """The app's own folder, in which the server finds its modules and .streamlit/config.toml."""
     environment: Mapping[str, str]
 
 
@@ -42,19 +43,16 @@ def start_of(port: int, host: str) -> Start:
             'Run: pip install --force-reinstall "bpe-explorer[app]"'
         )
     environment = dict(os.environ)
-    if runs := environment.get("BPE_EXPLORER_RUNS"):
-        # The server runs in another folder than the caller's.
-        environment["BPE_EXPLORER_RUNS"] = str(Path(runs).absolute())
-    elif folder == _INSTALLED:
-        # Installed packages are replaced by the next version, and often can't be written to.
-        environment["BPE_EXPLORER_RUNS"] = str(_data_folder() / "bpe-explorer" / "runs")
+    if runs := environment.get(VARIABLE):
+        # The server runs in a different folder from the caller's.
+        environment[VARIABLE] = str(Path(runs).absolute())
     options = (f"--server.port={port}", f"--server.address={host}")
     command = (sys.executable, "-m", "streamlit", "run", str(folder / "serve.py"), *options)
     return Start(command, folder, environment)
 
 
 def start_app(port: int, host: str) -> NoReturn:
-    """Become the app's server; raises what `start_of` raises."""
+    """Replace this process with the app's server; raises what `start_of` raises."""
     command, folder, environment = start_of(port, host)
     os.chdir(folder)
     sys.stdout.flush()
@@ -63,9 +61,3 @@ def start_app(port: int, host: str) -> NoReturn:
 
 def _is_app(folder: Path) -> bool:
     return all((folder / name).is_file() for name in ("app.py", "serve.py"))
-
-
-def _data_folder() -> Path:
-    """Return the folder for a user's data, by the XDG base directory specification."""
-    named = os.environ.get("XDG_DATA_HOME")
-    return Path(named) if named else Path.home() / ".local" / "share"

@@ -10,20 +10,28 @@ from typing import TYPE_CHECKING, Any, cast
 
 import click
 
-from bpe_core.errors import BpeError, ConfigError, CorpusError, TextDecodingError, TokenizationError
+from bpe_core.errors import (
+    BpeError,
+    ConfigError,
+    CorpusError,
+    FormatError,
+    TextDecodingError,
+    TokenizationError,
+)
 
 if TYPE_CHECKING:
     from bpe_core.corpus.corpus import Corpus
     from bpe_core.counting.streamed import StreamedCorpus
     from bpe_core.counting.words import CountedCorpus
     from bpe_core.runs.run import TrainingRun
+    from bpe_core.tokenizer.protocol import Encoder
     from bpe_core.tokenizer.tokenizer import Tokenizer
     from bpe_core.types import TrainingConfig, TrainingProgress
 
 _LEAST_BYTES_TO_STREAM = 64 << 20
 _STOP_REASONS = {
     "vocab-size": "the vocabulary is full",
-    "no-pairs": "no pair is left",
+    "no-pairs": "no pairs are left",
     "min-frequency": "no pair is frequent enough",
     "cancelled": "it was cancelled",
 }
@@ -42,13 +50,12 @@ class ErrorLineGroup(click.Group):
             if error.filename is None:
                 raise
             raise click.ClickException(
-                f"{str(error.filename)!r}: {error.strerror}. Check the path, and what is "
-                "allowed there."
+                f"{str(error.filename)!r}: {error.strerror}. Check the path and its permissions."
             ) from None
 
 
 class StandardInput:
-    """Standard input as a file of the corpus."""
+    """Standard input, read like a file."""
 
     name = "standard input"
 
@@ -61,29 +68,36 @@ def corpus_of(
     files: tuple[str, ...],
     config: TrainingConfig,
     text_column: str | None,
+    encoding: str | None,
     held_out: float,
     scheduler: str | None,
 ) -> tuple[Corpus | StreamedCorpus | CountedCorpus, Corpus | None]:
     """Return a corpus of files (counted on a cluster, streamed or read) and the held-out text."""
     if scheduler is not None:
-        if held_out or text_column or "-" in files:
+        if held_out or text_column or encoding or "-" in files:
             raise ConfigError(
-                "A cluster only counts whole text files. Omit --held-out, --text-column and -."
+                "A cluster only counts whole files of UTF-8. Omit --held-out, --text-column, "
+                "--encoding and -."
             )
         return _count_on_cluster(files, config, scheduler), None
-    if not held_out and text_column is None and _are_large(files):
+    if not held_out and text_column is None and encoding is None and _are_large(files):
         from bpe_core.counting.streamed import stream_corpus
 
         # A file that can't be streamed can be read, or the reader raises a better error.
         with suppress(CorpusError):
             return stream_corpus(files), None
+    return read_corpus_of(files, text_column, encoding).split(held_out)
+
+
+def read_corpus_of(files: tuple[str, ...], text_column: str | None, encoding: str | None) -> Corpus:
+    """Read a corpus of files, and report on stderr what its reader noticed."""
     from bpe_core.corpus.corpus import read_corpus
 
     sources = [StandardInput() if name == "-" else name for name in files]
-    corpus, test = read_corpus(sources, text_column).split(held_out)
+    corpus = read_corpus(sources, text_column, encoding=encoding)
     for note in corpus.notes:
         click.echo(note, err=True)
-    return corpus, test
+    return corpus
 
 
 def _are_large(files: tuple[str, ...]) -> bool:
@@ -118,15 +132,11 @@ def _count_on_cluster(
 def load_tokenizer(
     name: str, pretokenizer: str | None, special_tokens: tuple[str, ...]
 ) -> Tokenizer:
-    """Load a tokenizer from a file, or GPT-2 by name if there is no such file."""
-    specials: dict[str, int] = {}
-    for option in special_tokens:
-        text, _, id_ = option.rpartition("=")
-        if not text or not re.fullmatch("[0-9]{1,18}", id_):
-            raise ConfigError(
-                f"Expected --special-token TEXT=ID, such as '<|endoftext|>=50256', got {option!r}."
-            )
-        specials[text] = int(id_)
+    """Load a tokenizer from a file, or a published one by name if there is no such file.
+
+    Raises FormatError if only another library can run it.
+    """
+    specials = special_tokens_of(special_tokens)
     from bpe_core.formats.load_save import check_not_overruled, load
 
     if name == "gpt2" and not Path(name).exists():
@@ -134,7 +144,50 @@ def load_tokenizer(
 
         check_not_overruled(name, gpt2(), pretokenizer, specials or None)
         return gpt2()
+    if _is_published(name):
+        from bpe_core.formats.open_encoder import open_encoder
+        from bpe_core.tokenizer.tokenizer import Tokenizer
+
+        opened = open_encoder(name)
+        if not isinstance(opened.encoder, Tokenizer):
+            raise FormatError(
+                f"{opened.name} cannot be loaded as plain byte-pair encoding; bpe encode and bpe "
+                f"compare can use it. {opened.provenance}"
+            )
+        check_not_overruled(name, opened.encoder, pretokenizer, specials or None)
+        return opened.encoder
     return load(Path(name), pretokenizer=pretokenizer, special_tokens=specials or None)
+
+
+def special_tokens_of(options: tuple[str, ...]) -> dict[str, int]:
+    """Return the special tokens that options give as TEXT=ID."""
+    specials: dict[str, int] = {}
+    for option in options:
+        text, _, id_ = option.rpartition("=")
+        if not text or not re.fullmatch("[0-9]{1,18}", id_):
+            raise ConfigError(
+                f"Expected --special-token TEXT=ID, such as '<|endoftext|>=50256', got {option!r}."
+            )
+        specials[text] = int(id_)
+    return specials
+
+
+def load_encoder(name: str, pretokenizer: str | None, special_tokens: tuple[str, ...]) -> Encoder:
+    """Load what `load_tokenizer` loads, or else an encoder that another library runs."""
+    try:
+        return load_tokenizer(name, pretokenizer, special_tokens)
+    except FormatError:
+        if special_tokens or not (_is_published(name) or Path(name).exists()):
+            raise
+        from bpe_core.formats.open_encoder import open_encoder
+
+        return open_encoder(name, pretokenizer).encoder
+
+
+def _is_published(name: str) -> bool:
+    from bpe_core.published.catalogue import CATALOGUE
+
+    return name in CATALOGUE and not Path(name).exists()
 
 
 def read_text(name: str) -> str:
@@ -209,6 +262,11 @@ def show_progress(progress: TrainingProgress) -> None:
         nl=False,
         err=True,
     )
+
+
+def show_removals(done: int, of: int) -> None:
+    """Show the progress of shrinking on one line of stderr, shorter than that of training."""
+    click.echo(f"\r{done:,} of {of:,} removed", nl=False, err=True)
 
 
 def report_run(run: TrainingRun, held_out: Corpus | None) -> None:

@@ -1,0 +1,217 @@
+"""The commands `bpe extend`, `bpe shrink` and `bpe replace`, which adapt a tokenizer to text."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, TypeVar, cast
+
+import click
+
+from bpe_core.cli.options import (
+    FORMATS,
+    TIE_BREAKS,
+    choice_option,
+    encoding_option,
+    text_column_option,
+    tokenizer_options,
+)
+from bpe_core.cli.support import (
+    is_watched,
+    read_corpus_of,
+    report_run,
+    show_progress,
+    show_removals,
+    special_tokens_of,
+)
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from bpe_core.adapting.adapted import Adapted
+    from bpe_core.adapting.shrink import RemovalOrder
+    from bpe_core.corpus.corpus import Corpus
+    from bpe_core.formats.adapting_base import Base
+    from bpe_core.types import TieBreak
+
+Command = TypeVar("Command", bound="Callable[..., Any]")
+_ORDERS = ("fewest-uses", "last-learned")
+
+
+def _common(command: Command) -> Command:
+    """Add the arguments and options of all three commands."""
+    added: Any = command
+    for option in (
+        tokenizer_options,
+        encoding_option,
+        text_column_option,
+        click.option(
+            "--format",
+            "format_name",
+            type=click.Choice(FORMATS),
+            help="What to write instead of the base's own format.",
+        ),
+        click.option(
+            "--out", required=True, metavar="PATH", help="The folder to write the files to."
+        ),
+        click.argument("files", nargs=-1, required=True, metavar="FILE..."),
+        click.argument("base"),
+    ):
+        added = option(added)
+    return added
+
+
+pin_option = click.option(
+    "--pin",
+    "pinned",
+    type=int,
+    multiple=True,
+    metavar="ID",
+    help="An id that stays; may be repeated.",
+)
+
+
+@click.command()
+@_common
+@click.option("--tokens", "n_tokens", type=int, required=True, help="How many tokens to add.")
+@choice_option(
+    "--tie-break",
+    TIE_BREAKS,
+    default="smallest-pair",
+    help="Which pair to merge when several are equally frequent.",
+)
+def extend(base: str, files: tuple[str, ...], n_tokens: int, tie_break: str, **common: Any) -> None:
+    """Add tokens for the text of files to a tokenizer, whose own tokens keep their ids.
+
+    BASE is a file, a folder, or the name of a published tokenizer. The base's files are
+    written again with nothing else changed, and with them old_ids.npy, parts.npy and
+    embedding_rows.json: the embedding rows that each new row starts from.
+
+    \b
+    Examples:
+      $ bpe extend gpt2 notes.txt --tokens 1000 --out adapted
+      $ bpe extend tokenizer.json notes.txt --tokens 1000 --out adapted
+    """
+    from bpe_core.adapting.adapted import trace_ids
+    from bpe_core.adapting.extend import extend as run_extension
+
+    opened, corpus = _open(base, files, common)
+    run = run_extension(
+        opened.tokenizer,
+        corpus,
+        n_tokens,
+        show_progress if is_watched() else None,
+        tie_break=cast("TieBreak", tie_break),
+    )
+    report_run(run, None)
+    _write(trace_ids(opened.tokenizer, run.tokenizer), opened, corpus, common)
+
+
+@click.command()
+@_common
+@click.option("--size", "vocab_size", type=int, required=True, help="How many tokens to keep.")
+@choice_option("--order", _ORDERS, default="fewest-uses", help="Which tokens are removed first.")
+@pin_option
+def shrink(
+    base: str,
+    files: tuple[str, ...],
+    vocab_size: int,
+    order: str,
+    pinned: tuple[int, ...],
+    **common: Any,
+) -> None:
+    """Remove the tokens that the text of files uses least, and renumber the others.
+
+    The alphabet and special tokens stay. Writes the same files as `bpe extend`.
+
+    \b
+    Examples:
+      $ bpe shrink gpt2 notes.txt --size 20000 --out adapted
+    """
+    from bpe_core.adapting.shrink import shrink as run_shrinking
+
+    opened, corpus = _open(base, files, common)
+    adapted = run_shrinking(
+        opened.tokenizer,
+        corpus,
+        vocab_size,
+        order=cast("RemovalOrder", order),
+        pinned=pinned,
+        on_progress=show_removals if is_watched() else None,
+    )
+    _end_progress()
+    _write(adapted, opened, corpus, common)
+
+
+@click.command()
+@_common
+@click.option("--tokens", "n_tokens", type=int, required=True, help="How many tokens to replace.")
+@pin_option
+def replace(
+    base: str, files: tuple[str, ...], n_tokens: int, pinned: tuple[int, ...], **common: Any
+) -> None:
+    """Replace the tokens that the text of files uses least by new ones, at the same size.
+
+    Writes the same files as `bpe extend`.
+
+    \b
+    Examples:
+      $ bpe replace gpt2 notes.txt --tokens 5 --out adapted
+    """
+    from bpe_core.adapting.replace import replace as run_replacing
+
+    opened, corpus = _open(base, files, common)
+    watched = is_watched()
+    adapted = run_replacing(
+        opened.tokenizer,
+        corpus,
+        n_tokens,
+        show_progress if watched else None,
+        pinned=pinned,
+        on_removal=show_removals if watched else None,
+    )
+    _end_progress()
+    _write(adapted, opened, corpus, common)
+
+
+def _end_progress() -> None:
+    """End the line that shows progress."""
+    if is_watched():
+        click.echo(err=True)
+
+
+def _open(base: str, files: tuple[str, ...], common: dict[str, Any]) -> tuple[Base, Corpus]:
+    """Open the base and the corpus; raise if the adapted tokenizer could not be written."""
+    from bpe_core.adapting.adapted import trace_ids
+    from bpe_core.formats.adapting_base import open_base
+
+    special_tokens = special_tokens_of(common["special_tokens"])
+    opened = open_base(base, common["pretokenizer"], special_tokens or None)
+    # Written once unchanged, because a refusal after the whole run would come too late.
+    _written(trace_ids(opened.tokenizer, opened.tokenizer), opened, common)
+    return opened, read_corpus_of(files, common["text_column"], common["encoding"])
+
+
+def _write(adapted: Adapted, opened: Base, corpus: Corpus, common: dict[str, Any]) -> None:
+    """Write the adapted tokenizer and the rows; report on stderr what was gained."""
+    from bpe_core.adapting.adapted import count_tokens
+    from bpe_core.formats.adapted_files import row_files
+    from bpe_core.formats.load_save import write_files
+
+    files = _written(adapted, opened, common)
+    written = write_files({**files, **row_files(adapted)}, common["out"])
+    before, after = (count_tokens(each, corpus) for each in (adapted.base, adapted.tokenizer))
+    change = f", {100 * (after - before) / before:+.1f} %" if before else ""
+    click.echo(
+        f"{adapted.base.vocab_size:,} tokens became {adapted.tokenizer.vocab_size:,}. This text "
+        f"takes {after:,} tokens instead of {before:,}{change}.",
+        err=True,
+    )
+    click.echo(f"Written: {', '.join(map(str, written))}", err=True)
+
+
+def _written(adapted: Adapted, opened: Base, common: dict[str, Any]) -> dict[str, bytes]:
+    from bpe_core.formats.adapted_files import adapted_files
+    from bpe_core.formats.load_save import dumps
+
+    if common["format_name"] is None:
+        return adapted_files(adapted, opened.files)
+    return dumps(adapted.tokenizer, common["format_name"])

@@ -1,0 +1,113 @@
+"""The command `bpe compare`."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import click
+
+from bpe_core.cli.options import encoding_option, text_column_option
+from bpe_core.cli.support import StandardInput, load_encoder
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from bpe_core.comparison.measurement import TokenizerMetrics
+    from bpe_core.comparison.parts import Gain
+
+
+@click.command()
+@click.argument("files", nargs=-1, required=True, metavar="FILE...")
+@click.option(
+    "--tokenizer",
+    "-t",
+    "names",
+    multiple=True,
+    required=True,
+    metavar="TOKENIZER",
+    help="A tokenizer's file, or the name of a published one; may be repeated.",
+)
+@text_column_option
+@encoding_option
+def compare(
+    files: tuple[str, ...], names: tuple[str, ...], text_column: str | None, encoding: str | None
+) -> None:
+    """Compare tokenizers on files: tokens, bytes per token, words kept whole.
+
+    \b
+    Examples:
+      $ bpe compare notes.txt -t mine.json -t gpt2
+    """
+    from bpe_core.comparison.comparison import compare as compare_tokenizers
+    from bpe_core.comparison.intervals import N_RESAMPLES, SEED
+    from bpe_core.comparison.parts import gain_of
+    from bpe_core.corpus.corpus import read_corpus
+
+    tokenizers = [load_encoder(name, None, ()) for name in names]
+    sources = [StandardInput() if name == "-" else name for name in files]
+    corpus = read_corpus(sources, text_column, encoding=encoding)
+    found = compare_tokenizers(corpus, tokenizers)
+    rows = found.rows
+    click.echo(f"documents {found.n_documents:,}, bytes {found.n_bytes:,}, words {found.n_words:,}")
+    table = [
+        ("", *(Path(name).name for name in names)),
+        ("tokens", *(f"{row.n_tokens:,}" for row in rows)),
+        *_per_token(rows),
+        ("tokens per word", *(f"{row.tokens_per_word:.3f}" for row in rows)),
+        ("words kept whole", *(f"{row.share_of_words_whole:.1%}" for row in rows)),
+        ("vocabulary", *(f"{row.vocab_size:,}" for row in rows)),
+        ("only this one knows", *(f"{row.n_exclusive:,}" for row in rows)),
+        ("bytes without a token", *(f"{row.unknown_bytes + row.dropped_bytes:,}" for row in rows)),
+    ]
+    widths = [max(len(line[column]) for line in table) for column in range(len(table[0]))]
+    for line in table:
+        cells = [line[0].ljust(widths[0])]
+        cells += [cell.rjust(width) for cell, width in zip(line[1:], widths[1:], strict=True)]
+        click.echo("  ".join(cells).rstrip())
+    short = [Path(name).name for name in names]
+    for place in range(1, len(names)):
+        click.echo(_difference(gain_of(found, 0, place), short[0], short[place]))
+    if len(names) > 1:
+        click.echo(
+            f"Intervals: bootstrap over blocks of the text, {N_RESAMPLES:,} resamples, seed "
+            f"{SEED}, percentiles."
+        )
+
+
+def _per_token(rows: Sequence[TokenizerMetrics]) -> list[tuple[str, ...]]:
+    """Return the lines per token: of all text, or of covered text if some is left out."""
+    if any(row.uncovered_bytes for row in rows):
+        in_bytes = [row.covered_bytes_per_token for row in rows]
+        in_characters = [row.covered_characters_per_token for row in rows]
+        covered = "covered "
+    else:
+        in_bytes = [row.bytes_per_token for row in rows]
+        in_characters = [row.characters_per_token for row in rows]
+        covered = ""
+    return [
+        (f"{covered}bytes per token", *(f"{figure:.3f}" for figure in in_bytes)),
+        (f"{covered}characters per token", *(f"{figure:.3f}" for figure in in_characters)),
+    ]
+
+
+def _difference(gain: Gain, own: str, other: str) -> str:
+    """Say how many fewer tokens the first needs, with the interval, or what is missing to say it.
+
+    Negative figures are more tokens.
+    """
+    from bpe_core.comparison.parts import FEWEST_TOKENS
+
+    whole = gain.whole
+    if min(whole.own, whole.theirs) < FEWEST_TOKENS:
+        return (
+            f"{own} against {other}: too little text for a verdict, which needs {FEWEST_TOKENS} "
+            "tokens of each. Give more text."
+        )
+    if not gain.has_enough_text:
+        return f"{own} against {other}: too few blocks of text for a verdict. Give more text."
+    unclear = ", so there is no clear difference" if whole.way == "unclear" else ""
+    return (
+        f"{own} needs {whole.percent_fewer:.1f}% fewer tokens than {other} "
+        f"(95% interval {whole.low:.1f}% to {whole.high:.1f}%){unclear}"
+    )

@@ -1,0 +1,84 @@
+"""The commands `bpe encode` and `bpe decode`."""
+
+from __future__ import annotations
+
+import sys
+
+import click
+
+from bpe_core.cli.options import tokenizer_options
+from bpe_core.cli.support import load_encoder, load_tokenizer, read_ids, read_text
+
+
+@click.command()
+@click.argument("tokenizer")
+@click.argument("file", default="-")
+@click.option("--tokens", is_flag=True, help="Print each id with its token, one per line.")
+@click.option("--allow-special", is_flag=True, help="Recognise special tokens in the text.")
+@click.option(
+    "--skip-unknown",
+    is_flag=True,
+    help="Skip symbols missing from the alphabet instead of stopping.",
+)
+@tokenizer_options
+def encode(
+    tokenizer: str,
+    file: str,
+    tokens: bool,
+    allow_special: bool,
+    skip_unknown: bool,
+    pretokenizer: str | None,
+    special_tokens: tuple[str, ...],
+) -> None:
+    """Print the ids of a text, read from FILE or standard input.
+
+    Tokens are written as GPT-2 writes them: a space as Ġ, other bytes that do not print as the
+    letters from U+0100 on.
+
+    \b
+    Examples:
+      $ echo -n "The quick brown fox" | bpe encode gpt2
+      464 2068 7586 21831
+      $ echo -n "hugs" | bpe encode --tokens gpt2
+      71 h
+      10339 ugs
+    """
+    from bpe_core.tokenizer.tokenizer import Tokenizer
+    from bpe_core.unicode.byte_alphabet import to_printable
+
+    loaded = load_encoder(tokenizer, pretokenizer, special_tokens)
+    text, allowed = read_text(file), "all" if allow_special else ()
+    # Other libraries decide by themselves what happens to unknown symbols.
+    ids = (
+        loaded.encode(text, allowed, errors="skip")
+        if skip_unknown and isinstance(loaded, Tokenizer)
+        else loaded.encode(text, allowed)
+    )
+    if tokens:
+        for id_ in ids:
+            click.echo(f"{id_} {to_printable(loaded.vocab[id_])}")
+    else:
+        click.echo(" ".join(map(str, ids)))
+
+
+@click.command()
+@click.argument("tokenizer")
+@click.argument("file", default="-")
+@tokenizer_options
+def decode(
+    tokenizer: str, file: str, pretokenizer: str | None, special_tokens: tuple[str, ...]
+) -> None:
+    """Print the text of ids, read from FILE or standard input.
+
+    Ids are separated by white space or commas, or given as a JSON list. Nothing is added, not even
+    a line end, and bytes that are not valid UTF-8 are written as they are.
+
+    \b
+    Examples:
+      $ echo 464 2068 7586 21831 | bpe decode gpt2
+      The quick brown fox
+      $ echo -n "as it was" | bpe encode gpt2 | bpe decode gpt2
+      as it was
+    """
+    loaded = load_tokenizer(tokenizer, pretokenizer, special_tokens)
+    sys.stdout.buffer.write(loaded.decode_bytes(read_ids(file)))

@@ -1,0 +1,116 @@
+"""The commands `bpe inspect` and `bpe convert`, which take one tokenizer."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, cast
+
+import click
+
+from bpe_core.cli.options import format_option, tokenizer_options
+from bpe_core.cli.support import load_tokenizer, write_tokenizer
+from bpe_core.errors import FormatError
+
+if TYPE_CHECKING:
+    from bpe_core.formats.load_save import Format
+    from bpe_core.tokenizer.tokenizer import Tokenizer
+
+
+@click.command()
+@click.argument("tokenizer")
+@click.option("--text", help="Explain how this text becomes tokens.")
+@click.option(
+    "--merges",
+    "n_merges",
+    type=click.IntRange(0),
+    default=10,
+    show_default=True,
+    help="How many of the first merges to list.",
+)
+@tokenizer_options
+def inspect(
+    tokenizer: str,
+    text: str | None,
+    n_merges: int,
+    pretokenizer: str | None,
+    special_tokens: tuple[str, ...],
+) -> None:
+    """Show a tokenizer's contents, or how it splits a text into tokens.
+
+    \b
+    Examples:
+      $ bpe inspect gpt2 --merges 3
+      $ bpe inspect gpt2 --text "hugs"
+      h u g s
+        merge 762: u + g
+        merge 10083: ug + s
+      h ugs
+    """
+    from bpe_core.unicode.byte_alphabet import to_printable
+
+    loaded = load_tokenizer(tokenizer, pretokenizer, special_tokens)
+
+    def write(id_: int) -> str:
+        return to_printable(loaded.vocab[id_])
+
+    if text is not None:
+        for word in loaded.explain(text):
+            click.echo(" ".join(map(write, word.symbols)))
+            for step in word.steps:
+                merge = step.merge
+                click.echo(f"  merge {merge.rank}: {write(merge.left)} + {write(merge.right)}")
+            if word.steps:
+                click.echo(" ".join(map(write, word.ids)))
+        return
+    click.echo(f"vocabulary      {loaded.vocab_size:,}")
+    click.echo(f"merges          {len(loaded.merges):,}")
+    click.echo(f"alphabet        {len(loaded.base_ids):,} {loaded.base}")
+    click.echo(f"pre-tokenizer   {loaded.pretokenizer.name!r}")
+    click.echo(f"end of word     {loaded.end_of_word!r}")
+    click.echo(f"special tokens  {dict(loaded.special_tokens)!r}")
+    click.echo(f"fingerprint     {loaded.fingerprint}")
+    for merge in loaded.merges[:n_merges]:
+        count = "" if merge.count is None else f", {merge.count:,} times"
+        click.echo(f"merge {merge.rank}: {write(merge.left)} + {write(merge.right)}{count}")
+
+
+@click.command()
+@click.argument("source", metavar="TOKENIZER")
+@click.argument("out", metavar="PATH")
+@format_option(default=None)
+@click.option(
+    "--check",
+    is_flag=True,
+    help="First open it in the library that the format is for, and compare 100,000 tokens.",
+)
+@tokenizer_options
+def convert(
+    source: str,
+    out: str,
+    format_name: str,
+    check: bool,
+    pretokenizer: str | None,
+    special_tokens: tuple[str, ...],
+) -> None:
+    """Write a tokenizer in another format, or explain why that format cannot represent it.
+
+    \b
+    Examples:
+      $ bpe convert mine.json tokenizer.json --format huggingface
+      $ bpe convert tokenizer.json again.json --format native
+      $ bpe convert mine.json mine.tiktoken --format tiktoken --check
+    """
+    tokenizer = load_tokenizer(source, pretokenizer, special_tokens)
+    if check:
+        _check(tokenizer, cast("Format", format_name))
+    write_tokenizer(tokenizer, out, format_name)
+
+
+def _check(tokenizer: Tokenizer, format_name: Format) -> None:
+    """Report on stderr that another library gives the same ids; raise `FormatError` if not."""
+    from bpe_core.formats.opened_elsewhere import check_opens
+    from bpe_core.formats.probe import make_probe
+
+    opened = check_opens(tokenizer, format_name, make_probe(tokenizer))
+    if not opened.is_same:
+        raise FormatError(f"{opened.sentence} Nothing was written.")
+    click.echo(opened.sentence, err=True)

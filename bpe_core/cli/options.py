@@ -1,0 +1,66 @@
+"""Options that several commands share."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any, TypeVar
+
+import click
+
+FORMATS = ("native", "huggingface", "transformers", "gpt2", "tiktoken")
+BASES = ("bytes", "characters")
+ALPHABETS = ("full", "seen")
+TIE_BREAKS = ("smallest-pair", "first-seen")
+
+Command = TypeVar("Command", bound=Callable[..., Any])
+Option = Callable[[Command], Command]
+
+
+def choice_option(name: str, choices: tuple[str, ...], *, default: str, help: str) -> Option[Any]:
+    """Return an option with a few possible values."""
+    return click.option(
+        name, type=click.Choice(choices), default=default, show_default=True, help=help
+    )
+
+
+def format_option(default: str | None) -> Option[Any]:
+    """Return the option for the format to write; without a default, it is required."""
+    return click.option(
+        "--format",
+        "format_name",
+        type=click.Choice(FORMATS),
+        default=default,
+        required=default is None,
+        show_default=True,
+        help="What to write; transformers and gpt2 write a folder of several files.",
+    )
+
+
+text_column_option: Option[Any] = click.option(
+    "--text-column",
+    metavar="NAME",
+    help="The column that holds the text, in a csv, tsv, jsonl or parquet file.  "
+    "[default: text, content, body or the like, else the largest]",
+)
+encoding_option: Option[Any] = click.option(
+    "--encoding",
+    metavar="NAME",
+    help="The encoding of all text files, such as cp1252.  [default: UTF-8, else a guess]",
+)
+
+
+def tokenizer_options(command: Command) -> Command:
+    """Add the options that a .tiktoken file, or merges without a tokenizer.json, need."""
+    special = click.option(
+        "--special-token",
+        "special_tokens",
+        multiple=True,
+        metavar="TEXT=ID",
+        help="A special token that is missing from the tokenizer's file; may be repeated.",
+    )
+    pretokenizer = click.option(
+        "--pretokenizer",
+        metavar="NAME",
+        help="gpt2, cl100k, ..., if the tokenizer's file does not name one.",
+    )
+    return pretokenizer(special(command))

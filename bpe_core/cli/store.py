@@ -1,0 +1,190 @@
+"""The commands of `bpe store`: list, verify, remove and export what the app keeps on disk.
+
+They use `bpe_core.store`, the store's disk layer, which knows nothing of the app.
+"""
+
+from __future__ import annotations
+
+import sys
+import unicodedata
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import click
+
+from bpe_core.cli.options import FORMATS
+from bpe_core.cli.support import write_tokenizer
+
+if TYPE_CHECKING:
+    from bpe_core.store.entries import Entry
+
+_NOT_SHOWN = ("Cc", "Cf", "Cn", "Co", "Cs", "Zl", "Zp")
+_LONGEST_TITLE = 60
+
+
+@click.group()
+def store() -> None:
+    """List, check, remove or export the runs and files that the app keeps.
+
+    The store is the folder that BPE_EXPLORER_RUNS names, else .runs in a checkout that has
+    one, else bpe-explorer/runs in your data folder.
+
+    \b
+    Examples:
+      $ bpe store list
+      $ bpe store verify
+    """
+
+
+@store.command(name="list", short_help="List all entries.")
+def list_entries() -> None:
+    """List all entries: id, size, when it was last opened (UTC), kind and title.
+
+    \b
+    Examples:
+      $ bpe store list
+    """
+    from bpe_core.store.entries import entries
+    from bpe_core.store.place import store_folder
+
+    found = entries()
+    for entry in found:
+        size = f"{entry.n_bytes / 1e6:,.2f} MB" if entry.is_permitted else ""
+        kind = entry.kind or "unknown"
+        click.echo(
+            f"{entry.name:39}  {size:>11}  {entry.opened:%Y-%m-%d %H:%M}  {safe(kind, 9):9}  "
+            f"{_title_of(entry)}".rstrip()
+        )
+    n_bytes = sum(entry.n_bytes for entry in found)
+    click.echo(f"{_number(found)}, {n_bytes / 1e6:,.2f} MB, in {store_folder()}", err=True)
+
+
+@store.command(short_help="Compare the files with their checksums.")
+@click.argument("names", metavar="[ID]...", nargs=-1)
+def verify(names: tuple[str, ...]) -> None:
+    """Compare each file with the checksum stored beside it; exit with 1 if one is damaged.
+
+    Without an ID, all entries are checked.
+
+    \b
+    Examples:
+      $ bpe store verify
+    """
+    from bpe_core.errors import FormatError
+    from bpe_core.store.entries import entries, entry_folder
+    from bpe_core.store.manifest import check_files
+
+    folders = [entry_folder(name) for name in names or [entry.name for entry in entries()]]
+    n_whole = n_without = n_wrong = 0
+    for folder in folders:
+        try:
+            if check_files(folder):
+                n_whole += 1
+            else:
+                n_without += 1
+        except FormatError as error:
+            n_wrong += 1
+            click.echo(f"{folder.name}: {safe(str(error), 200)}")
+        except OSError as error:
+            n_wrong += 1
+            click.echo(f"{folder.name}: cannot be read: {error.strerror}.")
+    click.echo(f"{n_whole} whole, {n_wrong} damaged or unreadable", nl=False, err=True)
+    older = f", {n_without} of an earlier version without checksums" if n_without else ""
+    click.echo(older, err=True)
+    if n_wrong:
+        sys.exit(1)
+
+
+@store.command(short_help="Delete entries for good.")
+@click.argument("names", metavar="ID...", nargs=-1, required=True)
+def remove(names: tuple[str, ...]) -> None:
+    """Delete entries for good; if one ID is unknown, none is deleted.
+
+    \b
+    Examples:
+      $ bpe store remove 0123456789abcdef0123456789abcdef
+    """
+    from bpe_core.store.entries import delete_folder, entry_folder, refused_as_not_permitted
+
+    for folder in [entry_folder(name) for name in dict.fromkeys(names)]:
+        with refused_as_not_permitted(f"Entry {folder.name}"):
+            delete_folder(folder)
+        click.echo(f"Removed: {folder.name}", err=True)
+
+
+@store.command(short_help="Write an entry, or a run's tokenizer, to a file.")
+@click.argument("name", metavar="ID")
+@click.option("--out", required=True, metavar="PATH", help="The file or folder to write.")
+@click.option(
+    "--format",
+    "format_name",
+    type=click.Choice(FORMATS),
+    help="Write a run's tokenizer in this format.  [default: a zip file of the whole entry]",
+)
+def export(name: str, out: str, format_name: str | None) -> None:
+    """Write an entry as a zip file, or the tokenizer of a run in a format.
+
+    A damaged entry is refused.
+
+    \b
+    Examples:
+      $ bpe store export 0123456789abcdef0123456789abcdef --out run.zip
+    """
+    from bpe_core.errors import ConfigError
+    from bpe_core.formats.run_archive import load_run
+    from bpe_core.store.entries import RUN, entry_folder, refused_as_not_permitted
+    from bpe_core.store.manifest import check_files
+    from bpe_core.store.place import is_id
+    from bpe_core.whole_files import write_whole
+
+    if format_name is not None and not is_id(name):
+        raise ConfigError(
+            f"Expected the id of a run with --format, got {name!r}. Omit --format to export an "
+            "upload as a zip file."
+        )
+    folder = entry_folder(name)
+    with refused_as_not_permitted(f"Entry {name}"):
+        check_files(folder)
+        if format_name is not None:
+            write_tokenizer(load_run(folder / RUN).tokenizer, out, format_name)
+            return
+        data = _zip_of(folder)
+    if out == "-":
+        sys.stdout.buffer.write(data)
+    else:
+        write_whole(Path(out), data)
+
+
+def safe(text: str, longest: int) -> str:
+    """Return a visitor's text as one line that cannot control a terminal, cut to `longest`.
+
+    >>> safe("notes\\x1b[2J\\u202e.txt", 40)
+    'notesU+001B[2JU+202E.txt'
+    """
+    shown = "".join(
+        f"U+{ord(c):04X}" if unicodedata.category(c) in _NOT_SHOWN else c for c in text[:longest]
+    )
+    return shown if len(text) <= longest else f"{shown}…"
+
+
+def _title_of(entry: Entry) -> str:
+    if not entry.is_permitted:
+        return "(belongs to another user)"
+    return safe(entry.title, _LONGEST_TITLE)
+
+
+def _number(found: list[Entry]) -> str:
+    return f"{len(found):,} {'entry' if len(found) == 1 else 'entries'}"
+
+
+def _zip_of(folder: Path) -> bytes:
+    from io import BytesIO
+    from zipfile import ZIP_STORED, ZipFile
+
+    buffer = BytesIO()
+    # Not compressed, because the files that are large are.
+    with ZipFile(buffer, "w", ZIP_STORED) as archive:
+        for path in sorted(folder.iterdir()):
+            if path.is_file() and not path.is_symlink():
+                archive.write(path, f"{folder.name}/{path.name}")
+    return buffer.getvalue()

@@ -1,0 +1,126 @@
+"""The command `bpe train`."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, cast
+
+import click
+
+from bpe_core.cli.options import (
+    ALPHABETS,
+    BASES,
+    TIE_BREAKS,
+    choice_option,
+    encoding_option,
+    format_option,
+    text_column_option,
+)
+from bpe_core.cli.support import (
+    corpus_of,
+    is_watched,
+    report_run,
+    show_progress,
+    write_tokenizer,
+)
+
+if TYPE_CHECKING:
+    from bpe_core.types import Alphabet, Base, TieBreak
+
+
+@click.command()
+@click.argument("files", nargs=-1, required=True, metavar="FILE...")
+@click.option(
+    "--vocab-size", type=int, required=True, help="Special tokens, alphabet and merges in total."
+)
+@click.option("--out", required=True, metavar="PATH", help="Where to write the tokenizer.")
+@format_option(default="native")
+@click.option(
+    "--pretokenizer",
+    default="gpt2",
+    show_default=True,
+    metavar="NAME",
+    help="gpt2, cl100k, o200k, llama3, qwen2, tekken, deepseek-v3, starcoder, falcon, whitespace, "
+    "words-punctuation, none, or regex:PATTERN.",
+)
+@choice_option(
+    "--base", BASES, default="bytes", help="The symbols that words consist of before any merge."
+)
+@choice_option(
+    "--alphabet", ALPHABETS, default="full", help="All 256 bytes, or only the symbols that occur."
+)
+@click.option("--end-of-word", metavar="TEXT", help="A marker that ends each word, such as </w>.")
+@click.option(
+    "--special-token",
+    "special_tokens",
+    multiple=True,
+    default=("<|endoftext|>",),
+    show_default=True,
+    metavar="TEXT",
+    help="Takes one of the first ids; may be repeated. Give '' for none.",
+)
+@click.option(
+    "--min-frequency", type=int, default=0, help="Merge only pairs that occur at least this often."
+)
+@choice_option(
+    "--tie-break",
+    TIE_BREAKS,
+    default="smallest-pair",
+    help="Which pair to merge when several are equally frequent.",
+)
+@click.option("--max-token-bytes", type=int, help="Make no token longer than this.")
+@text_column_option
+@encoding_option
+@click.option(
+    "--held-out", type=float, default=0.0, help="A share of the text to measure on, such as 0.08."
+)
+@click.option(
+    "--scheduler",
+    metavar="ADDRESS",
+    help="A Dask scheduler, such as tcp://127.0.0.1:8786, whose workers count the words.",
+)
+def train(
+    files: tuple[str, ...],
+    vocab_size: int,
+    out: str,
+    format_name: str,
+    pretokenizer: str,
+    base: str,
+    alphabet: str,
+    end_of_word: str | None,
+    special_tokens: tuple[str, ...],
+    min_frequency: int,
+    tie_break: str,
+    max_token_bytes: int | None,
+    text_column: str | None,
+    encoding: str | None,
+    held_out: float,
+    scheduler: str | None,
+) -> None:
+    """Train a tokenizer on text files, tables, and gz or zip archives of them.
+
+    Plain UTF-8 files of 64 MB or more in total are read as a stream, so they may be larger than
+    memory, unless part of the text is held out.
+
+    \b
+    Examples:
+      $ bpe train notes.txt --vocab-size 400 --out mine.json
+      $ cat notes.txt | bpe train - --vocab-size 300 --out - > mine.json
+    """
+    from bpe_core.runs.train import train as run_training
+    from bpe_core.types import TrainingConfig
+
+    config = TrainingConfig(
+        vocab_size=vocab_size,
+        pretokenizer=pretokenizer,
+        base=cast("Base", base),
+        alphabet=cast("Alphabet", alphabet),
+        end_of_word=end_of_word,
+        special_tokens=tuple(token for token in special_tokens if token),
+        min_frequency=min_frequency,
+        tie_break=cast("TieBreak", tie_break),
+        max_token_bytes=max_token_bytes,
+    )
+    corpus, test = corpus_of(files, config, text_column, encoding, held_out, scheduler)
+    run = run_training(corpus, config, on_progress=show_progress if is_watched() else None)
+    write_tokenizer(run.tokenizer, out, format_name)
+    report_run(run, test)
