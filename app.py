@@ -7,31 +7,54 @@ from ui.shell.kept_runs import keep_runs
 from ui.warm_up import note_request
 
 PAGES = {
+    # At the bare address; the path, which nobody sees, leaves /start to the page below.
+    "start": st.Page("pages/start.py", title="Start", default=True, url_path="first"),
+    "lessons": st.Page("pages/lessons.py", title="Lessons"),
     "train": st.Page("pages/train.py", title="Train"),
     "merge_loop": st.Page("pages/merge_loop.py", title="Merge loop"),
     "pair_frequencies": st.Page("pages/pair_frequencies.py", title="Pair frequencies"),
     "token_boundaries": st.Page("pages/token_boundaries.py", title="Token boundaries"),
     "compare": st.Page("pages/compare.py", title="Compare"),
     "vocabulary": st.Page("pages/vocabulary.py", title="Vocabulary"),
+    "adapt": st.Page("pages/adapt.py", title="Adapt"),
     "lab": st.Page("pages/lab.py", title="Lab"),
-    "lessons": st.Page("pages/lessons.py", title="Lessons"),
 }
+OF_TRAIN = ("run", "job")
 
 
-def root() -> None:
-    """Switch from the bare address to Train, or to the page that a cold deep link named."""
-    goto = st.query_params.get("goto", "train")
-    rest = {name: st.query_params.get_all(name) for name in st.query_params if name != "goto"}
-    st.switch_page(PAGES.get(goto, PAGES["train"]), query_params=rest)
+def open_start() -> None:
+    """Switch to Start, which Streamlit itself finds at the bare address alone."""
+    query = {name: st.query_params.get_all(name) for name in st.query_params}
+    st.switch_page(PAGES["start"], query_params=query)
+
+
+START_BY_NAME = st.Page(open_start, title="Start", url_path="start", visibility="hidden")
+
+
+def follow_link(*, is_first: bool) -> None:
+    """Switch from the bare address to the page that its query means, if it means one.
+
+    `goto` is the page that a cold deep link named. A run or a training is from the time when the
+    bare address was Train's; in a visit that goes on, it is only left over by the browser's Back.
+    """
+    named = "goto" in st.query_params
+    if named or (is_first and any(name in st.query_params for name in OF_TRAIN)):
+        page = PAGES.get(st.query_params.get("goto", "train"), PAGES["train"])
+        rest = {name: st.query_params.get_all(name) for name in st.query_params if name != "goto"}
+        st.switch_page(page, query_params=rest)
 
 
 note_request()
 st.set_page_config(page_title="BPE Explorer", page_icon=frame.FAVICON, layout="wide")
 frame.settle_memory()
 frame.prepare_engine()
-frame.sweep_store_once()
+frame.sweep_store_hourly()
+is_first = not workspace.navigation_is_drawn()
 workspace.note_navigation()
-home = st.Page(root, title="BPE Explorer", default=True, visibility="hidden")
-frame.run_page(st.navigation([home, *PAGES.values()], position="top"))
+page = st.navigation([*PAGES.values(), START_BY_NAME], position="top")
+if page.url_path == PAGES["start"].url_path:
+    follow_link(is_first=is_first)
+frame.run_page(page)
+frame.name_menu()
 frame.follow_theme()
 keep_runs()

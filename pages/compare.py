@@ -4,13 +4,16 @@ import streamlit as st
 
 from bpe_core.corpus.corpus import Corpus
 from bpe_core.errors import BpeError
-from ui.compare import readings
-from ui.compare.figures_part import figures_part, verdict_part
+from ui.compare.compared import compare_on
+from ui.compare.costs_part import costs_part
+from ui.compare.figures_part import figures_part
+from ui.compare.gain_words import HELD_OUT, SAMPLE_OF
 from ui.compare.languages import languages_part
 from ui.compare.passage import FIRST_TEXT, passage_part
 from ui.compare.report_button import report_button
 from ui.compare.shelf_form import choose_tokenizers
-from ui.look.glossary import explain
+from ui.compare.terms_part import terms_part
+from ui.compare.verdict_part import verdict_part
 from ui.look.labels import plain_markdown
 from ui.own_text.field import own_text
 from ui.shell import frame
@@ -24,32 +27,43 @@ def compare(stored: StoredRun) -> None:
     if len(members) < 2:
         st.info("Nothing to compare with yet. Add a tokenizer above.")
         return
-    corpus, where = stored.held_out, "held-out text"
+    corpus, where = stored.held_out, HELD_OUT
     if not corpus.n_bytes:
         corpus, where = Corpus.from_text(typed) if typed else corpus, "your text"
-    comparison = None
+    compared = comparison = None
+    is_placeholder = where == "your text" and typed == FIRST_TEXT
     with verdict_room:
         if not stored.held_out.n_bytes:
             st.info("This run has no held-out text, so the figures are for your text.")
         if corpus.n_bytes:
-            comparison = readings.compare_on(corpus, [member.encoder for member in members])
-            verdict_part(comparison, members, where)
+            compared = compare_on(corpus, [member.encoder for member in members])
+            comparison = compared.comparison
+            where = where if compared.is_whole else f"{SAMPLE_OF}{where}"
+            verdict_part(compared, members, where, is_placeholder=is_placeholder)
     st.space("small")
     passage = passage_part(members, stored, typed, comparison)
-    report_room = None
+    report_room = costs = None
     if comparison is not None:
         st.divider()
         report_room = figures_part(comparison, members, where)
+        st.divider()
+        costs = costs_part(comparison, members, stored, where)
+    st.divider()
+    terms = terms_part(members)
     st.divider()
     languages = languages_part(members)
-    if report_room is not None:
-        report_button(report_room, stored, corpus, where, members, passage, languages)
+    if report_room is not None and compared is not None:
+        report_button(
+            *(report_room, stored, compared, where, members, passage, languages),
+            is_placeholder=is_placeholder,
+            costs=costs,
+            terms=terms,
+        )
 
 
 shown = frame.page_frame(
     "Compare",
     "The same text under your tokenizer and others. Rings mark where they differ.",
-    help=explain("Token", "Held-out text"),
 )
 if shown is not None:
     try:

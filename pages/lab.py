@@ -31,13 +31,18 @@ def draw_lab(stored: StoredRun) -> None:
     if encoding is None and text.is_sample:
         about = f"{which} on the beginning of {text.name}"
         small = small_measurement(text.text, tokenizer, about)
+    small_training = None
+    if training is None and text.is_sample:
+        about = f"Training on the beginning of {text.name}"
+        small_training = small_measurement(text.text, None, about)
     order = Order("encoding", text.text, tokenizer)
     draw_encoding(encoding, small, order, f"{which} on {text.about}")
     st.divider()
     if text.text:
         draw_longest_match(text.text, tokenizer)
         st.divider()
-    draw_training(training, Order("training", text.text), f"Training on {text.about}")
+    order = Order("training", text.text)
+    draw_training(training, small_training, order, f"Training on {text.about}")
 
 
 shown = frame.page_frame(

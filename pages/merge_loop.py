@@ -7,7 +7,8 @@ from ui.components.merge_player import merge_player, send_block, send_own_words
 from ui.failures.error_boundary import fragment
 from ui.look.glossary import explain
 from ui.merge_loop import player_run
-from ui.shell import frame, workspace
+from ui.run.step import first_step
+from ui.shell import address, frame, workspace
 from ui.storage.run_store import StoredRun
 
 MOST_OWN_TEXT = 200
@@ -17,7 +18,7 @@ MOST_OWN_TEXT = 200
 def draw_player(stored: StoredRun) -> None:
     key = player_run.player_key(stored.id)
     n_merges = len(stored.run.merges)
-    step = frame.query_int("step", min(workspace.current().step, n_merges), 0, n_merges)
+    step = first_step(stored)
     keep_step(step, n_merges)
     wanted = merge_player(
         key=key,
@@ -26,7 +27,7 @@ def draw_player(stored: StoredRun) -> None:
         on_words=lambda: keep_words(workspace.component_value(key, "words")),
     )
     send_block(player=key, block=player_run.player_block(stored.id, wanted, step))
-    text = frame.query_text("words", MOST_OWN_TEXT) or ""
+    text = address.query_text("words", MOST_OWN_TEXT) or ""
     try:
         send_own_words(player=key, words=player_run.player_words(stored.id, text))
     except BpeError as error:
@@ -61,17 +62,17 @@ def keep_step(report: object, n_merges: int) -> None:
     step = player_run.reported_step(report, n_merges)
     if step is not None:
         workspace.update(step=step)
-        frame.set_query(step=step)
+        address.set_query(step=step)
 
 
 def keep_words(words: object) -> None:
     if isinstance(words, str):
-        frame.set_query(words=words[:MOST_OWN_TEXT] or None)
+        address.set_query(words=words[:MOST_OWN_TEXT] or None)
 
 
 shown = frame.page_frame(
     "Merge loop",
-    "Each step fuses the two neighbouring symbols that occur together most often. "
+    "Each merge fuses the two neighbouring symbols that occur together most often. "
     "Watch one happen, then let it run.",
     help=explain("Merge", "Tie", "Pre-token"),
 )

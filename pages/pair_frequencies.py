@@ -21,7 +21,7 @@ def draw_merge(stored: StoredRun) -> None:
     if picture.top:
         draw_pictures(stored, picture, pair)
     else:
-        st.info("No pair is left: every pre-token is a single token.")
+        st.info("No pairs left to merge: every pre-token is a single token.")
     if pair is not None:
         st.divider()
         draw_life(stored, step, pair)
@@ -33,7 +33,7 @@ def draw_merge(stored: StoredRun) -> None:
 shown = frame.page_frame(
     "Pair frequencies",
     "BPE is counting. These are the counts, and what each merge saves.",
-    help=explain("Merge", "Token", "Held-out text"),
+    help=explain("Merge"),
 )
 if shown is not None:
     draw_vocabulary_size(shown)

@@ -6,10 +6,11 @@ from bpe_core.errors import BpeError
 from bpe_core.tokenizer.gpt2 import gpt2, gpt2_golden_result
 from ui.components.token_view import token_view
 from ui.failures.error_boundary import fragment
-from ui.look.glossary import explain
+from ui.look.glossary import definitions, explain
 from ui.look.labels import plain_markdown
 from ui.own_text import own_reading
-from ui.own_text.field import own_text, set_own_text, text_field
+from ui.own_text.field import own_text, text_field
+from ui.own_text.opened_text import set_own_text
 from ui.shell import frame, workspace
 from ui.shell.choices import choose_one
 from ui.storage.run_store import StoredRun
@@ -64,7 +65,11 @@ def draw_text_and_tokens(stored: StoredRun) -> None:
             st.badge(f"{mark}GPT-2 exact: {exact} of {of} texts", color=colour)
         st.space("stretch")
         as_special = bool(tokenizer.special_tokens) and st.toggle(
-            "Recognise special tokens", value=True, key="special", bind="query-params"
+            "Recognise special tokens",
+            value=True,
+            key="special",
+            help=explain("Special token"),
+            bind="query-params",
         )
     note = ""
     if tokenizer.special_tokens:
@@ -85,6 +90,7 @@ def draw_text_and_tokens(stored: StoredRun) -> None:
         special_note=note,
         code=["tokenizer = bpe.gpt2()" if is_gpt2 else 'tokenizer = bpe.load("tokenizer.json")'],
         allowed_special=as_special,
+        border_terms=definitions("Pre-token"),
         key="boundaries_view",
     )
     story_columns(stored, reading, tokenizer)
@@ -94,7 +100,7 @@ shown = frame.page_frame(
     "Token boundaries",
     "Type any text to see where the tokenizer splits it. "
     "Point at a token to see what it is and how it was made.",
-    help=explain("Token", "Pre-token", "Special token"),
+    help=explain("Token"),
 )
 if shown is not None:
     text_and_tokens(shown)

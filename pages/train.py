@@ -3,16 +3,24 @@
 from __future__ import annotations
 
 import streamlit as st
+from streamlit.delta_generator import DeltaGenerator
 
 from bpe_core.errors import BpeError
 from bpe_core.types import TrainingConfig
+from ui.corpus.corpus_form import ChosenCorpus
 from ui.look.glossary import explain
 from ui.look.labels import plain_markdown
-from ui.shell import frame, workspace
+from ui.run.following import current_state, follow, note_training
+from ui.run.training_card import watch_training
+from ui.shell import frame
+from ui.shell.visitor import visitor
 from ui.storage.run_store import StoredRun
-from ui.train import corpus_form, settings_form
-from ui.train.corpus_form import ChosenCorpus
-from ui.train.page_state import (
+from ui.train.filled_forms import fill_forms_from_training, fill_forms_once
+from ui.train.form_changes import form_changes
+from ui.train.forms import show_forms
+from ui.train.result_card import show_heading, show_result
+from ui.work import jobs
+from ui.work.page_state import (
     CancelledWithoutRun,
     Failed,
     Finished,
@@ -20,47 +28,17 @@ from ui.train.page_state import (
     NoTraining,
     PageState,
     Unknown,
-    page_state,
 )
-from ui.train.result_card import show_result
-from ui.train.training_card import watch_training
-from ui.work import jobs
 
 
-def current_state() -> PageState:
-    """Return the state of the training in the address, else of this session's last training."""
-    if not workspace.navigation_is_drawn():
-        return NoTraining()
-    job_id = frame.query_text("job", longest=64) or workspace.current().job_id
-    return page_state(job_id, jobs.manager().status)
-
-
-def follow(state: PageState) -> None:
-    """Keep the training in the address while the page shows it, and open its run at the end."""
-    match state:
-        case Live(job_id) | Failed(job_id):
-            note_training(job_id)
-        case Finished(run_id):
-            note_training(None)
-            frame.open_run(run_id)
-        case CancelledWithoutRun() | Unknown():
-            note_training(None)
-        case NoTraining():
-            pass
-
-
-def note_training(job_id: str | None) -> None:
-    workspace.update(job_id=job_id)
-    frame.set_query(job=job_id)
-
-
-def show_outcome(state: PageState, open_run: StoredRun | None) -> None:
+def show_outcome(state: PageState, open_run: StoredRun | None) -> DeltaGenerator | None:
+    """Draw the training or its result; return the place of the result's heading."""
     # The card of a training and the result have separate places: in a shared one, Streamlit would
     # show parts of the old card among those of the new one until the script has ended.
     if isinstance(state, Live):
         watch_training(state.job_id)
         st.empty()
-        return
+        return None
     st.empty()
     match state:
         case Failed(error=error):
@@ -71,42 +49,24 @@ def show_outcome(state: PageState, open_run: StoredRun | None) -> None:
             st.warning(plain_markdown(problem, 600))
         case NoTraining() | Finished():
             pass
-    if open_run is not None:
-        show_result(open_run, after_failure=isinstance(state, Failed))
-
-
-def show_forms(*, can_train: bool) -> None:
-    chosen, figures = corpus_form.choose_corpus()
-    config = settings_form.choose_settings(chosen.training if chosen else None)
-    counted = False
-    if chosen is not None:
-        with figures:
-            counted = corpus_form.show_corpus(chosen, config.pretokenizer if config else None)
-    with st.container(horizontal=True):
-        is_ready = counted and config is not None and can_train
-        is_pressed = st.button("Train", type="primary", key="train", disabled=not is_ready)
-        if is_pressed and chosen and config:
-            start(chosen, config)
-        st.button("Reset", key="reset", on_click=reset)
+    return show_result(open_run) if open_run is not None else None
 
 
 def start(chosen: ChosenCorpus, config: TrainingConfig) -> None:
     try:
         job_id = jobs.manager().submit(
-            chosen.corpus, config, title=chosen.title, held_out_share=chosen.held_out_share
+            chosen.corpus,
+            config,
+            title=chosen.title,
+            held_out_share=chosen.held_out_share,
+            origin=chosen.origin,
+            visitor=visitor(),
         )
     except BpeError as error:
         st.error(plain_markdown(str(error), 600))
         return
     note_training(job_id)
     st.rerun()
-
-
-def reset() -> None:
-    workspace.forget_widgets(corpus_form.KEYS, settings_form.KEYS)
-    for key, value in (corpus_form.FIRST | settings_form.FIRST).items():
-        workspace.set_widget(key, value)
-    workspace.update(corpus=None, corpus_title="", corpus_source=())
 
 
 state = current_state()
@@ -117,9 +77,17 @@ open_run = frame.page_frame(
     "neighbours.",
     help=explain("Merge"),
 )
+plan = jobs.manager().plan(state.job_id) if isinstance(state, Live) else None
+if plan is not None:
+    fill_forms_from_training(plan)
+elif open_run is not None and not isinstance(state, Live):
+    fill_forms_once(open_run)
 forms, _, result = st.columns([24, 1, 16])
 # The result is drawn first, because it is quick while reading a corpus may take time.
 with result:
-    show_outcome(state, open_run)
+    heading = show_outcome(state, open_run)
 with forms:
-    show_forms(can_train=not isinstance(state, Live))
+    chosen, config = show_forms(can_train=not isinstance(state, Live), start=start)
+if heading is not None and open_run is not None:
+    changes = form_changes(open_run.run, chosen.training.sha256 if chosen else None, config)
+    show_heading(heading, open_run, changes, after_failure=isinstance(state, Failed))

@@ -5,30 +5,31 @@ import streamlit as st
 from bpe_core.errors import BpeError
 from ui.components.figures import verdict
 from ui.failures.error_boundary import fragment
-from ui.look.glossary import explain
+from ui.look.glossary import definitions, explain
 from ui.look.labels import plain_markdown
 from ui.shell import frame
 from ui.storage.run_store import StoredRun
-from ui.vocabulary import work
+from ui.vocabulary import background_work
 from ui.vocabulary.address import record_of_address
 from ui.vocabulary.audit_section import draw_audit
+from ui.vocabulary.background_work import Uses
 from ui.vocabulary.choice import choose_tokenizer_and_text
 from ui.vocabulary.findings import leading_sentence
 from ui.vocabulary.inspection import Inspection, inspect_vocabulary
 from ui.vocabulary.pruning_card import show_pruning
 from ui.vocabulary.texts import CountedText
 from ui.vocabulary.token_section import draw_tokens
-from ui.vocabulary.work import Uses
 from ui.work.background import Progress, Status
 from ui.work.background_card import show_ended, watch_work
 
 
 def draw_vocabulary(stored: StoredRun) -> None:
     name, encoder, text = choose_tokenizer_and_text(stored)
-    counting = work.count(encoder, text)
+    counting = background_work.count(encoder, text)
     inspection = inspect_vocabulary(name, encoder, text, counting.result)
     sentence, aside = leading_sentence(inspection)
-    verdict(sentence, aside, key="vocabulary_verdict")
+    terms = definitions("Special token") if inspection.special_ids else ()
+    verdict(sentence, aside, key="vocabulary_verdict", terms=terms)
     draw_counting(counting, text)
     st.space("small")
     draw_browser(inspection)
@@ -39,15 +40,15 @@ def draw_vocabulary(stored: StoredRun) -> None:
 def draw_counting(counting: Status[Progress, Uses], text: CountedText) -> None:
     if counting.is_live:
         unit = "Words" if text.corpus is not None and text.corpus.word_counts else "Characters"
-        watch_work(work.counts(), counting.id, f"{unit} counted", key="counting")
+        watch_work(background_work.counts(), counting.id, f"{unit} counted", key="counting")
     elif counting.result is None:
-        show_ended(work.counts(), counting, "counting of uses", key="counting")
+        show_ended(background_work.counts(), counting, "counting of uses", key="counting")
 
 
 @fragment()
 def draw_browser(inspection: Inspection) -> None:
     record = record_of_address()
-    search = None if inspection.tokenizer is None else work.search(inspection.tokenizer)
+    search = None if inspection.tokenizer is None else background_work.search(inspection.tokenizer)
     draw_audit(inspection, record, search)
     st.divider()
     draw_tokens(inspection, record, None if search is None else search.result)
@@ -56,7 +57,7 @@ def draw_browser(inspection: Inspection) -> None:
 shown = frame.page_frame(
     "Vocabulary",
     "Every token: what it is merged from, what is built on it, and whether a text uses it.",
-    help=explain("Token", "Merge", "Special token"),
+    help=explain("Token", "Merge"),
 )
 if shown is not None:
     try:

@@ -1,1 +1,1 @@
-"""What the pages are made of: one package for each page, and below them what pages share."""
+"""The parts of the pages: one package for each page, and packages that pages share."""

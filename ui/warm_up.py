@@ -31,24 +31,28 @@ def warm_up_train() -> None:
 
     A damaged sample is not an error here, because the page reports it.
     """
+    from bpe_core.corpus.corpus import Corpus
     from bpe_core.corpus.samples import load_sample, samples
     from bpe_core.types import TrainingConfig
+    from ui.corpus import corpus_form
     from ui.run import corpus_summary
     from ui.run.downloads import downloads
     from ui.run.results import run_curves
     from ui.storage.run_store import SAMPLE_RUN_ID
-    from ui.train import corpus_form
 
-    for name in ("settings_form", "training_card", "result_card"):
-        import_module(f"ui.train.{name}")
+    for name in ("train.forms", "train.filled_forms", "train.result_card", "run.training_card"):
+        import_module(f"ui.{name}")
     with suppress(BpeError):
         run_curves(SAMPLE_RUN_ID)
         downloads(SAMPLE_RUN_ID)
     corpus = load_sample(samples()[0].id)
-    training, held_out = corpus_summary.divided(corpus, corpus_form.HELD_OUT_PERCENT / 100)
-    for part in (training, held_out):
+    parts = corpus_summary.divided(corpus, corpus_form.HELD_OUT_PERCENT / 100)
+    for part in parts:
         corpus_summary.composition(part)
-    corpus_summary.pretoken_figures(training, training.sha256, TrainingConfig().pretokenizer)
+    training = parts[0]
+    if isinstance(training, Corpus):
+        corpus_summary.pretoken_figures(training, training.sha256, TrainingConfig().pretokenizer)
+    corpus_summary.largest_size(training, TrainingConfig())
 
 
 def warm_up_rest(before_each: Callable[[], None] | None = None) -> None:
@@ -84,11 +88,11 @@ def _parts() -> Iterator[Callable[[], object]]:
 
 def _warm_up_merge_loop() -> None:
     from ui.merge_loop import player_run
-    from ui.shell import workspace
+    from ui.run import results
     from ui.storage.run_store import SAMPLE_RUN_ID
 
     player_run.player_run(SAMPLE_RUN_ID)
-    player_run.player_block(SAMPLE_RUN_ID, None, workspace.Workspace().step)
+    player_run.player_block(SAMPLE_RUN_ID, None, results.opening_step(SAMPLE_RUN_ID))
 
 
 def _load_gpt2() -> None:

@@ -5,14 +5,12 @@ from __future__ import annotations
 import html
 import math
 from collections.abc import Sequence
-from typing import Any
 
 import numpy as np
 import plotly.graph_objects as go
 from numpy.typing import NDArray
 
 from ui.look.chart_axes import (
-    NARROWEST,
     counts_axis,
     make_room_beside,
     merges_axis,
@@ -21,7 +19,7 @@ from ui.look.chart_axes import (
     name_value_axis,
     value_axis,
 )
-from ui.look.chart_labels import escaped, start_of, text_width
+from ui.look.chart_labels import escaped, start_of, text_width, told_apart
 from ui.look.chart_style import (
     CURVE_WIDTH,
     LABEL_STANDOFF,
@@ -39,51 +37,10 @@ _DASHES = ("solid", "6px,4px", "2px,3px", "8px,3px,2px,3px")
 _CURVES_HEIGHT = 380
 _MOST_CURVES = 8
 _LABEL_PITCH = 17
-_LONGEST_BAR_NAME = 20
-_SHORTEST_BAR_NAME = 6
-_LEAST_BARS_WIDTH = 32
 _LONGEST_LANGUAGE = 18
 _LONGEST_SCRIPT = 14
+_LONGEST_LEGEND = 30
 _GAP = 8
-
-
-def kind_bars(
-    kinds: Sequence[str],
-    series: Sequence[tuple[str, Sequence[int]]],
-    *,
-    theme: Theme,
-) -> go.Figure:
-    """Draw counts by kind, a bar for each tokenizer, with their names if there are more than "
-    "two."""
-    colours = PALETTES[theme]
-    pitch = 12 + 20 * max(len(series), 1)
-    height = len(kinds) * pitch + 12
-    figure = empty_figure(theme, height=height, left=8, top=4, bottom=8)
-    _name_rows(figure, [escaped(kind) for kind in kinds], colours)
-    highest = max((count for _, counts in series for count in counts), default=1)
-    make_room(figure, "r", _GAP + text_width(f"{highest:,} "))
-    longest = _longest_name(figure) if len(series) > 2 else 0
-    for place, (name, counts) in enumerate(series):
-        short = start_of(name, longest) if longest else ""
-        texts = [f"{count:,} {short}" for count in counts]
-        widths = (text_width(html.unescape(text)) for text in texts)
-        make_room(figure, "r", _GAP + max(widths, default=0))
-        figure.add_bar(
-            x=list(counts),
-            y=list(range(len(kinds))),
-            name=name,
-            orientation="h",
-            marker={"color": _colour(colours, place), "cornerradius": 2},
-            text=texts,
-            textposition="outside",
-            textfont={"color": colours.text},
-            constraintext="none",
-            cliponaxis=False,
-            hovertemplate=f"{escaped(name)}: %{{x:,}} tokens<extra></extra>",
-        )
-    set_axis(figure, "x", visible=False, range=[0, highest or 1])
-    figure.update_layout(barmode="group", bargap=16 / pitch, bargroupgap=0.06)
-    return figure
 
 
 def language_dots(
@@ -105,15 +62,16 @@ def language_dots(
     # The legend's rows are added to the height of the chart.
     legend = 22 * math.ceil(len(series) / 2) if len(series) > 3 else 0
     figure = empty_figure(theme, height=n * 24 + 96 + legend, left=8, right=24, top=40, bottom=44)
-    _name_rows(figure, [start_of(name, _LONGEST_LANGUAGE) for name in languages], colours)
+    name_rows(figure, [start_of(name, _LONGEST_LANGUAGE) for name in languages], colours)
     values = [value for _, found, _ in series for value in found if not math.isnan(value)]
+    shown_names = told_apart([name for name, _, _ in series], _LONGEST_LEGEND)
     for place, (name, found, hollow) in enumerate(series):
-        colour = _colour(colours, place)
+        colour = series_colour(colours, place)
         written = ["–" if math.isnan(value) else shape.format(value) for value in found]
         figure.add_scatter(
             x=[None if math.isnan(value) else value for value in found],
             y=list(range(n)),
-            name=escaped(name),
+            name=shown_names[place],
             mode="markers",
             marker={
                 "symbol": _symbol(place),
@@ -163,7 +121,7 @@ def script_curves(
     highest = max((int(after[-1]) for _, after in curves), default=1)
     ends: list[tuple[str, float, str]] = []
     for place, (name, after) in enumerate(curves[:_MOST_CURVES]):
-        colour = _colour(colours, place)
+        colour = series_colour(colours, place)
         figure.add_scatter(
             x=steps.tolist(),
             # A logarithmic axis has no zero: a curve begins with its first merge.
@@ -184,7 +142,8 @@ def script_curves(
     return figure
 
 
-def _colour(colours: Palette, place: int) -> str:
+def series_colour(colours: Palette, place: int) -> str:
+    """Return the colour of the tokenizer at a place of the shelf."""
     return colours.series[place % len(colours.series)]
 
 
@@ -193,7 +152,7 @@ def _symbol(place: int) -> str:
     return _SYMBOLS[(place + place // len(_SYMBOLS)) % len(_SYMBOLS)]
 
 
-def _name_rows(figure: go.Figure, names: Sequence[str], colours: Palette) -> None:
+def name_rows(figure: go.Figure, names: Sequence[str], colours: Palette) -> None:
     """Label the rows of a chart on the left, the first on top; the names are escaped already."""
     widest = max((text_width(html.unescape(name)) for name in names), default=0)
     make_room(figure, "l", LABEL_STANDOFF + text_width(" ") + widest)
@@ -208,14 +167,6 @@ def _name_rows(figure: go.Figure, names: Sequence[str], colours: Palette) -> Non
         # Lets the browser make room for scripts with wider letters than those estimated here.
         automargin="left",
     )
-
-
-def _longest_name(figure: go.Figure) -> int:
-    """Return how many columns of a name fit beside bars and their counts."""
-    layout: Any = figure.layout
-    room = NARROWEST - layout.margin.l - layout.margin.r - _LEAST_BARS_WIDTH
-    fitting = int(room / text_width("n"))
-    return min(max(fitting, _SHORTEST_BAR_NAME), _LONGEST_BAR_NAME)
 
 
 def _factor_axis(figure: go.Figure, values: Sequence[float]) -> None:

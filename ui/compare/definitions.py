@@ -4,6 +4,9 @@ from __future__ import annotations
 
 from typing import Final, NamedTuple
 
+from bpe_core.comparison.intervals import FEWEST_BLOCKS, N_RESAMPLES, SEED
+from bpe_core.comparison.parts import FEWEST_POINTS, FEWEST_TOKENS, POINTS_APART
+
 
 class Definition(NamedTuple):
     """A figure's name in the tables, its meaning, and where it was first defined."""
@@ -24,10 +27,35 @@ _RENYI: Final = Definition(
     "lower it; so does a vocabulary larger than the text can use.",
     "Zouhar et al. 2023, “Tokenization and the noiseless channel”",
 )
+INTERVAL: Final = Definition(
+    "95% interval",
+    "How far a difference may be off. Blocks of the text are drawn at random, with replacement and "
+    f"one fewer than there are, {N_RESAMPLES:,} times (seed {SEED}). Each time the difference is "
+    "computed from the tokens in the blocks drawn, and the interval leaves out the lowest and the "
+    "highest 2.5%. If it includes 0, there is no clear difference. A part that is in fewer than "
+    f"{FEWEST_BLOCKS} blocks has no interval.",
+    "Efron and Tibshirani 1993, “An introduction to the bootstrap”",
+)
+PARTS: Final = Definition(
+    "Parts",
+    "Each token counts once in each division. Its kind: words if it has a letter, else numbers if "
+    "it has a number, else punctuation, else white space. Its script: that of most of its letters. "
+    "The verdict names a part that goes the other way, or differs from the whole by "
+    f"{POINTS_APART:.0f} percentage points, or by half of the whole’s figure if that is less and "
+    f"at least {FEWEST_POINTS:.0f} points. A verdict needs {FEWEST_TOKENS} tokens.",
+)
+COVERED_BYTES: Final = "Covered bytes per token"
+COVERED_CHARACTERS: Final = "Covered characters per token"
 FIGURES: Final = (
     Definition("Tokens", "The number of tokens in the text; special tokens are treated as text."),
     Definition("Bytes per token", "Bytes of UTF-8 divided by tokens; higher is better."),
     Definition("Characters per token", "Code points divided by tokens."),
+    Definition(
+        COVERED_BYTES,
+        "Bytes that are in a token divided by tokens: shown if a tokenizer leaves text out, "
+        "because all bytes divided by its tokens would reward that.",
+    ),
+    Definition(COVERED_CHARACTERS, "The same in code points."),
     Definition(
         "Tokens per word",
         "Fertility: the average number of tokens in a word (a run of letters, marks and numbers). "
@@ -39,6 +67,8 @@ FIGURES: Final = (
         "The share of words that are not split by a token boundary.",
         "Rust et al. 2021, who count the rest as “continued words”",
     ),
+    INTERVAL,
+    PARTS,
     _RENYI,
     Definition("Vocabulary", "The number of tokens, including special ones."),
     Definition("Only in this vocabulary", "Tokens, by their bytes, that none of the others has."),

@@ -10,14 +10,13 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Final
 
-import streamlit as st
-
-from bpe_core.comparison.comparison import TokenizerMetrics
 from bpe_core.comparison.languages import LanguageCosts, compare_languages
+from bpe_core.comparison.measurement import TokenizerMetrics
 from bpe_core.corpus.samples import ParallelText
 from bpe_core.tokenizer.protocol import Encoder
 from ui.compare.definitions import FAIRNESS
 from ui.components.figures import Row
+from ui.memory.sized_cache import cached
 
 PARITY: Final = "Parity"
 _MOST_NAMED: Final = 6
@@ -52,8 +51,8 @@ MEASURES: Final[Mapping[str, Measure]] = {
     "Bytes per token": Measure(
         lambda costs, place: costs.metrics[place].bytes_per_token,
         "{:.2f}",
-        "The average number of bytes in a token. Scripts differ in bytes per letter: compare only "
-        "within one.",
+        "Bytes of the sentences divided by tokens. Scripts differ in bytes per letter: compare "
+        "only within one.",
     ),
     "Tokens": Measure(
         lambda costs, place: costs.metrics[place].n_tokens or math.nan,
@@ -71,7 +70,7 @@ def costs_of_languages(
     return _costs(digest_of(texts), fingerprints, reference, texts, encoders)
 
 
-@st.cache_resource(max_entries=16, show_spinner="Comparing languages")
+@cached(spinner="Comparing languages")
 def _costs(
     digest: str,
     fingerprints: tuple[str, ...],
@@ -108,13 +107,13 @@ def cannot_spell(metrics: TokenizerMetrics) -> bool:
 def language_sentence(
     texts: Sequence[ParallelText], costs: Sequence[LanguageCosts], names: Sequence[str]
 ) -> str:
-    """Say what the most expensive language pays under each tokenizer; names may be hostile."""
+    """Return a sentence on the most expensive language of each tokenizer; names may be hostile."""
     parts: list[str] = []
     for one, name in list(zip(costs, names, strict=True))[:_MOST_NAMED]:
         dearest = _dearest(one)
-        parts.append(f"{one.parity[dearest]:.1f} under {name} ({texts[dearest].name})")
+        parts.append(f"{name} {one.parity[dearest]:.1f} ({texts[dearest].name})")
     if others := [one.parity[_dearest(one)] for one in costs[_MOST_NAMED:]]:
-        parts.append(f"{min(others):.1f} to {max(others):.1f} under the {len(others)} others")
+        parts.append(f"the {len(others)} others {min(others):.1f} to {max(others):.1f}")
     reference = texts[costs[0].reference].name
     return f"The most that a language pays, as a multiple of {reference}: {', '.join(parts)}."
 
@@ -176,9 +175,9 @@ def language_csv(
             values = [measure.figure(one, place) for measure in MEASURES.values()]
             writer.writerow(
                 [
-                    _plain_cell(text.name),
+                    plain_cell(text.name),
                     " ".join(text.scripts),
-                    _plain_cell(name),
+                    plain_cell(name),
                     one.metrics[place].n_bytes,
                     *("" if math.isnan(value) else f"{value:.6g}" for value in values),
                 ]
@@ -195,6 +194,6 @@ def parallel_table(texts: Sequence[ParallelText]) -> bytes:
     return buffer.getvalue().encode()
 
 
-def _plain_cell(words: str) -> str:
+def plain_cell(words: str) -> str:
     """Return a cell that no spreadsheet will run as a formula."""
     return f"'{words}" if words.startswith(("=", "+", "-", "@", "\t", "\r")) else words

@@ -23,15 +23,15 @@ from ui.compare.language_figures import (
     summary_rows,
 )
 from ui.compare.script_figures import merges_of_scripts
-from ui.compare.submitted_files import submitted_files
 from ui.components.figures import figure_table
 from ui.look.chart_style import CONFIG
 from ui.look.labels import plain_markdown, plain_text
-from ui.shell import frame, workspace
+from ui.shell import address, frame, workspace
 from ui.shell.choices import choose_one
 from ui.shell.file_upload import LIMIT, counted_as_kept, upload_files
 from ui.storage.upload_store import keep_sentences, load_sentences
 from ui.tokenizers.shelf import Member
+from ui.tokenizers.submitted_files import submitted_files
 
 _MOST_DRAWN = 60
 _MOST_IN_A_ROW = 4
@@ -118,8 +118,8 @@ def _costs(
     with table:
         n = len(texts[0].sentences)
         st.markdown(
-            f":gray[{n:,} {'sentence' if n == 1 else 'sentences'} in {len(texts)} languages, "
-            "all together. The dot marks the best figure.]"
+            f":gray[Across {len(texts)} languages, with the same {n:,} "
+            f"{'sentence' if n == 1 else 'sentences'} in each. The dot marks the best figure.]"
         )
         figure_table(names, summary_rows(costs), caption="Fairness", key="compare_fairness")
         st.download_button(
@@ -187,18 +187,18 @@ def _own_sentences(kept: str) -> None:
         "A table with one column per language, named in the first row; or one text file per "
         "language, with one sentence per line. The n-th sentences must mean the same."
     )
-    with st.form("own_sentences", border=False):
-        uploads = upload_files("CSV or TSV, or text files", key="parallel_upload")
-        st.markdown(f":gray[:small[{LIMIT}]]")
-        if st.form_submit_button("Compare these") and (files := submitted_files(uploads)):
-            try:
-                with counted_as_kept(sum(len(data) for _, data in files)):
-                    added = keep_sentences(files)
-            except BpeError as error:
-                st.error(plain_markdown(str(error), 600))
-            else:
-                workspace.update(sentences=added)
-                st.rerun()
+    uploads = upload_files("CSV or TSV, or text files", key="parallel_upload")
+    st.markdown(f":gray[:small[{LIMIT}]]")
+    is_pressed = st.button("Compare these", key="own_sentences", disabled=not uploads)
+    if is_pressed and (files := submitted_files(uploads)):
+        try:
+            with counted_as_kept(sum(len(data) for _, data in files)):
+                added = keep_sentences(files)
+        except BpeError as error:
+            st.error(plain_markdown(str(error), 600))
+        else:
+            workspace.update(sentences=added)
+            st.rerun()
     with st.container(horizontal=True):
         st.download_button(
             "The sample as a table",
@@ -216,9 +216,9 @@ def _kept_sentences() -> str:
     """Return the id of the visitor's sentences; at first, the one in the address."""
     kept = workspace.current().sentences
     if kept is None:
-        kept = frame.query_text("sentences") or ""
+        kept = address.query_text("sentences") or ""
         workspace.update(sentences=kept)
-    frame.set_query(sentences=kept or None)
+    address.set_query(sentences=kept or None)
     return kept
 
 

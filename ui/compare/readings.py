@@ -8,14 +8,16 @@ from itertools import islice
 from typing import NamedTuple
 
 import numpy as np
-import streamlit as st
 
 from bpe_core.comparison.alignment import Stretches, differing_columns
-from bpe_core.comparison.comparison import Comparison, compare
+from bpe_core.comparison.comparison import Comparison
+from bpe_core.comparison.parts import Gain, gain_of
 from bpe_core.corpus.corpus import Corpus
 from bpe_core.tokenizer.protocol import Encoder
 from bpe_core.tokenizer.segment_arrays import boundaries
+from ui.compare.compared import digest_of
 from ui.components.token_view.packing import PackedSpans, PackedTokens, pack_boundaries, pack_spans
+from ui.memory.sized_cache import cached
 
 MOST_CHARACTERS = 4_000_000
 """Longer texts are cut here, because browsers become slow."""
@@ -46,7 +48,7 @@ def read_by_all(text: str, encoders: Sequence[Encoder]) -> Readings:
     return _read_by_all(text, tuple(each.fingerprint for each in encoders), encoders)
 
 
-@st.cache_resource(max_entries=8, show_spinner="Encoding the text")
+@cached(spinner="Encoding the text")
 def _read_by_all(
     text: str, fingerprints: tuple[str, ...], _encoders: Sequence[Encoder]
 ) -> Readings:
@@ -71,20 +73,15 @@ def _longest_word(text: str, differing: Stretches) -> str:
     return text[differing.starts[place] : differing.ends[place]]
 
 
-def compare_on(corpus: Corpus, encoders: Sequence[Encoder]) -> Comparison:
-    """Compare tokenizers on a whole corpus; raises EmptyCorpusError if it has no text."""
+def gain_on(corpus: Corpus, encoders: Sequence[Encoder], comparison: Comparison) -> Gain:
+    """Return the gain of the first tokenizer over the second, given their comparison."""
     fingerprints = tuple(each.fingerprint for each in encoders)
-    return _compare_on(corpus.sha256, fingerprints, corpus, encoders)
+    return _gain_on(digest_of(corpus), fingerprints, comparison)
 
 
-@st.cache_resource(max_entries=16, show_spinner="Comparing the tokenizers")
-def _compare_on(
-    sha256: str,
-    fingerprints: tuple[str, ...],
-    _corpus: Corpus,
-    _encoders: Sequence[Encoder],
-) -> Comparison:
-    return compare(_corpus, _encoders)
+@cached()
+def _gain_on(digest: str, fingerprints: tuple[str, ...], _comparison: Comparison) -> Gain:
+    return gain_of(_comparison)
 
 
 class Excerpt(NamedTuple):
@@ -111,7 +108,7 @@ def typical_excerpt(
     )
 
 
-@st.cache_resource(max_entries=16, show_spinner=False)
+@cached()
 def _typical_excerpt(
     sha256: str,
     fingerprints: tuple[str, str],

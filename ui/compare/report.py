@@ -6,7 +6,7 @@ no script and loads nothing.
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
@@ -17,18 +17,25 @@ import numpy as np
 from bpe_core.comparison.alignment import differing_columns
 from bpe_core.comparison.comparison import Comparison
 from bpe_core.comparison.languages import LanguageCosts, ScriptMerges
+from bpe_core.comparison.parts import Gain
 from bpe_core.corpus.samples import ParallelText
 from bpe_core.tokenizer.protocol import Encoder
 from bpe_core.tokenizer.segment_arrays import Boundaries, boundaries
+from ui.compare.costs_part import CostTable
 from ui.compare.definitions import FIGURES, LANGUAGES, SCRIPTS, Definition
+from ui.compare.figure_rows import figure_rows, shared_sentence, size_of
+from ui.compare.gain_words import Sentence, method_words
 from ui.compare.language_figures import (
     MEASURES,
     language_rows,
     language_sentence,
     summary_rows,
 )
+from ui.compare.part_figures import COLUMNS, TITLES, part_rows, shown_parts
+from ui.compare.report_elements import add, add_rows, add_table
+from ui.compare.report_terms import add_costs, add_terms
 from ui.compare.script_figures import script_rows, script_steps
-from ui.compare.verdict import Sentence, figure_rows, shared_sentence, size_of
+from ui.compare.terms_part import Terms
 from ui.components.figures import Row
 from ui.components.share_bars import ShareBar
 from ui.look.chart_style import PALETTES
@@ -47,7 +54,6 @@ _POLICY: Final = "default-src 'none'; style-src 'unsafe-inline'"
 _KINDS: Final = ("words and numbers", "punctuation", "white space")
 MOST_DISAGREEMENTS: Final = 60
 _MOST_TOKENS = 12
-_LONGEST_TEXT = 10_000
 
 
 @dataclass(frozen=True, slots=True)
@@ -80,33 +86,42 @@ class Report:
     """How many of GPT-2's golden texts are exact, and how many there are."""
     scripts: Sequence[tuple[str, ScriptMerges]]
     """Merges per script for each tokenizer with known merges, by name; not empty."""
+    gain: Gain | None = None
+    """The first against the second, if there is a verdict."""
     languages: tuple[Sequence[ParallelText], Sequence[LanguageCosts]] | None = None
     compositions: Sequence[tuple[str, Sequence[ShareBar]]] = ()
     """The shares of training and held-out text, such as "By script"; empty for another text."""
+    costs: CostTable | None = None
+    """What the tokenizers cost, if a price, a width or a window was typed."""
+    terms: Terms | None = None
+    """The visitor's own terms."""
 
 
 def report_html(report: Report) -> bytes:
     """Return the whole file in UTF-8."""
     page = ET.Element("html", lang="en")
-    head = _add(page, "head")
-    _add(head, "meta", charset="utf-8")
-    _add(head, "meta", **{"http-equiv": "Content-Security-Policy", "content": _POLICY})
-    _add(head, "meta", name="viewport", content="width=device-width, initial-scale=1")
-    _add(head, "title", f"Tokenizers compared: {plain_text(report.title, 80)}")
-    _add(head, "style").text = _STYLE
-    body = _add(_add(page, "body"), "main")
-    _add(body, "h1", "Tokenizers compared")
-    _add(body, "p", f"{plain_text(report.title, 80)}, {report.made_on}", **{"class": "lead"})
-    verdict = _add(body, "blockquote")
-    line = _add(verdict, "p")
+    head = add(page, "head")
+    add(head, "meta", charset="utf-8")
+    add(head, "meta", **{"http-equiv": "Content-Security-Policy", "content": _POLICY})
+    add(head, "meta", name="viewport", content="width=device-width, initial-scale=1")
+    add(head, "title", f"Tokenizers compared: {plain_text(report.title, 80)}")
+    add(head, "style").text = _STYLE
+    body = add(add(page, "body"), "main")
+    add(body, "h1", "Tokenizers compared")
+    add(body, "p", f"{plain_text(report.title, 80)}, {report.made_on}", **{"class": "lead"})
+    verdict = add(body, "blockquote")
+    line = add(verdict, "p")
     for text, is_bold in report.sentence:
-        _add(line, "b" if is_bold else "span", text)
-    _add(verdict, "p", report.aside, **{"class": "aside"})
+        add(line, "b" if is_bold else "span", text)
+    add(verdict, "p", report.aside, **{"class": "aside"})
     names = [one.name for one in report.compared]
+    _parts(body, report, names)
     _tokenizers(body, report)
     _figures(body, report, names)
+    add_costs(body, names, report.costs)
     _compositions(body, report.compositions)
     _disagreements(body, report, names)
+    add_terms(body, names, report.terms)
     if report.languages is not None:
         _languages(body, *report.languages, names)
     _scripts(body, report.scripts)
@@ -116,14 +131,14 @@ def report_html(report: Report) -> bytes:
 
 
 def _tokenizers(body: ET.Element, report: Report) -> None:
-    _add(body, "h2", "Tokenizers")
+    add(body, "h2", "Tokenizers")
     rows = [
         (one.name, (f"{one.encoder.vocab_size:,}", one.facts, one.note, one.encoder.fingerprint))
         for one in report.compared
     ]
-    _table(body, ("tokens", "encoded by", "source", "fingerprint"), rows, kind="facts")
+    add_table(body, ("tokens", "encoded by", "source", "fingerprint"), rows, kind="facts")
     exact, of = report.golden
-    _add(
+    add(
         body,
         "p",
         f"GPT-2 here gives the published ids on {exact} of {of} golden texts, computed for this "
@@ -134,37 +149,49 @@ def _tokenizers(body: ET.Element, report: Report) -> None:
 
 def _figures(body: ET.Element, report: Report, names: Sequence[str]) -> None:
     comparison = report.comparison
-    _add(body, "h2", f"On all {report.where}")
+    add(body, "h2", f"On all {report.where}")
     size = f"{size_of(comparison)}, SHA-256 {report.text_sha256}. The dot marks the best figure."
-    _add(body, "p", size, **{"class": "aside"})
-    _rows(body, names, figure_rows(comparison))
-    _add(body, "p", shared_sentence(comparison), **{"class": "aside"})
-    _add(body, "h3", "Where the tokens go")
+    add(body, "p", size, **{"class": "aside"})
+    add_rows(body, names, figure_rows(comparison))
+    add(body, "p", shared_sentence(comparison), **{"class": "aside"})
+    add(body, "h3", "Where the tokens go")
     highest = max(max(row.kinds) for row in comparison.rows) or 1
     for k, kind in enumerate(_KINDS):
-        _add(body, "p", kind, **{"class": "label"})
+        add(body, "p", kind, **{"class": "label"})
         for place, (name, row) in enumerate(zip(names, comparison.rows, strict=True)):
             _bar(body, place, name, row.kinds[k], highest)
 
 
+def _parts(body: ET.Element, report: Report, names: Sequence[str]) -> None:
+    if report.gain is None:
+        return
+    add(body, "h2", "The difference by part")
+    if report.comparison.blocks is not None:
+        words = method_words(report.comparison.blocks, report.where)
+        add(body, "p", f"Negative figures are more tokens. {words}", **{"class": "aside"})
+    for division, _ in report.gain.divisions:
+        add(body, "h3", TITLES[division])
+        add_rows(body, [*names[:2], *COLUMNS], part_rows(shown_parts(report.gain, division)))
+
+
 def _bar(body: ET.Element, place: int, name: str, count: int, highest: int) -> None:
-    line = _add(body, "div", **{"class": f"bar series-{place % _N_COLOURS}"})
-    _add(line, "i", style=f"width: {70 * count / highest:.2f}%")
-    _add(line, "span", f"{count:,} {name}")
+    line = add(body, "div", **{"class": f"bar series-{place % _N_COLOURS}"})
+    add(line, "i", style=f"width: {70 * count / highest:.2f}%")
+    add(line, "span", f"{count:,} {name}")
 
 
 def _compositions(body: ET.Element, groups: Sequence[tuple[str, Sequence[ShareBar]]]) -> None:
     if not groups:
         return
-    _add(body, "h2", "What the texts consist of")
+    add(body, "h2", "What the texts consist of")
     lead = "Held-out text is taken from all over the corpus, so the shares are about the same."
-    _add(body, "p", lead, **{"class": "aside"})
+    add(body, "p", lead, **{"class": "aside"})
     for title, bars in groups:
-        _add(body, "h3", title)
+        add(body, "h3", title)
         shares = [dict(bar.shares) for bar in bars]
         names = list(dict.fromkeys(name for found in shares for name in found))
         rows = [Row(name, tuple(f"{found.get(name, 0):.1%}" for found in shares)) for name in names]
-        _rows(body, [bar.text for bar in bars], rows)
+        add_rows(body, [bar.text for bar in bars], rows)
 
 
 def _disagreements(body: ET.Element, report: Report, names: Sequence[str]) -> None:
@@ -172,15 +199,15 @@ def _disagreements(body: ET.Element, report: Report, names: Sequence[str]) -> No
     found = [boundaries(text, one.encoder) for one in report.compared]
     differing = differing_columns([each.byte_ends for each in found], text)
     with_words = np.flatnonzero(differing.has_word)
-    _add(body, "h2", "Where they differ")
+    add(body, "h2", "Where they differ")
     if not len(with_words):
         same = "On this passage all words get the same tokens."
-        _add(body, "p", same, **{"class": "aside"})
+        add(body, "p", same, **{"class": "aside"})
         return
     shown = with_words[:MOST_DISAGREEMENTS].tolist()
     n = len(with_words)
     which = f"The first {len(shown)} of {n:,}" if len(shown) < n else f"All {n:,}"
-    _add(
+    add(
         body,
         "p",
         f"{which} stretches with letters or numbers in {plain_text(report.passage_name, 80)} on "
@@ -197,7 +224,7 @@ def _disagreements(body: ET.Element, report: Report, names: Sequence[str]) -> No
         ]
         stretch = text[differing.starts[place] : differing.ends[place]]
         rows.append((token_label(stretch.encode()), cells))
-    _table(body, names, rows, kind="tokens")
+    add_table(body, names, rows, kind="tokens")
 
 
 def _tokens_between(data: bytes, own: Boundaries, encoder: Encoder, start: int, end: int) -> str:
@@ -218,68 +245,34 @@ def _languages(
     costs: Sequence[LanguageCosts],
     names: Sequence[str],
 ) -> None:
-    _add(body, "h2", "Languages")
-    _add(body, "p", language_sentence(texts, costs, names))
+    add(body, "h2", "Languages")
+    add(body, "p", language_sentence(texts, costs, names))
     n = len(texts[0].sentences)
-    size = f"{n:,} {'sentence' if n == 1 else 'sentences'} in {len(texts)} languages, all together."
-    _add(body, "p", size, **{"class": "aside"})
-    _rows(body, names, summary_rows(costs))
+    sentences = f"{n:,} {'sentence' if n == 1 else 'sentences'}"
+    size = f"Across {len(texts)} languages, with the same {sentences} in each."
+    add(body, "p", size, **{"class": "aside"})
+    add_rows(body, names, summary_rows(costs))
     for title in ("Parity", "Tokens per word"):
         measure = MEASURES[title]
-        _add(body, "h3", f"{title} of every language")
+        add(body, "h3", f"{title} of every language")
         lead = measure.lead.format(reference=texts[costs[0].reference].name)
-        _add(body, "p", lead, **{"class": "aside"})
-        _rows(body, names, language_rows(texts, costs, measure))
+        add(body, "p", lead, **{"class": "aside"})
+        add_rows(body, names, language_rows(texts, costs, measure))
 
 
 def _scripts(body: ET.Element, scripts: Sequence[tuple[str, ScriptMerges]]) -> None:
-    _add(body, "h2", "Where the merges went")
+    add(body, "h2", "Where the merges went")
     lead = "How many merges made a token of each script, and their share."
-    _add(body, "p", lead, **{"class": "aside"})
-    _rows(body, [name for name, _ in scripts], script_rows([spent for _, spent in scripts]))
+    add(body, "p", lead, **{"class": "aside"})
+    add_rows(body, [name for name, _ in scripts], script_rows([spent for _, spent in scripts]))
     own, spent = scripts[0]
-    _add(body, "h3", f"{own}, over training")
-    _rows(body, *script_steps(spent))
+    add(body, "h3", f"{own}, over training")
+    add_rows(body, *script_steps(spent))
 
 
 def _definitions(body: ET.Element, definitions: Iterable[Definition]) -> None:
-    _add(body, "h2", "What the figures mean")
-    listed = _add(body, "dl")
+    add(body, "h2", "What the figures mean")
+    listed = add(body, "dl")
     for definition in definitions:
-        _add(listed, "dt", definition.name)
-        _add(listed, "dd", definition.line)
-
-
-def _rows(body: ET.Element, names: Sequence[str], rows: Sequence[Row]) -> None:
-    better = {(row.name, place) for row in rows for place in row.better}
-    _table(body, names, [(row.name, row.figures) for row in rows], kind="figures", better=better)
-
-
-def _table(
-    body: ET.Element,
-    columns: Sequence[str],
-    rows: Iterable[tuple[str, Sequence[str]]],
-    *,
-    kind: str,
-    better: Collection[tuple[str, int]] = (),
-) -> None:
-    room = _add(body, "div", **{"class": "room"})
-    table = _add(room, "table", **{"class": kind})
-    head = _add(_add(table, "thead"), "tr")
-    _add(head, "td")
-    for column in columns:
-        _add(head, "th", column, scope="col")
-    lines = _add(table, "tbody")
-    for name, cells in rows:
-        line = _add(lines, "tr")
-        _add(line, "th", name, scope="row")
-        for place, cell in enumerate(cells):
-            is_better = (name, place) in better
-            _add(line, "td", f"{cell} ●" if is_better else cell)
-
-
-def _add(parent: ET.Element, tag: str, text: str = "", **attributes: str) -> ET.Element:
-    element = ET.SubElement(parent, tag, attributes)
-    # A bidi control character in a visitor's name could reverse the rest of the line.
-    element.text = plain_text(text, _LONGEST_TEXT)
-    return element
+        add(listed, "dt", definition.name)
+        add(listed, "dd", definition.line)

@@ -10,12 +10,16 @@ from streamlit.delta_generator import DeltaGenerator
 from bpe_core.corpus.corpus import Corpus
 from bpe_core.tokenizer.gpt2 import gpt2_golden_result
 from ui.compare import readings
-from ui.compare.figures_part import verdict_words
+from ui.compare.compared import ComparedText
+from ui.compare.costs_part import CostTable
 from ui.compare.languages import Costs
 from ui.compare.passage import Passage
 from ui.compare.report import Compared, Report, report_html
 from ui.compare.script_figures import merges_of_scripts
 from ui.compare.shelf_form import facts_of
+from ui.compare.terms_part import Terms
+from ui.compare.verdict_part import has_verdict, verdict_words
+from ui.compare.whole_text_card import NEEDS_WHOLE
 from ui.components.share_bars import ShareBar
 from ui.run.composition_bars import composition_groups
 from ui.storage.run_store import StoredRun
@@ -25,17 +29,28 @@ from ui.tokenizers.shelf import Member
 def report_button(
     room: DeltaGenerator,
     stored: StoredRun,
-    corpus: Corpus,
+    compared: ComparedText,
     where: str,
     members: Sequence[Member],
     passage: Passage,
     languages: Costs | None,
+    *,
+    is_placeholder: bool = False,
+    costs: CostTable | None = None,
+    terms: Terms | None = None,
 ) -> None:
-    """Draw the button in the place reserved for it."""
+    """Draw the button in the place reserved for it; it needs the figures of the whole text."""
+    corpus, comparison = compared.corpus, compared.comparison
 
     def made_now() -> bytes:
-        comparison = readings.compare_on(corpus, [member.encoder for member in members])
-        sentence, aside = verdict_words(comparison, members, where)
+        if comparison is None:
+            return b""
+        encoders = [member.encoder for member in members]
+        gain = readings.gain_on(corpus, encoders, comparison)
+        names = [member.name for member in members]
+        sentence, aside = verdict_words(
+            comparison, gain, names, where, is_placeholder=is_placeholder
+        )
         return report_html(
             Report(
                 title=stored.title,
@@ -49,6 +64,7 @@ def report_button(
                     for member in members
                 ],
                 comparison=comparison,
+                gain=gain if has_verdict(comparison, gain, is_placeholder=is_placeholder) else None,
                 passage=passage.text,
                 passage_name=passage.source,
                 golden=gpt2_golden_result(),
@@ -59,6 +75,8 @@ def report_button(
                 ],
                 languages=languages,
                 compositions=_compositions(stored, corpus),
+                costs=costs,
+                terms=terms,
             )
         )
 
@@ -69,6 +87,8 @@ def report_button(
         mime="text/html",
         on_click="ignore",
         key="compare_report",
+        disabled=not compared.is_whole,
+        help=None if compared.is_whole else NEEDS_WHOLE,
     )
 
 

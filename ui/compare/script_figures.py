@@ -5,11 +5,10 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Sequence
 
-import streamlit as st
-
 from bpe_core.comparison.languages import ScriptMerges, merges_per_script
 from bpe_core.tokenizer.tokenizer import Tokenizer
 from ui.components.figures import Row
+from ui.memory.sized_cache import cached
 
 _PARTS = 4
 _LEAST_SHARE = 0.0005
@@ -20,7 +19,7 @@ def merges_of_scripts(tokenizer: Tokenizer) -> ScriptMerges:
     return _merges(tokenizer.fingerprint, tokenizer)
 
 
-@st.cache_resource(max_entries=32, show_spinner="Counting the merges of each script")
+@cached(spinner="Counting the merges of each script")
 def _merges(fingerprint: str, _tokenizer: Tokenizer) -> ScriptMerges:
     return merges_per_script(_tokenizer)
 

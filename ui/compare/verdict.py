@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 
-from bpe_core.comparison.comparison import Comparison, TokenizerMetrics
-from ui.compare.definitions import FIGURES
-from ui.components.figures import Row
+from bpe_core.comparison.comparison import Comparison
+from bpe_core.comparison.measurement import TokenizerMetrics
+from bpe_core.comparison.parts import Gain
+from ui.compare.gain_words import Sentence, disagreement, interval_words
 
 _FRACTIONS = (
     "half",
@@ -22,41 +23,48 @@ _FRACTIONS = (
     "an eleventh",
     "a twelfth",
 )
-_MEANINGS = {definition.name: definition.line for definition in FIGURES}
 _LEAST_PERCENT = 0.05
 """A smaller difference would be shown as 0.0%."""
 
 _MOST_NAMED = 5
 """The most others that one sentence names."""
 
-Sentence = list[tuple[str, bool]]
-
 
 def verdict_sentence(
-    comparison: Comparison, on_text: str, *, other: str = "GPT-2", place: int = 1
+    comparison: Comparison, gain: Gain, on_text: str, *, other: str = "GPT-2", place: int = 1
 ) -> Sentence:
     """Return a sentence on the first tokenizer against another, as pieces of text and boldness.
 
+    It has the interval of `gain`, which must be of the same two, and names the parts that disagree.
     `on_text` names the text, such as "On held-out text"; `other` is the name of the tokenizer at
     `place` in the rows, and may come from a visitor.
     """
     own, theirs = comparison.rows[0], comparison.rows[place]
-    for metrics, who in ((own, "yours"), (theirs, other)):
+    for metrics, who in ((own, "your tokenizer"), (theirs, other)):
         if metrics.unknown_bytes:
             lost = f"cannot spell {_share(metrics.unknown_bytes, metrics.n_bytes)}"
-            return [(f"{on_text} {who} ", False), (lost, True), (" of the text.", False)]
-    for metrics, rival, who in ((own, theirs, "yours"), (theirs, own, other)):
+            return [(f"{on_text}, {who} ", False), (lost, True), (" of the text.", False)]
+    for metrics, rival, who in ((own, theirs, "your tokenizer"), (theirs, own, other)):
         if metrics.dropped_bytes and metrics.n_tokens < rival.n_tokens:
             lost = f"leaves out {_share(metrics.dropped_bytes, metrics.n_bytes)}"
             why = " of the text: its pre-tokenizer drops white space."
-            return [(f"{on_text} {who} ", False), (lost, True), (why, False)]
+            return [(f"{on_text}, {who} ", False), (lost, True), (why, False)]
     figures = comparison.verdict(0, place)
-    size = f"{other}, with a vocabulary {_vocabulary_in_words(figures.vocabulary_ratio)}."
-    if own.n_tokens == theirs.n_tokens:
-        needs, than = "as many tokens", f" as {size}"
-    else:
-        needs, than = _tokens_against(own, theirs), f" than {size}"
-    return [(f"{on_text} yours needs ", False), (needs, True), (than, False)]
+    interval = f" ({interval_words(gain.whole)})"
+    size = f", with a vocabulary {_vocabulary_in_words(figures.vocabulary_ratio)}."
+    parts = disagreement(gain)
+    if gain.whole.low == gain.whole.high == 0:
+        as_many = [(f"{on_text}, your tokenizer needs ", False), ("as many tokens", True)]
+        return [*as_many, (f" as {other}{size}", False), *parts]
+    needs = _tokens_against(own, theirs) if own.n_tokens != theirs.n_tokens else "as many tokens"
+    if gain.whole.way == "unclear":
+        than = "as" if own.n_tokens == theirs.n_tokens else "than"
+        needs = f"yours needs {needs} {than} {other}{interval}{size}"
+        about = f" between your tokenizer and {other}: {needs}"
+        unclear = [(f"{on_text}, there is ", False), ("no clear difference", True)]
+        return [*unclear, (about, False), *parts]
+    than = f" than {other}{interval}{size}"
+    return [(f"{on_text}, your tokenizer needs ", False), (needs, True), (than, False), *parts]
 
 
 def verdict_aside(comparison: Comparison, *, other: str = "GPT-2", place: int = 1) -> str:
@@ -64,6 +72,16 @@ def verdict_aside(comparison: Comparison, *, other: str = "GPT-2", place: int = 
     pair = _Pair(comparison, other, place)
     sentences = [_gains(pair), _words_whole(pair), _not_covered(pair)]
     return " ".join(sentence for sentence in sentences if sentence)
+
+
+def uncovered_aside(comparison: Comparison, *, other: str = "GPT-2", place: int = 1) -> str:
+    """Say what text is in no token; empty if all of it is."""
+    return _not_covered(_Pair(comparison, other, place))
+
+
+def is_fair(comparison: Comparison, place: int = 1) -> bool:
+    """Return False if one of the two has fewer tokens because it leaves text out."""
+    return _Pair(comparison, "", place).is_fair
 
 
 def others_aside(comparison: Comparison, names: Sequence[str], place: int) -> str:
@@ -98,58 +116,6 @@ def _counts_of_others(own: TokenizerMetrics, others: Sequence[TokenizerMetrics])
             f"not comparable with {left}, which {'leave' if left > 1 else 'leaves'} text out"
         )
     return f"Of the {len(others)} others: {', '.join(parts)}."
-
-
-def figure_rows(comparison: Comparison) -> list[Row]:
-    """Return the figures of all tokenizers, marking the best one of each row."""
-    rows = [
-        _row("Tokens", comparison, lambda m: m.n_tokens, "{:,}", -1),
-        _row("Bytes per token", comparison, lambda m: m.bytes_per_token, "{:.2f}", 1),
-        _row("Characters per token", comparison, lambda m: m.characters_per_token, "{:.2f}", 1),
-        _row("Tokens per word", comparison, lambda m: m.tokens_per_word, "{:.3f}", -1),
-        _row("Words kept whole", comparison, lambda m: m.share_of_words_whole, "{:.1%}", 1),
-        _row("Rényi efficiency", comparison, lambda m: m.renyi_efficiency, "{:.3f}", 1),
-        _row("Vocabulary", comparison, lambda m: m.vocab_size, "{:,}", 0),
-        _row("Only in this vocabulary", comparison, lambda m: m.n_exclusive, "{:,}", 0),
-        _row("Uses of those tokens", comparison, lambda m: m.n_tokens_exclusive, "{:,}", 0),
-    ]
-    if any(m.uncovered_bytes for m in comparison.rows):
-        rows.append(_row("Bytes in no token", comparison, lambda m: m.uncovered_bytes, "{:,}", -1))
-    return rows
-
-
-def size_of(comparison: Comparison) -> str:
-    """Return how much text the figures are based on."""
-    n = comparison.n_documents
-    documents = f"{n:,} {'document' if n == 1 else 'documents'}, " if n else ""
-    return f"{documents}{comparison.n_bytes:,} bytes"
-
-
-def shared_sentence(comparison: Comparison) -> str:
-    """Say how many tokens all vocabularies share."""
-    n, all_of_them = comparison.n_shared, "both" if len(comparison.rows) == 2 else "all"
-    tokens = "token is" if n == 1 else "tokens are"
-    return f"{n:,} {tokens} in {all_of_them} vocabularies, special tokens not counted."
-
-
-def _row(
-    name: str,
-    comparison: Comparison,
-    figure: Callable[[TokenizerMetrics], float],
-    shape: str,
-    direction: int,
-) -> Row:
-    values = [figure(metrics) for metrics in comparison.rows]
-    shown = tuple("–" if math.isnan(value) else shape.format(value) for value in values)
-    best = ()
-    if direction and len(values) > 1 and not any(map(math.isnan, values)):
-        place = max(range(len(values)), key=lambda place: values[place] * direction)
-        # Where the figures read the same, a dot at one of them would look like a mistake.
-        best = (place,) if shown.count(shown[place]) == 1 else ()
-    # A smaller count is not better if it leaves text out.
-    if any(m.uncovered_bytes for m in comparison.rows) and name != "Bytes in no token":
-        best = ()
-    return Row(name, shown, best, _MEANINGS[name])
 
 
 def _tokens_against(own: TokenizerMetrics, theirs: TokenizerMetrics) -> str:

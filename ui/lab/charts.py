@@ -25,6 +25,7 @@ from ui.look.chart_style import (
     make_room,
     set_axis,
 )
+from ui.look.labels import size_text
 
 _ROW = 34
 _NAME_SIZE = 14
@@ -168,18 +169,6 @@ def speed_text(speed: float) -> str:
     if speed >= 100:
         return f"{speed:,.0f}"
     return f"{speed:.{max(0, 1 - math.floor(math.log10(speed)))}f}" if speed > 0 else "0"
-
-
-def size_text(n_bytes: float) -> str:
-    """Format a number of bytes with its unit.
-
-    >>> size_text(64), size_text(4_004), size_text(466_195), size_text(2_000_000)
-    ('64 B', '4.0 kB', '466 kB', '2.0 MB')
-    """
-    for unit, size in (("MB", 1e6), ("kB", 1e3)):
-        if n_bytes >= size:
-            return f"{n_bytes / size:,.{1 if n_bytes < 10 * size else 0}f} {unit}"
-    return f"{n_bytes:,.0f} B"
 
 
 def _log_axis(

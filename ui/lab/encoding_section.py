@@ -6,14 +6,14 @@ from collections.abc import Sequence
 
 import streamlit as st
 
-from bpe_core.lab.measurements import SMALL_CHARACTERS, Order, Report
+from bpe_core.lab.measurements import SMALL_CHARACTERS, Order
 from bpe_core.lab.measuring import Measured
 from ui.components.figures import figure_table, verdict
 from ui.lab import charts, words
-from ui.lab.card import watch_measurement
 from ui.lab.measurements import MeasurementStatus
-from ui.lab.outcome import draw_heading, draw_state, offer_png
+from ui.lab.outcome import draw_heading, draw_small_state, draw_state, offer_png
 from ui.look.chart_style import CONFIG_WITHOUT_TOOLS
+from ui.look.glossary import definitions
 from ui.look.labels import plain_markdown
 from ui.shell import frame
 
@@ -22,33 +22,24 @@ _EMPTY = (
     "are compared. A slow encoder gets part of the text; the table shows how much."
 )
 _BUTTON = "Measure encoders"
+_SMALL = (
+    f"The first {SMALL_CHARACTERS:,} characters, with at most a tenth of a second per call. "
+    f"“{_BUTTON}” takes the whole text."
+)
 
 
 def draw_encoding(
     status: MeasurementStatus | None, small: MeasurementStatus | None, order: Order, about: str
 ) -> None:
-    """Draw the visitor's measurement; if there is none, the small one."""
+    """Draw the visitor's measurement, or the small one if there is none."""
     draw_heading("Encoding", _BUTTON, status, order, about, type="primary")
     if status is None and small is not None:
-        status, report = small, _draw_small_state(small)
+        report = draw_small_state(small, key="small_encoding", empty=_EMPTY, what=_SMALL)
+        status = small
     else:
         report = draw_state(status, order, _EMPTY)
     if status is not None and report is not None:
         _draw_figures(report.encoding, status)
-
-
-def _draw_small_state(small: MeasurementStatus) -> Report | None:
-    if small.is_live:
-        watch_measurement(small.id, key="small_encoding", can_cancel=False)
-        return None
-    if small.result is None:
-        st.markdown(f":gray[{_EMPTY}]")
-        return None
-    st.markdown(
-        f":blue-badge[Small measurement] :gray[The first {SMALL_CHARACTERS:,} characters, with at "
-        f"most a tenth of a second per call. “{_BUTTON}” takes the whole text.]"
-    )
-    return small.result.report
 
 
 def _draw_figures(found: Sequence[Measured], status: MeasurementStatus) -> None:
@@ -56,6 +47,7 @@ def _draw_figures(found: Sequence[Measured], status: MeasurementStatus) -> None:
         words.encoding_sentence(found),
         f"{status.about}. {words.encoding_aside(found, status.elapsed_seconds)}",
         key="encoding_verdict",
+        terms=definitions("Merge", "Token"),
     )
     able = [one for one in found if one.problem is None]
     picture, table = st.columns(2, gap="large")

@@ -7,6 +7,7 @@ import streamlit as st
 from bpe_core.tokenizer.tokenizer import Tokenizer
 from ui.components.symbol_rows import symbol_rows
 from ui.lab import words
+from ui.look.glossary import explain
 from ui.tokenizers.longest_match import longest_match_differences
 
 
@@ -14,7 +15,7 @@ def draw_longest_match(text: str, tokenizer: Tokenizer) -> None:
     """Draw the most frequent words that are cut differently, with both cuts."""
     st.header("Longest match is not BPE", anchor=False)
     found = longest_match_differences(text, tokenizer.fingerprint, tokenizer)
-    st.markdown(words.differing_sentence(found))
+    st.markdown(words.differing_sentence(found), help=explain("Pre-token"))
     rows = words.differing_rows(found, tokenizer)
     if rows:
         symbol_rows(

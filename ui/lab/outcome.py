@@ -56,6 +56,21 @@ def draw_state(status: MeasurementStatus | None, order: Order, empty: str) -> Re
     return None
 
 
+def draw_small_state(small: MeasurementStatus, *, key: str, empty: str, what: str) -> Report | None:
+    """Draw the state of a measurement that started by itself, and return the figures if any.
+
+    `what` says in Markdown what it measured, and how to measure more.
+    """
+    if small.is_live:
+        watch_measurement(small.id, key=key, can_cancel=False)
+        return None
+    if small.result is None:
+        st.markdown(f":gray[{empty}]")
+        return None
+    st.markdown(f":blue-badge[Small measurement] :gray[{what}]")
+    return small.result.report
+
+
 def offer_png(chart: str, title: str, about: str) -> None:
     """Draw a chart's download as a picture."""
     picture = ChartPicture(chart, "PNG", title, about, f"{file_stem(title)}.png")

@@ -12,7 +12,7 @@ from bpe_core.tokenizer.tokenizer import Tokenizer
 from ui.lab import measurements
 from ui.lab.measurements import MeasurementStatus
 from ui.look.labels import plain_markdown
-from ui.shell import frame
+from ui.shell import address
 from ui.work.background import TooMuchWorkError, UnknownWorkError
 
 LARGEST_FOR_SMALL: Final = 60_000
@@ -24,11 +24,11 @@ def measurements_of_address(*kinds: Kind) -> list[MeasurementStatus | None]:
     found: list[MeasurementStatus | None] = []
     problems: list[str] = []
     for kind in kinds:
-        id = frame.query_text(kind)
+        id = address.query_text(kind)
         try:
             found.append(None if id is None else measurements.manager().status(id))
         except UnknownWorkError as error:
-            frame.set_query(**{kind: None})
+            address.set_query(**{kind: None})
             problems.append(str(error))
             found.append(None)
     for problem in dict.fromkeys(problems):
@@ -43,16 +43,19 @@ def start_measurement(order: Order, about: str) -> None:
     except BpeError as error:
         st.error(plain_markdown(str(error), 600))
         return
-    frame.set_query(**{order.kind: id})
+    address.set_query(**{order.kind: id})
     st.rerun()
 
 
-def small_measurement(text: str, tokenizer: Tokenizer, about: str) -> MeasurementStatus | None:
+def small_measurement(
+    text: str, tokenizer: Tokenizer | None, about: str
+) -> MeasurementStatus | None:
     """Return the small measurement of a text, starting it if needed; None if it can't be run now.
 
-    All visitors with the same text and tokenizer share it.
+    It is of encoders with a tokenizer, else of trainers. All visitors with the same text and
+    tokenizer share it.
     """
-    if tokenizer.vocab_size > LARGEST_FOR_SMALL:
+    if tokenizer is not None and tokenizer.vocab_size > LARGEST_FOR_SMALL:
         return None
     try:
         return measurements.manager().shared(small_order(text, tokenizer), about=about)

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 import streamlit as st
 
 from bpe_core.corpus.samples import load_sample, samples
+from ui.memory.sized_cache import cached
 from ui.own_text.field import leave_address, own_text, text_field
 
 OWN_TEXT = "Your text"
@@ -53,6 +54,6 @@ def choose_text(most_characters: int) -> MeasuredText:
     return MeasuredText(text.text[:most_characters], text.name, text.is_sample)
 
 
-@st.cache_resource(max_entries=4, show_spinner=False)
+@cached()
 def _sample_text(sample_id: str) -> str:
     return "\n".join(load_sample(sample_id).documents)

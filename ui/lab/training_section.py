@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import streamlit as st
 
-from bpe_core.lab.measurements import N_MERGES, Order
+from bpe_core.lab.measurements import N_MERGES, SMALL_TRAINING_CHARACTERS, Order
 from ui.components.figures import figure_table, verdict
 from ui.lab import charts, words
 from ui.lab.measurements import MeasurementStatus
-from ui.lab.outcome import draw_heading, draw_state, offer_png
+from ui.lab.outcome import draw_heading, draw_small_state, draw_state, offer_png
 from ui.look.chart_style import CONFIG_WITHOUT_TOOLS
 from ui.shell import frame
 
@@ -18,10 +18,23 @@ _EMPTY = (
 )
 
 
-def draw_training(status: MeasurementStatus | None, order: Order, about: str) -> None:
-    """Draw the measurement of trainers."""
-    draw_heading("Training", "Measure trainers", status, order, about)
-    report = draw_state(status, order, _EMPTY)
+_BUTTON = "Measure trainers"
+_SMALL = (
+    f"The first {SMALL_TRAINING_CHARACTERS:,} characters at most. “{_BUTTON}” goes on to the whole "
+    "text."
+)
+
+
+def draw_training(
+    status: MeasurementStatus | None, small: MeasurementStatus | None, order: Order, about: str
+) -> None:
+    """Draw the visitor's measurement of trainers, or the small one if there is none."""
+    draw_heading("Training", _BUTTON, status, order, about)
+    if status is None and small is not None:
+        report = draw_small_state(small, key="small_training", empty=_EMPTY, what=_SMALL)
+        status = small
+    else:
+        report = draw_state(status, order, _EMPTY)
     if status is None or report is None:
         return
     found = report.training

@@ -11,7 +11,8 @@ from bpe_core.lab.measuring import Measured
 from bpe_core.tokenizer.tokenizer import Tokenizer
 from ui.components.figures import Row
 from ui.components.symbol_rows import SymbolRow, Tile, Tiles
-from ui.lab.charts import size_text, speed_text
+from ui.lab.charts import speed_text
+from ui.look.labels import size_text
 
 MOST_WORDS = 8
 _LONGEST_WORD = 24

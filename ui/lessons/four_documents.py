@@ -223,13 +223,10 @@ def vocabulary(example: Learned) -> Ran:
         f"{sentences.list_size(learned)} A token’s id is its position in this list. A model only "
         "ever sees ids."
     )
-    ids = list(vocab)
-    symbol_rows(
-        [
-            SymbolRow(printing.ids_name(row), (tiles.tiles(row, learned),))
-            for start in range(0, len(ids), 10)
-            if (row := ids[start : start + 10])
-        ],
+    tiles.id_rows(
+        list(vocab),
+        learned,
+        a_row=10,
         key="documents_vocabulary",
         caption="The tokens in order of id",
     )

@@ -96,13 +96,10 @@ def alphabet(example: Learned) -> Ran:
         f"The special token `{_END_OF_TEXT}` comes first, with id 0. It marks the end of a text, "
         f"and no merge makes it. {sentences.byte_alphabet(learned)}"
     )
-    ids = list(range(learned.n_start))
-    symbol_rows(
-        [
-            SymbolRow(printing.ids_name(row), (tiles.tiles(row, learned),))
-            for start in range(0, len(ids), 12)
-            if (row := ids[start : start + 12])
-        ],
+    tiles.id_rows(
+        range(learned.n_start),
+        learned,
+        a_row=12,
         key="cuts_alphabet",
         caption="The special token and the symbols, in order of id",
     )

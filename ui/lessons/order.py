@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from ui.lessons import four_documents, gpt2_cuts, hug_words, reasons
+from ui.lessons import four_documents, gpt2_cuts, hug_words, new_words, reasons
 from ui.lessons.parts import Lesson
 
 LESSONS: tuple[Lesson[Any], ...] = (
@@ -12,4 +12,5 @@ LESSONS: tuple[Lesson[Any], ...] = (
     four_documents.LESSON,
     gpt2_cuts.LESSON,
     reasons.LESSON,
+    new_words.LESSON,
 )

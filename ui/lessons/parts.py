@@ -11,13 +11,15 @@ import streamlit as st
 
 from bpe_core.lessons.walk import Walk
 from bpe_core.trainers.reference import count_pairs
+from ui.components.large_paste import paste_limits, read_paste
 from ui.components.lesson import claim, lesson_code
 from ui.components.live_text import live_text
 from ui.lessons.source import source_of
 from ui.look.labels import plain_markdown
-from ui.shell import frame, workspace
+from ui.shell import address, workspace
 
 LONGEST_TEXT = 2_000
+_MOST_BYTES_PASTED = 20_000_000
 """The reference recounts everything before each merge, so a longer text would take too long."""
 _LONGEST_IN_ADDRESS = 1_000
 
@@ -92,7 +94,7 @@ def cut_text(text: str) -> str:
 def _whole_text(name: str, first: str) -> str:
     text = workspace.current().lesson_texts.get(name)
     if text is None:
-        text = frame.query_text(name, _LONGEST_IN_ADDRESS)
+        text = address.query_text(name, _LONGEST_IN_ADDRESS)
     return first if text is None else text
 
 
@@ -111,14 +113,23 @@ def text_input(name: str, first: str, *, label: str, lines: int) -> None:
                 key=f"{name}_again",
             )
     key = f"lesson_{name}"
-    live_text(text, label=label, key=key, on_typed=partial(_keep_typed, name, key), lines=lines)
+    live_text(
+        text,
+        label=label,
+        key=key,
+        on_typed=partial(_keep_typed, name, key),
+        on_pasted=partial(_keep_pasted, name, key),
+        on_closed=partial(_keep, name, first),
+        limits=paste_limits(most_bytes=_MOST_BYTES_PASTED, most_sent=_MOST_BYTES_PASTED),
+        lines=lines,
+    )
     if len(text) > LONGEST_TEXT:
         st.warning(
             f"Only the first {len(cut_text(text)):,} of {len(text):,} characters are used, because "
             "the code of these lessons is written to be read, not to be fast."
         )
     in_address = text != first and len(text) <= _LONGEST_IN_ADDRESS
-    frame.set_query(**{name: text if in_address else None})
+    address.set_query(**{name: text if in_address else None})
 
 
 def _keep_typed(name: str, key: str) -> None:
@@ -127,15 +138,19 @@ def _keep_typed(name: str, key: str) -> None:
         _keep(name, typed)
 
 
+def _keep_pasted(name: str, key: str) -> None:
+    paste = read_paste(workspace.component_value(key, "pasted"))
+    if paste is not None:
+        _keep(name, paste.text)
+
+
 def _keep(name: str, text: str) -> None:
     workspace.update(lesson_texts={**workspace.current().lesson_texts, name: text})
 
 
-def one_word(name: str, first: str) -> str:
-    """Draw the field of a word to encode, and return the word."""
-    typed = st.text_input(
-        "Word to encode", value=first, max_chars=40, key=name, bind="query-params"
-    )
+def one_word(name: str, first: str, *, label: str = "Word to encode") -> str:
+    """Draw the field of a word, and return the word."""
+    typed = st.text_input(label, value=first, max_chars=40, key=name, bind="query-params")
     return "".join(typed.split()) or first
 
 

@@ -30,7 +30,7 @@ _MOST_MERGES = 40
 _MOST_ATTEMPTS = 24
 _OUTCOMES = {
     "taken": "taken",
-    "would merge": "refused: a merge would cross the border before it",
+    "would merge": "refused: a merge would cross the boundary before it",
     "leads nowhere": "refused: no token can follow it",
     "given back": "removed: no token can follow it",
 }
@@ -100,12 +100,12 @@ def cuts(_: None) -> Ran:
                 for place, _ in enumerate(zip_longest(whole.merges, cut.merges))
             ],
             key="reasons_cuts",
-            caption="The tokens learned without cuts, ringed if they cross a border, and with "
+            caption="The tokens learned without cuts, ringed if they cross a boundary, and with "
             "GPT-2’s cuts",
             columns=("Without cuts", "With GPT-2’s cuts"),
         )
         if whole.merges:
-            st.markdown(sentences.over_borders(over, cut))
+            st.markdown(sentences.over_boundaries(over, cut))
         else:
             parts.no_pair()
     return Ran(
@@ -168,7 +168,7 @@ def longest(_: None) -> Ran:
 def step_back(_: None) -> Ran:
     st.markdown(
         "To be exact, take the longest token, but check for each pair of neighbours whether a "
-        "merge would have crossed the border between them. If so, try a shorter token; if none "
+        "merge would have crossed the boundary between them. If so, try a shorter token; if none "
         "is left, step back. Only neighbours need checking, so this is fast."
     )
     learned, _word, symbols = _own_training()

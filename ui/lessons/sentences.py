@@ -12,7 +12,7 @@ from ui.look.labels import plain_markdown
 
 _WHY: dict[StopReason, str] = {
     "vocab-size": "the vocabulary is full",
-    "no-pairs": "no pair is left",
+    "no-pairs": "no pairs are left",
     "min-frequency": "no pair is frequent enough",
     "cancelled": "it was stopped",
 }
@@ -79,7 +79,7 @@ def stopped(learned: Walk) -> str:
 def rounds(learned: Walk, most: int) -> str:
     """Return how many rounds a training run took, and why it took fewer than `most`."""
     n = len(learned.merges)
-    rest = "" if n == most else f" Then no pair is left, after {n} of {most} rounds."
+    rest = "" if n == most else f" Then no pairs were left, after {n} of {most} rounds."
     return f"{counted(n, 'round')} of counting, choosing and joining.{rest}"
 
 
@@ -91,7 +91,7 @@ def room(learned: Walk) -> str:
     if not n:
         rest = " There are no pairs to merge: each piece is one symbol."
     elif n < most:
-        rest = f" After {counted(n, 'merge')} no pair is left: each piece is one token."
+        rest = f" After {counted(n, 'merge')} no pairs are left: each piece is one token."
     return (
         f"The vocabulary size is {size:,}. It starts with {learned.n_start:,} tokens, which leaves "
         f"room for {counted(most, 'merge')}.{rest}"
@@ -175,10 +175,10 @@ def without_token(n_unknown: int, n_characters: int, n_bytes: int) -> str:
     )
 
 
-def over_borders(over: Sequence[bool], cut: Walk) -> str:
-    """Return how many tokens cross a word border without and with cuts, and the words after it."""
+def over_boundaries(over: Sequence[bool], cut: Walk) -> str:
+    """Return how many tokens cross a word boundary without and with cuts, and the words after."""
     return (
-        f"Without cuts **{sum(over)} of {counted(len(over), 'token')}** cross a border between "
+        f"Without cuts **{sum(over)} of {counted(len(over), 'token')}** cross a boundary between "
         f"words, with cuts **0 of {len(cut.merges)}**: no merge crosses a cut. The cut text has "
         f"{counted(sum(cut.counts), 'word')}, {len(cut.words):,} of them distinct."
     )

@@ -8,7 +8,7 @@ from bpe_core.lessons.walk import Walk
 from bpe_core.types import Pair
 from ui.components.lesson import Bar, pair_bars
 from ui.components.symbol_rows import SymbolRow, Tile, Tiles, symbol_rows
-from ui.lessons import parts
+from ui.lessons import parts, printing
 
 _MOST_BARS = 9
 _MOST_ROWS = 16
@@ -43,6 +43,16 @@ def word_rows(walk: Walk, step: int, *, key: str, ring: Pair | None = None) -> N
         caption="Words, with their counts and their symbols",
     )
     parts.first_of(_MOST_ROWS, len(words), "words", which="most frequent")
+
+
+def id_rows(ids: Sequence[int], walk: Walk, *, a_row: int, key: str, caption: str) -> None:
+    """Draw tokens in order of id, `a_row` of them in each row."""
+    rows = [ids[start : start + a_row] for start in range(0, len(ids), a_row)]
+    symbol_rows(
+        [SymbolRow(printing.ids_name(row), (tiles(row, walk),)) for row in rows],
+        key=key,
+        caption=caption,
+    )
 
 
 def joined_rows(walk: Walk, step: int, pair: Pair, *, key: str) -> None:

@@ -28,7 +28,9 @@ _SHORT_FROM = 10_000  # from here labels are shortened, to leave more room for t
 _UNITS = ((1e12, "T"), (1e9, "B"), (1e6, "M"), (1e3, "k"))
 
 
-def merges_axis(figure: go.Figure, n_merges: int, *, first: int = 0) -> None:
+def merges_axis(
+    figure: go.Figure, n_merges: int, *, first: int = 0, counts: str = "merges"
+) -> None:
     """Draw the horizontal axis in merges, from `first` to `n_merges`, both labelled."""
     last = max(n_merges, first)
     end = max(last, first + 1)
@@ -40,7 +42,7 @@ def merges_axis(figure: go.Figure, n_merges: int, *, first: int = 0) -> None:
         label=_in_full,
         range=[first, end],
     )
-    name_base_axis(figure, "merges")
+    name_base_axis(figure, counts)
 
 
 def tokens_axis(figure: go.Figure, highest: int) -> None:

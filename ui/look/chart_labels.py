@@ -8,8 +8,12 @@ from __future__ import annotations
 
 import html
 import math
+from collections import Counter
+from collections.abc import Sequence
 from itertools import accumulate
 from typing import Final
+
+import regex
 
 FONT_SIZE: Final = 13
 _MONO_EM: Final = 0.6
@@ -26,6 +30,8 @@ _EM_OF: Final = {
 }
 _EM_OF_OTHERS: Final = 0.62
 _FIRST_OF_WIDE_SCRIPTS: Final = "\u0530"  # after Latin, Greek and Cyrillic
+_RIGHT_TO_LEFT: Final = regex.compile(r"[\p{bc=R}\p{bc=AL}\p{bc=AN}]")
+_CONTROL: Final = regex.compile("[\u061c\u200e\u200f\u202a-\u202e\u2066-\u2069]")
 _NARROW_SIGNS: Final = "…→␣–—‘’“”"
 
 
@@ -57,8 +63,17 @@ def columns(text: str) -> int:
 
 
 def escaped(label: str) -> str:
-    """Escape a label for Plotly, which interprets tags in texts."""
-    return html.escape(label, quote=False)
+    """Escape a label for Plotly, which interprets tags in texts.
+
+    Right-to-left text is isolated, so that it does not reorder the numbers beside it, and direction
+    controls are written out.
+
+    >>> escaped("<b>"), escaped("evil\\u202e")
+    ('&lt;b&gt;', 'evilU+202E')
+    """
+    shown = html.escape(_without_controls(label), quote=False)
+    # The controls that open and close an isolate: Plotly's texts cannot have an attribute `dir`.
+    return f"\u2068{shown}\u2069" if _RIGHT_TO_LEFT.search(shown) else shown
 
 
 def end_of(label: str, longest: int) -> str:
@@ -67,6 +82,7 @@ def end_of(label: str, longest: int) -> str:
     >>> end_of("language", 5), end_of("日本語", 5)
     ('…uage', '…本語')
     """
+    label = _without_controls(label)
     if columns(label) <= longest:
         return escaped(label)
     return escaped("…" + _beginning(label[::-1], longest - 1)[::-1])
@@ -78,9 +94,42 @@ def start_of(label: str, longest: int) -> str:
     >>> start_of("language", 5)
     'lang…'
     """
+    label = _without_controls(label)
     if columns(label) <= longest:
         return escaped(label)
     return escaped(_beginning(label, longest - 1) + "…")
+
+
+def told_apart(labels: Sequence[str], longest: int) -> list[str]:
+    """Return distinct labels in at most `longest` columns each, with their starts and ends.
+
+    Where those are equal, too, the labels are numbered.
+
+    >>> told_apart(["tokenizer-32k.json", "tokenizer-64k.json", "GPT-2"], 12)
+    ['tokenize… 1', 'tokenize… 2', 'GPT-2']
+    >>> told_apart(["tokenizer-32k.json", "tokenizer-64k.json"], 16)
+    ['tokeniz…32k.json', 'tokeniz…64k.json']
+    """
+    shown = [_without_controls(label) for label in labels]
+    short = [_middle_left_out(label, longest) for label in shown]
+    alike = Counter(short)
+    return [
+        escaped(
+            f"{_beginning(label, longest - 4)}… {place}" if alike[cut] > 1 and cut != label else cut
+        )
+        for place, (label, cut) in enumerate(zip(shown, short, strict=True), start=1)
+    ]
+
+
+def _middle_left_out(label: str, longest: int) -> str:
+    if columns(label) <= longest:
+        return label
+    end = longest // 2
+    return f"{_beginning(label, longest - 1 - end)}…{_beginning(label[::-1], end)[::-1]}"
+
+
+def _without_controls(label: str) -> str:
+    return _CONTROL.sub(lambda control: f"U+{ord(control[0]):04X}", label)
 
 
 def _beginning(label: str, longest: int) -> str:

@@ -15,7 +15,7 @@ TOKEN: Final = (
 )
 PRE_TOKEN: Final = (
     "A pre-token is a piece into which text is cut before training, usually a word with the space "
-    "before it. No merge crosses the border between two pre-tokens."
+    "before it. No merge crosses the boundary between two pre-tokens."
 )
 HELD_OUT_TEXT: Final = (
     "Held-out text is part of the corpus that training never sees. It shows how well the tokenizer "
@@ -45,6 +45,15 @@ GLOSSARY: Final[Mapping[str, str]] = MappingProxyType(
     }
 )
 """Each term with its definition, in the order in which a reader meets them."""
+
+
+def definitions(*terms: str) -> list[tuple[str, str]]:
+    """Return terms with their definitions, in the form that components take.
+
+    >>> [term for term, _ in definitions("Merge", "Tie")]
+    ['Merge', 'Tie']
+    """
+    return [(term, GLOSSARY[term]) for term in terms]
 
 
 def explain(*terms: str) -> str:

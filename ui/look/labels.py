@@ -9,6 +9,12 @@ from collections.abc import Mapping
 _WITHOUT_PICTURE = frozenset({"Cc", "Cf", "Cn", "Co", "Cs", "Zl", "Zp", "Zs"})
 _LONGEST_LABEL = 40
 _GLYPHS = {"\t": "→", "\n": "↵"}
+# What Streamlit still turns into links, its logo and arrows after Markdown is parsed, when the
+# backslashes are gone: the places to break such text.
+_STILL_MARKUP = re.compile(
+    r"(?<=:)(?=//)|(?<=www)(?=\.)|(?<=@)|(?<=:)(?=streamlit:)|(?<=[-<>~])(?=[-=>])", re.IGNORECASE
+)
+_WORD_JOINER = "\u2060"
 
 
 def token_label(token: bytes) -> str:
@@ -55,6 +61,18 @@ def tokens_for_browser(vocab: Mapping[int, bytes]) -> list[str | list[int]]:
     return tokens
 
 
+def size_text(n_bytes: float) -> str:
+    """Format a number of bytes with its unit.
+
+    >>> size_text(64), size_text(4_004), size_text(466_195), size_text(2_000_000)
+    ('64 B', '4.0 kB', '466 kB', '2.0 MB')
+    """
+    for unit, size in (("MB", 1e6), ("kB", 1e3)):
+        if n_bytes >= size:
+            return f"{n_bytes / size:,.{1 if n_bytes < 10 * size else 0}f} {unit}"
+    return f"{n_bytes:,.0f} B"
+
+
 def plain_text(text: str, longest: int = 60) -> str:
     """Return a visitor's text as one visible line, cut to `longest` characters.
 
@@ -75,12 +93,15 @@ def plain_markdown(text: str, longest: int = 60) -> str:
 
 
 def escape_markdown(line: str) -> str:
-    r"""Escape a line of plain text for Markdown, so that nothing in it is markup.
+    r"""Escape a line of plain text for Markdown, so that nothing in it is markup or a link.
 
-    >>> escape_markdown("a*b")
-    'a\\*b'
+    Addresses, which Streamlit links even if they are escaped, are broken by an invisible character.
+
+    >>> escape_markdown("a*b"), escape_markdown("www.hug")
+    ('a\\*b', 'www\u2060\\.hug')
     """
-    return re.sub(r"([!-/:-@\[-`{-~])", r"\\\1", line)
+    broken = _STILL_MARKUP.sub(_WORD_JOINER, line)
+    return re.sub(r"([!-/:-@\[-`{-~])", r"\\\1", broken)
 
 
 def file_stem(title: str, longest: int = 40) -> str:

@@ -18,7 +18,7 @@ _LONGEST_SETTING: Final = 24
 
 @dataclass(frozen=True, slots=True)
 class RunName:
-    """What a run's label needs, so that the run itself need not be read."""
+    """The data for a run's label, available without loading the run."""
 
     id: str
     title: str

@@ -5,8 +5,6 @@ from __future__ import annotations
 from bisect import bisect_right
 from collections.abc import Sequence
 
-import streamlit as st
-
 from bpe_core.errors import BpeError
 from ui.components.merge_player.packing import (
     WHOLE_RUN,
@@ -15,6 +13,7 @@ from ui.components.merge_player.packing import (
     pack_block,
     pack_run,
 )
+from ui.memory.sized_cache import cached
 from ui.merge_loop.replay import packed_size, replay_page
 from ui.run.stop_reasons import stop_sentence
 from ui.storage.run_store import load_run
@@ -23,6 +22,7 @@ _N_TOP_PAIRS = 10
 _N_TOUCHED_WORDS = 16
 _N_CHANGES = 3
 _N_WEIGHED = 500
+_REPLAY_STRIDE = 500
 MOST_BLOCKS = 40
 """The most blocks that a player may request at once."""
 
@@ -32,7 +32,7 @@ def player_key(run_id: str) -> str:
     return f"merge_player_{run_id}"
 
 
-@st.cache_resource(max_entries=8, show_spinner=False)
+@cached()
 def player_run(run_id: str) -> bytes:
     """Return what the merge player needs of a run at every step."""
     return _packed(run_id, _starts(run_id))
@@ -50,10 +50,15 @@ def player_block(run_id: str, wanted: object, step: int) -> bytes:
 def replayed_merges(n_merges: int, step: int) -> tuple[int, int]:
     """Return which merges a replay includes in full: for a long run, those around a step.
 
+    Neighbouring steps share their merges, so that they are traced once.
+
     >>> replayed_merges(3_840, 45), replayed_merges(50_000, 45), replayed_merges(50_000, 20_000)
     ((0, 3840), (0, 5000), (17500, 22500))
+    >>> replayed_merges(50_000, 20_200), replayed_merges(50_000, 49_900)
+    ((17500, 22500), (45000, 50000))
     """
-    start = max(0, min(step - WHOLE_RUN // 2, n_merges - WHOLE_RUN))
+    middle = round(step / _REPLAY_STRIDE) * _REPLAY_STRIDE
+    start = max(0, min(middle - WHOLE_RUN // 2, n_merges - WHOLE_RUN))
     return start, min(n_merges, start + WHOLE_RUN)
 
 
@@ -68,7 +73,7 @@ def replay(run_id: str, step: int, text: str) -> str:
     start, stop = replayed_merges(n_merges, step)
     return replay_page(
         _packed(run_id, sorted({0, start, stop} - {n_merges}) or [0]),
-        _traced(run_id, start, stop),
+        _block(run_id, start, stop),
         title=stored.title,
         step=step,
         text=text,
@@ -113,7 +118,8 @@ def requested_blocks(request: object, n_blocks: int) -> tuple[int, int] | None:
 
 def player_words(run_id: str, text: str) -> list[list[int | str]]:
     """Split a visitor's text into a run's pre-tokens; raises BpeError if it cannot be split."""
-    return own_words(load_run(run_id).run.tokenizer, text)
+    run = load_run(run_id).run
+    return own_words(run.tokenizer, text, run.base)
 
 
 def _merges_sent(run_id: str, wanted: object, step: int) -> tuple[int, int]:
@@ -123,18 +129,18 @@ def _merges_sent(run_id: str, wanted: object, step: int) -> tuple[int, int]:
     return starts[first], starts[last + 1] if last + 1 < len(starts) else n_merges
 
 
-@st.cache_resource(max_entries=32, show_spinner=False)
+@cached()
 def _size_without_merges(run_id: str) -> int:
     page = replay_page(player_run(run_id), b"", title=load_run(run_id).title)
     return len(page.encode())
 
 
-@st.cache_resource(max_entries=512, show_spinner=False)
+@cached()
 def _size_of_merges(run_id: str, start: int, stop: int) -> int:
     return packed_size(_traced(run_id, start, stop))
 
 
-@st.cache_resource(max_entries=128, show_spinner=False)
+@cached()
 def _block(run_id: str, start: int, stop: int) -> bytes:
     return _traced(run_id, start, stop)
 
@@ -145,7 +151,7 @@ def _traced(run_id: str, start: int, stop: int) -> bytes:
     return pack_block(run, trace, player=player_key(run_id))
 
 
-@st.cache_resource(max_entries=32, show_spinner=False)
+@cached()
 def _starts(run_id: str) -> list[int]:
     return block_starts(load_run(run_id).run)
 

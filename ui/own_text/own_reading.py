@@ -6,12 +6,12 @@ import hashlib
 from dataclasses import dataclass
 
 import numpy as np
-import streamlit as st
 
 from bpe_core.corpus.corpus import Corpus
 from bpe_core.tokenizer.segment_arrays import Boundaries, boundaries
 from bpe_core.tokenizer.tokenizer import Tokenizer
 from ui.components.token_view.packing import PackedTokens, pack_boundaries
+from ui.memory.sized_cache import cached
 
 MOST_TOKENS = 1_000_000
 """The most tokens shown, as many as the view was tested with; the rest are only counted."""
@@ -49,7 +49,7 @@ def read_own_text(
     return _read_own_text(text, tokenizer.fingerprint, allowed_special, MOST_TOKENS, tokenizer)
 
 
-@st.cache_resource(max_entries=8, show_spinner="Encoding the text")
+@cached(spinner="Encoding the text")
 def _read_own_text(
     text: str,
     fingerprint: str,

@@ -18,11 +18,11 @@ from ui.pair_frequencies.life_words import (
     pair_name,
     standing_sentence,
 )
-from ui.pair_frequencies.parts import draw_title, offer_csv, offer_pictures, say_of_csv
 from ui.pair_frequencies.table import LIFE_CSV_SAYS, life_csv
 from ui.run import results
+from ui.run.page_parts import draw_title, offer_csv, offer_pictures, say_of_csv
 from ui.run.stop_reasons import times
-from ui.shell import frame, workspace
+from ui.shell import address, frame, workspace
 from ui.storage.run_store import StoredRun
 
 _LEFT, _RIGHT, _SHOW = "life_left", "life_right", "life_show"
@@ -39,7 +39,7 @@ def shown_pair(stored: StoredRun, step: int) -> Pair | None:
 
 def choose_pair(pair: Pair) -> None:
     """Select the pair whose life is shown, and put it in the address."""
-    frame.set_query(pair=f"{pair[0]}-{pair[1]}")
+    address.set_query(pair=f"{pair[0]}-{pair[1]}")
 
 
 def draw_life(stored: StoredRun, step: int, pair: Pair) -> None:
@@ -51,7 +51,8 @@ def draw_life(stored: StoredRun, step: int, pair: Pair) -> None:
             st.markdown(life_sentence(picture, stored.run))
             if _is_of_another_merge(stored, step, pair):
                 st.markdown(
-                    ":small[:gray[Of the most frequent pairs above, its count changes most often.]]"
+                    ":small[:gray[Of the most frequent pairs above, its rank rises and falls the "
+                    "most.]]"
                 )
         st.space("stretch")
         _ask_for_pair(stored, pair)
@@ -143,7 +144,7 @@ def _draw_way_onward(stored: StoredRun, picture: results.LifePicture) -> None:
                 key="life_pictures",
             )
         if _pair_of_address(stored) is not None:
-            st.button("Choose a pair for me", on_click=frame.set_query, kwargs={"pair": None})
+            st.button("Choose a pair for me", on_click=address.set_query, kwargs={"pair": None})
         for rank in picture.merged_at:
             st.page_link(
                 "pages/merge_loop.py",
@@ -223,7 +224,7 @@ def id_of_symbol(text: str, vocab: Mapping[int, bytes]) -> int | None:
 
 
 def _pair_of_address(stored: StoredRun) -> Pair | None:
-    left, dash, right = (frame.query_text("pair", 20) or "").partition("-")
+    left, dash, right = (address.query_text("pair", 20) or "").partition("-")
     if not (dash and left.isascii() and left.isdigit() and right.isascii() and right.isdigit()):
         return None
     pair = int(left), int(right)

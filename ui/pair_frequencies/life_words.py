@@ -35,7 +35,7 @@ def pair_name(run: TrainingRun, pair: Pair) -> str:
 
 
 def life_sentence(picture: LifePicture, run: TrainingRun) -> str:
-    """Say in Markdown how a pair came, how often it occurred, and what became of it."""
+    """Describe in Markdown how a pair first appeared, its counts, and how it ended."""
     name = f"**{plain_markdown(pair_name(run, picture.pair), 90)}**"
     life = picture.life
     if life.span is None:
@@ -79,7 +79,7 @@ def brief_sentence(life: PairLife) -> str:
 
 
 def standing_sentence(life: PairLife, step: int, n_merges: int) -> str:
-    """Say how often a pair occurs at a step, and at which rank.
+    """Return a sentence on a pair's count and rank at a step.
 
     >>> import numpy as np
     >>> life = PairLife(np.array([9, 4]), np.array([1, 3]), np.array([0, 2]))

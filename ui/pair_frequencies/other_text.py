@@ -14,7 +14,8 @@ from bpe_core.corpus.readers import Upload
 from bpe_core.errors import BpeError
 from bpe_core.runs.pair_statistics import bytes_per_token_after
 from ui.look.labels import plain_markdown
-from ui.run.corpus_summary import reading_notes
+from ui.memory.sized_cache import cached
+from ui.run.reading_notes import show_reading_notes
 from ui.shell.file_upload import check_uploaded, upload_files
 from ui.storage.run_store import StoredRun, load_run
 
@@ -26,7 +27,9 @@ _MOST_BYTES = 20_000_000
 class OtherText:
     """A text and its curve."""
 
-    n_bytes: int
+    corpus: Corpus
+    tokens_after: NDArray[np.int64]
+    """int64[n_merges + 1], read-only: its tokens after each merge."""
     bytes_per_token: NDArray[np.float64]
     """float64[n_merges + 1], read-only."""
 
@@ -47,8 +50,7 @@ def ask_for_other_text(stored: StoredRun) -> OtherText | None:
         except BpeError as error:
             st.error(plain_markdown(str(error), 400))
             return None
-        for note in reading_notes(corpus):
-            st.markdown(f":small[:gray[{plain_markdown(note, 200)}]]")
+        show_reading_notes(corpus.file_notes)
         if corpus.n_bytes > _MOST_BYTES:
             st.error(
                 f"These files have {corpus.n_bytes:,} bytes of text; the limit here is "
@@ -58,14 +60,15 @@ def ask_for_other_text(stored: StoredRun) -> OtherText | None:
         return _measured(stored.id, corpus.sha256, corpus)
 
 
-@st.cache_resource(max_entries=4, show_spinner="Reading the files")
+@cached(spinner="Reading the files")
 def _read(_uploads: list[Upload], file_ids: tuple[str, ...]) -> Corpus:
     return read_corpus(_uploads)
 
 
-@st.cache_resource(max_entries=16, show_spinner="Counting tokens after each merge")
+@cached(spinner="Counting tokens after each merge")
 def _measured(run_id: str, sha256: str, _corpus: Corpus) -> OtherText:
     tokens = load_run(run_id).run.tokens_after_on(_corpus)
     curve = bytes_per_token_after(_corpus.n_bytes, tokens)
-    curve.flags.writeable = False
-    return OtherText(_corpus.n_bytes, curve)
+    for array in (tokens, curve):
+        array.flags.writeable = False
+    return OtherText(_corpus, tokens, curve)

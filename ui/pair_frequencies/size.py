@@ -11,26 +11,29 @@ from ui.components.chart_pictures import ChartPicture
 from ui.failures.error_boundary import fragment
 from ui.look import charts
 from ui.look.chart_style import CONFIG_WITHOUT_TOOLS
+from ui.look.glossary import explain
 from ui.look.labels import file_stem
+from ui.pair_frequencies.costs import draw_costs
 from ui.pair_frequencies.other_text import OtherText, ask_for_other_text
-from ui.pair_frequencies.parts import draw_figure, offer_pictures
 from ui.run import results
-from ui.shell import frame, workspace
+from ui.run.page_parts import draw_figure, offer_pictures
+from ui.shell import address, frame, workspace
 from ui.storage.run_store import StoredRun
 
 # Here most curves have bent but still rise, so both sides of the cut are worth seeing.
 _FIRST_CUT_PERCENT = 40
+_HELD_OUT = "Held-out text"
 
 
 @fragment()
 def draw_vocabulary_size(stored: StoredRun) -> None:
-    """Draw bytes per token over merges, a slider that cuts the run, and the cost of the cut."""
+    """Draw bytes per token over merges, a slider that cuts the run, and what the cut costs."""
     curves = results.run_curves(stored.id)
     n_merges = len(stored.run.merges)
     other: OtherText | None = None
     key, usual = f"merges_kept_{stored.id}", n_merges * _FIRST_CUT_PERCENT // 100
-    kept = workspace.start_widget(key, frame.query_int("merges", usual, 0, n_merges))
-    frame.set_query(merges=kept if kept != usual else None)
+    kept = workspace.start_widget(key, address.query_int("merges", usual, 0, n_merges))
+    address.set_query(merges=kept if kept != usual else None)
     controls, picture = st.columns([2, 3], gap="large", vertical_alignment="center")
     with controls:
         st.header("How large should the vocabulary be?", anchor=False)
@@ -87,6 +90,7 @@ def draw_vocabulary_size(stored: StoredRun) -> None:
             ],
             key="size_pictures",
         )
+    draw_costs(stored, curves.vocab_size, kept, other)
 
 
 def _held_out_words(stored: StoredRun, other: OtherText | None) -> tuple[str, str, str]:
@@ -94,7 +98,7 @@ def _held_out_words(stored: StoredRun, other: OtherText | None) -> tuple[str, st
     if other is not None:
         return "Your text", "your", "not measured"
     missing = "not measured" if stored.held_out.n_bytes else "nothing held out"
-    return "Held-out text", "held-out", missing
+    return _HELD_OUT, "held-out", missing
 
 
 def _draw_cut(curves: results.RunCurves, kept: int, words: tuple[str, str, str]) -> None:
@@ -102,11 +106,19 @@ def _draw_cut(curves: results.RunCurves, kept: int, words: tuple[str, str, str])
     measured = curves.training if curves.held_out is None else curves.held_out
     further, gain = gain_of_further(measured, kept)
     with st.container(horizontal=True, horizontal_alignment="distribute"):
-        draw_figure("Training text", f"{curves.training[kept]:.2f}", "bytes per token")
+        draw_figure(
+            "Training text",
+            f"{curves.training[kept]:.2f}",
+            "bytes per token",
+            width=128,
+            help=explain("Token"),
+        )
         if curves.held_out is None:
             draw_figure(name, "–", missing)
         else:
-            draw_figure(name, f"{curves.held_out[kept]:.2f}", "bytes per token")
+            help = explain("Held-out text") if name == _HELD_OUT else None
+            value = f"{curves.held_out[kept]:.2f}"
+            draw_figure(name, value, "bytes per token", width=128, help=help)
         if further:
             where = "training" if curves.held_out is None else short
             draw_figure(

@@ -10,14 +10,16 @@ from bpe_core.types import Pair
 from ui.components.chart_pictures import ChartPicture
 from ui.look.chart_axes import NARROWEST
 from ui.look.chart_style import CONFIG_WITHOUT_TOOLS
+from ui.look.glossary import explain
 from ui.look.labels import file_stem, token_label
 from ui.pair_frequencies import charts as pair_charts
 from ui.pair_frequencies.life import choose_pair
 from ui.pair_frequencies.life_words import moment
-from ui.pair_frequencies.parts import draw_title, offer_csv, offer_pictures, say_of_csv
 from ui.pair_frequencies.table import PAIRS_CSV_SAYS, pair_rows, pairs_csv
 from ui.run import results
-from ui.shell import frame, workspace
+from ui.run.page_parts import draw_title, offer_csv, offer_pictures, say_of_csv
+from ui.run.step import first_step
+from ui.shell import address, frame, workspace
 from ui.storage.run_store import StoredRun
 
 _RANKS = "rank_frequency"
@@ -27,11 +29,10 @@ def choose_step(stored: StoredRun) -> int:
     """Draw the heading with its slider and number field; return the step they choose."""
     n_merges = len(stored.run.merges)
     slider, number = f"merge_slider_{stored.id}", f"merge_number_{stored.id}"
-    asked = frame.query_int("step", workspace.current().step, 0, n_merges)
-    step = workspace.start_widget(slider, asked + 1) - 1
+    step = workspace.start_widget(slider, first_step(stored) + 1) - 1
     workspace.start_widget(number, step + 1)
     workspace.update(step=step)
-    frame.set_query(step=step)
+    address.set_query(step=step)
     with st.container(horizontal=True, vertical_alignment="center", key="pairs_heading"):
         st.header(f"The pairs {moment(step, n_merges)}", anchor=False, width="content")
         st.space("stretch")
@@ -87,7 +88,7 @@ def draw_pictures(stored: StoredRun, picture: results.PairPicture, pair: Pair | 
 
 def _draw_bars(stored: StoredRun, picture: results.PairPicture) -> str:
     vocab, top = stored.run.tokenizer.vocab, picture.top[: results.N_TOP_PAIRS]
-    draw_title("Most frequent", "Click a bar to open its merge.")
+    draw_title("Most frequent", "Click a bar to open its merge.", help=explain("Tie"))
     event = st.plotly_chart(
         pair_charts.top_pair_bars(
             [(token_label(vocab[pair.left]), token_label(vocab[pair.right])) for pair in top],

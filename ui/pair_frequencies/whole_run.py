@@ -8,9 +8,9 @@ from ui.components.chart_pictures import ChartPicture
 from ui.look import charts
 from ui.look.chart_style import CONFIG_WITHOUT_TOOLS
 from ui.look.labels import file_stem
-from ui.pair_frequencies.parts import draw_title, offer_csv, offer_pictures, say_of_csv
 from ui.pair_frequencies.table import RUN_CSV_SAYS, run_csv
 from ui.run import results
+from ui.run.page_parts import draw_title, offer_csv, offer_pictures, say_of_csv
 from ui.shell import frame
 from ui.storage.run_store import StoredRun
 

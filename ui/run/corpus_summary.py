@@ -2,23 +2,32 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from typing import overload
 
-import streamlit as st
-
+from bpe_core.corpus.columns import TableColumns
 from bpe_core.corpus.composition import Composition
-from bpe_core.corpus.corpus import Corpus, columns_of
-from bpe_core.corpus.readers import Upload
+from bpe_core.corpus.corpus import Corpus
+from bpe_core.corpus.filed_corpus import FiledCorpus, TextFigures
+from bpe_core.corpus.notes import Note
+from bpe_core.corpus.readers import Choices, Upload, tables_in
 from bpe_core.counting.words import count_pretokens, seen_symbols
 from bpe_core.errors import BpeError
 from bpe_core.pretokenizers.pretokenizers import get_pretokenizer
-from bpe_core.types import Base
-from ui.work.jobs import HELD_OUT_SEED
+from bpe_core.runs.largest_size import LargestSize, largest_vocab_size
+from bpe_core.types import Base, PretokenCounts, TrainingConfig
+from ui.memory.sized_cache import cached
+from ui.work.training import HELD_OUT_SEED
 
 # Counting the pre-tokens of 20 MB takes a few seconds; a page should not wait longer for a figure.
 MOST_BYTES_COUNTED = 20_000_000
-_MOST_BYTES_OF_SMALL = 16_000_000
-_MOST_NOTES = 8
+MOST_TABLES_DESCRIBED = 20
+"""Each is opened once more to be described."""
+
+
+Part = Corpus | TextFigures
+"""A part of a corpus, or the figures of a part that is not in memory."""
+_Labels = tuple[tuple[str, ...], tuple[Note, ...], tuple[str, ...]]
 
 
 @dataclass(frozen=True, slots=True)
@@ -29,70 +38,112 @@ class PretokenFigures:
     distinct: int
 
 
-def divided(corpus: Corpus, held_out_share: float) -> tuple[Corpus, Corpus]:
-    """Return the training text and the held-out text, divided as the training itself does."""
+@overload
+def divided(corpus: Corpus, held_out_share: float) -> tuple[Corpus, Corpus]: ...
+@overload
+def divided(corpus: Corpus | FiledCorpus, held_out_share: float) -> tuple[Part, Part]: ...
+def divided(corpus: Corpus | FiledCorpus, held_out_share: float) -> tuple[Part, Part]:
+    """Return the training text and the held-out text, split as in training.
+
+    Of a corpus that is too large to be in memory, they are figures.
+    """
+    if isinstance(corpus, FiledCorpus):
+        return corpus.divided(held_out_share)
     # Both parts have names and notes, which the digest does not cover.
-    labels = (corpus.names, corpus.notes, corpus.encodings)
-    divide = _divided if corpus.n_bytes <= _MOST_BYTES_OF_SMALL else _divided_large
-    return divide(corpus, corpus.sha256, labels, held_out_share)
+    labels = (corpus.names, corpus.file_notes, corpus.encodings)
+    return _divided(corpus, corpus.sha256, labels, held_out_share)
 
 
-@st.cache_resource(max_entries=8, show_spinner=False)
+@cached()
 def _divided(
-    _corpus: Corpus, sha256: str, labels: tuple[tuple[str, ...], ...], held_out_share: float
+    _corpus: Corpus, sha256: str, labels: _Labels, held_out_share: float
 ) -> tuple[Corpus, Corpus]:
     return _corpus.split(held_out_share, seed=HELD_OUT_SEED)
 
 
-# The parts of a divided document are copies: eight documents of 200 MB would take 2 GB.
-@st.cache_resource(max_entries=2, show_spinner=False)
-def _divided_large(
-    _corpus: Corpus, sha256: str, labels: tuple[tuple[str, ...], ...], held_out_share: float
-) -> tuple[Corpus, Corpus]:
-    return _corpus.split(held_out_share, seed=HELD_OUT_SEED)
-
-
-def reading_notes(corpus: Corpus) -> list[str]:
-    """Return notes on how files were read: guessed encodings and skipped parts."""
-    lines = list(corpus.notes[:_MOST_NOTES])
-    if (more := len(corpus.notes) - _MOST_NOTES) > 0:
-        # The hidden notes name their files' encodings, so these are listed.
-        encodings = ", ".join(sorted(set(corpus.encodings) - {""}))
-        lines.append(f"And {more} more note{'s' * (more != 1)}. Read as {encodings}.")
-    return lines
-
-
-def composition(corpus: Corpus) -> Composition:
+def composition(corpus: Part) -> Composition:
     """Return the files, file types and scripts of a corpus."""
+    if isinstance(corpus, TextFigures):
+        return corpus.composition
     return _composition(corpus, corpus.sha256, corpus.names)
 
 
-@st.cache_resource(max_entries=16, show_spinner=False)
+@cached()
 def _composition(_corpus: Corpus, sha256: str, names: tuple[str, ...]) -> Composition:
     return _corpus.composition()
 
 
 # Cached for a short time, because a pattern that timed out on a busy server may succeed later.
-@st.cache_resource(max_entries=32, ttl="10m", show_spinner=False)
+@cached(seconds=600)
 def pretoken_figures(_corpus: Corpus, sha256: str, pretokenizer: str) -> PretokenFigures | str:
     """Return the number of pre-tokens, or the reason why they cannot be counted.
 
     The reason is cached too, because a runaway pattern takes seconds to time out.
     """
+    found = _pretokens(_corpus, sha256, pretokenizer)
+    return found if isinstance(found, str) else PretokenFigures(found.total, len(found.words))
+
+
+# Kept for the largest size, which is asked for next.
+@cached(seconds=600)
+def _pretokens(_corpus: Corpus, sha256: str, pretokenizer: str) -> PretokenCounts | str:
     try:
-        found = count_pretokens(_corpus, get_pretokenizer(pretokenizer))
+        return count_pretokens(_corpus, get_pretokenizer(pretokenizer))
     except BpeError as error:
         return str(error)
-    return PretokenFigures(found.total, len(found.words))
 
 
-@st.cache_resource(max_entries=32, show_spinner=False)
-def symbols_seen(_corpus: Corpus, sha256: str, base: Base) -> frozenset[bytes]:
+def largest_size(training: Part, config: TrainingConfig) -> LargestSize | None:
+    """Return the largest vocabulary that a training text reaches with some settings, or a bound.
+
+    Returns None if its pre-tokens are not counted, because there are too many or counting fails.
+    """
+    if isinstance(training, TextFigures):
+        return None
+    if training.word_counts is None and training.n_bytes > MOST_BYTES_COUNTED:
+        return None
+    return _largest_size(training, training.sha256, replace(config, vocab_size=1))
+
+
+# Cached for a short time, because a bound becomes exact once the kernels are compiled.
+@cached(seconds=600)
+def _largest_size(_corpus: Corpus, sha256: str, config: TrainingConfig) -> LargestSize | None:
+    pretokens = _pretokens(_corpus, sha256, config.pretokenizer)
+    if isinstance(pretokens, str):
+        return None
+    return largest_vocab_size(pretokens, config, _symbols_seen(_corpus, sha256, config.base))
+
+
+def symbols_seen(corpus: Part, base: Base) -> frozenset[bytes]:
     """Return the base symbols that occur in a corpus."""
+    if isinstance(corpus, TextFigures):
+        corpus = Corpus.from_text(corpus.characters)
+    return _symbols_seen(corpus, corpus.sha256, base)
+
+
+@cached()
+def _symbols_seen(_corpus: Corpus, sha256: str, base: Base) -> frozenset[bytes]:
     return frozenset(seen_symbols(_corpus, base))
 
 
-@st.cache_resource(max_entries=16, show_spinner=False)
-def uploaded_columns(_uploads: list[Upload], file_ids: tuple[str, ...]) -> tuple[str, ...]:
-    """Return the text columns of the first upload that is a table; empty if none is."""
-    return next((tuple(found) for upload in _uploads if (found := columns_of(upload))), ())
+@dataclass(frozen=True, slots=True)
+class AlikeTables:
+    """Uploaded tables that have the same columns of text."""
+
+    names: tuple[str, ...]
+    """As the notes of a corpus have them: `archive.zip/a.csv` in an archive."""
+    columns: tuple[TableColumns, ...]
+
+
+@cached()
+def uploaded_tables(
+    _uploads: list[Upload], file_ids: tuple[str, ...], encodings: tuple[tuple[str, str], ...]
+) -> tuple[AlikeTables, ...]:
+    """Return the first tables among the uploads, those in zip archives too, by their columns."""
+    alike: dict[frozenset[str], dict[str, TableColumns]] = {}
+    for name, found in tables_in(
+        _uploads, Choices(encoding=dict(encodings)), MOST_TABLES_DESCRIBED
+    ):
+        if found.texts:
+            alike.setdefault(frozenset(text.name for text in found.texts), {})[name] = found
+    return tuple(AlikeTables(tuple(group), tuple(group.values())) for group in alike.values())

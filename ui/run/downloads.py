@@ -1,19 +1,19 @@
-"""Offer a tokenizer for download in the formats of other tools."""
+"""Prepare a tokenizer for download in the formats of other tools."""
 
 from __future__ import annotations
 
 import io
 import zipfile
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from functools import partial
 
-import streamlit as st
-
 from bpe_core.errors import BpeError
 from bpe_core.formats.load_save import Format, dumps
+from bpe_core.formats.loading_lines import loading_lines
+from bpe_core.formats.transformers_folder import FOLDER
 from bpe_core.tokenizer.tokenizer import Tokenizer
-from ui.look.labels import plain_markdown
+from ui.memory.sized_cache import cached
 from ui.storage.run_store import load_run
 
 
@@ -21,12 +21,15 @@ from ui.storage.run_store import load_run
 class Download:
     """One format: a file, or the reason why the format cannot represent this tokenizer."""
 
+    format: Format
     label: str
     reader: str
     """The tool that reads the file."""
     file_name: str
     data: Callable[[], bytes] | None
     """Writes the file on demand, so that the server need not keep it."""
+    code: str
+    """The lines of Python that load the file; empty if there is none."""
     problem: str | None
 
 
@@ -40,38 +43,15 @@ def tokenizer_downloads(tokenizer: Tokenizer) -> tuple[Download, ...]:
     return _tokenizer_downloads(tokenizer.fingerprint, tokenizer)
 
 
-@st.cache_resource(max_entries=16, show_spinner=False)
+@cached()
 def _tokenizer_downloads(fingerprint: str, _tokenizer: Tokenizer) -> tuple[Download, ...]:
     return (
         _download(_tokenizer, "huggingface", "tokenizer.json", "Hugging Face tokenizers"),
+        _download(_tokenizer, "transformers", "transformers folder", "AutoTokenizer"),
         _download(_tokenizer, "gpt2", "vocab + merges", "GPT-2 tools: vocab.json and merges.txt"),
         _download(_tokenizer, "tiktoken", ".tiktoken", "tiktoken"),
         _download(_tokenizer, "native", "BPE Explorer (.json)", "BPE Explorer, without any loss"),
     )
-
-
-def offer_downloads(offered: Sequence[Download], *, key: str) -> None:
-    """Draw a button for each format, and the reason for each format that cannot be used."""
-    with st.container(horizontal=True, gap="small"):
-        for download in offered:
-            if download.data is not None:
-                st.download_button(
-                    download.label,
-                    download.data,
-                    file_name=download.file_name,
-                    mime="application/octet-stream",
-                    help=f"For {download.reader}",
-                    on_click="ignore",
-                    key=f"{key}_{download.label}",
-                )
-    missing = [download for download in offered if download.problem is not None]
-    if missing:
-        with st.expander("Formats that cannot hold this tokenizer"):
-            for download in missing:
-                st.markdown(
-                    f"**{plain_markdown(download.label)}** "
-                    f"{plain_markdown(download.problem or '', 600)}"
-                )
 
 
 def _download(tokenizer: Tokenizer, format_name: Format, label: str, reader: str) -> Download:
@@ -80,9 +60,14 @@ def _download(tokenizer: Tokenizer, format_name: Format, label: str, reader: str
         # tokenizer, and a click on the button could no longer explain it.
         names = list(dumps(tokenizer, format_name))
     except BpeError as error:
-        return Download(label, reader, "", None, str(error))
-    file_name = names[0] if len(names) == 1 else f"{format_name}-tokenizer.zip"
-    return Download(label, reader, file_name, partial(_written, tokenizer, format_name), None)
+        return Download(format_name, label, reader, "", None, "", str(error))
+    code = loading_lines(tokenizer, format_name).code
+    file_name = names[0]
+    if len(names) > 1:
+        file_name = f"{format_name}-tokenizer.zip"
+        code = f"# After unzipping {file_name}\n{code}"
+    data = partial(_written, tokenizer, format_name)
+    return Download(format_name, label, reader, file_name, data, code, None)
 
 
 def _written(tokenizer: Tokenizer, format_name: Format) -> bytes:
@@ -90,9 +75,18 @@ def _written(tokenizer: Tokenizer, format_name: Format) -> bytes:
     files = dumps(tokenizer, format_name)
     if len(files) == 1:
         return next(iter(files.values()))
+    return zipped(files, f"{FOLDER}/" if format_name == "transformers" else "")
+
+
+def zipped(files: Mapping[str, bytes], folder: str = "") -> bytes:
+    """Return files as a zip archive, under `folder` if given, which must end with "/".
+
+    >>> zipped({"a.txt": b"a"})[:2]
+    b'PK'
+    """
     buffer = io.BytesIO()
     with zipfile.ZipFile(buffer, "w", zipfile.ZIP_DEFLATED) as archive:
         for name, data in files.items():
             # With a fixed date, the same tokenizer makes the same file.
-            archive.writestr(zipfile.ZipInfo(name, (1980, 1, 1, 0, 0, 0)), data)
+            archive.writestr(zipfile.ZipInfo(folder + name, (1980, 1, 1, 0, 0, 0)), data)
     return buffer.getvalue()

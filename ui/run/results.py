@@ -6,9 +6,9 @@ from collections.abc import Mapping
 from dataclasses import dataclass, fields
 
 import numpy as np
-import streamlit as st
 from numpy.typing import NDArray
 
+from bpe_core.runs import close_races
 from bpe_core.runs.pair_lives import PairLife, PairLives
 from bpe_core.runs.pair_statistics import (
     PairMatrix,
@@ -23,6 +23,7 @@ from bpe_core.runs.pair_statistics import (
     vocab_size_after,
 )
 from bpe_core.types import Pair, PairCount
+from ui.memory.sized_cache import cached
 from ui.storage.run_store import load_run
 
 N_TOP_PAIRS = 12
@@ -84,7 +85,13 @@ class RunCurves:
     """int64[m]: the ranks at which the curve of winners is drawn."""
 
 
-@st.cache_resource(max_entries=64, show_spinner="Counting pairs")
+@cached()
+def opening_step(run_id: str) -> int:
+    """Return the step to open a run at: before the first merge of letters that is won narrowly."""
+    return close_races.opening_step(load_run(run_id).run)
+
+
+@cached(spinner="Counting pairs")
 def pair_picture(run_id: str, step: int) -> PairPicture:
     """Return the pairs of a run after `step` merges."""
     run = load_run(run_id).run
@@ -113,7 +120,7 @@ def all_pairs(
     return pairs, run.tokenizer.vocab, next_merges(run.merges, step)
 
 
-@st.cache_resource(max_entries=64, show_spinner=False)
+@cached()
 def pair_life(run_id: str, pair: Pair) -> LifePicture:
     """Return the life of a pair of ids in a run."""
     life = _pair_lives(run_id).of(pair)
@@ -127,30 +134,30 @@ def pair_life(run_id: str, pair: Pair) -> LifePicture:
     )
 
 
-@st.cache_resource(max_entries=256, show_spinner=False)
+@cached()
 def pair_to_follow(run_id: str, step: int) -> Pair | None:
     """Return the pair whose life is shown at a step until one is chosen; None without pairs.
 
-    This is the pair that merges next, if it has existed long enough for a curve. The first winners
-    of a run merge at once; in their place, return the pair among the bars whose count changes most
-    often, because its rank falls and rises again.
+    This is the pair that merges next, if it has existed long enough for a curve. At the step that a
+    run opens at, and where the pair that merges next is too young, return the pair among the bars
+    whose rank rises and falls the most.
     """
     pairs = [(pair.left, pair.right) for pair in pair_picture(run_id, step).top[:N_TOP_PAIRS]]
     if not pairs:
         return None
-    extents = {pair: _pair_lives(run_id).extent_of(pair) for pair in pairs}
-    if extents[pairs[0]].n_steps >= _FEWEST_POINTS_OF_A_CURVE:
+    lives = _pair_lives(run_id)
+    n_steps = {pair: lives.n_steps_of(pair) for pair in pairs}
+    if step != opening_step(run_id) and n_steps[pairs[0]] >= _FEWEST_POINTS_OF_A_CURVE:
         return pairs[0]
-    return max(pairs, key=lambda pair: (extents[pair].n_changes, extents[pair].n_steps))
+    return max(pairs, key=lambda pair: (lives.of(pair).rank_swing, n_steps[pair]))
 
 
-# The lives of a run on 10 MB of text take 4 MB, on 100 MB about 30 MB.
-@st.cache_resource(max_entries=4, show_spinner="Following every pair")
+@cached(spinner="Following every pair")
 def _pair_lives(run_id: str) -> PairLives:
     return PairLives(load_run(run_id).run)
 
 
-@st.cache_resource(max_entries=16, show_spinner=False)
+@cached()
 def run_curves(run_id: str) -> RunCurves:
     """Return the curves of a run over its merges."""
     stored = load_run(run_id)

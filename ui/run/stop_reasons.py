@@ -1,4 +1,4 @@
-"""Word the reason why a training stopped, the same on every page."""
+"""Describe why training stopped, the same way on every page."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from bpe_core.types import StopReason
 
 
 def stop_sentence(run: TrainingRun) -> str:
-    """Return why a training stopped, as a sentence.
+    """Return the reason why training stopped, as a sentence.
 
     >>> from bpe_core.corpus.corpus import Corpus
     >>> from bpe_core.runs.train import train

@@ -9,14 +9,16 @@ from typing import Final, Literal
 import streamlit as st
 from streamlit.runtime.memory_uploaded_file_manager import MemoryUploadedFileManager
 from streamlit.runtime.scriptrunner import get_script_run_ctx
-from streamlit.runtime.uploaded_file_manager import UploadedFile, UploadedFileManager
+from streamlit.runtime.uploaded_file_manager import UploadedFile
 
 from bpe_core.errors import BpeError
+from ui.memory.uploads import MOST_BYTES_OF_ALL, bytes_held, bytes_held_by_all
+from ui.settings import settings
 from ui.shell import workspace
 
-MOST_BYTES: Final = 500_000_000
+MOST_BYTES: Final = settings().visitor_megabytes * 1_000_000
 """The limit for one visitor's files in the server's memory, and for those kept on its disk in one
-visit. The limit for a single file is `maxUploadSize` in .streamlit/config.toml."""
+visit. The limit for a single file is Streamlit's `maxUploadSize`: see `set_upload_limit`."""
 LIMIT: Final = f"Up to {MOST_BYTES // 1_000_000} MB in total."
 
 
@@ -53,12 +55,21 @@ def upload_file(label: str, *, key: str) -> UploadedFile | None:
 def check_uploaded() -> None:
     """Raise TooMuchUploadedError if this visitor's files in memory exceed the limit.
 
-    Once they do, further files are refused before they arrive: see `UploadLimit`.
+    If the files of all visitors exceed theirs, it is raised for those who hold more than the
+    average. Once a limit is exceeded, further files are refused before they arrive: see
+    `UploadLimit`.
     """
     context = get_script_run_ctx()
     if context is None:
         return
-    if bytes_held(context.uploaded_file_mgr, context.session_id) > MOST_BYTES:
+    held = bytes_held(context.uploaded_file_mgr, context.session_id)
+    of_all = bytes_held_by_all(context.uploaded_file_mgr)
+    if sum(of_all) > MOST_BYTES_OF_ALL and held * len(of_all) >= sum(of_all):
+        raise TooMuchUploadedError(
+            f"The files of all visitors exceed the {MOST_BYTES_OF_ALL / 1e6:,.0f} MB that this "
+            "server has room for, and yours are among the largest. Remove some, or try again later."
+        )
+    if held > MOST_BYTES:
         raise TooMuchUploadedError(
             f"Your files exceed {MOST_BYTES / 1e6:,.0f} MB in total, so no more are accepted. "
             "Remove some, or reload the page to start again."
@@ -81,12 +92,9 @@ def counted_as_kept(n_bytes: int) -> Iterator[None]:
     workspace.update(bytes_kept=kept)
 
 
-def bytes_held(manager: UploadedFileManager, session_id: str) -> int:
-    """Return the total size of a session's files in the server's memory."""
-    if not isinstance(manager, MemoryUploadedFileManager):
-        return 0
-    files = manager.file_storage.get(session_id, {})
-    return sum(len(file.data) for file in list(files.values()))
+def most_bytes_a_file() -> int:
+    """Return the limit for a single file."""
+    return int(st.get_option("server.maxUploadSize")) * 1_000_000
 
 
 def _free_removed(key: str, uploads: Sequence[UploadedFile]) -> None:

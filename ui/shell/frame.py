@@ -1,4 +1,4 @@
-"""Draw the frame of each page: heading and run picker; read and write its address."""
+"""Draw the frame of each page: its styles, heading and run picker; show a failure of the page."""
 
 from __future__ import annotations
 
@@ -13,13 +13,15 @@ from streamlit.navigation.page import StreamlitPage
 
 from bpe_core.compiling.background import compile_in_background
 from bpe_core.errors import BpeError
+from ui.components.menu_name import menu_name
 from ui.components.theme_watch import theme_watch
 from ui.failures.error_boundary import error_boundary
 from ui.look.labels import plain_markdown
-from ui.shell import workspace
+from ui.shell import address, workspace
+from ui.shell.run_of_address import open_run, run_of_address, shown_instead
 from ui.shell.run_picker import draw_failure_of_picker, run_picker
-from ui.storage.run_store import SAMPLE_RUN_ID, StoredRun, load_run, note_opened
-from ui.storage.store import sweep_store
+from ui.storage.run_store import SAMPLE_RUN_ID, StoredRun, load_run
+from ui.storage.sweeping import start_sweeping
 from ui.work import jobs
 
 _ROOT = Path(__file__).parent.parent
@@ -31,6 +33,17 @@ a[data-testid="stTopNavLink"]:focus-visible {
   outline: 2px solid light-dark(#1d5b8f, #7ab8ee);
   outline-offset: -2px;
 }
+</style>"""
+
+# In a narrow window Streamlit hides the navigation behind a button that shows an arrow alone.
+_MENU_IN_WORDS = """<style>
+[data-testid="stExpandSidebarButton"] {
+  padding: 4px 12px;
+  border: 1px solid light-dark(#8a8378, #7d776d);
+  border-radius: 8px;
+}
+[data-testid="stExpandSidebarButton"] > span { display: none; }
+[data-testid="stExpandSidebarButton"]::after { content: "Menu"; font-size: 14px; font-weight: 600; }
 </style>"""
 
 # Streamlit's white text on the dark theme's light blue has a contrast of only 2.1:1.
@@ -60,6 +73,15 @@ _CHARTS_WITHOUT_GROUND = """<style>
 .js-plotly-plot .main-svg { background: none !important; }
 </style>"""
 
+# Each line that a visitor types or pastes has its own direction, and an invisible character that
+# turns the order of what follows, such as U+202E, does not reach beyond the field or the name.
+_OWN_DIRECTION = """<style>
+[data-testid="stMain"] :is(textarea, input[type="text"]) {
+  unicode-bidi: plaintext;
+  text-align: start;
+}
+</style>"""
+
 # Load the charts' font with the page's heading: if it loaded when the charts are drawn, Plotly
 # would draw all of them twice.
 _FONT_OF_CHARTS = """<style>
@@ -86,24 +108,29 @@ def settle_memory() -> None:
 
 _ON_PAGES: Final[Mapping[str, tuple[str, ...]]] = {
     "step": ("Merge loop", "Pair frequencies"),
-    "merges": ("Pair frequencies",),
+    "merges": ("Pair frequencies", "Adapt"),
     "pair": ("Pair frequencies",),
-    "with": ("Compare", "Vocabulary"),
+    "with": ("Compare", "Vocabulary", "Adapt"),
+    "base": ("Adapt",),
     "sentences": ("Compare",),
+    "terms": ("Compare",),
+    "terms_id": ("Compare",),
+    "sentence": ("Start",),
 }
 """Query parameters that no widget is bound to, and the pages that use them."""
 
 
 @st.cache_resource(show_spinner=False)
-def sweep_store_once() -> None:
-    """Delete long unopened entries from the store, once per server."""
-    sweep_store()
+def sweep_store_hourly() -> None:
+    """Delete long unopened entries from the store, now and every hour, in a thread per server."""
+    start_sweeping()
 
 
 @st.cache_resource(show_spinner=False)
 def prepare_engine() -> None:
-    """Compile missing kernels in other processes, once per server."""
+    """Compile missing kernels, and begin what an earlier server left, once per server."""
     compile_in_background()
+    jobs.manager()
 
 
 def run_page(page: StreamlitPage) -> None:
@@ -119,6 +146,7 @@ def run_page(page: StreamlitPage) -> None:
             with st.container(horizontal=True):
                 st.button("Try again", key="try_again")
                 st.button("Start over", on_click=_start_over, key="start_over")
+        name_menu()
         follow_theme()
         # Streamlit forgets the values of widgets that a script did not draw, unless it is stopped.
         st.stop()
@@ -134,7 +162,7 @@ def page_frame(title: str, lead: str, *, help: str | None = None) -> StoredRun |
     show, because even the sample run could not be read.
     """
     _prepare_page(title)
-    stored, problem = _run_of_address()
+    stored, problem = run_of_address()
     with st.container(horizontal=True, vertical_alignment="center", key="page_heading"):
         st.title(title, anchor=False, width="content")
         st.space("stretch")
@@ -142,40 +170,19 @@ def page_frame(title: str, lead: str, *, help: str | None = None) -> StoredRun |
             _draw_picker(stored)
     st.markdown(f":gray[{lead}]", help=help)
     if problem is not None:
-        st.error(plain_markdown(str(problem), 400) + _shown_instead(stored))
+        st.error(plain_markdown(str(problem), 400) + shown_instead(stored))
     return stored
 
 
-def plain_page_frame(title: str, lead: str) -> None:
-    """Draw the heading of a page that shows no run."""
-    _prepare_page(title)
+def plain_page_frame(title: str, lead: str, *, page: str | None = None) -> None:
+    """Draw the heading of a page that shows no run.
+
+    `page` is its name in the navigation if the heading is another.
+    """
+    _prepare_page(page or title)
     with st.container(horizontal=True, vertical_alignment="center", key="page_heading"):
         st.title(title, anchor=False, width="content")
     st.markdown(f":gray[{lead}]")
-
-
-def query_int(name: str, default: int, low: int, high: int) -> int:
-    """Return a whole number from the address, clamped to `low` and `high`, or the default."""
-    value = st.query_params.get(name, "")
-    if not (value.isascii() and value.isdigit() and len(value) <= 9):
-        return default
-    return min(max(int(value), low), high)
-
-
-def query_text(name: str, longest: int = 1_000) -> str | None:
-    """Return a text parameter of the address, or None if it is missing or too long."""
-    value = st.query_params.get(name)
-    return value if value is not None and len(value) <= longest else None
-
-
-def set_query(**parameters: str | int | None) -> None:
-    """Write parameters that differ from the address's own; None removes one."""
-    for name, value in parameters.items():
-        if value is None:
-            if name in st.query_params:
-                del st.query_params[name]
-        elif st.query_params.get(name) != str(value):
-            st.query_params[name] = str(value)
 
 
 def theme_type() -> Literal["light", "dark"]:
@@ -189,17 +196,18 @@ def follow_theme() -> None:
     theme_watch(theme_type(), key="theme_watch")
 
 
-def open_run(run_id: str) -> None:
-    """Make a run the one that all pages show, and put it in the address."""
-    workspace.update(run_id=run_id)
-    set_query(run=None if run_id == SAMPLE_RUN_ID else run_id)
+def name_menu() -> None:
+    """Give the navigation's button in a narrow window the name that it shows."""
+    st.html(_MENU_IN_WORDS + "<style>.st-key-menu_name { display: none; }</style>")
+    menu_name("Menu", key="menu_name")
 
 
 def _prepare_page(title: str) -> None:
     _guard_cold_link(title)
+    address.follow_history()
     _hold_finished_run()
     # After the browser's Back, the address can hold parameters of the page that was left.
-    set_query(**{name: None for name, pages in _ON_PAGES.items() if title not in pages})
+    address.set_query(**{name: None for name, pages in _ON_PAGES.items() if title not in pages})
     st.html(
         _PRIMARY_TEXT
         + _NAVIGATION_RING
@@ -207,6 +215,7 @@ def _prepare_page(title: str) -> None:
         + _OPTIONS_THAT_WRAP
         + _CHARTS_WITHOUT_GROUND
         + _FONT_OF_CHARTS
+        + _OWN_DIRECTION
     )
 
 
@@ -219,11 +228,7 @@ def _hold_finished_run() -> None:
     with suppress(BpeError):
         run_id = jobs.manager().status(job_id).run_id
         if run_id is not None:
-            _remember(load_run(run_id))
-
-
-def _remember(stored: StoredRun) -> None:
-    workspace.remember_run(stored.name, unkept=stored if stored.not_kept else None)
+            workspace.remember_stored_run(load_run(run_id))
 
 
 def _guard_cold_link(title: str) -> None:
@@ -235,40 +240,9 @@ def _guard_cold_link(title: str) -> None:
         st.switch_page("app.py", query_params=query)
 
 
-def _run_of_address() -> tuple[StoredRun | None, BpeError | None]:
-    """Return the run named in the address, else the workspace's, else the sample.
-
-    An address that leads nowhere is left unchanged, and so is the workspace's run. The first error
-    is returned too.
-    """
-    current = workspace.current().run_id
-    problem: BpeError | None = None
-    for run_id in dict.fromkeys((st.query_params.get("run") or current, current, SAMPLE_RUN_ID)):
-        try:
-            stored = load_run(run_id)
-        except BpeError as error:
-            problem = problem or error
-            workspace.forget_run(run_id)
-            continue
-        if problem is None:
-            open_run(run_id)
-            note_opened(run_id)
-            if run_id != SAMPLE_RUN_ID:
-                _remember(stored)
-        return stored, problem
-    return None, problem
-
-
 def _start_over() -> None:
     workspace.start_over()
     st.query_params.clear()
-
-
-def _shown_instead(stored: StoredRun | None) -> str:
-    if stored is None:
-        return ""
-    which = "The sample run" if stored.id == SAMPLE_RUN_ID else "The run that was open"
-    return f" {which} is shown instead."
 
 
 def _draw_picker(stored: StoredRun) -> None:
@@ -280,5 +254,5 @@ def _draw_picker(stored: StoredRun) -> None:
         if picked is not None:
             # The open run changes only once the new one can be read. Steps and pairs belong to
             # one run, so they are removed from the address.
-            set_query(run=picked, step=None, merges=None, pair=None)
+            address.set_query(run=picked, step=None, merges=None, pair=None)
             st.rerun()

@@ -8,11 +8,11 @@ from typing import cast
 import streamlit as st
 
 from bpe_core.errors import BpeError
+from bpe_core.store.place import is_id
 from ui.components.run_memory import run_memory
 from ui.look.run_names import RunName
 from ui.shell import workspace
 from ui.storage.run_store import in_memory_run, name_of_run
-from ui.storage.store import is_id
 
 _KEY = "run_memory"
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import time
 from collections import Counter
 from collections.abc import Callable
 from typing import Final
@@ -11,21 +12,44 @@ from starlette.responses import PlainTextResponse
 from starlette.types import ASGIApp, Receive, Scope, Send
 from streamlit import config, runtime
 
-from ui.shell.file_upload import MOST_BYTES, bytes_held
+from ui.logs import event, short_id
+from ui.memory.uploads import MOST_BYTES_OF_ALL, bytes_held, bytes_held_by_all
+from ui.settings import is_set, settings
+from ui.shell import ended_sessions
+from ui.shell.file_upload import MOST_BYTES
 
 _UPLOAD: Final = re.compile(r"/_stcore/upload_file/([^/]+)/[^/]+/?$")
+
+
+def set_upload_limit() -> None:
+    """Set the limit for a single file, if the environment names one.
+
+    Else it stays `server.maxUploadSize` from .streamlit/config.toml or Streamlit's own variables.
+    """
+    if is_set("upload_megabytes"):
+        config.set_option("server.maxUploadSize", settings().upload_megabytes)
 
 
 class UploadLimit:
     """Refuse a visitor's files once those received and on their way exceed MOST_BYTES.
 
     The file that exceeds it is still accepted, so that the page can explain why the next ones are
-    not. So a visitor holds at most MOST_BYTES and one file more.
+    not. So a visitor holds at most MOST_BYTES and one file more. The same holds for all visitors
+    together and MOST_BYTES_OF_ALL; before a file is refused for that, sessions whose tabs are gone
+    are closed, the one that has been away for longest first.
     """
 
-    def __init__(self, app: ASGIApp, held: Callable[[str], int] | None = None) -> None:
+    def __init__(
+        self,
+        app: ASGIApp,
+        held: Callable[[str], int] | None = None,
+        held_by_all: Callable[[], int] | None = None,
+        close_longest_away: Callable[[], bool] | None = None,
+    ) -> None:
         self._app = app
         self._held = held or _held_by_runtime
+        self._held_by_all = held_by_all or _held_by_all_in_runtime
+        self._close_longest_away = close_longest_away or _close_longest_away
         self._arriving: Counter[str] = Counter()
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
@@ -34,18 +58,30 @@ class UploadLimit:
         if session_id is None:
             await self._app(scope, receive, send)
             return
-        if self._held(session_id) + self._arriving[session_id] > MOST_BYTES:
+        size = _size_of(scope)
+        arriving = self._arriving[session_id]
+        if self._held(session_id) + arriving > MOST_BYTES or not self._has_room():
+            event("upload_refused", "warning", session=short_id(session_id), bytes=size)
             refusal = PlainTextResponse("These files are too large in total.", status_code=413)
             await refusal(scope, receive, send)
             return
-        size = _size_of(scope)
         self._arriving[session_id] += size
+        started = time.monotonic()
         try:
             await self._app(scope, receive, send)
         finally:
+            seconds = round(time.monotonic() - started, 3)
+            event("upload", session=short_id(session_id), bytes=size, seconds=seconds)
             self._arriving[session_id] -= size
             if not self._arriving[session_id]:
                 del self._arriving[session_id]
+
+    def _has_room(self) -> bool:
+        """Return whether the server takes another file, after closing abandoned sessions."""
+        while self._held_by_all() + self._arriving.total() > MOST_BYTES_OF_ALL:
+            if not self._close_longest_away():
+                return False
+        return True
 
 
 def _session_of(scope: Scope) -> str | None:
@@ -66,3 +102,11 @@ def _size_of(scope: Scope) -> int:
 
 def _held_by_runtime(session_id: str) -> int:
     return bytes_held(runtime.get_instance().uploaded_file_mgr, session_id)
+
+
+def _held_by_all_in_runtime() -> int:
+    return sum(bytes_held_by_all(runtime.get_instance().uploaded_file_mgr))
+
+
+def _close_longest_away() -> bool:
+    return ended_sessions.of_server().close_longest_away()

@@ -9,6 +9,8 @@ from typing import TypedDict, TypeVar, Unpack
 import streamlit as st
 
 from bpe_core.corpus.corpus import Corpus
+from bpe_core.corpus.filed_corpus import FiledCorpus
+from bpe_core.corpus.notes import Note
 from ui.look.run_names import RunName
 from ui.storage.run_store import SAMPLE_RUN_ID, StoredRun
 
@@ -16,8 +18,6 @@ _KEY = "workspace"
 _NAVIGATION_KEY = "navigation_is_drawn"
 MOST_RECENT_RUNS = 8
 _MOST_FORGOTTEN = 4 * MOST_RECENT_RUNS
-# The sample's first merges are of white space; this step has the first tie between letters alone.
-_SAMPLE_STEP = 70
 
 _Run = TypeVar("_Run", RunName, StoredRun)
 
@@ -33,14 +33,69 @@ class KeptText:
 
 
 @dataclass(frozen=True, slots=True)
+class OpenedText:
+    """A file or a large paste that was opened as a text."""
+
+    name: str
+    n_bytes: int
+    """The size of all of it, even if only its beginning is read."""
+    before: str | None
+    """The text that it replaced; None for the page's first text."""
+
+
+@dataclass(frozen=True, slots=True)
+class PastedText:
+    """A large paste into a text area of Train."""
+
+    text: str
+    n_bytes: int
+    before: str
+    """What the text area held before."""
+
+
+@dataclass(frozen=True, slots=True)
+class OwnTerms:
+    """A visitor's list of terms on Compare."""
+
+    text: str | None = None
+    """What was last typed or opened; None before that."""
+    opened: OpenedText | None = None
+    """What `text` was opened from; None once it is edited."""
+    note: str = ""
+    """What of a file or a paste is not read, and why; empty if all is."""
+    file: str = ""
+    """The upload last opened, even if it could not be read."""
+
+
+@dataclass(frozen=True, slots=True)
+class AddressChange:
+    """A change of a parameter of the address that was made here; None stands for a missing one."""
+
+    before: str | None
+    after: str | None
+    page: str
+    """The hash of the page's script."""
+    at: float
+    """The monotonic time in seconds."""
+
+
+@dataclass(frozen=True, slots=True)
 class Workspace:
     """A visitor's state, shared by all pages."""
 
-    corpus: Corpus | None = None
+    corpus: Corpus | FiledCorpus | None = None
     """The corpus last read from uploads; None before that and after a reset."""
     corpus_title: str = ""
     corpus_source: tuple[str, ...] = ()
-    """The ids of the uploads that `corpus` was read from, and the name of the column."""
+    """The ids of the uploads that `corpus` was read from, the column and the encodings chosen."""
+    corpus_guesses: tuple[Note, ...] = ()
+    """The uploads whose encoding was guessed or not found when they were first read."""
+    missing_corpus: str = ""
+    """Which corpus the forms on Train were to be filled with, if it is not kept; else empty."""
+    forms_are_filled: bool = False
+    """Whether the forms on Train were shown, filled from a run that was open or not."""
+    pasted: Mapping[str, PastedText] = field(default_factory=dict[str, PastedText], repr=False)
+    """Large pastes, by the key of the text area that each replaces."""
     uploaded: Mapping[str, tuple[str, ...]] = field(default_factory=dict[str, tuple[str, ...]])
     """The ids of the files last seen in each uploader, by its key."""
     bytes_kept: int = 0
@@ -57,50 +112,68 @@ class Workspace:
     """The training last started or returned to; None once its end has been shown."""
     text: str | None = None
     """The text last typed on Token boundaries, which Compare shows too; None before that."""
-    kept_text: KeptText | None = None
-    """The text last kept for the address or loaded from it; None before that."""
+    kept_texts: Mapping[str, KeptText] = field(default_factory=dict[str, KeptText], repr=False)
+    """The texts last kept for the address or loaded from it, by their names in the address."""
+    opened: OpenedText | None = None
+    """What `text` was opened from; None once the text is edited."""
     opened_file: str = ""
     """The upload last opened as `text`, even if it could not be read or the text was edited since.
     """
-    opened_notes: tuple[str, ...] = ()
-    """How that upload was read: what was cut, skipped or guessed; empty once the text changes."""
+    opened_notes: tuple[Note, ...] = ()
+    """Notes on what was skipped or guessed in `opened`; empty once the text changes."""
+    opened_cut: str = ""
+    """A sentence on the part of `opened` that is shown if it was cut; empty otherwise."""
     opened_problem: str = ""
     """Why that upload could not be read; empty once the text changes."""
     lesson_texts: Mapping[str, str] = field(default_factory=dict[str, str])
     """The texts typed in the fields of the lessons, by the name of the field."""
     chosen_token: object = None
     """The browser's last message about a chosen token on Token boundaries, not validated yet."""
-    step: int = _SAMPLE_STEP
-    """The number of merges shown when the merge loop was left; another run starts from 0."""
+    step: int | None = None
+    """The number of merges last shown of the run; None until a step of it has been shown."""
     shelf: tuple[str, ...] | None = None
     """The keys of the tokenizers to compare with, as in `ui.tokenizers.shelf`; None before Compare
     is opened."""
+    files_added: int = 0
+    """The number of times that files were added to the shelf."""
     shelf_problems: tuple[str, ...] = ()
     """Why requested tokenizers are not on the shelf; empty once the shelf changes."""
     sentences: str | None = None
     """The id of the visitor's own parallel sentences; empty for the sample, None before Compare is
     opened."""
+    terms: OwnTerms = field(default_factory=OwnTerms)
+    address_changes: Mapping[str, AddressChange] = field(default_factory=dict[str, AddressChange])
+    """The last change of each parameter of the address."""
 
 
 class _Changes(TypedDict, total=False):
-    corpus: Corpus | None
+    corpus: Corpus | FiledCorpus | None
     corpus_title: str
     corpus_source: tuple[str, ...]
+    corpus_guesses: tuple[Note, ...]
+    pasted: Mapping[str, PastedText]
+    missing_corpus: str
+    forms_are_filled: bool
     uploaded: Mapping[str, tuple[str, ...]]
     bytes_kept: int
     run_id: str
     job_id: str | None
     text: str
-    kept_text: KeptText | None
+    kept_texts: Mapping[str, KeptText]
+    opened: OpenedText | None
     opened_file: str
-    opened_notes: tuple[str, ...]
+    opened_notes: tuple[Note, ...]
+    opened_cut: str
     opened_problem: str
     chosen_token: object
     lesson_texts: Mapping[str, str]
-    step: int
+    step: int | None
     shelf: tuple[str, ...]
+    files_added: int
     shelf_problems: tuple[str, ...]
     sentences: str
+    terms: OwnTerms
+    address_changes: Mapping[str, AddressChange]
 
 
 def current() -> Workspace:
@@ -109,12 +182,11 @@ def current() -> Workspace:
 
 
 def update(**changes: Unpack[_Changes]) -> Workspace:
-    """Replace the named fields and keep the rest; a new run starts at its first step."""
+    """Replace the named fields and keep the rest; another run forgets the step."""
     before = current()
     workspace = replace(before, **changes)
     if workspace.run_id != before.run_id and "step" not in changes:
-        first_step = _SAMPLE_STEP if workspace.run_id == SAMPLE_RUN_ID else 0
-        workspace = replace(workspace, step=first_step)
+        workspace = replace(workspace, step=None)
     st.session_state[_KEY] = workspace
     return workspace
 
@@ -126,6 +198,11 @@ def remember_run(run: RunName, *, unkept: StoredRun | None = None) -> None:
     """
     here = current()
     _list((run, *here.recent_runs), (*here.unkept_runs, *([] if unkept is None else [unkept])))
+
+
+def remember_stored_run(run: StoredRun) -> None:
+    """Put a stored run first among the recent ones, and hold it if it is not on disk."""
+    remember_run(run.name, unkept=run if run.not_kept else None)
 
 
 def list_again(
@@ -218,7 +295,7 @@ def copy_widget(source: str, target: str) -> None:
     st.session_state[target] = st.session_state[source]
 
 
-def set_widget(key: str, value: str | int) -> None:
+def set_widget(key: str, value: str | float) -> None:
     """Set a widget's value; call in a callback or before the widget is drawn."""
     st.session_state[key] = value
 
@@ -226,6 +303,16 @@ def set_widget(key: str, value: str | int) -> None:
 def widget_text(key: str) -> str:
     """Return the content of a text field; empty if it was never drawn."""
     return st.session_state.get(key, "")
+
+
+def widget_number(key: str) -> float | None:
+    """Return the number in a slider or a field; None if it is empty or was never drawn."""
+    return st.session_state.get(key)
+
+
+def widgets_hold(values: Mapping[str, str | float]) -> bool:
+    """Return whether each of these widgets holds its value or was never drawn."""
+    return all(st.session_state.get(key, value) == value for key, value in values.items())
 
 
 def was_pressed(key: str) -> bool:

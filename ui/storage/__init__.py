@@ -1,8 +1,10 @@
-"""Store runs and visitors' files on disk, in folders with unguessable names.
+"""Store runs and visitors' files as entries of the store: see `bpe_core.store`.
 
 In: a finished run, an upload or a long text. Out: an id for the address, which leads back to what
 was stored.
 
-Open `store` first. `run_store` stores runs, `run_name_file` their names, `training_text` the text
-that each was trained on, `upload_store` visitors' files and texts.
+Open `writing` first, which keeps an entry completely or not at all. `run_store` stores runs,
+`run_name_file` their names, `training_text` the text that each was trained on, `upload_store`
+visitors' files and texts, `base_tokenizer` the tokenizer that a run extends. `sweeping` deletes
+what nobody opened for long.
 """

@@ -1,4 +1,4 @@
-"""What a run's training text and held-out text consist of, as it is stored with the run."""
+"""The composition of a run's training text and held-out text, stored with the run."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A run's name in a small file of its own, so that runs are listed without reading them."""
+"""A run's name in a separate small file, so that runs can be listed without loading them."""
 
 from __future__ import annotations
 
@@ -10,10 +10,10 @@ from typing import Any
 
 from bpe_core.errors import BpeError
 from bpe_core.runs.check_config import check_config
+from bpe_core.store.entries import NAME
+from bpe_core.store.manifest import read_checked
 from bpe_core.types import TrainingConfig
 from ui.look.run_names import RunName
-
-_FILE = "name.json"
 
 
 def write_run_name(folder: Path, name: RunName) -> None:
@@ -24,13 +24,16 @@ def write_run_name(folder: Path, name: RunName) -> None:
         "config": asdict(name.config),
         "trained_at": name.trained_at.isoformat() if name.trained_at is not None else None,
     }
-    (folder / _FILE).write_text(json.dumps(fields), encoding="ascii")
+    (folder / NAME).write_text(json.dumps(fields), encoding="ascii")
 
 
 def read_run_name(folder: Path) -> RunName | None:
-    """Return a run's name; None if its file is missing or damaged. The run itself has it, too."""
+    """Return a run's name; None if its file is missing or damaged. The run also contains it.
+
+    Raises PermissionError.
+    """
     try:
-        fields: Any = json.loads((folder / _FILE).read_bytes())
+        fields: Any = json.loads(read_checked(folder, NAME))
         title, vocab_size, time = fields["title"], fields["vocab_size"], fields["trained_at"]
         config = TrainingConfig(**fields["config"])
         check_config(config)
@@ -39,6 +42,8 @@ def read_run_name(folder: Path) -> RunName | None:
         if not isinstance(config.pretokenizer, str):  # pyright: ignore[reportUnnecessaryIsInstance]
             return None
         trained_at = None if time is None else datetime.fromisoformat(time).astimezone(UTC)
+    except PermissionError:
+        raise
     except (OSError, ValueError, KeyError, TypeError, OverflowError, RecursionError, BpeError):
         return None
     return RunName(folder.name, title, vocab_size, config, trained_at)

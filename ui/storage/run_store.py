@@ -5,33 +5,30 @@ from __future__ import annotations
 import json
 from collections import deque
 from collections.abc import Callable
-from dataclasses import dataclass, replace
+from dataclasses import asdict, dataclass, replace
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any, Final
 from weakref import WeakValueDictionary
 
 import numpy as np
-import streamlit as st
 from numpy.typing import NDArray
 
 from bpe_core.corpus.corpus import Corpus
 from bpe_core.corpus.damage import ARRAY_DAMAGE
-from bpe_core.errors import BpeError, FormatError
+from bpe_core.errors import BpeError, FormatError, NewerFormatError, NotKeptError
 from bpe_core.formats import run_archive
 from bpe_core.runs.run import TrainingRun
+from bpe_core.store.entries import DETAILS, RUN, refused_as_not_permitted, touch
+from bpe_core.store.manifest import check_files
+from bpe_core.store.place import is_id, new_id, store_folder
 from ui.look.run_names import RunName
+from ui.memory.sized_cache import cached
+from ui.storage.base_tokenizer import BaseName, base_name_of
 from ui.storage.compositions import Compositions, compositions_of, read_compositions
+from ui.storage.new_entries import kept_folder, new_folder
+from ui.storage.run_corpus import CorpusOrigin, RunCorpus, read_run_corpus, write_run_corpus
 from ui.storage.run_name_file import read_run_name, write_run_name
-from ui.storage.store import (
-    NotKeptError,
-    is_id,
-    kept_folder,
-    new_folder,
-    new_id,
-    store_folder,
-    touch,
-)
 from ui.storage.training_text import (
     TrainingText,
     places_of,
@@ -41,8 +38,6 @@ from ui.storage.training_text import (
 
 SAMPLE_RUN_ID = "sample"
 SAMPLE_FOLDER = Path(__file__).parents[1] / "data" / "sample_run"
-_RUN = "run.npz"
-_DETAILS = "details.json"
 _HELD_OUT_TOKENS = "held_out_tokens_after.npy"
 MOST_UNCLAIMED: Final = 16
 """The number of unsaved runs kept in memory even if no session refers to them. A run on 10 MB of
@@ -71,6 +66,8 @@ class StoredRun:
     compositions: Compositions | None = None
     """What the training text and the held-out text consist of; None for a run stored before that
     was kept."""
+    base: BaseName | None = None
+    """What the tokenizer that the run extends is called; None for a run from scratch."""
     not_kept: str = ""
     """Why the run is in memory only, as a sentence for the visitor; empty if it is on disk."""
 
@@ -84,6 +81,63 @@ class StoredRun:
 _in_memory: WeakValueDictionary[str, StoredRun] = WeakValueDictionary()
 """Unsaved runs, for as long as a visitor's workspace or `_unclaimed` refers to them."""
 _unclaimed: deque[StoredRun] = deque(maxlen=MOST_UNCLAIMED)
+_just_trained: deque[StoredRun] = deque(maxlen=1)
+"""The run stored last, so that its visitor does not wait until it is read again."""
+
+
+def store_run_to_show(
+    title: str,
+    run: TrainingRun,
+    held_out: Corpus,
+    *,
+    run_id: str | None = None,
+    training: Corpus | None = None,
+    should_stop: Callable[[], bool] | None = None,
+    came_from: tuple[CorpusOrigin, Corpus] | None = None,
+    base: BaseName | None = None,
+) -> str:
+    """Write a run to the store, completely or not at all, and return its id: a new one if None.
+
+    The beginning of the training text, `training`, is stored too, and the corpus in `came_from` if
+    it is small. Once `should_stop()` returns True, the held-out text is stored without its token
+    counts. If the disk is full or read-only, the run stays in memory, so that no training is lost:
+    it is kept while it is among the latest `MOST_UNCLAIMED` of its kind, and then for as long as
+    its visitor's workspace refers to it.
+
+    `load_run` returns the latest such run at once: reading 500,000 merges takes 15 seconds.
+    """
+    stored = _store(run_id, title, run, held_out, training, should_stop, came_from, base)
+    _just_trained.append(stored)
+    return stored.id
+
+
+def _store(
+    run_id: str | None,
+    title: str,
+    run: TrainingRun,
+    held_out: Corpus,
+    training: Corpus | None,
+    should_stop: Callable[[], bool] | None,
+    came_from: tuple[CorpusOrigin, Corpus] | None,
+    base: BaseName | None,
+) -> StoredRun:
+    run_id = run_id or new_id()
+    held_out_tokens = _count_held_out(run, held_out, should_stop)
+    stored = StoredRun(
+        *(run_id, title, run, held_out, held_out_tokens),
+        trained_at=datetime.now(UTC),
+        compositions=compositions_of(training, held_out),
+        base=base,
+    )
+    try:
+        with kept_folder(run_id) as folder:
+            _write(folder, stored, training)
+            if came_from is not None:
+                write_run_corpus(folder, *came_from)
+    except NotKeptError as error:
+        unkept = _in_memory[run_id] = replace(stored, not_kept=str(error))
+        _unclaimed.append(unkept)
+    return stored
 
 
 def store_run(
@@ -91,30 +145,14 @@ def store_run(
     run: TrainingRun,
     held_out: Corpus,
     *,
+    run_id: str | None = None,
     training: Corpus | None = None,
     should_stop: Callable[[], bool] | None = None,
+    came_from: tuple[CorpusOrigin, Corpus] | None = None,
+    base: BaseName | None = None,
 ) -> str:
-    """Write a run to the store, completely or not at all, and return its new id.
-
-    The beginning of the training text, `training`, is stored too. Once `should_stop()` returns
-    True, the held-out text is stored without its token counts. If the disk is full or read-only,
-    the run stays in memory, so that no training is lost: it is kept while it is among the latest
-    `MOST_UNCLAIMED` of its kind, and then for as long as its visitor's workspace refers to it.
-    """
-    run_id = new_id()
-    held_out_tokens = _count_held_out(run, held_out, should_stop)
-    stored = StoredRun(
-        *(run_id, title, run, held_out, held_out_tokens),
-        trained_at=datetime.now(UTC),
-        compositions=compositions_of(training, held_out),
-    )
-    try:
-        with kept_folder(run_id) as folder:
-            _write(folder, stored, training)
-    except NotKeptError as error:
-        unkept = _in_memory[run_id] = replace(stored, not_kept=str(error))
-        _unclaimed.append(unkept)
-    return run_id
+    """Store a run as `store_run_to_show` does, and return its id; `load_run` reads it from disk."""
+    return _store(run_id, title, run, held_out, training, should_stop, came_from, base).id
 
 
 def write_run(
@@ -134,6 +172,17 @@ def write_run(
         _write(unfinished, stored, training)
 
 
+def is_stored(run_id: str) -> bool:
+    """Return whether a run is in the store, or in memory because it could not be written.
+
+    >>> is_stored("../secret")
+    False
+    """
+    if not is_id(run_id):
+        return False
+    return in_memory_run(run_id) is not None or (store_folder() / run_id / RUN).is_file()
+
+
 def note_opened(run_id: str) -> None:
     """Note that a run was opened, so that it is kept for another 90 days."""
     if run_id != SAMPLE_RUN_ID:
@@ -145,7 +194,8 @@ def name_of_run(run_id: str) -> RunName:
     if (held := in_memory_run(run_id)) is not None:
         return held.name
     folder = _folder_of(run_id)
-    name = read_run_name(folder) if (folder / _RUN).is_file() else None
+    with refused_as_not_permitted("The run stored at this address"):
+        name = read_run_name(folder) if (folder / RUN).is_file() else None
     return name or load_run(run_id).name
 
 
@@ -157,42 +207,68 @@ def in_memory_run(run_id: str) -> StoredRun | None:
 def load_run(run_id: str) -> StoredRun:
     """Return the run stored under an id.
 
-    Raises RunNotFoundError for an unknown or malformed id, and FormatError for a damaged run.
+    Raises RunNotFoundError for an unknown or malformed id, FormatError for a damaged run,
+    NewerFormatError for one of a newer version, and NotPermittedError for one of another user.
     """
     return in_memory_run(run_id) or _loaded(run_id)
 
 
-@st.cache_resource(max_entries=16, show_spinner=False)
+@cached()
 def _loaded(run_id: str) -> StoredRun:
-    folder = _folder_of(run_id)
-    if not (folder / _RUN).is_file():
+    with refused_as_not_permitted("The run stored at this address"):
+        return _read(run_id, _folder_of(run_id))
+
+
+def _read(run_id: str, folder: Path) -> StoredRun:
+    if not (folder / RUN).is_file():
         raise RunNotFoundError(
             "There is no run at this address. It may have been deleted, or the address may be "
             "incomplete. Train again, or ask for the complete address."
         )
+    for stored in _just_trained:
+        if stored.id == run_id:
+            _just_trained.clear()
+            return stored
     try:
-        details = json.loads((folder / _DETAILS).read_text(encoding="utf-8"))
+        check_files(folder, (RUN, DETAILS, _HELD_OUT_TOKENS))
+        details = json.loads((folder / DETAILS).read_text(encoding="utf-8"))
         return StoredRun(
             id=run_id,
             title=_title_of(details),
-            run=run_archive.load_run(folder / _RUN),
+            run=run_archive.load_run(folder / RUN),
             held_out=_corpus_of(details),
             held_out_tokens_after=_held_out_tokens(folder / _HELD_OUT_TOKENS),
             trained_at=_time_of(details),
             compositions=read_compositions(details.get("compositions")),
+            base=base_name_of(details.get("base")),
         )
+    except PermissionError:
+        raise
+    except NewerFormatError as error:
+        raise NewerFormatError(
+            "The run stored at this address was stored by a newer version of BPE Explorer. Update "
+            "BPE Explorer to open it."
+        ) from error
     # The archive's own message names a path on the server, which visitors must not see.
     except (*ARRAY_DAMAGE, BpeError) as error:
         raise FormatError("The run stored at this address is damaged. Train again.") from error
 
 
-@st.cache_resource(max_entries=4, show_spinner=False)
+@cached()
 def training_text(run_id: str) -> TrainingText | None:
     """Return the stored part of the text that a run was trained on; None if none was stored.
 
     Raises what `load_run` raises, and FormatError if the text is damaged.
     """
     return read_training_text(_folder_of(run_id), load_run(run_id).run.corpus_sha256)
+
+
+def run_corpus(run_id: str) -> RunCorpus | None:
+    """Return what is stored of the corpus of a run; None if nothing is.
+
+    Raises RunNotFoundError for a malformed id, and FormatError if it is damaged.
+    """
+    return read_run_corpus(_folder_of(run_id))
 
 
 def _count_held_out(
@@ -202,10 +278,10 @@ def _count_held_out(
 
 
 def _write(folder: Path, stored: StoredRun, training: Corpus | None) -> None:
-    run_archive.save_run(stored.run, folder / _RUN)
+    run_archive.save_run(stored.run, folder / RUN)
     write_run_name(folder, stored.name)
     words = stored.held_out.word_counts
-    details = {
+    details: dict[str, Any] = {
         "title": stored.title,
         "trained_at": stored.trained_at.isoformat() if stored.trained_at is not None else None,
         "documents": list(stored.held_out.documents),
@@ -214,8 +290,10 @@ def _write(folder: Path, stored: StoredRun, training: Corpus | None) -> None:
         "word_counts": dict(words) if words is not None else None,
         "compositions": stored.compositions,
     }
+    if stored.base is not None:
+        details["base"] = asdict(stored.base)
     text = json.dumps(details, ensure_ascii=False)
-    (folder / _DETAILS).write_text(text, encoding="utf-8", newline="")
+    (folder / DETAILS).write_text(text, encoding="utf-8", newline="")
     if training is not None:
         write_training_text(folder, training)
     if stored.held_out_tokens_after is not None:

@@ -2,17 +2,14 @@
 
 from __future__ import annotations
 
-import gzip
-import json
-import zlib
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 from bpe_core.corpus.corpus import Corpus, Place
-from bpe_core.corpus.damage import ARRAY_DAMAGE
-from bpe_core.errors import BpeError, FormatError
+from bpe_core.errors import FormatError
 from bpe_core.vocabulary.provenance import MOST_SEARCHED
+from ui.storage.packed_json import named_damage, read_packed, write_packed
 
 _FILE = "training_text.json.gz"
 # More than is searched, so that the end of the stored part is never mistaken for the text's end.
@@ -44,9 +41,7 @@ def write_training_text(folder: Path, training: Corpus) -> None:
         "places": training.places[: len(documents)],
         "is_whole": room >= 0 and len(documents) == len(training.documents),
     }
-    data = json.dumps(kept, ensure_ascii=False).encode()
-    # Without a timestamp, so that the same text makes the same file.
-    (folder / _FILE).write_bytes(gzip.compress(data, mtime=0))
+    write_packed(folder / _FILE, kept)
 
 
 def places_of(stored: dict[str, Any]) -> tuple[Place, ...]:
@@ -64,17 +59,14 @@ def read_training_text(folder: Path, sha256: str) -> TrainingText | None:
     """Return the text stored in a run's folder; None if there is none, as in older runs.
 
     `sha256` is the digest of the training text. Raises FormatError if the file is damaged or holds
-    another text.
+    another text, and NotPermittedError if it belongs to another user.
     """
-    path = folder / _FILE
-    if not path.is_file():
-        return None
-    try:
-        kept = json.loads(gzip.decompress(path.read_bytes()))
+    with named_damage("The training text kept with this run"):
+        if not (folder / _FILE).is_file():
+            return None
+        kept = read_packed(folder, _FILE)
         corpus = Corpus(tuple(kept["documents"]), tuple(kept["names"]), places=places_of(kept))
         is_whole = bool(kept["is_whole"])
-    except (*ARRAY_DAMAGE, EOFError, zlib.error, BpeError) as error:
-        raise FormatError("The training text kept with this run is damaged.") from error
     if is_whole and corpus.documents and corpus.sha256 != sha256:
         raise FormatError("The text kept with this run is not the one it was trained on.")
     return TrainingText(corpus, is_whole)

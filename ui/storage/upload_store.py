@@ -9,29 +9,22 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping, Sequence
+from contextlib import suppress
 from pathlib import Path
 from typing import Any, Literal
 
-import streamlit as st
-
 from bpe_core.comparison.languages import read_parallel
 from bpe_core.corpus.samples import ParallelText
-from bpe_core.errors import BpeError, FormatError
-from bpe_core.formats.opening import open_encoder
+from bpe_core.errors import BpeError, FormatError, IntegrityError, NewerFormatError
+from bpe_core.formats.opening import open_files
+from bpe_core.store.entries import DETAILS, refused_as_not_permitted, touch
+from bpe_core.store.manifest import read_checked, replace_file
+from bpe_core.store.place import UPLOAD_PREFIX, is_id, new_id, store_folder
 from bpe_core.tokenizer.protocol import NamedEncoder
-from bpe_core.whole_files import write_whole
-from ui.storage.store import (
-    UPLOAD_PREFIX,
-    is_id,
-    kept_folder,
-    make_room,
-    new_id,
-    os_errors_as_not_kept,
-    store_folder,
-    touch,
-)
+from ui.memory.sized_cache import cached
+from ui.storage.new_entries import kept_folder, os_errors_as_not_kept
+from ui.storage.sweeping import make_room
 
-_DETAILS = "details.json"
 _TEXT = "text"
 _Kind = Literal["tokenizer", "sentences", "text"]
 
@@ -62,6 +55,12 @@ def load_tokenizer(upload_id: str) -> NamedEncoder:
     return _tokenizer(upload_id, None)
 
 
+def tokenizer_files(upload_id: str) -> dict[str, bytes]:
+    """Return a tokenizer's files, as file name -> bytes; raise what `load_tokenizer` raises."""
+    files, _ = _read("tokenizer", upload_id)
+    return files
+
+
 def keep_sentences(files: Sequence[tuple[str, bytes]]) -> str:
     """Keep files of parallel sentences, and return their new id.
 
@@ -83,13 +82,15 @@ def keep_text(text: str, *, instead_of: str | None = None) -> str:
     Raises NotKeptError.
     """
     data = text.encode("utf-8", "surrogatepass")
-    if instead_of is None or not (folder := _folder_of(instead_of)).is_dir():
-        return _keep("text", {_TEXT: data}, None)
-    with os_errors_as_not_kept():
-        touch(folder)
-        make_room(len(data))
-        write_whole(folder / "0", data)  # files are stored by number: this is the only one
-    return instead_of
+    if instead_of is not None:
+        folder = _folder_of(instead_of)
+        # A text that was deleted, or is damaged or of a newer version, is kept as a new one.
+        with os_errors_as_not_kept(), suppress(FileNotFoundError, FormatError):
+            touch(folder)
+            make_room(len(data))
+            replace_file(folder, "0", data)  # files are stored by number: this is the only one
+            return instead_of
+    return _keep("text", {_TEXT: data}, None)
 
 
 def load_text(upload_id: str) -> str:
@@ -99,16 +100,15 @@ def load_text(upload_id: str) -> str:
     return files[_TEXT].decode("utf-8", "surrogatepass")
 
 
-# More than are ever compared at once; an evicted tokenizer is read again.
-@st.cache_resource(max_entries=32, show_spinner="Opening a tokenizer")
+@cached(spinner="Opening a tokenizer")
 def _tokenizer(upload_id: str, _opened: NamedEncoder | None) -> NamedEncoder:
     if _opened is not None:
         return _opened
     files, pretokenizer = _read("tokenizer", upload_id)
-    return open_encoder(files, pretokenizer=pretokenizer)
+    return open_files(files, pretokenizer=pretokenizer)
 
 
-@st.cache_resource(max_entries=16, show_spinner=False)
+@cached()
 def _sentences(upload_id: str) -> tuple[ParallelText, ...]:
     files, _ = _read("sentences", upload_id)
     return read_parallel(list(files.items()))
@@ -119,7 +119,7 @@ def _keep(kind: _Kind, files: Mapping[str, bytes], pretokenizer: str | None) -> 
     details = {"kind": kind, "names": list(files), "pretokenizer": pretokenizer}
     with kept_folder(f"{UPLOAD_PREFIX}{upload_id}") as folder:
         text = json.dumps(details, ensure_ascii=True)
-        (folder / _DETAILS).write_text(text, encoding="ascii")
+        (folder / DETAILS).write_text(text, encoding="ascii")
         # Stored by number, so that a visitor's file name never becomes a path.
         for number, data in enumerate(files.values()):
             (folder / str(number)).write_bytes(data)
@@ -127,18 +127,30 @@ def _keep(kind: _Kind, files: Mapping[str, bytes], pretokenizer: str | None) -> 
 
 
 def _read(kind: _Kind, upload_id: str) -> tuple[dict[str, bytes], str | None]:
-    folder = _folder_of(upload_id)
+    with refused_as_not_permitted("What is kept at this address"):
+        return _read_files(kind, _folder_of(upload_id))
+
+
+def _read_files(kind: _Kind, folder: Path) -> tuple[dict[str, bytes], str | None]:
     if not folder.is_dir():
         raise UploadNotFoundError(
             "What this address names is no longer kept on this server. Add it again."
         )
     try:
-        details: dict[str, Any] = json.loads((folder / _DETAILS).read_text(encoding="ascii"))
+        details: dict[str, Any] = json.loads(read_checked(folder, DETAILS))
         if (found := details["kind"]) != kind:
             raise UploadNotFoundError(f"Expected {kind} at this address, got {found}.")
         names = enumerate(details["names"])
-        return {name: (folder / str(n)).read_bytes() for n, name in names}, details["pretokenizer"]
-    except (OSError, ValueError, TypeError, KeyError) as error:
+        files = {name: read_checked(folder, str(number)) for number, name in names}
+        return files, details["pretokenizer"]
+    except PermissionError:
+        raise
+    except NewerFormatError as error:
+        raise NewerFormatError(
+            "What is kept at this address was stored by a newer version of BPE Explorer. Update "
+            "BPE Explorer to open it."
+        ) from error
+    except (OSError, ValueError, TypeError, KeyError, IntegrityError) as error:
         raise FormatError("What is kept at this address is damaged. Add it again.") from error
 
 

@@ -8,7 +8,8 @@ from bpe_core.corpus.corpus import read_corpus
 from bpe_core.errors import BpeError
 from ui.look.labels import plain_markdown
 from ui.own_text import own_reading
-from ui.run import corpus_summary
+from ui.own_text.opened_text import open_text
+from ui.run.reading_notes import show_reading_notes
 from ui.shell import workspace
 from ui.shell.file_upload import check_uploaded, upload_file
 
@@ -20,7 +21,7 @@ def file_opener() -> None:
     if upload is None or upload.file_id == workspace.current().opened_file:
         return
     # Recorded before reading, so that an unreadable file is not read again on every rerun.
-    workspace.update(opened_file=upload.file_id, opened_notes=(), opened_problem="")
+    workspace.update(opened_file=upload.file_id, opened_problem="")
     try:
         check_uploaded()
         corpus = read_corpus([upload])
@@ -28,12 +29,12 @@ def file_opener() -> None:
         workspace.update(opened_problem=str(error))
         return
     text, n_characters = own_reading.joined(corpus)
-    notes = corpus_summary.reading_notes(corpus)
+    cut = ""
     if len(text) < n_characters:
-        notes.append(
-            f"The file has {n_characters:,} characters. Only the first {len(text):,} are shown."
-        )
-    workspace.update(text=text, opened_notes=tuple(notes))
+        cut = f"The file has {n_characters:,} characters. Only the first {len(text):,} are shown."
+    before = workspace.current().text
+    notes = corpus.file_notes
+    open_text(text, name=upload.name, n_bytes=upload.size, before=before, notes=notes, cut=cut)
 
 
 def file_messages() -> None:
@@ -41,5 +42,4 @@ def file_messages() -> None:
     opened = workspace.current()
     if opened.opened_problem:
         st.error(plain_markdown(opened.opened_problem, 600))
-    if opened.opened_notes:
-        st.warning("\n\n".join(plain_markdown(note, 400) for note in opened.opened_notes))
+    show_reading_notes(opened.opened_notes)

@@ -6,7 +6,6 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 import numpy as np
-import streamlit as st
 
 from bpe_core.tokenizer.tokenizer import Tokenizer
 from bpe_core.types import Explanation, Pair
@@ -14,6 +13,7 @@ from bpe_core.vocabulary.provenance import MOST_SEARCHED, source_lines, token_or
 from ui.components.symbol_rows import SymbolRow, Tile, Tiles
 from ui.components.token_origin import OriginLine, OriginWord, TokenOriginData
 from ui.look.labels import token_for_browser
+from ui.memory.sized_cache import cached
 from ui.own_text.own_reading import OwnReading
 from ui.storage.run_store import load_run, training_text
 from ui.storage.training_text import MOST_KEPT
@@ -74,7 +74,7 @@ def word_steps(reading: OwnReading, tokenizer: Tokenizer, index: int) -> WordSte
     return WordSteps(word, tuple(rows), note)
 
 
-@st.cache_resource(max_entries=256, show_spinner=False)
+@cached()
 def origin_in_run(run_id: str, token_id: int) -> TokenOriginData:
     """Return the training words and lines in which a token of a run was made.
 
@@ -172,6 +172,10 @@ def _rows(explained: Explanation, tokenizer: Tokenizer) -> Iterator[SymbolRow]:
             cells=(Tiles(tiles, rings),),
             note=f"merge {joined[n - 1].rank + 1:,}" if n else "",
         )
+    if explained.looked_up is not None:
+        id = explained.looked_up
+        tiles = (Tile(tokenizer.vocab[id], None if tokenizer.parts(id) is None else id),)
+        yield SymbolRow(label="whole", cells=(Tiles(tiles, ()),), note="looked up whole")
 
 
 def _places(symbols: Sequence[int], pair: Pair) -> tuple[tuple[int, int], ...]:
@@ -187,7 +191,7 @@ def _places(symbols: Sequence[int], pair: Pair) -> tuple[tuple[int, int], ...]:
 
 
 def _pieces(text: str, spans: Sequence[tuple[int, int]]) -> Iterator[tuple[str, bool]]:
-    """Yield the text in pieces, each with whether a span covers it. Spans may overlap."""
+    """Yield pieces of the text, and whether a span covers each one. Spans may overlap."""
     at = 0
     for start, end in spans:
         if start > at:

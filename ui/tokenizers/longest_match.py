@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-import streamlit as st
-
 from bpe_core.lab.contenders import Differences, differences
 from bpe_core.tokenizer.tokenizer import Tokenizer
+from ui.memory.sized_cache import cached
 
 
-@st.cache_resource(max_entries=8, show_spinner="Comparing longest match with the merges")
+@cached(spinner="Comparing longest match with the merges")
 def longest_match_differences(text: str, fingerprint: str, _tokenizer: Tokenizer) -> Differences:
     """Return the words on which longest match differs; cached by text and tokenizer."""
     return differences(_tokenizer, text)

@@ -1,7 +1,7 @@
 """Keep the shelf: the tokenizers that Compare shows beside the run's own.
 
-Each is named by a key: "gpt2", "gpt4", "gpt4o", "run-ID" or "file-ID". The keys are in the address,
-so that the shelf survives a refresh and can be shared by a link.
+Each is named by a key: "gpt2" or another published name, "run-ID" or "file-ID". The keys are in the
+address, so that the shelf survives a refresh and can be shared by a link.
 """
 
 from __future__ import annotations
@@ -15,28 +15,32 @@ from typing import Final
 import streamlit as st
 
 from bpe_core.errors import BpeError
-from bpe_core.formats.opening import open_encoder
-from bpe_core.formats.published import PublishedName, published_tokenizer
+from bpe_core.formats.openai_tokenizers import published_tokenizer
+from bpe_core.formats.opening import open_files
+from bpe_core.published.tiktoken_cache import EncodingName
 from bpe_core.tokenizer.gpt2 import gpt2
 from bpe_core.tokenizer.protocol import Encoder, NamedEncoder
 from bpe_core.tokenizer.tokenizer import Tokenizer
 from ui.look.labels import plain_text
-from ui.shell import frame, workspace
+from ui.shell import address, workspace
 from ui.shell.file_upload import counted_as_kept
 from ui.storage.run_store import StoredRun, load_run
 from ui.storage.upload_store import keep_tokenizer, load_tokenizer
+from ui.tokenizers.by_name import BY_NAME, open_by_name
 
 OWN: Final = "own"
 GPT2: Final = "gpt2"
 FIRST_SHELF: Final = (GPT2,)
-PUBLISHED: Final[Mapping[str, tuple[str, PublishedName]]] = {
+PUBLISHED: Final[Mapping[str, tuple[str, EncodingName]]] = {
     "gpt4": ("GPT-4", "cl100k_base"),
     "gpt4o": ("GPT-4o", "o200k_base"),
 }
 _NOTHING = "none"
 _RUN = "run-"
-_FILE = "file-"
-_KNOWN_KEY = re.compile(r"gpt2|gpt4|gpt4o|run-sample|(run|file)-[0-9a-f]{32}")
+FILE_PREFIX: Final = "file-"
+_KNOWN_KEY = re.compile(
+    rf"gpt2|gpt4|gpt4o|{'|'.join(map(re.escape, BY_NAME))}|run-sample|(run|file)-[0-9a-f]{{32}}"
+)
 _LONGEST_NAME = 40
 _LONGEST_ADDRESS: Final = 8_000
 """About two hundred keys; browsers and servers may refuse a longer address."""
@@ -78,7 +82,7 @@ def members(stored: StoredRun) -> tuple[Member, ...]:
     A tokenizer that cannot be opened is removed from the shelf, and its error is kept for the page.
     """
     wanted, here = wanted_keys(), workspace.current()
-    found = [Member(OWN, "Yours", stored.run.tokenizer, stored.title)]
+    found = [Member(OWN, "Your tokenizer", stored.run.tokenizer, stored.title)]
     problems: list[str] = []
     kept: list[str] = []
     for key in wanted:
@@ -94,7 +98,7 @@ def members(stored: StoredRun) -> tuple[Member, ...]:
         all_problems = tuple(dict.fromkeys((*here.shelf_problems, *problems)))
         workspace.update(shelf=tuple(kept), shelf_problems=all_problems)
     is_first = tuple(kept) == FIRST_SHELF
-    frame.set_query(**{"with": None if is_first else ",".join(kept) or _NOTHING})
+    address.set_query(**{"with": None if is_first else ",".join(kept) or _NOTHING})
     names = distinct([member.name for member in found])
     return tuple(
         Member(member.key, name, member.encoder, member.note)
@@ -124,10 +128,10 @@ def add_files(files: Sequence[Upload], pretokenizer: str | None) -> bool:
     problems: list[str] = []
     for group in file_groups(files):
         try:
-            opened = open_encoder(group, pretokenizer=pretokenizer)
+            opened = open_files(group, pretokenizer=pretokenizer)
             if opened.encoder.fingerprint not in known:
                 with counted_as_kept(sum(map(len, group.values()))):
-                    keys.append(_FILE + keep_tokenizer(group, pretokenizer, opened))
+                    keys.append(FILE_PREFIX + keep_tokenizer(group, pretokenizer, opened))
         except BpeError as error:
             problems.append(f"{', '.join(group)}: {error}")
             continue
@@ -163,8 +167,8 @@ def run_key(run_id: str) -> str:
 def distinct(names: Sequence[str]) -> list[str]:
     """Return names on one line each, shortened if long, and numbered if repeated.
 
-    >>> distinct(["Yours", "tokenizer.json", "tokenizer.json"])
-    ['Yours', 'tokenizer.json', 'tokenizer.json (2)']
+    >>> distinct(["Your tokenizer", "tokenizer.json", "tokenizer.json"])
+    ['Your tokenizer', 'tokenizer.json', 'tokenizer.json (2)']
     """
     found: list[str] = []
     for name in names:
@@ -178,7 +182,7 @@ def distinct(names: Sequence[str]) -> list[str]:
 
 
 def _keys_of_address() -> tuple[str, ...]:
-    text = frame.query_text("with", _LONGEST_ADDRESS)
+    text = address.query_text("with", _LONGEST_ADDRESS)
     if text == _NOTHING:
         return ()
     known = [key for key in (text or "").split(",") if _KNOWN_KEY.fullmatch(key)]
@@ -188,10 +192,10 @@ def _keys_of_address() -> tuple[str, ...]:
 def _files_on_shelf() -> list[NamedEncoder]:
     found: list[NamedEncoder] = []
     for key in wanted_keys():
-        if key.startswith(_FILE):
+        if key.startswith(FILE_PREFIX):
             # The error of a missing file is shown where the shelf is drawn.
             with suppress(BpeError):
-                found.append(load_tokenizer(key.removeprefix(_FILE)))
+                found.append(load_tokenizer(key.removeprefix(FILE_PREFIX)))
     return found
 
 
@@ -202,8 +206,11 @@ def _member(key: str) -> Member:
         name, encoding = PUBLISHED[key]
         with st.spinner(f"Loading {name}’s tokenizer"):
             return Member(key, name, published_tokenizer(encoding), f"{encoding}, OpenAI’s file")
-    if key.startswith(_FILE):
-        named = load_tokenizer(key.removeprefix(_FILE))
+    if key in BY_NAME:
+        named = open_by_name(key)
+        return Member(key, named.name, named.encoder, named.provenance)
+    if key.startswith(FILE_PREFIX):
+        named = load_tokenizer(key.removeprefix(FILE_PREFIX))
         return Member(key, named.name, named.encoder, named.provenance)
     stored = load_run(key.removeprefix(_RUN))
     return Member(key, stored.title, stored.run.tokenizer, "Another run")

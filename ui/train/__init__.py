@@ -2,6 +2,6 @@
 
 In: uploads, pasted text or a sample, and settings. Out: a running training, and its result.
 
-Open `corpus_form` first; then, in the order of the page, `settings_form`, `training_card` and
-`result_card`.
+Open `forms` first; then, in the order of the page, `settings_form` and `result_card`. The corpus
+form is in `ui.corpus`, and the card of a running training in `ui.run`.
 """

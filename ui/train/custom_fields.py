@@ -11,7 +11,7 @@ from bpe_core.corpus.word_counts import LARGEST_COUNT
 from bpe_core.pretokenizers.pretokenizers import PRETOKENIZER_NAMES
 from bpe_core.types import TrainingConfig
 from ui.look.glossary import PRE_TOKEN, SPECIAL_TOKEN, TIE
-from ui.train.number_field import Limits, whole_number
+from ui.shell.number_field import Limits, whole_number
 from ui.train.symbol_fields import read_marker, read_special_tokens
 
 _CUSTOM_REGEX = "your own regular expression"
@@ -138,6 +138,27 @@ def custom_fields() -> CustomSettings:
         max_token_bytes=max_token_bytes or None,
     )
     return CustomSettings(config, min_frequency is not None and max_token_bytes is not None)
+
+
+def custom_widgets(config: TrainingConfig) -> dict[str, str | float]:
+    """Return the values of the fields that give these settings, except the size.
+
+    >>> custom_widgets(TrainingConfig(special_tokens=("[CLS]", "[SEP]")))["settings_special_tokens"]
+    '[CLS]\\n[SEP]'
+    """
+    is_custom = config.pretokenizer.startswith(EMPTY_REGEX)
+    pattern = {"settings_pattern": config.pretokenizer.removeprefix(EMPTY_REGEX)}
+    return {
+        "settings_pretokenizer": _CUSTOM_REGEX if is_custom else config.pretokenizer,
+        **(pattern if is_custom else {}),
+        "settings_base": config.base,
+        "settings_tie_break": config.tie_break,
+        "settings_min_frequency": float(config.min_frequency),
+        "settings_special_tokens": "\n".join(config.special_tokens),
+        "settings_alphabet": config.alphabet,
+        "settings_end_of_word": config.end_of_word or "",
+        "settings_max_token_bytes": float(config.max_token_bytes or 0),
+    }
 
 
 def _show_notes(notes: Sequence[str]) -> None:

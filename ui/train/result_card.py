@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import streamlit as st
+from streamlit.delta_generator import DeltaGenerator
 
 from bpe_core.runs.run import TrainingRun
 from ui.components.chart_pictures import ChartPicture, chart_pictures
@@ -10,7 +11,7 @@ from ui.look import charts
 from ui.look.chart_style import CONFIG_WITHOUT_TOOLS
 from ui.look.labels import file_stem, plain_markdown
 from ui.run.composition_bars import show_composition
-from ui.run.downloads import downloads, offer_downloads
+from ui.run.download_rows import offer_downloads
 from ui.run.results import run_curves
 from ui.run.stop_reasons import stop_sentence, times
 from ui.shell import frame
@@ -27,24 +28,15 @@ _LINK_STYLE = """<style>
 </style>"""
 
 
-def show_result(stored: StoredRun, *, after_failure: bool = False) -> None:
-    """Draw a finished run; after a failed training, label it as the run that was open before."""
+def show_result(stored: StoredRun) -> DeltaGenerator:
+    """Draw a finished run; return the place of its heading, for `show_heading`."""
     run = stored.run
     with st.container(border=True, key="result_card"):
-        with st.container(horizontal=True, vertical_alignment="center"):
-            heading = "The open run" if after_failure else "Trained"
-            st.header(heading, anchor=False, width="content")
-            st.space("stretch")
-            if after_failure:
-                st.badge("trained before", color="gray")
-            elif run.stop_reason == "cancelled":
-                st.badge("stopped early", color="orange")
-            else:
-                st.badge("✓ finished", color="green")
+        heading = st.container(gap="xsmall")
         st.markdown(f"{plain_markdown(stored.title)}: {result_sentence(run)}")
         if stored.not_kept:
             st.warning(f"{stored.not_kept} {IN_MEMORY_ALONE}")
-            _offer_downloads(stored.id)
+            _offer_downloads(stored)
         _show_figures(stored)
         if stored.compositions is not None:
             with st.expander("What the training text and the held-out text consist of"):
@@ -62,13 +54,45 @@ def show_result(stored: StoredRun, *, after_failure: bool = False) -> None:
             key="result_pictures",
         )
         if not stored.not_kept:
-            _offer_downloads(stored.id)
+            _offer_downloads(stored)
         st.html(_LINK_STYLE)
         st.page_link(
             "pages/merge_loop.py",
             label=":primary[Watch it learn, merge by merge →]",
             query_params={} if stored.id == SAMPLE_RUN_ID else {"run": stored.id},
         )
+    return heading
+
+
+def show_heading(
+    place: DeltaGenerator, stored: StoredRun, changes: str, *, after_failure: bool
+) -> None:
+    """Head the card of a run, whose form was read meanwhile.
+
+    `changes` is a sentence on what differs in the form, empty if nothing does. After a failed
+    training, the run is labelled as the one that was open before.
+    """
+    is_old = bool(changes) or after_failure
+    with place:
+        with st.container(horizontal=True, vertical_alignment="center"):
+            st.header(_title(stored, changes, after_failure), anchor=False, width="content")
+            st.space("stretch")
+            if is_old:
+                st.badge("trained before", color="gray")
+            elif stored.run.stop_reason == "cancelled":
+                st.badge("stopped early", color="orange")
+            else:
+                st.badge("✓ finished", color="green")
+        if changes:
+            st.markdown(f":gray[{changes}]")
+
+
+def _title(stored: StoredRun, changes: str, after_failure: bool) -> str:
+    if after_failure:
+        return "The open run"
+    if not changes:
+        return "Trained"
+    return "Sample run" if stored.id == SAMPLE_RUN_ID else "Previous run"
 
 
 def result_sentence(run: TrainingRun) -> str:
@@ -98,6 +122,6 @@ def _show_figures(stored: StoredRun) -> None:
         st.markdown(f":gray[:small[from {n_bytes:,} byte{'s' * (n_bytes != 1)}]]")
 
 
-def _offer_downloads(run_id: str) -> None:
+def _offer_downloads(stored: StoredRun) -> None:
     st.markdown("Download the tokenizer:")
-    offer_downloads(downloads(run_id), key="download")
+    offer_downloads(stored.run.tokenizer, stored, key="download")

@@ -2,22 +2,21 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 import streamlit as st
+from streamlit.delta_generator import DeltaGenerator
 
-from bpe_core.corpus.corpus import Corpus
 from bpe_core.errors import BpeError
-from bpe_core.pretokenizers.pretokenizers import get_pretokenizer
 from bpe_core.runs.check_config import check_config
-from bpe_core.types import Base, TrainingConfig
-from ui.components.pretoken_strip import pretoken_strip
-from ui.look.glossary import TOKEN, explain
+from bpe_core.types import TrainingConfig
+from ui.look.glossary import explain
 from ui.look.labels import plain_markdown
-from ui.run.corpus_summary import symbols_seen
-from ui.train.custom_fields import EMPTY_REGEX, custom_fields
-from ui.train.number_field import Limits, whole_number
+from ui.run.corpus_summary import Part, symbols_seen
+from ui.train import size_field
+from ui.train.custom_fields import custom_fields, custom_widgets
+from ui.train.cuts import show_cuts
+from ui.train.size_field import Start
 
 _PRESETS = {
     "GPT-2 style": "All 256 bytes, cut as GPT-2 cuts text; ties go to the lower ids, as in Hugging "
@@ -27,68 +26,42 @@ _PRESETS = {
     "GPT-4 style": "As GPT-2 style, but cut as GPT-4 cuts text: numbers three digits at a time.",
     "Custom": "Choose every setting yourself, including your own regular expression.",
 }
-_CLASSROOM = TrainingConfig(
-    pretokenizer="whitespace",
-    base="characters",
-    alphabet="seen",
-    end_of_word="</w>",
-    special_tokens=(),
-    tie_break="first-seen",
-)
-_BYTE_SIZES = (
-    *(257, 300, 400, 512, 768, 1_024, 1_536, 2_048, 3_072, 4_096),
-    *(6_144, 8_192, 12_288, 16_384, 24_576, 32_768, 50_257),
-)
-_BYTE_SIZE = 4_096
-_LARGEST_SIZE = 1_000_000
-_CLASSROOM_MERGES = (0, 1, 2, 3, 5, 8, 10, 15, 20, 30, 50, 100, 200, 500, 1_000, 2_000, 5_000)
-_CLASSROOM_MERGE_COUNT = 15
-_LINE = "for i in range(10):\n   print(i)"
-_LONGEST_LINE = 400
-# Hide the sliders' value, which the sentence above them shows; make four presets fit on a phone.
-_SLIDER_STYLE = """<style>
-[class*="st-key-settings_"] [data-testid="stSliderThumbValue"] { display: none; }
+_CONFIGS = {
+    "GPT-2 style": TrainingConfig(pretokenizer="gpt2"),
+    "Classroom": TrainingConfig(
+        pretokenizer="whitespace",
+        base="characters",
+        alphabet="seen",
+        end_of_word="</w>",
+        special_tokens=(),
+        tie_break="first-seen",
+    ),
+    "GPT-4 style": TrainingConfig(pretokenizer="cl100k"),
+}
+"""The settings of each preset but Custom; the size is chosen apart from them."""
+# Make four presets fit on a phone.
+_PRESET_STYLE = """<style>
 @media (max-width: 640px) {
   .st-key-settings_preset button, .st-key-corpus_source button { padding-inline: 0.55rem; }
 }
 </style>"""
 KEYS = "settings_"
 """The prefix of this form's widget keys."""
-FIRST: dict[str, str | int] = {"settings_preset": "GPT-2 style", "settings_byte_size": _BYTE_SIZE}
+FIRST: dict[str, str | float] = {"settings_preset": "GPT-2 style", **size_field.FIRST}
 """The first values of the widgets that a new visitor sees."""
 
 
 @dataclass(frozen=True, slots=True)
-class _Start:
-    """The number of tokens in a vocabulary before the first merge, by kind."""
+class ChosenSettings:
+    """Valid settings, and a container below their size for what the corpus allows."""
 
-    base: Base
-    n_base: int
-    n_special: int
-    n_marker: int
-
-    @property
-    def total(self) -> int:
-        return self.n_base + self.n_special + self.n_marker
-
-    @property
-    def parts(self) -> list[str]:
-        """The number of each kind, in words.
-
-        >>> _Start("bytes", 256, 1, 0).parts
-        ['256 bytes', '1 special']
-        """
-        parts = [f"{self.n_base:,} {self.base}"]
-        if self.n_special:
-            parts.append(f"{self.n_special:,} special")
-        if self.n_marker:
-            parts.append("1 end-of-word marker")
-        return parts
+    config: TrainingConfig
+    below_size: DeltaGenerator
 
 
-def choose_settings(training: Corpus | None) -> TrainingConfig | None:
+def choose_settings(training: Part | None) -> ChosenSettings | None:
     """Draw the settings and return them; if they are invalid, show why and return None."""
-    st.html(_SLIDER_STYLE)
+    st.html(_PRESET_STYLE)
     st.header("Settings", anchor=False)
     preset = st.segmented_control(
         "Preset",
@@ -104,13 +77,13 @@ def choose_settings(training: Corpus | None) -> TrainingConfig | None:
     if preset == "Custom":
         custom = custom_fields()
         config, are_complete = custom.config, custom.is_complete
-    elif preset == "Classroom":
-        config = _CLASSROOM
     else:
-        config = TrainingConfig(pretokenizer="cl100k" if preset == "GPT-4 style" else "gpt2")
-    start = _start_of(config, training)
+        config = _CONFIGS[preset]
+    start = start_of(config, training)
     room = st.container(gap="xsmall")
-    size = _choose_size(preset, start)
+    with st.container():
+        size = size_field.size_field(preset, start)
+    below_size = st.container()
     if size is not None:
         config = replace(config, vocab_size=size)
         try:
@@ -120,107 +93,46 @@ def choose_settings(training: Corpus | None) -> TrainingConfig | None:
             size = None
         else:
             room.markdown(
-                _size_sentence(size, start), width="content", help=explain("Token", "Special token")
+                size_field.size_sentence(size, start),
+                width="content",
+                help=explain("Token", "Special token"),
             )
-    works = _show_cuts(config.pretokenizer, training, preset == "Custom")
-    return config if works and are_complete and size is not None else None
+    works = show_cuts(config.pretokenizer, training, is_custom=preset == "Custom")
+    is_valid = works and are_complete and size is not None
+    return ChosenSettings(config, below_size) if is_valid else None
 
 
-def _symbols_seen(config: TrainingConfig, training: Corpus | None) -> frozenset[bytes]:
+def widgets_of(config: TrainingConfig, start_total: int) -> dict[str, str | float]:
+    """Return the values of the widgets that choose these settings, by preset if there is one.
+
+    `start_total` is the number of tokens before the first merge.
+
+    >>> widgets_of(TrainingConfig(4_096, pretokenizer="cl100k"), 257)["settings_preset"]
+    'GPT-4 style'
+    >>> widgets_of(TrainingConfig(4_096, min_frequency=2), 257)["settings_min_frequency"]
+    2.0
+    """
+    size = config.vocab_size
+    fitting = [name for name, own in _CONFIGS.items() if replace(own, vocab_size=size) == config]
+    preset = fitting[0] if fitting else "Custom"
+    fields = {} if fitting else custom_widgets(config)
+    sizes = size_field.size_widgets(preset, size, start_total)
+    return {"settings_preset": preset, **fields, **sizes}
+
+
+def _symbols_seen(config: TrainingConfig, training: Part | None) -> frozenset[bytes]:
     if training is None:
         return frozenset()
-    return symbols_seen(training, training.sha256, config.base)
+    return symbols_seen(training, config.base)
 
 
-def _start_of(config: TrainingConfig, training: Corpus | None) -> _Start:
+def start_of(config: TrainingConfig, training: Part | None) -> Start:
+    """Return the number of tokens before the first merge on this training text.
+
+    >>> start_of(TrainingConfig(), None).total
+    257
+    """
     all_bytes = config.base == "bytes" and config.alphabet == "full"
     n_base = 256 if all_bytes else len(_symbols_seen(config, training))
     n_marker = int(config.end_of_word is not None)
-    return _Start(config.base, n_base, len(config.special_tokens), n_marker)
-
-
-def _choose_size(preset: str, start: _Start) -> int | None:
-    label = "Vocabulary size"
-    if preset == "Custom":
-        limits = Limits(
-            least=start.total,
-            most=_LARGEST_SIZE,
-            why_least=f"A vocabulary starts with {' + '.join(start.parts)}; each merge adds one.",
-            why_most="The pages show vocabularies up to this size, four times the largest in use. "
-            "`python -m bpe_core train` can train larger ones.",
-        )
-        return whole_number(
-            label,
-            limits,
-            _BYTE_SIZE,
-            key="settings_vocab_size",
-            help="The number of tokens: base symbols, special tokens, the marker, and one for "
-            f"each merge. {TOKEN}",
-        )
-    if preset == "Classroom":
-        sizes = [start.total + merges for merges in _CLASSROOM_MERGES]
-        first = start.total + _CLASSROOM_MERGE_COUNT
-        # The choices depend on the corpus, so the slider's key does too.
-        return _slide(label, sizes, first, key=f"settings_classroom_size_{start.total}")
-    return _slide(label, _BYTE_SIZES, _BYTE_SIZE, key="settings_byte_size")
-
-
-def _slide(label: str, sizes: Sequence[int], first: int, *, key: str) -> int:
-    with st.container(gap=None):
-        size = st.select_slider(
-            label,
-            sizes,
-            first,
-            format_func=lambda size: f"{size:,}",
-            key=key,
-            label_visibility="collapsed",
-            persist_state="session",
-        )
-        with st.container(horizontal=True):
-            st.markdown(f":gray[:small[{sizes[0]:,}]]", width="content")
-            st.space("stretch")
-            st.markdown(f":gray[:small[{sizes[-1]:,}]]", width="content")
-    return size
-
-
-def _size_sentence(size: int, start: _Start) -> str:
-    parts = " + ".join([*start.parts, f"{size - start.total:,} merges"])
-    return f"Vocabulary size **{size:,}** :gray[= {parts}]"
-
-
-def _show_cuts(pretokenizer: str, training: Corpus | None, is_custom: bool) -> bool:
-    st.markdown("Cuts made before training. No merge crosses a gap.", help=explain("Pre-token"))
-    if pretokenizer == EMPTY_REGEX:
-        st.error("Write a pattern, or choose the pre-tokenizer “none”.")
-        return False
-    try:
-        cutter = get_pretokenizer(pretokenizer)
-    except BpeError as error:
-        st.error(plain_markdown(str(error), 600))
-        return False
-    if training is not None and training.word_counts is not None:
-        pretoken_strip(key="cuts", pretokens=list(training.word_counts)[:16])
-        st.markdown(":gray[:small[Weighted words are already pre-tokens, so they are not cut.]]")
-        return True
-    line = _LINE
-    if is_custom:
-        line = (
-            st.text_area(
-                "A line to try the cuts on",
-                _LINE,
-                key="settings_line",
-                height=80,
-                max_chars=_LONGEST_LINE,
-                persist_state="session",
-            )
-            or ""
-        )
-    try:
-        pretokens = cutter.split(line)
-    except BpeError as error:
-        st.error(plain_markdown(str(error), 600))
-        return False
-    pretoken_strip(key="cuts", pretokens=pretokens)
-    if cutter.drops_text:
-        st.markdown(":gray[:small[White space is left out, so no token contains it.]]")
-    return True
+    return Start(config.base, n_base, len(config.special_tokens), n_marker)

@@ -7,28 +7,28 @@ key, and ignore a value of the wrong type.
 from __future__ import annotations
 
 from bpe_core.tokenizer.protocol import Encoder
-from ui.shell import frame, workspace
+from ui.shell import address, workspace
 from ui.vocabulary.charts import field_of_bar
 from ui.vocabulary.search import FIELDS, LONGEST_SEARCH, Record, record_of
 
 
 def record_of_address() -> Record:
     """Return the search in the address."""
-    return record_of({name: frame.query_text(name, LONGEST_SEARCH) for name in FIELDS})
+    return record_of({name: address.query_text(name, LONGEST_SEARCH) for name in FIELDS})
 
 
 def token_of_address(encoder: Encoder, default: int) -> int:
-    """Return the id of the open token; `default` if the address has none of this vocabulary."""
-    opened = frame.query_int("token", -1, 0, 2**31)
+    """Return the id of the open token; `default` if this vocabulary has no such token."""
+    opened = address.query_int("token", -1, 0, 2**31)
     return opened if opened in encoder.vocab else default
 
 
 def prefix_of_address() -> bytes:
     """Return the prefix whose node of the trie is shown; an invalid one is removed."""
     try:
-        return bytes.fromhex(frame.query_text("prefix", 8 * LONGEST_SEARCH) or "")
+        return bytes.fromhex(address.query_text("prefix", 8 * LONGEST_SEARCH) or "")
     except ValueError:
-        frame.set_query(prefix=None)
+        address.set_query(prefix=None)
         return b""
 
 
@@ -43,7 +43,7 @@ def open_token(key: str) -> None:
     """Open the token whose button was pressed."""
     opened = workspace.component_value(key, "opened")
     if isinstance(opened, int):
-        frame.set_query(token=opened)
+        address.set_query(token=opened)
 
 
 def toggle_finding(key: str) -> None:
@@ -54,28 +54,32 @@ def toggle_finding(key: str) -> None:
         _set_record(record_of({**record, "finding": finding, "page": ""}))
 
 
-def toggle_length(key: str, n_lengths: int) -> None:
-    """Filter by the lengths of the bar that was clicked, or clear that filter if it was set."""
+def toggle_length(key: str, n_lengths: int, shown: str) -> None:
+    """Filter by the lengths of the bar that was clicked, or clear that filter if it is `shown`.
+
+    `shown` is the chart's, not the address's: a request that was sent before the browser replaced
+    the chart brings the same click again.
+    """
     points = workspace.selected_points(key)
     if points:
-        field, record = field_of_bar(points[0], n_lengths), record_of_address()
-        field = "" if record["bytes"] == field else field
-        _set_record(record_of({**record, "bytes": field, "page": ""}))
+        field = field_of_bar(points[0], n_lengths)
+        field = "" if shown == field else field
+        _set_record(record_of({**record_of_address(), "bytes": field, "page": ""}))
 
 
 def go_to_text(key: str) -> None:
     """Go to the trie node whose prefix was typed as text."""
     typed = workspace.component_value(key, "typed")
     if isinstance(typed, str):
-        frame.set_query(prefix=typed[:LONGEST_SEARCH].encode(errors="ignore").hex() or None)
+        address.set_query(prefix=typed[:LONGEST_SEARCH].encode(errors="ignore").hex() or None)
 
 
 def go_to_prefix(key: str) -> None:
     """Go to the trie node that was pressed; its prefix arrives in hex."""
     moved = workspace.component_value(key, "moved")
     if isinstance(moved, str):
-        frame.set_query(prefix=moved or None)
+        address.set_query(prefix=moved or None)
 
 
 def _set_record(record: Record) -> None:
-    frame.set_query(**{name: text or None for name, text in record.items()})
+    address.set_query(**{name: text or None for name, text in record.items()})

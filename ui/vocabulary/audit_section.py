@@ -12,7 +12,7 @@ from ui.components.vocabulary import finding_list
 from ui.look.chart_style import CONFIG_WITHOUT_TOOLS
 from ui.look.labels import file_stem, plain_markdown
 from ui.shell import frame
-from ui.vocabulary import work
+from ui.vocabulary import background_work
 from ui.vocabulary.address import toggle_finding, toggle_length
 from ui.vocabulary.charts import length_bars
 from ui.vocabulary.findings import findings_of
@@ -51,9 +51,13 @@ def _draw_findings(
             "no derivation trees, and no search for unreachable tokens.]"
         )
     elif search.is_live:
-        watch_work(work.searches(), search.id, "Searching for unreachable tokens", key="search")
+        watch_work(
+            background_work.searches(), search.id, "Searching for unreachable tokens", key="search"
+        )
     elif search.result is None:
-        show_ended(work.searches(), search, "search for unreachable tokens", key="search")
+        show_ended(
+            background_work.searches(), search, "search for unreachable tokens", key="search"
+        )
 
 
 def _draw_lengths(inspection: Inspection, record: Record) -> None:
@@ -66,7 +70,7 @@ def _draw_lengths(inspection: Inspection, record: Record) -> None:
     st.plotly_chart(
         length_bars(kinds, chosen=chosen, theme=frame.theme_type()),
         key=key,
-        on_select=partial(toggle_length, key, kinds.shape[1]),
+        on_select=partial(toggle_length, key, kinds.shape[1], record["bytes"]),
         selection_mode="points",
         theme=None,
         config=CONFIG_WITHOUT_TOOLS,

@@ -89,6 +89,8 @@ def _warning(inspection: Inspection, id: int, reachability: Reachability | None)
         of_words = inspection.audit is not None and inspection.audit.uses[id]
         but = ". It occurs in a word given with its count, which is not cut" if of_words else ""
         return f"Unreachable: {REASONS[reachability.unreachable[id]]}{but}."
+    if reachability is not None and id in reachability.only_whole:
+        return "Reachable only as a whole word: merges never make it."
     if inspection.audit is not None and id in inspection.audit.scaffolds:
         return "Scaffold: never used itself, but part of a token that is."
     return ""

@@ -10,6 +10,7 @@ from bpe_core.corpus.corpus import Corpus
 from bpe_core.corpus.samples import samples
 from bpe_core.tokenizer.gpt2 import gpt2
 from bpe_core.tokenizer.protocol import Encoder
+from ui.look.glossary import explain
 from ui.look.labels import plain_markdown
 from ui.own_text.field import own_text, text_field
 from ui.shell import workspace
@@ -42,7 +43,6 @@ def choose_tokenizer_and_text(stored: StoredRun) -> tuple[str, Encoder, CountedT
         )
         # In one container, so that a line break never separates the label from its field.
         with st.container(horizontal=True, vertical_alignment="center", width="content"):
-            st.markdown("Count uses in", width="content")
             counted = _choose_text(stored, is_own=chosen == YOURS)
     return chosen, known[chosen], counted
 
@@ -63,6 +63,9 @@ def _choose_text(stored: StoredRun, *, is_own: bool) -> CountedText:
     titles = {sample.title: sample.id for sample in samples() if sample.id in _SAMPLES}
     held_out = held_out_text(stored)
     options = [*([TRAINING] if is_own else []), *([HELD_OUT] if held_out else [])]
+    st.markdown(
+        "Count uses in", width="content", help=explain("Held-out text") if held_out else None
+    )
     picked = st.selectbox(
         "Count uses in",
         options=[*options, *titles, OWN_TEXT],

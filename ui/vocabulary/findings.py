@@ -1,4 +1,4 @@
-"""Say what an audit found: the findings that filter the table, and the page's first sentence."""
+"""Describe the findings of an audit, which filter the table, and the page's first sentence."""
 
 from __future__ import annotations
 
@@ -48,7 +48,7 @@ def ids_found(
 
 
 def findings_of(inspection: Inspection, reachability: Reachability | None) -> list[Finding]:
-    """Return the findings with their counts; "undecided" only if it has tokens.
+    """Return the findings with their counts, without "undecided" if it has no tokens.
 
     Scaffolds and unreachable tokens are left out if the merges are not known.
     """

@@ -5,7 +5,6 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
-import streamlit as st
 from numpy.typing import NDArray
 
 from bpe_core.corpus.corpus import Corpus
@@ -16,6 +15,7 @@ from bpe_core.vocabulary.audit import Audit, audit
 from bpe_core.vocabulary.derivation import Derivations
 from bpe_core.vocabulary.prefixes import PrefixTree
 from bpe_core.vocabulary.table import Vocabulary
+from ui.memory.sized_cache import cached
 from ui.vocabulary.texts import CountedText
 
 _FEWEST_LETTERS, _MOST_LETTERS = 4, 14
@@ -62,7 +62,7 @@ def inspect_vocabulary(
     return _inspect(name, encoder.fingerprint, text.id, is_counted, encoder, text, uses)
 
 
-@st.cache_resource(max_entries=6, show_spinner="Laying out the tokens")
+@cached(spinner="Laying out the tokens")
 def _inspect(
     name: str,
     fingerprint: str,
@@ -93,13 +93,13 @@ def _inspect(
     )
 
 
-@st.cache_resource(max_entries=4, show_spinner=False)
+@cached()
 def _structure(fingerprint: str, _encoder: Encoder) -> tuple[Derivations | None, PrefixTree]:
     known = isinstance(_encoder, Tokenizer)
     return Derivations(_encoder) if known else None, PrefixTree(_encoder.vocab)
 
 
-@st.cache_resource(max_entries=4, show_spinner=False)
+@cached()
 def sample_corpus(sample_id: str) -> Corpus:
     """Return one of the samples shipped with the app."""
     return load_sample(sample_id)

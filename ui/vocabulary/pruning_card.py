@@ -9,9 +9,9 @@ import streamlit as st
 from bpe_core.tokenizer.tokenizer import Tokenizer
 from ui.components.figures import Row, figure_table, verdict
 from ui.failures.error_boundary import fragment
-from ui.run.downloads import offer_downloads, tokenizer_downloads
+from ui.run.download_rows import offer_downloads
 from ui.storage.run_store import StoredRun
-from ui.vocabulary import work
+from ui.vocabulary import background_work
 from ui.vocabulary.inspection import Inspection
 from ui.vocabulary.previews import PruningPreview
 from ui.work.background_card import show_ended, watch_work
@@ -48,14 +48,16 @@ def show_pruning(inspection: Inspection, stored: StoredRun) -> None:
             key="min_uses",
             bind="query-params",
         )
-    status = work.preview(tokenizer, audit.uses, inspection.text, stored, min_uses)
+    status = background_work.preview(tokenizer, audit.uses, inspection.text, stored, min_uses)
     preview = status.result
     if preview is None:
         with picture:
             if status.is_live:
-                watch_work(work.previews(), status.id, "Characters encoded", key="pruning")
+                watch_work(
+                    background_work.previews(), status.id, "Characters encoded", key="pruning"
+                )
             else:
-                show_ended(work.previews(), status, "preview", key="pruning")
+                show_ended(background_work.previews(), status, "preview", key="pruning")
         return
     pruned = preview.pruned
     with picture:
@@ -71,8 +73,7 @@ def show_pruning(inspection: Inspection, stored: StoredRun) -> None:
         if not pruned.removed:
             return
         st.markdown("Download the pruned tokenizer:")
-        offered = tokenizer_downloads(pruned.tokenizer)
-        offer_downloads(offered, key="pruned")
+        offer_downloads(pruned.tokenizer, stored, key="pruned")
         st.download_button(
             "Old ids",
             lambda: json.dumps(pruned.old_ids.tolist()),

@@ -7,12 +7,13 @@ import time
 from collections import OrderedDict
 from collections.abc import Callable
 from dataclasses import dataclass
-from queue import SimpleQueue
-from threading import Event, Lock, Thread
+from threading import Condition, Event, Lock, Thread
 from typing import Final, Generic, Literal, Protocol, TypeVar
 
 from bpe_core.errors import BpeError
 from ui.failures.unforeseen import log_unforeseen
+from ui.logs import event
+from ui.work.turns import Turns
 
 State = Literal["queued", "running", "finished", "cancelled", "failed"]
 _SECONDS_TO_END: Final = 2.0
@@ -24,7 +25,7 @@ class UnknownWorkError(BpeError):
 
 
 class TooMuchWorkError(BpeError):
-    """The queue is full."""
+    """The queue is full, or the visitor has no place left in it."""
 
 
 class Measurable(Protocol):
@@ -59,7 +60,8 @@ class Status(Generic[Step, Result]):
     """A description, as passed to `begin`."""
     state: State
     n_ahead: int
-    """The number of pieces ahead of it in the queue; 0 once it runs."""
+    """The number of pieces ahead of it, the running one included; 0 once it runs. It grows if
+    another visitor's turn comes first."""
     progress: Step | None
     is_stopping: bool
     """Whether it is cancelled but has not ended yet."""
@@ -133,7 +135,7 @@ Work = Callable[[Task[Step]], Result | None]
 class _Piece(Generic[Step, Result]):
     id: str
     about: str
-    number: int
+    visitor: str
     work: Work[Step, Result] | None
     """None once it has ended, because the data it works on may be large."""
     task: Task[Step]
@@ -149,7 +151,10 @@ class _Piece(Generic[Step, Result]):
 
 
 class Background(Generic[Step, Result]):
-    """Run pieces of work one after another in a thread, and remember the latest results."""
+    """Run pieces of work one after another in a thread, and remember the latest results.
+
+    Visitors take turns, and with `most_of_visitor` each may have so many pieces queued or running.
+    """
 
     def __init__(
         self,
@@ -157,44 +162,58 @@ class Background(Generic[Step, Result]):
         *,
         most_waiting: int,
         most_remembered: int,
+        most_of_visitor: int | None = None,
         clock: Callable[[], float] = time.monotonic,
     ) -> None:
         self._most_waiting = most_waiting
         self._most_remembered = most_remembered
+        self._most_of_visitor = most_of_visitor
         self._clock = clock
         self._lock = Lock()
+        self._changed = Condition(self._lock)
+        self._is_closed = False
         self._known: OrderedDict[str, _Piece[Step, Result]] = OrderedDict()
-        self._submitted = 0
-        self._waiting: SimpleQueue[_Piece[Step, Result] | None] = SimpleQueue()
+        self._waiting = Turns[_Piece[Step, Result]]()
         # A daemon, unlike a pool's threads, so that the interpreter can exit without waiting.
         self._thread = Thread(target=self._work_on_all, name=name, daemon=True)
         self._thread.start()
         atexit.register(self.close)
 
     def begin(
-        self, id: str, work: Work[Step, Result], *, about: str = "", is_short: bool = False
+        self,
+        id: str,
+        work: Work[Step, Result],
+        *,
+        about: str = "",
+        visitor: str = "",
+        is_short: bool = False,
     ) -> None:
         """Queue a piece of work, unless one with this id exists already.
 
-        Short work is done before this returns. Raises `TooMuchWorkError` if the queue is full. If
-        the program is asked to exit during short work, that exception passes through and the work
-        is forgotten.
+        Short work is done before this returns. Raises `TooMuchWorkError` if the queue is full, or
+        the visitor has too many pieces in it; an empty `visitor` may have any number. If the
+        program is asked to exit during short work, that exception passes through and the work is
+        forgotten.
         """
         with self._lock:
             if id in self._known:
                 return
-            waiting = sum(piece.state == "queued" for piece in self._known.values())
-            if not is_short and waiting >= self._most_waiting:
-                raise TooMuchWorkError(f"{waiting} others are already waiting. Try again soon.")
+            if not is_short:
+                self._check_places(visitor)
             ended = [known for known, piece in self._known.items() if not piece.is_live]
             for old in ended[: max(0, len(self._known) - self._most_remembered + 1)]:
                 del self._known[old]
-            self._submitted += 1
-            piece = self._known[id] = _Piece(id, about, self._submitted, work, Task(self._clock))
+            piece = self._known[id] = _Piece(id, about, visitor, work, Task(self._clock))
+            if not is_short:
+                self._waiting.add(visitor, piece)
+                self._changed.notify()
         if is_short:
             self._do(piece, lets_through=_ENDS_PROGRAM)
-        else:
-            self._waiting.put(piece)
+
+    def check_places(self, visitor: str) -> None:
+        """Raise `TooMuchWorkError` if a visitor's work would be refused now."""
+        with self._lock:
+            self._check_places(visitor)
 
     def status(self, id: str) -> Status[Step, Result]:
         """Return a snapshot of a piece of work; raise `UnknownWorkError` for an unknown id."""
@@ -202,12 +221,11 @@ class Background(Generic[Step, Result]):
             piece = self._find(id)
             self._known.move_to_end(id)
             progress, reported_at = piece.task.last_report or (None, self._clock())
-            ahead = sum(p.is_live for p in self._known.values() if p.number < piece.number)
             return Status(
                 id=id,
                 about=piece.about,
                 state=piece.state,
-                n_ahead=ahead if piece.state == "queued" else 0,
+                n_ahead=self._n_ahead(piece) if piece.state == "queued" else 0,
                 progress=progress,
                 is_stopping=piece.state == "running" and piece.task.is_cancelled,
                 elapsed_seconds=self._clock() - piece.started
@@ -218,18 +236,26 @@ class Background(Generic[Step, Result]):
                 problem=piece.problem,
             )
 
+    def count(self, state: State) -> int:
+        """Return the number of pieces in a state."""
+        with self._lock:
+            return sum(piece.state == state for piece in self._known.values())
+
     def cancel(self, id: str) -> None:
         """Ask a piece of work to stop; if it is still queued, it never begins."""
         with self._lock:
             piece = self._find(id)
             if piece.state == "queued":
                 piece.state, piece.work = "cancelled", None
+                self._waiting.remove(piece.visitor, piece)
         piece.task.cancel()
 
     def forget(self, id: str) -> None:
         """Cancel and forget a piece of work, so that it can be begun again."""
         with self._lock:
             piece = self._known.pop(id, None)
+            if piece is not None:
+                self._waiting.remove(piece.visitor, piece)
         if piece is not None:
             piece.task.cancel()
 
@@ -237,9 +263,12 @@ class Background(Generic[Step, Result]):
         """Cancel all work, and wait a moment for the thread to end."""
         with self._lock:
             pieces = list(self._known.values())
+            for piece in self._waiting:
+                piece.state, piece.work = "cancelled", None
+            self._is_closed = True
+            self._changed.notify()
         for piece in pieces:
             piece.task.cancel()
-        self._waiting.put(None)
         self._thread.join(_SECONDS_TO_END)
 
     def _find(self, id: str) -> _Piece[Step, Result]:
@@ -251,9 +280,37 @@ class Background(Generic[Step, Result]):
             )
         return piece
 
+    def _check_places(self, visitor: str) -> None:
+        waiting = len(self._waiting)
+        if waiting >= self._most_waiting:
+            event("queue_full", "warning", waiting=waiting)
+            raise TooMuchWorkError(f"{waiting} others are already waiting. Try again soon.")
+        own = sum(p.is_live for p in self._known.values() if p.visitor == visitor)
+        if visitor and self._most_of_visitor is not None and own >= self._most_of_visitor:
+            event("visitor_queue_full", waiting=waiting)
+            raise TooMuchWorkError(
+                f"You already have {own} running or waiting, the most that one visitor may have. "
+                "Wait until one has ended, or cancel one."
+            )
+
+    def _n_ahead(self, piece: _Piece[Step, Result]) -> int:
+        running = sum(p.state == "running" for p in self._known.values())
+        # Between its turn and its first step it is in neither.
+        places = (n for n, other in enumerate(self._waiting) if other is piece)
+        return running + next(places, 0)
+
+    def _next(self) -> _Piece[Step, Result] | None:
+        """Wait for a piece whose turn it is, and return it; None once there will be no more."""
+        with self._lock:
+            while not len(self._waiting) and not self._is_closed:
+                self._changed.wait()
+            return None if self._is_closed else self._waiting.take()
+
     def _work_on_all(self) -> None:
-        while (piece := self._waiting.get()) is not None:
+        while (piece := self._next()) is not None:
             self._do(piece)
+            # Else a reference to it, and so to its data, would stay until the next one.
+            del piece
 
     def _do(
         self,

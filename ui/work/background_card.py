@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
 import streamlit as st
@@ -9,22 +10,31 @@ import streamlit as st
 from ui.failures.error_boundary import fragment
 from ui.look.labels import plain_markdown
 from ui.work.background import Background, Status
+from ui.work.duration import duration
 
 SECONDS_BETWEEN_LOOKS = 0.5
 
 
 @fragment(run_every=SECONDS_BETWEEN_LOOKS)
-def watch_work(background: Background[Any, Any], id: str, what: str, *, key: str) -> None:
+def watch_work(
+    background: Background[Any, Any],
+    id: str,
+    what: str,
+    *,
+    key: str,
+    written: Callable[[int], str] = "{:,}".format,
+) -> None:
     """Redraw live work twice a second, and the whole page once it has ended.
 
-    `what` is the unit of progress, such as "Characters". Visitors who ask for the same work share
-    its id and wait together, so the help text says that Cancel ends it for all of them.
+    `what` is the unit of progress, such as "Characters", and `written` formats a number of it.
+    Visitors who ask for the same work share its id and wait together, so the help text says that
+    Cancel ends it for all of them.
     """
     status = background.status(id)
     if not status.is_live:
         st.rerun()
     with st.container(horizontal=True, vertical_alignment="center", key=f"{key}_watched"):
-        st.progress(status.share, f"{what}: {_how_far(status)}")
+        st.progress(status.share, f"{what}: {_how_far(status, written)}")
         st.button(
             "Cancel",
             on_click=background.cancel,
@@ -47,12 +57,13 @@ def show_ended(
         st.button("Begin again", on_click=background.forget, args=(status.id,), key=f"{key}_again")
 
 
-def _how_far(status: Status[Any, Any]) -> str:
+def _how_far(status: Status[Any, Any], written: Callable[[int], str]) -> str:
     if status.state == "queued":
         return "waiting for another visitor’s"
     if status.progress is None:
         return "beginning"
-    return f"{status.progress.done:,} of {status.progress.of:,}{_pace(status)}"
+    done, of = written(status.progress.done), written(status.progress.of)
+    return f"{done} of {of}{_pace(status, written)}"
 
 
 def seconds_left(status: Status[Any, Any]) -> float | None:
@@ -63,9 +74,9 @@ def seconds_left(status: Status[Any, Any]) -> float | None:
     return status.elapsed_seconds * (progress.of - progress.done) / progress.done
 
 
-def _pace(status: Status[Any, Any]) -> str:
+def _pace(status: Status[Any, Any], written: Callable[[int], str]) -> str:
     left, progress = seconds_left(status), status.progress
     if left is None or progress is None or status.elapsed_seconds <= 0:
         return ""
     rate = progress.done / status.elapsed_seconds
-    return f", {rate:,.0f} a second, about {left:,.0f} s left"
+    return f", {written(round(rate))} a second, about {duration(left)} left"

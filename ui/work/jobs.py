@@ -1,60 +1,72 @@
-"""Train in the background: report progress while a training runs, and store its run."""
+"""Train in the background: queue trainings, follow them, and begin again what a crash ended."""
 
 from __future__ import annotations
 
 import atexit
-import secrets
-from collections import deque
-from collections.abc import Callable, Sequence
+import time
+from collections.abc import Callable
+from contextlib import suppress
 from dataclasses import dataclass
-from functools import partial
 from threading import Event
-from typing import Final, Protocol
+from typing import Final
 
 import streamlit as st
 
 from bpe_core.corpus.corpus import Corpus
-from bpe_core.errors import BpeError
-from bpe_core.runs.run import TrainingRun
-from bpe_core.runs.train import train
+from bpe_core.corpus.filed_corpus import FiledCorpus
+from bpe_core.errors import BpeError, NotKeptError
+from bpe_core.store.place import new_id
+from bpe_core.tokenizer.tokenizer import Tokenizer
 from bpe_core.types import TrainingConfig, TrainingProgress
 from ui.failures.unforeseen import log_unforeseen
-from ui.storage.run_store import store_run
-from ui.work.background import Background, State, Task
+from ui.logs import event, short_id
+from ui.settings import settings
+from ui.storage.base_tokenizer import Extension
+from ui.storage.run_corpus import CorpusOrigin
+from ui.storage.run_store import is_stored, store_run_to_show
+from ui.storage.training_requests import (
+    KeptRequest,
+    TrainingRequest,
+    keep_request,
+    left_requests,
+)
+from ui.work.background import Background, State, Task, TooMuchWorkError, UnknownWorkError
+from ui.work.time_left import EndingTime
+from ui.work.training import Follower, StoredTraining, StoreRun, train_and_store
+from ui.work.training_process import train_in_process
+from ui.work.training_report import CurvePoint, Report, Reporter
+from ui.work.work_log import logged
 
-HELD_OUT_SEED = 0
 MOST_REMEMBERED = 64
-MOST_WAITING = 16
-CURVE_POINTS = 400
-# The rate of merges is measured over the last few seconds, because the first merges are slowest.
-_LONGEST_MEASURED = 3.0
-_SHORTEST_MEASURED = 0.5
+MOST_WAITING: Final = settings().queue
+MOST_OF_VISITOR: Final = settings().visitor_queue
+_MOST_STARTS: Final = 3
+"""A training during which this many servers ended is not begun again: it may be why."""
+LEAST_BYTES_IN_PROCESS: Final = 4_000_000
+"""The size of a text from which on it is worth a process, which takes about two seconds to start.
+Smaller ones are trained on in kernels that leave the interpreter to others."""
 
 
 class TrainingStoppedError(BpeError):
-    """A training run ended in an unforeseen error."""
-
-
-class StoreRun(Protocol):
-    """A function that stores a finished run and returns its id."""
-
-    def __call__(
-        self,
-        title: str,
-        run: TrainingRun,
-        held_out: Corpus,
-        *,
-        training: Corpus,
-        should_stop: Callable[[], bool],
-    ) -> str: ...
+    """A training run ended with an unexpected error."""
 
 
 @dataclass(frozen=True, slots=True)
-class CurvePoint:
-    """The number of tokens in the corpus after `merges_done` merges."""
+class TrainingPlan:
+    """The corpus and the settings of a training run that has not ended yet."""
 
-    merges_done: int
-    corpus_tokens: int
+    title: str
+    config: TrainingConfig
+    origin: CorpusOrigin
+    extension: Extension | None
+    """How it extends a tokenizer; None if it trains from scratch."""
+    read: Callable[[], Corpus | FiledCorpus]
+    """Returns the corpus, held-out text included, from the disk if it is large."""
+
+    @property
+    def corpus(self) -> Corpus | FiledCorpus:
+        """The corpus, held-out text included. Raises FormatError if it is damaged or gone."""
+        return self.read()
 
 
 @dataclass(frozen=True, slots=True)
@@ -64,19 +76,24 @@ class JobStatus:
     id: str
     title: str
     state: State
-    queue_position: int
+    queue_position: int = 0
     """The number of training runs ahead of it; 0 once it runs."""
-    training_bytes: int
+    training_bytes: int = 0
     """The size of the training text, without held-out text; 0 until the training runs."""
-    progress: TrainingProgress | None
-    merges_a_second: float | None
+    progress: TrainingProgress | None = None
+    merges_a_second: float | None = None
     """Measured over the last few seconds; None until half a second can be measured."""
-    curve: tuple[CurvePoint, ...]
-    is_stopping: bool
+    curve: tuple[CurvePoint, ...] = ()
+    seconds_left: float | None = None
+    """The estimated time until its run can be shown, saving included; None until a second of
+    merges."""
+    is_saving: bool = False
+    """Whether its merges are done and its run is being stored."""
+    is_stopping: bool = False
     """Whether it is cancelled but has not ended yet."""
-    error: str | None
+    error: str | None = None
     """What went wrong, as a sentence for the visitor; None unless it failed."""
-    run_id: str | None
+    run_id: str | None = None
     """The id of the stored run; None until then. A cancelled training's run has the merges so far.
     """
 
@@ -91,65 +108,147 @@ class JobStatus:
         tokens = self.progress.corpus_tokens if self.progress else 0
         return self.training_bytes / tokens if tokens else 0.0
 
-    @property
-    def seconds_left(self) -> float | None:
-        """The time that the remaining merges take at the present rate; None without a rate."""
-        if self.progress is None or not self.merges_a_second:
-            return None
-        return (self.progress.merges_wanted - self.progress.merges_done) / self.merges_a_second
+
+_NOTHING_YET: Final = Report(training_bytes=0)
 
 
-@dataclass(frozen=True, slots=True)
-class _Report:
-    """What a training run reports while it runs."""
+class _Live:
+    """A training that has not ended: its request, and its corpus in memory or on disk."""
 
-    training_bytes: int
-    progress: TrainingProgress | None = None
-    merges_a_second: float | None = None
-    curve: tuple[CurvePoint, ...] = ()
+    def __init__(
+        self,
+        request: TrainingRequest,
+        corpus: Corpus | FiledCorpus | None,
+        kept: KeptRequest | None,
+        base: Tokenizer | None = None,
+    ) -> None:
+        self.request = request
+        self._base = base
+        self.kept = kept
+        self.is_large = kept is not None and kept.text_bytes >= LEAST_BYTES_IN_PROCESS
+        self._corpus = None if self.is_large and isinstance(corpus, Corpus) else corpus
 
-    @property
-    def done(self) -> int:
-        return self.progress.merges_done if self.progress else 0
+    def corpus(self) -> Corpus | FiledCorpus:
+        """Return the corpus; raise FormatError if it is damaged or gone."""
+        if self._corpus is not None:
+            return self._corpus
+        assert self.kept is not None
+        return self.kept.corpus()
 
-    @property
-    def of(self) -> int:
-        return self.progress.merges_wanted if self.progress else 0
+    def corpus_in_memory(self) -> Corpus:
+        """Return the corpus itself, from the disk if need be; raises FormatError."""
+        corpus = self.corpus()
+        return corpus.read() if isinstance(corpus, FiledCorpus) else corpus
 
+    def base(self) -> Tokenizer | None:
+        """Return the tokenizer to extend, None if there is none; raises FormatError."""
+        if self._base is not None or self.request.extension is None:
+            return self._base
+        assert self.kept is not None
+        return self.kept.base()
 
-_NOTHING_YET: Final = _Report(training_bytes=0)
-
-
-@dataclass(frozen=True, slots=True)
-class _Stored:
-    """The result of a training run."""
-
-    run_id: str
-    was_cancelled: bool
+    def remove(self) -> None:
+        """Remove it from the disk."""
+        if self.kept is not None:
+            self.kept.remove()
 
 
 class JobManager:
-    """Train one corpus after another, independently of the sessions that started them."""
+    """Train one corpus after another, independently of the sessions that started them.
 
-    def __init__(self, store: StoreRun = store_run) -> None:
+    With `is_kept_on_disk`, a training survives the server: what it needs is in the store until it
+    ends, and `begin_left` begins what an earlier server left. Large corpora are then trained on in
+    processes of their own.
+    """
+
+    def __init__(
+        self, store: StoreRun = store_run_to_show, *, is_kept_on_disk: bool = False
+    ) -> None:
         self._store = store
+        self._is_kept_on_disk = is_kept_on_disk
         self._closed = Event()
-        self._background = Background[_Report, _Stored](
-            "training", most_waiting=MOST_WAITING, most_remembered=MOST_REMEMBERED
+        self._ending = EndingTime()
+        self._live: dict[str, _Live] = {}
+        self._background = Background[Report, StoredTraining](
+            "training",
+            most_waiting=MOST_WAITING,
+            most_remembered=MOST_REMEMBERED,
+            most_of_visitor=MOST_OF_VISITOR,
         )
 
     def submit(
-        self, corpus: Corpus, config: TrainingConfig, *, title: str, held_out_share: float
+        self,
+        corpus: Corpus | FiledCorpus,
+        config: TrainingConfig,
+        *,
+        title: str,
+        held_out_share: float,
+        origin: CorpusOrigin | None = None,
+        visitor: str = "",
+        extends: tuple[Extension, Tokenizer] | None = None,
     ) -> str:
-        """Queue a training run and return its id; raise `TooMuchWorkError` if the queue is full."""
-        job_id = secrets.token_urlsafe(16)
-        work = partial(self._train_and_store, title, corpus, config, held_out_share)
-        self._background.begin(job_id, work, about=title)
-        return job_id
+        """Queue a training run and return its id, which will also be the id of its run.
+
+        With `extends`, it adds tokens to that tokenizer, and `config` is not used.
+
+        Raises `TooMuchWorkError` if the queue is full, or the visitor has no place left in it. With
+        an origin, the corpus is stored with the run, so that it can be chosen again.
+        """
+        # Before the corpus is written.
+        self._background.check_places(visitor)
+        request = TrainingRequest(
+            *(new_id(), title, config, held_out_share, origin, visitor),
+            n_bytes=corpus.n_bytes,
+            asked_at=time.time(),
+            extension=None if extends is None else extends[0],
+        )
+        base = None if extends is None else extends[1]
+        live = _Live(request, corpus, None, base)
+        if self._is_kept_on_disk:
+            # Without room for it on the disk, it is trained all the same.
+            with suppress(NotKeptError):
+                live = _Live(request, corpus, keep_request(request, corpus, base), base)
+        try:
+            self._begin(live)
+        except TooMuchWorkError:
+            live.remove()
+            raise
+        return request.id
+
+    def begin_left(self) -> None:
+        """Begin the trainings that an earlier server left queued or running."""
+        for request, kept in left_requests():
+            if is_stored(request.id):
+                kept.remove()
+                continue
+            event("training_begun_again", job=short_id(request.id), starts=kept.n_starts)
+            # If the queue is shorter now than it was, what does not fit waits for the next start.
+            with suppress(TooMuchWorkError):
+                self._begin(_Live(request, None, kept))
+
+    def plan(self, job_id: str) -> TrainingPlan | None:
+        """Return what a queued or running job trains on.
+
+        None once it has ended, and for one that was submitted without an origin.
+        """
+        live = self._live.get(job_id)
+        if live is None or (origin := live.request.origin) is None:
+            return None
+        request = live.request
+        return TrainingPlan(request.title, request.config, origin, request.extension, live.corpus)
 
     def status(self, job_id: str) -> JobStatus:
-        """Return a snapshot of a training run; raise `UnknownWorkError` for an unknown id."""
-        status = self._background.status(job_id)
+        """Return a snapshot of a training run; raise `UnknownWorkError` for an unknown id.
+
+        One that ended before the server was started is known if it has a run.
+        """
+        try:
+            status = self._background.status(job_id)
+        except UnknownWorkError:
+            if self._is_kept_on_disk and is_stored(job_id):
+                # An earlier server stored its run.
+                return JobStatus(job_id, title="", state="finished", run_id=job_id)
+            raise
         report, stored = status.progress or _NOTHING_YET, status.result
         return JobStatus(
             id=job_id,
@@ -160,99 +259,127 @@ class JobManager:
             progress=report.progress,
             merges_a_second=report.merges_a_second,
             curve=report.curve,
+            seconds_left=None
+            if report.seconds_left is None
+            else max(0.0, report.seconds_left - status.seconds_since_report),
+            is_saving=report.is_saving,
             is_stopping=status.is_stopping,
             error=status.problem,
             run_id=None if stored is None else stored.run_id,
         )
 
+    def count(self, state: State) -> int:
+        """Return the number of training runs in a state."""
+        return self._background.count(state)
+
     def cancel(self, job_id: str) -> None:
-        """Ask a training to stop; if it has learned a merge, the merges so far become a run."""
+        """Ask a job to stop; if it has learned a merge, the merges so far become a run."""
         self._background.cancel(job_id)
+        if not self._background.status(job_id).is_live:
+            self._forget(job_id)
 
     def close(self) -> None:
-        """Cancel all training without storing runs, and wait a moment for the thread to end."""
+        """End all training without storing runs, and wait a moment for the thread to end.
+
+        What is kept on disk stays there for the next server.
+        """
         self._closed.set()
         self._background.close()
+        for job_id in list(self._live):
+            if not self._background.status(job_id).is_live:
+                self._forget(job_id)
 
-    def _train_and_store(
-        self,
-        title: str,
-        corpus: Corpus,
-        config: TrainingConfig,
-        held_out_share: float,
-        task: Task[_Report],
-    ) -> _Stored | None:
-        def should_stop() -> bool:
-            return task.is_cancelled
+    def _begin(self, live: _Live) -> None:
+        request = live.request
 
+        def work(task: Task[Report]) -> StoredTraining | None:
+            try:
+                return self._train(live, task)
+            except BpeError:
+                raise
+            except Exception as error:
+                raise TrainingStoppedError(
+                    f"{log_unforeseen(error)} Your corpus and settings are unchanged; a smaller "
+                    "corpus or other settings may work."
+                ) from None
+            finally:
+                self._forget(request.id)
+
+        work_noted = logged("training", request.id, work, n_bytes=request.n_bytes)
+        self._live[request.id] = live
         try:
-            training, held_out = corpus.split(held_out_share, seed=HELD_OUT_SEED)
-            run = train(
-                training,
-                config,
-                on_progress=_progress_reporter(task, training.n_bytes),
-                should_stop=should_stop,
+            self._background.begin(
+                request.id, work_noted, about=request.title, visitor=request.visitor
             )
-            # A run without merges has nothing to show; and if counting was cut short, its figures
-            # would describe only a part of the corpus.
-            if self._closed.is_set() or (run.stop_reason == "cancelled" and not run.merges):
-                return None
-            run_id = self._store(title, run, held_out, training=training, should_stop=should_stop)
         except BpeError:
+            del self._live[request.id]
             raise
-        except Exception as error:
-            raise TrainingStoppedError(
-                f"{log_unforeseen(error)} Your corpus and settings are unchanged; a smaller "
-                "corpus or other settings may work."
-            ) from None
-        return _Stored(run_id, run.stop_reason == "cancelled")
+
+    def _forget(self, job_id: str) -> None:
+        live = self._live.pop(job_id, None)
+        if live is None or live.kept is None:
+            return
+        if self._closed.is_set():
+            # The next server begins again what this one did not end.
+            live.kept.release()
+        else:
+            live.kept.remove()
+
+    def _train(self, live: _Live, task: Task[Report]) -> StoredTraining | None:
+        reporters: list[Reporter] = []
+
+        def followed_by(training_bytes: int, held_out_bytes: int) -> Follower:
+            reporters.append(Reporter(task, training_bytes, held_out_bytes, self._ending))
+            return reporters[-1]
+
+        if live.kept is not None:
+            _check_starts(live.kept)
+        if live.is_large and live.kept is not None:
+            # If the process cannot store the run, this one trains it and keeps it in memory.
+            with suppress(NotKeptError):
+                stored = train_in_process(live.kept.folder, task, followed_by, self._is_open)
+                return _noted(stored, task, reporters)
+        stored = train_and_store(
+            live.request,
+            live.corpus_in_memory(),
+            base=live.base(),
+            store=self._store,
+            followed_by=followed_by,
+            should_stop=lambda: task.is_cancelled,
+            is_wanted=self._is_open,
+        )
+        return _noted(stored, task, reporters)
+
+    def _is_open(self) -> bool:
+        return not self._closed.is_set()
 
 
-def _progress_reporter(
-    task: Task[_Report], training_bytes: int
-) -> Callable[[TrainingProgress], None]:
-    """Return a function that reports a training's progress with its rate and its curve."""
-    recent = deque[TrainingProgress]()
-    curve: tuple[CurvePoint, ...] = ()
+def _check_starts(kept: KeptRequest) -> None:
+    """Note that a training starts; raise TrainingStoppedError if it did so too often."""
+    if kept.n_starts >= _MOST_STARTS:
+        raise TrainingStoppedError(
+            f"The server stopped {_MOST_STARTS} times while this training ran, so it is not begun "
+            "again. Train on a smaller corpus."
+        )
+    with suppress(OSError):
+        kept.note_start()
 
-    def report(progress: TrainingProgress) -> None:
-        nonlocal curve
-        note_recent(recent, progress)
-        if progress.seconds_compiling is None:
-            spacing = max(1, progress.merges_wanted // CURVE_POINTS)
-            if not curve or progress.merges_done >= curve[-1].merges_done + spacing:
-                curve = (*curve, CurvePoint(progress.merges_done, progress.corpus_tokens))
-        task.report(_Report(training_bytes, progress, merges_a_second(recent), curve))
 
-    task.report(_Report(training_bytes))
-    return report
+def _noted(
+    stored: StoredTraining | None, task: Task[Report], reporters: list[Reporter]
+) -> StoredTraining | None:
+    """Learn from the time that a complete run took, and return it."""
+    if stored is not None and not task.is_cancelled:
+        reporters[-1].saved(stored.n_merges)
+    return stored
 
 
 @st.cache_resource(show_spinner=False)
 def manager() -> JobManager:
-    """Return this server's only job manager."""
-    job_manager = JobManager()
+    """Return this server's only job manager; the first call begins what an earlier server left."""
+    job_manager = JobManager(is_kept_on_disk=True)
     # Exit handlers run last-registered first: this one keeps the handler of the thread from
-    # cancelling a training that would then be stored as a run.
+    # cancelling a job that would then be stored as a run.
     atexit.register(job_manager.close)
+    job_manager.begin_left()
     return job_manager
-
-
-def note_recent(recent: deque[TrainingProgress], progress: TrainingProgress) -> None:
-    """Append `progress` to `recent`, and drop entries older than a few seconds."""
-    if progress.seconds_compiling is not None:
-        return
-    recent.append(progress)
-    while len(recent) > 2 and progress.elapsed_seconds - recent[1].elapsed_seconds >= (
-        _LONGEST_MEASURED
-    ):
-        recent.popleft()
-
-
-def merges_a_second(recent: Sequence[TrainingProgress]) -> float | None:
-    """Return the rate over the last few seconds; None before half a second of merges."""
-    if not recent:
-        return None
-    seconds = recent[-1].elapsed_seconds - recent[0].elapsed_seconds
-    merges = recent[-1].merges_done - recent[0].merges_done
-    return merges / seconds if seconds >= _SHORTEST_MEASURED and merges else None

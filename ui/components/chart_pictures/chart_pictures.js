@@ -1,11 +1,11 @@
-// Downloads a chart of the page as PNG: the chart under its title, on the page's background.
+// Download a chart of the page as PNG: the chart under its title, on the page's background.
 
 import { addButton, addPart } from "../shared/elements.js";
 import { linesOf } from "./text_lines.js";
 
 /** @import { Component } from "../shared/component.js" */
 
-/** A chart by its key, and what is written over its picture.
+/** A chart's key, and the texts above it in the image.
     @typedef {{ chart: string, button: string, title: string, what: string, file_name: string }} Picture */
 
 /** @typedef {{ size: number, weight: number, fill: string }} Font */
@@ -77,7 +77,7 @@ async function pngOf(picture, style) {
   return drawn(svg, size);
 }
 
-/** Return a colour as the chart's part of the page shows it: light-dark() becomes one of its two.
+/** Return a colour as an element shows it: light-dark() is resolved to one of its two colours.
     @param {Element} chart
     @param {string} value */
 function resolved(chart, value) {
@@ -105,7 +105,7 @@ function setAttributes(element, attributes) {
   for (const [name, value] of Object.entries(attributes)) element.setAttribute(name, String(value));
 }
 
-/** Write a text in as many lines as it needs; return where the next line goes.
+/** Write a text in as many lines as it needs; return the position of the next line.
     @param {SVGElement} svg
     @param {string} text
     @param {number} top

@@ -1,6 +1,6 @@
-// Text on a canvas does not break into lines by itself.
+// Break text into lines, because a canvas does not.
 
-/** Break a text at its spaces into lines of no more than a width; a word wider than that has its own.
+/** Break a text at its spaces into lines of a maximum width; a wider word has a line of its own.
     @param {string} text
     @param {number} width
     @param {(text: string) => number} widthOf */

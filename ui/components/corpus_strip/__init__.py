@@ -19,9 +19,16 @@ _draw = component(
 )
 
 
-def corpus_strip(*, key: str, figures: Sequence[tuple[str, str]]) -> None:
-    """Draw figures, each a number and its unit."""
+def corpus_strip(
+    *, key: str, figures: Sequence[tuple[str, str, Sequence[tuple[str, str]]]]
+) -> None:
+    """Draw figures: each a number, what it counts, and terms to explain with definitions."""
     _draw(
         key=key,
-        data={"figures": [{"value": value, "name": name} for value, name in figures]},
+        data={
+            "figures": [
+                {"value": value, "name": name, "terms": list(terms)}
+                for value, name, terms in figures
+            ]
+        },
     )

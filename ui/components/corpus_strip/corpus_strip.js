@@ -1,17 +1,19 @@
 // Draw the figures of a corpus.
 
 import { addPart, find } from "../shared/elements.js";
+import { addHelp } from "../shared/terms.js";
 
-/** @import { Component } from "../shared/component.js" */
+/** @import { Component } from "../shared/component.js"
+    @import { Term } from "../shared/terms.js" */
 
-/** @param {Component<{ figures: { value: string, name: string }[] }>} component */
+/** @param {Component<{ figures: { value: string, name: string, terms: Term[] }[] }>} component */
 export default function mountCorpusStrip({ data, parentElement }) {
   const root = find(parentElement, ".corpus", HTMLElement);
   root.textContent = "";
   const figures = addPart(root, "dl", "figures");
-  for (const { value, name } of data.figures) {
+  for (const { value, name, terms } of data.figures) {
     const cell = addPart(figures, "div", "");
-    addPart(cell, "dt", "", name);
+    addHelp(addPart(cell, "dt", "", name), terms);
     addPart(cell, "dd", "", value);
   }
 }

@@ -37,9 +37,25 @@ class Row:
     """An explanation of the row that opens under its name."""
 
 
-def verdict(sentence: Sequence[tuple[str, bool]], aside: str, *, key: str) -> None:
-    """Draw a sentence from (text, is bold) pieces, with an aside under it."""
-    _verdict(key=key, data={"sentence": [list(piece) for piece in sentence], "aside": aside})
+def verdict(
+    sentence: Sequence[tuple[str, bool]],
+    aside: str,
+    *,
+    key: str,
+    terms: Sequence[tuple[str, str]] = (),
+) -> None:
+    """Draw a sentence from (text, is bold) pieces, with an aside under it.
+
+    `terms` and their definitions are shown in a tooltip at the end of the sentence.
+    """
+    _verdict(
+        key=key,
+        data={
+            "sentence": [list(piece) for piece in sentence],
+            "aside": aside,
+            "terms": list(terms),
+        },
+    )
 
 
 def figure_table(columns: Sequence[str], rows: Sequence[Row], *, caption: str, key: str) -> None:

@@ -1,6 +1,7 @@
-// Rows of figures; the best of a row are bold with a dot. A name with an explanation opens it.
+// Rows of figures; the best of a row are bold with a dot. Pressing a name shows its explanation, if any.
 
 import { addPart } from "../shared/elements.js";
+import { scrollByKeyboard } from "../shared/scroll_by_keyboard.js";
 
 /** @import { Component } from "../shared/component.js" */
 
@@ -13,12 +14,7 @@ export default function mountFigureTable({ data, parentElement }) {
   const room = addPart(parentElement, "div", "room");
   room.setAttribute("role", "group");
   room.setAttribute("aria-label", data.caption);
-  // A wide table can be scrolled by keyboard; one that fits is not a tab stop.
-  const watch = new ResizeObserver(() => {
-    room.toggleAttribute("tabindex", room.scrollWidth > room.clientWidth);
-    if (room.hasAttribute("tabindex")) room.tabIndex = 0;
-  });
-  watch.observe(room);
+  const watch = scrollByKeyboard(room);
   const table = addPart(room, "table", "");
   addPart(table, "caption", "", data.caption);
   const columns = addPart(addPart(table, "thead", ""), "tr", "");

@@ -1,4 +1,4 @@
-// A statement of a source, what was computed here, and the computation.
+// A claim of a source, the result computed here, and how it was computed.
 
 import { addPart } from "../shared/elements.js";
 

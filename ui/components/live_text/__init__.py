@@ -3,17 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import dataclass
 from pathlib import Path
 
 from streamlit.components.v2 import component
 
 from ui.components.js_modules import join_modules
+from ui.components.large_paste import MOST_EDITED, PasteLimits
 from ui.components.shared import component_css
+from ui.look.labels import size_text
 
 _HERE = Path(__file__).parent
-
-MOST_EDITED = 500_000
-"""The most characters that can be edited; with more, each key press takes a browser seconds."""
 _EXCERPT = 2_000
 
 _live_text = component(
@@ -23,17 +23,37 @@ _live_text = component(
 )
 
 
+@dataclass(frozen=True, slots=True)
+class Opened:
+    """What is drawn above a text that was opened as a whole."""
+
+    name: str
+    n_bytes: int
+
+
 def live_text(
-    text: str, *, label: str, key: str, on_typed: Callable[[], None], lines: int = 4
+    text: str,
+    *,
+    label: str,
+    key: str,
+    on_typed: Callable[[], None],
+    on_pasted: Callable[[], None],
+    on_closed: Callable[[], None],
+    limits: PasteLimits,
+    opened: Opened | None = None,
+    lines: int = 4,
 ) -> None:
     """Draw a text area that holds `text`; the label is for screen readers only.
 
-    The area is `lines` high until the visitor resizes it. After a change, `on_typed` is called
-    before the page reruns; the component's value then holds the new text as `typed`, and the page
-    passes it back as `text`. A text longer than MOST_EDITED cannot be edited, and only its
-    beginning is shown.
+    The area is `lines` high until the visitor resizes it. Before the page reruns, one of three
+    functions is called: `on_typed` after a change, when the component's value holds the new text as
+    `typed`; `on_pasted` after a large paste, when it holds a message for `read_paste` as `pasted`;
+    and `on_closed` when the visitor closes an opened text. The page then passes the text back as
+    `text`. A text longer than MOST_EDITED cannot be edited, and only its beginning is shown.
     """
     whole = len(text) <= MOST_EDITED
+    if opened is None and not whole:
+        opened = Opened("Long text", len(text.encode()))
     note = (
         ""
         if whole
@@ -45,5 +65,13 @@ def live_text(
         "label": label,
         "lines": lines,
         "excerpt_note": note,
+        "opened": None if opened is None else [opened.name, size_text(opened.n_bytes)],
+        "limits": limits,
     }
-    _live_text(key=key, data=data, on_typed_change=on_typed)
+    _live_text(
+        key=key,
+        data=data,
+        on_typed_change=on_typed,
+        on_pasted_change=on_pasted,
+        on_closed_change=on_closed,
+    )

@@ -1,6 +1,15 @@
 // Restore line ends: a text area turns all of them into line feeds.
 
-/** Return the typed text with the line ends of the text before it. A new line ends as all the others
+/** Return the offset in a text of a place in the same text with line feeds alone.
+    @param {string} text
+    @param {number} place */
+export function offsetWithLineEnds(text, place) {
+  let offset = place;
+  for (let at = text.indexOf("\r\n"); at >= 0 && at < offset; at = text.indexOf("\r\n", at + 2)) offset++;
+  return offset;
+}
+
+/** Return the typed text with the line ends of the previous text. A new line ends as all the others
     do, or in a line feed if they differ.
     @param {string} before
     @param {string} typed */

@@ -3,7 +3,7 @@
 
 import { halfCharacter } from "../shared/characters.js";
 import { browserClock } from "../shared/clock.js";
-import { Echoes } from "../shared/echoes.js";
+import { Echoes } from "../shared/python_echoes.js";
 import { withLineEnds } from "./line_ends.js";
 
 /** @import { Clock } from "../shared/clock.js" */
@@ -37,6 +37,11 @@ export class TypedText {
     return this.whole.includes("\r");
   }
 
+  /** The text in the field now, with its line ends. */
+  get current() {
+    return withLineEnds(this.whole, this.typed);
+  }
+
   /** Take a text from Python; return whether the field has to show it.
       @param {string} text */
   receive(text) {
@@ -50,7 +55,7 @@ export class TypedText {
     return true;
   }
 
-  /** Take the text in the field after a key press, in which all line ends are line feeds.
+  /** Take the field's text after a key press; its line ends are all line feeds.
       @param {string} typed */
   type(typed) {
     this.typed = typed;
@@ -59,9 +64,10 @@ export class TypedText {
     this.timer = this.clock.after(() => this.flush(), Math.min(PAUSE_MS + extra, LONGEST_PAUSE_MS));
   }
 
-  /** Begin with another text. */
-  startOver() {
-    this.whole = this.typed = "";
+  /** Start with another text.
+      @param {string} text */
+  startOver(text) {
+    this.whole = this.typed = text;
     this.flush({ atOnce: true });
   }
 
@@ -77,7 +83,7 @@ export class TypedText {
       this.timer = this.clock.after(() => this.flush(), PAUSE_MS / 2);
       return;
     }
-    const text = withLineEnds(this.whole, this.typed);
+    const text = this.current;
     const half = halfCharacter(text);
     this.warn(half && `${half}, which UTF-8 cannot encode. Remove it to see the tokens.`);
     if (half) return;

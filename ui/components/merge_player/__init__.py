@@ -11,15 +11,18 @@ from ui.components.js_modules import join_modules
 from ui.components.shared import component_css
 
 _HERE = Path(__file__).parent
+PLAYER_STYLES = ("controls", "words", "player")
 
 _player = component(
     "bpe.merge_player",
     html=(_HERE / "player.html").read_text("utf-8"),
-    css=component_css(_HERE, "player"),
+    css=component_css(_HERE, *PLAYER_STYLES),
     js=join_modules(_HERE / "player.js"),
     isolate_styles=True,
 )
-_courier = component("bpe.merge_player_courier", js=join_modules(_HERE / "courier.js"))
+_messages = component(
+    "bpe.merge_player_messages", js=join_modules(_HERE / "messages_from_python.js")
+)
 
 
 def merge_player(
@@ -50,12 +53,12 @@ def send_block(*, player: str, block: bytes) -> None:
 
     The player keeps its blocks, so each is sent once, when requested.
     """
-    _courier(key=f"{player}-block", data=block)
+    _messages(key=f"{player}-block", data=block)
 
 
 def send_own_words(*, player: str, words: Sequence[Sequence[int | str]], problem: str = "") -> None:
     """Send the player with the key `player` the visitor's words, or why they cannot be used."""
-    _courier(
+    _messages(
         key=f"{player}-own-words",
         data={"player": player, "words": words, "problem": problem},
     )

@@ -1,9 +1,10 @@
-// What the visitor does to the player: buttons, keys, the scrub bar, fields and switches.
+// The player's controls: buttons, keys, the scrub bar, fields and switches.
 
 import { find } from "../shared/elements.js";
 import { stepOfAddress } from "./address.js";
 import { findMerge } from "./jump.js";
-import { actOfKey } from "./keys.js";
+import { isByKey } from "./keys.js";
+import { pressKey } from "./press_key.js";
 
 /** @import { Player } from "./player.js" */
 
@@ -19,8 +20,14 @@ export function listenToControls(player, signal) {
     forward: () => playback.forward(),
     last: () => playback.goTo(player.run.n_merges),
   };
-  for (const [name, act] of Object.entries(acts)) view.button(name).addEventListener("click", act, { signal });
-  root.addEventListener("keydown", (event) => pressKey(event, acts), { signal });
+  for (const [name, act] of Object.entries(acts)) {
+    view.button(name).addEventListener("click", (event) => {
+      player.byKey = isByKey(event);
+      act();
+    }, { signal });
+  }
+  root.addEventListener("keydown", (event) => pressKey(event, acts, () => (player.byKey = true)), { signal });
+  find(root, ".skip", HTMLElement).addEventListener("click", (event) => player.skip(isByKey(event)), { signal });
   const scrub = find(root, ".scrub", HTMLInputElement);
   scrub.addEventListener("input", () => playback.goTo(Number(scrub.value)), { signal });
   for (const radio of root.querySelectorAll("input")) {
@@ -62,17 +69,4 @@ function listenToJump(player, signal) {
     if (found.step !== undefined) player.playback.goTo(found.step);
   }, { signal });
   jump.addEventListener("input", () => (problem.textContent = ""), { signal });
-}
-
-/** @param {KeyboardEvent} event
-    @param {Record<string, () => void>} acts */
-function pressKey(event, acts) {
-  // Streamlit has shortcuts of its own on plain letters.
-  event.stopPropagation();
-  const { target } = event;
-  const kind = target instanceof HTMLInputElement ? target.type : /** @type {Element} */ (target).tagName;
-  const act = actOfKey(event, kind);
-  if (!act) return;
-  acts[act]();
-  event.preventDefault();
 }

@@ -3,6 +3,7 @@
 import { addPart } from "../shared/elements.js";
 import { grouped } from "../shared/numbers.js";
 import { candidatesAt, verdictOf } from "./guesses.js";
+import { isByKey } from "./keys.js";
 import { nearestBorder } from "./nearest_border.js";
 import { bold, couple } from "./tiles.js";
 
@@ -15,22 +16,27 @@ import { bold, couple } from "./tiles.js";
     @param {number} step
     @param {(pair: Pair, byKey: boolean) => void} choose */
 export function writeCandidates(list, run, step, choose) {
+  const question = `${run.player} ${step}`;
+  // Written once per question, because the keyboard focus may be on one of them.
+  if (list.dataset.question === question && list.firstChild) return;
+  list.dataset.question = question;
   list.textContent = "";
   for (const pair of candidatesAt(run, step)) {
     const button = addPart(addPart(list, "li", ""), "button", "candidate");
     button.type = "button";
     button.append(couple(run, pair, [9, 9]));
-    // A click made by a key has no count of clicks.
-    button.addEventListener("click", (event) => choose(pair, event.detail === 0));
+    button.addEventListener("click", (event) => choose(pair, isByKey(event)));
   }
 }
 
 /** @param {HTMLElement} element
-    @param {number} step */
-export function writeQuestion(element, step) {
+    @param {number} step
+    @param {boolean} playing */
+export function writeQuestion(element, step, playing) {
   element.textContent = "";
   addPart(element, "span", "what", `Merge ${grouped(step + 1)}`);
-  addPart(element, "span", "how-often", "Which pair comes next? Click two neighbouring tiles, or a pair in the list.");
+  const click = playing ? "To play on, click" : "Click";
+  addPart(element, "span", "how-often", `Which pair comes next? ${click} two neighbouring tiles, or a pair in the list.`);
 }
 
 /** @param {HTMLElement} element
@@ -43,8 +49,8 @@ export function writeVerdict(element, run, step, guesses) {
   if (verdict) element.append(bold(verdict.before), " ", couple(run, verdict.pair), verdict.after);
 }
 
-/** Return the two neighbouring tiles of a word whose border lies nearest to a point, and their pair;
-    null where the word has one tile.
+/** Return the two neighbouring tiles of a word whose border is nearest to a point, and their pair;
+    null if the word has only one tile.
     @param {Cell} cell
     @param {number} x
     @param {number} y */

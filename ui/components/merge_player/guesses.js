@@ -9,7 +9,7 @@ import { isTraced, raceAt, tiesAt, traced, widthOfRace } from "./run.js";
     @import { Memory } from "./remembered.js" */
 
 export class Guesses {
-  /** Take up the guesses that were made on a run before a refresh, or a change of page.
+  /** Restore the guesses that were made on a run before a refresh or a change of page.
       @param {Memory} memory
       @param {string} run
       @param {{ on?: boolean }} [before] Of another run: whether the visitor guesses stays. */
@@ -17,7 +17,7 @@ export class Guesses {
     const name = `guesses-${run}`;
     const saved = savedGuesses(memory.get(name));
     this.on = on;
-    /** By step, the pair guessed; null where the merge was shown without a guess.
+    /** The guessed pair by step; null if the merge was shown without a guess.
         @type {Map<number, Pair | null>} */
     this.known = new Map(saved.known);
     this.right = saved.right ?? 0;
@@ -58,7 +58,7 @@ export class Guesses {
     return this.made ? `${grouped(this.right)} of ${grouped(this.made)} right` : "";
   }
 
-  /** Of the pairs of a step, return those that may be seen: the winner, and the one that was guessed.
+  /** Return the pairs of a step that may be shown after a guess: the winner and the guessed pair.
       @template {Pair} Shown
       @param {Shown[]} pairs
       @param {number} step */
@@ -84,8 +84,8 @@ function isSame(one, two) {
   return one.left === two.left && one.right === two.right;
 }
 
-/** Return whether a guess occurs as often as the winner; a pair that ties may be too far down to stand
-    in the race.
+/** Return whether a guess occurs as often as the winner. A tied pair may be too low in the order for the
+    race.
     @param {Run} run
     @param {number} step
     @param {Pair} guess */

@@ -1,4 +1,4 @@
-// Finding a merge: by its number, or by the token that it made.
+// Find a merge by its number, or by the token that it made.
 
 import { grouped } from "../shared/numbers.js";
 import { shortText } from "./token_names.js";

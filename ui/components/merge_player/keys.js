@@ -1,9 +1,8 @@
-// What keys do to the player.
+// The player's keys.
 
 const ACTS = new Map([[" ", "play"], ["ArrowRight", "forward"], ["ArrowLeft", "back"], ["Home", "first"], ["End", "last"]]);
 
-/** Return what a key asks of the player; undefined where the element that has the keyboard takes the
-    key itself, or it is for the browser.
+/** Return the action of a key; undefined if the focused element or the browser handles the key.
     @param {{ key: string, ctrlKey: boolean, metaKey: boolean, altKey: boolean }} event
     @param {string} kind The type of an input, or the tag of another element. */
 export function actOfKey({ key, ctrlKey, metaKey, altKey }, kind) {
@@ -12,4 +11,10 @@ export function actOfKey({ key, ctrlKey, metaKey, altKey }, kind) {
   if (key === " " && ["BUTTON", "SUMMARY", "checkbox"].includes(kind)) return undefined;
   if (key !== " " && kind === "range") return undefined;
   return ACTS.get(key);
+}
+
+/** Return whether a click was made by a key: a browser gives it a `detail` of 0.
+    @param {MouseEvent} event */
+export function isByKey(event) {
+  return event.detail === 0;
 }

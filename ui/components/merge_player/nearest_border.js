@@ -1,7 +1,7 @@
-// Which two neighbouring tiles a pointer means.
+// Find the two neighbouring tiles that a pointer is on.
 
-/** Return the place of the box whose right edge, shared with the next, lies nearest to a point. Boxes
-    on other lines are farther away by their height. Null where there are no two boxes.
+/** Return the index of the box whose border with the next box is nearest to a point; null if there are
+    fewer than two boxes. Vertical distance counts four times, so that the pointer's line is preferred.
     @param {{ right: number, top: number, bottom: number }[]} boxes
     @param {number} x
     @param {number} y */

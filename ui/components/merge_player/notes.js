@@ -8,17 +8,17 @@ import { mergesSaved, traced } from "./run.js";
 
 /** @typedef {"frequent" | "touched" | "yours"} Mode */
 
-/** What is on show of the words.
+/** Which words are shown, and how many.
     @typedef {object} Shown
-    @property {Mode} mode The choice of the visitor.
+    @property {Mode} mode The visitor's choice.
     @property {Mode} shownMode What is shown instead while a question is asked.
     @property {Scene | null} scene
-    @property {number} n How many words found room.
+    @property {number} n The number of words that fit.
     @property {{ words: Word[], problem: string }} own */
 
 const COLOURED = "Tiles are coloured once merged.";
 
-/** Name the merges whose words stand there.
+/** Return a name of the merges whose words are shown.
     @param {Shown} shown */
 export function titleOf({ mode, scene }) {
   if (mode !== "touched" || !scene) return "Words";

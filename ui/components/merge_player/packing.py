@@ -125,8 +125,10 @@ def pack_block(run: TrainingRun, trace: MergeTrace, *, player: str) -> bytes:
     return _message(header, arrays)
 
 
-def own_words(tokenizer: Tokenizer, text: str) -> list[list[int | str]]:
-    """Return a visitor's text as pre-tokens of a run, each as base symbols.
+def own_words(
+    tokenizer: Tokenizer, text: str, base: Tokenizer | None = None
+) -> list[list[int | str]]:
+    """Return a visitor's text as pre-tokens of a run, each as base symbols, or tokens of its base.
 
     A symbol is an id or, if the alphabet lacks it, text: a character, or a byte in hex. Raises
     InvalidTextError if the text has a lone surrogate, and PatternTimeoutError if the run's pattern
@@ -136,6 +138,9 @@ def own_words(tokenizer: Tokenizer, text: str) -> list[list[int | str]]:
     base_ids, marker = tokenizer.base_ids, tokenizer.end_of_word_id
     words: list[list[int | str]] = []
     for pretoken in tokenizer.pretokenizer.split(text):
+        if base is not None:
+            words.append(_tokens_of_base(base, pretoken.encode())[:LONGEST_WORD])
+            continue
         symbols = symbols_of(pretoken.encode(), tokenizer.base)
         word = [base_ids.get(symbol, _missing(symbol)) for symbol in symbols[:LONGEST_WORD]]
         words.append(word if marker is None else [*word, marker])
@@ -155,6 +160,17 @@ def _message(header: dict[str, object], arrays: dict[str, NDArray[np.integer]]) 
     return len(text).to_bytes(4, "little") + text + bytes(body)
 
 
+def _tokens_of_base(base: Tokenizer, word: bytes) -> list[int | str]:
+    """Return a word's tokens, and the text of each symbol that the alphabet lacks."""
+    found: list[int | str] = []
+    rest = word
+    for id in base.encode_words([word])[0].tolist():
+        symbol = base.vocab[id] if id >= 0 else symbols_of(rest, base.base)[0]
+        rest = rest[len(symbol) :]
+        found.append(id if id >= 0 else _missing(symbol))
+    return found
+
+
 def _missing(symbol: bytes) -> str:
     try:
         return symbol.decode()
@@ -169,11 +185,21 @@ def _frequent_words(run: TrainingRun) -> NDArray[np.int64]:
     frequent: list[int] = []
     for word in by_count:
         # A word of one symbol never changes, so it is not shown.
-        if marker or len(symbols_of(run.pretokens.words[word], run.tokenizer.base)) > 1:
+        if marker or len(_first_symbols(run, word)) > 1:
             frequent.append(word)
         if len(frequent) == N_FREQUENT:
             break
     return np.array(frequent, np.int64)
+
+
+def _first_symbols(run: TrainingRun, word: int) -> list[int]:
+    """Return a word's symbols before any merge of the run; without the marker if it has no base."""
+    text = run.pretokens.words[word]
+    if run.base is None:
+        base_ids = run.tokenizer.base_ids
+        return [base_ids[symbol] for symbol in symbols_of(text, run.tokenizer.base)]
+    ids: list[int] = run.base.encode_words([text])[0].tolist()
+    return ids
 
 
 def _words_of(run: TrainingRun, words: NDArray[np.int64]) -> dict[str, NDArray[np.integer]]:
@@ -196,10 +222,10 @@ def _symbols_of_words(
     starts = [0]
     cut: list[bool] = []
     for word in words.tolist():
-        symbols = symbols_of(run.pretokens.words[word], tokenizer.base)
-        row.extend(tokenizer.base_ids[symbol] for symbol in symbols[:LONGEST_WORD])
+        symbols = _first_symbols(run, word)
+        row += symbols[:LONGEST_WORD]
         cut.append(len(symbols) > LONGEST_WORD)
-        if tokenizer.end_of_word_id is not None and not cut[-1]:
+        if tokenizer.end_of_word_id is not None and run.base is None and not cut[-1]:
             row.append(tokenizer.end_of_word_id)
         starts.append(len(row))
     return np.array(row, np.int64), np.array(starts, np.int64), np.array(cut, np.int64)

@@ -4,7 +4,32 @@ import { browserClock } from "../shared/clock.js";
 import { isTraced, lastReady, mergesSaved } from "./run.js";
 
 /** @import { Clock } from "../shared/clock.js"
-    @import { Player } from "./player.js" */
+    @import { Run } from "./run.js"
+    @import { WordGrid } from "./word_grid.js"
+    @import { WordMotion } from "./word_motion.js" */
+
+/** What is drawn of a run while its cursor moves.
+    @typedef {object} Drawn
+    @property {Pick<WordGrid, "draw">} grid
+    @property {Pick<WordMotion, "gather" | "fuse" | "settle" | "still">} motion
+    @property {{ forgetWidth: () => void }} race
+    @property {{ on: boolean }} guesses Whether the visitor guesses the merges.
+    @property {(step: number, fade?: number) => void} lay
+    @property {(playing: boolean) => void} drawPlaying
+    @property {(duration: number) => void} drawMoving
+    @property {(step: number) => void} drawPosition
+    @property {(step: number) => void} drawStatus */
+
+/** What plays: it draws, holds the merges, and asks for the visitor's guess.
+    @typedef {object} Playable
+    @property {Run} run
+    @property {Drawn} view
+    @property {{ want: (step: number) => void, wantAhead: (step: number) => void }} link
+    @property {(how?: { slide?: number, fade?: number }) => void} draw
+    @property {() => void} rested
+    @property {() => boolean} isAsking
+    @property {() => boolean} showsUnasked
+    @property {() => void} asks */
 
 const FULL_SPEED_SECONDS = 9; // a whole run at full speed
 const LEAST_A_SECOND = 120; // merges at full speed, however short the run
@@ -14,9 +39,11 @@ export const BEATS = { gather: 260, hold: 100, fuse: 320, settle: 320 };
 const FAST_BEATS = { gather: 0, hold: 0, fuse: 80, settle: 45 };
 const STILL_BEAT = 600; // with reduced motion: the ring, this long, then the new state
 const STEP_BACK = 160;
+const REVEAL = 2000; // to read the answer to a question before its merge plays, at speed 1
+const SHORTEST_REVEAL = 700;
 
 export class Playback {
-  /** @param {Player} player Draws, holds the merges, and asks for the visitor's guess.
+  /** @param {Playable} player
       @param {{ matches: boolean }} calm Whether the visitor wants reduced motion.
       @param {Clock} clock */
   constructor(player, calm, clock = browserClock) {
@@ -25,7 +52,7 @@ export class Playback {
     this.clock = clock;
     this.step = 0;
     this.playing = false;
-    /** @type {"rest" | "gather" | "fuse" | "settle" | "hurry"} */
+    /** @type {"rest" | "reveal" | "gather" | "fuse" | "settle" | "hurry"} */
     this.phase = "rest";
     this.speed = "1";
     this.timer = 0;
@@ -77,7 +104,7 @@ export class Playback {
     this.stop();
     if (this.atEnd) this.step = 0;
     this.setPlaying(true);
-    this.player.showsUnasked();
+    if (this.player.isAsking()) return this.ask();
     this.player.draw();
     if (!this.isReady()) return this.player.link.want(this.step);
     this.player.link.wantAhead(this.step);
@@ -135,6 +162,21 @@ export class Playback {
     else this.rest();
   }
 
+  /** Wait for the visitor's guess or skip, which `reveal` follows. While playing, it goes on then. */
+  ask() {
+    this.rest();
+    this.player.asks();
+  }
+
+  /** Show the winner; while playing, play its merge once there was time to read the answer.
+      @param {{ fade?: number }} [how] */
+  reveal(how) {
+    this.rest(how);
+    if (!this.playing) return;
+    this.phase = "reveal";
+    this.after(Math.max(REVEAL / (Number(this.speed) || 8), SHORTEST_REVEAL), () => this.next());
+  }
+
   /** @param {keyof typeof BEATS} name */
   beat(name) {
     const speed = Number(this.speed) || 8;
@@ -175,11 +217,7 @@ export class Playback {
   next() {
     this.view.drawMoving(0);
     if (this.atEnd || !this.isReady()) return this.rest();
-    if (this.player.isAsking()) {
-      this.setPlaying(false);
-      this.rest();
-      return this.player.asks();
-    }
+    if (this.player.isAsking()) return this.ask();
     if (!this.playing && (this.calm.matches || !this.beat("gather"))) return this.rest();
     this.player.link.wantAhead(this.step);
     return this.gather();

@@ -54,7 +54,7 @@ export class Player {
     this.view = new PlayerView(this.root, this.run, (pair, byKey) => this.guess(pair, byKey));
     this.playback = new Playback(this, window.matchMedia("(prefers-reduced-motion: reduce)"));
     this.ending = new AbortController();
-    this.guessByKey = false;
+    this.byKey = false;
     this.speakTimer = 0;
     const { signal } = this.ending;
     listenToControls(this, signal);
@@ -128,7 +128,7 @@ export class Player {
     remembered.set(name, value);
     if (name === "speed") {
       this.playback.speed = value;
-      if (this.playback.playing) this.playback.play();
+      if (this.playback.playing && !this.isAsking()) this.playback.play();
       return;
     }
     this.playback.redo(() => (this.view.mode = /** @type {Mode} */ (value)));
@@ -169,7 +169,7 @@ export class Player {
     return this.view.guesses.isAsking(this.run, this.playback.step);
   }
 
-  /** Return whether the visitor skipped a guess; the merge is then shown first. */
+  /** Give up the open question, if there is one, so that its answer is shown; return whether there was one. */
   showsUnasked() {
     const asking = this.isAsking();
     if (asking) this.view.guesses.giveUp(this.playback.step);
@@ -187,15 +187,26 @@ export class Player {
       @param {boolean} byKey */
   guess(pair, byKey) {
     if (!this.isAsking()) return;
-    this.guessByKey = byKey;
     this.view.guesses.answer(this.run, this.playback.step, pair);
-    this.playback.rest({ fade: this.playback.calm.matches ? 0 : BEATS.gather });
-    if (byKey && !this.isAsking()) this.view.button("forward").focus();
+    this.answered(byKey);
   }
 
-  /** Move the focus to a question that came up while playing, if the last guess was by keyboard. */
+  /** Show the winner without a guess.
+      @param {boolean} byKey */
+  skip(byKey) {
+    if (this.showsUnasked()) this.answered(byKey);
+  }
+
+  /** @param {boolean} byKey */
+  answered(byKey) {
+    this.byKey = byKey;
+    this.playback.reveal({ fade: this.playback.calm.matches ? 0 : BEATS.gather });
+    if (byKey) (this.playback.playing ? this.root : this.view.button("forward")).focus({ preventScroll: true });
+  }
+
+  /** Move the focus to a question that came up, if the visitor last used the keyboard. */
   asks() {
-    if (this.guessByKey) find(this.root, ".candidate", HTMLElement).focus();
+    if (this.byKey) find(this.root, ".candidate", HTMLElement).focus();
   }
 
   // --- drawing ---------------------------------------------------------------------------------
@@ -207,11 +218,11 @@ export class Player {
     this.view.drawStatus(step);
   }
 
-  /** Handle the cursor coming to rest, perhaps to wait for merges. */
+  /** Handle the cursor coming to rest, which may be a wait for merges. */
   rested() {
     const { step, playing } = this.playback;
     this.link.want(step);
-    if (playing) this.link.stayQuiet();
+    if (playing && !this.isAsking()) this.link.stayQuiet();
     else this.link.report(step);
     clearTimeout(this.speakTimer);
     this.speakTimer = setTimeout(() => {

@@ -15,7 +15,7 @@ import { roomFor, spokenPair } from "./token_names.js";
     @property {number} place
     @property {number} [width] */
 
-const LEAST_LABEL = 60; // px of the column of names: it grows as longer names come, and not back
+const LEAST_LABEL = 60; // px; the column of names widens for longer names, and does not shrink by itself
 const LABEL_STEP = 24;
 
 export class Race {

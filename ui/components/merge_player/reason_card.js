@@ -13,7 +13,7 @@ import { spokenSymbol } from "./token_names.js";
 /** @import { CountedPair, Run, Word } from "./run.js" */
 
 const SYMBOLS_GIVEN = 12; // symbols shown of a word in the card
-const SYMBOLS_BEFORE = 4; // of them before the pair, where the word is longer
+const SYMBOLS_BEFORE = 4; // symbols shown before the pair if the word is longer
 
 /** @param {HTMLElement} element
     @param {Run} run
@@ -40,7 +40,7 @@ export function writeMargin(element, run, step, pairs, guessing) {
   if (rival) element.append(couple(run, rival, [10, 10]));
 }
 
-/** Draw the words in which most of the pair's occurrences merge, each with how many.
+/** Draw the words with the most occurrences of the pair, each with its number of occurrences.
     @param {HTMLElement} element
     @param {Run} run
     @param {number} step */
@@ -56,7 +56,7 @@ export function writeGiven(element, run, step) {
   }
 }
 
-/** Make a row of a word's symbols, the pair that merges next marked; of a long word those around it.
+/** Make a row of a word's symbols with the next pair marked; a long word shows the symbols around it.
     @param {Run} run
     @param {Word} word
     @param {number} step */
@@ -70,7 +70,7 @@ function wordWithPair(run, word, step) {
   row.setAttribute("aria-label", symbols.map(({ id }) => spokenSymbol(run, id)).join(", "));
   if (from) row.append(muted("…"));
   for (let i = from; i < to; i++) {
-    // A word of the corpus has no symbol that the alphabet lacks.
+    // All symbols of a word of the corpus are in the alphabet, so each has an id.
     const tile = smallTile(run, Number(symbols[i].id), 14);
     tile.classList.toggle("chosen", chosen.has(i) || chosen.has(i - 1));
     row.append(tile);
@@ -79,7 +79,7 @@ function wordWithPair(run, word, step) {
   return row;
 }
 
-/** Draw the pairs that rise or fall most.
+/** Draw the pairs whose counts rise or fall most.
     @param {HTMLElement} element
     @param {Run} run
     @param {number} step

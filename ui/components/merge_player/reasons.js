@@ -10,7 +10,7 @@ import { traced } from "./run.js";
 /** A piece of a sentence: text, text in bold, or a pair as tiles.
     @typedef {string | { bold: string } | { pair: Pair }} Part */
 
-/** Return the sentence on the pair that is next.
+/** Return the sentence that explains why a pair is next.
     @param {Run} run
     @param {number} step
     @param {CountedPair[]} pairs The race before it.
@@ -54,7 +54,7 @@ function tying(winner, second, tied, guessing) {
 }
 
 /** Return the winner's lead over the best pair that does not tie with it, and that pair if it is in the
-    race; or a note that all tie or that there is no rival.
+    race; or a note that all pairs tie or that there is no rival.
     @param {Run} run
     @param {number} step
     @param {CountedPair[]} pairs
@@ -68,7 +68,7 @@ export function marginOf(run, step, pairs, guessing) {
   return { lead: grouped(pairs[0].count - next), over: rival ? "over " : "over the next", rival };
 }
 
-/** Return the product behind a word's share of the occurrences: "2 × 5 = " if it has the pair twice.
+/** Return how a word's share of the occurrences is computed: "2 × 5 = " if it has the pair twice.
     @param {number} given
     @param {number | null} count Occurrences of the word. */
 export function productOf(given, count) {

@@ -1,4 +1,4 @@
-// Plays a saved run in a page of its own: the player, fed from the page instead of by Python.
+// The player in a saved replay, which gets its data from the page instead of from Python.
 
 import { bytesFromBase64 } from "../shared/base64.js";
 import { find } from "../shared/elements.js";

@@ -15,7 +15,7 @@ import { lastThat } from "../shared/binary_search.js";
 
 /** @typedef {CountedPair & { next: boolean, tied: boolean }} RacingPair */
 
-/** A word as the grid draws it. A base symbol that the alphabet lacks is text.
+/** A word as the grid draws it. A base symbol is text if the alphabet lacks it.
     @typedef {object} Word
     @property {string} key
     @property {(number | string)[]} base
@@ -80,25 +80,35 @@ function unpack(message) {
 export function unpackRun(message, { isSaved = false } = {}) {
   const { header, arrays } = unpack(message);
   const { merge_left, merge_right, merge_id, merge_count } = arrays;
-  const size = header.tokens.length;
-  /** @type {Map<number, number>} */
-  const firstMade = new Map();
-  /** @type {Map<number, number[]>} */
-  const ranks = new Map();
-  for (let rank = 0; rank < header.n_merges; rank++) {
-    const key = merge_left[rank] * size + merge_right[rank];
-    // A pair can be merged again if a later merge produces an existing token.
-    ranks.set(key, [...(ranks.get(key) ?? []), rank]);
-    if (!firstMade.has(merge_id[rank])) firstMade.set(merge_id[rank], rank);
-  }
+  const lookups = lookupsOf({ merge_left, merge_right, merge_id }, header.tokens.length);
   const last = Array.from(arrays.last_count, (count, i) => ({
     left: arrays.last_left[i], right: arrays.last_right[i], count, next: false, tied: false,
   }));
   return {
     ...header,
-    ...{ merge_left, merge_right, merge_id, merge_count, last, isSaved, firstMade },
+    ...{ merge_left, merge_right, merge_id, merge_count, last, isSaved, ...lookups },
     frequent: wordsIn(arrays),
     blocks: new Map(),
+  };
+}
+
+/** Return the lookups of merges: by the id that they make, and by the pair that they join.
+    @param {Pick<Run, "merge_left" | "merge_right" | "merge_id">} merges
+    @param {number} size How many ids there are.
+    @returns {Pick<Run, "firstMade" | "ranksOf" | "isLearned">} */
+export function lookupsOf({ merge_left, merge_right, merge_id }, size) {
+  /** @type {Map<number, number>} */
+  const firstMade = new Map();
+  /** @type {Map<number, number[]>} */
+  const ranks = new Map();
+  for (let rank = 0; rank < merge_id.length; rank++) {
+    const key = merge_left[rank] * size + merge_right[rank];
+    // A pair can be merged again if a later merge produces an existing token.
+    ranks.set(key, [...(ranks.get(key) ?? []), rank]);
+    if (!firstMade.has(merge_id[rank])) firstMade.set(merge_id[rank], rank);
+  }
+  return {
+    firstMade,
     ranksOf: (left, right) => ranks.get(left * size + right) ?? [],
     isLearned: (id) => firstMade.has(id),
   };
@@ -129,7 +139,7 @@ export function sameBytes(one, two) {
   return one.length === two.length && one.every((byte, i) => byte === two[i]);
 }
 
-/** Return the number of the block that holds the merge after `step`; the last where there is none.
+/** Return the number of the block with the merge after `step`; the last block at the end of the run.
     @param {Run} run
     @param {number} step */
 export function blockNumber(run, step) {
@@ -137,7 +147,7 @@ export function blockNumber(run, step) {
   return lastThat(0, run.block_starts.length - 1, (number) => run.block_starts[number] <= merge);
 }
 
-/** Keep traced merges: a message may hold those of several blocks.
+/** Store traced merges; one message may contain several blocks.
     @param {Run} run
     @param {Block} block */
 export function keepBlocks(run, block) {
@@ -145,21 +155,21 @@ export function keepBlocks(run, block) {
   for (let number = blockNumber(run, block.start); number <= last; number++) run.blocks.set(number, block);
 }
 
-/** Return the traced merges that hold the merge after `step`; undefined if they are not loaded.
+/** Return the block with the merge after `step`; undefined if it is not loaded.
     @param {Run} run
     @param {number} step */
 export function blockAt(run, step) {
   return run.blocks.get(blockNumber(run, step));
 }
 
-/** Return the block of a saved replay, which holds the trace of its merges alone; null elsewhere.
+/** Return the only block of a saved replay; null if the run is not a saved replay.
     @param {Run} run */
 export function mergesSaved(run) {
   const [block] = run.isSaved ? run.blocks.values() : [];
   return block ?? null;
 }
 
-/** Return the last step between two up to which all merges are loaded.
+/** Return the last step from `from` to `to` up to which all merges are loaded.
     @param {Run} run
     @param {number} from
     @param {number} to */
@@ -186,7 +196,7 @@ function tracedBlock(run, step) {
   return block;
 }
 
-/** Return a figure of the trace of the merge after `step`.
+/** Return one figure from the trace of the merge after `step`.
     @param {Run} run
     @param {string} name
     @param {number} step */
@@ -195,7 +205,7 @@ export function traced(run, name, step) {
   return arrays[name][step - start];
 }
 
-/** Return the row of a traced table for the merge after `step`, without the fill at its end.
+/** Return the row of a traced table for the merge after `step`, without the padding at its end.
     @param {Run} run
     @param {string} name
     @param {number} step
@@ -212,8 +222,8 @@ export function tableRow(run, name, step, countName = "count") {
   return rows;
 }
 
-/** Return all pairs that tie for the first place, in the order of the rule; none where the winner is
-    alone.
+/** Return all pairs tied for first place, in the order of the tie rule; empty if only the winner has its
+    count.
     @param {Run} run
     @param {number} step */
 export function tiesAt(run, step) {
@@ -226,7 +236,7 @@ export function tiesAt(run, step) {
   return pairs;
 }
 
-/** Return the most frequent pairs after `step` merges, the next to merge first; null where not traced.
+/** Return the most frequent pairs after `step` merges, the next to merge first; null if not traced.
     @param {Run} run
     @param {number} step
     @returns {RacingPair[] | null} */
@@ -238,8 +248,7 @@ export function raceAt(run, step) {
   }));
 }
 
-/** Return the words of a block that the merge after `step` changes, those with most occurrences first,
-    by their place in it.
+/** Return the words that the merge after `step` changes, most occurrences first, as indices in the block.
     @param {Block} block
     @param {number} step */
 export function touchedIn({ arrays, widths, start }, step) {
@@ -247,7 +256,7 @@ export function touchedIn({ arrays, widths, start }, step) {
   return Array.from(arrays.touched.subarray(from, from + widths.touched)).filter((word) => word >= 0);
 }
 
-/** Return the words in which most of the occurrences of the next pair merge, each with how many.
+/** Return the words with the most occurrences of the next pair, each with its number of occurrences.
     @param {Run} run
     @param {number} step */
 export function givenAt(run, step) {
@@ -259,7 +268,7 @@ export function givenAt(run, step) {
   }));
 }
 
-/** Return how many pairs the race of a step has room for.
+/** Return the number of pairs for which the race has room.
     @param {Run} run
     @param {number} step */
 export function widthOfRace(run, step) {

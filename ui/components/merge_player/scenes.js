@@ -6,17 +6,17 @@ import { LONGEST_WORD } from "./word_layout.js";
 
 /** @import { Block } from "./run.js" */
 
-/** The merges from `from` to before `to`, and the words that they touch.
+/** The merges from `from` up to but not including `to`, and the words that they change.
     @typedef {object} Scene
     @property {number} from
     @property {number} to
     @property {Set<number>} words */
 
-/** Cut the merges of a block into scenes: neighbouring merges whose words fit together in `room` cells,
-    so that the words stand still while merges that change few of them play.
+/** Divide the merges of a block into scenes: consecutive merges whose words fit together in `room` cells,
+    so that words stay in place while several merges play.
     @param {Block} block
     @param {number} room
-    @param {(word: number) => number} cellsOf How many cells a word takes.
+    @param {(word: number) => number} cellsOf The number of cells that a word takes.
     @returns {Scene[]} */
 export function scenesOf(block, room, cellsOf) {
   const scenes = [];
@@ -39,7 +39,7 @@ export function scenesOf(block, room, cellsOf) {
   return scenes;
 }
 
-/** Return the most cells that a word of `length` base symbols takes.
+/** Return the number of cells that a word of `length` base symbols takes at most.
     @param {number} length
     @param {number} columns */
 export function cellsOfWord(length, columns) {
@@ -48,7 +48,7 @@ export function cellsOfWord(length, columns) {
   return drawn <= inOneCell ? 1 : columns * Math.ceil(drawn / (columns === 1 ? 12 : 24));
 }
 
-/** Return the scene of one merge alone.
+/** Return the scene of a single merge.
     @param {Block} block
     @param {number} step
     @returns {Scene} */
@@ -56,7 +56,7 @@ export function sceneOf(block, step) {
   return { from: step, to: step + 1, words: new Set(touchedIn(block, step)) };
 }
 
-/** Return the scene that the merge after `step` belongs to; null where it is in none of them.
+/** Return the scene with the merge after `step`; null if no scene contains it.
     @param {Scene[]} scenes
     @param {number} step */
 export function sceneAt(scenes, step) {

@@ -8,7 +8,7 @@ import { bigTile, bold } from "./tiles.js";
 
 /** @import { Run } from "./run.js" */
 
-const LONGEST_IN_SENTENCE = 14; // characters of a token, so that the sentence keeps to its line
+const LONGEST_IN_SENTENCE = 14; // characters of a token, so that the sentence fits on a line
 
 /** "Next, merge 46: l a → la occurs 1,379 times in the corpus."
     @param {HTMLElement} element

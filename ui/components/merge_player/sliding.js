@@ -1,4 +1,4 @@
-// Tiles that slide from where they stood to where they stand now.
+// Tiles that slide from their old place to their new one.
 
 /** @import { Cell } from "./word_grid.js" */
 
@@ -6,7 +6,7 @@
 
 export const SLIDE = "cubic-bezier(.3, 0, .1, 1)";
 
-/** Return where the tiles of a word stand in it, by the first base symbol of each.
+/** Return the places of a word's tiles within it, by the first base symbol of each.
     @param {Cell} cell */
 export function tilePlaces(cell) {
   return placesIn(cell.box, cell.tiles);

@@ -1,14 +1,14 @@
-// A word's symbols after any number of merges: its base symbols, merged again in the run's order.
+// The symbols of a word at any step, found by applying the run's merges to its base symbols.
 
 /** @import { Run } from "./run.js" */
 
-/** A symbol, its beginning and its length counted in base symbols. One that the alphabet lacks is text.
+/** A symbol, with its start and length in base symbols. `id` is text if the alphabet lacks the symbol.
     @typedef {object} PlacedSymbol
     @property {number | string} id
     @property {number} start
     @property {number} length */
 
-/** Return the merge that joins two symbols: the first at `floor` or later, Infinity where none does.
+/** Return the rank of the first merge from `floor` on that joins two symbols; Infinity if none does.
     @param {Run} run
     @param {number | string} left
     @param {number | string} right
@@ -18,8 +18,8 @@ function rankFrom(run, left, right, floor) {
   return run.ranksOf(left, right).find((rank) => rank >= floor) ?? Infinity;
 }
 
-/** Return a word's symbols after the first `step` merges, as training had them: merges are applied in
-    their order, each once.
+/** Return a word's symbols after the first `step` merges, as in training: each merge is applied once, in
+    order.
     @param {Run} run
     @param {(number | string)[]} base
     @param {number} step
@@ -37,11 +37,13 @@ export function symbolsAt(run, base, step) {
   }
 }
 
-/** @param {PlacedSymbol[]} symbols
+/** Return symbols in which each occurrence of a pair is one symbol, from left to right without overlap.
+    @param {PlacedSymbol[]} symbols
     @param {number} left
     @param {number} right
-    @param {number} id */
-function withMerge(symbols, left, right, id) {
+    @param {number} id
+    @returns {PlacedSymbol[]} */
+export function withMerge(symbols, left, right, id) {
   const merged = [];
   for (let i = 0; i < symbols.length; i++) {
     const one = symbols[i];
@@ -56,7 +58,7 @@ function withMerge(symbols, left, right, id) {
   return merged;
 }
 
-/** Return where the merge after `step` will join symbols: the index of each left one.
+/** Return the index of each symbol that is the left part of a pair joined by the merge after `step`.
     @param {Run} run
     @param {PlacedSymbol[]} symbols
     @param {number} step
@@ -72,8 +74,8 @@ export function chosenIn(run, symbols, step) {
   return chosen;
 }
 
-/** Return which symbols of a word to show, from one to before another, where no more than `most` have
-    room: those around the chosen one, with at most `before` in front of it.
+/** Return the range of a word's `n` symbols to show if there is room for `most`: those around the first
+    chosen one, with at most `before` ahead of it.
     @param {number} n
     @param {Set<number>} chosen
     @param {number} most

@@ -1,5 +1,5 @@
-// All pairs that tie, below the reason that names two of them, in the order of the rule. Only visible
-// rows are drawn, because the list can be long.
+// The list of all tied pairs in the order of the tie rule, below the reason, which names two of them.
+// Only visible rows are drawn, because the list can be long.
 
 import { addPart, find } from "../shared/elements.js";
 import { grouped } from "../shared/numbers.js";
@@ -30,7 +30,7 @@ export class TieList {
     this.drawn = "";
   }
 
-  /** Show the pairs that tie before a merge.
+  /** Show the pairs that are tied before a merge.
       @param {Run} run
       @param {number} step
       @param {string} instead Text shown instead, while the pairs are hidden. */
@@ -40,7 +40,7 @@ export class TieList {
     this.step = step;
     this.instead = instead;
     this.summary.textContent = tied > 1 ? `All ${grouped(tied)} pairs that tie, in the order of the rule` : "Pairs that tie";
-    // Two are both named in the reason. An open list stays open, so that the page does not jump.
+    // The reason already names both of two pairs. An open list stays open, so that the page does not jump.
     this.details.classList.toggle("needless", tied < 3 || instead !== "");
     this.drawAll();
   }
@@ -71,7 +71,7 @@ export class TieList {
       item.setAttribute("aria-setsize", String(this.pairs.length));
       item.setAttribute("aria-posinset", String(i + 1));
       item.append(couple(run, { left, right }, roomFor(run.tokens[left].length, run.tokens[right].length)));
-      // The ids, if they decide the tie.
+      // Show the ids if they decide the tie.
       if (run.tie_break === "smallest-pair") addPart(item, "span", "muted", `${left}, ${right}`);
     }
   }

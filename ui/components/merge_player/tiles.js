@@ -1,4 +1,4 @@
-// Tokens as tiles of each size, and the small words around them.
+// Tokens as tiles of different sizes, and the text between them.
 
 import { spokenToken } from "../shared/characters.js";
 import { makeTile } from "../shared/token_drawing.js";
@@ -23,7 +23,7 @@ export function bigTile(run, id, role, most) {
   return tile;
 }
 
-/** Make a tile that shows a token as far as there is room, and has all of it as its title.
+/** Make a tile that shows as much of a token as fits, with the whole token as its title.
     @param {Run} run
     @param {number} id
     @param {number} most
@@ -36,7 +36,7 @@ export function tileOfLength(run, id, most, look) {
   return tile;
 }
 
-/** Make two small tiles that never part at the end of a line, each cut to its share of characters.
+/** Make two small tiles that stay on one line, each truncated to its share of characters.
     @param {Run} run
     @param {Pair} pair */
 export function couple(run, { left, right }, [leftMost, rightMost] = [14, 14]) {

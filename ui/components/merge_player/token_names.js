@@ -5,7 +5,7 @@ import { spokenToken } from "../shared/characters.js";
 /** @import { Token } from "../shared/component.js"
     @import { Pair, Run } from "./run.js" */
 
-/** Return a token short enough for its place: the first characters and an ellipsis.
+/** Return a token, truncated with an ellipsis if it is too long.
     @param {Token} token
     @param {number} most
     @returns {Token} */
@@ -21,7 +21,7 @@ export function shortText(text, most) {
   return characters.length <= most ? text : characters.slice(0, most - 1).join("") + "…";
 }
 
-/** Return how many characters of each of two tokens are shown, where both share the room of `all`.
+/** Return how many characters of each of two tokens to show if there is room for `all` characters.
     @param {number} left
     @param {number} right
     @returns {[number, number]} */

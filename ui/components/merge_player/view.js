@@ -41,7 +41,7 @@ export class PlayerView {
     /** @type {Scene | null} */
     this.scene = null;
     this.shown = 0;
-    /** Scenes of blocks, and the number of cells that they were made for.
+    /** The scenes of each block, and the number of cells that they were computed for.
         @type {WeakMap<Block, { room: string, scenes: Scene[] }>} */
     this.scenes = new WeakMap();
     this.run = run;
@@ -72,7 +72,7 @@ export class PlayerView {
     this.own = { words: cells, problem };
   }
 
-  /** Set the sizes that belong to the run, so that no number moves its neighbours. */
+  /** Set sizes that fit all numbers of the run, so that a changing number never moves its neighbours. */
   measure() {
     const { run, root } = this;
     let most = 0;
@@ -89,14 +89,14 @@ export class PlayerView {
     scrub.disabled = !run.n_merges;
   }
 
-  /** Return the kind of words on show. Those that the next merge touches would tell what is asked.
+  /** Return which words to show. While a question is asked, the words that the merge changes would answer it.
       @param {number} step */
   shownMode(step) {
     const reveals = this.mode === "touched" && this.guesses.isAsking(this.run, step);
     return reveals ? "frequent" : this.mode;
   }
 
-  /** Choose and place the words of a moment; words that were not there before fade in.
+  /** Choose and place the words to show; words that were not there before fade in.
       @param {number} step
       @param {number} fade Milliseconds. */
   lay(step, fade = 0) {
@@ -113,7 +113,7 @@ export class PlayerView {
     const block = mode === "touched" && run.n_merges ? blockAt(run, step) : undefined;
     if (block) {
       const merge = Math.min(step, run.n_merges - 1);
-      // Words that later merges touch would tell which those are.
+      // Words that later merges change would reveal those merges.
       this.scene = this.guesses.on ? sceneOf(block, merge) : sceneAt(this.scenesFor(block, columns, rows), merge);
       words = Array.from(this.scene?.words ?? [], (word) => block.words[word]);
     }
@@ -121,7 +121,7 @@ export class PlayerView {
     this.shown = this.grid.lay(run, words, { columns, rows, from, inOrder: own, fade });
   }
 
-  /** Return the scenes of a block, which change with the number of cells alone.
+  /** Return the scenes of a block, which depend only on the number of cells.
       @param {Block} block
       @param {number} columns
       @param {number} rows */
@@ -142,7 +142,7 @@ export class PlayerView {
     button.title = playing ? "Pause (space)" : "Play (space)";
   }
 
-  /** Let bars and rings move for so long; 0 ends their moving.
+  /** Set the duration in which bars and rings move; 0 ends their motion.
       @param {number} duration Milliseconds. */
   drawMoving(duration) {
     if (duration) this.root.style.setProperty("--settle", `${duration}ms`);
@@ -160,7 +160,7 @@ export class PlayerView {
     this.find(".position span").textContent = ` of ${counted(run.n_merges, "merge")}`;
   }
 
-  /** Draw all that stands around the words of a moment.
+  /** Draw everything around the words.
       @param {number} step */
   drawStatus(step) {
     const { run, guesses } = this;
@@ -169,7 +169,7 @@ export class PlayerView {
     const atEnd = step >= run.n_merges;
     const asking = guesses.isAsking(run, step);
     this.drawGuessing(step, asking);
-    if (asking) writeQuestion(this.find(".sentence"), step);
+    if (asking) writeQuestion(this.find(".sentence"), step, this.root.classList.contains("playing"));
     else writeSentence(this.find(".sentence"), run, step);
     const pairs = raceAt(run, step);
     this.root.classList.toggle("fetching", !pairs && !mergesSaved(run));
@@ -198,19 +198,28 @@ export class PlayerView {
     }
   }
 
+  /** Empty an element that may have the keyboard focus.
+      @param {HTMLElement} element */
+  empty(element) {
+    const { activeElement } = /** @type {ShadowRoot} */ (this.root.getRootNode());
+    if (element.contains(activeElement)) this.root.focus({ preventScroll: true });
+    element.textContent = "";
+  }
+
   /** @param {number} step
       @param {boolean} asking */
   drawGuessing(step, asking) {
     const { guesses, run } = this;
     this.root.classList.toggle("asking", asking);
     this.root.classList.toggle("guessing", guesses.on);
-    if (asking) writeCandidates(this.find(".candidates"), run, step, this.choose);
-    else this.find(".candidates").textContent = "";
+    const candidates = this.find(".candidates");
+    if (asking) writeCandidates(candidates, run, step, this.choose);
+    else this.empty(candidates);
     writeVerdict(this.find(".verdict [role=status]"), run, step, guesses);
     this.find(".score").textContent = guesses.on ? guesses.score() : "";
   }
 
-  /** Outline the two tiles that a click at the pointer would name; return their pair, or null.
+  /** Outline the two tiles that a click would guess; return their pair, or null.
       @param {number} step
       @param {MouseEvent | null} event */
   point(step, event) {

@@ -1,4 +1,4 @@
-// The words as rows of tiles: where each stands, and how it is drawn after a number of merges.
+// The words as rows of tiles: the place of each, and its tiles after any number of merges.
 
 import { addPart } from "../shared/elements.js";
 import { grouped } from "../shared/numbers.js";
@@ -12,7 +12,8 @@ import { LONGEST_WORD, placeWords, sizeOfWord } from "./word_layout.js";
 /** @import { Run, Word } from "./run.js"
     @import { PlacedSymbol } from "./symbols.js" */
 
-/** A word where it stands, and what is drawn of it: tiles and rings by their first base symbol.
+/** A word in its place, with its tiles and rings by their first base symbol. `wanted` and `drawn` describe
+    the state to draw and the state drawn.
     @typedef {object} Cell
     @property {string} name
     @property {HTMLElement} item
@@ -35,13 +36,15 @@ export class WordGrid {
     this.run = null;
     /** @type {Cell[]} */
     this.cells = [];
-    /** Of tiles that were measured, by symbol.
+    /** The widths of measured tiles, by symbol.
         @type {Map<number | string, number>} */
     this.widths = new Map();
+    /** How many base symbols of one word are drawn. */
+    this.longest = LONGEST_WORD;
   }
 
-  /** Place words in cells as wide and high as they need after `from` merges, so that nothing moves
-      when they merge further. A word that stays in its cell keeps its tiles. Return how many have room.
+  /** Place words in cells of the size that they need after `from` merges, so that they stay in place
+      during later merges. A word that stays in its cell keeps its tiles. Return how many words fit.
       @param {Run} run
       @param {Word[]} words
       @param {Layout} layout */
@@ -102,8 +105,8 @@ export class WordGrid {
     trial.remove();
   }
 
-  /** Draw all words after `step` merges; `marked` rings the pair that merges next. With a duration
-      the tiles slide from where they stood.
+  /** Draw all words after `step` merges; `marked` rings the next pair. If `slide` is not 0, the tiles
+      slide from their old places, in that many milliseconds.
       @param {number} step
       @param {{ marked: boolean, slide?: number }} how */
   draw(step, { marked, slide = 0 }) {
@@ -116,7 +119,7 @@ export class WordGrid {
     }
   }
 
-  /** Return whether a word is drawn otherwise than it is after `step` merges, which it has then.
+  /** Set a cell's symbols to those after `step` merges; return whether they differ from those drawn.
       @param {Cell} cell
       @param {number} step
       @param {boolean} marked */
@@ -139,24 +142,24 @@ export class WordGrid {
     cell.drawn = cell.wanted;
     let parent = cell.box;
     cell.symbols.forEach((symbol, i) => {
-      // A pair that begins within the length drawn is drawn whole.
+      // A pair that starts within the limit is drawn whole.
       const begins = cell.chosen.has(i - 1) ? cell.symbols[i - 1].start : symbol.start;
-      if (begins >= LONGEST_WORD) return;
+      if (begins >= this.longest) return;
       if (cell.chosen.has(i)) {
         parent = addPart(cell.box, "span", "pair");
         cell.pairs.set(symbol.start, parent);
       } else if (!cell.chosen.has(i - 1)) {
         parent = cell.box;
       }
-      const tile = tileOfSymbol(run, symbol.id);
+      const tile = tileOfSymbol(run, symbol.id, this.longest);
       cell.tiles.set(symbol.start, tile);
       parent.append(tile);
     });
     const last = cell.symbols.at(-1);
-    if (cell.word.cut || (last && last.start >= LONGEST_WORD)) {
+    if (cell.word.cut || (last && last.start >= this.longest)) {
       addPart(cell.box, "span", "more", "…").title = "Long word: only the beginning is shown";
     }
-    const spoken = cell.symbols.slice(0, LONGEST_WORD).map(({ id }) => spokenSymbol(run, id));
+    const spoken = cell.symbols.slice(0, this.longest).map(({ id }) => spokenSymbol(run, id));
     cell.box.setAttribute("role", "img");
     cell.box.setAttribute("aria-label", spoken.join(", "));
   }
@@ -166,7 +169,7 @@ export class WordGrid {
     @param {string} area
     @param {Word} word
     @returns {Cell} */
-function newCell(name, area, word) {
+export function newCell(name, area, word) {
   const item = document.createElement("li");
   item.style.gridArea = area;
   if (word.count !== null) addPart(item, "span", "count", grouped(word.count));
@@ -175,8 +178,9 @@ function newCell(name, area, word) {
 }
 
 /** @param {Run} run
-    @param {number | string} id A symbol that the alphabet lacks is text. */
-export function tileOfSymbol(run, id) {
+    @param {number | string} id Text if the alphabet lacks the symbol.
+    @param {number} longest How many of its characters are drawn. */
+export function tileOfSymbol(run, id, longest = LONGEST_WORD) {
   if (typeof id === "string") {
     const tile = document.createElement("span");
     tile.className = "tile missing";
@@ -184,7 +188,7 @@ export function tileOfSymbol(run, id) {
     drawToken(tile, id);
     return tile;
   }
-  const tile = tileOfLength(run, id, LONGEST_WORD, { symbol: !run.isLearned(id) });
+  const tile = tileOfLength(run, id, longest, { symbol: !run.isLearned(id) });
   tile.dataset.id = String(id);
   return tile;
 }

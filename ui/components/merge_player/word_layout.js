@@ -1,11 +1,11 @@
-// Where words of many widths stand in a grid of cells.
+// The layout of words of different widths in a grid of cells.
 
-export const LONGEST_WORD = 40; // base symbols drawn of one word
+export const LONGEST_WORD = 40; // base symbols; the rest of a longer word is not drawn
 const TILE_GAP = 3; // px
 const COLUMN_GAP = 28;
 const ELLIPSIS = 16;
 
-/** What a grid offers: cells, the width of all its columns, and what the count beside a word takes.
+/** A grid: its numbers of columns and rows, its width, and the width of the count beside a word, in px.
     @typedef {object} Room
     @property {number} columns
     @property {number} rows
@@ -13,13 +13,13 @@ const ELLIPSIS = 16;
     @property {number} count */
 
 /** @typedef {object} Size
-    @property {number} span Cells beside each other.
+    @property {number} span Number of columns.
     @property {number} lines */
 
 /** @typedef {Size & { row: number, column: number }} Place */
 
-/** Return how many cells a word takes: one, where its tiles fit on one line of it.
-    @param {number[]} widths Of its tiles.
+/** Return the size of a word in cells: one if its tiles fit on one line of a cell, or else whole rows.
+    @param {number[]} widths The widths of its tiles, in px.
     @param {boolean} isCut Whether an ellipsis follows them.
     @param {Room} room
     @returns {Size} */
@@ -30,7 +30,7 @@ export function sizeOfWord(widths, isCut, { columns, rows, width, count }) {
   return isNarrow ? { span: 1, lines: 1 } : { span: columns, lines: Math.min(rows, lineCount(all, width - count)) };
 }
 
-/** Return how many lines tiles of these widths take.
+/** Return the number of lines that tiles of these widths need.
     @param {number[]} widths
     @param {number} line */
 export function lineCount(widths, line) {
@@ -46,8 +46,8 @@ export function lineCount(widths, line) {
   return lines;
 }
 
-/** Give each word the first cells that are free; the last that find no room are left out. Words in order
-    may leave cells free beside wide ones; otherwise those of one cell come first, side by side.
+/** Place each word in the first free cells, and leave out words without room. With `inOrder`, cells may
+    stay free beside wide words; otherwise words of one cell come first, side by side.
     @template {Size} Sized
     @param {Sized[]} sizes
     @param {{ columns: number, rows: number, inOrder: boolean }} grid

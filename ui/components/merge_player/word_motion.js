@@ -1,17 +1,16 @@
-// The two beats of a merge in the words, and how the new tiles settle.
+// The animation of a merge: its two beats, gather and fuse, and the fading of the rings afterwards.
 
 import { addPart } from "../shared/elements.js";
 import { drawToken } from "../shared/token_drawing.js";
 import { pairPlaces, SLIDE, slideTiles, tilePlaces } from "./sliding.js";
 import { shortToken } from "./token_names.js";
 import { tileOfSymbol } from "./word_grid.js";
-import { LONGEST_WORD } from "./word_layout.js";
 
 /** @import { Run } from "./run.js"
     @import { Box } from "./sliding.js"
     @import { Cell, WordGrid } from "./word_grid.js" */
 
-/** One of the two tiles that become one: its id, a tile that shows it, and where it stood.
+/** One of the two tiles that fuse: its id, a new tile that shows it, and the place of the old one.
     @typedef {{ id: number, tile: HTMLElement, place: Box }} Half */
 
 const CLOSE_GAP = "cubic-bezier(.2, 0, 0, 1)";
@@ -22,7 +21,7 @@ export class WordMotion {
     this.grid = grid;
   }
 
-  /** First beat: each pair that merges after `step` closes its gap and takes the ring.
+  /** Play the first beat: each pair that merges after `step` closes its gap and is ringed.
       @param {number} step
       @param {number} duration */
   gather(step, duration) {
@@ -44,11 +43,11 @@ export class WordMotion {
     });
   }
 
-  /** Second beat: the ringed pairs become one tile each, and what stands behind them follows.
+  /** Play the second beat: each ringed pair becomes one tile, and the tiles after it move up.
       @param {number} step
       @param {number} duration */
   fuse(step, duration) {
-    const { run } = this.grid;
+    const { run, longest } = this.grid;
     const cells = this.grid.cells.filter((cell) => cell.pairs.size);
     const before = cells.map((cell) => ({ places: tilePlaces(cell), pairs: pairPlaces(cell), symbols: cell.symbols }));
     this.grid.draw(step + 1, { marked: false });
@@ -62,17 +61,19 @@ export class WordMotion {
         const made = after[i].get(start);
         const halves = [symbols[at], symbols[at + 1]].flatMap(({ id, start }) => {
           const place = places.get(start);
-          return run && place && typeof id === "number" ? [{ id, tile: tileOfSymbol(run, id), place }] : [];
+          return run && place && typeof id === "number" ? [{ id, tile: tileOfSymbol(run, id, longest), place }] : [];
         });
-        if (run && tile && made) fuseOne(run, cell, { tile, pair, made, halves }, duration);
+        // The halves of a word that is read from right to left stand the other way round.
+        halves.sort((one, other) => one.place.x - other.place.x);
+        if (run && tile && made) fuseOne(run, cell, { tile, pair, made, halves, longest }, duration);
       }
     });
   }
 
-  /** After the fuse: the ring of each new tile fades.
+  /** Fade the rings of the new tiles after the second beat.
       @param {number} duration */
   settle(duration) {
-    // A timer may come before the last frame of the fuse: what is left of it would hide the tiles.
+    // The timer may fire before the fuse has ended, and its remaining animations would hide the tiles.
     for (const animation of this.grid.list.getAnimations({ subtree: true })) animation.cancel();
     for (const cell of this.grid.cells) {
       for (const box of cell.box.querySelectorAll(".fusing")) box.remove();
@@ -85,7 +86,7 @@ export class WordMotion {
     }
   }
 
-  /** End all motion at once; what is drawn is the state it was going to. */
+  /** End all animations at once, in their final state. */
   still() {
     this.settle(0);
   }
@@ -93,9 +94,9 @@ export class WordMotion {
 
 /** @param {Run} run
     @param {Cell} cell
-    @param {{ tile: HTMLElement, pair: Box, made: Box, halves: Half[] }} what
+    @param {{ tile: HTMLElement, pair: Box, made: Box, halves: Half[], longest: number }} what
     @param {number} duration */
-function fuseOne(run, cell, { tile, pair, made, halves }, duration) {
+function fuseOne(run, cell, { tile, pair, made, halves, longest }, duration) {
   const timing = { duration, easing: SLIDE };
   const box = addPart(cell.box, "span", `fusing ${[...tile.classList].find((name) => name.startsWith("slot-")) ?? ""}`);
   box.style.cssText = `left: ${made.x}px; top: ${made.y}px; height: ${made.height}px; width: ${made.width}px; background: var(--fill)`;
@@ -113,7 +114,7 @@ function fuseOne(run, cell, { tile, pair, made, halves }, duration) {
     ground.style.cssText = `left: ${offset}px; width: ${place.width}px; border-radius: 5px; background: ${learned ? "var(--fill)" : "transparent"}; opacity: 0`;
     ground.animate([{ opacity: 1 }, { opacity: 0 }], timing);
     const text = addPart(box, "span", "half");
-    drawToken(text, shortToken(run.tokens[id], LONGEST_WORD));
+    drawToken(text, shortToken(run.tokens[id], longest));
     text.style.left = `${textAt}px`;
     text.animate([{ transform: `translateX(${offset + inset - textAt}px)` }, { transform: "none" }], timing);
     text.animate([{ opacity: 1 }, { opacity: 1, offset: 0.8 }, { opacity: 0 }], { duration, fill: "forwards" });

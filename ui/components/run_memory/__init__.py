@@ -1,4 +1,4 @@
-"""Keeps the ids of the visitor's runs in the browser, and hands them back after a reload."""
+"""Keep the ids of the visitor's runs in the browser, and return them after a reload."""
 
 from __future__ import annotations
 
@@ -22,11 +22,11 @@ def run_memory(
     key: str,
     on_found: Callable[[], None],
 ) -> None:
-    """Have the browser keep the ids of `runs` and of those that it has, up to `most`.
+    """Store the ids of `runs` in the browser, beside those already there, up to `most`.
 
-    It drops those in `forgotten`. Where it then has others than `runs`, `on_found` is called before
-    the page runs again; they are the `ids` in `found` of the component's value. The visitor sees
-    nothing of it.
+    Ids in `forgotten` are removed. If the browser then has ids that are not in `runs`, `on_found`
+    is called before the page runs again; they are the `ids` in `found` of the component's value.
+    The component is invisible.
     """
     data = {"runs": list(runs), "forgotten": list(forgotten), "most": most}
     _memory(key=key, data=data, on_found_change=on_found)

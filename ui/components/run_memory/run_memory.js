@@ -3,7 +3,7 @@
 
 /** @import { Component } from "../shared/component.js" */
 
-/** `runs` are those that the server knows, `forgotten` those that it no longer has.
+/** `runs` are the ids that the server knows, `forgotten` those of runs that it no longer has.
     @typedef {{ runs: string[], forgotten: string[], most: number }} Data */
 
 const KEY = "bpe-explorer.runs";

@@ -1,4 +1,4 @@
-// Turn the shares of several texts into parts of bars that can be compared.
+// Convert the shares of several texts to parts of bars that can be compared.
 
 /** @typedef {{ name: string, share: number }} Share
     @typedef {{ name: string, shares: number[], rest: boolean }} Part */

@@ -1,6 +1,6 @@
 // Binary search.
 
-/** Return the last of low, low + 1, ..., high for which `holds` is true. It is taken to be true for
+/** Return the last of low, low + 1, ..., high for which `holds` is true. It is assumed to be true for
     `low`, and false for all that follow the first for which it is false.
     @param {number} low
     @param {number} high

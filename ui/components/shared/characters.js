@@ -1,5 +1,5 @@
-// How characters are drawn and spoken: white space as glyphs, control characters by code point, and bytes
-// that are not a whole character in hex.
+// How characters are drawn and spoken: white space as glyphs, control characters by code point, and the
+// bytes of a partial character in hex.
 
 /** @import { Token } from "./component.js" */
 
@@ -35,7 +35,7 @@ export function utf8(text) {
   return UTF8.encode(text);
 }
 
-/** Return whether all characters of a text are drawn as they are.
+/** Return whether all characters of a text are drawn unchanged.
     @param {string} text */
 export function isPlain(text) {
   return !NOT_PLAIN.test(text);
@@ -51,17 +51,17 @@ function hasNoPicture(character) {
   return CONTROL.test(character) || OTHER_SPACE.test(character);
 }
 
-/** Return where a text has half a character, which UTF-8 cannot hold, as the beginning of a sentence:
-    "At position 3 stands half a character (U+D83E, a lone surrogate)". Empty where it has none.
+/** Return where a text has half a character, which UTF-8 cannot encode, as the start of a message:
+    "Half a character at position 3 (U+D83E, a lone surrogate)". Empty if there is none.
     @param {string} text */
 export function halfCharacter(text) {
   const at = text.search(/\p{Surrogate}/u);
   if (at < 0) return "";
   const name = codePointName(text[at]);
-  return `At position ${(at + 1).toLocaleString("en-US")} stands half a character (${name}, a lone surrogate)`;
+  return `Half a character at position ${(at + 1).toLocaleString("en-US")} (${name}, a lone surrogate)`;
 }
 
-/** Cut a text into pieces that are drawn in different ways.
+/** Split a text into pieces that are drawn differently.
 
     A kind is "space", "tab", "newline", "code" for one character without a picture, "mark" for text
     that begins with a combining mark, and "text" for all else. The pieces together are the text.
@@ -83,7 +83,7 @@ export function* piecesOf(text) {
       continue;
     }
     if (run) yield plain();
-    // A carriage return and a line feed are one segment.
+    // "\r\n" is one grapheme.
     for (const character of characters) yield { kind: GLYPHS.get(character) ?? "code", text: character };
   }
   if (run) yield plain();

@@ -3,7 +3,7 @@
 const SLOTS = 8;
 const SERIES = 8;
 
-// Slots that differ too little side by side: jade (4) and sky (5), sky and mauve (7).
+// Slots that look too similar side by side: jade (4) and sky (5), sky and mauve (7).
 const TOO_CLOSE = new Uint8Array(SLOTS * SLOTS);
 for (const [a, b] of [[4, 5], [5, 7]]) TOO_CLOSE[a * SLOTS + b] = TOO_CLOSE[b * SLOTS + a] = 1;
 for (let slot = 0; slot < SLOTS; slot++) TOO_CLOSE[slot * SLOTS + slot] = 1;
@@ -14,7 +14,7 @@ export function slotOf(id) {
   return Math.imul(id, 2654435761) >>> 29;
 }
 
-/** Return the classes of a tokenizer's colour, by its place among those compared: eight colours, and
+/** Return the classes of a tokenizer's colour, by its position among those compared: eight colours, and
     where they come round again the dot has a hole.
     @param {number} place */
 export function seriesOf(place) {

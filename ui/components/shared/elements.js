@@ -1,6 +1,6 @@
 // Page elements. Text is only ever set as text, so nothing a visitor typed becomes markup.
 
-/** Add an element behind all that its parent holds.
+/** Append an element to a parent.
     @template {keyof HTMLElementTagNameMap} Tag
     @param {ParentNode} parent
     @param {Tag} tag
@@ -37,7 +37,7 @@ export function find(parent, selector, kind) {
   return found;
 }
 
-/** Return the element around the target of an event, or the target itself, that a selector names.
+/** Return the target of an event, or the nearest element around it, that matches a selector.
     @param {Event} event
     @param {string} selector
     @returns {HTMLElement | null} */

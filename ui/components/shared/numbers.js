@@ -1,4 +1,4 @@
-// Numbers as they are written on every page.
+// Numbers, written the same way on every page.
 
 /** 12345 -> "12,345".
     @param {number} number */
@@ -6,7 +6,7 @@ export function grouped(number) {
   return number.toLocaleString("en-US");
 }
 
-/** "1 merge", "1,379 merges"; a noun that forms its plural otherwise is given both ways.
+/** "1 merge", "1,379 merges"; an irregular plural is passed too.
     @param {number} count
     @param {string} noun
     @param {string} plural */

@@ -1,4 +1,4 @@
-// Tokens as elements: as tiles, and as they stand in running text.
+// Tokens as elements: as tiles, and in running text.
 
 import { codePointName, hexByte, isPlain, piecesOf } from "./characters.js";
 import { slotOf } from "./colours.js";
@@ -8,7 +8,7 @@ import { addPart } from "./elements.js";
 
 const RUNNING_GLYPHS = { space: "sp", tab: "tab", newline: "nl" };
 
-/** Draw a token into an element that holds nothing else: glyphs for white space, code points for
+/** Draw a token into an empty element: glyphs for white space, code points for
     control characters, hex for bytes that are not a whole character.
     @param {HTMLElement} element
     @param {Token} token */
@@ -26,7 +26,7 @@ export function drawToken(element, token) {
   }
 }
 
-/** Draw whole characters of running text: every one of them is in the page as itself, and glyphs
+/** Draw whole characters of running text: each character is in the page itself, and glyphs
     and code points are added by style, so that they are never found or copied.
     @param {HTMLElement} element
     @param {string} piece */
@@ -43,7 +43,7 @@ export function drawRunning(element, piece) {
   }
 }
 
-/** Make a tile that shows a token; symbols that no merge made stay white, tokens take their slot.
+/** Make a tile that shows a token; base symbols stay white, merged tokens have their slot's colour.
     @param {Token} token
     @param {number} id */
 export function makeTile(token, id, { symbol = false, small = false } = {}) {

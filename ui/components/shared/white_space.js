@@ -1,4 +1,4 @@
-// White space in tokens.
+// Tokens that are only white space.
 
 /** @import { Token } from "./component.js" */
 

@@ -5,7 +5,7 @@ import { makeTile } from "../shared/token_drawing.js";
 
 /** @import { Component, Token } from "../shared/component.js" */
 
-/** Tiles, and the ranges of them with a ring around; an id below 0 is a symbol.
+/** Tiles, and the ranges of them that are ringed; an id below 0 is a symbol.
     @typedef {{ tokens: Token[], ids: number[], rings: [number, number][], ring: string }} Tiles */
 
 /** @typedef {{ label: string, note: string, cells: Tiles[] }} Row */

@@ -22,7 +22,7 @@ _origin = component(
 
 @dataclass(frozen=True, slots=True)
 class OriginWord:
-    """A training word in pieces, each with whether it is the token."""
+    """A training word in pieces, each marked if it is the token."""
 
     pieces: tuple[tuple[str | list[int], bool], ...]
     count: int
@@ -32,7 +32,7 @@ class OriginWord:
 
 @dataclass(frozen=True, slots=True)
 class OriginLine:
-    """A training line in pieces, each with whether it contains the token."""
+    """A training line in pieces, each marked if it contains the token."""
 
     place: str
     pieces: tuple[tuple[str, bool], ...]

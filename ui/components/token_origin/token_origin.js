@@ -48,7 +48,7 @@ class Origin {
     document.addEventListener("bpe-token-chosen", (event) => {
       const { detail } = /** @type {CustomEvent} */ (event);
       clearTimeout(this.timer);
-      // A held arrow key passes over many tokens.
+      // Wait, because a held arrow key passes over many tokens.
       this.timer = setTimeout(() => this.send(detail), PAUSE_MS);
     }, { signal: this.ending.signal });
   }

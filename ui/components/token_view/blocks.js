@@ -26,7 +26,7 @@ export function planBlocks({ text, at }, cuts, perLine) {
   return blocks;
 }
 
-/** Return the sections of a number of blocks, each from its first to before its last.
+/** Return the sections of a number of blocks, as half-open ranges.
     @param {number} nBlocks */
 export function planSections(nBlocks) {
   const sections = [];

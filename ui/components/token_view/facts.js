@@ -144,7 +144,10 @@ export function figuresOf({ tokens, bytes, uncovered }) {
     [grouped(tokens), tokens === 1 ? "token" : "tokens"],
     [grouped(bytes), bytes === 1 ? "byte" : "bytes"],
   ];
-  if (tokens) figures.push([((bytes - uncovered) / tokens).toFixed(2), "bytes per token"]);
+  if (tokens) {
+    const unit = uncovered ? "covered bytes per token" : "bytes per token";
+    figures.push([((bytes - uncovered) / tokens).toFixed(2), unit]);
+  }
   if (uncovered) figures.push([grouped(uncovered), `${uncovered === 1 ? "byte is" : "bytes are"} in no token`]);
   return figures;
 }

@@ -1,8 +1,8 @@
-// Moving between lines of elements of different widths.
+// Move between lines of elements of different widths.
 
-const LEAST_LINE = 20; // px from one line to the next, at least
+const LEAST_LINE = 20; // px, the least distance between lines
 
-/** Return the thing nearest in the line below or above; the same one where there is none.
+/** Return the nearest element in the line below or above; the same one if there is no such line.
     @param {number} at
     @param {1 | -1} direction
     @param {number} n

@@ -133,6 +133,11 @@ def token_table(encoder: Encoder, ids: Iterable[int]) -> TableOfTokens:
     }
 
 
+def forget_first_merges() -> None:
+    """Drop what is kept of the tokenizers shown last."""
+    _made_by.cache_clear()
+
+
 @lru_cache(maxsize=4)
 def _made_by(tokenizer: Tokenizer) -> dict[int, Merge]:
     """Return the first merge that makes each id. Cached, because each pause in typing needs it."""

@@ -17,7 +17,7 @@ export class BlockPainter {
   constructor(tokens, spans) {
     this.tokens = tokens;
     this.spanOf = spans ? spansByToken(tokens, spans) : null;
-    /** Null where all are active.
+    /** Null if all are active.
         @type {Set<number> | null} */
     this.activeSpans = null;
     this.focusedSpan = -1;

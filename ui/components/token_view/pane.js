@@ -16,7 +16,7 @@ import { PaneSelection } from "./selection.js";
 
 /** @typedef {{ first: number, last: number, element: HTMLElement }} Section */
 
-/** A block and what part of it is above the upper edge of the window.
+/** A block, and the part of it above the upper edge of the window.
     @typedef {{ index: number, part: number }} Place */
 
 /** @typedef {object} PaneOptions
@@ -78,7 +78,7 @@ export class TokenPane {
     this.scroller.textContent = "";
   }
 
-  /** Have the block of a token drawn, and return the token's first element.
+  /** Draw the block of a token, and return the token's first element.
       @param {number} index
       @returns {HTMLElement | null} */
   element(index) {
@@ -87,7 +87,7 @@ export class TokenPane {
     return block.element.querySelector(`[data-i="${index}"]`);
   }
 
-  /** Bring a token into the window of the pane, never moving the page: as little as needed, or,
+  /** Scroll a token into the window of the pane, without scrolling the page: as little as needed, or,
       with `context`, with some text above it and more below.
       @param {number} index */
   reveal(index, { context = false } = {}) {
@@ -102,7 +102,7 @@ export class TokenPane {
     this.scroller.scrollTop += box.top - (context ? low + (high - low) / 3 : nearest);
   }
 
-  /** Return what stands at the upper edge of the window; null where there is no text.
+  /** Return what is at the upper edge of the window; null if there is no text.
       @returns {Place | null} */
   place() {
     const top = this.scroller.scrollTop;
@@ -140,7 +140,7 @@ export class TokenPane {
   /** @param {number[]} cuts
       @returns {Block[]} */
   #makeBlocks(cuts) {
-    // Read once: after each added block the browser would lay out all of them again.
+    // Read the width once: after each added block the browser would lay out all of them again.
     const perLine = Math.max(LEAST_LETTERS_A_LINE, this.scroller.clientWidth / LETTER_WIDTH);
     return planBlocks(this.tokens, cuts, perLine).map((planned) => {
       const element = document.createElement("div");
@@ -276,7 +276,7 @@ export class TokenPane {
   }
 }
 
-/** Return the token that an event is on, of a cut character the first; null where it is on none.
+/** Return the token at an event, of a cut character the first; null if there is none.
     @param {Event} event */
 function tokenOf(event) {
   const token = closest(event, ".token") ?? closest(event, ".cut")?.querySelector(".token");

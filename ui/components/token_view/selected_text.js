@@ -3,7 +3,7 @@
 
 /** @import { Tokens } from "./reading.js" */
 
-/** One end of a selection: a block, and how many UTF-16 units of its text stand before the end.
+/** One end of a selection: a block, and the number of UTF-16 units of its text before the end.
     @typedef {{ block: { start: number }, before: number }} End */
 
 /** Return the offset of an end in the text.
@@ -13,7 +13,7 @@ export function offsetOf({ at }, { block, before }) {
   return at[block.start] + before;
 }
 
-/** Return the selected part of the text, {start, end} in UTF-16 units; null where nothing of it is. A
+/** Return the selected part of the text, {start, end} in UTF-16 units; null if none of it is selected. A
     selection that goes on outside the text, where its end is null, goes to the end of the text.
     @param {Pick<Tokens, "at" | "text">} tokens
     @param {End | null} first

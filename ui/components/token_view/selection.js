@@ -41,9 +41,9 @@ export class PaneSelection {
     this.pane.holder.classList.remove("all-selected");
   }
 
-  /** Return what is selected, {start, end} in UTF-16 units; null where nothing is. */
+  /** Return the selection, {start, end} in UTF-16 units; null if nothing is selected. */
   get() {
-    this.onBrowserSelects(); // the browser's event comes a little later
+    this.onBrowserSelects(); // the browser's own event arrives a little later
     return this.isAll ? { start: 0, end: this.pane.tokens.text.length } : this.#ofBrowser();
   }
 
@@ -86,7 +86,7 @@ export class PaneSelection {
   /** @returns {Selection | null} */
   #selection() {
     const { root } = this.pane;
-    // In some browsers a shadow root has its own selection.
+    // In some browsers, each shadow root has its own selection.
     if ("getSelection" in root) return /** @type {Document} */ (root).getSelection();
     return document.getSelection();
   }
@@ -119,7 +119,7 @@ export class PaneSelection {
   }
 }
 
-/** Return where the browser finds an offset of a block's text.
+/** Return the node and offset of a position in a block's text.
     @param {Block} block
     @param {number} offset
     @returns {Point} */

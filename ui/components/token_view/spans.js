@@ -5,7 +5,7 @@ import { unpackNumbers } from "./reading.js";
 
 /** @import { PackedNumbers, Places, Tokens } from "./reading.js" */
 
-/** A disagreement, from `start` to before `end` in bytes.
+/** A disagreement, from `start` up to but not including `end`, in bytes.
     @typedef {object} Span
     @property {number} start
     @property {number} end
@@ -40,7 +40,7 @@ export function tokenAtByte(tokens, byte) {
   return lastThat(0, tokens.n - 1, (i) => tokens.byteAt[i] <= byte);
 }
 
-/** Return how a reading cuts a span: tokens by their place, and the text between them that is in none.
+/** Return how a reading splits a span: the indices of its tokens, and any text in no token between them.
     @param {Pick<Tokens, "text" | "ids" | "n" | keyof Places>} tokens
     @param {Span} span
     @returns {({ token: number } | { uncovered: string })[]} */
@@ -59,7 +59,7 @@ export function partsOfSpan(tokens, { start, end }) {
   return parts;
 }
 
-/** Return the span before or behind one, in a circle; the first or the last where it is none of them.
+/** Return the span before or after another, wrapping around; the last or the first if it is not in the list.
     @param {number[]} active
     @param {number} focused
     @param {1 | -1} direction */

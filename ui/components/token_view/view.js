@@ -3,6 +3,7 @@
 import { spokenToken } from "../shared/characters.js";
 import { addButton, addPart, closest } from "../shared/elements.js";
 import { grouped } from "../shared/numbers.js";
+import { addHelp } from "../shared/terms.js";
 import { copyText } from "./clipboard.js";
 import { drawDetails } from "./details.js";
 import { knownIds, pythonCode, tokenList } from "./exports.js";
@@ -12,6 +13,7 @@ import { TokenPane } from "./pane.js";
 import { blockCuts, cutCharacters, readTokens } from "./reading.js";
 
 /** @import { Component } from "../shared/component.js"
+    @import { Term } from "../shared/terms.js"
     @import { PackedTokens } from "./reading.js" */
 
 /** @typedef {object} ViewData
@@ -22,7 +24,8 @@ import { blockCuts, cutCharacters, readTokens } from "./reading.js";
     @property {string} name
     @property {string} special_note
     @property {string[]} code
-    @property {string} code_options */
+    @property {string} code_options
+    @property {Term[]} border_terms Explained beside the switch for borders. */
 
 const MOST_IDS_SHOWN = 2000;
 
@@ -55,7 +58,9 @@ class TokenView {
     this.scroller.tabIndex = 0;
     this.scroller.setAttribute("role", "group");
     this.#addSwitch(switches, "Glyphs for white space", true, (on) => this.scroller.classList.toggle("no-glyphs", !on));
-    this.#addSwitch(switches, "Pre-token borders", false, (on) => this.scroller.classList.toggle("borders", on));
+    const borders = addPart(switches, "span", "with-help");
+    this.#addSwitch(borders, "Pre-token borders", false, (on) => this.scroller.classList.toggle("borders", on));
+    addHelp(borders, data.border_terms);
     this.remarks = addPart(reading, "p", "aside remarks");
     this.ids = addPart(reading, "div", "ids");
     this.ids.tabIndex = 0;
@@ -231,7 +236,7 @@ class TokenView {
   /** @param {KeyboardEvent} event */
   #onKey(event) {
     if ((event.ctrlKey || event.metaKey) && event.key === "a") {
-      // Select the text only, not the whole page.
+      // Select only the text, not the whole page.
       event.preventDefault();
       this.pane.selection.selectAll();
     }
@@ -244,7 +249,7 @@ class TokenView {
     this.#choose(index);
   }
 
-  /** Return the token that a key goes to; null for a key that goes nowhere.
+  /** Return the token that a key moves to; null for other keys.
       @param {string} key */
   #goal(key) {
     const last = this.tokens.n - 1;

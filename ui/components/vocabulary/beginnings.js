@@ -1,4 +1,4 @@
-// Shortens tokens that are too long to be shown.
+// Truncate tokens that are too long to show whole.
 
 /** @import { Token } from "../shared/component.js" */
 

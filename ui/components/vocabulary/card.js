@@ -100,7 +100,7 @@ function drawTree(root, tree, open) {
     tile.style.gridRow = cell.rows.join(" / ");
     tile.style.gridColumn = cell.columns.join(" / ");
     if (node.kind === "merge") {
-      // Inside the name, so that both stay in sight together while the tree is scrolled.
+      // The number is inside the name, so that both stay visible while the tree is scrolled.
       addPart(find(tile, "span", HTMLElement), "small", "", grouped(node.rank + 1));
       tile.setAttribute("aria-label", `${tile.getAttribute("aria-label")}, merge ${node.rank + 1}`);
       if (!node.parts) tile.classList.add("cut");
@@ -109,7 +109,7 @@ function drawTree(root, tree, open) {
   }
 }
 
-/** Fade the edges of a frame beyond which it can be scrolled.
+/** Fade the edges of a frame towards which it can be scrolled.
     @param {HTMLElement} frame */
 function showMoreAtEdges(frame) {
   const show = () => {

@@ -1,4 +1,4 @@
-// Shared by the vocabulary's components: tokens as buttons, and arrow keys that move in a list.
+// Shared by the vocabulary's components: tokens as buttons, and moving in a list by arrow keys.
 
 import { spokenToken } from "../shared/characters.js";
 import { slotOf } from "../shared/colours.js";

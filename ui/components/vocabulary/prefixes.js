@@ -46,7 +46,7 @@ class Walk {
   constructor(parent) {
     /** @type {(name: string, value: unknown) => void} */
     this.setTriggerValue = () => {};
-    /** The node above, if there is one.
+    /** The parent node, if there is one.
         @type {string | undefined} */
     this.above = undefined;
     this.mayTakeFocus = false;

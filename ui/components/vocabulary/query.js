@@ -3,11 +3,11 @@
 
 import { halfCharacter } from "../shared/characters.js";
 import { browserClock } from "../shared/clock.js";
-import { Echoes } from "../shared/echoes.js";
+import { Echoes } from "../shared/python_echoes.js";
 
 /** @import { Clock } from "../shared/clock.js" */
 
-/** By name: find, by, finding, script, space, partial, special, bytes, sort, page. An empty text is no
+/** Values of find, by, finding, script, space, partial, special, bytes, sort and page. An empty text is no
     condition.
     @typedef {Record<string, string>} SearchRecord */
 
@@ -70,7 +70,7 @@ export class Query {
     this.onChange({ ...this.record });
   }
 
-  /** Take the record that Python answered; return whether the fields must show it. The answer to an
+  /** Take the record in Python's answer; return whether the fields must show it. The answer to an
       earlier search must not replace what was typed since.
       @param {SearchRecord} record */
   receive(record) {
@@ -86,7 +86,7 @@ export class Query {
   }
 }
 
-/** Return the order after a column's head was pressed: "-bytes" is descending. Ids are first sorted
+/** Return the order after a column's header was pressed: "-bytes" is descending. Ids are first sorted
     ascending, which is the empty text, and other columns first descending.
     @param {string} column
     @param {string} sorted The present order. */
@@ -105,7 +105,7 @@ export function lengthsField(low, high) {
   return low === high ? low : `${low || 0}-${high}`;
 }
 
-/** Return the two ends of a field of lengths, as the inputs show them.
+/** Return the two ends of a range of lengths, as the inputs show them.
     @param {string} lengths
     @returns {[string, string]} */
 export function endsOfLengths(lengths) {

@@ -11,7 +11,7 @@ import { TableRows } from "./table_rows.js";
     @import { Change, Lists } from "./table_filters.js"
     @import { Page } from "./table_rows.js" */
 
-/** One page of what was found, `start` rows behind the first.
+/** One page of the tokens found; `start` is the index of its first row.
     @typedef {Page & Lists & { record: SearchRecord, start: number, n_found: number, n_all: number,
       page: number, pages: number }} TableData */
 

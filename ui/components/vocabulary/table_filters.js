@@ -1,4 +1,4 @@
-// The fields over the vocabulary's table: what to search for, and what to leave out.
+// The search field and filters above the vocabulary's table.
 
 import { addPart } from "../shared/elements.js";
 import { grouped } from "../shared/numbers.js";
@@ -8,7 +8,7 @@ import { endsOfLengths, lengthsField } from "./query.js";
 
 /** @typedef {(changes: SearchRecord, when?: { atOnce: boolean }) => void} Change */
 
-/** Choices: a value in the record, and its name.
+/** Choices, each a value in the record and its name.
     @typedef {[string, string][]} Choices */
 
 /** @typedef {{ findings: [string, string, number][], scripts: [string, number][] }} Lists */

@@ -17,13 +17,13 @@ import { tileButton, walkByArrows } from "./parts.js";
     @property {string} about_uses
     @property {boolean} has_merges */
 
-/** What is pressed: the head of a column, a token, or a key that turns the page.
+/** Callbacks for the header of a column, a token, and a key that turns the page.
     @typedef {object} Pressed
     @property {(column: string) => void} sort
     @property {(id: number) => void} open
     @property {(by: number) => boolean} turn */
 
-// A column, its name, and what its head sorts by.
+// Columns: class, name, and sort key.
 const COLUMNS = [
   ["token", "Token", ""],
   ["id", "Id", "id"],
@@ -43,7 +43,7 @@ export class TableRows {
     this.table = addPart(this.scroller, "table", "");
     addPart(this.table, "caption", "visually-hidden", "Tokens of the vocabulary. The button of a token opens it.");
     const head = addPart(addPart(this.table, "thead", ""), "tr", "");
-    /** The cells that sort, and their buttons, by what they sort by.
+    /** The header cells that sort, with their buttons, by sort key.
         @type {Map<string, { cell: HTMLElement, button: HTMLElement }>} */
     this.sorters = new Map();
     for (const [key, name, sortBy] of COLUMNS) {
@@ -54,7 +54,7 @@ export class TableRows {
     this.body = addPart(this.table, "tbody", "");
     this.empty = addPart(root, "p", "muted empty");
     this.drawn = "";
-    /** By id.
+    /** The buttons of the rows, by id.
         @type {Map<number, HTMLElement>} */
     this.lines = new Map();
     walkByArrows(this.body, "button");
@@ -64,7 +64,7 @@ export class TableRows {
     });
   }
 
-  /** Give the keyboard to the first row; return whether there is one. */
+  /** Focus the first row; return whether there is one. */
   focusFirst() {
     const first = this.body.querySelector("button");
     first?.focus();

@@ -1,8 +1,8 @@
-// The text typed as a prefix of tokens, sent to Python and received back.
+// The prefix that the visitor types, sent to Python after a pause.
 
 import { halfCharacter } from "../shared/characters.js";
 import { browserClock } from "../shared/clock.js";
-import { Echoes } from "../shared/echoes.js";
+import { Echoes } from "../shared/python_echoes.js";
 
 /** @import { Clock } from "../shared/clock.js" */
 
@@ -30,7 +30,7 @@ export class TypedPrefix {
     }, PAUSE_MS);
   }
 
-  /** Take the text of the node that Python sent; return whether the field must show it.
+  /** Take the prefix of the node that Python sent; return whether the field must show it.
       @param {string} text */
   receive(text) {
     if (this.echoes.isEcho(text) || this.timer) return false;

@@ -1,0 +1,55 @@
+"""Adapt: extend, shrink or replace the vocabulary of an existing tokenizer."""
+
+from __future__ import annotations
+
+from typing import Final
+
+import streamlit as st
+
+from bpe_core.errors import BpeError
+from ui.adapt.extend_mode import draw_extending
+from ui.adapt.replace_mode import draw_replacing
+from ui.adapt.shrink_mode import draw_shrinking
+from ui.corpus.filled_corpus import fill_corpus_once
+from ui.look.glossary import explain
+from ui.look.labels import plain_markdown
+from ui.run.following import current_state, follow
+from ui.shell import frame
+from ui.shell.choices import choose_one
+from ui.storage.run_store import StoredRun
+from ui.work import jobs
+from ui.work.page_state import Live, PageState
+
+EXTEND, SHRINK, REPLACE = "Extend", "Shrink", "Replace"
+WHAT: Final = {
+    EXTEND: "More tokens for your text. Those of the base keep their ids.",
+    SHRINK: "Fewer tokens: those that your text uses least go.",
+    REPLACE: "Other tokens, as many as before: the vocabulary keeps its size.",
+}
+
+
+def draw(stored: StoredRun, state: PageState) -> None:
+    mode = choose_one("What to do", list(WHAT), key="adapt")
+    st.markdown(f":gray[:small[{WHAT[mode]}]]")
+    if mode == SHRINK:
+        draw_shrinking(stored)
+    elif mode == REPLACE:
+        draw_replacing(stored)
+    else:
+        draw_extending(stored, state)
+
+
+state = current_state()
+follow(state)
+shown = frame.page_frame(
+    "Adapt",
+    "Fit an existing tokenizer to your text, and keep what the model knows.",
+    help=explain("Token", "Merge"),
+)
+if shown is not None:
+    live = jobs.manager().plan(state.job_id) if isinstance(state, Live) else None
+    fill_corpus_once(shown, live)
+    try:
+        draw(shown, state)
+    except BpeError as error:
+        st.error(plain_markdown(str(error), 600))

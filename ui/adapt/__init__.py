@@ -1,0 +1,9 @@
+"""The parts of the Adapt page.
+
+In: an existing tokenizer, and a corpus. Out: a tokenizer with more tokens, fewer or others, what
+that gains, and the files that a model needs to follow.
+
+Open `extend_mode` first, then `shrink_mode` and `replace_mode`, whose work is in
+`background_work`. `bases` lists the tokenizers; `result`, `size_part`, `new_tokens` and
+`files_part` show an extended run.
+"""

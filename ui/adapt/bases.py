@@ -1,0 +1,124 @@
+"""Choose the tokenizer to adapt: the open run's, GPT-2, or another one of the shelf."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Final
+
+import streamlit as st
+
+from bpe_core.adapting.extend import extendable
+from bpe_core.comparison.costs import embedding_rows
+from bpe_core.errors import BpeError
+from bpe_core.formats.load_save import loads
+from bpe_core.tokenizer.protocol import Encoder, NamedEncoder
+from bpe_core.tokenizer.tokenizer import Tokenizer
+from ui.look.labels import plain_markdown, plain_text
+from ui.memory.sized_cache import cached
+from ui.shell import address, workspace
+from ui.storage.base_tokenizer import BaseName
+from ui.storage.run_store import StoredRun
+from ui.tokenizers import shelf
+from ui.tokenizers.additions import add_button
+from ui.tokenizers.base_files import stored_files
+
+_KEY: Final = "adapt_base"
+_PARAMETER: Final = "base"
+_LONGEST_KEY: Final = 64
+_LONGEST_NAME: Final = 60
+
+
+@dataclass(frozen=True, slots=True)
+class Base:
+    """A tokenizer to adapt."""
+
+    name: BaseName
+    encoder: Encoder
+    note: str
+    """Its origin; may be user input."""
+
+    def tokenizer(self) -> Tokenizer:
+        """Return the tokenizer; raise BpeError if it cannot be adapted.
+
+        If another library encodes with it, its file is read as pre-tokenizer and merges. Added
+        tokens that are found in ordinary text, as DeepSeek's are, count as text then.
+        """
+        own = self.encoder
+        if own.model == "BPE" and not isinstance(own, Tokenizer):
+            own = _merges_of_file(self.name.key) or own
+        name = plain_text(self.name.name, _LONGEST_NAME)
+        return extendable(NamedEncoder(name, own, self.note))
+
+
+@cached(spinner="Reading the merges")
+def _merges_of_file(key: str) -> Tokenizer | None:
+    try:
+        return loads(stored_files(key))
+    except BpeError:
+        return None
+
+
+def choose_base(stored: StoredRun) -> Base:
+    """Draw the choice of the base and what it holds; return it."""
+    bases = _bases(stored)
+    with st.container(horizontal=True, vertical_alignment="center"):
+        st.header("Base", anchor=False, width="content")
+        st.space("stretch")
+        add_button(stored)
+    usual = _usual_key(stored, bases)
+    asked = address.query_text(_PARAMETER, _LONGEST_KEY)
+    workspace.start_choice(_KEY, asked if asked in bases else usual)
+    if workspace.widget_text(_KEY) not in bases:
+        workspace.set_widget(_KEY, usual)
+    key = st.selectbox(
+        "Tokenizer to adapt",
+        list(bases),
+        format_func=lambda key: plain_text(bases[key].name.name, _LONGEST_NAME),
+        key=_KEY,
+        label_visibility="collapsed",
+        persist_state="session",
+    )
+    address.set_query(**{_PARAMETER: key if key != usual else None})
+    base = bases[key]
+    if problems := workspace.current().shelf_problems:
+        st.error("\n\n".join(plain_markdown(problem, 600) for problem in problems))
+    st.markdown(f":gray[:small[{plain_markdown(_facts(base), 600)}]]")
+    return base
+
+
+def usable(base: Base) -> Tokenizer | None:
+    """Return the tokenizer to adapt; show why it cannot be, and what to do instead, and return
+    None."""
+    try:
+        return base.tokenizer()
+    except BpeError as error:
+        st.warning(plain_markdown(str(error), 1_000))
+        return None
+
+
+def _bases(stored: StoredRun) -> dict[str, Base]:
+    """Return the tokenizers by key: the open run's, the one it extends, and those of the shelf."""
+    found: dict[str, Base] = {}
+    for member in shelf.members(stored):
+        key, name = member.key, member.name
+        if key == shelf.OWN:
+            key, name = shelf.run_key(stored.id), f"{stored.title} (the open run)"
+        found[key] = Base(BaseName(key, name), member.encoder, member.note)
+    base = stored.run.base
+    if stored.base is not None and base is not None:
+        found.setdefault(stored.base.key, Base(stored.base, base, "The base of the open run"))
+    return found
+
+
+def _usual_key(stored: StoredRun, bases: dict[str, Base]) -> str:
+    if stored.base is not None:
+        return stored.base.key
+    return shelf.GPT2 if shelf.GPT2 in bases else next(iter(bases))
+
+
+def _facts(base: Base) -> str:
+    rows = embedding_rows(base.encoder)
+    gaps = rows - base.encoder.vocab_size
+    more = f", {rows:,} embedding rows" if gaps else ""
+    note = f" {base.note.rstrip('.')}." if base.note else ""
+    return f"{base.encoder.vocab_size:,} tokens{more}.{note}"

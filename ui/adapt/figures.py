@@ -1,0 +1,79 @@
+"""Compute what an extended run gains, on its held-out text and on a general one."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from bpe_core.corpus.corpus import Corpus
+from bpe_core.corpus.samples import load_sample, samples
+from ui.memory.sized_cache import cached
+from ui.storage.run_store import StoredRun, load_run
+
+FURTHER = 100
+"""The number of further tokens whose gain is shown."""
+
+
+@dataclass(frozen=True, slots=True)
+class Gain:
+    """The tokens of a text after each added token."""
+
+    title: str
+    n_bytes: int
+    tokens: NDArray[np.int64]
+    """int64[n_merges + 1], the base's first; read-only."""
+
+    @property
+    def fewer(self) -> NDArray[np.float64]:
+        """float64[n_merges + 1]: by how many per cent of the base's tokens there are fewer."""
+        return 100 * (1 - self.tokens / self.tokens[0])
+
+    def next_gain(self, kept: int) -> tuple[int, float]:
+        """Return how many further tokens the run has, at most 100, and what they gain in per cent
+        of the base's tokens."""
+        further = min(FURTHER, len(self.tokens) - 1 - kept)
+        gain = int(self.tokens[kept] - self.tokens[kept + further])
+        return further, 100 * gain / int(self.tokens[0])
+
+
+def domain_gain(stored: StoredRun) -> Gain:
+    """Return the gain on the held-out text; on the training text if nothing was held out."""
+    tokens = stored.held_out_tokens_after
+    if tokens is not None and tokens[0] > 0:
+        return Gain("held-out text", stored.held_out.n_bytes, tokens)
+    run = stored.run
+    return Gain("training text", run.corpus_bytes, run.tokens_after)
+
+
+def general_titles() -> dict[str, str]:
+    """Return the ids of the samples that serve as general texts, with their titles."""
+    wanted = ("python-reference", "multilingual", "python-library")
+    titles = {sample.id: sample.title for sample in samples()}
+    return {id: titles[id] for id in wanted}
+
+
+def usual_general(stored: StoredRun) -> str:
+    """Return the id of the general text to begin with: one that the run was not trained on."""
+    titles = general_titles()
+    return next(id for id, title in titles.items() if title not in stored.title)
+
+
+@cached(spinner="Counting the tokens of a general text")
+def general_gain(run_id: str, sample_id: str) -> Gain:
+    """Return the gain of a run on a sample."""
+    corpus = load_sample(sample_id)
+    return _measured(run_id, general_titles()[sample_id], corpus)
+
+
+@cached(spinner="Counting the tokens of your text")
+def own_gain(run_id: str, sha256: str, _corpus: Corpus) -> Gain:
+    """Return the gain of a run on a visitor's own text."""
+    return _measured(run_id, "your text", _corpus)
+
+
+def _measured(run_id: str, title: str, corpus: Corpus) -> Gain:
+    tokens = load_run(run_id).run.tokens_after_on(corpus)
+    tokens.flags.writeable = False
+    return Gain(title, corpus.n_bytes, tokens)

@@ -1,0 +1,182 @@
+"""Offer the files of an adapted tokenizer, and the lines that fit a model's embeddings to it."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Collection, Mapping
+from contextlib import suppress
+from typing import Final
+
+import streamlit as st
+
+from bpe_core.adapting.adapted import Adapted, trace_ids
+from bpe_core.errors import BpeError
+from bpe_core.formats.adapted_files import OLD_IDS, PARTS, ROWS, adapted_files, row_files
+from bpe_core.formats.load_save import dumps
+from ui.adapt.result import base_name
+from ui.look.labels import file_stem, plain_markdown, plain_text
+from ui.memory.sized_cache import cached
+from ui.run.download_rows import offer_downloads
+from ui.run.downloads import zipped
+from ui.storage.base_tokenizer import BaseName
+from ui.storage.run_store import StoredRun
+from ui.tokenizers.base_files import files_of_base
+
+MODEL_LINES: Final = """\
+import json
+from pathlib import Path
+from transformers import AutoModelForCausalLM
+
+model = AutoModelForCausalLM.from_pretrained("the base’s model")
+rows = json.loads(Path("embedding_rows.json").read_text())
+layers = model.get_input_embeddings, model.get_output_embeddings
+before = [layer().weight.data.clone() for layer in layers]
+model.resize_token_embeddings(len(rows["old_ids"]))
+for layer, old in zip(layers, before):
+    for id, old_id in enumerate(rows["old_ids"]):
+        parts = rows["parts"].get(str(id), [old_id])
+        layer().weight.data[id] = old[parts].mean(0)
+"""
+"""Gives each row of the embeddings its old row, or the mean of the rows that spell it."""
+_RANKS_SAY: Final = (
+    "A file of ranks holds no special tokens. A program that numbers them itself, as Meta’s code "
+    "for Llama 3 does from the last rank on, gives them other ids than here: ids of new tokens, "
+    "after extending. Use the tokenizer.json, or give your program the ids."
+)
+_LONGEST_LABEL: Final = 48
+_LONGEST_FILE_NAME: Final = 120
+_ROW_FILES: Final = {
+    OLD_IDS: "int32, the base’s id of each id; −1 for a new token",
+    PARTS: "int32, the base’s ids that spell each id, filled up with −1",
+    ROWS: "both as JSON",
+}
+
+
+def offer_files(stored: StoredRun, kept: int) -> None:
+    """Draw the downloads of an extended run, cut at a number of new tokens."""
+    st.header("Files for your model", anchor=False)
+    base = stored.run.base
+    if base is None or stored.base is None:
+        return
+    adapted = trace_ids(base, stored.run.truncated(kept))
+    offer_adapted(adapted, stored.base, base_name(stored), stored.title, key="adapt_files")
+    with st.expander("Other formats"):
+        offer_downloads(adapted.tokenizer, stored, key="adapt")
+
+
+def offer_adapted(adapted: Adapted, base: BaseName, name: str, title: str, *, key: str) -> None:
+    """Draw the base's own files with the adapted vocabulary, the rows, and the lines of Python."""
+    _offer_own_format(adapted, base, name, file_stem(title), key)
+    st.markdown(
+        "A model needs a row of its embedding for each id. These files say which old rows each "
+        "new row starts from: its own, or the mean of its parts."
+    )
+    with st.container(horizontal=True, gap="small", vertical_alignment="center"):
+        for file, what in _ROW_FILES.items():
+            st.download_button(
+                file,
+                _rows(adapted, file),
+                file_name=file,
+                mime="application/octet-stream",
+                help=what,
+                on_click="ignore",
+                key=f"{key}_{file}",
+            )
+        with st.popover("Resize the embeddings", type="tertiary", key=f"{key}_lines"):
+            st.markdown(
+                "Run this beside embedding_rows.json. Then train the new rows on your text: a mean "
+                "is only where they start."
+            )
+            st.code(MODEL_LINES, language="python", wrap_lines=True)
+
+
+def files_label(files: Collection[str]) -> str:
+    """Return the label of the button for some files, in Markdown; their names are user input.
+
+    >>> files_label(["vocab.json", "merges.txt"])
+    'vocab\\\\.json \\\\+ merges\\\\.txt'
+    """
+    names = " + ".join(files)
+    return plain_markdown(names) if len(names) <= _LONGEST_LABEL else "Tokenizer files"
+
+
+def is_ranks(names: Collection[str]) -> bool:
+    """Return whether a tokenizer's files are one file of ranks, as tiktoken reads.
+
+    >>> is_ranks(["tokenizer.model"]), is_ranks(["tokenizer.json"])
+    (True, False)
+    """
+    return len(names) == 1 and not any(name.endswith(".json") for name in names)
+
+
+def without_folders(files: Mapping[str, bytes]) -> dict[str, bytes]:
+    """Return files by their names alone, so that no archive of them writes elsewhere.
+
+    >>> list(without_folders({"../../vocab.json": b"", "C:\\\\merges.txt": b"", "..": b""}))
+    ['vocab.json', 'merges.txt', 'file']
+    """
+    return {_name_alone(name): data for name, data in files.items()}
+
+
+def _name_alone(name: str) -> str:
+    last = plain_text(re.split(r"[/\\:]", name)[-1], _LONGEST_FILE_NAME)
+    return last if last.strip(". ") else "file"
+
+
+def _offer_own_format(adapted: Adapted, base: BaseName, name: str, stem: str, key: str) -> None:
+    try:
+        # Written now: a click on the button could no longer explain what is wrong.
+        found = _own_format(
+            base.key, adapted.base.fingerprint, adapted.tokenizer.fingerprint, adapted
+        )
+    except BpeError as error:
+        found = str(error)
+    if isinstance(found, str):
+        st.warning(plain_markdown(f"Not in the format of {name}. {found}", 1_000))
+        return
+    with st.container(horizontal=True, gap="small", vertical_alignment="center"):
+        for n, (names, data) in enumerate(found):
+            st.download_button(
+                files_label(names),
+                data,
+                file_name=f"{stem}.zip" if len(names) > 1 else next(iter(names)),
+                mime="application/octet-stream",
+                on_click="ignore",
+                key=f"{key}_own_{n}",
+            )
+        st.markdown(
+            f":gray[The files of {plain_markdown(name)} with this vocabulary; everything else in "
+            "them is unchanged.]",
+            width="content",
+        )
+    if any(is_ranks(names) for names, _ in found) and adapted.tokenizer.special_tokens:
+        st.warning(_RANKS_SAY)
+
+
+@cached(spinner="Writing the tokenizer’s files")
+def _own_format(
+    key: str, base: str, tokenizer: str, _adapted: Adapted
+) -> tuple[tuple[tuple[str, ...], bytes], ...] | str:
+    """Return the downloads, or why there are none: the names of the files, and the only file or an
+    archive of all.
+
+    A file of ranks comes after a tokenizer.json, which holds the special tokens too. The downloads
+    depend on the key of the base, its fingerprint and the adapted tokenizer alone.
+    """
+    files = files_of_base(BaseName(key, ""), _adapted.base)
+    try:
+        written = without_folders(adapted_files(_adapted, files))
+    except BpeError as error:
+        return str(error)
+    data = zipped(written) if len(written) > 1 else next(iter(written.values()))
+    own = (tuple(written), data)
+    if not is_ranks(written):
+        return (own,)
+    with suppress(BpeError):  # if that format cannot hold the tokenizer
+        ((file, described),) = dumps(_adapted.tokenizer, "huggingface").items()
+        return ((file,), described), own
+    return (own,)
+
+
+def _rows(adapted: Adapted, file: str) -> Callable[[], bytes]:
+    return lambda: row_files(adapted)[file]

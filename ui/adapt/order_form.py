@@ -1,0 +1,42 @@
+"""Ask for what Shrink and Replace need: a base, and a corpus that is in memory."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import streamlit as st
+
+from bpe_core.corpus.corpus import Corpus
+from ui.adapt.background_work import Order
+from ui.adapt.bases import Base, choose_base, usable
+from ui.corpus.corpus_form import choose_corpus, show_corpus
+from ui.storage.run_store import StoredRun
+
+
+@dataclass(frozen=True, slots=True)
+class Asked:
+    """The forms as they are filled."""
+
+    base: Base
+    order: Order | None
+    """None while a form is empty, invalid or holds too large a corpus."""
+
+
+def ask_for_order(stored: StoredRun) -> Asked:
+    """Draw the forms."""
+    base = choose_base(stored)
+    tokenizer = usable(base)
+    chosen, figures = choose_corpus()
+    if chosen is None or tokenizer is None:
+        return Asked(base, None)
+    with figures:
+        is_counted = show_corpus(chosen, tokenizer.pretokenizer.name)
+    training, held_out = chosen.training, chosen.held_out
+    if not isinstance(training, Corpus) or not isinstance(held_out, Corpus):
+        st.info(
+            "This corpus is too large to count the uses of each token here. Use a part of it, or "
+            "the command line."
+        )
+        return Asked(base, None)
+    order = Order(tokenizer, training, held_out) if is_counted else None
+    return Asked(base, order)

@@ -1,0 +1,199 @@
+"""Draw Shrink: remove the tokens that a corpus uses least, and choose how many."""
+
+from __future__ import annotations
+
+from collections import Counter
+from typing import Final
+
+import numpy as np
+import streamlit as st
+from numpy.typing import NDArray
+
+from bpe_core.adapting.shrink import Removals
+from bpe_core.errors import BpeError
+from bpe_core.runs.pair_statistics import steps_to_draw
+from bpe_core.unicode.token_scripts import script_of_token
+from ui.adapt import background_work as work
+from ui.adapt import charts
+from ui.adapt.charts import Curve
+from ui.adapt.files_part import offer_adapted
+from ui.adapt.order_form import Asked, ask_for_order
+from ui.components.figures import Row, figure_table, verdict
+from ui.components.term_table import TermCell, TermRow, term_table
+from ui.failures.error_boundary import fragment
+from ui.look.chart_style import CONFIG_WITHOUT_TOOLS
+from ui.look.labels import plain_markdown, plain_text, token_label
+from ui.run.page_parts import draw_figure
+from ui.shell import frame
+from ui.shell.visitor import visitor
+from ui.storage.run_store import StoredRun
+from ui.work.background_card import show_ended, watch_work
+
+_MOST_ROWS: Final = 500
+_MOST_SCRIPTS: Final = 8
+_FIRST_SHARE: Final = 0.4
+
+
+def draw_shrinking(stored: StoredRun) -> None:
+    """Draw the forms, the work in progress, and its result."""
+    room = st.container()
+    forms, _, side = st.columns([24, 1, 16])
+    with forms:
+        asked = ask_for_order(stored)
+        status = None if asked.order is None else work.shrinking(asked.order)
+        is_pressed = st.button(
+            "Shrink",
+            type="primary",
+            key="shrink",
+            disabled=asked.order is None or status is not None,
+        )
+        if is_pressed and asked.order is not None:
+            try:
+                work.begin_shrinking(asked.order, visitor())
+            except BpeError as error:
+                st.error(plain_markdown(str(error), 600))
+            else:
+                st.rerun()
+    with side:
+        if status is None:
+            _explain()
+        elif status.is_live:
+            watch_work(work.shrinkings(), status.id, "Tokens removed", key="shrinking")
+        elif status.result is None:
+            show_ended(work.shrinkings(), status, "shrinking", key="shrinking")
+    if status is None or status.result is None:
+        return
+    with room:
+        if not status.result.order:
+            st.info(
+                "This tokenizer has nothing to remove: it holds only its alphabet and special "
+                "tokens, which stay."
+            )
+            return
+        _lead(status.result, plain_text(asked.base.name.name))
+    st.divider()
+    _draw(asked, status.result)
+
+
+def _explain() -> None:
+    with st.container(border=True, key="shrink_card"):
+        st.header("What you will get", anchor=False)
+        st.markdown(
+            "How small the vocabulary can be before your text takes more tokens. Of the tokens "
+            "that no other is merged from, the one your text uses least goes first, again and "
+            "again. One pass gives every size."
+        )
+
+
+def _lead(found: Removals, base: str) -> None:
+    where, tokens = _judged(found)
+    free = most_removed(tokens, 1.01 * float(tokens[0]))
+    share = 100 * free / found.base.vocab_size
+    verdict(
+        [
+            ("Without ", False),
+            (f"{free:,} of {base}’s {found.base.vocab_size:,} tokens", True),
+            (f" ({share:.0f}%), {where} takes at most 1% more tokens.", False),
+        ],
+        f"Down to {found.base.vocab_size - len(found.order):,} tokens, the alphabet and special "
+        f"tokens, {where} goes from {int(tokens[0]):,} to {int(tokens[-1]):,} tokens. Text unlike "
+        "yours can take far more.",
+        key="shrink_verdict",
+    )
+
+
+def most_removed(tokens: NDArray[np.int64], limit: float) -> int:
+    """Return how many tokens can go, one after another, before a text takes more than `limit`.
+
+    `tokens` is int64[n + 1], the text's tokens after each removal. It may fall too: without a
+    token, merges may find a shorter way.
+
+    >>> most_removed(np.array([100, 99, 103, 100]), limit=101), most_removed(np.array([9]), limit=9)
+    (1, 0)
+    """
+    above = tokens > limit
+    return int(np.argmax(above)) - 1 if above.any() else len(tokens) - 1
+
+
+@fragment()
+def _draw(asked: Asked, found: Removals) -> None:
+    where, tokens = _judged(found)
+    size, n = found.base.vocab_size, len(found.order)
+    controls, picture = st.columns([2, 3], gap="large", vertical_alignment="center")
+    with controls:
+        st.header("How small may it be?", anchor=False)
+        gone = st.slider(
+            "Tokens removed",
+            0,
+            n,
+            int(n * _FIRST_SHARE),
+            key=f"tokens_removed_{found.base.fingerprint[:12]}_{n}",
+            format="localized",
+        )
+        more = 100 * (tokens[gone] / tokens[0] - 1)
+        with st.container(horizontal=True, horizontal_alignment="distribute"):
+            draw_figure("Vocabulary", f"{size - gone:,}", "tokens", width=124)
+            name = where[0].upper() + where[1:]
+            draw_figure(name, f"{more:+.1f}%", f"{int(tokens[gone]):,} tokens", width=124)
+            draw_figure("Rows saved", f"{gone / size:.0%}", f"{gone:,} fewer", width=124)
+    with picture:
+        steps = steps_to_draw(n)
+        st.plotly_chart(
+            charts.tokens_over_removals(
+                steps,
+                Curve(where, 100 * (tokens[steps] / tokens[0] - 1)),
+                marked=(gone, float(more)),
+                theme=frame.theme_type(),
+            ),
+            key="shrink_curve",
+            theme=None,
+            config=CONFIG_WITHOUT_TOOLS,
+            alt=f"More tokens of {where}, in per cent, over the tokens removed.",
+        )
+    _draw_gone(found, gone)
+    st.divider()
+    st.header("Files for your model", anchor=False)
+    name = plain_text(asked.base.name.name)
+    title = f"{name} {size - gone} tokens"
+    offer_adapted(found.at(size - gone), asked.base.name, name, title, key="shrink_files")
+
+
+def _draw_gone(found: Removals, gone: int) -> None:
+    if not gone:
+        return
+    st.subheader("Tokens that would go", anchor=False)
+    vocab = found.base.vocab
+    removed = found.order[:gone]
+    scripts = Counter(script_of_token(vocab[id]) for id in removed).most_common(_MOST_SCRIPTS)
+    all_of = Counter(script_of_token(token) for token in vocab.values())
+    figure_table(
+        ["Removed", "Of", "Share"],
+        [
+            Row(script, (f"{n:,}", f"{all_of[script]:,}", f"{n / all_of[script]:.0%}"))
+            for script, n in scripts
+        ],
+        caption="Tokens that would go, by script",
+        key="shrink_scripts",
+    )
+    shown = list(zip(removed, found.uses[:gone].tolist(), strict=True))[-_MOST_ROWS:][::-1]
+    st.markdown(":gray[Last removed first. Uses: in the training text, when it was removed.]")
+    term_table(
+        ["Base"],
+        [
+            TermRow(
+                token_label(vocab[id]), f"{uses:,}", (TermCell(f"id {id}", ((vocab[id], id),)),)
+            )
+            for id, uses in shown
+        ],
+        caption="Tokens that would go",
+        loss_of="Uses",
+        term_of="Token",
+        key="shrink_tokens",
+    )
+
+
+def _judged(found: Removals) -> tuple[str, np.ndarray]:
+    tokens = found.held_out_tokens_after
+    if tokens is not None and tokens[0] > 0:
+        return "held-out text", tokens
+    return "training text", found.tokens_after

@@ -1,0 +1,129 @@
+"""Compare what tokenizers cost at the visitor's own price, context window and model width."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import NamedTuple
+
+import streamlit as st
+
+from bpe_core.comparison.comparison import Comparison
+from bpe_core.comparison.costs import Rates, Usage, embedding_rows
+from ui.compare.figure_rows import size_of
+from ui.components.figures import Row, figure_table
+from ui.look.labels import plain_markdown
+from ui.memory.sized_cache import cached
+from ui.storage.run_store import StoredRun
+from ui.tokenizers.cost_fields import ask_for_rates
+from ui.tokenizers.cost_rows import (
+    COSTS_SAY,
+    corpus_rows,
+    embedding_table_rows,
+    money,
+    text_rows,
+    window_rows,
+)
+from ui.tokenizers.shelf import GPT2, Member
+
+_TRAINING = "the training text"
+
+
+class CostTable(NamedTuple):
+    """The costs as the report shows them."""
+
+    rows: Sequence[Row]
+    note: str
+    """The rates that were typed, and which texts were counted."""
+
+
+def costs_part(
+    comparison: Comparison, members: Sequence[Member], stored: StoredRun, where: str
+) -> CostTable | None:
+    """Draw the fields and the table; return the table if any figure was typed."""
+    st.header("What it costs", anchor=False)
+    st.markdown(
+        ":gray[Type what your model charges and holds: no prices are built in. What you leave "
+        "empty is not shown.]"
+    )
+    rates = ask_for_rates()
+    names = [member.name for member in members]
+    table = cost_table(comparison, members, stored, where, rates)
+    figure_table(names, table.rows, caption="What it costs", key="compare_costs")
+    st.markdown(f":gray[{plain_markdown(table.note, 2_000)}]")
+    return None if rates == Rates() else table
+
+
+def cost_table(
+    comparison: Comparison, members: Sequence[Member], stored: StoredRun, where: str, rates: Rates
+) -> CostTable:
+    """Return the costs of the text compared, and of the training text for your tokenizer.
+
+    What the corpus costs is estimated if the text compared is held out of it.
+    """
+    measured = comparison.rows
+    usages = [
+        Usage(row.n_tokens, row.n_bytes - row.unknown_bytes, _embedding_rows(member))
+        for row, member in zip(measured, members, strict=True)
+    ]
+    fair = not any(row.uncovered_bytes for row in measured)
+    # A share of a window is saved only by a tokenizer that spells the same text.
+    comparable = [
+        None if row.unknown_bytes else usage for row, usage in zip(measured, usages, strict=True)
+    ]
+    place = next((i for i, member in enumerate(members) if member.key == GPT2), 1)
+    other = comparable[place]
+    training = [int(stored.run.tokens_after[-1]), *[None] * (len(members) - 1)]
+    corpus_bytes = stored.run.corpus_bytes + stored.held_out.n_bytes
+    complete = [
+        None if row.uncovered_bytes else usage for row, usage in zip(measured, usages, strict=True)
+    ]
+    is_held_out = stored.held_out.n_bytes > 0
+    rows = [
+        *text_rows(where, [usage.n_tokens for usage in usages], rates, fair=fair),
+        *text_rows(_TRAINING, training, rates, fair=False),
+        *(corpus_rows(complete, corpus_bytes, rates, fair=fair) if is_held_out else ()),
+        *window_rows(
+            comparable,
+            rates,
+            None if other is None else (members[place].name, other),
+            fair=fair,
+        ),
+        *embedding_table_rows([usage.embedding_rows for usage in usages], rates),
+    ]
+    texts = (
+        f"{where[0].upper()}{where[1:]}: {size_of(comparison)}. The training text has "
+        f"{stored.run.corpus_bytes:,} bytes; its tokens are known from training, so only for your "
+        "tokenizer."
+    )
+    if is_held_out and rates.price is not None:
+        texts += (
+            f" The corpus, training and held-out text together, has {corpus_bytes:,} bytes; its "
+            f"cost is estimated from {where}."
+        )
+    unfair = "" if fair else " A tokenizer leaves text out, so no cost is marked as the best."
+    return CostTable(rows, f"{rates_words(rates)}{texts} {COSTS_SAY}{unfair}")
+
+
+def rates_words(rates: Rates) -> str:
+    """Say which rates the costs are for; empty without any.
+
+    >>> rates_words(Rates(price=2.5, context_window=8_000))
+    'At 2.50 per million tokens, a context window of 8,000 tokens. '
+    """
+    parts: list[str] = []
+    if rates.price is not None:
+        parts.append(f"{money(rates.price)} per million tokens")
+    if rates.context_window is not None:
+        parts.append(f"a context window of {rates.context_window:,} tokens")
+    if rates.model_width is not None:
+        parts.append(f"a model width of {rates.model_width:,}")
+    return f"At {', '.join(parts)}. " if parts else ""
+
+
+@cached()
+def _rows_of(fingerprint: str, _member: Member) -> int:
+    return embedding_rows(_member.encoder)
+
+
+def _embedding_rows(member: Member) -> int:
+    return _rows_of(member.encoder.fingerprint, member)

@@ -1,0 +1,94 @@
+"""Catch large pastes before they reach a text field, and read them as texts to open."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, TypedDict, cast
+
+from streamlit.components.v2 import component
+
+from ui.components.js_modules import join_modules
+from ui.components.shared import component_css
+
+_HERE = Path(__file__).parent
+
+LARGE = 200_000
+"""A paste with more characters than this is opened; in a text field it holds the browser."""
+MOST_EDITED = 500_000
+"""The most characters that can be edited; with more, each key press takes a browser seconds."""
+
+_catcher = component(
+    "bpe.large_paste",
+    css=component_css(_HERE, "catcher"),
+    js=join_modules(_HERE / "catcher.js"),
+)
+
+
+class PasteLimits(TypedDict):
+    """The limits of a field's pastes, as the browser checks them."""
+
+    pasted: int
+    edited: int
+    bytes: int
+    sent: int
+
+
+def paste_limits(*, most_bytes: int, most_sent: int) -> PasteLimits:
+    """Return the limits of a field that opens up to `most_bytes`, of which it reads `most_sent`
+    characters.
+
+    >>> paste_limits(most_bytes=1_000_000, most_sent=400_000)["pasted"]
+    200000
+    """
+    return {"pasted": LARGE, "edited": MOST_EDITED, "bytes": most_bytes, "sent": most_sent}
+
+
+@dataclass(frozen=True, slots=True)
+class LargePaste:
+    """A large text that was pasted into a field, together with what the field held already."""
+
+    text: str
+    """What was sent of it."""
+    n_characters: int
+    """The number of characters of the whole text."""
+    n_bytes: int
+    """The size of the whole text in UTF-8."""
+    before: str
+    """The field's text before the paste."""
+
+
+def read_paste(message: object) -> LargePaste | None:
+    """Return the paste in a message from the browser; None if the message is anything else.
+
+    >>> read_paste({"text": "né", "n_characters": 2, "n_bytes": 3, "before": ""})
+    LargePaste(text='né', n_characters=2, n_bytes=3, before='')
+    >>> read_paste("né") is None
+    True
+    """
+    if not isinstance(message, Mapping):
+        return None
+    message = cast("Mapping[str, object]", message)
+    text, before = message.get("text"), message.get("before")
+    counts = [message.get("n_characters"), message.get("n_bytes")]
+    if not isinstance(text, str) or not isinstance(before, str):
+        return None
+    try:
+        n_bytes = len(text.encode())
+        before.encode()
+    except UnicodeEncodeError:
+        return None
+    whole = [count if isinstance(count, int) else 0 for count in counts]
+    return LargePaste(text, max(len(text), whole[0]), max(n_bytes, whole[1]), before)
+
+
+def paste_catcher(
+    label: str, *, limits: PasteLimits, key: str, on_pasted: Callable[[], Any]
+) -> None:
+    """Catch large pastes into the `st.text_area` with this label.
+
+    `on_pasted` is called before the page reruns; the component's value then holds the message as
+    `pasted`, for `read_paste`.
+    """
+    _catcher(key=key, data={"label": label, "limits": limits}, on_pasted_change=on_pasted)

@@ -1,0 +1,60 @@
+// Catch large pastes into one of Streamlit's own text areas, which is found by its label.
+
+import { addPart } from "../shared/elements.js";
+import { onInsertion } from "./insertions.js";
+import { isLarge, openingOf, sizeText, withInsertion } from "./pastes.js";
+
+/** @import { Component } from "../shared/component.js"
+    @import { Insertion, PasteLimits } from "./pastes.js" */
+
+/** @typedef {{ label: string, limits: PasteLimits }} CatcherData */
+
+/** @type {WeakMap<ShadowRoot, Catcher>} */
+const catchers = new WeakMap();
+
+/** @param {Component<CatcherData>} component */
+export default function mountCatcher({ data, parentElement, setTriggerValue }) {
+  const catcher = catchers.get(parentElement) ?? new Catcher(parentElement);
+  catchers.set(parentElement, catcher);
+  Object.assign(catcher, { data, setTriggerValue });
+  return () => {
+    catcher.stop();
+    catchers.delete(parentElement);
+  };
+}
+
+class Catcher {
+  /** @param {ShadowRoot} parent */
+  constructor(parent) {
+    /** @type {CatcherData | null} */
+    this.data = null;
+    /** @type {(name: string, value: unknown) => void} */
+    this.setTriggerValue = () => {};
+    this.note = addPart(parent, "p", "note");
+    this.note.setAttribute("role", "status");
+    this.abort = new AbortController();
+    onInsertion(document, (area) => area.ariaLabel === this.data?.label, (...what) => this.#take(...what), this.abort.signal);
+  }
+
+  stop() {
+    this.abort.abort();
+    this.note.remove();
+  }
+
+  /** @param {Insertion} insertion
+      @param {HTMLTextAreaElement} area */
+  #take(insertion, area) {
+    this.note.textContent = "";
+    if (!this.data) return false;
+    const { limits } = this.data;
+    const whole = withInsertion(area.value, insertion);
+    if (!isLarge(insertion.text, whole.length, limits)) return false;
+    const opening = openingOf(whole, area.value, limits);
+    if ("problem" in opening) this.note.textContent = opening.problem;
+    else {
+      this.note.textContent = `Opening the pasted text, ${sizeText(opening.paste.n_bytes)} …`;
+      this.setTriggerValue("pasted", opening.paste);
+    }
+    return true;
+  }
+}

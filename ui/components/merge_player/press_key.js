@@ -1,0 +1,18 @@
+// A key press in the player: what it does, and that nobody else hears of it.
+
+import { actOfKey } from "./keys.js";
+
+/** @param {KeyboardEvent} event
+    @param {Record<string, () => void>} acts
+    @param {() => void} [before] Called before an act. */
+export function pressKey(event, acts, before) {
+  // Streamlit has its own shortcuts on plain letters.
+  event.stopPropagation();
+  const { target } = event;
+  const kind = target instanceof HTMLInputElement ? target.type : /** @type {Element} */ (target).tagName;
+  const act = actOfKey(event, kind);
+  if (!act) return;
+  before?.();
+  acts[act]();
+  event.preventDefault();
+}

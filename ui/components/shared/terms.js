@@ -1,0 +1,53 @@
+// Buttons that explain terms of the glossary, like those that Streamlit draws beside its own texts.
+
+import { addButton, addPart } from "./elements.js";
+
+/** A term and its definition.
+    @typedef {[string, string]} Term */
+
+const EDGE = 8; // px between a tooltip and the edge of the window
+
+let nTooltips = 0;
+
+/** Add a button that shows the definitions of terms in a tooltip while it is pointed at or focused.
+    @param {ParentNode} parent
+    @param {Term[]} terms */
+export function addHelp(parent, terms) {
+  if (!terms.length) return;
+  const help = addPart(parent, "span", "help");
+  const button = addButton(help, "help-button", undefined, () => button.focus());
+  button.setAttribute("aria-label", `Help for ${terms.map(([term]) => term.toLowerCase()).join(", ")}`);
+  const tooltip = addPart(help, "span", "help-text");
+  for (const [, definition] of terms) addPart(tooltip, "span", "", definition);
+  tooltip.id = `help-${nTooltips++}`;
+  tooltip.setAttribute("role", "tooltip");
+  // A popover is drawn above the page, so that no scrolling box around it cuts it off.
+  tooltip.popover = "manual";
+  button.setAttribute("aria-describedby", tooltip.id);
+  const hide = () => {
+    tooltip.hidePopover();
+    window.removeEventListener("scroll", hide, true);
+  };
+  const show = () => {
+    tooltip.showPopover();
+    place(tooltip, button.getBoundingClientRect());
+    window.addEventListener("scroll", hide, true);
+  };
+  button.addEventListener("focus", show);
+  button.addEventListener("blur", hide);
+  // A touch sends these events too, but it shows the tooltip by focusing the button.
+  help.addEventListener("pointerenter", ({ pointerType }) => pointerType === "mouse" && show());
+  help.addEventListener("pointerleave", ({ pointerType }) => pointerType === "mouse" && hide());
+  help.addEventListener("keydown", ({ key }) => key === "Escape" && hide());
+}
+
+/** Place a tooltip below a button, or above it if there is no room below.
+    @param {HTMLElement} tooltip
+    @param {DOMRect} button */
+function place(tooltip, button) {
+  const { offsetWidth: width, offsetHeight: height } = tooltip;
+  const left = button.left + button.width / 2 - width / 2;
+  tooltip.style.left = `${Math.max(EDGE, Math.min(left, document.documentElement.clientWidth - width - EDGE))}px`;
+  const fitsBelow = button.bottom + height + EDGE <= window.innerHeight;
+  tooltip.style.top = `${fitsBelow ? button.bottom : button.top - height}px`;
+}

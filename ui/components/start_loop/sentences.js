@@ -1,0 +1,53 @@
+// What the loop says of a sentence: the next merge, its length, and why nothing is left to learn.
+
+import { counted, grouped } from "../shared/numbers.js";
+
+/** @import { LearnedRun } from "./learn.js" */
+
+/** Return what is known of the merge after `step`, in parts around its two tiles.
+    @param {LearnedRun} run
+    @param {number} step */
+export function mergeSentence(run, step) {
+  const ties = run.tied[step];
+  return {
+    name: `Merge ${grouped(step + 1)}:`,
+    occurs: "occur together ",
+    count: counted(run.merge_count[step], "time"),
+    rest: `. No pair occurs more often${ties > 1 ? ` (${grouped(ties)} tie: the first wins)` : ""}.`,
+  };
+}
+
+/** Return why there is no next merge.
+    @param {LearnedRun} run */
+export function endSentence(run) {
+  if (!run.n_tokens[0]) return "Type your name, or any sentence: it is cut into characters and learned.";
+  const left = run.n_merges ? "Nothing is left to learn: " : "Nothing to learn yet: ";
+  if (run.n_left) return `${left}every pair of neighbours occurs only once.`;
+  return left + (run.n_merges ? "every word is one token." : "a character alone has no neighbour in its word.");
+}
+
+/** Return whether saying the sentence twice would give something to learn.
+    @param {LearnedRun} run */
+export function wantsRepeating(run) {
+  return !run.n_merges && run.n_left > 0;
+}
+
+/** "37 characters, now 22 tokens", in parts.
+    @param {LearnedRun} run
+    @param {number} step */
+export function lengthSentence(run, step) {
+  const [count, noun] = counted(run.n_tokens[step], "token").split(" ");
+  return { characters: `${counted(run.n_tokens[0], "character")}, now `, count, noun: ` ${noun}` };
+}
+
+/** Return the first characters of a text, and what to say of the rest if it is cut off. A line break counts as
+    a space, as in a field of one line.
+    @param {string} text
+    @param {number} longest */
+export function cutSentence(text, longest) {
+  // Two code units at most are one character, so the rest of a huge text is never read.
+  const characters = [...text.slice(0, 2 * longest + 2).replace(/[\r\n]+/g, " ")];
+  const cut = characters.slice(0, longest).join("");
+  const isWhole = characters.length <= longest;
+  return { text: cut, note: isWhole ? "" : `Only the first ${grouped(longest)} characters are used here. Train takes longer texts.` };
+}

@@ -1,0 +1,197 @@
+// The merge loop of the visitor's own sentence: learned in the browser at each key press.
+
+import { addressParameter, addressWith } from "../merge_player/address.js";
+import { Playback } from "../merge_player/playback.js";
+import { pressKey } from "../merge_player/press_key.js";
+import { remembered } from "../merge_player/remembered.js";
+import { find } from "../shared/elements.js";
+import { learn } from "./learn.js";
+import { LoopView } from "./loop_view.js";
+import { cutSentence } from "./sentences.js";
+
+/** @import { Component } from "../shared/component.js" */
+
+/** @typedef {{ sentence: string, longest: number }} Given */
+
+const PARAMETER = "sentence";
+const SPEED = "1.5";
+const REST_BEFORE_PLAYING = 900; // ms without a key press
+const REST_BEFORE_KEEPING = 400; // ms: browsers limit how often the address may change
+const REST_BEFORE_SPEAKING = 500; // ms
+
+/** @type {WeakMap<ShadowRoot, StartLoop>} */
+const loops = new WeakMap();
+
+/** What a visitor left: Streamlit may mount the loop again while the page is drawn. A draft was typed
+    so shortly before that the address does not have it yet; `caret` is -1 unless the field had the focus.
+    @typedef {{ sentence: string, step: number, isDraft: boolean, caret: number }} Left */
+
+/** @type {Left | undefined} */
+let left;
+
+/** @param {Component<Given>} component */
+export default function mountStartLoop({ data, parentElement }) {
+  // A rerun brings the same data: what the visitor typed stays.
+  if (!loops.has(parentElement)) loops.set(parentElement, new StartLoop(parentElement, data));
+  return () => {
+    loops.get(parentElement)?.destroy();
+    loops.delete(parentElement);
+  };
+}
+
+class StartLoop {
+  /** @param {ShadowRoot} parent
+      @param {Given} given */
+  constructor(parent, given) {
+    this.given = given;
+    this.root = find(parent, ".loop", HTMLElement);
+    this.field = find(this.root, ".field input", HTMLInputElement);
+    this.limit = find(this.root, ".limit", HTMLElement);
+    this.run = learn("");
+    this.view = new LoopView(this.root, this.run);
+    this.link = { want() {}, wantAhead() {} };
+    this.playback = new Playback(this, window.matchMedia("(prefers-reduced-motion: reduce)"));
+    this.playback.speed = SPEED;
+    this.playTimer = this.keepTimer = this.speakTimer = 0;
+    this.spoken = "";
+    this.isHandled = false;
+    this.isDraft = false;
+    this.ending = new AbortController();
+    this.#listen(this.ending.signal);
+    this.observer = new ResizeObserver(() => this.#resize());
+    this.observer.observe(this.view.grid.list);
+    // Also a draft: what was typed before this module had loaded.
+    const draft = this.field.value || (left?.isDraft ? left.sentence : null);
+    this.field.value =
+      draft ?? addressParameter(window.location.search, PARAMETER) ?? (remembered.get(PARAMETER) || given.sentence);
+    this.take();
+    if (left) this.#resume(left);
+    left = undefined;
+  }
+
+  /** Learn the sentence in the field, and play it from its characters on. */
+  take() {
+    const { text, note } = cutSentence(this.field.value, this.given.longest);
+    this.limit.textContent = note;
+    this.playback.stop();
+    this.run = learn(text);
+    this.view.setRun(this.run, this.field.matches(":dir(rtl)"));
+    const { calm } = this.playback;
+    this.playback.goTo(calm.matches ? Math.ceil(this.run.n_merges / 2) : 0);
+    clearTimeout(this.playTimer);
+    if (!calm.matches) this.playTimer = setTimeout(() => this.playback.play(), REST_BEFORE_PLAYING);
+    clearTimeout(this.keepTimer);
+    this.keepTimer = setTimeout(() => this.#keep(text), REST_BEFORE_KEEPING);
+  }
+
+  destroy() {
+    if (this.isHandled || this.isDraft) {
+      const { value: sentence, selectionStart } = this.field;
+      const hasFocus = this.field.matches(":focus");
+      const caret = hasFocus ? (selectionStart ?? sentence.length) : -1;
+      left = { sentence, step: this.playback.step, isDraft: this.isDraft, caret };
+    }
+    this.ending.abort();
+    this.observer.disconnect();
+    this.playback.clearTimer();
+    for (const timer of [this.playTimer, this.keepTimer, this.speakTimer]) clearTimeout(timer);
+  }
+
+  // --- what the playback asks for ----------------------------------------------------------------
+
+  draw({ slide = 0 } = {}) {
+    this.view.grid.draw(this.playback.step, { marked: true, slide });
+    this.view.drawStatus(this.playback.step);
+  }
+
+  rested() {
+    clearTimeout(this.speakTimer);
+    this.speakTimer = setTimeout(() => this.#speak(), REST_BEFORE_SPEAKING);
+  }
+
+  isAsking() {
+    return false;
+  }
+
+  showsUnasked() {
+    return false;
+  }
+
+  asks() {}
+
+  // --- what the visitor does ---------------------------------------------------------------------
+
+  /** @param {AbortSignal} signal */
+  #listen(signal) {
+    const { root, field, playback, view } = this;
+    const byHand = (/** @type {() => void} */ act) => () => {
+      clearTimeout(this.playTimer);
+      this.isHandled = true;
+      act();
+    };
+    const acts = {
+      first: byHand(() => playback.goTo(0)),
+      back: byHand(() => playback.back()),
+      play: byHand(() => playback.toggle()),
+      forward: byHand(() => playback.forward()),
+      last: byHand(() => playback.goTo(this.run.n_merges)),
+    };
+    field.addEventListener("input", () => this.#takeTyped(), { signal });
+    view.play.addEventListener("click", acts.play, { signal });
+    view.scrub.addEventListener("input", byHand(() => playback.goTo(Number(view.scrub.value))), { signal });
+    view.twice.addEventListener("click", () => this.#writeTwice(), { signal });
+    root.addEventListener("keydown", (event) => pressKey(event, acts), { signal });
+    document.fonts.addEventListener("loadingdone", () => this.#breakLines(), { signal });
+  }
+
+  #writeTwice() {
+    const { text } = cutSentence(this.field.value, this.given.longest);
+    this.field.value = `${text} ${text}`;
+    this.field.focus();
+    this.#takeTyped();
+  }
+
+  #takeTyped() {
+    this.isDraft = true;
+    this.take();
+  }
+
+  /** @param {Left} state */
+  #resume({ sentence, step, isDraft, caret }) {
+    if (sentence !== this.field.value) return;
+    if (!isDraft) {
+      clearTimeout(this.playTimer);
+      this.playback.goTo(step);
+    }
+    if (caret < 0) return;
+    this.field.focus();
+    this.field.setSelectionRange(caret, caret);
+  }
+
+  #resize() {
+    const { grid } = this.view;
+    if (grid.list.clientWidth && grid.list.clientWidth !== grid.width) this.#breakLines();
+  }
+
+  #breakLines() {
+    this.playback.redo(() => this.view.grid.breakLines());
+  }
+
+  /** Keep the sentence in the address, without asking the server, and for as long as the tab is open.
+      @param {string} text */
+  #keep(text) {
+    this.isDraft = false;
+    const isGiven = text === this.given.sentence;
+    remembered.set(PARAMETER, text);
+    const address = addressWith(window.location.href, PARAMETER, isGiven ? "" : text);
+    // Replaced, not pushed, so that Back leads to the previous page and not through every key press.
+    if (address !== window.location.href) window.history.replaceState(window.history.state, "", address);
+  }
+
+  #speak() {
+    const spoken = this.view.spoken(this.playback.step);
+    // At first the visitor has done nothing yet that wants an answer.
+    if (this.spoken && this.spoken !== spoken) find(this.root, ".spoken", HTMLElement).textContent = spoken;
+    this.spoken = spoken;
+  }
+}

@@ -1,0 +1,8 @@
+"""The choice of a corpus, as Train and Adapt draw it.
+
+In: uploads, pasted text, weighted words or a sample. Out: a corpus, its training text and the text
+held out.
+
+Open `corpus_form` first. `uploads` reads files, `column_field` and `encoding_fields` ask what they
+leave open, and `filled_corpus` brings back the corpus of a run or of a training.
+"""

@@ -1,0 +1,70 @@
+"""Draw the choice of the column that holds a table's text, with a few of its rows."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import streamlit as st
+
+from bpe_core.corpus.columns import percent
+from ui.look.labels import plain_markdown, plain_text
+from ui.run.corpus_summary import MOST_TABLES_DESCRIBED, AlikeTables
+
+_LONGEST_NAME = 60
+_LONGEST_SAMPLE = 140
+_MOST_FIELDS = 6
+
+
+def column_fields(tables: Sequence[AlikeTables]) -> dict[str, str]:
+    """Draw a field for each set of columns; return the chosen column by the name of the table.
+
+    Tables are left out for which it is the column that is taken anyway.
+    """
+    chosen: dict[str, str] = {}
+    for place, alike in enumerate(tables[:_MOST_FIELDS]):
+        chosen |= _column_field(alike, f"corpus_column_{place}" if place else "corpus_column")
+    if len(tables) > _MOST_FIELDS or sum(len(alike.names) for alike in tables) == (
+        MOST_TABLES_DESCRIBED
+    ):
+        st.markdown(":gray[:small[Which column was taken of each other table stands below.]]")
+    return chosen
+
+
+def _column_field(alike: AlikeTables, key: str) -> dict[str, str]:
+    first = alike.columns[0]
+    if first.chosen is None:
+        return {}
+    found = {column.name: column for column in first.texts}
+    name = first.chosen.name
+    if len(found) > 1:
+        by_share = sorted(found, key=lambda name: -found[name].share)
+        name = st.selectbox(
+            "Column with the text",
+            by_share,
+            index=by_share.index(name),
+            format_func=lambda name: (
+                f"{plain_text(name, _LONGEST_NAME)}, {percent(found[name].share)} of the characters"
+            ),
+            key=key,
+            help=_HELP,
+            persist_state="session",
+        )
+    source = plain_markdown(alike.names[0])
+    if (n := len(alike.names)) > 1:
+        source += f", the first of {n:,} tables with these columns"
+    sampled = "; shares are of a sample of its rows" if first.is_sample else ""
+    start = "Rows of" if len(found) > 1 else "From"
+    rows = [f"- {plain_markdown(text, _LONGEST_SAMPLE)}" for text in found[name].samples]
+    st.markdown("\n".join([f":gray[:small[{start} {source}{sampled}:]]", *rows]))
+    return {
+        table: name
+        for table, columns in zip(alike.names, alike.columns, strict=True)
+        if columns.chosen is not None and columns.chosen.name != name
+    }
+
+
+_HELP = (
+    "At first the column named text, content, body or the like, if it holds real text; else the "
+    "one with the most characters. Numbers and dates are not listed. Tables with other columns of "
+    "text have a choice of their own."
+)

@@ -1,0 +1,232 @@
+"""Draw the first part of Train: the choice of a corpus, and its figures."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import streamlit as st
+from streamlit.delta_generator import DeltaGenerator
+
+from bpe_core.corpus.corpus import Corpus
+from bpe_core.corpus.filed_corpus import FiledCorpus, TextFigures
+from bpe_core.corpus.samples import load_sample, samples
+from bpe_core.corpus.word_counts import parse_word_counts
+from bpe_core.errors import BpeError
+from ui.components.corpus_strip import corpus_strip
+from ui.corpus.large_text_area import large_text_area
+from ui.corpus.uploads import joined, read_uploads
+from ui.look.direction import order_note
+from ui.look.glossary import definitions, explain
+from ui.look.labels import plain_markdown
+from ui.run import corpus_summary
+from ui.run.composition_bars import show_composition
+from ui.run.corpus_summary import Part
+from ui.run.reading_notes import show_reading_notes
+from ui.shell import workspace
+from ui.storage.run_corpus import CorpusOrigin, Source
+
+Figure = tuple[str, str, Sequence[tuple[str, str]]]
+ORIGINS: dict[str, Source] = {
+    "Sample": "sample",
+    "Upload": "upload",
+    "Paste": "paste",
+    "Weighted words": "words",
+}
+"""The choices of where the corpus comes from, and what is stored for each."""
+_SOURCES = tuple(ORIGINS)
+_HUG_WORDS = "hug 10\npug 5\npun 12\nbun 4\nhugs 5"
+HELD_OUT_PERCENT = 8
+KEYS = "corpus_"
+"""The prefix of this form's widget keys, those of the uploads included."""
+FIRST: dict[str, str | int] = {
+    "corpus_source": _SOURCES[0],
+    "corpus_sample": samples()[0].id,
+    "corpus_held_out": HELD_OUT_PERCENT,
+}
+"""The first values of the widgets that a new visitor sees."""
+
+
+@dataclass(frozen=True, slots=True)
+class ChosenCorpus:
+    """The chosen corpus, and its division into training text and held-out text."""
+
+    corpus: Corpus | FiledCorpus
+    title: str
+    origin: CorpusOrigin
+    held_out_share: float
+    training: Part
+    held_out: Part
+
+
+def choose_corpus() -> tuple[ChosenCorpus | None, DeltaGenerator]:
+    """Draw the choice of a corpus; return the corpus and a container for its figures.
+
+    The corpus is None if none is chosen yet or it cannot be read.
+    """
+    st.header("Corpus", anchor=False)
+    source = st.segmented_control(
+        "Where the corpus comes from",
+        _SOURCES,
+        default=_SOURCES[0],
+        required=True,
+        key="corpus_source",
+        label_visibility="collapsed",
+        persist_state="session",
+    )
+    chosen = None
+    figures = None
+    try:
+        found = _read(source)
+        figures = st.container()
+        if found is not None:
+            chosen = _divide(*found, ORIGINS[source], sample_id=_sample_id(source))
+    except BpeError as error:
+        st.error(plain_markdown(str(error), 1_000))
+    missing = workspace.current().missing_corpus
+    if chosen is None and missing:
+        st.info(plain_markdown(missing, 600))
+    return chosen, figures or st.container()
+
+
+def show_corpus(chosen: ChosenCorpus, pretokenizer: str | None) -> bool:
+    """Draw the figures of the corpus; return False if the pre-tokenizer fails on it.
+
+    Pre-tokens are left out if there is no valid pre-tokenizer.
+    """
+    training = chosen.training
+    pretokens = _pretokens(training, pretokenizer)
+    characters = [(f"{training.n_characters:,}", "characters", ())]
+    corpus_strip(
+        key="corpus_strip",
+        figures=[*_sizes(training), *(pretokens or characters)],
+    )
+    held_out = chosen.held_out
+    show_composition(
+        corpus_summary.composition(training),
+        corpus_summary.composition(held_out) if held_out.n_bytes else None,
+        key="corpus_composition",
+    )
+    return pretokens is not None
+
+
+def _read(source: str) -> tuple[Corpus | FiledCorpus, str] | None:
+    """Read a corpus from a source, and return it with its title."""
+    if source == "Upload":
+        percent = workspace.widget_number("corpus_held_out")
+        return read_uploads((HELD_OUT_PERCENT if percent is None else percent) / 100)
+    if source == "Paste":
+        text = large_text_area(
+            "Text to train on",
+            key="corpus_pasted",
+            height=180,
+            placeholder="Paste a text. A few paragraphs are enough to see merges.",
+        )
+        if note := order_note(text or ""):
+            st.markdown(f":gray[:small[{note}]]")
+        return (Corpus.from_text(text, name="pasted text"), "Pasted text") if text else None
+    if source == "Weighted words":
+        text = large_text_area(
+            "One word and its count per line; each word is one pre-token",
+            _HUG_WORDS,
+            key="corpus_words",
+            height=150,
+        )
+        counts = parse_word_counts(text)
+        return Corpus.from_word_counts(counts), joined(list(counts), "words")
+    found = {sample.id: sample for sample in samples()}
+    sample_id = st.selectbox(
+        "Sample",
+        list(found),
+        format_func=lambda sample_id: found[sample_id].title,
+        key="corpus_sample",
+        label_visibility="collapsed",
+        persist_state="session",
+    )
+    st.markdown(f":gray[:small[{found[sample_id].description}]]")
+    with st.spinner("Reading the sample"):
+        return load_sample(sample_id), found[sample_id].title
+
+
+def _sample_id(source: str) -> str:
+    return workspace.widget_text("corpus_sample") if ORIGINS[source] == "sample" else ""
+
+
+def _divide(
+    corpus: Corpus | FiledCorpus, title: str, source: Source, *, sample_id: str
+) -> ChosenCorpus:
+    with st.container(horizontal=True, vertical_alignment="center", gap="small"):
+        sentence = st.empty()
+        with st.popover("Change", type="tertiary", key="held_out"):
+            percent = st.slider(
+                "Held out, in percent",
+                0,
+                50,
+                HELD_OUT_PERCENT,
+                key="corpus_held_out",
+                help="Blocks of lines from all over the corpus, and small documents whole, so that "
+                "held-out text has the same files, file types and scripts.",
+                persist_state="session",
+            )
+    share = percent / 100
+    with st.spinner("Holding text back"):
+        training, held_out = corpus_summary.divided(corpus, share)
+    origin = CorpusOrigin(source, sample_id, percent)
+    chosen = ChosenCorpus(corpus, title, origin, share, training, held_out)
+    sentence.markdown(
+        f":gray[:small[{_held_out_sentence(chosen)}]]",
+        width="content",
+        help=explain("Held-out text"),
+    )
+    show_reading_notes(corpus.file_notes)
+    return chosen
+
+
+def _sizes(training: Part) -> list[Figure]:
+    if training.word_counts is None:
+        n = training.n_sources
+        first = (f"{n:,}", "document" if n == 1 else "documents", ())
+    else:
+        first = (f"{len(training.word_counts):,}", "weighted words", ())
+    return [first, (f"{training.n_bytes:,}", "bytes", ())]
+
+
+def _pretokens(training: Part, pretokenizer: str | None) -> list[Figure] | None:
+    """Return the counts of pre-tokens; empty if they are not counted, None if counting fails."""
+    if (
+        pretokenizer is None
+        or isinstance(training, TextFigures)
+        or training.n_bytes > corpus_summary.MOST_BYTES_COUNTED
+    ):
+        return []
+    with st.spinner("Counting pre-tokens"):
+        found = corpus_summary.pretoken_figures(training, training.sha256, pretokenizer)
+    if isinstance(found, str):
+        st.error(plain_markdown(found, 1_000))
+        return None
+    return [
+        (f"{found.total:,}", "pre-tokens", definitions("Pre-token")),
+        (f"{found.distinct:,}", "distinct", ()),
+    ]
+
+
+def _held_out_sentence(chosen: ChosenCorpus) -> str:
+    held_out = chosen.held_out
+    if chosen.held_out_share == 0:
+        return "Nothing is held out, so all figures describe text that training has seen."
+    if not held_out.n_bytes:
+        return "Too little text to hold any back."
+    if held_out.word_counts is not None:
+        source = f" of {_counted(len(held_out.word_counts), 'word')}"
+    elif chosen.corpus.n_sources > 1:
+        source = f" from {_counted(held_out.n_sources, 'document')}"
+    else:
+        source = ""
+    return f"{held_out.n_bytes:,} more bytes{source} are held out. {_NEVER_SEEN}"
+
+
+_NEVER_SEEN = "Training never sees held-out text."
+
+
+def _counted(n: int, noun: str) -> str:
+    return f"{n:,} {noun}" if n == 1 else f"{n:,} {noun}s"

@@ -1,0 +1,101 @@
+"""Draw the choice of an encoding for each uploaded file whose encoding was guessed."""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Sequence
+from typing import Final
+
+import regex
+import streamlit as st
+
+from bpe_core.corpus.corpus import Corpus
+from bpe_core.corpus.notes import Note
+from ui.look.labels import plain_markdown, plain_text
+
+COMMON: Final = {
+    "utf-8": "UTF-8",
+    "utf-16": "UTF-16",
+    "cp1252": "Western European (cp1252)",
+    "cp1250": "Central European (cp1250)",
+    "cp1251": "Cyrillic (cp1251)",
+    "koi8_r": "Cyrillic (koi8_r)",
+    "cp866": "Cyrillic, DOS (cp866)",
+    "cp1253": "Greek (cp1253)",
+    "cp1254": "Turkish (cp1254)",
+    "cp1255": "Hebrew (cp1255)",
+    "cp1256": "Arabic (cp1256)",
+    "cp1257": "Baltic (cp1257)",
+    "cp1258": "Vietnamese (cp1258)",
+    "cp874": "Thai (cp874)",
+    "cp932": "Japanese (cp932, Shift JIS)",
+    "euc_jp": "Japanese (euc_jp)",
+    "gb18030": "Chinese, simplified (gb18030)",
+    "big5": "Chinese, traditional (big5)",
+    "cp949": "Korean (cp949)",
+    "mac_roman": "Western European, Mac (mac_roman)",
+    "cp437": "DOS (cp437)",
+}
+"""The encodings to choose from, with what visitors call them."""
+MOST_FIELDS: Final = 6
+"""With more files there is one field for all of them."""
+_LONGEST_EXCERPT = 100
+_BEYOND_ASCII = regex.compile(r"[^\x00-\x7f]")
+_BEFORE = 40
+_AFTER = 60
+
+Encodings = tuple[tuple[str, str], ...]
+"""The names of files, and the encodings chosen for them."""
+
+
+def encoding_fields(guesses: Sequence[Note]) -> Encodings:
+    """Draw a field for each file, and return what was chosen in place of a guess."""
+    if len(guesses) > MOST_FIELDS:
+        chosen = _field(f"Encoding of {len(guesses):,} files", "all", "as guessed for each")
+        return tuple((guess.file, chosen) for guess in guesses if chosen)
+    found: list[tuple[str, str]] = []
+    for guess in guesses:
+        label = f"Encoding of {plain_markdown(guess.file, 60)}"
+        first = f"{guess.choice}, guessed" if guess.choice else "not found"
+        if chosen := _field(label, guess.file, first):
+            found.append((guess.file, chosen))
+    return tuple(found)
+
+
+def show_excerpts(guesses: Sequence[Note], corpus: Corpus) -> None:
+    """Draw a line of each file with characters beyond ASCII, by which a guess can be judged."""
+    for guess in guesses[:MOST_FIELDS]:
+        if excerpt := excerpt_beyond_ascii(corpus, guess.file):
+            st.markdown(
+                f":gray[:small[{plain_markdown(guess.file)} reads:]] "
+                f"{plain_markdown(excerpt, _LONGEST_EXCERPT)}"
+            )
+
+
+def excerpt_beyond_ascii(corpus: Corpus, file: str) -> str:
+    """Return the first words of a file that depend on its encoding; empty if there are none.
+
+    >>> corpus = Corpus.from_documents(["hug", "plain\\na café\\nplain"], ["a.txt", "b.csv row 1"])
+    >>> excerpt_beyond_ascii(corpus, "b.csv")
+    'a café'
+    """
+    for name, text in zip(corpus.names, corpus.documents, strict=True):
+        if name == file or name.startswith(f"{file} "):
+            found = _BEYOND_ASCII.search(text)
+            if found:
+                at = found.start()
+                before = text[max(0, at - _BEFORE) : at].rpartition("\n")[2]
+                return (before + text[at : at + _AFTER].partition("\n")[0]).strip()
+    return ""
+
+
+def _field(label: str, name: str, first: str) -> str | None:
+    digest = hashlib.sha256(name.encode(errors="replace")).hexdigest()[:12]
+    return st.selectbox(
+        label,
+        [None, *COMMON],
+        format_func=lambda encoding: plain_text(COMMON[encoding] if encoding else first),
+        key=f"corpus_encoding_{digest}",
+        help="Change it if the text below looks wrong.",
+        persist_state="session",
+    )

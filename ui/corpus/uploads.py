@@ -1,0 +1,160 @@
+"""Draw the choice of files to train on, and read them into a corpus with a progress bar."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable
+from itertools import chain
+from typing import cast
+
+import streamlit as st
+from streamlit.delta_generator import DeltaGenerator
+from streamlit.runtime.uploaded_file_manager import UploadedFile
+
+from bpe_core.corpus.corpus import Corpus
+from bpe_core.corpus.filed_corpus import FiledCorpus
+from bpe_core.corpus.notes import Note
+from bpe_core.corpus.readers import Upload
+from bpe_core.errors import TextDecodingError
+from ui.corpus.column_field import column_fields
+from ui.corpus.encoding_fields import Encodings, encoding_fields, show_excerpts
+from ui.look.labels import plain_markdown
+from ui.run import corpus_summary
+from ui.shell import workspace
+from ui.shell.file_upload import LIMIT, check_uploaded, upload_files
+from ui.work.duration import duration
+from ui.work.reading import read_files
+
+_MOST_NAMES = 3
+_SECONDS_BEFORE_BAR = 0.5
+_SECONDS_BETWEEN_DRAWINGS = 0.1
+
+
+def read_uploads(held_out_share: float) -> tuple[Corpus | FiledCorpus, str] | None:
+    """Draw the choice of files; return their corpus and its title, None without files.
+
+    A large corpus is divided by `held_out_share` while it is read. Raises what reading them raises.
+    """
+    uploads = upload_files(
+        "Files to train on",
+        key="corpus_uploads",
+        label_visibility="collapsed",
+        # Streamlit calls this when files are added or removed, but not when the page is left.
+        on_change=_forget,
+    )
+    st.markdown(
+        ":gray[:small[Any kind of text: txt, md, csv, tsv, jsonl, json, parquet, source code; also "
+        f"gz and zip. {LIMIT}]]"
+    )
+    check_uploaded()
+    kept = workspace.current()
+    if not uploads:
+        # Streamlit empties the uploader when the page is left; the corpus is kept.
+        if kept.corpus is None:
+            return None
+        st.markdown(f"Uploaded before: **{plain_markdown(kept.corpus_title)}**")
+        return kept.corpus, kept.corpus_title
+    file_ids = tuple(upload.file_id for upload in uploads)
+    files = cast("list[Upload]", uploads)
+    encodings = encoding_fields(kept.corpus_guesses)
+    excerpts = st.container()
+    columns = column_fields(corpus_summary.uploaded_tables(files, file_ids, encodings))
+    source = (*file_ids, *chain.from_iterable(columns.items()), *chain.from_iterable(encodings))
+    if kept.corpus is None or kept.corpus_source != source:
+        _read(uploads, columns, encodings, source, held_out_share)
+        kept = workspace.current()
+    if kept.corpus is None:
+        return None
+    with excerpts:
+        read = kept.corpus
+        show_excerpts(kept.corpus_guesses, read if isinstance(read, Corpus) else read.excerpts)
+    return kept.corpus, kept.corpus_title
+
+
+def _read(
+    uploads: list[UploadedFile],
+    columns: dict[str, str],
+    encodings: Encodings,
+    source: tuple[str, ...],
+    held_out_share: float,
+) -> None:
+    """Read the files into the workspace; run the page again if encodings were guessed."""
+    bar = st.empty()
+    progress = progress_on(bar, sum(upload.size for upload in uploads))
+    files = cast("list[Upload]", uploads)
+    is_first = not workspace.current().corpus_guesses
+    try:
+        corpus = read_files(
+            files,
+            columns,
+            encoding=dict(encodings),
+            held_out_share=held_out_share,
+            on_progress=progress,
+            on_wait=lambda: bar.progress(0.0, "Waiting for other visitors’ files to be read."),
+        )
+    except TextDecodingError as error:
+        bar.empty()
+        if is_first and len(uploads) == 1:
+            _offer_encodings([Note("undecodable", uploads[0].name, str(error))])
+        raise
+    bar.empty()
+    title = joined(_names_read([upload.name for upload in uploads], corpus), "files")
+    workspace.update(corpus=corpus, corpus_title=title, corpus_source=source)
+    if is_first:
+        _offer_encodings(
+            [note for note in corpus.file_notes if note.kind in ("encoding", "undecodable")]
+        )
+
+
+def _offer_encodings(guesses: list[Note]) -> None:
+    if guesses:
+        workspace.update(corpus_guesses=tuple(guesses))
+        st.rerun()
+
+
+def joined(names: list[str], noun: str) -> str:
+    """Join a few names, or name the first and count the rest.
+
+    >>> joined(["a.txt", "b.txt"], "files"), joined(["a", "b", "c", "d"], "files")
+    ('a.txt, b.txt', 'a and 3 more files')
+    """
+    if len(names) <= _MOST_NAMES:
+        return ", ".join(names)
+    return f"{names[0]} and {len(names) - 1} more {noun}"
+
+
+def _forget() -> None:
+    workspace.update(corpus=None, corpus_title="", corpus_source=(), corpus_guesses=())
+
+
+def progress_on(bar: DeltaGenerator, n_bytes: int) -> Callable[[float], None]:
+    """Return a function that draws the progress of a reading that takes longer than a moment.
+
+    Drawing also lets the visitor stop it: if they have removed a file or used another widget,
+    Streamlit stops the script there and runs the page again.
+    """
+    started = drawn_at = time.monotonic()
+
+    def draw(part: float) -> None:
+        nonlocal drawn_at
+        now = time.monotonic()
+        seconds = now - started
+        if not part or seconds < _SECONDS_BEFORE_BAR or now - drawn_at < _SECONDS_BETWEEN_DRAWINGS:
+            return
+        drawn_at = now
+        megabytes = n_bytes / 1e6
+        bar.progress(
+            min(1.0, part),
+            f"Reading {part * megabytes:,.0f} of {megabytes:,.0f} MB, "
+            f"{part * megabytes / seconds:,.0f} MB a second, "
+            f"{duration(seconds * (1 - part) / part)} left. To stop, remove the file.",
+        )
+
+    return draw
+
+
+def _names_read(names: list[str], corpus: Corpus | FiledCorpus) -> list[str]:
+    """Return the names of uploads with documents; a document's name starts with its file's."""
+    documents = corpus.names if isinstance(corpus, Corpus) else corpus.files
+    read = [name for name in names if any(d.startswith(name) for d in documents)]
+    return read or names

@@ -1,0 +1,174 @@
+"""Write the server's log: one JSON object a line, and none of a visitor's text.
+
+The app logs events: a name, and fields that are numbers or a `Code`. Of what a library logs, only
+the place in its code is written, the type of an error and its stack, because any message may quote
+a text, a file name, an address or the id of a run.
+"""
+
+from __future__ import annotations
+
+import errno
+import faulthandler
+import hashlib
+import json
+import logging
+import os
+import re
+import sys
+import threading
+import traceback
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any, Final, TextIO
+
+from ui.settings import Level
+
+_ROOT: Final = Path(__file__).parents[1]
+_EVENTS: Final = logging.getLogger("bpe_explorer.events")
+_CODE: Final = re.compile(r"[A-Za-z0-9_.]{1,64}")
+_MOST_FRAMES: Final = 40
+
+
+class Code(str):
+    """A word that the app chose, such as an outcome; never a visitor's text.
+
+    Raises ValueError for anything but letters, digits, dots and underscores.
+    """
+
+    __slots__ = ()
+
+    def __new__(cls, text: str) -> Code:
+        """Check and wrap a word."""
+        if _CODE.fullmatch(text) is None:
+            raise ValueError("Expected a code of letters, digits, dots and underscores.")
+        return super().__new__(cls, text)
+
+
+Field = int | float | Code
+
+
+def short_id(id: str) -> Code:
+    """Return a code that tells ids apart in the log, but opens nothing.
+
+    >>> short_id("0" * 32)
+    '84e0c0ea'
+    """
+    return Code(hashlib.sha256(id.encode()).hexdigest()[:8])
+
+
+def event(name: str, level: Level = "info", /, **fields: Field) -> None:
+    """Log an event; raise TypeError for a field of plain text."""
+    for key, value in fields.items():
+        if not isinstance(value, int | float | Code):
+            raise TypeError(f"Expected a number or a Code for {key}, got {type(value).__name__}.")
+    _EVENTS.log(logging.getLevelNamesMapping()[level.upper()], name, extra={"fields": fields})
+
+
+class JsonLines(logging.Formatter):
+    """Format a record as a line of JSON without its message, unless it is an event."""
+
+    def format(self, record: logging.LogRecord) -> str:
+        """Return the line."""
+        at = datetime.fromtimestamp(record.created, UTC).isoformat(timespec="milliseconds")
+        line: dict[str, Any] = {"time": at, "level": record.levelname.lower()}
+        if record.name == _EVENTS.name:
+            line |= {"event": record.msg, **getattr(record, "fields", {})}
+        else:
+            place = f"{_place(record.pathname)}:{record.lineno}"
+            line |= {"event": "log", "logger": record.name, "at": place}
+        return json.dumps(line | _error_fields(_error_of(record)))
+
+
+class _Chosen(logging.Filter):
+    """Let events pass from the chosen level on, and what libraries log only from warnings on."""
+
+    def __init__(self, level: int) -> None:
+        super().__init__()
+        self._level = level
+
+    def filter(self, record: logging.LogRecord) -> bool:
+        is_event = record.name == _EVENTS.name or self._level == logging.DEBUG
+        return record.levelno >= (self._level if is_event else max(self._level, logging.WARNING))
+
+
+def log_as_json(level: Level) -> None:
+    """Write this process's log as JSON lines to the present stderr, and nothing else.
+
+    What is printed to stdout and stderr from now on, here or by child processes, is discarded:
+    a library may print a message with a visitor's text. Crashes still leave the stacks of Python.
+    """
+    stream = os.fdopen(os.dup(2), "w", buffering=1, encoding="ascii", errors="backslashreplace")
+    sys.stdout.flush()
+    sys.stderr.flush()
+    with open(os.devnull, "wb") as nowhere:
+        os.dup2(nowhere.fileno(), 1)
+        os.dup2(nowhere.fileno(), 2)
+    handler_to(stream, level)
+    faulthandler.enable(stream)
+    sys.excepthook = lambda _, error, __: log_error(error)
+    threading.excepthook = lambda given: log_error(given.exc_value)
+    sys.unraisablehook = lambda given: log_error(given.exc_value)
+
+
+def handler_to(stream: TextIO, level: Level) -> None:
+    """Send all loggers' records to one handler, which writes JSON lines to a stream."""
+    handler = logging.StreamHandler(stream)
+    handler.setFormatter(JsonLines())
+    number = logging.getLevelNamesMapping()[level.upper()]
+    handler.addFilter(_Chosen(number))
+    logging.root.handlers[:] = [handler]
+    logging.root.setLevel(number)
+    logging.captureWarnings(True)
+    _EVENTS.setLevel(number)
+    for name in list(logging.root.manager.loggerDict):
+        _pass_on(logging.getLogger(name))
+    _take_over_streamlits_loggers()
+
+
+def log_error(error: BaseException | None) -> None:
+    """Log an error that nothing handled."""
+    _EVENTS.error("unforeseen_error", extra={"unforeseen": error})
+
+
+def _pass_on(logger: logging.Logger) -> None:
+    logger.handlers.clear()
+    logger.propagate = True
+
+
+def _take_over_streamlits_loggers() -> None:
+    # Streamlit gives each of its loggers a handler of its own, also those that it makes later.
+    from streamlit import logger
+
+    logger.setup_formatter = _pass_on
+
+
+def _error_of(record: logging.LogRecord) -> BaseException | None:
+    """Return the error that a record is about: its own, or one among its arguments."""
+    unforeseen = getattr(record, "unforeseen", None)
+    if isinstance(unforeseen, BaseException):
+        return unforeseen
+    if record.exc_info and record.exc_info[1] is not None:
+        return record.exc_info[1]
+    given = record.args if isinstance(record.args, tuple) else ()
+    return next((each for each in (record.msg, *given) if isinstance(each, BaseException)), None)
+
+
+def _error_fields(error: BaseException | None) -> dict[str, Any]:
+    if error is None:
+        return {}
+    fields: dict[str, Any] = {"error": type(error).__name__}
+    if isinstance(error, OSError) and error.errno is not None:
+        fields["errno"] = errno.errorcode.get(error.errno, str(error.errno))
+    if frames := traceback.extract_tb(error.__traceback__, -_MOST_FRAMES):
+        fields["frames"] = [f"{_place(f.filename)}:{f.lineno} in {f.name}" for f in frames]
+    return fields
+
+
+def _place(path: str) -> str:
+    """Return a source file's path from the app's folder or the packages' folder on.
+
+    >>> _place("/usr/lib/python3/site-packages/streamlit/web/cli.py")
+    'streamlit/web/cli.py'
+    """
+    inside = path.rpartition("site-packages/")[2]
+    return inside.removeprefix(f"{_ROOT}/")

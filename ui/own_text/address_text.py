@@ -1,0 +1,72 @@
+"""Keep a visitor's text in the address: a short one itself, a longer one by the id of its copy.
+
+Several texts can be kept, each under a name: "text" is in the parameters `text` and `text_id`.
+"""
+
+from __future__ import annotations
+
+import streamlit as st
+
+from bpe_core.errors import BpeError, NotKeptError
+from ui.look.labels import plain_markdown
+from ui.shell import address, workspace
+from ui.shell.workspace import KeptText
+from ui.storage.sweeping import DAYS_KEPT_UNOPENED
+from ui.storage.upload_store import keep_text, load_text
+
+LONGEST_TEXT_IN_ADDRESS = 1_000
+KEPT = (
+    "Too long for the address: the text is kept on this server, and the id in the address brings "
+    f"it back. It is deleted {DAYS_KEPT_UNOPENED} days after it was last opened, or after one day "
+    "if the server needs the room."
+)
+NOT_KEPT = "The text is too long for the address, so a refresh brings back the sample text."
+_LONGEST_ID = 64
+
+
+def text_of_address(name: str) -> str | None:
+    """Return the text that the address holds or names; None, with a warning, if it is gone."""
+    text_id = address.query_text(_id_of(name), _LONGEST_ID)
+    if text_id is None:
+        return address.query_text(name, LONGEST_TEXT_IN_ADDRESS)
+    try:
+        text = load_text(text_id)
+    except BpeError as error:
+        st.warning(plain_markdown(str(error), 600))
+        return None
+    _remember(name, KeptText(text_id, text, is_own=False))
+    return text
+
+
+def text_to_address(name: str, text: str, *, longest: int) -> None:
+    """Put a text in the address, and say so if it is kept on the server: its first characters."""
+    if len(text) <= LONGEST_TEXT_IN_ADDRESS:
+        address.set_query(**{name: text, _id_of(name): None})
+        return
+    kept = workspace.current().kept_texts.get(name)
+    if kept is None or kept.text != text:
+        try:
+            # A text that came by a link may be open in other tabs, so it is not replaced.
+            before = kept.id if kept and kept.is_own else None
+            text_id = keep_text(text[:longest], instead_of=before)
+        except NotKeptError as error:
+            leave_address(name)
+            st.warning(f"{error} {NOT_KEPT}")
+            return
+        kept = KeptText(text_id, text, is_own=True)
+        _remember(name, kept)
+    address.set_query(**{name: None, _id_of(name): kept.id})
+    st.markdown(f":gray[{KEPT}]")
+
+
+def leave_address(name: str) -> None:
+    """Remove the text from the address."""
+    address.set_query(**{name: None, _id_of(name): None})
+
+
+def _id_of(name: str) -> str:
+    return f"{name}_id"
+
+
+def _remember(name: str, kept: KeptText) -> None:
+    workspace.update(kept_texts={**workspace.current().kept_texts, name: kept})

@@ -1,0 +1,71 @@
+"""Open a file or a large paste as the visitor's own text, and close it again."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from bpe_core.corpus.notes import Note
+from ui.components.large_paste import PasteLimits, paste_limits, read_paste
+from ui.own_text import own_reading
+from ui.shell import workspace
+from ui.shell.file_upload import most_bytes_a_file
+from ui.shell.workspace import OpenedText
+
+PASTED = "Pasted text"
+
+
+def open_text(
+    text: str,
+    *,
+    name: str,
+    n_bytes: int,
+    before: str | None,
+    notes: Sequence[Note] = (),
+    cut: str = "",
+) -> None:
+    """Make a text the visitor's own; `before` is the text that returns when it is closed.
+
+    `cut` is a sentence on the part that is read, if it is not all of the text.
+    """
+    already = workspace.current().opened
+    if already is not None:
+        before = already.before
+    workspace.update(
+        text=text,
+        opened=OpenedText(name, n_bytes, before),
+        opened_notes=tuple(notes),
+        opened_cut=cut,
+        opened_problem="",
+    )
+
+
+def open_pasted(key: str) -> None:
+    """Open the large paste that the field with this key has sent."""
+    paste = read_paste(workspace.component_value(key, "pasted"))
+    if paste is None:
+        return
+    text = paste.text[: own_reading.MOST_CHARACTERS]
+    cut = ""
+    if len(text) < paste.n_characters:
+        cut = (
+            f"The pasted text has {paste.n_characters:,} characters. "
+            f"Only the first {len(text):,} are read."
+        )
+    open_text(text, name=PASTED, n_bytes=paste.n_bytes, before=paste.before, cut=cut)
+
+
+def close_text(first: str) -> None:
+    """Return to the text before the opened one, or to `first` if there was none."""
+    opened = workspace.current().opened
+    before = None if opened is None else opened.before
+    set_own_text(first if before is None else before)
+
+
+def set_own_text(text: str) -> None:
+    """Make a text the visitor's own, in place of a text opened before."""
+    workspace.update(text=text, opened=None, opened_notes=(), opened_cut="", opened_problem="")
+
+
+def own_paste_limits() -> PasteLimits:
+    """Return the limits of a paste into the visitor's own text."""
+    return paste_limits(most_bytes=most_bytes_a_file(), most_sent=own_reading.MOST_CHARACTERS)

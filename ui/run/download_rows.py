@@ -1,0 +1,105 @@
+"""Draw a row for each download: its button, the code that loads it, and whether it was opened."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import streamlit as st
+
+from bpe_core.formats.opened_elsewhere import READERS, Opened
+from bpe_core.tokenizer.tokenizer import Tokenizer
+from ui.failures.error_boundary import fragment
+from ui.look.labels import plain_markdown
+from ui.run.downloads import Download, tokenizer_downloads
+from ui.run.opened import Checked, checks, checks_of
+from ui.storage.run_store import StoredRun
+from ui.work.background import Status, TooMuchWorkError
+from ui.work.background_card import SECONDS_BETWEEN_LOOKS
+
+_STYLE = """<style>
+@media (min-width: 40rem) {
+  [class*="_download_rows"] [data-testid="stDownloadButton"] button { min-width: 12.5rem; }
+}
+</style>"""
+_TOO_MANY = "Not checked yet: the server is busy with others. Reload the page to try again."
+
+
+def offer_downloads(tokenizer: Tokenizer, stored: StoredRun, *, key: str) -> None:
+    """Offer a tokenizer in each format, and explain which formats cannot hold it.
+
+    Each file is opened in the background by the library that it is for, with the texts of a run.
+    """
+    offered = tokenizer_downloads(tokenizer)
+    possible = [download for download in offered if download.data is not None]
+    st.html(_STYLE)
+    try:
+        status = checks_of(tokenizer, [download.format for download in possible], stored)
+    except TooMuchWorkError:
+        _rows(possible, None, key)
+    else:
+        if status.is_live:
+            _watch_rows(possible, status.id, key)
+        else:
+            _rows(possible, status, key)
+    missing = [download for download in offered if download.problem is not None]
+    if missing:
+        with st.expander("Formats that cannot hold this tokenizer"):
+            for download in missing:
+                st.markdown(
+                    f"**{plain_markdown(download.label)}** "
+                    f"{plain_markdown(download.problem or '', 600)}"
+                )
+
+
+@fragment(run_every=SECONDS_BETWEEN_LOOKS)
+def _watch_rows(offered: Sequence[Download], id: str, key: str) -> None:
+    """Redraw the rows until the checks have ended, then the whole page once."""
+    status = checks().status(id)
+    if not status.is_live:
+        st.rerun()
+    _rows(offered, status, key)
+
+
+def _rows(offered: Sequence[Download], status: Status[Checked, Checked] | None, key: str) -> None:
+    with st.container(gap="small", key=f"{key}_download_rows"):
+        for download in offered:
+            with st.container(gap=None):
+                _row(download, key)
+                st.markdown(f":small[{check_sentence(download, status)}]")
+
+
+def _row(download: Download, key: str) -> None:
+    with st.container(horizontal=True, gap="small", vertical_alignment="center"):
+        st.download_button(
+            download.label,
+            download.data or b"",
+            file_name=download.file_name,
+            mime="application/octet-stream",
+            help=f"For {download.reader}",
+            on_click="ignore",
+            key=f"{key}_{download.label}",
+        )
+        library = READERS[download.format].library
+        with st.popover(f"Load with {library}", type="tertiary", key=f"{key}_{download.format}"):
+            st.code(download.code, language="python", wrap_lines=True)
+
+
+def check_sentence(download: Download, status: Status[Checked, Checked] | None) -> str:
+    """Return in Markdown what came of opening a download, or that it is being opened."""
+    if status is None:
+        return f":gray[{_TOO_MANY}]"
+    checked = status.result or status.progress
+    opened = checked.results.get(download.format) if checked is not None else None
+    if opened is not None:
+        return _of_result(opened)
+    if status.is_live:
+        return f":gray[Opening it with {READERS[download.format].library} …]"
+    why = "the check was cancelled." if status.problem is None else status.problem
+    return f":orange[Not checked: {plain_markdown(why, 600)}]"
+
+
+def _of_result(opened: Opened) -> str:
+    sentence = plain_markdown(opened.sentence, 600)
+    if opened.is_same:
+        return f":green[✓] :gray[{sentence}]"
+    return f":gray[{sentence}]" if opened.version is None else f":orange[{sentence}]"

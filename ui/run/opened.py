@@ -1,0 +1,88 @@
+"""Open a tokenizer's downloads in other libraries, in the background, and keep what came of it."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import suppress
+from dataclasses import dataclass, field
+from functools import partial
+from typing import Final
+
+import streamlit as st
+
+from bpe_core.errors import BpeError
+from bpe_core.formats.load_save import Format
+from bpe_core.formats.opened_elsewhere import Opened, check_opens
+from bpe_core.formats.probe import make_probe
+from bpe_core.tokenizer.tokenizer import Tokenizer
+from ui.storage.run_store import StoredRun, training_text
+from ui.work.background import Background, Status, Task
+
+# The other libraries take seconds to import, most of all transformers.
+_SLOWEST_LAST: Final[tuple[Format, ...]] = (
+    "huggingface",
+    "gpt2",
+    "tiktoken",
+    "native",
+    "transformers",
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Checked:
+    """The formats checked so far, of those to check."""
+
+    of: int
+    results: Mapping[Format, Opened] = field(default_factory=dict)
+
+    @property
+    def done(self) -> int:
+        """The number of formats checked."""
+        return len(self.results)
+
+
+def checks_of(
+    tokenizer: Tokenizer, formats: Sequence[Format], stored: StoredRun
+) -> Status[Checked, Checked]:
+    """Return the status of the checks of a tokenizer's formats, starting them if needed.
+
+    The text is the held-out text of a run, then its training text. Raises `TooMuchWorkError`.
+    """
+    id = f"{tokenizer.fingerprint} {stored.id}"
+    texts = partial(_texts_of, stored)
+    checks().begin(id, partial(check_all, tokenizer, tuple(formats), texts))
+    return checks().status(id)
+
+
+def check_all(
+    tokenizer: Tokenizer,
+    formats: Sequence[Format],
+    texts: Callable[[], Iterator[str]],
+    task: Task[Checked],
+) -> Checked | None:
+    """Check one format after another, and report each; None if cancelled."""
+    checked = Checked(len(formats))
+    task.report(checked)
+    probe = make_probe(tokenizer, texts())
+    for format in sorted(formats, key=_SLOWEST_LAST.index):
+        if task.is_cancelled:
+            return None
+        opened = check_opens(tokenizer, format, probe, task.on_cancel)
+        checked = Checked(len(formats), {**checked.results, format: opened})
+        task.report(checked)
+    return None if task.is_cancelled else checked
+
+
+def _texts_of(stored: StoredRun) -> Iterator[str]:
+    yield from stored.held_out.documents
+    # The text of a run may be missing or damaged; other texts take its place.
+    with suppress(BpeError):
+        kept = training_text(stored.id)
+        if kept is not None:
+            yield from kept.corpus.documents
+
+
+@st.cache_resource(show_spinner=False)
+def checks() -> Background[Checked, Checked]:
+    """Return the server's checks, by tokenizer and run."""
+    return Background("opened", most_waiting=32, most_remembered=64)

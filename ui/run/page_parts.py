@@ -1,0 +1,41 @@
+"""Draw what parts of pages share: titles, figures with units, and downloads."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+
+import streamlit as st
+
+from ui.components.chart_pictures import ChartPicture, chart_pictures
+
+
+def draw_title(title: str, what: str, *, help: str | None = None) -> None:
+    """Draw a picture's title, and a line on what it shows; `help` is a tooltip."""
+    st.markdown(f"**{title}**  \n:small[:gray[{what}]]", help=help)
+
+
+def draw_figure(
+    label: str, value: str, unit: str, *, width: int = 100, help: str | None = None
+) -> None:
+    """Draw a number under its name and over its unit; `help` is a tooltip of the name."""
+    with st.container(gap=None, width=width):
+        st.metric(label, value, help=help, width="stretch")
+        st.markdown(f":small[:gray[{unit}]]")
+
+
+def offer_csv(table: Callable[[], str], file_name: str, *, key: str) -> None:
+    """Draw a button that downloads a table, which is made on click."""
+    st.download_button(
+        "CSV", table, file_name=file_name, mime="text/csv", on_click="ignore", key=key
+    )
+
+
+def say_of_csv(what: str) -> None:
+    """Draw a note on what the table contains, below its button."""
+    st.markdown(f":small[:gray[{what}]]")
+
+
+def offer_pictures(pictures: Sequence[ChartPicture], *, key: str) -> None:
+    """Draw buttons that download charts as PNG."""
+    with st.container(width="content", key=f"{key}_pictures"):
+        chart_pictures(pictures, key=key)

@@ -1,0 +1,103 @@
+"""Draw the card of a queued or running training: progress, speed and a button to cancel."""
+
+from __future__ import annotations
+
+import streamlit as st
+
+from ui.failures.error_boundary import fragment
+from ui.look import charts
+from ui.look.labels import plain_markdown
+from ui.run.stop_reasons import times
+from ui.shell import frame
+from ui.work import jobs
+from ui.work.duration import duration
+from ui.work.jobs import JobStatus
+
+_SECONDS_BETWEEN_LOOKS = 0.5
+
+
+@fragment(run_every=_SECONDS_BETWEEN_LOOKS)
+def watch_training(job_id: str) -> None:
+    """Redraw a live training twice a second, and the whole page once it has ended."""
+    status = jobs.manager().status(job_id)
+    if not status.is_live:
+        st.rerun()
+    with st.container(border=True, key="training_card"):
+        with st.container(horizontal=True, vertical_alignment="center"):
+            heading = "Stopping…" if status.is_stopping else "Training"
+            st.header(heading, anchor=False, width="content")
+            st.space("stretch")
+            st.button(
+                "Cancel",
+                on_click=jobs.manager().cancel,
+                args=(job_id,),
+                key="cancel",
+                disabled=status.is_stopping,
+            )
+        st.markdown(f":gray[{plain_markdown(status.title)}]")
+        if status.progress is None or status.progress.seconds_compiling is not None:
+            st.progress(0.0)
+            st.markdown(_before_first_merge(status))
+        else:
+            _show_progress(status)
+        st.markdown(
+            ":gray[You can leave this page. Training continues, and this address brings you back.]"
+        )
+
+
+def _before_first_merge(status: JobStatus) -> str:
+    if status.progress is not None and status.progress.seconds_compiling is not None:
+        seconds = status.progress.seconds_compiling
+        return f"Compiling the engine, once on this machine: {seconds:.0f} s so far."
+    if status.state == "running":
+        return "Counting the pre-tokens."
+    others = status.queue_position
+    if not others:
+        return "Your training run is next."
+    return f"Waiting: {others:,} training run{'s' * (others != 1)} before yours."
+
+
+def _show_progress(status: JobStatus) -> None:
+    progress = status.progress
+    if progress is None:
+        return
+    wanted = progress.merges_wanted
+    st.progress(min(1.0, progress.merges_done / wanted) if wanted else 1.0)
+    if status.is_saving:
+        done = progress.merges_done
+        st.markdown(
+            f"{done:,} merge{'' if done == 1 else 's'} learned. Encoding the held-out text and "
+            f"saving the run{_saving_left(status)}."
+        )
+    else:
+        st.markdown(f"Merge {progress.merges_done:,} of {wanted:,}{_pace(status)}.")
+    figures = st.grid(2, min_column_width=130)
+    with figures.cell(), st.container(gap="xxsmall"):
+        st.metric("Bytes per token so far", f"{status.bytes_per_token:.2f}")
+        st.markdown(":gray[:small[held-out text is measured at the end]]")
+    with figures.cell(), st.container(gap="xxsmall"):
+        st.metric("Last pair occurred", times(progress.last_count))
+        st.markdown(f":gray[:small[{progress.corpus_tokens:,} tokens in the corpus]]")
+    st.plotly_chart(
+        charts.tokens_over_merges(
+            [point.corpus_tokens for point in status.curve],
+            merges=[point.merges_done for point in status.curve],
+            merges_wanted=wanted,
+            theme=frame.theme_type(),
+        ),
+        theme=None,
+        config=charts.CONFIG,
+        key="training_curve",
+    )
+
+
+def _saving_left(status: JobStatus) -> str:
+    left = status.seconds_left
+    return f": about {duration(left)} left" if left is not None and left >= 1 else ""
+
+
+def _pace(status: JobStatus) -> str:
+    rate, seconds_left = status.merges_a_second, status.seconds_left
+    if rate is None or seconds_left is None:
+        return ""
+    return f", {rate:,.0f} a second, about {duration(seconds_left)} left with saving"

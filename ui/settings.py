@@ -1,0 +1,231 @@
+"""Read the server's settings from environment variables, and check them.
+
+`SETTINGS` is the table of all of them; `python -m ui.settings` prints it as Markdown, and with
+`--check` reports invalid values.
+"""
+
+from __future__ import annotations
+
+import os
+import sys
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from difflib import get_close_matches
+from functools import cache, partial
+from typing import Any, Final, Literal, get_args
+
+from bpe_core.errors import BpeError
+
+PREFIX: Final = "BPE_EXPLORER_"
+Level = Literal["debug", "info", "warning", "error"]
+LEVELS: Final[tuple[Level, ...]] = get_args(Level)
+_SWITCH: Final = {"0": False, "1": True}
+
+
+class SettingError(BpeError):
+    """An environment variable has an invalid value, or a name that is no setting's."""
+
+
+@dataclass(frozen=True, slots=True)
+class Settings:
+    """What a server's environment decides."""
+
+    runs: str
+    """The folder of the store; empty for the default, which `bpe_core.store.place` finds."""
+    tokenizers: str
+    """The folder of fetched tokenizers; empty for what `bpe_core.published.cache` finds."""
+    store_gigabytes: float
+    days_kept: int
+    upload_megabytes: int
+    uploads_megabytes: int
+    visitor_megabytes: int
+    seconds_away: int
+    cache_megabytes: int
+    visitor_cache_megabytes: int
+    queue: int
+    visitor_queue: int
+    metrics: bool
+    log_level: Level
+
+
+@dataclass(frozen=True, slots=True)
+class Setting:
+    """One environment variable."""
+
+    name: str
+    field: str
+    """The name of its field in `Settings`."""
+    default: str
+    read: Callable[[str], Any]
+    """Return the value for a text; raise ValueError for an invalid one."""
+    expected: str
+    """The valid values, as the end of a sentence."""
+    meaning: str
+
+
+def _whole(text: str, *, least: int, most: int) -> int:
+    number = int(text)
+    if not least <= number <= most:
+        raise ValueError(text)
+    return number
+
+
+def _number(text: str, *, least: float, most: float) -> float:
+    number = float(text)
+    if not least <= number <= most:  # false for "nan" too
+        raise ValueError(text)
+    return number
+
+
+def _switch(text: str) -> bool:
+    return _one_of(_SWITCH, text)
+
+
+def _level(text: str) -> str:
+    return _one_of({level: level for level in LEVELS}, text.lower())
+
+
+def _one_of(values: Mapping[str, Any], text: str) -> Any:
+    if text not in values:
+        raise ValueError(text)
+    return values[text]
+
+
+def _whole_setting(
+    name: str, field: str, default: int, least: int, most: int, meaning: str
+) -> Setting:
+    read = partial(_whole, least=least, most=most)
+    expected = f"a whole number from {least} to {most}"
+    return Setting(PREFIX + name, field, str(default), read, expected, meaning)
+
+
+SETTINGS: Final = (
+    Setting(
+        *(f"{PREFIX}RUNS", "runs", "", str, "a folder"),
+        "The folder of the store: runs, and visitors' texts and files. Empty: `.runs` in a "
+        "checkout that has it, else `bpe-explorer/runs` in the user's data folder.",
+    ),
+    Setting(
+        *(f"{PREFIX}TOKENIZERS", "tokenizers", "", str, "a folder"),
+        "The folder of fetched tokenizers. Empty: `bpe-explorer/tokenizers` in the user's cache "
+        "folder.",
+    ),
+    Setting(
+        *(f"{PREFIX}STORE_GB", "store_gigabytes", "4"),
+        partial(_number, least=0.01, most=100_000),
+        "a number from 0.01 to 100000",
+        "The size of the store in GB. Beyond it the least recently opened entries are deleted.",
+    ),
+    _whole_setting(
+        *("DAYS_KEPT", "days_kept", 90, 2, 3650),
+        "Entries are deleted this many days after they were last opened.",
+    ),
+    _whole_setting(
+        *("UPLOAD_MB", "upload_megabytes", 200, 1, 2000),
+        "The largest size of one uploaded file, in MB.",
+    ),
+    _whole_setting(
+        *("UPLOADS_MB", "uploads_megabytes", 2000, 1, 1_000_000),
+        "The largest size of all visitors' uploaded files in memory, in MB. Beyond it closed tabs "
+        "are given up at once, oldest first; then further files are refused.",
+    ),
+    _whole_setting(
+        *("VISITOR_MB", "visitor_megabytes", 500, 1, 10_000),
+        "The largest size of one visitor's uploaded files together, in MB.",
+    ),
+    _whole_setting(
+        *("AWAY_SECONDS", "seconds_away", 90, 1, 100),
+        "How long a tab that lost its connection may take to come back. Then what it held is given "
+        "back.",
+    ),
+    _whole_setting(
+        *("CACHE_MB", "cache_megabytes", 500, 1, 1_000_000),
+        "The size of all results kept in memory so that pages open sooner, in MB. Beyond it the "
+        "least recently used are dropped.",
+    ),
+    _whole_setting(
+        *("VISITOR_CACHE_MB", "visitor_cache_megabytes", 250, 1, 1_000_000),
+        "How much of that one visitor's results may take, in MB, unless a single one takes more.",
+    ),
+    _whole_setting(
+        *("QUEUE", "queue", 16, 1, 1000),
+        "The number of trainings that may wait. One runs at a time; more than these are refused.",
+    ),
+    _whole_setting(
+        *("VISITOR_QUEUE", "visitor_queue", 3, 1, 1000),
+        "The number of one visitor's trainings that may wait or run. Visitors take turns.",
+    ),
+    Setting(
+        *(f"{PREFIX}METRICS", "metrics", "0", _switch, "0 or 1"),
+        "1 serves figures for Prometheus at `/metrics`.",
+    ),
+    Setting(
+        *(f"{PREFIX}LOG_LEVEL", "log_level", "info", _level, "debug, info, warning or error"),
+        "The least severe events that are logged.",
+    ),
+)
+
+
+def settings_of(environment: Mapping[str, str]) -> Settings:
+    """Return the settings in an environment; an empty value means the default.
+
+    Raises SettingError for an invalid value or an unknown name that starts with the prefix.
+
+    >>> settings_of({"BPE_EXPLORER_QUEUE": "4"}).queue
+    4
+    """
+    names = [setting.name for setting in SETTINGS]
+    for name in sorted(environment):
+        if name.startswith(PREFIX) and name not in names:
+            near = get_close_matches(name, names, 1, cutoff=0.85)
+            hint = f"Did you mean {near[0]}?" if near else f"Known are {', '.join(names)}."
+            raise SettingError(f"{name} is not a setting. {hint}")
+    return Settings(**{each.field: _value(each, environment.get(each.name)) for each in SETTINGS})
+
+
+def _value(setting: Setting, text: str | None) -> Any:
+    text = (text or "").strip() or setting.default
+    try:
+        return setting.read(text)
+    except ValueError:
+        raise SettingError(
+            f"{setting.name} is {text!r}; expected {setting.expected}. "
+            f"Without it, the value is {setting.default}."
+        ) from None
+
+
+@cache
+def settings() -> Settings:
+    """Return this process's settings; raise what `settings_of` raises."""
+    return settings_of(os.environ)
+
+
+def is_set(field: str) -> bool:
+    """Return whether the environment names a value for a field, rather than leave its default."""
+    (name,) = [setting.name for setting in SETTINGS if setting.field == field]
+    return bool(os.environ.get(name, "").strip())
+
+
+def settings_table() -> str:
+    """Return the table of all settings in Markdown, as it is in docs/operations.md."""
+    rows = [
+        f"| `{each.name}` | {f'`{each.default}`' if each.default else ''} | {each.expected} | "
+        f"{each.meaning} |"
+        for each in SETTINGS
+    ]
+    return "\n".join(["| variable | default | value | meaning |", "|---|---|---|---|", *rows])
+
+
+def main(arguments: list[str]) -> None:
+    """Print the table, or check the environment."""
+    if arguments != ["--check"]:
+        sys.stdout.write(settings_table() + "\n")
+        return
+    try:
+        settings()
+    except SettingError as error:
+        sys.exit(f"BPE Explorer did not start: {error}")
+
+
+if __name__ == "__main__":
+    main(sys.argv[1:])

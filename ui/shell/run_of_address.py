@@ -1,0 +1,59 @@
+"""Find the run that a page shows: the one named in its address, the open one, or the sample."""
+
+from __future__ import annotations
+
+from bpe_core.errors import BpeError
+from ui.shell import address, workspace
+from ui.storage.run_store import SAMPLE_RUN_ID, StoredRun, load_run, note_opened
+
+_LONGEST_ID = 100_000
+"""An id this long is reported as unknown, not ignored."""
+
+
+def run_of_address() -> tuple[StoredRun | None, BpeError | None]:
+    """Return the run named in the address, else the workspace's, else the sample.
+
+    An address that leads nowhere is left unchanged, and so is the workspace's run. The first error
+    is returned too.
+    """
+    current = workspace.current().run_id
+    problem: BpeError | None = None
+    for run_id in dict.fromkeys(
+        (address.query_text("run", _LONGEST_ID) or current, current, SAMPLE_RUN_ID)
+    ):
+        try:
+            stored = load_run(run_id)
+        except BpeError as error:
+            problem = problem or error
+            workspace.forget_run(run_id)
+            continue
+        if problem is None:
+            _show(run_id)  # a link names a run together with a step of it
+            note_opened(run_id)
+            if run_id != SAMPLE_RUN_ID:
+                workspace.remember_stored_run(stored)
+        return stored, problem
+    return None, problem
+
+
+def shown_instead(stored: StoredRun | None) -> str:
+    """Return the end of an error: which run is shown instead of the address's own."""
+    if stored is None:
+        return ""
+    which = "The sample run" if stored.id == SAMPLE_RUN_ID else "The run that was open"
+    return f" {which} is shown instead."
+
+
+def open_run(run_id: str) -> None:
+    """Make a run the one that all pages show, and put it in the address.
+
+    Steps and pairs belong to one run: those of a run that was open are removed from the address.
+    """
+    if workspace.current().run_id != run_id:
+        address.set_query(step=None, merges=None, pair=None)
+    _show(run_id)
+
+
+def _show(run_id: str) -> None:
+    workspace.update(run_id=run_id)
+    address.set_query(run=None if run_id == SAMPLE_RUN_ID else run_id)

@@ -1,0 +1,70 @@
+"""Keep with a request the tokenizer that it extends, and with a run what that one is called."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Final
+
+from bpe_core.formats.load_save import dumps, load
+from bpe_core.tokenizer.tokenizer import Tokenizer
+
+_FILE: Final = "base.bpe.json"
+
+
+@dataclass(frozen=True, slots=True)
+class BaseName:
+    """What a visitor calls the tokenizer that a run extends."""
+
+    key: str
+    """Its key on the shelf, as in `ui.tokenizers.shelf`; or "run-" and the id of a run."""
+    name: str
+    """May be user input."""
+
+
+@dataclass(frozen=True, slots=True)
+class Extension:
+    """How a training extends a tokenizer."""
+
+    base: BaseName
+    n_tokens: int
+    """The number of tokens to add."""
+
+
+def title_of_extended(base: BaseName, text: str) -> str:
+    """Return the title of a run that extends a base for a text with this title.
+
+    >>> title_of_extended(BaseName("gpt2", "GPT-2"), "ships.txt")
+    'GPT-2 + ships.txt'
+    """
+    return f"{base.name} + {text}"
+
+
+def title_of_text(base: BaseName | None, title: str) -> str:
+    """Return the title of the text that a run with this title and base was trained on.
+
+    >>> title_of_text(BaseName("gpt2", "GPT-2"), "GPT-2 + ships.txt")
+    'ships.txt'
+    >>> title_of_text(None, "GPT-2 + ships.txt")
+    'GPT-2 + ships.txt'
+    """
+    return title if base is None else title.removeprefix(title_of_extended(base, ""))
+
+
+def write_base(folder: Path, tokenizer: Tokenizer) -> None:
+    """Write the tokenizer that a request extends into the request's folder."""
+    (folder / _FILE).write_bytes(next(iter(dumps(tokenizer, "native").values())))
+
+
+def read_base(folder: Path) -> Tokenizer:
+    """Read it again. Raises FormatError if it is damaged or gone."""
+    return load(folder / _FILE)
+
+
+def base_name_of(details: object) -> BaseName | None:
+    """Return the name kept in a run's details; None if they hold none, or another thing."""
+    match details:
+        case {"key": str(key), "name": str(name)}:
+            return BaseName(key, name)
+        case _:
+            return None

@@ -1,0 +1,79 @@
+"""Store with a run where its corpus came from, and a small corpus itself, to train on it again."""
+
+from __future__ import annotations
+
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from typing import Literal, get_args
+
+from bpe_core.corpus.corpus import Corpus
+from bpe_core.errors import FormatError
+from ui.storage.packed_json import named_damage, read_packed, write_packed
+
+_FILE = "corpus.json.gz"
+MOST_CHARACTERS_KEPT = 2_000_000
+Source = Literal["sample", "upload", "paste", "words"]
+
+
+@dataclass(frozen=True, slots=True)
+class CorpusOrigin:
+    """Where a corpus came from, and how much of it is held out."""
+
+    source: Source
+    sample_id: str
+    """Empty unless the source is a sample."""
+    held_out_percent: int
+
+
+@dataclass(frozen=True, slots=True)
+class RunCorpus:
+    """The corpus that a run was trained on and held text back from."""
+
+    origin: CorpusOrigin
+    n_bytes: int
+    sha256: str
+    corpus: Corpus | None
+    """None if it is a sample or was too large to be stored."""
+
+
+def write_run_corpus(folder: Path, origin: CorpusOrigin, corpus: Corpus) -> None:
+    """Store the origin of a corpus, and the corpus if it is small and not a sample."""
+    words = corpus.word_counts
+    n_characters = corpus.n_characters if words is None else sum(map(len, words))
+    is_stored = origin.source != "sample" and n_characters <= MOST_CHARACTERS_KEPT
+    stored = {
+        "documents": list(corpus.documents),
+        "names": list(corpus.names),
+        "word_counts": dict(words) if words is not None else None,
+    }
+    kept = {
+        "origin": asdict(origin),
+        "n_bytes": corpus.n_bytes,
+        "sha256": corpus.sha256,
+        "corpus": stored if is_stored else None,
+    }
+    write_packed(folder / _FILE, kept)
+
+
+def read_run_corpus(folder: Path) -> RunCorpus | None:
+    """Return what is stored of a run's corpus; None for a run of an earlier version.
+
+    Raises FormatError if the file is damaged or holds another corpus than it names, and
+    NotPermittedError if it belongs to another user.
+    """
+    with named_damage("The corpus kept with this run"):
+        if not (folder / _FILE).is_file():
+            return None
+        kept = read_packed(folder, _FILE)
+        origin = CorpusOrigin(**kept["origin"])
+        if origin.source not in get_args(Source) or not 0 <= origin.held_out_percent < 100:
+            raise ValueError(f"Unknown origin {origin}.")
+        stored = kept["corpus"]
+        corpus = None
+        if stored is not None:
+            documents, names = tuple(stored["documents"]), tuple(stored["names"])
+            corpus = Corpus(documents, names, stored["word_counts"])
+        found = RunCorpus(origin, int(kept["n_bytes"]), str(kept["sha256"]), corpus)
+    if corpus is not None and corpus.sha256 != found.sha256:
+        raise FormatError("The corpus kept with this run is not the one it was trained on.")
+    return found

@@ -1,0 +1,182 @@
+"""Keep on disk what queued and running trainings need, so that they are begun again after a crash.
+
+Each is a folder of the store named `training-` and the id that its run will have. The server that
+works on it holds a lock in it, which the system frees even if the server is killed. It is removed
+when the training ends. Listing and sweeping leave these folders alone.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+from contextlib import suppress
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from typing import Any, Final, get_args
+
+from bpe_core.compiling.file_lock import FileLock
+from bpe_core.corpus.corpus import Corpus
+from bpe_core.corpus.corpus_files import TEXT, link_corpus, read_corpus_files, write_corpus
+from bpe_core.corpus.filed_corpus import FiledCorpus
+from bpe_core.errors import BpeError
+from bpe_core.runs.check_config import check_config
+from bpe_core.store.entries import delete_folder, size_of
+from bpe_core.store.place import is_id, store_folder
+from bpe_core.tokenizer.tokenizer import Tokenizer
+from bpe_core.types import TrainingConfig
+from bpe_core.whole_files import write_whole
+from ui.storage.base_tokenizer import BaseName, Extension, read_base, write_base
+from ui.storage.new_entries import new_folder, os_errors_as_not_kept
+from ui.storage.run_corpus import CorpusOrigin, Source
+from ui.storage.sweeping import make_room
+
+_PREFIX: Final = "training-"
+_REQUEST: Final = "request.json"
+_STARTS: Final = "starts"
+_LOCK: Final = "lock"
+_VERSION: Final = 1
+
+
+@dataclass(frozen=True, slots=True)
+class TrainingRequest:
+    """What to train, apart from the corpus."""
+
+    id: str
+    """Also the id of the run that it will become."""
+    title: str
+    """The name of the text; may be user input."""
+    config: TrainingConfig
+    held_out_share: float
+    origin: CorpusOrigin | None
+    visitor: str
+    """Tells visitors apart for fair turns."""
+    n_bytes: int
+    """The size of the corpus."""
+    asked_at: float
+    """In seconds, as `time.time()`."""
+    extension: Extension | None = None
+    """How to extend a tokenizer; None to train from scratch. Then `config` is not used."""
+
+
+class KeptRequest:
+    """A request on disk that this process holds the lock of."""
+
+    def __init__(self, folder: Path, lock: FileLock) -> None:
+        self.folder = folder
+        self._lock = lock
+
+    def note_start(self) -> None:
+        """Note that the training begins to run. Raises OSError."""
+        write_whole(self.folder / _STARTS, str(self.n_starts + 1).encode())
+
+    @property
+    def n_starts(self) -> int:
+        """How often the training began to run, in this server and in those before it."""
+        try:
+            return int((self.folder / _STARTS).read_text())
+        except (OSError, ValueError):
+            return 0
+
+    @property
+    def text_bytes(self) -> int:
+        """The size of its text on disk; 0 if it is gone."""
+        try:
+            return (self.folder / TEXT).stat().st_size
+        except OSError:
+            return 0
+
+    def corpus(self) -> Corpus:
+        """Read the corpus. Raises FormatError."""
+        return read_corpus_files(self.folder)
+
+    def base(self) -> Tokenizer:
+        """Read the tokenizer to extend. Raises FormatError."""
+        return read_base(self.folder)
+
+    def remove(self) -> None:
+        """Delete the request from the disk, if it is still there."""
+        with suppress(OSError):
+            delete_folder(self.folder)
+        self.release()
+
+    def release(self) -> None:
+        """Leave the request to the next server."""
+        self._lock.__exit__(None, None, None)
+
+
+def keep_request(
+    request: TrainingRequest, corpus: Corpus | FiledCorpus, base: Tokenizer | None = None
+) -> KeptRequest:
+    """Write a request, its corpus and the tokenizer to extend to the store, or nothing.
+
+    Raises NotKeptError if there is no room for it, or no permission.
+    """
+    folder = store_folder() / f"{_PREFIX}{request.id}"
+    with os_errors_as_not_kept(), new_folder(folder) as unfinished:
+        if isinstance(corpus, FiledCorpus):
+            link_corpus(corpus.folder, unfinished)
+        else:
+            write_corpus(unfinished, corpus)
+        if base is not None:
+            write_base(unfinished, base)
+        described = {"version": _VERSION, **asdict(request)}
+        (unfinished / _REQUEST).write_text(json.dumps(described), "utf-8")
+        # Taken before the folder has its name, so that no server that starts now can take it.
+        lock = FileLock(unfinished / _LOCK)
+        lock.__enter__()
+        make_room(size_of(unfinished))
+    return KeptRequest(folder, lock)
+
+
+def left_requests() -> list[tuple[TrainingRequest, KeptRequest]]:
+    """Take over the requests of servers that have ended, the one asked for first coming first.
+
+    Damaged ones are deleted.
+    """
+    found: list[tuple[TrainingRequest, KeptRequest]] = []
+    try:
+        names = os.listdir(store_folder())
+    except OSError:
+        return []
+    for name in names:
+        if not name.startswith(_PREFIX) or not is_id(name.removeprefix(_PREFIX)):
+            continue
+        folder = store_folder() / name
+        with suppress(OSError):
+            lock = FileLock(folder / _LOCK)
+            if not lock.__enter__():
+                continue
+            kept = KeptRequest(folder, lock)
+            try:
+                found.append((read_request(folder), kept))
+            except (ValueError, TypeError, KeyError, BpeError):
+                kept.remove()
+    return sorted(found, key=lambda pair: pair[0].asked_at)
+
+
+def read_request(folder: Path) -> TrainingRequest:
+    """Read the request in a folder.
+
+    Raises OSError, and ValueError, TypeError, KeyError or BpeError if it is damaged.
+    """
+    described: dict[str, Any] = json.loads((folder / _REQUEST).read_bytes())
+    if described.pop("version") != _VERSION:
+        raise ValueError("It was written by another version.")
+    config = described.pop("config")
+    origin = described.pop("origin")
+    # Requests of earlier versions have none.
+    extension = described.pop("extension", None)
+    request = TrainingRequest(
+        **described,
+        config=TrainingConfig(**{**config, "special_tokens": tuple(config["special_tokens"])}),
+        origin=None if origin is None else CorpusOrigin(**origin),
+        extension=None
+        if extension is None
+        else Extension(BaseName(**extension["base"]), int(extension["n_tokens"])),
+    )
+    check_config(request.config)
+    if f"{_PREFIX}{request.id}" != folder.name or not 0 <= request.held_out_share < 1:
+        raise ValueError("It is not the request of this folder.")
+    if request.origin is not None and request.origin.source not in get_args(Source):
+        raise ValueError(f"Unknown origin {request.origin}.")
+    return request

@@ -1,0 +1,149 @@
+"""Draw the button "Add a tokenizer", with every way to add one to the shelf."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import streamlit as st
+
+from bpe_core.errors import BpeError
+from bpe_core.pretokenizers.pretokenizers import PRETOKENIZER_NAMES
+from bpe_core.published.tiktoken_cache import is_cached, of_encoding
+from ui.look.labels import plain_markdown, size_text
+from ui.shell import workspace
+from ui.shell.file_upload import LIMIT, upload_files
+from ui.shell.run_picker import labels_of_runs
+from ui.storage.run_store import StoredRun, load_run
+from ui.tokenizers import shelf
+from ui.tokenizers.by_name import BY_NAME, fetch_with_bar, label_of, licence_line
+from ui.tokenizers.pasted_address import RunAddressError, run_of_address
+from ui.tokenizers.shelf import PUBLISHED
+from ui.tokenizers.submitted_files import submitted_files
+
+_FROM_FILE = "as in the file"
+_UPLOAD_KEY = "add_upload_"
+_WIDTH_OF_ADDITIONS = 440
+
+
+def add_button(stored: StoredRun) -> None:
+    """Draw the button that opens the ways to add a tokenizer to the shelf."""
+    with (
+        st.popover("Add a tokenizer", width="content"),
+        st.container(width=_WIDTH_OF_ADDITIONS),
+    ):
+        _additions(stored)
+
+
+def _additions(stored: StoredRun) -> None:
+    on_shelf = shelf.wanted_keys()
+    published = {shelf.GPT2: "GPT-2", **{key: name for key, (name, _) in PUBLISHED.items()}}
+    with st.container(horizontal=True):
+        for key, name in published.items():
+            if st.button(name, disabled=key in on_shelf, key=f"add_{key}"):
+                _add(key)
+        _runs(stored, on_shelf)
+    st.markdown(f":small[:gray[{published_words()}]]")
+    _by_name(on_shelf)
+    _address(stored, on_shelf)
+    _files()
+
+
+def _by_name(on_shelf: Sequence[str]) -> None:
+    names = [name for name in BY_NAME if name not in on_shelf]
+    if not names:
+        return
+    name = st.selectbox(
+        "Published tokenizer",
+        names,
+        index=None,
+        placeholder="Llama 3, Qwen 2, Gemma…",
+        format_func=label_of,
+        key="add_by_name",
+    )
+    if name is not None:
+        st.markdown(f":small[:gray[{plain_markdown(licence_line(name), 300)}]]")
+    if st.button("Add by name", key="add_by_name_button", disabled=name is None) and name:
+        try:
+            fetch_with_bar(name)
+        except BpeError as error:
+            st.error(plain_markdown(str(error), 600))
+        else:
+            _add(name)
+
+
+def published_words() -> str:
+    """Say which published tokenizers are on this server and which are downloaded on the click."""
+    here = [name for name, encoding in PUBLISHED.values() if is_cached(encoding)]
+    missing = [
+        f"{name} needs a download ({size_text(of_encoding(encoding).n_bytes)})"
+        for name, encoding in PUBLISHED.values()
+        if name not in here
+    ]
+    cached = [f"GPT-2{''.join(f', {name}' for name in here)}: on this server"]
+    return f"{'. '.join([*cached, *missing])}."
+
+
+def _runs(stored: StoredRun, on_shelf: Sequence[str]) -> None:
+    labels = labels_of_runs(stored)
+    others = [id for id in labels if id != stored.id and shelf.run_key(id) not in on_shelf]
+    if not others:
+        return
+    chosen = st.menu_button("Another run", others, format_func=lambda id: labels[id], key="add_run")
+    if chosen is not None:
+        _add(shelf.run_key(chosen))
+
+
+def _address(stored: StoredRun, on_shelf: Sequence[str]) -> None:
+    with st.form("add_address", border=False, clear_on_submit=True):
+        text = st.text_input(
+            "A run by its address",
+            placeholder="https://…?run=…",
+            key="add_address_text",
+            help="For a run that is not in the list, such as another person’s. Its id works too.",
+        )
+        if st.form_submit_button("Add run"):
+            try:
+                key = _key_of_address(text, stored, on_shelf)
+            except BpeError as error:
+                st.error(plain_markdown(str(error), 600))
+            else:
+                _add(key)
+
+
+def _key_of_address(text: str, stored: StoredRun, on_shelf: Sequence[str]) -> str:
+    """Return the key of the run at an address; raises BpeError if it cannot be added."""
+    run_id = run_of_address(text)
+    key = shelf.run_key(run_id)
+    if run_id == stored.id:
+        raise RunAddressError("This is the open run. It is on the shelf as “Your tokenizer”.")
+    if key in on_shelf:
+        raise RunAddressError("This run is already on the shelf.")
+    load_run(run_id)
+    return key
+
+
+def _files() -> None:
+    # Not a form: its button would work while the files are still on their way, and send none.
+    uploads = upload_files(
+        "Files: tokenizer.json, .tiktoken, GGUF, SentencePiece’s .model, Tekken, vocab.json with "
+        "merges.txt, a zip of these, or BPE Explorer’s JSON",
+        key=_UPLOAD_KEY + str(workspace.current().files_added),
+    )
+    st.markdown(f":gray[:small[{LIMIT}]]")
+    pretokenizer = st.selectbox(
+        "Pre-tokenizer",
+        [_FROM_FILE, *PRETOKENIZER_NAMES],
+        key="add_pretokenizer",
+        help="Needed for a .tiktoken file, unless it is a published one.",
+    )
+    is_pressed = st.button("Add from files", key="add_files", disabled=not uploads)
+    if is_pressed and (files := submitted_files(uploads)):
+        shelf.add_files(files, None if pretokenizer == _FROM_FILE else pretokenizer)
+        # Under the next key the uploader is empty, so no file is added or refused twice.
+        workspace.update(files_added=workspace.current().files_added + 1)
+        st.rerun()
+
+
+def _add(key: str) -> None:
+    shelf.add([key])
+    st.rerun()

@@ -1,0 +1,171 @@
+"""Format costs as rows of a table, for several tokenizers or several sizes of one."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+
+from bpe_core.comparison.costs import Costs, Rates, Usage, costs_of, estimate_tokens
+from ui.components.figures import Row
+from ui.look.labels import size_text
+
+COSTS_SAY = (
+    "Cost: tokens × price ÷ 1,000,000. Tied: one matrix for the input and the output of the model; "
+    "untied: one for each."
+)
+_DECIMALS = 3
+_LEAST_MONEY = 1e-9
+
+
+def text_rows(where: str, n_tokens: Sequence[int | None], rates: Rates, *, fair: bool) -> list[Row]:
+    """Return rows for the tokens of a text and, with a price, their cost; None where unknown.
+
+    `fair` is False if a tokenizer leaves text out; no figure is then marked as the best.
+    """
+    rows = [_row(f"Tokens of {where}", [None if n is None else (n, f"{n:,}") for n in n_tokens], 0)]
+    if rates.price is not None:
+        cells = [_price(n, rates) for n in n_tokens]
+        rows.append(_row(f"Cost of {where}", cells, -1 if fair else 0))
+    return rows
+
+
+def corpus_rows(
+    usages: Sequence[Usage | None], n_bytes: int, rates: Rates, *, fair: bool
+) -> list[Row]:
+    """Return what a corpus of `n_bytes` costs, estimated from the usages of its held-out text.
+
+    A usage is None where the tokenizer leaves text out. There are no rows without a price.
+    """
+    if rates.price is None:
+        return []
+    counts = [None if usage is None else estimate_tokens(usage, n_bytes) for usage in usages]
+    return [
+        _row(
+            "Cost of the corpus, estimated",
+            [_price(n, rates) for n in counts],
+            -1 if fair else 0,
+            "Tokens of held-out text × bytes of the corpus ÷ bytes of held-out text. A dash: the "
+            "tokenizer leaves text out.",
+        )
+    ]
+
+
+def window_rows(
+    usages: Sequence[Usage | None],
+    rates: Rates,
+    other: tuple[str, Usage] | None,
+    *,
+    fair: bool,
+) -> list[Row]:
+    """Return how much text fills the window, and what that saves against another tokenizer.
+
+    `other` has its name and its usage of the same text. There are no rows without a window.
+    """
+    if rates.context_window is None:
+        return []
+    against = None if other is None else other[1]
+    costs = [None if usage is None else costs_of(usage, rates, against) for usage in usages]
+    sizes = [None if cost is None else _size(cost) for cost in costs]
+    rows = [
+        _row(
+            "Text in a full window",
+            sizes,
+            1 if fair else 0,
+            "How much of this text fills the context window.",
+        )
+    ]
+    if other is not None:
+        name = other[0]
+        saved = [
+            None if cost is None or usage is against else _saved(cost)
+            for cost, usage in zip(costs, usages, strict=True)
+        ]
+        rows.append(
+            _row(
+                f"Window saved against {name}",
+                saved,
+                0,
+                f"Text that fills the window under {name} leaves this share of it free, and so "
+                "many tokens; negative if it does not fit.",
+            )
+        )
+    return rows
+
+
+def embedding_table_rows(embedding_rows: Sequence[int], rates: Rates) -> list[Row]:
+    """Return the rows of the embeddings, and their parameters if the width is known."""
+    rows = [
+        _row(
+            "Rows of the embedding",
+            [(n, f"{n:,}") for n in embedding_rows],
+            0,
+            "One for each id, up to the highest; ids without a token have rows too.",
+        )
+    ]
+    if rates.model_width is not None:
+        costs = [costs_of(Usage(0, 0, n), rates) for n in embedding_rows]
+        tied = [cost.parameters_tied or 0 for cost in costs]
+        untied = [cost.parameters_untied or 0 for cost in costs]
+        rows += [
+            _row(
+                "Parameters, tied",
+                [(n, f"{n:,}") for n in tied],
+                0,
+                "Rows × model width: one matrix for input and output.",
+            ),
+            _row(
+                "Parameters, untied",
+                [(n, f"{n:,}") for n in untied],
+                0,
+                "2 × rows × model width: one matrix for the input, one for the output.",
+            ),
+        ]
+    return rows
+
+
+def money(amount: float) -> str:
+    """Format an amount in any currency, with three digits or more.
+
+    >>> money(0), money(0.0001234), money(0.5), money(12_345.678)
+    ('0', '0.000123', '0.500', '12,345.68')
+    """
+    if not amount:
+        return "0"
+    if amount < _LEAST_MONEY:
+        return f"{amount:.3g}"
+    if amount >= 1:
+        return f"{amount:,.2f}"
+    return f"{amount:.{_DECIMALS - 1 - math.floor(math.log10(amount))}f}"
+
+
+def _price(n_tokens: int | None, rates: Rates) -> tuple[float, str] | None:
+    if n_tokens is None:
+        return None
+    price = costs_of(Usage(n_tokens, 0, 0), rates).price or 0.0
+    return price, money(price)
+
+
+def _size(cost: Costs) -> tuple[float, str] | None:
+    size = cost.bytes_in_window
+    return None if size is None else (size, size_text(size))
+
+
+def _saved(cost: Costs) -> tuple[float, str] | None:
+    if cost.window_saved is None or cost.tokens_saved is None:
+        return None
+    words = f"{cost.window_saved:.1%}, {cost.tokens_saved:,.0f} tokens"
+    return cost.window_saved, words.replace("-", "−")
+
+
+def _row(
+    name: str, cells: Sequence[tuple[float, str] | None], direction: int, meaning: str = ""
+) -> Row:
+    """Return a row; with a direction, the greatest (1) or the least (-1) figure is marked."""
+    shown = tuple("–" if cell is None else cell[1] for cell in cells)
+    known = [(cell[0] * direction, place) for place, cell in enumerate(cells) if cell is not None]
+    best = ()
+    if direction and len(known) > 1:
+        _, place = max(known)
+        # Where the figures read the same, a dot at one of them would look like a mistake.
+        best = (place,) if shown.count(shown[place]) == 1 else ()
+    return Row(name, shown, best, meaning)

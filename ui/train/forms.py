@@ -1,0 +1,67 @@
+"""Draw both forms of Train with their buttons, and set them back."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import streamlit as st
+
+from bpe_core.types import TrainingConfig
+from ui.corpus import corpus_form
+from ui.corpus.corpus_form import ChosenCorpus
+from ui.shell import workspace
+from ui.train import settings_form
+from ui.train.largest_size import show_largest_size
+
+
+def show_forms(
+    *, can_train: bool, start: Callable[[ChosenCorpus, TrainingConfig], None]
+) -> tuple[ChosenCorpus | None, TrainingConfig | None]:
+    """Draw the forms, and return what they hold: None for no corpus, or for invalid settings.
+
+    `start` is called if Train is pressed.
+    """
+    # Each part has a place of its own. If an error above the buttons moved them down, Streamlit
+    # would show both pairs of buttons until the page is done.
+    corpus_place, settings_place, buttons = (
+        st.container(),
+        st.container(),
+        st.container(horizontal=True, vertical_alignment="center"),
+    )
+    with corpus_place:
+        chosen, figures = corpus_form.choose_corpus()
+    with settings_place:
+        settings = settings_form.choose_settings(chosen.training if chosen else None)
+    config = settings.config if settings else None
+    counted = False
+    if chosen is not None:
+        with figures:
+            counted = corpus_form.show_corpus(chosen, config.pretokenizer if config else None)
+    early_stop = None
+    if counted and chosen and settings:
+        with settings.below_size:
+            early_stop = show_largest_size(chosen.training, settings.config)
+    with buttons:
+        is_ready = counted and config is not None and can_train
+        is_pressed = st.button("Train", type="primary", key="train", disabled=not is_ready)
+        if is_pressed and chosen and config:
+            start(chosen, config)
+        st.button("Reset", key="reset", on_click=reset)
+        if early_stop:
+            st.markdown(f":orange[{early_stop}]", width="content")
+    return chosen, config
+
+
+def reset() -> None:
+    """Set every widget of both forms to its first value, and forget uploads and pastes."""
+    workspace.forget_widgets(corpus_form.KEYS, settings_form.KEYS)
+    for key, value in (corpus_form.FIRST | settings_form.FIRST).items():
+        workspace.set_widget(key, value)
+    workspace.update(
+        corpus=None,
+        corpus_title="",
+        corpus_source=(),
+        corpus_guesses=(),
+        pasted={},
+        missing_corpus="",
+    )

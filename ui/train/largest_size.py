@@ -1,0 +1,48 @@
+"""Draw the largest vocabulary size that a corpus can reach."""
+
+from __future__ import annotations
+
+import streamlit as st
+
+from bpe_core.runs.largest_size import LargestSize
+from bpe_core.types import TrainingConfig
+from ui.run import corpus_summary
+
+
+def show_largest_size(training: corpus_summary.Part, config: TrainingConfig) -> str | None:
+    """Draw the largest size that a training text reaches, as far as it is known.
+
+    Return a sentence on where training will stop if the chosen size is larger.
+    """
+    with st.spinner("Finding the largest size"):
+        found = corpus_summary.largest_size(training, config)
+    if found is None:
+        return None
+    st.markdown(f":gray[:small[{largest_sentence(found)}]]")
+    return early_stop_sentence(found, config.vocab_size)
+
+
+def largest_sentence(found: LargestSize) -> str:
+    """Return a sentence on the largest size that a training text reaches.
+
+    >>> largest_sentence(LargestSize(286, is_exact=True))
+    'This corpus reaches 286 tokens at most.'
+    >>> largest_sentence(LargestSize(39_728, is_exact=False))
+    'This corpus reaches fewer than 39,729 tokens.'
+    """
+    if found.is_exact:
+        return f"This corpus reaches {found.size:,} tokens at most."
+    return f"This corpus reaches fewer than {found.size + 1:,} tokens."
+
+
+def early_stop_sentence(found: LargestSize | None, wanted: int) -> str | None:
+    """Return where training will stop before the wanted size; None unless that is certain.
+
+    >>> early_stop_sentence(LargestSize(286, is_exact=True), 4_096)
+    'Training will stop at 286 tokens: then no pair is left that may merge.'
+    >>> early_stop_sentence(LargestSize(286, is_exact=True), 286)
+    """
+    if found is None or wanted <= found.size:
+        return None
+    where = f"at {found.size:,}" if found.is_exact else f"before {found.size + 1:,}"
+    return f"Training will stop {where} tokens: then no pair is left that may merge."

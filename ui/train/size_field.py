@@ -1,0 +1,167 @@
+"""Draw the choice of a vocabulary size: a slider over usual sizes beside a field for any size."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import streamlit as st
+
+from bpe_core.types import Base
+from ui.look.glossary import TOKEN
+from ui.shell import workspace
+from ui.shell.number_field import Limits, checked, number_input, whole_number
+
+_LABEL = "Vocabulary size"
+_BYTE_SIZES = (
+    *(257, 300, 400, 512, 768, 1_024, 1_536, 2_048, 3_072, 4_096),
+    *(6_144, 8_192, 12_288, 16_384, 24_576, 32_768, 50_257),
+)
+_BYTE_SIZE = 4_096
+_LARGEST_SIZE = 1_000_000
+_CLASSROOM_MERGES = (0, 1, 2, 3, 5, 8, 10, 15, 20, 30, 50, 100, 200, 500, 1_000, 2_000, 5_000)
+_CLASSROOM_MERGE_COUNT = 15
+_FIELD_WIDTH = 150
+# Hide the sliders' value, which the sentence above them shows.
+_SLIDER_STYLE = """<style>
+[class*="st-key-settings_"] [data-testid="stSliderThumbValue"] { display: none; }
+</style>"""
+FIRST: dict[str, str | float] = {
+    "settings_byte_size": _BYTE_SIZE,
+    f"settings_exact_byte_size_{_BYTE_SIZE}": float(_BYTE_SIZE),
+}
+"""The first values of the widgets that a new visitor sees."""
+
+
+@dataclass(frozen=True, slots=True)
+class Start:
+    """The number of tokens in a vocabulary before the first merge, by kind."""
+
+    base: Base
+    n_base: int
+    n_special: int
+    n_marker: int
+
+    @property
+    def total(self) -> int:
+        return self.n_base + self.n_special + self.n_marker
+
+    @property
+    def parts(self) -> list[str]:
+        """The number of each kind, in words.
+
+        >>> Start("bytes", 256, 1, 0).parts
+        ['256 bytes', '1 special']
+        """
+        parts = [f"{self.n_base:,} {self.base}"]
+        if self.n_special:
+            parts.append(f"{self.n_special:,} special")
+        if self.n_marker:
+            parts.append("1 end-of-word marker")
+        return parts
+
+
+def size_field(preset: str, start: Start) -> int | None:
+    """Draw the choice of a size for a preset; show an invalid size as an error and return None."""
+    limits = Limits(
+        least=start.total,
+        most=_LARGEST_SIZE,
+        why_least=f"A vocabulary starts with {' + '.join(start.parts)}; each merge adds one.",
+        why_most="The pages show vocabularies up to this size, four times the largest in use. "
+        "`python -m bpe_core train` can train larger ones.",
+    )
+    if preset == "Custom":
+        return whole_number(
+            _LABEL,
+            limits,
+            _BYTE_SIZE,
+            key="settings_vocab_size",
+            help="The number of tokens: base symbols, special tokens, the marker, and one for "
+            f"each merge. {TOKEN}",
+        )
+    if preset == "Classroom":
+        sizes = [start.total + merges for merges in _CLASSROOM_MERGES]
+        first = start.total + _CLASSROOM_MERGE_COUNT
+        # The choices depend on the corpus, so the keys do too.
+        return _slider_and_field(sizes, first, limits, key=f"classroom_size_{start.total}")
+    return _slider_and_field(_BYTE_SIZES, _BYTE_SIZE, limits, key="byte_size")
+
+
+def size_widgets(preset: str, size: int, start_total: int) -> dict[str, str | float]:
+    """Return the values of the widgets that choose a size for a preset.
+
+    `start_total` is the number of tokens before the first merge.
+
+    >>> size_widgets("GPT-2 style", 5_000, 257)
+    {'settings_byte_size': 4096, 'settings_exact_byte_size_4096': 5000.0}
+    """
+    if preset == "Custom":
+        return {"settings_vocab_size": float(size)}
+    is_classroom = preset == "Classroom"
+    key = f"classroom_size_{start_total}" if is_classroom else "byte_size"
+    sizes = [start_total + n for n in _CLASSROOM_MERGES] if is_classroom else _BYTE_SIZES
+    nearest = _nearest(sizes, size)
+    return {f"settings_{key}": nearest, _exact_key(key, nearest): float(size)}
+
+
+def size_sentence(size: int, start: Start) -> str:
+    """Return the size of a vocabulary and what it consists of, in Markdown."""
+    parts = " + ".join([*start.parts, f"{size - start.total:,} merges"])
+    return f"Vocabulary size **{size:,}** :gray[= {parts}]"
+
+
+def _slider_and_field(sizes: Sequence[int], first: int, limits: Limits, *, key: str) -> int | None:
+    """Draw a slider and a field for one size; the field decides, the slider shows the nearest.
+
+    Each place of the slider has a field of its own. If one field were set after each step, steps
+    that outrun the page would come back with the field's old value, and undo later ones.
+    """
+    st.html(_SLIDER_STYLE)
+    with st.container(horizontal=True, gap="medium"):
+        with st.container(gap=None):
+            size = st.select_slider(
+                _LABEL,
+                sizes,
+                first,
+                format_func=lambda size: f"{size:,}",
+                key=f"settings_{key}",
+                label_visibility="collapsed",
+                persist_state="session",
+                on_change=workspace.forget_widgets,
+                args=(_exact_key(key),),
+            )
+            with st.container(horizontal=True):
+                st.markdown(f":gray[:small[{sizes[0]:,}]]", width="content")
+                st.space("stretch")
+                st.markdown(f":gray[:small[{sizes[-1]:,}]]", width="content")
+        value = number_input(
+            "Exact vocabulary size",
+            size,
+            key=_exact_key(key, size),
+            label_visibility="collapsed",
+            width=_FIELD_WIDTH,
+            on_change=lambda: _move_slider(key, size, sizes),
+        )
+    return checked(value, limits)
+
+
+def _move_slider(key: str, size: int, sizes: Sequence[int]) -> None:
+    """Move the slider to the place nearest to the number typed beside it."""
+    typed = workspace.widget_number(_exact_key(key, size))
+    if typed is not None and (nearest := _nearest(sizes, typed)) != size:
+        workspace.set_widget(f"settings_{key}", nearest)
+        workspace.set_widget(_exact_key(key, nearest), typed)
+
+
+def _exact_key(key: str, size: int | str = "") -> str:
+    """Return the key of the field beside one place of a slider, or the prefix of all of them."""
+    return f"settings_exact_{key}_{size}"
+
+
+def _nearest(sizes: Sequence[int], value: float) -> int:
+    """Return the size that is nearest to a value.
+
+    >>> _nearest([257, 300, 400], 320), _nearest([257, 300, 400], 1e9)
+    (300, 400)
+    """
+    return min(sizes, key=lambda size: abs(size - value))

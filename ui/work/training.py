@@ -1,0 +1,99 @@
+"""Train on one part of a corpus, measure the run on the other, and store it."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Final, NamedTuple, Protocol
+
+from bpe_core.adapting.extend import extend
+from bpe_core.corpus.corpus import Corpus
+from bpe_core.runs.run import TrainingRun
+from bpe_core.runs.train import train
+from bpe_core.tokenizer.tokenizer import Tokenizer
+from bpe_core.types import TrainingProgress
+from ui.storage.base_tokenizer import BaseName
+from ui.storage.run_corpus import CorpusOrigin
+from ui.storage.training_requests import TrainingRequest
+
+HELD_OUT_SEED: Final = 0
+
+
+class StoreRun(Protocol):
+    """A function that stores a finished run and returns its id."""
+
+    def __call__(
+        self,
+        title: str,
+        run: TrainingRun,
+        held_out: Corpus,
+        *,
+        run_id: str,
+        training: Corpus,
+        should_stop: Callable[[], bool],
+        came_from: tuple[CorpusOrigin, Corpus] | None,
+        base: BaseName | None,
+    ) -> str: ...
+
+
+class Follower(Protocol):
+    """Follows a training run: it is called with the progress."""
+
+    def __call__(self, progress: TrainingProgress) -> None: ...
+    def saving(self) -> None:
+        """Note that the merges are done and the run is being stored."""
+        ...
+
+
+class StoredTraining(NamedTuple):
+    """A training run that was stored."""
+
+    run_id: str
+    was_cancelled: bool
+    n_merges: int
+
+
+def train_and_store(
+    request: TrainingRequest,
+    corpus: Corpus,
+    *,
+    base: Tokenizer | None,
+    store: StoreRun,
+    followed_by: Callable[[int, int], Follower],
+    should_stop: Callable[[], bool],
+    is_wanted: Callable[[], bool],
+) -> StoredTraining | None:
+    """Train and store the run under the request's id; return None if there is nothing to store.
+
+    A request with an extension extends `base`. `followed_by` is called with the bytes of the
+    training text and of the held-out text. `should_stop` ends the training early, with the merges
+    so far; once `is_wanted` returns False, nothing is stored. Raises what `train`, `extend` and
+    `store` raise.
+    """
+    training, held_out = corpus.split(request.held_out_share, seed=HELD_OUT_SEED)
+    follower = followed_by(training.n_bytes, held_out.n_bytes)
+    extension = request.extension
+    if extension is None or base is None:
+        run = train(training, request.config, on_progress=follower, should_stop=should_stop)
+    else:
+        run = extend(
+            base,
+            training,
+            n_tokens=extension.n_tokens,
+            on_progress=follower,
+            should_stop=should_stop,
+        )
+    # A run without merges has nothing to show; and if counting was cut short, its figures
+    # would describe only a part of the corpus.
+    was_cancelled = run.stop_reason == "cancelled"
+    if not is_wanted() or (was_cancelled and not run.merges):
+        return None
+    follower.saving()
+    run_id = store(
+        *(request.title, run, held_out),
+        run_id=request.id,
+        training=training,
+        should_stop=should_stop,
+        came_from=None if request.origin is None else (request.origin, corpus),
+        base=None if extension is None else extension.base,
+    )
+    return StoredTraining(run_id, was_cancelled, len(run.merges))
