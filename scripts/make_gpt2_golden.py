@@ -1,7 +1,7 @@
 """Write bpe_core/data/gpt2_golden.json: texts and their GPT-2 ids, on which two oracles agree.
 
 The ids come from tiktoken, fed with OpenAI's own encoder.json, and are kept only if Hugging Face's
-tokenizers gives the same. bpe_core's encoder has no part in it.
+tokenizers gives the same. bpe_core's encoder is not used.
 
     python -m scripts.make_gpt2_golden
 """

@@ -2,7 +2,7 @@
 
     .venv/bin/python -m scripts.make_readme_pictures
 
-Wants the browser that `make test` finds or installs.
+Needs the browser that `make test` finds or installs.
 """
 
 from __future__ import annotations

@@ -1,8 +1,8 @@
-"""Train the run that ships with the app, so that every page has something to show at once.
+"""Train the run that ships with the app, so that every page has something to show.
 
 Writes ui/data/sample_run/: a GPT-2 style tokenizer of 4,096 tokens on Python's language reference,
 8 % of its text held out. The reference differs between versions of Python, so the run is
-stored with its documents rather than made again on each machine.
+stored with its documents rather than trained on each machine.
 
     python -m scripts.make_sample_run
 """
@@ -25,7 +25,9 @@ def main() -> None:
     run = train(training, TrainingConfig(vocab_size=4_096))
     shutil.rmtree(SAMPLE_FOLDER, ignore_errors=True)
     write_run(SAMPLE_FOLDER, TITLE, run, held_out, training=training)
-    SAMPLE_FOLDER.chmod(0o755)  # a visitor's run is private to the server's user; this one ships
+    SAMPLE_FOLDER.chmod(
+        0o755
+    )  # visitors' runs are readable only by the server's user; this one is public
     size = sum(path.stat().st_size for path in SAMPLE_FOLDER.iterdir())
     print(f"{len(run.merges):,} merges from {training.n_bytes:,} bytes; {size:,} bytes written")
 

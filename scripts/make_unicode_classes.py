@@ -26,6 +26,8 @@ PATTERNS = {
     "letter": r"\p{Lo}",
     "number": r"\p{N}",
     "mark": r"\p{M}",
+    "punctuation": r"\p{P}",
+    "symbol": r"\p{S}",
 }
 CODE_POINTS = [c for c in range(0x110000) if not 0xD800 <= c < 0xE000]
 EVERYTHING = "".join(map(chr, CODE_POINTS))
@@ -37,7 +39,7 @@ def members_by_tiktoken(pattern: str) -> set[int]:
     encoding = tiktoken.Encoding(
         "classes", pat_str=pattern, mergeable_ranks=bytes_only, special_tokens={}
     )
-    # What the pattern doesn't match gives no token, so what comes back is the class.
+    # Only what the pattern matches becomes tokens, so decoding them returns the class.
     return set(map(ord, bytes(encoding.encode_ordinary(EVERYTHING)).decode()))
 
 

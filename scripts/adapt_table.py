@@ -1,0 +1,99 @@
+"""Write the table of docs/adapt.md: published tokenizers extended for four kinds of text.
+
+`python -m scripts.adapt_table` needs the tokenizers of `scripts.get_tokenizers`, and `apt-get` and
+`dpkg-deb` of a Debian whose package lists have `libreoffice-help-de` and `-hi`; the log is the
+machine's own /var/log/dpkg.log. Only the held-out tenth of each text is measured.
+"""
+
+from __future__ import annotations
+
+import html
+import os
+import re
+import subprocess
+import sysconfig
+import tempfile
+from collections.abc import Iterable
+from pathlib import Path
+
+from bpe_core.adapting.extend import extend
+from bpe_core.corpus.corpus import Corpus
+from bpe_core.formats.adapting_base import open_base
+from bpe_core.published.cache import VARIABLE
+from scripts.get_tokenizers import FOLDER
+
+DOCUMENT = Path(__file__).parents[1] / "docs" / "adapt.md"
+BEGIN, END = "<!-- table -->\n", "<!-- end of table -->\n"
+BASES = {"gpt2": "GPT-2", "llama3": "Llama 3", "qwen2": "Qwen 2"}
+N_TOKENS = (1_000, 5_000)
+MOST_CHARACTERS = 4_000_000
+HELD_OUT = 0.1
+
+
+def main() -> None:
+    """Measure and write."""
+    os.environ[VARIABLE] = str(FOLDER)
+    texts = {
+        "German": help_of_libreoffice("de"),
+        "Hindi": [line for line in help_of_libreoffice("hi") if re.search("[\u0900-\u097f]", line)],
+        "Python": standard_library(),
+        "A log": Path("/var/log/dpkg.log").read_text().splitlines(keepends=True),
+    }
+    heads = [f"{BASES[base]} +{n:,}" for base in BASES for n in N_TOKENS]
+    lines = [
+        f"| Text | Size | {' | '.join(heads)} |",
+        f"|---|--:|{'--:|' * len(heads)}",
+    ]
+    for name, given in texts.items():
+        corpus = Corpus.from_text("".join(given)[:MOST_CHARACTERS])
+        training, held_out = corpus.split(HELD_OUT)
+        cells = [name, f"{corpus.n_bytes / 1e6:.1f} MB"]
+        for base in BASES:
+            run = extend(open_base(base).tokenizer, training, max(N_TOKENS))
+            curve = run.tokens_after_on(held_out)
+            for n in N_TOKENS:
+                learned = min(n, len(curve) - 1)
+                saved = 100 * (1 - curve[learned] / curve[0])
+                note = "" if learned == n else f" (at {learned:,})"
+                cells.append(f"−{saved:.1f} %{note}")
+        lines.append(f"| {' | '.join(cells)} |")
+        print(lines[-1], flush=True)
+    before, _, rest = DOCUMENT.read_text(encoding="utf-8").partition(BEGIN)
+    after = rest.partition(END)[2]
+    table = "\n".join(lines) + "\n"
+    DOCUMENT.write_text(f"{before}{BEGIN}\n{table}\n{END}{after}", encoding="utf-8")
+
+
+def help_of_libreoffice(language: str) -> list[str]:
+    """Return the distinct paragraphs of LibreOffice's help in a language, as lines."""
+    package = f"libreoffice-help-{language}"
+    with tempfile.TemporaryDirectory() as folder:
+        subprocess.run(
+            ["apt-get", "download", package], cwd=folder, check=True, capture_output=True
+        )
+        (archive,) = Path(folder).glob("*.deb")
+        subprocess.run(["dpkg-deb", "-x", archive, folder], check=True)
+        pages = sorted(Path(folder).rglob("*.html"))
+        return list(dict.fromkeys(paragraphs(page.read_text(encoding="utf-8") for page in pages)))
+
+
+def paragraphs(pages: Iterable[str]) -> Iterable[str]:
+    """Yield the text of paragraphs and headings of HTML pages."""
+    for page in pages:
+        for found in re.findall(r"(?s)<(?:p|h[1-6])\b[^>]*>(.*?)</(?:p|h[1-6])>", page):
+            text = " ".join(html.unescape(re.sub("<[^>]*>", "", found)).split())
+            if text:
+                yield text + "\n"
+
+
+def standard_library() -> list[str]:
+    """Return the source files of Python's standard library, without its tests."""
+    folder = Path(sysconfig.get_paths()["stdlib"])
+    files = sorted(folder.rglob("*.py"))
+    skipped = {"site-packages", "dist-packages", "test", "tests", "idlelib", "lib2to3"}
+    kept = [file for file in files if not skipped & set(file.relative_to(folder).parts)]
+    return [file.read_text(encoding="utf-8", errors="replace") for file in kept]
+
+
+if __name__ == "__main__":
+    main()

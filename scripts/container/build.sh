@@ -1,0 +1,14 @@
+#!/usr/bin/env bash
+# Compile the kernels into kernels/, and the modules, while the image is built: neither can be
+# written once it runs.
+set -euo pipefail
+cd "$(dirname "$0")/../.."
+# Compiled kernels are valid for sources with these times, and layers of an image keep whole seconds
+# only.
+touch -d @1700000000 bpe_core/kernels/*.py
+NUMBA_CACHE_DIR=$PWD/kernels .venv/bin/python -m bpe_core.compiling
+.venv/bin/python -m compileall -q app.py serve.py bpe_core pages ui
+if ! ls kernels/compiled-* >/dev/null 2>&1; then
+  echo "The kernels could not be compiled." >&2
+  exit 1
+fi

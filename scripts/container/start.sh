@@ -1,0 +1,35 @@
+#!/usr/bin/env bash
+# Start the app's server. It writes only below BPE_DATA, a folder for this server alone.
+set -euo pipefail
+cd "$(dirname "$0")/../.."
+data="${BPE_DATA:-/data}"
+
+# Exits with a message if a setting is invalid.
+.venv/bin/python -m ui.settings --check
+
+if ! mkdir -p "$data/runs" "$data/kernels" 2>/dev/null || [ ! -w "$data/runs" ]; then
+  echo "BPE Explorer did not start: $data cannot be written by user $(id -u)." >&2
+  exit 1
+fi
+
+# Kernels are compiled again there if this processor differs from the one that built the image.
+built=$(cd kernels && echo compiled-*)
+if [ ! -d "$data/kernels/$built" ]; then
+  rm -rf "${data:?}/kernels"
+  mkdir "$data/kernels"
+  cp -r --preserve=timestamps kernels "$data/kernels/unfinished"
+  chmod -R u+w "$data/kernels/unfinished"
+  mv "$data/kernels/unfinished" "$data/kernels/$built"
+fi
+
+# What a server that was killed left behind.
+rm -rf "${data:?}/tmp"
+mkdir "$data/tmp"
+
+export NUMBA_CACHE_DIR="$data/kernels/$built" TMPDIR="$data/tmp" HOME="$data"
+export BPE_EXPLORER_RUNS="${BPE_EXPLORER_RUNS:-$data/runs}"
+export PYTHONDONTWRITEBYTECODE=1
+# By default glibc makes up to 8 heaps a core, and each keeps freed blocks: see docs/operations.md.
+export MALLOC_ARENA_MAX="${MALLOC_ARENA_MAX:-2}"
+exec .venv/bin/python -m streamlit run serve.py \
+  --server.address="${HOST:-0.0.0.0}" --server.port="${PORT:-8501}" --logger.hideWelcomeMessage=true
