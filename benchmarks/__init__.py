@@ -1,1 +1,1 @@
-"""Benchmarks: equality with the other tool first, then both in turn, medians and ratios."""
+"""Benchmarks: check that the tools agree, then time them in turn; report medians and ratios."""

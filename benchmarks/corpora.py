@@ -1,4 +1,4 @@
-"""Collect real text to measure on: text that every machine with Python has, or your own folder."""
+"""Collect real text to measure on: from any Python installation, or from your own folder."""
 
 from __future__ import annotations
 
@@ -33,9 +33,9 @@ class Sample(NamedTuple):
 
 
 def mixed(n_bytes: int, folder: Path | None = None) -> Sample:
-    """Return about `n_bytes` of English, message catalogues in all languages, and code.
+    """Return about `n_bytes` of English, message catalogues in all languages, and code, or less.
 
-    With a folder, return its files in the order of their names. Returns less if there is less.
+    With a folder, return its files in order of name.
     """
     if folder is not None:
         files = sorted(path for path in folder.rglob("*") if path.is_file())
@@ -45,7 +45,7 @@ def mixed(n_bytes: int, folder: Path | None = None) -> Sample:
     documents: list[str] = []
     parts: list[str] = []
     for kind, share in _SHARES:
-        # Code fills up what the other kinds lack.
+        # Code makes up for what the other kinds lack.
         room = n_bytes - sum(len(d.encode()) for d in documents)
         sample = kinds[kind](room if kind == "code" else int(share * n_bytes))
         documents += sample.documents
@@ -95,7 +95,7 @@ def cjk(n_bytes: int) -> Sample:
 
 
 def degenerate(n_bytes: int) -> dict[str, str]:
-    """Return texts of `n_bytes` on which some algorithms become very slow."""
+    """Return texts of `n_bytes` on which some algorithms are very slow."""
     noise = bytes((i * i * 2654435761 >> 13) & 0xFF for i in range(n_bytes))
     return {
         "a": "a" * n_bytes,

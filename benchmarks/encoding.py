@@ -1,4 +1,4 @@
-"""Compare encoding with GPT-2 with other tools.
+"""Compare encoding with GPT-2's vocabulary with that of other tools.
 
 All tools run in one process, in turn. *Cold* means an empty word cache, *warm* one that has seen
 the text.

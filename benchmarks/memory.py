@@ -46,7 +46,7 @@ def larger_than_memory(folder: Path | None) -> list[str]:
             )
             found = json.loads(ran.stdout)
             if found["bytes"] != path.stat().st_size:
-                raise SystemExit("Not all of the file was read, so nothing is measured.")
+                raise SystemExit("The file was not read completely, so nothing is measured.")
             goal = f"≤ 2,000 MB{'' if found['megabytes'] <= 2000 else ', **missed**'}"
             rows.append(
                 [
@@ -67,4 +67,6 @@ def larger_than_memory(folder: Path | None) -> list[str]:
 def _leave_room(folder: str, n_bytes: int) -> None:
     free = shutil.disk_usage(folder).free
     if free < 2 * n_bytes:
-        raise SystemExit(f"{folder} has {free / 1e9:.1f} GB free; this takes {n_bytes / 1e9:.1f}.")
+        raise SystemExit(
+            f"{folder} has {free / 1e9:.1f} GB free; {n_bytes / 1e9:.1f} GB are needed."
+        )

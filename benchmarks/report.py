@@ -1,4 +1,4 @@
-"""Write the tables of benchmarks/README.md, each by the script that measured it."""
+"""Write the tables of benchmarks/README.md, one for each script."""
 
 from __future__ import annotations
 

@@ -42,7 +42,7 @@ def _watched(pretokens: PretokenCounts) -> list[str]:
     def look(done: int, saved: int, count: int) -> bool:
         nonlocal looks
         looks += 1
-        time.sleep(0)  # as training does, so that other threads get a turn
+        time.sleep(0)  # as in training, so that other threads can run
         return False
 
     def with_looks() -> float:
@@ -50,7 +50,7 @@ def _watched(pretokens: PretokenCounts) -> list[str]:
 
     with_looks()
     looks = 0
-    # Each comes first as often as second, so that neither gets the warmer machine.
+    # Each comes first as often as second, so that neither has an advantage.
     pairs = [
         (with_looks(), _without_looks(pretokens))
         if i % 2
@@ -70,7 +70,7 @@ def _learn(pretokens: PretokenCounts, look: Callable[[int, int, int], bool]) -> 
     vocabulary = GrowingVocabulary(CONFIG, ())
     layout = lay_out_pretokens(pretokens, "bytes", vocabulary.base_ids)
     gc.collect()
-    gc.disable()  # it would run in every second run, always in the same one of a pair
+    gc.disable()  # otherwise it would run in every second run, always in the same one of each pair
     started = time.process_time()
     compiled_training.learn_merges(layout, vocabulary, CONFIG, look)
     seconds = time.process_time() - started

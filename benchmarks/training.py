@@ -67,7 +67,7 @@ def _against_peers(scratch: Path, folder: Path | None) -> list[str]:
         for tool in EXACT:
             if tool in digests and digests[tool] != digests["bpe_core"]:
                 raise SystemExit(
-                    f"{tool} learned other merges on {megabytes} MB, so nothing is timed."
+                    f"{tool} learned different merges on {megabytes} MB, so nothing is timed."
                 )
         ours = found["bpe_core"]
         for tool, runs in found.items():
@@ -134,7 +134,7 @@ def _degenerate(scratch: Path, folder: Path | None) -> list[str]:
         ours = _once("bpe_core", path, 2_000)
         theirs = _once("tokenizers", path, 2_000, seconds=SECONDS_AT_MOST_DEGENERATE)
         if theirs and theirs["merges"] != ours["merges"]:
-            raise SystemExit(f"tokenizers learned other merges on {name}, so nothing is timed.")
+            raise SystemExit(f"tokenizers learned different merges on {name}, so nothing is timed.")
         per_byte = ours["seconds"] / len(text.encode())
         rows.append(
             [
@@ -175,7 +175,7 @@ def _once(
     if ran.returncode:
         print(tool, ran.stderr.decode()[-400:], file=sys.stderr)
         return {}
-    return json.loads(ran.stdout.splitlines()[-1])  # some tools print lines of their own
+    return json.loads(ran.stdout.splitlines()[-1])  # some tools also print
 
 
 def _train(tool: str, documents: list[str], vocab_size: int) -> Callable[[], list[bytes]]:

@@ -1,0 +1,81 @@
+"""Measure extending GPT-2 against training as many merges from scratch."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable
+from pathlib import Path
+
+from benchmarks import corpora
+from benchmarks.report import against, middle, table
+from bpe_core.adapting.extend import extend
+from bpe_core.corpus.corpus import Corpus
+from bpe_core.counting.word_row import Layout, lay_out_encoded
+from bpe_core.runs.run import TrainingRun
+from bpe_core.runs.train import train
+from bpe_core.tokenizer.gpt2 import gpt2
+from bpe_core.trainers import incremental
+from bpe_core.trainers.continued_vocabulary import ContinuedVocabulary
+from bpe_core.types import TrainingConfig
+
+N_TOKENS = 2_000
+MOST_RATIO = 1.5
+N_PAIRS = {10: 9, 100: 3}
+"""How often each is measured, by megabytes."""
+
+
+def against_training(folder: Path | None) -> list[str]:
+    """Extend GPT-2 and train from scratch in turn, after comparing with plain Python."""
+    config = TrainingConfig(257 + N_TOKENS)
+    rows: list[list[str]] = []
+    for megabytes, n_pairs in N_PAIRS.items():
+        sample = corpora.mixed(megabytes * 1_000_000, folder)
+        corpus = Corpus.from_documents(sample.documents)
+        _check(extend(gpt2(), corpus, N_TOKENS))
+        train(corpus, config)
+        extending: list[float] = []
+        training: list[float] = []
+        for _ in range(n_pairs):
+            training.append(_seconds(lambda: train(corpus, config)))  # noqa: B023
+            extending.append(_seconds(lambda: extend(gpt2(), corpus, N_TOKENS)))  # noqa: B023
+        ratio = middle([one / other for one, other in zip(extending, training, strict=True)])
+        rows.append(
+            [
+                f"{corpus.n_bytes / 1e6:,.0f} MB",
+                f"{middle(training):.2f} s",
+                f"{middle(extending):.2f} s",
+                against(ratio, MOST_RATIO),
+            ]
+        )
+    return [
+        f"{N_TOKENS:,} tokens more for GPT-2, against {N_TOKENS:,} merges learned from bytes, in "
+        "turn on the same text. Before that, the merges, counts and places are compared with those "
+        "of the trainer in plain Python. Medians; the ratios are of adjacent runs.",
+        "",
+        table(["text", "training", "extending", "ratio"], rows),
+    ]
+
+
+def _check(run: TrainingRun) -> None:
+    """Stop if plain Python learns other merges from the same words."""
+    pretokens = run.pretokens
+    start = lay_out_encoded(pretokens, *gpt2().encode_words(pretokens.words))
+    plain = incremental.learn_merges(
+        Layout(start.ids, start.weights),
+        ContinuedVocabulary(gpt2().vocab),
+        run.config,
+        lambda done, saved, count: False,
+    )
+    same = (
+        [(merge.left, merge.right, merge.id) for merge in run.merges] == plain.merges
+        and [merge.count for merge in run.merges] == plain.counts
+        and bool((run.joined_at == plain.joined_at).all())
+    )
+    if not same:
+        raise SystemExit("Extending with kernels and in plain Python gives different merges.")
+
+
+def _seconds(do: Callable[[], TrainingRun]) -> float:
+    started = time.perf_counter()
+    do()
+    return time.perf_counter() - started
