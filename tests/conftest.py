@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import gc
 import os
+from collections.abc import Iterator
 
 import pytest
 from hypothesis import settings
@@ -22,6 +23,15 @@ settings.register_profile("project", deadline=None, derandomize=True)
 settings.register_profile("quick", deadline=None, derandomize=True, max_examples=20)
 settings.register_profile("search", deadline=None, max_examples=1000)
 settings.load_profile("project")
+
+
+@pytest.fixture(scope="session", autouse=True)
+def own_store(tmp_path_factory: pytest.TempPathFactory) -> Iterator[None]:
+    """Keep tests away from the store of whoever runs them."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("BPE_EXPLORER_RUNS", str(tmp_path_factory.getbasetemp() / "store"))
+        patch.setenv("BPE_EXPLORER_TOKENIZERS", str(tmp_path_factory.getbasetemp() / "tokenizers"))
+        yield
 
 
 def pytest_collection_finish() -> None:

@@ -1,4 +1,4 @@
-"""Texts full of what patterns look ahead or back for, and tokenizers that show how they are cut."""
+"""Texts rich in lookahead and lookbehind cases, and tokenizers that show how they are cut."""
 
 from __future__ import annotations
 

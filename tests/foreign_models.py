@@ -1,4 +1,4 @@
-"""Small tokenizers of Hugging Face's library, one of each kind that it knows."""
+"""Small tokenizers of Hugging Face's library, one of each kind."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ def word_piece() -> tokenizers.Tokenizer:
 
 @cache
 def unigram() -> tokenizers.Tokenizer:
-    """Return a model like T5: compatibility forms folded, spaces written as ▁, one in front."""
+    """Return a model like T5: compatibility forms folded, spaces written as ▁, one prepended."""
     peer = tokenizers.Tokenizer(models.Unigram())
     peer.normalizer = normalizers.NFKC()
     peer.pre_tokenizer = pre_tokenizers.Metaspace()
@@ -66,7 +66,7 @@ def byte_fallback() -> tokenizers.Tokenizer:
 
 @cache
 def byte_level(*, prefix_space: bool = False, vocab_size: int = 400) -> tokenizers.Tokenizer:
-    """Return a model like GPT-2; with `prefix_space`, like RoBERTa, a space precedes the text."""
+    """Return a model like GPT-2, or with `prefix_space` one that prepends a space."""
     peer = tokenizers.Tokenizer(models.BPE())
     peer.pre_tokenizer = pre_tokenizers.ByteLevel(add_prefix_space=prefix_space)
     peer.decoder = decoders.ByteLevel()
@@ -84,5 +84,5 @@ def byte_level(*, prefix_space: bool = False, vocab_size: int = 400) -> tokenize
 
 
 def described(peer: tokenizers.Tokenizer) -> dict[str, Any]:
-    """Return the contents of its tokenizer.json."""
+    """Return the contents of a tokenizer's tokenizer.json."""
     return json.loads(peer.to_str())

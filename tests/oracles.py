@@ -10,7 +10,9 @@ import pytest
 import tiktoken
 from tokenizers import ByteLevelBPETokenizer
 
+from bpe_core.formats.open_encoder import open_encoder
 from bpe_core.tokenizer.gpt2 import END_OF_TEXT, data_folder, gpt2
+from bpe_core.tokenizer.protocol import NamedEncoder
 from bpe_core.unicode.byte_alphabet import from_printable
 
 # tiktoken_ext/openai_public.py, r50k_pat_str
@@ -20,6 +22,10 @@ GPT2_PATTERN = (
 
 RANKS = Path(__file__).parents[1] / ".venv" / "tiktoken-cache"
 """The folder to which scripts/get_ranks.sh downloads OpenAI's rank files."""
+
+
+TOKENIZERS = Path(__file__).parents[1] / ".venv" / "tokenizers"
+"""The folder to which scripts/get_tokenizers.py fetches the published tokenizers."""
 
 
 @cache
@@ -43,6 +49,15 @@ def tokenizers_gpt2() -> ByteLevelBPETokenizer:
     gpt2()
     folder = data_folder()
     return ByteLevelBPETokenizer(str(folder / "encoder.json"), str(folder / "vocab.bpe"))
+
+
+@cache
+def opened_by_name(name: str) -> NamedEncoder:
+    """Return a published tokenizer as bpe_core opens it, from the files that tests fetch."""
+    assert TOKENIZERS.is_dir(), f"{TOKENIZERS} is missing. Run make ranks."
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("BPE_EXPLORER_TOKENIZERS", str(TOKENIZERS))
+        return open_encoder(name)
 
 
 @cache

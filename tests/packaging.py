@@ -1,4 +1,4 @@
-"""Builds the wheel and the source distribution, and installs the wheel without a network."""
+"""Build the wheel and the source distribution, and install the wheel without a network."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ NAME = "bpe-explorer"
 
 
 def copy_source(folder: Path) -> Path:
-    """Copy the source, without what .gitignore names: building writes into the folder."""
+    """Copy the source, without ignored files, because building writes into its folder."""
     patterns = (ROOT / ".gitignore").read_text("utf-8").split()
     anywhere = shutil.ignore_patterns(*(name.strip("/") for name in patterns if name[0] != "/"))
     on_top = shutil.ignore_patterns(".git", *(name.strip("/") for name in patterns))
@@ -40,10 +40,10 @@ def build(kind: str, source: Path) -> Path:
 
 
 def install(wheel: Path, folder: Path, extras: Iterable[str] = ()) -> Path:
-    """Make an environment with a wheel and what it requires, and nothing else; return its Python.
+    """Create an environment with only a wheel and its requirements; return its Python executable.
 
-    What it requires is linked from the environment that runs the tests, found by the wheel's own
-    metadata: a package that is missing there is missing here.
+    The requirements in the wheel's metadata are linked from the environment that runs the tests,
+    so a package that the metadata omits is missing here.
     """
     subprocess.run([sys.executable, "-m", "venv", "--without-pip", folder], check=True)
     python = folder / "bin" / "python"
@@ -60,7 +60,7 @@ def install(wheel: Path, folder: Path, extras: Iterable[str] = ()) -> Path:
 
 
 def _pip() -> tuple[str, ...]:
-    """Return the command of pip; an environment that Debian's venv made has none of its own."""
+    """Return the command for pip, which environments made by Debian's venv may lack."""
     base = Path(sys.base_prefix, "bin", f"python3.{sys.version_info.minor}")
     return sys.executable if find_spec("pip") else str(base), "-m", "pip"
 
@@ -68,7 +68,7 @@ def _pip() -> tuple[str, ...]:
 def _required(
     installed: Distribution, extras: frozenset[str], seen: set[tuple[str, str]] | None = None
 ) -> Iterator[Distribution]:
-    """Name what a distribution with some extras requires, and what that requires."""
+    """Return the names of a distribution's requirements, with extras, and of theirs."""
     seen = set() if seen is None else seen
     for line in installed.requires or ():
         wanted = Requirement(line)

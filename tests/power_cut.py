@@ -1,4 +1,4 @@
-"""Simulate a power cut: record what is certainly on the disk, and what may be lost."""
+"""Simulate a power cut: record what is safely on the disk and what could be lost."""
 
 from __future__ import annotations
 
@@ -22,10 +22,10 @@ def _inode(path: str | os.PathLike[str]) -> int:
 
 
 class Disk:
-    """Record what `os.fsync` writes to the disk, and what is moved before its contents are there.
+    """Record what `os.fsync` writes to the disk, and what is moved before its contents are synced.
 
-    A system may write a rename to the disk at any time after the call, but only has to by the time
-    that the folder is synced.
+    A system may write a rename to the disk at any time after the call, but must have done so only
+    once the folder is synced.
     """
 
     def __init__(self, patch: pytest.MonkeyPatch) -> None:
@@ -41,7 +41,7 @@ class Disk:
             patch.setattr(os, name, self._noting_move(getattr(os, name)))
 
     def lost(self) -> list[str]:
-        """Return what a power cut, now or earlier, would have lost or left incomplete."""
+        """Return the paths that a power cut, now or earlier, would have lost or left incomplete."""
         return [*self._lost, *(f"the name {path}" for path in sorted(self._waiting))]
 
     def is_synced(self, path: Path) -> bool:

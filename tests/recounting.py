@@ -1,4 +1,4 @@
-"""Find what a merge changed in a run, by counting everything before and after it."""
+"""Find what a merge changed in a run by counting all pairs before and after it."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from bpe_core.types import Pair, TieBreak, TrainingConfig
 
 
 def run_full_of_ties(tie_break: TieBreak) -> TrainingRun:
-    """Train on short words over few letters: they tie, and overlap as in `aaa`."""
+    """Train on short words over few letters, which give ties and overlaps as in `aaa`."""
     draw = np.random.default_rng(1)
     words: dict[str, int] = {}
     for _ in range(90):
@@ -65,12 +65,12 @@ class Recount:
 
     @property
     def count(self) -> int:
-        """How often the winner occurs."""
+        """The count of the winner."""
         return self.before[self.winner]
 
     @property
     def next_count(self) -> int | None:
-        """How often the best pair occurs that does not tie with the winner."""
+        """The count of the best pair that does not tie with the winner."""
         return max((n for n in self.before.values() if n < self.count), default=None)
 
     @property
@@ -79,12 +79,12 @@ class Recount:
         return self.count - sum(given for given, _ in self.given)
 
     def tied(self, tie_break: TieBreak) -> list[Pair]:
-        """Return the pairs that tie, in the order of the rule: by id, or as they are seen."""
+        """Return the tied pairs in the order of the tie rule: by id, or as first seen."""
         pairs = [pair for pair, n in self.before.items() if n == self.count]
         return sorted(pairs) if tie_break == "smallest-pair" else pairs
 
     def moved(self, sign: int) -> list[tuple[int, Pair]]:
-        """Return the three pairs that rise most, or fall most, and by how much."""
+        """Return the three pairs whose counts rise most, or fall most, and by how much."""
         by = {
             pair: sign * (self.after[pair] - self.before[pair])
             for pair in {*self.before, *self.after} - {self.winner}

@@ -7,10 +7,9 @@ import numpy as np
 from bpe_core.kernels import scanning
 from bpe_core.kernels.jit import kernel
 from bpe_core.pretokenizers.pretokenizers import Pretokenizer
-from bpe_core.pretokenizers.scanners import SCANNERS, class_table
+from bpe_core.pretokenizers.scanners import scanner_of
 
-# An entry point from Python, because the scanners are parts of other kernels. All of them are in
-# one file, which Numba compares with the one that it compiled.
+# An entry point from Python, because the scanners are parts of other kernels.
 scan_block = kernel(getattr(scanning.scan, "py_func", scanning.scan))
 
 
@@ -23,11 +22,11 @@ def scan(text: str, pretokenizer: Pretokenizer, room: int, *, after: str = "") -
     while at < end:
         scratch = np.empty(room, np.uint8), np.empty(room, np.uint8)
         ends = np.empty(room, np.int64)
-        n = scan_block(SCANNERS[pretokenizer.name], data, at, end, class_table(), *scratch, ends)
+        n = scan_block(data, at, end, scanner_of(pretokenizer.name), *scratch, ends)
         if n == 0:
             room *= 2
         else:
-            # The encoder that reads them has scratch for exactly this many bytes.
+            # The encoder's scratch space holds exactly this many bytes.
             assert abs(ends[n - 1]) - at <= room
         for stop in ends[:n].tolist():
             if stop > 0:

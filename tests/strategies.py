@@ -82,7 +82,7 @@ def tokenizers(
     """Draw tokenizers with any merges, including some that no training would learn.
 
     The ids of merged tokens follow those of the alphabet and the marker, in rank order. No token
-    has more than `longest` bytes, without those of the marker.
+    has more than `longest` bytes, not counting the marker.
     """
     symbols: list[bytes] = (
         sorted({bytes([byte]) for byte in alphabet.encode()})

@@ -10,7 +10,7 @@ _SECONDS_BETWEEN_LOOKS = 0.01
 
 
 class Standing(Protocol):
-    """The status of a training, a measurement or a search."""
+    """The status of a job, a measurement or a search."""
 
     @property
     def state(self) -> str: ...

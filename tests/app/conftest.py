@@ -12,10 +12,16 @@ from streamlit.runtime.scriptrunner.script_cache import ScriptCache
 from streamlit.testing.v1 import AppTest, app_test, local_script_runner
 from streamlit.testing.v1.local_script_runner import LocalScriptRunner
 
+from bpe_core.formats.load_save import Format
+from bpe_core.formats.opened_elsewhere import Opened
 from bpe_core.tokenizer.tokenizer import Tokenizer
 from bpe_core.vocabulary.reachability import Reachability, find_unreachable
+from ui.adapt import background_work as adapting
+from ui.compare import compared
 from ui.lab import measurements
-from ui.vocabulary import work
+from ui.memory.sized_cache import server_cache
+from ui.run import opened as opening
+from ui.vocabulary import background_work
 from ui.work import jobs
 
 ROOT = Path(__file__).parent.parent.parent
@@ -24,9 +30,13 @@ LONGEST_RUN_SECONDS = 60
 SERVER_MANAGERS = (
     jobs.manager,
     measurements.manager,
-    work.searches,
-    work.counts,
-    work.previews,
+    opening.checks,
+    compared.works,
+    background_work.searches,
+    background_work.counts,
+    background_work.previews,
+    adapting.shrinkings,
+    adapting.replacings,
 )
 
 
@@ -47,6 +57,7 @@ def open_app(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Callab
     for manager in SERVER_MANAGERS:
         manager().close()
         manager.clear()
+    server_cache.forget()
 
 
 @pytest.fixture(scope="session", autouse=True)
@@ -94,10 +105,28 @@ def search_small_vocabularies_once() -> Iterator[None]:
     def find(
         tokenizer: Tokenizer, known: Collection[int], should_stop: Callable[[int, int], bool]
     ) -> Reachability | None:
-        if tokenizer.vocab_size <= work.FEW_TOKENS:
+        if tokenizer.vocab_size <= background_work.FEW_TOKENS:
             return found(tokenizer)
         return find_unreachable(tokenizer, known, should_stop)
 
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(work, "find_unreachable", find)
+        patch.setattr(background_work, "find_unreachable", find)
         yield
+
+
+@pytest.fixture(autouse=True)
+def import_no_other_libraries(
+    request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Don't open each run's downloads in five processes, unless a test is about that."""
+
+    def check(_tokenizer: Tokenizer, format: Format, *_: object) -> Opened:
+        return Opened(f"no reader of {format}", None, 0)
+
+    if "opens_downloads" not in request.fixturenames:
+        monkeypatch.setattr(opening, "check_opens", check)
+
+
+@pytest.fixture
+def opens_downloads() -> None:
+    """Let the pages open their downloads in other libraries."""

@@ -1,4 +1,4 @@
-"""Languages on Compare: the sample at once, one's own sentences, and what can't be compared."""
+"""Languages on Compare: the sample on opening, uploaded sentences, and errors."""
 
 from __future__ import annotations
 
@@ -24,16 +24,13 @@ def tables(app: AppTest) -> dict[str, dict[str, Any]]:
 
 
 def upload(app: AppTest, name: str, data: bytes) -> None:
-    app.file_uploader(key="parallel_upload").set_value([(name, data, "text/plain")])
-    submit(app)
+    app.file_uploader(key="parallel_upload").set_value([(name, data, "text/plain")]).run()
+    app.button(key="own_sentences").click().run()
 
 
-def submit(app: AppTest) -> None:
-    next(button for button in app.button if button.label == "Compare these").click()
-    app.run()
-
-
-def test_the_sample_is_compared_at_once_with_the_cores_figures(open_app: OpenApp) -> None:
+def test_the_sample_is_compared_on_opening_with_figures_that_match_the_core(
+    open_app: OpenApp,
+) -> None:
     app = open_app("compare")
     own = load_run(SAMPLE_RUN_ID).run.tokenizer
     costs = compare_languages(parallel_texts(), [own, gpt2()], "English")
@@ -55,7 +52,7 @@ def test_another_reference_and_measure_are_shown(open_app: OpenApp) -> None:
     assert mean[1] == [f"{one.mean_parity:.2f}" for one in costs]
 
 
-def test_ones_own_sentences_take_the_place_of_the_sample(open_app: OpenApp) -> None:
+def test_uploaded_sentences_replace_the_sample(open_app: OpenApp) -> None:
     app = open_app("compare")
     upload(app, "mine.tsv", HOSTILE)
     assert not app.exception
@@ -69,7 +66,7 @@ def test_ones_own_sentences_take_the_place_of_the_sample(open_app: OpenApp) -> N
     assert len(tables(app)["Parity of every language"]["rows"]) == len(parallel_texts())
 
 
-def test_ones_own_sentences_and_the_reference_are_there_again_after_a_refresh(
+def test_uploaded_sentences_and_the_reference_survive_a_refresh(
     open_app: OpenApp,
 ) -> None:
     app = open_app("compare")
@@ -82,18 +79,18 @@ def test_ones_own_sentences_and_the_reference_are_there_again_after_a_refresh(
     assert not again.error
     assert tables(again)["Fairness"] == tables(app)["Fairness"]
     assert again.selectbox(key="reference").value == chosen
-    # A language that these sentences don't have is not asked for.
+    # A language that is not in these sentences is ignored.
     assert open_app("compare", reference="Thai<b>").selectbox(key="reference").value == "English"
 
 
-def test_sentences_that_are_gone_are_said_and_the_sample_is_compared(open_app: OpenApp) -> None:
+def test_missing_sentences_are_reported_and_the_sample_is_compared(open_app: OpenApp) -> None:
     app = open_app("compare", sentences="a" * 32)
     assert not app.exception
     assert "The sample is used instead" in app.error[0].value
     assert len(tables(app)["Parity of every language"]["rows"]) == len(parallel_texts())
 
 
-def test_sentences_that_are_not_parallel_are_an_error_and_lose_nothing(open_app: OpenApp) -> None:
+def test_sentences_that_are_not_parallel_show_an_error_and_lose_nothing(open_app: OpenApp) -> None:
     app = open_app("compare")
     upload(app, "mine.tsv", HOSTILE)
     upload(app, "bad.csv", b"A,B\nx\n")
@@ -102,9 +99,9 @@ def test_sentences_that_are_not_parallel_are_an_error_and_lose_nothing(open_app:
     assert len(tables(app)["Parity of every language"]["rows"]) == 2
 
 
-def test_without_a_file_the_form_asks_for_one_and_the_sample_stays(open_app: OpenApp) -> None:
+def test_the_button_waits_for_a_file(open_app: OpenApp) -> None:
     app = open_app("compare")
-    submit(app)
-    assert not app.exception
-    assert [error.value for error in app.error] == ["Choose a file first."]
+    assert app.button(key="own_sentences").disabled
+    app.file_uploader(key="parallel_upload").set_value([("a.tsv", HOSTILE, "text/plain")]).run()
+    assert not app.button(key="own_sentences").disabled
     assert len(tables(app)["Parity of every language"]["rows"]) == len(parallel_texts())

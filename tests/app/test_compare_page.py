@@ -1,4 +1,4 @@
-"""Compare shows the core's figures on held-out text, and says so where there is none."""
+"""Compare shows the core's figures on held-out text, and a note if there is none."""
 
 from __future__ import annotations
 
@@ -9,6 +9,7 @@ from typing import Any
 from streamlit.testing.v1 import AppTest
 
 from bpe_core.comparison.comparison import compare
+from bpe_core.comparison.parts import gain_of
 from bpe_core.corpus.corpus import Corpus
 from bpe_core.runs.train import train
 from bpe_core.tokenizer.gpt2 import gpt2, gpt2_golden_result
@@ -30,7 +31,7 @@ def figures(app: AppTest) -> dict[str, Any]:
     return next(d for d in data if d.get("caption") == "Figures of the tokenizers")
 
 
-def test_the_figures_are_the_cores_on_held_out_text(open_app: OpenApp) -> None:
+def test_the_figures_match_the_core_on_held_out_text(open_app: OpenApp) -> None:
     app = open_app("compare")
     stored = load_run(SAMPLE_RUN_ID)
     rows = compare(stored.held_out, [stored.run.tokenizer, gpt2()]).rows
@@ -40,6 +41,9 @@ def test_the_figures_are_the_cores_on_held_out_text(open_app: OpenApp) -> None:
     share = 100 * (1 - rows[0].n_tokens / rows[1].n_tokens)
     sentence = "".join(text for text, _ in sent(app, "sentence")["sentence"])
     assert f"{abs(share):.1f}%" in sentence
+    whole = gain_of(compare(stored.held_out, [stored.run.tokenizer, gpt2()])).whole
+    assert f"(95% interval {whole.low:.1f}–{whole.high:.1f}%)" in sentence
+    assert "On words alone" in sentence
 
 
 def test_the_passage_is_held_out_text_under_both_tokenizers(open_app: OpenApp) -> None:
@@ -52,12 +56,12 @@ def test_the_passage_is_held_out_text_under_both_tokenizers(open_app: OpenApp) -
     assert counts == [len(tokenizer.encode(passage["text"])) for tokenizer in tokenizers]
 
 
-def test_ones_own_text_can_be_the_passage(open_app: OpenApp) -> None:
+def test_the_visitors_text_can_be_the_passage(open_app: OpenApp) -> None:
     app = open_app("compare", passage="Your text")
     assert sent(app, "readings")["source"] == "your text"
 
 
-def test_a_run_without_held_out_text_is_compared_on_ones_own(open_app: OpenApp) -> None:
+def test_a_run_without_held_out_text_is_compared_on_the_visitors_text(open_app: OpenApp) -> None:
     app = open_app("compare")
     run = train(Corpus.from_text("hug hugs hugging"), TrainingConfig(vocab_size=262))
     run_id = store_run("tiny", run, Corpus.from_text("a").split(0.5)[1])
@@ -66,10 +70,14 @@ def test_a_run_without_held_out_text_is_compared_on_ones_own(open_app: OpenApp) 
     assert not app.exception
     assert "has no held-out text" in app.info[0].value
     sentence = "".join(text for text, _ in sent(app, "sentence")["sentence"])
-    assert sentence.startswith("On your text")
+    assert sentence.startswith("No verdict yet: this run has no held-out text")
+    assert "Paste about" in sent(app, "sentence")["aside"]
+    app = open_app("compare", run=run_id, text="It was a bright cold day in April. " * 25)
+    sentence = "".join(text for text, _ in sent(app, "sentence")["sentence"])
+    assert sentence.startswith("No verdict yet: your text has only")
 
 
-def test_a_tokenizer_that_lacks_symbols_is_compared_with_a_word_of_warning(
+def test_a_tokenizer_that_lacks_symbols_is_compared_with_a_warning(
     open_app: OpenApp,
 ) -> None:
     config = TrainingConfig(
@@ -90,20 +98,20 @@ def test_a_tokenizer_that_lacks_symbols_is_compared_with_a_word_of_warning(
     assert "no token" in sent(app, "sentence")["aside"]
 
 
-def test_ones_own_passage_is_in_the_address(open_app: OpenApp) -> None:
+def test_the_choice_of_the_visitors_text_is_in_the_address(open_app: OpenApp) -> None:
     app = open_app("compare", passage="Your text", text="naïve <b>")
     assert sent(app, "readings")["text"] == "naïve <b>"
     assert app.query_params["text"] == "naïve <b>"
 
 
-def test_an_empty_text_of_ones_own_is_a_message_not_an_error(open_app: OpenApp) -> None:
+def test_an_empty_text_shows_a_message_rather_than_an_error(open_app: OpenApp) -> None:
     app = open_app("compare", passage="Your text", text="")
     assert not app.exception
     assert not app.error
     assert "no text yet" in app.info[0].value
 
 
-def test_without_held_out_text_and_without_ones_own_the_field_is_still_there(
+def test_without_any_text_the_field_is_still_shown(
     open_app: OpenApp,
 ) -> None:
     run = train(Corpus.from_text("hug hugs hugging"), TrainingConfig(vocab_size=262))
@@ -121,7 +129,7 @@ def trees(app: AppTest) -> dict[str, Any]:
     return next(d for d in data if "readings" in d and "spans" not in d)
 
 
-def test_a_word_on_which_they_differ_is_taken_apart_under_each(open_app: OpenApp) -> None:
+def test_a_word_on_which_they_differ_is_shown_under_each_tokenizer(open_app: OpenApp) -> None:
     app = open_app("compare")
     word = trees(app)["text"]
     own = load_run(SAMPLE_RUN_ID).run.tokenizer
@@ -138,7 +146,7 @@ def test_a_word_on_which_they_differ_is_taken_apart_under_each(open_app: OpenApp
         assert set(tokenizer.encode(" <b>naïve")) <= known
 
 
-def test_the_golden_texts_are_listed_where_gpt2_is_compared(open_app: OpenApp) -> None:
+def test_the_golden_texts_are_listed_if_gpt2_is_compared(open_app: OpenApp) -> None:
     app = open_app("compare")
     exact, of = gpt2_golden_result()
     assert f"GPT-2 exact: {exact} of {of} golden texts, computed here" in [
@@ -147,3 +155,12 @@ def test_the_golden_texts_are_listed_where_gpt2_is_compared(open_app: OpenApp) -
     data = [json.loads(c.proto.json) for c in app.get("bidi_component") if c.proto.json]
     rows = next(d["rows"] for d in data if str(d.get("caption", "")).startswith("Golden texts"))
     assert len(rows) == of
+
+
+def test_the_difference_is_shown_by_part_with_its_method(open_app: OpenApp) -> None:
+    app = open_app("compare", by="By file")
+    assert not app.exception
+    assert app.query_params["by"] == "By file"
+    held_out = load_run(SAMPLE_RUN_ID).held_out
+    told = f"bootstrap over {len(held_out.documents)} held-out blocks, 2,000 resamples, seed 0"
+    assert any(told in each.value for each in app.markdown)

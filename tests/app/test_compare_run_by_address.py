@@ -1,4 +1,4 @@
-"""Another run joins Compare by its address; any other text is reported where it was pasted."""
+"""Compare adds another run by its address, and reports any other text beside the field."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ def cards(app: AppTest) -> list[str]:
 
 
 def paste(app: AppTest, text: str) -> AppTest:
-    """Pastes a text as the address of a run and presses the button beside it."""
+    """Paste a text as the address of a run, and press the button beside it."""
     app.text_input(key="add_address_text").set_value(text)
     next(button for button in app.button if button.label == "Add run").click()
     return app.run()
@@ -39,20 +39,20 @@ def told(app: AppTest) -> str:
 
 
 @pytest.mark.parametrize("form", ["{}", "https://example.org/train?run={}&with=none"])
-def test_a_run_joins_by_its_address_and_by_its_id(open_app: OpenApp, form: str) -> None:
+def test_a_run_is_added_by_its_address_or_its_id(open_app: OpenApp, form: str) -> None:
     run_id = store("Theirs")
     app = paste(open_app("compare"), form.format(run_id))
     assert not app.exception
     assert not app.error
-    assert cards(app) == ["Yours", "GPT-2", "Theirs"]
+    assert cards(app) == ["Your tokenizer", "GPT-2", "Theirs"]
     assert in_address(app, "with") == f"gpt2,run-{run_id}"
-    # The run that is open stays.
+    # The same run is still open.
     assert "run" not in app.query_params
 
 
-def test_the_sample_joins_a_run_of_ones_own(open_app: OpenApp) -> None:
+def test_the_sample_can_be_added_to_another_run(open_app: OpenApp) -> None:
     app = paste(open_app("compare", run=store("Mine")), "?run=sample")
-    assert cards(app) == ["Yours", "GPT-2", "Python’s language reference"]
+    assert cards(app) == ["Your tokenizer", "GPT-2", "Python’s language reference"]
 
 
 @pytest.mark.parametrize(
@@ -65,18 +65,18 @@ def test_the_sample_joins_a_run_of_ones_own(open_app: OpenApp) -> None:
         ("?run=../../etc/passwd", "The run id in this address is malformed"),
     ],
 )
-def test_what_names_no_run_is_said_and_changes_nothing(
+def test_a_text_that_names_no_run_is_reported_and_changes_nothing(
     open_app: OpenApp, text: str, said: str
 ) -> None:
     app = paste(open_app("compare"), text)
     assert not app.exception
     assert said in told(app)
-    assert cards(app) == ["Yours", "GPT-2"]
+    assert cards(app) == ["Your tokenizer", "GPT-2"]
     if "<b>" in text:
         assert "<b>" not in app.error[0].value
 
 
-def test_the_open_run_and_one_that_is_on_the_shelf_are_not_added_again(open_app: OpenApp) -> None:
+def test_a_run_that_is_already_compared_is_not_added_again(open_app: OpenApp) -> None:
     mine, theirs = store("Mine"), store("Theirs")
     app = paste(open_app("compare", run=mine), mine)
     assert "the open run" in told(app)
@@ -84,4 +84,4 @@ def test_the_open_run_and_one_that_is_on_the_shelf_are_not_added_again(open_app:
     assert not app.error
     paste(app, theirs)
     assert "already on the shelf" in told(app)
-    assert cards(app) == ["Yours", "GPT-2", "Theirs"]
+    assert cards(app) == ["Your tokenizer", "GPT-2", "Theirs"]

@@ -1,18 +1,20 @@
-"""The shelf of Compare: what is on it, what joins it, what can't, and what a link brings back."""
+"""The tokenizers on Compare: those shown first, adding others, errors, and links."""
 
 from __future__ import annotations
 
 import json
 from collections.abc import Callable
+from pathlib import Path
 from typing import Any
 
 import pytest
 from streamlit.testing.v1 import AppTest
+from streamlit.testing.v1.element_tree import FileUploader
 
 from bpe_core.corpus.corpus import Corpus
 from bpe_core.corpus.samples import load_sample
 from bpe_core.errors import UnavailableError
-from bpe_core.formats import published
+from bpe_core.formats import openai_tokenizers
 from bpe_core.formats.load_save import dumps
 from bpe_core.runs.train import train
 from bpe_core.tokenizer.tokenizer import Tokenizer
@@ -42,31 +44,36 @@ def cards(app: AppTest) -> list[str]:
     return [card["name"] for card in sent(app, "cards")["cards"]]
 
 
+def uploader_of_tokenizers(app: AppTest) -> FileUploader:
+    return next(found for found in app.file_uploader if (found.key or "").startswith("add_upload"))
+
+
 def add_files(
     app: AppTest,
     files: dict[str, bytes] | list[tuple[str, bytes]],
     pretokenizer: str | None = None,
 ) -> None:
     chosen = files.items() if isinstance(files, dict) else files
-    app.file_uploader(key="add_upload").set_value(
+    uploader_of_tokenizers(app).set_value(
         [(name, data, "application/octet-stream") for name, data in chosen]
     )
     if pretokenizer is not None:
         app.selectbox(key="add_pretokenizer").set_value(pretokenizer)
-    next(button for button in app.button if button.label == "Add from files").click()
+    app.run()
+    app.button(key="add_files").click()
     app.run()
 
 
 def test_gpt2_is_on_the_shelf_by_default_and_not_in_the_address(open_app: OpenApp) -> None:
     app = open_app("compare")
-    assert cards(app) == ["Yours", "GPT-2"]
+    assert cards(app) == ["Your tokenizer", "GPT-2"]
     facts = [(card["size"], card["facts"]) for card in sent(app, "cards")["cards"]]
     assert facts[1] == ("50,257 tokens", "BPE, encoded by bpe_core")
     assert "with" not in app.query_params
 
 
 def test_gpt4_can_be_added_and_is_restored_from_the_address(
-    open_app: OpenApp, monkeypatch: pytest.MonkeyPatch
+    open_app: OpenApp, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
     asked: list[str] = []
 
@@ -76,15 +83,20 @@ def test_gpt4_can_be_added_and_is_restored_from_the_address(
 
     # OpenAI's own file, read through tiktoken's cache, has its test in tests/unit.
     monkeypatch.setattr(shelf, "published_tokenizer", load)
+    for variable in ("BPE_EXPLORER_TOKENIZERS", "TIKTOKEN_CACHE_DIR"):
+        monkeypatch.setenv(variable, str(tmp_path / "empty"))
     app = open_app("compare")
+    says = [each.value.replace("\\", "") for each in app.markdown]
+    assert any("GPT-4 needs a download (1.7 MB)" in each for each in says)
+    assert asked == []
     app.button(key="add_gpt4").click()
     app.run()
     assert not app.exception
-    assert cards(app) == ["Yours", "GPT-2", "GPT-4"]
+    assert cards(app) == ["Your tokenizer", "GPT-2", "GPT-4"]
     assert app.query_params["with"] == "gpt2,gpt4"
     assert len(sent(app, "readings")["readings"]) == 3
-    assert figures(app)["columns"] == ["Yours", "GPT-2", "GPT-4"]
-    assert cards(open_app("compare", **{"with": "gpt4"})) == ["Yours", "GPT-4"]
+    assert figures(app)["columns"] == ["Your tokenizer", "GPT-2", "GPT-4"]
+    assert cards(open_app("compare", **{"with": "gpt4"})) == ["Your tokenizer", "GPT-4"]
     assert set(asked) == {"cl100k_base"}
 
 
@@ -100,12 +112,12 @@ def test_an_encoding_that_cannot_be_loaded_is_reported_once_and_not_retried(
     monkeypatch.setattr(shelf, "published_tokenizer", fails)
     app = open_app("compare", **{"with": "gpt2,gpt4o"})
     assert not app.exception
-    assert cards(app) == ["Yours", "GPT-2"]
+    assert cards(app) == ["Your tokenizer", "GPT-2"]
     assert "is not cached" in app.error[0].value.replace("\\", "")
     assert "<b>" not in app.error[0].value
     app.run()
     assert asked == ["o200k_base"]
-    assert published.MOST_SECONDS <= 60
+    assert openai_tokenizers.MOST_SECONDS <= 60
 
 
 @pytest.mark.parametrize(
@@ -116,7 +128,7 @@ def test_an_address_of_unknown_keys_gives_the_default_shelf(
 ) -> None:
     app = open_app("compare", **{"with": address})
     assert not app.exception
-    assert cards(app) == ["Yours", "GPT-2"]
+    assert cards(app) == ["Your tokenizer", "GPT-2"]
     assert "with" not in app.query_params
 
 
@@ -124,9 +136,9 @@ def test_a_run_is_added_by_its_id_and_an_unknown_id_is_reported(open_app: OpenAp
     open_app("compare")
     run_id = store_run("<b>mine</b>\u202e", SMALL, NOTHING)
     app = open_app("compare", **{"with": f"gpt2,run-{run_id}"})
-    assert cards(app) == ["Yours", "GPT-2", "<b>mine</b>U+202E"]
+    assert cards(app) == ["Your tokenizer", "GPT-2", "<b>mine</b>U+202E"]
     app = open_app("compare", **{"with": f"gpt2,run-{'a' * 32}"})
-    assert cards(app) == ["Yours", "GPT-2"]
+    assert cards(app) == ["Your tokenizer", "GPT-2"]
     assert "no run at this address" in app.error[0].value
 
 
@@ -160,17 +172,21 @@ def test_a_tokenizer_of_another_model_is_added_with_a_note_on_its_library(
     assert len(sent(app, "readings")["readings"]) == 3
 
 
-def test_submitting_without_a_file_asks_for_one_and_keeps_the_shelf(open_app: OpenApp) -> None:
+def test_the_button_waits_for_a_file_and_files_are_added_once(open_app: OpenApp) -> None:
     app = open_app("compare")
-    add_files(app, {})
-    assert not app.exception
-    assert [error.value for error in app.error] == ["Choose a file first."]
-    assert cards(app) == ["Yours", "GPT-2"]
-    # What was said of the last file stays said: nothing was tried since.
+    assert app.button(key="add_files").disabled
+    assert len(cards(app)) == 2
     add_files(app, {"a.json": b"{"})
-    add_files(app, {})
-    assert "Choose a file first." in [error.value for error in app.error]
+    assert not app.exception
     assert any("not valid JSON" in error.value for error in app.error)
+    # The uploader is empty again, and the error stays: nothing was tried since.
+    assert app.button(key="add_files").disabled
+    assert not uploader_of_tokenizers(app).value
+    app.run()
+    assert any("not valid JSON" in error.value for error in app.error)
+    add_files(app, dumps(SMALL.tokenizer, "native"))
+    assert not app.error
+    assert len(cards(app)) == 3
 
 
 BAD_FILES = [
@@ -199,7 +215,7 @@ def test_the_same_file_is_added_once_and_any_number_is_compared(open_app: OpenAp
     app = open_app("compare")
     native = dumps(SMALL.tokenizer, "native")
     add_files(app, {f"{k}.json": data for k in range(3) for data in native.values()})
-    assert cards(app) == ["Yours", "GPT-2", "0.json"]
+    assert cards(app) == ["Your tokenizer", "GPT-2", "0.json"]
     many = {
         f"cut at {n}.json": data
         for n in range(10)
@@ -208,7 +224,7 @@ def test_the_same_file_is_added_once_and_any_number_is_compared(open_app: OpenAp
     add_files(app, many)
     assert not app.exception
     assert not app.error
-    assert cards(app) == ["Yours", "GPT-2", "0.json", *many]
+    assert cards(app) == ["Your tokenizer", "GPT-2", "0.json", *many]
     assert len(sent(app, "readings")["readings"]) == 13
 
 
@@ -219,10 +235,10 @@ def test_a_file_is_restored_after_a_refresh_and_by_a_link(open_app: OpenApp) -> 
     address = str(app.query_params["with"])
     again = open_app("compare", **{"with": address})
     assert not again.error
-    assert cards(again) == ["Yours", "GPT-2", "<b>mine</b>.json"]
+    assert cards(again) == ["Your tokenizer", "GPT-2", "<b>mine</b>.json"]
     assert figures(again) == figures(app)
     gone = open_app("compare", **{"with": "gpt2,file-" + "a" * 32})
-    assert cards(gone) == ["Yours", "GPT-2"]
+    assert cards(gone) == ["Your tokenizer", "GPT-2"]
     assert "no longer kept on this server" in gone.error[0].value
 
 
@@ -232,13 +248,13 @@ def test_two_files_of_the_same_name_are_two_tokenizers(open_app: OpenApp) -> Non
     contents = [dumps(tokenizer, "huggingface")["tokenizer.json"] for tokenizer in tokenizers]
     add_files(app, [("tokenizer.json", content) for content in contents])
     assert not app.error
-    assert cards(app) == ["Yours", "GPT-2", "tokenizer.json", "tokenizer.json (2)"]
+    assert cards(app) == ["Your tokenizer", "GPT-2", "tokenizer.json", "tokenizer.json (2)"]
     vocabularies = next(row for row in figures(app)["rows"] if row[0] == "Vocabulary")
     assert vocabularies[1][2:] == [str(tokenizer.vocab_size) for tokenizer in tokenizers]
 
 
 def test_a_single_tokenizer_is_shown_with_a_hint(open_app: OpenApp) -> None:
     app = open_app("compare", **{"with": "none"})
-    assert cards(app) == ["Yours"]
+    assert cards(app) == ["Your tokenizer"]
     assert "Add a tokenizer" in app.info[0].value
     assert app.query_params["with"] == "none"

@@ -13,6 +13,7 @@ from bpe_core.corpus.corpus import Corpus
 from bpe_core.errors import ConfigError
 from bpe_core.runs.train import train
 from bpe_core.types import TrainingConfig
+from tests.app_pages import PAGES, PAGES_OF_A_RUN, START
 from ui.run import results
 from ui.shell import frame, run_picker
 from ui.storage.run_store import store_run
@@ -21,16 +22,6 @@ from ui.train import result_card
 OpenApp = Callable[..., AppTest]
 ROOT = Path(__file__).parent.parent.parent
 NOTHING = Corpus.from_text("x").split(0.0)[1]
-PAGES = {
-    "train": "Train",
-    "merge_loop": "Merge loop",
-    "pair_frequencies": "Pair frequencies",
-    "token_boundaries": "Token boundaries",
-    "compare": "Compare",
-    "vocabulary": "Vocabulary",
-    "lab": "Lab",
-    "lessons": "Lessons",
-}
 # Joined from two parts, because the log quotes the source line that raised.
 TYPED = "what a visitor " + "typed"
 
@@ -56,9 +47,13 @@ def picker_label(app: AppTest) -> str:
     return app.menu_button[0].label
 
 
-@pytest.mark.parametrize("page", PAGES)
+@pytest.mark.parametrize(("page", "title"), [("start", START), *PAGES.items()])
 def test_a_page_that_fails_shows_an_error_and_its_address_works_again_later(
-    open_app: OpenApp, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture, page: str
+    open_app: OpenApp,
+    monkeypatch: pytest.MonkeyPatch,
+    caplog: pytest.LogCaptureFixture,
+    page: str,
+    title: str,
 ) -> None:
     run_id = store()
     with monkeypatch.context() as patch, caplog.at_level(logging.ERROR):
@@ -77,7 +72,7 @@ def test_a_page_that_fails_shows_an_error_and_its_address_works_again_later(
     for visitor in (app.switch_page(f"pages/{page}.py").run(), open_app(page, run=run_id)):
         assert not visitor.exception
         assert not visitor.error
-        assert titles(visitor) == [PAGES[page]]
+        assert titles(visitor) == [title]
 
 
 def test_the_other_pages_work_when_one_fails(
@@ -92,7 +87,7 @@ def test_the_other_pages_work_when_one_fails(
         app.switch_page(f"pages/{page}.py").run()
         assert not app.exception, page
         assert not app.error, page
-        if page not in ("lab", "lessons"):
+        if page in PAGES_OF_A_RUN:
             assert picker_label(app).startswith("Run: Hugs")
 
 
@@ -166,7 +161,7 @@ def test_a_part_that_fails_leaves_the_rest_of_its_page_working(
     assert not app.error
 
 
-def test_the_picker_fails_alone(
+def test_a_failure_of_the_picker_leaves_the_page_working(
     open_app: OpenApp, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
 ) -> None:
     run_id = store(TYPED)

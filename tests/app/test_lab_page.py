@@ -11,7 +11,12 @@ import pytest
 from streamlit.testing.v1 import AppTest
 
 from bpe_core.corpus.samples import load_sample
-from bpe_core.lab.measurements import SMALL_CHARACTERS, Order, small_order
+from bpe_core.lab.measurements import (
+    SMALL_CHARACTERS,
+    SMALL_TRAINING_CHARACTERS,
+    Order,
+    small_order,
+)
 from bpe_core.tokenizer.gpt2 import gpt2
 from tests.waiting import wait_until
 from ui.lab import measurements
@@ -59,8 +64,8 @@ def speeds(app: AppTest) -> list[list[Any]]:
     return next((p["rows"] for p in parts if p.get("caption", "").startswith("Encoders")), [])
 
 
-def is_marked_small(app: AppTest) -> bool:
-    return any("Small measurement" in markdown.value for markdown in app.markdown)
+def n_marked_small(app: AppTest) -> int:
+    return sum("Small measurement" in markdown.value for markdown in app.markdown)
 
 
 def test_a_first_visit_shows_a_small_measurement_with_its_progress(
@@ -70,9 +75,10 @@ def test_a_first_visit_shows_a_small_measurement_with_its_progress(
     assert not app.exception
     # The page is drawn while the measurement runs.
     assert any(markdown.value == "**Measuring**" for markdown in app.markdown)
-    assert len(app.get("progress")) == 1
+    assert len(app.get("progress")) == 2
     assert speeds(app) == []
-    assert {b.label: b.disabled for b in app.button}["Measure encoders"] is False
+    labels = {b.label: b.disabled for b in app.button}
+    assert labels["Measure encoders"] is labels["Measure trainers"] is False
     assert "Cancel" not in [button.label for button in app.button]
     text = "\n".join(load_sample("python-reference").documents)
     order = small_order(text, load_run(SAMPLE_RUN_ID).run.tokenizer)
@@ -81,11 +87,16 @@ def test_a_first_visit_shows_a_small_measurement_with_its_progress(
     found = status.result.report.encoding
     assert max(one.n_bytes for one in found) == len(text[:SMALL_CHARACTERS].encode())
     assert max(one.n_calls for one in found) == 3
+    small = wait_until(measurements.manager(), small_order(text).fingerprint)
+    assert small.result is not None
+    trained = small.result.report.training
+    assert max(one.n_bytes for one in trained) == len(text[:SMALL_TRAINING_CHARACTERS].encode())
+    assert {one.name for one in trained} == {"reference", "engine", "tokenizers"}
     app.run()
     assert not app.exception
     assert len(speeds(app)) == 8
-    assert is_marked_small(app)
-    assert "encoding" not in app.query_params
+    assert n_marked_small(app) == 2
+    assert not {"encoding", "training"} & set(app.query_params)
 
 
 def refuse(_manager: MeasurementManager, _order: Order, *, about: str) -> MeasurementStatus:
@@ -106,11 +117,12 @@ def test_a_measurement_in_the_address_takes_the_place_of_the_small_one(
 ) -> None:
     monkeypatch.setattr(MeasurementManager, "shared", refuse)
     own = measurements.manager().submit(Order("encoding", SHORT, gpt2().truncated(9)), about="x")
-    wait_until(measurements.manager(), own)
-    app = open_app("lab", encoding=own)
+    training = measurements.manager().submit(Order("training", SHORT), about="x")
+    wait_until(measurements.manager(), training)
+    app = open_app("lab", encoding=own, training=training)
     assert not app.exception
     assert len(speeds(app)) == 8
-    assert not is_marked_small(app)
+    assert n_marked_small(app) == 0
 
 
 def test_no_small_measurement_is_shown_while_the_queue_is_full(

@@ -156,7 +156,7 @@ def test_bytes_leave_no_character_without_a_token(open_app: Callable[..., AppTes
     assert as_bytes[4:6] == [[0xC3], [0xA9]]
 
 
-def test_without_cuts_tokens_cross_words(open_app: Callable[..., AppTest]) -> None:
+def test_without_pretokens_tokens_cross_words(open_app: Callable[..., AppTest]) -> None:
     app = open_app("lessons", lesson="Why this way", step_of_4="Cuts")
     assert "with cuts **0 of 14**: no merge crosses a cut" in texts(app)
     assert [" dog."] in [without for without, _ in tiles(app)]
@@ -173,12 +173,12 @@ def test_longest_match_is_shown_not_to_be_bpe(open_app: Callable[..., AppTest]) 
     assert "Both agree on nun" in texts(app)
 
 
-def test_the_trie_steps_back_to_the_tokens_of_the_merges(open_app: Callable[..., AppTest]) -> None:
+def test_the_trie_backtracks_to_the_tokens_of_the_merges(open_app: Callable[..., AppTest]) -> None:
     app = open_app("lessons", lesson="Why this way", step_of_4="Step back")
     rows = next(one["rows"] for one in drawn(app) if "rows" in one)
     assert [(row["cells"][0]["tokens"], row["note"]) for row in rows] == [
         (["uni"], "taken"),
-        (["uni", "t"], "refused: a merge would cross the border before it"),
+        (["uni", "t"], "refused: a merge would cross the boundary before it"),
         (["uni"], "removed: no token can follow it"),
         (["un"], "taken"),
         (["un", "it"], "taken"),
@@ -196,7 +196,7 @@ def test_next_and_back_lead_through_the_steps(open_app: Callable[..., AppTest]) 
     assert button(app, "Back").disabled
 
 
-def test_a_long_text_is_cut_at_a_line_end_if_it_has_one() -> None:
+def test_a_long_text_is_truncated_at_a_line_end_if_it_has_one() -> None:
     lines = "hug 10\n" * 1_000
     assert cut_text(lines) == lines[: 285 * 7 - 1]
     assert cut_text("hug" * 1_000) == ("hug" * 1_000)[:LONGEST_TEXT]
@@ -257,7 +257,7 @@ def test_every_step_accepts_any_words(
             2,
             "Merges",
             {"documents": "na nana"},
-            "Then no pair is left, after 3 of 15 rounds.",
+            "Then no pairs were left, after 3 of 15 rounds.",
         ),
         (2, "Merges", {}, "15 rounds of counting, choosing and joining. Move the slider"),
         (2, "Vocabulary", {"documents": "a"}, "2 symbols and 1 merge make **3 tokens**."),
@@ -269,7 +269,7 @@ def test_every_step_accepts_any_words(
             "Merges",
             {"cut_sentences": "na nana"},
             "The vocabulary size is 50. It starts with 4 tokens, which leaves room for 46 merges. "
-            "After 3 merges no pair is left: each piece is one token.",
+            "After 3 merges no pairs are left: each piece is one token.",
         ),
         (3, "Merges", {"cut_sentences": "a b"}, "leaves room for 46 merges. After 1 merge no pair"),
         (

@@ -5,11 +5,17 @@ from collections.abc import Callable
 import pytest
 from streamlit.testing.v1 import AppTest
 
+from bpe_core.corpus.corpus import Corpus
+from bpe_core.corpus.samples import load_sample
+from bpe_core.runs.close_races import opening_step
+from bpe_core.runs.run import TrainingRun
+from bpe_core.runs.train import train
+from bpe_core.types import TrainingConfig
 from ui.merge_loop import player_run
-from ui.storage.run_store import SAMPLE_RUN_ID, load_run
+from ui.storage.run_store import SAMPLE_RUN_ID, load_run, store_run
 
 OpenApp = Callable[..., AppTest]
-FIRST_SIGHT = "70"  # where the sample run opens: past the merges of white space, at a tie
+FIRST_SIGHT = "5"  # where the sample opens: past merges of white space, at a close race of letters
 
 
 def player_messages(app: AppTest) -> list[bytes]:
@@ -28,7 +34,7 @@ def own_words_of(app: AppTest) -> list[dict]:
     return [data for data in given if "words" in data]
 
 
-def test_the_page_gives_the_player_the_sample_run(open_app: OpenApp) -> None:
+def test_the_player_shows_the_sample_run(open_app: OpenApp) -> None:
     app = open_app("merge_loop")
     assert not app.exception
     assert app.title[0].value == "Merge loop"
@@ -41,7 +47,7 @@ def test_the_page_gives_the_player_the_sample_run(open_app: OpenApp) -> None:
     assert header["ending"] == "It stopped because the vocabulary reached 4,096."
 
 
-def test_the_same_run_is_given_at_every_step_and_rerun(open_app: OpenApp) -> None:
+def test_the_same_run_is_passed_at_every_step_and_rerun(open_app: OpenApp) -> None:
     app = open_app("merge_loop", step="45")
     first = player_messages(app)
     assert player_messages(app.run()) == first
@@ -57,14 +63,25 @@ def test_the_same_run_is_given_at_every_step_and_rerun(open_app: OpenApp) -> Non
         *(("99999999999", FIRST_SIGHT), ("<b>", FIRST_SIGHT), ("", FIRST_SIGHT)),
     ],
 )
-def test_the_address_says_a_step_that_exists(open_app: OpenApp, asked: str, step: str) -> None:
+def test_the_address_names_a_step_that_exists(open_app: OpenApp, asked: str, step: str) -> None:
     app = open_app("merge_loop", step=asked)
     assert not app.exception
     found = app.query_params.get("step", [None])
     assert (found[0] if isinstance(found, list) else found) == step
 
 
-def test_own_words_in_the_address_are_cut_by_the_run(open_app: OpenApp) -> None:
+def test_an_own_run_opens_at_its_first_close_race_of_letters(open_app: OpenApp) -> None:
+    run = train(load_sample("python-library"), TrainingConfig(400))
+    step = opening_step(run)
+    assert step > 0
+    _, nothing_held_out = Corpus.from_text("x").split(0.08)
+    run_id = store_run("Library", run, nothing_held_out)
+    assert open_app("merge_loop", run=run_id).query_params["step"] in (str(step), [str(step)])
+    app = open_app("merge_loop", run=run_id, step="0")
+    assert app.query_params["step"] in ("0", ["0"])
+
+
+def test_own_words_in_the_address_are_split_into_the_runs_pretokens(open_app: OpenApp) -> None:
     app = open_app("merge_loop", words="don't panic")
     [own] = own_words_of(app)
     base = load_run(SAMPLE_RUN_ID).run.tokenizer.base_ids
@@ -77,7 +94,7 @@ def test_a_text_too_long_for_the_address_is_ignored(open_app: OpenApp) -> None:
     assert own["words"] == []
 
 
-def test_an_unknown_run_is_said_and_the_sample_played(open_app: OpenApp) -> None:
+def test_an_unknown_run_is_reported_and_the_sample_is_played(open_app: OpenApp) -> None:
     app = open_app("merge_loop", run="a" * 32)
     assert not app.exception
     assert "The sample run is shown instead." in app.error[0].value
@@ -89,7 +106,7 @@ def test_the_run_can_be_saved_as_a_replay(open_app: OpenApp) -> None:
     assert button.proto.label == "Save as a replay"
 
 
-def test_the_size_of_a_replay_is_said_beforehand(open_app: OpenApp) -> None:
+def test_the_size_of_a_replay_is_shown_before_saving(open_app: OpenApp) -> None:
     app = open_app("merge_loop")
     size = len(player_run.replay(SAMPLE_RUN_ID, 0, "").encode()) / 1e6
     [said] = [
@@ -98,3 +115,15 @@ def test_the_size_of_a_replay_is_said_beforehand(open_app: OpenApp) -> None:
         if (found := re.search(r"About ([0-9.]+) MB", text.value))
     ]
     assert said == pytest.approx(size, rel=0.3)
+
+
+def test_a_replay_is_traced_once(monkeypatch: pytest.MonkeyPatch) -> None:
+    text = "the hugs and the pugs " * 40
+    _, nothing_held_out = Corpus.from_text("x").split(0.08)
+    run_id = store_run("Hugs", train(Corpus.from_text(text), TrainingConfig(270)), nothing_held_out)
+    first = player_run.replay(run_id, 0, "")
+    monkeypatch.setattr(TrainingRun, "trace", None)
+    again = player_run.replay(run_id, 3, "hugs")
+    assert 'data-step="3"' in again
+    merges = re.compile(r'id="merges">([^<]+)<')
+    assert merges.findall(again) == merges.findall(first) != []

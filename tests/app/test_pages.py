@@ -11,31 +11,24 @@ from streamlit.testing.v1 import AppTest
 from bpe_core.corpus.corpus import Corpus
 from bpe_core.runs.train import train
 from bpe_core.types import TrainingConfig
+from tests.app_pages import PAGES, START
 from ui.shell.workspace import MOST_RECENT_RUNS
 from ui.storage import run_store
 from ui.storage.run_store import store_run
 
 NOTHING = Corpus.from_text("x").split(0.0)[1]
-PAGES = {
-    "train": "Train",
-    "merge_loop": "Merge loop",
-    "pair_frequencies": "Pair frequencies",
-    "token_boundaries": "Token boundaries",
-    "compare": "Compare",
-    "vocabulary": "Vocabulary",
-    "lab": "Lab",
-    "lessons": "Lessons",
-}
 
 
 def picker_label(app: AppTest) -> str:
     return app.get("menu_button")[0].proto.label
 
 
-@pytest.mark.parametrize("page", PAGES)
-def test_a_page_opens_on_the_sample_run(open_app: Callable[..., AppTest], page: str) -> None:
+@pytest.mark.parametrize(("page", "title"), [("start", START), *PAGES.items()])
+def test_a_page_opens_on_the_sample_run(
+    open_app: Callable[..., AppTest], page: str, title: str
+) -> None:
     app = open_app(page)
-    assert [title.value for title in app.title] == [PAGES[page]]
+    assert [each.value for each in app.title] == [title]
     assert not app.exception
     assert not app.error
     assert not app.warning

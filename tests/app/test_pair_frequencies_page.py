@@ -6,11 +6,12 @@ import json
 from collections.abc import Callable
 from typing import Any
 
-import numpy as np
 import pytest
 from streamlit.testing.v1 import AppTest
 
 from bpe_core.corpus.corpus import Corpus
+from bpe_core.corpus.samples import load_sample
+from bpe_core.runs.close_races import opening_step
 from bpe_core.runs.pair_lives import PairLives
 from bpe_core.runs.train import train
 from bpe_core.types import TrainingConfig
@@ -45,11 +46,15 @@ def _metrics(app: AppTest) -> dict[str, str]:
     return {metric.label: metric.value for metric in app.metric}
 
 
+def _merge_number(app: AppTest) -> Any:
+    return next(field for field in app.number_input if field.label == "Merge, by number")
+
+
 def _headers(app: AppTest) -> list[str]:
     return [header.value for header in app.header]
 
 
-def test_the_figures_of_a_cut_are_those_of_the_run_there(open_app: Callable[..., AppTest]) -> None:
+def test_the_figures_of_a_cut_match_the_run_at_that_step(open_app: Callable[..., AppTest]) -> None:
     app = open_app(PAGE, merges="1000")
     stored = load_run(SAMPLE_RUN_ID)
     assert stored.held_out_tokens_after is not None
@@ -84,15 +89,15 @@ def test_the_heat_map_outlines_the_pair_that_merges_next(open_app: Callable[...,
 
 def test_slider_and_number_show_the_same_merge(open_app: Callable[..., AppTest]) -> None:
     app = open_app(PAGE)
-    app.number_input[0].set_value(301).run()
+    _merge_number(app).set_value(301).run()
     assert app.slider[1].value == 301
     assert "The pairs before merge 301" in _headers(app)
     app.slider[1].set_value(12).run()
-    assert app.number_input[0].value == 12
+    assert _merge_number(app).value == 12
     assert app.query_params["step"] == "11"
 
 
-def test_another_cut_goes_into_the_address(open_app: Callable[..., AppTest]) -> None:
+def test_a_chosen_cut_is_put_in_the_address(open_app: Callable[..., AppTest]) -> None:
     app = open_app(PAGE)
     n_merges = len(load_run(SAMPLE_RUN_ID).run.merges)
     app.slider[0].set_value(n_merges).run()
@@ -100,18 +105,18 @@ def test_another_cut_goes_into_the_address(open_app: Callable[..., AppTest]) -> 
     assert _metrics(app)["Further merges"] == "–"
 
 
-def test_after_the_last_merge_nothing_is_next(open_app: Callable[..., AppTest]) -> None:
+def test_no_pair_is_next_after_the_last_merge(open_app: Callable[..., AppTest]) -> None:
     app = open_app(PAGE, step="999999999")
     assert "The pairs after the last merge" in _headers(app)
     charts = _charts(app)
-    # The pair that is looked at has a frame; none is outlined as the next.
+    # The pair whose life is shown has a frame; none is outlined as the next.
     (frame,) = charts["heatmap"]["layout"]["shapes"]
     assert frame["line"]["color"] == PALETTES["light"].text
     assert "shapes" not in charts["count of the winning pair"]["layout"]
     assert len(set(charts["bar"]["data"][0]["marker"]["color"])) == 1
 
 
-def test_a_step_that_is_no_step_is_ignored(open_app: Callable[..., AppTest]) -> None:
+def test_an_invalid_step_in_the_address_is_ignored(open_app: Callable[..., AppTest]) -> None:
     first = _headers(open_app(PAGE))
     for nonsense in ("-1", "1e9", "٣", "<script>", "", "99999999999999999999"):
         app = open_app(PAGE, step=nonsense, merges=nonsense)
@@ -133,13 +138,13 @@ def test_the_table_lists_the_pairs_with_the_merge_of_each(open_app: Callable[...
         assert [row["joined by merge"]] == merges or (not merges and row.isna()["joined by merge"])
 
 
-def test_below_each_csv_stands_what_is_in_it(open_app: Callable[..., AppTest]) -> None:
+def test_each_csv_is_described_below_its_button(open_app: Callable[..., AppTest]) -> None:
     app = open_app(PAGE, step="200")
     for says in (PAIRS_CSV_SAYS, LIFE_CSV_SAYS, RUN_CSV_SAYS):
         assert sum(says in markdown.value for markdown in app.markdown) == 1
 
 
-def test_a_run_without_merges_says_so(open_app: Callable[..., AppTest]) -> None:
+def test_a_run_without_merges_shows_a_note(open_app: Callable[..., AppTest]) -> None:
     run = train(Corpus.from_text("hug"), TrainingConfig(vocab_size=257))
     app = open_app(PAGE, run=store_run("Nothing learned", run, NOTHING_HELD_OUT))
     assert not app.exception
@@ -151,7 +156,7 @@ def test_a_run_without_merges_says_so(open_app: Callable[..., AppTest]) -> None:
     assert _metrics(app)["Held-out text"] == "–"
 
 
-def test_held_out_text_that_was_not_counted_is_not_called_missing(
+def test_held_out_text_that_was_not_measured_is_not_called_missing(
     open_app: Callable[..., AppTest],
 ) -> None:
     run = train(Corpus.from_text("hug hugs"), TrainingConfig(vocab_size=259))
@@ -167,14 +172,14 @@ def test_held_out_text_that_was_not_counted_is_not_called_missing(
     assert any("not measured on held-out text" in markdown.value for markdown in app.markdown)
 
 
-def test_a_run_that_joined_all_it_could_has_no_pair_left(open_app: Callable[..., AppTest]) -> None:
+def test_a_run_of_whole_words_has_no_pair_left(open_app: Callable[..., AppTest]) -> None:
     run = train(Corpus.from_text("hug"), TrainingConfig(vocab_size=300))
     app = open_app(PAGE, run=store_run("All joined", run, NOTHING_HELD_OUT), step="2")
     assert not app.exception
-    assert "No pair is left" in app.info[0].value
+    assert "No pairs left to merge" in app.info[0].value
 
 
-def test_another_text_takes_the_place_of_what_was_held_out(
+def test_an_uploaded_text_replaces_the_held_out_text(
     open_app: Callable[..., AppTest],
 ) -> None:
     run = load_run(SAMPLE_RUN_ID).run
@@ -190,7 +195,7 @@ def test_another_text_takes_the_place_of_what_was_held_out(
 
 
 @pytest.mark.parametrize("content", [b"", bytes(range(256)) * 20])
-def test_a_held_out_file_that_is_no_text_is_told_and_the_figures_stay(
+def test_an_unreadable_held_out_file_is_reported_and_the_figures_stay(
     open_app: Callable[..., AppTest], content: bytes
 ) -> None:
     app = open_app(PAGE, merges="1000")
@@ -235,22 +240,51 @@ def test_the_life_shown_is_that_of_the_next_merge_until_a_pair_is_chosen(
     assert "pair" not in app.query_params
 
 
-def test_where_the_next_merge_has_no_life_one_that_rises_and_falls_is_shown(
+def test_if_the_next_pair_has_a_short_life_one_that_rises_and_falls_is_shown(
     open_app: Callable[..., AppTest],
 ) -> None:
     app = open_app(PAGE, step="0")
     run = load_run(SAMPLE_RUN_ID).run
     merge = next(merge for merge in run.merges if _says(app, f"Merge {merge.rank + 1:,} joins it"))
-    life = PairLives(run).of(merge.pair)
-    moves = np.sign(np.diff(life.ranks[: merge.rank + 1])).tolist()
-    assert min(moves.count(1), moves.count(-1)) > 2
-    assert len(set(life.counts.tolist())) > 5
-    assert _says(app, "Of the most frequent pairs above, its count changes most often.")
+    ranks = PairLives(run).of(merge.pair).ranks[: merge.rank + 1]
+    # Down to less than a tenth of its rank at first, and up again to the first.
+    assert ranks.max() > 10 * ranks[0]
+    assert ranks[-1] == 1
+    assert _says(app, "Of the most frequent pairs above, its rank rises and falls the most.")
     assert "pair" not in app.query_params
-    # Where the next merge's has one, it is shown, and needs no reason.
+    # If the next pair has one itself, it is shown without a reason.
     app = open_app(PAGE, step="68")
     assert _says(app, "Merge 69 joins it")
-    assert not _says(app, "its count changes most often")
+    assert not _says(app, "rises and falls the most")
+
+
+def test_the_page_opens_at_a_pair_that_rises_and_falls(open_app: Callable[..., AppTest]) -> None:
+    app = open_app(PAGE)
+    run = load_run(SAMPLE_RUN_ID).run
+    assert app.query_params["step"] in ("5", ["5"])
+    swings = {
+        pair[:2]: PairLives(run).of((pair.left, pair.right)).rank_swing
+        for pair in run.top_pairs(5, 12)
+    }
+    most = max(swings, key=lambda pair: swings[pair])
+    merge = next(merge for merge in run.merges if merge.pair == most)
+    assert swings[most] > 5
+    assert _says(app, f"Merge {merge.rank + 1} joins it")
+    assert _says(app, "its rank rises and falls the most")
+
+
+def test_an_own_run_opens_at_its_race_and_a_pair_that_rises_and_falls(
+    open_app: Callable[..., AppTest],
+) -> None:
+    run = train(load_sample("python-library"), TrainingConfig(600))
+    run_id = store_run("Library", run, NOTHING_HELD_OUT)
+    step = opening_step(run)
+    assert step > 0
+    app = open_app(PAGE, run=run_id)
+    assert app.query_params["step"] in (str(step), [str(step)])
+    assert PairLives(run).n_steps_of(run.merges[step].pair) >= 10  # it has a curve of its own
+    assert _says(app, "its rank rises and falls the most")
+    assert not _says(app, f"Merge {step + 1} joins it")
 
 
 @pytest.mark.parametrize(
@@ -260,7 +294,7 @@ def test_where_the_next_merge_has_no_life_one_that_rises_and_falls_is_shown(
         (5, 1, "only two points of the run: before any merge {} times, rank 2; after 1 "),
     ],
 )
-def test_a_life_of_a_point_or_two_is_a_sentence_and_one_small_picture(
+def test_a_life_of_a_point_or_two_is_a_sentence_and_one_small_chart(
     open_app: Callable[..., AppTest], step: int, rank: int, says: str
 ) -> None:
     run = load_run(SAMPLE_RUN_ID).run
@@ -270,7 +304,7 @@ def test_a_life_of_a_point_or_two_is_a_sentence_and_one_small_picture(
     assert _says(app, says.format(f"{run.pair_counts(0)[merge.pair]:,}"))
     assert _says(app, f"Merge {rank + 1} joins it")
     assert not {"count", "rank"} & _charts(app).keys()
-    # Bytes per token, three of the step, two of the whole run, and this one.
+    # Bytes per token, three charts of the step, two of the whole run, and this one.
     charts = [json.loads(element.proto.spec) for element in app.get("plotly_chart")]
     assert len(charts) == 7
     place = charts[4]
@@ -279,7 +313,7 @@ def test_a_life_of_a_point_or_two_is_a_sentence_and_one_small_picture(
     assert place["data"][1]["x"] == list(range(rank + 1))
 
 
-def test_a_pair_of_the_address_keeps_its_life_at_every_step(
+def test_the_pair_in_the_address_is_shown_at_every_step(
     open_app: Callable[..., AppTest],
 ) -> None:
     run = load_run(SAMPLE_RUN_ID).run
@@ -288,7 +322,7 @@ def test_a_pair_of_the_address_keeps_its_life_at_every_step(
     count = run.pair_counts(20)[merge.pair]
     rank = 1 + sum(other > count for other in run.pair_counts(20).values())
     assert _says(app, f"Before merge 21: {count:,} times, rank {rank:,}")
-    app.number_input[0].set_value(301).run()
+    _merge_number(app).set_value(301).run()
     assert _says(app, "Before merge 301: it does not occur.")
     assert _says(app, f"Merge {merge.rank + 1} joins it")
     next(button for button in app.button if button.label == "Choose a pair for me").click().run()
@@ -297,13 +331,15 @@ def test_a_pair_of_the_address_keeps_its_life_at_every_step(
 
 
 @pytest.mark.parametrize("nonsense", ["", "-", "1-", "٣-٣", "1-99999999", "<b>-1", "1-2-3", "a"])
-def test_a_pair_that_is_no_pair_is_ignored(open_app: Callable[..., AppTest], nonsense: str) -> None:
+def test_an_invalid_pair_in_the_address_is_ignored(
+    open_app: Callable[..., AppTest], nonsense: str
+) -> None:
     app = open_app(PAGE, step="200", pair=nonsense)
     assert not app.exception
     assert _says(app, "Merge 201 joins it")
 
 
-def test_two_symbols_typed_choose_their_pair(open_app: Callable[..., AppTest]) -> None:
+def test_typing_two_symbols_chooses_their_pair(open_app: Callable[..., AppTest]) -> None:
     run = load_run(SAMPLE_RUN_ID).run
     merge = run.merges[500]
     left, right = (run.tokenizer.vocab[id].decode() for id in merge.pair)
@@ -315,7 +351,7 @@ def test_two_symbols_typed_choose_their_pair(open_app: Callable[..., AppTest]) -
     assert _says(app, "Merge 501 joins it")
 
 
-def test_a_symbol_that_no_token_spells_is_told_and_nothing_is_lost(
+def test_an_unknown_symbol_is_reported_and_nothing_is_lost(
     open_app: Callable[..., AppTest],
 ) -> None:
     app = open_app(PAGE, pair="85-84")
@@ -327,7 +363,7 @@ def test_a_symbol_that_no_token_spells_is_told_and_nothing_is_lost(
     assert app.query_params["pair"] == "85-84"
 
 
-def test_with_no_symbol_typed_the_form_asks_for_both(open_app: Callable[..., AppTest]) -> None:
+def test_the_form_asks_for_both_symbols_if_none_is_typed(open_app: Callable[..., AppTest]) -> None:
     app = open_app(PAGE, pair="85-84")
     for key in ("life_left", "life_right"):
         app.text_input(key=key).set_value("")
@@ -336,7 +372,7 @@ def test_with_no_symbol_typed_the_form_asks_for_both(open_app: Callable[..., App
     assert app.query_params["pair"] == "85-84"
 
 
-def test_a_pair_that_never_stands_together_says_so(open_app: Callable[..., AppTest]) -> None:
+def test_a_pair_that_never_occurs_is_reported_as_such(open_app: Callable[..., AppTest]) -> None:
     run = train(Corpus.from_text("hug hugs"), TrainingConfig(vocab_size=259))
     run_id = store_run("Few pairs", run, NOTHING_HELD_OUT)
     app = open_app(PAGE, run=run_id, pair="0-0")

@@ -3,19 +3,21 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from itertools import cycle
 
 import pytest
 from streamlit.testing.v1 import AppTest
 
 from bpe_core.corpus.corpus import Corpus
+from bpe_core.corpus.samples import samples
 from bpe_core.runs.train import train as train_run
 from bpe_core.types import TrainingConfig
 from tests.app.training import choose, in_address, train
+from tests.app_pages import PAGES_OF_A_RUN
 from ui.storage.run_store import SAMPLE_RUN_ID, store_run
 
 OpenApp = Callable[..., AppTest]
 NOTHING = Corpus.from_text("x").split(0.0)[1]
-PAGES = ("train", "merge_loop", "pair_frequencies", "token_boundaries", "compare", "vocabulary")
 
 
 def picker_labels(app: AppTest) -> list[str]:
@@ -45,11 +47,11 @@ def test_train_is_pressed_on_the_untouched_first_page_twice(open_app: OpenApp) -
     assert labels[0] == "Python’s language reference :gray[4\\,096 tokens]"
     assert [": " not in label and "trained at " in label for label in labels[1:]] == [True, True]
     assert app.menu_button[0].label == f"Run: {labels[1]}"
-    for page in PAGES:
+    for page in PAGES_OF_A_RUN:
         app.switch_page(f"pages/{page}.py").run()
         assert not app.exception, page
     for run_id in runs:
-        for page in PAGES:
+        for page in PAGES_OF_A_RUN:
             again = open_app(page, run=run_id)
             assert not again.exception, page
             assert not again.error, page
@@ -68,6 +70,25 @@ def test_one_file_is_trained_twice_with_other_settings(open_app: OpenApp) -> Non
         "rhyme\\.txt :gray[257 tokens, pre\\-tokenizer cl100k]",
         "rhyme\\.txt :gray[257 tokens, pre\\-tokenizer gpt2]",
     ]
+
+
+@pytest.mark.parametrize("sample", [sample.id for sample in samples()])
+def test_every_preset_trains_on_every_sample(open_app: OpenApp, sample: str) -> None:
+    app = open_app()
+    runs: list[str] = []
+    for preset in ("GPT-2 style", "Classroom", "GPT-4 style", "Custom"):
+        choose(app, preset=preset)
+        app.selectbox(key="corpus_sample").set_value(sample).run()
+        runs.append(in_address(train(app), "run"))
+        assert not app.exception, preset
+        assert not app.error, preset
+    assert len(set(runs)) == 4
+    labels = picker_labels(app)
+    assert len(set(labels)) == len(labels) == 5
+    for page, run_id in zip(cycle(PAGES_OF_A_RUN), runs, strict=False):
+        again = open_app(page, run=run_id)
+        assert not again.exception, page
+        assert not again.error, page
 
 
 TITLES = [

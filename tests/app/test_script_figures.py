@@ -1,4 +1,4 @@
-"""One run's scripts on two pages: Vocabulary's filter and Compare's merges count the same."""
+"""Vocabulary's filter and Compare's merges count the scripts of a run by one rule."""
 
 from __future__ import annotations
 
@@ -44,7 +44,7 @@ def test_both_pages_count_the_same_tokens_for_a_script(open_app: OpenApp, base: 
     stored = store_run("Japanese", run, NOTHING_HELD_OUT)
     tokens = scripts_of_vocabulary(open_app("vocabulary", run=stored))
     merges = merges_of_scripts_on_compare(open_app("compare", run=stored))
-    # What was there before any merge is a token, and no merge made it.
+    # Base symbols are tokens too, but no merge made them.
     letters = [token.decode(errors="ignore") for token in run.tokenizer.base_ids]
     n_letters = sum("ァ" <= one <= "ヺ" or ("ｦ" <= one <= "ﾝ" and one != "ｰ") for one in letters)
     assert (n_letters > 20) == (base == "characters")

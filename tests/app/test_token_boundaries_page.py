@@ -1,4 +1,4 @@
-"""Token boundaries encodes the visitor's text, or the address's, with the chosen tokenizer."""
+"""Token boundaries encodes the visitor's text, or that of the address, as chosen."""
 
 from __future__ import annotations
 
@@ -51,7 +51,7 @@ def test_the_address_holds_text_and_tokenizer(open_app: OpenApp) -> None:
     assert any(f"{exact} of {of}" in badge.value for badge in app.markdown)
 
 
-def test_gpt2_has_no_training_lines_and_the_page_says_why(open_app: OpenApp) -> None:
+def test_the_page_explains_why_gpt2_has_no_training_lines(open_app: OpenApp) -> None:
     app = open_app("token_boundaries", text="unbelievably", tokenizer="GPT-2")
     sent = [json.loads(c.proto.json) for c in app.get("bidi_component") if c.proto.json]
     [steps] = [data for data in sent if "rows" in data]

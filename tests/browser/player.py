@@ -1,4 +1,4 @@
-"""The merge player as browser tests see it."""
+"""Read and control the merge player in browser tests."""
 
 from __future__ import annotations
 
@@ -88,7 +88,7 @@ class Player:
         )
 
     def cells(self) -> list[tuple[int, int, int, int]]:
-        """Each word's row and column in the grid, both from 1, and how many of each it takes."""
+        """Return each word's row and column in the grid, from 1, and how many it spans."""
         areas = self.page.locator(".player .words").evaluate(
             """list => [...list.children].map(({ style }) =>
                  [style.gridRowStart, style.gridColumnStart, style.gridRowEnd, style.gridColumnEnd]
@@ -104,7 +104,7 @@ class Player:
         )
 
     def race(self) -> list[tuple[int, int, int]]:
-        """Left id, right id and count of each row, in the order of the ranks."""
+        """Return the left id, right id and count of each row, in order of rank."""
         rows = self.page.locator(".player .race").evaluate(
             """list => [...list.querySelectorAll("li:not(.leaving)")]
                  .sort((a, b) => a.dataset.place - b.dataset.place)
@@ -117,7 +117,7 @@ class Player:
         self.page.locator(".player .guess").click()
 
     def guess(self, pair: str) -> None:
-        """Names a pair of the list, as it is read out: "u, g"."""
+        """Guess a pair of the list by its spoken name, such as "u, g"."""
         self.page.get_by_role("button", name=pair, exact=True).click()
 
     def expect_verdict(self, text: str) -> None:
@@ -127,7 +127,7 @@ class Player:
         expect(self.page.locator(".player .score")).to_have_text(text)
 
     def time_of_scrub(self, step: int) -> float:
-        """Milliseconds from a scrub to the frame that shows all of its step."""
+        """Return the milliseconds from a scrub to the frame that shows its step completely."""
         return self.page.locator(".player").evaluate(
             """async (root, step) => {
                  const scrub = root.querySelector(".scrub");
@@ -142,7 +142,7 @@ class Player:
         )
 
     def frames_while_playing(self, n_frames: int) -> list[float]:
-        """Milliseconds between consecutive frames, while merges play."""
+        """Return the milliseconds between consecutive frames while merges play."""
         return self.page.locator(".player").evaluate(
             """async (root, n) => {
                  root.querySelector("[data-act=play]").click();
@@ -160,10 +160,10 @@ class Player:
         )
 
     def count_while_playing(self, n_sentences: int) -> dict[str, float]:
-        """Plays until the sentence has changed so often, then pauses.
+        """Play until the sentence has changed `n_sentences` times, then pause.
 
-        Gives the frames, merges and animations of that time, and the least milliseconds that a
-        sentence stood.
+        Return the frames, merges and animations of that time, and the shortest time in milliseconds
+        for which a sentence was shown.
         """
         return self.page.locator(".player").evaluate(
             """async (root, n) => {

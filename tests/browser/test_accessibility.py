@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from typing import Literal
 from urllib.parse import quote
 
@@ -9,6 +10,7 @@ import pytest
 from axe_playwright_python.sync_playwright import Axe
 from playwright.sync_api import Page, expect
 
+from tests.app_pages import START
 from tests.browser.helpers import assert_no_traceback, go_to_address, open_page, switch_theme
 
 pytestmark = pytest.mark.browser
@@ -39,20 +41,33 @@ TEXT = "Unbelievably, naïveté 日本語\t12,345 <b>"
 SCHEMES: list[tuple[Literal["light", "dark"], int]] = [("light", 1440), ("dark", 390)]
 
 
+@pytest.fixture
+def still_tab(tab: Page) -> Iterator[Page]:
+    """Return the tab with reduced motion, because colours that fade in have less contrast."""
+    tab.emulate_media(reduced_motion="reduce")
+    yield tab
+    tab.emulate_media(reduced_motion="no-preference")
+
+
 @pytest.mark.parametrize(
     ("path", "heading"),
     [
+        ("", START),
         ("train", "Train"),
         ("merge_loop", "Merge loop"),
         ("pair_frequencies", "Pair frequencies"),
         ("token_boundaries", "Token boundaries"),
         (f"compare?passage=Your+text&text={quote(TEXT)}", "Compare"),
         ("vocabulary?find=stat", "Vocabulary"),
+        ("adapt", "Adapt"),
         ("lab", "Lab"),
         ("lessons", "Lessons"),
     ],
 )
-def test_each_page_is_accessible_and_fits_its_window(tab: Page, path: str, heading: str) -> None:
+def test_each_page_is_accessible_and_fits_its_window(
+    still_tab: Page, path: str, heading: str
+) -> None:
+    tab = still_tab
     go_to_address(tab, f"/{path}")
     expect(tab.get_by_role("heading", level=1)).to_have_text(heading)
     expect(tab.get_by_role("dialog")).to_have_count(0)

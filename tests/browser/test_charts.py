@@ -39,7 +39,9 @@ def font_face(family: str, file: str) -> str:
     )
 
 
-def test_no_label_of_any_chart_is_cut_when_values_and_names_are_large(browser: Browser) -> None:
+def test_no_label_of_any_chart_is_cut_off_with_large_values_and_long_names(
+    browser: Browser,
+) -> None:
     page = browser.new_page()
     fonts = (
         ("Source Sans", "SourceSansVF-Upright.ttf"),
@@ -66,7 +68,7 @@ def test_no_label_of_any_chart_is_cut_when_values_and_names_are_large(browser: B
     page.close()
 
 
-def test_no_label_is_cut_on_the_page_of_a_run(tab: Page, keep_run: KeepRun) -> None:
+def test_no_label_is_cut_off_on_the_page_of_a_run(tab: Page, keep_run: KeepRun) -> None:
     run = train(load_sample("python-library"), TrainingConfig(4_096))
     keep_run(TWO_MEGABYTES, "Two megabytes", run)
     for run_id in ("sample", TWO_MEGABYTES):

@@ -21,6 +21,18 @@ def test_a_deep_link_can_be_the_first_request_to_a_server(page: Page, fresh_app_
     assert_no_traceback(page)
 
 
+def test_the_address_of_start_by_its_name_opens_it(page: Page, fresh_app_url: str) -> None:
+    # Cold, and again when the server knows all pages.
+    for _ in range(2):
+        open_page(page, f"{fresh_app_url}/start?sentence=hugs")
+        expect(page.get_by_role("heading", level=1)).to_be_visible()
+        expect(page.get_by_text("Page not found")).to_have_count(0)
+        expect(page.get_by_text("The page that you have requested")).to_have_count(0)
+        expect(page.get_by_role("link", name="Start", exact=True)).to_have_count(1)
+        page.wait_for_url(f"{fresh_app_url}/?sentence=hugs")
+        assert_no_traceback(page)
+
+
 def test_an_unknown_run_shows_an_error_and_the_sample(tab: Page) -> None:
     go_to_address(tab, "/token_boundaries?run=../../../etc/passwd%00%2f<b>")
     expect(tab.get_by_role("alert")).to_contain_text("The sample run is shown instead.")
@@ -28,7 +40,7 @@ def test_an_unknown_run_shows_an_error_and_the_sample(tab: Page) -> None:
     assert_no_traceback(tab)
 
 
-def test_the_font_of_charts_does_not_wait_for_them(page: Page, app_url: str) -> None:
+def test_the_font_of_charts_loads_before_the_charts(page: Page, app_url: str) -> None:
     page.route("**/PlotlyChart*.js", lambda route: None)  # never answered
     page.goto(f"{app_url}/pair_frequencies")
     page.wait_for_function(

@@ -1,4 +1,4 @@
-"""Compare rings what two tokenizers cut otherwise, and keeps its two panes together."""
+"""Compare in a browser: rings, panes that scroll together, the report, and more tokenizers."""
 
 from __future__ import annotations
 
@@ -44,7 +44,7 @@ def open_compare(page: Page) -> None:
     expect(page.locator(".side-1 .token").first).to_be_attached()
 
 
-def test_the_panes_ring_what_they_cut_otherwise_and_stay_together(page: Page) -> None:
+def test_the_panes_ring_disagreements_and_scroll_together(page: Page) -> None:
     page.set_viewport_size({"width": 1440, "height": 1300})
     open_compare(page)
     page.get_by_role("button", name="Next").click()
@@ -62,6 +62,8 @@ def test_the_panes_ring_what_they_cut_otherwise_and_stay_together(page: Page) ->
     assert last is not None
     expect(page.locator(".steps b")).to_have_text(last[1])
     for side in (0, 1):
+        # The chart of the parts may be drawn meanwhile, which moves the panes down.
+        page.locator(f".side-{side} .scroller").scroll_into_view_if_needed()
         expect(page.locator(f".side-{side} .ring.focused").first).to_be_in_viewport()
     page.get_by_role("button", name="Next").click()
     expect(page.locator(".steps b")).to_have_text("1")
@@ -96,11 +98,13 @@ def test_the_panes_ring_what_they_cut_otherwise_and_stay_together(page: Page) ->
     )
 
 
-def test_the_verdict_explains_its_figures_and_is_a_report_that_opens_without_a_network(
+def test_the_figures_are_explained_and_the_report_opens_offline(
     page: Page, offline_page: Page, tmp_path: Path
 ) -> None:
     open_compare(page)
-    expect(page.locator(".verdict")).to_contain_text("than GPT-2, with a vocabulary")
+    expect(page.locator(".verdict")).to_contain_text(
+        re.compile(r"fewer tokens than GPT-2 \(95% interval .*\), with a vocabulary")
+    )
     expect(page.locator(".badge")).to_have_text(re.compile(r"✓ exact: (\d+) of \1"))
     assert page.locator("td.better").count() > 0
 
@@ -132,7 +136,7 @@ def test_the_verdict_explains_its_figures_and_is_a_report_that_opens_without_a_n
         )
 
 
-def test_text_from_token_boundaries_and_a_word_of_ones_own_are_compared_as_text(
+def test_text_of_token_boundaries_and_a_typed_word_are_compared_as_text(
     page: Page,
 ) -> None:
     text = "<script>window.harmed=1</script> naïveté"
@@ -141,7 +145,7 @@ def test_text_from_token_boundaries_and_a_word_of_ones_own_are_compared_as_text(
     page.get_by_role("link", name="Compare").click()
     expect(page.get_by_role("heading", level=1, name="Compare")).to_be_visible()
     page.get_by_text("Your text", exact=True).click()
-    expect(page.locator("textarea")).to_have_value(text)
+    expect(page.get_by_role("textbox", name="Your text")).to_have_value(text)
     expect(page.locator(".side-1 .scroller")).to_contain_text("naïveté")
 
     field = page.get_by_label("A word; a leading space matters")
@@ -151,24 +155,25 @@ def test_text_from_token_boundaries_and_a_word_of_ones_own_are_compared_as_text(
     expect(page.locator(".word .tile", has_text="=").first).to_be_visible()
     for side in page.locator(".word").all():
         tokens = side.locator(".tree > li > .tile:first-child").all_text_contents()
-        # A space is drawn, not written.
+        # A space is drawn as a glyph and has no text.
         assert "".join(tokens) == word.replace(" ", "")
     assert page.locator(".word").count() == 2
     assert page.evaluate("window.harmed") is None
     assert page.locator(".word img").count() == 0
 
 
-def test_a_third_tokenizer_joins_from_a_file_with_a_hostile_name(page: Page) -> None:
+def test_a_third_tokenizer_is_added_from_a_file_with_a_hostile_name(page: Page) -> None:
     open_compare(page)
     peer = models.word_piece().to_str().encode()
     name = "<img src=x onerror=harmed=1>\u202e.json"
     page.get_by_role("button", name="Add a tokenizer").click()
-    # The form takes what was uploaded when it is sent.
-    with page.expect_response(lambda response: "/upload_file/" in response.url):
-        page.locator('input[type="file"]').set_input_files(
-            {"name": name, "mimeType": "application/json", "buffer": peer}
-        )
-    page.get_by_role("button", name="Add from files").click()
+    add = page.get_by_role("button", name="Add from files")
+    expect(add).to_be_disabled()
+    # Pressed as soon as it can be: once the file is there, and not while it is being sent.
+    page.locator('input[type="file"]').set_input_files(
+        {"name": name, "mimeType": "application/json", "buffer": peer}
+    )
+    add.click()
     expect(page.locator(".side-2 .token").first).to_be_attached()
     expect(page.locator(".card").nth(2)).to_contain_text("encoded by tokenizers")
     expect(page.locator(".card").nth(2)).to_contain_text("U+202E.json")
@@ -200,7 +205,21 @@ def test_a_third_tokenizer_joins_from_a_file_with_a_hostile_name(page: Page) -> 
     assert_no_traceback(page)
 
 
-def test_another_run_joins_by_its_address_after_a_wrong_one_was_said(
+def test_five_more_tokenizers_fit_beside_each_other(page: Page, keep_run: KeepRun) -> None:
+    corpus = Corpus.from_text("hug hugs pug pugs bun " * 20)
+    names = [f"Run {letter}" for letter in "ABCDE"]
+    ids = [f"5ab1e{number}" + "0" * 26 for number in range(5)]
+    for number, (run_id, name) in enumerate(zip(ids, names, strict=True)):
+        keep_run(run_id, name, train(corpus, TrainingConfig(258 + number)))
+    page.set_viewport_size({"width": 1280, "height": 900})
+    go_to_address(page, f"/compare?with={','.join(f'run-{run_id}' for run_id in ids)}")
+    room = page.get_by_role("group", name="Figures of the tokenizers")
+    expect(room.locator("thead th")).to_have_text(["Your tokenizer", *names])
+    assert room.evaluate("(room) => room.scrollWidth - room.clientWidth") == 0
+    assert_no_traceback(page)
+
+
+def test_another_run_is_added_by_its_address_after_a_wrong_one_was_reported(
     page: Page, keep_run: KeepRun
 ) -> None:
     run_id = "c0ffee" + "0" * 26

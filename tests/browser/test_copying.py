@@ -1,4 +1,4 @@
-"""What is copied from the token view is the text itself, whole or in part, wherever it is drawn."""
+"""Copying from the token view gives the exact text, whole or in part."""
 
 from __future__ import annotations
 
@@ -42,7 +42,7 @@ def copied(scroller: Locator) -> str | None:
     return scroller.evaluate(COPY)
 
 
-def test_any_part_of_a_text_is_copied_as_it_is(offline_page: Page, tmp_path: Path) -> None:
+def test_any_part_of_a_text_is_copied_exactly(offline_page: Page, tmp_path: Path) -> None:
     text = CONTROLS + SCRIPTS + MARKUP
     scroller = show_tokens(offline_page, tmp_path, text)
     assert scroller.evaluate("(s) => s.textContent") == text
@@ -57,7 +57,7 @@ def test_any_part_of_a_text_is_copied_as_it_is(offline_page: Page, tmp_path: Pat
     assert offline_page.evaluate("window.harmed") is None
 
 
-def test_what_is_selected_stays_so_while_more_is_drawn(offline_page: Page, tmp_path: Path) -> None:
+def test_the_selection_is_kept_while_more_is_drawn(offline_page: Page, tmp_path: Path) -> None:
     text = "".join(
         f"{n}: a line that is so long that few of them fill a block.\n" for n in range(900)
     )
@@ -72,7 +72,7 @@ def test_what_is_selected_stays_so_while_more_is_drawn(offline_page: Page, tmp_p
     assert copied(scroller) == text[7:-9]
 
 
-def test_all_stays_selected_while_it_is_scrolled_and_until_one_clicks_elsewhere(
+def test_all_stays_selected_while_scrolling_and_until_a_click_elsewhere(
     offline_page: Page, tmp_path: Path
 ) -> None:
     text = "".join(f"{n}: a line of a text with many blocks.\n" for n in range(2_000))
@@ -86,7 +86,7 @@ def test_all_stays_selected_while_it_is_scrolled_and_until_one_clicks_elsewhere(
     assert copied(scroller) is None
 
 
-def test_a_selection_that_leaves_the_pane_gives_the_text_up_to_its_end(
+def test_a_selection_that_leaves_the_pane_copies_the_text_to_its_end(
     offline_page: Page, tmp_path: Path
 ) -> None:
     scroller = show_tokens(offline_page, tmp_path, "one two three")

@@ -1,4 +1,4 @@
-"""Guessing the next merge: hidden until named, judged by the counts, scored once."""
+"""Guessing the next merge: it is hidden until the guess, judged by count, and scored once."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ def player(offline_page: Page, run: TrainingRun, tmp_path: Path) -> Player:
     return player
 
 
-def test_the_answer_is_nowhere_while_it_is_asked(player: Player) -> None:
+def test_the_answer_is_not_in_the_page_while_the_question_is_asked(player: Player) -> None:
     player.expect_sentence("Which pair comes next?")
     assert player.ringed() == []
     expect(player.page.locator(".player .race")).to_be_hidden()
@@ -44,7 +44,7 @@ def test_the_answer_is_nowhere_while_it_is_asked(player: Player) -> None:
     )
 
 
-def test_a_right_guess_is_said_with_its_lead_and_scored(player: Player) -> None:
+def test_a_right_guess_is_confirmed_with_its_lead_and_scored(player: Player) -> None:
     player.guess("u, g")
     player.expect_verdict("Right. ug occurs 20 times, 3 more than the next.")
     player.expect_score("1 of 1 right")
@@ -63,7 +63,7 @@ def test_two_tiles_of_a_word_can_be_clicked(player: Player) -> None:
     player.expect_verdict("Right. ug occurs 20 times, 3 more than the next.")
 
 
-def test_the_keyboard_alone_guesses_and_goes_on(player: Player) -> None:
+def test_guessing_works_with_only_the_keyboard(player: Player) -> None:
     player.page.locator(".player .guess input").focus()
     player.page.keyboard.press("Space")
     player.expect_sentence("Next, merge 1")
@@ -94,7 +94,9 @@ def test_guessing_animates_nothing_with_reduced_motion(
     player.expect_step(1)
 
 
-def test_a_pair_that_ties_beyond_the_list_is_right(offline_page: Page, tmp_path: Path) -> None:
+def test_a_tied_pair_that_is_not_in_the_list_is_a_right_guess(
+    offline_page: Page, tmp_path: Path
+) -> None:
     twelve = "ab cd ef gh ij kl mn op qr st uv wx"
     tied = train(Corpus.from_text(twelve), TrainingConfig(260, pretokenizer="whitespace"))
     player = Player.on(offline_page, saved_replay(tied, tmp_path, title="tie"))
@@ -112,7 +114,7 @@ def test_a_pair_that_ties_beyond_the_list_is_right(offline_page: Page, tmp_path:
     expect(ties).to_have_text("All 12 pairs that tie, in the order of the rule")
 
 
-def test_after_a_guess_nothing_tells_the_winners_to_come(player: Player) -> None:
+def test_after_a_guess_nothing_reveals_later_winners(player: Player) -> None:
     player.guess("h, u")
     player.expect_score("0 of 1 right")
     assert [count for _, _, count in player.race()] == [20, 15]  # the winner, and the pair guessed
@@ -125,7 +127,7 @@ def test_after_a_guess_nothing_tells_the_winners_to_come(player: Player) -> None
     expect(player.page.locator(".player .risen li").first).to_contain_text("+")
 
 
-def test_the_score_is_kept_over_a_refresh(player: Player) -> None:
+def test_the_score_survives_a_refresh(player: Player) -> None:
     player.guess("u, g")
     player.press("forward")
     player.expect_sentence("Which pair comes next?")
@@ -137,6 +139,76 @@ def test_the_score_is_kept_over_a_refresh(player: Player) -> None:
     player.press("forward")
     player.expect_score("1 of 2 right")
     player.expect_sentence("Next, merge 2")  # guessed before: not asked again
+
+
+def test_playing_asks_before_each_merge_and_plays_on_after_the_answer(player: Player) -> None:
+    player.press("play")
+    player.expect_playing(True)
+    player.expect_sentence("Which pair comes next? To play on, click")
+    player.guess("u, g")
+    player.expect_verdict("Right. ug occurs 20 times, 3 more than the next.")
+    player.expect_sentence("Next, merge 1")  # the winner and its count, before they merge
+    player.expect_score("1 of 1 right")
+    player.expect_step(1)
+    player.expect_sentence("Which pair comes next?")
+    player.expect_playing(True)
+    player.guess("p, u")
+    player.expect_score("1 of 2 right")
+    player.expect_step(2)
+    player.expect_sentence("Which pair comes next?")
+    player.page.locator(".player .skip").click()
+    player.expect_sentence("Next, merge 3")
+    player.expect_score("1 of 2 right")  # a skipped question does not count
+    player.expect_step(3)
+    player.press("play")
+    player.expect_playing(False)
+    player.press("back")
+    player.expect_score("1 of 2 right")
+    player.expect_sentence("Next, merge 3")
+
+
+def test_playing_and_guessing_need_the_keyboard_alone(player: Player) -> None:
+    player.page.locator(".player").focus()
+    player.page.keyboard.press("Space")
+    player.expect_playing(True)
+    candidate = player.page.locator(".player .candidate").first
+    expect(candidate).to_be_focused()
+    player.page.keyboard.press("Enter")
+    expect(player.page.locator(".player .score")).to_contain_text("of 1 right")
+    player.expect_step(1)
+    expect(candidate).to_be_focused()
+    player.page.keyboard.press("Shift+Tab")
+    expect(player.page.locator(".player .skip")).to_be_visible()
+    player.page.locator(".player .skip").focus()
+    player.page.keyboard.press("Enter")
+    player.expect_step(2)
+    expect(player.page.locator(".player .score")).to_contain_text("of 1 right")
+    expect(candidate).to_be_focused()
+    player.page.keyboard.press("ArrowRight")  # shows the answer, as by hand, and playing ends
+    player.expect_playing(False)
+    expect(player.page.locator(".player")).to_be_focused()
+    player.page.keyboard.press("Space")
+    player.expect_step(3)
+
+
+def test_playing_with_reduced_motion_asks_and_animates_nothing(
+    offline_page: Page, run: TrainingRun, tmp_path: Path
+) -> None:
+    offline_page.emulate_media(reduced_motion="reduce")
+    player = Player.on(offline_page, saved_replay(run, tmp_path, title="hug"))
+    player.toggle_guessing()
+    offline_page.evaluate(
+        "() => { window.animated = 0; const animate = Element.prototype.animate;"
+        " Element.prototype.animate = function (...how) {"
+        " window.animated++; return animate.apply(this, how); } }"
+    )
+    player.press("play")
+    player.guess("u, g")
+    player.expect_score("1 of 1 right")
+    player.expect_step(1)
+    player.expect_sentence("Which pair comes next?")
+    player.expect_playing(True)
+    assert offline_page.evaluate("window.animated") == 0
 
 
 @pytest.mark.parametrize("width", [390, 1440])

@@ -7,22 +7,13 @@ from collections.abc import Iterator
 import pytest
 from playwright.sync_api import Page, expect
 
+from tests.app_pages import PAGES, START
 from tests.browser.helpers import assert_no_traceback, open_page
 from tests.browser.serving import running_app
 from tests.packaging import build, copy_source, install
 
 pytestmark = pytest.mark.browser
 
-PAGES = {
-    "train": "Train",
-    "merge_loop": "Merge loop",
-    "pair_frequencies": "Pair frequencies",
-    "token_boundaries": "Token boundaries",
-    "compare": "Compare",
-    "vocabulary": "Vocabulary",
-    "lab": "Lab",
-    "lessons": "Lessons",
-}
 # Settings for other Streamlit apps, in the folder or in the user's home.
 OTHER_SETTINGS = """
 [client]
@@ -57,10 +48,10 @@ def installed_url(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
         yield url
 
 
-@pytest.mark.parametrize("name", PAGES)
-def test_each_page_opens(page: Page, installed_url: str, name: str) -> None:
+@pytest.mark.parametrize(("name", "title"), [("", START), *PAGES.items()])
+def test_each_page_opens(page: Page, installed_url: str, name: str, title: str) -> None:
     open_page(page, f"{installed_url}/{name}")
-    expect(page.get_by_role("heading", level=1)).to_have_text(PAGES[name])
+    expect(page.get_by_role("heading", level=1)).to_have_text(title)
     expect(page.get_by_role("alert")).to_have_count(0)
     assert_no_traceback(page)
 

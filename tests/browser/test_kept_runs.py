@@ -1,4 +1,4 @@
-"""A visitor's runs after a reload and in another tab: the browser kept their ids, nothing else."""
+"""A visitor's runs are listed after a reload and in another tab; the browser keeps their ids."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ pytestmark = pytest.mark.browser
 SAMPLE = "Python’s language reference 4,096 tokens"
 RUNS = {f"{n}" * 32: f"Kept {n}" for n in range(3)}
 KEPT = "() => localStorage.getItem('bpe-explorer.runs')"
-# The component writes the storage anew where it isn't written in its own way: so it has been read.
+# The component rewrites invalid storage, so a rewrite shows that it has been read.
 BLEMISH = """() => localStorage.setItem(
   "bpe-explorer.runs", (localStorage.getItem("bpe-explorer.runs") ?? "[]") + " "
 )"""
@@ -92,7 +92,7 @@ def test_a_reload_and_another_tab_list_the_runs_again(
     other = one_browser.new_page()
     load(other, f"{app_url}/compare", beside=page)
     expect_in_picker(other, expected)
-    # The run that is open there is the sample, as the address says.
+    # The open run is the sample, as in the address.
     expect(other.get_by_role("button", name=f"Run: {SAMPLE}")).to_be_visible()
     assert "run=" not in other.url
     other.get_by_role("button", name="Add a tokenizer").click()
@@ -104,17 +104,17 @@ def test_a_reload_and_another_tab_list_the_runs_again(
     assert not [cookie for cookie in one_browser.cookies() if "run" in cookie.get("name", "")]
 
 
-def test_only_runs_to_list_cost_another_run_of_the_page(
+def test_the_page_reruns_only_if_there_are_runs_to_list(
     one_browser: BrowserContext, app_url: str
 ) -> None:
     run_id = next(iter(RUNS))
     address = f"{app_url}/vocabulary"
     page = one_browser.new_page()
-    open_page(page, address)  # a server's first visitor is led through app.py
+    open_page(page, address)  # a server's first visitor is redirected through app.py
     of_new_visitor = load(page, address)
     assert page.evaluate(KEPT) is None
     assert load(page, f"{address}?run={run_id}") == of_new_visitor
-    # The address names the one run that the browser kept.
+    # The address names the only run that the browser kept.
     assert load(page, f"{address}?run={run_id}") == of_new_visitor
     assert load(page, address) > of_new_visitor
     expect_in_picker(page, [SAMPLE, "Kept 0 260 tokens"])
@@ -142,7 +142,7 @@ HOSTILE = (
 )
 
 
-def test_whatever_the_storage_holds_the_page_works_and_the_rest_is_dropped(
+def test_the_page_works_whatever_the_storage_holds_and_drops_invalid_entries(
     one_browser: BrowserContext, app_url: str
 ) -> None:
     page = one_browser.new_page()
@@ -156,9 +156,7 @@ def test_whatever_the_storage_holds_the_page_works_and_the_rest_is_dropped(
         assert_no_traceback(page)
 
 
-def test_where_storage_is_blocked_the_page_works_without_it(
-    new_page: Callable[[], Page], app_url: str
-) -> None:
+def test_the_page_works_if_storage_is_blocked(new_page: Callable[[], Page], app_url: str) -> None:
     page = new_page()
     page.add_init_script(BLOCKED)
     errors: list[str] = []

@@ -50,14 +50,18 @@ def test_encoders_are_measured_and_the_address_brings_the_figures_back(page: Pag
         assert_no_traceback(page)
 
 
-def test_a_small_measurement_appears_without_a_press_and_is_marked(page: Page) -> None:
+def test_a_small_measurement_appears_by_itself_and_is_marked(page: Page) -> None:
     go_to_address(page, "/lab")
     expect(page.get_by_role("heading", name="Encoding")).to_be_visible()
     table = page.get_by_role("table", name=re.compile("^Encoders"))
     expect(table.get_by_role("row")).to_have_count(9)
-    expect(page.get_by_text("Small measurement")).to_be_visible()
+    trained = page.get_by_role("table", name="Seconds to train, by size")
+    expect(trained.get_by_role("row")).to_have_count(5)
+    expect(page.get_by_text("Small measurement")).to_have_count(2)
     expect(page.get_by_role("button", name="Measure encoders")).to_be_enabled()
+    expect(page.get_by_role("button", name="Measure trainers")).to_be_enabled()
     assert "encoding=" not in page.url
+    assert "training=" not in page.url
     assert_no_traceback(page)
 
 

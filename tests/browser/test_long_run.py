@@ -1,4 +1,4 @@
-"""A run of 50,000 merges: sent once, its far merges fetched when the cursor goes there."""
+"""A run of 50,000 merges: it is sent once, and distant merges when the cursor goes there."""
 
 from __future__ import annotations
 
@@ -65,7 +65,7 @@ def expect_traced(player: Player, run: TrainingRun, step: int) -> None:
 
 @dataclass(slots=True)
 class Sent:
-    """What the server has sent to the player: what each message holds, as often as it came."""
+    """The messages that the server has sent to the player, with repetitions."""
 
     runs: list[str] = field(default_factory=list)
     merges: list[tuple[int, int]] = field(default_factory=list)
@@ -87,7 +87,7 @@ class Sent:
             self.merges.append((header["start"], header["stop"]))
 
 
-def test_far_merges_are_fetched_and_nothing_is_sent_twice(
+def test_distant_merges_are_fetched_and_nothing_is_sent_twice(
     page: Page, long_url: str, run: TrainingRun
 ) -> None:
     sent = Sent()
@@ -117,17 +117,19 @@ def test_far_merges_are_fetched_and_nothing_is_sent_twice(
     for (_, stop), (start, _) in pairwise(at):
         assert stop <= start, f"merges {start} to {stop} came twice"
     n_sent = sum(stop - start for start, stop in at)
-    assert n_sent < len(run.merges) / 2  # what nobody looked at was not sent
+    assert n_sent < len(run.merges) / 2  # merges that were never shown are not sent
 
 
-def test_a_scrub_to_a_far_merge_is_soon_drawn(player: Player, show_figures: ShowFigures) -> None:
+def test_scrubbing_to_a_distant_merge_is_drawn_quickly(
+    player: Player, show_figures: ShowFigures
+) -> None:
     times = [player.time_of_scrub(step) for step in (32_500, 25_500, 44_500, 20_500, 36_500)]
     show_figures("milliseconds to a far step of 50,000 merges", times)
-    # The goal is 500 ms; a machine that does other work besides takes longer.
+    # The goal is 500 ms; a busy machine takes longer.
     assert min(times) < 2_500
 
 
-def test_full_speed_draws_many_merges_a_frame_and_is_exact_on_pause(
+def test_full_speed_draws_many_merges_per_frame_and_is_exact_when_paused(
     player: Player, run: TrainingRun
 ) -> None:
     player.press("first")
@@ -144,7 +146,7 @@ def test_full_speed_draws_many_merges_a_frame_and_is_exact_on_pause(
     expect_traced(player, run, step)
 
 
-def test_playing_goes_on_from_block_to_block_and_comes_to_the_end(player: Player) -> None:
+def test_playing_continues_from_block_to_block_to_the_end(player: Player) -> None:
     player.choose("max")
     player.go_to("10,001")
     player.expect_step(10_000)
@@ -163,7 +165,7 @@ def test_playing_goes_on_from_block_to_block_and_comes_to_the_end(player: Player
     player.expect_sentence("All 50,000 merges are done")
 
 
-def test_a_replay_of_a_long_run_is_small_and_says_what_it_leaves_out(
+def test_a_replay_of_a_long_run_is_small_and_states_what_it_omits(
     player: Player, offline_page: Page, tmp_path: Path, run: TrainingRun
 ) -> None:
     player.go_to("30,001")

@@ -1,4 +1,4 @@
-"""The merge loop as a visitor uses it: leaving and coming back, odd text, and standing still."""
+"""The Merge loop page in a browser: leaving and returning, hostile text, and a stable layout."""
 
 from __future__ import annotations
 
@@ -7,10 +7,12 @@ from collections.abc import Iterator
 import pytest
 from playwright.sync_api import BrowserContext, Page, expect
 
+from bpe_core.runs.close_races import CLOSE_RACE, opening_step
 from tests.browser.conftest import DESK, KeepRun
 from tests.browser.helpers import assert_no_traceback, wait_until_idle
 from tests.browser.player import Player
 from tests.browser.runs_to_play import HOSTILE, run_to_play
+from ui.storage.run_store import SAMPLE_RUN_ID, load_run
 
 pytestmark = pytest.mark.browser
 
@@ -40,6 +42,17 @@ def go_to_page(page: Page, name: str) -> None:
     wait_until_idle(page)
 
 
+def test_the_sample_opens_at_its_first_close_race_of_letters(page: Page, app_url: str) -> None:
+    step = opening_step(load_run(SAMPLE_RUN_ID).run)
+    assert step > 0
+    player = Player.open(page, f"{app_url}/merge_loop")
+    player.expect_step(step)
+    player.expect_merges()
+    # A race so close that it can be seen.
+    (_, _, winner), (_, _, runner_up), *_ = player.race()
+    assert winner >= runner_up >= CLOSE_RACE * winner
+
+
 def test_the_step_survives_a_refresh_and_a_change_of_page(page: Page, app_url: str) -> None:
     errors: list[str] = []
     page.on("pageerror", lambda error: errors.append(str(error)))
@@ -58,13 +71,13 @@ def test_the_step_survives_a_refresh_and_a_change_of_page(page: Page, app_url: s
     assert errors == []
 
 
-def test_a_step_that_is_none_is_ignored(page: Page, loop_url: str) -> None:
+def test_an_invalid_step_is_ignored(page: Page, loop_url: str) -> None:
     player = Player.open(page, f"{loop_url}?run={run_id('hug')}&step=%3Cb%3E")
     player.expect_step(0)
     assert_no_traceback(page)
 
 
-def test_changing_words_while_playing_goes_on_playing(page: Page, app_url: str) -> None:
+def test_changing_words_does_not_stop_playing(page: Page, app_url: str) -> None:
     errors: list[str] = []
     page.on("pageerror", lambda error: errors.append(str(error)))
     player = Player.open(page, f"{app_url}/merge_loop?step=0")
@@ -112,7 +125,7 @@ def test_the_page_keeps_its_height_at_every_merge(player: Player) -> None:
     assert len(heights) == 1
 
 
-def test_short_words_stand_side_by_side_above_the_wide_ones(player: Player) -> None:
+def test_short_words_are_side_by_side_above_the_wide_ones(player: Player) -> None:
     player.page.set_viewport_size({"width": 1280, "height": 900})
     n_wide = 0
     for step in (46, 47, 300, 901, 2_501, 3_839):

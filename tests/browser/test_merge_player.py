@@ -1,4 +1,4 @@
-"""What the player draws is what training saw, as the core has it."""
+"""What the player draws matches the core at every step."""
 
 from __future__ import annotations
 
@@ -48,7 +48,7 @@ def go_to_step(player: Player, run: TrainingRun, step: int) -> None:
     player.expect_merges()
 
 
-def test_words_stand_as_the_reference_merges_them_the_next_pair_ringed_beside_the_race(
+def test_words_and_race_match_the_core_with_the_next_pair_ringed(
     player: Player, run: TrainingRun
 ) -> None:
     player.choose("touched")
@@ -59,14 +59,14 @@ def test_words_stand_as_the_reference_merges_them_the_next_pair_ringed_beside_th
         assert words
         for ids in words:
             word = b"".join(vocab[id] for id in ids)
-            if len(word) < 40:  # longer words are drawn by their beginning
+            if len(word) < 40:  # only the beginning of a longer word is drawn
                 assert ids == symbols_before(run, word, step), (step, word)
         next_pair = [run.merges[step].pair] if step < len(run.merges) else []
         assert {tuple(pair) for pair in player.ringed()} == set(next_pair)
         assert player.race() == [tuple(pair) for pair in run.top_pairs(step, 10)]
 
 
-def test_a_token_leads_to_the_merge_that_made_it(player: Player, run: TrainingRun) -> None:
+def test_typing_a_token_goes_to_the_merge_that_made_it(player: Player, run: TrainingRun) -> None:
     made = {run.tokenizer.vocab[merge.id]: merge.rank for merge in run.merges}
     problem = player.page.locator(".player .jump-problem")
     player.go_to("function")
@@ -80,7 +80,7 @@ def test_a_token_leads_to_the_merge_that_made_it(player: Player, run: TrainingRu
     player.expect_step(rank)
 
 
-def test_own_words_are_cut_and_merged_as_the_tokenizer_does(
+def test_own_words_are_split_and_merged_as_by_the_tokenizer(
     page: Page, app_url: str, run: TrainingRun
 ) -> None:
     text = "don't understand 日本語 <script>"

@@ -30,7 +30,7 @@ PAINTED = """(figures, wanted) => new Promise((resolve) => {
     look();
 })"""
 
-# Frames while the text goes by, as a reader flings it and as one drags the bar.
+# Frames while the text scrolls, as by a fling and as by dragging the scroll bar.
 SCROLL = """async (scroller, [pixelsAFrame, nFrames]) => {
     const frames = [];
     let last = await new Promise(requestAnimationFrame);
@@ -43,7 +43,7 @@ SCROLL = """async (scroller, [pixelsAFrame, nFrames]) => {
     return frames;
 }"""
 
-# Blocks far from the window go back to plain text, so each is counted while it is drawn.
+# Blocks far from the viewport are plain text again, so each is counted while it is drawn.
 TOKENS_OF_BLOCKS = """async (scroller, [first, last]) => {
     const seen = new Set();
     for (const block of [...scroller.querySelectorAll(".block")].slice(first, last)) {
@@ -54,7 +54,7 @@ TOKENS_OF_BLOCKS = """async (scroller, [first, last]) => {
     return [...seen];
 }"""
 
-# Of the text that is in the page, drawn or not.
+# The length of the text in the page, whether drawn as tokens or not.
 DIGEST = """async (scroller) => {
     const bytes = new TextEncoder().encode(scroller.textContent);
     const digest = new Uint8Array(await crypto.subtle.digest("SHA-256", bytes));
@@ -63,11 +63,11 @@ DIGEST = """async (scroller) => {
 
 
 def prose(letter: str, n_tokens: int) -> tuple[str, list[int]]:
-    """Text of slightly more than this many GPT-2 tokens, with their ids."""
+    """Return a text of slightly more than this many GPT-2 tokens, with their ids."""
     once = "\n\n".join(load_sample("python-reference").documents)
     n_once = len(gpt2().encode(once))
     text = "\n".join(f"{letter}, part {n}.\n{once}" for n in range(n_tokens // n_once + 1))
-    # In whole words: the last line's tokens are the same with nothing after it.
+    # Whole lines, so that the last tokens do not depend on the text after them.
     text = gpt2().decode(gpt2().encode(text)[:n_tokens]).rpartition("\n")[0] + " and more" * 100
     return text, gpt2().encode(text)
 
@@ -92,14 +92,14 @@ def best(measure: Callable[[], float], limit: float, tries: int) -> float:
 
 
 @pytest.mark.parametrize("n_tokens", [100_000, MOST_TOKENS])
-def test_a_long_file_is_painted_soon_scrolls_smoothly_and_loses_no_token(
+def test_a_long_file_is_drawn_quickly_scrolls_smoothly_and_loses_no_token(
     page: Page, app_url: str, tmp_path: Path, n_tokens: int, show_figures: ShowFigures
 ) -> None:
     letters = iter("AB")
     text, ids = "", []
 
     def open_another() -> float:
-        # Another text each time, so that nothing of it is known from before.
+        # A different text each time, so that none of it is cached.
         nonlocal text, ids
         text, ids = prose(next(letters), n_tokens)
         assert len(ids) > n_tokens
@@ -135,7 +135,7 @@ def test_a_long_file_is_painted_soon_scrolls_smoothly_and_loses_no_token(
 
 
 def expect_tokens_of_blocks(scroller: Locator) -> None:
-    """Where blocks are drawn, at both ends and within, none of their tokens is missing."""
+    """Fail if a token of a drawn block is missing, at both ends and in between."""
     n_blocks: int = scroller.locator(".block").count()
     parts = [(0, 12), (n_blocks // 2, n_blocks // 2 + 12), (n_blocks - 12, n_blocks)]
     seen = [scroller.evaluate(TOKENS_OF_BLOCKS, part) for part in parts]

@@ -11,6 +11,7 @@ import pytest
 from PIL import Image
 from playwright.sync_api import Locator, Page, expect
 
+from bpe_core.runs.close_races import opening_step
 from bpe_core.runs.pair_statistics import pair_matrix
 from tests.browser.helpers import (
     assert_no_label_is_cut,
@@ -39,7 +40,7 @@ def page(tab: Page) -> Page:
 
 
 def open_charts(page: Page, query: str) -> None:
-    """Goes to the page and waits for its charts: each that comes moves what is below it."""
+    """Open the page and wait for all charts, because each one moves what is below it."""
     go_to_address(page, f"/pair_frequencies?{query}")
     page.wait_for_function(CHARTS_ARE_DRAWN)
 
@@ -48,7 +49,7 @@ def chart(page: Page, key: str) -> Locator:
     return page.locator(f".st-key-{key} .js-plotly-plot")
 
 
-def test_what_is_chosen_is_in_the_address_and_survives_a_reload(page: Page) -> None:
+def test_choices_are_in_the_address_and_survive_a_reload(page: Page) -> None:
     open_charts(page, "step=45")
     run = load_run(SAMPLE_RUN_ID).run
     vocab = run.tokenizer.vocab
@@ -94,7 +95,16 @@ def test_what_is_chosen_is_in_the_address_and_survives_a_reload(page: Page) -> N
         assert_no_traceback(page)
 
 
-def test_on_a_phone_a_click_on_a_bar_opens_the_merge_of_its_pair_or_says_that_there_is_none(
+def test_the_page_opens_at_the_pair_that_rises_and_falls_the_most(page: Page) -> None:
+    go_to_address(page, "/pair_frequencies")
+    expect(page.get_by_text("its rank rises and falls the most")).to_be_visible()
+    step = opening_step(load_run(SAMPLE_RUN_ID).run)
+    heading = page.get_by_role("heading", name=f"The pairs before merge {step + 1:,}", exact=True)
+    expect(heading).to_be_visible()
+    assert_no_traceback(page)
+
+
+def test_on_a_phone_clicking_a_bar_opens_the_merge_of_its_pair_or_reports_that_it_has_none(
     page: Page,
 ) -> None:
     run = load_run(SAMPLE_RUN_ID).run
@@ -141,7 +151,7 @@ def assert_nothing_is_cut_off(page: Page) -> None:
     assert_no_label_is_cut(page)
 
 
-def test_charts_follow_a_switch_of_the_theme_and_are_kept_as_pngs_on_its_ground(
+def test_charts_follow_the_theme_and_their_pngs_have_its_background(
     page: Page, tmp_path: Path
 ) -> None:
     open_charts(page, "step=45")
@@ -168,7 +178,7 @@ def check_png_of_a_chart(page: Page, tmp_path: Path, ground: tuple[int, int, int
     assert file.name == "pythons-language-reference-run-corpus.png"
     assert box is not None
     with Image.open(file) as image:
-        # Twice as fine as the page; the title above takes two lines more.
+        # The image has twice the resolution, and two more lines for its title.
         assert image.width == pytest.approx(2 * (box["width"] + 32), abs=4)
         assert image.height > 2 * (box["height"] + 60)
         pixels = np.asarray(image.convert("RGBA"))
@@ -213,8 +223,8 @@ def test_the_table_leads_to_the_life_of_a_pair_and_its_csv_holds_every_pair(
     expect(page).to_have_url(re.compile(rf"/merge_loop\?.*step={rank}"))
 
 
-def test_an_uploaded_text_takes_the_place_of_what_was_held_out(page: Page, tmp_path: Path) -> None:
-    # Long enough for the kernels, in words that the sample's merges partly know.
+def test_an_uploaded_text_replaces_the_held_out_text(page: Page, tmp_path: Path) -> None:
+    # Long enough for the kernels, in words that the sample's merges partly cover.
     text = "".join(
         f"The {n} statements of clause {n * 31 % 997} are körper.\n" for n in range(9_999)
     )
@@ -228,6 +238,6 @@ def test_an_uploaded_text_takes_the_place_of_what_was_held_out(page: Page, tmp_p
     expect(yours).to_contain_text("Your text")
     n_tokens = len(run.tokenizer.truncated(1_000).encode(text))
     expect(yours).to_contain_text(f"{path.stat().st_size / n_tokens:.2f}")
-    wait_until_idle(page)  # until then the chart as it was stands beside it
+    wait_until_idle(page)  # until then the old chart is still in the page
     expect(page.locator(".st-key-bytes_per_token")).to_contain_text("your text")
     assert_no_traceback(page)

@@ -1,4 +1,4 @@
-"""The player itself, in saved replays: every control, and what it draws of odd runs."""
+"""The player in saved replays: every control, and how it draws unusual runs."""
 
 from __future__ import annotations
 
@@ -52,13 +52,13 @@ def test_playing_runs_to_the_last_merge_and_stops(open_run: OpenRun) -> None:
     player.expect_sentence(f"All {n_merges} merges are done")
     player.expect_sentence("It stopped because the vocabulary reached 18.")
     expect(player.page.locator(".player [data-act=forward]")).to_be_disabled()
-    player.press("play")  # from the start again
+    player.press("play")  # restarts at the beginning
     player.expect_playing(True)
     player.press("play")
     player.expect_playing(False)
 
 
-def test_the_keyboard_alone_steps_plays_and_pauses(open_run: OpenRun) -> None:
+def test_the_keyboard_steps_plays_and_pauses(open_run: OpenRun) -> None:
     player = open_run("hug")
     player.page.locator(".player").focus()
     for key, step in [("ArrowRight", 1), ("ArrowRight", 2), ("ArrowLeft", 1), ("End", 10)]:
@@ -111,7 +111,7 @@ def test_keys_typed_into_a_field_do_not_move_the_player(open_run: OpenRun) -> No
     player.expect_playing(False)
 
 
-def test_a_button_that_goes_dead_leaves_the_keyboard_in_the_player(open_run: OpenRun) -> None:
+def test_a_button_that_becomes_disabled_leaves_the_focus_in_the_player(open_run: OpenRun) -> None:
     player = open_run("hug", 9)
     player.page.locator(".player [data-act=forward]").focus()
     player.page.keyboard.press("Enter")
@@ -146,20 +146,20 @@ def test_reduced_motion_animates_nothing(offline_page: Page, open_run: OpenRun) 
     assert player.page.evaluate("animated") == 0
 
 
-def test_a_run_without_merges_says_so_and_shows_its_words(open_run: OpenRun) -> None:
+def test_a_run_without_merges_shows_a_note_and_its_words(open_run: OpenRun) -> None:
     player = open_run("none")
     player.expect_sentence("No merges were learned")
     expect(player.page.locator(".player [data-act=play]")).to_be_disabled()
     assert [len(word) for word in player.words()] == [5, 6]
 
 
-def test_a_very_long_word_is_drawn_by_its_beginning(open_run: OpenRun) -> None:
+def test_only_the_beginning_of_a_very_long_word_is_drawn(open_run: OpenRun) -> None:
     player = open_run("long-word")
     assert [len(word) for word in player.words()] == [40]
     expect(player.page.locator(".player .more")).to_have_text("…")
 
 
-def test_cut_characters_stand_as_their_bytes(open_run: OpenRun) -> None:
+def test_partial_characters_are_drawn_as_bytes(open_run: OpenRun) -> None:
     player = open_run("partial")
     player.choose("frequent")
     expect(player.page.locator(".player .words")).to_contain_text("E6")
@@ -169,7 +169,7 @@ def test_cut_characters_stand_as_their_bytes(open_run: OpenRun) -> None:
 
 
 @pytest.mark.parametrize("width", [390, 820, 1440])
-def test_nothing_stands_outside_the_page(offline_page: Page, open_run: OpenRun, width: int) -> None:
+def test_nothing_overflows_the_page(offline_page: Page, open_run: OpenRun, width: int) -> None:
     offline_page.set_viewport_size({"width": width, "height": 900})
     player = open_run("sample", 2_500)
     for step in ("1", "2501"):

@@ -1,4 +1,4 @@
-"""The player in a saved replay against axe's rules, where a visitor guesses too."""
+"""The player in a saved replay breaks none of axe's rules, even while guessing."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ SCHEMES: list[tuple[Literal["light", "dark"], int]] = [("light", 1440), ("dark",
 
 
 def broken_rules(page: Page) -> list[str]:
-    """Each rule that is broken, with the elements that break it; colours in motion have settled."""
+    """Return the rules that are broken, with their elements, once colours no longer change."""
     page.wait_for_function("() => document.getAnimations().length === 0")
     return [
         f"{violation['id']}: {node['target']}"
@@ -38,7 +38,7 @@ def replay(tmp_path_factory: pytest.TempPathFactory) -> str:
 
 
 @pytest.mark.parametrize(("scheme", "width"), SCHEMES)
-def test_asking_and_answering_break_no_rule(
+def test_questions_and_answers_are_accessible(
     offline_page: Page, replay: str, scheme: Literal["light", "dark"], width: int
 ) -> None:
     offline_page.emulate_media(color_scheme=scheme, reduced_motion="reduce")
@@ -57,7 +57,7 @@ def test_asking_and_answering_break_no_rule(
 
 
 @pytest.mark.parametrize(("scheme", "width"), SCHEMES)
-def test_every_choice_of_words_and_the_end_break_no_rule(
+def test_every_choice_of_words_and_the_end_are_accessible(
     offline_page: Page, replay: str, scheme: Literal["light", "dark"], width: int
 ) -> None:
     offline_page.emulate_media(color_scheme=scheme)

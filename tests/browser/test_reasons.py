@@ -1,4 +1,4 @@
-"""The card "Why this pair?" holds what recounting the words finds."""
+"""The card "Why this pair?" matches a recount of the words."""
 
 from __future__ import annotations
 
@@ -25,9 +25,7 @@ def said(element: Locator) -> str:
     return " ".join((element.text_content() or "").split())
 
 
-def test_every_field_of_the_card_is_what_recounting_finds(
-    offline_page: Page, tmp_path: Path
-) -> None:
+def test_every_field_of_the_card_matches_a_recount(offline_page: Page, tmp_path: Path) -> None:
     run = run_full_of_ties("smallest-pair")
     player = Player.on(offline_page, saved_replay(run, tmp_path, title="reasons"))
     card = offline_page.locator(".player .why")

@@ -1,4 +1,4 @@
-"""The saved replay plays from the disk with the network off, as the page it was saved from."""
+"""A saved replay plays from disk, without a network, as on its page."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""How smoothly the sample run plays and scrubs: the figures are printed, the bounds are loose."""
+"""The sample run plays and scrubs smoothly: figures are printed, and bounds are loose."""
 
 from __future__ import annotations
 
@@ -23,13 +23,13 @@ def player(context: BrowserContext, app_url: str) -> Iterator[Player]:
     """Open the sample run for all measurements."""
     page = context.new_page()
     player = Player.open(page, f"{app_url}/merge_loop?step=0")
-    player.time_of_scrub(2_000)  # the rest of the run comes behind the merges at the cursor
+    player.time_of_scrub(2_000)  # the rest of the run arrives after the merges at the cursor
     yield player
     page.close()
 
 
 @pytest.mark.parametrize("speed", ["1", "2"])
-def test_most_frames_come_in_time_while_merges_play(
+def test_most_frames_are_drawn_in_time_while_merges_play(
     player: Player, speed: str, show_figures: ShowFigures
 ) -> None:
     player.go_to("301")
@@ -42,7 +42,7 @@ def test_most_frames_come_in_time_while_merges_play(
     assert min(medians) <= SLACK * FRAME_MS
 
 
-def test_a_scrub_is_drawn_at_once(player: Player, show_figures: ShowFigures) -> None:
+def test_scrubbing_is_drawn_at_once(player: Player, show_figures: ShowFigures) -> None:
     steps = (3_800, 10, 1_900, 700, 2_500, 3_100, 45)
     times = [player.time_of_scrub(step) for step in steps]
     show_figures("milliseconds a scrub in a run of 3,839 merges", times)

@@ -1,4 +1,4 @@
-"""A chosen token tells how its word was merged and which training lines it comes from."""
+"""A chosen token shows how its word was merged, and the training lines that contain it."""
 
 from __future__ import annotations
 
@@ -53,7 +53,7 @@ def origin(page: Page) -> Locator:
 
 
 def broken_rules(page: Page) -> list[tuple[str, list[object]]]:
-    """Each of axe's rules that is broken, with the elements that break it."""
+    """Return axe's rules that the page breaks, with the elements that break them."""
     page.wait_for_function(
         "() => !document.getAnimations().some((a) => a instanceof CSSTransition)"
     )
@@ -62,12 +62,12 @@ def broken_rules(page: Page) -> list[tuple[str, list[object]]]:
 
 
 def overflow(page: Page) -> int:
-    """How many pixels of the page stand outside the window's width."""
+    """Return how many pixels of the page are outside the window's width."""
     main = page.locator('[data-testid="stMain"]')
     return main.evaluate("(m) => m.scrollWidth - m.clientWidth")
 
 
-def test_clicking_a_token_shows_its_steps_and_its_training_lines_which_break_no_rule(
+def test_clicking_a_token_shows_its_steps_and_training_lines_accessibly(
     page: Page, app_url: str
 ) -> None:
     open_page(page, f"{app_url}/token_boundaries?text={quote(TEXT)}")
@@ -84,7 +84,7 @@ def test_clicking_a_token_shows_its_steps_and_its_training_lines_which_break_no_
         assert hit == " iterator"
     assert overflow(page) == 0
     assert broken_rules(page) == []
-    # Another token, by keyboard; and another text, which has other tokens.
+    # Choose another token by keyboard, and then another text with other tokens.
     scroller = page.locator(".view .scroller")
     scroller.focus()
     page.keyboard.press("Home")
@@ -94,7 +94,7 @@ def test_clicking_a_token_shows_its_steps_and_its_training_lines_which_break_no_
     assert_no_traceback(page)
 
 
-def test_training_text_is_shown_as_text_and_nothing_of_it_runs(
+def test_training_text_is_shown_as_text_and_no_markup_in_it_runs(
     page: Page, hostile_url: str
 ) -> None:
     open_page(page, f"{hostile_url}/token_boundaries?run={HOSTILE_RUN}&text={quote(HOSTILE_LINE)}")
@@ -111,13 +111,13 @@ def test_training_text_is_shown_as_text_and_nothing_of_it_runs(
     assert_no_traceback(page)
 
 
-def test_a_run_without_its_training_text_says_so(page: Page, hostile_url: str) -> None:
+def test_a_run_without_its_training_text_shows_a_note(page: Page, hostile_url: str) -> None:
     open_page(page, f"{hostile_url}/token_boundaries?run={OLD_RUN}&text=script")
     expect(origin(page)).to_contain_text("The training text was not kept with this run")
     assert_no_traceback(page)
 
 
-def test_on_a_dark_phone_a_chosen_token_is_told_right_below_the_text_and_breaks_no_rule(
+def test_on_a_dark_phone_the_details_of_a_token_are_below_the_text_and_accessible(
     page: Page, app_url: str
 ) -> None:
     page.emulate_media(color_scheme="dark")

@@ -35,7 +35,7 @@ WALK = """async (scroller) => {
 }"""
 
 
-def test_markup_is_shown_as_text_and_nothing_of_it_runs(offline_page: Page, tmp_path: Path) -> None:
+def test_markup_is_shown_as_text_and_never_runs(offline_page: Page, tmp_path: Path) -> None:
     scroller = show_tokens(offline_page, tmp_path, HOSTILE)
     assert scroller.evaluate("(s) => s.textContent") == HOSTILE
     assert scroller.locator("script, img, a, b, code, strong").count() == 0
@@ -43,9 +43,7 @@ def test_markup_is_shown_as_text_and_nothing_of_it_runs(offline_page: Page, tmp_
     assert tokens_in_page(scroller) == len(gpt2().encode(HOSTILE))
 
 
-def test_a_cut_emoji_shows_its_bytes_each_with_its_owner(
-    offline_page: Page, tmp_path: Path
-) -> None:
+def test_a_split_emoji_shows_which_token_has_each_byte(offline_page: Page, tmp_path: Path) -> None:
     scroller = show_tokens(offline_page, tmp_path, "x 🧩")
     cut = scroller.locator(".cut")
     expect(cut).to_have_count(1)
@@ -70,12 +68,10 @@ def test_right_to_left_text_reads_from_the_right(offline_page: Page, tmp_path: P
     assert boxes == sorted(boxes, reverse=True)
 
 
-def test_characters_without_a_picture_are_shown_by_code_point(
-    offline_page: Page, tmp_path: Path
-) -> None:
+def test_invisible_characters_are_shown_by_code_point(offline_page: Page, tmp_path: Path) -> None:
     scroller = show_tokens(offline_page, tmp_path, "\ufeffa\u202eb\u200b\u00a0\r")
     codes = scroller.locator(".code").evaluate_all("(cs) => cs.map((c) => c.dataset.code)")
-    # Two of them are cut, in three and in two: each is shown once all the same.
+    # Two of them are split, into three and two pieces; each is shown only once.
     assert scroller.locator(".cut").count() == 2
     assert codes == ["U+FEFF", "U+202E", "U+200B", "U+00A0", "U+000D"]
     assert tokens_in_page(scroller) == len(gpt2().encode("\ufeffa\u202eb\u200b\u00a0\r"))
@@ -107,10 +103,10 @@ def test_copying_gives_the_exact_text_whole_and_in_part(offline_page: Page, tmp_
         assert scroller.evaluate(COPY) == AWKWARD[segments[first].start : segments[last].start]
 
 
-def test_every_token_of_a_long_text_is_there_when_scrolled_to(
+def test_every_token_of_a_long_text_is_drawn_when_scrolled_to(
     offline_page: Page, tmp_path: Path
 ) -> None:
-    # More than are drawn at once: those that were passed go back to plain text.
+    # More blocks than are drawn at once: distant ones become plain text again.
     text = "".join(f"{n}: the café’s 日本 line, naïvely.\n" for n in range(1_200))
     scroller = show_tokens(offline_page, tmp_path, text)
     n_tokens = len(gpt2().encode(text))
@@ -119,7 +115,7 @@ def test_every_token_of_a_long_text_is_there_when_scrolled_to(
     assert scroller.evaluate(WALK) == n_tokens
 
 
-def test_pointing_lights_the_token_and_its_id(offline_page: Page, tmp_path: Path) -> None:
+def test_pointing_at_a_token_highlights_it_and_its_id(offline_page: Page, tmp_path: Path) -> None:
     scroller = show_tokens(offline_page, tmp_path, "the cat saw the cat")
     scroller.locator('[data-i="1"]').hover()
     expect(offline_page.locator(".details")).to_contain_text("Token 2")
@@ -130,7 +126,7 @@ def test_pointing_lights_the_token_and_its_id(offline_page: Page, tmp_path: Path
     )
 
 
-def test_arrow_keys_go_from_token_to_token(offline_page: Page, tmp_path: Path) -> None:
+def test_arrow_keys_move_from_token_to_token(offline_page: Page, tmp_path: Path) -> None:
     scroller = show_tokens(offline_page, tmp_path, "one two three\nfour five six")
     scroller.focus()
     offline_page.keyboard.press("Home")
@@ -143,7 +139,9 @@ def test_arrow_keys_go_from_token_to_token(offline_page: Page, tmp_path: Path) -
     expect(offline_page.locator(".details .tile.big")).to_contain_text("six")
 
 
-def test_buttons_copy_ids_tokens_and_python_that_runs(offline_page: Page, tmp_path: Path) -> None:
+def test_buttons_copy_ids_tokens_and_working_python_code(
+    offline_page: Page, tmp_path: Path
+) -> None:
     text = 'A "quoted" 🧩\r\nline\\'
     offline_page.context.grant_permissions(["clipboard-read", "clipboard-write"])
     show_tokens(offline_page, tmp_path, text)
@@ -178,7 +176,7 @@ def test_switches_show_glyphs_and_pretokens(offline_page: Page, tmp_path: Path) 
     expect(scroller).to_have_class("scroller no-glyphs borders")
 
 
-def test_a_megabyte_is_drawn_near_the_window_alone(offline_page: Page, tmp_path: Path) -> None:
+def test_a_megabyte_is_drawn_only_near_the_viewport(offline_page: Page, tmp_path: Path) -> None:
     line = "All the world’s a stage, and all the men and women merely players.\n"
     text = line * (1_000_000 // len(line))
     scroller = show_tokens(offline_page, tmp_path, text)

@@ -1,4 +1,4 @@
-"""Trainings whose runs share a name, and the addresses of these runs for other visitors."""
+"""Several trainings whose runs have the same name, and links to these runs."""
 
 from __future__ import annotations
 
@@ -12,6 +12,7 @@ import pytest
 from playwright.sync_api import Page, expect
 
 from bpe_core.corpus.samples import samples
+from tests.app_pages import PAGES
 from tests.browser.helpers import (
     assert_no_traceback,
     go_to_address,
@@ -23,16 +24,6 @@ from tests.browser.training import choose, choose_sample, set_vocabulary, train_
 
 pytestmark = pytest.mark.browser
 
-PAGES = {
-    "train": "Train",
-    "merge_loop": "Merge loop",
-    "pair_frequencies": "Pair frequencies",
-    "token_boundaries": "Token boundaries",
-    "compare": "Compare",
-    "vocabulary": "Vocabulary",
-    "lab": "Lab",
-    "lessons": "Lessons",
-}
 PRESETS = ("GPT-2 style", "Classroom", "GPT-4 style", "Custom")
 
 
@@ -66,8 +57,8 @@ def assert_open_for_a_new_visitor(page: Page, addresses: Iterable[tuple[str, str
         expect(page.get_by_role("alert").filter(has_text="instead")).to_have_count(0)
 
 
-def test_train_is_pressed_on_the_untouched_first_page_twice(page: Page, app_url: str) -> None:
-    open_page(page, app_url)
+def test_train_is_pressed_on_the_untouched_page_twice(page: Page, app_url: str) -> None:
+    open_page(page, f"{app_url}/train")
     runs = []
     for _ in range(2):
         runs.append(train_to_the_end(page))
@@ -105,16 +96,17 @@ def test_one_file_is_trained_twice_with_other_settings(tab: Page, tmp_path: Path
     assert_open_for_a_new_visitor(tab, zip(PAGES, cycle([first, second]), strict=False))
 
 
-def test_every_preset_trains_on_every_sample(tab: Page) -> None:
+def test_every_sample_is_trained_on_and_every_preset_trains(tab: Page) -> None:
+    # Each preset on each sample, without a browser: tests/app/test_runs_of_one_name.py.
+    assert len(samples()) >= len(PRESETS)
     go_to_address(tab, "/train")
     runs = []
-    for sample in samples():
+    for sample, preset in zip(samples(), cycle(PRESETS), strict=False):
         choose_sample(tab, sample.title)
-        for preset in PRESETS:
-            choose(tab, preset)
-            runs.append(train_to_the_end(tab))
-            assert_no_traceback(tab)
-    assert len(set(runs)) == len(samples()) * len(PRESETS)
+        choose(tab, preset)
+        runs.append(train_to_the_end(tab))
+        assert_no_traceback(tab)
+    assert len(set(runs)) == len(samples())
     labels = picker_labels(tab)
     assert len(set(labels)) == len(labels)
     assert_open_for_a_new_visitor(tab, zip(cycle(PAGES), runs, strict=False))

@@ -13,6 +13,7 @@ from bpe_core.tokenizer.gpt2 import gpt2
 from tests.browser.conftest import ShowFigures
 from tests.browser.helpers import SLACK, assert_no_traceback, open_page
 from tests.browser.token_view import COPY, expect_tokens_near_the_window_alone, figures
+from ui.look.direction import order_note
 
 pytestmark = pytest.mark.browser
 
@@ -74,7 +75,7 @@ def test_tokens_follow_typing_after_a_pause(page: Page, show_figures: ShowFigure
     assert min(milliseconds) <= SLACK * MILLISECONDS
 
 
-def test_no_letter_is_lost_when_typing_goes_on_while_tokens_arrive(page: Page) -> None:
+def test_no_letter_is_lost_while_tokens_arrive_during_typing(page: Page) -> None:
     scroller = type_text(page, "x")
     expect(field(page)).to_be_editable()
     words = " typed without a rest"
@@ -126,13 +127,20 @@ def test_half_a_character_is_named_and_the_view_stays(page: Page) -> None:
         }"""
     )
     problem = page.locator(".problem")
-    expect(problem).to_contain_text("At position 3")
+    expect(problem).to_contain_text("Half a character at position 3")
     expect(problem).to_contain_text("U+D83E")
     expect(scroller).to_contain_text("old")
     type_text(page, "mended")
     expect(scroller).to_contain_text("mended")
     expect(problem).to_be_hidden()
     assert_no_traceback(page)
+
+
+def test_an_override_of_the_order_stays_within_the_field_and_is_named(page: Page) -> None:
+    text = "\u202eabc שלום"
+    type_text(page, text)
+    expect(page.get_by_text(order_note(text))).to_be_visible()
+    expect(field(page)).to_have_css("unicode-bidi", "plaintext")
 
 
 def test_the_copied_text_has_the_same_tokens_when_pasted(page: Page) -> None:

@@ -95,6 +95,9 @@ def test_searches_and_findings_filter_the_table_and_a_pruned_tokenizer_is_downlo
     four = [token for token in sample_tokens() if len(token) == 4]
     expect(status).to_have_text(f"{len(four)} of 4,096 tokens")
 
+    # Streamlit's button ignores a press while the page is drawn again, as when its check ends.
+    expect(page.get_by_text("Opening it with")).to_have_count(0)
+    wait_until_idle(page)
     with page.expect_download() as waiting:
         page.get_by_role("button", name="BPE Explorer (.json)").click()
     data = Path(waiting.value.path()).read_bytes()
@@ -103,6 +106,37 @@ def test_searches_and_findings_filter_the_table_and_a_pruned_tokenizer_is_downlo
     text = "Anything at all: naïve 日本語 \x00"
     assert loaded.decode(loaded.encode(text)) == text
     assert_no_traceback(page)
+
+
+def test_choices_made_at_once_are_all_kept(page: Page, app_url: str) -> None:
+    open_vocabulary(page, app_url, "find=+the")
+    status = page.locator(".found [role=status]")
+    found = sum(b" the" in token for token in sample_tokens())
+    expect(status).to_have_text(f"{found} of 4,096 tokens")
+    show_all = page.get_by_role("button", name="Show all").element_handle()
+    gpt2 = page.get_by_role("radio", name="GPT-2").element_handle()
+    # The second request leaves before the browser learns of the address that the first one changed.
+    page.evaluate(
+        """async ([first, second]) => {
+          first.click();
+          await new Promise((resolve) => setTimeout(resolve, 20));
+          second.click();
+        }""",
+        [show_all, gpt2],
+    )
+    expect(status).to_have_text("All 50,257 tokens")
+    assert "find" not in page.url
+
+
+def test_going_back_returns_to_the_search_before(page: Page, app_url: str) -> None:
+    open_vocabulary(page, app_url, "find=+the")
+    status = page.locator(".found [role=status]")
+    page.get_by_role("button", name="Show all").click()
+    expect(status).to_have_text("All 4,096 tokens")
+    wait_until_idle(page)
+    page.go_back()
+    expect(search_field(page)).to_have_value(" the")
+    expect(status).not_to_have_text("All 4,096 tokens")
 
 
 def test_an_address_opens_a_node_of_the_trie_a_token_and_a_search(page: Page, app_url: str) -> None:

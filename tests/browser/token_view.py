@@ -1,4 +1,4 @@
-"""The token view in a page from the disk: what it does by itself is tried without a server."""
+"""The token view in a page on disk, to test without a server what needs none."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from ui.own_text.own_reading import read_own_text
 
 _FOLDER = Path(token_view.__file__).parent
 
-# What a copy puts into the clipboard; null where the browser would decide.
+# What copying puts into the clipboard; null if it is left to the browser.
 COPY = """(scroller) => {
     const data = new DataTransfer();
     const options = {clipboardData: data, bubbles: true, cancelable: true};
@@ -34,7 +34,7 @@ HOSTILE = (
 
 
 def show_tokens(page: Page, folder: Path, text: str) -> Locator:
-    """Mounts the view of GPT-2's tokens of a text, as Streamlit does; gives the pane with them."""
+    """Mount the view of a text's GPT-2 tokens as Streamlit does; return its pane."""
     file = folder / "view.html"
     file.write_text(_view_page(_view_data(text)), encoding="utf-8")
     page.goto(file.as_uri())
@@ -44,14 +44,14 @@ def show_tokens(page: Page, folder: Path, text: str) -> Locator:
 
 
 def tokens_in_page(scroller: Locator) -> int:
-    """How many tokens are drawn, rather than plain text still."""
+    """Return the number of tokens that are drawn rather than plain text."""
     return scroller.evaluate(
         "(s) => new Set([...s.querySelectorAll('.token')].map((t) => t.dataset.i)).size"
     )
 
 
 def expect_tokens_near_the_window_alone(scroller: Locator, text: str) -> None:
-    """All of a long text is there, its tokens where one looks: at the start, then at the end."""
+    """Fail unless a long text is complete, and drawn as tokens only near the viewport."""
     n_tokens = len(gpt2().encode(text))
     assert scroller.evaluate("(s) => s.textContent.length") == len(text)
     assert 0 < tokens_in_page(scroller) < n_tokens / 4
@@ -88,7 +88,7 @@ def _view_page(data: dict[str, Any]) -> str:
     """Return a page that calls the view's script with data, in a shadow root with its styles."""
     style = component_css(_FOLDER, *token_view.VIEW_STYLES)
     script = join_modules(_FOLDER / "view.js")
-    # In base64 nothing of the text is markup of this page.
+    # Base64 keeps markup in the text from becoming markup of this page.
     module, message = (
         base64.b64encode(part.encode()).decode() for part in (script, json.dumps(data))
     )

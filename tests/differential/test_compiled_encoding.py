@@ -1,4 +1,4 @@
-"""The compiled encoder against tiktoken and Hugging Face's tokenizers, on long texts."""
+"""The compiled encoder equals tiktoken and Hugging Face's tokenizers on long texts."""
 
 from __future__ import annotations
 
@@ -43,8 +43,8 @@ def sources(*folders: str) -> str:
     return "".join(path.read_text(encoding="utf-8", errors="replace") for path in paths)
 
 
-def test_a_library_of_sources_equals_both_oracles() -> None:
-    # Code and prose; the names of Unicode characters, and the encodings of many scripts.
+def test_the_source_of_pythons_library_equals_both_oracles() -> None:
+    # Code and prose; these include the names of Unicode characters and encodings of many scripts.
     text = sources("encodings", "html", "pydoc_data", "email", "json")
     assert len(text) > 2_000_000
     assert_same_ids(text)
@@ -87,27 +87,27 @@ def test_characters_of_every_class_equal_both_oracles(context: str) -> None:
         *(" a", "'s", "''s", "aAbB", "\u3000", " \u3000", "\u0301", "\x00", "a\u0301", "ffi", "--"),
     ],
 )
-def test_runs_of_one_thing_equal_tiktoken(unit: str) -> None:
+def test_long_repetitions_equal_tiktoken(unit: str) -> None:
     for n in (1, 15, 16, 31, 32, 33, 255, 256, 257, 4_095, 8_192, 20_000):
         assert_same_ids((unit * n)[:n])
         assert_same_ids(f"x {unit * (n // len(unit))}.")
 
 
-def test_random_bytes_read_as_text_equal_tiktoken() -> None:
+def test_random_bytes_decoded_as_text_equal_tiktoken() -> None:
     noise = np.random.default_rng(0).integers(0, 256, 200_000).astype(np.uint8).tobytes()
     assert_same_ids(noise.decode("latin-1"))
     assert_same_ids(noise.decode(errors="replace"))
     assert_same_ids(noise.decode("utf-16-le", errors="ignore"))
 
 
-def test_random_letters_without_a_space_equal_tiktoken() -> None:
+def test_random_letters_without_spaces_equal_tiktoken() -> None:
     random = np.random.default_rng(1)
     for letters in ("ab", "etaoin", "abcdefghijklmnopqrstuvwxyz", "的一是不了人我在有他这"):
         assert_same_ids("".join(random.choice(list(letters), 20_000).tolist()))
 
 
 def tiktoken_of(tokenizer: Tokenizer) -> tiktoken.Encoding:
-    # tiktoken numbers by rank: the bytes come first, then what the merges make.
+    # tiktoken's ids are ranks: first the bytes, then the merged tokens.
     ranks = {bytes([byte]): byte for byte in range(256)}
     for merge in tokenizer.merges:
         ranks[tokenizer.vocab[merge.id]] = 256 + merge.rank
@@ -127,7 +127,7 @@ def test_trained_tokenizers_equal_tiktoken_with_their_merges(vocab_size: int) ->
         assert tokens == [oracle.decode_single_token_bytes(i) for i in oracle.encode(sample)]
 
 
-def test_the_tokenizer_gives_long_texts_to_the_kernels_unnoticed() -> None:
+def test_the_tokenizer_encodes_long_texts_with_the_kernels() -> None:
     compile_kernels()
     tokenizer = gpt2().truncated(50_000)
     plain = Tokenizer(

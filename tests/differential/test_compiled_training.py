@@ -1,4 +1,4 @@
-"""From megabytes of real text kernels learn what Hugging Face's trainer and plain Python learn."""
+"""Kernels, Hugging Face and plain Python learn the same merges from megabytes of real text."""
 
 from __future__ import annotations
 
@@ -27,11 +27,11 @@ from bpe_core.unicode.byte_alphabet import to_printable
 from tests.differential.test_training_against_huggingface import (
     MULTILINGUAL,
     assert_equal_to_huggingface,
-    assert_is_huggingfaces,
+    assert_equals_huggingfaces,
     train_huggingface,
 )
 
-N_BYTES = 8_000_000  # fewer have no 50,000 merges in them
+N_BYTES = 8_000_000  # with less text there are fewer than 50,000 merges
 
 
 @pytest.fixture(scope="module", autouse=True)
@@ -55,22 +55,22 @@ def documents() -> list[str]:
 
 @pytest.fixture(scope="module")
 def huggingface(documents: list[str]) -> tuple[list[tuple[str, str]], dict[str, int]]:
-    """Return what Hugging Face learns from all of them; a smaller vocabulary is a prefix of it."""
+    """Return Hugging Face's merges and ids, of which a smaller vocabulary has a prefix."""
     config = TrainingConfig(50_257)
     return train_huggingface(documents, config.vocab_size, config.special_tokens)
 
 
 @pytest.mark.parametrize("vocab_size", [1_000, 50_257])
-def test_each_file_a_document(
+def test_separate_documents_equal_huggingface(
     documents: list[str],
     huggingface: tuple[list[tuple[str, str]], dict[str, int]],
     vocab_size: int,
 ) -> None:
     run = train(Corpus.from_documents(documents), TrainingConfig(vocab_size))
     merges, ids = huggingface
-    n_merges = vocab_size - 257  # all bytes, and one special token
+    n_merges = vocab_size - 257  # 256 bytes and one special token
     smaller = {token: id for token, id in ids.items() if id < vocab_size}
-    assert_is_huggingfaces(run.tokenizer, merges[:n_merges], smaller)
+    assert_equals_huggingfaces(run.tokenizer, merges[:n_merges], smaller)
     assert len(run.merges) == n_merges
 
 
@@ -85,12 +85,12 @@ def counted(documents: list[str]) -> PretokenCounts:
 
 @pytest.fixture(scope="module")
 def first_seen_merges(pretokens: PretokenCounts) -> list[tuple[int, int, int]]:
-    """Return what plain Python learns if ties go to the pair seen first."""
+    """Return the merges that plain Python learns if ties go to the pair seen first."""
     return merges_learned(learn_merges, pretokens, 50_257)
 
 
 @pytest.mark.parametrize("vocab_size", [1_000, 50_257])
-def test_the_first_seen_of_equals_wins_as_in_plain_python(
+def test_first_seen_ties_are_broken_like_in_plain_python(
     pretokens: PretokenCounts, first_seen_merges: list[tuple[int, int, int]], vocab_size: int
 ) -> None:
     learned = merges_learned(compiled_training.learn_merges, pretokens, vocab_size)
@@ -99,11 +99,11 @@ def test_the_first_seen_of_equals_wins_as_in_plain_python(
 
 
 @pytest.mark.parametrize("step", [12_345, 40_000])
-def test_the_first_seen_of_equals_wins_by_a_count_from_nothing(
+def test_first_seen_ties_are_broken_like_by_recounting_all_pairs(
     pretokens: PretokenCounts, first_seen_merges: list[tuple[int, int, int]], step: int
 ) -> None:
-    # What the merges before it make of each word, every pair counted, and `max` over the dict: no
-    # more is needed of what either trainer keeps up to date from merge to merge.
+    # Encode each word with the earlier merges, count every pair and take the dict's `max`. This
+    # uses none of the state that either trainer updates from merge to merge.
     config = TrainingConfig(257, special_tokens=())
     vocab = dict(enumerate(GrowingVocabulary(config, ()).tokens))
     for left, right, new in first_seen_merges[:step]:
@@ -118,8 +118,8 @@ def test_the_first_seen_of_equals_wins_by_a_count_from_nothing(
 
 
 @pytest.mark.parametrize("unit", ["a", " ", "1234567890", "🧩", "ab"])
-def test_a_text_that_is_all_one_thing_equals_huggingface(unit: str) -> None:
-    # A word of 20 kB; of a megabyte, as benchmarks have it, tokenizers takes longer than 15 s.
+def test_degenerate_texts_equal_huggingface(unit: str) -> None:
+    # A word of 20 kB, since tokenizers needs more than 15 s for the benchmarks' megabyte.
     text = unit * (20_000 // len(unit.encode()))
     learned = merges_learned(compiled_training.learn_merges, counted([text]), 400, "smallest-pair")
     vocab = dict(enumerate(GrowingVocabulary(TrainingConfig(256, special_tokens=()), ()).tokens))
@@ -133,11 +133,9 @@ def test_a_text_that_is_all_one_thing_equals_huggingface(unit: str) -> None:
 
 
 @pytest.mark.parametrize("tie_break", get_args(TieBreak))
-def test_real_text_equals_the_reference_which_recounts_everything(
-    documents: list[str], tie_break: TieBreak
-) -> None:
-    # The reference takes the `max` of a dict at each step; all 8 MB would take it an hour. Of these
-    # 16 kB, six in seven merges are tied with the one before.
+def test_real_text_equals_the_reference(documents: list[str], tie_break: TieBreak) -> None:
+    # The reference takes the `max` of a dict at each step, so all 8 MB would take an hour. In these
+    # 16 kB, six of seven merges tie with the one before.
     some = [*(text[:400] for text in documents[:40]), MULTILINGUAL]
     pretokens = counted(some)
     config = TrainingConfig(1_000, special_tokens=(), tie_break=tie_break)
@@ -158,7 +156,7 @@ def merges_learned(
     return learn(layout, vocabulary, config, lambda done, saved, count: False).merges
 
 
-def test_all_in_one_document_up_to_the_last_pair(documents: list[str]) -> None:
+def test_one_large_document_equals_huggingface_up_to_the_last_pair(documents: list[str]) -> None:
     config = TrainingConfig(500_000, special_tokens=(), min_frequency=3)
-    # Kernels count it in three blocks.
+    # The kernels count it in three blocks.
     assert_equal_to_huggingface(["".join(documents)[:5_000_000]], config)

@@ -1,4 +1,4 @@
-"""Check that all contenders return the same ids, and where longest match differs."""
+"""All contenders return the same ids, and every difference of longest match is found."""
 
 from __future__ import annotations
 
@@ -46,7 +46,7 @@ def classroom() -> Tokenizer:
 
 
 @pytest.mark.parametrize("name", ["list-index", "hash-map", "trie"])
-def test_encoders_agree_on_characters_with_a_marker_and_leave_out_unknown_ones(name: str) -> None:
+def test_encoders_agree_on_characters_with_a_marker_and_omit_unknown_ones(name: str) -> None:
     assert by_name(classroom(), name) == classroom().encode(TEXT, errors="skip")
 
 
@@ -64,7 +64,7 @@ def small_tokenizers(draw: st.DrawFn) -> Tokenizer:
 
 
 @given(small_tokenizers(), st.text(alphabet="ab", max_size=30))
-def test_the_list_of_merges_encodes_as_the_reference_does(tokenizer: Tokenizer, word: str) -> None:
+def test_the_list_of_merges_encodes_like_the_reference(tokenizer: Tokenizer, word: str) -> None:
     symbols = [tokenizer.base_ids[letter.encode()] for letter in word]
     merges: dict[tuple[int, int], Merge] = {merge.pair: merge for merge in tokenizer.merges}
     found = merge_by_list_index(symbols, list(merges), [merge.id for merge in tokenizer.merges])

@@ -1,4 +1,4 @@
-"""GPT-2's ids against tiktoken and Hugging Face's tokenizers, fed with OpenAI's own files."""
+"""GPT-2's ids equal those of tiktoken and Hugging Face's tokenizers with OpenAI's own files."""
 
 from __future__ import annotations
 
@@ -60,7 +60,7 @@ def test_scripts_of_the_world_equal_both_oracles(script: str, data: st.DataObjec
 @pytest.mark.parametrize("context", ["{}", "a{}", "{}a", " {}", "'{}", "{} ", "1{}1", "{0}{0}"])
 def test_characters_of_every_class_equal_both_oracles(context: str) -> None:
     starts, _ = class_runs()
-    # The first and the last of each run of one class, and every thousandth of all.
+    # The first and last character of each run of a class, and every thousandth of all.
     code_points = {*starts, *(start - 1 for start in starts[1:]), *range(0, 0x110000, 1_000)}
     characters = [chr(c) for c in sorted(code_points) if not 0xD800 <= c < 0xE000]
     assert_same_ids("\x00¶".join(map(context.format, characters)))
@@ -102,5 +102,5 @@ def test_decoding_any_ids_equals_tiktoken(ids: list[int]) -> None:
 def test_character_offsets_equal_those_of_tiktoken(text: str) -> None:
     _, starts = tiktoken_gpt2().decode_with_offsets(tiktoken_gpt2().encode_ordinary(text))
     segments = gpt2().segments(text)
-    # tiktoken places a token that begins within a character at that character, as is done here.
+    # Like bpe_core, tiktoken reports a token that starts within a character at that character.
     assert [segment.start for segment in segments] == starts

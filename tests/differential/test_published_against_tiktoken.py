@@ -1,4 +1,4 @@
-"""GPT-4's and GPT-4o's tokenizers, opened from OpenAI's files, against tiktoken itself."""
+"""GPT-4's and GPT-4o's tokenizers, opened from OpenAI's files, equal tiktoken's."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 
 from bpe_core.corpus.samples import parallel_texts
 from bpe_core.formats import from_memory
-from bpe_core.formats.opening import open_encoder
+from bpe_core.formats.opening import open_files
 from bpe_core.formats.tiktoken_file import read_ranks
 from bpe_core.tokenizer.protocol import NamedEncoder
 from bpe_core.tokenizer.tokenizer import Tokenizer
@@ -38,7 +38,7 @@ def ranks_file(name: str) -> bytes:
 
 @cache
 def opened(name: str) -> NamedEncoder:
-    return open_encoder({"any.tiktoken": ranks_file(name)}, pretokenizer="none")
+    return open_files({"any.tiktoken": ranks_file(name)}, pretokenizer="none")
 
 
 def own(name: str) -> Tokenizer:
@@ -52,12 +52,12 @@ def assert_same_ids(name: str, text: str) -> None:
 
 
 @each
-def test_openais_own_files_need_no_word_on_how_they_cut(name: str) -> None:
+def test_openais_own_files_need_no_pretokenizer_argument(name: str) -> None:
     assert opened(name).provenance.startswith("The file is OpenAI’s")
 
 
 @each
-def test_what_is_taken_over_from_tiktoken_is_what_its_file_says(
+def test_conversion_from_tiktoken_equals_reading_its_file(
     name: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     taken: list[object] = []
@@ -101,7 +101,7 @@ def test_characters_of_every_class_equal_tiktokens(name: str, context: str) -> N
 
 @each
 def test_every_code_point_equals_tiktokens(name: str) -> None:
-    # Each between marks that no pattern joins it with, and then all in one run.
+    # Each between characters that no pattern joins it with, and then all in one run.
     characters = [chr(c) for c in range(0x110000) if not 0xD800 <= c < 0xE000]
     peer = tiktoken_published(name)
     for between in ("\x00", ""):
@@ -135,5 +135,5 @@ def test_allowed_special_tokens_equal_tiktokens(name: str, text: str) -> None:
 @each
 @settings(max_examples=60)
 @given(text=hostile_texts)
-def test_what_was_encoded_decodes_to_itself(name: str, text: str) -> None:
+def test_decoding_restores_the_text(name: str, text: str) -> None:
     assert own(name).decode(own(name).encode(text)) == text

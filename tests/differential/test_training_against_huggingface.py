@@ -1,6 +1,6 @@
-"""Training learns what Hugging Face's `BpeTrainer` learns: merges and vocabulary, in order.
+"""Training learns the same merges and vocabulary, in order, as Hugging Face's `BpeTrainer`.
 
-Whole texts go in through `train_from_iterator`, since `train` would cut a file into lines first.
+Texts are passed whole to `train_from_iterator`, since `train` would cut files into lines.
 """
 
 from __future__ import annotations
@@ -74,10 +74,10 @@ def assert_equal_to_huggingface(documents: Sequence[str], config: TrainingConfig
         config.min_frequency,
         config.alphabet,
     )
-    assert_is_huggingfaces(tokenizer, merges, ids)
+    assert_equals_huggingfaces(tokenizer, merges, ids)
 
 
-def assert_is_huggingfaces(
+def assert_equals_huggingfaces(
     ours: BpeTokenizer, merges: list[tuple[str, str]], ids: dict[str, int]
 ) -> None:
     vocab = ours.vocab
@@ -89,34 +89,34 @@ def assert_is_huggingfaces(
 
 
 @pytest.mark.parametrize("vocab_size", [300, 2_000, 20_000])
-def test_the_python_language_reference(vocab_size: int) -> None:
+def test_the_python_language_reference_equals_huggingface(vocab_size: int) -> None:
     documents = [topics[name] for name in sorted(topics)]
     assert_equal_to_huggingface(documents, TrainingConfig(vocab_size))
 
 
-def test_the_language_reference_as_one_document() -> None:
+def test_the_language_reference_as_one_document_equals_huggingface() -> None:
     text = "\n".join(topics[name] for name in sorted(topics))
     assert_equal_to_huggingface([text], TrainingConfig(3_000, special_tokens=()))
 
 
-def test_source_code() -> None:
+def test_source_code_equals_huggingface() -> None:
     sources = [inspect.getsource(module) for module in (argparse, inspect, textwrap, pytest, json)]
     assert_equal_to_huggingface(sources, TrainingConfig(3_000, special_tokens=("<pad>", "[MASK]")))
 
 
 @pytest.mark.parametrize("alphabet", ["full", "seen"])
-def test_many_scripts(alphabet: Alphabet) -> None:
+def test_many_scripts_equal_huggingface(alphabet: Alphabet) -> None:
     assert_equal_to_huggingface([MULTILINGUAL], TrainingConfig(2_000, alphabet=alphabet))
 
 
 @pytest.mark.parametrize("min_frequency", [1, 2, 3, 50])
-def test_the_least_frequency(min_frequency: int) -> None:
+def test_a_minimum_frequency_equals_huggingface(min_frequency: int) -> None:
     config = TrainingConfig(5_000, min_frequency=min_frequency)
     assert_equal_to_huggingface([topics["for"], topics["while"], MULTILINGUAL], config)
 
 
 def test_a_merge_that_spells_a_special_token_does_not_make_it() -> None:
-    # The one thing learned otherwise: there the merge makes the special token itself.
+    # The only difference: in Hugging Face, the merge makes the special token itself.
     text = "ab ab abc abc"
     theirs, their_ids = train_huggingface([text], 259, ["ab"])
     assert theirs[0] == ("a", "b")
@@ -129,17 +129,17 @@ def test_a_merge_that_spells_a_special_token_does_not_make_it() -> None:
     assert ours.special_tokens["ab"] not in ours.encode(text)
 
 
-def test_long_runs_of_one_letter() -> None:
+def test_long_runs_of_one_letter_equal_huggingface() -> None:
     runs = " ".join("a" * n + "b" * (n % 5) for n in range(1, 200))
     assert_equal_to_huggingface([runs], TrainingConfig(500))
 
 
-def test_a_vocabulary_of_just_the_base() -> None:
+def test_a_vocabulary_of_only_the_base_equals_huggingface() -> None:
     assert_equal_to_huggingface(["hug hugs"], TrainingConfig(257))
 
 
 @given(st.lists(texts, min_size=1, max_size=4).filter(any), st.integers(257, 400))
-def test_any_texts(documents: list[str], vocab_size: int) -> None:
+def test_any_texts_equal_huggingface(documents: list[str], vocab_size: int) -> None:
     assert_equal_to_huggingface(documents, TrainingConfig(vocab_size))
 
 
@@ -148,7 +148,9 @@ def test_any_texts(documents: list[str], vocab_size: int) -> None:
     st.integers(257, 400),
     st.sampled_from([0, 1, 2, 3]),
 )
-def test_texts_of_two_letters(documents: list[str], vocab_size: int, min_frequency: int) -> None:
+def test_texts_of_two_letters_equal_huggingface(
+    documents: list[str], vocab_size: int, min_frequency: int
+) -> None:
     config = TrainingConfig(vocab_size, min_frequency=min_frequency)
     assert_equal_to_huggingface(documents, config)
 
@@ -179,6 +181,6 @@ def test_texts_of_two_letters(documents: list[str], vocab_size: int, min_frequen
     ),
     st.integers(100, 200),
 )
-def test_texts_with_a_seen_alphabet(pieces: list[str], vocab_size: int) -> None:
+def test_texts_with_a_seen_alphabet_equal_huggingface(pieces: list[str], vocab_size: int) -> None:
     config = TrainingConfig(vocab_size, alphabet="seen")
     assert_equal_to_huggingface(["".join(pieces), " ".join(pieces)], config)

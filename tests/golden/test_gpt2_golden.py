@@ -1,4 +1,4 @@
-"""GPT-2 ids that others have published or agreed on."""
+"""GPT-2 ids that others have published or on which two libraries agree."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ def test_the_golden_result_counts_every_case() -> None:
     assert len(GOLDEN["cases"]) >= 80
 
 
-def test_each_golden_case_says_where_its_ids_are_from() -> None:
+def test_each_golden_case_names_the_source_of_its_ids() -> None:
     cases = gpt2_golden_cases()
     for case in cases:
         assert "tiktoken" in case.provenance

@@ -1,4 +1,4 @@
-"""What the README shows is what the program does."""
+"""The README's worked example matches the program."""
 
 import doctest
 from pathlib import Path

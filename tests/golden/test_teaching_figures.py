@@ -46,7 +46,7 @@ HUG_WORDS = {"hug": 10, "ugg": 5, "ggi": 3, "gin": 3, "ing": 3}
 
 @dataclass(frozen=True)
 class Result:
-    """What any trainer learns, spelled out."""
+    """The result of any trainer, with tokens as text."""
 
     alphabet: list[str]
     merges: list[str]
@@ -159,7 +159,7 @@ def test_the_special_token_of_the_pretokenization_notebook_comes_first() -> None
     assert tokenizer.base_ids[b" "] == 30
 
 
-def test_the_hug_words_count_as_they_should() -> None:
+def test_the_pairs_of_the_hug_words_have_the_published_counts() -> None:
     config = TrainingConfig(9, base="characters", end_of_word="</w>", special_tokens=())
     run = train(Corpus.from_word_counts(HUG_WORDS), config)
     assert spelled_counts(run, 0) == {

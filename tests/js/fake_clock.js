@@ -1,4 +1,4 @@
-// A clock that stands still until a test moves it.
+// A clock that advances only when a test tells it to.
 
 const FRAME_MS = 16;
 
@@ -34,7 +34,7 @@ export class FakeClock {
     this.#now = end;
   }
 
-  /** How many timers and frames are waited for. */
+  /** Return the number of pending timers and frames. */
   get nWaiting() {
     return this.#waiting.size;
   }

@@ -1,26 +1,36 @@
-"""What Python sends to the browser, and what has to be read from it, for the tests in Node.
+"""Print messages for the browser, and the values to be read from them, for the tests in Node.
 
-`python -m tests.js.from_python runs` prints it as JSON; `texts` is the other choice.
+`python -m tests.js.from_python runs` prints runs as JSON, `texts` texts, `sentences` sentences.
 """
 
 from __future__ import annotations
 
 import base64
 import json
+import random
 import sys
 from collections.abc import Iterable, Sequence
 from typing import Any
 
+import numpy as np
+
 from bpe_core.comparison.alignment import differing_columns, disagreements
 from bpe_core.corpus.corpus import Corpus
+from bpe_core.pretokenizers.pretokenizers import get_pretokenizer
 from bpe_core.runs.run import TrainingRun
 from bpe_core.runs.train import train
 from bpe_core.tokenizer.gpt2 import gpt2
 from bpe_core.tokenizer.segment_arrays import boundaries
 from bpe_core.tokenizer.tokenizer import Tokenizer
 from bpe_core.trainers.base_vocabulary import symbols_of
-from bpe_core.trainers.reference import encode_reference
-from bpe_core.types import TrainingConfig
+from bpe_core.trainers.reference import (
+    apply_merge,
+    count_pairs,
+    count_words,
+    encode_reference,
+    train_reference,
+)
+from bpe_core.types import PretokenCounts, TrainingConfig
 from tests.recounting import Recount, run_full_of_ties
 from ui.components.merge_player.packing import own_words, pack_block, pack_run
 from ui.components.token_view.packing import PackedTokens, pack_boundaries, pack_spans
@@ -43,13 +53,13 @@ LONG = "".join(f"{n}: the café’s 日本 line, naïvely 🧩.\n" for n in rang
 
 
 def runs() -> dict[str, Any]:
-    """Return runs as messages, and what was counted of them at each step."""
+    """Return runs as messages, with the expected figures at each step."""
     ties = {name: recounted(run_full_of_ties(name)) for name in ("smallest-pair", "first-seen")}
     return {**ties, "sample": sample(), "hug": hug()}
 
 
 def recounted(run: TrainingRun) -> dict[str, Any]:
-    """Return a run in several blocks, and each of its merges by counting everything again."""
+    """Return a run in several blocks, with each merge's figures from a full recount."""
     n_merges = len(run.merges)
     starts = list(range(0, n_merges, BLOCK))
     return {
@@ -60,7 +70,7 @@ def recounted(run: TrainingRun) -> dict[str, Any]:
 
 
 def counted(run: TrainingRun, step: int) -> dict[str, Any]:
-    """Return what there is to say of a merge."""
+    """Return the figures of a merge, recounted."""
     recount = Recount.of(run, step)
     tied = recount.tied(run.config.tie_break)
     return {
@@ -79,7 +89,7 @@ def counted(run: TrainingRun, step: int) -> dict[str, Any]:
 
 
 def sample() -> dict[str, Any]:
-    """Return the sample run, its race at some steps, and what its merges make of frequent words."""
+    """Return the sample run, its race at some steps, and its frequent words as symbols."""
     run = load_run(SAMPLE_RUN_ID).run
     by_count = (-run.pretokens.counts).argsort(kind="stable")[:N_WORDS_OF_SAMPLE].tolist()
     words = [run.pretokens.words[word] for word in by_count]
@@ -92,7 +102,7 @@ def sample() -> dict[str, Any]:
 
 
 def hug() -> dict[str, Any]:
-    """Return a run of characters with a marker, and a visitor's words that it cannot spell."""
+    """Return a run on characters with an end-of-word marker, and own words it cannot spell."""
     config = TrainingConfig(
         18,
         pretokenizer="none",
@@ -125,7 +135,7 @@ def messages(run: TrainingRun, starts: Sequence[int]) -> dict[str, Any]:
 
 
 def symbols(run: TrainingRun, words: Iterable[bytes], steps: Iterable[int]) -> list[Any]:
-    """Return what the reference makes of words: base symbols, the step, the symbols then."""
+    """Return (base symbols, step, symbols after the step) of words, by the reference encoder."""
     tokenizer = run.tokenizer
     bases = [
         [tokenizer.base_ids[symbol] for symbol in symbols_of(word, tokenizer.base)]
@@ -139,7 +149,7 @@ def symbols(run: TrainingRun, words: Iterable[bytes], steps: Iterable[int]) -> l
 
 
 def texts() -> dict[str, Any]:
-    """Return texts under tokenizers, where each token stands, and where two of them disagree."""
+    """Return texts with the position of each token, and the disagreements of two tokenizers."""
     own = load_run(SAMPLE_RUN_ID).run.tokenizer
     config = TrainingConfig(
         12,
@@ -162,7 +172,7 @@ def texts() -> dict[str, Any]:
 
 
 def read(text: str, tokenizer: Tokenizer, special: tuple[str, ...] = ()) -> dict[str, Any]:
-    """Return a text as it is sent, and its segments with offsets in UTF-16 units."""
+    """Return a text as it is sent, with its segments and their offsets in UTF-16 units."""
     units = [0]
     for character in text:
         units.append(units[-1] + 1 + (ord(character) > 0xFFFF))
@@ -184,7 +194,7 @@ def read(text: str, tokenizer: Tokenizer, special: tuple[str, ...] = ()) -> dict
 
 
 def packed(text: str, tokenizer: Tokenizer, special: tuple[str, ...] = ()) -> PackedTokens:
-    """Return a text as it is sent."""
+    """Return the tokens of a text as they are sent."""
     return pack_boundaries(boundaries(text, tokenizer, special), tokenizer)
 
 
@@ -207,5 +217,69 @@ def compared(text: str, one: Tokenizer, other: Tokenizer) -> dict[str, Any]:
     }
 
 
+def sentences() -> list[dict[str, Any]]:
+    """Return sentences as the reference cuts and learns them, and what it counted at each merge."""
+    drawn = random.Random(7)
+    alphabets = ("ab", "ab ", "abc  '1.", "aé日🧩 \u0301\u0085\ufeff\u00a0")
+    texts = [
+        "",
+        "x",
+        "she sells sea shells by the sea shore",
+        "how much wood would a woodchuck chuck if a woodchuck could chuck wood",
+        "it's you're we'll I'D 'tis 12,345 12,345 __init__ __init__",
+        "aaa aaaa aaaaaaa aaa",
+        "Grace Hopper Grace Hopper",
+        "   ",
+        " " * 50,
+        "\t\t \t\t \u00a0\u00a0 \u3000",
+        "بسم الله الرحمن الرحيم، بسم الله",
+        "नमस्ते नमस्ते क्षेत्र क्षेत्रे",
+        "👩\u200d👩\u200d👧 👩\u200d👩\u200d👧 🏳️\u200d🌈🧩🧩🧩",
+        "日本語日本語の日本",
+        *(CONTROLS, SCRIPTS, MARKUP, (LONG * 3)[:10_000], "ab" * 5_000, "a" * 10_000),
+        "".join(drawn.choices("abcdefgh ", k=3_000)),
+        *("".join(drawn.choices(each, k=n)) for each in alphabets for n in (7, 40, 300)),
+    ]
+    return [learned(text) for text in texts]
+
+
+def learned(text: str) -> dict[str, Any]:
+    """Return a text as words and as the merges that the reference learns from them."""
+    config = TrainingConfig(
+        vocab_size=1_000_000,
+        base="characters",
+        special_tokens=(),
+        min_frequency=2,
+        tie_break="first-seen",
+    )
+    words = get_pretokenizer("gpt2").split(text)
+    counts = count_words([text], get_pretokenizer("gpt2").split)
+    pretokens = PretokenCounts(
+        tuple(word.encode() for word in counts), np.array(list(counts.values()), np.int64)
+    )
+    run = train_reference(pretokens, config)
+    splits = [[run.base_ids[one.encode()] for one in word] for word in counts]
+    weights = list(counts.values())
+    n_tokens, tied = [_total(splits, weights)], list[int]()
+    for merge in run.merges:
+        tied.append(list(count_pairs(splits, weights).values()).count(merge.count or 0))
+        splits = [apply_merge(word, merge.pair, merge.id) for word in splits]
+        n_tokens.append(_total(splits, weights))
+    assert splits == run.splits
+    return {
+        "text": text,
+        "words": words,
+        "tokens": [token.decode() for token in run.vocab.values()],
+        "merges": [[m.left, m.right, m.id, m.count] for m in run.merges],
+        "tied": tied,
+        "n_tokens": n_tokens,
+        "n_left": len(count_pairs(splits, weights)),
+    }
+
+
+def _total(splits: Sequence[Sequence[int]], weights: Sequence[int]) -> int:
+    return sum(len(word) * n for word, n in zip(splits, weights, strict=True))
+
+
 if __name__ == "__main__":
-    json.dump({"runs": runs, "texts": texts}[sys.argv[1]](), sys.stdout)
+    json.dump({"runs": runs, "texts": texts, "sentences": sentences}[sys.argv[1]](), sys.stdout)

@@ -1,4 +1,4 @@
-// Guessing which pair comes next: what is right, what is scored, what is kept, what stays hidden.
+// Guessing the next pair: which guesses are right, what is scored, stored and kept hidden.
 
 import assert from "node:assert/strict";
 import { suite, test } from "node:test";
@@ -27,7 +27,7 @@ const asPair = ([left, right]) => ({ left, right });
 const guessing = (store = memory()) => new Guesses(store, "a", { on: true });
 
 suite("a question", () => {
-  test("is asked if the visitor guesses, until a pair is named", () => {
+  test("is asked while guessing is on, until the visitor guesses a pair", () => {
     const guesses = guessing();
     assert.ok(guesses.isAsking(tied, 0));
     guesses.answer(tied, 0, asPair(steps[0].winner));
@@ -42,7 +42,7 @@ suite("a question", () => {
     assert.ok(!guessing().isAsking(unpackRun(bytesOf(messages.hug.message)), 0));
   });
 
-  test("offers the pairs that race, in an order that does not reveal their counts", () => {
+  test("offers the pairs in the race, in an order that does not reveal their counts", () => {
     const candidates = candidatesAt(tied, 0).map(({ left, right }) => [left, right].join());
     const race = raceAt(tied, 0).map(({ left, right }) => [left, right].join());
     assert.deepEqual(candidates.toSorted(), race.toSorted());
@@ -77,7 +77,7 @@ suite("a guess", () => {
     assert.equal(verdict(step, second).right, 1);
   });
 
-  test("of a tied pair too far down to race is right", () => {
+  test("of a tied pair that is too low in the order for the race is right", () => {
     const step = stepWhere(({ tied }) => tied.length > 10);
     assert.ok(step >= 0);
     const far = asPair(steps[step].tied.at(-1));

@@ -1,4 +1,4 @@
-// What Python and the address hear of the player, and when.
+// When the player reports its state to Python and the address, and when it requests merges.
 
 import assert from "node:assert/strict";
 import { suite, test } from "node:test";
@@ -6,13 +6,13 @@ import { addressParameter, addressWithStep, stepOfAddress } from "../../ui/compo
 import { Link } from "../../ui/components/merge_player/link.js";
 import { FakeClock } from "./fake_clock.js";
 
-/** A run of blocks of ten merges, of which some have come. */
+/** Return a run in blocks of ten merges, some of which have arrived. */
 function runOf(nMerges, come) {
   const block_starts = Array.from({ length: Math.ceil(nMerges / 10) }, (_, number) => 10 * number);
   return { n_merges: nMerges, block_starts, blocks: new Map(come.map((number) => [number, {}])) };
 }
 
-/** A link connected to a run, what it sent, and what it wrote to the address. */
+/** Return a link connected to a run, what it sent, and what it wrote to the address. */
 function connected({ nMerges = 6000, come = [0], unasked = false } = {}) {
   const clock = new FakeClock();
   const sent = [];
@@ -88,7 +88,7 @@ suite("the step", () => {
 });
 
 suite("blocks of merges", () => {
-  test("the first arrives unrequested, and others are requested after it", () => {
+  test("the first arrives without a request, and others are requested after it", () => {
     const { clock, sent, link } = connected({ come: [], unasked: true });
     link.want(0);
     link.report(3);
@@ -114,7 +114,7 @@ suite("blocks of merges", () => {
     assert.deepEqual(sent, [["block", [0, 0]]]);
   });
 
-  test("one at the cursor is requested once, after the cursor has rested", () => {
+  test("the one at the cursor is requested once, after the cursor has rested", () => {
     const { clock, sent, link } = connected();
     for (const step of [100, 200, 300]) link.want(step);
     clock.pass(60);
@@ -141,7 +141,7 @@ suite("blocks of merges", () => {
     assert.deepEqual(sent, []);
   });
 
-  test("a short run is fetched to its end, so that it scrubs at once", () => {
+  test("a short run is fetched whole, so that scrubbing never waits", () => {
     const { sent, link, run } = connected({ nMerges: 500 });
     link.want(0);
     assert.deepEqual(sent, [["block", [1, 40]]]);
@@ -192,15 +192,15 @@ suite("the address", () => {
     }
   });
 
-  test("holds words as they were typed", () => {
+  test("contains words as they were typed", () => {
     assert.equal(addressParameter("?words=don%27t+%F0%9F%A7%A9", "words"), "don't 🧩");
     assert.equal(addressParameter("?words=", "words"), "");
     assert.equal(addressParameter("?step=3", "words"), null);
   });
 
-  test("keeps everything else when the step changes, and omits step 0", () => {
+  test("keeps everything else when the step changes, and names step 0", () => {
     assert.equal(addressWithStep("http://a/merge_loop?run=b&step=3#c", 5), "http://a/merge_loop?run=b&step=5#c");
     assert.equal(addressWithStep("http://a/merge_loop?run=b", 5), "http://a/merge_loop?run=b&step=5");
-    assert.equal(addressWithStep("http://a/merge_loop?run=b&step=3", 0), "http://a/merge_loop?run=b");
+    assert.equal(addressWithStep("http://a/merge_loop?run=b&step=3", 0), "http://a/merge_loop?run=b&step=0");
   });
 });

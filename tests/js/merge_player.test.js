@@ -1,4 +1,4 @@
-// What the player finds, places and says, beside the run and its playback.
+// The player's parts except runs and playback: finding a merge, keys, layout, notes, spoken text.
 
 import assert from "node:assert/strict";
 import { suite, test } from "node:test";
@@ -22,7 +22,7 @@ function filled(name, options) {
   return run;
 }
 
-suite("a merge is found", () => {
+suite("a merge can be found", () => {
   const sample = open("sample");
   const made = new Map(messages.sample.made.map(([rank, hex]) => [Buffer.from(hex, "hex").toString(), rank]));
   const hug = open("hug");
@@ -33,14 +33,14 @@ suite("a merge is found", () => {
     }
   });
 
-  test("by the token that it made, with or without the space in front", () => {
+  test("by the token that it made, with or without its leading space", () => {
     assert.deepEqual(findMerge(sample, "function"), { step: made.get("function") });
     assert.deepEqual(findMerge(sample, " function"), { step: made.get(" function") });
     const spaced = [...made.keys()].find((token) => /^ [a-z]+$/.test(token) && !sample.tokens.includes(token.trim()));
     assert.deepEqual(findMerge(sample, spaced.trim()), { step: made.get(spaced) });
   });
 
-  test("by the token with the marker behind", () => {
+  test("by its token without the end-of-word marker", () => {
     const whole = hug.tokens.findIndex((token, id) => typeof token === "string" && token.endsWith("</w>") && hug.isLearned(id));
     const bare = hug.tokens[whole].slice(0, -4);
     const without = hug.tokens.findIndex((token, id) => token === bare && hug.isLearned(id));
@@ -52,7 +52,7 @@ suite("a merge is found", () => {
     assert.deepEqual(findMerge(sample, "“function”"), { step: made.get("function") });
   });
 
-  test("or the reason why there is none is returned", () => {
+  test("or else the reason is returned", () => {
     for (const [text, problem] of [
       ["zyzzyva", "No merge made “zyzzyva”."],
       ["q", "“q” is a base symbol: no merge made it."],
@@ -70,7 +70,7 @@ suite("a merge is found", () => {
 suite("keys", () => {
   const press = (key, kind, held = {}) => actOfKey({ key, ctrlKey: false, metaKey: false, altKey: false, ...held }, kind);
 
-  test("step, play and leap", () => {
+  test("step, play, and jump to either end", () => {
     assert.deepEqual(
       [" ", "ArrowRight", "ArrowLeft", "Home", "End", "r"].map((key) => press(key, "DIV")),
       ["play", "forward", "back", "first", "last", undefined],
@@ -84,7 +84,7 @@ suite("keys", () => {
     }
   });
 
-  test("that a control handles itself are left to it", () => {
+  test("that the focused control handles are left to it", () => {
     assert.equal(press("ArrowRight", "range"), undefined);
     assert.equal(press(" ", "range"), "play");
     for (const kind of ["BUTTON", "SUMMARY", "checkbox"]) {
@@ -93,7 +93,7 @@ suite("keys", () => {
     }
   });
 
-  test("with Ctrl, Alt or Command are the browser's", () => {
+  test("with Ctrl, Alt or Command are left to the browser", () => {
     for (const held of ["ctrlKey", "altKey", "metaKey"]) assert.equal(press("ArrowLeft", "DIV", { [held]: true }), undefined);
   });
 });
@@ -103,14 +103,14 @@ suite("scenes", () => {
   const cellsOf = (word) => cellsOfWord(block.words[word].base.length, 2);
   const scenes = scenesOf(block, 16, cellsOf);
 
-  test("follow each other over all merges of a block", () => {
+  test("cover all merges of a block in order", () => {
     assert.equal(scenes[0].from, block.start);
     assert.equal(scenes.at(-1).to, block.stop);
     for (let k = 1; k < scenes.length; k++) assert.equal(scenes[k].from, scenes[k - 1].to);
     assert.ok(scenes.some(({ from, to }) => to - from > 1));
   });
 
-  test("hold exactly the words of their merges, and no more than fit", () => {
+  test("contain exactly the words of their merges, and no more than fit", () => {
     for (const { from, to, words } of scenes) {
       const touched = new Set();
       for (let step = from; step < to; step++) for (const word of touchedIn(block, step)) touched.add(word);
@@ -120,7 +120,7 @@ suite("scenes", () => {
     }
   });
 
-  test("are found by any of their steps", () => {
+  test("can be found by any of their steps", () => {
     for (const scene of scenes) {
       for (const step of [scene.from, scene.to - 1]) assert.equal(sceneAt(scenes, step), scene);
     }
@@ -128,11 +128,11 @@ suite("scenes", () => {
     assert.equal(sceneAt([], 0), null);
   });
 
-  test("of one merge hold its words alone", () => {
+  test("of a single merge contain only its words", () => {
     assert.deepEqual(sceneOf(block, 300), { from: 300, to: 301, words: new Set(touchedIn(block, 300)) });
   });
 
-  test("a longer word takes more cells, up to what is drawn of it", () => {
+  test("need more cells for a longer word, up to the length that is drawn", () => {
     assert.deepEqual([1, 10, 11, 24, 25, 40, 400].map((length) => cellsOfWord(length, 2)), [1, 1, 2, 2, 4, 4, 4]);
     assert.deepEqual([12, 13, 40].map((length) => cellsOfWord(length, 1)), [1, 2, 4]);
   });
@@ -141,14 +141,14 @@ suite("scenes", () => {
 suite("the layout of words", () => {
   const room = { columns: 2, rows: 8, width: 600, count: 40 };
 
-  test("tiles break into lines", () => {
+  test("tiles wrap into lines", () => {
     assert.equal(lineCount([], 100), 1);
     assert.equal(lineCount([50, 47], 100), 1);
     assert.equal(lineCount([50, 48], 100), 2);
     assert.equal(lineCount([300, 10], 100), 2);
   });
 
-  test("a word that fits takes one cell, another the whole row and as many lines as it needs", () => {
+  test("a word takes one cell if it fits, or else whole rows, as many as it needs", () => {
     assert.deepEqual(sizeOfWord([50, 50], false, room), { span: 1, lines: 1 });
     assert.deepEqual(sizeOfWord([200, 60], false, room), { span: 2, lines: 1 });
     assert.deepEqual(sizeOfWord([300, 300, 300], false, room), { span: 2, lines: 3 });
@@ -161,15 +161,15 @@ suite("the layout of words", () => {
   const sizes = [1, 2, 1, 1, 2, 1].map((span, word) => ({ word, span, lines: 1 }));
   const placesOf = (grid, words = sizes) => placeWords(words, { columns: 2, rows: 8, ...grid }).map(({ word, row, column }) => [word, row, column]);
 
-  test("short words stand side by side above the wide ones", () => {
+  test("short words are side by side above the wide ones", () => {
     assert.deepEqual(placesOf({ inOrder: false }), [[0, 0, 0], [2, 0, 1], [3, 1, 0], [5, 1, 1], [1, 2, 0], [4, 3, 0]]);
   });
 
-  test("the visitor's own words stay in order, in the first cells that are free", () => {
+  test("the visitor's own words keep their order, each in the first free cell", () => {
     assert.deepEqual(placesOf({ inOrder: true }), [[0, 0, 0], [1, 1, 0], [2, 0, 1], [3, 2, 0], [4, 3, 0], [5, 2, 1]]);
   });
 
-  test("no two words share a cell, and those without room are left out", () => {
+  test("no two words share a cell, and words without room are left out", () => {
     const words = Array.from({ length: 40 }, (_, word) => ({ word, span: 1 + (word % 3 === 0), lines: 1 + (word % 5 === 0) }));
     for (const inOrder of [true, false]) {
       const placed = placeWords(words, { columns: 2, rows: 8, inOrder });
@@ -182,7 +182,7 @@ suite("the layout of words", () => {
   });
 });
 
-suite("the note on the words", () => {
+suite("the note on the words shown", () => {
   const run = filled("sample");
   const own = { words: [], problem: "" };
   const shown = { mode: "touched", shownMode: "touched", scene: { from: 999, to: 1002, words: new Set() }, n: 13, own };
@@ -195,7 +195,7 @@ suite("the note on the words", () => {
     assert.equal(titleOf({ ...shown, scene: null }), "Words");
   });
 
-  test("counts them", () => {
+  test("counts the words", () => {
     assert.equal(noteOf(run, shown), `13 words, with their counts. ${coloured}`);
     assert.equal(noteOf(run, { ...shown, n: 1 }), `1 word, with its count. ${coloured}`);
     assert.match(noteOf(run, { ...shown, scene: { from: 0, to: 1 } }), /^13 of [0-9,]+ words, with their counts\./);
@@ -207,7 +207,7 @@ suite("the note on the words", () => {
     assert.match(noteOf(run, { ...shown, shownMode: "frequent" }), /are shown after your guess\.$/);
   });
 
-  test("reports what is missing, left out or wrong in the visitor's own words", () => {
+  test("reports words that are missing, left out or invalid", () => {
     const mine = { ...shown, mode: "yours", shownMode: "yours", scene: null, n: 1 };
     const word = (base) => ({ key: "", base, count: null, cut: false });
     assert.match(noteOf(run, mine), /^Type above to see the merges/);
@@ -218,8 +218,8 @@ suite("the note on the words", () => {
   });
 });
 
-suite("without a next pair", () => {
-  test("merges are fetched, or left out of a saved replay", () => {
+suite("without a next pair, the note explains that", () => {
+  test("merges are being fetched, or are not in a saved replay", () => {
     assert.equal(whyNothing(open("sample"), null), "Fetching the merges around this one …");
     assert.match(whyNothing(filled("sample", { isSaved: true }), null), /the reasons only for merges 1 to 3,839\.$/);
   });
@@ -230,7 +230,7 @@ suite("without a next pair", () => {
     assert.deepEqual([0, 1, 3839].map(doneSentence), ["No merges were learned", "The one merge is done", "All 3,839 merges are done"]);
   });
 
-  test("the race says what is left", () => {
+  test("pairs were left when training stopped, or none are left", () => {
     assert.equal(raceNote(null, false), "");
     assert.equal(raceNote([], true), "No pairs are left: every word is a single symbol.");
     assert.match(raceNote([{}], true), /left when training stopped\.$/);
@@ -238,10 +238,10 @@ suite("without a next pair", () => {
   });
 });
 
-suite("what a screen reader says", () => {
+suite("the text for screen readers", () => {
   const run = open("hug");
 
-  test("is where the player stands, and what is next", () => {
+  test("states the step and the next merge", () => {
     assert.match(spokenState(run, 0), /^0 of 10 merges\. Next: \S+ and \S+ become \S+; [0-9]+ times\.$/);
     assert.equal(spokenState(run, 10), `10 of 10 merges. ${run.ending}`);
     assert.equal(spokenQuestion(run, 3), "3 of 10 merges. Which pair comes next?");
@@ -261,7 +261,7 @@ test("text tokens are truncated by characters, and byte tokens by bytes", () => 
   assert.equal(shortToken("hug", 3), "hug");
 });
 
-test("the longer of two tokens takes the space that the shorter leaves", () => {
+test("the longer of two tokens gets the space that the shorter one leaves", () => {
   assert.deepEqual(roomFor(3, 30), [6, 10]);
   assert.deepEqual(roomFor(30, 30), [6, 6]);
   assert.deepEqual(roomFor(2, 4, 14), [10, 12]);

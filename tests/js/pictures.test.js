@@ -1,4 +1,4 @@
-// Where each part of a picture stands: trees and lines of text.
+// The layout of derivation trees, and of text in lines.
 
 import assert from "node:assert/strict";
 import { suite, test } from "node:test";
@@ -6,25 +6,25 @@ import { linesOf } from "../../ui/components/chart_pictures/text_lines.js";
 import { beginningOf } from "../../ui/components/vocabulary/beginnings.js";
 import { layOutTree } from "../../ui/components/vocabulary/tree_layout.js";
 
-suite("a token's tree", () => {
+suite("the tree of a token", () => {
   // ((a b) c): the token, its parts (ab, c), and the parts of ab.
   const tree = [{ parts: [1, 2] }, { parts: [3, 4] }, { parts: null }, { parts: null }, { parts: null }];
   const { cells, columns } = layOutTree(tree);
 
-  test("goes from a token to its parts, left to right", () => {
+  test("lists a token before its parts, left to right", () => {
     assert.deepEqual(cells.map(({ place }) => place), [0, 1, 3, 4, 2]);
   });
 
-  test("has a column for each symbol, and a merge over all that it joined", () => {
+  test("has a column for each symbol, and each merge spans the columns of its symbols", () => {
     assert.equal(columns, 3);
     assert.deepEqual(cells.map((cell) => cell.columns), [[1, 4], [1, 3], [1, 2], [2, 3], [3, 4]]);
   });
 
-  test("has its symbols in the bottom row, each reaching up to the merge that takes it", () => {
+  test("has the symbols in its bottom row, each as tall as the gap to the merge that uses it", () => {
     assert.deepEqual(cells.map((cell) => cell.rows), [[1, 2], [2, 3], [3, 4], [3, 4], [2, 4]]);
   });
 
-  test("of a symbol is one cell", () => {
+  test("has one cell if the token is a symbol", () => {
     assert.deepEqual(layOutTree([{ parts: null }]), { cells: [{ place: 0, rows: [1, 2], columns: [1, 2] }], columns: 1 });
   });
 });
@@ -32,19 +32,19 @@ suite("a token's tree", () => {
 suite("lines of text", () => {
   const widthOf = (text) => text.length;
 
-  test("break at spaces, and hold as much as fits", () => {
+  test("break at spaces and are filled as far as words fit", () => {
     assert.deepEqual(linesOf("one two three four", 9, widthOf), ["one two", "three", "four"]);
     assert.deepEqual(linesOf("one two", 80, widthOf), ["one two"]);
   });
 
-  test("a word that is too long has its own", () => {
+  test("a word that is wider than a line has a line of its own", () => {
     assert.deepEqual(linesOf("a incomprehensible b", 5, widthOf), ["a", "incomprehensible", "b"]);
     assert.deepEqual(linesOf("incomprehensible", 5, widthOf), ["incomprehensible"]);
     assert.deepEqual(linesOf("", 5, widthOf), [""]);
   });
 });
 
-test("a token that is too long is shown by its beginning, in whole characters", () => {
+test("a long token is truncated at a character boundary", () => {
   assert.deepEqual(beginningOf("short"), ["short", false]);
   assert.deepEqual(beginningOf("🧩".repeat(48)), ["🧩".repeat(48), false]);
   assert.deepEqual(beginningOf("🧩".repeat(49)), ["🧩".repeat(48), true]);

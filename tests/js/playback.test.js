@@ -1,4 +1,4 @@
-// How the cursor moves: by hand, in beats and in a hurry, on a clock that the tests move.
+// How the cursor moves: by hand, in beats and at full speed, on a clock that the tests control.
 
 import assert from "node:assert/strict";
 import { suite, test } from "node:test";
@@ -7,7 +7,7 @@ import { FakeClock } from "./fake_clock.js";
 
 const N_MERGES = 50;
 
-/** A playback over a run of which some blocks of ten merges have come, and what it had drawn. */
+/** Return a playback over a run in blocks of ten merges, some of which have arrived, and what it drew. */
 function playbackOf({ nMerges = N_MERGES, come = [0, 1, 2, 3, 4], calm = false, asks = [], isSaved = false } = {}) {
   const drawn = [];
   const draws = (name) => (...how) => void drawn.push([name, ...how]);
@@ -42,7 +42,7 @@ function playbackOf({ nMerges = N_MERGES, come = [0, 1, 2, 3, 4], calm = false, 
 const ONE_MERGE = BEATS.gather + BEATS.hold + BEATS.fuse + BEATS.settle;
 
 suite("by hand", () => {
-  test("the cursor goes where it is sent, and never out of the run", () => {
+  test("the cursor can be set to any step of the run, but not beyond it", () => {
     const { playback } = playbackOf();
     for (const [wanted, step] of [[7, 7], [-3, 0], [999, N_MERGES]]) {
       playback.goTo(wanted);
@@ -50,7 +50,7 @@ suite("by hand", () => {
     }
   });
 
-  test("a step forward fuses one merge, and then the next stands ringed", () => {
+  test("a step forward plays one merge and then rings the next pair", () => {
     const { playback, clock, named } = playbackOf();
     playback.forward();
     assert.deepEqual(named("fuse"), [["fuse", 0, BEATS.fuse]]);
@@ -62,7 +62,7 @@ suite("by hand", () => {
     assert.equal(clock.nWaiting, 0);
   });
 
-  test("a step forward during another completes both", () => {
+  test("a step forward during another makes two merges", () => {
     const { playback, clock } = playbackOf();
     playback.forward();
     clock.pass(10);
@@ -71,7 +71,7 @@ suite("by hand", () => {
     assert.equal(playback.step, 2);
   });
 
-  test("a step back undoes a merge that is fusing, or else the last", () => {
+  test("a step back undoes the merge being played, or else the last one", () => {
     const { playback, clock } = playbackOf();
     playback.goTo(5);
     playback.forward();
@@ -85,7 +85,7 @@ suite("by hand", () => {
     assert.equal(clock.nWaiting, 0);
   });
 
-  test("there is no step forward from the end", () => {
+  test("a step forward at the end does nothing", () => {
     const { playback, clock, named } = playbackOf();
     playback.goTo(N_MERGES);
     playback.forward();
@@ -96,19 +96,19 @@ suite("by hand", () => {
 });
 
 suite("playing", () => {
-  test("takes a second a merge, twice as long at half the speed and half as long at twice", () => {
+  test("takes a second per merge, twice as long at half speed and half as long at double speed", () => {
     for (const speed of ["0.5", "1", "2"]) {
       const { playback, clock } = playbackOf();
       playback.speed = speed;
       playback.play();
       clock.pass((10 * ONE_MERGE) / Number(speed) - 1);
-      assert.equal(playback.step, 10, speed); // merged, and its ring still fading
+      assert.equal(playback.step, 10, speed); // merged, while its ring still fades
       playback.pause();
       assert.equal(playback.step, 10);
     }
   });
 
-  test("comes to the last merge and stops", () => {
+  test("stops after the last merge", () => {
     const { playback, clock, drawn } = playbackOf();
     playback.speed = "8";
     playback.play();
@@ -139,7 +139,7 @@ suite("playing", () => {
     assert.equal(playback.step, 0);
   });
 
-  test("goes on when other words are chosen, and a merge half done is done", () => {
+  test("continues when other words are chosen, after completing the current merge", () => {
     const { playback, clock } = playbackOf();
     playback.play();
     clock.pass(BEATS.gather + BEATS.hold + 1);
@@ -153,7 +153,7 @@ suite("playing", () => {
     assert.ok(!playback.playing);
   });
 
-  test("a run without merges does not play", () => {
+  test("does nothing on a run without merges", () => {
     const { playback, clock } = playbackOf({ nMerges: 0, come: [] });
     playback.play();
     assert.ok(!playback.playing);
@@ -177,7 +177,7 @@ suite("playing", () => {
     assert.deepEqual(named("want").at(-1), ["want", 20]);
   });
 
-  test("goes past what a saved replay holds", () => {
+  test("continues past the merges whose trace a saved replay has", () => {
     const { playback, clock } = playbackOf({ come: [1], isSaved: true });
     playback.speed = "8";
     playback.play();
@@ -185,7 +185,7 @@ suite("playing", () => {
     assert.equal(playback.step, N_MERGES);
   });
 
-  test("at rest, missing merges are drawn when they arrive", () => {
+  test("missing merges are drawn when they arrive, even if nothing plays", () => {
     const { playback, drawn } = playbackOf({ come: [] });
     playback.resume();
     assert.deepEqual(drawn, [["rested", 0]]);
@@ -193,7 +193,7 @@ suite("playing", () => {
 });
 
 suite("full speed", () => {
-  test("plays a long run in nine seconds, many merges a frame", () => {
+  test("plays a long run in nine seconds, many merges per frame", () => {
     const nMerges = 9000;
     const { playback, clock, named } = playbackOf({ nMerges, come: Array.from({ length: 900 }, (_, number) => number) });
     playback.speed = "max";
@@ -207,7 +207,7 @@ suite("full speed", () => {
     assert.equal(clock.nWaiting, 0);
   });
 
-  test("writes a new sentence ten times a second at most", () => {
+  test("changes the sentence at most ten times a second", () => {
     const { playback, clock, named } = playbackOf({ nMerges: 9000, come: Array.from({ length: 900 }, (_, number) => number) });
     playback.speed = "max";
     playback.play();
@@ -224,7 +224,7 @@ suite("full speed", () => {
     assert.ok(playback.step > 15 && playback.step < 30, String(playback.step));
   });
 
-  test("leaves, on pause, the state of its step", () => {
+  test("shows the exact state of its step when paused", () => {
     const { playback, clock, drawn } = playbackOf();
     playback.speed = "max";
     playback.play();
@@ -249,7 +249,7 @@ suite("full speed", () => {
 });
 
 suite("while the visitor guesses", () => {
-  test("a step forward shows the merge first, and makes it then", () => {
+  test("a step forward first shows the merge, and another one makes it", () => {
     const { playback, clock } = playbackOf({ asks: [0, 1, 2] });
     playback.forward();
     assert.equal(playback.step, 0);
@@ -258,16 +258,82 @@ suite("while the visitor guesses", () => {
     assert.equal(playback.step, 1);
   });
 
-  test("playing stops at the next question", () => {
-    const { playback, clock, named } = playbackOf({ asks: [3] });
+  test("playing asks before each merge, and waits for the answer", () => {
+    const { playback, clock, named } = playbackOf({ asks: [0, 3] });
     playback.play();
     clock.pass(60_000);
-    assert.equal(playback.step, 3);
-    assert.ok(!playback.playing);
+    assert.equal(playback.step, 0);
+    assert.ok(playback.playing);
     assert.equal(named("asks").length, 1);
+    assert.equal(clock.nWaiting, 0);
   });
 
-  test("full speed goes merge by merge", () => {
+  test("the answer is shown for a while, then its merge is played up to the next question", () => {
+    const { playback, player, clock, named } = playbackOf({ asks: [0, 3] });
+    playback.play();
+    player.showsUnasked(); // the answer has been given
+    playback.reveal();
+    clock.pass(1_990);
+    assert.deepEqual(named("gather"), []);
+    assert.equal(playback.step, 0);
+    clock.pass(60_000);
+    assert.equal(playback.step, 3);
+    assert.ok(playback.playing);
+    assert.deepEqual(named("asks").length, 2);
+  });
+
+  test("the answer is shown for less time at higher speeds, but always long enough to be seen", () => {
+    for (const [speed, time] of [["0.5", 4_000], ["2", 1_000], ["8", 700], ["max", 700]]) {
+      const { playback, player, clock } = playbackOf({ asks: [0] });
+      playback.speed = speed;
+      playback.play();
+      player.showsUnasked();
+      playback.reveal();
+      clock.pass(time - 10);
+      assert.equal(playback.phase, "reveal", speed);
+      clock.pass(20);
+      assert.notEqual(playback.phase, "reveal", speed);
+    }
+  });
+
+  test("a pause at a question or at its answer stays there until playing begins again", () => {
+    const { playback, player, clock } = playbackOf({ asks: [0, 1] });
+    playback.play();
+    playback.toggle();
+    assert.ok(!playback.playing);
+    playback.toggle();
+    assert.ok(playback.playing);
+    player.showsUnasked();
+    playback.reveal();
+    playback.pause();
+    clock.pass(60_000);
+    assert.deepEqual([playback.step, playback.playing], [0, false]);
+    playback.play();
+    clock.pass(60_000);
+    assert.deepEqual([playback.step, playback.playing], [1, true]);
+  });
+
+  test("an answer given by hand does not begin to play", () => {
+    const { playback, player, clock } = playbackOf({ asks: [0] });
+    player.showsUnasked();
+    playback.reveal();
+    clock.pass(60_000);
+    assert.deepEqual([playback.step, playback.playing], [0, false]);
+  });
+
+  test("playing ends after the last merge, once its question is answered", () => {
+    const { playback, player, clock } = playbackOf({ asks: [N_MERGES - 1] });
+    playback.goTo(N_MERGES - 2);
+    playback.play();
+    clock.pass(60_000);
+    assert.deepEqual([playback.step, playback.playing], [N_MERGES - 1, true]);
+    player.showsUnasked();
+    playback.reveal();
+    clock.pass(60_000);
+    assert.deepEqual([playback.step, playback.playing], [N_MERGES, false]);
+  });
+
+  test("full speed plays one merge at a time, and waits at the question", () => {
     const { playback, clock, named } = playbackOf({ asks: [3] });
     playback.speed = "max";
     playback.play();
@@ -275,10 +341,22 @@ suite("while the visitor guesses", () => {
     assert.equal(playback.step, 3);
     assert.deepEqual(named("fuse").map(([, step]) => step), [0, 1, 2]);
   });
+
+  test("with reduced motion it asks and shows the answer for as long, and nothing moves", () => {
+    const { playback, player, clock, named } = playbackOf({ asks: [0, 1], calm: true });
+    playback.play();
+    player.showsUnasked();
+    playback.reveal();
+    clock.pass(1_990);
+    assert.equal(playback.step, 0);
+    clock.pass(60_000);
+    assert.deepEqual([playback.step, playback.playing], [1, true]);
+    assert.deepEqual([...named("gather"), ...named("fuse")], []);
+  });
 });
 
 suite("with reduced motion", () => {
-  test("nothing gathers or fuses, and each state stands for a while", () => {
+  test("nothing gathers or fuses, and each state is shown for a while", () => {
     const { playback, clock, named } = playbackOf({ calm: true });
     playback.play();
     clock.pass(599);

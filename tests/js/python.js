@@ -1,11 +1,11 @@
-// What Python has to say: it packs what the modules under test unpack.
+// Get data from Python: messages that the modules under test unpack, and expected values.
 
 import { execFileSync } from "node:child_process";
 
 const PYTHON = ".venv/bin/python";
 const OPTIONS = { encoding: "utf-8", maxBuffer: 1 << 28 };
 
-/** Return what `from_python.py` gives of "runs" or "texts". */
+/** Return the "runs", "texts" or "sentences" of `from_python.py`. */
 export function fromPython(what) {
   return JSON.parse(execFileSync(PYTHON, ["-m", "tests.js.from_python", what], OPTIONS));
 }

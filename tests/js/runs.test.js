@@ -1,4 +1,4 @@
-// Runs as Python packs them: what the player reads at any step, against the core and a recount.
+// Runs unpacked from Python's messages: the player's figures at any step match the core and a recount.
 
 import assert from "node:assert/strict";
 import { suite, test } from "node:test";
@@ -27,13 +27,13 @@ for (const name of ["smallest-pair", "first-seen"]) {
     const run = opened(name);
     const { steps } = runs[name];
 
-    test("has a trace of exactly its merges", () => {
+    test("has a trace of each merge and no others", () => {
       assert.equal(run.n_merges, steps.length);
       assert.ok(steps.every((_, step) => isTraced(run, step)));
       assert.ok(!isTraced(run, steps.length));
     });
 
-    test("races as the core counts, the next to merge first", () => {
+    test("has the core's most frequent pairs in its race, the next to merge first", () => {
       steps.forEach(({ winner, race, tied }, step) => {
         const pairs = raceAt(run, step);
         assert.deepEqual(pairs.map(rowOf), race);
@@ -43,19 +43,19 @@ for (const name of ["smallest-pair", "first-seen"]) {
       });
     });
 
-    test("ends with the pairs that were left", () => {
+    test("ends with the remaining pairs", () => {
       assert.deepEqual(raceAt(run, run.n_merges).map(rowOf), runs[name].last);
       assert.ok(raceAt(run, run.n_merges).every((pair) => !pair.next && !pair.tied));
     });
 
-    test("names all pairs that tie in the order of the rule", () => {
+    test("lists all tied pairs in the order of the tie rule", () => {
       steps.forEach(({ tied }, step) => {
         assert.equal(traced(run, "n_tied", step), tied.length);
         assert.deepEqual(tiesAt(run, step).map(pairOf), tied.length > 1 ? tied : []);
       });
     });
 
-    test("has the words and overlaps of each merge, and the words that contribute most", () => {
+    test("counts the words and overlaps of each merge, and lists the words that contribute most", () => {
       steps.forEach(({ given, n_words, n_overlapping, winner }, step) => {
         assert.equal(traced(run, "n_words", step), n_words);
         assert.equal(traced(run, "n_overlapping", step), n_overlapping);
@@ -68,7 +68,7 @@ for (const name of ["smallest-pair", "first-seen"]) {
       });
     });
 
-    test("has the pairs that rise and fall most", () => {
+    test("lists the pairs that rise and fall most", () => {
       const rowsOf = (table, step) => tableRow(run, table, step, "by").map((pair) => [pair.count, pairOf(pair)]);
       steps.forEach(({ risen, fallen }, step) => {
         assert.deepEqual(rowsOf("risen", step), risen);
@@ -76,7 +76,7 @@ for (const name of ["smallest-pair", "first-seen"]) {
       });
     });
 
-    test("gives the winner's reason by its count, the rest and the rule", () => {
+    test("explains the winner by its count, its rivals and the tie rule", () => {
       steps.forEach(({ winner, count, tied, others }, step) => {
         const parts = reasonOf(run, step, raceAt(run, step), false);
         assert.deepEqual(pairOf(parts[0].pair), winner);
@@ -95,7 +95,7 @@ for (const name of ["smallest-pair", "first-seen"]) {
       });
     });
 
-    test("gives the lead over the best pair that does not tie", () => {
+    test("states the lead over the best pair that is not tied", () => {
       steps.forEach(({ count, next_count, tied }, step) => {
         const pairs = raceAt(run, step);
         const { lead, over, rival } = marginOf(run, step, pairs, false);
@@ -119,7 +119,7 @@ for (const name of ["smallest-pair", "first-seen"]) {
       });
     });
 
-    test("merges each word as the reference does, at any step", () => {
+    test("merges each word as the reference does at any step", () => {
       for (const [base, step, ids] of runs[name].symbols) assert.deepEqual(idsOf(symbolsAt(run, base, step)), ids);
     });
   });
@@ -128,7 +128,7 @@ for (const name of ["smallest-pair", "first-seen"]) {
 suite("the sample run", () => {
   const run = opened("sample");
 
-  test("races as the core counts", () => {
+  test("has the core's most frequent pairs in its race", () => {
     for (const { step, race } of runs.sample.steps) assert.deepEqual(raceAt(run, step).map(rowOf), race);
   });
 
@@ -137,21 +137,21 @@ suite("the sample run", () => {
     for (const [base, step, ids] of runs.sample.symbols) assert.deepEqual(idsOf(symbolsAt(run, base, step)), ids);
   });
 
-  test("says where each symbol of a word begins, and how long it is", () => {
+  test("has the start and length of each symbol of a word", () => {
     for (const { base } of run.frequent) {
       const symbols = symbolsAt(run, base, run.n_merges);
       assert.equal(symbols.reduce((end, { start, length }) => (assert.equal(start, end), end + length), 0), base.length);
     }
   });
 
-  test("has its most frequent words first, each with its count", () => {
+  test("lists its most frequent words first, with their counts", () => {
     const counts = run.frequent.map((word) => word.count);
     assert.equal(counts.length, 60);
     assert.deepEqual(counts, counts.toSorted((one, other) => other - one));
     assert.equal(new Set(run.frequent.map((word) => word.key)).size, 60);
   });
 
-  test("touches words that change with the merge", () => {
+  test("lists the words that a merge changes", () => {
     const block = blockAt(run, 300);
     const touched = touchedIn(block, 300);
     assert.ok(touched.length > 3);
@@ -170,13 +170,13 @@ suite("the sample run", () => {
 });
 
 suite("blocks of merges", () => {
-  test("each merge is in one, and the end in the last", () => {
+  test("each merge is in one block, and the end of the run in the last", () => {
     const run = opened("smallest-pair");
     for (let step = 0; step < run.n_merges; step++) assert.equal(blockNumber(run, step), Math.floor(step / 20));
     assert.equal(blockNumber(run, run.n_merges), blockNumber(run, run.n_merges - 1));
   });
 
-  test("a message may hold several, and missing blocks are reported", () => {
+  test("a message can contain several, and missing merges are recognised", () => {
     const run = unpackRun(bytesOf(runs["smallest-pair"].message));
     assert.equal(raceAt(run, 0), null);
     assert.throws(() => traced(run, "n_tied", 0), /Merge 1 is not loaded; check isTraced first/);
@@ -186,7 +186,7 @@ suite("blocks of merges", () => {
     assert.ok(isTraced(run, 0));
   });
 
-  test("playing at full speed waits at the last merge that has arrived", () => {
+  test("full speed waits at the last merge that has arrived", () => {
     const run = unpackRun(bytesOf(runs["smallest-pair"].message));
     keepBlocks(run, unpackBlock(bytesOf(runs["smallest-pair"].blocks[0])));
     assert.equal(lastReady(run, 5, 12), 12);
@@ -195,7 +195,7 @@ suite("blocks of merges", () => {
     assert.equal(lastReady(run, 5, 10_000), run.n_merges);
   });
 
-  test("a saved replay plays past what it holds", () => {
+  test("a saved replay plays past the merges whose trace it has", () => {
     const run = unpackRun(bytesOf(runs["smallest-pair"].message), { isSaved: true });
     assert.equal(mergesSaved(run), null);
     keepBlocks(run, unpackBlock(bytesOf(runs["smallest-pair"].blocks[1])));
@@ -205,11 +205,11 @@ suite("blocks of merges", () => {
   });
 });
 
-suite("words that the alphabet cannot spell", () => {
+suite("words with characters outside the alphabet", () => {
   const run = opened("hug");
   const [word] = runs.hug.own_words;
 
-  test("keep missing symbols as text, and merge around them", () => {
+  test("keep these characters as text and merge around them", () => {
     const missing = word.filter((id) => typeof id === "string");
     assert.deepEqual(missing, ["🧩"]);
     const ids = idsOf(symbolsAt(run, word, run.n_merges));
@@ -225,13 +225,13 @@ test("a long word shows the symbols around the pair", () => {
   assert.deepEqual(symbolsAround(40, new Set([2]), 12, 4), { from: 0, to: 12 });
 });
 
-test("a word that has the pair twice shows the product", () => {
+test("the share of a word that has the pair twice is shown as a product", () => {
   assert.equal(productOf(10, 5), "2 × 5 = ");
   assert.equal(productOf(5, 5), "");
   assert.equal(productOf(6000, 2000), "3 × 2,000 = ");
 });
 
-test("the same bytes are the same run", () => {
+test("byte arrays are equal if their contents are", () => {
   const message = bytesOf(runs.hug.message);
   assert.ok(sameBytes(message, Uint8Array.from(message)));
   assert.ok(!sameBytes(message, bytesOf(runs.sample.message)));

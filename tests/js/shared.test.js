@@ -6,12 +6,13 @@ import { bytesFromBase64 } from "../../ui/components/shared/base64.js";
 import { lastThat } from "../../ui/components/shared/binary_search.js";
 import { codePointName, halfCharacter, hasBidiControl, hexByte, isPlain, piecesOf, spokenToken, utf8 } from "../../ui/components/shared/characters.js";
 import { runningSlots, seriesOf, slotOf } from "../../ui/components/shared/colours.js";
-import { Echoes } from "../../ui/components/shared/echoes.js";
+import { Echoes } from "../../ui/components/shared/python_echoes.js";
 import { counted, grouped, times } from "../../ui/components/shared/numbers.js";
 import { isBlank } from "../../ui/components/shared/white_space.js";
+import { unbrokenPieces } from "../../ui/components/shared/unbroken.js";
 
 suite("numbers", () => {
-  test("are written with commas, and with the noun that they count", () => {
+  test("have thousands separators, and their noun is singular or plural", () => {
     assert.equal(grouped(1234567), "1,234,567");
     assert.equal(counted(1, "merge"), "1 merge");
     assert.equal(counted(1379, "merge"), "1,379 merges");
@@ -21,7 +22,7 @@ suite("numbers", () => {
 });
 
 suite("white space", () => {
-  test("is folded from three characters on, and only if there is nothing else", () => {
+  test("is folded if a token has at least three characters, all of them white space", () => {
     assert.deepEqual(["   ", "\n\n\t", " ".repeat(26)].map(isBlank), [true, true, true]);
     assert.deepEqual(["", "  ", "  a", "---", [0x20, 0x20, 0x20, 0xc3]].map(isBlank), [false, false, false, false, false]);
   });
@@ -30,7 +31,7 @@ suite("white space", () => {
 suite("characters", () => {
   const kinds = (text) => [...piecesOf(text)].map(({ kind, text }) => [kind, text]);
 
-  test("the pieces of a text together are the text", () => {
+  test("the pieces of a text add up to the text", () => {
     const texts = ["", "plain", "\ufeffa\tb  c\r\nd\re\x00\u202ef\u2028 日本 🧩👩\u200d👩\u200d👧 e\u0301 נ\n\n", " \u0301x", "\r\n\r\r\n\n", "🏳️\u200d🌈 \u200d"];
     for (const text of texts) assert.equal(kinds(text).map(([, piece]) => piece).join(""), text);
   });
@@ -41,22 +42,22 @@ suite("characters", () => {
     assert.deepEqual(kinds("a\u202e\u00a0"), [["text", "a"], ["code", "\u202e"], ["code", "\u00a0"]]);
   });
 
-  test("a joiner belongs to the picture that it joins, and alone it is a code point", () => {
+  test("a joiner inside an emoji belongs to the emoji; on its own it is drawn as a code point", () => {
     assert.deepEqual(kinds("👩\u200d👧"), [["text", "👩\u200d👧"]]);
     assert.deepEqual(kinds("\u200d"), [["code", "\u200d"]]);
   });
 
-  test("a combining mark that stands first is a piece of its own kind", () => {
+  test("a combining mark at the start of a text is a piece of its own kind", () => {
     assert.deepEqual(kinds("\u0301x"), [["mark", "\u0301x"]]);
     assert.deepEqual(kinds("e\u0301"), [["text", "e\u0301"]]);
   });
 
-  test("plain text is what one piece of text is drawn as", () => {
+  test("text is plain if it is drawn as a single piece", () => {
     for (const text of ["plain", "日本", "e\u0301", "🧩"]) assert.ok(isPlain(text), text);
     for (const text of ["a b", "\u0301", "\u200d", "a\n", "\u00a0"]) assert.ok(!isPlain(text), text);
   });
 
-  test("are named by code point, by byte, and where they turn the direction of text", () => {
+  test("have names by code point and by byte, and bidi controls are recognised", () => {
     assert.equal(codePointName("\u202e"), "U+202E");
     assert.equal(codePointName("🧩"), "U+1F9E9");
     assert.equal(hexByte(10), "0A");
@@ -65,13 +66,13 @@ suite("characters", () => {
     assert.ok(!hasBidiControl("שלום"));
   });
 
-  test("half a character is found at any position", () => {
+  test("an error names the position of half a character", () => {
     assert.equal(halfCharacter("whole 🧩"), "");
-    assert.equal(halfCharacter("ab\ud83e"), "At position 3 stands half a character (U+D83E, a lone surrogate)");
-    assert.match(halfCharacter("\udde9🧩"), /^At position 1 .*U\+DDE9/);
+    assert.equal(halfCharacter("ab\ud83e"), "Half a character at position 3 (U+D83E, a lone surrogate)");
+    assert.match(halfCharacter("\udde9🧩"), /^Half a character at position 1 .*U\+DDE9/);
   });
 
-  test("a token is spoken with its white space by name", () => {
+  test("a screen reader hears white space by name", () => {
     assert.equal(spokenToken(" the"), "space the");
     assert.equal(spokenToken(" "), "space");
     assert.equal(spokenToken("\n\n\t"), "newline newline tab");
@@ -81,13 +82,13 @@ suite("characters", () => {
 });
 
 suite("colours", () => {
-  test("an id always has the same of eight slots", () => {
+  test("an id always has the same one of eight slots", () => {
     const slots = Array.from({ length: 5000 }, (_, id) => slotOf(id));
     assert.deepEqual([...new Set(slots)].sort(), [0, 1, 2, 3, 4, 5, 6, 7]);
     assert.deepEqual(slots, Array.from({ length: 5000 }, (_, id) => slotOf(id)));
   });
 
-  test("neighbours in running text never look alike", () => {
+  test("neighbouring tokens never have similar colours", () => {
     const ids = Array.from({ length: 20000 }, (_, i) => Math.imul(i, 40503) % 977);
     const slots = runningSlots(ids);
     const alike = new Set(["4 5", "5 4", "5 7", "7 5"]);
@@ -97,23 +98,23 @@ suite("colours", () => {
     }
   });
 
-  test("text in no token has no colour, and changes no other colour", () => {
+  test("text in no token has no colour and does not affect its neighbours", () => {
     assert.deepEqual([...runningSlots([7, -1, 7])], [slotOf(7), 0, slotOf(7)]);
   });
 
-  test("the ninth tokenizer has the first colour again, with a hole in its dot", () => {
+  test("the ninth tokenizer reuses the first colour, with a ring instead of a dot", () => {
     assert.equal(seriesOf(0), "series-0");
     assert.equal(seriesOf(8), "series-0 again");
     assert.equal(seriesOf(16), "series-0");
   });
 });
 
-test("base64 becomes bytes", () => {
+test("base64 is decoded to bytes", () => {
   assert.deepEqual([...bytesFromBase64("AQL/")], [1, 2, 255]);
   assert.deepEqual([...bytesFromBase64("")], []);
 });
 
-test("a binary search returns the last place that holds, or else the first", () => {
+test("a binary search returns the last place for which the condition holds, or else the first", () => {
   for (let n = 1; n < 20; n++) {
     for (let last = 0; last < n; last++) assert.equal(lastThat(0, n - 1, (i) => i <= last), last);
   }
@@ -121,7 +122,7 @@ test("a binary search returns the last place that holds, or else the first", () 
 });
 
 suite("echoes", () => {
-  test("a text sent from here is an echo, and earlier ones are no longer expected", () => {
+  test("a text sent from here is an echo; after it, texts sent earlier are not", () => {
     const echoes = new Echoes();
     for (const text of ["a", "ab", "abc"]) echoes.expect(text);
     assert.ok(echoes.isEcho("ab"));
@@ -131,14 +132,14 @@ suite("echoes", () => {
     assert.equal(echoes.last, "abc");
   });
 
-  test("a text that was typed again counts as the later of the two", () => {
+  test("the echo of a text sent twice is that of the later one", () => {
     const echoes = new Echoes();
     for (const text of ["a", "ab", "a"]) echoes.expect(text);
     assert.ok(echoes.isEcho("a"));
     assert.ok(!echoes.isEcho("ab"));
   });
 
-  test("at most sixteen are remembered, and none after forgetting", () => {
+  test("at most sixteen are remembered, and none after they are cleared", () => {
     const echoes = new Echoes();
     for (let n = 0; n < 20; n++) echoes.expect(String(n));
     assert.ok(!echoes.isEcho("3"));
@@ -147,4 +148,15 @@ suite("echoes", () => {
     assert.ok(!echoes.isEcho("19"));
     assert.equal(echoes.last, undefined);
   });
+});
+
+test("a short name or range with a digit beside its hyphen stays on one line", () => {
+  const text = "yours needs more than GPT-2 (95% interval 320.2–325.9%), on held-out text";
+  const pieces = unbrokenPieces(text);
+  assert.equal(pieces.map(([piece]) => piece).join(""), text);
+  assert.deepEqual(
+    pieces.filter(([, isUnbroken]) => isUnbroken).map(([piece]) => piece),
+    ["GPT-2", "320.2–325.9%),"],
+  );
+  assert.ok(unbrokenPieces("unigram-german-english-32k.json").every(([, unbroken]) => !unbroken));
 });

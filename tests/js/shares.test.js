@@ -1,4 +1,4 @@
-// Shares of two texts, as parts that have the same place in both bars.
+// The shares of two texts, as parts of bars in the same order.
 
 import assert from "node:assert/strict";
 import { suite, test } from "node:test";
@@ -6,8 +6,8 @@ import { partsOf, percent } from "../../ui/components/share_bars/shares.js";
 
 const shares = (...found) => found.map(([name, share]) => ({ name, share }));
 
-suite("parts of the bars of two texts", () => {
-  test("a part has the share of each text, in the order of the first", () => {
+suite("the parts of two texts' bars", () => {
+  test("have the share of each text, and the order of the first text", () => {
     const training = shares(["Latin letters", 0.7], ["white space", 0.2], ["punctuation", 0.1]);
     const heldOut = shares(["Latin letters", 0.6], ["punctuation", 0.25], ["white space", 0.15]);
     assert.deepEqual(
@@ -16,12 +16,12 @@ suite("parts of the bars of two texts", () => {
     );
   });
 
-  test("a part that the second text lacks has a share of zero there", () => {
+  test("have a share of zero if the second text lacks them", () => {
     const [, letters] = partsOf([shares(["Latin letters", 0.9], ["Greek letters", 0.1]), shares(["Latin letters", 1])]);
     assert.deepEqual(letters, { name: "Greek letters", shares: [0.1, 0], rest: false });
   });
 
-  test("small parts are together, with those that only the second text has", () => {
+  test("combine small ones with those that only the second text has", () => {
     const training = shares(...[..."abcdefgh"].map((name, i) => [name, (8 - i) / 36]));
     const parts = partsOf([training, shares(["a", 0.5], ["z", 0.5])]);
     assert.deepEqual(parts.map((part) => part.name), ["a", "b", "c", "d", "e", "4 more"]);
@@ -31,12 +31,12 @@ suite("parts of the bars of two texts", () => {
     assert.equal(rest.shares[1], 0.5);
   });
 
-  test("a text alone has its parts, and no text none", () => {
+  test("exist for a single text, but not without a text", () => {
     assert.deepEqual(partsOf([shares(["a", 1])]), [{ name: "a", shares: [1], rest: false }]);
     assert.deepEqual(partsOf([[]]), []);
   });
 });
 
-test("percents are rounded to a tenth, and tiny shares are not shown as none", () => {
+test("percentages are rounded to a tenth, and a tiny share is never shown as 0", () => {
   assert.deepEqual([0, 0.0001, 0.0006, 0.4567, 1].map(percent), ["0.0%", "< 0.1%", "0.1%", "45.7%", "100.0%"]);
 });

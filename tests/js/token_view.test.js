@@ -25,7 +25,7 @@ function cutEvery(text, size) {
 }
 
 suite("tokens", () => {
-  test("are those that Python sees, each at its place", () => {
+  test("have the ids and positions that Python finds", () => {
     for (const { text, segments, tokens } of readings) {
       assert.equal(tokens.n, segments.length);
       assert.equal(tokens.at[tokens.n], text.length);
@@ -38,7 +38,7 @@ suite("tokens", () => {
     }
   });
 
-  test("know how many bytes of a character came before them", () => {
+  test("know how many bytes of a character precede them", () => {
     for (const { text, tokens } of readings) {
       for (let i = 0; i <= tokens.n; i++) {
         assert.equal(tokens.byteAt[i], utf8.encode(text.slice(0, tokens.at[i])).length + tokens.into[i]);
@@ -46,7 +46,7 @@ suite("tokens", () => {
     }
   });
 
-  test("are numbered without the text that is in none", () => {
+  test("are numbered, skipping text in no token", () => {
     const { tokens } = readings.find(({ text }) => text === "hug p Ω");
     const uncovered = [...tokens.ids].filter((id) => id < 0).length;
     assert.ok(uncovered);
@@ -54,7 +54,7 @@ suite("tokens", () => {
     assert.ok([...tokens.ids].every((id, i) => (tokens.order[i] > 0) === (id >= 0)));
   });
 
-  test("that are special, or contain or are the marker, are marked", () => {
+  test("are marked if they are special, or contain the end-of-word marker", () => {
     const special = readings.find(({ text }) => text.includes("<|endoftext|>")).tokens;
     assert.deepEqual([...special.ids].map((id) => special.about.get(id).special), [false, true, false]);
     const { tokens } = readings.find(({ text }) => text === "hug p Ω");
@@ -64,7 +64,7 @@ suite("tokens", () => {
     assert.ok([...tokens.ids].some((id, i) => isEmpty(tokens, i) && tokens.about.get(id).marker));
   });
 
-  test("that start a pre-token are marked", () => {
+  test("are marked if they start a pre-token", () => {
     const { tokens } = readings.find(({ text }) => text.includes("<|endoftext|>"));
     assert.deepEqual([0, 1, 2].map(tokens.startsPretoken), [true, true, true]);
     const long = readings.find(({ text }) => text.startsWith("0: the café"));
@@ -86,7 +86,7 @@ suite("tokens", () => {
 suite("cut characters", () => {
   const tokens = cutEvery("x🧩é日", 3);
 
-  test("are found, with the tokens that share them", () => {
+  test("are found with the tokens that share them", () => {
     assert.deepEqual(cutCharacters(tokens), [
       { at: 1, start: 0, end: 2 },
       { at: 3, start: 1, end: 3 },
@@ -96,14 +96,14 @@ suite("cut characters", () => {
     assert.deepEqual(cutCharacters(cutEvery("plain", 2)), []);
   });
 
-  test("the one that the pointer is on is shown, else that in most pieces", () => {
+  test("the one under the pointer is shown, or else the one cut into most pieces", () => {
     const cuts = [{ at: 0, start: 0, end: 2 }, { at: 9, start: 5, end: 9 }];
     assert.equal(cutToShow(cuts, 1), cuts[0]);
     assert.equal(cutToShow(cuts, 3), cuts[1]);
     assert.equal(cutToShow([], 0), null);
   });
 
-  test("each token lists its bytes of the character and what else it holds", () => {
+  test("each token is listed with its bytes of the character and its other contents", () => {
     const read = { ...tokens, about: new Map() };
     const [first] = cutCharacters(tokens);
     const facts = factsOfCut(read, first);
@@ -117,7 +117,7 @@ suite("cut characters", () => {
 });
 
 suite("blocks", () => {
-  test("hold the whole text, each character once, wherever tokens cut it", () => {
+  test("contain each character of the text once, even if tokens cut it", () => {
     const texts = [...readings.map(({ text }) => text), "🧩é日a".repeat(5)];
     const cut = texts.flatMap((text) => [1, 2, 3, 5].map((size) => cutEvery(text, size)));
     for (const tokens of [...readings.map((reading) => reading.tokens), ...cut]) {
@@ -126,7 +126,7 @@ suite("blocks", () => {
     }
   });
 
-  test("have each byte of a cut character with one token", () => {
+  test("assign each byte of a cut character to one token", () => {
     for (const { tokens } of readings) {
       for (const { kind, character, bytes } of blockPieces(tokens, 0, tokens.n, null)) {
         if (kind !== "cut") continue;
@@ -141,21 +141,21 @@ suite("blocks", () => {
     }
   });
 
-  test("have each token at least once, markers among them", () => {
+  test("contain each token at least once, including markers", () => {
     for (const { tokens } of readings) {
       const drawn = new Set(blockPieces(tokens, 0, tokens.n, null).flatMap(({ token, bytes }) => bytes?.map((one) => one.token) ?? [token]));
       assert.equal(drawn.size, tokens.n);
     }
   });
 
-  test("a cut character is in a disagreement where any of its bytes is", () => {
+  test("a cut character is in a disagreement if any of its bytes is", () => {
     const tokens = cutEvery("a🧩b", 2);
     const spans = (of) => blockPieces(tokens, 0, tokens.n, of).map(({ kind, span }) => [kind, span]);
     assert.deepEqual(spans([-1, 0, -1]), [["text", -1], ["cut", 0], ["text", -1]]);
     assert.deepEqual(spans([-1, -1, -1]), [["text", -1], ["cut", -1], ["text", -1]]);
   });
 
-  test("end at the same places in all readings, and cut no character", () => {
+  test("end at the same places in all readings, never inside a character", () => {
     const text = readings.find(({ text }) => text.startsWith("0: the café")).text.repeat(6);
     for (const sizes of [[3], [3, 4], [1, 2, 7]]) {
       const all = sizes.map((size) => cutEvery(text, size));
@@ -171,7 +171,7 @@ suite("blocks", () => {
     }
   });
 
-  test("of prose end with lines, and hold some hundred tokens", () => {
+  test("of prose end at line ends and have a few hundred tokens", () => {
     const { tokens } = readings.find(({ text }) => text.startsWith("0: the café"));
     const cuts = blockCuts([tokens]).map(([cut]) => cut);
     for (let b = 1; b + 1 < cuts.length; b++) {
@@ -180,30 +180,30 @@ suite("blocks", () => {
     }
   });
 
-  test("without line ends hold two thousand tokens", () => {
+  test("of text without line ends have two thousand tokens", () => {
     const cuts = blockCuts([cutEvery("x".repeat(9000), 1)]).map(([cut]) => cut);
     assert.deepEqual(cuts, [0, 2000, 4000, 6000, 8000, 9000]);
   });
 
-  test("an empty text has none", () => {
+  test("do not exist for an empty text", () => {
     const tokens = cutEvery("", 1);
     assert.deepEqual(planBlocks(tokens, blockCuts([tokens]).map(([cut]) => cut), 80), []);
   });
 
-  test("are found by any of their tokens", () => {
+  test("can be found by any of their tokens", () => {
     const blocks = planBlocks(cutEvery("x".repeat(9000), 1), [0, 2000, 4000, 9000], 80);
     assert.deepEqual(blocks.map(({ start, end }) => [start, end]), [[0, 2000], [2000, 4000], [4000, 9000]]);
     for (const [index, start] of [[0, 0], [1999, 0], [2000, 2000], [8999, 4000]]) assert.equal(blockOf(blocks, index).start, start);
   });
 
-  test("are as high as their lines", () => {
+  test("have an estimated height, from their lines", () => {
     assert.equal(guessHeight("a\nb\n", 80), 2 * 42);
     assert.equal(guessHeight("x".repeat(161), 80), 3 * 42);
     assert.equal(guessHeight("\n\n", 80), 2 * 42);
     assert.equal(guessHeight("", 80), 0);
   });
 
-  test("stand in sections of forty", () => {
+  test("are grouped into sections of forty", () => {
     assert.deepEqual(planSections(90), [{ first: 0, last: 40 }, { first: 40, last: 80 }, { first: 80, last: 90 }]);
     assert.deepEqual(planSections(0), []);
     const things = [0, 100, 200].map((offsetTop) => ({ element: { offsetTop } }));
@@ -213,22 +213,22 @@ suite("blocks", () => {
   });
 });
 
-suite("what is selected", () => {
+suite("the selection", () => {
   const tokens = { text: "one\ntwo 🧩", at: Uint32Array.from([0, 4, 8, 10]) };
   const end = (start, before) => ({ block: { start }, before });
 
-  test("is counted from the blocks that it begins and ends in", () => {
+  test("is given by offsets in its first and last block", () => {
     assert.equal(offsetOf(tokens, end(1, 2)), 6);
     const { start, end: last } = selectedPart(tokens, end(0, 1), end(2, 2));
     assert.equal(tokens.text.slice(start, last), "ne\ntwo 🧩");
   });
 
-  test("goes on outside the pane from its beginning, or to its end", () => {
+  test("extends to the start or end of the text if one end is outside the pane", () => {
     assert.deepEqual(selectedPart(tokens, null, end(1, 3)), { start: 0, end: 7 });
     assert.deepEqual(selectedPart(tokens, end(1, 0), null), { start: 4, end: 10 });
   });
 
-  test("is nothing where both ends are outside, or at one place", () => {
+  test("is null if both ends are outside the pane, or at the same place", () => {
     assert.equal(selectedPart(tokens, null, null), null);
     assert.equal(selectedPart(tokens, end(1, 0), end(1, 0)), null);
     assert.equal(selectedPart(tokens, end(2, 0), end(0, 1)), null);
@@ -240,7 +240,7 @@ suite("disagreements", () => {
     readings: packed.map((one) => readTokens(text, one)), spans: readSpans(spans), disagreements,
   }));
 
-  test("are those that Python finds, with the tokens of each side", () => {
+  test("match those that Python finds, with the tokens of each side", () => {
     assert.ok(compared.some(({ disagreements }) => disagreements.length > 20));
     for (const { readings, spans, disagreements } of compared) {
       assert.deepEqual(spans.map(({ start, end }) => [start, end]), disagreements.map(({ start, end }) => [start, end]));
@@ -253,7 +253,7 @@ suite("disagreements", () => {
     }
   });
 
-  test("hold their tokens, and no others", () => {
+  test("contain exactly their own tokens", () => {
     for (const { readings, spans, disagreements } of compared) {
       readings.forEach((tokens, side) => {
         const of = new Int32Array(tokens.n).fill(-1);
@@ -263,7 +263,7 @@ suite("disagreements", () => {
     }
   });
 
-  test("in white space only are marked", () => {
+  test("are marked if they are only white space", () => {
     const all = compared.flatMap(({ spans, readings: [{ text }] }) => spans.map((span) => ({ ...span, bytes: utf8.encode(text).slice(span.start, span.end) })));
     assert.ok(all.some(({ hasText }) => hasText));
     for (const { hasText, bytes } of all) {
@@ -273,26 +273,26 @@ suite("disagreements", () => {
     }
   });
 
-  test("show text that is in no token, in one piece", () => {
+  test("show text in no token as one piece", () => {
     const tokens = { ...cutEvery("ab zzz c", 1), ids: Int32Array.from([1, 2, -1, -1, -1, -1, -1, 3]) };
     assert.deepEqual(partsOfSpan(tokens, { start: 1, end: 8 }), [{ token: 1 }, { uncovered: " zzz " }, { token: 7 }]);
     assert.deepEqual(partsOfSpan(tokens, { start: 2, end: 4 }), [{ uncovered: " z" }]);
   });
 
-  test("are walked in a circle", () => {
+  test("wrap around from the last to the first, and back", () => {
     assert.equal(neighbourOf([2, 5, 9], 5, 1), 9);
     assert.equal(neighbourOf([2, 5, 9], 9, 1), 2);
     assert.equal(neighbourOf([2, 5, 9], 2, -1), 9);
     assert.equal(neighbourOf([2], 2, 1), 2);
   });
 
-  test("a byte is in one token", () => {
+  test("each byte is in exactly one token", () => {
     const tokens = cutEvery("abcdefg", 3);
     assert.deepEqual([0, 2, 3, 6].map((byte) => tokenAtByte(tokens, byte)), [0, 0, 1, 2]);
   });
 });
 
-suite("the facts of a token", () => {
+suite("the facts about a token", () => {
   const factsIn = ({ tokens }, piece) => {
     const i = [...tokens.ids].findIndex((id) => tokens.about.get(id)?.token === piece);
     return Object.fromEntries(factsOf(tokens, tokens.about.get(tokens.ids[i])));
@@ -301,7 +301,7 @@ suite("the facts of a token", () => {
   const long = readings.find(({ text }) => text.startsWith("0: the café"));
   const marked = readings.find(({ text }) => text === "hug p Ω");
 
-  test("is its id, its merge, its bytes and characters, and how often it stands there", () => {
+  test("are its id, merge, bytes, characters, and number of uses", () => {
     const facts = factsIn(long, " the");
     assert.deepEqual(Object.keys(facts), ["id", "made by merge", "rank", "bytes", "characters", "code points", "in this text"]);
     assert.equal(facts.bytes, "20 74 68 65");
@@ -311,7 +311,7 @@ suite("the facts of a token", () => {
     assert.match(facts["made by merge"], /^[0-9,]+ of 50,000$/);
   });
 
-  test("is its kind where no merge made it", () => {
+  test("state its kind if no merge made it", () => {
     assert.equal(factsIn(special, "<|endoftext|>").kind, "special token, never merged");
     assert.equal(factsIn(special, "<|endoftext|>").characters, "13, read as one token");
     assert.equal(factsIn(special, "a").kind, "base symbol, made by no merge");
@@ -319,7 +319,7 @@ suite("the facts of a token", () => {
     assert.equal(factsIn(marked, "</w>").kind, "end-of-word marker");
   });
 
-  test("counts the characters of a word without its marker", () => {
+  test("exclude the end-of-word marker from the characters", () => {
     assert.equal(factsIn(marked, "hug</w>").characters, "3, and the end-of-word marker");
   });
 
@@ -332,7 +332,7 @@ suite("the facts of a token", () => {
     assert.match(Object.fromEntries(factsOf(special.tokens, { ...known, token: "x".repeat(60) }))["code points"], / …$/);
   });
 
-  test("include the reason why text is in no token", () => {
+  test("state why text is in no token", () => {
     const places = { text: "Ω ", at: [0, 1, 2] };
     assert.match(unknownReason(places, 0), /^This character is not in the tokenizer’s alphabet/);
     assert.match(unknownReason(places, 1), /^The pre-tokenizer drops this white space/);
@@ -342,14 +342,14 @@ suite("the facts of a token", () => {
 suite("the figures and remarks of a text", () => {
   const { tokens } = readings.find(({ text }) => text === "hug p Ω");
 
-  test("count bytes in no token, and leave them out of bytes per token", () => {
+  test("count bytes in no token, and say that the others are the covered ones", () => {
     const counts = countsOf(tokens);
     assert.equal(counts.bytes, 8);
     assert.equal(counts.unknown, 1);
     assert.ok(counts.dropped > 0);
-    const uncovered = 8 - (8 - counts.uncovered);
+    // h, u, g and p are a token each; the two spaces and the two bytes of Ω are in none.
     assert.deepEqual(figuresOf(counts).map(([figure, unit]) => `${figure} ${unit}`), [
-      `${counts.tokens} tokens`, "8 bytes", `${((8 - uncovered) / counts.tokens).toFixed(2)} bytes per token`, `${uncovered} bytes are in no token`,
+      "4 tokens", "8 bytes", "1.00 covered bytes per token", "4 bytes are in no token",
     ]);
     assert.equal(remarksOf(counts, 0, ""), "1 character is not in the alphabet: struck out, and in no token. White space between words is in no token.");
   });
@@ -363,8 +363,8 @@ suite("the figures and remarks of a text", () => {
   });
 });
 
-suite("what is copied", () => {
-  test("are the ids and tokens that Python has", () => {
+suite("copying", () => {
+  test("gives the ids and tokens that Python has", () => {
     for (const { text, segments, tokens } of readings) {
       const ids = segments.flatMap(({ id }) => (id < 0 ? [] : [id]));
       assert.deepEqual(knownIds(tokens), ids);
@@ -374,14 +374,14 @@ suite("what is copied", () => {
     }
   });
 
-  test("a text is the Python literal that means it, in ASCII", () => {
+  test("writes a text as an ASCII Python literal with the same value", () => {
     const texts = [...readings.map(({ text }) => text), '\\"\'\n\r\t\x00\x7f\u0085\u2028\ufeff🧩{}%', "\\u0041\\"];
     const literals = texts.map(pythonLiteral);
     assert.ok(literals.every((literal) => /^[\x20-\x7e]*$/.test(literal)));
     assert.deepEqual(valuesOfLiterals(literals), texts);
   });
 
-  test("Python code reproduces the ids, and leaves out a long text", () => {
+  test("gives Python code that reproduces the ids, without the text if it is long", () => {
     const data = { text: "hi", code: ["tokenizer = bpe.gpt2()"], code_options: "" };
     assert.equal(pythonCode(data, { ids: [1, -1, 2] }), 'import bpe_core as bpe\n\ntokenizer = bpe.gpt2()\ntext = "hi"\nids = tokenizer.encode(text)\nassert ids == [1, 2]\n');
     const long = pythonCode({ ...data, text: "x".repeat(10_001), code_options: ', allowed_special="all"' }, { ids: new Array(2001).fill(7) });
@@ -390,20 +390,20 @@ suite("what is copied", () => {
   });
 });
 
-suite("from line to line", () => {
+suite("moving between lines", () => {
   // Three lines of boxes, the second without anything below the first box.
   const boxes = [[0, 0], [50, 0], [120, 0], [60, 42], [130, 42], [0, 84]].map(([left, top]) => ({ left, top }));
   const boxOf = (i) => boxes[i];
   const go = (at, direction) => lineNeighbour(at, direction, boxes.length, boxOf);
 
-  test("an arrow key goes to the nearest token", () => {
+  test("an arrow key moves to the nearest token", () => {
     assert.equal(go(0, 1), 3);
     assert.equal(go(2, 1), 4);
     assert.equal(go(4, -1), 2);
     assert.equal(go(4, 1), 5);
   });
 
-  test("an arrow key does nothing beyond the first and last line", () => {
+  test("an arrow key does nothing on the first or last line", () => {
     assert.equal(go(1, -1), 1);
     assert.equal(go(5, 1), 5);
     assert.equal(lineNeighbour(9, 1, 6, boxOf), 9);

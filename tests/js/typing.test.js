@@ -1,4 +1,4 @@
-// What is typed goes to Python after a pause, and no letter is lost to what comes back.
+// Typed text is sent to Python after a pause, and Python's answer never overwrites newer typing.
 
 import assert from "node:assert/strict";
 import { suite, test } from "node:test";
@@ -8,7 +8,7 @@ import { endsOfLengths, lengthsField, Query, sortedBy } from "../../ui/component
 import { TypedPrefix } from "../../ui/components/vocabulary/typed_prefix.js";
 import { FakeClock } from "./fake_clock.js";
 
-const PAUSE_MS = 101; // and a little for the letters of a short text
+const PAUSE_MS = 101; // the pause for a short text: 100 ms and a little for its length
 
 function typedText() {
   const clock = new FakeClock();
@@ -19,8 +19,8 @@ function typedText() {
   return { clock, sent, warned, typed };
 }
 
-suite("a text", () => {
-  test("is sent once one stops typing, as it stands then", () => {
+suite("typed text", () => {
+  test("is sent in its latest form once typing pauses", () => {
     const { clock, sent, typed } = typedText();
     for (const text of ["a", "ab", "abc"]) {
       typed.type(text);
@@ -32,7 +32,7 @@ suite("a text", () => {
     assert.equal(clock.nWaiting, 0);
   });
 
-  test("that is long is sent after a longer pause, but not after any", () => {
+  test("is sent after a longer pause if it is long, up to a limit", () => {
     for (const [length, ms] of [[100_000, 350], [5_000_000, 1500]]) {
       const { clock, sent, typed } = typedText();
       typed.type("x".repeat(length));
@@ -43,7 +43,7 @@ suite("a text", () => {
     }
   });
 
-  test("waits while Python reads the one before, but no longer than a second", () => {
+  test("waits while Python reads the previous text, but at most a second", () => {
     const { clock, sent, typed } = typedText();
     typed.type("a");
     clock.pass(PAUSE_MS);
@@ -54,7 +54,7 @@ suite("a text", () => {
     assert.deepEqual(sent, ["a", "ab"]);
   });
 
-  test("goes at once when Python has answered, or the field is left", () => {
+  test("is sent at once when the field loses focus, and after the usual pause when Python has answered", () => {
     const { clock, sent, typed } = typedText();
     typed.type("a");
     clock.pass(PAUSE_MS);
@@ -69,7 +69,7 @@ suite("a text", () => {
     assert.equal(sent.length, 3);
   });
 
-  test("that comes back from Python replaces nothing", () => {
+  test("is not overwritten by its echo from Python", () => {
     const { clock, typed } = typedText();
     typed.type("a");
     clock.pass(PAUSE_MS);
@@ -80,7 +80,7 @@ suite("a text", () => {
     assert.ok(!typed.receive("ab"));
   });
 
-  test("that comes from elsewhere is shown, and what was typed before is not sent any more", () => {
+  test("is replaced by a text from elsewhere, and is then no longer sent", () => {
     const { clock, sent, warned, typed } = typedText();
     typed.type("a");
     assert.ok(typed.receive("from a file"));
@@ -91,28 +91,28 @@ suite("a text", () => {
     assert.deepEqual(sent, []);
   });
 
-  test("with half a character is not sent, and is named until it is whole", () => {
+  test("is not sent while it contains half a character, and a warning is shown", () => {
     const { clock, sent, warned, typed } = typedText();
     typed.type("ab\ud83e");
     clock.pass(PAUSE_MS);
     assert.deepEqual(sent, []);
-    assert.match(warned.at(-1), /^At position 3 .*U\+D83E.* Remove it to see the tokens\.$/);
+    assert.match(warned.at(-1), /^Half a character at position 3 .*U\+D83E.* Remove it to see the tokens\.$/);
     typed.type("ab🧩");
     clock.pass(PAUSE_MS);
     assert.deepEqual(sent, ["ab🧩"]);
     assert.equal(warned.at(-1), "");
   });
 
-  test("starts over at once", () => {
+  test("is cleared at once by starting over", () => {
     const { sent, typed } = typedText();
     typed.receive("one\r\ntwo");
     assert.ok(typed.hasCarriageReturns);
-    typed.startOver();
+    typed.startOver("");
     assert.deepEqual(sent, [""]);
     assert.ok(!typed.hasCarriageReturns);
   });
 
-  test("keeps its carriage returns through several changes", () => {
+  test("keeps its carriage returns through several edits", () => {
     const { clock, sent, typed } = typedText();
     typed.receive("one\r\ntwo\r\n");
     for (const text of ["one!\ntwo\n", "one!\ntwo\nthree\n", "two\nthree\n"]) {
@@ -126,13 +126,13 @@ suite("a text", () => {
 suite("line ends", () => {
   const mixed = "one\r\ntwo\rthree\nfour\r\n";
 
-  test("stay where nothing was changed, before it and behind it", () => {
+  test("are kept before and after an edit", () => {
     assert.equal(withLineEnds(mixed, "one\ntwo!\nthree\nfour\n"), "one\r\ntwo!\rthree\nfour\r\n");
     assert.equal(withLineEnds(mixed, "one\nfour\n"), "one\r\nfour\r\n");
     assert.equal(withLineEnds(mixed, "one\ntwo\nthree\nfour\n"), mixed);
   });
 
-  test("of new lines are those of all the others, or a line feed where they differ", () => {
+  test("of new lines match all the others, or are line feeds if these differ", () => {
     assert.equal(withLineEnds(mixed, "one\ntwo\n2\nthree\nfour\n"), "one\r\ntwo\r2\nthree\nfour\r\n");
     assert.equal(withLineEnds("one\r\nfour\r\n", "one\nnew\nfour\n"), "one\r\nnew\r\nfour\r\n");
     assert.equal(withLineEnds("a\rb", "all\nnew\n"), "all\rnew\r");
@@ -143,13 +143,13 @@ suite("line ends", () => {
     assert.equal(withLineEnds("", "a\n"), "a\n");
   });
 
-  test("stay two where what stood between them is deleted", () => {
+  test("do not combine when the text between them is deleted", () => {
     assert.equal(withLineEnds("b\rc\nd", "b\n\nd"), "b\r\n\nd");
     assert.equal(withLineEnds("b\r\nc\nd", "b\n\nd"), "b\r\n\nd");
     assert.equal(withLineEnds("b\rc\rd", "b\n\nd"), "b\r\rd");
   });
 
-  test("come back whatever is cut out", () => {
+  test("are kept whatever part of the text is deleted", () => {
     const text = "a\r\nb\rc\nd\r\n\r\n";
     const plain = text.replace(/\r\n?/g, "\n");
     for (let from = 0; from <= plain.length; from++) {
@@ -192,7 +192,7 @@ suite("a search of the vocabulary", () => {
     assert.deepEqual(sent, [{ ...NOTHING, find: "th", space: "yes" }]);
   });
 
-  test("goes back to the first page when it changes", () => {
+  test("returns to the first page when it changes", () => {
     const { sent, query: searched } = query({ ...NOTHING, page: "7" });
     searched.change({ by: "bytes" });
     assert.equal(sent[0].page, "");
@@ -222,7 +222,7 @@ suite("a search of the vocabulary", () => {
     const { sent, refused, query: searched } = query();
     searched.change({ find: "\ud83e" });
     assert.deepEqual(sent, []);
-    assert.match(refused[0], /^At position 1 .*U\+D83E.* Remove it to search\.$/);
+    assert.match(refused[0], /^Half a character at position 1 .*U\+D83E.* Remove it to search\.$/);
   });
 
   test("turns pages up to the first and the last", () => {
@@ -286,7 +286,7 @@ suite("a typed prefix", () => {
     const { clock, sent, typed } = typedPrefix();
     typed.type("\ud83e");
     clock.pass(150);
-    assert.match(sent[0][1], /^At position 1 .*U\+D83E.*\. Remove it to search\.$/);
+    assert.match(sent[0][1], /^Half a character at position 1 .*U\+D83E.*\. Remove it to search\.$/);
     assert.ok(typed.receive("\ud83e"));
   });
 });

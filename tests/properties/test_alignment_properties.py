@@ -1,4 +1,4 @@
-"""Alignment against the slow definition: the sets of cuts, compared."""
+"""Alignment agrees with its slow definition, which compares the sets of cuts."""
 
 from __future__ import annotations
 
@@ -19,8 +19,8 @@ def two_tokenizations(draw: st.DrawFn) -> tuple[str, list[Segment], list[Segment
     tokenizations: list[list[Segment]] = []
     for _ in range(2):
         cuts = draw(st.sets(st.integers(1, max(1, len(data) - 1))))
-        borders = [0, *sorted(cut for cut in cuts if cut < len(data)), len(data)]
-        pieces = [data[i:j] for i, j in itertools.pairwise(borders) if i < j]
+        ends = [0, *sorted(cut for cut in cuts if cut < len(data)), len(data)]
+        pieces = [data[i:j] for i, j in itertools.pairwise(ends) if i < j]
         tokenizations.append(segments_of_pieces(*pieces))
     return text, tokenizations[0], tokenizations[1]
 
@@ -37,7 +37,7 @@ def slow_disagreements(a: list[Segment], b: list[Segment]) -> list[tuple[int, in
 
 
 @given(two_tokenizations())
-def test_spans_are_those_between_common_cuts_that_differ(
+def test_disagreements_are_the_differing_spans_between_shared_cuts(
     case: tuple[str, list[Segment], list[Segment]],
 ) -> None:
     _, a, b = case
@@ -46,7 +46,7 @@ def test_spans_are_those_between_common_cuts_that_differ(
 
 
 @given(two_tokenizations())
-def test_slices_characters_and_words_are_those_of_the_span(
+def test_a_disagreement_has_the_tokens_and_characters_of_its_span(
     case: tuple[str, list[Segment], list[Segment]],
 ) -> None:
     text, a, b = case
@@ -72,7 +72,7 @@ def test_the_order_of_the_two_does_not_matter(
 
 
 @given(two_tokenizations())
-def test_of_two_the_stretches_are_their_disagreements(
+def test_the_stretches_of_two_tokenizations_are_their_disagreements(
     case: tuple[str, list[Segment], list[Segment]],
 ) -> None:
     text, a, b = case
@@ -83,15 +83,15 @@ def test_of_two_the_stretches_are_their_disagreements(
 
 
 @given(two_tokenizations(), st.data())
-def test_of_many_a_stretch_is_between_cuts_of_all_with_one_that_some_lack(
+def test_a_stretch_of_many_tokenizations_lies_between_cuts_that_all_share(
     case: tuple[str, list[Segment], list[Segment]], data: st.DataObject
 ) -> None:
     text, *tokenizations = case
     n_bytes = len(text.encode())
     for _ in range(data.draw(st.integers(0, 2))):
         cuts = data.draw(st.sets(st.integers(1, max(1, n_bytes - 1))))
-        borders = [0, *sorted(cut for cut in cuts if cut < n_bytes), n_bytes]
-        pieces = [text.encode()[i:j] for i, j in itertools.pairwise(borders) if i < j]
+        ends = [0, *sorted(cut for cut in cuts if cut < n_bytes), n_bytes]
+        pieces = [text.encode()[i:j] for i, j in itertools.pairwise(ends) if i < j]
         tokenizations.append(segments_of_pieces(*pieces))
     sets = [{0} | {segment.byte_end for segment in segments} for segments in tokenizations]
     common = sorted(set.intersection(*sets))

@@ -1,4 +1,4 @@
-"""Every encoder gives the same ids: scan, heap, trie, kernels and the reference."""
+"""All encoders return the same ids: scan, heap, trie, kernels and the reference."""
 
 from __future__ import annotations
 
@@ -46,11 +46,11 @@ words = st.one_of(
     runs,
     st.builds(str.__add__, runs, runs),
 )
-"""Words of each length that an encoder of its own serves, full of ties."""
+"""Words with many ties, in each range of lengths that has a separate encoder."""
 
 
 def table_of(merges: list[tuple[int, int, int]], ids: list[int]) -> TokenTable:
-    """Return a table of all bytes and some merges of symbols, with ids[symbol] for each."""
+    """Return a table of all bytes and the merges, in which a symbol has the id `ids[symbol]`."""
     vocab = {ids[byte]: bytes([byte]) for byte in range(256)}
     renamed: list[tuple[int, int, int]] = []
     for left, right, made in merges:
@@ -104,9 +104,9 @@ def start_of(table: TokenTable, word: str) -> list[int]:
 
 @settings(max_examples=300)
 @given(tables(), st.lists(words, min_size=1, max_size=6))
-def test_kernels_encode_as_scan_and_heap_do(table: TokenTable, some: list[str]) -> None:
+def test_kernels_encode_like_scan_and_heap(table: TokenTable, some: list[str]) -> None:
     encoder = CompiledEncoder(table, WHOLE)
-    for word in [*some, *some]:  # the second time from the word cache
+    for word in [*some, *some]:  # now from the word cache
         ids = merge_by_scan(start_of(table, word), table.ranks, table.made)
         assert merge_by_heap(start_of(table, word), table.ranks, table.made) == ids
         assert encoder.encode(word).tolist() == ids
@@ -114,7 +114,7 @@ def test_kernels_encode_as_scan_and_heap_do(table: TokenTable, some: list[str]) 
 
 @settings(max_examples=300)
 @given(tables(one_merge_a_token=True), st.lists(words, min_size=1, max_size=6))
-def test_tries_encode_as_the_reference_does(table: TokenTable, some: list[str]) -> None:
+def test_tries_encode_like_the_reference(table: TokenTable, some: list[str]) -> None:
     trie = Trie(table.ranks, table.made)
     by_pair = {
         (left, right): Merge(rank, left, right, made)
@@ -136,7 +136,7 @@ long_words = st.one_of(
 
 
 @given(tables(one_merge_a_token=True), st.lists(long_words, min_size=1, max_size=6))
-def test_tries_encode_long_words_as_scan_does(table: TokenTable, some: list[str]) -> None:
+def test_tries_encode_long_words_like_scan(table: TokenTable, some: list[str]) -> None:
     encoder = CompiledEncoder(table, WHOLE)
     assert encoder._trie.symbol_at.size
     for word in some:
@@ -169,7 +169,7 @@ def test_a_trie_refuses_two_merges_that_make_one_token() -> None:
         Trie(ranks, [3, 4, 5, 5])
 
 
-def test_a_trie_takes_a_chain_of_merges_deeper_than_the_stack() -> None:
+def test_a_trie_accepts_a_chain_of_merges_deeper_than_the_stack() -> None:
     # (((0 1) 2) 3) ...
     n = sys.getrecursionlimit() + 2
     ranks = {(0, 1): 0} | {(n + k - 1, k + 1): k for k in range(1, n - 1)}
@@ -181,7 +181,7 @@ trained_words = st.dictionaries(words, st.integers(1, 5), min_size=1, max_size=8
 
 
 @given(trained_words, words)
-def test_kernels_encode_with_trained_merges_as_the_reference_does(
+def test_kernels_encode_with_trained_merges_like_the_reference(
     counts: dict[str, int], word: str
 ) -> None:
     config = TrainingConfig(vocab_size=330, pretokenizer="none", special_tokens=())
@@ -204,7 +204,7 @@ def gpt2_encoder(name: str) -> CompiledEncoder:
 @settings(max_examples=200)
 @pytest.mark.parametrize("name", PRETOKENIZERS)
 @given(text=st.one_of(hostile_texts, texts))
-def test_kernels_encode_with_every_pretokenizer_as_plain_python(name: str, text: str) -> None:
+def test_kernels_encode_with_every_pretokenizer_like_plain_python(name: str, text: str) -> None:
     table = gpt2()._table
     expected = [
         id
@@ -226,7 +226,7 @@ LONG_WORDS = {
 
 @cache
 def gpt2_ids_of_word(word: str) -> list[int]:
-    """By heap, once for all pre-tokenizers that leave a word whole."""
+    """Return the ids of a word, encoded with a heap and cached."""
     table = gpt2()._table
     return merge_symbols(start_of(table, word), table.ranks, table.made)
 
@@ -236,13 +236,13 @@ def gpt2_ids_of_word(word: str) -> list[int]:
 def test_words_longer_than_a_block_stay_within_the_buffers(name: str, text: str) -> None:
     words = get_pretokenizer(name).split(text)
     expected = [id for word in words for id in gpt2_ids_of_word(word)]
-    encoder = CompiledEncoder(gpt2()._table, get_pretokenizer(name))  # one with new buffers
+    encoder = CompiledEncoder(gpt2()._table, get_pretokenizer(name))  # an encoder with new buffers
     assert encoder.encode(text, 1).tolist() == expected
 
 
 @settings(max_examples=30)
 @given(st.text("an \n1.é日", min_size=1, max_size=300), st.integers(2, 4))
-def test_threads_change_nothing(unit: str, n_threads: int) -> None:
+def test_the_number_of_threads_does_not_change_the_ids(unit: str, n_threads: int) -> None:
     text = (unit * 700_000)[:700_000]
     encoder = gpt2_encoder("gpt2")
     shared = encoder.encode(text, n_threads)
@@ -252,8 +252,8 @@ def test_threads_change_nothing(unit: str, n_threads: int) -> None:
 
 @settings(max_examples=20)
 @given(st.lists(st.one_of(hostile_texts, texts), max_size=8), st.booleans())
-def test_a_batch_is_each_text_on_its_own(some: list[str], long: bool) -> None:
-    if long:  # for several threads, with empty texts at the end
+def test_a_batch_encodes_each_text_independently(some: list[str], long: bool) -> None:
+    if long:  # enough for several threads, with empty texts at the end
         some = ["", *some, "rose " * 200_000, "is", "", ""]
     for name in ("gpt2", "whitespace", "regex:[0-9]+"):
         encoder = gpt2_encoder(name)
@@ -262,7 +262,7 @@ def test_a_batch_is_each_text_on_its_own(some: list[str], long: bool) -> None:
         assert parts == [encoder.encode(text).tolist() for text in some]
 
 
-def test_what_was_returned_stays_as_it_was_while_other_texts_are_encoded() -> None:
+def test_returned_arrays_are_unchanged_by_later_calls() -> None:
     encoder = gpt2_encoder("gpt2")
     first = encoder.encode("The quick brown fox", 1)
     ids, ends = encoder.encode_batch(["to be", "or not"], 1)
@@ -274,7 +274,7 @@ def test_what_was_returned_stays_as_it_was_while_other_texts_are_encoded() -> No
 gpt2_ids = st.integers(0, 50_256)
 
 
-def test_lists_and_arrays_of_ids_are_decoded_by_one_compiled_kernel() -> None:
+def test_one_compiled_kernel_decodes_lists_and_arrays() -> None:
     encoder = gpt2_encoder("gpt2")
     decoded(encoder, [464, 2068])
     decoded(encoder, np.array([464, 2068], np.int32))
@@ -284,7 +284,7 @@ def test_lists_and_arrays_of_ids_are_decoded_by_one_compiled_kernel() -> None:
 
 
 @given(st.lists(gpt2_ids, max_size=300))
-def test_kernels_decode_as_plain_python(ids: list[int]) -> None:
+def test_kernels_decode_like_plain_python(ids: list[int]) -> None:
     expected = gpt2()._table.join(ids)
     encoder = gpt2_encoder("gpt2")
     assert decoded(encoder, ids) == expected
@@ -300,7 +300,7 @@ not_ids = st.one_of(
 @given(st.lists(gpt2_ids, max_size=5), not_ids)
 @example([], 2**31)
 @example([], -(2**31) - 1)
-def test_ids_that_are_no_tokens_are_left_to_plain_python(ids: list[int], wrong: int) -> None:
+def test_invalid_ids_are_left_to_plain_python(ids: list[int], wrong: int) -> None:
     assert gpt2_encoder("gpt2").decode([*ids, wrong]) is None
 
 
@@ -310,7 +310,7 @@ def test_kernels_decode_ids_in_any_order(table: TokenTable) -> None:
     assert decoded(CompiledEncoder(table, WHOLE), ids) == table.join(ids)
 
 
-def test_tokens_longer_than_a_row_decode_whole() -> None:
+def test_tokens_longer_than_a_row_are_decoded_completely() -> None:
     merges = [(97, 97, 256), *((256 + i, 256 + i, 257 + i) for i in range(6))]
     table = table_of(merges, list(range(263)))
     encoder = CompiledEncoder(table, WHOLE)
@@ -318,10 +318,10 @@ def test_tokens_longer_than_a_row_decode_whole() -> None:
     assert encoder.encode("a" * 193).tolist() == [262, 261, 97]
 
 
-def test_a_word_cache_whose_arena_is_full_starts_over() -> None:
+def test_a_word_cache_is_cleared_when_its_arena_is_full() -> None:
     table = gpt2()._table
     encoder = CompiledEncoder(table, get_pretokenizer("gpt2"))
-    # Words of 14 rare bytes: none is a token, and most take more ids than a line holds.
+    # Words of 14 rare bytes: none is a token, and most have more ids than fit in a cache line.
     some = random.Random(7)
     words = ["".join(chr(some.randrange(0x100, 0x180)) for _ in range(7)) for _ in range(22_000)]
     for start in range(0, len(words), 2_000):
@@ -332,7 +332,7 @@ def test_a_word_cache_whose_arena_is_full_starts_over() -> None:
     assert encoder.encode(text).tolist() == gpt2().encode(text)
 
 
-def test_many_callers_at_once_leave_as_many_workers_as_there_are_processors(
+def test_after_many_concurrent_calls_only_one_worker_per_processor_is_kept(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     n = 4 * threads.n_threads()
@@ -353,7 +353,7 @@ def test_many_callers_at_once_leave_as_many_workers_as_there_are_processors(
     assert encoder.encode(texts[0]).tolist() == found[0]
 
 
-def test_kernels_take_only_byte_tokenizers_with_all_bytes_and_no_marker() -> None:
+def test_kernels_support_only_tokenizers_with_all_bytes_and_no_marker() -> None:
     every_byte = {byte: bytes([byte]) for byte in range(256)}
     assert can_compile(TokenTable(vocab=every_byte, merges=[]))
     assert not can_compile(TokenTable(vocab={0: b"a"}, merges=[]))
@@ -364,7 +364,7 @@ def test_kernels_take_only_byte_tokenizers_with_all_bytes_and_no_marker() -> Non
     assert not can_compile(TokenTable(vocab=far_apart, merges=[], special_tokens={"<s>": 1 << 24}))
 
 
-def test_kernels_do_the_same_when_python_runs_them() -> None:
+def test_kernels_give_the_same_result_without_compilation() -> None:
     code = """
 from bpe_core.tokenizer.compiled import CompiledEncoder
 from bpe_core.corpus.corpus import Corpus
@@ -378,7 +378,7 @@ encoder = CompiledEncoder(run.tokenizer._table, get_pretokenizer("gpt2"))
 ids = encoder.encode(text)
 assert ids.tolist() == encoder.encode(text).tolist() == run.tokenizer.encode(text)
 assert encoder.decode(ids).tobytes() == text.encode()
-print("alike")
+print("equal")
 """
     ran = subprocess.run(
         [sys.executable, "-W", "ignore::RuntimeWarning", "-c", code],
@@ -388,4 +388,4 @@ print("alike")
         text=True,
         check=False,
     )
-    assert ran.stdout == "alike\n", ran.stderr
+    assert ran.stdout == "equal\n", ran.stderr

@@ -1,7 +1,9 @@
-"""However a text is cut for blocks, threads and streams, its pre-tokens are those of the whole.
+"""
 
-Pre-tokens are compared as they stand, or by tokenizers that make one token of each: with other
-merges, two ways to cut a word may give the same ids.
+Cutting a text into blocks, for threads or in a stream never changes its pre-tokens.
+
+Pre-tokens are compared directly, or with tokenizers that encode each as one token: with other
+merges, a word could have the same ids although it was cut.
 """
 
 from __future__ import annotations
@@ -37,9 +39,7 @@ def _kernels() -> None:
 
 @scanners
 @pytest.mark.parametrize("room", [24, 40, 8192])
-def test_a_scanner_finds_the_last_pretokens_whatever_follows_in_memory(
-    name: str, room: int
-) -> None:
+def test_a_scanner_ignores_what_follows_the_text_in_memory(name: str, room: int) -> None:
     pretokenizer = get_pretokenizer(name)
     for text in (before + ending for before in BEFORE for ending in ENDINGS):
         for after in ("", "s", "l", "'s", " ", "a", "é", "\u3000", "1"):
@@ -48,7 +48,7 @@ def test_a_scanner_finds_the_last_pretokens_whatever_follows_in_memory(
 
 
 @scanners
-def test_each_beginning_of_a_text_is_scanned_as_if_nothing_followed(name: str) -> None:
+def test_each_prefix_of_a_text_is_scanned_as_if_nothing_followed(name: str) -> None:
     pretokenizer = get_pretokenizer(name)
     for at in range(len(TEXT) + 1):
         found = scan(TEXT[:at], pretokenizer, 24, after=TEXT[at:])
@@ -81,7 +81,7 @@ def test_runs_of_every_length_stay_within_the_buffers(name: str, room: int) -> N
 
 
 def wide_characters() -> list[str]:
-    """Characters beyond ASCII whose first bytes alone would be read as one of another class."""
+    """Return non-ASCII characters whose leading bytes could be taken for another class."""
     found: dict[tuple[int, str, str], str] = {}
     starts, _ = class_runs()
     edges = sorted({0x80, *starts, *(start - 1 for start in starts[1:])})
@@ -96,11 +96,11 @@ def wide_characters() -> list[str]:
 
 
 @scanners
-def test_a_character_that_a_block_cuts_is_read_whole(name: str) -> None:
+def test_a_character_at_the_end_of_a_block_is_read_whole(name: str) -> None:
     pretokenizer = get_pretokenizer(name)
     characters = wide_characters()
     assert len(characters) > 40
-    # The smallest buffers take blocks of 8 bytes: the character lies across the end of one.
+    # The smallest buffers hold blocks of 8 bytes, so that the character crosses the end of one.
     for n_before in range(9):
         for before in ("a", " ", "!", "1"):
             for character in characters:
@@ -115,7 +115,7 @@ def assert_counts(found: PretokenCounts, texts: list[str], name: str) -> None:
 
 
 @scanners
-def test_documents_side_by_side_are_counted_each_on_its_own(name: str) -> None:
+def test_consecutive_documents_are_counted_separately(name: str) -> None:
     for at in range(len(TEXT) + 1):
         documents = [TEXT[:at], TEXT[at:], TEXT[:at]]
         assert_counts(count_documents(documents, get_pretokenizer(name)), documents, name)
@@ -123,7 +123,7 @@ def test_documents_side_by_side_are_counted_each_on_its_own(name: str) -> None:
 
 @scanners
 @pytest.mark.parametrize("look_back", [1, 5, 1 << 16])
-def test_blocks_cut_a_text_only_where_no_pretoken_changes(name: str, look_back: int) -> None:
+def test_blocks_are_cut_only_where_no_pretoken_changes(name: str, look_back: int) -> None:
     pretokenizer = get_pretokenizer(name)
     cut = 0
     for at in range(len(TEXT) + 1):
@@ -153,7 +153,7 @@ def spelled(ids: list[int], name: str) -> list[bytes]:
 @scanners
 @pytest.mark.parametrize("look_back", [1, 5, 1 << 12])
 @pytest.mark.parametrize("n_threads", [1, 2])
-def test_pieces_of_every_size_are_encoded_as_the_whole(
+def test_pieces_of_every_size_encode_like_the_whole(
     name: str, look_back: int, n_threads: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     tokenizer = word_tokenizer(name)
@@ -167,7 +167,7 @@ def test_pieces_of_every_size_are_encoded_as_the_whole(
 
 @scanners
 @pytest.mark.parametrize("n_threads", [1, 3])
-def test_a_batch_of_two_parts_is_each_part_on_its_own(name: str, n_threads: int) -> None:
+def test_a_batch_of_two_parts_encodes_them_independently(name: str, n_threads: int) -> None:
     tokenizer = word_tokenizer(name)
     encoder = CompiledEncoder(tokenizer._table, tokenizer.pretokenizer)
     for at in range(len(TEXT) + 1):
@@ -180,7 +180,7 @@ def test_a_batch_of_two_parts_is_each_part_on_its_own(name: str, n_threads: int)
 
 @scanners
 @pytest.mark.parametrize("by_kernels", [False, True], ids=["plain", "kernels"])
-def test_files_read_in_pieces_of_every_size_count_as_the_whole(
+def test_files_read_in_pieces_of_every_size_have_the_same_counts(
     name: str, by_kernels: bool, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     path = tmp_path / "text.txt"
@@ -197,7 +197,7 @@ def test_files_read_in_pieces_of_every_size_count_as_the_whole(
 
 
 @scanners
-def test_a_file_is_cut_for_several_machines_where_no_pretoken_changes(
+def test_a_file_is_divided_between_machines_only_where_no_pretoken_changes(
     name: str, tmp_path: Path
 ) -> None:
     path = tmp_path / "text.txt"

@@ -1,4 +1,4 @@
-"""Whatever the corpus, splitting it loses nothing and repeats nothing."""
+"""Splitting any corpus loses and repeats nothing."""
 
 from __future__ import annotations
 
@@ -23,12 +23,12 @@ shares_held_out = st.sampled_from([0.0, 0.01, 0.08, 0.3, 0.5, 0.95])
 
 
 def line_counts(documents: tuple[str, ...]) -> Counter[str]:
-    """Count lines with their line ends."""
+    """Count lines, including their line endings."""
     return Counter(line for text in documents for line in LINE.findall(text) if line)
 
 
 @given(corpora, shares_held_out, st.integers(0, 2))
-def test_the_parts_together_are_the_corpus(corpus: Corpus, share: float, seed: int) -> None:
+def test_the_parts_add_up_to_the_corpus(corpus: Corpus, share: float, seed: int) -> None:
     training, held_out = corpus.split(share, seed)
     assert training.n_bytes > 0
     assert training.n_bytes + held_out.n_bytes == corpus.n_bytes
@@ -48,12 +48,12 @@ def test_no_line_that_occurs_once_is_in_both_parts(corpus: Corpus, share: float,
     training, held_out = corpus.split(share, seed)
     whole = line_counts(corpus.documents)
     for line in line_counts(training.documents).keys() & line_counts(held_out.documents).keys():
-        # A piece of a cut line may also be the whole of another line.
+        # A piece of a cut line may equal another whole line.
         assert whole[line] != 1 or any(line in other and line != other for other in whole)
 
 
 @given(st.dictionaries(st.text("abéд", min_size=1, max_size=5), st.integers(1, 500), min_size=1))
-def test_the_parts_of_words_together_are_the_corpus(words: dict[str, int]) -> None:
+def test_the_parts_of_weighted_words_add_up_to_the_corpus(words: dict[str, int]) -> None:
     training, held_out = Corpus.from_word_counts(words).split(0.1)
     assert Counter(training.word_counts) + Counter(held_out.word_counts) == words
     assert training.word_counts
@@ -61,7 +61,9 @@ def test_the_parts_of_words_together_are_the_corpus(words: dict[str, int]) -> No
 
 
 @given(long_texts, st.integers(-5, 500), st.integers(0, 50))
-def test_a_border_is_a_line_end_or_between_words(text: str, near: int, reach: int) -> None:
+def test_a_border_is_the_nearest_line_ending_or_between_words(
+    text: str, near: int, reach: int
+) -> None:
     border = border_near(text, near, reach)
     place = min(max(near, 0), len(text))
     ends = {0, len(text)} | {
@@ -69,7 +71,7 @@ def test_a_border_is_a_line_end_or_between_words(text: str, near: int, reach: in
     }
     close = [end for end in ends if abs(end - place) <= reach]
     if close:
-        # One more, where the line end at the edge of the reach is a CR LF.
+        # One more if the line ending at the limit of the reach is a CR LF.
         assert border is not None
         assert border in ends
         assert abs(border - place) == min(abs(end - place) for end in close)

@@ -1,7 +1,7 @@
 """No kernel reads or writes past its arrays.
 
-Compiled kernels don't check where they write. Here plain Python runs them on the smallest arrays
-that they take, where NumPy raises for a place past the end.
+Compiled kernels have no bounds checks. Here plain Python runs them on the smallest arrays that
+they accept, and NumPy raises an error for an index past the end.
 """
 
 from __future__ import annotations

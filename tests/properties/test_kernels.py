@@ -1,4 +1,4 @@
-"""Kernels do what their readable twins do: scanners, counting and the merge loop."""
+"""Kernels give the same results as their plain Python versions: scanners, counting, merging."""
 
 from __future__ import annotations
 
@@ -23,9 +23,11 @@ from bpe_core.counting.words import count_pretokens, seen_symbols
 from bpe_core.kernels import counting, hashing, scanning
 from bpe_core.kernels.jit import kernel
 from bpe_core.kernels.row import GONE
+from bpe_core.pretokenizers import automaton
 from bpe_core.pretokenizers.blocks import blocks
 from bpe_core.pretokenizers.pretokenizers import Pretokenizer, get_pretokenizer
 from bpe_core.pretokenizers.scanners import SCANNERS, class_table
+from bpe_core.pretokenizers.shadows import REPRESENTATIVES, shadow_of
 from bpe_core.trainers import compiled as compiled_training
 from bpe_core.trainers import incremental
 from bpe_core.trainers.base_vocabulary import GrowingVocabulary
@@ -53,40 +55,39 @@ def never(done: int, saved: int, count: int) -> bool:
 # -- scanning -----------------------------------------------------------------------------------
 
 
-def test_the_scanners_are_numbered_as_the_kernels_number_them() -> None:
-    assert dict(SCANNERS) == {
-        "gpt2": scanning.GPT2,
-        "cl100k": scanning.CL100K,
-        "o200k": scanning.O200K,
-        "whitespace": scanning.WHITESPACE,
-        "words-punctuation": scanning.WORDS,
-    }
+def test_the_kernels_read_the_flags_of_an_automaton() -> None:
+    flags = scanning.ENDS, scanning.STOPS, scanning.DROPS, scanning.BACK
+    assert flags == (automaton.ENDS, automaton.STOPS, automaton.DROPS, automaton.BACK)
+    assert list(REPRESENTATIVES)[scanning.AFTER_A_WORD >> 2] == "mark"
 
 
-def test_the_class_table_knows_every_code_point() -> None:
-    kinds = {"other": 0, "mark": 0, "space": scanning.SPACE, "number": scanning.NUMBER}
+def test_the_class_table_covers_every_code_point() -> None:
+    kinds = dict.fromkeys(("other", "mark", "punctuation", "symbol"), 0)
+    kinds |= {"space": scanning.SPACE, "number": scanning.NUMBER}
     table = class_table()
     starts, _ = class_runs()
     for start, end in pairwise([*starts, 0x110000]):
         name, run = unicode_class(start), table[start:end]
         assert (run & 3 == kinds.get(name, scanning.LETTER)).all()
-        assert ((run & scanning.MARK != 0) == (name == "mark")).all()
+    shadows = shadow_of("".join(map(chr, range(128, 0xD800))))
+    numbers = [list(REPRESENTATIVES.values()).index(shadow) for shadow in shadows]
+    assert (table[128:0xD800] >> 2 == numbers).all()
 
 
 @given(noise, scanned, st.sampled_from([24, 40, 80]))
-def test_a_scanner_finds_the_pattern_s_pretokens(
+def test_a_scanner_finds_the_same_pretokens_as_the_pattern(
     text: str, pretokenizer: Pretokenizer, room: int
 ) -> None:
     assert scan(text, pretokenizer, room) == pretokenizer.split(text)
 
 
 @given(texts, scanned)
-def test_a_scanner_takes_any_text(text: str, pretokenizer: Pretokenizer) -> None:
+def test_a_scanner_accepts_any_text(text: str, pretokenizer: Pretokenizer) -> None:
     assert scan(text, pretokenizer, 64) == pretokenizer.split(text)
 
 
 @pytest.mark.parametrize("name", SCANNERS)
-def test_a_scanner_takes_the_edges_of_every_class_in_every_context(name: str) -> None:
+def test_a_scanner_is_right_at_the_edges_of_every_class_in_every_context(name: str) -> None:
     starts, _ = class_runs()
     edges = sorted({*starts, *(start - 1 for start in starts[1:])})
     characters = [chr(c) for c in edges if not 0xD800 <= c <= 0xDFFF]
@@ -124,7 +125,7 @@ def assert_counted(found: PretokenCounts, documents: list[str], by: Pretokenizer
     st.integers(1, 100),
     st.integers(1, 20),
 )
-def test_blocks_and_threads_change_no_count_and_no_order(
+def test_blocks_and_threads_do_not_change_counts_or_order(
     documents: list[list[str]], pretokenizer: Pretokenizer, block_bytes: int, look_back: int
 ) -> None:
     counter = WordCounter(pretokenizer, n_threads=3)
@@ -137,7 +138,7 @@ def test_blocks_and_threads_change_no_count_and_no_order(
     st.lists(st.one_of(noise, texts), max_size=5),
     st.sampled_from(["none", "regex:[0-9]", "regex:\\w+", "regex:(?r)a|b", "regex:x*"]),
 )
-def test_patterns_of_one_s_own_are_counted_too(documents: list[str], name: str) -> None:
+def test_custom_patterns_are_also_counted(documents: list[str], name: str) -> None:
     pretokenizer = get_pretokenizer(name)
     assert_counted(count_documents(documents, pretokenizer), documents, pretokenizer)
 
@@ -155,8 +156,8 @@ def key_of(text: NDArray[np.uint8]) -> tuple[np.uint64, np.uint64]:
     return hashing.word_key(text, np.uint64(0), np.uint64(text.size))
 
 
-def words_of_one_key() -> tuple[bytes, bytes]:
-    """Two words of 16 letters whose keys are alike, by undoing how a key is made."""
+def words_with_the_same_key() -> tuple[bytes, bytes]:
+    """Return two words of 16 letters with the same key, found by inverting the hash."""
     mask, some = (1 << 64) - 1, random.Random(0)
 
     def mixed(eight: bytes) -> int:
@@ -171,8 +172,8 @@ def words_of_one_key() -> tuple[bytes, bytes]:
             return one + end, other + last
 
 
-def test_long_words_of_one_key_are_told_apart_by_their_bytes() -> None:
-    words = words_of_one_key()
+def test_long_words_with_the_same_key_are_distinguished_by_their_bytes() -> None:
+    words = words_with_the_same_key()
     one, other = (key_of(np.frombuffer(word, np.uint8)) for word in words)
     assert one == other
     assert words[0] != words[1]
@@ -182,7 +183,7 @@ def test_long_words_of_one_key_are_told_apart_by_their_bytes() -> None:
     assert_counted(count_documents(documents, pretokenizer), documents, pretokenizer)
 
 
-def test_counting_ends_when_it_is_asked_to() -> None:
+def test_counting_can_be_cancelled() -> None:
     found = count_documents(["hug hugs"], get_pretokenizer("gpt2"), lambda: True)
     assert found.words == ()
 
@@ -209,7 +210,7 @@ def assert_alike(one: Learned, other: Learned) -> None:
 
 
 @given(word_counts, training_configs)
-def test_the_kernel_learns_what_the_other_trainers_learn(
+def test_the_kernel_learns_the_same_merges_as_the_other_trainers(
     words: dict[str, int], config: TrainingConfig
 ) -> None:
     corpus = Corpus.from_word_counts(words)
@@ -235,7 +236,7 @@ def test_the_kernel_learns_what_the_other_trainers_learn(
         (2, [-1, 5, GONE, -3, -1, 4, -2, -1]),
     ],
 )
-def test_a_token_keeps_its_id_in_its_first_slot_and_minus_its_length_in_its_last(
+def test_a_token_has_its_id_in_its_first_slot_and_minus_its_length_in_its_last(
     n_merges: int, row: list[int]
 ) -> None:
     config = TrainingConfig(4 + n_merges, base="characters", special_tokens=("<s>",))
@@ -254,7 +255,7 @@ def test_a_token_keeps_its_id_in_its_first_slot_and_minus_its_length_in_its_last
     st.sampled_from(["smallest-pair", "first-seen"]),
     st.integers(257, 500),
 )
-def test_counts_from_one_to_two_to_the_fortieth(
+def test_the_kernel_handles_counts_up_to_two_to_the_fortieth(
     words: list[tuple[str, int]], tie_break: str, vocab_size: int
 ) -> None:
     config = TrainingConfig(vocab_size, special_tokens=(), tie_break=tie_break)  # type: ignore[arg-type]
@@ -267,7 +268,7 @@ def test_counts_from_one_to_two_to_the_fortieth(
 
 @pytest.mark.parametrize("tie_break", ["smallest-pair", "first-seen"])
 @pytest.mark.parametrize("unit", ["a", "ab", "aab", "abcabd"])
-def test_long_runs(unit: str, tie_break: str) -> None:
+def test_the_kernel_handles_long_runs_of_a_letter(unit: str, tie_break: str) -> None:
     config = TrainingConfig(300, special_tokens=(), tie_break=tie_break)  # type: ignore[arg-type]
     vocabulary = GrowingVocabulary(config, ())
     words = [(unit * 3_000).encode(), (unit * 77 + "a").encode()]
@@ -276,7 +277,7 @@ def test_long_runs(unit: str, tie_break: str) -> None:
 
 
 @given(word_counts, st.integers(0, 40))
-def test_a_cancelled_training_has_the_first_merges(words: dict[str, int], most: int) -> None:
+def test_cancelled_training_returns_the_first_merges(words: dict[str, int], most: int) -> None:
     config = TrainingConfig(400, special_tokens=())
     corpus = Corpus.from_word_counts(words)
     pretokens = count_pretokens(corpus, get_pretokenizer("none"))
@@ -298,8 +299,8 @@ def test_a_cancelled_training_has_the_first_merges(words: dict[str, int], most: 
         assert_alike(cut, whole)
 
 
-def test_a_token_spelled_like_an_older_one_takes_its_id() -> None:
-    # Only from symbols that are themselves pairs of others: single ones never get there.
+def test_a_token_spelled_like_an_older_one_reuses_its_id() -> None:
+    # This happens only with symbols that are themselves merged, never with single characters.
     config = TrainingConfig(8, base="characters", special_tokens=())
     symbols = {b"a", b"b", b"c", b"ab"}
     start = GrowingVocabulary(config, symbols).base_ids
@@ -309,7 +310,7 @@ def test_a_token_spelled_like_an_older_one_takes_its_id() -> None:
     assert fast.merges[0][2] == start[b"ab"]
 
 
-def test_a_vocabulary_of_two_billion_asks_for_no_more_memory_than_the_words_need() -> None:
+def test_memory_depends_on_the_words_and_not_on_the_vocabulary_size() -> None:
     config = TrainingConfig(2**31 - 1, special_tokens=())
     vocabulary = GrowingVocabulary(config, ())
     layout = lay_out([vocabulary.start(b"abababab")], [3])
@@ -317,7 +318,7 @@ def test_a_vocabulary_of_two_billion_asks_for_no_more_memory_than_the_words_need
     assert (len(learned.merges), learned.stop_reason) == (3, "no-pairs")
 
 
-def test_kernels_are_right_as_plain_python_too() -> None:
+def test_kernels_are_also_right_without_compilation() -> None:
     code = """
 from bpe_core.trainers import incremental
 from bpe_core.trainers import compiled as compiled_training
@@ -345,7 +346,7 @@ for tie_break in ("smallest-pair", "first-seen"):
     assert learned[0].joined_at.tolist() == learned[1].joined_at.tolist()
 print("alike")
 """
-    # NumPy's scalars warn of the wrap-around that hashing is made of; compiled code has none.
+    # NumPy's scalars warn of overflow, on which hashing relies; compiled code does not.
     ran = subprocess.run(
         [sys.executable, "-W", "ignore::RuntimeWarning", "-c", code],
         cwd=ROOT,

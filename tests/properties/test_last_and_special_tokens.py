@@ -1,4 +1,4 @@
-"""Special tokens at every place of a text, and what comes last in it, by every way to encode."""
+"""Every way to encode finds special tokens at every position, and the last tokens of a text."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ def ids_of(tokenizer: bpe.Tokenizer, *parts: str) -> list[int]:
 
 
 def assert_found(tokenizer: bpe.Tokenizer, parts: list[str], expected: list[int]) -> None:
-    """Every way to read a text with special tokens finds the ids that are expected."""
+    """Fail unless every way to encode a text with special tokens finds the expected ids."""
     text = "".join(parts)
     assert tokenizer.encode(text, "all") == expected
     assert tokenizer.encode_to_numpy(text, "all").tolist() == expected
@@ -43,7 +43,7 @@ def assert_found(tokenizer: bpe.Tokenizer, parts: list[str], expected: list[int]
 
 @pytest.mark.parametrize("name", ["gpt2", "o200k", "whitespace"])
 @pytest.mark.parametrize("by_kernels", [False, True], ids=["plain", "kernels"])
-def test_special_tokens_at_every_place_are_found(
+def test_special_tokens_at_every_position_are_found(
     name: str, by_kernels: bool, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     tokenizer = word_tokenizer(name)
@@ -72,7 +72,7 @@ def with_kernels() -> bpe.Tokenizer:
 
 @pytest.mark.parametrize("n_repeats", [0, 300], ids=["plain", "kernels"])
 @pytest.mark.parametrize("ending", ENDS_OF_TEXTS)
-def test_what_comes_last_is_not_lost(n_repeats: int, ending: str) -> None:
+def test_the_last_tokens_are_not_lost(n_repeats: int, ending: str) -> None:
     tokenizer = with_kernels()
     text = "it's 12 " * n_repeats + ending
     assert (tokenizer._kernels.worth(len(text)) is not None) is (n_repeats > 0)
@@ -80,13 +80,13 @@ def test_what_comes_last_is_not_lost(n_repeats: int, ending: str) -> None:
         assert_found(tokenizer, parts, ids_of(tokenizer, *parts))
 
 
-def test_what_comes_last_is_not_lost_among_threads(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_the_last_tokens_are_not_lost_among_threads(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(threads, "n_threads", lambda: 3)
     tokenizer = with_kernels()
     repeated = "it's 12 " * 70_000
     assert len(repeated) > compiled._LEAST_BYTES_TO_SHARE
     ids = ids_of(tokenizer, f"{repeated}we")[:-1]
-    for ending in ENDS_OF_TEXTS[1:-1]:  # those that begin with the letter that ids ends before
+    for ending in ENDS_OF_TEXTS[1:-1]:  # those that start with "w", before which `ids` ends
         text, expected = repeated + ending, ids + ids_of(tokenizer, f" {ending}")
         assert tokenizer.encode(text) == expected
         assert tokenizer.encode(f"{text}<s>", "all") == [*expected, *ids_of(tokenizer, "<s>")]

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from itertools import groupby
-
 import numpy as np
 import pytest
 from hypothesis import given
@@ -55,8 +53,7 @@ def check_every_life(run: TrainingRun) -> None:
         life = lives.of(pair)
         own = [counts.get(pair, 0) for counts in steps]
         assert life.counts.tolist() == own
-        stretches = [count for count, _ in groupby(own) if count]
-        assert lives.extent_of(pair) == (sum(map(bool, own)), len(stretches) - 1)
+        assert lives.n_steps_of(pair) == sum(map(bool, own))
         others = [[n for other, n in counts.items() if other != pair] for counts in steps]
         assert life.ranks.tolist() == [
             1 + sum(n > count for n in rest) if count else 0
@@ -69,7 +66,7 @@ def check_every_life(run: TrainingRun) -> None:
 
 
 def changes_recounted(run: TrainingRun) -> list[tuple[Pair, int, int]]:
-    """Each pair, each step at which its count is another than before, and by how much."""
+    """Return each pair with the steps at which its count changes, and by how much."""
     steps = [{}, *recounted(run)]
     return sorted(
         (pair, step - 1, counts.get(pair, 0) - steps[step - 1].get(pair, 0))
@@ -81,7 +78,9 @@ def changes_recounted(run: TrainingRun) -> list[tuple[Pair, int, int]]:
 
 
 @given(word_counts, training_configs)
-def test_changes_are_what_recounting_finds(words: dict[str, int], config: TrainingConfig) -> None:
+def test_changes_equal_those_found_by_recounting(
+    words: dict[str, int], config: TrainingConfig
+) -> None:
     run = train(Corpus.from_word_counts(words), config)
     codes, changes = count_changes(run)
     n_ids, n_steps = run.tokenizer.vocab_size, len(run.merges) + 1
@@ -93,7 +92,7 @@ def test_changes_are_what_recounting_finds(words: dict[str, int], config: Traini
 
 
 @given(st.lists(st.one_of(st.just(NEVER), st.integers(0, 9)), max_size=30))
-def test_pointer_jumping_finds_what_a_search_slot_by_slot_finds(between: list[int]) -> None:
+def test_pointer_jumping_agrees_with_a_linear_search(between: list[int]) -> None:
     joined_at = [NEVER, *between, NEVER]
 
     def search(slot: int, direction: int) -> int:
@@ -109,12 +108,14 @@ def test_pointer_jumping_finds_what_a_search_slot_by_slot_finds(between: list[in
 
 
 @given(word_counts, training_configs)
-def test_every_life_is_what_recounting_finds(words: dict[str, int], config: TrainingConfig) -> None:
+def test_every_life_equals_that_found_by_recounting(
+    words: dict[str, int], config: TrainingConfig
+) -> None:
     check_every_life(train(Corpus.from_word_counts(words), config))
 
 
 @given(word_counts, training_configs)
-def test_a_row_that_is_cut_has_the_same_lives(
+def test_lives_are_the_same_if_the_row_is_processed_in_pieces(
     words: dict[str, int], config: TrainingConfig
 ) -> None:
     with pytest.MonkeyPatch.context() as patch:
@@ -126,7 +127,9 @@ def test_a_row_that_is_cut_has_the_same_lives(
     st.lists(st.text("ab", min_size=1, max_size=9), min_size=2, max_size=12),
     st.sampled_from(TIE_BREAKS),
 )
-def test_a_text_of_one_long_pretoken_too(documents: list[str], tie_break: TieBreak) -> None:
+def test_every_life_in_one_long_pretoken_equals_that_found_by_recounting(
+    documents: list[str], tie_break: TieBreak
+) -> None:
     config = TrainingConfig(
         vocab_size=60,
         pretokenizer="none",

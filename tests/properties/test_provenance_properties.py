@@ -77,7 +77,7 @@ def test_lines_are_those_where_the_tokenizer_truncated_after_the_merge_finds_the
     corpus = Corpus.from_text(text)
     run = train(corpus, config)
     for merge in run.merges:
-        # Truncated here, no later merge has taken the token, so it is found wherever it was made.
+        # With no later merges to absorb it, the token is found wherever it was made.
         truncated = run.tokenizer.truncated(merge.rank + 1)
         expected = {(s.start, s.end) for s in truncated.segments(text) if s.id == merge.id}
         found = source_lines(run, corpus, merge.id, n_lines=100)

@@ -1,4 +1,4 @@
-"""Boundaries in columns say what segments and pre-tokens say one by one."""
+"""Boundaries in columns agree with the individual segments and pre-tokens."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ TOKENIZERS = (gpt2(), gpt2().truncated(40), CLASSROOM)
 
 
 def pretoken_byte_starts(text: str, tokenizer: Tokenizer, special: tuple[str, ...]) -> set[int]:
-    """Slowly: each pre-token and special token of a text, by its first byte."""
+    """Return the first byte of each pre-token and special token, found slowly."""
     starts: set[int] = set()
     found = find_special_tokens(text, tokenizer.special_tokens, frozenset(special))
     for piece in pieces_of(text, found):
@@ -36,7 +36,7 @@ def pretoken_byte_starts(text: str, tokenizer: Tokenizer, special: tuple[str, ..
 
 @pytest.mark.parametrize("tokenizer", TOKENIZERS, ids=["gpt2", "few merges", "classroom"])
 @given(data=st.data())
-def test_columns_are_what_segments_are(tokenizer: Tokenizer, data: st.DataObject) -> None:
+def test_columns_agree_with_segments(tokenizer: Tokenizer, data: st.DataObject) -> None:
     text = data.draw(texts | st.text("hugs <|endoftext|> é🧩\r\n"))
     special = data.draw(st.sampled_from([(), tuple(tokenizer.special_tokens)]))
     found = boundaries(text, tokenizer, special)
@@ -60,5 +60,5 @@ def test_the_first_tokens_cover_whole_characters(text: str, n: int) -> None:
     assert len(some.ids) >= min(n, len(found.ids))
     assert some.ids.tolist() == found.ids[: len(some.ids)].tolist()
     assert (int(some.byte_ends[-1]) if len(some.ids) else 0) == len(part.encode())
-    # No more than the rest of one character was added.
+    # At most the rest of one character was added.
     assert len(some.ids) - min(n, len(found.ids)) <= 3

@@ -1,4 +1,4 @@
-"""What holds for every text, on GPT-2's vocabulary and on trained ones."""
+"""Properties that hold for every text, with GPT-2's vocabulary and with trained ones."""
 
 from __future__ import annotations
 
@@ -59,7 +59,7 @@ def merge_tables(draw: st.DrawFn) -> dict[tuple[int, int], Merge]:
 
 
 @given(st.sampled_from(TOKENIZERS), hostile_texts)
-def test_decoding_gives_the_text_back(tokenizer: Tokenizer, text: str) -> None:
+def test_decoding_restores_the_text(tokenizer: Tokenizer, text: str) -> None:
     assert tokenizer.decode(tokenizer.encode(text), errors="strict") == text
     with_specials = tokenizer.encode(text, allowed_special="all")
     assert tokenizer.decode(with_specials, errors="strict") == text
@@ -84,7 +84,7 @@ def test_segments_cover_every_byte_once(
             assert segment.token == tokenizer.vocab[segment.id]
             assert segment.token.startswith(own)
             assert own == segment.token or tokenizer.ends_word(segment.id)
-        # From the character that holds its first byte to the one that holds its last.
+        # From the character of its first byte to that of its last.
         assert len(text[: segment.start].encode()) <= segment.byte_start
         if own:
             assert len(text[: segment.start + 1].encode()) > segment.byte_start
@@ -96,7 +96,7 @@ def test_segments_cover_every_byte_once(
 
 
 @given(st.sampled_from(TOKENIZERS + DROPPING), hostile_texts)
-def test_explaining_ends_where_encoding_does(tokenizer: Tokenizer, text: str) -> None:
+def test_explaining_ends_with_the_ids_of_encoding(tokenizer: Tokenizer, text: str) -> None:
     explained = tokenizer.explain(text, errors="skip")
     assert [id for each in explained for id in each.ids] == tokenizer.encode(text, errors="skip")
     for each in explained:
@@ -107,9 +107,7 @@ def test_explaining_ends_where_encoding_does(tokenizer: Tokenizer, text: str) ->
 
 
 @given(st.sampled_from(DROPPING), hostile_texts)
-def test_strict_raises_exactly_where_skip_leaves_something_out(
-    tokenizer: Tokenizer, text: str
-) -> None:
+def test_strict_raises_exactly_if_skip_omits_something(tokenizer: Tokenizer, text: str) -> None:
     unknown = [
         symbol
         for word in tokenizer.pretokenizer.split(text)

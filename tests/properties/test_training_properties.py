@@ -1,4 +1,4 @@
-"""The incremental trainer learns what the reference learns: on small alphabets, full of ties."""
+"""The incremental trainer equals the reference on small alphabets, which have many ties."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ def allowed(run: TrainingRun, counts: dict[tuple[int, int], int]) -> dict[tuple[
 
 
 @given(word_counts, training_configs)
-def test_the_trainer_learns_what_the_reference_learns(
+def test_the_trainer_learns_the_same_merges_as_the_reference(
     words: dict[str, int], config: TrainingConfig
 ) -> None:
     run = train(Corpus.from_word_counts(words), config)
@@ -52,7 +52,7 @@ def test_the_trainer_learns_what_the_reference_learns(
 
 
 @given(word_counts, training_configs)
-def test_every_step_of_a_run_is_what_recounting_finds(
+def test_every_step_of_a_run_agrees_with_recounting(
     words: dict[str, int], config: TrainingConfig
 ) -> None:
     run = train(Corpus.from_word_counts(words), config)
@@ -84,7 +84,7 @@ def test_every_step_of_a_run_is_what_recounting_finds(
 
 
 @given(word_counts, training_configs, st.data())
-def test_a_trace_tells_what_recounting_finds(
+def test_a_trace_agrees_with_recounting(
     words: dict[str, int], config: TrainingConfig, data: st.DataObject
 ) -> None:
     run = train(Corpus.from_word_counts(words), config)
@@ -150,7 +150,7 @@ def test_a_trace_tells_what_recounting_finds(
 
 
 @given(word_counts, training_configs, st.text("abc ", max_size=60).filter(bool))
-def test_another_corpus_has_as_many_tokens_as_its_encoding(
+def test_token_counts_on_another_corpus_agree_with_encoding_it(
     words: dict[str, int], config: TrainingConfig, text: str
 ) -> None:
     run = train(Corpus.from_word_counts(words), config)
@@ -172,7 +172,7 @@ def test_another_corpus_has_as_many_tokens_as_its_encoding(
 
 
 @given(word_counts, training_configs)
-def test_the_training_corpus_has_the_tokens_that_training_counted(
+def test_token_counts_on_the_training_corpus_agree_with_training(
     words: dict[str, int], config: TrainingConfig
 ) -> None:
     corpus = Corpus.from_word_counts(words)
@@ -181,7 +181,7 @@ def test_the_training_corpus_has_the_tokens_that_training_counted(
 
 
 @given(texts, texts, st.sampled_from(["gpt2", "whitespace", "none", "words-punctuation"]))
-def test_counting_pretokens_takes_each_document_on_its_own(
+def test_pretokens_are_counted_separately_in_each_document(
     first: str, second: str, name: str
 ) -> None:
     corpus = Corpus.from_documents([first, second, "."])
@@ -197,7 +197,7 @@ def test_counting_pretokens_takes_each_document_on_its_own(
 )
 @pytest.mark.parametrize("block_characters", [1, 2, 3])
 @given(st.one_of(hostile_texts, st.text("aZé1!'/ \n\r")))
-def test_counting_a_text_in_blocks_gives_the_pretokens_of_the_whole(
+def test_counting_a_text_in_blocks_finds_the_same_pretokens(
     name: str, block_characters: int, text: str
 ) -> None:
     pretokenizer = get_pretokenizer(name)
@@ -220,7 +220,7 @@ def test_a_long_text_is_counted_in_blocks(monkeypatch: pytest.MonkeyPatch) -> No
     assert found.words == (b"one",)
 
 
-def test_no_word_at_all_leaves_an_empty_run() -> None:
+def test_training_on_no_words_gives_an_empty_run() -> None:
     nothing = PretokenCounts((), np.zeros(0, np.int64))
     reference = train_reference(nothing, TrainingConfig(300, special_tokens=()))
     assert (reference.merges, reference.stop_reason) == ([], "no-pairs")

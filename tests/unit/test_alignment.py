@@ -1,4 +1,4 @@
-"""Where two tokenizations of one text cut it otherwise."""
+"""Where two tokenizations cut one text differently."""
 
 from __future__ import annotations
 
@@ -10,12 +10,12 @@ from tests.segments import segments_of_pieces as cut
 from tests.segments import text_of
 
 
-def test_equal_cuts_agree_whatever_the_ids() -> None:
+def test_tokenizations_with_the_same_cuts_agree_even_if_their_ids_differ() -> None:
     assert disagreements(cut(b"ab", b"c"), cut(b"ab", b"c", first_id=7), "abc") == []
     assert disagreements([], [], "") == []
 
 
-def test_a_disagreement_ends_at_the_first_cut_that_both_make() -> None:
+def test_a_disagreement_ends_at_the_next_shared_cut() -> None:
     a = cut(b"_", b"stmt", b" ::=", b" x")
     b = cut(b"_", b"st", b"mt", b" ::", b"=", b" x")
     first, second = disagreements(a, b, text_of(a))
@@ -25,13 +25,13 @@ def test_a_disagreement_ends_at_the_first_cut_that_both_make() -> None:
     assert (first.has_word, second.has_word) == (True, False)
 
 
-def test_crossing_cuts_make_one_disagreement() -> None:
+def test_overlapping_tokens_form_one_disagreement() -> None:
     a, b = cut(b"ab", b"cd", b"ef"), cut(b"a", b"bc", b"de", b"f")
     (only,) = disagreements(a, b, text_of(a))
     assert (only.byte_start, only.byte_end, only.a, only.b) == (0, 6, slice(0, 3), slice(0, 4))
 
 
-def test_a_character_that_is_cut_is_spanned_whole() -> None:
+def test_a_disagreement_covers_whole_characters() -> None:
     emoji = "😀".encode()
     a, b = cut(b"x", emoji, b"y"), cut(b"x", emoji[:2], emoji[2:], b"y")
     (only,) = disagreements(a, b, text_of(a))
@@ -42,14 +42,14 @@ def test_a_character_that_is_cut_is_spanned_whole() -> None:
     assert only.has_word
 
 
-def test_a_lone_marker_goes_with_the_stretch_before_it() -> None:
+def test_a_separate_marker_belongs_to_the_stretch_before_it() -> None:
     a = cut(b"ab", (b"</w>", 0), b" ", b"c", (b"</w>", 0))
     b = cut(b"a", b"b", b" ", b"c")
     (only,) = disagreements(a, b, text_of(a))
     assert (only.byte_start, only.byte_end, only.a, only.b) == (0, 2, slice(0, 2), slice(0, 2))
 
 
-def test_the_letters_of_a_marker_make_no_word() -> None:
+def test_the_letters_of_a_marker_are_not_counted_as_a_word() -> None:
     a, b = cut(b".", (b".</w>", 1)), cut(b"..")
     (only,) = disagreements(a, b, text_of(a))
     assert not only.has_word

@@ -1,4 +1,4 @@
-"""After the kernels are compiled, no training, encoding or counting waits for the compiler."""
+"""Once the kernels are compiled, training, encoding and counting never wait for the compiler."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ KERNELS = """
 from importlib import import_module
 from pkgutil import iter_modules
 from bpe_core import kernels
-from bpe_core.compiling.shares import SHARES
+from bpe_core.compiling.modules_to_compile import SHARES
 
 found = {}
 for module in iter_modules(kernels.__path__):
@@ -67,7 +67,7 @@ print([name for name, kernel in found.items() if set(kernel.signatures) != compi
 """
 
 
-def said_by(code: str) -> str:
+def output_of(code: str) -> str:
     """Return the output of a new process that finds the kernels compiled."""
     compile_kernels()
     ran = subprocess.run(
@@ -79,8 +79,8 @@ def said_by(code: str) -> str:
 
 def test_every_kernel_is_compiled() -> None:
     asked = "print(len(found) > 10, [name for name, types in compiled.items() if not types])"
-    assert said_by(KERNELS + asked) == "True []\n"
+    assert output_of(KERNELS + asked) == "True []\n"
 
 
-def test_real_work_finds_each_kernel_compiled_for_what_it_gives() -> None:
-    assert said_by(KERNELS + WORK) == "[]\n"
+def test_each_kernel_is_compiled_for_the_argument_types_of_real_work() -> None:
+    assert output_of(KERNELS + WORK) == "[]\n"

@@ -1,4 +1,4 @@
-"""Background work: shared by id, and its progress, cancellation and failures reported."""
+"""Background work is shared by id and reports its progress, cancellation and failures."""
 
 from __future__ import annotations
 
@@ -45,7 +45,7 @@ def at_once(_task: Task[Progress]) -> str:
     return "done"
 
 
-def test_work_with_one_id_is_done_once(background: TextWork) -> None:
+def test_work_with_the_same_id_is_done_once(background: TextWork) -> None:
     times: list[int] = []
 
     def work(_task: Task[Progress]) -> str:
@@ -74,7 +74,7 @@ def test_work_reports_progress_and_can_be_cancelled(background: TextWork) -> Non
     background.cancel("a")
     status = wait_until(background, "a")
     assert (status.state, status.result, status.problem) == ("cancelled", None, None)
-    # Beginning it again changes nothing until the cancelled work is forgotten.
+    # Starting it again has no effect until the cancelled work is forgotten.
     background.begin("a", at_once)
     assert background.status("a").state == "cancelled"
     background.forget("a")
@@ -82,7 +82,7 @@ def test_work_reports_progress_and_can_be_cancelled(background: TextWork) -> Non
     assert wait_until(background, "a").result == "done"
 
 
-def test_the_age_of_the_progress_is_known() -> None:
+def test_a_status_has_the_age_of_its_last_report() -> None:
     now = [10.0]
     background = TextWork("test", most_waiting=2, most_remembered=4, clock=lambda: now[0])
     background.begin("a", until_cancelled)
@@ -93,7 +93,7 @@ def test_the_age_of_the_progress_is_known() -> None:
     background.close()
 
 
-def test_queued_work_that_is_cancelled_never_begins(background: TextWork) -> None:
+def test_queued_work_that_is_cancelled_never_starts(background: TextWork) -> None:
     background.begin("a", until_cancelled)
     background.begin("b", at_once)
     assert background.status("b").n_ahead == 1
@@ -105,7 +105,9 @@ def test_queued_work_that_is_cancelled_never_begins(background: TextWork) -> Non
     assert background.status("b").result is None
 
 
-def test_the_queue_is_bounded_and_the_oldest_ended_work_is_forgotten(background: TextWork) -> None:
+def test_the_queue_is_bounded_and_the_oldest_finished_work_is_forgotten(
+    background: TextWork,
+) -> None:
     background.begin("a", until_cancelled)
     wait_until(background, "a", lambda status: status.state == "running")
     background.begin("b", at_once)
@@ -123,7 +125,7 @@ def test_the_queue_is_bounded_and_the_oldest_ended_work_is_forgotten(background:
     assert background.status("g").result == "done"
 
 
-def test_a_foreseen_error_is_shown_and_an_unforeseen_one_is_logged_without_its_message(
+def test_an_expected_error_is_shown_and_an_unexpected_one_is_logged_without_its_message(
     background: TextWork, caplog: pytest.LogCaptureFixture
 ) -> None:
     def foreseen(_task: Task[Progress]) -> str:
@@ -147,7 +149,7 @@ def test_a_foreseen_error_is_shown_and_an_unforeseen_one_is_logged_without_its_m
 
 def test_a_panic_is_reported_and_queued_work_goes_on(background: TextWork) -> None:
     class PanicError(BaseException):
-        """A stand-in for PyO3's panic, which is not an Exception either."""
+        """A stand-in for PyO3's panic, which doesn't inherit from Exception either."""
 
     def panics(_task: Task[Progress]) -> str:
         raise PanicError
@@ -161,7 +163,7 @@ def test_a_panic_is_reported_and_queued_work_goes_on(background: TextWork) -> No
 
 
 @pytest.mark.parametrize("ends_program", [KeyboardInterrupt, SystemExit])
-def test_an_exit_request_passes_through_the_callers_thread_but_does_not_end_the_worker(
+def test_a_system_exit_ends_the_callers_thread_but_not_the_worker(
     background: TextWork, ends_program: type[BaseException]
 ) -> None:
     def ends(_task: Task[Progress]) -> str:

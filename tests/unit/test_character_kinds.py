@@ -1,4 +1,4 @@
-"""Words, white space and punctuation are the same as for the pre-tokenizers."""
+"""Words, white space and punctuation are classified as the pre-tokenizers do."""
 
 from __future__ import annotations
 
@@ -46,7 +46,7 @@ def test_words_end_where_pre_tokens_do() -> None:
     assert row.words.n_words == 1
 
 
-def test_only_letters_of_unicode_16_have_a_script() -> None:
+def test_only_letters_in_unicode_16_have_a_script() -> None:
     assert script_of(LETTER_SINCE_UNICODE_16) == "Cyrillic"
     assert script_of(NO_LETTER_IN_UNICODE_16) is None
     assert [group_of(c) for c in "\u0085\u3000\x1c"] == [

@@ -1,4 +1,4 @@
-"""Axes name both their ends, and leave their names the room that they take."""
+"""Axes label both their ends, and their labels fit."""
 
 from __future__ import annotations
 
@@ -29,8 +29,8 @@ def figure_of() -> Any:
     return empty_figure("light", height=240)
 
 
-def assert_names_are_apart(figure: Any, places: list[float]) -> None:
-    """No name touches the next where the chart is narrow, and the last has room at its right."""
+def assert_labels_are_apart(figure: Any, places: list[float]) -> None:
+    """Fail if labels touch in a narrow chart, or the last one is cut off at the right."""
     margin = figure.layout.margin
     texts, width = figure.layout.xaxis.ticktext, NARROWEST - margin.l - margin.r
     for (one, here), (other, there) in pairwise(zip(texts, places, strict=True)):
@@ -39,7 +39,7 @@ def assert_names_are_apart(figure: Any, places: list[float]) -> None:
 
 
 @given(st.integers(0, 10**9), st.integers(0, 10**9))
-def test_an_axis_of_merges_names_both_its_ends_and_no_two_names_touch(one: int, other: int) -> None:
+def test_an_axis_of_merges_labels_both_its_ends_and_no_labels_touch(one: int, other: int) -> None:
     first, last = sorted((one, other))
     figure = figure_of()
     merges_axis(figure, last, first=first)
@@ -49,21 +49,21 @@ def test_an_axis_of_merges_names_both_its_ends_and_no_two_names_touch(one: int, 
     assert axis.range[0] == first
     assert axis.range[1] == max(last, first + 1)
     span = axis.range[1] - axis.range[0]
-    assert_names_are_apart(figure, [(tick - first) / span for tick in axis.tickvals])
+    assert_labels_are_apart(figure, [(tick - first) / span for tick in axis.tickvals])
 
 
 @given(st.integers(1, 10**12))
-def test_an_axis_of_ranks_names_both_its_ends_and_no_two_names_touch(last: int) -> None:
+def test_an_axis_of_ranks_labels_both_its_ends_and_no_labels_touch(last: int) -> None:
     figure = figure_of()
     ranks_axis(figure, last)
     axis = figure.layout.xaxis
     assert (axis.tickvals[0], axis.tickvals[-1]) == (1, last)
     assert axis.range[1] >= np.log10(last)
-    assert_names_are_apart(figure, [np.log10(tick) / axis.range[1] for tick in axis.tickvals])
+    assert_labels_are_apart(figure, [np.log10(tick) / axis.range[1] for tick in axis.tickvals])
 
 
 @pytest.mark.parametrize("highest", [9, 999, 1_000_000, 10_000_000, 10**15 - 1, 2**63 - 1])
-def test_the_left_margin_has_room_for_the_widest_name(highest: int) -> None:
+def test_the_left_margin_fits_the_widest_label(highest: int) -> None:
     for draw in (counts_axis, tokens_axis):
         figure = figure_of()
         draw(figure, highest)
@@ -82,20 +82,20 @@ def test_the_left_margin_has_room_for_the_widest_name(highest: int) -> None:
         (0, 10_400_000, ["0", "2,000,000", "4,000,000", "6,000,000", "8,000,000", "10,000,000"]),
     ],
 )
-def test_an_axis_of_values_names_round_numbers(low: float, high: float, names: list[str]) -> None:
+def test_an_axis_of_values_labels_round_numbers(low: float, high: float, names: list[str]) -> None:
     figure = figure_of()
     value_axis(figure, "y", low, high)
     assert list(figure.layout.yaxis.ticktext) == names
     assert figure.layout.yaxis.range == (low, high)
 
 
-def test_names_at_the_ends_of_curves_have_room() -> None:
+def test_labels_at_the_ends_of_curves_fit() -> None:
     figure = figure_of()
     label_ends(figure, x=9, ends=[("your text", 1_234.5, "black")], pixels_per_unit=1)
     assert figure.layout.margin.r >= 8 + text_width("your text 1234.50")
 
 
-def test_the_name_of_a_value_axis_begins_where_the_chart_does() -> None:
+def test_the_title_of_a_value_axis_starts_at_the_left_edge() -> None:
     counts = np.array([10_000_000, 1])
     figure: Any = charts.winner_counts_curve(np.array([0, 1]), counts, n_merges=2, theme="light")
     (name,) = [a for a in figure.layout.annotations if a.text == "count of the winning pair"]

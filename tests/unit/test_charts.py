@@ -1,4 +1,4 @@
-"""Figures hold the core's numbers, every one of them, and read the same in both themes."""
+"""Figures hold all of the core's numbers, and are legible in both themes."""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ def test_the_curves_hold_bytes_per_token_of_both_texts(theme):
 
 
 @both_themes
-def test_without_held_out_text_there_is_one_curve_and_one_name(theme):
+def test_without_held_out_text_there_is_one_curve_with_one_label(theme):
     figure: Any = charts.bytes_per_token_curves(STEPS, TRAINING, None, theme=theme)
     assert [trace.name for trace in figure.data] == ["training"]
     assert not any("held out" in text for text in _texts(figure))
@@ -58,21 +58,21 @@ def test_the_cut_is_a_line_and_a_ring_at_the_number_of_merges_kept(theme):
     assert (ring.x, ring.y) == ((7,), (2.25,))
 
 
-def test_names_of_lines_that_end_together_do_not_overlap():
+def test_labels_of_lines_that_end_together_do_not_overlap():
     figure: Any = charts.bytes_per_token_curves(STEPS, TRAINING, TRAINING, theme="light")
     shifts = [a.yshift for a in figure.layout.annotations if a.text.startswith("<b>")]
     assert abs(shifts[0] - shifts[1]) >= 18
 
 
 @both_themes
-def test_a_run_without_merges_still_draws(theme):
+def test_a_run_without_merges_can_be_drawn(theme):
     one = np.array([0], dtype=np.int64)
     charts.bytes_per_token_curves(one, np.array([1.0]), None, marked=(0, 1.0), theme=theme)
     charts.tokens_over_merges([12], theme=theme, marked=(0, 12.0))
     charts.winner_counts_curve(one[:0], one[:0], n_merges=0, theme=theme)
 
 
-def test_a_corpus_of_no_tokens_has_no_name_at_its_end():
+def test_a_curve_without_tokens_has_no_label():
     figure: Any = charts.bytes_per_token_curves(STEPS, np.full(6, math.nan), None, theme="light")
     assert _texts(figure) == ["merges", "bytes per token"]
 
@@ -105,7 +105,7 @@ def test_the_token_axis_counts_whole_tokens(highest, labels):
     assert list(figure.layout.yaxis.ticktext) == labels
 
 
-def test_the_token_curve_of_a_training_under_way_leaves_room_for_the_rest():
+def test_the_token_curve_of_a_run_in_progress_leaves_room_for_the_rest():
     figure: Any = charts.tokens_over_merges(
         [90, 60], merges=[0, 2_381], merges_wanted=3_840, theme="dark"
     )
@@ -125,7 +125,7 @@ def test_the_winner_curve_holds_each_count(theme):
 
 
 @pytest.mark.parametrize("last", [0, 1, 3, 7, 10, 99, 840, 3_840, 49_743, 1_000_000])
-def test_ticks_are_round_few_and_end_with_the_run(last):
+def test_ticks_are_few_and_round_and_the_last_is_the_end_of_the_run(last):
     ticks = round_ticks(last)
     assert ticks[0] == 0
     assert ticks[-1] == last
@@ -134,14 +134,14 @@ def test_ticks_are_round_few_and_end_with_the_run(last):
 
 
 @pytest.mark.parametrize(("first", "last"), [(0, 1), (31, 52), (45, 46), (1_930, 3_903), (7, 7)])
-def test_ticks_of_a_part_of_a_run_begin_and_end_with_it(first, last):
+def test_ticks_of_part_of_a_run_start_and_end_with_that_part(first, last):
     ticks = round_ticks(last, first=first)
     assert (ticks[0], ticks[-1]) == (first, last)
     assert len(ticks) <= 6
     assert ticks == sorted(set(ticks))
 
 
-def test_what_is_set_of_an_axis_is_added_to_what_is_known_of_it():
+def test_setting_an_axis_keeps_its_other_settings():
     figure: Any = empty_figure("light", height=100)
     set_axis(figure, "y", nticks=6, range=[0, 1])
     set_axis(figure, "y", range=[0, 2])
@@ -150,7 +150,7 @@ def test_what_is_set_of_an_axis_is_added_to_what_is_known_of_it():
 
 
 @both_themes
-def test_a_chart_has_the_ground_of_its_theme(theme):
+def test_a_chart_has_the_background_of_its_theme(theme):
     figure: Any = charts.tokens_over_merges([2, 1], theme=theme)
     look = figure.layout.template.layout
     assert look.plot_bgcolor == "rgba(0,0,0,0)"
@@ -169,20 +169,20 @@ def _contrast(one: str, other: str) -> float:
 
 
 @both_themes
-def test_every_colour_that_writes_reads_on_the_page(theme):
+def test_every_text_colour_is_legible_on_the_page(theme):
     colours = PALETTES[theme]
     inks = (colours.text, colours.muted, colours.primary, colours.other, colours.chosen)
     for ink in (*inks, *colours.series):
         assert _contrast(ink, colours.background) >= 4.5
 
 
-def test_no_chart_is_drawn_while_pandas_is_still_imported():
-    # In a process of its own: here other tests have imported it.
+def test_importing_charts_imports_pandas_completely():
+    # In a separate process, because other tests have imported pandas in this one.
     code = "import sys; from ui.look import charts; assert sys.modules['pandas'].Series"
     subprocess.run([sys.executable, "-c", code], check=True)
 
 
-def test_the_last_number_of_tokens_has_room_beside_the_curve() -> None:
+def test_the_last_number_of_tokens_fits_beside_the_curve() -> None:
     rooms = [
         charts.tokens_over_merges([n], theme="light").layout.margin.r  # pyright: ignore[reportAttributeAccessIssue]
         for n in (103_686, 23_615_457)

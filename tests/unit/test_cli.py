@@ -1,4 +1,4 @@
-"""The command line: each example of the help runs, and errors are one line with a remedy."""
+"""The command line: each example in the help runs, and an error is one line with a remedy."""
 
 from __future__ import annotations
 
@@ -15,8 +15,10 @@ import pytest
 from click.testing import CliRunner, Result
 
 from bpe_core import types
-from bpe_core.cli import commands
+from bpe_core.cli import commands, options
 from bpe_core.corpus.samples import load_sample
+from bpe_core.formats import load_save, opened_elsewhere
+from bpe_core.formats.loading_lines import Lines
 from bpe_core.tokenizer.gpt2 import gpt2
 
 REPOSITORY = Path(__file__).parents[2]
@@ -37,9 +39,9 @@ def trained(tmp_path: Path) -> Path:
 
 
 def examples() -> list[tuple[str, str]]:
-    """Read the examples of the help: the line after `$`, and the output below it, if any.
+    """Return the examples in the help: the line after `$`, and the output below it, if any.
 
-    Those of `explore` start a server that runs until it is ended: `test_installed_app.py` does so.
+    Omits those of `explore`, which start a server; `test_installed_app.py` runs them.
     """
     found: list[tuple[str, str]] = []
     named = commands.main.commands
@@ -51,7 +53,7 @@ def examples() -> list[tuple[str, str]]:
     return found
 
 
-def test_the_examples_in_the_help_run_in_order_and_print_what_they_say(tmp_path: Path) -> None:
+def test_the_examples_in_the_help_run_in_order_and_print_the_output_shown(tmp_path: Path) -> None:
     (tmp_path / "notes.txt").write_bytes(TEXT.encode())
     bin_folder = tmp_path / "bin"
     bin_folder.mkdir()
@@ -85,19 +87,20 @@ def test_every_command_has_an_example_and_help_for_each_option() -> None:
         assert all(option.help for option in options)
 
 
-def test_the_choices_are_those_of_the_configuration() -> None:
-    assert get_args(types.Base) == commands.BASES
-    assert get_args(types.Alphabet) == commands.ALPHABETS
-    assert get_args(types.TieBreak) == commands.TIE_BREAKS
+def test_the_choices_equal_those_of_the_configuration() -> None:
+    assert get_args(types.Base) == options.BASES
+    assert get_args(types.Alphabet) == options.ALPHABETS
+    assert get_args(types.TieBreak) == options.TIE_BREAKS
+    assert set(load_save.FORMATS) == set(options.FORMATS)
 
 
-def test_train_reports_why_it_stopped_and_the_held_out_figure(tmp_path: Path) -> None:
+def test_train_reports_why_it_stopped_and_the_held_out_bytes_per_token(tmp_path: Path) -> None:
     path = tmp_path / "lines.txt"
     path.write_text("some line of text\n" * 300)
     out = tmp_path / "mine.json"
     result = run("train", path, "--vocab-size", "5000", "--out", out, "--held-out", "0.1")
     assert result.exit_code == 0
-    assert "no pair is left" in result.stderr
+    assert "no pairs are left" in result.stderr
     assert "on held-out text" in result.stderr
     assert result.stdout == ""
 
@@ -113,7 +116,7 @@ def test_held_out_text_without_a_token_has_no_figure(tmp_path: Path) -> None:
     assert "held-out" not in result.stderr
 
 
-def test_encode_and_decode_give_back_the_very_bytes(trained: Path) -> None:
+def test_encode_and_decode_preserve_every_byte(trained: Path) -> None:
     for text in ("hug, 漢字\r\n\n", "\ufeffmark", "<|endoftext|>", " "):
         encoded = run("encode", trained, stdin=text.encode())
         assert encoded.exit_code == 0, encoded.output
@@ -121,7 +124,7 @@ def test_encode_and_decode_give_back_the_very_bytes(trained: Path) -> None:
         assert decoded.stdout_bytes == text.encode()
 
 
-def test_decode_takes_a_json_list_and_writes_partial_characters_as_bytes() -> None:
+def test_decode_accepts_a_json_list_and_writes_partial_characters_as_bytes() -> None:
     ids = gpt2().encode("😀")
     assert len(ids) > 1
     result = run("decode", "gpt2", stdin=f"[{ids[0]}]".encode())
@@ -136,7 +139,7 @@ def test_gpt2_accepts_options_that_match_it() -> None:
     assert run("encode", "gpt2", *options, stdin=b"hugs").stdout == "71 10339\n"
 
 
-def test_writing_a_tokenizer_into_a_folder_prints_its_path(tmp_path: Path) -> None:
+def test_writing_a_tokenizer_to_a_folder_prints_its_path(tmp_path: Path) -> None:
     for out, written in ((tmp_path, "tokenizer.bpe.json"), (tmp_path / "mine.json", None)):
         result = run("train", "-", "--vocab-size", "260", "--out", out, stdin=b"hug hugs")
         assert result.exit_code == 0, result.output
@@ -151,7 +154,7 @@ def test_a_special_token_is_text_unless_allowed() -> None:
     assert run("encode", "gpt2", stdin=b"<|endoftext|>").stdout.split() != ["50256"]
 
 
-def test_what_the_alphabet_lacks_is_an_error_unless_skipped(tmp_path: Path) -> None:
+def test_a_character_not_in_the_alphabet_is_an_error_unless_skipped(tmp_path: Path) -> None:
     out = tmp_path / "letters.json"
     settings = ("--base", "characters", "--alphabet", "seen", "--special-token", "")
     trained = run("train", "-", "--vocab-size", "4", "--out", out, *settings, stdin=b"hug")
@@ -169,11 +172,59 @@ def test_compare_prints_a_column_for_each_tokenizer(trained: Path) -> None:
     assert re.search(r"(?m)^vocabulary +300 +50,257$", result.stdout)
 
 
+def test_compare_prints_the_interval_of_each_difference(trained: Path, tmp_path: Path) -> None:
+    text = tmp_path / "longer.txt"
+    text.write_text("".join(f"It is line {n}, and there are more.\n" for n in range(200)))
+    result = run("compare", text, "-t", "gpt2", "-t", trained, "-t", "gpt2")
+    gain, same = result.stdout.splitlines()[-3:-1]
+    found = re.fullmatch(
+        r"gpt2 needs ([\d.]+)% fewer tokens than mine.json "
+        r"\(95% interval ([\d.]+)% to ([\d.]+)%\)",
+        gain,
+    )
+    assert found is not None
+    assert float(found[2]) <= float(found[1]) <= float(found[3])
+    assert same.endswith("(95% interval 0.0% to 0.0%), so there is no clear difference")
+    assert "2,000 resamples, seed 0" in result.stdout
+
+
+def test_compare_gives_no_verdict_on_a_short_text(trained: Path, tmp_path: Path) -> None:
+    text = tmp_path / "short.txt"
+    text.write_text("It is a line.\n")
+    result = run("compare", text, "-t", "gpt2", "-t", trained)
+    assert "too little text for a verdict" in result.stdout
+    assert "fewer tokens" not in result.stdout
+
+
 def test_inspect_shows_the_first_merges_with_their_counts(trained: Path) -> None:
     result = run("inspect", trained, "--merges", "2")
     assert re.search(r"(?m)^vocabulary +300$", result.stdout)
     assert re.search(r"(?m)^merge 1: .+ \+ .+, \d+ times$", result.stdout)
     assert "merge 2" not in result.stdout
+
+
+@pytest.mark.parametrize("format", ["transformers", "tiktoken"])
+def test_convert_checks_the_file_in_its_library(trained: Path, tmp_path: Path, format: str) -> None:
+    out = tmp_path / "out"
+    result = run("convert", trained, out, "--format", format, "--check")
+    assert result.exit_code == 0
+    assert re.match(
+        rf"Opened by {format} \d+\.\d+: same ids on 10\d,\d{{3}} tokens\.", result.stderr
+    )
+    assert out.exists()
+
+
+def test_convert_writes_nothing_that_fails_its_check(
+    trained: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(
+        opened_elsewhere, "loading_lines", lambda *_: Lines("tokenizer = None", "[1, 2]")
+    )
+    result = run("convert", trained, tmp_path / "out", "--format", "tiktoken", "--check")
+    assert result.exit_code == 1
+    assert "other ids after 0 equal tokens" in result.stderr
+    assert result.stderr.strip().endswith("Nothing was written.")
+    assert not (tmp_path / "out").exists()
 
 
 def test_convert_keeps_every_id(trained: Path, tmp_path: Path) -> None:
@@ -222,7 +273,7 @@ def test_an_error_is_one_line_on_stderr_with_status_1(
     assert said in result.stderr
 
 
-def test_the_module_loads_nothing_heavy_for_help() -> None:
+def test_help_imports_no_heavy_modules() -> None:
     code = (
         "import sys, runpy, click\n"
         "sys.argv = ['bpe_core', '--help']\n"
@@ -235,3 +286,46 @@ def test_the_module_loads_nothing_heavy_for_help() -> None:
         [sys.executable, "-c", code], cwd=REPOSITORY, capture_output=True, check=False
     )
     assert done.returncode == 0, done.stderr.decode()
+
+
+def test_a_missing_column_is_answered_with_the_choices(tmp_path: Path) -> None:
+    (tmp_path / "a.csv").write_text("title,story\nA,hugs and more hugs\nB,pugs\n", "utf-8")
+    train = ("train", tmp_path / "a.csv", "--vocab-size", "260", "--out", tmp_path / "a.json")
+    result = run(*train, "--text-column", "body")
+    assert result.exit_code == 1
+    assert (
+        "no column 'body'. Its columns of text: 'story' (92% of the characters), 'title' (8%"
+        in (result.output)
+    )
+    result = run(*train)
+    assert result.exit_code == 0
+    assert "took the column 'story'" in result.output
+
+
+def test_the_encoding_of_files_can_be_named(tmp_path: Path) -> None:
+    (tmp_path / "a.txt").write_bytes("ačiū ačiū".encode("cp1257"))
+    train = ("train", tmp_path / "a.txt", "--vocab-size", "258", "--out", tmp_path / "a.json")
+    result = run(*train, "--encoding", "cp1257")
+    assert result.exit_code == 0, result.output
+    assert "guess" not in result.output
+    result = run(*train, "--encoding", "wingdings")
+    assert result.exit_code == 1
+    assert "Expected the name of an encoding" in result.output
+    result = run("compare", tmp_path / "a.txt", "-t", "gpt2", "--encoding", "cp1250")
+    assert "bytes 13" in result.output
+
+
+def test_published_names_and_other_models_encode_by_their_library(tmp_path: Path) -> None:
+    model = tmp_path / "words.json"
+    model.write_text(
+        '{"model": {"type": "WordPiece", "vocab": {"a": 0, "##b": 1, "[UNK]": 2}, '
+        '"unk_token": "[UNK]", "continuing_subword_prefix": "##", '
+        '"max_input_chars_per_word": 100}}'
+    )
+    done = CliRunner().invoke(commands.main, ["encode", str(model)], input="ab")
+    assert (done.exit_code, done.stdout) == (0, "0 1\n")
+    refused = CliRunner().invoke(commands.main, ["inspect", str(model)])
+    assert refused.exit_code == 1
+    missing = CliRunner().invoke(commands.main, ["encode", "llama3"], input="ab")
+    assert missing.exit_code == 1
+    assert "Run: bpe fetch llama3" in missing.stderr

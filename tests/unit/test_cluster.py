@@ -91,7 +91,7 @@ def test_counting_on_a_cluster_can_be_cancelled(client: Client, files: list[Path
     assert found.pretokens.words == ()
 
 
-def test_an_error_of_reading_on_a_worker_is_raised_here(client: Client, tmp_path: Path) -> None:
+def test_a_read_error_on_a_worker_is_raised_here(client: Client, tmp_path: Path) -> None:
     path = tmp_path / "broken.txt"
     path.write_bytes(b"hug \xff")
     with pytest.raises(TextDecodingError, match="at byte 4 "):
@@ -181,7 +181,7 @@ def test_losing_the_scheduler_raises_an_error(files: list[Path]) -> None:
         count_on_cluster(stream_corpus(files), get_pretokenizer("gpt2"), client, should_stop=close)
 
 
-def test_the_error_for_an_address_without_scheduler_names_it() -> None:
+def test_the_error_for_an_address_without_a_scheduler_names_it() -> None:
     with (
         pytest.raises(ConfigError, match=r"No Dask scheduler answers at 'nonsense://1'"),
         cluster("nonsense://1"),

@@ -1,4 +1,4 @@
-"""Charts of tokenizers side by side hold the core's numbers, and no name as markup."""
+"""Charts that compare tokenizers hold the core's numbers, and names are never markup."""
 
 from __future__ import annotations
 
@@ -9,6 +9,7 @@ from typing import Any
 import pytest
 
 from ui.compare import charts
+from ui.compare.kind_chart import kind_bars
 from ui.look.chart_style import PALETTES, Theme
 
 both_themes = pytest.mark.parametrize("theme", ["light", "dark"])
@@ -19,27 +20,48 @@ HOSTILE = ["<b>x</b>", "<script>", "&amp;", "%{x}", "<a href='j:'>k</a>"]
 @both_themes
 def test_kinds_are_counted_for_each_tokenizer(theme: Theme) -> None:
     series = [("yours", [62, 8]), ("GPT-2", [59, 18]), ("third", [1, 2])]
-    figure: Any = charts.kind_bars(["words", "white space"], series, theme=theme)
+    figure: Any = kind_bars(["words", "white space"], series, theme=theme)
     assert [(bars.name, list(bars.x)) for bars in figure.data] == series
     assert len({bars.marker.color for bars in figure.data}) == 3
 
 
 @pytest.mark.parametrize("hostile", HOSTILE)
 def test_no_name_reaches_plotly_as_markup(hostile: str) -> None:
-    kinds: Any = charts.kind_bars([hostile], [(hostile, [1])], theme="light")
+    kinds: Any = kind_bars([hostile], [(hostile, [1])], theme="light")
     shown = [*kinds.layout.yaxis.ticktext, *(bars.hovertemplate for bars in kinds.data)]
     assert not any("<" in text.removesuffix("<extra></extra>") for text in shown)
 
 
-def test_of_more_than_two_tokenizers_the_bars_are_named() -> None:
+def test_each_bar_has_its_name_if_there_are_more_than_two_tokenizers() -> None:
     series = [(f"<i>{k}</i>", [k + 1]) for k in range(12)]
-    figure: Any = charts.kind_bars(["words"], series, theme="light")
-    assert [bars.text[0] for bars in figure.data] == [
-        f"{k + 1} &lt;i&gt;{k}&lt;/i&gt;" for k in range(12)
+    figure: Any = kind_bars(["words"], series, theme="light")
+    assert [note.text for note in figure.layout.annotations] == [
+        "<b>words</b>",
+        *(f"&lt;i&gt;{k}&lt;/i&gt;  <b>{k + 1}</b>" for k in range(12)),
     ]
 
 
-def test_where_colours_come_round_again_the_symbol_is_another() -> None:
+@pytest.mark.parametrize("ending", ["", ".json", "x" * 40])
+def test_long_names_of_five_tokenizers_differ_in_every_chart(ending: str) -> None:
+    names = [f"tokenizer_of_german_newspapers_{k}{ending}" for k in range(5)]
+    kinds: Any = kind_bars(["words"], [(name, [10_000_000]) for name in names], theme="light")
+    shown = [note.text.split("  ")[0] for note in kinds.layout.annotations[1:]]
+    assert len(set(shown)) == 5
+    assert all(len(name) >= 20 for name in shown)
+    dots: Any = charts.language_dots(
+        ["English"],
+        [(name, [1.0], [False]) for name in names],
+        unit="tokens",
+        shape="{:.1f}",
+        is_ratio=False,
+        theme="light",
+    )
+    legend = [trace.name for trace in dots.data]
+    assert len(set(legend)) == 5
+    assert all(20 <= len(name) <= 30 for name in legend)
+
+
+def test_a_repeated_colour_has_a_different_symbol() -> None:
     series = [(f"{k}", [1.0], [False]) for k in range(30)]
     figure: Any = charts.language_dots(
         ["English"], series, unit="tokens", shape="{:.1f}", is_ratio=False, theme="light"
@@ -48,7 +70,7 @@ def test_where_colours_come_round_again_the_symbol_is_another() -> None:
     assert len(looks) == 30
 
 
-def test_cards_and_charts_give_a_tokenizer_the_same_colour() -> None:
+def test_a_tokenizer_has_the_same_colour_on_cards_and_charts() -> None:
     css = TOKENS_CSS.read_text(encoding="utf-8")
     rule = r"\.series-(\d) \{ --series: light-dark\((#\w+), (#\w+)\); \}"
     found = {int(place): (light, dark) for place, light, dark in re.findall(rule, css)}

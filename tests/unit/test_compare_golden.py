@@ -1,4 +1,4 @@
-"""Behind the badge: every golden text, its ids, where they are from, and one that fails is said."""
+"""The table of golden texts lists every text with its ids and source, and marks failures."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ def test_every_golden_text_has_a_row_with_its_ids_and_its_source() -> None:
     assert sum(provenances(cases).values()) == len(cases)
 
 
-def test_a_text_that_does_not_come_out_is_marked() -> None:
+def test_a_text_with_wrong_ids_is_marked() -> None:
     first, *others = gpt2_golden_cases()
     rows = golden_rows([replace(first, is_exact=False), *others])
     assert rows[0].label.startswith("✗ ")

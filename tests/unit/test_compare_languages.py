@@ -1,4 +1,4 @@
-"""What languages cost, as Compare says it: the core's figures, and no cell that is a formula."""
+"""The cost of languages on Compare: the core's figures, and no formula in the CSV."""
 
 from __future__ import annotations
 
@@ -55,7 +55,7 @@ def test_rows_hold_the_figures_of_each_language() -> None:
     assert [row.figures[0] for row in words] == ["2.00", "6.00", "4.00"]
 
 
-def test_the_summary_is_by_hand_and_a_tie_has_no_dot() -> None:
+def test_the_summary_equals_that_worked_out_by_hand_and_ties_have_no_dot() -> None:
     rows = {row.name: row for row in summary_rows(COSTS)}
     assert rows["Mean parity"].figures == ("2.50", "2.50")
     assert rows["Highest parity"].figures == ("3.00", "3.00")
@@ -65,17 +65,17 @@ def test_the_summary_is_by_hand_and_a_tie_has_no_dot() -> None:
 
 
 def test_the_sentence_names_the_most_expensive_language() -> None:
-    sentence = language_sentence(TEXTS, COSTS, ["Yours", "GPT-2"])
-    assert sentence.endswith("multiple of A: 3.0 under Yours (=B()), 3.0 under GPT-2 (=B()).")
+    sentence = language_sentence(TEXTS, COSTS, ["Your tokenizer", "GPT-2"])
+    assert sentence.endswith("multiple of A: Your tokenizer 3.0 (=B()), GPT-2 3.0 (=B()).")
     assert cheapest_first(COSTS[0]) == [0, 2, 1]
 
 
-def test_of_many_tokenizers_the_sentence_names_some_and_gives_the_range_of_the_rest() -> None:
+def test_with_many_tokenizers_the_sentence_names_some_and_gives_the_range_of_the_rest() -> None:
     sentence = language_sentence(TEXTS, COSTS * 5, [f"{n}" for n in range(10)])
-    assert sentence.endswith("3.0 under 5 (=B()), 3.0 to 3.0 under the 4 others.")
+    assert sentence.endswith("5 3.0 (=B()), the 4 others 3.0 to 3.0.")
 
 
-def test_who_cannot_spell_a_language_wins_nothing() -> None:
+def test_a_tokenizer_that_cannot_spell_a_language_wins_nothing() -> None:
     costs = compare_languages(TEXTS, [SPELLS_ONLY_A, BYTES], "A")
     assert [cannot_spell(metrics) for metrics in costs[0].metrics] == [False, True, True]
     rows = {row.name: row for row in summary_rows(costs)}
@@ -100,7 +100,7 @@ def test_the_download_holds_every_figure_and_no_formula() -> None:
     assert rows[2][2] == "'@y"
 
 
-def test_the_sample_can_be_taken_home_and_brought_back() -> None:
+def test_the_sample_can_be_downloaded_and_uploaded_again() -> None:
     sample = parallel_texts()
     back = read_parallel([("sentences.csv", parallel_table(sample))])
     assert [(text.name, text.sentences) for text in back] == [
@@ -108,7 +108,7 @@ def test_the_sample_can_be_taken_home_and_brought_back() -> None:
     ]
 
 
-def test_a_digest_tells_sentences_apart_however_they_are_cut() -> None:
+def test_digests_differ_if_the_same_letters_are_divided_differently() -> None:
     def digest(*texts: tuple[str, tuple[str, ...]]) -> str:
         return digest_of([ParallelText("", name, (), sentences) for name, sentences in texts])
 
@@ -123,7 +123,7 @@ def test_a_digest_tells_sentences_apart_however_they_are_cut() -> None:
 
 
 @pytest.mark.parametrize("theme", ["light", "dark"])
-def test_dots_hold_the_figures_and_are_hollow_where_text_is_left_out(theme: Any) -> None:
+def test_dots_show_the_figures_and_are_hollow_if_text_is_left_out(theme: Any) -> None:
     series = [("Yours", [1.0, math.nan], [False, True]), ("GPT-2", [2.0, 8.0], [False, False])]
     figure: Any = charts.language_dots(
         ["A", "<b>"], series, unit="parity", shape="{:.1f}", is_ratio=True, theme=theme
@@ -136,7 +136,7 @@ def test_dots_hold_the_figures_and_are_hollow_where_text_is_left_out(theme: Any)
     assert not any("<" in text for text in [*figure.layout.yaxis.ticktext, *own.customdata])
 
 
-def test_a_scripts_curve_begins_with_its_first_merge_and_names_do_not_touch() -> None:
+def test_a_scripts_curve_starts_at_its_first_merge_and_labels_do_not_touch() -> None:
     steps = np.arange(5)
     curves = [("Latin", np.array([0, 1, 2, 2, 2])), ("Han", np.array([0, 0, 0, 1, 2]))]
     figure: Any = charts.script_curves(steps, curves, theme="light")

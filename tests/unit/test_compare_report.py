@@ -1,7 +1,8 @@
-"""The report holds the comparison's own figures, and nothing of a visitor's becomes markup."""
+"""The report holds the comparison's figures, and a visitor's text never becomes markup."""
 
 from __future__ import annotations
 
+import re
 from dataclasses import replace
 from functools import cache
 from html.parser import HTMLParser
@@ -15,16 +16,24 @@ from bpe_core.comparison.languages import (
     compare_languages,
     merges_per_script,
 )
+from bpe_core.comparison.parts import gain_of
+from bpe_core.comparison.terms import cut_terms, terms_by_loss
 from bpe_core.corpus.corpus import Corpus
 from bpe_core.corpus.samples import load_sample, parallel_texts
-from bpe_core.formats.foreign import ForeignTokenizer
+from bpe_core.formats.run_by_tokenizers import ForeignTokenizer
 from bpe_core.runs.train import train
 from bpe_core.tokenizer.gpt2 import gpt2, gpt2_golden_result
 from bpe_core.types import TrainingConfig
 from tests import foreign_models as models
+from ui.compare.costs_part import CostTable
 from ui.compare.definitions import FIGURES, LANGUAGES
+from ui.compare.figure_rows import figure_rows
 from ui.compare.report import MOST_DISAGREEMENTS, Compared, Report, report_html
-from ui.compare.verdict import figure_rows, verdict_aside, verdict_sentence
+from ui.compare.report_terms import MOST_TERMS_IN_REPORT
+from ui.compare.term_figures import term_rows
+from ui.compare.terms_part import Terms
+from ui.compare.verdict import verdict_aside, verdict_sentence
+from ui.components.figures import Row
 from ui.run.composition_bars import composition_groups
 
 HOSTILE = "</style><script>alert(1)</script><img src=x onerror=alert(1)>&amp;\u202e"
@@ -33,7 +42,7 @@ FOREIGN = ForeignTokenizer(models.described(models.word_piece()))
 
 
 class Parsed(HTMLParser):
-    """What stands in the file: its tags, its texts, and the rows of its tables."""
+    """The contents of the file: its tags, its texts, and the rows of its tables."""
 
     def __init__(self, markup: str) -> None:
         super().__init__()
@@ -71,7 +80,7 @@ def report(name: str = "GPT-2", passage: str = "the iterable, naïve café") -> 
         made_on="3 May 2031",
         where="held-out text",
         text_sha256=corpus.sha256,
-        sentence=verdict_sentence(comparison, "On held-out text", other=name),
+        sentence=verdict_sentence(comparison, gain_of(comparison), "On held-out text", other=name),
         aside=verdict_aside(comparison, other=name),
         compared=[
             Compared("Yours", "BPE, encoded by bpe_core", name, OWN),
@@ -101,7 +110,7 @@ def parsed(one: Report) -> Parsed:
     return Parsed(report_html(one).decode())
 
 
-def test_the_shares_of_training_and_held_out_text_are_in_the_report() -> None:
+def test_the_report_has_the_shares_of_training_and_held_out_text() -> None:
     corpus = Corpus.from_documents(["hug pug\n" * 900, "да нет\n" * 900], ["a.txt", "b.md"])
     training, held_out = (part.composition() for part in corpus.split(0.1))
     one = replace(report(), compositions=composition_groups(training, held_out))
@@ -112,10 +121,25 @@ def test_the_shares_of_training_and_held_out_text_are_in_the_report() -> None:
         for name, _, share in of_training:
             assert [name, f"{share:.1%}", f"{found[name]:.1%}"] in rows
     assert "What the texts consist of" in parsed(one).texts
+
+
+def test_the_report_has_the_shares_of_the_largest_files_and_of_the_others() -> None:
+    names = [f"{n}.txt" for n in range(15)]
+    corpus = Corpus.from_documents(["hug pug\n" * (900 + n) for n in range(15)], names)
+    training, held_out = (part.composition() for part in corpus.split(0.1))
+    rows = parsed(replace(report(), compositions=composition_groups(training, held_out))).rows
+    of_held_out = {part.name: part.share for part in held_out.files}
+    for name, _, share in training.files[:12]:
+        assert [name, f"{share:.1%}", f"{of_held_out.pop(name):.1%}"] in rows
+    others = sum(share for _, _, share in training.files[12:])
+    assert ["other files", f"{others:.1%}", f"{sum(of_held_out.values()):.1%}"] in rows
+
+
+def test_a_report_without_held_out_text_has_no_shares() -> None:
     assert "What the texts consist of" not in parsed(report()).texts
 
 
-def test_every_figure_is_in_the_report_under_its_tokenizer() -> None:
+def test_the_report_has_every_figure_under_its_tokenizer() -> None:
     one = report()
     rows = parsed(one).rows
     for row in figure_rows(one.comparison):
@@ -128,7 +152,7 @@ def test_every_figure_is_in_the_report_under_its_tokenizer() -> None:
     assert [texts[6].name, *parity] in rows
 
 
-def test_the_verdict_the_golden_cases_and_all_definitions_are_said() -> None:
+def test_the_report_has_the_verdict_the_golden_cases_and_all_definitions() -> None:
     one = report()
     said = "".join(parsed(one).texts)
     assert "".join(text for text, _ in one.sentence) in said
@@ -141,7 +165,7 @@ def test_the_verdict_the_golden_cases_and_all_definitions_are_said() -> None:
     assert gpt2().fingerprint in said
 
 
-def test_the_merges_of_each_script_are_told_for_each_tokenizer_and_over_training() -> None:
+def test_the_report_has_the_merges_of_each_script_by_tokenizer_and_over_training() -> None:
     one = report()
     rows = parsed(one).rows
     for k, (_, spent) in enumerate(one.scripts):
@@ -163,14 +187,14 @@ def quarters(n_merges: int) -> list[int]:
     return [n_merges * part // 4 for part in range(1, 5)]
 
 
-def test_each_tokenizers_tokens_of_a_stretch_stand_side_by_side() -> None:
+def test_the_tokens_of_a_stretch_are_listed_side_by_side() -> None:
     rows = parsed(report(passage="the iterable")).rows
     # "able" is a token of all three, so the stretch ends before it.
     (line,) = [row for row in rows if row and row[0] == "␣iter"]
     assert line[1:] == ["␣ | it | er", "␣iter", "␣ | it | ##er"]
 
 
-def test_the_dot_stands_at_the_best_figure_alone() -> None:
+def test_only_the_best_figure_has_a_dot() -> None:
     one = report()
     clean = Report(
         **{
@@ -185,7 +209,7 @@ def test_the_dot_stands_at_the_best_figure_alone() -> None:
     assert "●" not in rows["Tokens"][0]
 
 
-def test_nothing_of_a_visitors_becomes_markup_and_nothing_runs_or_loads() -> None:
+def test_a_visitors_text_never_becomes_markup_and_the_report_loads_nothing() -> None:
     plain, hostile = parsed(report()), parsed(report(name=HOSTILE, passage=HOSTILE + "naïve"))
     assert set(hostile.tags) == set(plain.tags)
     assert not {"script", "img", "link", "iframe", "a"} & set(hostile.tags)
@@ -195,14 +219,65 @@ def test_nothing_of_a_visitors_becomes_markup_and_nothing_runs_or_loads() -> Non
     assert any("<script>" in text for text in hostile.texts)
 
 
-def test_a_long_passage_is_cut_and_says_so() -> None:
+def test_a_long_passage_is_shortened_with_a_note() -> None:
     words = " ".join(f"unbelievable{n}ness" for n in range(200))
     said = "".join(parsed(report(passage=words)).texts)
     assert f"The first {MOST_DISAGREEMENTS} of " in said
 
 
 @pytest.mark.parametrize("passage", ["", "a", "\n"])
-def test_a_passage_without_disagreements_is_said(passage: str) -> None:
+def test_a_passage_without_disagreements_has_a_note(passage: str) -> None:
     one = report()
     same = Report(**{**{name: getattr(one, name) for name in Report.__slots__}, "passage": passage})
     assert "all words get the same tokens" in "".join(parsed(same).texts)
+
+
+def test_the_parts_and_their_intervals_are_in_the_report() -> None:
+    corpus = Corpus.from_documents(["hug the pug\n" * 90, "x = 1\n" * 90], ["<i>.txt", "b.py"])
+    comparison = compare(corpus, [OWN, gpt2()])
+    gain = gain_of(comparison)
+    one = replace(
+        report(), comparison=comparison, gain=gain, compared=report().compared[:2], languages=None
+    )
+    rows = parsed(one).rows
+    for _, parts in gain.divisions:
+        for part in parts:
+            (row,) = [row for row in rows if row[0] == part.name and len(row) == 6]
+            assert row[1:3] == [f"{part.own:,}", f"{part.theirs:,}"]
+            assert f"{part.low:.1f}%".replace("-", "−") in row[4]
+    assert "bootstrap over" in "".join(parsed(one).texts)
+    assert "The difference by part" not in parsed(report()).texts
+
+
+def own_terms(terms: list[str]) -> Terms:
+    encoders = [OWN, gpt2(), FOREIGN]
+    cuts = [[cut.in_text for cut in cut_terms(terms, encoder)] for encoder in encoders]
+    found = terms_by_loss(terms, cuts)
+    return Terms(term_rows(found, encoders), "1 of 2 terms", "After a space.", len(found))
+
+
+def test_the_report_has_the_terms_with_their_cuts_in_colours() -> None:
+    one = replace(report(), terms=own_terms(["hugging", HOSTILE]))
+    markup = report_html(one).decode()
+    found = Parsed(markup)
+    assert "script" not in found.tags
+    assert "img" not in found.tags
+    [row] = [row for row in found.rows if row[:1] == ["hugging"]]
+    assert row[3].startswith("1 ●␣hugging")
+    assert re.search(r'<span class="tile slot-\d">␣hugging</span>', markup)
+    assert Parsed(report_html(report()).decode()).texts.count("Terms") == 0
+
+
+def test_the_report_says_how_many_of_many_terms_it_shows() -> None:
+    terms = [f"term {number}" for number in range(MOST_TERMS_IN_REPORT + 1)]
+    found = parsed(replace(report(), terms=own_terms(terms)))
+    assert sum(row[0].startswith("term ") for row in found.rows if row) == MOST_TERMS_IN_REPORT
+    assert any("The first 200 are shown." in text for text in found.texts)
+
+
+def test_the_report_has_the_costs_that_were_asked_for() -> None:
+    rows = [Row("Cost of held-out text", ("0.5", "0.7", "0.9"), (0,))]
+    found = parsed(replace(report(), costs=CostTable(rows, "At 2.50 per million tokens.")))
+    assert ["Cost of held-out text", "0.5 ●", "0.7", "0.9"] in found.rows
+    assert "At 2.50 per million tokens." in found.texts
+    assert "What it costs" not in parsed(report()).texts

@@ -2,28 +2,42 @@
 
 from __future__ import annotations
 
+import csv
+import io
+from typing import Any
+
 import pytest
 
-from bpe_core.comparison.comparison import compare
+from bpe_core.comparison.blocks import blocks_of
+from bpe_core.comparison.comparison import Comparison, compare
+from bpe_core.comparison.parts import gain_of
 from bpe_core.corpus.corpus import Corpus
 from bpe_core.runs.train import train
 from bpe_core.tokenizer.gpt2 import gpt2
 from bpe_core.tokenizer.tokenizer import Tokenizer
 from bpe_core.types import TrainingConfig
+from ui.compare.figure_rows import figure_rows
+from ui.compare.gain_words import HELD_OUT, disagreement, method_words, no_verdict
+from ui.compare.part_chart import part_dots
+from ui.compare.part_figures import parts_csv, shown_parts
 from ui.compare.verdict import (
     _vocabulary_in_words,
-    figure_rows,
     others_aside,
     verdict_aside,
     verdict_sentence,
 )
+from ui.look.chart_style import Theme
 
 CODE = "def countdown(n):\n        while n > 0:\n            yield n\n            n -= 1\n" * 20
-PROSE = "It was a bright cold day in April, and the clocks were striking thirteen."
+PROSE = "It was a bright cold day in April, and the clocks were striking thirteen.\n" * 40
 
 
 def words(sentence: list[tuple[str, bool]]) -> str:
     return "".join(text for text, _ in sentence)
+
+
+def said(comparison: Comparison, on_text: str = "On your text") -> str:
+    return words(verdict_sentence(comparison, gain_of(comparison), on_text))
 
 
 @pytest.fixture(scope="module")
@@ -33,11 +47,13 @@ def small() -> Tokenizer:
 
 def test_a_gain_is_said_with_its_share(small: Tokenizer) -> None:
     comparison = compare(Corpus.from_text(CODE), [small, gpt2()])
-    sentence = verdict_sentence(comparison, "On held-out text")
+    sentence = verdict_sentence(comparison, gain_of(comparison), "On held-out text")
     share = 100 * (1 - comparison.rows[0].n_tokens / comparison.rows[1].n_tokens)
     assert share > 1
     assert f"{share:.1f}% fewer tokens" in words(sentence)
-    assert [bold for _, bold in sentence] == [False, True, False]
+    assert [bold for _, bold in sentence[:3]] == [False, True, False]
+    whole = gain_of(comparison).whole
+    assert f"GPT-2 (95% interval {whole.low:.1f}–{whole.high:.1f}%), with" in words(sentence)
     assert "The gain is in" in verdict_aside(comparison)
 
 
@@ -56,7 +72,7 @@ def test_a_few_others_are_named_and_many_are_counted(small: Tokenizer) -> None:
 
 def test_a_loss_is_said_as_a_loss(small: Tokenizer) -> None:
     comparison = compare(Corpus.from_text(PROSE), [small, gpt2()])
-    assert "more tokens than GPT-2" in words(verdict_sentence(comparison, "On your text"))
+    assert "more tokens than GPT-2" in said(comparison)
     aside = verdict_aside(comparison)
     assert "The loss is in words and numbers" in aside
     assert "GPT-2 keeps more words whole" in aside
@@ -65,9 +81,9 @@ def test_a_loss_is_said_as_a_loss(small: Tokenizer) -> None:
 
 def test_a_tie_has_no_winner_and_no_dot() -> None:
     comparison = compare(Corpus.from_text(PROSE), [gpt2(), gpt2()])
-    sentence = words(verdict_sentence(comparison, "On held-out text"))
+    sentence = words(verdict_sentence(comparison, gain_of(comparison), "On held-out text"))
     assert sentence == (
-        "On held-out text yours needs as many tokens as GPT-2, "
+        "On held-out text, your tokenizer needs as many tokens as GPT-2, "
         "with a vocabulary of about the same size."
     )
     assert verdict_aside(comparison).startswith("Both keep ")
@@ -104,14 +120,15 @@ def test_a_text_that_cannot_be_spelled_wins_nothing() -> None:
     )
     tokenizer = train(Corpus.from_word_counts({"hug": 10, "ugg": 5}), config).tokenizer
     comparison = compare("zzz yyy www", [tokenizer, gpt2()])
-    sentence = verdict_sentence(comparison, "On your text")
-    assert words(sentence) == "On your text yours cannot spell 81.8% of the text."
+    sentence = verdict_sentence(comparison, gain_of(comparison), "On your text")
+    assert words(sentence) == "On your text, your tokenizer cannot spell 81.8% of the text."
     aside = verdict_aside(comparison)
     assert "gain" not in aside
     assert "yours 0.0%" in aside
     spelled = compare("hug ugg", [tokenizer, gpt2()])
-    assert words(verdict_sentence(spelled, "On your text")) == (
-        "On your text yours leaves out 14.3% of the text: its pre-tokenizer drops white space."
+    assert words(verdict_sentence(spelled, gain_of(spelled), "On your text")) == (
+        "On your text, your tokenizer leaves out 14.3% of the text: "
+        "its pre-tokenizer drops white space."
     )
 
 
@@ -144,14 +161,12 @@ def test_a_difference_too_small_for_percent_is_said_in_tokens_and_the_right_way_
     )
     fewer = more.truncated(0)
     corpus = Corpus.from_text("ab" + "x" * 4_000)
-    gain = words(verdict_sentence(compare(corpus, [more, fewer]), "On your text"))
-    loss = words(verdict_sentence(compare(corpus, [fewer, more]), "On your text"))
+    gain = said(compare(corpus, [more, fewer]))
+    loss = said(compare(corpus, [fewer, more]))
     assert "yours needs 1 fewer token than GPT-2" in gain
     assert "yours needs 1 more token than GPT-2" in loss
     corpus = Corpus.from_text("abab" + "x" * 8_000)
-    assert "2 fewer tokens than" in words(
-        verdict_sentence(compare(corpus, [more, fewer]), "On your text")
-    )
+    assert "2 fewer tokens than" in said(compare(corpus, [more, fewer]))
 
 
 def test_white_space_alone_has_no_figures_for_words(small: Tokenizer) -> None:
@@ -159,3 +174,98 @@ def test_white_space_alone_has_no_figures_for_words(small: Tokenizer) -> None:
     rows = {row.name: row for row in figure_rows(comparison)}
     assert rows["Words kept whole"].figures == ("–", "–")
     assert "words" not in verdict_aside(comparison).replace("words and numbers", "")
+
+
+def test_the_sentence_names_parts_that_disagree() -> None:
+    russian = "Шёл дождь, и на улице никого не было; только кошка сидела под крыльцом.\n"
+    own = train(Corpus.from_text(CODE + russian * 20), TrainingConfig(700)).tokenizer
+    corpus = Corpus.from_documents(
+        [PROSE * 2, russian * 100, CODE * 2], ["<b>a.txt", "b.txt", "c.txt"]
+    )
+    comparison = compare(corpus, [own, gpt2()])
+    gain = gain_of(comparison)
+    parts = {part.name: part for _, found in gain.divisions for part in found}
+    assert gain.whole.way == "fewer"
+    assert parts["<b>a.txt"].way == "more"
+    more = f"{-parts['<b>a.txt'].percent_fewer:.1f}% more"
+    assert f"in “<b>a.txt” {more}" in said(comparison)
+    sentence = said(comparison)
+    assert "Cyrillic letters" in sentence or "Latin letters" in sentence
+    assert [part for _, part in gain.disagreeing]
+
+
+def test_parts_that_agree_are_not_named() -> None:
+    corpus = Corpus.from_text("clock " * 4_000)
+    comparison = compare(corpus, [gpt2(), gpt2().truncated(1_000)])
+    assert disagreement(gain_of(comparison)) == []
+    assert said(comparison).endswith("the size.")
+
+
+def test_an_interval_over_zero_is_no_clear_difference() -> None:
+    lines = ["aa bb\n", "bb aa aa\n", "bb bb aa\n", "aa\n", "bb\n"] * 80
+    one, two = (
+        Tokenizer(
+            vocab={0: b"a", 1: b"b", 2: b" ", 3: b"\n", 4: pair},
+            merges=[(n, n, 4)],
+            pretokenizer="none",
+        )
+        for n, pair in ((0, b"aa"), (1, b"bb"))
+    )
+    comparison = compare(Corpus.from_documents([*lines, "aa\n"]), [one, two])
+    assert gain_of(comparison).whole.way == "unclear"
+    sentence = said(comparison)
+    assert "there is no clear difference between your tokenizer and GPT-2" in sentence
+    assert "95% interval from " in sentence
+
+
+def test_there_is_no_verdict_on_a_placeholder_or_a_short_text() -> None:
+    long = gain_of(compare(Corpus.from_text(PROSE), [gpt2(), gpt2().truncated(99)]))
+    assert no_verdict(long, "your text", is_placeholder=False) is None
+    found = no_verdict(long, "your text", is_placeholder=True)
+    assert found is not None
+    assert words(found[0]).startswith("No verdict yet: this run has no held-out text")
+    short = gain_of(compare(Corpus.from_text("hug " * 20), [gpt2(), gpt2().truncated(99)]))
+    found = no_verdict(short, "your text", is_placeholder=False)
+    assert found is not None
+    assert "your text has only 22 tokens, and a verdict needs 300" in words(found[0])
+    assert "Paste about 1,200 more characters" in found[1]
+    found = no_verdict(short, HELD_OUT, is_placeholder=False)
+    assert found is not None
+    assert found[1] == "Train on more text, or hold out more of it."
+
+
+def test_the_method_is_said_with_the_kind_and_number_of_blocks() -> None:
+    text = Corpus.from_text("".join(f"line {n}\n" for n in range(4_000)))
+    held_out = text.split(0.5)[1]
+    n = len(held_out.documents)
+    told = method_words(blocks_of(held_out), HELD_OUT)
+    assert f"{n} held-out blocks, 2,000 resamples, seed 0" in told
+    assert "stored before" not in told
+    old = Corpus.from_documents(held_out.documents, held_out.names)
+    assert "stored before the boundaries" in method_words(blocks_of(old), HELD_OUT)
+    assert "cut at line ends" in method_words(blocks_of(text), "your text")
+    counts = Corpus.from_word_counts({"hug": 3, "ugg": 4})
+    assert "2 groups of words" in method_words(blocks_of(counts), HELD_OUT)
+
+
+def test_the_parts_as_csv_are_the_cores_and_run_no_formula() -> None:
+    corpus = Corpus.from_documents([PROSE, CODE], ["=cmd()", "b.py"])
+    gain = gain_of(compare(corpus, [gpt2(), gpt2().truncated(99)]))
+    rows = list(csv.DictReader(io.StringIO(parts_csv(gain, ["Yours", "GPT-2"], "ab").decode()[1:])))
+    assert rows[0]["by"] == "all"
+    assert int(rows[0]["tokens of Yours"]) == gain.whole.own
+    assert float(rows[0]["95% low"]) == pytest.approx(gain.whole.low, rel=1e-4)
+    assert len(rows) == 1 + sum(len(parts) for _, parts in gain.divisions)
+    assert "'=cmd()" in {row["part"] for row in rows}
+
+
+@pytest.mark.parametrize("theme", ["light", "dark"])
+def test_the_chart_holds_the_figures_and_no_name_as_markup(theme: Theme) -> None:
+    corpus = Corpus.from_documents([PROSE, CODE], ["<b>x</b>", "b.py"])
+    gain = gain_of(compare(corpus, [gpt2(), gpt2().truncated(99)]))
+    parts = shown_parts(gain, "file")
+    figure: Any = part_dots(parts, theme=theme)
+    dots = [trace for trace in figure.data if trace.mode == "markers"]
+    assert [dot.x[0] for dot in dots] == [part.percent_fewer for part in parts]
+    shown = [*figure.layout.yaxis.ticktext, *(dot.hovertemplate for dot in dots)]
+    assert not any("<" in text.removesuffix("<extra></extra>") for text in shown)

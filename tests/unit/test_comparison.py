@@ -1,4 +1,4 @@
-"""Several tokenizers on one text: figures worked out from their segments, the slow way."""
+"""Figures of several tokenizers on one text equal those computed slowly from their segments."""
 
 from __future__ import annotations
 
@@ -9,12 +9,13 @@ from collections import Counter
 import pytest
 import regex
 
-from bpe_core.comparison import comparison as comparison_module
-from bpe_core.comparison.comparison import TokenizerMetrics, compare, measure
+from bpe_core.comparison import spans
+from bpe_core.comparison.comparison import compare
+from bpe_core.comparison.measurement import TokenizerMetrics, measure
 from bpe_core.corpus.corpus import Corpus
 from bpe_core.corpus.samples import load_sample, parallel_texts
 from bpe_core.errors import ConfigError, EmptyCorpusError, InvalidTextError
-from bpe_core.formats.foreign import ForeignTokenizer
+from bpe_core.formats.run_by_tokenizers import ForeignTokenizer
 from bpe_core.runs.train import train
 from bpe_core.tokenizer.gpt2 import gpt2
 from bpe_core.tokenizer.tokenizer import Tokenizer
@@ -57,7 +58,7 @@ TEXTS = [
 
 @pytest.mark.parametrize("tokenizer", [BYTES, WORDS, gpt2()], ids=["bytes", "words", "gpt2"])
 @pytest.mark.parametrize("text", TEXTS)
-def test_every_figure_is_what_the_segments_say(tokenizer: Tokenizer, text: str) -> None:
+def test_every_figure_equals_that_of_the_segments(tokenizer: Tokenizer, text: str) -> None:
     (row,) = compare(text, [tokenizer]).rows
     segments = tokenizer.segments(text)
     tokens = [segment for segment in segments if segment.id is not None]
@@ -66,7 +67,7 @@ def test_every_figure_is_what_the_segments_say(tokenizer: Tokenizer, text: str) 
 
     kinds: Counter[str] = Counter()
     for token in tokens:
-        # A marker that stands alone holds nothing of the text: it goes with what it follows.
+        # A separate marker covers no text, so it belongs to the segment before it.
         touched = text[token.start : token.end] or text[token.start - 1 : token.end]
         if regex.search(r"[\p{L}\p{M}\p{N}]", touched):
             kinds["words"] += 1
@@ -91,15 +92,17 @@ def test_every_figure_is_what_the_segments_say(tokenizer: Tokenizer, text: str) 
 
     n_bytes = sum(segment.byte_end - segment.byte_start for segment in tokens)
     n_characters = len(text) - sum(segment.end - segment.start for segment in lost)
-    assert row.bytes_per_token == n_bytes / len(tokens)
-    assert row.characters_per_token == n_characters / len(tokens)
+    assert row.bytes_per_token == len(text.encode()) / len(tokens)
+    assert row.characters_per_token == len(text) / len(tokens)
+    assert row.covered_bytes_per_token == n_bytes / len(tokens)
+    assert row.covered_characters_per_token == n_characters / len(tokens)
     assert row.dropped_bytes + row.unknown_bytes == sum(s.byte_end - s.byte_start for s in lost)
     if tokenizer is WORDS:
         blank = regex.findall(r"\p{White_Space}", text)
         assert row.dropped_bytes == sum(len(character.encode()) for character in blank)
 
 
-def test_a_corpus_gives_the_sums_of_its_documents() -> None:
+def test_the_figures_of_a_corpus_are_the_sums_of_its_documents() -> None:
     tokenizers = [BYTES, WORDS]
     whole = compare(Corpus.from_documents(TEXTS), tokenizers)
     alone = [compare(text, tokenizers) for text in TEXTS]
@@ -117,7 +120,7 @@ def test_a_corpus_gives_the_sums_of_its_documents() -> None:
         assert row.n_tokens_exclusive == sum(r.n_tokens_exclusive for r in rows)
 
 
-def test_the_figures_are_the_same_in_whatever_pieces_a_corpus_is_mapped(
+def test_the_figures_do_not_depend_on_how_a_corpus_is_divided(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     foreign = [ForeignTokenizer(described(peer)) for peer in (byte_fallback(), word_piece())]
@@ -130,14 +133,14 @@ def test_the_figures_are_the_same_in_whatever_pieces_a_corpus_is_mapped(
     ]
     found: list[list[list[TokenizerMetrics]]] = []
     for n_bytes in (1 << 30, 1, 40):
-        monkeypatch.setattr(comparison_module, "_PIECE", n_bytes)
+        monkeypatch.setattr(spans, "_PIECE", n_bytes)
         found.append([measure(corpora, tokenizer) for tokenizer in tokenizers])
     whole, *in_pieces = found
     assert in_pieces == [whole, whole]
 
 
 @pytest.mark.parametrize("n_documents", [1, 300])
-def test_a_large_corpus_takes_a_few_times_its_size_in_memory(n_documents: int) -> None:
+def test_a_large_corpus_needs_only_a_few_times_its_size_in_memory(n_documents: int) -> None:
     corpus = Corpus.from_documents(
         ["naïve words, no more. " * (60_000 // n_documents)] * n_documents
     )
@@ -172,7 +175,7 @@ def test_gpt2_on_a_sentence_by_hand() -> None:
     assert comparison.disagreements == ()
 
 
-def test_vocabulary_counts_leave_special_tokens_out_and_go_by_bytes() -> None:
+def test_vocabulary_counts_exclude_special_tokens_and_compare_bytes() -> None:
     comparison = compare("a", [BYTES, gpt2()])
     ordinary = [
         {t for i, t in tok.vocab.items() if i not in tok.special_tokens.values()}
@@ -184,14 +187,14 @@ def test_vocabulary_counts_leave_special_tokens_out_and_go_by_bytes() -> None:
     ]
 
 
-def test_tokens_of_the_text_that_only_one_knows() -> None:
+def test_exclusive_tokens_of_a_text_are_those_that_only_one_tokenizer_has() -> None:
     text = TEXTS[5]
     own = set(BYTES.vocab.values()) - set(gpt2().vocab.values())
     row = compare(text, [BYTES, gpt2()]).rows[0]
     assert row.n_tokens_exclusive == sum(BYTES.vocab[i] in own for i in BYTES.encode(text))
 
 
-def test_the_verdict_compares_two_rows() -> None:
+def test_the_verdict_compares_two_tokenizers() -> None:
     text = " ".join(parallel_texts()[0].sentences)
     comparison = compare(text, [BYTES, gpt2()])
     verdict = comparison.verdict()
@@ -208,7 +211,7 @@ def test_the_verdict_compares_two_rows() -> None:
     assert comparison.verdict(0, 0).percent_fewer_tokens == 0
 
 
-def test_a_text_that_no_token_stands_for_has_no_ratio() -> None:
+def test_a_text_without_tokens_has_no_ratio() -> None:
     comparison = compare(" \n", [WORDS, BYTES])
     assert comparison.rows[0].n_tokens == 0
     assert math.isnan(comparison.rows[0].bytes_per_token)
@@ -221,17 +224,18 @@ def test_a_tokenizer_that_can_spell_nothing_keeps_no_word_whole_and_saves_no_whi
     assert (row.n_tokens, row.unknown_bytes, row.dropped_bytes) == (3, 9, 2)
     assert row.words.n_whole_words == 0
     assert row.kinds == (3, 0, 0)
-    assert (row.bytes_per_token, row.characters_per_token) == (0, 0)
+    assert (row.covered_bytes_per_token, row.covered_characters_per_token) == (0, 0)
+    assert (row.bytes_per_token, row.characters_per_token) == (11 / 3, 11 / 3)
     assert other.bytes_per_token == 11 / other.n_tokens
 
 
-def test_one_letter_that_the_alphabet_lacks_spoils_its_word_alone() -> None:
+def test_a_letter_not_in_the_alphabet_affects_only_its_word() -> None:
     for text in ("zhug hug", "hugz hug", "hzug hug"):
         (row,) = compare(text, [CLASSROOM]).rows
         assert (row.words.n_words, row.words.n_whole_words) == (2, 1)
 
 
-def test_nothing_to_compare_is_refused() -> None:
+def test_a_comparison_without_tokenizers_or_text_is_refused() -> None:
     with pytest.raises(ConfigError):
         compare("text", [])
     with pytest.raises(EmptyCorpusError):

@@ -1,4 +1,4 @@
-"""The kernels are compiled once, in other processes, and visitors who wait see a message."""
+"""Kernels are compiled once, in separate processes, and whatever waits for them reports it."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ import pytest
 from bpe_core.compiling import cache
 from bpe_core.compiling.file_lock import FileLock
 from bpe_core.compiling.processes import compile_kernels
-from bpe_core.compiling.when import use_kernels
+from bpe_core.compiling.python_or_kernels import use_kernels
 
 ROOT = Path(__file__).parents[2]
 
@@ -36,7 +36,7 @@ def run_python(code: str, folder: Path) -> str:
 
 @pytest.fixture
 def most_kernels(tmp_path: Path) -> Path:
-    """Where all kernels lie but those that count pairs, and nothing says that any does."""
+    """Return a cache with all kernels but those that count pairs, and no stamp."""
     compile_kernels()
     folder = cache.kernels_folder()
     own = f"{cache.KERNELS.name}_{cache._PLACE}"
@@ -48,7 +48,7 @@ def most_kernels(tmp_path: Path) -> Path:
     return tmp_path
 
 
-def test_training_waits_for_the_compiler_says_so_and_leaves_its_work_to_others(
+def test_training_waits_for_the_compiler_reports_it_and_compiles_nothing_itself(
     most_kernels: Path,
 ) -> None:
     code = """
@@ -59,7 +59,7 @@ from bpe_core.runs.train import train
 from bpe_core.types import TrainingConfig
 corpus = Corpus.from_text(" ".join(map(str, range(1_300_000))))
 told = []
-forgotten = []  # nothing in truth: what lies there need not be compiled again
+forgotten = []  # deletes nothing, so that existing kernels are not compiled again
 processes.forget_compiled = lambda: forgotten.append("all")
 assert not cache.kernels_are_compiled()
 assert "numba" not in sys.modules
@@ -73,7 +73,7 @@ assert told[-1].seconds_compiling is None
 print(len(run.merges))
 """
     assert run_python(code, most_kernels) == "43\n"
-    # What was compiled is used by the next process.
+    # The next process uses the compiled kernels.
     code = """
 from bpe_core.compiling.cache import kernels_are_compiled
 from bpe_core.counting.compiled import count_documents
@@ -90,7 +90,7 @@ print(sum(sum(kernel.stats.cache_misses.values()) for kernel in kernels))
 
 
 @pytest.mark.parametrize("place", ["beside", "kernels_1a2b"])
-def test_what_was_compiled_from_other_sources_is_forgotten_in_its_place_alone(
+def test_outdated_kernels_are_deleted_from_their_own_folder_only(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, place: str
 ) -> None:
     folders = [tmp_path / name for name in ("beside", "kernels_1a2b", "kernels_3c4d")]
@@ -109,7 +109,7 @@ def test_what_was_compiled_from_other_sources_is_forgotten_in_its_place_alone(
     assert [path.name for path in used.glob("compiled-*")] == ["compiled-3c4d-4567"]
 
 
-def test_a_training_that_is_cancelled_while_it_waits_ends_at_once(tmp_path: Path) -> None:
+def test_training_cancelled_while_waiting_ends_at_once(tmp_path: Path) -> None:
     code = """
 from bpe_core.compiling.cache import kernels_are_compiled
 from bpe_core.corpus.corpus import Corpus
@@ -122,7 +122,7 @@ print(run.stop_reason, kernels_are_compiled())
     assert run_python(code, tmp_path) == "cancelled False\n"
 
 
-def test_what_plain_python_does_sooner_does_not_wait(tmp_path: Path) -> None:
+def test_work_faster_in_plain_python_does_not_wait(tmp_path: Path) -> None:
     code = """
 import sys
 from bpe_core.corpus.corpus import Corpus
@@ -134,25 +134,25 @@ print("numba" in sys.modules)
     assert run_python(code, tmp_path) == "False\n"
 
 
-def test_without_a_compiler_plain_python_does_everything(tmp_path: Path) -> None:
+def test_everything_works_without_a_compiler(tmp_path: Path) -> None:
     code = """
 import os
 os.environ["NUMBA_DISABLE_JIT"] = "1"
 from bpe_core.compiling.background import compile_in_background
-from bpe_core.compiling.when import use_kernels
+from bpe_core.compiling.python_or_kernels import use_kernels
 compile_in_background()
 print(use_kernels(10**12))
 """
     assert run_python(code, tmp_path) == "False\n"
 
 
-def test_a_lock_is_one_process_s_and_free_once_that_is_killed(tmp_path: Path) -> None:
+def test_a_lock_is_exclusive_and_released_when_its_process_is_killed(tmp_path: Path) -> None:
     code = """
 import sys
 from pathlib import Path
 from bpe_core.compiling.file_lock import FileLock
 from bpe_core.compiling.processes import compile_kernels
-from bpe_core.compiling.when import use_kernels
+from bpe_core.compiling.python_or_kernels import use_kernels
 with FileLock(Path(sys.argv[1])) as taken:
     print(taken, flush=True)
     sys.stdin.read()
@@ -182,7 +182,7 @@ with FileLock(Path(sys.argv[1])) as taken:
         assert since is not None
 
 
-def test_of_many_threads_one_has_the_lock(tmp_path: Path) -> None:
+def test_only_one_of_many_threads_gets_the_lock(tmp_path: Path) -> None:
     ready = threading.Barrier(8)
 
     def take() -> bool:
@@ -194,11 +194,11 @@ def test_of_many_threads_one_has_the_lock(tmp_path: Path) -> None:
         assert sum(share.result() for share in [pool.submit(take) for _ in range(8)]) == 1
 
 
-def test_a_compiler_that_fails_is_said_once_and_plain_python_goes_on(tmp_path: Path) -> None:
+def test_a_failing_compiler_is_reported_once_and_plain_python_takes_over(tmp_path: Path) -> None:
     code = """
 import sys
 from bpe_core.compiling import processes
-from bpe_core.compiling.when import use_kernels
+from bpe_core.compiling.python_or_kernels import use_kernels
 from bpe_core.corpus.corpus import Corpus
 from bpe_core.runs.train import train
 from bpe_core.types import TrainingConfig
@@ -221,7 +221,7 @@ print(len(run.merges), "numba" in sys.modules, use_kernels(10**12))
     assert ran.stderr.count("LLVM is not what it was") == 1
 
 
-def test_compilers_end_with_the_process_that_started_them(tmp_path: Path) -> None:
+def test_compilers_exit_with_the_process_that_started_them(tmp_path: Path) -> None:
     code = """
 import subprocess
 from bpe_core.compiling.processes import compile_kernels
@@ -243,12 +243,14 @@ compile_kernels()
     assert parent.stdout is not None
     assert parent.stdout.readline() + parent.stdout.readline() == "started\nstarted\n"
     parent.kill()
-    # They have its stderr too: that it is at its end says that they are.
+    # They share its stderr, so the end of that stream shows that they have exited.
     parent.communicate()
     assert not list(tmp_path.rglob("*.nbc"))
 
 
-def test_where_neither_sources_nor_home_can_be_written_a_folder_is_made(tmp_path: Path) -> None:
+def test_a_temporary_folder_is_used_if_neither_the_package_nor_home_is_writable(
+    tmp_path: Path,
+) -> None:
     blocked = tmp_path / "a file"
     blocked.touch()
     code = """
@@ -269,7 +271,7 @@ folder.rmdir()
     assert ran.stdout == "True True\n"
 
 
-def test_a_link_to_the_environment_is_the_same_environment(tmp_path: Path) -> None:
+def test_kernels_are_shared_by_an_environment_and_a_symlink_to_it(tmp_path: Path) -> None:
     (tmp_path / "packages").symlink_to(Path(numba.__file__).parents[1])
     code = """
 import sys

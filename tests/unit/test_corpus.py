@@ -14,7 +14,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
-import bpe_core.corpus.readers as readers
+import bpe_core.corpus.budget as budget
 from bpe_core.corpus.corpus import Corpus, columns_of, read_corpus
 from bpe_core.corpus.word_counts import LARGEST_COUNT, parse_word_counts
 from bpe_core.errors import (
@@ -91,7 +91,7 @@ def test_a_byte_order_mark_names_the_encoding_and_is_removed(encoding: str) -> N
     assert "byte order mark" in corpus.notes[0]
 
 
-def test_pasted_text_keeps_byte_order_marks_nuls_and_line_ends() -> None:
+def test_pasted_text_keeps_byte_order_marks_nuls_and_line_endings() -> None:
     text = "\ufeffa\x00b\r\n\u0085"
     assert Corpus.from_text(text).documents == (text,)
     assert read_corpus(Upload("a.txt", b"one NUL \x00 in a long enough text")).n_characters == 31
@@ -128,7 +128,7 @@ def test_the_error_for_json_nested_too_deeply_offers_remedies() -> None:
         read_corpus(Upload("deep.json", b"[" * 200_000 + b"]" * 200_000))
 
 
-def test_utf16_without_a_mark_is_read() -> None:
+def test_utf16_without_a_byte_order_mark_is_read() -> None:
     corpus = read_corpus(Upload("a.txt", "plain English words".encode("utf-16-le")))
     assert corpus.documents == ("plain English words",)
 
@@ -191,8 +191,8 @@ def test_files_that_fail_among_others_are_skipped_and_named() -> None:
     )
     assert corpus.documents == ("hug",)
     assert len(corpus.notes) == 2
-    assert "empty.txt" in corpus.notes[0]
-    assert "photo.png" in corpus.notes[1]
+    assert "photo.png" in corpus.notes[0]
+    assert "empty.txt" in corpus.notes[1]
 
 
 def test_if_all_files_fail_the_error_names_each() -> None:
@@ -234,25 +234,25 @@ def gzip_and_zip(text: bytes) -> list[Upload]:
 def test_an_archive_that_unpacks_beyond_the_limit_is_refused(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    monkeypatch.setattr(readers, "MOST_UNPACKED_BYTES", 10_000)
+    monkeypatch.setattr(budget, "MOST_UNPACKED_BYTES", 10_000)
     for upload in gzip_and_zip(b"hug " * 5_000):
         with pytest.raises(UnsupportedFileError, match=r"^a\.(gz|zip) .* 10,000 bytes"):
             read_corpus(upload)
 
 
-def test_a_repetitive_archive_may_unpack_to_a_hundred_times_its_size(
+def test_a_repetitive_archive_can_unpack_to_a_hundred_times_its_size(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     line = b"hug " * 50_000
     for upload in gzip_and_zip(line):
         assert read_corpus(upload).n_bytes == len(line)
-    monkeypatch.setattr(readers, "FREELY_UNPACKED_BYTES", len(line) - 1)
+    monkeypatch.setattr(budget, "FREELY_UNPACKED_BYTES", len(line) - 1)
     for upload in gzip_and_zip(line):
         with pytest.raises(UnsupportedFileError, match=r"^a\.(gz|zip) .* 100 times its size"):
             read_corpus(upload)
 
 
-def test_reading_reports_progress_and_ends_if_the_callback_raises(tmp_path: Path) -> None:
+def test_reading_reports_progress_and_stops_if_the_callback_raises(tmp_path: Path) -> None:
     rows = b"id,text\n" + b"1,hug\n" * 20_000
     (tmp_path / "b.csv").write_bytes(rows)
     sources = [tmp_path / "b.csv", Upload("a.zip", archive({"a.csv": rows, "b.csv": rows}))]
@@ -315,11 +315,14 @@ def test_each_row_of_a_table_is_a_document(name: str, column: str | None) -> Non
     assert corpus.documents == (ROWS[0][1], ROWS[2][1])
     assert any("1 row without text" in note for note in corpus.notes)
     assert any("took the column 'text'" in note for note in corpus.notes) is (column is None)
-    assert columns_of(Upload(name, TABLES[name])) == ["text"]
+    columns = columns_of(Upload(name, TABLES[name]))
+    assert columns is not None
+    assert columns.names == ("id", "text")
+    assert [found.name for found in columns.texts] == ["text"]
 
 
 def test_the_error_for_a_missing_column_names_the_columns_present() -> None:
-    with pytest.raises(CorpusError, match=r"no column 'body'.*'id', 'text'"):
+    with pytest.raises(CorpusError, match=r"no column 'body'.*'text' \(91% of the.*'id'"):
         read_corpus(Upload("a.csv", TABLES["a.csv"]), text_column="body")
 
 
@@ -345,10 +348,39 @@ def test_a_row_of_json_with_a_lone_surrogate_is_left_out_and_noted() -> None:
     assert "item 2" in corpus.notes[0]
 
 
-def test_a_line_that_is_not_json_is_left_out_and_noted() -> None:
+def json_lines(n_lines: int, broken: dict[int, bytes]) -> bytes:
+    return b"\n".join(broken.get(n, b'{"text": "line %d"}' % n) for n in range(1, n_lines + 1))
+
+
+def test_a_line_that_is_not_json_is_skipped_and_named_with_what_it_holds() -> None:
     corpus = read_corpus(Upload("a.jsonl", b'{"text": "hug"}\n{oops\n"ugg"\n'))
-    assert set(corpus.documents) == {"hug", "ugg"}
-    assert any("line 2" in note for note in corpus.notes)
+    assert corpus.documents == ("hug", "ugg")
+    (note,) = corpus.notes
+    assert note == "a.jsonl: skipped line 2, which is not valid JSON: found '{oops'."
+
+
+def test_one_broken_line_of_ten_thousand_loses_that_line_alone() -> None:
+    corpus = read_corpus(Upload("a.jsonl", json_lines(10_000, {17: b'{"text": "cut'})))
+    assert len(corpus.documents) == 9_999
+    assert corpus.documents[15:17] == ("line 16", "line 18")
+    assert "skipped line 17," in corpus.notes[0]
+
+
+def test_several_broken_lines_are_counted_and_the_first_are_named() -> None:
+    broken = dict.fromkeys(range(1000, 10001, 1000), b"[oops")
+    (note,) = read_corpus(Upload("a.jsonl", json_lines(10_000, broken))).notes
+    assert "skipped 10 of 10,000 lines" in note
+    assert "lines 1,000, 2,000, 3,000, 4,000, 5,000 and 5 more." in note
+    assert "found '[oops'" in note
+
+
+def test_json_lines_that_are_mostly_broken_are_refused_with_the_first_line() -> None:
+    broken = dict.fromkeys(range(3, 9), b"plain words")
+    with pytest.raises(UnsupportedFileError) as caught:
+        read_corpus(Upload("a.jsonl", json_lines(10, broken)))
+    assert "6 invalid lines of 10" in str(caught.value)
+    assert "line 3: found 'plain words'" in str(caught.value)
+    assert len(read_corpus(Upload("a.jsonl", json_lines(12, broken))).documents) == 6
 
 
 @pytest.mark.parametrize(
@@ -374,6 +406,53 @@ def test_a_csv_field_of_a_megabyte_is_read() -> None:
     assert read_corpus(Upload("a.csv", data)).n_bytes == 1_000_000
 
 
+# Messages
+
+
+FOREIGN_WORDS = (
+    *("Parquet magic", "thrift", "Thrift", "arrow", "Arrow", "Expecting", "delimiter", "CRC"),
+    *("zlib", "Error -", "BadZipFile", "gzipped", "end-of-stream", "File is not a zip", "codec"),
+    *("central directory", "field larger", "NUL", "digits (", "sys.", "None", "Compressed"),
+)
+
+
+@pytest.mark.parametrize(
+    ("name", "data"),
+    [
+        ("a.parquet", b"PAR1" + bytes(40) + b"PAR1"),
+        ("a.parquet", b"PAR1 is how they begin"),
+        ("a.parquet", TABLES["a.parquet"][:-30] + bytes(26) + b"PAR1"),
+        ("a.parquet", TABLES["a.parquet"][:4] + b"\xff" * 90 + TABLES["a.parquet"][94:]),
+        ("a.json", b'{"a": oops}'),
+        ("a.json", b'["cut'),
+        ("a.json", b"9" * 5_000),
+        ("a.jsonl", b"oops"),
+        ("a.csv", b'text\n"hug\rugg\x00"\x00\r\n'.replace(b"\r\n", b"\rx\n")),
+        ("a.gz", gzipped(b"hug" * 100)[:-9]),
+        ("a.gz", gzipped(b"hug" * 100)[:-8] + bytes(8)),
+        ("a.gz", gzipped(b"hug" * 100)[:12] + b"\xff" * 20),
+        ("a.zip", archive({"a": b"hug" * 100})[:-30]),
+        ("a.zip", archive({"a": b"hug" * 100}).replace(b"hug", b"gun", 1)),
+    ],
+)
+def test_no_message_holds_the_words_of_a_library(name: str, data: bytes) -> None:
+    try:
+        corpus = read_corpus(Upload(name, data))
+    except CorpusError as error:
+        message = str(error)
+    else:
+        message = " ".join(corpus.notes)
+    assert not [words for words in FOREIGN_WORDS if words in message], message
+
+
+def test_an_encrypted_member_of_a_zip_is_called_so() -> None:
+    packed = bytearray(archive({"a.txt": b"hug"}))
+    for header, place in ((b"PK\x03\x04", 6), (b"PK\x01\x02", 8)):
+        packed[packed.index(header) + place] |= 1
+    with pytest.raises(UnsupportedFileError, match=r"a\.zip/a\.txt.*: it is encrypted\."):
+        read_corpus(Upload("a.zip", bytes(packed)))
+
+
 # The corpus itself
 
 
@@ -382,7 +461,7 @@ def test_the_error_for_a_lone_surrogate_names_its_place() -> None:
         Corpus.from_text("ok\n\ud800")
 
 
-def test_the_hash_depends_on_the_borders_between_documents_and_on_the_counts() -> None:
+def test_the_hash_depends_on_document_boundaries_and_counts() -> None:
     hashes = {
         Corpus.from_documents(["ab", "c"]).sha256,
         Corpus.from_documents(["a", "bc"]).sha256,
@@ -435,7 +514,7 @@ def test_scripts_count_every_character_once() -> None:
     assert [share.share for share in shares] == sorted((s.share for s in shares), reverse=True)
 
 
-# Splitting: how is tested in test_held_out
+# Splitting (see also test_held_out)
 
 
 @pytest.mark.parametrize("share", [-0.1, 1.0, float("nan")])
@@ -484,7 +563,7 @@ def test_a_text_without_words_is_an_error() -> None:
         parse_word_counts(" \n")
 
 
-def test_reading_any_bytes_raises_nothing_but_bpe_errors() -> None:
+def test_reading_arbitrary_bytes_raises_only_bpe_errors() -> None:
     hostile = [
         bytes(range(256)),
         b"\xff\xfe",
@@ -499,7 +578,7 @@ def test_reading_any_bytes_raises_nothing_but_bpe_errors() -> None:
                 read_corpus(Upload(name, data))
 
 
-def test_the_error_for_a_damaged_zip_names_it_wherever_the_damage_is() -> None:
+def test_the_error_for_a_damaged_zip_names_the_file() -> None:
     whole = archive({"a.txt": b"hug hugs", "b.txt": b"ugg"})
     messages: list[str] = []
     for place in range(len(whole)):

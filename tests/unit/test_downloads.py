@@ -1,20 +1,27 @@
-"""Every download, read back, encodes as the run's tokenizer does."""
+"""Every download can be read back and encodes as the run's tokenizer does."""
 
 from __future__ import annotations
 
 import io
 import zipfile
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
-import streamlit as st
 
 from bpe_core.corpus.corpus import Corpus
 from bpe_core.formats.load_save import loads
+from bpe_core.formats.opened_elsewhere import Difference, Opened
+from bpe_core.formats.trial_process import ids_by_lines
 from bpe_core.runs.train import train
 from bpe_core.types import TrainingConfig
+from ui.look.labels import plain_markdown
+from ui.memory.sized_cache import server_cache
+from ui.run.download_rows import check_sentence
 from ui.run.downloads import Download, downloads
+from ui.run.opened import Checked, check_all
 from ui.storage.run_store import load_run, store_run
+from ui.work.background import Status, Task
 
 TEXT = "hug hugs pug pugs naïve 日本 \U0001f9e9<|endoftext|>\n" * 20
 
@@ -37,17 +44,21 @@ def files_of(download: Download) -> dict[str, bytes]:
         return {download.file_name: data}
     with zipfile.ZipFile(io.BytesIO(data)) as archive:
         assert archive.testzip() is None
-        return {name: archive.read(name) for name in archive.namelist()}
+        return {name.rpartition("/")[2]: archive.read(name) for name in archive.namelist()}
 
 
 @pytest.mark.parametrize(
-    "label", ["tokenizer.json", "vocab + merges", ".tiktoken", "BPE Explorer (.json)"]
+    "label",
+    [
+        *("tokenizer.json", "transformers folder", "vocab + merges", ".tiktoken"),
+        "BPE Explorer (.json)",
+    ],
 )
 def test_a_download_encodes_as_the_run_does(run_id: str, label: str) -> None:
     tokenizer = load_run(run_id).run.tokenizer
     files = files_of(offered(run_id)[label])
     # A tiktoken file has no pre-tokenizer and no special tokens; GPT-2's have no special tokens.
-    says_all = label in ("tokenizer.json", "BPE Explorer (.json)")
+    says_all = label not in ("vocab + merges", ".tiktoken")
     back = loads(
         files,
         pretokenizer=None if says_all else "gpt2",
@@ -60,15 +71,69 @@ def test_a_download_encodes_as_the_run_does(run_id: str, label: str) -> None:
     assert back.vocab_size == tokenizer.vocab_size
 
 
-def test_the_gpt2_download_is_a_zip_of_the_two_files_and_always_the_same(run_id: str) -> None:
+def test_the_gpt2_download_is_a_reproducible_zip_of_the_two_files(run_id: str) -> None:
     download = offered(run_id)["vocab + merges"]
     assert download.file_name == "gpt2-tokenizer.zip"
     assert set(files_of(download)) == {"vocab.json", "merges.txt"}
-    st.cache_resource.clear()
+    server_cache.forget()
     again = offered(run_id)["vocab + merges"]
     assert download.data is not None
     assert again.data is not None
     assert again.data() == download.data()
+
+
+def test_a_download_loads_with_the_lines_shown_beside_it(run_id: str, tmp_path: Path) -> None:
+    tokenizer = load_run(run_id).run.tokenizer
+    expected = tokenizer.encode(TEXT, allowed_special="all")
+    found = downloads(run_id)
+    assert len(found) == 5
+    for download in found:
+        assert download.data is not None
+        folder = tmp_path / download.format
+        folder.mkdir()
+        (folder / download.file_name).write_bytes(download.data())
+        if download.file_name.endswith(".zip"):
+            with zipfile.ZipFile(folder / download.file_name) as archive:
+                archive.extractall(folder)
+        code = f"text = {TEXT!r}\n{download.code}"
+        assert ids_by_lines(code, "ids", [TEXT], folder) == [expected], download.label
+
+
+def test_the_checks_report_each_format_and_stop_once_cancelled(run_id: str) -> None:
+    tokenizer = load_run(run_id).run.tokenizer
+    task: Task[Checked] = Task()
+    checked = check_all(tokenizer, ("native", "tiktoken"), lambda: iter([TEXT]), task)
+    assert checked is not None
+    assert checked == task.progress
+    assert list(checked.results) == ["tiktoken", "native"]
+    assert all(opened.is_same for opened in checked.results.values())
+    assert all(opened.n_tokens >= 100_000 for opened in checked.results.values())
+    task.cancel()
+    assert check_all(tokenizer, ("native",), lambda: iter([TEXT]), task) is None
+
+
+def test_a_row_says_what_came_of_the_check(run_id: str) -> None:
+    download = offered(run_id)[".tiktoken"]
+    status: Status[Checked, Checked] = Status(
+        "id", "", "running", 0, Checked(2), False, 0.0, 0.0, None, None
+    )
+    assert check_sentence(download, status) == ":gray[Opening it with tiktoken …]"
+    same = Opened("tiktoken", "0.14.0", 100_000)
+    running = replace(status, progress=Checked(2, {"tiktoken": same}))
+    ended = replace(status, state="finished", result=Checked(2, {"tiktoken": same}))
+    for each in (running, ended):
+        assert check_sentence(download, each) == (
+            f":green[✓] :gray[{plain_markdown(same.sentence)}]"
+        )
+    differs = replace(same, difference=Difference(7, "[x](y) `*", (1,), (2, 3)))
+    other = replace(ended, result=Checked(2, {"tiktoken": differs}))
+    assert check_sentence(download, other).startswith(":orange[Opened by tiktoken")
+    assert "[x](y)" not in check_sentence(download, other)
+    missing = replace(ended, result=Checked(2, {"tiktoken": replace(same, version=None)}))
+    assert "tiktoken is not installed here" in check_sentence(download, missing)
+    failed = replace(status, state="failed", progress=None, problem="It failed.")
+    assert check_sentence(download, failed) == r":orange[Not checked: It failed\.]"
+    assert "busy" in check_sentence(download, None)
 
 
 def test_a_format_that_cannot_represent_the_tokenizer_shows_why(

@@ -1,4 +1,4 @@
-"""How `bpe explore` starts the app; `test_installed_app.py` does it, with a browser."""
+"""How `bpe explore` starts the app; `test_installed_app.py` starts it with a browser."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ ROOT = Path(__file__).parents[2]
 
 
 def installed(folder: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """Create an app of two empty files where an installed one would be."""
+    """Create two empty files in place of an installed app."""
     app = folder / "bpe_explorer"
     app.mkdir()
     (app / "app.py").touch()
@@ -25,7 +25,7 @@ def installed(folder: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     return app
 
 
-def test_a_checkout_starts_its_own_app_and_keeps_its_own_runs(
+def test_a_checkout_starts_its_own_app(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     monkeypatch.delenv("BPE_EXPLORER_RUNS", raising=False)
@@ -38,23 +38,17 @@ def test_a_checkout_starts_its_own_app_and_keeps_its_own_runs(
     assert "BPE_EXPLORER_RUNS" not in start.environment
 
 
-def test_an_installed_app_keeps_runs_in_the_user_s_data(
+def test_an_installed_app_is_started_where_it_is_installed(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     app = installed(tmp_path, monkeypatch)
     monkeypatch.delenv("BPE_EXPLORER_RUNS", raising=False)
-    monkeypatch.delenv("XDG_DATA_HOME", raising=False)
-    monkeypatch.setenv("HOME", "/home/somebody")
     start = start_of(8501, "127.0.0.1")
     assert start.folder == app
-    runs = "/home/somebody/.local/share/bpe-explorer/runs"
-    assert start.environment["BPE_EXPLORER_RUNS"] == runs
-    monkeypatch.setenv("XDG_DATA_HOME", "/data")
-    runs = start_of(8501, "127.0.0.1").environment["BPE_EXPLORER_RUNS"]
-    assert runs == "/data/bpe-explorer/runs"
+    assert "BPE_EXPLORER_RUNS" not in start.environment
 
 
-def test_a_folder_named_for_runs_is_the_caller_s(
+def test_runs_are_kept_in_the_folder_that_the_caller_names(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     installed(tmp_path, monkeypatch)
@@ -63,11 +57,11 @@ def test_a_folder_named_for_runs_is_the_caller_s(
     assert start_of(8501, "::1").environment["BPE_EXPLORER_RUNS"] == str(tmp_path / "mine")
 
 
-@pytest.mark.parametrize("package", ["streamlit", "plotly", "pandas"])
-def test_without_the_extra_it_says_what_to_install(
+@pytest.mark.parametrize("package", ["streamlit", "plotly", "pandas", "platformdirs"])
+def test_the_error_for_a_missing_extra_names_what_to_install(
     monkeypatch: pytest.MonkeyPatch, package: str
 ) -> None:
-    monkeypatch.setitem(sys.modules, package, None)  # how Python marks what is not there
+    monkeypatch.setitem(sys.modules, package, None)  # Python's mark for a missing module
     with pytest.raises(MissingExtraError, match=r'pip install "bpe-explorer\[app\]"$'):
         start_of(8501, "127.0.0.1")
     result = CliRunner().invoke(commands.main, ["explore"])
@@ -78,7 +72,7 @@ def test_without_the_extra_it_says_what_to_install(
     ]
 
 
-def test_an_app_without_its_files_says_how_to_get_them(
+def test_the_error_for_missing_app_files_says_how_to_get_them(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     app = installed(tmp_path, monkeypatch)
@@ -89,7 +83,7 @@ def test_an_app_without_its_files_says_how_to_get_them(
 
 
 @pytest.mark.parametrize("port", ["0", "70000", "http"])
-def test_a_port_that_is_none_is_refused(port: str) -> None:
+def test_an_invalid_port_is_refused(port: str) -> None:
     result = CliRunner().invoke(commands.main, ["explore", "--port", port])
     assert result.exit_code == 2
     assert "--port" in result.stderr

@@ -21,9 +21,9 @@ from bpe_core.corpus.samples import load_sample
 from bpe_core.counting.cluster import cluster
 from bpe_core.errors import BpeError, MissingExtraError
 from bpe_core.extras import DISTRIBUTION, Extra
-from bpe_core.formats.foreign import ForeignTokenizer
 from bpe_core.formats.load_save import loads
-from bpe_core.formats.published import published_tokenizer
+from bpe_core.formats.openai_tokenizers import published_tokenizer
+from bpe_core.formats.run_by_tokenizers import ForeignTokenizer
 from bpe_core.lab.contenders import encoders
 from bpe_core.lab.training_contenders import trainers
 from bpe_core.tokenizer.gpt2 import gpt2
@@ -81,7 +81,9 @@ TASKS: dict[str, tuple[str, str, Callable[[], object]]] = {
     "another encoding": (
         "charset_normalizer",
         "tables",
-        lambda: bpe.read_corpus([Upload("a.txt", "naïve été".encode("cp1252")), ROOT / "LICENSE"]),
+        lambda: bpe.read_corpus(
+            [Upload("a.txt", "Привет, как дела?".encode("cp1251")), ROOT / "LICENSE"]
+        ),
     ),
     "a cluster": ("distributed", "cluster", connect),
     "measuring tiktoken": ("tiktoken", "formats", lambda: measure("tiktoken")),
@@ -113,7 +115,7 @@ def test_a_task_without_its_package_names_the_extra(
 
 
 def modules_of_extras() -> dict[str, str]:
-    """Read the modules that each extra installs from pyproject.toml: module -> extra."""
+    """Return the extra that installs each module, from pyproject.toml: module -> extra."""
     found: dict[str, str] = {}
     for extra in get_args(Extra):
         for requirement in PROJECT["optional-dependencies"][extra]:
@@ -125,7 +127,7 @@ def modules_of_extras() -> dict[str, str]:
 
 
 def imports_of(tree: ast.Module) -> Iterator[tuple[str, list[ast.AST]]]:
-    """Each module that is imported, by a statement or import_module, and what stands around it."""
+    """Yield each module imported by a statement or `import_module`, with the enclosing code."""
 
     def visit(node: ast.AST, around: list[ast.AST]) -> Iterator[tuple[str, list[ast.AST]]]:
         if isinstance(node, ast.Import):

@@ -1,7 +1,8 @@
-"""Where another library's tokens stand in a text, worked out by hand."""
+"""Positions of another library's tokens in a text, worked out by hand."""
 
 from __future__ import annotations
 
+import re
 from typing import Any
 
 import pytest
@@ -11,7 +12,7 @@ from tokenizers import normalizers, pre_tokenizers
 
 from bpe_core.comparison.comparison import compare
 from bpe_core.errors import FormatError, InvalidTextError, TokenizationError
-from bpe_core.formats.foreign import ForeignTokenizer
+from bpe_core.formats.run_by_tokenizers import ForeignTokenizer
 from bpe_core.tokenizer.gpt2 import gpt2
 from bpe_core.tokenizer.protocol import Encoder
 from tests import foreign_models as models
@@ -33,8 +34,8 @@ def small_word_piece() -> ForeignTokenizer:
     return foreign(peer)
 
 
-def test_a_normalizer_changes_tokens_and_not_where_they_stand() -> None:
-    # ï loses its dots and takes two bytes still; the space between is in no token.
+def test_a_normalizer_changes_tokens_but_not_their_positions() -> None:
+    # ï loses its dots but still covers two bytes; the space between is in no token.
     assert places(small_word_piece(), "Naïve fine!") == [
         (b"na", 0, 2),
         (b"##ive", 2, 6),
@@ -45,13 +46,13 @@ def test_a_normalizer_changes_tokens_and_not_where_they_stand() -> None:
     ]
 
 
-def test_a_character_made_into_several_tokens_goes_to_the_last() -> None:
+def test_a_character_split_into_several_tokens_belongs_to_the_last() -> None:
     peer = tokenizers.Tokenizer(library.BPE({"f": 0, "i": 1, "n": 2}, []))
     peer.normalizer = normalizers.NFKC()
     assert places(foreign(peer), "ﬁn") == [(b"f", 0, 0), (b"i", 0, 3), (b"n", 3, 4)]
 
 
-def test_bytes_that_stand_for_a_character_share_it() -> None:
+def test_byte_tokens_of_one_character_share_it() -> None:
     assert places(foreign(models.byte_fallback()), "a漢") == [
         (b" a", 0, 1),
         (b"\xe6", 1, 2),
@@ -60,16 +61,16 @@ def test_bytes_that_stand_for_a_character_share_it() -> None:
     ]
 
 
-def test_a_space_put_in_front_has_no_bytes() -> None:
+def test_an_added_leading_space_covers_no_bytes() -> None:
     prefixed = foreign(models.byte_level(prefix_space=True, vocab_size=257))
     assert places(prefixed, "é") == [(b" ", 0, 0), (b"\xc3", 0, 1), (b"\xa9", 1, 2)]
 
 
-def test_what_it_cannot_spell_is_unknown_and_spoils_its_word() -> None:
+def test_an_unknown_character_makes_its_word_unknown() -> None:
     row = compare("fine zzz", [small_word_piece(), gpt2()]).rows[0]
     assert (row.n_tokens, row.unknown_bytes, row.dropped_bytes) == (3, 3, 1)
     assert (row.words.n_words, row.words.n_whole_words) == (2, 0)
-    assert row.bytes_per_token == 4 / 3
+    assert (row.bytes_per_token, row.covered_bytes_per_token) == (8 / 3, 4 / 3)
 
 
 def test_special_tokens_are_text_unless_all_are_allowed() -> None:
@@ -84,7 +85,7 @@ def test_special_tokens_are_text_unless_all_are_allowed() -> None:
         encoder.encode(text, allowed_special=["[CLS]"])
 
 
-def test_nothing_is_added_cut_short_or_left_to_chance() -> None:
+def test_truncation_post_processing_and_dropout_are_disabled() -> None:
     plain = models.described(models.byte_level())
     description: dict[str, Any] = {
         **plain,
@@ -103,7 +104,7 @@ def test_nothing_is_added_cut_short_or_left_to_chance() -> None:
     assert all(encoder.encode(text) == expected for _ in range(5))
 
 
-def test_a_fingerprint_is_of_what_encodes() -> None:
+def test_each_model_has_its_own_fingerprint() -> None:
     one, other = foreign(models.unigram()), foreign(models.word_piece())
     assert one.fingerprint == foreign(models.unigram()).fingerprint != other.fingerprint
     assert one.model == "Unigram"
@@ -111,11 +112,13 @@ def test_a_fingerprint_is_of_what_encodes() -> None:
     assert b" M" in one.vocab.values()
 
 
-def test_a_text_that_has_no_utf8_and_one_that_the_library_fails_on_are_refused() -> None:
+def test_a_lone_surrogate_and_a_text_that_the_library_fails_on_are_refused() -> None:
     with pytest.raises(InvalidTextError):
         foreign(models.unigram()).encode("\ud800")
     without_unknown = tokenizers.Tokenizer(library.WordPiece({"a": 0}, unk_token="[UNK]"))
-    with pytest.raises(TokenizationError, match="cannot encode this text"):
+    with pytest.raises(
+        TokenizationError, match=r"an unknown token that its vocabulary lacks: check its file\.$"
+    ):
         foreign(without_unknown).segments("zebra")
 
 
@@ -123,6 +126,12 @@ def test_a_text_that_has_no_utf8_and_one_that_the_library_fails_on_are_refused()
     "described",
     [{}, {"model": None}, {"model": {"type": "BPE", "vocab": {"a": -1}, "merges": []}}, {"x": []}],
 )
-def test_what_the_library_cannot_read_is_a_clear_error(described: dict[str, Any]) -> None:
-    with pytest.raises(FormatError, match="cannot read this"):
+def test_a_file_that_the_library_cannot_read_is_a_clear_error(described: dict[str, Any]) -> None:
+    with pytest.raises(FormatError, match="cannot read this") as raised:
         ForeignTokenizer(described)
+    # None of the library's own words, such as "untagged enum ModelWrapper".
+    assert re.fullmatch(
+        r"Hugging Face's tokenizers cannot read this as a tokenizer\.json"
+        r"( \(line \d+, column \d+\))?\. Use the file as it was saved\.",
+        str(raised.value),
+    )

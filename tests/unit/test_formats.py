@@ -1,4 +1,4 @@
-"""Tokenizers written, read back, and read by the tools whose formats they are."""
+"""Tokenizers are exported, read back, and read by the tools that define the formats."""
 
 from __future__ import annotations
 
@@ -20,9 +20,12 @@ from bpe_core.corpus.corpus import Corpus
 from bpe_core.errors import ConfigError, FormatError, IntegrityError
 from bpe_core.formats import native
 from bpe_core.formats.from_memory import from_huggingface, from_tiktoken
-from bpe_core.formats.huggingface import last_tokens, read_huggingface
+from bpe_core.formats.huggingface import read_huggingface
 from bpe_core.formats.load_save import FORMATS, Format, dumps, load, loads, save
-from bpe_core.formats.tiktoken_file import ranks_imply, read_tiktoken, recover_merges
+from bpe_core.formats.patterns import STEPS, name_of_steps
+from bpe_core.formats.probe import last_tokens
+from bpe_core.formats.recovered_merges import ranks_imply, recover_merges
+from bpe_core.formats.tiktoken_file import read_tiktoken
 from bpe_core.pretokenizers.pretokenizers import get_pretokenizer
 from bpe_core.runs.train import train
 from bpe_core.tokenizer.gpt2 import END_OF_TEXT, gpt2
@@ -76,7 +79,7 @@ def pretokenizer_for(format: Format, tokenizer: Tokenizer) -> str | None:
     return tokenizer.pretokenizer.name if format in ("gpt2", "tiktoken") else None
 
 
-# There and back
+# Round trips
 
 
 @pytest.mark.parametrize("name", ALL)
@@ -105,7 +108,7 @@ def test_byte_tokenizers_survive_every_format(name: str, format: Format, tmp_pat
 
 
 @pytest.mark.parametrize("name", DROPPING)
-def test_hugging_face_files_keep_what_they_can_express(name: str) -> None:
+def test_hugging_face_files_keep_everything_they_can_represent(name: str) -> None:
     tokenizer = DROPPING[name]
     assert loads(dumps(tokenizer, "huggingface")) == tokenizer
 
@@ -116,12 +119,12 @@ def test_gpt2_survives_every_format(format: Format) -> None:
     assert again == gpt2()
 
 
-# Read by other tools
+# Reading by other tools
 
 
 @pytest.mark.parametrize("name", [*BYTE_TOKENIZERS, "whitespace", "words-punctuation"])
 @given(text=hostile_texts)
-def test_hugging_face_encodes_an_exported_tokenizer_alike(name: str, text: str) -> None:
+def test_hugging_face_encodes_the_same_with_an_exported_tokenizer(name: str, text: str) -> None:
     tokenizer = (BYTE_TOKENIZERS | DROPPING)[name]
     peer = exported_to_huggingface(name)
     assert peer.encode(text).ids == tokenizer.encode(text, allowed_special="all")
@@ -130,7 +133,7 @@ def test_hugging_face_encodes_an_exported_tokenizer_alike(name: str, text: str) 
 
 @pytest.mark.parametrize("name", ["gpt2 characters", "whitespace characters", "seen bytes"])
 @given(text=st.text(sorted(set(TEXT)), max_size=40))
-def test_hugging_face_encodes_a_seen_alphabet_alike(name: str, text: str) -> None:
+def test_hugging_face_encodes_the_same_with_a_seen_alphabet(name: str, text: str) -> None:
     peer, tokenizer = exported_to_huggingface(name), DROPPING[name]
     ids = tokenizer.encode(text)
     assert peer.encode(text).ids == ids
@@ -146,7 +149,7 @@ def exported_to_huggingface(name: str) -> tokenizers.Tokenizer:
 
 @pytest.mark.parametrize("name", ["gpt2", "cl100k", "o200k", "regex"])
 @given(text=hostile_texts)
-def test_tiktoken_encodes_an_exported_tokenizer_alike(name: str, text: str) -> None:
+def test_tiktoken_encodes_the_same_with_an_exported_tokenizer(name: str, text: str) -> None:
     tokenizer = BYTE_TOKENIZERS[name]
     assert exported_to_tiktoken(name).encode(text, allowed_special="all") == tokenizer.encode(
         text, allowed_special="all"
@@ -177,10 +180,10 @@ def test_hugging_face_reads_the_pair_of_gpt2_files(tmp_path: Path) -> None:
     assert peer.encode(TEXT).ids == BYTE_TOKENIZERS["gpt2"].encode(TEXT)
 
 
-# Taken over from memory
+# Conversion from other libraries' objects
 
 
-def test_tokenizers_of_other_libraries_are_taken_over_exactly() -> None:
+def test_tokenizers_of_other_libraries_are_converted_exactly() -> None:
     assert from_tiktoken(tiktoken_gpt2()) == gpt2()
     # A copy: the oracle itself is shared with other tests.
     peer = tokenizers.Tokenizer.from_str(tokenizers_gpt2().to_str())
@@ -198,19 +201,19 @@ def test_a_tokenizer_that_hugging_face_trained_is_read_exactly() -> None:
     assert tokenizer.special_tokens == {"<s>": 0}
 
 
-def test_a_tiktoken_pattern_that_may_drop_text_is_refused() -> None:
+def test_a_tiktoken_pattern_that_could_drop_text_is_refused() -> None:
     ranks = {bytes([byte]): byte for byte in range(256)}
     words = tiktoken.Encoding("w", pat_str=r"\w+", mergeable_ranks=ranks, special_tokens={})
     with pytest.raises(FormatError, match="drops text that other patterns do not match"):
         from_tiktoken(words)
 
 
-# What a format cannot hold
+# What a format cannot represent
 
 
 @pytest.mark.parametrize("format", ["huggingface", "gpt2", "tiktoken"])
 @pytest.mark.parametrize("name", ["marker", "marker, characters"])
-def test_a_marker_is_refused_by_formats_that_lack_it(name: str, format: Format) -> None:
+def test_formats_without_a_marker_refuse_one(name: str, format: Format) -> None:
     with pytest.raises(ConfigError, match="native"):
         dumps(WITH_MARKER[name], format)
 
@@ -223,18 +226,20 @@ def test_a_marker_is_refused_by_formats_that_lack_it(name: str, format: Format) 
         ("seen bytes", "all 256 bytes"),
     ],
 )
-def test_tiktoken_is_refused_what_it_would_encode_otherwise(name: str, message: str) -> None:
+def test_a_tokenizer_that_tiktoken_would_encode_differently_is_refused(
+    name: str, message: str
+) -> None:
     with pytest.raises(ConfigError, match=message):
         dumps(DROPPING[name], "tiktoken")
 
 
-def test_special_tokens_of_which_tiktoken_finds_one_by_chance_are_refused_by_it() -> None:
+def test_ambiguous_special_tokens_are_refused_for_tiktoken() -> None:
     tokenizer = trained(special_tokens=("<a>", "<", "<a>b"))
     with pytest.raises(ConfigError, match="'<a>' begins with '<'"):
         dumps(tokenizer, "tiktoken")
 
 
-def test_an_order_of_merges_that_is_not_that_of_ids_is_refused_by_tiktoken() -> None:
+def test_merges_not_in_order_of_id_are_refused_for_tiktoken() -> None:
     base = {byte: bytes([byte]) for byte in range(256)}
     tokenizer = Tokenizer(
         vocab={**base, 256: b"bc", 257: b"ab"},
@@ -247,7 +252,7 @@ def test_an_order_of_merges_that_is_not_that_of_ids_is_refused_by_tiktoken() -> 
 
 
 @given(tokenizer=any_tokenizers("ab", n_merges=9, longest=9), data=st.data())
-def test_merges_follow_from_ranks_just_where_they_are_recovered_from_them(
+def test_ranks_imply_merges_exactly_if_the_merges_can_be_recovered(
     tokenizer: Tokenizer, data: st.DataObject
 ) -> None:
     ranks = {token: id for id, token in tokenizer.vocab.items()}
@@ -260,10 +265,12 @@ def test_merges_follow_from_ranks_just_where_they_are_recovered_from_them(
     except FormatError:
         recovered = None
     expected = recovered == [(merge.left, merge.right, merge.id) for merge in merges]
-    assert ranks_imply(ranks, merges) == expected
+    # Late merges are left to the search.
+    in_order = [merge.id for merge in merges] == sorted(merge.id for merge in merges)
+    assert ranks_imply(ranks, merges) == (expected and in_order)
 
 
-def test_a_probe_takes_the_beginnings_of_long_tokens() -> None:
+def test_a_probe_uses_only_the_start_of_long_tokens() -> None:
     n_letters = 3_000
     pairs = [(0, 0), *((id, 0) for id in range(1, n_letters - 1))]
     tokenizer = Tokenizer(
@@ -274,7 +281,7 @@ def test_a_probe_takes_the_beginnings_of_long_tokens() -> None:
     assert 500 < len(last_tokens(tokenizer, 500)) < 20_000
 
 
-def test_a_special_token_spelled_as_another_token_is_refused_by_text_formats() -> None:
+def test_a_special_token_spelled_like_another_token_is_refused_for_text_formats() -> None:
     base = {byte: bytes([byte]) for byte in range(256)}
     tokenizer = Tokenizer(
         vocab={**base, 256: b"a"}, merges=[], pretokenizer="gpt2", special_tokens={"a": 256}
@@ -285,21 +292,21 @@ def test_a_special_token_spelled_as_another_token_is_refused_by_text_formats() -
     assert loads(dumps(tokenizer, "native")) == tokenizer
 
 
-def test_a_special_token_that_looks_ordinary_is_refused_by_gpt2s_files() -> None:
+def test_a_special_token_that_looks_ordinary_is_refused_for_gpt2_files() -> None:
     tokenizer = trained(100, alphabet="seen", special_tokens=("<s>", "("))
     with pytest.raises(ConfigError, match=r"'\(' would be read as an ordinary one"):
         dumps(tokenizer, "gpt2")
     assert loads(dumps(tokenizer, "huggingface")) == tokenizer
 
 
-def test_a_pattern_that_hugging_face_reads_otherwise_is_refused() -> None:
+def test_a_pattern_that_hugging_face_reads_differently_is_refused() -> None:
     tokenizer = trained(pretokenizer=r"regex:(?r)\p{Sentence_Break=Lower}+")
     with pytest.raises(ConfigError, match=r"Save (it|this tokenizer) in the native format"):
         dumps(tokenizer, "huggingface")
 
 
-def test_an_unknown_format_lists_those_there_are(tmp_path: Path) -> None:
-    with pytest.raises(ConfigError, match="huggingface, gpt2, tiktoken, native"):
+def test_the_error_for_an_unknown_format_lists_the_formats(tmp_path: Path) -> None:
+    with pytest.raises(ConfigError, match="huggingface, transformers, gpt2, tiktoken, native"):
         save(gpt2(), tmp_path / "x", format="pickle")  # pyright: ignore[reportArgumentType]
     assert list(tmp_path.iterdir()) == []
 
@@ -307,7 +314,7 @@ def test_an_unknown_format_lists_those_there_are(tmp_path: Path) -> None:
 # Files
 
 
-def test_saving_leaves_one_file_and_replaces_it_whole(tmp_path: Path) -> None:
+def test_saving_leaves_one_file_and_replaces_it_atomically(tmp_path: Path) -> None:
     target = tmp_path / "tokenizer.json"
     for tokenizer in (BYTE_TOKENIZERS["gpt2"], BYTE_TOKENIZERS["none"]):
         save(tokenizer, target)
@@ -315,7 +322,7 @@ def test_saving_leaves_one_file_and_replaces_it_whole(tmp_path: Path) -> None:
     assert [file.name for file in tmp_path.iterdir()] == ["tokenizer.json"]
 
 
-def test_a_folder_gets_the_usual_names(tmp_path: Path) -> None:
+def test_files_saved_to_a_folder_have_the_usual_names(tmp_path: Path) -> None:
     usual: dict[Format, list[str]] = {
         "native": ["tokenizer.bpe.json"],
         "huggingface": ["tokenizer.json"],
@@ -328,18 +335,18 @@ def test_a_folder_gets_the_usual_names(tmp_path: Path) -> None:
         assert load(folder) == BYTE_TOKENIZERS["gpt2"]
 
 
-def test_either_of_the_gpt2_files_may_be_named(tmp_path: Path) -> None:
+def test_either_of_the_gpt2_files_can_be_named(tmp_path: Path) -> None:
     save(BYTE_TOKENIZERS["gpt2"], tmp_path, format="gpt2")
     for name in ("vocab.json", "merges.txt"):
         assert load(tmp_path / name) == BYTE_TOKENIZERS["gpt2"]
 
 
-def test_a_place_that_cannot_be_written_is_named(tmp_path: Path) -> None:
+def test_the_error_for_an_unwritable_path_names_it(tmp_path: Path) -> None:
     with pytest.raises(FormatError, match=r"missing/x\.json cannot be written"):
         save(gpt2(), tmp_path / "missing" / "x.json", format="native")
 
 
-# Files that are not what they should be
+# Damaged and mismatched files
 
 
 def native_changed(**changes: object) -> bytes:
@@ -368,7 +375,7 @@ def huggingface_changed(part: str, value: object) -> bytes:
         (native_changed(version=99), "version 99"),
         (native_changed(base="words"), "got 'words'"),
         (native_changed(tokens=[[0]]), "not a list of lists of 2"),
-        (native_changed(tokens=[[0, "\u4f60"]]), "stands for no byte"),
+        (native_changed(tokens=[[0, "\u4f60"]]), "does not represent a byte"),
         (native_changed(tokens=[[-1, "a"]]), "Expected an unused id"),
         (native_changed(merges=[[0, 1, "x"]]), "Expected three ids in merge 0"),
         (native_changed(merges=[[0, 9999, 10000]]), "at least one is not a token"),
@@ -394,15 +401,16 @@ def huggingface_changed(part: str, value: object) -> bytes:
         (b"YQ== 0\nYQ== 1\n", "Line 2 repeats"),
         (b"YQ== 0\nYg== 0\n", "same rank"),
         (b"YWI= 0\n", "which is not a token itself"),
-        (b"YQ== 0\nYWFh 1\n", "made of 3 tokens of lower rank, not of two"),
     ],
 )
-def test_a_damaged_file_says_what_is_wrong_where(data: bytes, message: str) -> None:
+def test_the_error_for_a_damaged_file_says_what_is_wrong_and_where(
+    data: bytes, message: str
+) -> None:
     with pytest.raises(FormatError, match=message):
         loads({"file": data}, pretokenizer=None if data.startswith(b"{") else "gpt2")
 
 
-def test_an_altered_tokenizer_is_noticed() -> None:
+def test_an_altered_tokenizer_is_detected() -> None:
     merges = native.tokenizer_to_dict(BYTE_TOKENIZERS["none"])["merges"]
     with pytest.raises(IntegrityError, match="altered"):
         loads({"x.json": native_changed(merges=merges[:-1], counts=None)})
@@ -418,7 +426,7 @@ def test_an_altered_tokenizer_is_noticed() -> None:
         (b"[]", b"", "Expected a JSON object in vocab.json"),
     ],
 )
-def test_damaged_gpt2_files_say_what_is_wrong_where(
+def test_the_error_for_damaged_gpt2_files_says_what_is_wrong_and_where(
     vocab: bytes, merges: bytes, message: str
 ) -> None:
     with pytest.raises(FormatError, match=message):
@@ -429,7 +437,7 @@ def test_damaged_gpt2_files_say_what_is_wrong_where(
     st.lists(st.tuples(st.integers(0, 20), st.integers(0, 20)), max_size=16),
     st.sampled_from([1, 1_000]),
 )
-def test_merges_of_ranks_are_what_their_tokens_encode_to(
+def test_merges_recovered_from_ranks_join_the_parts_that_each_token_encodes_to(
     joined: list[tuple[int, int]], rank_of_b: int
 ) -> None:
     ranks = {b"a": 0, b"b": rank_of_b}
@@ -443,10 +451,7 @@ def test_merges_of_ranks_are_what_their_tokens_encode_to(
         symbols = [ranks[bytes([byte])] for byte in token]
         parts = merge_by_scan(symbols, before, [made for _, _, made in merges])
         if len(parts) != 2:
-            message = f"The token {token!r}, rank {ranks[token]}, is made of {len(parts)} tokens"
-            with pytest.raises(FormatError, match=message):
-                recover_merges(ranks)
-            return
+            return  # a token that merges make late or never; see test_whole_words
         merges.append((parts[0], parts[1], ranks[token]))
     assert recover_merges(ranks) == merges
 
@@ -467,7 +472,7 @@ def test_a_tiktoken_file_needs_a_pretokenizer() -> None:
         ("merges.txt", b"#version: 0.2\na b\n", "only merges. .* vocab.json"),
     ],
 )
-def test_what_is_no_tokenizer_is_not_asked_how_it_pre_tokenizes(
+def test_an_invalid_file_is_reported_before_a_missing_pretokenizer(
     name: str, data: bytes, message: str, tmp_path: Path
 ) -> None:
     (tmp_path / name).write_bytes(data)
@@ -476,28 +481,28 @@ def test_what_is_no_tokenizer_is_not_asked_how_it_pre_tokenizes(
 
 
 @pytest.mark.parametrize("format", ["tiktoken", "gpt2"])
-def test_a_wrong_pretokenizer_is_not_blamed_on_the_files(format: Format) -> None:
+def test_the_error_for_a_wrong_pretokenizer_does_not_blame_the_files(format: Format) -> None:
     files = dumps(BYTE_TOKENIZERS["gpt2"], format)
     with pytest.raises(ConfigError, match=r"^There is no pre-tokenizer named 'nope'"):
         loads(files, pretokenizer="nope")
 
 
 @pytest.mark.parametrize("path", ["a\0b", "\ud800"])
-def test_what_is_no_path_is_a_clear_error(path: str, tmp_path: Path) -> None:
+def test_an_invalid_path_is_a_clear_error(path: str, tmp_path: Path) -> None:
     with pytest.raises(FormatError, match="is not a path"):
         load(tmp_path / path)
     with pytest.raises(FormatError, match="is not a path"):
         save(BYTE_TOKENIZERS["none"], tmp_path / path)
 
 
-def test_json_is_read_with_a_mark_before_it_and_under_any_name() -> None:
+def test_json_is_read_with_a_byte_order_mark_and_under_any_name() -> None:
     for format in ("native", "huggingface"):
         (data,) = dumps(BYTE_TOKENIZERS["gpt2"], format).values()
         assert loads({"mine": b"\xef\xbb\xbf" + data}) == BYTE_TOKENIZERS["gpt2"]
 
 
 @pytest.mark.parametrize("lacks", ["vocab.json", "merges.txt"])
-def test_a_folder_with_one_of_gpt2s_two_files_says_which_it_lacks(
+def test_the_error_for_one_of_gpt2s_two_files_names_the_missing_one(
     lacks: str, tmp_path: Path
 ) -> None:
     save(BYTE_TOKENIZERS["gpt2"], tmp_path, format="gpt2")
@@ -508,7 +513,7 @@ def test_a_folder_with_one_of_gpt2s_two_files_says_which_it_lacks(
     assert load(tmp_path) == BYTE_TOKENIZERS["gpt2"]
 
 
-def test_what_a_file_says_itself_is_not_overruled() -> None:
+def test_arguments_that_contradict_a_file_are_refused() -> None:
     files = dumps(BYTE_TOKENIZERS["none"], "native")
     with pytest.raises(ConfigError, match="Leave pretokenizer out"):
         loads(files, pretokenizer="gpt2")
@@ -516,7 +521,7 @@ def test_what_a_file_says_itself_is_not_overruled() -> None:
         loads(files, special_tokens={"x": 1})
 
 
-def test_special_tokens_of_gpt2_files_are_those_that_nothing_makes() -> None:
+def test_special_tokens_of_gpt2_files_are_those_that_no_merge_makes() -> None:
     again = loads(dumps(BYTE_TOKENIZERS["gpt2"], "gpt2"))
     assert again.special_tokens == {END_OF_TEXT: 0}
 
@@ -538,10 +543,10 @@ def test_an_added_token_that_depends_on_its_surroundings_is_refused(trait: str) 
         *(("MergedWithPrevious", False), ("MergedWithNext", True), ("Contiguous", False)),
     ],
 )
-def test_a_split_that_does_otherwise_with_its_matches_is_refused(
+def test_a_split_with_another_behavior_is_refused(
     name: str, behavior: str, invert: bool | None
 ) -> None:
-    # Where matches are removed, those between them are left: of "to be" the space.
+    # If matches are removed, only the text between them is left: of "to be", the space.
     pattern = {"Regex": get_pretokenizer(name).pattern}
     split = {"type": "Split", "pattern": pattern, "behavior": behavior}
     split |= {} if invert is None else {"invert": invert}
@@ -552,7 +557,7 @@ def test_a_split_that_does_otherwise_with_its_matches_is_refused(
 
 
 @pytest.mark.parametrize("pattern", ["^a", r"\h", "[a-z&&[^a]]", "[a-c[12]]", "a{,2}"])
-def test_a_pattern_that_means_something_else_to_hugging_face_is_refused(pattern: str) -> None:
+def test_a_pattern_that_hugging_face_interprets_differently_is_refused(pattern: str) -> None:
     split = {"type": "Split", "pattern": {"Regex": pattern}, "behavior": "Isolated"}
     byte_level = {"type": "ByteLevel", "add_prefix_space": False, "use_regex": False}
     parts = {"type": "Sequence", "pretokenizers": [{**split, "invert": False}, byte_level]}
@@ -560,7 +565,7 @@ def test_a_pattern_that_means_something_else_to_hugging_face_is_refused(pattern:
         read_huggingface(huggingface_changed("pre_tokenizer", parts))
 
 
-def test_a_token_for_what_the_alphabet_lacks_is_refused() -> None:
+def test_an_unknown_token_is_refused_if_it_could_be_used() -> None:
     model = json.loads(dumps(DROPPING["gpt2 characters"], "huggingface")["tokenizer.json"])
     model["model"]["unk_token"] = END_OF_TEXT
     with pytest.raises(
@@ -571,20 +576,69 @@ def test_a_token_for_what_the_alphabet_lacks_is_refused() -> None:
     assert read_huggingface(huggingface_changed("model.unk_token", END_OF_TEXT)).encode("a")
 
 
-def test_words_that_only_ignore_merges_would_make_are_refused() -> None:
+def test_ignore_merges_looks_up_whole_words_first() -> None:
     model = json.loads(dumps(BYTE_TOKENIZERS["gpt2"], "huggingface")["tokenizer.json"])["model"]
-    assert read_huggingface(huggingface_changed("model.ignore_merges", True)).encode(
-        TEXT
-    ) == BYTE_TOKENIZERS["gpt2"].encode(TEXT)
     with_island = {**model, "ignore_merges": True, "vocab": {**model["vocab"], "zqz": 9_999}}
-    with pytest.raises(FormatError, match="do not make the token 'zqz'"):
-        read_huggingface(huggingface_changed("model", with_island))
+    tokenizer = read_huggingface(huggingface_changed("model", with_island))
+    assert tokenizer.whole_words_first
+    assert tokenizer.encode("zqz") == [9_999]
+    assert tokenizer.encode(TEXT) == BYTE_TOKENIZERS["gpt2"].encode(TEXT)
 
 
-def test_patterns_of_other_tools_are_known_by_name() -> None:
+@pytest.mark.parametrize(
+    ("steps", "name"),
+    [
+        ([{"type": "Digits", "individual_digits": True}], "starcoder"),
+        (STEPS["deepseek-v3"], "deepseek-v3"),
+    ],
+)
+def test_several_steps_that_cut_as_a_named_pretokenizer_are_read_and_written(
+    steps: list[dict[str, object]], name: str
+) -> None:
+    by_regex = name == "starcoder"
+    byte_level = {"type": "ByteLevel", "add_prefix_space": False, "use_regex": by_regex}
+    # One sequence in another, as some files have it.
+    parts = {"type": "Sequence", "pretokenizers": [*steps, byte_level]}
+    nested = {"type": "Sequence", "pretokenizers": [parts]}
+    tokenizer = read_huggingface(huggingface_changed("pre_tokenizer", nested))
+    assert tokenizer.pretokenizer.name == name
+    # The library checks what is written on a probe.
+    written = dumps(tokenizer, "huggingface")["tokenizer.json"]
+    found = json.loads(written)["pre_tokenizer"]["pretokenizers"]
+    assert [step["type"] for step in found] == [step["type"] for step in [*steps, byte_level]]
+    assert read_huggingface(written) == tokenizer
+
+
+@pytest.mark.parametrize("name", ["llama3", "qwen2", "tekken", "falcon"])
+def test_a_named_pattern_is_written_and_read(name: str) -> None:
+    gpt2 = BYTE_TOKENIZERS["gpt2"]
+    merges = [(merge.left, merge.right, merge.id) for merge in gpt2.merges]
+    tokenizer = Tokenizer(
+        vocab=gpt2.vocab,
+        merges=merges,
+        pretokenizer=name,
+        special_tokens=gpt2.special_tokens,
+    )
+    assert read_huggingface(dumps(tokenizer, "huggingface")["tokenizer.json"]) == tokenizer
+
+
+def test_an_empty_sequence_of_normalizers_is_none() -> None:
+    empty = {"type": "Sequence", "normalizers": []}
+    assert read_huggingface(huggingface_changed("normalizer", empty)).encode("a")
+
+
+def test_patterns_of_other_tools_are_recognised() -> None:
     pattern = get_pretokenizer("o200k").pattern
     split = {"type": "Split", "pattern": {"Regex": pattern}, "behavior": "Removed", "invert": True}
     byte_level = {"type": "ByteLevel", "add_prefix_space": False, "use_regex": False}
     parts = {"type": "Sequence", "pretokenizers": [split, byte_level]}
     tokenizer = read_huggingface(huggingface_changed("pre_tokenizer", parts))
     assert tokenizer.pretokenizer.name == "o200k"
+
+
+def test_deepseeks_pattern_is_known_with_line_ends_as_characters_too() -> None:
+    # As its own file has it.
+    described = json.loads(json.dumps(STEPS["deepseek-v3"]))
+    last = described[-1]["pattern"]
+    last["Regex"] = last["Regex"].replace(r"\r", "\r").replace(r"\n", "\n")
+    assert name_of_steps(described) == "deepseek-v3"

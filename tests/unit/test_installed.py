@@ -1,4 +1,4 @@
-"""The wheel in an environment of its own, with what it asks for and nothing else."""
+"""The wheel, installed in a separate environment with only its requirements."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ def wheel(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 @pytest.fixture(scope="module")
 def bare(wheel: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """Return the Python of an environment with only the library."""
+    """Return the Python executable of an environment with only the library."""
     return install(wheel, tmp_path_factory.mktemp("bare") / "venv")
 
 
@@ -57,12 +57,12 @@ print(sum(load_sample(sample.id).n_bytes > 0 for sample in samples()) == len(sam
 """
 
 
-def test_the_library_trains_saves_and_reads_by_itself(bare: Path, tmp_path: Path) -> None:
+def test_the_library_trains_saves_and_loads_without_extras(bare: Path, tmp_path: Path) -> None:
     (tmp_path / "notes.txt").write_text("hug hugs hugging and hugged " * 20)
     assert run(bare, "-c", LIBRARY, cwd=tmp_path) == "hugs and hugging 11\nTrue\n"
 
 
-def test_the_command_is_on_the_path_and_works_by_itself(bare: Path, tmp_path: Path) -> None:
+def test_the_command_is_on_the_path_and_works_without_extras(bare: Path, tmp_path: Path) -> None:
     path = f"{bare.parent}{os.pathsep}{os.environ['PATH']}"
     (tmp_path / "notes.txt").write_text("hug hugs hugging and hugged " * 20)
     options = ("--vocab-size", "270", "--out", "mine.json")
@@ -86,14 +86,14 @@ print(sum(gather_counts.stats.cache_misses.values()))
 
 
 @pytest.mark.parametrize("order", ["numba first", "numba later"])
-def test_where_the_package_cannot_be_written_kernels_are_kept_in_the_user_s_cache(
+def test_kernels_are_kept_in_the_users_cache_if_the_package_is_read_only(
     bare: Path, tmp_path: Path, order: str
 ) -> None:
     (kernels,) = bare.parents[1].glob("lib/*/site-packages/bpe_core/kernels")
     blocked = kernels / "__pycache__"
     if blocked.is_dir():
         shutil.rmtree(blocked)
-    blocked.touch()  # a file, where a folder would be written: root may write anywhere
+    blocked.touch()  # A file blocks the folder, since permissions wouldn't stop root.
     home = {"HOME": str(tmp_path), "XDG_CACHE_HOME": "", "NUMBA_CACHE_DIR": ""}
     program = (bare, "-c", KERNEL, order)
     assert run(*program, cwd=tmp_path, **home) == "1\n"
@@ -102,6 +102,6 @@ def test_where_the_package_cannot_be_written_kernels_are_kept_in_the_user_s_cach
     assert {path.parents[1] for path in tmp_path.rglob("*.nbc")} == {
         tmp_path / ".cache" / "bpe-explorer"
     }
-    # The next process finds it there, whichever it imports first.
+    # The next process finds it there, whether it imports Numba or bpe_core first.
     for later in ("numba first", "numba later"):
         assert run(bare, "-c", KERNEL, later, cwd=tmp_path, **home) == "0\n"

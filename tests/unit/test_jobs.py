@@ -1,4 +1,4 @@
-"""Trainings in the background: queue, progress, cancel, and what happens when one fails."""
+"""Background training: queueing, progress, cancelling and failures."""
 
 from __future__ import annotations
 
@@ -6,10 +6,10 @@ import logging
 import subprocess
 import sys
 import threading
+import time
 import weakref
 from collections import deque
 from collections.abc import Callable, Iterator
-from dataclasses import replace
 from itertools import pairwise
 from pathlib import Path
 
@@ -20,16 +20,17 @@ from bpe_core.runs.run import TrainingRun
 from bpe_core.runs.train import train
 from bpe_core.types import TrainingConfig, TrainingProgress
 from tests.waiting import wait_until
+from ui.storage.base_tokenizer import BaseName, Extension
+from ui.storage.run_corpus import CorpusOrigin
 from ui.work.background import TooMuchWorkError, UnknownWorkError
 from ui.work.jobs import (
-    CURVE_POINTS,
     MOST_REMEMBERED,
     MOST_WAITING,
     JobManager,
     JobStatus,
-    merges_a_second,
-    note_recent,
 )
+from ui.work.time_left import EndingTime
+from ui.work.training_report import CURVE_POINTS, merges_a_second, note_recent
 
 # Numbered, so that each line shows whether it was held out.
 LINES = Corpus.from_text(
@@ -53,13 +54,16 @@ class Shelf:
         run: TrainingRun,
         held_out: Corpus,
         *,
+        run_id: str,
         training: Corpus,
         should_stop: Callable[[], bool],
+        came_from: tuple[CorpusOrigin, Corpus] | None,
+        base: BaseName | None,
     ) -> str:
         self.should_stop = should_stop
+        self.base = base
         self.reached.set()
         assert self.open.wait(30)
-        run_id = f"run {len(self.runs)}"
         self.runs[run_id] = (title, run, held_out)
         return run_id
 
@@ -87,7 +91,7 @@ def ended(manager: JobManager, job_id: str) -> JobStatus:
     return wait_until(manager, job_id)
 
 
-def test_a_job_trains_on_one_part_and_stores_the_run_with_the_other(
+def test_a_job_trains_on_one_part_and_stores_the_other_with_the_run(
     manager: JobManager, shelf: Shelf
 ) -> None:
     status = ended(manager, submit(manager))
@@ -99,6 +103,45 @@ def test_a_job_trains_on_one_part_and_stores_the_run_with_the_other(
     assert run.corpus_sha256 == training.sha256
     assert held_out == expected_held_out
     assert held_out.n_bytes > 0
+
+
+def test_a_job_extends_a_tokenizer(manager: JobManager, shelf: Shelf) -> None:
+    base = train(LINES, TrainingConfig(260)).tokenizer
+    extension = Extension(BaseName("gpt2", "A base"), n_tokens=5)
+    status = ended(
+        manager,
+        manager.submit(
+            *(LINES, CONFIG), title="Rhymes", held_out_share=0.1, extends=(extension, base)
+        ),
+    )
+    assert status.state == "finished"
+    _, run, _ = shelf.runs[str(status.run_id)]
+    assert run.base == base
+    assert run.tokenizer.vocab_size == base.vocab_size + 5
+    assert shelf.base == extension.base
+
+
+def test_the_plan_of_a_job_is_known_until_it_ends(manager: JobManager, shelf: Shelf) -> None:
+    origin = CorpusOrigin("paste", "", 10)
+
+    def begin() -> str:
+        return manager.submit(LINES, CONFIG, title="Rhymes", held_out_share=0.1, origin=origin)
+
+    shelf.open.clear()
+    running, queued = begin(), begin()
+    assert shelf.reached.wait(30)
+    for job in (running, queued):
+        plan = manager.plan(job)
+        assert plan is not None
+        assert (plan.title, plan.corpus, plan.config) == ("Rhymes", LINES, CONFIG)
+        assert plan.origin == origin
+    manager.cancel(queued)
+    assert manager.plan(queued) is None
+    assert manager.plan(running) is not None
+    shelf.open.set()
+    ended(manager, running)
+    assert manager.plan(running) is None
+    assert manager.plan("unknown") is None
 
 
 def test_a_finished_job_has_its_last_progress_and_a_falling_curve(manager: JobManager) -> None:
@@ -133,7 +176,7 @@ def test_a_waiting_job_is_cancelled_at_once_and_never_runs(
     assert manager.status(second).state == "cancelled"
     assert not manager.status(second).is_stopping
     assert manager.status(third).queue_position == 1
-    # An ended job has nothing ahead of it, even while the first still runs.
+    # An ended job has no jobs ahead of it, even while the first is still running.
     assert manager.status(second).queue_position == 0
     shelf.open.set()
     assert ended(manager, first).state == "finished"
@@ -142,7 +185,9 @@ def test_a_waiting_job_is_cancelled_at_once_and_never_runs(
     assert len(shelf.runs) == 2
 
 
-def test_a_cancelled_job_is_stopping_until_it_ends(manager: JobManager, shelf: Shelf) -> None:
+def test_a_cancelled_job_has_the_state_stopping_until_it_ends(
+    manager: JobManager, shelf: Shelf
+) -> None:
     shelf.open.clear()
     job = submit(manager)
     assert shelf.reached.wait(30)
@@ -155,7 +200,7 @@ def test_a_cancelled_job_is_stopping_until_it_ends(manager: JobManager, shelf: S
 def test_a_running_job_that_is_cancelled_keeps_the_merges_so_far(
     manager: JobManager, shelf: Shelf
 ) -> None:
-    # Words that share little take many seconds of merges, so training outlasts the cancelling.
+    # Merging words that share little takes many seconds, so training outlasts the request.
     words = " ".join(f"{n * 2_654_435_761 % 2**40:x}" for n in range(80_000))
     config = TrainingConfig(vocab_size=80_000, pretokenizer="whitespace")
     job = submit(manager, Corpus.from_text(words), config, share=0)
@@ -173,14 +218,16 @@ def test_a_job_that_is_cancelled_before_its_first_merge_stores_no_run(
 ) -> None:
     nothing = train(LINES, TrainingConfig(257), should_stop=lambda: True)
     assert nothing.stop_reason == "cancelled"
-    monkeypatch.setattr("ui.work.jobs.train", lambda *_, **__: nothing)
+    monkeypatch.setattr("ui.work.training.train", lambda *_, **__: nothing)
     status = ended(manager, submit(manager))
     assert status.state == "cancelled"
     assert status.run_id is None
     assert not shelf.runs
 
 
-def test_a_job_with_an_impossible_size_fails_with_the_reason(manager: JobManager) -> None:
+def test_a_job_with_an_impossible_vocabulary_size_fails_with_the_reason(
+    manager: JobManager,
+) -> None:
     status = ended(manager, submit(manager, config=TrainingConfig(vocab_size=100)))
     assert status.state == "failed"
     assert status.error is not None
@@ -188,7 +235,7 @@ def test_a_job_with_an_impossible_size_fails_with_the_reason(manager: JobManager
     assert status.run_id is None
 
 
-def test_an_unforeseen_error_is_shown_and_logged_without_the_visitors_text(
+def test_an_unexpected_error_is_shown_and_logged_without_the_visitors_text(
     caplog: pytest.LogCaptureFixture,
 ) -> None:
     def broken_store(
@@ -196,8 +243,11 @@ def test_an_unforeseen_error_is_shown_and_logged_without_the_visitors_text(
         run: TrainingRun,
         held_out: Corpus,
         *,
+        run_id: str,
         training: Corpus,
         should_stop: Callable[[], bool],
+        came_from: tuple[CorpusOrigin, Corpus] | None,
+        base: BaseName | None,
     ) -> str:
         raise RuntimeError(f"disk full while writing {title}")
 
@@ -213,7 +263,7 @@ def test_an_unforeseen_error_is_shown_and_logged_without_the_visitors_text(
     assert "Rhymes" not in caplog.text
 
 
-def test_the_thread_survives_a_failed_job(manager: JobManager) -> None:
+def test_jobs_still_run_after_a_failed_one(manager: JobManager) -> None:
     assert ended(manager, submit(manager, config=TrainingConfig(vocab_size=1))).state == "failed"
     assert ended(manager, submit(manager)).state == "finished"
 
@@ -233,7 +283,7 @@ def test_the_queue_is_bounded(manager: JobManager, shelf: Shelf) -> None:
         submit(manager)
 
 
-def test_a_cancel_reaches_the_store(manager: JobManager, shelf: Shelf) -> None:
+def test_cancelling_is_passed_to_the_store(manager: JobManager, shelf: Shelf) -> None:
     shelf.open.clear()
     job = submit(manager)
     assert shelf.reached.wait(30)
@@ -241,7 +291,7 @@ def test_a_cancel_reaches_the_store(manager: JobManager, shelf: Shelf) -> None:
     manager.cancel(job)
     assert shelf.should_stop()
     shelf.open.set()
-    # All merges were learned by then, so the run is complete.
+    # All merges had been learned by then, so the run is complete.
     assert ended(manager, job).state == "finished"
 
 
@@ -267,14 +317,14 @@ def test_an_ended_job_releases_its_corpus(manager: JobManager, shelf: Shelf) -> 
     assert seen[2]() is None
     assert seen[0]() is not None
     shelf.open.set()
-    # Once one more job has ended, the thread is done with those before it.
+    # The thread drops its references to earlier jobs once one more has ended.
     for job in (first, finished, failed, submit(manager)):
         ended(manager, job)
     assert [ref() for ref in seen] == [None] * 3
     assert manager.status(cancelled).title == "Rhymes"
 
 
-def test_the_latest_jobs_and_all_live_ones_are_remembered(
+def test_the_latest_jobs_and_all_active_ones_are_remembered(
     manager: JobManager, shelf: Shelf
 ) -> None:
     shelf.open.clear()
@@ -299,7 +349,7 @@ def is_known(manager: JobManager, job_id: str) -> bool:
 
 def test_a_long_curve_is_thinned_out(manager: JobManager) -> None:
     text = " ".join(f"{n * 2_654_435_761 % 2**40:x}" for n in range(4_000))
-    # With this many merges wanted, points lie further apart than reports do.
+    # With this many merges requested, points are further apart than reports.
     config = TrainingConfig(vocab_size=200_000, pretokenizer="whitespace")
     status = ended(manager, submit(manager, Corpus.from_text(text), config, share=0))
     assert status.progress is not None
@@ -328,21 +378,33 @@ def test_the_rate_covers_the_last_seconds_not_the_slow_start() -> None:
     assert rate_after(*slow, *fast) == pytest.approx(10_000)
 
 
-def test_there_is_no_rate_before_half_a_second_of_merges() -> None:
+def test_there_is_no_rate_in_the_first_half_second_of_merges() -> None:
     assert rate_after() is None
     assert rate_after(progress(0, 9), progress(500, 9.4)) is None
     assert rate_after(progress(0, 1, 0.5), progress(0, 9), progress(500, 9.4)) is None
     assert rate_after(progress(0, 9), progress(500, 10)) == 500
 
 
-def test_the_time_left_follows_the_rate(manager: JobManager) -> None:
-    status = ended(manager, submit(manager))
-    status = replace(status, progress=progress(10_000, 4), merges_a_second=3_000)
-    assert status.seconds_left == 10
-    assert replace(status, merges_a_second=None).seconds_left is None
+def test_the_time_left_includes_saving_and_counts_down(manager: JobManager, shelf: Shelf) -> None:
+    shelf.open.clear()
+    # Saving takes seconds if there is much held-out text to count.
+    corpus = Corpus.from_text(LINES.documents[0] * 300)
+    job = submit(manager, corpus, share=0.9)
+    assert shelf.reached.wait(30)
+    first = manager.status(job)
+    assert first.is_saving
+    assert first.seconds_left is not None
+    time.sleep(0.1)
+    second = manager.status(job)
+    assert second.is_saving
+    assert second.seconds_left is not None
+    whole = EndingTime().seconds(14, held_out_bytes=corpus.n_bytes)
+    assert whole > first.seconds_left >= second.seconds_left + 0.1 > 0.1
+    shelf.open.set()
+    assert not ended(manager, job).is_live
 
 
-def test_the_server_exits_even_while_a_training_runs() -> None:
+def test_the_server_exits_even_during_training() -> None:
     code = """
 import threading
 from bpe_core.corpus.corpus import Corpus
@@ -351,7 +413,7 @@ from ui.work.jobs import JobManager
 
 reached = threading.Event()
 
-def store_that_never_ends(title, run, held_out, *, training, should_stop):
+def store_that_never_ends(title, run, held_out, *, run_id, training, should_stop, came_from, base):
     reached.set()
     threading.Event().wait()
 
@@ -380,7 +442,7 @@ def test_waiting_for_the_compiler_adds_no_point_to_the_curve(
         on_progress(TrainingProgress(0, 13, 1.0, 0, 0, seconds_compiling=1.0))
         return train(corpus, config, on_progress=on_progress, should_stop=should_stop)
 
-    monkeypatch.setattr("ui.work.jobs.train", train_after_a_wait)
+    monkeypatch.setattr("ui.work.training.train", train_after_a_wait)
     status = ended(manager, submit(manager))
     assert status.curve
     assert all(point.corpus_tokens > 0 for point in status.curve)

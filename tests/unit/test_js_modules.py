@@ -1,4 +1,4 @@
-"""A component's modules joined into one script, in the order of their imports, names apart."""
+"""A component's modules are joined into one script in import order, each with its own scope."""
 
 from __future__ import annotations
 
@@ -25,14 +25,14 @@ def written(folder: Path, **modules: str) -> Path:
 
 
 def run(script: str, folder: Path) -> str:
-    """Return what a script prints in Node, or its error."""
+    """Return the output of a script in Node, or its error."""
     file = folder / "joined.mjs"
     file.write_text(script, encoding="utf-8")
     done = subprocess.run([NODE, file], capture_output=True, text=True, check=False)
     return done.stdout + done.stderr
 
 
-def test_names_are_seen_only_where_they_are_imported(tmp_path: Path) -> None:
+def test_names_are_visible_only_in_modules_that_import_them(tmp_path: Path) -> None:
     entry = written(
         tmp_path,
         numbers='const unit = "n";\nexport const two = 2;\nexport function named(n) {\n'
@@ -45,7 +45,7 @@ def test_names_are_seen_only_where_they_are_imported(tmp_path: Path) -> None:
     assert run(join_modules(entry), tmp_path) == "2n 1nw undefined\n"
 
 
-def test_a_module_comes_once_and_behind_all_that_it_imports(tmp_path: Path) -> None:
+def test_a_module_is_included_once_and_after_its_imports(tmp_path: Path) -> None:
     entry = written(
         tmp_path,
         base='console.log("base");\nexport const one = 1;\n',
@@ -61,7 +61,7 @@ def test_a_module_comes_once_and_behind_all_that_it_imports(tmp_path: Path) -> N
     assert run(told, tmp_path).endswith("entry\n3\n")
 
 
-def test_modules_in_a_circle_are_named(tmp_path: Path) -> None:
+def test_the_error_for_an_import_cycle_names_its_modules(tmp_path: Path) -> None:
     entry = written(
         tmp_path,
         a='import { b } from "./b.js";\nexport const a = 1;\n',
@@ -73,7 +73,7 @@ def test_modules_in_a_circle_are_named(tmp_path: Path) -> None:
         join_modules(entry)
 
 
-def test_a_name_or_a_module_that_is_not_there_is_named(tmp_path: Path) -> None:
+def test_the_error_for_a_missing_module_or_export_names_it(tmp_path: Path) -> None:
     entry = written(tmp_path, a="const hidden = 1;\n", b='import { hidden } from "./a.js";\n')
     with pytest.raises(ModuleError, match=r"b\.js imports hidden: a\.js does not export it"):
         join_modules(entry)
@@ -102,20 +102,20 @@ def test_a_name_or_a_module_that_is_not_there_is_named(tmp_path: Path) -> None:
         "export default function () {}",
     ],
 )
-def test_a_form_that_is_not_joined_is_refused(tmp_path: Path, form: str) -> None:
+def test_unsupported_import_and_export_forms_are_refused(tmp_path: Path, form: str) -> None:
     entry = written(tmp_path, a="export const one = 1;\n", entry=f"// A module.\n{form}\n")
     with pytest.raises(ModuleError, match=re.escape(form.splitlines()[-1])):
         join_modules(entry)
 
 
-def test_an_error_has_the_line_of_its_file_in_its_module(tmp_path: Path) -> None:
+def test_a_runtime_error_has_the_line_number_of_its_module(tmp_path: Path) -> None:
     text = 'import {\n  one,\n} from "./a.js";\n\nconsole.log(one);\n'
     entry = written(tmp_path, a="export const one = 1;\n", entry=text)
     body = join_modules(entry).split("// ")[-1].splitlines()[2:]
     assert body.index("console.log(one);") == text.splitlines().index("console.log(one);")
 
 
-def test_modules_are_read_once_in_the_life_of_a_server(tmp_path: Path) -> None:
+def test_modules_are_read_once_per_server(tmp_path: Path) -> None:
     entry = written(tmp_path, entry="export default function mount() {}\n")
     joined = join_modules(entry)
     entry.unlink()
@@ -123,9 +123,7 @@ def test_modules_are_read_once_in_the_life_of_a_server(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("entry", ENTRIES, ids=lambda path: path.stem)
-def test_each_component_is_one_script_that_streamlit_can_import(
-    entry: Path, tmp_path: Path
-) -> None:
+def test_each_component_is_joined_into_one_importable_script(entry: Path, tmp_path: Path) -> None:
     script = join_modules(entry)
     assert script.count("\nexport default ") == 1
     assert not re.search("^import ", script, re.M)
@@ -134,7 +132,7 @@ def test_each_component_is_one_script_that_streamlit_can_import(
     subprocess.run([NODE, "--check", file], check=True)
 
 
-def test_no_module_lies_unused() -> None:
+def test_no_module_is_unused() -> None:
     roots = [*ENTRIES, COMPONENTS / "merge_player" / "replay.js"]
     joined = "".join(map(join_modules, roots))
     assert len(ENTRIES) > 20

@@ -1,4 +1,4 @@
-"""Runs that the browser kept: each is looked up before it is listed, whatever the browser sends."""
+"""Runs remembered by the browser are looked up before they are listed, whatever it sends."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ def hand_over(session: dict[str, object], found: object) -> None:
     kept_runs._list_again()
 
 
-def test_runs_that_are_stored_are_listed_and_the_others_forgotten(
+def test_stored_runs_are_listed_and_missing_ones_forgotten(
     session: dict[str, object],
 ) -> None:
     first, second = store("First"), store("Second")
@@ -45,11 +45,11 @@ def test_runs_that_are_stored_are_listed_and_the_others_forgotten(
         *((first, "First"), (second, "Second")),
     ]
     assert here.forgotten_runs == (gone,)
-    # The run that is open stays open.
+    # The open run stays open.
     assert here.run_id == SAMPLE_RUN_ID
 
 
-def test_a_run_that_no_disk_took_is_held_again(
+def test_an_unsaved_run_is_held_again(
     session: dict[str, object], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     unkept = replace(load_run(SAMPLE_RUN_ID), id="b" * 32, not_kept="full")
@@ -66,13 +66,13 @@ def test_a_run_that_no_disk_took_is_held_again(
     ],
     ids=str,
 )
-def test_what_is_no_list_of_ids_changes_nothing(session: dict[str, object], found: object) -> None:
+def test_anything_but_a_list_of_ids_is_ignored(session: dict[str, object], found: object) -> None:
     before = workspace.current()
     hand_over(session, found)
     assert workspace.current() == before
 
 
-def test_no_more_runs_are_looked_up_than_are_listed(
+def test_only_as_many_runs_are_looked_up_as_are_listed(
     session: dict[str, object], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     looked_up: list[str] = []

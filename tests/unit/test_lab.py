@@ -1,4 +1,4 @@
-"""Test the measuring process: the orders it reads and the lines it writes."""
+"""Test the measuring process: the requests it reads and the lines it writes."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ TOKENIZER = train(Corpus.from_text(TEXT), TrainingConfig(280)).tokenizer
 def test_the_process_measures_every_encoder_and_reports_progress() -> None:
     done = subprocess.run(
         [sys.executable, "-m", "bpe_core.lab.measurements"],
-        # Short enough for every encoder to handle the whole of it on any machine.
+        # Short enough for every encoder to measure all of it on any machine.
         input=Order("encoding", LINE, TOKENIZER).to_json(),
         stdout=subprocess.PIPE,
         check=True,
@@ -52,7 +52,7 @@ def test_the_process_measures_every_encoder_and_reports_progress() -> None:
     assert {line.name for line in progress} == {*ENCODERS, ""}
 
 
-def test_a_small_measurement_makes_three_calls_on_the_beginning_of_the_text() -> None:
+def test_a_small_measurement_makes_three_calls_on_the_start_of_the_text() -> None:
     lines: list[str] = []
     order = small_order(TEXT * 100, TOKENIZER)
     run_and_report(order.to_json().decode(), lines.append)
@@ -99,7 +99,7 @@ def test_an_unexpected_error_is_reported_without_its_message(
 
 
 @pytest.mark.parametrize("n", [0, 1, 999, 1_000, 1_001, 4_000, 123_456])
-def test_sizes_grow_to_the_whole_text(n: int) -> None:
+def test_sizes_grow_up_to_the_whole_text(n: int) -> None:
     sizes = growing_sizes(n)
     assert sizes[-1] == n
     assert sizes == sorted(set(sizes))

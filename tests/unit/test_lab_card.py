@@ -13,7 +13,7 @@ from ui.work.background import State, Status
 def status(
     progress: Progress | None, *, since_told: float = 0.0, state: State = "running", ahead: int = 0
 ) -> MeasurementStatus:
-    # Not by its alias: a generic slotted dataclass can't keep the types that it is made with.
+    # Not through its alias: a generic dataclass with slots can't store its type arguments.
     return Status(
         id="x",
         about="",
@@ -46,7 +46,7 @@ def test_the_time_left_counts_down_from_the_last_estimate(
     )
 
 
-def test_the_card_describes_what_precedes_the_first_step() -> None:
+def test_the_card_describes_the_wait_before_the_first_step() -> None:
     assert (
         how_far(status(None, state="queued", ahead=1)) == "Waiting: 1 measurement before this one."
     )

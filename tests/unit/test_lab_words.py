@@ -28,13 +28,13 @@ FOUND = [
 ]
 
 
-def test_every_contender_has_a_name_for_readers() -> None:
+def test_every_contender_has_a_display_name() -> None:
     for name in (*ENCODERS, *(trainer.name for trainer in trainers(1))):
         assert words.encoder_title(name)
     assert words.encoder_title("") == ""
 
 
-def test_the_table_shows_speeds_factors_parts_and_equality() -> None:
+def test_the_table_shows_speeds_ratios_parts_and_equality() -> None:
     rows = words.encoding_rows(FOUND)
     assert rows[0] == Row("List of merges", ("0.010", "0.020", "1.0 MB", "equal"))
     assert rows[3] == Row("Longest match", ("1.0", "2.0", "all", "differ"))
@@ -68,7 +68,7 @@ def test_equal_speeds_are_compared_without_a_number(trie: float) -> None:
     assert sentence == "On 64 B of text the engine is as fast as tokenizers."
 
 
-def test_the_sentence_may_find_the_list_faster_than_the_hash_map() -> None:
+def test_the_sentence_is_right_even_if_the_list_is_faster_than_the_hash_map() -> None:
     found = [measured("list-index", 1.0), measured("hash-map", 0.5), measured("trie", 1.5)]
     sentence = joined(words.encoding_sentence(found))
     assert "trie is 3.0 times as fast as the hash map" in sentence

@@ -1,4 +1,4 @@
-"""Costs of languages and merges of scripts, worked out by hand and the slow way."""
+"""Costs of languages and merges of scripts, compared with values found by hand and slowly."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from bpe_core.comparison.languages import (
 from bpe_core.corpus.corpus import Corpus
 from bpe_core.corpus.samples import ParallelText, parallel_texts
 from bpe_core.errors import ConfigError, CorpusError
-from bpe_core.formats.foreign import ForeignTokenizer
+from bpe_core.formats.run_by_tokenizers import ForeignTokenizer
 from bpe_core.tokenizer.gpt2 import gpt2
 from bpe_core.tokenizer.tokenizer import Tokenizer
 from bpe_core.unicode.kinds import script_of
@@ -42,7 +42,7 @@ def text_of(name: str, *sentences: str) -> ParallelText:
 
 
 def test_costs_of_two_languages_by_hand() -> None:
-    # Bytes alone: 2 + 2 tokens for the one, 3 + 9 for the other.
+    # Bytes only: 2 + 2 tokens for one language, 3 + 9 for the other.
     texts = [text_of("A", "ab", "ba"), text_of("B", "abc", "漢字文")]
     (costs,) = compare_languages(texts, [tokenizer()], "A")
     assert [row.n_tokens for row in costs.metrics] == [4, 12]
@@ -54,7 +54,7 @@ def test_costs_of_two_languages_by_hand() -> None:
     assert other.mean_parity == pytest.approx(1 / 3)
 
 
-def test_every_figure_of_the_sample_equals_the_slow_one() -> None:
+def test_every_figure_of_the_sample_equals_the_one_computed_slowly() -> None:
     texts = parallel_texts()
     encoders = [gpt2(), ForeignTokenizer(models.described(models.unigram()))]
     for encoder, costs in zip(encoders, compare_languages(texts, encoders, "English"), strict=True):
@@ -82,7 +82,7 @@ def test_languages_that_cannot_be_compared_are_refused() -> None:
 
 
 def test_merges_count_for_the_script_of_their_letters() -> None:
-    # ab, ж, cut 漢, 漢 itself, a tie of one Latin and one Cyrillic letter, two exclamation marks.
+    # ab, ж, part of 漢, 漢, one Latin and one Cyrillic letter (a tie), two exclamation marks.
     zhe, han = "ж".encode(), "漢".encode()
     merges = [(97, 98), (zhe[0], zhe[1]), (han[0], han[1]), (258, han[2]), (97, 257), (33, 33)]
     spent = merges_per_script(tokenizer(*merges))
@@ -96,7 +96,7 @@ def test_merges_count_for_the_script_of_their_letters() -> None:
     assert after[NO_LETTERS] == [0, 0, 0, 0, 0, 0, 1]
 
 
-def test_after_n_merges_the_scripts_have_n_between_them() -> None:
+def test_the_merges_of_all_scripts_add_up_to_the_number_of_merges() -> None:
     spent = merges_per_script(gpt2().truncated(2_000))
     assert np.array_equal(spent.after.sum(axis=0), np.arange(2_001))
     latin = sum(
@@ -107,7 +107,7 @@ def test_after_n_merges_the_scripts_have_n_between_them() -> None:
     assert merges_per_script(tokenizer()).after.shape == (0, 1)
 
 
-def test_a_table_and_text_files_give_the_same() -> None:
+def test_a_table_and_separate_files_give_the_same_texts() -> None:
     table = 'English,日本語\n"Good morning, all.",おはよう。\nYes,はい\n'.encode()
     from_table = read_parallel([("any.csv", table)])
     files = {"English.txt": b"Good morning, all.\nYes\n", "日本語.txt": "おはよう。\nはい".encode()}
@@ -133,12 +133,14 @@ def test_a_table_and_text_files_give_the_same() -> None:
         ),
     ],
 )
-def test_what_is_not_parallel_is_a_clear_error(files: dict[str, bytes], message: str) -> None:
+def test_texts_that_are_not_parallel_are_a_clear_error(
+    files: dict[str, bytes], message: str
+) -> None:
     with pytest.raises(CorpusError, match=message):
         read_parallel(list(files.items()))
 
 
-def test_two_files_that_name_one_language_are_a_clear_error() -> None:
+def test_two_files_of_the_same_language_are_a_clear_error() -> None:
     for second in ("s.txt", "s.md"):
         with pytest.raises(CorpusError, match="Two files name the language 's'"):
             read_parallel([("s.txt", b"x\n"), (second, b"y\n")])

@@ -37,7 +37,7 @@ INPUTS = {
     "long": "one two three four five six seven eight nine ten eleven twelve " * 30,
     "Japanese": "コーヒーとケーキ。コーヒー",
 }
-# A private-use character, in none of the inputs, in place of the marker, which is one symbol.
+# A private-use character that stands for the marker, which is one symbol; no input has it.
 MARKER = "\ue000"
 GPT2 = regex.compile(
     r"'(?:[sdmt]|ll|ve|re)| ?\p{L}++| ?\p{N}++| ?[^\s\p{L}\p{N}]++|\s++$|\s+(?!\S)|\s"
@@ -60,9 +60,9 @@ def learn(
     most: int,
     *,
     ids: Sequence[str] | None = None,
-    borders: Callable[[str], set[int]] = lambda word: set(),
+    boundaries: Callable[[str], set[int]] = lambda word: set(),
 ) -> Trained:
-    """Learn merges of spans of words; `ids` orders equally frequent pairs, else the first wins."""
+    """Learn merges; ties go to the smallest pair by `ids`, or without it to the first pair seen."""
     stretches = {word: [(i, i + 1) for i in range(len(word))] for word in words}
     known = list(ids or ())
     found = Trained([], [])
@@ -85,8 +85,8 @@ def learn(
                 if joined and (word[slice(*joined[-1])], word[start:end]) == pair:
                     before = joined.pop()
                     joined.append((before[0], end))
-                    crosses |= any(before[0] < place < end for place in borders(word))
-                    # An empty span, so that a joined symbol is not joined again in this round.
+                    crosses |= any(before[0] < place < end for place in boundaries(word))
+                    # An empty span, so that a merged symbol is not merged again in this pass.
                     joined.append((end, end))
                 else:
                     joined.append((start, end))
@@ -108,7 +108,7 @@ def hugs_of(text: str) -> tuple[dict[str, int], str]:
 
 @in_table
 @pytest.mark.parametrize("marked", [True, False])
-def test_the_sentences_on_hug_words_hold_for_any_words(text: str, marked: bool) -> None:
+def test_the_sentences_on_the_hug_words_are_true_of_any_words(text: str, marked: bool) -> None:
     counts, written = hugs_of(text)
     learned = hug_words.trained(written, marked)
     end = MARKER if marked else ""
@@ -122,13 +122,13 @@ def test_the_sentences_on_hug_words_hold_for_any_words(text: str, marked: bool) 
         said = sentences.size_sum(learned, step)
         assert said.endswith(f" = **{total:,} tokens**")
         assert sum(int(n) for n in regex.findall(r"\d+", said.partition("=")[0])) == total
-    why = "the vocabulary is full" if n_merges == 40 else "no pair is left"
+    why = "the vocabulary is full" if n_merges == 40 else "no pairs are left"
     s = "" if n_merges == 1 else "s"
     assert sentences.stopped(learned) == f"It stopped after {n_merges} merge{s}: {why}."
 
 
 @in_table
-def test_the_winner_without_the_marker_is_named(text: str) -> None:
+def test_the_winner_without_the_marker_is_stated(text: str) -> None:
     counts, written = hugs_of(text)
     said = sentences.winner_without_marker(hug_words.trained(written, True))
     marked = learn({word + MARKER: count for word, count in counts.items()}, 1).pairs
@@ -151,7 +151,7 @@ def documents_of(text: str) -> tuple[str, ...]:
 
 
 @in_table
-def test_the_sentences_on_the_four_documents_hold_for_any_documents(text: str) -> None:
+def test_the_sentences_on_the_four_documents_are_true_of_any_documents(text: str) -> None:
     documents = documents_of(text)
     learned = four_documents.trained(documents)
     words = Counter(word + MARKER for document in documents for word in document.split())
@@ -159,13 +159,13 @@ def test_the_sentences_on_the_four_documents_hold_for_any_documents(text: str) -
     n_start = len(set("".join(documents))) + 1
     said = sentences.rounds(learned, 15)
     assert said.startswith(f"{n_merges} round{'' if n_merges == 1 else 's'} of counting")
-    assert ("no pair is left" in said) == (n_merges < 15)
+    assert ("no pairs were left" in said) == (n_merges < 15)
     assert sentences.list_size(learned).endswith(f" make **{n_start + n_merges:,} tokens**.")
     spaces = sorted({c for document in documents for c in document if c.isspace()})
     unused = sentences.unused_symbols(learned)
     assert bool(unused) == bool(spaces)
     if unused:
-        assert unused.count(",") == len(spaces)  # one after each, the last before "since"
+        assert unused.count(",") == len(spaces)  # one after each, the last one before "since"
         assert (" occur in no word" in unused) == (len(spaces) > 1)
         assert unused.endswith("tokens that no word needs." if len(spaces) > 1 else "needs.")
     start = [learned.run.vocab[id].decode() for id in range(learned.n_start)]
@@ -173,7 +173,7 @@ def test_the_sentences_on_the_four_documents_hold_for_any_documents(text: str) -
 
 
 @in_table
-def test_the_sentences_on_gpt2_s_cuts_hold_for_any_documents(text: str) -> None:
+def test_the_sentences_on_gpt2s_pretokens_are_true_of_any_documents(text: str) -> None:
     documents = documents_of(text)
     learned = gpt2_cuts.trained(documents, "first-seen")
     pieces = Counter(as_bytes(p) for document in documents for p in GPT2.findall(document))
@@ -189,9 +189,9 @@ def test_the_sentences_on_gpt2_s_cuts_hold_for_any_documents(text: str) -> None:
     )
     end = {
         0: " There are no pairs to merge: each piece is one symbol.",
-        1: " After 1 merge no pair is left: each piece is one token.",
+        1: " After 1 merge no pairs are left: each piece is one token.",
         size - n_start: "merges.",
-    }.get(n_merges, f" After {n_merges} merges no pair is left: each piece is one token.")
+    }.get(n_merges, f" After {n_merges} merges no pairs are left: each piece is one token.")
     assert said.endswith(end)
     # A token with a space after its first byte consists of white space only.
     tokens = [learned.run.vocab[merge.id] for merge in learned.merges]
@@ -219,13 +219,15 @@ def trained_on_bytes(words: dict[str, int], pretokenizer: str, tie: TieBreak) ->
 
 @in_table
 @pytest.mark.parametrize("tie", ["first-seen", "smallest-pair"])
-def test_tokens_that_cross_a_border_are_counted_in_their_words(text: str, tie: TieBreak) -> None:
+def test_tokens_that_cross_a_boundary_are_counted_with_their_words(
+    text: str, tie: TieBreak
+) -> None:
     documents = documents_of(text)
     split = get_pretokenizer("gpt2").split
     whole = trained_on_bytes(count_words(documents, get_pretokenizer("none").split), "none", tie)
     lines = Counter(documents)
 
-    def borders(line: str) -> set[int]:
+    def boundaries(line: str) -> set[int]:
         pieces = GPT2.findall(line.encode("latin-1").decode())
         return set(accumulate(len(piece.encode()) for piece in pieces))
 
@@ -233,22 +235,23 @@ def test_tokens_that_cross_a_border_are_counted_in_their_words(text: str, tie: T
         {as_bytes(line): count for line, count in lines.items()},
         14,
         ids=None if tie == "first-seen" else [chr(byte) for byte in ORDER],
-        borders=borders,
+        boundaries=boundaries,
     )
     assert crossing(whole, split) == slow.crosses
     cut = trained_on_bytes(count_words(documents, split), "gpt2", tie)
-    # In the cut text no token crosses a border, since each word lies between two borders.
+    # No token of the pre-tokenized text crosses a boundary, since each word is between two of them.
     n_words = sum(len(GPT2.findall(line)) * count for line, count in lines.items())
     distinct = len({piece for line in lines for piece in GPT2.findall(line)})
     n = len(slow.crosses)
-    assert sentences.over_borders(crossing(whole, split), cut) == (
-        f"Without cuts **{sum(slow.crosses)} of {n} token{'' if n == 1 else 's'}** cross a border "
-        f"between words, with cuts **0 of {len(cut.merges)}**: no merge crosses a cut. The cut "
-        f"text has {n_words:,} word{'' if n_words == 1 else 's'}, {distinct:,} of them distinct."
+    assert sentences.over_boundaries(crossing(whole, split), cut) == (
+        f"Without cuts **{sum(slow.crosses)} of {n} token{'' if n == 1 else 's'}** cross a "
+        f"boundary between words, with cuts **0 of {len(cut.merges)}**: no merge crosses a cut. "
+        f"The cut text has {n_words:,} word{'' if n_words == 1 else 's'}, "
+        f"{distinct:,} of them distinct."
     )
 
 
-def test_a_token_that_ends_within_a_character_crosses_no_border() -> None:
+def test_a_token_that_ends_within_a_character_crosses_no_boundary() -> None:
     words = {"né né né né": 1}
     learned = trained_on_bytes(words, "none", "smallest-pair")
     made = [learned.run.vocab[merge.id] for merge in learned.merges]
@@ -258,7 +261,7 @@ def test_a_token_that_ends_within_a_character_crosses_no_border() -> None:
 
 
 @in_table
-def test_the_visitor_s_words_never_become_markup(text: str) -> None:
+def test_the_visitors_words_never_become_markup(text: str) -> None:
     counts, written = hugs_of(text)
     hugs = hug_words.trained(written, True)
     said = [
@@ -289,11 +292,11 @@ def test_the_visitor_s_words_never_become_markup(text: str) -> None:
         (sentences.lacking_characters(["x", "y"]), "no symbol for them."),
     ],
 )
-def test_sentences_agree_in_number(said: str, expected: str) -> None:
+def test_singular_and_plural_are_right(said: str, expected: str) -> None:
     assert expected in said
 
 
-def test_the_sentences_hold_for_a_text_cut_to_length() -> None:
+def test_the_sentences_are_true_of_a_text_cut_to_the_maximum_length() -> None:
     text = parts.cut_text("ab cd " * 1_000)
     learned = gpt2_cuts.trained(documents_of(text), "first-seen")
-    assert "no pair is left" in sentences.room(learned)
+    assert "no pairs are left" in sentences.room(learned)

@@ -1,4 +1,4 @@
-"""Test what the lessons compute, and that the code they show is the code that runs."""
+"""Test the lessons' computations, and that the code they show is the code that runs."""
 
 from __future__ import annotations
 
@@ -53,7 +53,7 @@ def test_encoding_step_by_step_ends_with_the_ids_of_the_reference(
         assert (steps[-1][1] if steps else list(start)) == walked.encode(start)
 
 
-def test_a_word_with_an_unknown_symbol_cannot_be_started() -> None:
+def test_encoding_a_word_with_an_unknown_symbol_is_refused() -> None:
     assert walk(HUGS, CHARACTERS).start_of("bug") is None
     assert walk(HUGS, CHARACTERS).start_of("gug") == [0, 4, 0, 5]
 

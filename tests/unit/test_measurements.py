@@ -1,4 +1,4 @@
-"""Test measurements in separate processes: queue, progress, cancel, time limit and failures."""
+"""Test measurements in separate processes: queue, progress, cancelling, time limit and failures."""
 
 from __future__ import annotations
 
@@ -49,7 +49,7 @@ def test_a_measurement_ends_with_a_report(managers: Callable[..., MeasurementMan
     }
 
 
-def test_progress_is_reported_and_cancelling_ends_the_process_at_once(
+def test_progress_is_reported_and_cancelling_kills_the_process_at_once(
     managers: Callable[..., MeasurementManager],
 ) -> None:
     manager = managers(WAITS)
@@ -74,7 +74,7 @@ def test_measurements_run_one_at_a_time_and_can_be_cancelled_while_queued(
     wait_until(manager, third, lambda status: status.state == "running")
 
 
-def test_equal_orders_share_a_measurement_and_others_do_not(
+def test_only_equal_requests_share_a_measurement(
     managers: Callable[..., MeasurementManager],
 ) -> None:
     manager = managers(WAITS)

@@ -1,4 +1,4 @@
-"""Test the measuring protocol with a clock that moves only while a contender works."""
+"""Test the measuring protocol with a clock that only a contender's work advances."""
 
 from __future__ import annotations
 
@@ -95,7 +95,7 @@ def test_a_contender_with_an_unequal_result_is_marked_and_still_timed(bench: Ben
     assert found.seconds == pytest.approx(0.1)
 
 
-def test_a_result_is_compared_with_that_expected_of_its_part(bench: Bench) -> None:
+def test_a_result_is_compared_with_the_one_expected_for_its_part(bench: Bench) -> None:
     slow = bench.contender("slow", lambda n: n * 1e-3)
     (found,) = measure([slow], TEXT, str.upper, clock=bench.clock)
     assert found.n_bytes < len(TEXT)

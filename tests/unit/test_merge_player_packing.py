@@ -3,10 +3,13 @@ import json
 import numpy as np
 import pytest
 
+from bpe_core.adapting.extend import extend
 from bpe_core.corpus.corpus import Corpus
 from bpe_core.errors import InvalidTextError
 from bpe_core.runs.run import TrainingRun
 from bpe_core.runs.train import train
+from bpe_core.tokenizer.gpt2 import gpt2
+from bpe_core.tokenizer.tokenizer import Tokenizer
 from bpe_core.types import TrainingConfig
 from ui.components.merge_player.packing import (
     LONGEST_WORD,
@@ -95,19 +98,19 @@ def test_each_touched_word_arrives_as_its_base_symbols_and_marker(hug_run: Train
         assert content["word_counts"][place] == hug_run.pretokens.counts[index]
 
 
-def test_the_frequent_words_come_in_order_of_their_counts(hug_run: TrainingRun) -> None:
+def test_the_frequent_words_are_in_order_of_count(hug_run: TrainingRun) -> None:
     content = packed(hug_run)
     assert content["word_counts"].tolist() == [12, 10, 5, 5, 4]
 
 
-def test_words_of_one_symbol_are_not_among_the_frequent() -> None:
+def test_words_of_one_symbol_are_not_among_the_frequent_words() -> None:
     run = train(Corpus.from_text("a a a a bb"), TrainingConfig(258, pretokenizer="whitespace"))
     content = packed(run)
     assert word_in(content, 0) == [run.tokenizer.base_ids[b"b"]] * 2
     assert len(content["word_counts"]) == 1
 
 
-def test_counts_beyond_32_bits_arrive_exactly() -> None:
+def test_counts_over_32_bits_are_exact() -> None:
     count = 2**40 + 1
     run = train(Corpus.from_word_counts({"hug": count}), TrainingConfig(258))
     content = packed(run)
@@ -115,14 +118,14 @@ def test_counts_beyond_32_bits_arrive_exactly() -> None:
     assert block(run)["top_count"].tolist()[:2] == [count, count]
 
 
-def test_a_very_long_word_is_sent_by_its_beginning() -> None:
+def test_only_the_start_of_a_very_long_word_is_sent() -> None:
     run = train(Corpus.from_text("ab" * 5_000), TrainingConfig(258, pretokenizer="none"))
     content = packed(run)
     assert len(word_in(content, 0)) == LONGEST_WORD
     assert content["word_cut"].tolist() == [1]
 
 
-def test_a_run_without_merges_packs() -> None:
+def test_a_run_without_merges_can_be_packed() -> None:
     run = train(Corpus.from_text("hello there"), TrainingConfig(257))
     content = packed(run)
     assert content["n_merges"] == 0
@@ -131,7 +134,7 @@ def test_a_run_without_merges_packs() -> None:
     assert (block(run)["start"], block(run)["stop"]) == (0, 0)
 
 
-def test_a_token_that_is_no_utf8_arrives_as_its_bytes() -> None:
+def test_a_token_that_is_not_valid_utf8_is_sent_as_bytes() -> None:
     run = train(Corpus.from_text("日日日日"), TrainingConfig(258))
     assert packed(run)["tokens"][-1] == [0xE6, 0x97]
 
@@ -141,7 +144,7 @@ def test_a_short_run_is_one_block(hug_run: TrainingRun) -> None:
     assert block_starts(train(Corpus.from_text("hello there"), TrainingConfig(257))) == [0]
 
 
-def test_blocks_of_a_long_run_begin_small_where_merges_join_much() -> None:
+def test_the_first_blocks_of_a_long_run_have_fewer_merges() -> None:
     letters = "abcdefghij"
     words = {
         "".join(letters[(word // 10**place) % 10] for place in range(5)): 1 + 100_000 // (word + 1)
@@ -164,7 +167,7 @@ def test_blocks_hold_the_words_that_their_own_merges_touch(hug_run: TrainingRun)
     assert set(block(hug_run, 3, 5)["word_index"].tolist()) == touched
 
 
-def test_own_words_are_cut_as_the_run_cuts_its_text() -> None:
+def test_a_visitors_words_are_pretokenized_like_the_training_text() -> None:
     run = train(Corpus.from_text("don't panic"), TrainingConfig(258))
     words = own_words(run.tokenizer, "don't panic")
     vocab = run.tokenizer.vocab
@@ -172,18 +175,42 @@ def test_own_words_are_cut_as_the_run_cuts_its_text() -> None:
     assert spelled == [b"don", b"'t", b" panic"]
 
 
-def test_a_symbol_that_the_alphabet_lacks_stays_text_in_own_words(hug_run: TrainingRun) -> None:
+def test_an_unknown_symbol_in_a_visitors_words_stays_text(hug_run: TrainingRun) -> None:
     ids = hug_run.tokenizer.base_ids
     assert own_words(hug_run.tokenizer, "hé") == [
         [ids[b"h"], "é", hug_run.tokenizer.end_of_word_id]
     ]
 
 
-def test_a_byte_that_the_alphabet_lacks_is_named_in_hex() -> None:
+def test_an_unknown_byte_is_shown_in_hex() -> None:
     run = train(Corpus.from_text("hug"), TrainingConfig(6, alphabet="seen"))
     assert own_words(run.tokenizer, "é")[0] == ["C3", "A9"]
 
 
-def test_half_a_surrogate_pair_is_refused_with_its_place(hug_run: TrainingRun) -> None:
+def test_the_error_for_a_lone_surrogate_names_its_position(hug_run: TrainingRun) -> None:
     with pytest.raises(InvalidTextError, match="character 1"):
         own_words(hug_run.tokenizer, "h\ud83e")
+
+
+def test_an_extended_run_starts_from_the_tokens_of_its_base():
+    text = "A tokenizer, tokenizers, untokenized text, a subword tokenizer"
+    run = extend(gpt2(), Corpus.from_text(text), n_tokens=4)
+    message = packed(run)
+    assert message["n_merges"] == 4
+    starts = message["word_starts"]
+    words = {
+        run.pretokens.words[index]: message["word_symbols"][start:stop].tolist()
+        for index, start, stop in zip(message["word_index"], starts, starts[1:], strict=False)
+    }
+    assert words[b" tokenizer"] == gpt2().encode(" tokenizer")
+    assert all(len(symbols) > 1 for symbols in words.values())  # others never change
+    assert block(run)["top_left"][0] == run.merges[0].left
+    assert own_words(run.tokenizer, "A tokenizer", gpt2()) == [[32], [11241, 7509]]
+
+
+def test_own_text_of_an_extended_run_names_symbols_that_the_base_lacks():
+    base = Tokenizer(
+        vocab={0: b"a", 1: b"b", 2: b"ab"}, merges=[(0, 1, 2)], pretokenizer="whitespace"
+    )
+    run = extend(base, Corpus.from_text("aba aba"), n_tokens=1)
+    assert own_words(run.tokenizer, "abxa é", run.base) == [[2, "x", 0], ["C3", "A9"]]

@@ -8,9 +8,6 @@ import numpy as np
 import pytest
 
 from bpe_core.comparison.metrics import (
-    KindCounts,
-    TextMap,
-    WordCounts,
     bytes_per_token,
     characters_per_token,
     gini,
@@ -18,6 +15,7 @@ from bpe_core.comparison.metrics import (
     renyi_efficiency,
     vocabulary_overlap,
 )
+from bpe_core.comparison.text_map import KindCounts, TextMap, WordCounts
 from bpe_core.errors import ConfigError
 
 
@@ -42,7 +40,7 @@ def test_words_are_runs_of_letters_marks_and_numbers() -> None:
     assert counts.share_of_words_whole == 5 / 6
 
 
-def test_a_token_over_two_words_cuts_neither() -> None:
+def test_a_token_that_covers_two_words_cuts_neither() -> None:
     assert TextMap("of the").word_counts(spans("of the")[1]) == WordCounts(2, 2, 2)
 
 
@@ -57,21 +55,21 @@ def test_a_text_without_words_has_no_fertility() -> None:
         assert math.isnan(counts.share_of_words_whole)
 
 
-def test_word_counts_add_and_weigh() -> None:
+def test_word_counts_can_be_added_and_weighted() -> None:
     assert WordCounts(1, 2, 0) + WordCounts(3, 3, 3) * 2 == WordCounts(7, 8, 6)
 
 
-def test_a_token_is_of_the_kind_of_its_most_wordlike_character() -> None:
+def test_a_token_has_the_kind_of_its_most_wordlike_character() -> None:
     pieces = [" the", "!", " ", "\n\n", " +", "😀", "42", "\u0301", "漢"]
     assert TextMap("".join(pieces)).kind_counts(*spans(*pieces)) == KindCounts(4, 3, 2)
 
 
-def test_pieces_of_a_character_count_as_the_character() -> None:
+def test_a_part_of_a_character_has_the_kind_of_the_character() -> None:
     starts = np.array([0, 1, 3, 4])
     assert TextMap("é😀").kind_counts(starts, np.array([1, 3, 4, 6])) == KindCounts(2, 2, 0)
 
 
-def test_overlap_is_by_bytes_and_exclusive_means_of_all_others() -> None:
+def test_overlap_compares_bytes_and_exclusive_tokens_are_in_no_other_vocabulary() -> None:
     overlap = vocabulary_overlap(
         [frozenset({b"a", b"b", b"c"}), frozenset({b"a", b"c"}), frozenset({b"a", b"d"})]
     )
@@ -89,7 +87,7 @@ def test_renyi_efficiency_by_hand() -> None:
     )
     # Order 1 is Shannon's: 1.5 bits of 2.
     assert renyi_efficiency(counts, vocab_size=4, alpha=1) == pytest.approx(0.75)
-    # Order infinity looks at the most frequent alone: 1 bit of 2.
+    # Order infinity depends only on the most frequent token: 1 bit of 2.
     assert renyi_efficiency(counts, vocab_size=4, alpha=math.inf) == pytest.approx(0.5)
     # Order 0 counts types: log 3 / log 4.
     assert renyi_efficiency(counts, vocab_size=4, alpha=0) == pytest.approx(
@@ -99,7 +97,7 @@ def test_renyi_efficiency_by_hand() -> None:
     assert math.isnan(renyi_efficiency(np.array([0, 0]), vocab_size=4))
 
 
-def test_renyi_efficiency_that_cannot_be_is_refused() -> None:
+def test_an_undefined_renyi_efficiency_is_refused() -> None:
     for vocab_size, alpha in [(1, 2.5), (4, -1.0), (2, 2.5)]:
         with pytest.raises(ConfigError):
             renyi_efficiency(np.array([1, 1, 1]), vocab_size=vocab_size, alpha=alpha)

@@ -1,4 +1,4 @@
-"""The tools that check browser code have one version, wherever they are fetched from."""
+"""The tools that check browser code have one version, wherever they are downloaded from."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ def test_each_tool_has_one_version() -> None:
         assert locked[f"node_modules/{name}"]["version"] == version
 
 
-def test_the_lock_file_names_hashes_and_no_place_to_fetch_from() -> None:
+def test_the_lock_file_has_hashes_and_no_download_addresses() -> None:
     packages = json.loads((ROOT / "package-lock.json").read_text("utf-8"))["packages"]
     fetched = {name: package for name, package in packages.items() if name}
     assert len(fetched) > 50

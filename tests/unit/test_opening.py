@@ -1,4 +1,4 @@
-"""Any tokenizer's file, opened: what encodes it and why, and what is refused."""
+"""Opening tokenizer files: which engine encodes and why, and which files are refused."""
 
 from __future__ import annotations
 
@@ -6,6 +6,7 @@ import json
 import os
 import subprocess
 import sys
+import time
 from collections.abc import Callable
 from importlib import import_module
 from pathlib import Path
@@ -21,9 +22,9 @@ from bpe_core.comparison.comparison import compare
 from bpe_core.compiling.processes import compile_kernels
 from bpe_core.corpus.samples import load_sample
 from bpe_core.errors import BpeError, ConfigError, FormatError
-from bpe_core.formats import native
+from bpe_core.formats import native, trial_process
 from bpe_core.formats.load_save import dumps
-from bpe_core.formats.opening import open_encoder
+from bpe_core.formats.opening import open_files
 from bpe_core.runs.train import train
 from bpe_core.tokenizer.gpt2 import gpt2
 from bpe_core.tokenizer.protocol import NamedEncoder
@@ -41,7 +42,7 @@ TEXT = "The first document, it's 2024: naïve\tcafé 漢字 नमस्ते <
 def opened(peer: tokenizers.Tokenizer, **changes: object) -> NamedEncoder:
     described: dict[str, Any] = models.described(peer)
     described["model"] = {**described["model"], **changes}
-    return open_encoder({"tokenizer.json": json.dumps(described).encode()})
+    return open_files({"tokenizer.json": json.dumps(described).encode()})
 
 
 def byte_level() -> tokenizers.Tokenizer:
@@ -49,22 +50,22 @@ def byte_level() -> tokenizers.Tokenizer:
 
 
 @pytest.mark.parametrize("format", ["huggingface", "native", "gpt2"])
-def test_what_was_saved_here_is_encoded_here(format: Any) -> None:
-    encoder = open_encoder(dumps(TRAINED, format)).encoder
+def test_tokenizers_saved_by_bpe_core_are_encoded_by_it(format: Any) -> None:
+    encoder = open_files(dumps(TRAINED, format)).encoder
     assert encoder.engine == "bpe_core"
     assert encoder.encode(TEXT) == TRAINED.encode(TEXT)
 
 
-def test_a_tiktoken_file_is_cut_as_one_says() -> None:
+def test_a_tiktoken_file_needs_a_pretokenizer_and_uses_it() -> None:
     files = dumps(TRAINED, "tiktoken")
     with pytest.raises(ConfigError, match="does not store its pre-tokenizer"):
-        open_encoder(files)
-    named = open_encoder(files, pretokenizer="gpt2")
+        open_files(files)
+    named = open_files(files, pretokenizer="gpt2")
     assert named.encoder.encode(TEXT) == TRAINED.encode(TEXT)
     assert named.provenance == "Pre-tokenizer gpt2, encoded by bpe_core."
 
 
-def test_plain_byte_level_bpe_is_encoded_here() -> None:
+def test_plain_byte_level_bpe_is_encoded_by_bpe_core() -> None:
     named = opened(byte_level())
     assert (named.name, named.encoder.engine) == ("tokenizer.json", "bpe_core")
     expected = byte_level().encode(TEXT, add_special_tokens=False).ids
@@ -99,7 +100,7 @@ def with_greedy_added_token(peer: tokenizers.Tokenizer) -> None:
         (with_greedy_added_token, "lstrip"),
     ],
 )
-def test_what_plain_bpe_lacks_is_left_to_the_library_and_said(
+def test_features_not_in_plain_bpe_are_left_to_the_library_with_the_reason(
     change: Callable[[tokenizers.Tokenizer], None], reason: str
 ) -> None:
     peer = byte_level()
@@ -115,29 +116,30 @@ def test_what_plain_bpe_lacks_is_left_to_the_library_and_said(
     ("option", "value"),
     [("dropout", 0.5), ("end_of_word_suffix", "</w>"), ("byte_fallback", True)],
 )
-def test_options_that_plain_bpe_lacks_are_left_to_the_library(option: str, value: object) -> None:
+def test_options_not_in_plain_bpe_are_left_to_the_library(option: str, value: object) -> None:
     named = opened(byte_level(), **{option: value})
     assert named.encoder.engine.startswith("tokenizers ")
     assert option in named.provenance
 
 
-def test_ignore_merges_is_left_to_the_library_only_where_it_changes_anything() -> None:
+def test_ignore_merges_is_encoded_here_too() -> None:
     assert opened(byte_level(), ignore_merges=True).encoder.engine == "bpe_core"
     vocab = models.described(byte_level())["model"]["vocab"]
     more = opened(byte_level(), ignore_merges=True, vocab={**vocab, "Ġzebra": len(vocab)})
-    assert more.encoder.engine.startswith("tokenizers ")
+    assert more.encoder.engine == "bpe_core"
+    assert more.encoder.encode(" zebra") == [len(vocab)]
     assert more.encoder.encode(" zebra") == [len(vocab)]
 
 
 def test_an_alphabet_that_lacks_bytes_is_left_to_the_library() -> None:
     peer = tokenizers.Tokenizer(tokenizers.models.BPE({"a": 0, "b": 1, "ab": 2}, [("a", "b")]))
     named = opened(peer)
-    # The library leaves x out and merges over the gap, which no byte-pair encoding here does.
+    # The library drops x and merges across the gap, which bpe_core never does.
     assert named.encoder.encode("axb") == peer.encode("axb").ids == [2]
 
 
 @pytest.mark.parametrize("peer", [models.word_piece(), models.unigram()])
-def test_other_models_say_what_they_are(peer: tokenizers.Tokenizer) -> None:
+def test_other_models_are_named_in_the_provenance(peer: tokenizers.Tokenizer) -> None:
     named = opened(peer)
     assert f"A {named.encoder.model} model." in named.provenance
     assert (
@@ -182,33 +184,33 @@ HOSTILE = {
 @pytest.mark.parametrize("what", HOSTILE)
 def test_hostile_files_are_a_clear_error(what: str) -> None:
     with pytest.raises(BpeError) as caught:
-        open_encoder({"upload": HOSTILE[what]}, pretokenizer="gpt2")
+        open_files({"upload": HOSTILE[what]}, pretokenizer="gpt2")
     assert 20 < len(str(caught.value)) < 600
 
 
-def test_two_files_that_are_no_pair_and_three_files_are_a_clear_error() -> None:
+def test_two_unrelated_files_and_three_files_are_a_clear_error() -> None:
     pair = dumps(TRAINED, "gpt2")
     with pytest.raises(FormatError):
-        open_encoder({"vocab.json": pair["vocab.json"], "merges.txt": b"a b c\n"})
+        open_files({"vocab.json": pair["vocab.json"], "merges.txt": b"a b c\n"})
     with pytest.raises(FormatError):
-        open_encoder({**pair, "more.txt": b""})
+        open_files({**pair, "more.txt": b""})
     with pytest.raises(FormatError):
-        open_encoder({"a.txt": b"\xff", "b.txt": b"\xfe"})
+        open_files({"a.txt": b"\xff", "b.txt": b"\xfe"})
 
 
 @given(st.data())
-def test_a_file_changed_anywhere_is_read_or_refused(data: st.DataObject) -> None:
+def test_a_corrupted_file_is_read_or_refused(data: st.DataObject) -> None:
     file = models.word_piece().to_str().encode()
     at = data.draw(st.integers(0, len(file) - 1))
     changed = file[:at] + data.draw(st.binary(max_size=3)) + file[at + 1 :]
     try:
-        named = open_encoder({"tokenizer.json": changed})
+        named = open_files({"tokenizer.json": changed})
     except BpeError:
         return
     assert sum(s.byte_end - s.byte_start for s in named.encoder.segments("the a")) == 5
 
 
-def test_an_id_far_from_the_others_takes_no_memory() -> None:
+def test_a_very_large_id_needs_little_memory() -> None:
     small = gpt2().truncated(2)
     far = 2**31 - 1
     vocab = {**small.vocab, far: b"<far>"}
@@ -216,24 +218,24 @@ def test_an_id_far_from_the_others_takes_no_memory() -> None:
     tokenizer = Tokenizer(
         vocab=vocab, merges=merges, pretokenizer="gpt2", special_tokens={"<far>": far}
     )
-    encoder = open_encoder(dumps(tokenizer, "native")).encoder
+    encoder = open_files(dumps(tokenizer, "native")).encoder
     compile_kernels()
     import_module("bpe_core.tokenizer.compiled")
-    # Texts above and below the length from which loaded kernels encode; a table of all ids up to
-    # the largest would take 16 GB.
+    # Texts shorter and longer than the least length for kernels; a table of all ids up to the
+    # largest would take 16 GB.
     for text in ("the <far>", "the <far> " * 21_000):
         (row,) = compare(text, [encoder]).rows
         assert row.n_tokens == len(small.encode(text))
         assert far in encoder.encode(text, allowed_special="all")
 
 
-def test_published_encodings_that_cannot_be_had_say_so(tmp_path: Path) -> None:
+def test_the_error_for_an_unavailable_published_encoding_says_why(tmp_path: Path) -> None:
     code = (
-        "from bpe_core.formats.published import published_tokenizer as get\n"
+        "from bpe_core.formats.openai_tokenizers import published_tokenizer as get\n"
         "try: get('cl100k_base')\n"
         "except Exception as error: print(type(error).__name__, error)\n"
     )
-    # Neither a cache nor a network: nothing listens on port 9 of this machine.
+    # Neither a cache nor a network: nothing listens on this port.
     env = {**os.environ, "TIKTOKEN_CACHE_DIR": str(tmp_path), "HTTPS_PROXY": "http://127.0.0.1:9"}
     env |= {"https_proxy": env["HTTPS_PROXY"], "NO_PROXY": "", "no_proxy": ""}
     done = subprocess.run(
@@ -246,7 +248,7 @@ def test_published_encodings_that_cannot_be_had_say_so(tmp_path: Path) -> None:
 
 def test_published_encodings_come_from_tiktokens_cache() -> None:
     code = (
-        "from bpe_core.formats.published import published_tokenizer as get\n"
+        "from bpe_core.formats.openai_tokenizers import published_tokenizer as get\n"
         "print(get('cl100k_base').encode('The quick brown fox'))\n"
     )
     env = {**os.environ, "TIKTOKEN_CACHE_DIR": str(ROOT / ".venv" / "tiktoken-cache")}
@@ -257,8 +259,8 @@ def test_published_encodings_come_from_tiktokens_cache() -> None:
     assert json.loads(done.stdout) == expected
 
 
-def test_a_file_that_ends_the_library_s_process_is_refused_and_ends_no_other() -> None:
-    # The prefix is cut off "Ġ", which has two bytes, after the first: tokenizers aborts there.
+def test_a_file_that_crashes_the_library_is_refused_without_ending_this_process() -> None:
+    # tokenizers aborts because it cuts the one-byte prefix off "Ġ", which has two bytes.
     model = {
         "type": "BPE",
         "continuing_subword_prefix": "x",
@@ -267,4 +269,24 @@ def test_a_file_that_ends_the_library_s_process_is_refused_and_ends_no_other() -
     }
     described = json.dumps({"version": "1.0", "added_tokens": [], "model": model})
     with pytest.raises(FormatError, match="crashes on mine"):
-        open_encoder({"mine.json": described.encode()})
+        open_files({"mine.json": described.encode()})
+
+
+def test_a_tokenizer_that_does_not_finish_is_given_up_after_ten_seconds() -> None:
+    # Each step makes a hundred spaces of one.
+    step = {"type": "Replace", "pattern": {"String": " "}, "content": " " * 100}
+    described = {
+        "model": {"type": "WordLevel", "vocab": {"a": 0}, "unk_token": "a"},
+        "normalizer": {"type": "Sequence", "normalizers": [step] * 20},
+    }
+    started = time.monotonic()
+    with pytest.raises(FormatError, match=r"more than 10 seconds|out of memory"):
+        trial_process.rehearse(described, "some text", "mine.json")
+    assert time.monotonic() - started < 20
+
+
+def test_a_tokenizer_that_sleeps_is_given_up(monkeypatch: pytest.MonkeyPatch) -> None:
+    assert trial_process._MOST_SECONDS_OF_UPLOADED == 10  # pyright: ignore[reportPrivateUsage]
+    monkeypatch.setattr(trial_process, "_MOST_SECONDS_OF_UPLOADED", 0.01)
+    with pytest.raises(FormatError, match="took more than 0 seconds for mine"):
+        trial_process.rehearse({"model": {}}, "some text", "mine")

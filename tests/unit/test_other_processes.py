@@ -1,4 +1,4 @@
-"""Tokenizers, runs and corpora are the same in another process, and a copy of one is itself."""
+"""Tokenizers, runs and corpora survive pickling, and immutable ones are their own copies."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ import bpe_core as bpe
 from bpe_core import errors
 from bpe_core.compiling.processes import compile_kernels
 from bpe_core.corpus.samples import load_sample
-from bpe_core.formats.foreign import ForeignTokenizer
+from bpe_core.formats.run_by_tokenizers import ForeignTokenizer
 
 ROOT = Path(__file__).parents[2]
 TEXTS = ["This is not a token.", "", "  naïve 漢字 😀\r\n", "hug hugs 123", "<|endoftext|>"]
@@ -109,18 +109,18 @@ def assert_same_run(found: bpe.TrainingRun, run: bpe.TrainingRun) -> None:
 
 @every_trip
 @pytest.mark.parametrize("name", TOKENIZERS)
-def test_a_tokenizer_is_the_same_after_the_trip(trip: Callable[..., Any], name: str) -> None:
+def test_a_tokenizer_survives_pickling(trip: Callable[..., Any], name: str) -> None:
     assert_same_tokenizer(trip(TOKENIZERS[name]), TOKENIZERS[name])
 
 
 @every_trip
 @pytest.mark.parametrize("name", RUNS)
-def test_a_run_is_the_same_after_the_trip(trip: Callable[..., Any], name: str) -> None:
+def test_a_run_survives_pickling(trip: Callable[..., Any], name: str) -> None:
     assert_same_run(trip(RUNS[name]), RUNS[name])
 
 
 @every_trip
-def test_a_tokenizer_of_another_library_is_the_same_after_the_trip(
+def test_a_tokenizer_of_another_library_survives_pickling(
     trip: Callable[..., Any],
 ) -> None:
     tokenizer = foreign()
@@ -133,7 +133,7 @@ def test_a_tokenizer_of_another_library_is_the_same_after_the_trip(
 
 
 @every_trip
-def test_values_are_the_same_after_the_trip(trip: Callable[..., Any]) -> None:
+def test_values_survive_pickling(trip: Callable[..., Any]) -> None:
     run = RUNS["bytes"]
     first, second = load_sample("notebook"), load_sample("hug-words")
     config = bpe.TrainingConfig(500, pretokenizer="regex:\\d", special_tokens=("[A]",))
@@ -154,12 +154,12 @@ def test_values_are_the_same_after_the_trip(trip: Callable[..., Any]) -> None:
 @pytest.mark.parametrize(
     "thing", [*TOKENIZERS.values(), *RUNS.values(), load_sample("notebook"), foreign()]
 )
-def test_what_never_changes_is_its_own_copy(thing: object) -> None:
+def test_immutable_objects_are_their_own_copies(thing: object) -> None:
     assert copy.copy(thing) is thing
     assert copy.deepcopy({"some state": thing})["some state"] is thing
 
 
-def test_every_error_is_the_same_after_the_trip() -> None:
+def test_every_error_survives_pickling() -> None:
     kinds = [kind for kind in vars(errors).values() if isinstance(kind, type)]
     assert len(kinds) > 10
     for kind in kinds:
@@ -168,7 +168,7 @@ def test_every_error_is_the_same_after_the_trip() -> None:
         assert str(found) == "What was found, and what to do."
 
 
-def test_caches_and_kernels_stay_behind() -> None:
+def test_caches_and_kernels_are_not_pickled() -> None:
     compile_kernels()
     fresh = bpe.gpt2().truncated(2_000)
     sent = pickle.dumps(fresh)
@@ -179,15 +179,15 @@ def test_caches_and_kernels_stay_behind() -> None:
     assert used.fingerprint
     used.encode_to_numpy("hug " * 500_000)
     assert used._kernels._encoder is not None
-    assert used._word_ids or used._word_layouts
+    assert used._encoder.word_ids or used._encoder.word_layouts
     assert pickle.dumps(used) == sent
     arrived = pickle.loads(pickle.dumps(used))
     assert arrived._kernels._encoder is None
-    assert not arrived._word_ids
+    assert not arrived._encoder.word_ids
     assert arrived.encode("hug " * 500_000) == used.encode("hug " * 500_000)
 
 
-def test_the_layout_of_a_run_stays_behind() -> None:
+def test_the_layout_of_a_run_is_not_pickled() -> None:
     run = pickle.loads(pickle.dumps(RUNS["bytes"]))
     sent = pickle.dumps(run)
     run.pair_counts(3)
@@ -198,15 +198,13 @@ def test_the_layout_of_a_run_stays_behind() -> None:
 
 @pytest.fixture(scope="module")
 def spawned() -> Iterator[ProcessPoolExecutor]:
-    """Two processes that start from nothing, as joblib's and a DataLoader's may."""
+    """Return a pool of two spawned processes, as joblib and a DataLoader may use."""
     with ProcessPoolExecutor(2, mp_context=multiprocessing.get_context("spawn")) as pool:
         yield pool
 
 
 @pytest.mark.parametrize("name", RUNS)
-def test_methods_run_in_processes_that_start_from_nothing(
-    spawned: ProcessPoolExecutor, name: str
-) -> None:
+def test_methods_run_in_spawned_processes(spawned: ProcessPoolExecutor, name: str) -> None:
     run = RUNS[name]
     segments = spawned.map(run.tokenizer.segments, TEXTS)
     assert list(segments) == [run.tokenizer.segments(text) for text in TEXTS]
@@ -215,7 +213,9 @@ def test_methods_run_in_processes_that_start_from_nothing(
     assert encoded.tolist() == run.tokenizer.encode("the first", errors="skip")
 
 
-def test_a_training_in_another_process_comes_back_whole(spawned: ProcessPoolExecutor) -> None:
+def test_a_run_trained_in_another_process_is_returned_complete(
+    spawned: ProcessPoolExecutor,
+) -> None:
     for corpus in (load_sample("notebook"), load_sample("hug-words")):
         config = bpe.TrainingConfig(290, pretokenizer="gpt2")
         theirs = spawned.submit(bpe.train, corpus, config).result()
@@ -226,7 +226,7 @@ def test_a_training_in_another_process_comes_back_whole(spawned: ProcessPoolExec
         assert theirs.pair_counts(2) == ours.pair_counts(2)
 
 
-def test_an_error_of_another_process_comes_back_as_itself(spawned: ProcessPoolExecutor) -> None:
+def test_an_error_in_another_process_is_raised_unchanged(spawned: ProcessPoolExecutor) -> None:
     with pytest.raises(errors.InvalidTextError) as here:
         bpe.gpt2().encode("\ud800")
     with pytest.raises(errors.InvalidTextError) as there:
@@ -234,10 +234,10 @@ def test_an_error_of_another_process_comes_back_as_itself(spawned: ProcessPoolEx
     assert str(there.value) == str(here.value)
 
 
-def test_dask_carries_tokenizers_and_runs_to_its_workers_and_back() -> None:
+def test_dask_passes_tokenizers_and_runs_to_its_workers_and_back() -> None:
     run = RUNS["bytes"]
     started = Client(n_workers=1, threads_per_worker=1, processes=True, dashboard_address=":0")
-    with cast("Any", started) as client:  # Dask's own types leave most unknown
+    with cast("Any", started) as client:  # Dask is only partly typed.
         (tokenizer,) = client.scatter([run.tokenizer], broadcast=True)
         futures = [client.submit(bpe.Tokenizer.encode, tokenizer, text) for text in TEXTS]
         assert client.gather(futures) == [run.tokenizer.encode(text) for text in TEXTS]
@@ -246,8 +246,8 @@ def test_dask_carries_tokenizers_and_runs_to_its_workers_and_back() -> None:
     assert theirs.tokens_after.tolist() == run.tokens_after.tolist()
 
 
-# A worker as PyTorch's DataLoader starts it: the dataset comes with the process, indices by a
-# queue, items go back by another. In a program of its own: to fork this one would copy its threads.
+# A worker like those of PyTorch's DataLoader: it inherits the dataset, and two queues carry indices
+# in and items out. It runs in a separate program, since a fork of this one would copy its threads.
 LOADER = """
 import multiprocessing, sys
 import numpy as np
@@ -287,7 +287,9 @@ if __name__ == "__main__":
 
 
 @pytest.mark.parametrize("start_method", ["spawn", "fork", "forkserver"])
-def test_workers_of_a_data_loader_encode_alike(tmp_path: Path, start_method: str) -> None:
+def test_workers_of_a_data_loader_encode_like_this_process(
+    tmp_path: Path, start_method: str
+) -> None:
     compile_kernels()
     program = tmp_path / "loader.py"
     program.write_text(LOADER, encoding="utf-8")

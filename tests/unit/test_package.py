@@ -1,4 +1,4 @@
-"""What is built: a wheel with the library and the app, and a source that builds the same."""
+"""The wheel has the library and the app, and the source distribution builds the same wheel."""
 
 from __future__ import annotations
 
@@ -54,7 +54,7 @@ def pins(*names: str) -> dict[str, Version]:
     return {name: Version(version) for name, version in found}
 
 
-def test_the_wheel_holds_the_library_and_the_app_as_one_folder_each(wheel: Path) -> None:
+def test_the_wheel_has_one_folder_each_for_the_library_and_the_app(wheel: Path) -> None:
     found = {name for name in contents(wheel) if ".dist-info/" not in name}
     app = {"app.py", "serve.py", ".streamlit/config.toml", *files_below("pages", "ui")}
     assert found == files_below("bpe_core") | {f"bpe_explorer/{name}" for name in app}
@@ -70,7 +70,7 @@ def test_the_source_distribution_builds_the_same_wheel(
     assert contents(again) == contents(wheel)
 
 
-def test_the_source_distribution_holds_the_whole_source(sdist: Path, tmp_path: Path) -> None:
+def test_the_source_distribution_has_the_complete_source(sdist: Path, tmp_path: Path) -> None:
     with tarfile.open(sdist) as packed:
         names = {name.partition("/")[2] for name in packed.getnames()}
     source = copy_source(tmp_path)
@@ -79,7 +79,7 @@ def test_the_source_distribution_holds_the_whole_source(sdist: Path, tmp_path: P
     assert not files - names
 
 
-def test_the_wheel_needs_no_more_than_the_library_does(wheel: Path) -> None:
+def test_the_wheel_requires_only_what_the_library_needs(wheel: Path) -> None:
     metadata = Parser().parsestr(
         next(data for name, data in contents(wheel).items() if name.endswith("/METADATA")).decode()
     )
@@ -94,7 +94,7 @@ def test_the_wheel_needs_no_more_than_the_library_does(wheel: Path) -> None:
     assert b"bpe = bpe_core.__main__:main" in entries
 
 
-def test_what_is_pinned_is_in_the_ranges_and_nothing_in_them_lacks_a_pin() -> None:
+def test_every_requirement_is_pinned_within_its_range() -> None:
     pinned = pins("requirements.txt", "requirements-cluster.txt")
     groups = [PROJECT["dependencies"], *(EXTRAS[name] for name in EXTRAS if name != "all")]
     wanted = [Requirement(line) for group in groups for line in group]
@@ -105,20 +105,20 @@ def test_what_is_pinned_is_in_the_ranges_and_nothing_in_them_lacks_a_pin() -> No
         assert len(requirement.specifier), requirement
 
 
-def test_all_is_every_extra() -> None:
+def test_the_extra_all_includes_every_other() -> None:
     asked = {extra for line in EXTRAS["all"] for extra in Requirement(line).extras}
     of_app = {extra for line in EXTRAS["app"] for extra in Requirement(line).extras}
     assert asked | of_app == EXTRAS.keys() - {"all"}
 
 
-def test_every_file_of_data_that_ships_is_in_the_notices() -> None:
+def test_every_shipped_data_file_is_in_the_notices() -> None:
     notices = (ROOT / "NOTICE.md").read_text("utf-8")
     shipped = files_below("bpe_core/data", "ui/data")
     assert len(shipped) > 5
     assert not [name for name in shipped if name.rpartition("/")[2] not in notices]
 
 
-def test_no_font_ships_and_no_page_embeds_one() -> None:
+def test_no_font_is_shipped_or_embedded() -> None:
     names = files_below("bpe_core", "ui", "pages", "docs")
     assert not [name for name in names if re.search(r"\.(woff2?|[ot]tf|eot)$", name)]
     texts = [ROOT / name for name in names if name.endswith((".py", ".js", ".css", ".html"))]
@@ -132,7 +132,7 @@ def test_the_licence_is_the_mit_licence_of_the_authors() -> None:
     assert 'THE SOFTWARE IS PROVIDED "AS IS"' in text
 
 
-def test_the_command_line_tells_the_version_of_the_library() -> None:
+def test_the_command_line_prints_the_version_of_the_library() -> None:
     done = subprocess.run(
         [sys.executable, "-m", "bpe_core", "--version"],
         cwd=ROOT,
@@ -143,7 +143,7 @@ def test_the_command_line_tells_the_version_of_the_library() -> None:
     assert done.stdout.split()[-1] == bpe_core.__version__
 
 
-def test_the_map_in_the_readme_has_every_file_and_folder_and_no_other() -> None:
+def test_the_map_in_the_readme_lists_exactly_the_existing_files_and_folders() -> None:
     readme = (ROOT / "README.md").read_text("utf-8")
     tree = readme[readme.index("## The map") : readme.index("Imports only point down")]
     in_tree = set(re.findall(r"(?<![\w/])[a-z_]+(?:/|\.py)", tree.split("```")[1]))

@@ -1,10 +1,12 @@
-"""The state of the Train page, for each way in which a training can stand."""
+"""The state of the Train page for each status of a job."""
 
 from __future__ import annotations
 
 import pytest
 
-from ui.train.page_state import (
+from ui.work.background import State, UnknownWorkError
+from ui.work.jobs import JobStatus
+from ui.work.page_state import (
     CancelledWithoutRun,
     Failed,
     Finished,
@@ -14,24 +16,10 @@ from ui.train.page_state import (
     Unknown,
     page_state,
 )
-from ui.work.background import State, UnknownWorkError
-from ui.work.jobs import JobStatus
 
 
 def job(state: State, *, error: str | None = None, run_id: str | None = None) -> JobStatus:
-    return JobStatus(
-        id="job",
-        title="rhyme",
-        state=state,
-        queue_position=0,
-        training_bytes=0,
-        progress=None,
-        merges_a_second=None,
-        curve=(),
-        is_stopping=False,
-        error=error,
-        run_id=run_id,
-    )
+    return JobStatus("job", "rhyme", state, error=error, run_id=run_id)
 
 
 @pytest.mark.parametrize(
@@ -45,18 +33,18 @@ def job(state: State, *, error: str | None = None, run_id: str | None = None) ->
         (job("failed", error="too small"), Failed("job", "too small")),
     ],
 )
-def test_each_status_of_a_training_has_its_state(status: JobStatus, expected: PageState) -> None:
+def test_each_status_of_a_job_has_its_page_state(status: JobStatus, expected: PageState) -> None:
     assert page_state("job", lambda _: status) == expected
 
 
-def test_without_a_training_no_status_is_asked_for() -> None:
+def test_without_a_job_no_status_is_requested() -> None:
     def status_of(job_id: str) -> JobStatus:
         raise AssertionError(job_id)
 
     assert page_state(None, status_of) == NoTraining()
 
 
-def test_an_unknown_training_keeps_the_reason() -> None:
+def test_an_unknown_job_has_the_reason() -> None:
     def status_of(job_id: str) -> JobStatus:
         raise UnknownWorkError(f"no {job_id}")
 

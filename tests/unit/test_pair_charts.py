@@ -1,4 +1,4 @@
-"""Figures of pairs hold the core's numbers, and no label of them is markup."""
+"""Figures of pairs hold the core's numbers, and their labels are never markup."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ def test_bars_hold_the_counts_with_the_winner_filled_and_ties_outlined(theme):
     ]
 
 
-def test_after_the_last_merge_no_bar_is_chosen():
+def test_after_the_last_merge_no_bar_is_filled():
     figure: Any = pair_charts.top_pair_bars(
         [("l", "a"), ("s", "s")], [9, 9], [True, True], chosen=False, theme="light"
     )
@@ -53,7 +53,7 @@ def test_a_pair_does_not_read_as_one_word():
     assert heat.data[1].customdata[0] == "p + attern: 2 times"
 
 
-def test_two_pairs_of_one_label_keep_a_bar_each():
+def test_two_pairs_with_the_same_label_have_separate_bars():
     figure: Any = pair_charts.top_pair_bars(
         [("a", "␣"), ("a", "␣")], [3, 2], [False, False], theme="light"
     )
@@ -106,7 +106,7 @@ def test_the_rank_curve_has_both_axes_in_powers_of_ten(theme):
     assert figure.data[0].y.tolist() == counts.tolist()
     assert figure.layout.xaxis.type == figure.layout.yaxis.type == "log"
     assert figure.layout.yaxis.tickvals == (1, 10, 100, 1_000)
-    # The last rank is named, and 1,000 would touch it.
+    # The last rank has a label, and that of 1,000 would touch it.
     assert figure.layout.xaxis.tickvals == (1, 10, 100, 2_142)
     assert figure.layout.xaxis.ticktext[-1] == "2,142"
 
@@ -119,7 +119,7 @@ def test_after_the_last_merge_no_rank_is_marked():
     assert figure.layout.yaxis.tickvals == (1, 2, 5)
 
 
-def test_the_pair_that_is_looked_at_has_a_frame_of_its_own():
+def test_the_selected_pair_has_its_own_frame():
     counts = np.array([[4, 0, 1], [9, 16, 0]])
     for framed, colours in (((0, 2), ["text", "chosen"]), ((1, 0), ["chosen"])):
         figure: Any = pair_charts.pair_heat_map(
@@ -143,7 +143,7 @@ def test_a_life_is_drawn_in_steps_from_birth_to_end(theme):
 
 
 @both_themes
-def test_the_first_rank_is_on_top_and_a_pair_that_is_gone_has_none(theme):
+def test_the_first_rank_is_at_the_top_and_a_pair_without_occurrences_has_none(theme):
     figure: Any = life_charts.life_ranks(np.array([0, 3, 5]), np.array([120, 0, 7]), theme=theme)
     low, high = figure.layout.yaxis.range
     assert low > high
@@ -152,6 +152,6 @@ def test_the_first_rank_is_on_top_and_a_pair_that_is_gone_has_none(theme):
     assert np.isnan(ranks[1])
 
 
-def test_a_life_of_one_step_still_draws():
+def test_a_life_of_one_step_can_be_drawn():
     figure: Any = life_charts.life_ranks(np.array([0]), np.array([1]), theme="light")
     assert figure.layout.xaxis.range == (0, 1)

@@ -1,4 +1,4 @@
-"""Lives of pairs on real runs, and at their edges."""
+"""Lives of pairs in real runs, and edge cases."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from bpe_core.types import TrainingConfig
 from ui.storage.run_store import SAMPLE_RUN_ID, load_run
 
 
-def test_the_sample_run_at_some_steps_agrees_with_its_pair_counts() -> None:
+def test_lives_in_the_sample_run_agree_with_its_pair_counts() -> None:
     run = load_run(SAMPLE_RUN_ID).run
     lives = PairLives(run)
     choose = np.random.default_rng(7)
@@ -29,7 +29,7 @@ def test_the_sample_run_at_some_steps_agrees_with_its_pair_counts() -> None:
             assert life.n_tied[step] == np.count_nonzero(every == count) - 1
 
 
-def test_every_winner_has_the_first_rank_when_it_merges_and_is_gone_after() -> None:
+def test_every_winner_has_rank_one_when_merged_and_no_occurrences_afterwards() -> None:
     run = load_run(SAMPLE_RUN_ID).run
     lives = PairLives(run)
     for merge in run.merges[::97]:
@@ -47,16 +47,17 @@ def test_a_pair_that_never_occurs_has_no_span() -> None:
     assert life.span is None
     assert not life.counts.any()
     assert not life.ranks.any()
-    assert PairLives(run).extent_of((0, 0)) == (0, 0)
+    assert PairLives(run).n_steps_of((0, 0)) == 0
+    assert life.rank_swing == 0
 
 
-def test_a_run_of_no_pair_tells_that_nothing_occurs() -> None:
+def test_a_pair_never_occurs_in_a_run_without_pairs() -> None:
     run = train(Corpus.from_text("h"), TrainingConfig(vocab_size=259))
     assert PairLives(run).of((1, 2)).counts.tolist() == [0]
 
 
 @pytest.mark.parametrize("pair", [(-1, 2), (2, -1), (259, 0), (0, 10**30)])
-def test_an_id_that_the_run_lacks_is_refused(pair: tuple[int, int]) -> None:
+def test_an_id_not_in_the_vocabulary_is_refused(pair: tuple[int, int]) -> None:
     run = train(Corpus.from_text("hug"), TrainingConfig(vocab_size=259))
     with pytest.raises(ConfigError, match="from 0 to 258"):
         PairLives(run).of(pair)

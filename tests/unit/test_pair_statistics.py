@@ -1,4 +1,4 @@
-"""The figures of the Pair frequencies page, against slow and plain recounts."""
+"""The figures of the Pair frequencies page, compared with slow and simple recounts."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ SEA = "she sells sea shells by the sea shore; the shells she sells are sea shell
 
 
 @given(pair_counts, st.integers(1, 8))
-def test_the_matrix_holds_the_count_of_each_of_its_pairs(counts, size):
+def test_the_matrix_has_the_count_of_each_of_its_pairs(counts, size):
     matrix = pair_matrix(counts, size)
     for row, left in enumerate(matrix.left):
         for column, right in enumerate(matrix.right):
@@ -51,7 +51,7 @@ def test_no_symbol_outside_the_matrix_is_more_frequent_than_one_inside(counts, s
 
 
 @given(pair_counts.filter(bool), st.integers(1, 8), st.data())
-def test_the_pair_asked_for_is_always_in_the_matrix(counts, size, data):
+def test_the_requested_pair_is_always_in_the_matrix(counts, size, data):
     wanted = data.draw(st.sampled_from(sorted(counts)))
     matrix = pair_matrix(counts, size, including=wanted)
     assert wanted[0] in matrix.left
@@ -59,18 +59,18 @@ def test_the_pair_asked_for_is_always_in_the_matrix(counts, size, data):
     assert len(matrix.left) == min(size, len({left for left, _ in counts}))
 
 
-def test_a_matrix_of_no_pairs_is_empty():
+def test_the_matrix_of_a_run_without_pairs_is_empty():
     matrix = pair_matrix({})
     assert (matrix.left, matrix.right, matrix.counts.size) == ((), (), 0)
 
 
-def test_an_empty_matrix_is_refused():
+def test_a_matrix_of_size_zero_is_refused():
     with pytest.raises(ConfigError, match="size 1 or more, got 0"):
         pair_matrix({(1, 2): 3}, 0)
 
 
 @given(pair_counts)
-def test_the_corners_of_the_rank_curve_give_back_every_count(counts):
+def test_every_count_can_be_recovered_from_the_corners_of_the_rank_curve(counts):
     curve = rank_frequency(counts)
     every_rank = np.arange(1, len(counts) + 1)
     drawn = np.interp(every_rank, curve.ranks, curve.counts) if counts else np.array([])
@@ -84,18 +84,18 @@ def test_bytes_per_token_without_tokens_is_nan():
 
 
 @pytest.mark.parametrize("n_merges", [0, 1, 5, 799, 800, 3_840, 50_000])
-def test_drawn_steps_rise_from_the_first_to_the_last_and_stay_few(n_merges):
+def test_drawn_steps_are_few_and_rise_from_the_first_to_the_last(n_merges):
     steps = steps_to_draw(n_merges)
     assert (steps[0], steps[-1]) == (0, n_merges)
     assert len(steps) <= 800
     assert (np.diff(steps) > 0).all()
 
 
-def test_a_run_without_a_merge_has_no_winner_to_draw():
+def test_a_run_without_merges_has_no_winners_to_draw():
     assert steps_to_draw(-1).tolist() == []
 
 
-def test_a_pair_merged_twice_is_found_from_the_step_on():
+def test_a_pair_merged_twice_is_found_from_a_given_step_on():
     merges = [Merge(0, 1, 2, 9), Merge(1, 3, 4, 10), Merge(2, 1, 2, 9)]
     found = [next_merges(merges, start).get((1, 2)) for start in range(4)]
     assert found == [0, 2, 2, None]
@@ -110,7 +110,7 @@ def test_a_pair_merged_twice_is_found_from_the_step_on():
     ],
     ids=["bytes", "characters"],
 )  # fmt: skip
-def test_the_vocabulary_after_n_merges_is_that_of_the_tokenizer_cut_there(config):
+def test_the_vocabulary_after_n_merges_is_that_of_the_truncated_tokenizer(config):
     run = train(Corpus.from_text(SEA), config)
     cut = [run.tokenizer.truncated(n).vocab_size for n in range(len(run.merges) + 1)]
     assert len(cut) > 10
@@ -118,7 +118,7 @@ def test_the_vocabulary_after_n_merges_is_that_of_the_tokenizer_cut_there(config
 
 
 def test_a_merge_that_spells_an_older_token_adds_nothing_to_the_vocabulary():
-    # (a, a), then (aa, a) and (a, aa) where the pre-tokens make both: each spells aaa.
+    # (a, a), then both (aa, a) and (a, aa), which spell aaa.
     corpus = Corpus.from_word_counts({"aaab": 5, "baaa": 4, "aab": 3, "aaa": 9, "caaac": 2})
     config = TrainingConfig(vocab_size=30, base="characters", alphabet="seen", special_tokens=())
     run = train(corpus, config)
@@ -127,7 +127,7 @@ def test_a_merge_that_spells_an_older_token_adds_nothing_to_the_vocabulary():
     assert vocab_size_after(run).tolist() == cut
 
 
-def test_bytes_per_token_of_a_run_is_its_bytes_over_what_encoding_gives():
+def test_bytes_per_token_of_a_run_agrees_with_encoding_its_text():
     run = train(Corpus.from_text(SEA), TrainingConfig(vocab_size=280))
     curve = bytes_per_token_after(run.corpus_bytes, run.tokens_after)
     for n in (0, 1, len(run.merges)):
@@ -148,7 +148,7 @@ def test_the_elbow_is_the_point_furthest_from_the_chord_in_any_unit(
         return
     assert found is not None
     first, last, n = tokens[0], tokens[-1], len(tokens) - 1
-    # The area of each point and the chord, in whole numbers: its distance, up to a factor.
+    # Twice the area of the triangle of each point and the chord, proportional to its distance.
     areas = [abs((value - first) * n - (last - first) * i) for i, value in enumerate(tokens)]
     assert areas[found] == pytest.approx(max(areas))
     assert elbow([scale * value for value in tokens]) == found

@@ -1,4 +1,4 @@
-"""The table of pairs says what it shows, and its CSV holds the exact bytes."""
+"""The table of pairs describes what it shows, and its CSV has the exact bytes."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ from ui.storage.run_store import SAMPLE_RUN_ID, load_run
 vocabularies = st.lists(st.binary(min_size=1, max_size=6), min_size=2, max_size=6)
 
 
-def test_a_row_says_which_merge_joins_the_pair():
+def test_a_row_names_the_merge_of_its_pair():
     pairs = [PairCount(0, 1, 9, tied=True), PairCount(1, 0, 9, tied=True)]
     rows = pair_rows(pairs, {0: b" ", 1: b"\xe6\x97"}, {(1, 0): 45})
     assert tuple(rows) == COLUMNS
@@ -40,14 +40,14 @@ def test_a_row_says_which_merge_joins_the_pair():
     assert rows["joined by merge"] == [None, 46]
 
 
-def test_the_csv_of_pairs_says_true_of_each_pair_that_shares_the_highest_count():
+def test_the_csv_of_pairs_marks_ties_for_the_highest_count():
     pairs = [PairCount(0, 1, 9, tied=True), PairCount(1, 0, 9, tied=True), PairCount(1, 1, 4)]
     rows = list(csv.DictReader(io.StringIO(pairs_csv(pairs, {0: b"a", 1: b"b"}, {(0, 1): 45}))))
     assert [row["tied for highest count"] for row in rows] == ["true", "true", "false"]
     assert [row["joined by merge"] for row in rows] == ["46", "", ""]
 
 
-def test_what_is_said_of_each_csv_names_its_columns():
+def test_the_description_of_each_csv_names_its_columns():
     headers = {
         PAIRS_CSV_SAYS: pairs_csv([], {}, {}),
         LIFE_CSV_SAYS: ",".join(LIFE_COLUMNS),
@@ -59,7 +59,7 @@ def test_what_is_said_of_each_csv_names_its_columns():
 
 
 @given(vocabularies)
-def test_the_csv_gives_back_the_bytes_of_every_token(tokens):
+def test_the_bytes_of_every_token_can_be_recovered_from_the_csv(tokens):
     vocab = dict(enumerate(tokens))
     pairs = [PairCount(left, right, 1) for left in vocab for right in vocab]
     rows = list(csv.DictReader(io.StringIO(pairs_csv(pairs, vocab, {}), newline="")))
@@ -94,7 +94,7 @@ def test_the_csv_of_a_run_has_a_line_for_each_number_of_merges():
     assert winners == [*(str(merge.count) for merge in stored.run.merges), ""]
 
 
-def test_the_csv_of_a_life_gives_back_every_step_of_it():
+def test_every_step_of_a_life_can_be_recovered_from_the_csv():
     run = load_run(SAMPLE_RUN_ID).run
     life = PairLives(run).of(run.merges[500].pair)
     rows = list(csv.DictReader(io.StringIO(life_csv(life))))

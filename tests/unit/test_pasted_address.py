@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from ui.compare.pasted_address import RunAddressError, run_of_address
+from ui.tokenizers.pasted_address import RunAddressError, run_of_address
 
 ID = "0123456789abcdef" * 2
 
@@ -43,7 +43,7 @@ def test_the_run_of_an_address_is_found(text: str) -> None:
         ("?" + "a=1&" * 200, "got “?a=1&a=1"),
     ],
 )
-def test_what_names_no_run_is_said_with_what_to_do(text: str, said: str) -> None:
+def test_the_error_for_an_address_without_a_run_says_what_to_do(text: str, said: str) -> None:
     with pytest.raises(RunAddressError) as caught:
         run_of_address(text)
     assert said in str(caught.value)

@@ -1,4 +1,4 @@
-"""What a browser reports of the player is a step of the run, or is not heard."""
+"""A step that the browser's player reports is used only if the run has it."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from ui.merge_loop.player_run import reported_step
         ("[7]", None),
     ],
 )
-def test_a_step_is_held_to_the_run(report: str, step: int | None) -> None:
+def test_a_step_is_kept_within_the_run(report: str, step: int | None) -> None:
     assert reported_step(json.loads(report), 9) == step
 
 

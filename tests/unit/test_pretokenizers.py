@@ -1,4 +1,4 @@
-"""Pre-tokenizers cut texts as other libraries do."""
+"""Pre-tokenizers cut texts at the same places as other libraries."""
 
 from __future__ import annotations
 
@@ -85,13 +85,13 @@ def tiktoken_split(name: str, text: str, expected: list[str]) -> list[str]:
 
 @pytest.mark.parametrize("name", TIKTOKEN_PATTERNS)
 @given(hostile_texts)
-def test_named_patterns_cut_texts_as_tiktoken_does(name: str, text: str) -> None:
+def test_named_patterns_cut_texts_like_tiktoken(name: str, text: str) -> None:
     pieces = get_pretokenizer(name).split(text)
     assert tiktoken_split(name, text, pieces) == pieces
 
 
 @pytest.mark.parametrize("name", TIKTOKEN_PATTERNS)
-def test_characters_of_every_class_are_cut_as_by_hugging_face(name: str) -> None:
+def test_characters_of_every_class_are_cut_like_hugging_face(name: str) -> None:
     pretokenizer = get_pretokenizer(name)
     assert pretokenizer.pattern is not None
     peer = Split(Regex(pretokenizer.pattern), behavior="isolated")
@@ -181,7 +181,7 @@ def test_gpt2_cuts_difficult_texts_correctly(text: str, pieces: list[str]) -> No
     assert get_pretokenizer("gpt2").split(text) == pieces
 
 
-def test_cl100k_keeps_white_space_at_the_end_together() -> None:
+def test_cl100k_keeps_trailing_white_space_together() -> None:
     assert get_pretokenizer("cl100k").split("a\n  ") == ["a", "\n  "]
     assert get_pretokenizer("cl100k").split("a\n  b") == ["a", "\n", " ", " b"]
 
@@ -215,9 +215,9 @@ def test_a_runaway_pattern_is_stopped_with_advice() -> None:
 @pytest.mark.parametrize(
     ("pattern", "message"),
     [
-        ("(", r"missing \) at position 1"),
-        ("[a", "position"),
-        (r"\p{Foo}", "unknown property"),
+        ("(", r"the \( at character 1 is not closed"),
+        ("[a", r"the \[ at character 1 is not closed"),
+        (r"\p{Foo}", "a class of characters that does not exist"),
         ("", "is empty"),
         ("a{100000000}", "repeats too often"),
         ("(?:a{900}){900}", "repeats too often"),
@@ -246,7 +246,7 @@ def test_only_one_thread_at_a_time_changes_the_warning_filters(
     compiled = regex.compile
 
     def compiled_together(pattern: str) -> regex.Pattern[str]:
-        with suppress(BrokenBarrierError):  # each thread waits for the other in vain
+        with suppress(BrokenBarrierError):  # each wait times out
             met.append(both.wait(timeout=0.1))
         return compiled(pattern)
 
@@ -278,7 +278,7 @@ def test_pretokenizers_of_the_same_name_are_equal() -> None:
     assert len({Pretokenizer("gpt2"), Pretokenizer("gpt2")}) == 1
 
 
-def test_the_version_of_unicode_differs_from_pythons() -> None:
+def test_the_unicode_version_differs_from_pythons() -> None:
     # This is why the classes are embedded: U+1C89 is a letter only since Unicode 16.
     assert unicodedata.category("\u1c89") == "Cn"
     assert unicode_class(0x1C89) == "upper"

@@ -1,4 +1,4 @@
-"""The files beside the code agree with it: changes, rules, security, checks on a server."""
+"""Project files agree with the code: the changelog, rules, security notes and the CI workflow."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ def read(name: str) -> str:
     return (ROOT / name).read_text("utf-8")
 
 
-def test_the_workflow_runs_what_every_change_has_to_pass() -> None:
+def test_the_workflow_runs_every_required_check() -> None:
     # YAML reads the key `on` as true.
     workflow: dict[Any, Any] = yaml.safe_load(read(".github/workflows/ci.yml"))
     assert {"push", "pull_request"} <= workflow[True].keys()
@@ -38,7 +38,7 @@ def test_the_workflow_runs_what_every_change_has_to_pass() -> None:
     assert least == f">={python['python-version']}"
 
 
-def test_the_changelog_begins_with_what_is_not_released() -> None:
+def test_the_changelog_starts_with_unreleased_changes() -> None:
     headings = re.findall(r"^## (.+)$", read("CHANGELOG.md"), re.M)
     assert headings[0] == "[Unreleased]"
     assert bpe_core.__version__ in read("CHANGELOG.md")
@@ -47,7 +47,7 @@ def test_the_changelog_begins_with_what_is_not_released() -> None:
 
 
 @pytest.mark.parametrize("document", DOCUMENTS)
-def test_files_and_targets_that_a_document_names_exist(document: str) -> None:
+def test_files_and_make_targets_named_in_documents_exist(document: str) -> None:
     text = read(document)
     targets = set(re.findall(r"^([a-z]+):", read("Makefile"), re.M))
     assert set(re.findall(r"(?:^|`)make ([a-z]+)", text, re.M)) <= targets
@@ -55,7 +55,7 @@ def test_files_and_targets_that_a_document_names_exist(document: str) -> None:
     assert not [path for path in named if not (ROOT / path).exists()]
 
 
-def test_the_limits_in_the_security_notes_are_those_of_the_code() -> None:
+def test_the_limits_in_the_security_notes_equal_those_in_the_code() -> None:
     notes = read("SECURITY.md")
     config = tomllib.loads(read(".streamlit/config.toml"))
     assert f"limited to {config['server']['maxUploadSize']} MB" in notes
@@ -63,7 +63,7 @@ def test_the_limits_in_the_security_notes_are_those_of_the_code() -> None:
     assert config["server"]["address"] in notes
 
 
-def test_the_source_keeps_to_the_editor_s_rules() -> None:
+def test_the_source_follows_editorconfig() -> None:
     rules = ConfigParser()
     rules.read_string("[top]\n" + read(".editorconfig"))
     assert rules["*"]["end_of_line"] == "lf"
@@ -72,10 +72,10 @@ def test_the_source_keeps_to_the_editor_s_rules() -> None:
     )
 
 
-def test_the_whole_source_is_utf_8_with_line_ends_of_its_own(tmp_path: Path) -> None:
+def test_source_files_are_utf8_with_unix_line_endings(tmp_path: Path) -> None:
     source = copy_source(tmp_path)
     paths = [path for path in source.rglob("*") if path.is_file() and path.suffix not in BINARY]
-    paths = [path for path in paths if "data" not in path.parts]  # which scripts write
+    paths = [path for path in paths if "data" not in path.parts]  # generated files
     assert len(paths) > 400
     for path in paths:
         data = path.read_bytes()

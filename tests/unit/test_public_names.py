@@ -25,13 +25,17 @@ def test_the_public_names_are_frozen():
         "TrainingProgress",
         "TrainingRun",
         "compare",
+        "extend",
         "from_huggingface",
         "from_tiktoken",
         "get_pretokenizer",
         "gpt2",
         "load",
+        "open_encoder",
         "read_corpus",
+        "replace",
         "save",
+        "shrink",
         "train",
     ]
 

@@ -1,4 +1,4 @@
-"""The passage that Compare shows, and files as one text."""
+"""The passage that Compare shows, and several files joined into one text."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ def test_an_excerpt_of_a_long_document_ends_at_the_end_of_a_line() -> None:
     assert (name, is_whole) == ("b", False)
     assert LINES.startswith(text)
     assert text.endswith("\n")
-    # The last line that fits: one more would be too long.
+    # One more line would exceed the limit.
     assert len(text) <= 1_500 < len(text) + len("line 40 of a document of some length\n")
 
 
@@ -33,7 +33,7 @@ def test_a_short_document_is_its_own_excerpt() -> None:
     assert excerpts(Corpus.from_word_counts({"hug": 1})) == [Excerpt("", "", True)]
 
 
-def test_the_typical_excerpt_gains_what_the_whole_corpus_does() -> None:
+def test_the_typical_excerpt_has_the_same_gain_as_the_whole_corpus() -> None:
     corpus = Corpus.from_documents(["漢" * 500, "the " * 200, "the漢" * 200], names=list("abc"))
     encoders = [gpt2(), gpt2().truncated(0)]
     for document, text in zip("abc", corpus.documents, strict=True):

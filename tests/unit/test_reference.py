@@ -1,4 +1,4 @@
-"""The reference trainer and encoder, step by step on words small enough to check by hand."""
+"""The reference trainer and encoder, step by step, on words short enough to check by hand."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ def spelled(run: ReferenceRun) -> list[tuple[bytes, bytes]]:
     return [(run.vocab[merge.left], run.vocab[merge.right]) for merge in run.merges]
 
 
-def test_overlapping_windows_are_counted_but_merge_once() -> None:
+def test_overlapping_pairs_are_all_counted_but_merged_once() -> None:
     assert count_pairs([[0, 0, 0, 0]], [5]) == {(0, 0): 15}
     assert apply_merge([0, 0, 0, 0], (0, 0), 1) == [1, 1]
     assert apply_merge([0, 0, 0], (0, 0), 1) == [1, 0]
@@ -42,13 +42,13 @@ def test_pairs_are_listed_in_the_order_they_are_first_seen() -> None:
     assert list(count_pairs([[2, 1], [0, 2, 1]], [1, 1])) == [(2, 1), (0, 2)]
 
 
-def test_a_run_before_another_letter_keeps_every_symbol() -> None:
+def test_no_symbol_is_lost_in_a_run_of_equal_letters() -> None:
     run = train_reference(pretokens({"aaab": 1}), characters(3))
     assert b"".join(run.vocab[id] for id in run.splits[0]) == b"aaab"
 
 
 @pytest.mark.parametrize("hostile", [",", "\0", "|||", "\t", " ", "·", "</w>", "a b", "\u202e"])
-def test_text_that_looks_like_a_separator_is_harmless(hostile: str) -> None:
+def test_text_that_looks_like_a_separator_is_ordinary_text(hostile: str) -> None:
     word = f"x{hostile}x{hostile}y"
     run = train_reference(pretokens({word: 3}), characters(100, end_of_word="</w>"))
     assert run.splits == [[run.merges[-1].id]]
@@ -71,7 +71,7 @@ def test_ordinary_text_never_becomes_a_special_token() -> None:
     assert run.base_ids[b"P"] > 1
 
 
-def test_ids_start_with_special_tokens_then_bytes_as_they_print() -> None:
+def test_ids_start_with_special_tokens_then_bytes_in_gpt2_order() -> None:
     config = TrainingConfig(257, special_tokens=("<|endoftext|>",))
     run = train_reference(pretokens({"a": 1}), config)
     assert (run.vocab[0], run.vocab[1], run.vocab[221]) == (b"<|endoftext|>", b"!", b" ")
@@ -87,7 +87,7 @@ def test_a_seen_alphabet_holds_symbols_that_only_the_documents_have() -> None:
     assert list(run.base_ids) == [b" ", b"a", b"b"]
 
 
-def test_both_tie_rules_choose_as_they_say() -> None:
+def test_each_tie_rule_chooses_the_right_pair() -> None:
     counts = {(9, 9): 1, (5, 6): 3, (5, 2): 3, (1, 7): 3}
     assert choose_pair(counts, "smallest-pair") == (1, 7)
     assert choose_pair(counts, "first-seen") == (5, 6)
@@ -103,31 +103,31 @@ def test_a_vocabulary_of_just_the_base_learns_nothing() -> None:
     assert (run.merges, run.stop_reason) == ([], "vocab-size")
 
 
-def test_training_stops_when_no_pair_is_left() -> None:
+def test_training_stops_when_no_pairs_are_left() -> None:
     run = train_reference(pretokens({"ab": 1}), characters(100))
     assert (run.splits, run.stop_reason) == ([[2]], "no-pairs")
 
 
 @pytest.mark.parametrize(("least", "n_merges"), [(0, 2), (1, 2), (2, 1), (3, 0)])
-def test_training_stops_at_the_least_frequency(least: int, n_merges: int) -> None:
+def test_training_stops_below_the_minimum_frequency(least: int, n_merges: int) -> None:
     run = train_reference(pretokens({"ab": 2, "cd": 1}), characters(100, min_frequency=least))
     assert len(run.merges) == n_merges
     assert run.stop_reason == ("no-pairs" if n_merges == 2 else "min-frequency")
 
 
-def test_no_token_gets_longer_than_allowed() -> None:
+def test_no_token_exceeds_the_maximum_length() -> None:
     run = train_reference(pretokens({"aaaaaaaa": 4}), characters(100, max_token_bytes=3))
     assert max(len(token) for token in run.vocab.values()) == 2
     assert run.stop_reason == "no-pairs"
 
 
-def test_a_vocabulary_too_small_says_what_it_must_hold() -> None:
+def test_the_error_for_a_small_vocabulary_lists_what_it_must_hold() -> None:
     config = TrainingConfig(257, special_tokens=("<a>", "<b>"), end_of_word="</w>")
     with pytest.raises(VocabularyTooSmallError, match=r"256 bytes \+ 2 special tokens \+ 1 .* 259"):
         train_reference(pretokens({"a": 1}), config)
 
 
-def test_encoding_applies_the_merge_learned_first() -> None:
+def test_encoding_applies_the_earliest_learned_merge_first() -> None:
     merges = {(1, 2): Merge(0, 1, 2, 3), (0, 1): Merge(1, 0, 1, 4), (0, 3): Merge(2, 0, 3, 5)}
     assert encode_reference([0, 1, 2], merges) == [5]
     assert encode_reference([], merges) == []

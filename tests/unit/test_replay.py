@@ -1,4 +1,4 @@
-"""The saved replay: all of the run is in it, and nothing of the run is markup."""
+"""The saved replay has the whole run, none of it as markup."""
 
 from __future__ import annotations
 
@@ -54,7 +54,7 @@ ELEMENTS = elements_of(replay_page(b"", b"", title="x"))
     text=st.text(),
     words=st.lists(st.lists(st.integers(0, 300) | st.text(max_size=3), max_size=4), max_size=4),
 )
-def test_whatever_the_run_holds_the_page_has_the_same_elements(
+def test_the_page_has_the_same_elements_whatever_the_run_contains(
     message: bytes, title: str, text: str, words: list[list[int | str]]
 ) -> None:
     page = replay_page(message, message[::-1], title=title, step=7, text=text, words=words)
@@ -65,6 +65,12 @@ def test_whatever_the_run_holds_the_page_has_the_same_elements(
     assert json.loads(attributes["data-words"] or "") == words
 
 
+def test_direction_controls_of_the_title_reach_nothing_else() -> None:
+    page = replay_page(b"", b"", title="gnp\u202e\u2069.exe\u2066")
+    assert "<title>\u2068gnpU+202EU+2069.exeU+2066\u2069: merge loop</title>" in page
+    assert "<h1>gnpU+202EU+2069.exeU+2066</h1>" in page
+
+
 def test_markup_in_the_title_and_the_words_stays_text() -> None:
     hostile = '</script><script>alert(1)</script><img src=x onerror="alert(1)">'
     page = replay_page(b"", b"", title=hostile, text=hostile, words=[[hostile]])
@@ -73,7 +79,7 @@ def test_markup_in_the_title_and_the_words_stays_text() -> None:
     assert html.escape(hostile) in page
 
 
-def test_the_policy_allows_no_request_and_only_the_page_s_own_script() -> None:
+def test_the_content_policy_allows_no_requests_and_only_the_pages_script() -> None:
     parts = Parts(replay_page(b"", b"", title="x"))
     [policy] = [
         found["content"]

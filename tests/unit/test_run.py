@@ -1,4 +1,4 @@
-"""A run's figures on another corpus can be given up on the way."""
+"""A run's figures on another corpus, which can be cancelled."""
 
 from __future__ import annotations
 
@@ -20,18 +20,18 @@ TEXT = "".join(f"line {n} of {n * 7_919 % 997}, hugs and pugs\n" for n in range(
 
 
 def after(n_looks: int) -> Callable[[], bool]:
-    """Says True once it was asked so often, and from then on."""
+    """Return a callback that is True from call `n_looks` + 1 on."""
     looks = iter(range(n_looks))
     return lambda: next(looks, None) is None
 
 
-def test_a_stopped_count_on_another_corpus_has_no_result() -> None:
+def test_a_cancelled_count_on_another_corpus_returns_none() -> None:
     run = train(Corpus.from_text(TEXT), TrainingConfig(vocab_size=257 + 200))
     assert len(run.merges) > 150
     other = Corpus.from_documents([TEXT[:300], "pugs"])
     whole = run.tokens_after_on(other)
     assert run.tokens_after_on(other, after(1_000)) is not None
-    # Two documents, the count itself, and three looks over 200 merges: each may be the last one.
+    # There are at least five calls, for two documents, the count and the merges; stop at each.
     for n in range(5):
         assert run.tokens_after_on(other, after(n)) is None
     for never in (None, lambda: False):
@@ -40,7 +40,7 @@ def test_a_stopped_count_on_another_corpus_has_no_result() -> None:
         assert found.tolist() == whole.tolist()
 
 
-def test_it_is_asked_while_merges_are_replayed() -> None:
+def test_cancellation_is_checked_while_merges_are_replayed() -> None:
     run = train(Corpus.from_text(TEXT), TrainingConfig(vocab_size=257 + 200))
     asked: list[int] = []
 
@@ -52,10 +52,10 @@ def test_it_is_asked_while_merges_are_replayed() -> None:
     assert len(asked) >= 2 + len(run.merges) // 64
 
 
-def test_a_long_corpus_has_the_tokens_of_its_encoding_by_each_cut_tokenizer() -> None:
+def test_counts_on_a_long_corpus_equal_encoding_with_each_truncated_tokenizer() -> None:
     compile_kernels()
     run = train(Corpus.from_text(TEXT), TrainingConfig(vocab_size=257 + 200))
-    # Other numbers in each line, and bytes that training never saw.
+    # Lines with other numbers, and bytes that are not in the training text.
     lines = [f"line {n} of {n * 31 % 9_973}, hugs, pügs<|endoftext|>\n" for n in range(12_000)]
     other = Corpus.from_documents(["".join(lines), TEXT])
     tokens = run.tokens_after_on(other)
@@ -70,7 +70,7 @@ def test_a_long_corpus_has_the_tokens_of_its_encoding_by_each_cut_tokenizer() ->
 
 
 @given(word_counts, training_configs)
-def test_an_encoding_says_what_a_replay_counts(
+def test_counts_from_encoding_equal_those_from_replaying_merges(
     words: dict[str, int], config: TrainingConfig
 ) -> None:
     run = train(Corpus.from_word_counts(words), config)
@@ -93,7 +93,7 @@ def test_a_run_cannot_be_changed() -> None:
     assert repr(run) == "<TrainingRun of 2 merges from 8 bytes, stop reason 'vocab-size'>"
 
 
-def test_the_arrays_that_a_run_was_made_of_do_not_reach_into_it() -> None:
+def test_a_run_is_unaffected_by_changes_to_the_arrays_it_was_built_from() -> None:
     run = train(Corpus.from_text("hug hugs"), TrainingConfig(vocab_size=259))
     tokens = run.tokens_after.copy()
     again = TrainingRun(

@@ -1,11 +1,13 @@
-"""A run that was saved comes back the same; anything else is refused with a word on why."""
+"""Saved runs load unchanged; any other file is refused with a reason."""
 
 from __future__ import annotations
 
 import json
+import zlib
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
+from zipfile import ZipFile
 
 import numpy as np
 import pytest
@@ -13,6 +15,7 @@ from hypothesis import given
 
 from bpe_core.corpus.corpus import Corpus
 from bpe_core.errors import FormatError
+from bpe_core.formats import run_archive
 from bpe_core.formats.run_archive import load_run, save_run
 from bpe_core.runs.run import TrainingRun
 from bpe_core.runs.train import train
@@ -34,6 +37,18 @@ def saved(run: TrainingRun, tmp_path: Path) -> Path:
     return tmp_path / "run.npz"
 
 
+def refusal(path: Path) -> str:
+    """Return the message with which a file is refused."""
+    with pytest.raises(FormatError) as refused:
+        load_run(path)
+    return str(refused.value)
+
+
+def damaged(path: Path) -> str:
+    """Return the message for a damaged file, without a word of NumPy's or zipfile's."""
+    return f"{path} is damaged or not a saved run. Train again, or use the original file."
+
+
 def assert_same(first: TrainingRun, second: TrainingRun) -> None:
     assert first.tokenizer == second.tokenizer
     assert first.merges == second.merges
@@ -48,12 +63,12 @@ def assert_same(first: TrainingRun, second: TrainingRun) -> None:
         assert first.pair_counts(step) == second.pair_counts(step)
 
 
-def test_a_run_comes_back_the_same(run: TrainingRun, saved: Path) -> None:
+def test_a_run_survives_saving(run: TrainingRun, saved: Path) -> None:
     assert_same(run, load_run(saved))
 
 
 @given(word_counts, training_configs)
-def test_any_run_comes_back_the_same(
+def test_any_run_survives_saving(
     tmp_path_factory: pytest.TempPathFactory, words: dict[str, int], config: TrainingConfig
 ) -> None:
     run = train(Corpus.from_word_counts(words), config)
@@ -62,13 +77,13 @@ def test_any_run_comes_back_the_same(
     assert_same(run, load_run(path))
 
 
-def test_a_cancelled_run_without_pretokens_comes_back(tmp_path: Path) -> None:
+def test_a_cancelled_run_without_pretokens_survives_saving(tmp_path: Path) -> None:
     run = train(Corpus.from_text("hug"), TrainingConfig(300), should_stop=lambda: True)
     save_run(run, tmp_path / "run.npz")
     assert_same(run, load_run(tmp_path / "run.npz"))
 
 
-def test_saving_leaves_one_file_and_replaces_the_old_one(run: TrainingRun, saved: Path) -> None:
+def test_saving_leaves_one_file_which_replaces_the_old_one(run: TrainingRun, saved: Path) -> None:
     save_run(train(Corpus.from_text("other"), TrainingConfig(258)), saved)
     save_run(run, saved)
     assert [path.name for path in saved.parent.iterdir()] == ["run.npz"]
@@ -82,7 +97,21 @@ def test_a_failed_save_leaves_nothing_behind(run: TrainingRun, tmp_path: Path) -
     assert [path.name for path in tmp_path.iterdir()] == ["folder"]
 
 
-def test_a_missing_file_is_said_to_be_missing(tmp_path: Path) -> None:
+def deflated_size(data: bytes, level: int) -> int:
+    compressor = zlib.compressobj(level, zlib.DEFLATED, -zlib.MAX_WBITS)
+    return len(compressor.compress(data) + compressor.flush())
+
+
+def test_saving_compresses_at_the_fastest_level(saved: Path) -> None:
+    with ZipFile(saved) as archive:
+        entries = [(entry.compress_size, archive.read(entry)) for entry in archive.infolist()]
+    sizes = [size for size, _ in entries]
+    assert sizes == [deflated_size(data, level=1) for _, data in entries]
+    # The usual level would give other sizes, and take four times as long for a large run.
+    assert sizes != [deflated_size(data, level=6) for _, data in entries]
+
+
+def test_the_error_for_a_missing_file_says_so(tmp_path: Path) -> None:
     with pytest.raises(FormatError, match="There is no run at"):
         load_run(tmp_path / "gone.npz")
 
@@ -90,27 +119,47 @@ def test_a_missing_file_is_said_to_be_missing(tmp_path: Path) -> None:
 @pytest.mark.parametrize("content", [b"", b"no archive", b"PK\x03\x04", b"\x93NUMPY\x01\x00"])
 def test_a_file_of_another_kind_is_refused(tmp_path: Path, content: bytes) -> None:
     (tmp_path / "run.npz").write_bytes(content)
-    with pytest.raises(FormatError, match="is damaged or not a saved run"):
-        load_run(tmp_path / "run.npz")
+    assert refusal(tmp_path / "run.npz") == damaged(tmp_path / "run.npz")
+
+
+class Touch:
+    """An object whose pickle creates a file when it is opened."""
+
+    def __init__(self, path: Path) -> None:
+        self.path = path
+
+    def __reduce__(self) -> tuple[object, ...]:
+        return Path.touch, (self.path,)
 
 
 def test_a_pickle_is_never_opened(tmp_path: Path) -> None:
-    np.savez(tmp_path / "run.npz", head=np.array([{"a": 1}], dtype=object), allow_pickle=True)
-    with pytest.raises(FormatError, match="allow_pickle=False"):
-        load_run(tmp_path / "run.npz")
+    path = tmp_path / "run.npz"
+    head = np.array([Touch(tmp_path / "opened")], dtype=object)
+    np.savez(path, head=head, allow_pickle=True)
+    assert refusal(path) == damaged(path)
+    assert [file.name for file in tmp_path.iterdir()] == ["run.npz"]
+
+
+def test_the_error_for_a_file_of_another_user_says_so(
+    saved: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def refuse(*_: object) -> None:
+        raise PermissionError
+
+    monkeypatch.setattr(run_archive, "open", refuse, raising=False)
+    assert refusal(saved).startswith(f"You are not permitted to read {saved}. Change its")
 
 
 @pytest.mark.parametrize("share", [0.1, 0.5, 0.9, 0.99])
-def test_a_file_cut_short_is_refused(saved: Path, share: float) -> None:
+def test_a_truncated_file_is_refused(saved: Path, share: float) -> None:
     data = saved.read_bytes()
     saved.write_bytes(data[: int(len(data) * share)])
-    with pytest.raises(FormatError):
-        load_run(saved)
+    assert refusal(saved) == damaged(saved)
 
 
 @pytest.mark.parametrize("mask", [0xFF, 0x01])
-def test_a_flipped_byte_never_goes_unnoticed_or_through(tmp_path: Path, mask: int) -> None:
-    # An alphabet of three, so that the file is short: each of its bytes is tried.
+def test_a_changed_byte_is_refused_or_harmless(tmp_path: Path, mask: int) -> None:
+    # A small alphabet keeps the file short, since every byte is changed in turn.
     config = TrainingConfig(6, alphabet="seen", special_tokens=())
     run = train(Corpus.from_text("hughug"), config)
     saved = tmp_path / "run.npz"
@@ -122,7 +171,7 @@ def test_a_flipped_byte_never_goes_unnoticed_or_through(tmp_path: Path, mask: in
             loaded = load_run(saved)
         except FormatError:
             continue
-        assert_same(run, loaded)  # a byte of the container that nobody reads, as a date
+        assert_same(run, loaded)  # an unused byte of the container, such as a date
 
 
 def change_head(change: Callable[[Arrays], object]) -> Callable[[Arrays], None]:
@@ -149,7 +198,7 @@ def change_head(change: Callable[[Arrays], object]) -> Callable[[Arrays], None]:
         lambda arrays: arrays.update(joined_at=arrays["joined_at"] * 0),
         lambda arrays: arrays.update(joined_at=arrays["joined_at"] * 0 + 9_999),
         lambda arrays: arrays.update(joined_at=arrays["joined_at"] * 0 - 1),
-        change_head(lambda head: head.update(version=2)),
+        change_head(lambda head: head.update(version=0)),
         change_head(lambda head: head.update(stop_reason="bored")),
         change_head(lambda head: head.pop("tokenizer")),
         change_head(lambda head: head["tokenizer"]["merges"].pop()),
@@ -161,9 +210,7 @@ def change_head(change: Callable[[Arrays], object]) -> Callable[[Arrays], None]:
         change_head(lambda head: head.update(corpus_bytes="many")),
     ],
 )
-def test_parts_that_do_not_fit_together_are_refused(
-    saved: Path, damage: Callable[[Arrays], object]
-) -> None:
+def test_inconsistent_arrays_are_refused(saved: Path, damage: Callable[[Arrays], object]) -> None:
     with np.load(saved) as archive:
         arrays = dict(archive)
     damage(arrays)

@@ -1,4 +1,4 @@
-"""Runs on disk: what is stored comes back, and no address reaches another file."""
+"""Runs on disk load unchanged, and no address reaches another file."""
 
 from __future__ import annotations
 
@@ -14,12 +14,15 @@ import numpy as np
 import pytest
 
 from bpe_core.corpus.corpus import Corpus
-from bpe_core.errors import FormatError
+from bpe_core.errors import FormatError, NotKeptError
+from bpe_core.formats import run_archive
 from bpe_core.runs.train import train
+from bpe_core.store.manifest import MANIFEST, write_manifest
 from bpe_core.types import TrainingConfig
 from ui.look.run_names import RunName
+from ui.memory.sized_cache import server_cache
 from ui.run import results
-from ui.storage import run_store, store
+from ui.storage import run_store, sweeping
 from ui.storage.run_store import (
     MOST_UNCLAIMED,
     SAMPLE_RUN_ID,
@@ -28,9 +31,10 @@ from ui.storage.run_store import (
     name_of_run,
     note_opened,
     store_run,
+    store_run_to_show,
     training_text,
 )
-from ui.storage.store import DAYS_KEPT_UNOPENED, NotKeptError, sweep_store
+from ui.storage.sweeping import DAYS_KEPT_UNOPENED, sweep_store
 from ui.storage.upload_store import keep_text
 
 TEXT = "hug hugs pug pugs\n" * 40 + "naïve 日本 \U0001f9e9\n" * 20
@@ -44,7 +48,7 @@ def runs_folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     return folder
 
 
-def test_a_stored_run_comes_back_whole() -> None:
+def test_a_stored_run_loads_unchanged() -> None:
     training, held_out = Corpus.from_text(TEXT, name="hugs.txt").split(0.2, seed=0)
     run = train(training, TrainingConfig(vocab_size=280))
     stored = load_run(store_run("Hugs", run, held_out))
@@ -59,7 +63,7 @@ def test_a_stored_run_comes_back_whole() -> None:
     np.testing.assert_array_equal(stored.held_out_tokens_after, run.tokens_after_on(held_out))
 
 
-def test_a_run_comes_back_with_the_time_it_was_stored() -> None:
+def test_a_run_has_the_time_at_which_it_was_stored() -> None:
     run = train(Corpus.from_text(TEXT), TrainingConfig(vocab_size=260))
     before = datetime.now(UTC)
     run_id = store_run("Hugs", run, NOTHING)
@@ -71,37 +75,46 @@ def test_a_run_comes_back_with_the_time_it_was_stored() -> None:
 
 
 @pytest.mark.parametrize("time", ["yesterday", "", 5, [], "9" * 10_000])
-def test_an_invalid_time_is_damage(runs_folder: Path, time: object) -> None:
+def test_an_invalid_time_is_reported_as_damage(runs_folder: Path, time: object) -> None:
     assert_damaged(runs_folder, {"trained_at": time})
 
 
 @pytest.mark.parametrize(
     "details", [{"title": 5}, {"title": None}, {"documents": [5], "names": ["a"]}], ids=str
 )
-def test_an_invalid_title_or_text_is_damage(runs_folder: Path, details: dict[str, object]) -> None:
+def test_an_invalid_title_or_text_is_reported_as_damage(
+    runs_folder: Path, details: dict[str, object]
+) -> None:
     assert_damaged(runs_folder, details)
+
+
+def rewrite(path: Path, text: str) -> None:
+    """Replace a file of an entry and renew the checksums, as if it had been stored like that."""
+    path.write_text(text, "utf-8")
+    write_manifest(path.parent)
 
 
 def assert_damaged(runs_folder: Path, changed: dict[str, object]) -> None:
     """Store a run, change its details file, and fail if the run is still read."""
     run_id = store_run("Hugs", train(Corpus.from_text(TEXT), TrainingConfig(260)), NOTHING)
     path = runs_folder / run_id / "details.json"
-    path.write_text(json.dumps(json.loads(path.read_text()) | changed))
+    rewrite(path, json.dumps(json.loads(path.read_text()) | changed))
     with pytest.raises(FormatError, match="The run stored at this address is damaged"):
         load_run(run_id)
 
 
-def test_a_run_stored_without_a_time_can_be_read(runs_folder: Path) -> None:
+def test_a_run_stored_without_a_time_can_be_loaded(runs_folder: Path) -> None:
     run = train(Corpus.from_text(TEXT), TrainingConfig(vocab_size=260))
     run_id = store_run("Hugs", run, NOTHING)
     path = runs_folder / run_id / "details.json"
     details = json.loads(path.read_text())
     del details["trained_at"]
     path.write_text(json.dumps(details))
+    (path.parent / MANIFEST).unlink()
     assert load_run(run_id).trained_at is None
 
 
-def test_a_run_is_named_without_being_read(
+def test_the_name_of_a_run_is_read_without_loading_the_run(
     runs_folder: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     config = TrainingConfig(260, "regex:\\w+", special_tokens=("<b>",), end_of_word="é")
@@ -122,26 +135,27 @@ def test_a_run_is_named_without_being_read(
     ],
     ids=str,
 )
-def test_a_run_whose_name_cannot_be_read_is_read_itself(runs_folder: Path, change: object) -> None:
+def test_a_run_is_loaded_if_its_name_file_is_damaged(runs_folder: Path, change: object) -> None:
     run_id = store_run("Hugs", train(Corpus.from_text(TEXT), TrainingConfig(260)), NOTHING)
     path = runs_folder / run_id / "name.json"
     if isinstance(change, dict):
         changed = json.dumps(json.loads(path.read_text()) | change)
     else:
         changed = json.dumps(change) if change != "" else ""
-    path.write_text(changed)
+    rewrite(path, changed)
     assert name_of_run(run_id) == load_run(run_id).name
     path.unlink()
+    write_manifest(path.parent)
     assert name_of_run(run_id) == load_run(run_id).name
 
 
 @pytest.mark.parametrize("run_id", ["a" * 32, "../../../etc/passwd", ""])
-def test_a_run_that_is_not_there_has_no_name(run_id: str) -> None:
+def test_the_name_of_a_missing_run_is_an_error(run_id: str) -> None:
     with pytest.raises(RunNotFoundError):
         name_of_run(run_id)
 
 
-def test_a_run_without_held_out_text_comes_back() -> None:
+def test_a_run_without_held_out_text_survives_storing() -> None:
     corpus = Corpus.from_word_counts({"hug": 10, "pug": 5})
     training, held_out = corpus.split(0.0, seed=0)
     config = TrainingConfig(vocab_size=8, base="characters", special_tokens=())
@@ -150,7 +164,7 @@ def test_a_run_without_held_out_text_comes_back() -> None:
     assert stored.held_out_tokens_after is None
 
 
-def test_held_out_words_come_back_with_their_counts() -> None:
+def test_held_out_words_keep_their_counts() -> None:
     corpus = Corpus.from_word_counts({f"word{n}": n for n in range(1, 40)})
     training, held_out = corpus.split(0.3, seed=0)
     stored = load_run(store_run("Words", train(training, TrainingConfig(300)), held_out))
@@ -159,19 +173,19 @@ def test_held_out_words_come_back_with_their_counts() -> None:
 
 
 @pytest.mark.parametrize("title", ["<script>alert(1)</script>", "a\nb", "\ufeff", "日本", ""])
-def test_a_title_comes_back_as_it_was(title: str) -> None:
+def test_a_title_is_kept_unchanged(title: str) -> None:
     run = train(Corpus.from_text(TEXT), TrainingConfig(vocab_size=260))
     empty = Corpus.from_text(TEXT).split(0.0)[1]
     assert load_run(store_run(title, run, empty)).title == title
 
 
-def test_ids_do_not_repeat_and_no_unfinished_folder_remains(runs_folder: Path) -> None:
+def test_ids_are_unique_and_no_unfinished_folder_remains(runs_folder: Path) -> None:
     run = train(Corpus.from_text(TEXT), TrainingConfig(vocab_size=258))
     empty = Corpus.from_text(TEXT).split(0.0)[1]
     ids = {store_run("Hugs", run, empty) for _ in range(5)}
     assert {path.name for path in runs_folder.iterdir()} == ids
     assert len(ids) == 5
-    # Run ids become part of component keys, in which Streamlit reserves "__".
+    # Run ids become part of component keys, where Streamlit reserves "__".
     assert all(re.fullmatch("[0-9a-f]{32}", run_id) for run_id in ids)
 
 
@@ -194,7 +208,7 @@ def test_a_run_outside_the_store_cannot_be_reached(tmp_path: Path, runs_folder: 
     run_id = store_run("Hugs", run, Corpus.from_text(TEXT).split(0.0)[1])
     inside = store_run("Hugs", run, Corpus.from_text(TEXT).split(0.0)[1])
     (runs_folder / run_id).rename(tmp_path / run_id)
-    # The second path begins like an id.
+    # The second path starts like an id.
     for path in (f"../{run_id}", f"{inside}/../../{run_id}"):
         assert (runs_folder / path / "run.npz").is_file()
         with pytest.raises(RunNotFoundError, match="malformed"):
@@ -238,7 +252,7 @@ def test_a_sweep_deletes_old_runs_and_leftovers_and_nothing_else(runs_folder: Pa
     assert left == {opened, new, ".unfinished-new", "notes", "b" * 31, "c" * 33}
 
 
-def test_the_least_recently_opened_runs_and_uploads_make_room_but_never_those_of_today(
+def test_the_least_recently_opened_entries_make_room_unless_opened_today(
     runs_folder: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     run = train(Corpus.from_text(TEXT), TrainingConfig(vocab_size=258))
@@ -248,7 +262,7 @@ def test_the_least_recently_opened_runs_and_uploads_make_room_but_never_those_of
         age(runs_folder / name, days=days)
     # There is room for two runs, so the third replaces the oldest run and the upload.
     one = sum(file.stat().st_size for file in (runs_folder / first).iterdir())
-    monkeypatch.setattr(store, "MOST_BYTES_KEPT", 2 * one)
+    monkeypatch.setattr(sweeping, "MOST_BYTES_KEPT", 2 * one)
     third = store_run("Hugs", run, NOTHING)
     assert {path.name for path in runs_folder.iterdir()} == {second, third}
     note_opened(second)
@@ -271,7 +285,7 @@ def test_a_run_that_cannot_be_stored_stays_in_memory(
     note_opened(stored.id)
 
 
-def test_an_unsaved_run_stays_while_it_is_referred_to_or_among_the_latest(
+def test_an_unsaved_run_is_kept_while_referenced_or_among_the_latest(
     runs_folder: Path,
 ) -> None:
     runs_folder.write_text("a file where the folder should be")
@@ -318,9 +332,12 @@ def test_a_damaged_run_is_refused(runs_folder: Path, name: str, content: bytes) 
     (runs_folder / run_id / name).write_bytes(content)
     with pytest.raises(FormatError):
         load_run(run_id)
+    (runs_folder / run_id / MANIFEST).unlink()  # as a run of an earlier version
+    with pytest.raises(FormatError):
+        load_run(run_id)
 
 
-def test_the_sample_run_ships_with_its_held_out_text() -> None:
+def test_the_sample_run_includes_its_held_out_text() -> None:
     sample = load_run(SAMPLE_RUN_ID)
     assert sample.run.tokenizer.vocab_size == 4_096
     assert sample.run.stop_reason == "vocab-size"
@@ -329,7 +346,7 @@ def test_the_sample_run_ships_with_its_held_out_text() -> None:
     np.testing.assert_array_equal(sample.held_out_tokens_after, expected)
 
 
-def test_the_composition_and_the_places_of_held_out_text_come_back() -> None:
+def test_the_composition_and_positions_of_held_out_text_survive_storing() -> None:
     documents = ["hug hugs pug\n" * 400, "x = 1\n" * 300, "naïve 日本\n" * 200]
     corpus = Corpus.from_documents(documents, ["a.txt", "b.py", "c.txt"])
     training, held_out = corpus.split(0.2)
@@ -343,7 +360,7 @@ def test_the_composition_and_the_places_of_held_out_text_come_back() -> None:
     assert text.corpus.places == training.places
 
 
-def test_a_run_of_an_earlier_version_has_no_composition_and_no_places(runs_folder: Path) -> None:
+def test_a_run_of_an_earlier_version_has_no_composition_and_no_positions(runs_folder: Path) -> None:
     training, held_out = Corpus.from_text(TEXT).split(0.2)
     run = train(training, TrainingConfig(vocab_size=280))
     run_id = store_run("Hugs", run, held_out, training=training)
@@ -351,6 +368,7 @@ def test_a_run_of_an_earlier_version_has_no_composition_and_no_places(runs_folde
     details = json.loads(path.read_text("utf-8"))
     del details["places"], details["compositions"]
     path.write_text(json.dumps(details), "utf-8")
+    (path.parent / MANIFEST).unlink()
     stored = load_run(run_id)
     assert (stored.held_out, stored.held_out.places) == (held_out, ())
     assert stored.compositions is None
@@ -360,12 +378,36 @@ def test_a_run_of_an_earlier_version_has_no_composition_and_no_places(runs_folde
     ("name", "wrong"),
     [("places", [[0, 1]] * 99), ("places", [1]), ("compositions", [1, 2]), ("compositions", {})],
 )
-def test_damaged_places_and_compositions_are_refused(
+def test_damaged_positions_and_compositions_are_refused(
     runs_folder: Path, name: str, wrong: object
 ) -> None:
     training, held_out = Corpus.from_text(TEXT).split(0.2)
     run_id = store_run("Hugs", train(training, TrainingConfig(vocab_size=258)), held_out)
     path = runs_folder / run_id / "details.json"
-    path.write_text(json.dumps({**json.loads(path.read_text("utf-8")), name: wrong}), "utf-8")
+    rewrite(path, json.dumps({**json.loads(path.read_text("utf-8")), name: wrong}))
     with pytest.raises(FormatError):
         load_run(run_id)
+
+
+def test_the_run_trained_last_is_shown_without_reading_it(
+    runs_folder: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    run = train(Corpus.from_text(TEXT), TrainingConfig(260))
+    run_id = store_run_to_show("Hugs", run, NOTHING)
+    with monkeypatch.context() as patched:
+        patched.setattr(run_archive, "load_run", None)
+        shown = load_run(run_id)
+        assert shown.run is run
+        assert load_run(run_id) is shown
+    server_cache.forget()
+    read = load_run(run_id)
+    assert read.run.merges == run.merges
+    assert (read.name, read.trained_at) == (shown.name, shown.trained_at)
+    assert (read.held_out, read.compositions) == (shown.held_out, shown.compositions)
+
+
+def test_only_the_run_trained_last_stays_in_memory(runs_folder: Path) -> None:
+    run = train(Corpus.from_text(TEXT), TrainingConfig(260))
+    first, second = (store_run_to_show("Hugs", run, NOTHING) for _ in range(2))
+    assert load_run(first).run is not run
+    assert load_run(second).run is run

@@ -28,7 +28,7 @@ def test_the_error_for_an_unknown_sample_lists_the_samples() -> None:
         load_sample("hug")
 
 
-def test_the_texts_of_python_have_the_size_that_is_described() -> None:
+def test_the_python_samples_have_the_size_in_their_description() -> None:
     reference = load_sample("python-reference")
     assert len(reference.documents) >= 60
     assert "for" in reference.names
@@ -60,7 +60,7 @@ def test_the_multilingual_description_states_the_right_numbers() -> None:
     assert f"{len(texts)} languages and {len(scripts)} scripts" in sample.description
 
 
-def test_toy_corpora_have_the_words_of_their_notebooks() -> None:
+def test_toy_corpora_have_the_words_of_their_sources() -> None:
     assert load_sample("hug-words").word_counts == {
         "hug": 10,
         "ugg": 5,

@@ -1,4 +1,4 @@
-"""Segments built in bulk are the segments that their constructor makes."""
+"""Segments built in bulk equal those built with the constructor."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ def test_segments_built_in_bulk_equal_those_built_one_by_one(text: str) -> None:
     assert [hash(segment) for segment in built] == [hash(one) for one in map(Segment, *columns)]
 
 
-def test_a_segment_built_in_bulk_is_a_segment_like_any() -> None:
+def test_a_segment_built_in_bulk_behaves_like_any_other() -> None:
     (segment,) = build_segments([7], [b"a"], [0], [1], [0], [1])
     assert type(segment) is Segment
     assert replace(segment, id=9) == Segment(9, b"a", 0, 1, 0, 1)

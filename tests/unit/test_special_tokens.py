@@ -1,4 +1,4 @@
-"""A text is cut into special tokens and ordinary text, wherever and however many there are."""
+"""Texts are cut into special tokens and ordinary text, whatever their number and position."""
 
 from __future__ import annotations
 
@@ -47,7 +47,7 @@ def test_pieces_cover_a_text_and_no_special_token_is_left_in_ordinary_text(
 
 @pytest.fixture(scope="module")
 def by_kernels() -> Tokenizer:
-    """Return a tokenizer that uses kernels for texts of 2,000 characters and more."""
+    """Return a tokenizer that uses kernels for texts of at least 2,000 characters."""
     compile_kernels()
     tokenizer = gpt2().truncated(2_000)
     tokenizer.encode("hug " * 500_000)
@@ -67,7 +67,7 @@ def by_kernels() -> Tokenizer:
     ],
     ids=["last", "first", "side by side", "nothing else", "many", "none"],
 )
-def test_kernels_put_special_tokens_where_plain_python_does(
+def test_kernels_find_special_tokens_where_plain_python_does(
     by_kernels: Tokenizer, text: str
 ) -> None:
     wanted: list[int] = []
@@ -83,7 +83,7 @@ def test_kernels_put_special_tokens_where_plain_python_does(
     assert [segment.id for segment in by_kernels.segments(text, "all")] == wanted
 
 
-def test_a_pattern_of_one_s_own_takes_a_text_of_special_tokens_alone() -> None:
+def test_a_custom_pattern_accepts_a_text_of_special_tokens_only() -> None:
     compile_kernels()
     tokenizer = Tokenizer(
         vocab={**{n: bytes([n]) for n in range(256)}, 256: b"<s>"},

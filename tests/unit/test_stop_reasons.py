@@ -1,4 +1,4 @@
-"""The sentence for each reason why a training stops, alone and on the result card."""
+"""The sentence for each reason why training stops, by itself and on the result card."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Streaming a corpus gives the same result as reading it whole, in less memory."""
+"""Streaming a corpus gives the same result as reading it whole, with less memory."""
 
 from __future__ import annotations
 
@@ -171,7 +171,7 @@ def test_the_error_for_a_missing_file_names_it() -> None:
         stream_corpus(["no-such-file.txt"])
 
 
-def test_training_on_a_large_file_takes_little_memory(tmp_path: Path) -> None:
+def test_training_on_a_large_file_needs_little_memory(tmp_path: Path) -> None:
     path = tmp_path / "large.txt"
     block = "".join(f"{n} {LINE}" for n in range(10_000)).encode()
     with path.open("wb") as file:

@@ -1,4 +1,4 @@
-"""Test a measurement's estimates of the time left with a clock that moves only by its work."""
+"""Test a measurement's estimates of the time left with a clock that only its work advances."""
 
 from __future__ import annotations
 
@@ -7,9 +7,14 @@ from collections.abc import Callable
 
 import pytest
 
+from bpe_core.lab.contenders import encoders
 from bpe_core.lab.growth import measure_growth
-from bpe_core.lab.measurements import growing_sizes
+from bpe_core.lab.measurements import N_MERGES, growing_sizes
 from bpe_core.lab.measuring import Contender, Progress, measure
+from bpe_core.lab.training_contenders import trainers
+from bpe_core.lab.usual_times import UsualTime
+from bpe_core.tokenizer.gpt2 import gpt2
+from bpe_core.tokenizer.tokenizer import Tokenizer
 
 TEXT = "ab" * 233_000
 SMALLEST_SHOWN = 0.5
@@ -19,11 +24,11 @@ SMALLEST_SHOWN = 0.5
 class Bench:
     """A clock, and contenders whose calls take a given time on it, with random jitter."""
 
-    def __init__(self, jitter: float) -> None:
+    def __init__(self, jitter: float, seed: int = 8) -> None:
         self.now = 0.0
         self.reports: list[tuple[float, Progress]] = []
         self._jitter = jitter
-        self._random = random.Random(8)
+        self._random = random.Random(seed)
 
     def clock(self) -> float:
         return self.now
@@ -42,6 +47,7 @@ class Bench:
         preparing: tuple[float, float] = (0.0, 0.0),
         first_call_times: float = 1.0,
         is_prepared_each_call: bool = False,
+        usual: UsualTime | None = None,
     ) -> Contender:
         """Return a contender; `preparing` is the time of its first and later preparations."""
         seen: set[int] = set()
@@ -58,7 +64,23 @@ class Bench:
             prepared.append(name)
             return run
 
-        return Contender(name, prepare, is_prepared_each_call)
+        return Contender(name, prepare, is_prepared_each_call, usual)
+
+    def unlike(self, contender: Contender, slower: float) -> Contender:
+        """Return a contender whose times differ from its usual ones.
+
+        All are `slower` times as long, and each is up to 1.4 times longer or shorter than that.
+        """
+        usual = contender.usual
+        assert usual is not None
+        times = slower * 1.4 ** self._random.uniform(-1, 1)
+        return self.contender(
+            contender.name,
+            lambda n: times * usual.of_call(n),
+            preparing=(times * usual.preparing + 0.02, times * usual.preparing),
+            is_prepared_each_call=contender.is_prepared_each_call,
+            usual=usual,
+        )
 
     def estimates(self) -> list[tuple[float, float]]:
         """Return each reported time left, with the actual one."""
@@ -67,6 +89,14 @@ class Bench:
             for at, progress in self.reports
             if progress.seconds_left is not None
         ]
+
+    @property
+    def share_without_estimate(self) -> float:
+        """The share of the time after which there is an estimate at each step."""
+        (*_, (last, _)) = [
+            (place, at) for place, (at, one) in enumerate(self.reports) if one.seconds_left is None
+        ]
+        return self.reports[last + 1][0] / self.now
 
     def naive_estimates(self) -> list[tuple[float, float]]:
         """Return the time left if all steps took equally long, with the actual one."""
@@ -77,9 +107,14 @@ class Bench:
         ]
 
 
-def are_good(estimates: list[tuple[float, float]]) -> bool:
+def of_size(n_merges: int) -> Tokenizer:
+    """Return GPT-2's tokenizer with its first merges alone."""
+    return gpt2().truncated(min(n_merges, gpt2().n_merges))
+
+
+def are_good(estimates: list[tuple[float, float]], within: float = 1.6) -> bool:
     return all(
-        actual / 1.6 <= estimate <= actual * 1.6 or abs(estimate - actual) < SMALLEST_SHOWN
+        actual / within <= estimate <= actual * within or abs(estimate - actual) < SMALLEST_SHOWN
         for estimate, actual in estimates
     )
 
@@ -173,3 +208,58 @@ def test_the_estimate_excludes_contenders_that_will_drop_out() -> None:
     left = {(p.done, p.name): p.seconds_left for _, p in bench.reports}
     assert left[4, "slow"] == pytest.approx(4 + 0.3 + 0.3)
     assert left[6, "slow"] == pytest.approx(0.3)
+
+
+@pytest.mark.parametrize("slower", [0.4, 1.0, 3.0])
+@pytest.mark.parametrize("n_merges", [40, 4_000, 50_000])
+@pytest.mark.parametrize("length", [10_000, len(TEXT)])
+def test_the_time_left_of_encoders_is_known_after_the_first_of_them(
+    slower: float, n_merges: int, length: int
+) -> None:
+    shares: list[float] = []
+    for _ in range(5):
+        bench = Bench(0.2, seed=len(shares))
+        contenders = [bench.unlike(one, slower) for one in encoders(of_size(n_merges))]
+        measure(
+            contenders,
+            TEXT[:length],
+            lambda part: part,
+            clock=bench.clock,
+            on_progress=bench.on_progress,
+        )
+        assert [progress.seconds_left is None for _, progress in bench.reports[:3]] == [
+            *(True, False, False),
+        ]
+        assert are_good(bench.estimates(), within=2.0)
+        shares.append(bench.share_without_estimate)
+    assert max(shares) < 0.3
+
+
+@pytest.mark.parametrize("slower", [0.4, 1.0, 3.0])
+@pytest.mark.parametrize("length", [10_000, 100_000, len(TEXT)])
+def test_the_time_left_of_trainers_is_known_after_the_first_of_them(
+    slower: float, length: int
+) -> None:
+    shares: list[float] = []
+    for seed in range(5):
+        bench = Bench(0.2, seed=seed)
+        contenders = [bench.unlike(one, slower) for one in trainers(N_MERGES)]
+        sizes = growing_sizes(length)
+        measure_growth(
+            contenders, TEXT[:length], sizes, clock=bench.clock, on_progress=bench.on_progress
+        )
+        assert [progress.seconds_left is None for _, progress in bench.reports[:2]] == [True, False]
+        assert are_good(bench.estimates(), within=2.0)
+        shares.append(bench.share_without_estimate)
+    # On a short text, the first of few calls takes a part of the time.
+    assert max(shares) < (0.25 if length > 10_000 else 0.7)
+
+
+def test_usual_times_of_another_order_of_size_are_corrected_as_contenders_are_timed() -> None:
+    bench = Bench(0.0)
+    usual = UsualTime(0.0, 1e-6)
+    slow = [
+        bench.contender(name, lambda n: 1e-4 * n, usual=usual) for name in ("one", "two", "three")
+    ]
+    measure(slow, TEXT, lambda part: part, clock=bench.clock, on_progress=bench.on_progress)
+    assert are_good(bench.estimates())

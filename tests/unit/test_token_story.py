@@ -75,7 +75,7 @@ def test_a_note_explains_missing_steps(
     assert "ends inside" in word_steps(cut, gpt2().truncated(2_000), 1).note
 
 
-def test_dropped_white_space_is_in_no_pretoken() -> None:
+def test_dropped_white_space_belongs_to_no_pretoken() -> None:
     config = TrainingConfig(20, "whitespace", base="characters", special_tokens=())
     classroom = train(Corpus.from_text("hug hugs"), config).tokenizer
     reading = read("hug  hugs", classroom)

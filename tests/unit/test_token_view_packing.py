@@ -1,4 +1,4 @@
-"""What the token view is sent holds every token and every byte of the text, and their parts."""
+"""The token view receives every token and every byte of the text, and the tokens' parts."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from bpe_core.comparison.alignment import differing_columns
 from bpe_core.corpus.corpus import Corpus
-from bpe_core.formats.foreign import ForeignTokenizer
+from bpe_core.formats.run_by_tokenizers import ForeignTokenizer
 from bpe_core.runs.train import train
 from bpe_core.tokenizer.gpt2 import gpt2
 from bpe_core.tokenizer.segment_arrays import boundaries
@@ -43,7 +43,7 @@ def packed(text: str, tokenizer: Tokenizer, special: tuple[str, ...] = ()) -> Pa
 
 
 def pieces_in_the_browser(text: str, tokens: PackedTokens) -> list[bytes]:
-    """Return the bytes of each segment, walking over UTF-16 units as the script does."""
+    """Return the bytes of each segment, counting in UTF-16 units as the script does."""
     units = text.encode("utf-16-le")
     sizes = []
     for low, high in zip(units[::2], units[1::2], strict=True):
@@ -66,7 +66,7 @@ def test_no_token_and_no_byte_is_lost(text: str) -> None:
     assert pieces_in_the_browser(text, tokens) == [gpt2().vocab[i] for i in ids]
 
 
-def test_astral_and_hostile_characters_keep_their_places() -> None:
+def test_astral_and_hostile_characters_keep_their_positions() -> None:
     tokens = packed(HOSTILE, gpt2(), ("<|endoftext|>",))
     ids = (unpacked(tokens["ids"]) - 1).tolist()
     assert ids[-1] == 50256
@@ -74,7 +74,7 @@ def test_astral_and_hostile_characters_keep_their_places() -> None:
     assert tokens["table"]["special"] == [50256]
 
 
-def test_the_table_holds_all_parts_down_to_the_bytes() -> None:
+def test_the_table_has_all_parts_down_to_the_bytes() -> None:
     table = packed(" iterator", gpt2())["table"]
     tokens = dict(zip(table["ids"], table["tokens"], strict=True))
     assert " iterator" in tokens.values()
@@ -89,7 +89,7 @@ def test_the_table_holds_all_parts_down_to_the_bytes() -> None:
             assert {left, right} <= tokens.keys()
 
 
-def test_bytes_that_are_no_character_travel_as_numbers() -> None:
+def test_bytes_that_are_not_a_character_are_sent_as_numbers() -> None:
     table = packed("日", gpt2())["table"]
     # GPT-2 has a token for the first two of the three bytes; its parts are sent too.
     assert sorted(table["tokens"]) == [[0x97], [0xA5], [0xE6], [0xE6, 0x97]]
@@ -124,7 +124,7 @@ def classroom_tokenizer() -> Tokenizer:
     return train(Corpus.from_text("hug hugs pug"), config).tokenizer
 
 
-def test_text_in_no_token_and_markers_that_stand_alone_are_kept() -> None:
+def test_text_in_no_token_and_separate_markers_are_kept() -> None:
     tokenizer = classroom_tokenizer()
     text = "hug p Ω"
     tokens = packed(text, tokenizer)
@@ -155,13 +155,13 @@ def test_disagreements_say_whether_more_than_white_space_differs() -> None:
 @pytest.mark.parametrize(
     ("values", "kind"), [([], "Uint8Array"), ([256], "Uint16Array"), ([1, 1 << 31], "Uint32Array")]
 )
-def test_numbers_take_the_smallest_type_that_holds_them(values: list[int], kind: str) -> None:
+def test_numbers_are_packed_into_the_smallest_sufficient_type(values: list[int], kind: str) -> None:
     numbers = pack_numbers(values)
     assert numbers["type"] == kind
     assert unpacked(numbers).tolist() == values
 
 
-def test_tokens_of_another_library_have_neither_merges_nor_pretokens() -> None:
+def test_tokens_of_another_library_have_no_merges_or_pretokens() -> None:
     encoder = ForeignTokenizer(models.described(models.word_piece()))
     text = "The first 漢!"
     segments = encoder.segments(text)

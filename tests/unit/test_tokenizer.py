@@ -95,38 +95,40 @@ def test_a_special_token_is_text_unless_it_is_allowed() -> None:
     assert tokenizer.decode([64, 50256, 65]) == text
 
 
-def test_a_special_token_that_the_tokenizer_lacks_is_text() -> None:
+def test_an_allowed_special_token_that_the_tokenizer_lacks_is_text() -> None:
     assert gpt2().encode("[CLS]", allowed_special=["[CLS]"]) == gpt2().encode("[CLS]")
 
 
-def test_the_longest_special_token_at_a_place_is_meant() -> None:
+def test_the_longest_special_token_at_a_position_wins() -> None:
     special = {"<a>": 2, "<a><b>": 3, "x": 4}
     vocab = {0: b"a", 1: b"b", **{id: text.encode() for text, id in special.items()}}
     tokenizer = ab_tokenizer(vocab, special_tokens=special)
     assert tokenizer.encode("a<a><b>b<a>x", allowed_special="all") == [0, 3, 1, 2, 4]
 
 
-def test_one_text_as_allowed_special_is_refused() -> None:
+def test_a_single_string_as_allowed_special_is_refused() -> None:
     with pytest.raises(TokenizationError, match="collection"):
         gpt2().encode("x", allowed_special=END_OF_TEXT)
 
 
 @pytest.mark.parametrize("text", ["x", "a rose is " * 100_000])
 @pytest.mark.parametrize("allowed_special", ["", END_OF_TEXT])
-def test_a_batch_refuses_what_a_text_alone_refuses(text: str, allowed_special: str) -> None:
+def test_a_batch_refuses_the_same_arguments_as_a_single_text(
+    text: str, allowed_special: str
+) -> None:
     with pytest.raises(TokenizationError, match="as allowed_special, got the text"):
         gpt2().encode_batch([text], allowed_special=allowed_special)
     with pytest.raises(TokenizationError, match="as allowed_special, got the text"):
         gpt2().encode(text, allowed_special=allowed_special)
 
 
-def test_special_tokens_have_no_space_after_a_word_that_ended() -> None:
+def test_decoding_adds_no_space_between_a_word_and_a_special_token() -> None:
     vocab = {**hug_tokenizer().vocab, 9: b"[SEP]"}
     tokenizer = hug_tokenizer(vocab=vocab, special_tokens={"[SEP]": 9})
     assert tokenizer.decode([8, 9, 8, 8]) == "hug[SEP]hug hug"
 
 
-def test_a_lone_surrogate_is_named_with_its_place() -> None:
+def test_the_error_for_a_lone_surrogate_has_its_position() -> None:
     for method in (gpt2().encode, gpt2().segments, gpt2().explain):
         with pytest.raises(InvalidTextError, match=r"U\+D83D, at character 2"):
             method("ab\ud83d")
@@ -140,7 +142,7 @@ def test_the_error_names_an_unknown_character_its_position_and_a_remedy() -> Non
         hug_tokenizer().encode("hug é")
 
 
-def test_an_unknown_byte_is_named_with_its_character() -> None:
+def test_the_error_for_an_unknown_byte_names_its_character() -> None:
     tokenizer = ab_tokenizer({0: b"\xc3", 1: b"a"})
     with pytest.raises(UnknownSymbolError, match=r"byte 0xA9 of 'é'.*character 1 .*offset 2"):
         tokenizer.encode("aé")
@@ -153,7 +155,7 @@ def test_unknown_symbols_can_be_skipped_and_merges_never_cross_them() -> None:
     assert [segment.id for segment in tokenizer.segments("hu?g")] == [1, 4, None, 6]
 
 
-def test_an_id_outside_the_vocabulary_is_named_with_its_place() -> None:
+def test_the_error_for_an_id_outside_the_vocabulary_has_its_position() -> None:
     for ids in ([1, 50257], np.array([1, 50257]), iter([1, 50257])):
         with pytest.raises(InvalidTokenIdError, match=r"id 50257 \(number 2 of 2.*0 to 50256"):
             gpt2().decode(ids)
@@ -169,7 +171,7 @@ def test_half_a_character_decodes_to_a_replacement_or_raises() -> None:
         gpt2().decode(half, errors="strict")
 
 
-def test_batches_and_arrays_hold_the_same_ids() -> None:
+def test_batches_and_arrays_have_the_same_ids() -> None:
     texts = ["to be", "", "or not é"]
     assert gpt2().encode_batch(texts) == [gpt2().encode(text) for text in texts]
     array = gpt2().encode_to_numpy("or not é")
@@ -181,7 +183,7 @@ def test_batches_and_arrays_hold_the_same_ids() -> None:
 # Segments
 
 
-def test_no_token_is_lost_from_view_after_a_byte_order_mark() -> None:
+def test_segments_lose_no_token_after_a_byte_order_mark() -> None:
     segments = gpt2().segments("\ufeffhello world")
     assert [segment.id for segment in segments] == gpt2().encode("\ufeffhello world")
     assert [segment.token for segment in segments][-2:] == [b"hello", b" world"]
@@ -208,7 +210,7 @@ def test_white_space_that_the_pretokenizer_drops_is_a_segment_without_id() -> No
     ]
 
 
-def test_segments_show_special_tokens_where_they_are_allowed() -> None:
+def test_segments_have_special_tokens_if_they_are_allowed() -> None:
     segments = gpt2().segments(f"é{END_OF_TEXT}b", allowed_special="all")
     assert segments[-2:] == [
         Segment(50256, END_OF_TEXT.encode(), 1, 14, 2, 15),
@@ -219,7 +221,7 @@ def test_segments_show_special_tokens_where_they_are_allowed() -> None:
 @pytest.mark.parametrize(
     "text", ["a<b<c", "</script>", "a  b\t\n", "$x^2$ **b** `c`", "Ã©é", "aaab", "a|||b,\x00c"]
 )
-def test_segments_give_back_the_text_as_it_is(text: str) -> None:
+def test_segments_preserve_the_text(text: str) -> None:
     segments = gpt2().segments(text)
     assert b"".join(segment.token for segment in segments).decode() == text
 
@@ -240,7 +242,7 @@ def test_explaining_names_each_merge_and_the_symbols_after_it() -> None:
     assert second.ids == (0, 2, 5)
 
 
-def test_a_pretoken_is_explained_as_it_is_though_it_would_be_cut() -> None:
+def test_explain_word_does_not_pretokenize() -> None:
     (word,) = gpt2().explain_word("hug  hugs")
     assert gpt2().pretokenizer.split("hug  hugs") != ["hug  hugs"]
     assert b"".join(gpt2().vocab[id] for id in word.ids) == b"hug  hugs"
@@ -250,7 +252,7 @@ def test_a_pretoken_is_explained_as_it_is_though_it_would_be_cut() -> None:
     assert [each.text for each in hug_tokenizer().explain_word("né h")] == ["n", "h"]
 
 
-def test_explaining_raises_or_skips_what_the_alphabet_lacks() -> None:
+def test_explaining_raises_for_unknown_symbols_or_skips_them() -> None:
     with pytest.raises(UnknownSymbolError):
         hug_tokenizer().explain("é")
     around = hug_tokenizer().explain("né hé?g", errors="skip")
@@ -265,7 +267,7 @@ def test_explaining_raises_or_skips_what_the_alphabet_lacks() -> None:
 # Structure
 
 
-def test_parts_are_the_two_ids_of_a_merge() -> None:
+def test_the_parts_of_a_token_are_the_two_ids_of_its_merge() -> None:
     tokenizer = hug_tokenizer()
     assert tokenizer.parts(8) == (1, 7)
     assert tokenizer.parts(1) is None
@@ -287,7 +289,7 @@ def test_truncating_keeps_ids_and_drops_later_merges() -> None:
             tokenizer.truncated(n_merges)
 
 
-def test_truncating_keeps_a_token_that_an_earlier_merge_makes_too() -> None:
+def test_truncating_keeps_a_token_that_an_earlier_merge_also_makes() -> None:
     tokenizer = Tokenizer(
         vocab={0: b"a", 1: b"b", 2: b"c", 3: b"ab", 4: b"bc", 5: b"abc"},
         merges=[(1, 2, 4), (0, 1, 3), (0, 4, 5), (3, 2, 5)],
@@ -298,7 +300,7 @@ def test_truncating_keeps_a_token_that_an_earlier_merge_makes_too() -> None:
     assert 5 not in tokenizer.truncated(2).vocab
 
 
-def test_truncating_keeps_a_special_token_that_a_merge_makes_too() -> None:
+def test_truncating_keeps_a_special_token_that_a_merge_also_makes() -> None:
     tokenizer = Tokenizer(
         vocab={0: b"a", 1: b"b", 2: b"ab", 3: b"aba"},
         merges=[(0, 1, 2), (2, 0, 3)],
@@ -310,7 +312,7 @@ def test_truncating_keeps_a_special_token_that_a_merge_makes_too() -> None:
     assert shorter.encode("aba", allowed_special="all") == [2, 0]
 
 
-def test_what_it_gives_out_cannot_be_changed() -> None:
+def test_the_attributes_of_a_tokenizer_are_immutable() -> None:
     tokenizer = hug_tokenizer()
     for mapping in (tokenizer.vocab, tokenizer.special_tokens, tokenizer.base_ids):
         with pytest.raises(TypeError):
@@ -319,7 +321,7 @@ def test_what_it_gives_out_cannot_be_changed() -> None:
         tokenizer.vocab = {}  # pyright: ignore[reportAttributeAccessIssue]
 
 
-def test_what_it_was_made_of_may_change_without_it() -> None:
+def test_a_tokenizer_is_unaffected_by_changes_to_its_arguments() -> None:
     vocab = {0: b"a", 1: b"b"}
     tokenizer = ab_tokenizer(vocab)
     vocab[0] = b"b"
@@ -363,7 +365,7 @@ def test_the_fingerprint_is_the_same_in_another_process() -> None:
         ({"end_of_word": "</s>"}, "has no token '</s>'"),
         ({"end_of_word": None, "end_of_word_id": 5}, "no end_of_word is given"),
         ({"pretokenizer": "gpt3"}, "There is no pre-tokenizer"),
-        ({"vocab": {**hug_tokenizer().vocab, 9: b"g"}}, "both stand for the symbol b'g'"),
+        ({"vocab": {**hug_tokenizer().vocab, 9: b"g"}}, "both represent the symbol b'g'"),
     ],
 )
 def test_inconsistent_arguments_are_rejected(changes: dict[str, object], message: str) -> None:
@@ -371,10 +373,10 @@ def test_inconsistent_arguments_are_rejected(changes: dict[str, object], message
         hug_tokenizer(**{"counts": None, **changes})
 
 
-# Speed, as ratios: what is quadratic is far from these
+# Speed, as ratios that a quadratic algorithm far exceeds
 
 
-def test_a_hundred_thousand_letters_take_time_in_proportion() -> None:
+def test_encoding_takes_time_proportional_to_the_number_of_letters() -> None:
     def seconds(n: int) -> float:
         start = time.process_time()
         gpt2().encode("a" * n)
@@ -384,18 +386,18 @@ def test_a_hundred_thousand_letters_take_time_in_proportion() -> None:
     assert seconds(100_000) < 60 * max(seconds(10_000), 0.004)
 
 
-def test_decoding_a_prefix_of_tokens_takes_time_in_proportion() -> None:
+def test_decoding_takes_time_proportional_to_the_number_of_ids() -> None:
     def seconds(n: int) -> float:
         ids = [464, 2068] * n
         start = time.process_time()
         gpt2().decode(ids)
         return time.process_time() - start
 
-    seconds(500_000)  # long lists are decoded by a kernel, which is loaded when first needed
+    seconds(500_000)  # loads the kernel that decodes long lists
     assert seconds(500_000) < 60 * max(seconds(50_000), 0.004)
 
 
-def test_encoders_agree_where_two_merges_make_the_same_token() -> None:
+def test_encoders_agree_if_two_merges_make_the_same_token() -> None:
     # (a, bc) and (ab, c) both spell abc; the second reuses the id of the first.
     ranks = {(0, 1): 1, (1, 2): 0, (0, 4): 2, (3, 2): 3}
     made = [4, 3, 5, 5]

@@ -1,4 +1,4 @@
-"""Training as a caller meets it: what it refuses, how it ends, what it tells on the way."""
+"""Training as callers use it: invalid arguments, stop reasons, progress and cancelling."""
 
 from __future__ import annotations
 
@@ -49,7 +49,7 @@ CONFIG = TrainingConfig(300)
         ({"pretokenizer": "bert"}, "bert"),
     ],
 )
-def test_a_field_that_cannot_work_is_named(changes: dict[str, object], says: str) -> None:
+def test_the_error_for_an_invalid_field_names_it(changes: dict[str, object], says: str) -> None:
     with pytest.raises(ConfigError, match=says):
         train(CORPUS, replace(CONFIG, **changes))  # pyright: ignore[reportArgumentType]
 
@@ -59,7 +59,7 @@ def test_an_invalid_pattern_is_refused() -> None:
         train(CORPUS, replace(CONFIG, pretokenizer="regex:(a"))
 
 
-def test_a_vocabulary_without_room_for_the_base_names_the_least_size() -> None:
+def test_the_error_for_a_small_vocabulary_states_the_minimum() -> None:
     with pytest.raises(VocabularyTooSmallError, match=r"256 bytes \+ 1 special token = 257"):
         train(CORPUS, replace(CONFIG, vocab_size=256))
     assert train(CORPUS, replace(CONFIG, vocab_size=257)).merges == ()
@@ -75,7 +75,7 @@ def test_counts_beyond_64_bits_are_refused() -> None:
         train(Corpus.from_word_counts({"hug": 2**62}), CONFIG)
 
 
-def test_a_least_count_may_be_as_large_as_counts_are() -> None:
+def test_the_minimum_frequency_can_be_as_large_as_a_count() -> None:
     corpus = Corpus.from_word_counts({"hug": 10**12, "ugg": 10**11})
     run = train(corpus, replace(CONFIG, vocab_size=300, min_frequency=10**12))
     assert [merge.count for merge in run.merges] == [11 * 10**11, 10**12]
@@ -100,13 +100,13 @@ def test_a_run_has_a_stop_reason(changes: dict[str, object], reason: str) -> Non
 
 
 @pytest.mark.parametrize("document", ["a", "\n", "😀", "aaaaaaaaaa", "a" * 50_000, "\0\ufeff|||,"])
-def test_degenerate_documents_train_to_the_end(document: str) -> None:
+def test_training_on_degenerate_documents_completes(document: str) -> None:
     run = train(Corpus.from_text(document), replace(CONFIG, vocab_size=400))
     assert run.tokenizer.decode(run.tokenizer.encode(document)) == document
     assert len(run.tokenizer.encode(document)) == run.tokens_after[-1]
 
 
-def test_the_tokenizer_encodes_the_corpus_as_training_left_it() -> None:
+def test_encoding_the_corpus_gives_the_splits_at_the_end_of_training() -> None:
     run = train(CORPUS, CONFIG)
     tokens = sum(len(run.tokenizer.encode(text)) for text in CORPUS.documents)
     assert tokens == run.tokens_after[-1]
@@ -114,7 +114,7 @@ def test_the_tokenizer_encodes_the_corpus_as_training_left_it() -> None:
     assert run.corpus_sha256 == CORPUS.sha256
 
 
-def test_a_text_that_spells_a_special_token_trains_as_ordinary_text() -> None:
+def test_text_that_spells_a_special_token_is_trained_on_as_ordinary_text() -> None:
     corpus = Corpus.from_text("PAD PAD PAD")
     config = TrainingConfig(400, special_tokens=("PAD",), pretokenizer="whitespace")
     run = train(corpus, config)
@@ -128,7 +128,7 @@ def test_training_twice_gives_the_same_tokenizer() -> None:
     )
 
 
-def test_progress_starts_at_nothing_and_ends_with_the_run() -> None:
+def test_progress_starts_at_zero_merges_and_ends_with_the_run() -> None:
     seen: list[TrainingProgress] = []
     run = train(CORPUS, replace(CONFIG, vocab_size=400, min_frequency=0), seen.append)
     assert [report.merges_done for report in seen] == sorted(report.merges_done for report in seen)
@@ -139,20 +139,20 @@ def test_progress_starts_at_nothing_and_ends_with_the_run() -> None:
         assert report.merges_wanted == 400 - 257
 
 
-def test_the_numbers_of_a_run_cannot_be_changed() -> None:
+def test_the_arrays_of_a_run_are_read_only() -> None:
     run = train(CORPUS, CONFIG)
     for array in (run.tokens_after, run.joined_at, run.pretokens.counts):
         with pytest.raises(ValueError, match="read-only"):
             array[0] = 7
 
 
-def test_what_pretoken_counts_were_made_of_stays_writable() -> None:
+def test_the_array_passed_to_pretoken_counts_stays_writable() -> None:
     counts = np.array([2, 1], np.int64)
     PretokenCounts((b"hug", b"hugs"), counts)
     counts[0] = 3
 
 
-def test_a_tie_is_shown_and_cannot_be_changed_and_numbers_alone_are_compared() -> None:
+def test_a_pair_count_shows_its_tie_is_immutable_and_compares_only_numbers() -> None:
     pair = PairCount(1, 2, 9, tied=True)
     assert repr(pair) == "PairCount(left=1, right=2, count=9, tied=True)"
     assert pair == PairCount(1, 2, 9) == (1, 2, 9)
@@ -161,18 +161,18 @@ def test_a_tie_is_shown_and_cannot_be_changed_and_numbers_alone_are_compared() -
         pair.tied = False  # pyright: ignore[reportAttributeAccessIssue]
 
 
-def test_a_run_cancelled_at_once_is_whole_and_empty() -> None:
+def test_a_run_cancelled_at_once_is_valid_and_empty() -> None:
     run = train(CORPUS, CONFIG, should_stop=lambda: True)
     assert (run.stop_reason, run.merges, run.tokens_after.tolist()) == ("cancelled", (), [0])
     assert run.tokenizer.decode(run.tokenizer.encode("hug")) == "hug"
 
 
-def test_a_run_cancelled_while_counting_says_so_even_where_no_merge_was_wanted() -> None:
+def test_a_run_cancelled_while_counting_is_cancelled_even_if_no_merge_was_requested() -> None:
     config = replace(CONFIG, vocab_size=257)
     assert train(CORPUS, config, should_stop=lambda: True).stop_reason == "cancelled"
 
 
-def test_a_run_cancelled_on_the_way_keeps_its_merges() -> None:
+def test_a_run_cancelled_midway_keeps_its_merges() -> None:
     config = TrainingConfig(5_000, special_tokens=())
     corpus = Corpus.from_text(" ".join(str(n) for n in range(5_000)))
     whole = train(corpus, config)
@@ -191,7 +191,7 @@ def test_a_run_cancelled_on_the_way_keeps_its_merges() -> None:
 
 
 @pytest.mark.parametrize("name", ["gpt2", "cl100k", "o200k", "whitespace", "words-punctuation"])
-def test_long_documents_are_counted_in_blocks_without_a_trace(name: str) -> None:
+def test_counting_long_documents_in_blocks_does_not_change_the_result(name: str) -> None:
     line = "It's one's 'stuff,  and 1234567 more: déjà vu\r\n\r\n  \tend. x \n\n\ny\n! \u3000z a"
     text = " ".join(f"{line}{n % 97}" for n in range(9_000))
     pretokenizer = get_pretokenizer(name)
@@ -219,7 +219,7 @@ def test_a_step_outside_the_run_has_no_pairs(step: int) -> None:
         run.top_pairs(step, 1)
 
 
-def test_what_a_run_holds_cannot_be_changed() -> None:
+def test_a_run_is_immutable() -> None:
     run = train(CORPUS, CONFIG)
     with pytest.raises(ValueError, match="read-only"):
         run.tokens_after[0] = 1
@@ -227,7 +227,7 @@ def test_what_a_run_holds_cannot_be_changed() -> None:
         run.config = CONFIG  # pyright: ignore[reportAttributeAccessIssue]
 
 
-def test_a_trace_of_nothing_is_empty() -> None:
+def test_a_trace_of_no_merges_is_empty() -> None:
     trace = train(CORPUS, CONFIG).trace(5, 5)
     assert (trace.start, trace.stop, trace.top_left.shape) == (5, 5, (0, 10))
 
@@ -246,8 +246,8 @@ def test_a_held_out_part_without_text_has_no_tokens() -> None:
 
 
 @pytest.mark.parametrize("base", ["bytes", "characters"])
-def test_more_places_than_32_bits_number_are_refused_before_memory_is_filled(base: Base) -> None:
-    words = tuple([b"a" * (1 << 20)] * (1 << 11))  # one object, 2 GB were it laid out
+def test_more_symbols_than_32_bits_can_index_are_refused_before_allocating(base: Base) -> None:
+    words = tuple([b"a" * (1 << 20)] * (1 << 11))  # one shared object; 2 GB if laid out
     pretokens = PretokenCounts(words, np.ones(len(words), np.int64))
     counted = CountedCorpus(pretokens, 1 << 31, "", frozenset({b"a"}))
     with pytest.raises(CorpusError, match=r"have 2,147,485,697 symbols.*2,147,483,647"):

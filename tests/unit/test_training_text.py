@@ -1,4 +1,4 @@
-"""The training text beside a run: whole if short, its beginning if long, damage reported."""
+"""The training text stored with a run: all of a short one, the start of a long one."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from ui.storage.training_text import MOST_KEPT, read_training_text, write_traini
 FILE = "training_text.json.gz"
 
 
-def test_a_short_text_comes_back_whole(tmp_path: Path) -> None:
+def test_a_short_text_is_kept_whole(tmp_path: Path) -> None:
     documents = ["hug\r\nhugs", "", "\ufeffnaïve \x00 日本 🧩"]
     training = Corpus.from_documents(documents, names=["a.txt", "b", "<c>"])
     write_training_text(tmp_path, training)
@@ -26,7 +26,7 @@ def test_a_short_text_comes_back_whole(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("documents", [["ab", "cde", "f"], ["abcdef"], ["abcd", "ef"]])
-def test_the_beginning_of_a_long_text_is_kept(
+def test_only_the_start_of_a_long_text_is_kept(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, documents: list[str]
 ) -> None:
     monkeypatch.setattr(training_text, "MOST_KEPT", 4)
@@ -38,7 +38,7 @@ def test_the_beginning_of_a_long_text_is_kept(
     assert "".join(kept.corpus.documents) == "abcd"
 
 
-def test_the_file_of_a_long_text_is_bounded(tmp_path: Path) -> None:
+def test_the_size_of_the_file_is_limited(tmp_path: Path) -> None:
     line = "".join(map(chr, range(0x4E00, 0x5600)))
     write_training_text(tmp_path, Corpus.from_text(line * 1_000))
     kept = read_training_text(tmp_path, "")
@@ -58,7 +58,7 @@ def test_a_folder_without_a_training_text_returns_none(tmp_path: Path) -> None:
     assert read_training_text(tmp_path, "") is None
 
 
-def test_damage_and_another_text_are_refused(tmp_path: Path) -> None:
+def test_a_damaged_file_and_the_text_of_another_run_are_refused(tmp_path: Path) -> None:
     training = Corpus.from_text("hug hugs")
     write_training_text(tmp_path, training)
     with pytest.raises(FormatError, match="not the one"):

@@ -14,9 +14,9 @@ from streamlit.runtime.uploaded_file_manager import UploadedFile, UploadedFileRe
 
 import serve
 from bpe_core.errors import BpeError
+from ui.memory.uploads import bytes_held
 from ui.shell import file_upload, upload_limit, workspace
 from ui.shell.file_upload import (
-    bytes_held,
     check_uploaded,
     counted_as_kept,
     upload_file,
@@ -35,12 +35,24 @@ def small_limit(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 class Server:
-    """A server that accepts files, and answers when the test allows it."""
+    """A server that accepts files and answers when the test allows it."""
 
     def __init__(self) -> None:
         self.held = {"one": 0, "other": 0}
         self.may_answer = asyncio.Event()
-        self.app = UploadLimit(self._take, held=lambda session: self.held[session])
+        self.away: list[str] = []
+        self.app = UploadLimit(
+            self._take,
+            held=lambda session: self.held[session],
+            held_by_all=lambda: sum(self.held.values()),
+            close_longest_away=self._close,
+        )
+
+    def _close(self) -> bool:
+        if not self.away:
+            return False
+        del self.held[self.away.pop(0)]
+        return True
 
     async def _take(self, scope: Scope, receive: Receive, send: Send) -> None:
         await self.may_answer.wait()
@@ -81,14 +93,14 @@ def test_files_after_the_one_that_exceeds_the_limit_are_refused() -> None:
     assert asyncio.run(ask()) == [204, 204, 413, 413, 204]
 
 
-def test_files_count_while_on_their_way_and_no_longer_once_they_arrived_or_failed() -> None:
+def test_files_being_uploaded_count_until_they_arrive_or_fail() -> None:
     async def ask() -> list[int]:
         server = Server()
         at_once = [asyncio.create_task(server.put("one", 600)) for _ in range(5)]
         await asyncio.sleep(0)
         server.may_answer.set()
         found = [await task for task in at_once]
-        server.held["one"] = 0  # all of them removed
+        server.held["one"] = 0  # The visitor removes all of them.
         return [*found, await server.put("one", 600)]
 
     assert asyncio.run(ask()) == [204, 204, 413, 413, 413, 204]
@@ -107,6 +119,23 @@ def test_a_file_of_unknown_size_counts_as_the_largest_allowed() -> None:
     assert asyncio.run(ask()) == [204, 413]
 
 
+def test_abandoned_files_make_room_before_one_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(upload_limit, "MOST_BYTES_OF_ALL", 1_500)
+
+    async def ask() -> list[int]:
+        server = Server()
+        server.may_answer.set()
+        server.held |= {"first": 900, "second": 700}
+        server.away = ["first", "second"]
+        found = [await server.put("one", 900)]
+        assert server.away == ["second"]
+        found.append(await server.put("other", 900))
+        assert server.away == []
+        return [*found, await server.put("other", 10), await server.put("one", 10)]
+
+    assert asyncio.run(ask()) == [204, 204, 413, 413]
+
+
 def test_requests_without_a_file_always_pass() -> None:
     async def ask() -> list[int]:
         server = Server()
@@ -122,7 +151,7 @@ def test_requests_without_a_file_always_pass() -> None:
 
 
 def test_the_server_enforces_the_limit() -> None:
-    assert [each.cls for each in serve.app._user_middleware] == [UploadLimit]
+    assert UploadLimit in [each.cls for each in serve.app._user_middleware]
 
 
 class Visitor:
@@ -163,7 +192,7 @@ def test_files_removed_from_an_uploader_are_freed_on_the_server(visitor: Visitor
     assert upload_files("Files", key="many") == [a, b]
     assert upload_file("A file", key="one") is one
     assert visitor.held == 257
-    # One file is removed, and the other uploader's page is left or its form cleared.
+    # One file is removed; the other uploader is gone, with its page or after its form was cleared.
     visitor.uploaders["many"] = [b]
     visitor.uploaders["one"] = []
     assert upload_files("Files", key="many") == [b]
@@ -186,12 +215,12 @@ def test_too_much_is_reported_until_some_is_removed(visitor: Visitor) -> None:
     check_uploaded()
 
 
-def test_the_files_kept_for_one_visit_are_limited() -> None:
+def test_the_files_stored_during_one_visit_are_limited() -> None:
     with counted_as_kept(600):
         pass
     with pytest.raises(OSError, match="full"), counted_as_kept(400):
         raise OSError("full")
-    with counted_as_kept(400):  # the failed 400 do not count
+    with counted_as_kept(400):  # the 400 that failed don't count
         pass
     kept: list[str] = []
     with pytest.raises(BpeError, match="Add smaller ones"), counted_as_kept(1):

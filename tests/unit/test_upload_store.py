@@ -1,4 +1,4 @@
-"""Visitors' files come back by their id, and an unreadable file is never kept."""
+"""Visitors' files can be loaded by id, and an unreadable file is never stored."""
 
 from __future__ import annotations
 
@@ -8,14 +8,14 @@ from pathlib import Path
 
 import pytest
 
-from bpe_core.errors import BpeError, FormatError
+from bpe_core.errors import BpeError, FormatError, NotKeptError
 from bpe_core.formats.load_save import dumps
-from bpe_core.formats.opening import open_encoder
+from bpe_core.formats.opening import open_files
+from bpe_core.store.manifest import write_manifest
 from bpe_core.tokenizer.gpt2 import gpt2
 from tests.unit.test_run_store import age
-from ui.storage import store as ui_store
-from ui.storage import upload_store
-from ui.storage.store import DAYS_KEPT_UNOPENED, NotKeptError, sweep_store
+from ui.storage import sweeping, upload_store
+from ui.storage.sweeping import DAYS_KEPT_UNOPENED, sweep_store
 from ui.storage.upload_store import (
     UploadNotFoundError,
     keep_sentences,
@@ -39,7 +39,7 @@ def store(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 
 def kept_tokenizer() -> str:
-    opened = open_encoder(TIKTOKEN, pretokenizer="gpt2")
+    opened = open_files(TIKTOKEN, pretokenizer="gpt2")
     return keep_tokenizer(TIKTOKEN, "gpt2", opened)
 
 
@@ -48,7 +48,7 @@ def forget_what_is_in_memory() -> None:
     upload_store._sentences.clear()
 
 
-def test_tokenizers_and_sentences_come_back_as_they_were_opened() -> None:
+def test_stored_tokenizers_and_sentences_load_unchanged() -> None:
     tokenizer_id, sentences_id = kept_tokenizer(), keep_sentences(TABLE)
     forget_what_is_in_memory()
     named = load_tokenizer(tokenizer_id)
@@ -58,21 +58,21 @@ def test_tokenizers_and_sentences_come_back_as_they_were_opened() -> None:
 
 
 @pytest.mark.parametrize("text", ["", "a\r\nb\rc\n", "x\x00🧩", "half \ud83e"])
-def test_a_text_comes_back_to_the_last_character(text: str) -> None:
+def test_a_stored_text_loads_unchanged(text: str) -> None:
     assert load_text(keep_text(text)) == text
 
 
-def test_a_text_can_replace_an_earlier_one(store: Path) -> None:
+def test_a_text_can_replace_an_earlier_text(store: Path) -> None:
     first = keep_text("old")
     other = keep_text("another")
     assert keep_text("new", instead_of=first) == first
     assert (load_text(first), load_text(other)) == ("new", "another")
     assert sorted(file.name for file in (store / f"upload-{first}").iterdir()) == [
-        *("0", "details.json"),
+        *("0", "details.json", "manifest.json"),
     ]
 
 
-def test_a_text_that_would_replace_a_deleted_one_gets_a_new_id(store: Path) -> None:
+def test_a_text_that_replaces_a_deleted_one_has_a_new_id(store: Path) -> None:
     first = keep_text("old")
     shutil.rmtree(store / f"upload-{first}")
     second = keep_text("new", instead_of=first)
@@ -80,7 +80,7 @@ def test_a_text_that_would_replace_a_deleted_one_gets_a_new_id(store: Path) -> N
     assert load_text(second) == "new"
 
 
-def test_a_bad_file_is_not_kept(store: Path) -> None:
+def test_an_invalid_file_is_not_stored(store: Path) -> None:
     with pytest.raises(BpeError):
         keep_sentences([("a.csv", b"A,B\nx\n")])
     assert not store.exists()
@@ -105,6 +105,9 @@ def test_damaged_sentences_are_refused(store: Path) -> None:
     (store / f"upload-{upload_id}" / "details.json").write_bytes(b"{}")
     with pytest.raises(FormatError, match="damaged"):
         load_sentences(upload_id)
+    write_manifest(store / f"upload-{upload_id}")
+    with pytest.raises(FormatError, match="damaged"):
+        load_sentences(upload_id)
 
 
 @pytest.mark.parametrize(
@@ -120,7 +123,7 @@ def test_uploads_unopened_for_long_are_deleted(
     store: Path, keep: Callable[[], str], load: Callable[[str], object]
 ) -> None:
     old, opened = keep(), keep()
-    load(opened)  # from memory from now on, which still counts as opening it
+    load(opened)  # later loads come from memory but still count as opening it
     for upload_id in (old, opened):
         age(store / f"upload-{upload_id}", days=DAYS_KEPT_UNOPENED + 1)
     load(opened)
@@ -144,8 +147,8 @@ def test_the_store_is_swept_again_only_if_room_may_run_out(
         n_sweeps += 1
         return sweep_store(n_bytes)
 
-    monkeypatch.setattr(ui_store, "sweep_store", look)
-    monkeypatch.setattr(ui_store, "MOST_BYTES_KEPT", 100_000)
+    monkeypatch.setattr(sweeping, "sweep_store", look)
+    monkeypatch.setattr(sweeping, "MOST_BYTES_KEPT", 100_000)
     text_id = keep_text("text")
     for n in range(9):
         keep_text(f"text {n}", instead_of=text_id)
@@ -162,7 +165,7 @@ def test_the_store_is_swept_again_only_if_room_may_run_out(
     while foreign.exists():
         keep_text("x" * 2_000)
         assert sum(file.stat().st_size for file in store.glob("*/*")) <= 100_000
-    monkeypatch.setattr(ui_store, "_SECONDS_A_SWEEP_HOLDS", 0)
+    monkeypatch.setattr(sweeping, "SECONDS_BETWEEN_SWEEPS", 0)
     n_sweeps = 0
     keep_text("text")
     assert n_sweeps == 1

@@ -1,4 +1,4 @@
-"""The progress bar of a reading appears after a moment and shows the time left."""
+"""The progress bar of an upload being read appears after a moment and shows the time left."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from typing import cast
 import pytest
 from streamlit.delta_generator import DeltaGenerator
 
-from ui.train import uploads
+from ui.corpus import uploads
 
 
 class Bar:
@@ -20,7 +20,7 @@ class Bar:
         self.drawn.append((value, text))
 
 
-def test_a_long_reading_shows_progress_speed_and_time_left(
+def test_reading_a_large_file_shows_progress_speed_and_time_left(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     clock = [100.0]

@@ -1,4 +1,4 @@
-"""When a tokenizer brings the kernels in: for long texts, once they are compiled, unnoticed."""
+"""A tokenizer loads the kernels for long texts, if they are compiled, with the same result."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ def compiled() -> None:
 
 
 def modules_after(code: str, **environment: str) -> set[str]:
-    """Which of the heavy modules a fresh process has imported after some code."""
+    """Return the heavy modules that a new process has imported after running some code."""
     ran = subprocess.run(
         [sys.executable, "-c", f"{code}\nimport sys; print(*sys.modules)"],
         cwd=ROOT,
@@ -47,22 +47,22 @@ def test_a_text_faster_in_plain_python_does_not_import_the_compiler() -> None:
     assert modules_after(code) == set()
 
 
-def test_a_long_text_brings_the_kernels_in() -> None:
+def test_a_long_text_loads_the_kernels() -> None:
     code = "from bpe_core.tokenizer.gpt2 import gpt2; gpt2().encode('a rose is ' * 200_000)"
     assert modules_after(code) == {"numba", "bpe_core.tokenizer.compiled"}
 
 
-def test_many_short_texts_bring_the_kernels_in() -> None:
+def test_many_short_texts_load_the_kernels() -> None:
     code = "from bpe_core import gpt2\nfor _ in range(600): gpt2().encode('a rose is ' * 300)"
     assert modules_after(code) == {"numba", "bpe_core.tokenizer.compiled"}
 
 
-def test_nothing_waits_for_a_compiler(tmp_path: Path) -> None:
+def test_encoding_never_waits_for_the_compiler(tmp_path: Path) -> None:
     code = "from bpe_core.tokenizer.gpt2 import gpt2; gpt2().encode('a rose is ' * 200_000)"
     assert modules_after(code, NUMBA_CACHE_DIR=str(tmp_path)) == set()
 
 
-def test_short_texts_and_other_tokenizers_stay_with_plain_python() -> None:
+def test_short_texts_and_unsupported_tokenizers_use_plain_python() -> None:
     kernels = Kernels(gpt2()._table, get_pretokenizer("gpt2"))
     assert kernels.worth(10_000_000) is not None
     assert kernels.worth(LEAST - 1) is None
@@ -71,7 +71,7 @@ def test_short_texts_and_other_tokenizers_stay_with_plain_python() -> None:
 
 
 @pytest.mark.parametrize(("allowed", "threads"), [({3}, 1), ({0, 5}, 2), (set(range(64)), 4)])
-def test_there_are_as_many_threads_as_processors_that_may_be_used(
+def test_there_are_as_many_threads_as_available_processors(
     monkeypatch: pytest.MonkeyPatch, allowed: set[int], threads: int
 ) -> None:
     monkeypatch.setattr(os, "sched_getaffinity", lambda process: allowed, raising=False)

@@ -14,7 +14,7 @@ from bpe_core.unicode.utf8_states import (
     state_after,
 )
 
-# Any bytes, and bytes of characters that are cut at both ends.
+# Arbitrary bytes, and encoded characters truncated at both ends.
 DATA = st.binary(max_size=6) | st.builds(
     lambda text, start, end: text.encode()[start : len(text.encode()) - end],
     st.text(st.characters(exclude_categories=["Cs"]), min_size=1, max_size=4),

@@ -51,7 +51,7 @@ def test_a_record_is_converted_to_its_query() -> None:
 
 
 @pytest.mark.parametrize("bad", ["", "-", "-4", "4-x", "1e3", "٣", "4--5", "123456"])
-def test_invalid_lengths_are_no_filter(bad: str) -> None:
+def test_invalid_lengths_are_ignored(bad: str) -> None:
     assert record_of({"bytes": bad})["bytes"] == ""
     assert lengths_of(bad) == (0, None)
 

@@ -13,13 +13,14 @@ import pytest
 import bpe_core as bpe
 from bpe_core import whole_files
 from bpe_core.compiling import cache as kernel_cache
+from bpe_core.errors import NotKeptError
 from bpe_core.formats.load_save import dumps
-from bpe_core.formats.opening import open_encoder
+from bpe_core.formats.opening import open_files
 from bpe_core.formats.run_archive import save_run
 from bpe_core.whole_files import make_folder, move_whole, write_whole
 from tests.power_cut import Disk
 from ui.storage import run_store, upload_store
-from ui.storage.store import NotKeptError, kept_folder
+from ui.storage.new_entries import kept_folder
 
 HUGS = bpe.Corpus.from_text("hug hugs pug pugs\n" * 40)
 
@@ -31,7 +32,7 @@ def run() -> bpe.TrainingRun:
 
 def keep_tokenizer() -> None:
     files = dumps(run().tokenizer, "native")
-    upload_store.keep_tokenizer(files, None, open_encoder(files))
+    upload_store.keep_tokenizer(files, None, open_files(files))
 
 
 def keep_text_twice() -> None:

@@ -1,4 +1,4 @@
-"""What tokenizers remember of words stays within its bounds."""
+"""The size of the tokenizers' word caches is bounded."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from bpe_core.tokenizer.tokenizer import Tokenizer
 from bpe_core.tokenizer.word_cache import WordCache
 
 
-def test_a_full_cache_starts_again_and_still_knows_every_word() -> None:
+def test_a_full_cache_is_cleared_and_still_returns_every_word() -> None:
     asked: list[str] = []
 
     def length(word: str) -> int:
@@ -19,16 +19,18 @@ def test_a_full_cache_starts_again_and_still_knows_every_word() -> None:
     assert set(lengths) == {"dddd", "a"}
 
 
-def test_a_long_word_is_not_kept() -> None:
+def test_a_long_word_is_not_cached() -> None:
     lengths = WordCache(len)
     assert lengths["a" * 201] == 201
     assert lengths["a" * 200] == 200
     assert list(lengths) == ["a" * 200]
 
 
-def test_a_tokenizer_keeps_fewer_layouts_than_ids() -> None:
+def test_a_tokenizer_caches_fewer_layouts_than_ids() -> None:
     digits = {digit: bytes([48 + digit]) for digit in range(10)}
     tokenizer = Tokenizer(vocab={**digits, 10: b" "}, merges=[], pretokenizer="gpt2")
     text = " ".join(map(str, range(10_000, 25_000)))
     assert b"".join(segment.token for segment in tokenizer.segments(text)) == text.encode()
-    assert len(tokenizer._word_layouts) <= 10_000 < len(tokenizer._word_ids) == 15_000
+    assert (
+        len(tokenizer._encoder.word_layouts) <= 10_000 < len(tokenizer._encoder.word_ids) == 15_000
+    )

@@ -1,4 +1,4 @@
-"""The workspace of a session: what it keeps, resets with another run, and bounds."""
+"""The workspace of a session: its fields, what another run resets, and its limits."""
 
 from __future__ import annotations
 
@@ -25,14 +25,11 @@ def run(n: int) -> RunName:
     return RunName(f"run {n}", f"Title {n}", 300 + n, TrainingConfig())
 
 
-def test_a_new_session_shows_the_sample_at_its_first_tie() -> None:
+def test_a_new_session_shows_the_sample_at_no_step_yet() -> None:
     new = workspace.current()
     assert new.run_id == SAMPLE_RUN_ID
-    assert new.step == 70
+    assert new.step is None
     assert new.recent_runs == ()
-    run = load_run(SAMPLE_RUN_ID).run
-    assert run.trace(new.step, new.step + 1).n_tied[0] > 1
-    assert all(run.tokenizer.vocab[id].isalpha() for id in run.merges[new.step].pair)
 
 
 def test_an_update_keeps_all_other_fields() -> None:
@@ -43,13 +40,13 @@ def test_an_update_keeps_all_other_fields() -> None:
     assert workspace.current().job_id is None
 
 
-def test_another_run_starts_at_its_first_step_and_the_same_run_keeps_its_step() -> None:
+def test_opening_another_run_resets_the_step_and_reopening_the_same_run_keeps_it() -> None:
     workspace.update(step=7)
     assert workspace.update(run_id=SAMPLE_RUN_ID).step == 7
-    assert workspace.update(run_id="other").step == 0
+    assert workspace.update(run_id="other").step is None
     workspace.update(step=3)
     assert workspace.update(run_id="other").step == 3
-    assert workspace.update(run_id=SAMPLE_RUN_ID).step == 70
+    assert workspace.update(run_id=SAMPLE_RUN_ID).step is None
     assert workspace.update(run_id="other", step=9).step == 9
 
 
@@ -70,7 +67,7 @@ def test_an_unsaved_run_is_held_for_as_long_as_it_is_recent() -> None:
     for n in range(3):
         unkept = replace(sample, id=run(n).id, not_kept="full")
         workspace.remember_run(run(n), unkept=unkept)
-        workspace.remember_run(run(n), unkept=unkept)  # as at each drawing of a page
+        workspace.remember_run(run(n), unkept=unkept)  # as each run of a page's script does
     held = [held.id for held in workspace.current().unkept_runs]
     assert held == ["run 0", "run 1", "run 2"]
     workspace.forget_run("run 1")
@@ -79,7 +76,7 @@ def test_an_unsaved_run_is_held_for_as_long_as_it_is_recent() -> None:
     assert [held.id for held in workspace.current().unkept_runs] == ["run 2"]
 
 
-def test_runs_that_the_browser_kept_stand_behind_those_of_this_session() -> None:
+def test_runs_remembered_by_the_browser_follow_those_of_this_session() -> None:
     workspace.remember_run(run(1))
     workspace.list_again([run(2), run(1), run(3)], unkept=[], gone=["run 4"])
     assert [each.id for each in workspace.current().recent_runs] == ["run 1", "run 2", "run 3"]

@@ -1,0 +1,360 @@
+"""Adapt: extend a tokenizer, and what the page then shows of the run."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Mapping
+from pathlib import Path
+from types import SimpleNamespace
+from typing import Any
+
+import numpy as np
+import pytest
+import tokenizers
+from streamlit.testing.v1 import AppTest
+
+from bpe_core.adapting.adapted import Adapted, trace_ids
+from bpe_core.adapting.extend import extend
+from bpe_core.corpus.corpus import Corpus
+from bpe_core.formats.adapted_files import ROWS, adapted_files, row_files
+from bpe_core.formats.adapting_base import open_base
+from bpe_core.formats.load_save import dumps, loads
+from bpe_core.formats.opening import open_files
+from bpe_core.tokenizer.gpt2 import gpt2
+from tests.app.training import in_address, until_ended
+from tests.oracles import TOKENIZERS
+from tests.waiting import wait_until
+from ui.adapt import background_work, files_part
+from ui.adapt.files_part import MODEL_LINES
+from ui.run.downloads import zipped
+from ui.storage.run_store import load_run
+from ui.storage.upload_store import keep_tokenizer
+
+OpenApp = Callable[..., AppTest]
+TEXT = "".join(f"Schifffahrtsgesellschaft {n} und Donaudampfschifffahrt\n" for n in range(400))
+
+
+def paste(app: AppTest, text: str = TEXT) -> AppTest:
+    app.segmented_control(key="corpus_source").set_value("Paste").run()
+    return app.text_area(key="corpus_pasted").set_value(text).run()
+
+
+def extended(open_app: OpenApp, n_tokens: int = 12) -> AppTest:
+    app = paste(open_app("adapt"))
+    app.number_input(key="adapt_tokens").set_value(float(n_tokens)).run()
+    app.button(key="extend").click().run()
+    until_ended(app)
+    return app
+
+
+def text_of(app: AppTest) -> str:
+    return "\n".join(element.value for element in app.markdown)
+
+
+def verdict_of(app: AppTest) -> str:
+    for element in app.get("bidi_component"):
+        data = json.loads(element.proto.json)
+        if "sentence" in data:
+            return "".join(text for text, _ in data["sentence"]) + " " + data["aside"]
+    return ""
+
+
+def download_labels(app: AppTest) -> list[str]:
+    return [button.proto.label.replace("\\", "") for button in app.get("download_button")]
+
+
+def test_gpt2_is_extended_and_its_run_opened(open_app: OpenApp) -> None:
+    app = extended(open_app)
+    assert not app.exception
+    stored = load_run(in_address(app, "run"))
+    run = stored.run
+    assert run.base == gpt2()
+    assert stored.title == "GPT-2 + Pasted text"
+    assert (len(run.merges), run.tokenizer.vocab_size) == (12, 50_257 + 12)
+    tokens = stored.held_out_tokens_after
+    assert tokens is not None
+    fewer = 100 * (1 - tokens[-1] / tokens[0])
+    assert f"held-out text takes {fewer:.1f}% fewer tokens than with GPT-2" in verdict_of(app)
+    assert f"{tokens[0]:,} → {tokens[-1]:,} tokens" in verdict_of(app)
+
+
+def test_the_cut_decides_which_figures_and_files_are_offered(open_app: OpenApp) -> None:
+    app = extended(open_app)
+    stored = load_run(in_address(app, "run"))
+    app.slider(key=f"tokens_kept_{stored.id}").set_value(4).run()
+    assert not app.exception
+    assert in_address(app, "merges") == "4"
+    assert f"Tokens added **4** :gray[of 12, {50_257 + 4:,} in all]" in text_of(app)
+
+
+def test_what_is_gained_is_divided_by_kind(open_app: OpenApp) -> None:
+    app = extended(open_app)
+    stored = load_run(in_address(app, "run"))
+    tokens = stored.held_out_tokens_after
+    assert tokens is not None
+    data = [json.loads(element.proto.json) for element in app.get("bidi_component")]
+    (table,) = (d for d in data if "by the kind of the new tokens" in d.get("caption", ""))
+    rows = {
+        name: [int(text.replace(",", "")) for text in figures[:2]]
+        for name, figures, _ in table["rows"]
+    }
+    assert rows.keys() == {"Words"}
+    assert rows["Words"] == [12, tokens[0] - tokens[-1]]
+
+
+def test_a_second_extension_opens_whole_whatever_the_first_was_cut_to(open_app: OpenApp) -> None:
+    app = extended(open_app)
+    first = in_address(app, "run")
+    app.slider(key=f"tokens_kept_{first}").set_value(4).run()
+    assert in_address(app, "merges") == "4"
+    app.number_input(key="adapt_tokens").set_value(9.0).run()
+    app.button(key="extend").click().run()
+    until_ended(app)
+    assert not app.exception
+    second = in_address(app, "run")
+    assert second != first
+    assert "merges" not in app.query_params
+    assert app.slider(key=f"tokens_kept_{second}").value == 9
+
+
+def test_a_link_to_a_run_and_a_cut_of_it_keeps_the_cut(open_app: OpenApp) -> None:
+    run_id = in_address(extended(open_app), "run")
+    app = open_app("adapt", run=run_id, merges="4")
+    assert app.slider(key=f"tokens_kept_{run_id}").value == 4
+    assert in_address(app, "merges") == "4"
+
+
+def test_the_corpus_keeps_its_own_title_after_a_reload(open_app: OpenApp) -> None:
+    app = open_app("adapt")
+    app.segmented_control(key="corpus_source").set_value("Upload").run()
+    file = ("ships.txt", TEXT.encode(), "text/plain")
+    app.file_uploader(key="corpus_uploads").set_value([file]).run()
+    app.number_input(key="adapt_tokens").set_value(6.0).run()
+    until_ended(app.button(key="extend").click().run())
+    first = in_address(app, "run")
+    assert load_run(first).title == "GPT-2 + ships.txt"
+    again = open_app("adapt", run=first)
+    again.number_input(key="adapt_tokens").set_value(7.0).run()
+    until_ended(again.button(key="extend").click().run())
+    assert not again.exception
+    second = in_address(again, "run")
+    assert second != first
+    assert load_run(second).title == "GPT-2 + ships.txt"
+
+
+def test_the_files_of_a_cut_are_written_once(
+    open_app: OpenApp, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    written: list[int] = []
+
+    def write(adapted: Adapted, files: Mapping[str, bytes]) -> dict[str, bytes]:
+        written.append(adapted.tokenizer.vocab_size)
+        return adapted_files(adapted, files)
+
+    monkeypatch.setattr(files_part, "adapted_files", write)
+    app = extended(open_app)
+    stored = load_run(in_address(app, "run"))
+    app.text_input(key="adapt_search").set_value("f").run()
+    app.slider(key=f"tokens_kept_{stored.id}").set_value(4).run()
+    app.slider(key=f"tokens_kept_{stored.id}").set_value(12).run()
+    assert not app.exception
+    assert written == [50_257 + 12, 50_257 + 4]
+
+
+def test_an_unknown_base_in_the_address_is_replaced_by_the_usual(open_app: OpenApp) -> None:
+    app = open_app("adapt", base="file-<b>")
+    assert not app.exception
+    assert app.selectbox(key="adapt_base").value == "gpt2"
+
+
+def test_a_base_that_cannot_be_adapted_says_why(open_app: OpenApp) -> None:
+    unigram = tokenizers.Tokenizer(tokenizers.models.Unigram([("a", 0.0), ("<b>", -1.0)], 0))
+    files = {"<b>.json": unigram.to_str().encode()}
+    key = f"file-{keep_tokenizer(files, None, open_files(files))}"
+    app = paste(open_app("adapt", **{"with": key, "base": key}))
+    assert not app.exception
+    assert app.selectbox(key="adapt_base").value == key
+    assert "cannot be adapted: its model is Unigram" in app.warning[0].value.replace("\\", "")
+    assert "<b>" not in app.warning[0].value
+    assert app.button(key="extend").disabled
+
+
+def test_deepseek_whose_added_tokens_are_found_in_text_is_extended(
+    open_app: OpenApp, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("BPE_EXPLORER_TOKENIZERS", str(TOKENIZERS))
+    app = paste(open_app("adapt", **{"with": "deepseek-v3", "base": "deepseek-v3"}))
+    assert not app.warning
+    app.number_input(key="adapt_tokens").set_value(3.0).run()
+    until_ended(app.button(key="extend").click().run())
+    assert not app.exception
+    assert not app.warning
+    stored = load_run(in_address(app, "run"))
+    assert stored.run.base == open_base("deepseek-v3").tokenizer
+    assert len(stored.run.merges) == 3
+    assert "tokenizer.json" in download_labels(app)
+
+
+def test_a_tokenizer_json_is_offered_before_a_file_of_ranks(
+    open_app: OpenApp, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("BPE_EXPLORER_TOKENIZERS", str(TOKENIZERS))
+    app = paste(open_app("adapt", **{"with": "llama3", "base": "llama3"}))
+    app.number_input(key="adapt_tokens").set_value(3.0).run()
+    until_ended(app.button(key="extend").click().run())
+    assert not app.exception
+    labels = download_labels(app)
+    assert labels.index("tokenizer.json") + 1 == labels.index("llama3.tiktoken")
+    assert "holds no special tokens" in app.warning[0].value
+
+
+@pytest.mark.parametrize("n_tokens", [0.0, 4.5, 1e9])
+def test_an_invalid_number_of_tokens_is_refused(open_app: OpenApp, n_tokens: float) -> None:
+    app = open_app("adapt")
+    app.number_input(key="adapt_tokens").set_value(n_tokens).run()
+    assert not app.exception
+    assert len(app.error) == 1
+    assert app.button(key="extend").disabled
+
+
+def choose(app: AppTest, mode: str) -> AppTest:
+    return app.segmented_control(key="adapt").set_value(mode).run()
+
+
+def test_a_tokenizer_is_shrunk(open_app: OpenApp) -> None:
+    app = paste(choose(open_app("adapt"), "Shrink"))
+    app.button(key="shrink").click().run()
+    (id,) = list(background_work.shrinkings()._known)  # pyright: ignore[reportPrivateUsage]
+    wait_until(background_work.shrinkings(), id)
+    app.run()
+    assert not app.exception
+    assert "of GPT-2’s 50,257 tokens" in verdict_of(app)
+    slider = next(each for each in app.slider if each.label == "Tokens removed")
+    assert slider.max == 50_000  # down to 256 bytes and a special token
+    slider.set_value(1_000).run()
+    assert not app.exception
+    assert [metric.value for metric in app.metric][:1] == ["49,257"]
+
+
+def test_a_base_with_nothing_to_remove_is_said_so(open_app: OpenApp) -> None:
+    files = dumps(gpt2().truncated(0), "huggingface")
+    key = f"file-{keep_tokenizer(files, None, open_files(files))}"
+    app = paste(choose(open_app("adapt", **{"with": key, "base": key}), "Shrink"))
+    app.button(key="shrink").click().run()
+    (id,) = list(background_work.shrinkings()._known)  # pyright: ignore[reportPrivateUsage]
+    wait_until(background_work.shrinkings(), id)
+    app.run()
+    assert not app.exception
+    assert "nothing to remove" in app.info[0].value
+
+
+def test_tokens_are_replaced_at_the_same_size(open_app: OpenApp) -> None:
+    app = paste(choose(open_app("adapt"), "Replace"))
+    app.number_input(key="replace_tokens").set_value(5.0).run()
+    app.button(key="replace").click().run()
+    (id,) = list(background_work.replacings()._known)  # pyright: ignore[reportPrivateUsage]
+    wait_until(background_work.replacings(), id)
+    app.run()
+    assert not app.exception
+    assert "with the same vocabulary size, 50,257." in verdict_of(app)
+
+
+MODES = {
+    "Shrink": (background_work.shrinkings, "remove_leaves", "shrinking"),
+    "Replace": (background_work.replacings, "replace", "replacing"),
+}
+
+
+def begun(app: AppTest, mode: str) -> str:
+    """Begin to shrink or replace, and return the id of the work."""
+    paste(choose(app, mode))
+    if mode == "Replace":
+        app.number_input(key="replace_tokens").set_value(5.0).run()
+    app.button(key=mode.lower()).click().run()
+    (id,) = list(MODES[mode][0]()._known)  # pyright: ignore[reportPrivateUsage]
+    return id
+
+
+@pytest.mark.parametrize("mode", MODES)
+def test_shrinking_and_replacing_are_cancelled_and_begun_again(
+    open_app: OpenApp, monkeypatch: pytest.MonkeyPatch, mode: str
+) -> None:
+    manager, function, key = MODES[mode]
+    real = getattr(background_work, function)
+
+    def wait_for_cancel(*args: Any, **arguments: Any) -> object:
+        (id,) = list(manager()._known)  # pyright: ignore[reportPrivateUsage]
+        wait_until(manager(), id, lambda status: status.is_stopping)
+        return real(*args, **arguments)
+
+    monkeypatch.setattr(background_work, function, wait_for_cancel)
+    app = open_app("adapt")
+    id = begun(app, mode)
+    app.button(key=f"{key}_cancel").click().run()
+    assert wait_until(manager(), id).state == "cancelled"
+    app.run()
+    assert not app.exception
+    assert "was cancelled" in text_of(app)
+    assert not download_labels(app)
+    monkeypatch.setattr(background_work, function, real)
+    app.button(key=f"{key}_again").click().run()
+    app.button(key=mode.lower()).click().run()
+    assert wait_until(manager(), id).state == "finished"
+
+
+@pytest.mark.parametrize("mode", MODES)
+def test_a_shrunk_or_changed_tokenizer_is_downloaded(
+    open_app: OpenApp, monkeypatch: pytest.MonkeyPatch, mode: str
+) -> None:
+    archives: list[Mapping[str, bytes]] = []
+
+    def zip_and_note(files: Mapping[str, bytes]) -> bytes:
+        archives.append(files)
+        return zipped(files)
+
+    monkeypatch.setattr(files_part, "zipped", zip_and_note)
+    app = open_app("adapt")
+    wait_until(MODES[mode][0](), begun(app, mode))
+    app.run()
+    assert not app.exception
+    names = ["vocab.json + merges.txt", "old_ids.npy", "parts.npy", "embedding_rows.json"]
+    assert download_labels(app) == names
+    (files,) = archives
+    size = 50_257 - 20_000 if mode == "Shrink" else 50_257
+    assert loads(files).vocab_size == size
+
+
+class Rows(np.ndarray):
+    """Rows of an embedding with the two methods of a tensor that the lines call."""
+
+    @property
+    def data(self) -> Rows:  # type: ignore[override]
+        return self
+
+    def clone(self) -> Rows:
+        return self.copy()
+
+
+def test_the_lines_give_each_row_its_old_one_or_the_mean_of_its_parts(tmp_path: Path) -> None:
+    run = extend(gpt2(), Corpus.from_text(TEXT), n_tokens=6)
+    adapted = trace_ids(gpt2(), run.tokenizer)
+    (tmp_path / ROWS).write_bytes(row_files(adapted)[ROWS])
+    before = np.random.default_rng(0).normal(size=(50_257, 4))
+    layer = SimpleNamespace(weight=before.view(Rows))
+
+    def resize(n_rows: int) -> None:
+        layer.weight = np.zeros((n_rows, 4)).view(Rows)
+
+    model = SimpleNamespace(
+        get_input_embeddings=lambda: layer,
+        get_output_embeddings=lambda: layer,
+        resize_token_embeddings=resize,
+    )
+    lines = MODEL_LINES.replace("from transformers import AutoModelForCausalLM\n", "")
+    lines = lines.replace(f'"{ROWS}"', repr(str(tmp_path / ROWS)))
+    loader = SimpleNamespace(from_pretrained=lambda _: model)
+    exec(lines, {"AutoModelForCausalLM": loader})
+    after = np.asarray(layer.weight)
+    assert np.array_equal(after[:50_257], before)
+    for id, parts in run.new_tokens.items():
+        assert np.allclose(after[id], before[list(parts)].mean(0))

@@ -1,0 +1,67 @@
+"""Test that a choice in the address outlives a request sent before the browser knew of it."""
+
+from __future__ import annotations
+
+import pytest
+from streamlit.testing.v1 import AppTest
+
+from ui.shell import address
+
+
+def _page() -> None:
+    import streamlit as st
+
+    from ui.shell import address
+
+    st.button("Find the", on_click=address.set_query, kwargs={"find": "the"})
+    st.button("Show all", on_click=address.set_query, kwargs={"find": None})
+    st.markdown(address.query_text("find") or "all")
+
+
+def _shown(app: AppTest) -> str:
+    assert not app.exception
+    return app.markdown[0].value
+
+
+def _press(app: AppTest, label: str) -> None:
+    next(button for button in app.button if button.label == label).click().run()
+
+
+def test_a_late_request_with_the_old_address_does_not_undo_a_choice() -> None:
+    app = AppTest.from_function(_page)
+    app.query_params["find"] = "the"
+    app.run()
+    assert _shown(app) == "the"
+    _press(app, "Show all")
+    assert _shown(app) == "all"
+    app.query_params["find"] = "the"
+    app.run()
+    assert _shown(app) == "all"
+    assert "find" not in app.query_params
+    _press(app, "Find the")
+    del app.query_params["find"]
+    app.run()
+    assert _shown(app) == "the"
+
+
+def test_an_address_that_was_not_the_last_one_is_followed() -> None:
+    app = AppTest.from_function(_page)
+    app.query_params["find"] = "the"
+    app.run()
+    _press(app, "Show all")
+    app.query_params["find"] = "other"
+    app.run()
+    assert _shown(app) == "other"
+
+
+def test_an_old_address_is_followed_after_some_seconds(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    app = AppTest.from_function(_page)
+    app.query_params["find"] = "the"
+    app.run()
+    _press(app, "Show all")
+    monkeypatch.setattr(address, "_SECONDS_UNTIL_KNOWN", 0.0)
+    app.query_params["find"] = "the"
+    app.run()
+    assert _shown(app) == "the"

@@ -1,0 +1,48 @@
+"""What visitors held in memory is given back once their tabs are closed."""
+
+from __future__ import annotations
+
+import asyncio
+import time
+from pathlib import Path
+
+from benchmarks.app_client import connected_tab
+from benchmarks.visitors import figures, text_of
+from tests.browser.serving import running_app
+
+TABS = 3
+MEGABYTE = 1_000_000
+SECONDS_AWAY = 2
+SECONDS_TO_GIVE_BACK = 40
+
+
+async def upload_and_close(address: str) -> dict[str, int]:
+    """Upload a megabyte in each of several tabs, close them, and return the figures before that."""
+    tabs = [await connected_tab(address) for _ in range(TABS)]
+    for number, tab in enumerate(tabs):
+        await tab.open("train")
+        await tab.set("corpus_source", "Upload")
+        await tab.upload("corpus_uploads", "a.txt", text_of(number, MEGABYTE))
+    open_tabs = figures(address)
+    for tab in tabs:
+        await tab.close()
+    return open_tabs
+
+
+def test_memory_held_for_closed_tabs_returns_to_the_start(tmp_path: Path) -> None:
+    asked = {
+        "BPE_EXPLORER_METRICS": "1",
+        "BPE_EXPLORER_AWAY_SECONDS": str(SECONDS_AWAY),
+        # A tenth of it is kept for those who come back: less than one visitor's results.
+        "BPE_EXPLORER_CACHE_MB": "30",
+    }
+    with running_app(tmp_path, asked) as address:
+        open_tabs = asyncio.run(upload_and_close(address))
+        assert open_tabs["visitors"] == TABS
+        assert open_tabs["uploads_bytes"] == TABS * MEGABYTE
+        assert open_tabs["caches_bytes"] > 3.1 * MEGABYTE
+        deadline = time.monotonic() + SECONDS_TO_GIVE_BACK
+        while (left := figures(address))["uploads_bytes"] or left["caches_bytes"] > 3 * MEGABYTE:
+            assert time.monotonic() < deadline, left
+            time.sleep(0.5)
+        assert left["visitors"] == 0

@@ -1,0 +1,99 @@
+"""Published tokenizers on Compare: said before a click, fetched by a click only."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+from streamlit.testing.v1 import AppTest
+
+from bpe_core.errors import UnavailableError
+from bpe_core.published.cache import VARIABLE
+from bpe_core.published.catalogue import CATALOGUE
+from tests.app.test_compare_shelf import cards, sent
+from tests.oracles import TOKENIZERS
+from ui.tokenizers import by_name
+
+OpenApp = Callable[..., AppTest]
+
+
+@pytest.fixture
+def fetched(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> list[str]:
+    """Start with an empty cache; a fetch copies the file that tests have, and is recorded."""
+    names: list[str] = []
+    cache = tmp_path / "cache"
+    cache.mkdir()
+    monkeypatch.setenv(VARIABLE, str(cache))
+
+    def fetch(wanted: list[str], _: object) -> None:
+        for name in wanted:
+            names.append(name)
+            file = CATALOGUE[name].file_name
+            (cache / file).write_bytes((TOKENIZERS / file).read_bytes())
+
+    monkeypatch.setattr(by_name, "fetch", fetch)
+    return names
+
+
+def test_the_list_says_what_must_be_fetched_and_who_published_it(
+    open_app: OpenApp, fetched: list[str]
+) -> None:
+    app = open_app("compare")
+    options = app.selectbox(key="add_by_name").options
+    assert "Llama 3 (Meta): to be fetched, 6.6 MB" in options
+    assert len(options) == len(by_name.BY_NAME)
+    app.selectbox(key="add_by_name").set_value("mistral-7b")
+    app.run()
+    said = [text.value for text in app.markdown if "Published by" in text.value]
+    assert len(said) == 1
+    assert "Mistral AI under the Apache 2" in said[0].replace("\\", "")
+    assert "downloads 6.6 MB" in said[0].replace("\\", "")
+    assert fetched == []
+
+
+def test_a_click_fetches_and_adds_and_the_address_brings_it_back(
+    open_app: OpenApp, fetched: list[str]
+) -> None:
+    app = open_app("compare")
+    app.selectbox(key="add_by_name").set_value("mistral-7b")
+    app.run()
+    app.button(key="add_by_name_button").click()
+    app.run()
+    assert not app.exception
+    assert fetched == ["mistral-7b"]
+    assert cards(app) == ["Your tokenizer", "GPT-2", "Mistral 7B"]
+    card = sent(app, "cards")["cards"][2]
+    assert card["facts"].startswith("BPE, encoded by sentencepiece")
+    assert card["note"].startswith("Published by Mistral AI (Apache 2.0).")
+    assert app.query_params["with"] == "gpt2,mistral-7b"
+    again = open_app("compare", **{"with": "mistral-7b"})
+    assert cards(again) == ["Your tokenizer", "Mistral 7B"]
+    assert fetched == ["mistral-7b"]
+
+
+def test_opening_a_page_fetches_nothing(open_app: OpenApp, fetched: list[str]) -> None:
+    app = open_app("compare", **{"with": "gpt2,llama3"})
+    assert not app.exception
+    assert cards(app) == ["Your tokenizer", "GPT-2"]
+    assert "Run: bpe fetch llama3" in app.error[0].value.replace("\\", "")
+    assert fetched == []
+
+
+def test_without_a_network_the_page_says_so(
+    open_app: OpenApp, fetched: list[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def fails(*_: object) -> None:
+        raise UnavailableError("It could not be downloaded. <b>Check the network</b>.")
+
+    monkeypatch.setattr(by_name, "fetch", fails)
+    app = open_app("compare")
+    app.selectbox(key="add_by_name").set_value("llama3")
+    app.run()
+    app.button(key="add_by_name_button").click()
+    app.run()
+    assert not app.exception
+    assert "Check the network" in app.error[0].value
+    assert "<b>" not in app.error[0].value
+    assert cards(app) == ["Your tokenizer", "GPT-2"]
+    assert fetched == []

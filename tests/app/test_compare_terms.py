@@ -1,0 +1,141 @@
+"""A visitor's terms on Compare: the sample, an own list, its limits, and the address."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+from streamlit.testing.v1 import AppTest
+
+from bpe_core.comparison.terms import MOST_TERMS, cut_terms, terms_by_loss
+from bpe_core.tokenizer.gpt2 import gpt2
+from ui.compare.terms_text import FIRST_TERMS
+from ui.storage.run_store import SAMPLE_RUN_ID, load_run
+
+OpenApp = Callable[..., AppTest]
+HOSTILE = "<img src=x onerror=alert(1)>\n=cmd|' /C calc'!A0\n**bold** $y$\n\u202eevil"
+
+
+def components(app: AppTest) -> list[dict[str, Any]]:
+    return [json.loads(c.proto.json) for c in app.get("bidi_component") if c.proto.json]
+
+
+def table(app: AppTest) -> dict[str, Any]:
+    [found] = [each for each in components(app) if each.get("caption") == "Your terms"]
+    return found
+
+
+def field(app: AppTest) -> str:
+    [found] = [c["text"] for c in components(app) if c.get("label") == "Your terms, one per line"]
+    return found
+
+
+def open_file(app: AppTest, text: str | bytes, name: str = "terms.txt") -> AppTest:
+    data = text.encode() if isinstance(text, str) else text
+    app.file_uploader(key="terms_file").set_value([(name, data, "text/plain")])
+    return app.run()
+
+
+def query(app: AppTest, name: str) -> str:
+    """Return a parameter of the address, which a test reads as a text or as a list of one."""
+    value = app.query_params[name]
+    return value if isinstance(value, str) else value[0]
+
+
+def said(app: AppTest) -> str:
+    return "\n".join(markdown.value for markdown in app.markdown)
+
+
+def test_the_sample_is_cut_by_all_and_sorted_by_the_loss_of_your_tokenizer(
+    open_app: OpenApp,
+) -> None:
+    app = open_app("compare")
+    assert not app.exception
+    terms = FIRST_TERMS.split("\n")
+    own = load_run(SAMPLE_RUN_ID).run.tokenizer
+    cuts = [[cut.in_text for cut in cut_terms(terms, encoder)] for encoder in (own, gpt2())]
+    found = terms_by_loss(terms, cuts)
+    rows = table(app)["rows"]
+    assert [row[0] for row in rows] == [each.term for each in found]
+    assert [[cell[0] for cell in row[2]] for row in rows] == [
+        [str(cut.n_tokens) for cut in each.cuts] for each in found
+    ]
+    assert [row[2][1][3] for row in rows] == [gpt2().encode(f" {each.term}") for each in found]
+    n = sum(cut.is_one_token for cut in cuts[0])
+    assert f"{n} of 10 terms {'is' if n == 1 else 'are'} one token with your tokenizer" in said(app)
+    assert "terms" not in app.query_params
+
+
+def test_an_own_list_comes_from_the_address(open_app: OpenApp) -> None:
+    app = open_app("compare", terms="hug\nhugging\nhug")
+    assert field(app) == "hug\nhugging\nhug"
+    assert {row[0] for row in table(app)["rows"]} == {"hug", "hugging"}
+    assert any("1 line that repeats a term" in warning.value for warning in app.warning)
+    assert query(app, "terms") == "hug\nhugging\nhug"
+
+
+def test_the_terms_can_be_encoded_alone_and_sorted_by_another_loss(open_app: OpenApp) -> None:
+    app = open_app("compare", terms="hugging\nthe", terms_form="Alone", terms_of="GPT-2")
+    cuts = [
+        [cut.alone for cut in cut_terms(["hugging", "the"], encoder)]
+        for encoder in (load_run(SAMPLE_RUN_ID).run.tokenizer, gpt2())
+    ]
+    found = terms_by_loss(["hugging", "the"], cuts, chosen=1)
+    assert [row[0] for row in table(app)["rows"]] == [each.term for each in found]
+    by_term = {row[0]: row[2][1][3] for row in table(app)["rows"]}
+    assert by_term["hugging"] == gpt2().encode("hugging")
+
+
+def test_hostile_terms_are_shown_as_text(open_app: OpenApp) -> None:
+    app = open_app("compare", terms=HOSTILE)
+    assert not app.exception
+    names = {row[0] for row in table(app)["rows"]}
+    assert "<img src=x onerror=alert(1)>" in names
+    assert "U+202Eevil" in names
+    assert "<img" not in said(app)
+
+
+def test_a_long_list_from_a_file_is_kept_on_the_server(open_app: OpenApp) -> None:
+    lines = [f"term {number}" for number in range(MOST_TERMS + 7)]
+    app = open_file(open_app("compare"), "\n".join(lines))
+    assert not app.exception
+    assert any("7 terms after the first 2,000" in warning.value for warning in app.warning)
+    assert len(table(app)["rows"]) == 500
+    assert "The table holds the first 500 of 2,000 terms" in said(app)
+    kept = query(app, "terms_id")
+    again = open_app("compare", terms_id=kept)
+    assert field(again) == "\n".join(lines)
+    assert query(again, "terms_id") == kept
+
+
+@pytest.mark.parametrize("terms_id", ["a" * 32, "../../etc"])
+def test_an_unknown_id_shows_the_sample_and_says_so(open_app: OpenApp, terms_id: str) -> None:
+    app = open_app("compare", terms_id=terms_id)
+    assert field(app) == FIRST_TERMS
+    assert any("kept" in w.value or "malformed" in w.value for w in app.warning)
+    assert "terms_id" not in app.query_params
+
+
+def test_a_file_that_is_not_text_is_refused_and_loses_nothing(open_app: OpenApp) -> None:
+    app = open_file(open_app("compare", terms="hug"), b"\x89PNG\r\n\x1a\n" + bytes(99), "a.png")
+    assert not app.exception
+    assert any("PNG" in warning.value for warning in app.warning)
+    assert field(app) == "hug"
+
+
+def test_an_empty_list_says_what_to_do(open_app: OpenApp) -> None:
+    app = open_file(open_app("compare"), "\n \n")
+    assert not app.exception
+    assert any("There are no terms yet" in info.value for info in app.info)
+    assert not [c for c in components(app) if c.get("caption") == "Your terms"]
+
+
+def test_the_terms_leave_the_address_on_other_pages(open_app: OpenApp) -> None:
+    app = open_app("compare", terms="hug")
+    app.switch_page("pages/lab.py").run()
+    assert "terms" not in app.query_params
+    app.switch_page("pages/compare.py").run()
+    assert field(app) == "hug"
+    assert query(app, "terms") == "hug"

@@ -1,0 +1,159 @@
+"""Compare shows figures of a sample while the whole text is compared in the background."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+from threading import Event
+from typing import Any
+
+import pytest
+from streamlit.testing.v1 import AppTest
+
+from bpe_core.comparison.comparison import Comparison, compare
+from bpe_core.corpus.corpus import Corpus
+from bpe_core.tokenizer.gpt2 import gpt2
+from bpe_core.tokenizer.protocol import Encoder
+from tests.waiting import wait_until
+from ui.compare import compared
+from ui.memory.sizes import size_of
+from ui.storage.run_store import SAMPLE_RUN_ID, load_run
+from ui.work.background import TooMuchWorkError
+
+OpenApp = Callable[..., AppTest]
+SAMPLE = 2_000
+
+
+class HeldBack:
+    """`compare`, which waits with whole texts until it is released or cancelled."""
+
+    def __init__(self) -> None:
+        self.released = Event()
+        self.n_whole = 0
+
+    def __call__(
+        self, corpus: Corpus, encoders: list[Encoder], should_stop: Any = None
+    ) -> Comparison | None:
+        if should_stop is None:
+            return compare(corpus, encoders)
+        self.n_whole += 1
+        while not self.released.wait(0.01):
+            if should_stop(corpus.n_bytes // 4, corpus.n_bytes):
+                return None
+        return compare(corpus, encoders, should_stop)
+
+
+@pytest.fixture
+def held_back(monkeypatch: pytest.MonkeyPatch) -> HeldBack:
+    """Take the sample run's held-out text for a long one, and hold its comparison back."""
+    held_back = HeldBack()
+    monkeypatch.setattr(compared, "compare", held_back)
+    monkeypatch.setattr(compared, "SAMPLE_BYTES", SAMPLE)
+    monkeypatch.setattr(compared, "_QUICK_BYTES", 0)
+    monkeypatch.setattr(compared, "LONGEST_WAIT", 0.0)
+    compared._first.clear()  # pyright: ignore[reportPrivateUsage, reportFunctionMemberAccess]
+    return held_back
+
+
+def tokens(app: AppTest) -> list[str]:
+    data = [json.loads(c.proto.json) for c in app.get("bidi_component") if c.proto.json]
+    table = next(d for d in data if d.get("caption") == "Figures of the tokenizers")
+    return table["rows"][0][1]
+
+
+def sentence(app: AppTest) -> str:
+    data = [json.loads(c.proto.json) for c in app.get("bidi_component") if c.proto.json]
+    return "".join(text for text, _ in next(d for d in data if "sentence" in d)["sentence"])
+
+
+def tokens_of(corpus: Corpus) -> list[str]:
+    encoders = [load_run(SAMPLE_RUN_ID).run.tokenizer, gpt2()]
+    return [f"{row.n_tokens:,}" for row in compare(corpus, encoders).rows]
+
+
+def marked(app: AppTest) -> bool:
+    return any("First figure, from a sample of " in each.value for each in app.markdown)
+
+
+def work_id() -> str:
+    (id,) = compared.works()._known  # pyright: ignore[reportPrivateUsage]
+    return id
+
+
+def test_the_first_figures_are_of_a_sample_and_marked(
+    open_app: OpenApp, held_back: HeldBack
+) -> None:
+    held_out = load_run(SAMPLE_RUN_ID).held_out
+    app = open_app("compare")
+    assert not app.exception
+    assert marked(app)
+    assert tokens(app) == tokens_of(held_out.sample(SAMPLE)) != tokens_of(held_out)
+    assert "On a sample of held-out text" in sentence(app)
+    assert "On a sample of held-out text" in [header.value for header in app.header]
+    assert app.button(key="compare_whole_cancel").label == "Cancel"
+    downloads = {each.proto.label: each.proto.disabled for each in app.get("download_button")}
+    assert downloads["Download the parts"]
+    assert downloads["Download the report"]
+
+    held_back.released.set()
+    assert wait_until(compared.works(), work_id()).state == "finished"
+    app.run()
+    assert tokens(app) == tokens_of(held_out)
+    assert not marked(app)
+    assert "On held-out text" in sentence(app)
+    assert "On all held-out text" in [header.value for header in app.header]
+
+
+def test_a_link_opened_again_shows_the_whole_at_once(
+    open_app: OpenApp, held_back: HeldBack
+) -> None:
+    held_back.released.set()
+    open_app("compare")
+    wait_until(compared.works(), work_id())
+    # The work is forgotten first, as after much other work.
+    compared.works().forget(work_id())
+    again = open_app("compare")
+    assert not marked(again)
+    assert tokens(again) == tokens_of(load_run(SAMPLE_RUN_ID).held_out)
+    assert held_back.n_whole == 1
+
+
+def test_cancelling_keeps_the_figures_of_the_sample(open_app: OpenApp, held_back: HeldBack) -> None:
+    app = open_app("compare")
+    first = tokens(app)
+    app.button(key="compare_whole_cancel").click().run()
+    assert wait_until(compared.works(), work_id()).state == "cancelled"
+    app.run()
+    assert not app.exception
+    assert marked(app)
+    assert tokens(app) == first
+    assert any("comparison of the whole text was cancelled" in m.value for m in app.markdown)
+    held_back.released.set()
+    app.button(key="compare_whole_again").click().run()
+    wait_until(compared.works(), work_id())
+    app.run()
+    assert not marked(app)
+
+
+def test_a_full_queue_leaves_the_sample(
+    open_app: OpenApp, held_back: HeldBack, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def full(*_: object, **__: object) -> None:
+        raise TooMuchWorkError("16 others are already waiting. Try again soon.")
+
+    monkeypatch.setattr(compared.works(), "begin", full)
+    app = open_app("compare")
+    assert marked(app)
+    assert any("16 others are already waiting" in each.value for each in app.markdown)
+    assert held_back.n_whole == 0
+
+
+def test_a_short_text_is_compared_at_once(open_app: OpenApp) -> None:
+    assert not marked(open_app("compare"))
+    assert not compared.works()._known  # pyright: ignore[reportPrivateUsage]
+
+
+def test_the_size_of_a_comparison_includes_its_arrays() -> None:
+    small, large = (compare(Corpus.from_text("a line\n" * n), [gpt2()]) for n in (10, 10_000))
+    assert 0 < size_of(small).n_bytes < size_of(large).n_bytes
+    assert size_of(large).n_bytes > sum(each.nbytes for each in large.by_block[0])

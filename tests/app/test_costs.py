@@ -1,0 +1,114 @@
+"""Costs on Compare and on Pair frequencies: the visitor's own figures, and nothing without them."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+
+from streamlit.testing.v1 import AppTest
+
+from bpe_core.comparison.comparison import compare
+from bpe_core.corpus.corpus import Corpus
+from bpe_core.runs.train import train
+from bpe_core.tokenizer.gpt2 import gpt2
+from bpe_core.types import TrainingConfig
+from ui.storage.run_store import SAMPLE_RUN_ID, load_run, store_run
+from ui.tokenizers.cost_rows import money
+
+OpenApp = Callable[..., AppTest]
+ON_COMPARE, ON_SIZES = "What it costs", "What this size costs"
+OF_THE_CORPUS = "Cost of the corpus, estimated"
+
+
+def costs(app: AppTest, caption: str) -> dict[str, list[str]]:
+    data = [json.loads(c.proto.json) for c in app.get("bidi_component") if c.proto.json]
+    [table] = [each for each in data if each.get("caption") == caption]
+    return {name: figures for name, figures, _ in table["rows"]}
+
+
+def test_no_price_width_or_window_is_built_in(open_app: OpenApp) -> None:
+    app = open_app("compare")
+    assert not app.exception
+    assert [app.number_input(key=key).value for key in ("price", "width", "window")] == [None] * 3
+    assert list(costs(app, ON_COMPARE)) == [
+        "Tokens of held-out text",
+        "Tokens of the training text",
+        "Rows of the embedding",
+    ]
+
+
+def test_the_costs_follow_from_the_comparison(open_app: OpenApp) -> None:
+    app = open_app("compare", price="2.5", width="768", window="8192")
+    stored = load_run(SAMPLE_RUN_ID)
+    own, other = compare(stored.held_out, [stored.run.tokenizer, gpt2()]).rows
+    found = costs(app, ON_COMPARE)
+    assert found["Cost of held-out text"] == [
+        money(row.n_tokens * 2.5 / 1e6) for row in (own, other)
+    ]
+    saved = 1 - own.n_tokens / other.n_tokens
+    assert found["Window saved against GPT-2"] == [f"{saved:.1%}, {8192 * saved:,.0f} tokens", "–"]
+    assert found["Parameters, tied"] == [f"{768 * row.vocab_size:,}" for row in (own, other)]
+    assert found["Tokens of the training text"] == [f"{stored.run.tokens_after[-1]:,}", "–"]
+
+
+def test_the_cost_of_the_corpus_is_estimated_for_each_tokenizer(open_app: OpenApp) -> None:
+    app = open_app("compare", price="2.5")
+    stored = load_run(SAMPLE_RUN_ID)
+    n_bytes = stored.run.corpus_bytes + stored.held_out.n_bytes
+    rows = compare(stored.held_out, [stored.run.tokenizer, gpt2()]).rows
+    per_byte = [row.n_tokens / stored.held_out.n_bytes for row in rows]
+    assert costs(app, ON_COMPARE)[OF_THE_CORPUS] == [
+        money(n_bytes * each * 2.5 / 1e6) for each in per_byte
+    ]
+    says = f"together, has {n_bytes:,} bytes; its cost is estimated from held-out text."
+    assert any(says in each.value.replace("\\", "") for each in app.markdown)
+
+
+def test_a_corpus_has_no_estimate_where_text_is_left_out(open_app: OpenApp) -> None:
+    open_app("compare")
+    corpus = Corpus.from_text("ab cd ab cd\n" * 200)
+    config = TrainingConfig(8, base="characters", alphabet="seen", special_tokens=())
+    run_id = store_run("Letters", train(corpus, config), Corpus.from_text("x").split(0.0)[1])
+    app = open_app("compare", price="2.5", **{"with": f"gpt2,run-{run_id}"})
+    assert not app.exception
+    own, other, letters = costs(app, ON_COMPARE)[OF_THE_CORPUS]
+    assert letters == "–"
+    assert "–" not in (own, other)
+    # Any text that is compared instead says nothing about the corpus.
+    app = open_app("compare", price="2.5", run=run_id)
+    assert not app.exception
+    found = costs(app, ON_COMPARE)
+    assert "Cost of your text" in found
+    assert OF_THE_CORPUS not in found
+
+
+def test_a_figure_that_no_model_has_is_refused_and_the_others_stay(open_app: OpenApp) -> None:
+    app = open_app("compare", price="2.5")
+    app.number_input(key="window").set_value(1e300)
+    app.number_input(key="width").set_value(-768.0)
+    app.run()
+    assert not app.exception
+    errors = [error.value for error in app.error]
+    assert len(errors) == 2
+    assert "1e\\+300" in errors[1]
+    found = costs(app, ON_COMPARE)
+    assert "Cost of held-out text" in found
+    assert "Parameters, tied" not in found
+
+
+def test_the_costs_follow_the_slider(open_app: OpenApp) -> None:
+    app = open_app("pair_frequencies", merges="1000", price="2.5", width="64")
+    assert not app.exception
+    stored = load_run(SAMPLE_RUN_ID)
+    assert stored.held_out_tokens_after is not None
+    tokens = compare(stored.held_out, [gpt2()]).rows[0].n_tokens
+    found = costs(app, ON_SIZES)
+    held_out = [stored.held_out_tokens_after[step] for step in (1_000, -1)]
+    assert found["Tokens of held-out text"] == [f"{n:,}" for n in (*held_out, tokens)]
+    app.slider(key=f"merges_kept_{SAMPLE_RUN_ID}").set_value(2_000)
+    app.run()
+    found = costs(app, ON_SIZES)
+    size = stored.run.tokenizer.vocab_size - len(stored.run.merges) + 2_000
+    assert found["Rows of the embedding"][0] == f"{size:,}"
+    assert found["Parameters, untied"][0] == f"{2 * 64 * size:,}"
+    assert found["Tokens of the training text"][0] == f"{stored.run.tokens_after[2_000]:,}"

@@ -1,0 +1,74 @@
+"""Train opens each download in the library that it is for and shows what came of it."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import pytest
+from streamlit.testing.v1 import AppTest
+
+from bpe_core.formats.loading_lines import loading_lines
+from tests.waiting import wait_until
+from ui.run.opened import checks
+from ui.storage.run_store import SAMPLE_RUN_ID, load_run
+from ui.work.background import Status, TooMuchWorkError
+
+OpenApp = Callable[..., AppTest]
+READERS = ("tokenizers 0.23", "transformers 5", "tokenizers 0.23", "tiktoken 0.14", "bpe_core 0")
+
+
+def text_of(app: AppTest) -> str:
+    return "\n".join(each.value for each in app.markdown)
+
+
+def check_id() -> str:
+    return f"{load_run(SAMPLE_RUN_ID).run.tokenizer.fingerprint} {SAMPLE_RUN_ID}"
+
+
+@pytest.mark.usefixtures("opens_downloads")
+def test_each_download_is_opened_in_the_background(open_app: OpenApp) -> None:
+    app = open_app()
+    assert not app.exception
+    # The other libraries yield to everything else that runs.
+    wait_until(checks(), check_id(), timeout_seconds=200)
+    app.run()
+    shown = [each.value for each in app.markdown if "Opened by" in each.value]
+    assert len(shown) == 5
+    for sentence, reader in zip(shown, READERS, strict=True):
+        # Without what plain_markdown puts in front of punctuation.
+        plain = sentence.replace("\\", "")
+        assert plain.startswith(f":small[:green[✓] :gray[Opened by {reader}")
+        assert ": same ids on 10" in plain
+    assert "Opening it" not in text_of(app)
+
+
+def test_the_page_does_not_wait_for_the_checks(
+    open_app: OpenApp, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    live = Status("id", "", "running", 0, None, False, 0.0, 0.0, None, None)
+    monkeypatch.setattr("ui.run.download_rows.checks_of", lambda *_: live)
+    monkeypatch.setattr(checks(), "status", lambda _: live)
+    app = open_app()
+    assert not app.exception
+    assert len(app.get("download_button")) == 5
+    assert text_of(app).count("Opening it with") == 5
+
+
+def test_the_lines_that_load_a_download_are_beside_it(open_app: OpenApp) -> None:
+    tokenizer = load_run(SAMPLE_RUN_ID).run.tokenizer
+    shown = [code.value for code in open_app().code]
+    for format in ("huggingface", "transformers", "gpt2", "tiktoken", "native"):
+        assert any(code.endswith(loading_lines(tokenizer, format).code.strip()) for code in shown)
+
+
+def test_a_busy_server_still_offers_the_downloads(
+    open_app: OpenApp, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def refuse(*_: object) -> None:
+        raise TooMuchWorkError("32 others are already waiting.")
+
+    monkeypatch.setattr("ui.run.download_rows.checks_of", refuse)
+    app = open_app()
+    assert not app.error
+    assert len(app.get("download_button")) == 5
+    assert "Not checked yet" in text_of(app)

@@ -1,0 +1,170 @@
+"""A large paste is opened as a file is: with its name and size, its limits, and what was before."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+from streamlit.testing.v1 import AppTest
+
+from ui.components.large_paste import MOST_EDITED
+from ui.corpus import large_text_area
+from ui.own_text import opened_text, own_reading
+from ui.shell import workspace
+
+OpenApp = Callable[..., AppTest]
+LINE = "a line of a pasted text\n"
+
+
+def field(app: AppTest) -> dict[str, Any]:
+    """Return what is sent to the text field."""
+    sent = [json.loads(c.proto.json) for c in app.get("bidi_component") if c.proto.json]
+    return next(data for data in sent if "excerpt_note" in data)
+
+
+def message(text: str, before: str = "", **changes: object) -> dict[str, object]:
+    sizes = {"n_characters": len(text), "n_bytes": len(text.encode(errors="replace"))}
+    return {"text": text, "before": before, **sizes, **changes}
+
+
+@pytest.fixture
+def browser_says(monkeypatch: pytest.MonkeyPatch) -> Callable[[object], None]:
+    """Return a function that sets the message that a component's callback reads."""
+
+    def say(value: object) -> None:
+        monkeypatch.setattr(workspace, "component_value", lambda *_: value)
+
+    return say
+
+
+def after(app: AppTest, act: Callable[[], object]) -> AppTest:
+    """Run a callback in the app's session, as Streamlit does before a rerun, and rerun."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(workspace.st, "session_state", app.session_state)
+        act()
+    return app.run()
+
+
+def test_a_large_paste_is_shown_with_its_name_and_size_and_closed_again(
+    open_app: OpenApp, browser_says: Callable[[object], None]
+) -> None:
+    app = open_app("token_boundaries", text="typed before")
+    assert field(app)["opened"] is None
+    text = LINE * 30_000
+    browser_says(message(text, "typed before, and more"))
+    after(app, lambda: opened_text.open_pasted("boundaries_text"))
+    assert not app.exception
+    assert field(app)["opened"] == ["Pasted text", "720 kB"]
+    assert field(app)["text"] == text[:2_000]
+    assert f"{len(text):,} characters, too many to edit" in field(app)["excerpt_note"]
+    assert "text_id" in app.query_params
+    after(app, lambda: opened_text.close_text("first"))
+    assert field(app)["text"] == "typed before, and more"
+    assert field(app)["opened"] is None
+
+
+def test_closing_returns_to_the_text_before_all_that_was_opened(
+    open_app: OpenApp, browser_says: Callable[[object], None]
+) -> None:
+    app = open_app("token_boundaries", text="mine")
+    opener = app.file_uploader(key="boundaries_file")
+    opener.upload("one <b>.txt", b"a file", "text/plain").run()
+    assert field(app)["opened"] == ["one <b>.txt", "6 B"]
+    browser_says(message(LINE * 10_000, "a file"))
+    after(app, lambda: opened_text.open_pasted("boundaries_text"))
+    assert field(app)["opened"] == ["Pasted text", "240 kB"]
+    assert field(app)["text"] == LINE * 10_000
+    after(app, lambda: opened_text.close_text("first"))
+    assert field(app)["text"] == "mine"
+
+
+def test_an_opened_text_that_is_edited_is_the_visitors_own(open_app: OpenApp) -> None:
+    app = open_app("token_boundaries")
+    app.file_uploader(key="boundaries_file").upload("a.txt", b"a file", "text/plain").run()
+    after(app, lambda: opened_text.set_own_text("a file, edited"))
+    assert field(app)["opened"] is None
+    assert field(app)["text"] == "a file, edited"
+
+
+def test_a_long_text_from_an_address_can_be_closed_too(open_app: OpenApp) -> None:
+    app = open_app("token_boundaries", text="mine")
+    after(app, lambda: workspace.update(text="x" * (MOST_EDITED + 1)))
+    assert field(app)["opened"] == ["Long text", "500 kB"]
+    after(app, lambda: opened_text.close_text("first"))
+    assert field(app)["text"] == "first"
+
+
+def test_only_what_is_read_of_a_paste_is_kept_and_the_rest_is_counted(
+    open_app: OpenApp, browser_says: Callable[[object], None], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(own_reading, "MOST_CHARACTERS", 1_000)
+    app = open_app("token_boundaries")
+    browser_says(message(LINE * 100, n_characters=9_000_000, n_bytes=9_500_000))
+    after(app, lambda: opened_text.open_pasted("boundaries_text"))
+    assert field(app)["limits"]["sent"] == 1_000
+    assert field(app)["text"] == (LINE * 100)[:1_000]
+    assert field(app)["opened"] == ["Pasted text", "9.5 MB"]
+    (warning,) = app.warning
+    told = warning.value
+    assert told == "The pasted text has 9,000,000 characters. Only the first 1,000 are read."
+
+
+@pytest.mark.parametrize(
+    "wrong",
+    [
+        None,
+        "text",
+        {},
+        {"text": 1, "before": ""},
+        {"text": "a", "before": None},
+        message("\ud83e"),
+        message("a", "\ud83e"),
+    ],
+)
+def test_a_message_that_is_no_paste_changes_nothing(
+    open_app: OpenApp, browser_says: Callable[[object], None], wrong: object
+) -> None:
+    app = open_app("token_boundaries", text="mine")
+    browser_says(wrong)
+    after(app, lambda: opened_text.open_pasted("boundaries_text"))
+    assert field(app)["text"] == "mine"
+
+
+def test_a_large_paste_on_train_is_the_corpus_until_it_is_closed(
+    open_app: OpenApp, browser_says: Callable[[object], None]
+) -> None:
+    app = open_app("train")
+    app.segmented_control(key="corpus_source").set_value("Paste").run()
+    app.text_area(key="corpus_pasted").set_value("typed before").run()
+    text = LINE * 50_000
+    browser_says(message(text, "typed before, and more"))
+    after(app, lambda: large_text_area.open_pasted("corpus_pasted", "paste_corpus_pasted"))
+    assert not app.exception
+    assert any(part.value == "**Pasted text** :gray[1.2 MB]" for part in app.markdown)
+    excerpt = app.text_area(key="corpus_pasted_excerpt")
+    assert excerpt.value == text[:2_000]
+    assert excerpt.disabled
+    app.slider(key="corpus_held_out").set_value(0).run()
+    sent = [c.proto.json for c in app.get("bidi_component") if "pre-tokens" in c.proto.json]
+    assert any(f"{len(text):,}" in data for data in sent)
+    app.segmented_control(key="corpus_source").set_value("Sample").run()
+    app.segmented_control(key="corpus_source").set_value("Paste").run()
+    app.button(key="corpus_pasted_close").click().run()
+    assert app.text_area(key="corpus_pasted").value == "typed before, and more"
+
+
+def test_a_large_list_of_words_can_be_pasted(
+    open_app: OpenApp, browser_says: Callable[[object], None]
+) -> None:
+    app = open_app("train")
+    app.segmented_control(key="corpus_source").set_value("Weighted words").run()
+    words = "\n".join(f"word{n} {n + 1}" for n in range(20_000))
+    browser_says(message(words, "hug 10"))
+    after(app, lambda: large_text_area.open_pasted("corpus_words", "paste_corpus_words"))
+    assert not app.exception
+    assert not app.error
+    assert any("**Pasted text**" in part.value for part in app.markdown)
+    app.button(key="corpus_words_close").click().run()
+    assert app.text_area(key="corpus_words").value == "hug 10"

@@ -1,0 +1,90 @@
+"""The start page without a browser: what it draws, which links it follows, what it imports."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+from streamlit.testing.v1 import AppTest
+
+from tests.app_pages import START
+from ui.components.start_loop import LONGEST_SENTENCE
+from ui.start.doors import DOORS
+
+ROOT = Path(__file__).parents[2]
+
+# Streamlit itself imports Plotly, so it is not among these.
+_IMPORTS = """
+import sys
+import ui.components.start_loop, ui.shell.frame, ui.shell.kept_runs
+import ui.start.doors, ui.start.style, ui.warm_up
+heavy = ("pandas", "numba", "tokenizers", "tiktoken")
+print([name for name in heavy if name in sys.modules])
+"""
+
+
+def loop(app: AppTest) -> dict[str, Any]:
+    drawn = [json.loads(part.proto.json) for part in app.get("bidi_component") if part.proto.json]
+    return next(one for one in drawn if "longest" in one)
+
+
+def opened(**query: str) -> AppTest:
+    """Open the bare address as a new visitor."""
+    app = AppTest.from_file(str(ROOT / "app.py"), default_timeout=60)
+    for name, value in query.items():
+        app.query_params[name] = value
+    return app.run()
+
+
+def titles(app: AppTest) -> list[str]:
+    return [title.value for title in app.title]
+
+
+def test_the_bare_address_shows_the_loop_and_three_doors() -> None:
+    app = opened()
+    assert not app.exception
+    assert titles(app) == [START]
+    assert [header.value for header in app.header] == ["Learn", "Train", "Compare"]
+    given = loop(app)
+    assert given["longest"] == LONGEST_SENTENCE
+    assert 0 < len(given["sentence"]) <= LONGEST_SENTENCE
+    pages = [link.proto.page for link in app.get("page_link")]
+    assert pages == ["lessons", "train", "compare"]
+    assert [Path(door.page).stem for door in DOORS] == pages
+
+
+def test_a_sentence_in_the_address_stays_there() -> None:
+    app = opened(sentence="Ada Ada")
+    assert titles(app) == [START]
+    assert app.query_params["sentence"] == "Ada Ada"
+
+
+@pytest.mark.parametrize("name", ["run", "job"])
+def test_a_link_to_a_run_at_the_bare_address_leads_to_train(name: str) -> None:
+    app = opened(**{name: "sample"})
+    assert titles(app) == ["Train"]
+
+
+def test_a_run_left_in_the_address_by_back_leads_nowhere(open_app: Callable[..., AppTest]) -> None:
+    app = open_app("start")
+    app.query_params["run"] = "sample"
+    app.run()
+    assert titles(app) == [START]
+    assert "run" not in app.query_params
+
+
+def test_other_pages_remove_the_sentence_from_the_address(open_app: Callable[..., AppTest]) -> None:
+    app = open_app("lessons", sentence="Ada Ada")
+    assert "sentence" not in app.query_params
+
+
+def test_the_page_imports_nothing_heavy() -> None:
+    result = subprocess.run(
+        [sys.executable, "-c", _IMPORTS], cwd=ROOT, capture_output=True, text=True, check=True
+    )
+    assert result.stdout.strip() == "[]"

@@ -1,0 +1,213 @@
+"""The forms on Train after a reload: they hold the open run's corpus and settings."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+from streamlit.testing.v1 import AppTest
+
+from bpe_core.corpus.corpus import Corpus
+from bpe_core.runs.train import train as train_run
+from bpe_core.types import TrainingConfig
+from tests.app.training import choose, in_address, train
+from tests.waiting import wait_until
+from ui.storage import run_corpus
+from ui.storage.run_store import load_run, store_folder, store_run, store_run_to_show
+from ui.work import jobs
+
+OpenApp = Callable[..., AppTest]
+RHYME = "the cat sat on the mat and the rat sat on the hat\n" * 40
+
+
+def text_of(app: AppTest) -> str:
+    return "\n".join(element.value for element in app.markdown)
+
+
+def reload(open_app: OpenApp, app: AppTest) -> AppTest:
+    """Open the address in a new session, as the browser does after F5."""
+    return open_app(run=in_address(app, "run"))
+
+
+def assert_same_run(open_app: OpenApp, app: AppTest) -> AppTest:
+    """Fail unless the reloaded forms hold the run's corpus and settings, and train it again."""
+    first = load_run(in_address(app, "run"))
+    again = reload(open_app, app)
+    assert not again.exception
+    assert not again.error
+    assert "Trained" in [header.value for header in again.header]
+    assert "The form now has" not in text_of(again)
+    train(again)
+    second = load_run(in_address(again, "run"))
+    assert second.id != first.id
+    assert second.run.corpus_sha256 == first.run.corpus_sha256
+    assert second.run.config == first.run.config
+    assert second.held_out == first.held_out
+    return again
+
+
+def test_a_pasted_text_and_an_exact_size_come_back(open_app: OpenApp) -> None:
+    app = choose(open_app(), source="Paste")
+    text = f"  first\r\n\n{RHYME}é 日本 🧩"
+    app.text_area(key="corpus_pasted").set_value(text).run()
+    app.slider(key="corpus_held_out").set_value(20)
+    app.number_input(key="settings_exact_byte_size_4096").set_value(275).run()
+    train(app)
+    again = assert_same_run(open_app, app)
+    assert again.text_area(key="corpus_pasted").value == text
+    assert again.select_slider(key="settings_byte_size").value == 257
+    assert again.number_input(key="settings_exact_byte_size_257").value == 275
+    assert again.slider(key="corpus_held_out").value == 20
+
+
+@pytest.mark.parametrize("preset", ["Classroom", "GPT-4 style", "Custom"])
+def test_a_sample_comes_back_by_its_name_with_the_preset(open_app: OpenApp, preset: str) -> None:
+    app = choose(open_app(), preset=preset)
+    app.selectbox(key="corpus_sample").set_value("notebook").run()
+    train(app)
+    again = assert_same_run(open_app, app)
+    assert again.selectbox(key="corpus_sample").value == "notebook"
+    # Custom's first fields are those of this preset.
+    expected = "GPT-2 style" if preset == "Custom" else preset
+    assert again.segmented_control(key="settings_preset").value == expected
+
+
+def test_weighted_words_and_custom_fields_come_back(open_app: OpenApp) -> None:
+    app = choose(open_app(), source="Weighted words", preset="Custom")
+    app.text_area(key="corpus_words").set_value("hugs 5\nhug 900\npug 5\nhug 10")
+    app.selectbox(key="settings_pretokenizer").set_value("your own regular expression").run()
+    app.text_input(key="settings_pattern").set_value(r"\w+")
+    app.segmented_control(key="settings_base").set_value("characters")
+    app.segmented_control(key="settings_tie_break").set_value("first-seen")
+    app.number_input(key="settings_min_frequency").set_value(5)
+    app.number_input(key="settings_max_token_bytes").set_value(9)
+    app.text_area(key="settings_special_tokens").set_value("[CLS]\n[SEP]")
+    app.text_input(key="settings_end_of_word").set_value("</w>")
+    app.number_input(key="settings_vocab_size").set_value(14).run()
+    train(app)
+    again = assert_same_run(open_app, app)
+    assert again.text_area(key="corpus_words").value == "hugs 5\nhug 910\npug 5"
+
+
+def upload(app: AppTest, files: dict[str, str]) -> AppTest:
+    choose(app, source="Upload")
+    found = [(name, text.encode(), "text/plain") for name, text in files.items()]
+    return app.file_uploader(key="corpus_uploads").set_value(found).run()
+
+
+def test_small_uploads_come_back(open_app: OpenApp) -> None:
+    app = upload(open_app(), {"a.txt": RHYME, "b.csv": "text\nhug\nhugs\n", "c.txt": "x"})
+    train(app)
+    again = assert_same_run(open_app, app)
+    assert "Uploaded before: **a.txt, b.csv, c.txt**" in text_of(again).replace("\\", "")
+
+
+@pytest.mark.parametrize("source", ["Upload", "Paste", "Weighted words"])
+def test_a_corpus_that_is_not_kept_is_named_and_not_replaced(
+    open_app: OpenApp, monkeypatch: pytest.MonkeyPatch, source: str
+) -> None:
+    monkeypatch.setattr(run_corpus, "MOST_CHARACTERS_KEPT", 3)
+    app = choose(open_app(), source=source)
+    if source == "Upload":
+        upload(app, {"<b>manual</b>.txt": RHYME})
+    elif source == "Paste":
+        app.text_area(key="corpus_pasted").set_value(RHYME).run()
+    train(app)
+    again = reload(open_app, app)
+    assert not again.exception
+    assert again.segmented_control(key="corpus_source").value == source
+    (info,) = again.info
+    assert "which is not kept with it" in info.value
+    assert "again to train on" in info.value
+    assert "<b>" not in info.value
+    assert again.button(key="train").disabled
+    assert "The form now has no text." in text_of(again)
+    again.segmented_control(key="corpus_source").set_value("Sample").run()
+    assert not again.info
+
+
+@pytest.mark.parametrize("source", ["Paste", "Weighted words", "Sample"])
+@pytest.mark.parametrize("preset", ["Classroom", "GPT-4 style"])
+def test_the_forms_hold_a_training_that_is_running(
+    open_app: OpenApp, monkeypatch: pytest.MonkeyPatch, source: str, preset: str
+) -> None:
+    reached, may_end = threading.Event(), threading.Event()
+
+    def store(*run: Any, **more: Any) -> str:
+        reached.set()
+        assert may_end.wait(60)
+        return store_run_to_show(*run, **more)
+
+    manager = jobs.JobManager(store=store)
+    monkeypatch.setattr(jobs, "manager", lambda: manager)
+    app = choose(open_app(), source=source, preset=preset)
+    if source == "Paste":
+        app.text_area(key="corpus_pasted").set_value(RHYME).run()
+    elif source == "Sample":
+        app.selectbox(key="corpus_sample").set_value("notebook").run()
+    app.slider(key="corpus_held_out").set_value(20).run()
+    (size,) = (w for w in app.number_input if str(w.key).startswith("settings_exact"))
+    size.set_value(int(size.value or 0) + 7).run()
+    app.button(key="train").click().run()
+    try:
+        assert reached.wait(60)
+        job_id = in_address(app, "job")
+        again = open_app(job=job_id)
+        assert not again.exception
+        assert not again.error
+        assert again.button(key="train").disabled
+    finally:
+        may_end.set()
+    forms = form_values(again)
+    assert forms == form_values(app)
+    assert forms["corpus_source"] == source
+    assert forms["settings_preset"] == preset
+    wait_until(manager, job_id)
+    again.run()
+    assert "Trained" in [header.value for header in again.header]
+    assert "The form now has" not in text_of(again)
+    assert form_values(again) == forms
+
+
+def form_values(app: AppTest) -> dict[str, object]:
+    kinds = ("segmented_control", "selectbox", "select_slider", "slider", "text_area")
+    widgets: list[Any] = [w for kind in (*kinds, "number_input") for w in app.get(kind)]
+    return {w.key: w.value for w in widgets if str(w.key).startswith(("corpus_", "settings_"))}
+
+
+@pytest.mark.parametrize("is_damaged", [False, True])
+def test_an_older_or_damaged_run_brings_back_its_settings_alone(
+    open_app: OpenApp, is_damaged: bool
+) -> None:
+    open_app()
+    corpus = Corpus.from_text(RHYME)
+    config = TrainingConfig(300, pretokenizer="cl100k")
+    run_id = store_run("Old", train_run(corpus, config), corpus.split(0)[1])
+    if is_damaged:
+        (store_folder() / run_id / "corpus.json.gz").write_bytes(b"\x1f\x8b broken")
+    app = open_app(run=run_id)
+    assert not app.exception
+    assert app.segmented_control(key="settings_preset").value == "GPT-4 style"
+    assert app.select_slider(key="settings_byte_size").value == 300
+    assert "“Old”, 2.0 kB" in app.info[0].value.replace("\\", "")
+    assert app.button(key="train").disabled
+
+
+def test_opening_another_run_leaves_the_forms_alone(open_app: OpenApp) -> None:
+    app = choose(open_app(), source="Weighted words", preset="Classroom")
+    train(app)
+    run_id = in_address(app, "run")
+    other = choose(open_app(), source="Paste")
+    other.text_area(key="corpus_pasted").set_value(RHYME).run()
+    other.query_params["run"] = run_id
+    other.run()
+    assert other.text_area(key="corpus_pasted").value == RHYME
+    assert "Previous run" in [header.value for header in other.header]
+
+
+def test_the_sample_run_leaves_the_forms_at_the_sample(open_app: OpenApp) -> None:
+    app = open_app()
+    assert app.selectbox(key="corpus_sample").value == "python-reference"
+    assert "Trained" in [header.value for header in app.header]

@@ -1,0 +1,213 @@
+"""The settings on Train: an exact size, the largest that the corpus reaches, and the cuts."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Iterator
+from dataclasses import replace
+
+import pytest
+from streamlit.testing.v1 import AppTest
+from streamlit.testing.v1.element_tree import Block, Button
+
+from bpe_core.corpus.corpus import Corpus
+from bpe_core.pretokenizers.pretokenizers import get_pretokenizer
+from bpe_core.runs import largest_size
+from bpe_core.runs.train import train as train_run
+from bpe_core.types import TrainingConfig
+from tests.app.training import choose, in_address, train
+from ui.run import corpus_summary
+from ui.storage.run_store import load_run
+from ui.work.training import HELD_OUT_SEED
+
+OpenApp = Callable[..., AppTest]
+RHYME = "The cat sat on the mat,\nand the rat sat on the hat.\n" * 40
+
+
+def text_of(app: AppTest) -> str:
+    return "\n".join(element.value for element in app.markdown)
+
+
+def paste(app: AppTest, text: str, preset: str = "GPT-2 style") -> AppTest:
+    choose(app, source="Paste", preset=preset)
+    return app.text_area(key="corpus_pasted").set_value(text).run()
+
+
+def cuts(app: AppTest) -> list[str]:
+    protos = [c.proto for c in app.get("bidi_component")]
+    (strip,) = (p for p in protos if p.component_name == "bpe.pretoken_strip")
+    return json.loads(strip.json)["pretokens"]
+
+
+def test_an_exact_size_is_used_and_the_slider_goes_to_the_nearest(open_app: OpenApp) -> None:
+    app = paste(open_app(), RHYME)
+    slider = "settings_byte_size"
+    for at, size, nearest in ((4_096, 5_000, 4_096), (4_096, 30_000, 32_768), (32_768, 299, 300)):
+        app.number_input(key=f"settings_exact_byte_size_{at}").set_value(size).run()
+        assert f"Vocabulary size **{size:,}**" in text_of(app)
+        assert app.select_slider(key=slider).value == nearest
+        assert app.number_input(key=f"settings_exact_byte_size_{nearest}").value == size
+    train(app)
+    assert load_run(in_address(app, "run")).run.config.vocab_size == 299
+    # The slider decides again once it is moved, also back to a place that had an exact size.
+    for size in (4_096, 300, 32_768):
+        app.select_slider(key=slider).set_value(size).run()
+        assert f"Vocabulary size **{size:,}**" in text_of(app)
+        assert app.number_input(key=f"settings_exact_byte_size_{size}").value == size
+
+
+def test_the_exact_size_of_the_classroom_depends_on_its_characters(open_app: OpenApp) -> None:
+    app = choose(open_app(), source="Weighted words", preset="Classroom")
+    # b g h n p s u, the marker, and 15 merges.
+    field = app.number_input(key="settings_exact_classroom_size_8_23")
+    assert field.value == 23
+    field.set_value(12).run()
+    assert "= 7 characters + 1 end-of-word marker + 4 merges" in text_of(app)
+    train(app)
+    assert load_run(in_address(app, "run")).run.tokenizer.vocab_size == 12
+
+
+def test_reset_brings_back_the_first_size_in_the_browser_too(open_app: OpenApp) -> None:
+    app = open_app()
+    app.number_input(key="settings_exact_byte_size_4096").set_value(5_000).run()
+    app.button(key="reset").click().run()
+    field = app.number_input(key="settings_exact_byte_size_4096")
+    assert field.value == 4_096
+    assert field.proto.set_value
+    assert "Vocabulary size **4,096**" in text_of(app)
+
+
+def place_of_train(app: AppTest) -> tuple[int, ...]:
+    """Return the button's place in the page: its index in each block around it."""
+
+    def search(block: Block, path: tuple[int, ...]) -> Iterator[tuple[int, ...]]:
+        for at, child in block.children.items():
+            if isinstance(child, Block):
+                yield from search(child, (*path, at))
+            elif isinstance(child, Button) and child.key == "train":
+                yield (*path, at)
+
+    (place,) = search(app.main, ())
+    return place
+
+
+def test_an_error_above_the_train_button_does_not_move_it(open_app: OpenApp) -> None:
+    # Streamlit shows what has moved twice until the page is done.
+    app = paste(open_app(), RHYME)
+    before = place_of_train(app)
+    app.number_input(key="settings_exact_byte_size_4096").set_value(100).run()
+    assert len(app.error) == 1
+    assert place_of_train(app) == before
+
+
+def test_an_invalid_exact_size_shows_an_error_and_disables_training(open_app: OpenApp) -> None:
+    app = open_app()
+    app.number_input(key="settings_exact_byte_size_4096").set_value(100).run()
+    (error,) = app.error
+    assert "100 is too small: expected at least 257." in error.value
+    assert app.button(key="train").disabled
+
+
+@pytest.mark.parametrize("preset", ["GPT-2 style", "Classroom", "GPT-4 style", "Custom"])
+def test_the_largest_size_is_shown_before_training_and_then_reached(
+    open_app: OpenApp, preset: str
+) -> None:
+    app = paste(open_app(), RHYME, preset)
+    if preset == "Classroom":
+        config = TrainingConfig(
+            *(500, "whitespace", "characters", "seen", "</w>", ()), tie_break="first-seen"
+        )
+        key = next(k for f in app.number_input if (k := str(f.key)).startswith("settings_exact_"))
+        app.number_input(key=key).set_value(500).run()
+    else:
+        config = TrainingConfig(4_096, "cl100k" if preset == "GPT-4 style" else "gpt2")
+    training, _ = Corpus.from_text(RHYME).split(0.08, seed=HELD_OUT_SEED)
+    reached = train_run(training, replace(config, vocab_size=10_000)).tokenizer.vocab_size
+    assert reached < config.vocab_size
+    assert f"This corpus reaches {reached:,} tokens at most." in text_of(app)
+    assert f"Training will stop at {reached:,} tokens" in text_of(app)
+    train(app)
+    assert load_run(in_address(app, "run")).run.tokenizer.vocab_size == reached
+
+
+def test_a_reachable_size_has_no_note_beside_the_button(open_app: OpenApp) -> None:
+    app = open_app()
+    assert "tokens at most." in text_of(app)
+    assert "Training will stop" not in text_of(app)
+
+
+def test_of_a_large_text_a_bound_is_shown(
+    open_app: OpenApp, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(largest_size, "MOST_SLOTS_TRAINED", 0)
+    monkeypatch.setattr(largest_size, "MOST_SLOTS_IN_PYTHON", 0)
+    corpus_summary._largest_size.clear()
+    app = paste(open_app(), "hug hugs\n" * 40)
+    # "hug", "␣hugs", "⏎" of two lengths and "hug" after it have 2 + 4 pairs at most.
+    assert "This corpus reaches fewer than 264 tokens." in text_of(app)
+    assert "Training will stop before 264 tokens" in text_of(app)
+    corpus_summary._largest_size.clear()
+
+
+def test_the_cuts_are_those_of_the_beginning_of_the_visitors_text(open_app: OpenApp) -> None:
+    app = open_app()
+    own = "\n\n  Zwölf Boxkämpfer jagen Viktor\nquer über den Sylter Deich. " * 20
+    paste(app, own)
+    shown = cuts(app)
+    whole = list(get_pretokenizer("gpt2").split(own.lstrip("\n")))
+    assert len(shown) > 8
+    assert shown == whole[: len(shown)]
+    assert "Cuts made before training, at the beginning of this text." in text_of(app)
+    choose(app, source="Paste", preset="Classroom")
+    assert cuts(app)[:3] == ["Zwölf", "Boxkämpfer", "jagen"]
+    choose(app, source="Upload")
+    assert cuts(app)[0] == "for"
+    assert "Cuts made before training, in a line of code." in text_of(app)
+
+
+def test_an_own_line_is_cut_in_place_of_the_text_until_it_is_empty(open_app: OpenApp) -> None:
+    app = paste(open_app(), RHYME, preset="Custom")
+    assert cuts(app)[:2] == ["The", " cat"]
+    app.text_area(key="settings_line").set_value("hug hugs").run()
+    assert cuts(app) == ["hug", " hugs"]
+    app.text_area(key="settings_line").set_value("").run()
+    assert cuts(app)[:2] == ["The", " cat"]
+
+
+def test_a_text_that_is_not_cut_is_shown_in_part(open_app: OpenApp) -> None:
+    app = paste(open_app(), RHYME, preset="Custom")
+    app.selectbox(key="settings_pretokenizer").set_value("none").run()
+    assert cuts(app) == [RHYME[:72]]
+    assert "This pre-token is longer than what is shown of it." in text_of(app)
+
+
+def headings(app: AppTest) -> list[str]:
+    return [header.value for header in app.header]
+
+
+def test_the_card_is_marked_as_another_runs_while_the_form_differs(open_app: OpenApp) -> None:
+    app = open_app()
+    assert "Trained" in headings(app)
+    app.select_slider(key="settings_byte_size").set_value(512).run()
+    assert "Sample run" in headings(app)
+    assert "The form now has other settings." in text_of(app)
+    paste(app, RHYME)
+    assert "The form now has another training text and other settings." in text_of(app)
+    assert "✓ finished" not in text_of(app)
+    train(app)
+    assert "Trained" in headings(app)
+    assert "✓ finished" in text_of(app)
+    assert "The form now has" not in text_of(app)
+    app.slider(key="corpus_held_out").set_value(20).run()
+    assert "Previous run" in headings(app)
+    assert "The form now has another training text." in text_of(app)
+    app.slider(key="corpus_held_out").set_value(8).run()
+    assert "Trained" in headings(app)
+    paste(app, "")
+    assert "The form now has no text." in text_of(app)
+    paste(app, RHYME, preset="Custom")
+    assert "The form now has other settings." in text_of(app)
+    app.number_input(key="settings_vocab_size").set_value(512).run()
+    assert "Trained" in headings(app)
+    app.number_input(key="settings_vocab_size").set_value(1).run()
+    assert "The form now has invalid settings." in text_of(app)

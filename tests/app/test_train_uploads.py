@@ -1,0 +1,190 @@
+"""Uploads on Train: the column of a table, the encoding of a text, and notes on both."""
+
+from __future__ import annotations
+
+import io
+import zipfile
+from collections.abc import Callable
+
+import pyarrow as pa
+import pyarrow.parquet as pq
+from streamlit.testing.v1 import AppTest
+
+from tests.app.training import choose
+
+OpenApp = Callable[..., AppTest]
+TITLES = [f"No {number}" for number in range(50)]
+STORIES = [f"Nobody knows the number {number}, <b>bold</b> or\u202e not." for number in range(50)]
+
+
+def upload(app: AppTest, *files: tuple[str, bytes]) -> AppTest:
+    app.file_uploader(key="corpus_uploads").set_value(
+        [(name, data, "application/octet-stream") for name, data in files]
+    )
+    app.run()
+    assert not app.exception
+    return app
+
+
+def open_with(open_app: OpenApp, *files: tuple[str, bytes]) -> AppTest:
+    return upload(choose(open_app(), source="Upload"), *files)
+
+
+def csv_of(**columns: list[str]) -> bytes:
+    rows = [columns.keys(), *zip(*columns.values(), strict=True)]
+    return "\n".join(",".join(f'"{cell}"' for cell in row) for row in rows).encode()
+
+
+def parquet_of(**columns: list[str]) -> bytes:
+    buffer = io.BytesIO()
+    pq.write_table(pa.table(columns), buffer)
+    return buffer.getvalue()
+
+
+def shown(app: AppTest) -> str:
+    return "\n".join(element.value for element in app.markdown).replace("\\", "")
+
+
+def figures(app: AppTest) -> str:
+    """Return the figures of the corpus as they were sent to the browser."""
+    (strip,) = (
+        element.proto.json
+        for element in app.get("bidi_component")
+        if element.proto.component_name == "bpe.corpus_strip"
+    )
+    return strip
+
+
+def test_the_column_with_the_text_is_taken_and_another_can_be_chosen(open_app: OpenApp) -> None:
+    for name, data in (
+        ("talk.csv", csv_of(title=TITLES, words=STORIES)),
+        ("talk.parquet", parquet_of(title=TITLES, words=STORIES)),
+    ):
+        app = open_with(open_app, (name, data))
+        field = app.selectbox(key="corpus_column")
+        assert field.value == "words"
+        assert field.options == ["words, 91% of the characters", "title, 9% of the characters"]
+        # Escaped for Markdown, and without the character that would reverse the rest of the line.
+        assert "\\<b\\>bold\\<\\/b\\>" in "".join(element.value for element in app.markdown)
+        assert "orU+202E not." in shown(app)
+        assert all(story.partition(",")[0] in shown(app) for story in STORIES[:3])
+        assert STORIES[3].partition(",")[0] not in shown(app)
+        # A choice is not a warning.
+        assert not app.warning
+        assert f"{name}: took the column 'words' (91% of the characters)." in shown(app)
+        before = figures(app)
+        app.selectbox(key="corpus_column").set_value("title").run()
+        assert not app.exception
+        assert all(f"- {title}\n" in shown(app) + "\n" for title in TITLES[:3])
+        assert figures(app) != before
+        before = figures(app)
+        app.switch_page("pages/compare.py").run()
+        app.switch_page("pages/train.py").run()
+        assert figures(app) == before
+        assert "Uploaded before" in shown(app)
+
+
+def test_a_chosen_column_is_remembered_for_the_next_file_that_has_it(open_app: OpenApp) -> None:
+    app = open_with(open_app, ("a.csv", csv_of(title=TITLES, words=STORIES)))
+    app.selectbox(key="corpus_column").set_value("title").run()
+    upload(app, ("b.csv", csv_of(title=TITLES, words=STORIES[::-1])))
+    assert app.selectbox(key="corpus_column").value == "title"
+    upload(app, ("c.csv", csv_of(name=TITLES, text=STORIES)))
+    assert app.selectbox(key="corpus_column").value == "text"
+
+
+def zip_of(**files: bytes) -> bytes:
+    data = io.BytesIO()
+    with zipfile.ZipFile(data, "w") as archive:
+        for name, content in files.items():
+            archive.writestr(name.replace("_", "."), content)
+    return data.getvalue()
+
+
+def test_each_set_of_columns_among_tables_has_a_choice_of_its_own(open_app: OpenApp) -> None:
+    tables = zip_of(
+        a_csv=csv_of(title=TITLES, words=STORIES),
+        notes_txt=b"No table.",
+        b_csv=csv_of(title=TITLES[::-1], words=STORIES[::-1]),
+        c_csv=csv_of(label=TITLES, body=STORIES),
+    )
+    app = open_with(open_app, ("all.zip", tables), ("d.csv", csv_of(head=TITLES, tail=STORIES)))
+    assert not app.exception
+    fields = [field for field in app.selectbox if field.label == "Column with the text"]
+    assert [field.value for field in fields] == ["words", "body", "tail"]
+    text = shown(app)
+    assert "Rows of all.zip/a.csv, the first of 2 tables with these columns" in text
+    assert "Rows of all.zip/c.csv" in text
+    assert "Rows of d.csv" in text
+    assert "4 tables have several columns, of which one was taken" in text
+    app.selectbox(key="corpus_column").set_value("title").run()
+    app.selectbox(key="corpus_column_2").set_value("head").run()
+    assert not app.exception
+    corpus = app.session_state["workspace"].corpus
+    found = dict(zip(corpus.names, corpus.documents, strict=True))
+    assert {name: text for name, text in found.items() if name.endswith("row 1")} == {
+        "all.zip/a.csv row 1": TITLES[0],
+        "all.zip/b.csv row 1": TITLES[-1],
+        "all.zip/c.csv row 1": STORIES[0],
+        "d.csv row 1": TITLES[0],
+    }
+
+
+def test_a_table_that_cannot_be_read_leaves_the_other_files(open_app: OpenApp) -> None:
+    app = open_with(
+        open_app,
+        ("broken.parquet", b"PAR1 cut"),
+        ("a.csv", csv_of(title=TITLES, words=STORIES)),
+        *((f"{n}.txt", b"") for n in range(4)),
+    )
+    assert app.selectbox(key="corpus_column").value == "words"
+    (warning,) = app.warning
+    text = warning.value.replace("\\", "")
+    assert "broken.parquet is not a parquet file" in text
+    assert "4 empty files were skipped: 0.txt, 1.txt, 2.txt, 3.txt." in text
+    (details,) = (part for part in app.expander if part.label == "Each file")
+    assert "3.txt is empty" in "".join(e.value for e in details.markdown).replace("\\", "")
+    assert not app.button(key="train").disabled
+
+
+def test_a_guessed_encoding_is_shown_and_can_be_changed(open_app: OpenApp) -> None:
+    text = "ačiū, labas rytas, šiandien gražu\n" * 30
+    app = open_with(open_app, ("old.txt", text.encode("cp1257")), ("new.txt", b"plain words"))
+    (field,) = (box for box in app.selectbox if "Encoding of" in box.label)
+    assert field.label.replace("\\", "") == "Encoding of old.txt"
+    assert field.options[0] == "cp1257, guessed"
+    assert "ačiū, labas rytas" in shown(app)
+    assert "guess" in app.warning[0].value
+    field.set_value("cp1250").run()
+    assert not app.exception
+    assert text.encode("cp1257").decode("cp1250")[:4] in shown(app)
+    assert not app.warning
+    (field,) = (box for box in app.selectbox if "Encoding of" in box.label)
+    field.set_value("utf-8").run()
+    assert "should be utf-8, but is not at byte 1" in app.warning[0].value.replace("\\", "")
+    (field,) = (box for box in app.selectbox if "Encoding of" in box.label)
+    field.set_value(None).run()
+    assert "ačiū, labas rytas" in shown(app)
+
+
+def test_an_encoding_that_was_not_found_can_be_named(open_app: OpenApp) -> None:
+    data = "première ligne\ndéjà vu é".encode() + b"\xff" + "été".encode()
+    app = open_with(open_app, ("damaged.txt", data))
+    assert "not text in any encoding tried" in app.error[0].value.replace("\\", "")
+    (field,) = (box for box in app.selectbox if "Encoding of" in box.label)
+    assert field.options[0] == "not found"
+    field.set_value("cp1252").run()
+    assert not app.exception
+    assert not app.error
+    assert not app.button(key="train").disabled
+
+
+def test_the_encoding_of_many_files_is_one_field(open_app: OpenApp) -> None:
+    files = [(f"{n}.txt", "Příliš žluťoučký kůň".encode("cp1250")) for n in range(9)]
+    app = open_with(open_app, *files)
+    (field,) = (box for box in app.selectbox if "Encoding of" in box.label)
+    assert field.label == "Encoding of 9 files"
+    assert "9 files are not UTF-8" in app.warning[0].value.replace("\\", "")
+    field.set_value("cp1252").run()
+    assert not app.exception
+    assert not app.warning

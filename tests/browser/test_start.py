@@ -1,0 +1,261 @@
+"""The start page: a sentence is learned as it is typed, doors lead on, and old links still work."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from urllib.parse import quote
+
+import pytest
+from playwright.sync_api import Locator, Page, expect
+
+from tests.app_pages import START
+from tests.browser.conftest import ShowFigures
+from tests.browser.helpers import SLACK, assert_no_traceback, open_page, wait_until_idle
+
+pytestmark = pytest.mark.browser
+
+SHELLS = "she sells sea shells by the sea shore"
+MILLISECONDS_TO_LIFE = 1_000
+
+# When the heading and the first tile were first on the page, in milliseconds.
+WATCH = """(() => {
+    const seen = {};
+    const isTile = (one) => Boolean(one.shadowRoot?.querySelector(".loop .tile"));
+    const look = () => {
+        const heading = document.querySelector("h1");
+        if (heading?.getBoundingClientRect().height) seen.heading ??= performance.now();
+        if ([...document.querySelectorAll("*")].some(isTile)) seen.tile ??= performance.now();
+        if (seen.tile) window.seen = seen;
+        else requestAnimationFrame(look);
+    };
+    look();
+})()"""
+
+
+@pytest.fixture
+def still_page(page: Page) -> Page:
+    """Return a tab of a visitor who asks for reduced motion."""
+    page.emulate_media(reduced_motion="reduce")
+    return page
+
+
+def field(page: Page) -> Locator:
+    return page.get_by_role("textbox", name="Your sentence")
+
+
+def words(page: Page) -> list[str | None]:
+    """Return the words on show, each as a screen reader says its tokens."""
+    found = page.locator(".loop .word")
+    return [found.nth(i).get_attribute("aria-label") for i in range(found.count())]
+
+
+def length(page: Page) -> Locator:
+    return page.locator(".loop .length")
+
+
+def scrub_to(page: Page, step: int) -> None:
+    page.get_by_role("slider", name="Merges done").fill(str(step))
+
+
+def test_the_bare_address_is_alive_within_a_second_of_its_heading(
+    new_page: Callable[[], Page], app_url: str, show_figures: ShowFigures
+) -> None:
+    waits: list[float] = []
+    while len(waits) < 3 and (not waits or min(waits) > SLACK * MILLISECONDS_TO_LIFE):
+        page = new_page()
+        page.add_init_script(WATCH)
+        page.goto(app_url)
+        page.wait_for_function("() => window.seen")
+        seen = page.evaluate("() => window.seen")
+        waits.append(seen["tile"] - seen["heading"])
+        expect(page.get_by_role("heading", level=1)).to_have_text(START)
+        # It begins to play without being asked.
+        expect(page.get_by_role("button", name="Pause")).to_be_visible()
+    show_figures("milliseconds from the start page's heading to its first tile", waits)
+    assert min(waits) <= SLACK * MILLISECONDS_TO_LIFE
+
+
+def test_a_typed_name_is_cut_and_learned_without_the_server(page: Page, app_url: str) -> None:
+    open_page(page, app_url)
+    asked = page.evaluate("() => window.timesAsked")
+    field(page).fill("")
+    expect(page.get_by_text("Type your name, or any sentence:")).to_be_visible()
+    field(page).press_sequentially("Ada Ada")
+    assert words(page) == ["A, d, a", "space, A, d, a"]
+    assert page.locator(".loop .word .tile:not(.symbol)").count() == 0
+    expect(length(page)).to_have_text("7 characters, now 7 tokens")
+    expect(length(page)).to_have_text("7 characters, now 3 tokens")
+    assert words(page) == ["Ada", "space, Ada"]
+    expect(page.locator(".loop .word .tile:not(.symbol)")).to_have_count(2)
+    expect(page.locator(".loop .sentence")).to_contain_text("Nothing is left to learn")
+    expect(page.get_by_role("button", name="Play")).to_be_enabled()
+    page.wait_for_function("() => location.search === '?sentence=Ada+Ada'")
+    assert page.evaluate("() => window.timesAsked") == asked
+
+
+def test_typing_in_the_middle_leaves_the_caret_there(still_page: Page, app_url: str) -> None:
+    open_page(still_page, app_url)
+    field(still_page).fill("Ada Lovelace")
+    for _ in range(8):
+        field(still_page).press("ArrowLeft")
+    # The letters are shortcuts of Streamlit, and the space would play.
+    still_page.keyboard.type("cr r", delay=60)
+    expect(field(still_page)).to_have_value("Ada cr rLovelace")
+    assert field(still_page).evaluate("(field) => field.selectionStart") == 8
+
+
+def test_a_name_that_repeats_nothing_can_be_written_twice(page: Page, app_url: str) -> None:
+    open_page(page, f"{app_url}/?sentence=Grace+Hopper")
+    expect(page.locator(".loop .sentence")).to_have_text(
+        "Nothing to learn yet: every pair of neighbours occurs only once."
+    )
+    expect(page.get_by_role("button", name="Play")).to_be_disabled()
+    page.get_by_role("button", name="Write it twice").click()
+    expect(field(page)).to_have_value("Grace Hopper Grace Hopper")
+    expect(page.get_by_role("button", name="Write it twice")).to_be_hidden()
+    expect(length(page)).to_have_text("25 characters, now 5 tokens")
+
+
+def test_reduced_motion_shows_a_middle_step_that_stands_still(
+    still_page: Page, app_url: str
+) -> None:
+    open_page(still_page, f"{app_url}/?sentence={quote(SHELLS)}")
+    expect(length(still_page)).to_have_text("37 characters, now 26 tokens")
+    still_page.wait_for_timeout(1_500)
+    expect(length(still_page)).to_have_text("37 characters, now 26 tokens")
+    animations = "() => document.getAnimations().filter((one) => !(one instanceof CSSTransition))"
+    assert still_page.evaluate(f"{animations}.length") == 0
+
+
+def test_keys_and_the_slider_step_through_the_merges(still_page: Page, app_url: str) -> None:
+    open_page(still_page, f"{app_url}/?sentence={quote(SHELLS)}")
+    scrub_to(still_page, 5)
+    expect(length(still_page)).to_have_text("37 characters, now 22 tokens")
+    sentence = still_page.locator(".loop .sentence")
+    expect(sentence).to_have_text(
+        "Merge 6: se + a occur together 2 times. No pair occurs more often."
+    )
+    assert sentence.get_by_role("img").first.get_attribute("aria-label") == "space se"
+    expect(still_page.locator(".loop .pair")).to_have_count(2)
+    still_page.locator(".loop").focus()
+    for key, tokens in (("ArrowRight", 20), ("ArrowLeft", 22), ("Home", 37), ("End", 20)):
+        still_page.keyboard.press(key)
+        expect(length(still_page)).to_have_text(f"37 characters, now {tokens} tokens")
+    still_page.keyboard.press(" ")
+    expect(still_page.get_by_role("button", name="Pause")).to_be_visible()
+    expect(still_page.locator(".spoken").first).to_contain_text("tokens")
+
+
+def test_hostile_and_long_text_stays_text(still_page: Page, app_url: str) -> None:
+    still_page.add_init_script("window.harmed = 0")
+    hostile = "<img src=x onerror=harmed=1>\u202ea\u202c" + "a" * 400
+    open_page(still_page, f"{app_url}/?sentence={quote(hostile)}")
+    note = "Only the first 300 characters are used here. Train takes longer texts."
+    expect(still_page.get_by_text(note)).to_be_visible()
+    expect(length(still_page)).to_contain_text("300 characters")
+    expect(still_page.locator(".loop .code-point").first).to_have_text("U+202E")
+    assert still_page.evaluate("() => window.harmed") == 0
+    assert still_page.locator(".loop img").count() == 0
+    still_page.set_viewport_size({"width": 390, "height": 900})
+    for step in (0, 4, 7):
+        scrub_to(still_page, step)
+        main = still_page.get_by_test_id("stMain")
+        assert main.evaluate("(main) => main.scrollWidth - main.clientWidth") == 0
+    # The address holds what is used, not all that was pasted.
+    still_page.wait_for_function(
+        "() => new URL(location).searchParams.get('sentence').length < 310"
+    )
+    assert_no_traceback(still_page)
+
+
+def test_words_of_a_script_from_the_right_stand_from_the_right(
+    still_page: Page, app_url: str
+) -> None:
+    open_page(still_page, f"{app_url}/?sentence={quote('سلام سلام')}")
+    boxes = [still_page.locator(".loop .word").nth(i).bounding_box() for i in (0, 1)]
+    assert boxes[0] is not None
+    assert boxes[1] is not None
+    assert boxes[0]["x"] > boxes[1]["x"]
+
+
+def test_the_page_keeps_its_height_while_merges_play(still_page: Page, app_url: str) -> None:
+    open_page(still_page, app_url)
+    door = still_page.get_by_role("heading", name="Learn")
+    slider = still_page.get_by_role("slider", name="Merges done")
+    places: set[float] = set()
+    for step in range(int(slider.get_attribute("max") or 0) + 1):
+        scrub_to(still_page, step)
+        box = door.bounding_box()
+        assert box is not None
+        places.add(round(box["y"]))
+    assert len(places) == 1
+
+
+@pytest.mark.parametrize(
+    ("link", "heading"),
+    [
+        ("Open the first lesson", "Lessons"),
+        ("Bring a text", "Train"),
+        ("See them side by side", "Compare"),
+    ],
+)
+def test_each_door_leads_on_and_back_finds_the_sentence(
+    still_page: Page, app_url: str, link: str, heading: str
+) -> None:
+    open_page(still_page, app_url)
+    field(still_page).fill(SHELLS)
+    still_page.wait_for_function("() => location.search.includes('shells')")
+    still_page.get_by_role("link", name=link).click()
+    expect(still_page.get_by_role("heading", level=1)).to_have_text(heading)
+    wait_until_idle(still_page)
+    assert "sentence" not in still_page.url
+    still_page.go_back()
+    expect(still_page.get_by_role("heading", level=1)).to_have_text(START)
+    expect(field(still_page)).to_have_value(SHELLS)
+    # The navigation's own link leads to the same sentence.
+    still_page.get_by_role("link", name="Lab").click()
+    expect(still_page.get_by_role("heading", level=1)).to_have_text("Lab")
+    still_page.get_by_role("link", name="Start", exact=True).click()
+    expect(field(still_page)).to_have_value(SHELLS)
+
+
+@pytest.mark.parametrize(
+    ("address", "heading", "path"),
+    [
+        ("/?run=unknown", "Train", "/train?run=unknown"),
+        ("/?job=unknown", "Train", "/train"),
+        ("/?goto=merge_loop&step=5", "Merge loop", "/merge_loop?step=5"),
+        ("/?goto=unknown", "Train", "/train"),
+        ("/?goto=start", START, "/"),
+    ],
+)
+def test_old_links_to_the_bare_address_lead_where_they_led(
+    page: Page, app_url: str, address: str, heading: str, path: str
+) -> None:
+    open_page(page, app_url + address)
+    expect(page.get_by_role("heading", level=1)).to_have_text(heading)
+    assert page.url == app_url + path
+    assert_no_traceback(page)
+
+
+def test_in_a_narrow_window_the_navigation_is_a_menu(still_page: Page, app_url: str) -> None:
+    open_page(still_page, app_url)
+    menu = still_page.get_by_role("button", name="Menu", exact=True)
+    expect(menu).to_have_count(0)
+    still_page.set_viewport_size({"width": 390, "height": 844})
+    expect(menu).to_be_visible()
+    main = still_page.get_by_test_id("stMain")
+    assert main.evaluate("(main) => main.scrollWidth - main.clientWidth") == 0
+    shown = menu.evaluate("(menu) => getComputedStyle(menu, '::after').content")
+    assert shown == '"Menu"'
+    expect(menu.get_by_test_id("stIconMaterial")).to_be_hidden()
+    menu.click()
+    names = still_page.get_by_test_id("stSidebarNavLink")
+    expect(names).to_have_text(
+        [
+            *("Start", "Lessons", "Train", "Merge loop", "Pair frequencies", "Token boundaries"),
+            *("Compare", "Vocabulary", "Adapt", "Lab"),
+        ]
+    )
+    names.nth(1).click()
+    expect(still_page.get_by_role("heading", level=1)).to_have_text("Lessons")

@@ -1,0 +1,295 @@
+"""Adapted tokenizers in their base's own files give the same ids in the libraries for them."""
+
+from __future__ import annotations
+
+import io
+import json
+from functools import cache
+from typing import Any
+
+import numpy as np
+import pytest
+import tiktoken
+import tokenizers
+
+from bpe_core.adapting.adapted import Adapted, trace_ids
+from bpe_core.adapting.extend import extend
+from bpe_core.adapting.replace import replace
+from bpe_core.adapting.shrink import shrink
+from bpe_core.corpus.corpus import Corpus
+from bpe_core.corpus.samples import load_sample
+from bpe_core.errors import ConfigError, FormatError
+from bpe_core.formats.adapted_files import adapted_files, parts_table, row_files
+from bpe_core.formats.huggingface import read_huggingface
+from bpe_core.formats.load_save import dumps, loads
+from bpe_core.formats.probe import PROBE
+from bpe_core.runs.train import train
+from bpe_core.tokenizer.gpt2 import gpt2
+from bpe_core.tokenizer.tokenizer import Tokenizer
+from bpe_core.types import TrainingConfig
+from tests.oracles import TOKENIZERS, opened_by_name
+
+GERMAN = "Die Straßenbahnhaltestelle der Universitätsbibliothek. Der Fluß fließt übers Feld. " * 9
+CORPUS = Corpus.from_text(GERMAN)
+TEXTS = [PROBE, GERMAN, *load_sample("multilingual").documents]
+HOW = ["extended", "shrunk", "replaced"]
+NAMES = ["gpt2", "llama3", "qwen2", "deepseek-v3"]
+
+
+@cache
+def base_file(name: str) -> bytes:
+    """Return the tokenizer.json of a published tokenizer, its own or one written here."""
+    if name == "deepseek-v3":
+        return (TOKENIZERS / "deepseek-v3.json").read_bytes()
+    encoder = opened_by_name(name).encoder
+    assert isinstance(encoder, Tokenizer)
+    return dumps(encoder, "huggingface")["tokenizer.json"]
+
+
+@cache
+def adapted(name: str, how: str) -> Adapted:
+    base = gpt2() if name == "gpt2" else read_huggingface(base_file(name))
+    return adapt(base, how)
+
+
+def adapt(base: Tokenizer, how: str, n: int = 9) -> Adapted:
+    if how == "extended":
+        return trace_ids(base, extend(base, CORPUS, n).tokenizer)
+    if how == "shrunk":
+        return shrink(base, CORPUS, max(base.vocab_size // 2, min(base.vocab_size - 9, 500)))
+    return replace(base, CORPUS, n)
+
+
+@pytest.mark.parametrize("how", HOW)
+@pytest.mark.parametrize("name", NAMES)
+def test_a_tokenizer_json_gives_equal_ids_in_tokenizers(name: str, how: str) -> None:
+    made = adapted(name, how)
+    files = adapted_files(made, {"tokenizer.json": base_file(name)})
+    peer = tokenizers.Tokenizer.from_str(files["tokenizer.json"].decode())
+    assert peer.get_vocab_size() == made.tokenizer.vocab_size
+    for text in TEXTS:
+        theirs = peer.encode(text, add_special_tokens=False).ids
+        assert theirs == made.tokenizer.encode(text, allowed_special="all")
+    for text, id in made.tokenizer.special_tokens.items():
+        assert peer.token_to_id(text) == id
+    old, new = json.loads(base_file(name)), json.loads(files["tokenizer.json"])
+    assert without_vocabulary(new) == without_vocabulary(old)
+    if how == "extended":
+        assert new["added_tokens"] == old["added_tokens"]
+        assert old["model"]["vocab"].items() <= new["model"]["vocab"].items()
+        assert new["model"]["merges"][: len(old["model"]["merges"])] == old["model"]["merges"]
+
+
+def without_vocabulary(described: dict[str, Any]) -> dict[str, Any]:
+    model = {k: v for k, v in described["model"].items() if k not in ("vocab", "merges")}
+    added = [{**token, "id": None} for token in described["added_tokens"]]
+    return {**described, "model": model, "added_tokens": added}
+
+
+@pytest.mark.parametrize("how", HOW)
+@pytest.mark.parametrize("name", ["llama3", "qwen2"])
+def test_a_tiktoken_file_gives_equal_ids_in_tiktoken(name: str, how: str) -> None:
+    base = opened_by_name(name).encoder
+    assert isinstance(base, Tokenizer)
+    made = adapt(base, how)
+    (written,) = adapted_files(made, dumps(base, "tiktoken")).values()
+    again = loads({"a.tiktoken": written}, base.pretokenizer.name, made.tokenizer.special_tokens)
+    # Where merges make every token that is left, looking words up makes no difference.
+    assert (again.vocab, again.merges) == (made.tokenizer.vocab, made.tokenizer.merges)
+    ranks = {
+        token: id
+        for id, token in made.tokenizer.vocab.items()
+        if id not in made.tokenizer.special_tokens.values()
+    }
+    peer = tiktoken.Encoding(
+        "peer",
+        pat_str=made.tokenizer.pretokenizer.pattern or "",
+        mergeable_ranks=ranks,
+        special_tokens=dict(made.tokenizer.special_tokens),
+    )
+    for text in TEXTS:
+        assert peer.encode_ordinary(text) == made.tokenizer.encode(text)
+
+
+def test_ranks_that_do_not_imply_the_merges_are_refused() -> None:
+    base = Tokenizer(
+        vocab={**{b: bytes([b]) for b in range(256)}, 256: b"xy", 257: b"ab"},
+        merges=[(97, 98, 257), (120, 121, 256)],
+        pretokenizer="gpt2",
+    )
+    made = trace_ids(base, base)
+    with pytest.raises(ConfigError, match="tiktoken merges in the order of ids"):
+        adapted_files(made, {"a.tiktoken": b"YQ== 0\n"})
+
+
+@pytest.mark.parametrize("how", HOW)
+def test_gpt2s_two_files_and_the_native_one(how: str) -> None:
+    made = adapted("gpt2", how)
+    for format in ("gpt2", "native"):
+        files = adapted_files(made, dumps(gpt2(), format))
+        assert loads(files) == made.tokenizer
+    if how == "extended":
+        old = dumps(gpt2(), "gpt2")
+        new = adapted_files(made, old)
+        assert new["merges.txt"].startswith(old["merges.txt"])
+        assert new["vocab.json"].startswith(old["vocab.json"][:-1])
+
+
+TEMPLATE = {
+    "type": "Sequence",
+    "processors": [
+        {"type": "ByteLevel", "add_prefix_space": True, "trim_offsets": False, "use_regex": True},
+        {
+            "type": "TemplateProcessing",
+            "single": [
+                {"SpecialToken": {"id": "<s>", "type_id": 0}},
+                {"Sequence": {"id": "A", "type_id": 0}},
+            ],
+            "pair": [
+                {"Sequence": {"id": "A", "type_id": 0}},
+                {"Sequence": {"id": "B", "type_id": 1}},
+            ],
+            "special_tokens": {"<s>": {"id": "<s>", "ids": [1], "tokens": ["<s>"]}},
+        },
+    ],
+}
+PADDING = {
+    "strategy": "BatchLongest",
+    "direction": "Right",
+    "pad_to_multiple_of": None,
+    "pad_id": 2,
+    "pad_type_id": 0,
+    "pad_token": "<pad>",
+}
+
+
+def small_base(post_processor: object, *, last_special: bool) -> tuple[Tokenizer, dict[str, Any]]:
+    """Return a tokenizer and its tokenizer.json with everything in it that names ids."""
+    config = TrainingConfig(300, special_tokens=("<unk>", "<s>", "<pad>"))
+    base = train(Corpus.from_text("hug hugs hugging pun puns fun funny bun " * 3), config).tokenizer
+    described = json.loads(dumps(base, "huggingface")["tokenizer.json"])
+    described |= {"post_processor": post_processor, "padding": PADDING}
+    if last_special:  # added after training, as with most chat models
+        id = base.vocab_size
+        added = {**described["added_tokens"][0], "id": id, "content": "<|im_end|>"}
+        described["added_tokens"].append(added)
+    return read_huggingface(json.dumps(described).encode()), described
+
+
+@pytest.mark.parametrize("indent", [None, 2, 4])
+@pytest.mark.parametrize("how", HOW)
+@pytest.mark.parametrize(
+    "post_processor",
+    [
+        TEMPLATE,
+        {
+            "type": "RobertaProcessing",
+            "sep": ["<s>", 1],
+            "cls": ["<unk>", 0],
+            "trim_offsets": True,
+            "add_prefix_space": False,
+        },
+        {"type": "BertProcessing", "sep": ["<s>", 1], "cls": ["<unk>", 0]},
+    ],
+    ids=["template", "roberta", "bert"],
+)
+def test_ids_in_template_padding_and_added_tokens(
+    post_processor: object, how: str, indent: int | None
+) -> None:
+    base, described = small_base(post_processor, last_special=True)
+    # Special tokens come last, so that their ids change when others go.
+    order = sorted(base.vocab, key=lambda id: (id in base.special_tokens.values(), id))
+    moved = {old: new for new, old in enumerate(order)}
+    text = json.dumps(renumbered(described, moved), ensure_ascii=False, indent=indent)
+    base = read_huggingface(text.encode())
+    made = adapt(base, how, 5)
+    new = adapted_files(made, {"tokenizer.json": text.encode()})["tokenizer.json"].decode()
+    peer = tokenizers.Tokenizer.from_str(new)
+    special = made.tokenizer.special_tokens
+    for token in json.loads(new)["added_tokens"]:
+        assert special[token["content"]] == token["id"]
+    assert peer.padding is not None
+    assert peer.padding["pad_id"] == special["<pad>"]
+    assert special["<s>"] in peer.encode("hugs").ids
+    assert special["<s>"] == peer.token_to_id("<s>")
+    before, after = json.loads(text), json.loads(new)
+    assert without_vocabulary(after).keys() == without_vocabulary(before).keys()
+    assert before["normalizer"] == after["normalizer"]
+    # Lay out the changed values as before, and nothing else has changed.
+    assert new == json.dumps(after, ensure_ascii=False, indent=indent)
+
+
+def renumbered(described: dict[str, Any], moved: dict[int, int]) -> dict[str, Any]:
+    changed = json.loads(json.dumps(described))
+    vocabulary = changed["model"]["vocab"]
+    changed["model"]["vocab"] = {text: moved[id] for text, id in vocabulary.items()}
+    for token in changed["added_tokens"]:
+        token["id"] = moved[token["id"]]
+    changed["padding"]["pad_id"] = moved[2]
+    processor = changed["post_processor"]
+    if processor["type"] == "Sequence":
+        processor["processors"][1]["special_tokens"]["<s>"]["ids"] = [moved[1]]
+    else:
+        processor["sep"][1], processor["cls"][1] = moved[1], moved[0]
+    return changed
+
+
+def test_an_added_token_that_the_vocabulary_leaves_out_keeps_its_id() -> None:
+    # tokenizers gives it the next free id, whatever the file says.
+    base, described = small_base(None, last_special=True)
+    assert "<|im_end|>" not in described["model"]["vocab"]
+    made = adapt(base, "extended", 5)
+    files = adapted_files(made, {"tokenizer.json": json.dumps(described).encode()})
+    peer = tokenizers.Tokenizer.from_str(files["tokenizer.json"].decode())
+    assert peer.token_to_id("<|im_end|>") == base.vocab_size - 1
+    assert peer.get_vocab_size() == base.vocab_size + 5
+
+
+def test_compact_json_as_tokenizers_writes_it_stays_as_it_was() -> None:
+    peer = tokenizers.Tokenizer.from_str(base_file("gpt2").decode())
+    for pretty in (False, True):
+        data = peer.to_str(pretty).encode()
+        unchanged = trace_ids(gpt2(), gpt2())
+        assert adapted_files(unchanged, {"tokenizer.json": data})["tokenizer.json"] == data
+
+
+def test_the_files_beside_are_renumbered_or_kept() -> None:
+    base = gpt2()
+    files = {
+        **dumps(base, "transformers"),
+        "added_tokens.json": b'{\n  "<|endoftext|>": 50256\n}',
+        "chat_template.jinja": b"{{ messages }}",
+    }
+    made = adapted("gpt2", "shrunk")
+    written = adapted_files(made, files)
+    assert written.keys() == files.keys()
+    id = made.tokenizer.special_tokens["<|endoftext|>"]
+    assert written["chat_template.jinja"] == files["chat_template.jinja"]
+    assert written["special_tokens_map.json"] == files["special_tokens_map.json"]
+    assert written["added_tokens.json"].decode() == f'{{\n  "<|endoftext|>": {id}\n}}'
+    old = files["tokenizer_config.json"].decode()
+    assert written["tokenizer_config.json"].decode() == old.replace('"50256"', f'"{id}"')
+
+
+def test_other_formats_are_refused_with_what_to_do() -> None:
+    made = adapted("gpt2", "extended")
+    for files in ({"tekken.json": b'{"config": {}, "vocab": []}'}, {"a.gguf": b"GGUF\x03"}, {}):
+        with pytest.raises(FormatError, match="huggingface format"):
+            adapted_files(made, files)
+
+
+@pytest.mark.parametrize("how", HOW)
+def test_row_files_name_the_rows_of_each_id(how: str) -> None:
+    made = adapted("gpt2", how)
+    files = row_files(made)
+    old_ids = np.load(io.BytesIO(files["old_ids.npy"]))
+    parts = np.load(io.BytesIO(files["parts.npy"]))
+    rows = json.loads(files["embedding_rows.json"])
+    assert old_ids.dtype == parts.dtype == np.int32
+    assert old_ids.tolist() == rows["old_ids"] == made.old_ids.tolist()
+    assert (parts == parts_table(made)).all()
+    assert len(parts) == max(made.tokenizer.vocab) + 1
+    for id, token in made.tokenizer.vocab.items():
+        listed = [part for part in parts[id].tolist() if part >= 0]
+        assert b"".join(gpt2().vocab[part] for part in listed) == token
+        assert listed == (rows["parts"].get(str(id)) or [int(old_ids[id])])

@@ -1,0 +1,81 @@
+"""Thousands of texts, through each format's file and the library that reads it."""
+
+from __future__ import annotations
+
+import random
+from functools import cache
+
+import pytest
+
+from bpe_core.corpus.samples import load_sample
+from bpe_core.formats.load_save import FORMATS, Format
+from bpe_core.formats.opened_elsewhere import check_opens
+from bpe_core.formats.probe import Probe, encodable
+from bpe_core.runs.train import train
+from bpe_core.tokenizer.gpt2 import gpt2
+from bpe_core.tokenizer.tokenizer import Tokenizer
+from bpe_core.types import TrainingConfig
+
+N_TEXTS = 3_000
+SPECIAL = ("<|endoftext|>", "<|user|>", "[SEP]")
+PIECES = (
+    *"aZéſßЖא你あ각नüʰªǅ0٣²Ⅷ½५ \t\n\r'’\"!?.,_-/<>|&$\\`*#",
+    *"\x00\x0b\x0c\x1c\x1f\x7f\x85\xa0\xad\u2003\u2028\u3000",
+    *"\u200b\u200c\u200d\u200e\u202e\ufeff\ufffd\ue000\U0010ffff\u0301\u0327\u20dd\ufe0f🙂🏽🇩",
+    *("'s", "'LL", "'ſ", "'ve", " the", "ing", "</w>", "👩‍👩‍👧", "e\u0301", "^^^^", "2024"),
+    *("a" * 30, " " * 9, "\r\n\r\n", "\n\n\n", " \t ", "don't", "I'LL"),
+    *SPECIAL,
+)
+CONFIGS = {
+    "gpt2": TrainingConfig(900, special_tokens=SPECIAL),
+    "cl100k": TrainingConfig(900, pretokenizer="cl100k", special_tokens=SPECIAL),
+    "o200k": TrainingConfig(900, pretokenizer="o200k", special_tokens=SPECIAL),
+    "none": TrainingConfig(600, pretokenizer="none", special_tokens=()),
+    "custom": TrainingConfig(600, pretokenizer=r"regex: ?[a-z]+|\s+", special_tokens=SPECIAL),
+    "whitespace": TrainingConfig(900, pretokenizer="whitespace", special_tokens=SPECIAL),
+    "words": TrainingConfig(900, pretokenizer="words-punctuation", special_tokens=SPECIAL),
+    "seen": TrainingConfig(900, alphabet="seen", special_tokens=SPECIAL),
+    "characters": TrainingConfig(1_500, base="characters", special_tokens=SPECIAL),
+}
+LACKING = {
+    ("whitespace", "tiktoken"),
+    ("words", "tiktoken"),
+    ("seen", "tiktoken"),
+    ("characters", "tiktoken"),
+    ("characters", "gpt2"),
+}
+"""The formats that cannot hold a tokenizer."""
+
+
+@cache
+def tokenizer_named(name: str) -> Tokenizer:
+    if name == "GPT-2":
+        return gpt2()
+    return train(load_sample("multilingual"), CONFIGS[name]).tokenizer
+
+
+@cache
+def probe_of(name: str) -> Probe:
+    draw = random.Random(name)
+    tokenizer = tokenizer_named(name)
+    texts = ["".join(draw.choices(PIECES, k=draw.randint(0, 24))) for _ in range(N_TEXTS)]
+    texts = [encodable(tokenizer, text) for text in texts]
+    ids = [tuple(tokenizer.encode(text, allowed_special="all")) for text in texts]
+    return Probe(tuple(texts), tuple(ids))
+
+
+@pytest.mark.parametrize(
+    ("name", "format"),
+    [
+        (name, format)
+        for name in ["GPT-2", *CONFIGS]
+        for format in FORMATS
+        if (name, format) not in LACKING
+    ],
+)
+def test_the_reader_of_a_format_gives_the_same_ids(name: str, format: Format) -> None:
+    probe = probe_of(name)
+    assert len(probe.texts) == N_TEXTS
+    opened = check_opens(tokenizer_named(name), format, probe)
+    assert opened.is_same, opened.sentence
+    assert opened.n_tokens == probe.n_tokens

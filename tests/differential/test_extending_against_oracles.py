@@ -1,0 +1,122 @@
+"""Extended tokenizers keep what their bases make of thousands of texts, as other libraries read it.
+
+tiktoken and `tokenizers` encode with the base: the base's parts in the place of each new token give
+their ids. The extended tokenizer.json, loaded by `tokenizers`, encodes as bpe_core does.
+"""
+
+from __future__ import annotations
+
+import base64
+import random
+from functools import cache
+from pydoc_data.topics import topics  # pyright: ignore[reportAttributeAccessIssue]
+
+import pytest
+import tiktoken
+import tokenizers
+
+from bpe_core.adapting.extend import extend
+from bpe_core.compiling.processes import compile_kernels
+from bpe_core.corpus.corpus import Corpus
+from bpe_core.formats.load_save import dumps
+from bpe_core.runs.run import TrainingRun
+from bpe_core.tokenizer.gpt2 import gpt2
+from bpe_core.tokenizer.tokenizer import Tokenizer
+from tests.differential.test_training_against_huggingface import MULTILINGUAL
+from tests.extending import in_tokens_of_the_base
+from tests.oracles import GPT2_PATTERN, opened_by_name, tiktoken_gpt2, tokenizers_gpt2
+
+N_TEXTS = 3_000
+N_TOKENS = 500
+
+
+@pytest.fixture(scope="module", autouse=True)
+def _kernels() -> None:
+    compile_kernels()
+
+
+@cache
+def corpus() -> str:
+    """Return English prose, many scripts, and a log."""
+    prose = "\n".join(topics[name] for name in sorted(topics))[:300_000]
+    log = "".join(f"2026-11-22T19:{n % 60:02}:17Z ERROR {n:08x} retrying\n" for n in range(2_000))
+    return prose + MULTILINGUAL * 200 + log
+
+
+@cache
+def texts() -> list[str]:
+    """Return pieces of the text trained on, shuffled ones, and any characters at all."""
+    draw = random.Random(5)
+    found: list[str] = []
+    for n in range(N_TEXTS):
+        start = draw.randrange(len(corpus()) - 300)
+        text = corpus()[start : start + draw.randrange(1, 300)]
+        if n % 3 == 1:
+            text = "".join(draw.sample(text, len(text)))
+        elif n % 3 == 2:
+            text += "".join(chr(draw.choice((draw.randrange(0xD7FF), 97, 32))) for _ in range(30))
+        found.append(text)
+    return found
+
+
+@cache
+def extended(name: str) -> TrainingRun:
+    """Extend a published tokenizer for the corpus."""
+    base = gpt2() if name == "gpt2" else opened_by_name(name).encoder
+    assert isinstance(base, Tokenizer)
+    run = extend(base, Corpus.from_text(corpus()), N_TOKENS)
+    assert len(run.new_tokens) == N_TOKENS
+    return run
+
+
+def test_the_base_of_extended_gpt2_is_what_tiktoken_and_tokenizers_encode() -> None:
+    run = extended("gpt2")
+    n_before = n_after = 0
+    peer = tokenizers_gpt2()
+    for text, ids in zip(texts(), run.tokenizer.encode_batch(texts()), strict=True):
+        theirs = tiktoken_gpt2().encode_ordinary(text)
+        assert in_tokens_of_the_base(run, ids) == theirs
+        assert theirs == peer.encode(text).ids
+        assert len(ids) <= len(theirs)
+        n_before += len(theirs)
+        n_after += len(ids)
+    assert n_after < 0.95 * n_before
+
+
+@pytest.mark.parametrize("name", ["llama3", "qwen2", "mistral-nemo"])
+def test_extended_published_tokenizers_keep_their_bases_ids(name: str) -> None:
+    run = extended(name)
+    base = run.base
+    assert base is not None
+    before = base.encode_batch(texts())
+    after = run.tokenizer.encode_batch(texts())
+    for old, new in zip(before, after, strict=True):
+        assert in_tokens_of_the_base(run, new) == old
+        assert len(new) <= len(old)
+    assert sum(map(len, after)) < 0.97 * sum(map(len, before))
+
+
+@pytest.mark.parametrize("name", ["gpt2", "llama3", "qwen2"])
+def test_an_extended_tokenizer_json_encodes_alike_in_tokenizers(name: str) -> None:
+    run = extended(name)
+    (data,) = dumps(run.tokenizer, "huggingface").values()
+    peer = tokenizers.Tokenizer.from_str(data.decode())
+    encoded = peer.encode_batch(texts(), add_special_tokens=False)
+    for text, theirs, ours in zip(
+        texts(), encoded, run.tokenizer.encode_batch(texts()), strict=True
+    ):
+        assert theirs.ids == ours, text
+
+
+def test_a_tiktoken_file_of_extended_gpt2_encodes_alike() -> None:
+    run = extended("gpt2")
+    (data,) = dumps(run.tokenizer, "tiktoken").values()
+    ranks = {
+        base64.b64decode(token): int(rank)
+        for token, rank in (line.split() for line in data.splitlines())
+    }
+    peer = tiktoken.Encoding(
+        "extended", pat_str=GPT2_PATTERN, mergeable_ranks=ranks, special_tokens={}
+    )
+    for text, ours in zip(texts(), run.tokenizer.encode_batch(texts()), strict=True):
+        assert peer.encode_ordinary(text) == ours

@@ -1,0 +1,71 @@
+"""The vocabularies that llama.cpp tests itself with: texts, and the ids of each model's tokenizer.
+
+The ids were made by the tokenizer that each model was published with, in Hugging Face's library.
+"""
+
+from __future__ import annotations
+
+from hashlib import sha256
+from pathlib import Path
+
+import pytest
+
+from bpe_core.errors import FormatError
+from bpe_core.formats.open_encoder import open_encoder
+from bpe_core.published.catalogue import CATALOGUE
+from bpe_core.tokenizer.protocol import NamedEncoder
+from tests.oracles import TOKENIZERS, opened_by_name
+
+FOLDER = TOKENIZERS / "llama.cpp"
+BETWEEN = "\n__ggml_vocab_test__\n"
+TESTED = (
+    *("bert-bge", "command-r", "deepseek-coder", "deepseek-llm", "falcon", "gemma-4", "gpt-2"),
+    *("llama-bpe", "llama-spm", "mpt", "phi-3", "qwen2", "qwen35", "refact", "starcoder"),
+)
+# Without expected ids.
+OPENED = {"baichuan": "BPE", "nomic-bert-moe": "Unigram"}
+REFUSED = {"aquila": "tokenizer.ggml.pre", "gpt-neox": "tokenizer.ggml.pre"}
+
+
+def test_every_vocabulary_is_accounted_for() -> None:
+    files = {path.stem.removeprefix("ggml-vocab-") for path in FOLDER.glob("*.gguf")}
+    assert files == {*TESTED, *OPENED, *REFUSED}
+    with_ids = {
+        path.name.split(".")[0].removeprefix("ggml-vocab-") for path in FOLDER.glob("*.out")
+    }
+    assert with_ids == set(TESTED)
+
+
+def opened(file: Path) -> NamedEncoder:
+    """Open a file; one in the catalogue by its name, so without a trial in another process.
+
+    That takes as long as the opening. The two largest are in the catalogue, and the others try it.
+    """
+    digest = sha256(file.read_bytes()).hexdigest()
+    names = [each.name for each in CATALOGUE.values() if each.sha256 == digest]
+    return opened_by_name(*names) if names else open_encoder(file)
+
+
+@pytest.mark.parametrize("name", TESTED)
+def test_ids_equal_those_of_the_models_own_tokenizer(name: str) -> None:
+    file = FOLDER / f"ggml-vocab-{name}.gguf"
+    encoder = opened(file)
+    texts = file.with_suffix(".gguf.inp").read_bytes().decode().split(BETWEEN)
+    lines = file.with_suffix(".gguf.out").read_text().splitlines()
+    assert len(texts) >= 46
+    for text, line in zip(texts, lines, strict=False):
+        assert encoder.encode(text) == [int(id) for id in line.split()], text
+
+
+@pytest.mark.parametrize(("name", "model"), OPENED.items())
+def test_vocabularies_without_expected_ids_open(name: str, model: str) -> None:
+    encoder = open_encoder(FOLDER / f"ggml-vocab-{name}.gguf")
+    assert encoder.model == model
+    assert encoder.engine.startswith("sentencepiece")
+    assert len(encoder.encode("Hello world")) > 1
+
+
+@pytest.mark.parametrize(("name", "what"), REFUSED.items())
+def test_vocabularies_without_a_cut_are_refused_by_what_is_missing(name: str, what: str) -> None:
+    with pytest.raises(FormatError, match=what):
+        open_encoder(FOLDER / f"ggml-vocab-{name}.gguf")

@@ -1,0 +1,147 @@
+"""Each tokenizer that can be fetched by name equals the library of its publisher."""
+
+from __future__ import annotations
+
+import base64
+import json
+from collections.abc import Callable
+from functools import cache
+
+import pytest
+import sentencepiece
+import tiktoken
+import tokenizers
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from bpe_core.corpus.samples import parallel_texts
+from bpe_core.formats.gguf_header import parse_gguf
+from bpe_core.formats.gguf_vocabulary import from_gguf
+from bpe_core.published.catalogue import CATALOGUE, NAMES
+from bpe_core.tokenizer.protocol import Encoder
+from tests.oracles import TOKENIZERS, opened_by_name, tiktoken_gpt2
+from tests.strategies import hostile_texts, texts
+
+Ids = Callable[[str], list[int]]
+_O200K_UPPER = r"[\p{Lu}\p{Lt}\p{Lm}\p{Lo}\p{M}]"
+_O200K_LOWER = r"[\p{Ll}\p{Lm}\p{Lo}\p{M}]"
+# As the publishers' own code writes them, since their .tiktoken files do not hold them.
+PATTERNS = {
+    "llama3": (
+        r"(?i:'s|'t|'re|'ve|'m|'ll|'d)|[^\r\n\p{L}\p{N}]?\p{L}+|\p{N}{1,3}"
+        r"| ?[^\s\p{L}\p{N}]+[\r\n]*|\s*[\r\n]+|\s+(?!\S)|\s+"
+    ),
+    "llama4": (
+        rf"[^\r\n\p{{L}}\p{{N}}]?{_O200K_UPPER}*{_O200K_LOWER}+(?i:'s|'t|'re|'ve|'m|'ll|'d)?"
+        rf"|[^\r\n\p{{L}}\p{{N}}]?{_O200K_UPPER}+{_O200K_LOWER}*(?i:'s|'t|'re|'ve|'m|'ll|'d)?"
+        r"|\p{N}{1,3}| ?[^\s\p{L}\p{N}]+[\r\n/]*|\s*[\r\n]+|\s+(?!\S)|\s+"
+    ),
+    "qwen2": (
+        r"(?i:'s|'t|'re|'ve|'m|'ll|'d)|[^\r\n\p{L}\p{N}]?\p{L}+|\p{N}"
+        r"| ?[^\s\p{L}\p{N}]+[\r\n]*|\s*[\r\n]+|\s+(?!\S)|\s+"
+    ),
+}
+# These open in seconds, and the tests of the others stand for them.
+LARGE = ("gemma", "command-r")
+each = pytest.mark.parametrize("name", NAMES)
+CATASTROPHES = ["^" * 3_000, "a" * 20_000, " " * 3_000, "\n" * 2_000, "\r\n" * 500, "0" * 2_000]
+PLACES = [
+    "",
+    " ",
+    "Hello  world\u0085 \u3000x\ufeff",
+    "I'LL we'Ve 'ſ don'T",
+    "👩‍👩‍👧🏽 🇪🇺 e\u0301 ﬁ ½²Ⅷ १२३ 1234567",
+    "<|begin_of_text|> <s>[INST]</s> <unk> <|endoftext|> <bos>",
+    "▁ ▁▁x ##ing Ġ <0x41>",
+    "\x00\x1c\x7f\t\x0b\x0c",
+]
+
+
+@cache
+def oracle(name: str) -> Ids:
+    """Return a function that encodes by the publisher's library, without this package."""
+    if name == "gpt2":
+        return tiktoken_gpt2().encode_ordinary
+    found = CATALOGUE[name]
+    data = (TOKENIZERS / found.file_name).read_bytes()
+    if found.file_name.endswith(".tiktoken"):
+        lines = [line.split() for line in data.splitlines() if line]
+        ranks = {base64.b64decode(token): int(rank) for token, rank in lines}
+        encoding = {"gpt4": "cl100k_base", "gpt4o": "o200k_base"}.get(name)
+        if encoding is not None:
+            module = __import__("tiktoken_ext.openai_public", fromlist=[""])
+            with pytest.MonkeyPatch.context() as patch:
+                patch.setattr(module, "load_tiktoken_bpe", lambda *_, **__: ranks)
+                return tiktoken.Encoding(**getattr(module, encoding)()).encode_ordinary
+        peer = tiktoken.Encoding(
+            name, pat_str=PATTERNS[name], mergeable_ranks=ranks, special_tokens={}
+        )
+        return peer.encode_ordinary
+    if name == "mistral-nemo":
+        described = json.loads(data)
+        config = described["config"]
+        n_special = config["default_num_special_tokens"]
+        inner = described["vocab"][: config["default_vocab_size"] - n_special]
+        ranks = {base64.b64decode(each["token_bytes"]): each["rank"] for each in inner}
+        peer = tiktoken.Encoding(
+            name, pat_str=config["pattern"], mergeable_ranks=ranks, special_tokens={}
+        )
+        return lambda text: [id + n_special for id in peer.encode_ordinary(text)]
+    if name == "mistral-7b":
+        model = sentencepiece.SentencePieceProcessor(model_proto=data)
+        return lambda text: model.encode(text)
+    if found.file_name.endswith(".gguf"):
+        data = json.dumps(from_gguf(parse_gguf(data))).encode()
+    huggingface = tokenizers.Tokenizer.from_str(data.decode())
+    huggingface.encode_special_tokens = True
+    return lambda text: huggingface.encode(text, add_special_tokens=False).ids
+
+
+def assert_same(name: str, text: str) -> None:
+    assert opened_by_name(name).encode(text) == oracle(name)(text)
+
+
+@each
+def test_what_is_opened_names_its_publisher_and_its_engine(name: str) -> None:
+    opened, found = opened_by_name(name), CATALOGUE[name]
+    assert isinstance(opened, Encoder)
+    assert opened.name == found.title
+    assert opened.provenance.startswith(f"Published by {found.publisher} ({found.licence}).")
+    assert opened.engine.split()[0] in ("bpe_core", "tiktoken", "tokenizers", "sentencepiece")
+    assert opened.engine in opened.provenance
+    assert len(opened.vocab) == opened.vocab_size
+    assert len(opened.fingerprint) == 64
+
+
+@each
+@pytest.mark.parametrize("text", [*PLACES, *CATASTROPHES])
+def test_hostile_places_equal_the_library(name: str, text: str) -> None:
+    assert_same(name, text)
+
+
+@each
+def test_sentences_of_many_languages_equal_the_library(name: str) -> None:
+    for text in parallel_texts():
+        for sentence in text.sentences:
+            assert_same(name, sentence)
+
+
+@pytest.mark.parametrize("name", [name for name in NAMES if name not in LARGE])
+@settings(max_examples=200)
+@given(text=st.one_of(hostile_texts, texts))
+def test_ids_equal_the_library(name: str, text: str) -> None:
+    assert_same(name, text)
+
+
+@each
+@settings(max_examples=30)
+@given(text=st.one_of(hostile_texts, texts))
+def test_segments_cover_each_byte_once(name: str, text: str) -> None:
+    opened = opened_by_name(name)
+    segments = opened.segments(text)
+    assert [part.id for part in segments if part.id is not None] == opened.encode(text)
+    reached = 0
+    for part in segments:
+        assert part.byte_start == reached or part.byte_start == part.byte_end
+        reached = max(reached, part.byte_end)
+    assert reached == len(text.encode())

@@ -1,0 +1,120 @@
+"""Bases to extend, drawn by Hypothesis, and checks of the tokenizers that come out."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from hypothesis import strategies as st
+
+from bpe_core.adapting.extend import extend
+from bpe_core.adapting.naive_extend import NaiveExtension, extend_naively
+from bpe_core.corpus.corpus import Corpus
+from bpe_core.runs.run import TrainingRun
+from bpe_core.tokenizer.tokenizer import Tokenizer
+from bpe_core.types import TieBreak
+from tests.strategies import tokenizers
+
+WORDS = st.dictionaries(
+    st.one_of(
+        st.text("abc", min_size=1, max_size=9),
+        st.builds(str.__mul__, st.sampled_from(["a", "b", "ab"]), st.integers(1, 14)),
+        st.sampled_from(["abcab", "<cab>", "</w>", "éa", "aéa", "a?b"]),
+    ),
+    st.one_of(st.integers(1, 3), st.integers(1, 2**40)),
+    min_size=1,
+    max_size=8,
+)
+"""Words full of runs and ties, some with symbols that the bases lack."""
+
+
+@st.composite
+def bases(draw: st.DrawFn) -> Tokenizer:
+    """Draw tokenizers with any merges, special tokens, gaps between ids, and unreachable tokens."""
+    kind = draw(st.sampled_from(["bytes", "full", "characters", "marked"]))
+    found = draw(
+        tokenizers(
+            "abcé<>/w",
+            n_merges=12,
+            base="characters" if kind == "characters" else "bytes",
+            end_of_word="</w>" if kind == "marked" else None,
+        )
+    )
+    tokens = dict(found.vocab)
+    if kind == "full":
+        known = set(tokens.values())
+        missing = [bytes([byte]) for byte in range(256) if bytes([byte]) not in known]
+        tokens |= dict(enumerate(missing, len(tokens)))
+    special: dict[str, int] = {}
+    for text in draw(st.lists(st.sampled_from(["<s>", "ab", "cab", "abc", "aaaa"]), unique=True)):
+        if text == "<s>" or draw(st.booleans()):
+            special[text] = len(tokens)
+        tokens[len(tokens)] = text.encode()  # without a merge, unless `found` has it too
+    n_ids = len(tokens)
+    # Move the ids apart and out of order.
+    step, offset = draw(st.sampled_from([(1, 0), (2, 3), (3, 0)]))
+    order = list(range(n_ids))
+    if draw(st.booleans()):
+        order.reverse()
+    new_id = {old: step * order[old] + offset for old in tokens}
+    marker = found.end_of_word_id
+    return Tokenizer(
+        vocab={new_id[old]: token for old, token in tokens.items()},
+        merges=[(new_id[m.left], new_id[m.right], new_id[m.id]) for m in found.merges],
+        pretokenizer="none",
+        base=found.base,
+        special_tokens={text: new_id[old] for text, old in special.items()},
+        end_of_word=found.end_of_word,
+        end_of_word_id=None if marker is None else new_id[marker],
+        whole_words_first=found.end_of_word is None and draw(st.booleans()),
+    )
+
+
+@dataclass(frozen=True, slots=True)
+class Case:
+    """What to extend, on what, and how."""
+
+    base: Tokenizer
+    words: dict[str, int]
+    n_tokens: int
+    min_frequency: int
+    tie_break: TieBreak
+    max_token_bytes: int | None
+
+    def extended(self) -> TrainingRun:
+        """Extend the base."""
+        return extend(
+            self.base,
+            Corpus.from_word_counts(self.words),
+            self.n_tokens,
+            min_frequency=self.min_frequency,
+            tie_break=self.tie_break,
+            max_token_bytes=self.max_token_bytes,
+        )
+
+    def naively(self) -> NaiveExtension:
+        """Extend the base with the naive twin."""
+        return extend_naively(
+            self.base,
+            self.words,
+            self.n_tokens,
+            min_frequency=self.min_frequency,
+            tie_break=self.tie_break,
+            max_token_bytes=self.max_token_bytes,
+        )
+
+
+cases = st.builds(
+    Case,
+    base=bases(),
+    words=WORDS,
+    n_tokens=st.integers(1, 30),
+    min_frequency=st.sampled_from([0, 1, 2]),
+    tie_break=st.sampled_from(["smallest-pair", "first-seen"]),
+    max_token_bytes=st.sampled_from([None, None, 3, 5]),
+)
+
+
+def in_tokens_of_the_base(run: TrainingRun, ids: list[int]) -> list[int]:
+    """Put the base's tokens in the place of new ones."""
+    new = run.new_tokens
+    return [old for id in ids for old in new.get(id, (id,))]

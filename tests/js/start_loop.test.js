@@ -1,0 +1,127 @@
+// The loop of the start page: what it learns from a sentence, and what it says of it.
+
+import assert from "node:assert/strict";
+import { suite, test } from "node:test";
+import { chosenIn, symbolsAt } from "../../ui/components/merge_player/symbols.js";
+import { learn, wordsOf } from "../../ui/components/start_loop/learn.js";
+import { cutSentence, endSentence, lengthSentence, mergeSentence, wantsRepeating } from "../../ui/components/start_loop/sentences.js";
+import { fromPython } from "./python.js";
+
+const sentences = fromPython("sentences");
+const SHELLS = "she sells sea shells by the sea shore";
+
+const mergesOf = (run) =>
+  Array.from(run.merge_id, (id, i) => [run.merge_left[i], run.merge_right[i], id, run.merge_count[i]]);
+
+suite("learning from a sentence", () => {
+  test("cuts it into the words of the reference, which together are the sentence", () => {
+    for (const { text, words } of sentences) {
+      assert.deepEqual(wordsOf(text), words);
+      assert.equal(wordsOf(text).join(""), text);
+    }
+  });
+
+  test("gives the tokens and merges of the reference, in its order, with its counts", () => {
+    for (const { text, tokens, merges } of sentences) {
+      const run = learn(text);
+      assert.deepEqual(run.tokens, tokens, text.slice(0, 80));
+      assert.deepEqual(mergesOf(run), merges, text.slice(0, 80));
+    }
+    assert.ok(sentences.filter(({ merges }) => merges.length > 5).length >= 10);
+  });
+
+  test("counts the tokens after each merge, the ties and the pairs left as the reference does", () => {
+    for (const { text, n_tokens, tied, n_left } of sentences) {
+      const run = learn(text);
+      assert.deepEqual([run.n_tokens, run.tied, run.n_left], [n_tokens, tied, n_left], text.slice(0, 80));
+    }
+  });
+
+  test("starts from one token for each character, whatever its size in UTF-16", () => {
+    assert.equal(learn("🧩🧩é").n_tokens[0], 3);
+  });
+
+  test("counts overlapping pairs, and joins them from the left without overlap", () => {
+    const run = learn("aaa");
+    assert.deepEqual(mergesOf(run), [[0, 0, 1, 2]]);
+    assert.deepEqual(run.n_tokens, [3, 2]);
+  });
+
+  test("takes half a character for one of its own", () => {
+    const run = learn("\ud83e!\ud83e!");
+    assert.equal(run.n_tokens[0], 4);
+    assert.equal(run.n_merges, 1);
+  });
+
+  test("gives a run from which the tiles of any step are drawn", () => {
+    for (const { text } of sentences.filter(({ text }) => text.length < 400)) {
+      const run = learn(text);
+      for (let step = 0; step <= run.n_merges; step++) {
+        const words = run.frequent.map(({ base }) => symbolsAt(run, base, step));
+        assert.equal(words.flat().length, run.n_tokens[step]);
+        assert.equal(words.flat().map(({ id }) => run.tokens[id]).join(""), text);
+        const ringed = words.reduce((sum, word) => sum + chosenIn(run, word, step).size, 0);
+        assert.equal(ringed, step < run.n_merges ? run.n_tokens[step] - run.n_tokens[step + 1] : 0);
+      }
+    }
+  });
+});
+
+suite("what is said", () => {
+  const said = (run, step) => {
+    const { name, occurs, count, rest } = mergeSentence(run, step);
+    return `${name} ${run.tokens[run.merge_left[step]]} + ${run.tokens[run.merge_right[step]]} ${occurs}${count}${rest}`;
+  };
+  const length = (run, step) => Object.values(lengthSentence(run, step)).join("");
+
+  test("of the next merge: the pair, its count, and that none is more frequent", () => {
+    assert.equal(said(learn(SHELLS), 5), "Merge 6:  se + a occur together 2 times. No pair occurs more often.");
+  });
+
+  test("of a tie: how many pairs it has, and the rule", () => {
+    const run = learn(SHELLS);
+    assert.equal(run.tied[1], sentences.find(({ text }) => text === SHELLS).tied[1]);
+    assert.equal(said(run, 1), "Merge 2: h + e occur together 3 times. No pair occurs more often (2 tie: the first wins).");
+  });
+
+  test("of the length: the characters, and the tokens that they are now", () => {
+    const run = learn(SHELLS);
+    assert.equal(length(run, 0), "37 characters, now 37 tokens");
+    assert.equal(length(run, 5), "37 characters, now 22 tokens");
+    assert.equal(length(learn("aa"), 0), "2 characters, now 2 tokens");
+    assert.equal(length(learn("a"), 0), "1 character, now 1 token");
+  });
+
+  test("at the end: nothing is left to learn, and why", () => {
+    assert.equal(endSentence(learn(SHELLS)), "Nothing is left to learn: every pair of neighbours occurs only once.");
+    assert.equal(endSentence(learn("ab1ab1")), "Nothing is left to learn: every word is one token.");
+    assert.equal(endSentence(learn("Maria")), "Nothing to learn yet: every pair of neighbours occurs only once.");
+    assert.equal(endSentence(learn("M")), "Nothing to learn yet: a character alone has no neighbour in its word.");
+    assert.match(endSentence(learn("")), /^Type your name/);
+  });
+
+  test("a sentence that teaches nothing can be written twice, and then it does", () => {
+    assert.ok(wantsRepeating(learn("Maria")));
+    assert.ok(learn("Maria Maria").n_merges > 0);
+    for (const text of ["", "M", SHELLS]) assert.ok(!wantsRepeating(learn(text)));
+  });
+});
+
+suite("a long sentence", () => {
+  test("is cut between characters, and the rest is named", () => {
+    const { text, note } = cutSentence("🧩".repeat(301), 300);
+    assert.equal(text, "🧩".repeat(300));
+    assert.equal(note, "Only the first 300 characters are used here. Train takes longer texts.");
+    assert.equal(cutSentence("x".repeat(10_000_000), 300).text, "x".repeat(300));
+  });
+
+  test("is whole up to the limit", () => {
+    for (const text of ["", "🧩".repeat(300), "x".repeat(300)]) {
+      assert.deepEqual(cutSentence(text, 300), { text, note: "" });
+    }
+  });
+
+  test("has spaces for line breaks", () => {
+    assert.equal(cutSentence("one\r\ntwo", 300).text, "one two");
+  });
+});

@@ -1,0 +1,175 @@
+"""Extended tokenizers equal the naive twin's, and keep what their bases do."""
+
+from __future__ import annotations
+
+import random
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from bpe_core.adapting.extend import extend
+from bpe_core.adapting.naive_extend import encode_word
+from bpe_core.corpus.corpus import Corpus
+from bpe_core.errors import ConfigError, CorpusError, EmptyCorpusError, FormatError
+from bpe_core.runs.run import TrainingRun
+from bpe_core.tokenizer.gpt2 import gpt2
+from bpe_core.tokenizer.tokenizer import Tokenizer
+from tests.extending import Case, cases, in_tokens_of_the_base
+from tests.strategies import hostile_texts
+
+TEXT = """The pretokenizer's tokenizers: untokenized, retokenizing, detokenizer. Straßenbahnen,
+Straßenbahnhaltestelle, Haltestellen! नमस्ते दुनिया, नमस्ते।
+def tokenize_text(tokenizers): return tokenizers
+2026-11-22T19:39:17Z ERROR aaaaaaaaaaaaaaaaaaaaaaa 你好，世界 <|endoftext|> 👩‍👩‍👧 e\u0301"""
+
+
+@given(cases)
+def test_it_learns_what_the_naive_twin_learns(case: Case) -> None:
+    run, naive = case.extended(), case.naively()
+    assert list(run.merges) == naive.merges
+    assert run.new_tokens == naive.new_tokens
+    assert run.stop_reason == naive.stop_reason
+    weights = case.words.values()
+    assert run.tokens_after[-1] == sum(
+        n * len(ids) for n, ids in zip(weights, naive.words, strict=True)
+    )
+
+
+@given(cases, st.lists(st.text("abcé<>/w", max_size=12), max_size=8))
+def test_new_tokens_spelled_in_the_base_are_its_encoding(case: Case, texts: list[str]) -> None:
+    run = case.extended()
+    for text in [*texts, *case.words]:
+        before = case.base.encode(text, errors="skip")
+        after = run.tokenizer.encode(text, errors="skip")
+        assert in_tokens_of_the_base(run, after) == before
+        assert len(after) <= len(before)
+
+
+@given(cases)
+def test_its_words_are_encoded_as_training_left_them(case: Case) -> None:
+    run, naive = case.extended(), case.naively()
+    assert [encode_word(run.tokenizer, word) for word in case.words] == naive.words
+
+
+@given(cases)
+def test_each_new_token_has_a_new_id_and_new_bytes(case: Case) -> None:
+    run = case.extended()
+    first = max(case.base.vocab) + 1
+    assert list(run.new_tokens) == list(range(first, first + len(run.merges)))
+    new = {run.tokenizer.vocab[id] for id in run.new_tokens}
+    assert new.isdisjoint(case.base.vocab.values())
+    spelled = {(run.tokenizer.vocab[id], run.tokenizer.ends_word(id)) for id in run.new_tokens}
+    assert len(spelled) == len(run.merges)
+
+
+@given(cases)
+def test_without_its_new_merges_it_is_the_base(case: Case) -> None:
+    run = case.extended()
+    assert run.base == case.base
+    assert run.truncated(0) == case.base
+    assert run.truncated(len(run.merges)) == run.tokenizer
+    assert dict(run.tokenizer.special_tokens) == dict(case.base.special_tokens)
+
+
+@pytest.fixture(scope="module")
+def extended_gpt2() -> TrainingRun:
+    return extend(gpt2(), Corpus.from_text(TEXT), n_tokens=60)
+
+
+def test_gpt2_gets_as_many_tokens_as_asked(extended_gpt2: TrainingRun) -> None:
+    assert list(extended_gpt2.new_tokens) == list(range(50_257, 50_317))
+    assert extended_gpt2.stop_reason == "vocab-size"
+
+
+@given(hostile_texts)
+def test_extended_gpt2_keeps_gpt2s_encoding(extended_gpt2: TrainingRun, text: str) -> None:
+    text = text + TEXT[: len(text)]
+    before = gpt2().encode(text, allowed_special="all")
+    after = extended_gpt2.tokenizer.encode(text, allowed_special="all")
+    assert in_tokens_of_the_base(extended_gpt2, after) == before
+    assert len(after) <= len(before)
+
+
+def test_a_token_that_no_merge_reaches_is_not_spelled_again() -> None:
+    # The word looked up whole stays whole; inside other words, its bytes stay apart.
+    base = Tokenizer(
+        vocab={0: b"a", 1: b"b", 2: b"ab"}, merges=[], pretokenizer="none", whole_words_first=True
+    )
+    run = extend(base, Corpus.from_word_counts({"ab": 9, "aba": 5, "bb": 2}), n_tokens=5)
+    assert [run.tokenizer.vocab[id] for id in run.new_tokens] == [b"ba", b"aba", b"bb"]
+    assert run.stop_reason == "no-pairs"
+    assert run.tokenizer.encode("ab") == [2]
+
+
+def test_a_special_token_is_not_spelled_by_ordinary_text() -> None:
+    base = Tokenizer(
+        vocab={0: b"a", 1: b"b", 2: b"ab"},
+        merges=[],
+        pretokenizer="none",
+        special_tokens={"ab": 2},
+    )
+    run = extend(base, Corpus.from_word_counts({"ab": 9, "abb": 1}), n_tokens=5)
+    assert [run.tokenizer.vocab[id] for id in run.new_tokens] == [b"bb", b"abb"]
+
+
+def test_a_cancelled_run_keeps_the_tokens_so_far() -> None:
+    # Enough merges for many looks: the last few before the end might come after the last look.
+    letters = random.Random(2026)
+    words = {"".join(letters.choices("qxzvkjQXZVKJW", k=12)): 1 for _ in range(400)}
+    done = [0]
+    run = extend(
+        gpt2(),
+        Corpus.from_word_counts(words),
+        n_tokens=1_500,
+        on_progress=lambda progress: done.append(progress.merges_done),
+        should_stop=lambda: done[-1] > 0,
+    )
+    assert run.stop_reason == "cancelled"
+    assert 0 < len(run.merges) < 1_500
+
+
+def test_progress_is_reported() -> None:
+    reports: list[tuple[int, int]] = []
+    extend(
+        gpt2(),
+        Corpus.from_text(TEXT),
+        n_tokens=3,
+        on_progress=lambda progress: reports.append((progress.merges_done, progress.merges_wanted)),
+    )
+    assert reports[0] == (0, 3)
+    assert reports[-1] == (3, 3)
+
+
+@pytest.mark.parametrize("n_tokens", [0, -1, 2.0, None, True, "9"])
+def test_a_wrong_number_of_tokens_is_refused(n_tokens: object) -> None:
+    with pytest.raises(ConfigError, match="Expected n_tokens as a whole number, 1 or more"):
+        extend(gpt2(), Corpus.from_text(TEXT), n_tokens)  # pyright: ignore[reportArgumentType]
+
+
+def test_more_tokens_than_ids_are_refused() -> None:
+    with pytest.raises(ConfigError, match=r"vocab_size is \d+"):
+        extend(gpt2(), Corpus.from_text(TEXT), 2**31)
+
+
+def test_wrong_arguments_are_refused() -> None:
+    with pytest.raises(ConfigError, match="Expected a tokenizer to adapt, got 'gpt2' "):
+        extend("gpt2", Corpus.from_text(TEXT), 1)  # pyright: ignore[reportArgumentType]
+    with pytest.raises(CorpusError, match="got 'hug'"):
+        extend(gpt2(), "hug", 1)  # pyright: ignore[reportArgumentType]
+    with pytest.raises(ConfigError, match="tie_break is 'first'"):
+        extend(gpt2(), Corpus.from_text(TEXT), 1, tie_break="first")  # pyright: ignore[reportArgumentType]
+    with pytest.raises(ConfigError, match="min_frequency is -1"):
+        extend(gpt2(), Corpus.from_text(TEXT), 1, min_frequency=-1)
+
+
+def test_a_text_without_pretokens_is_refused() -> None:
+    base = Tokenizer(vocab={0: b"a"}, merges=[], pretokenizer="whitespace")
+    with pytest.raises(EmptyCorpusError, match="finds no pre-token"):
+        extend(base, Corpus.from_text("  "), 1)
+
+
+def test_ids_that_reach_too_far_are_refused() -> None:
+    base = Tokenizer(vocab={0: b"a", 2**30: b"b"}, merges=[], pretokenizer="none")
+    with pytest.raises(FormatError, match=r"its 2 ids range from 0 to 1,073,741,824"):
+        extend(base, Corpus.from_text("ab"), 1)

@@ -1,0 +1,142 @@
+"""Continued training with kernels equals plain Python, forbidden pairs included."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+from pathlib import Path
+from typing import get_args
+
+import pytest
+from hypothesis import given
+
+from bpe_core.compiling.processes import compile_kernels
+from bpe_core.corpus.corpus import Corpus
+from bpe_core.counting.word_row import Layout, lay_out, lay_out_encoded
+from bpe_core.counting.words import count_pretokens
+from bpe_core.pretokenizers.pretokenizers import get_pretokenizer
+from bpe_core.tokenizer.gpt2 import gpt2
+from bpe_core.trainers import compiled, forbidden_pairs, incremental
+from bpe_core.trainers.continued_vocabulary import ContinuedVocabulary
+from bpe_core.trainers.incremental import Learned
+from bpe_core.types import TieBreak, TrainingConfig
+from tests.extending import Case, cases
+
+ROOT = Path(__file__).parent.parent.parent
+
+
+@pytest.fixture(scope="module", autouse=True)
+def _kernels() -> None:
+    compile_kernels()
+
+
+def learn_both(vocab: dict[int, bytes], layout: Layout, config: TrainingConfig) -> list[Learned]:
+    learned: list[Learned] = []
+    tokens: list[list[bytes]] = []
+    for trainer in (incremental, compiled):
+        vocabulary = ContinuedVocabulary(vocab)
+        used_up = Layout(layout.ids.copy(), layout.weights)
+        learned.append(trainer.learn_merges(used_up, vocabulary, config, lambda *_: False))
+        tokens.append(vocabulary.tokens)
+    assert tokens[0] == tokens[1]
+    return learned
+
+
+def assert_alike(one: Learned, other: Learned) -> None:
+    assert one.merges == other.merges
+    assert one.counts == other.counts
+    assert one.tokens_saved.tolist() == other.tokens_saved.tolist()
+    assert one.joined_at.tolist() == other.joined_at.tolist()
+    assert one.stop_reason == other.stop_reason
+
+
+def learn_case(case: Case) -> list[Learned]:
+    pretokens = count_pretokens(Corpus.from_word_counts(case.words), get_pretokenizer("none"))
+    config = TrainingConfig(
+        case.base.vocab_size + case.n_tokens,
+        min_frequency=case.min_frequency,
+        tie_break=case.tie_break,
+        max_token_bytes=case.max_token_bytes,
+    )
+    layout = lay_out_encoded(pretokens, *case.base.encode_words(pretokens.words))
+    return learn_both(dict(case.base.vocab), layout, config)
+
+
+@given(cases)
+def test_kernels_learn_what_both_twins_learn(case: Case) -> None:
+    plain, fast = learn_case(case)
+    assert_alike(plain, fast)
+    naive = case.naively()
+    assert fast.merges == [(merge.left, merge.right, merge.id) for merge in naive.merges]
+    assert fast.counts == [merge.count for merge in naive.merges]
+    assert fast.stop_reason == naive.stop_reason
+
+
+@given(cases)
+def test_equal_hashes_of_other_bytes_change_nothing(case: Case) -> None:
+    # With this factor, words of the same letters have equal hashes.
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(forbidden_pairs, "FACTOR", 1)
+        plain, fast = learn_case(case)
+    assert_alike(plain, fast)
+    assert fast.merges == [(m.left, m.right, m.id) for m in case.naively().merges]
+
+
+@pytest.mark.parametrize("tie_break", get_args(TieBreak))
+def test_a_frequent_forbidden_pair_does_not_stop_the_others(tie_break: TieBreak) -> None:
+    # Far above the rest, so that the row is counted again with lower and lower thresholds.
+    vocab = {0: b"a", 1: b"b", 2: b"c", 5: b"ab", 9: b"cab"}
+    words = [[0, 1], [2, 0], [2, 0, 1], [1, 1, 1], [1, 0]]
+    layout = lay_out(words, [10**9, 10**6, 10**5, 100, 1])
+    config = TrainingConfig(100, tie_break=tie_break)
+    plain, fast = learn_both(vocab, layout, config)
+    assert_alike(plain, fast)
+    assert [merge[:2] for merge in fast.merges] == [(2, 0), (1, 1), (11, 1), (1, 0)]
+    assert fast.stop_reason == "no-pairs"
+
+
+@pytest.mark.parametrize("tie_break", get_args(TieBreak))
+@pytest.mark.parametrize("unit", ["a", "tokenizer", "ing ", " "])
+def test_long_runs_are_extended_alike(unit: str, tie_break: TieBreak) -> None:
+    words = (unit.encode() * 999, unit.encode() * 77 + b"a")
+    pretokens = count_pretokens(
+        Corpus.from_word_counts({word.decode(): n for n, word in enumerate(words, 1)}),
+        get_pretokenizer("none"),
+    )
+    layout = lay_out_encoded(pretokens, *gpt2().encode_words(words))
+    config = TrainingConfig(gpt2().vocab_size + 40, tie_break=tie_break)
+    assert_alike(*learn_both(dict(gpt2().vocab), layout, config))
+
+
+def test_kernels_are_also_right_without_compilation() -> None:
+    code = """
+from bpe_core.counting.word_row import lay_out
+from bpe_core.trainers import compiled, incremental
+from bpe_core.trainers.continued_vocabulary import ContinuedVocabulary
+from bpe_core.types import TrainingConfig
+
+vocab = {0: b"a", 1: b"b", 2: b"c", 5: b"ab", 9: b"cab"}
+words = [[0, 1], [2, 0], [2, 0, 1], [1, 1, 1, 0, 1, 0, 0, 0, 0], [1, 0, 5, 9]]
+for tie_break in ("smallest-pair", "first-seen"):
+    config = TrainingConfig(30, tie_break=tie_break)
+    learned = []
+    for trainer in (compiled, incremental):
+        layout = lay_out(words, [2**40, 10**6, 10**5, 100, 1])
+        vocabulary = ContinuedVocabulary(vocab)
+        learned.append(trainer.learn_merges(layout, vocabulary, config, lambda *_: False))
+    assert len(learned[0].merges) > 5
+    assert learned[0].merges == learned[1].merges
+    assert learned[0].joined_at.tolist() == learned[1].joined_at.tolist()
+print("alike")
+"""
+    # NumPy's scalars warn of overflow, on which hashing relies; compiled code does not.
+    ran = subprocess.run(
+        [sys.executable, "-W", "ignore", "-c", code],
+        cwd=ROOT,
+        env={**os.environ, "NUMBA_DISABLE_JIT": "1"},
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert ran.stdout.strip() == "alike", ran.stderr

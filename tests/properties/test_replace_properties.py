@@ -1,0 +1,119 @@
+"""Replacing keeps the size, and every new token is spelled in the base's tokens."""
+
+from __future__ import annotations
+
+from contextlib import suppress
+from typing import Any
+
+import pytest
+from hypothesis import assume, given
+from hypothesis import strategies as st
+
+from bpe_core.adapting.extend import extend
+from bpe_core.adapting.replace import replace
+from bpe_core.adapting.shrink import shrink
+from bpe_core.corpus.corpus import Corpus
+from bpe_core.errors import ConfigError
+from bpe_core.runs.train import train
+from bpe_core.tokenizer.gpt2 import gpt2
+from bpe_core.types import TrainingConfig
+from tests.strategies import word_counts
+
+TEXT = "Der Fluss fließt, die Flüsse fließen; das Schiff schifft auf dem Fluss. " * 20
+
+
+@given(word_counts, word_counts, st.integers(1, 6))
+def test_the_result_is_shrink_then_extend(
+    old: dict[str, int], new: dict[str, int], n_tokens: int
+) -> None:
+    base = train(Corpus.from_word_counts(old), TrainingConfig(275)).tokenizer
+    corpus = Corpus.from_word_counts(new)
+    assume(base.n_merges >= n_tokens)
+    smaller = shrink(base, corpus, base.vocab_size - n_tokens)
+    run = extend(smaller.tokenizer, corpus, n_tokens)
+    if len(run.new_tokens) < n_tokens:
+        with pytest.raises(ConfigError, match="Replace fewer"):
+            replace(base, corpus, n_tokens)
+        return
+    swapped = replace(base, corpus, n_tokens)
+    assert swapped.tokenizer == run.tokenizer
+    assert swapped.tokenizer.vocab_size == base.vocab_size == len(swapped.old_ids)
+    for id, token in swapped.tokenizer.vocab.items():
+        old_id = int(swapped.old_ids[id])
+        parts = swapped.parts[id] if old_id < 0 else (old_id,)
+        assert b"".join(base.vocab[part] for part in parts) == token
+    assert (swapped.old_ids < 0).sum() == len(swapped.parts)
+    for id, parts in swapped.parts.items():
+        token = swapped.tokenizer.vocab[id]
+        with suppress(UnicodeDecodeError):  # a part of a character is no word
+            token.decode()
+            assert list(parts) == base.encode_words([token])[0].tolist()
+
+
+def test_gpt2_takes_fewer_tokens_at_the_same_size() -> None:
+    swapped = replace(gpt2(), Corpus.from_text(TEXT), n_tokens=12)
+    tokenizer = swapped.tokenizer
+    assert tokenizer.vocab_size == 50_257
+    assert tokenizer.decode(tokenizer.encode(TEXT)) == TEXT
+    assert len(tokenizer.encode(TEXT)) < 0.8 * len(gpt2().encode(TEXT))
+    (special,) = tokenizer.special_tokens.values()
+    assert swapped.old_ids[special] == 50_256
+
+
+def test_a_removed_token_that_is_learned_again_keeps_its_row() -> None:
+    base = train(Corpus.from_word_counts({"hug": 3, "pun": 2}), TrainingConfig(261)).tokenizer
+    corpus = Corpus.from_word_counts({"hugging": 9, "hug": 5})
+    swapped = replace(base, corpus, n_tokens=4)
+    assert swapped.tokenizer.vocab_size == 261
+    again = {base.vocab[int(id)]: int(id) for id in swapped.old_ids[257:] if id >= 0}
+    assert again == {base.vocab[id]: id for id in swapped.removed if b"hu" in base.vocab[id]}
+    assert len(again) == len(swapped.parts) == 2
+
+
+def test_a_token_built_on_one_that_is_learned_again_starts_from_it() -> None:
+    base = train(Corpus.from_word_counts({"hug": 3, "pun": 2}), TrainingConfig(261)).tokenizer
+    corpus = Corpus.from_word_counts({"hugs": 9, "hug": 5, "ab": 2})
+    swapped = replace(base, corpus, n_tokens=4)
+    spelled = {
+        swapped.tokenizer.vocab[id]: [base.vocab[part] for part in parts]
+        for id, parts in swapped.parts.items()
+    }
+    assert spelled == {b"hugs": [b"hug", b"s"], b"ab": [b"a", b"b"]}
+
+
+@pytest.mark.parametrize("tokenizer", ["gpt2", None, 7])
+def test_anything_but_a_tokenizer_is_refused(tokenizer: Any) -> None:
+    with pytest.raises(ConfigError, match="open_encoder"):
+        replace(tokenizer, Corpus.from_text(TEXT), 2)
+
+
+@pytest.mark.parametrize("n_looks", range(5))
+def test_replacing_stops_whenever_it_is_asked_to(n_looks: int) -> None:
+    looks = iter(range(100))
+    corpus = Corpus.from_text(TEXT)
+    assert replace(gpt2(), corpus, 3, should_stop=lambda: next(looks) >= n_looks) is None
+    assert next(looks) == n_looks + 1  # never asked again, and so nothing went on
+
+
+def test_shrinking_stops_while_words_are_counted_and_laid_out() -> None:
+    base = gpt2()
+    steps: list[tuple[int, int]] = []
+    # Asked while counting (1), before the words are laid out (2), and while they are (3).
+    for n_looks in (1, 2, 3):
+        looks = iter(range(100))
+        found = shrink(
+            base,
+            Corpus.from_text(TEXT),
+            50_000,
+            on_progress=lambda *step: steps.append(step),
+            should_stop=lambda looks=looks, n=n_looks: next(looks) + 1 >= n,
+        )
+        assert found is None
+    assert steps == [(0, 257)] * 3
+
+
+def test_without_a_reason_to_stop_the_result_is_the_same() -> None:
+    corpus = Corpus.from_text(TEXT)
+    swapped = replace(gpt2(), corpus, 3, should_stop=lambda: False)
+    assert swapped is not None
+    assert swapped.tokenizer == replace(gpt2(), corpus, 3).tokenizer

@@ -1,0 +1,184 @@
+"""Shrinking equals encoding the whole corpus again after each removal."""
+
+from __future__ import annotations
+
+import random
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from bpe_core.adapting.naive_shrink import naive_removals
+from bpe_core.adapting.shrink import RemovalOrder, remove_leaves, shrink
+from bpe_core.corpus.corpus import Corpus
+from bpe_core.errors import ConfigError
+from bpe_core.formats.tiktoken_file import tokenizer_of_ranks
+from bpe_core.runs.train import train
+from bpe_core.tokenizer.gpt2 import gpt2
+from bpe_core.tokenizer.tokenizer import Tokenizer
+from bpe_core.types import TrainingConfig
+from bpe_core.unicode.token_scripts import script_of_token
+from bpe_core.vocabulary.audit import uses_in_corpus
+from tests.strategies import tokenizers, training_configs, word_counts
+
+counted = st.dictionaries(
+    st.text("abc", min_size=1, max_size=14), st.integers(1, 3), min_size=1, max_size=8
+)
+
+
+def check_against_twin(tokenizer: Tokenizer, corpus: Corpus, order: RemovalOrder) -> None:
+    removals = remove_leaves(tokenizer, corpus, order=order, held_out=corpus)
+    assert removals is not None
+    expected, sizes = naive_removals(tokenizer, corpus, last_learned=order == "last-learned")
+    assert list(removals.order) == expected
+    assert removals.tokens_after.tolist() == sizes
+    assert removals.held_out_tokens_after is not None
+    assert removals.held_out_tokens_after.tolist() == sizes
+
+
+@given(tokenizers("abc", n_merges=14), counted, st.sampled_from(["fewest-uses", "last-learned"]))
+@settings(max_examples=400)
+def test_any_merges_on_words_full_of_ties(
+    tokenizer: Tokenizer, words: dict[str, int], order: RemovalOrder
+) -> None:
+    check_against_twin(tokenizer, Corpus.from_word_counts(words), order)
+
+
+@given(word_counts, training_configs, st.sampled_from(["fewest-uses", "last-learned"]))
+def test_trained_tokenizers_of_every_kind(
+    words: dict[str, int], config: TrainingConfig, order: RemovalOrder
+) -> None:
+    corpus = Corpus.from_word_counts(words)
+    check_against_twin(train(corpus, config).tokenizer, corpus, order)
+
+
+@given(
+    tokenizers("ab", n_merges=10, longest=9),
+    st.dictionaries(
+        st.builds(str.__mul__, st.sampled_from(["a", "b", "ab"]), st.integers(1, 30)),
+        st.integers(1, 3),
+        min_size=1,
+        max_size=5,
+    ),
+)
+def test_runs_of_one_letter(tokenizer: Tokenizer, words: dict[str, int]) -> None:
+    check_against_twin(tokenizer, Corpus.from_word_counts(words), "fewest-uses")
+
+
+@given(
+    tokenizers("abé", n_merges=12, base="characters", end_of_word="</w>"),
+    st.dictionaries(
+        st.text("abéx", min_size=1, max_size=10), st.integers(1, 3), min_size=1, max_size=6
+    ),
+)
+def test_characters_with_a_marker_and_missing_symbols(
+    tokenizer: Tokenizer, words: dict[str, int]
+) -> None:
+    check_against_twin(tokenizer, Corpus.from_word_counts(words), "fewest-uses")
+
+
+@given(
+    st.lists(st.text("abcd", min_size=2, max_size=6), unique=True, max_size=25),
+    st.dictionaries(
+        st.text("abcd", min_size=1, max_size=8), st.integers(1, 3), min_size=1, max_size=8
+    ),
+)
+def test_whole_words_looked_up_first(tokens: list[str], words: dict[str, int]) -> None:
+    ranks = {bytes([byte]): byte for byte in range(256)}
+    ranks |= {token.encode(): 256 + n for n, token in enumerate(tokens)}
+    tokenizer = tokenizer_of_ranks(ranks, pretokenizer="llama3", special_tokens={})
+    check_against_twin(tokenizer, Corpus.from_word_counts(words), "fewest-uses")
+
+
+def test_several_merges_of_one_token_and_equal_whole_words() -> None:
+    tokenizer = Tokenizer(
+        vocab={0: b"a", 1: b"b", 2: b"c", 3: b"ab", 4: b"bc", 5: b"abc", 6: b"abc", 7: b"xy"},
+        merges=[(0, 1, 3), (1, 2, 4), (3, 2, 5), (0, 4, 5)],
+        pretokenizer="none",
+        whole_words_first=True,
+    )
+    for words in ({"abc": 3, "aabc": 1}, {"xy": 2, "abcabc": 1, "bcab": 4}, {"cabcab": 1}):
+        check_against_twin(tokenizer, Corpus.from_word_counts(words), "fewest-uses")
+
+
+def test_a_use_does_not_always_go_to_the_two_parts() -> None:
+    # Without "ab", the later merge "bc" is free to join b with its neighbour.
+    tokenizer = Tokenizer(
+        vocab={0: b"a", 1: b"b", 2: b"c", 3: b"ab", 4: b"bc"},
+        merges=[(0, 1, 3), (1, 2, 4)],
+        pretokenizer="none",
+    )
+    removals = remove_leaves(tokenizer, Corpus.from_word_counts({"abc": 5, "bc": 6}))
+    assert removals is not None
+    assert removals.order == (3, 4)
+    assert removals.tokens_after.tolist() == [16, 16, 27]
+    assert removals.uses.tolist() == [5, 11]
+
+
+@pytest.mark.parametrize("order", ["fewest-uses", "last-learned"])
+def test_gpt2_on_text_encodes_as_the_curve_says(order: RemovalOrder) -> None:
+    text = " ".join(random.Random(1).choices(["hugging", "Straße", "naïve", "foxes", "1984"], k=50))
+    corpus, held_out = Corpus.from_text(text), Corpus.from_text("naïve foxes hug")
+    removals = remove_leaves(gpt2(), corpus, held_out=held_out, order=order)
+    assert removals is not None
+    assert removals.held_out_tokens_after is not None
+    for size in (50_257, 30_000, 5_000, 290, 262, 257):
+        shrunk = removals.at(size)
+        n_removed = 50_257 - size
+        ids = shrunk.tokenizer.encode(text)
+        assert len(ids) == removals.tokens_after[n_removed]
+        assert shrunk.tokenizer.decode(ids) == text
+        assert (
+            len(shrunk.tokenizer.encode("naïve foxes hug"))
+            == removals.held_out_tokens_after[n_removed]
+        )
+        assert len(shrunk.old_ids) == size
+        for new, old in enumerate(shrunk.old_ids.tolist()):
+            assert shrunk.tokenizer.vocab[new] == gpt2().vocab[old]
+        if order == "last-learned":
+            # One more than the merges: GPT-2's special token has the highest id.
+            assert shrunk.tokenizer.merges == gpt2().truncated(size - 257).merges
+
+
+def test_uses_are_those_of_the_encoding_at_that_size() -> None:
+    corpus = Corpus.from_text("the then there other bother hugs hugging the the")
+    removals = remove_leaves(gpt2(), corpus, vocab_size=262)
+    assert removals is not None
+    for n in (0, len(removals.order) - 8, len(removals.order) - 3):
+        adapted = removals.at(50_257 - n)
+        uses = uses_in_corpus(adapted.tokenizer, corpus)
+        new_id = int(np.flatnonzero(adapted.old_ids == removals.order[n])[0])
+        assert uses[new_id] == removals.uses[n]
+
+
+def test_pinned_tokens_and_their_parts_stay() -> None:
+    hug = gpt2().encode(" hugging")
+    shrunk = shrink(gpt2(), Corpus.from_text("a"), 270, pinned=hug, order="fewest-uses")
+    assert set(hug) <= set(shrunk.old_ids.tolist())
+    with pytest.raises(ConfigError, match="cannot shrink below 264 tokens"):
+        shrink(gpt2(), Corpus.from_text("a"), 257, pinned=hug)
+
+
+def test_only_tokens_of_the_chosen_scripts_go() -> None:
+    removals = remove_leaves(gpt2(), Corpus.from_text("да нет"), scripts=["Cyrillic"])
+    assert removals is not None
+    assert removals.order
+    assert {script_of_token(gpt2().vocab[id]) for id in removals.order} == {"Cyrillic"}
+    with pytest.raises(ConfigError, match="other scripts"):
+        shrink(gpt2(), Corpus.from_text("да"), 1_000, scripts=["Cyrillic"])
+
+
+@pytest.mark.parametrize("size", [-1, 50_258, 3.5, "many"])
+def test_an_impossible_size_is_refused(size: object) -> None:
+    with pytest.raises(ConfigError, match="vocabulary size"):
+        shrink(gpt2(), Corpus.from_text("a"), size)  # pyright: ignore[reportArgumentType]
+
+
+def test_it_stops_when_asked_and_reports() -> None:
+    corpus = Corpus.from_text("hug")
+    assert remove_leaves(gpt2(), corpus, should_stop=lambda: True) is None
+    seen: list[tuple[int, int]] = []
+    shrink(gpt2(), corpus, 49_000, on_progress=lambda done, total: seen.append((done, total)))
+    assert seen[0] == (0, 1_257)
+    assert seen[-1] == (1_024, 1_257)

@@ -1,0 +1,62 @@
+"""The lines of docs/adapt.md that resize embeddings run and do what they say."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+
+import numpy as np
+import pytest
+from safetensors.numpy import load_file, save_file
+
+from bpe_core.adapting.adapted import Adapted, trace_ids
+from bpe_core.adapting.extend import extend
+from bpe_core.adapting.replace import replace
+from bpe_core.adapting.shrink import shrink
+from bpe_core.corpus.corpus import Corpus
+from bpe_core.formats.adapted_files import row_files
+from bpe_core.formats.load_save import write_files
+from bpe_core.tokenizer.gpt2 import gpt2
+
+DOCUMENT = Path(__file__).parents[2] / "docs" / "adapt.md"
+CORPUS = Corpus.from_text("Der Fluss fließt, die Flüsse fließen. " * 9)
+
+
+def adapt(how: str) -> Adapted:
+    if how == "extend":
+        return trace_ids(gpt2(), extend(gpt2(), CORPUS, 7).tokenizer)
+    return shrink(gpt2(), CORPUS, 900) if how == "shrink" else replace(gpt2(), CORPUS, 7)
+
+
+@pytest.mark.parametrize("how", ["extend", "shrink", "replace"])
+@pytest.mark.parametrize("tied", [True, False])
+def test_the_lines_resize_a_checkpoint(
+    how: str, tied: bool, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    blocks = re.findall(r"(?s)```python\n(.*?)```", DOCUMENT.read_text(encoding="utf-8"))
+    (lines,) = (block for block in blocks if "safetensors" in block)
+    random = np.random.default_rng(1)
+    old = {
+        "wte.weight": random.standard_normal((50_257, 4), np.float32),
+        "h.0.ln_1.weight": random.standard_normal(4, np.float32),
+    }
+    if not tied:
+        old["lm_head.weight"] = random.standard_normal((50_257, 4), np.float32)
+    Path("model").mkdir()
+    save_file(old, "model/model.safetensors")
+    adapted = adapt(how)
+    write_files(row_files(adapted), "adapted")
+    exec(lines, {})
+    new = load_file("adapted/model.safetensors")
+    assert new.keys() == old.keys()
+    assert (new["h.0.ln_1.weight"] == old["h.0.ln_1.weight"]).all()
+    for name in old.keys() - {"h.0.ln_1.weight"}:
+        assert new[name].shape == (adapted.tokenizer.vocab_size, 4)
+        for id, row in enumerate(new[name]):
+            if adapted.old_ids[id] >= 0:
+                assert (row == old[name][adapted.old_ids[id]]).all()
+            else:
+                mean = old[name][list(adapted.parts[id])].mean(axis=0)
+                assert np.allclose(row, mean)
+    assert bool(adapted.parts) == (how != "shrink")

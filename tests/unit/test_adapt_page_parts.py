@@ -1,0 +1,50 @@
+"""What Adapt shows and offers of an adapted tokenizer."""
+
+from __future__ import annotations
+
+import csv
+import io
+from itertools import pairwise
+from types import SimpleNamespace
+from typing import cast
+
+from bpe_core.adapting.extend import extend
+from bpe_core.adapting.replace import replace
+from bpe_core.corpus.corpus import Corpus
+from bpe_core.tokenizer.gpt2 import gpt2
+from ui.adapt.files_part import files_label, without_folders
+from ui.adapt.new_tokens import by_saving, token_rows, tokens_csv
+from ui.adapt.replace_mode import gone_for_good
+from ui.storage.run_store import StoredRun
+
+
+def test_names_of_uploaded_files_are_no_markup_and_no_paths() -> None:
+    hostile = {"../[x](http://a).json": b"1", "/etc/merges.txt": b"2"}
+    assert list(without_folders(hostile)) == ["a).json", "merges.txt"]
+    assert "\\[" in files_label(["[x](y).json"])
+    assert files_label(["x" * 100]) == "Tokenizer files"
+
+
+def test_the_saving_of_a_token_is_measured_where_its_pair_overlaps_itself() -> None:
+    corpus = Corpus.from_word_counts({"łłł": 7, "qzqz": 3})
+    run = extend(gpt2(), corpus, n_tokens=3)
+    stored = cast(StoredRun, SimpleNamespace(run=run))
+    before = [run.truncated(n) for n in range(len(run.merges) + 1)]
+    tokens = [7 * len(t.encode("łłł")) + 3 * len(t.encode("qzqz")) for t in before]
+    saved = [a - b for a, b in pairwise(tokens)]
+    # The two differ: else this text would test nothing.
+    assert saved != [merge.count for merge in run.merges]
+    assert [row.loss for row in token_rows(stored, list(run.merges))] == [f"{n:,}" for n in saved]
+    lines = list(csv.DictReader(io.StringIO(tokens_csv(stored, len(run.merges)))))
+    assert [int(line["tokens saved"]) for line in lines] == saved
+    found = [saved[merge.rank] for merge in by_saving(stored, list(run.merges))]
+    assert found == sorted(saved, reverse=True)
+
+
+def test_tokens_that_were_learned_again_are_not_gone() -> None:
+    corpus = Corpus.from_text("the then zzxqkvbnmjhg " * 3)
+    adapted = replace(gpt2().truncated(12), corpus, n_tokens=12)
+    old, new = adapted.base.vocab, set(adapted.tokenizer.vocab.values())
+    gone = gone_for_good(adapted)
+    assert gone == [id for id in adapted.removed if old[id] not in new]
+    assert 0 < len(gone) < len(adapted.removed)

@@ -1,0 +1,65 @@
+"""The automaton of a pattern, run by hand, finds what Python's `re` finds in shadows."""
+
+from __future__ import annotations
+
+import re
+from itertools import product
+
+import pytest
+
+from bpe_core.errors import PatternError
+from bpe_core.pretokenizers.automaton import BACK, DROPS, ENDS, STOPS, Automaton, compile_automaton
+from bpe_core.pretokenizers.named_patterns import NAMED
+from bpe_core.pretokenizers.scanners import SCANNERS
+from bpe_core.pretokenizers.shadows import ALPHABET, over_shadows
+
+
+def cut(automaton: Automaton, text: str) -> list[str]:
+    """Cut a shadow by the table, as the kernel does."""
+    found: list[str] = []
+    begin = last = at = state = 0
+    kept = True
+    while begin < len(text):
+        column = automaton.columns[text[at]] if at < len(text) else automaton.n_columns - 1
+        state, flags = automaton.rows[state][column]
+        if flags & (ENDS | STOPS):
+            last, kept = at, not flags & DROPS
+        if flags & (ENDS | BACK):
+            found += [text[begin:last]] if kept else []
+            begin = last
+        if flags & BACK or at == len(text):
+            at, state = last, 0
+        else:
+            at += 1
+    return found
+
+
+@pytest.mark.parametrize("name", SCANNERS)
+def test_every_short_text_is_cut_as_by_re(name: str) -> None:
+    named = NAMED[name]
+    assert named.pattern is not None
+    automaton = compile_automaton(named.pattern, dropped=r"\s+" if named.drops_text else None)
+    columns = {column: character for character, column in reversed(automaton.columns.items())}
+    by_re = re.compile(over_shadows(named.pattern))
+    length = 4 if len(columns) < 16 else 3
+    for n in range(1, length + 1):
+        for characters in product(columns.values(), repeat=n):
+            text = "".join(characters)
+            assert cut(automaton, text) == by_re.findall(text), text
+
+
+@pytest.mark.parametrize("name", SCANNERS)
+def test_long_texts_are_cut_as_by_re(name: str) -> None:
+    named = NAMED[name]
+    assert named.pattern is not None
+    automaton = compile_automaton(named.pattern, dropped=r"\s+" if named.drops_text else None)
+    by_re = re.compile(over_shadows(named.pattern))
+    for step in range(1, 40, 3):
+        text = "".join(ALPHABET[i * i * step % len(ALPHABET)] for i in range(400)) + " \n 12a's"
+        assert cut(automaton, text) == by_re.findall(text)
+
+
+@pytest.mark.parametrize("pattern", ["a(", r"\S+|\w", "(?=a)b|.", "a", r"\S+|\s{2}", "(a)|[^a]"])
+def test_what_cannot_be_compiled_is_refused(pattern: str) -> None:
+    with pytest.raises(PatternError):
+        compile_automaton(pattern)

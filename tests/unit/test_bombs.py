@@ -1,0 +1,143 @@
+"""Small files that are large once written out get an error in a process with little memory."""
+
+from __future__ import annotations
+
+import json
+import resource
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from bpe_core.corpus import budget
+from bpe_core.corpus.corpus import read_corpus
+from bpe_core.corpus.structure import has_more_cells, has_more_values
+from bpe_core.errors import UnsupportedFileError
+from tests.bombs import BOMBS
+
+ROOT = Path(__file__).parent.parent.parent
+MOST_BYTES = 2**30
+# A few seconds on an idle machine.
+MOST_PROCESSOR_SECONDS = 30
+READ = f"""
+import resource, sys
+resource.setrlimit(resource.RLIMIT_AS, ({MOST_BYTES}, {MOST_BYTES}))
+resource.setrlimit(resource.RLIMIT_CPU, ({MOST_PROCESSOR_SECONDS}, {MOST_PROCESSOR_SECONDS}))
+from bpe_core.corpus.corpus import columns_of, read_corpus
+from bpe_core.errors import CorpusError
+for read in (columns_of, read_corpus):
+    try:
+        read(sys.argv[1])
+    except CorpusError as error:
+        print(read.__name__, error)
+"""
+# A file is refused, read without what is empty in it, or has no text at all.
+EXPECTED = {
+    "a dictionary of one long string": "takes too much memory or time to unpack",
+    "deltas of one long string": "takes too much memory or time to unpack",
+    "20 million empty strings": "has no column of text",
+    "one letter a row": "more than 250,000 rows",
+    "empty rows of csv": "more than 250,000 rows",
+    "empty objects": "more than 250,000 rows",
+    "blank lines of JSON": "more than 250,000 rows",
+    "broken lines of JSON": "more than 250,000 rows",
+    "a list of empty lists": "more than 250,000 rows",
+    "a key of empty lists": "more than 20,000,000 JSON values",
+    "a line of empty lists": "more than 20,000,000 JSON values on line 2",
+    "many keys": "more than 50,000 columns",
+    "many keys in one object": "more than 50,000 columns",
+    "many columns": "more than 50,000 columns",
+    "many values in a row": "more than 1,000,000 values in a row",
+    "many values in a row of many lines": "more than 1,000,000 values in a row",
+    "lines that are not UTF-8": "",
+}
+
+
+@pytest.mark.parametrize("what", BOMBS)
+def test_no_small_file_takes_a_gigabyte(what: str, tmp_path: Path) -> None:
+    name, make = BOMBS[what]
+    path = tmp_path / name
+    path.write_bytes(make())
+    done = subprocess.run(
+        [sys.executable, "-c", READ, str(path)],
+        cwd=ROOT, capture_output=True, text=True, timeout=500, check=False,
+    )  # fmt: skip
+    assert done.returncode == 0, done.stderr
+    said = [line for line in done.stdout.splitlines() if line.startswith("read_corpus")]
+    assert EXPECTED[what] in "".join(said)
+
+
+def test_rows_are_counted_over_all_files(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    monkeypatch.setattr(budget, "MOST_ROWS", 1_100)
+    names = [tmp_path / f"{letter}.csv" for letter in "abc"]
+    for path in names:
+        path.write_text("text\n" + "hug\n" * 512)
+    corpus = read_corpus(names)
+    assert len(corpus.documents) == 1_024
+    assert "c.csv exceeds the 1,100 rows" in " ".join(corpus.notes)
+
+
+def test_a_packed_table_has_a_row_for_every_two_of_its_bytes() -> None:
+    allowed = budget.Budget()
+    allowed.begin(2_000_000)
+    allowed.take_rows(1_000_000, "a.csv")
+    with pytest.raises(UnsupportedFileError, match=r"a\.csv has more than 1,000,000 rows"):
+        allowed.take_rows(1, "a.csv")
+
+
+def test_punctuation_in_strings_is_not_counted() -> None:
+    text = json.dumps({"text": 'a "quoted" [list], {of}: \\', "n": [1, 2, 3]})
+    assert not has_more_values(text, 7)
+    assert has_more_values(text, 6)
+    assert not has_more_cells('a,"b,""c,d",e\n', ",", 2)
+    assert has_more_cells('a,"b,""c,d",e\n', ",", 1)
+
+
+def test_the_limits_of_a_child_are_its_own() -> None:
+    code = (
+        "import resource; from bpe_core.process_limits import limit_this_process as limit;"
+        "limit(2**31, 7); print(resource.getrlimit(resource.RLIMIT_CPU)[0]);"
+        "limit(2**32, 9); print(resource.getrlimit(resource.RLIMIT_AS)[0])"
+    )
+    before = resource.getrlimit(resource.RLIMIT_CPU)
+    done = subprocess.run(
+        [sys.executable, "-c", code], cwd=ROOT, capture_output=True, text=True, check=True
+    )
+    assert done.stdout.split() == ["7", str(2**31)]
+    assert resource.getrlimit(resource.RLIMIT_CPU) == before
+
+
+FUZZ = """
+import random, resource, sys
+resource.setrlimit(resource.RLIMIT_AS, ({most}, {most}))
+from bpe_core.corpus.corpus import read_corpus
+from bpe_core.errors import CorpusError
+from pathlib import Path
+folder = Path(sys.argv[1])
+whole = sorted(folder.iterdir())
+dice = random.Random(7)
+for number in range({n}):
+    path = whole[number % len(whole)]
+    data = bytearray(path.read_bytes())
+    for _ in range(dice.randint(1, 4)):
+        data[dice.randrange(len(data))] = dice.randrange(256)
+    broken = folder / ("broken." + path.name.partition(".")[2])
+    broken.write_bytes(data)
+    try:
+        read_corpus(broken)
+    except CorpusError:
+        pass
+"""
+
+
+def test_damaged_small_files_take_no_more_than_whole_ones(tmp_path: Path) -> None:
+    for what in ("a dictionary of one long string", "one letter a row", "empty objects"):
+        name, make = BOMBS[what]
+        (tmp_path / f"{what[:5]}.{name.partition('.')[2]}").write_bytes(make())
+    code = FUZZ.format(most=MOST_BYTES, n=12)
+    done = subprocess.run(
+        [sys.executable, "-c", code, str(tmp_path)],
+        cwd=ROOT, capture_output=True, text=True, timeout=500, check=False,
+    )  # fmt: skip
+    assert done.returncode == 0, done.stderr

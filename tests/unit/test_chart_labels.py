@@ -1,0 +1,43 @@
+"""Labels of charts: no markup, and no order of characters that reaches beyond the label."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import pytest
+
+from ui.look.chart_labels import end_of, escaped, start_of
+
+CONTROLS = "\u061c\u200e\u200f\u202a\u202b\u202c\u202d\u202e\u2066\u2067\u2068\u2069"
+LABELS: dict[str, Callable[[str], str]] = {
+    "escaped": escaped,
+    "end_of": lambda label: end_of(label, 10_000),
+    "start_of": lambda label: start_of(label, 10_000),
+}
+
+
+@pytest.mark.parametrize("label", LABELS.values(), ids=LABELS)
+@pytest.mark.parametrize("control", CONTROLS, ids=lambda c: f"{ord(c):X}")
+def test_a_direction_control_is_written_out(label: Callable[[str], str], control: str) -> None:
+    assert label(f"a{control}<b>") == f"aU+{ord(control):04X}&lt;b&gt;"
+
+
+@pytest.mark.parametrize("label", LABELS.values(), ids=LABELS)
+@pytest.mark.parametrize("text", ["שלום", "a سلام 12", "\u2069שלום"])
+def test_right_to_left_text_is_isolated_from_its_surroundings(
+    label: Callable[[str], str], text: str
+) -> None:
+    shown = label(text)
+    assert (shown[0], shown[-1]) == ("\u2068", "\u2069")
+    assert not set(shown[1:-1]) & set(CONTROLS)
+
+
+@pytest.mark.parametrize("text", ["the", "日本", "naïve <b>", "", "12"])
+def test_other_text_has_no_invisible_characters(text: str) -> None:
+    assert escaped(text).isprintable()
+
+
+def test_a_shortened_label_counts_what_is_shown_and_is_isolated() -> None:
+    assert end_of("\u202e" * 3, 6) == "…+202E"
+    assert start_of("\u202e" * 3, 6) == "U+202…"
+    assert start_of("שלום עולם", 5) == "\u2068של…\u2069"

@@ -1,0 +1,123 @@
+"""The commands that adapt a tokenizer: what they write, keep and refuse."""
+
+from __future__ import annotations
+
+import json
+import shutil
+from pathlib import Path
+
+import numpy as np
+import pytest
+import tokenizers
+from click.testing import CliRunner, Result
+
+import bpe_core as bpe
+from bpe_core.cli import commands
+from bpe_core.formats.load_save import dumps, write_files
+from tests.oracles import TOKENIZERS
+
+TEXT = "Die Straße zum Fluss, der Fluss zur Straße, die Flüsse und Straßen. " * 30
+
+
+@pytest.fixture
+def text(tmp_path: Path) -> Path:
+    path = tmp_path / "notes.txt"
+    path.write_text(TEXT, encoding="utf-8")
+    return path
+
+
+def run(*arguments: str | Path) -> Result:
+    return CliRunner().invoke(commands.main, [str(argument) for argument in arguments])
+
+
+@pytest.mark.parametrize(
+    ("command", "option", "number", "size"),
+    [
+        ("extend", "--tokens", 8, 50_265),
+        ("shrink", "--size", 900, 900),
+        ("replace", "--tokens", 8, 50_257),
+    ],
+)
+def test_a_folder_comes_back_as_a_folder_with_the_rows(
+    command: str, option: str, number: int, size: int, text: Path, tmp_path: Path
+) -> None:
+    base, out = tmp_path / "base", tmp_path / "out"
+    write_files({**dumps(bpe.gpt2(), "transformers"), "chat_template.jinja": b"{{ x }}"}, base)
+    shutil.copy(base / "special_tokens_map.json", base / "chat_template.jinja")
+    result = run(command, base, text, option, str(number), "--out", out)
+    assert result.exit_code == 0, result.output
+    peer = tokenizers.Tokenizer.from_file(str(out / "tokenizer.json"))
+    assert peer.get_vocab_size() == size
+    assert np.load(out / "old_ids.npy").shape == (size,)
+    assert len(np.load(out / "parts.npy")) == size
+    assert (out / "chat_template.jinja").read_bytes() == (base / "chat_template.jinja").read_bytes()
+    decoder = json.loads((out / "tokenizer_config.json").read_text())["added_tokens_decoder"]
+    assert list(decoder) == [str(peer.token_to_id("<|endoftext|>"))]
+    n_tokens = len(peer.encode(TEXT).ids)
+    assert f"takes {n_tokens:,} tokens instead of" in result.stderr
+    assert f"became {size:,}" in result.stderr
+
+
+def test_published_names_and_another_format(
+    text: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("BPE_EXPLORER_TOKENIZERS", str(TOKENIZERS))
+    result = run("extend", "llama3", text, "--tokens", "3", "--out", tmp_path / "a")
+    assert result.exit_code == 0, result.output
+    assert (tmp_path / "a" / "llama3.tiktoken").is_file()
+    refused = run("extend", "mistral-nemo", text, "--tokens", "3", "--out", tmp_path / "b")
+    assert refused.exit_code == 1
+    assert "huggingface format" in refused.stderr
+    result = run(
+        *("extend", "mistral-nemo", text, "--tokens", "3", "--out", tmp_path / "b"),
+        *("--format", "huggingface"),
+    )
+    assert result.exit_code == 0, result.output
+    assert (tmp_path / "b" / "tokenizer.json").is_file()
+    refused = run("shrink", "mistral-7b", text, "--size", "300", "--out", tmp_path / "c")
+    assert refused.exit_code == 1
+    assert "cannot be adapted" in refused.stderr
+
+
+def test_impossible_numbers_and_paths_are_one_line(text: Path, tmp_path: Path) -> None:
+    for arguments, message in (
+        (("shrink", "gpt2", text, "--size", "5"), "cannot shrink below 257"),
+        (("extend", "gpt2", text, "--tokens", "0"), "n_tokens"),
+        (("replace", "gpt2", text, "--tokens", "5000"), "Replace fewer"),
+        (("extend", tmp_path / "none.json", text, "--tokens", "3"), "cannot be read"),
+    ):
+        result = run(*arguments, "--out", tmp_path / "out")
+        assert result.exit_code == 1
+        assert message in result.stderr
+        assert len(result.stderr.strip().splitlines()) == 1
+    assert not (tmp_path / "out").exists()
+
+
+@pytest.mark.parametrize(
+    "command",
+    [("extend", "--tokens", "3"), ("shrink", "--size", "300"), ("replace", "--tokens", "3")],
+)
+def test_a_base_that_cannot_be_written_is_refused_before_the_run(
+    command: tuple[str, ...], text: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("BPE_EXPLORER_TOKENIZERS", str(TOKENIZERS))
+
+    def run_is_not_begun(*_: object, **__: object) -> None:
+        raise AssertionError("The run began.")
+
+    for module in ("extend", "shrink", "replace"):
+        monkeypatch.setattr(f"bpe_core.adapting.{module}.{module}", run_is_not_begun)
+    name, *options = command
+    refused = run(name, "mistral-nemo", text, *options, "--out", tmp_path / "out")
+    assert refused.exit_code == 1
+    assert "huggingface format" in refused.stderr
+    assert not (tmp_path / "out").exists()
+
+
+def test_an_extension_says_why_it_ended(text: Path, tmp_path: Path) -> None:
+    result = run("extend", "gpt2", text, "--tokens", "4", "--out", tmp_path / "a")
+    assert "4 merges in" in result.stderr
+    assert "it stopped because the vocabulary is full." in result.stderr
+    result = run("extend", "gpt2", text, "--tokens", "9000", "--out", tmp_path / "b")
+    assert result.exit_code == 0, result.output
+    assert "it stopped because no pairs are left." in result.stderr

@@ -1,0 +1,93 @@
+"""The merge that a run is opened at: the first of letters with a tie or a close race."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+import pytest
+from hypothesis import given
+
+from bpe_core.corpus.corpus import Corpus
+from bpe_core.runs.close_races import CLOSE_RACE, has_letters, opening_step
+from bpe_core.runs.run import TrainingRun
+from bpe_core.runs.train import train
+from bpe_core.types import Base, TrainingConfig
+from tests.strategies import training_configs, word_counts
+from ui.storage.run_store import SAMPLE_RUN_ID, load_run
+
+
+def run_on(words: Mapping[str, int], n_merges: int, base: Base = "bytes") -> TrainingRun:
+    config = TrainingConfig(
+        256 + n_merges, base=base, pretokenizer="none", special_tokens=(), max_token_bytes=None
+    )
+    return train(Corpus.from_word_counts(dict(words)), config)
+
+
+def expected_step(run: TrainingRun) -> int:
+    """Search every step with the counts of all pairs, without the trace."""
+    of_letters = [m.rank for m in run.merges if has_letters(run.tokenizer, m.pair)]
+    for step in of_letters:
+        top = run.top_pairs(step, 2)
+        runner_up = top[-1]
+        is_close = len(top) == 2 and runner_up.count >= CLOSE_RACE * top[0].count
+        if is_close and has_letters(run.tokenizer, (runner_up.left, runner_up.right)):
+            return step
+    return of_letters[0] if of_letters else 0
+
+
+def test_the_sample_opens_at_a_race_of_two_pairs_of_letters() -> None:
+    run = load_run(SAMPLE_RUN_ID).run
+    step = opening_step(run)
+    assert step == expected_step(run)
+    winner, runner_up = run.top_pairs(step, 2)
+    spelled = [b"".join(run.tokenizer.vocab[id] for id in pair[:2]) for pair in (winner, runner_up)]
+    assert spelled == [b"in", b"he"]
+    assert (winner.count, runner_up.count) == (5_633, 5_624)
+
+
+@given(word_counts, training_configs)
+def test_any_run_opens_where_all_counts_say(words: dict[str, int], config: TrainingConfig) -> None:
+    run = train(Corpus.from_word_counts(words), config)
+    assert opening_step(run) == expected_step(run)
+
+
+@pytest.mark.parametrize(("count", "step"), [(100, 0), (95, 0), (94, 2)])
+def test_a_runner_up_of_95_percent_is_close(count: int, step: int) -> None:
+    # The last two tie, so the search goes on to them if the first race is not close.
+    words = {"ab": 100, "cd": count, "ef": 50, "gh": 50}
+    assert opening_step(run_on(words, 4)) == step
+
+
+def test_white_space_digits_and_cut_characters_are_passed_over() -> None:
+    words = {"  ": 90, "11": 89, "22": 88, "漢": 80, "字": 79, "ab": 9, "cd": 9}
+    run = run_on(words, 9)
+    assert run.merges[opening_step(run)].count == 9
+
+
+def test_a_close_race_against_white_space_is_passed_over() -> None:
+    words = {"ab": 100, "  ": 100, "cd": 9, "ef": 9}
+    run = run_on(words, 4)
+    assert run.merges[opening_step(run)].count == 9
+
+
+def test_characters_of_any_script_are_letters() -> None:
+    run = run_on({"漢字": 10, "हि": 10, "--": 99}, 3, base="characters")
+    assert opening_step(run) == 1
+
+
+def test_a_run_without_a_close_race_opens_at_its_first_merge_of_letters() -> None:
+    assert opening_step(run_on({"--": 99, "ab": 50, "cd": 9}, 3)) == 1
+
+
+def test_a_run_without_letters_or_without_merges_opens_at_its_start() -> None:
+    assert opening_step(run_on({"--": 9, "11": 9}, 2)) == 0
+    assert opening_step(run_on({"a": 9}, 2)) == 0
+
+
+def test_the_search_ends_on_a_long_run_in_which_no_race_is_close() -> None:
+    # Each pair occurs a sixth less often than the one before, over several parts of the search.
+    pairs = [one + other for one in "abcdefghij" for other in "ABCDEFGHIJ"]
+    words = {pair: int(1.2 ** (150 - n)) for n, pair in enumerate(pairs)}
+    run = run_on({"--": max(words.values()) + 1, **words}, 101)
+    assert len(run.merges) == 101
+    assert opening_step(run) == 1

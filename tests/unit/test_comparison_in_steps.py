@@ -1,0 +1,123 @@
+"""A comparison in steps: progress, stopping, and samples."""
+
+from __future__ import annotations
+
+import pytest
+
+from bpe_core.comparison.comparison import compare
+from bpe_core.comparison.parts import gain_of
+from bpe_core.corpus.corpus import Corpus
+from bpe_core.formats.run_by_tokenizers import ForeignTokenizer
+from bpe_core.tokenizer.gpt2 import gpt2
+from bpe_core.tokenizer.protocol import TokenColumns
+from tests import foreign_models as models
+
+FOREIGN = ForeignTokenizer(models.described(models.word_piece()))
+TEXT = "".join(f"Line {n} of the hugs, {n * n % 97} naïve words (漢字).\n" for n in range(2_000))
+CORPORA = {
+    "one document": Corpus.from_text(TEXT * 7),
+    "held-out blocks": Corpus.from_text(TEXT * 30).split(0.2)[1],
+    "short documents": Corpus.from_documents(TEXT.splitlines(keepends=True)),
+    "words": Corpus.from_word_counts({f"word{n}": n + 1 for n in range(1_200)}),
+    "a few words": Corpus.from_word_counts({"hug": 3, "hugs": 5, " ": 2}),
+}
+each = pytest.mark.parametrize("name", CORPORA)
+
+
+@each
+def test_progress_is_even_and_changes_no_figure(name: str) -> None:
+    corpus = CORPORA[name]
+    reports: list[tuple[int, int]] = []
+
+    def note(done: int, of: int) -> bool:
+        reports.append((done, of))
+        return False
+
+    encoders = [gpt2(), FOREIGN]
+    whole = compare(corpus, encoders)
+    noted = compare(corpus, encoders, note)
+    assert noted == whole
+    assert noted is not None
+    # As text, because nan is not equal to itself.
+    assert repr(gain_of(noted)) == repr(gain_of(whole))
+    done = [at for at, _ in reports]
+    assert done == sorted(done)
+    assert {of for _, of in reports} == {corpus.n_bytes}
+    assert done[0] == 0
+    assert done[-1] <= corpus.n_bytes
+    if corpus.n_bytes > 500_000:
+        # No tokenizer waits for another, so the time left can be told from the first steps.
+        assert len(set(done)) > 4
+
+
+def test_one_long_document_is_encoded_in_parts_without_another_figure(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    text = "".join(f"line {n} of the naïve hugs, {n} words (漢字).\n" for n in range(16_000))
+    corpus = Corpus.from_documents([text, "short", text[:200_000], ""])
+    lengths: list[int] = []
+    place = ForeignTokenizer.place_tokens
+
+    def noted(self: ForeignTokenizer, texts: list[str]) -> list[TokenColumns]:
+        lengths.append(sum(map(len, texts)))
+        return place(self, texts)
+
+    monkeypatch.setattr(ForeignTokenizer, "place_tokens", noted)
+    found = compare(corpus, [gpt2(), FOREIGN])
+    assert max(lengths) < 150_000
+    assert len(lengths) > 8
+    lengths.clear()
+    monkeypatch.setattr(ForeignTokenizer, "parts", lambda _self, text, _size: iter([text]))
+    whole = compare(corpus, [gpt2(), FOREIGN])
+    assert max(lengths) > 600_000
+    assert found == whole
+    assert repr(gain_of(found)) == repr(gain_of(whole))
+
+
+@each
+def test_it_stops_when_asked(name: str) -> None:
+    asked: list[int] = []
+
+    def stop(done: int, of: int) -> bool:
+        asked.append(done)
+        return len(asked) == 2
+
+    assert compare(CORPORA[name], [gpt2(), FOREIGN], stop) is None
+    assert len(asked) == 2
+
+
+def test_tokenizers_alone_and_together_have_the_same_figures() -> None:
+    corpus = CORPORA["short documents"]
+    alone = [compare(corpus, [encoder]).rows[0].n_tokens for encoder in (gpt2(), FOREIGN)]
+    n_own = sum(len(gpt2().encode(text)) for text in corpus.documents)
+    n_foreign = sum(len(FOREIGN.encode(text)) for text in corpus.documents)
+    assert [row.n_tokens for row in compare(corpus, [gpt2(), FOREIGN]).rows] == alone
+    assert alone == [n_own, n_foreign]
+
+
+def test_a_sample_is_the_same_each_time_and_spread_over_the_corpus() -> None:
+    corpus = Corpus.from_documents([TEXT * 2, TEXT], names=["a.txt", "b.py"])
+    sample = corpus.sample(20_000)
+    assert sample == corpus.sample(20_000) != corpus.sample(20_000, seed=1)
+    assert abs(sample.n_bytes - 20_000) < 1_000
+    assert all(text in corpus.documents[0] for text in sample.documents)
+    shares = {each.name: each.share for each in sample.composition().types}
+    assert shares[".txt"] == pytest.approx(2 / 3, abs=0.05)
+    starts = [
+        place.start
+        for place, name in zip(sample.places, sample.names, strict=True)
+        if name == "a.txt"
+    ]
+    assert len(starts) >= 10
+    assert max(starts) > 0.8 * len(corpus.documents[0])
+
+
+def test_a_sample_of_weighted_words_has_about_its_size() -> None:
+    corpus = CORPORA["words"]
+    assert corpus.sample(corpus.n_bytes // 20).n_bytes == pytest.approx(
+        corpus.n_bytes / 20, rel=0.05
+    )
+
+
+def test_text_without_a_place_to_cut_has_an_empty_sample() -> None:
+    assert Corpus.from_text("x" * 500_000).sample(1_000).n_bytes == 0

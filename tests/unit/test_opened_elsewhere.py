@@ -1,0 +1,230 @@
+"""Downloads are opened by the libraries that they are for, and any difference is found."""
+
+from __future__ import annotations
+
+import json
+import time
+from dataclasses import replace
+from importlib import metadata
+from pathlib import Path
+from threading import Timer
+
+import pytest
+
+from bpe_core.corpus.samples import load_sample
+from bpe_core.errors import ConfigError
+from bpe_core.formats import opened_elsewhere, trial_process
+from bpe_core.formats.load_save import FORMATS, Format, dumps, load, loads, write_files
+from bpe_core.formats.loading_lines import Lines, literal, loading_lines
+from bpe_core.formats.opened_elsewhere import READERS, Opened, check_opens, compare_ids
+from bpe_core.formats.probe import PROBE, Probe, encodable, make_probe
+from bpe_core.formats.transformers_folder import special_roles
+from bpe_core.formats.trial_process import TrialError, ids_by_lines
+from bpe_core.runs.train import train
+from bpe_core.tokenizer.gpt2 import gpt2
+from bpe_core.types import TrainingConfig
+
+SAMPLE = load_sample("multilingual")
+HOSTILE = ("<|endoftext|>", '<|"""\n+exit(3)#|>', "<|'\\|>", "<|\u202e\\N{BULLET}{}%s|>")
+TOKENIZER = train(SAMPLE, TrainingConfig(600, special_tokens=HOSTILE)).tokenizer
+SMALL = make_probe(TOKENIZER, n_tokens=5_000)
+
+
+def test_each_format_has_a_reader() -> None:
+    assert set(READERS) == set(FORMATS)
+
+
+@pytest.mark.parametrize("format", FORMATS)
+def test_a_file_is_opened_with_the_same_ids(format: Format) -> None:
+    opened = check_opens(TOKENIZER, format, SMALL)
+    assert opened.sentence.endswith(f": same ids on {SMALL.n_tokens:,} tokens.")
+    assert opened.is_same
+    assert opened.library == READERS[format].library
+    if format != "native":
+        assert opened.version == metadata.version(opened.library)
+
+
+@pytest.mark.parametrize("format", FORMATS)
+def test_the_lines_shown_load_the_file_that_was_written(format: Format, tmp_path: Path) -> None:
+    folder = tmp_path / READERS[format].folder
+    folder.mkdir(exist_ok=True)
+    write_files(dumps(TOKENIZER, format), folder)
+    code = loading_lines(TOKENIZER, format).code
+    text = PROBE + "".join(HOSTILE)
+    (ids,) = ids_by_lines(f"text = {text!r}\n{code}", "ids", [text], tmp_path)
+    assert ids == TOKENIZER.encode(text, allowed_special="all")
+    assert set(TOKENIZER.special_tokens.values()) <= set(ids)
+
+
+@pytest.mark.parametrize(
+    "text", [*HOSTILE, "", '"', "'", "\\", '\\"', "a\\", r"\s+\"", "'\"\\", "\x00", "\u2028", "{}"]
+)
+def test_a_literal_evaluates_to_its_text_and_to_nothing_else(text: str) -> None:
+    written = literal(text)
+    assert eval(written, {"__builtins__": {}}) == text
+    assert written.isprintable()
+
+
+# Differences and failures
+
+
+def test_the_first_difference_is_found_at_its_place() -> None:
+    probe = Probe(("hi", "hi hug hug"), ((5303,), (5303, 16225, 16225)))
+    assert compare_ids(gpt2(), probe, [[5303], [5303, 16225, 16225]]) == (4, None)
+    n_tokens, difference = compare_ids(gpt2(), probe, [[5303], [5303, 16225]])
+    assert n_tokens == 3
+    assert difference is not None
+    assert (difference.character, difference.text) == (8, " hug")
+    assert (difference.expected, difference.found) == ((16225,), ())
+    opened = Opened("tokenizers", "0.23.3", n_tokens, difference)
+    assert not opened.is_same
+    assert opened.sentence == (
+        "Opened by tokenizers 0.23: other ids after 3 equal tokens, from character 8 of the test "
+        "text on, ' hug': nothing instead of 16225."
+    )
+
+
+def test_a_file_that_encodes_differently_is_reported(monkeypatch: pytest.MonkeyPatch) -> None:
+    shorter = TOKENIZER.truncated(TOKENIZER.n_merges - 100)
+    monkeypatch.setattr(opened_elsewhere, "dumps", lambda _, format: dumps(shorter, format))
+    for format in ("huggingface", "tiktoken"):
+        opened = check_opens(TOKENIZER, format, SMALL)
+        assert opened.difference is not None
+        assert not opened.is_same
+
+
+def test_a_regex_that_the_other_library_reads_differently_is_reported() -> None:
+    # GPT-2's two files hold no pattern, so writing them cannot refuse it.
+    tokenizer = train(SAMPLE, TrainingConfig(900, pretokenizer=r"regex:\w+|\s")).tokenizer
+    opened = check_opens(tokenizer, "gpt2", make_probe(tokenizer, n_tokens=5_000))
+    assert opened.difference is not None
+    assert "\u200c" in opened.difference.text
+
+
+def test_a_library_that_is_not_installed_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
+    reader = replace(READERS["tiktoken"], library="no-such-library")
+    monkeypatch.setattr(opened_elsewhere, "READERS", {"tiktoken": reader})
+    opened = check_opens(TOKENIZER, "tiktoken", SMALL)
+    assert opened.sentence == "Not checked: no-such-library is not installed here."
+    assert not opened.is_same
+
+
+def test_a_format_that_cannot_hold_the_tokenizer_is_refused() -> None:
+    seen = train(SAMPLE, TrainingConfig(600, alphabet="seen")).tokenizer
+    with pytest.raises(ConfigError, match="all 256 bytes"):
+        check_opens(seen, "tiktoken", SMALL)
+
+
+def test_an_error_a_crash_and_a_hang_are_reported(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    with pytest.raises(TrialError, match="ValueError: no luck"):
+        ids_by_lines("raise ValueError('no luck')", "[]", ["a"], tmp_path)
+    with pytest.raises(TrialError, match="crashed with exit status -11"):
+        ids_by_lines("import os; os.kill(os.getpid(), 11)", "[]", ["a"], tmp_path)
+    monkeypatch.setattr(trial_process, "_MOST_SECONDS", 0.5)
+    with pytest.raises(TrialError, match="more than 0 seconds"):
+        ids_by_lines("import time; time.sleep(60)", "[]", ["a"], tmp_path)
+    monkeypatch.setattr(opened_elsewhere, "loading_lines", lambda *_: Lines("1 / 0", "[]"))
+    monkeypatch.setattr(trial_process, "_MOST_SECONDS", 60.0)
+    opened = check_opens(TOKENIZER, "native", SMALL)
+    assert opened.sentence.endswith(": ZeroDivisionError: division by zero")
+    assert "Not opened by bpe_core" in opened.sentence
+
+
+def test_a_check_can_be_cancelled(tmp_path: Path) -> None:
+    began = time.monotonic()
+    with pytest.raises(TrialError, match="exit status -9"):
+        ids_by_lines(
+            "import time; time.sleep(60)",
+            "[]",
+            ["a"],
+            tmp_path,
+            lambda end: Timer(0.2, end).start(),
+        )
+    assert time.monotonic() - began < 30
+
+
+# The probe
+
+
+def test_the_probe_has_scripts_special_tokens_and_the_given_text() -> None:
+    probe = make_probe(TOKENIZER, ["my own text " * 500], n_tokens=20_000)
+    text = "".join(probe.texts)
+    assert probe.n_tokens >= 20_000
+    assert PROBE in text
+    assert "my own text my own text" in text
+    assert all(special in text for special in HOSTILE)
+    assert [tuple(TOKENIZER.encode(each, allowed_special="all")) for each in probe.texts] == list(
+        probe.ids
+    )
+    assert max(map(len, probe.texts)) <= 4_000
+
+
+def test_the_probe_is_as_long_as_asked_whatever_the_text() -> None:
+    assert 100_000 <= make_probe(TOKENIZER).n_tokens < 104_000
+
+
+def test_the_probe_has_only_characters_of_the_alphabet() -> None:
+    config = TrainingConfig(60, base="characters", special_tokens=())
+    tokenizer = train(load_sample("notebook"), config).tokenizer
+    assert encodable(tokenizer, "This 漢 is") == "This  is"
+    probe = make_probe(tokenizer, n_tokens=3_000)
+    assert probe.n_tokens >= 3_000
+
+
+# The transformers folder
+
+
+def test_special_tokens_get_their_roles_by_name() -> None:
+    assert special_roles({}) == {}
+    assert special_roles({"###": 0}) == {"bos_token": "###", "eos_token": "###"}
+    assert special_roles({"<pad>": 0}) == {"pad_token": "<pad>"}
+    assert special_roles({"[SEP]": 1, "[CLS]": 0}) == {"cls_token": "[CLS]", "sep_token": "[SEP]"}
+    assert special_roles({"<|user|>": 1, "<unk>": 2, "<|endoftext|>": 0}) == {
+        "bos_token": "<|endoftext|>",
+        "eos_token": "<|endoftext|>",
+        "additional_special_tokens": ["<|user|>", "<unk>"],
+    }
+
+
+def test_transformers_knows_the_ends_and_decodes_what_it_encodes(tmp_path: Path) -> None:
+    special = ("<|endoftext|>", "<|pad|>", "<|user|>")
+    tokenizer = train(SAMPLE, TrainingConfig(400, special_tokens=special)).tokenizer
+    write_files(dumps(tokenizer, "transformers"), tmp_path / "transformers-tokenizer")
+    lines = loading_lines(tokenizer, "transformers")
+    code = f"""{lines.load}
+tokenizer.save_pretrained("again")
+again = AutoTokenizer.from_pretrained("again")
+import json
+import pathlib
+pathlib.Path("known.json").write_text(json.dumps([
+    tokenizer.eos_token, tokenizer.bos_token, tokenizer.pad_token, tokenizer.unk_token,
+    tokenizer.all_special_tokens, tokenizer.eos_token_id, len(tokenizer),
+    tokenizer.clean_up_tokenization_spaces, tokenizer.model_max_length,
+    tokenizer.decode(tokenizer.encode("Hm , it 's\\n you !")),
+    tokenizer.decode(tokenizer.encode("a<|endoftext|>b<|user|>"), skip_special_tokens=True),
+    again.encode("you<|endoftext|>") == tokenizer.encode("you<|endoftext|>"),
+]))
+"""
+    ids_by_lines(code, lines.encode, ["a"], tmp_path)
+    known = json.loads((tmp_path / "known.json").read_text())
+    end = "<|endoftext|>"
+    assert known[:4] == [end, end, "<|pad|>", None]
+    assert set(known[4]) == set(special)
+    assert known[5:9] == [tokenizer.special_tokens[end], 400, False, int(1e30)]
+    assert known[9:] == ["Hm , it 's\n you !", "ab", True]
+
+
+def test_a_transformers_folder_is_read_back(tmp_path: Path) -> None:
+    files = dumps(TOKENIZER, "transformers")
+    write_files(files, tmp_path)
+    assert load(tmp_path) == TOKENIZER
+    assert loads(files) == TOKENIZER
+
+
+def test_the_lines_for_tiktoken_have_the_pattern_and_every_special_token() -> None:
+    code = loading_lines(TOKENIZER, "tiktoken").code
+    assert literal(TOKENIZER.pretokenizer.pattern or "") in code
+    for text, id in TOKENIZER.special_tokens.items():
+        assert f"{literal(text)}: {id}," in code

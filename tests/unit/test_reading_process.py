@@ -1,0 +1,148 @@
+"""Large files are read in a process, with the results and the errors of `read_corpus`."""
+
+from __future__ import annotations
+
+import gc
+import gzip
+import io
+import os
+import signal
+import threading
+import time
+from collections.abc import Callable
+from pathlib import Path
+
+import psutil
+import pytest
+
+from bpe_core.corpus.corpus import Corpus, read_corpus
+from bpe_core.corpus.filed_corpus import FiledCorpus, figures_of
+from bpe_core.corpus.reading_process import (
+    MOST_BYTES_IN_MEMORY,
+    read_in_process,
+    worth_a_process,
+)
+from bpe_core.errors import ConfigError, EmptyCorpusError, UnsupportedFileError
+
+LINES = "".join(f"{n * 2_654_435_761 % 2**40:x} кот, naïve hug\n" for n in range(700_000)).encode()
+
+
+class File(io.BytesIO):
+    """An upload."""
+
+    def __init__(self, data: bytes, name: str) -> None:
+        super().__init__(data)
+        self.name = name
+        self.size = len(data)
+
+
+def read(
+    place: Path,
+    *files: File,
+    column: str | None = None,
+    encoding: dict[str, str] | None = None,
+    on_progress: Callable[[float], None] = lambda _: None,
+) -> Corpus | FiledCorpus:
+    return read_in_process(
+        files,
+        column,
+        encoding=encoding or {},
+        held_out_share=0.1,
+        place=place,
+        on_progress=on_progress,
+    )
+
+
+def test_a_large_corpus_has_the_figures_of_one_in_memory(tmp_path: Path) -> None:
+    assert len(LINES) > MOST_BYTES_IN_MEMORY
+    seen: list[float] = []
+    files = File(LINES, "../a <b>.txt"), File("straße grüße\n".encode("cp1252") * 50, "b.txt")
+    expected = read_corpus([File(file.getvalue(), file.name) for file in files])
+    corpus = read(tmp_path, *files, on_progress=seen.append)
+    assert isinstance(corpus, FiledCorpus)
+    assert (corpus.sha256, corpus.n_bytes) == (expected.sha256, expected.n_bytes)
+    assert (corpus.n_sources, corpus.file_notes) == (expected.n_sources, expected.file_notes)
+    assert corpus.files == expected.names
+    for share in (0.1, 0.3):
+        assert corpus.divided(share) == tuple(map(figures_of, expected.split(share)))
+    assert corpus.excerpts.names == ("b.txt",)
+    assert "straße" in corpus.excerpts.documents[0]
+    assert seen == sorted(seen)
+    assert seen
+    assert corpus.read() == expected
+    assert corpus.read().encodings == expected.encodings
+    assert [path.name for path in corpus.folder.iterdir() if "upload" in path.name] == []
+    del corpus
+    gc.collect()
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_a_smaller_corpus_is_in_memory_and_leaves_nothing_on_disk(tmp_path: Path) -> None:
+    table = File(b"id,text,note\n1,hug,a\n2,hugs,b\n", "words.csv")
+    corpus = read(tmp_path, table, column="note")
+    assert isinstance(corpus, Corpus)
+    assert corpus.documents == ("a", "b")
+    assert list(tmp_path.iterdir()) == []
+
+
+@pytest.mark.parametrize(
+    ("file", "encoding", "error"),
+    [
+        (File(b"", "a.txt"), {}, EmptyCorpusError),
+        (File(b"hug", "a.txt"), {"a.txt": "no-such"}, ConfigError),
+        (File(b"PK\x03\x04 not a zip", "a.zip"), {}, UnsupportedFileError),
+    ],
+)
+def test_errors_are_those_of_the_reader(
+    file: File, encoding: dict[str, str], error: type[Exception], tmp_path: Path
+) -> None:
+    with pytest.raises(error) as here:
+        read_corpus([file], encoding=encoding)
+    file.seek(0)
+    with pytest.raises(error) as there:
+        read(tmp_path, file, encoding=encoding)
+    assert str(there.value) == str(here.value)
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_reading_can_be_stopped(tmp_path: Path) -> None:
+    class StoppedError(Exception):
+        pass
+
+    def stop(_: float) -> None:
+        raise StoppedError
+
+    with pytest.raises(StoppedError):
+        read(tmp_path, File(LINES, "a.txt"), on_progress=stop)
+    assert list(tmp_path.iterdir()) == []
+    assert not _readers()
+
+
+def test_a_killed_process_is_an_error(tmp_path: Path) -> None:
+    def kill() -> None:
+        deadline = time.monotonic() + 30
+        while time.monotonic() < deadline:
+            for process in _readers():
+                os.kill(process.pid, signal.SIGKILL)
+                return
+            time.sleep(0.01)
+
+    killer = threading.Thread(target=kill)
+    killer.start()
+    with pytest.raises(UnsupportedFileError, match="too much memory or time"):
+        read(tmp_path, File(LINES, "a.txt"))
+    killer.join()
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_a_process_is_worth_it_for_large_files_and_for_what_unpacks_to_much() -> None:
+    packed = gzip.compress(os.urandom(300_000))
+    assert not worth_a_process([File(b"hug" * 100_000, "a.txt")])
+    assert worth_a_process([File(b"hug " * 2_000_000, "a.txt")])
+    assert worth_a_process([File(packed, "a.txt.gz")])
+    assert not worth_a_process([File(packed[:1_000], "a.txt.gz")])
+
+
+def _readers() -> list[psutil.Process]:
+    found = psutil.Process().children(recursive=True)
+    return [each for each in found if "bpe_core.corpus.reading_process" in each.cmdline()]

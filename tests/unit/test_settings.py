@@ -1,0 +1,122 @@
+"""Settings from the environment: checked when the server starts, and documented in one table."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+from dataclasses import fields
+from pathlib import Path
+
+import pytest
+
+from ui.settings import PREFIX, SETTINGS, SettingError, Settings, settings_of, settings_table
+
+ROOT = Path(__file__).parents[2]
+INVALID = {
+    "STORE_GB": ("0", "-1", "nan", "inf", "four", "4 GB"),
+    "DAYS_KEPT": ("1", "0", "9999", "3.5", "ninety"),
+    "UPLOAD_MB": ("0", "1e3", "2001"),
+    "VISITOR_MB": ("0", "x"),
+    "QUEUE": ("0", "-3", "1001", "lots"),
+    "METRICS": ("yes", "true", "2"),
+    "LOG_LEVEL": ("loud", "trace"),
+}
+
+
+def test_without_variables_all_have_their_defaults() -> None:
+    assert settings_of({}) == Settings(
+        "", "", 4.0, 90, 200, 2000, 500, 90, 500, 250, 16, 3, False, "info"
+    )
+    empty = {each.name: " " for each in SETTINGS}
+    assert settings_of(empty) == settings_of({"PATH": "/bin"}) == settings_of({})
+
+
+def test_each_variable_sets_its_field() -> None:
+    values = (
+        "/data",
+        "/kept",
+        "0.5",
+        "7",
+        "20",
+        "80",
+        "40",
+        "5",
+        "50",
+        "25",
+        "3",
+        "2",
+        "1",
+        "ERROR",
+    )
+    given = {each.name: value for each, value in zip(SETTINGS, values, strict=True)}
+    assert settings_of(given) == Settings(
+        "/data", "/kept", 0.5, 7, 20, 80, 40, 5, 50, 25, 3, 2, True, "error"
+    )
+    assert [each.field for each in SETTINGS] == [each.name for each in fields(Settings)]
+
+
+@pytest.mark.parametrize(
+    ("name", "value"), [(name, value) for name, values in INVALID.items() for value in values]
+)
+def test_the_error_for_an_invalid_value_says_what_is_expected(name: str, value: str) -> None:
+    (setting,) = [each for each in SETTINGS if each.name == PREFIX + name]
+    with pytest.raises(SettingError) as raised:
+        settings_of({PREFIX + name: value})
+    assert str(raised.value) == (
+        f"{PREFIX}{name} is {value!r}; expected {setting.expected}. "
+        f"Without it, the value is {setting.default}."
+    )
+
+
+def test_a_misspelled_variable_is_not_ignored() -> None:
+    with pytest.raises(SettingError, match=r"METRIC is not a setting. Did you mean .*_METRICS?"):
+        settings_of({"BPE_EXPLORER_METRIC": "1"})
+    with pytest.raises(SettingError, match=r"ZZZ is not a setting. Known are BPE_EXPLORER_RUNS, "):
+        settings_of({"BPE_EXPLORER_ZZZ": "1"})
+
+
+@pytest.mark.parametrize("arguments", [["-m", "ui.settings", "--check"], ["-c", "import serve"]])
+def test_a_server_does_not_start_with_an_invalid_setting(arguments: list[str]) -> None:
+    done = subprocess.run(
+        [sys.executable, *arguments],
+        cwd=ROOT,
+        env={**os.environ, "BPE_EXPLORER_QUEUE": "lots"},
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert done.returncode == 1
+    assert done.stderr.splitlines() == [
+        "BPE Explorer did not start: BPE_EXPLORER_QUEUE is 'lots'; expected a whole number from "
+        "1 to 1000. Without it, the value is 16."
+    ]
+
+
+def test_the_limits_that_the_app_enforces_are_the_settings() -> None:
+    code = (
+        "from streamlit import config\n"
+        "import serve\n"
+        "from ui.shell import file_upload\n"
+        "from ui.storage import sweeping\n"
+        "from ui.work import jobs\n"
+        "print(sweeping.MOST_BYTES_KEPT, sweeping.DAYS_KEPT_UNOPENED, jobs.MOST_WAITING,\n"
+        "      file_upload.MOST_BYTES, file_upload.most_bytes_a_file(),\n"
+        "      config.get_option('server.maxUploadSize'))\n"
+    )
+    chosen = {"STORE_GB": "0.5", "DAYS_KEPT": "7", "UPLOAD_MB": "20", "QUEUE": "3"}
+    named = {PREFIX + name: value for name, value in {**chosen, "VISITOR_MB": "40"}.items()}
+    done = subprocess.run(
+        [sys.executable, "-c", code],
+        cwd=ROOT,
+        env={**os.environ, **named},
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    found = done.stdout.split()
+    assert found == ["500000000", "7", "3", "40000000", "20000000", "20"], done.stderr
+
+
+def test_the_documented_table_is_the_one_in_the_code() -> None:
+    assert settings_table() in (ROOT / "docs" / "operations.md").read_text("utf-8")

@@ -1,0 +1,152 @@
+"""Terms: read from hostile lists, cut exactly as the tokenizers cut them, sorted by loss."""
+
+from __future__ import annotations
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from bpe_core.comparison.terms import (
+    LONGEST_TERM,
+    MOST_TERMS,
+    TermCut,
+    TermList,
+    cut_terms,
+    read_terms,
+    terms_by_loss,
+)
+from bpe_core.corpus.samples import load_sample
+from bpe_core.errors import ConfigError
+from bpe_core.formats.run_by_tokenizers import ForeignTokenizer
+from bpe_core.runs.train import train
+from bpe_core.tokenizer.gpt2 import gpt2
+from bpe_core.types import TrainingConfig
+from tests import foreign_models as models
+
+OWN = train(load_sample("multilingual"), TrainingConfig(400)).tokenizer
+FOREIGN = ForeignTokenizer(models.described(models.word_piece()))
+HARD = [
+    "hug",
+    "New York",
+    "=cmd|' /C calc'!A0",
+    "naïve café",
+    "漢字",
+    "🤗",
+    "a\u202eb",
+    "<|endoftext|>",
+]
+
+
+def spelled(n_tokens: int) -> TermCut:
+    return TermCut((7,) * n_tokens, (b"x",) * n_tokens, n_tokens, is_spelled=True)
+
+
+def unspelled() -> TermCut:
+    return TermCut((0,), (b"x",), 1, is_spelled=False)
+
+
+def test_lines_are_terms_whatever_ends_them() -> None:
+    assert read_terms("a\nb\r\nc\rd").terms == ("a", "b", "c", "d")
+    # These are white space for Python, but no line ends for a reader of a list.
+    assert read_terms("a\u2028b\x0bc").terms == ("a\u2028b\x0bc",)
+
+
+def test_blank_lines_and_white_space_around_terms_are_ignored() -> None:
+    assert read_terms("") == TermList(())
+    assert read_terms(" \n\t\n\u3000hug\u00a0\n") == TermList(("hug",))
+
+
+def test_what_is_left_out_is_counted_by_reason() -> None:
+    longest = "x" * LONGEST_TERM
+    lines = [longest, longest + "y", "hug", "hug", "Hug", "\ud800"]
+    found = read_terms("\n".join(lines))
+    assert found.terms == (longest, "hug", "Hug")
+    assert found[1:] == (1, 1, 1, 0)
+
+
+def test_a_long_list_is_cut_after_its_first_terms() -> None:
+    lines = [str(number) for number in range(MOST_TERMS + 5)]
+    found = read_terms("\n".join([*lines, *lines]))
+    assert found.terms == tuple(lines[:MOST_TERMS])
+    assert found.n_beyond == 5
+    assert found.n_repeated == len(lines)
+
+
+@pytest.mark.parametrize("encoder", [OWN, gpt2()], ids=["own", "gpt2"])
+def test_cuts_are_what_the_tokenizer_encodes(encoder: object) -> None:
+    tokenizer = OWN if encoder is OWN else gpt2()
+    for term, cuts in zip(HARD, cut_terms(HARD, tokenizer), strict=True):
+        for cut, text in ((cuts.in_text, f" {term}"), (cuts.alone, term)):
+            assert list(cut.ids) == tokenizer.encode(text)
+            assert [tokenizer.vocab[id_] for id_ in tokenizer.encode(text)] == list(cut.parts)
+            assert b"".join(cut.parts) == text.encode()
+            assert cut.n_tokens == len(cut.ids)
+            assert cut.is_spelled
+
+
+def test_one_token_is_one_token_of_the_whole_term() -> None:
+    [the, hugging] = cut_terms(["the", "hugging"], gpt2())
+    assert (the.in_text.is_one_token, the.alone.is_one_token) == (True, True)
+    assert (hugging.in_text.is_one_token, hugging.alone.is_one_token) == (True, False)
+
+
+def test_text_that_means_unknown_is_not_spelled_but_dropped_white_space_is() -> None:
+    assert FOREIGN.drops_text
+    word = next(
+        token.decode()
+        for id_, token in FOREIGN.vocab.items()
+        if id_ not in FOREIGN.special_tokens.values() and token.isalpha() and len(token) > 2
+    )
+    [known, unknown] = cut_terms([word, "漢字🤗"], FOREIGN)
+    assert known.in_text.ids[0] is None
+    assert known.in_text.is_one_token
+    assert b"".join(known.in_text.parts) == f" {word}".encode()
+    assert not unknown.in_text.is_spelled
+    assert not unknown.alone.is_one_token
+
+
+@settings(max_examples=60)
+@given(st.text(st.characters(exclude_categories=["Cs"]), min_size=1, max_size=12))
+def test_the_parts_of_a_cut_are_its_text(term: str) -> None:
+    for encoder in (OWN, gpt2(), FOREIGN):
+        [cuts] = cut_terms([term], encoder)
+        assert b"".join(cuts.in_text.parts) == f" {term}".encode()
+        assert b"".join(cuts.alone.parts) == term.encode()
+
+
+def test_terms_are_sorted_by_loss_and_then_by_code_points() -> None:
+    own = [spelled(3), spelled(2), spelled(3), spelled(1), unspelled()]
+    other = [spelled(1), spelled(2), spelled(1), spelled(4), spelled(2)]
+    found = terms_by_loss(["b", "c", "B", "d", "z"], [own, other])
+    assert [(each.term, each.loss) for each in found] == [
+        ("z", None),
+        ("B", 2),
+        ("b", 2),
+        ("c", 0),
+        ("d", 0),
+    ]
+    assert [each.fewest for each in found] == [2, 1, 1, 2, 1]
+
+
+def test_another_tokenizer_can_be_the_chosen_one() -> None:
+    own, other = [spelled(3), spelled(1)], [spelled(1), spelled(4)]
+    found = terms_by_loss(["a", "b"], [own, other], chosen=1)
+    assert [(each.term, each.loss) for each in found] == [("b", 3), ("a", 0)]
+
+
+def test_a_tokenizer_that_cannot_spell_a_term_is_never_the_best() -> None:
+    [found] = terms_by_loss(["a"], [[spelled(3)], [unspelled()]])
+    assert found.loss == 0
+    [found] = terms_by_loss(["a"], [[unspelled()], [unspelled()]])
+    assert (found.loss, found.fewest) == (None, None)
+
+
+@pytest.mark.parametrize("chosen", [-1, 2, True, 0.0])
+def test_a_wrong_index_raises(chosen: int) -> None:
+    with pytest.raises(ConfigError, match="from 0 to 1"):
+        terms_by_loss(["a"], [[spelled(1)], [spelled(1)]], chosen)
+
+
+def test_cuts_of_other_terms_raise() -> None:
+    with pytest.raises(ConfigError, match="Expected 2 cuts by each, got 1"):
+        terms_by_loss(["a", "b"], [[spelled(1)]])

@@ -1,0 +1,83 @@
+"""Visitors take turns, and each has a few places in the queue."""
+
+from __future__ import annotations
+
+from threading import Event
+
+import pytest
+
+from tests.waiting import wait_until
+from ui.work.background import Background, Progress, Task, TooMuchWorkError
+from ui.work.turns import Turns
+
+TextWork = Background[Progress, str]
+
+
+def test_who_was_served_last_waits_behind_all_others() -> None:
+    turns = Turns[str]()
+    for item in ("a1", "a2", "a3", "b1", "c1", "b2"):
+        turns.add(item[0], item)
+    assert list(turns) == ["a1", "b1", "c1", "a2", "b2", "a3"]
+    assert turns.take() == "a1"
+    turns.add("d", "d1")
+    expected = ["b1", "c1", "d1", "a2", "b2", "a3"]
+    assert list(turns) == expected
+    assert [turns.take() for _ in range(len(turns))] == expected
+    assert turns.take() is None
+
+
+def test_a_removed_item_is_not_taken() -> None:
+    turns = Turns[str]()
+    for item in ("a1", "a2", "b1"):
+        turns.add(item[0], item)
+    turns.remove("a", "a1")
+    turns.remove("b", "b1")
+    turns.remove("b", "b1")
+    assert list(turns) == ["a2"]
+
+
+def test_background_work_is_done_in_turns_and_the_place_is_the_one_in_this_order() -> None:
+    background = TextWork("test", most_waiting=9, most_remembered=9)
+    go_on = Event()
+    done: list[str] = []
+
+    def work_of(name: str) -> str:
+        def work(_task: Task[Progress]) -> str:
+            assert go_on.wait(60)
+            done.append(name)
+            return name
+
+        background.begin(name, work, visitor=name[0])
+        return name
+
+    for name in ("a1", "a2", "a3", "b1"):
+        work_of(name)
+    wait_until(background, "a1", lambda status: status.state == "running")
+    assert [background.status(name).n_ahead for name in ("a1", "a2", "a3", "b1")] == [0, 2, 3, 1]
+    go_on.set()
+    wait_until(background, "a3")
+    assert done == ["a1", "b1", "a2", "a3"]
+    background.close()
+
+
+def test_a_visitor_has_a_few_places_and_others_have_theirs() -> None:
+    background = TextWork("test", most_waiting=9, most_remembered=9, most_of_visitor=2)
+    go_on = Event()
+
+    def wait(_task: Task[Progress]) -> str:
+        assert go_on.wait(60)
+        return "done"
+
+    for id in ("a1", "a2"):
+        background.begin(id, wait, visitor="a")
+    with pytest.raises(TooMuchWorkError, match="You already have 2 running or waiting"):
+        background.begin("a3", wait, visitor="a")
+    with pytest.raises(TooMuchWorkError):
+        background.check_places("a")
+    background.begin("b1", wait, visitor="b")
+    # A place is free again once one of theirs has ended.
+    background.cancel("a2")
+    background.begin("a3", wait, visitor="a")
+    go_on.set()
+    assert wait_until(background, "a3").result == "done"
+    background.close()

@@ -1,0 +1,60 @@
+"""Values that hold arrays compare by their contents."""
+
+from __future__ import annotations
+
+from dataclasses import fields, replace
+
+import numpy as np
+import pytest
+
+from bpe_core.corpus.corpus import Corpus
+from bpe_core.runs.train import train
+from bpe_core.types import MergeTrace, PretokenCounts, TrainingConfig
+
+WORDS = (b"hug", b"hugs")
+
+
+def pretokens(*counts: int) -> PretokenCounts:
+    return PretokenCounts(WORDS, np.array(counts, np.int64))
+
+
+@pytest.fixture(scope="module")
+def trace() -> MergeTrace:
+    run = train(Corpus.from_text("hug hugs pug bugs"), TrainingConfig(vocab_size=262))
+    return run.trace(0, 4)
+
+
+def test_pretoken_counts_with_the_same_words_and_counts_are_equal() -> None:
+    assert pretokens(3, 1) == pretokens(3, 1)
+    assert pretokens(3, 1) in [pretokens(2, 1), pretokens(3, 1)]
+
+
+@pytest.mark.parametrize(
+    "other",
+    [
+        pretokens(3, 2),
+        PretokenCounts((b"hug", b"pugs"), np.array([3, 1])),
+        PretokenCounts((b"hug", b"hugs\0"), np.array([3, 1])),
+        PretokenCounts((b"hug",), np.array([3])),
+        (WORDS, np.array([3, 1])),
+        None,
+    ],
+    ids=["a count", "a word", "a zero byte", "fewer words", "a tuple", "None"],
+)
+def test_pretoken_counts_differ_from_anything_else(other: object) -> None:
+    assert pretokens(3, 1) != other
+    assert other != pretokens(3, 1)
+
+
+def test_values_with_arrays_have_no_hash(trace: MergeTrace) -> None:
+    for value in (pretokens(3, 1), trace):
+        with pytest.raises(TypeError, match="unhashable"):
+            hash(value)
+
+
+def test_traces_are_equal_until_one_of_their_arrays_differs(trace: MergeTrace) -> None:
+    assert trace == replace(trace)
+    for field in fields(trace):
+        changed = getattr(trace, field.name) + 1
+        if np.size(changed):
+            assert trace != replace(trace, **{field.name: changed}), field.name
