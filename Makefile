@@ -3,6 +3,7 @@
 # make quick   run the checks to use while working: lint, types of changed files, tests without
 #              browser, app or peers
 # make js      check the modules that run in the browser: types, lint, and their logic in Node
+# make shelf   fetch the tokenizers that pages and commands know by name, for use without a network
 # make bench   measure speed against other tools and write benchmarks/README.md
 # make search  run the property tests on ten times as many examples, drawn at random
 #
@@ -22,7 +23,7 @@ BIN := .venv/bin
 CORPUS ?=
 PART ?=
 
-.PHONY: run test quick search bench lint types js js-types js-lint js-tests browser ranks clean
+.PHONY: run test quick search bench lint types js js-types js-lint js-tests browser ranks shelf clean
 
 run: .venv/run.stamp
 	$(BIN)/python -m bpe_core.compiling
@@ -74,9 +75,14 @@ node_modules/stamp: package.json package-lock.json | .venv/dev.stamp
 browser: .venv/dev.stamp
 	scripts/get_browser.sh
 
-# GPT-4's and GPT-4o's rank files, which tests compare with.
+# GPT-4's and GPT-4o's rank files and the other published tokenizers, which tests compare with.
 ranks: .venv/dev.stamp
 	PYTHON="$(PYTHON)" scripts/get_ranks.sh
+	$(BIN)/python -m scripts.get_tokenizers
+
+# The published tokenizers, into the user's cache folder.
+shelf: .venv/run.stamp
+	$(BIN)/python -m bpe_core fetch --all
 
 .venv/run.stamp: requirements.txt scripts/make_venv.sh
 	PYTHON="$(PYTHON)" scripts/make_venv.sh requirements.txt

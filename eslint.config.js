@@ -7,7 +7,7 @@ import globals from "globals";
 const TESTS = "tests/js";
 
 /** The modules that Node's tests import: what they test must need no page. */
-const testedInNode = readdirSync(TESTS).flatMap((name) => {
+const testedInNode = readdirSync(TESTS).filter((name) => name.endsWith(".js")).flatMap((name) => {
   const imports = readFileSync(`${TESTS}/${name}`, "utf-8").matchAll(/ from "(\.\.[^"]+)"/g);
   return Array.from(imports, ([, path]) => relative(".", resolve(TESTS, path)));
 });
