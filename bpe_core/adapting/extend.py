@@ -6,8 +6,6 @@ import time
 from collections.abc import Callable
 from typing import Final
 
-import numpy as np
-
 from bpe_core.checks import describe, is_a, is_whole
 from bpe_core.corpus.corpus import Corpus, no_corpus
 from bpe_core.counting.streamed import StreamedCorpus
@@ -15,13 +13,13 @@ from bpe_core.counting.word_row import lay_out_encoded
 from bpe_core.counting.words import CountedCorpus
 from bpe_core.errors import ConfigError, FormatError
 from bpe_core.runs.check_config import check_config
-from bpe_core.runs.count import count, wait_if_worth_it
+from bpe_core.runs.count import count
+from bpe_core.runs.learn import learn_run
 from bpe_core.runs.progress import Watch
 from bpe_core.runs.run import TrainingRun
 from bpe_core.tokenizer.protocol import Encoder, NamedEncoder
 from bpe_core.tokenizer.tokenizer import Tokenizer
 from bpe_core.trainers.continued_vocabulary import ContinuedVocabulary
-from bpe_core.trainers.fastest import learn_merges, text_bytes
 from bpe_core.types import TieBreak, TrainingConfig, TrainingProgress
 
 # Training keeps arrays with a place for each id; published vocabularies leave out at most hundreds.
@@ -83,28 +81,15 @@ def extend(
     check_config(config)
     watch = Watch(int(n_tokens), started, on_progress, should_stop)
     counted = count(corpus, config.pretokenizer, None, watch)
-    counted_all = not watch.stopped
-    layout = lay_out_encoded(counted.pretokens, *base.encode_words(counted.pretokens.words))
-    n_symbols = int(layout.weights.sum())
-    watch.report(0, n_symbols, 0)
-    wait_if_worth_it(text_bytes(layout), watch)
-    learned = learn_merges(layout, ContinuedVocabulary(base.vocab), config, watch.look)
-    run = TrainingRun(
-        tokenizer=base.extended(learned.merges, learned.counts),
-        config=config,
-        corpus_sha256=counted.sha256,
-        corpus_bytes=counted.n_bytes,
-        pretokens=counted.pretokens,
-        joined_at=learned.joined_at,
-        stop_reason=learned.stop_reason if counted_all else "cancelled",
-        elapsed_seconds=time.perf_counter() - started,
-        tokens_after=n_symbols - np.cumsum([0, *learned.tokens_saved]),
-        base=base,
-        counts=learned.counts,
+    return learn_run(
+        counted,
+        lambda: lay_out_encoded(counted.pretokens, *base.encode_words(counted.pretokens.words)),
+        ContinuedVocabulary(base.vocab),
+        lambda learned: base.extended(learned.merges, learned.counts),
+        config,
+        watch,
+        base,
     )
-    if learned.counts:
-        watch.report(len(learned.counts), int(run.tokens_after[-1]), learned.counts[-1])
-    return run
 
 
 def extendable(tokenizer: Encoder) -> Tokenizer:

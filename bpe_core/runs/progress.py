@@ -39,6 +39,11 @@ class Watch:
         self._corpus_tokens = 0
         self.stopped = False
 
+    @property
+    def elapsed_seconds(self) -> float:
+        """The time since training started."""
+        return time.perf_counter() - self._started
+
     def asked_to_stop(self) -> bool:
         """Return True if training should stop; once it should, `should_stop` isn't called again."""
         if not self.stopped and self._should_stop is not None:
@@ -82,7 +87,7 @@ class Watch:
                 TrainingProgress(
                     merges_done=merges_done,
                     merges_wanted=self.merges_wanted,
-                    elapsed_seconds=time.perf_counter() - self._started,
+                    elapsed_seconds=self.elapsed_seconds,
                     corpus_tokens=corpus_tokens,
                     last_count=last_count,
                     seconds_compiling=seconds_compiling,

@@ -6,8 +6,6 @@ import time
 from collections.abc import Callable
 from functools import partial
 
-import numpy as np
-
 from bpe_core.checks import is_a
 from bpe_core.corpus.corpus import Corpus, no_corpus
 from bpe_core.counting.streamed import StreamedCorpus
@@ -15,12 +13,12 @@ from bpe_core.counting.word_row import lay_out_pretokens
 from bpe_core.counting.words import CountedCorpus
 from bpe_core.pretokenizers.pretokenizers import get_pretokenizer
 from bpe_core.runs.check_config import check_config
-from bpe_core.runs.count import count, wait_if_worth_it
+from bpe_core.runs.count import count
+from bpe_core.runs.learn import learn_run
 from bpe_core.runs.progress import Watch
 from bpe_core.runs.run import TrainingRun
 from bpe_core.tokenizer.tokenizer import Tokenizer
 from bpe_core.trainers.base_vocabulary import GrowingVocabulary
-from bpe_core.trainers.fastest import learn_merges, text_bytes
 from bpe_core.trainers.incremental import Learned
 from bpe_core.types import TrainingConfig, TrainingProgress
 
@@ -66,31 +64,18 @@ def train(
         watch,
         check=partial(GrowingVocabulary, config),  # fail early if the alphabet does not fit
     )
-    counted_all = not watch.stopped
     vocabulary = GrowingVocabulary(config, counted.symbols)
     watch.merges_wanted = config.vocab_size - len(vocabulary)
-    layout = lay_out_pretokens(
-        counted.pretokens, config.base, vocabulary.base_ids, vocabulary.end_of_word_id
+    return learn_run(
+        counted,
+        lambda: lay_out_pretokens(
+            counted.pretokens, config.base, vocabulary.base_ids, vocabulary.end_of_word_id
+        ),
+        vocabulary,
+        lambda learned: _tokenizer_of(vocabulary, learned, config),
+        config,
+        watch,
     )
-    n_symbols = int(layout.weights.sum())
-    watch.report(0, n_symbols, 0)
-    wait_if_worth_it(text_bytes(layout), watch)
-    learned = learn_merges(layout, vocabulary, config, watch.look)
-    del layout  # a third of the memory that training takes
-    run = TrainingRun(
-        tokenizer=_tokenizer_of(vocabulary, learned, config),
-        config=config,
-        corpus_sha256=counted.sha256,
-        corpus_bytes=counted.n_bytes,
-        pretokens=counted.pretokens,
-        joined_at=learned.joined_at,
-        stop_reason=learned.stop_reason if counted_all else "cancelled",
-        elapsed_seconds=time.perf_counter() - started,
-        tokens_after=n_symbols - np.cumsum([0, *learned.tokens_saved]),
-    )
-    if learned.counts:
-        watch.report(len(learned.counts), int(run.tokens_after[-1]), learned.counts[-1])
-    return run
 
 
 def _check(corpus: object, config: TrainingConfig) -> None:

@@ -1,0 +1,80 @@
+"""Learn merges from words laid out as ids, and build the run: the end of every training."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import numpy as np
+
+from bpe_core.counting.word_row import Layout
+from bpe_core.counting.words import CountedCorpus
+from bpe_core.runs.count import wait_if_worth_it
+from bpe_core.runs.progress import Watch
+from bpe_core.runs.run import TrainingRun
+from bpe_core.tokenizer.tokenizer import Tokenizer
+from bpe_core.trainers.base_vocabulary import GrowingVocabulary
+from bpe_core.trainers.continued_vocabulary import ContinuedVocabulary
+from bpe_core.trainers.fastest import learn_merges, text_bytes
+from bpe_core.trainers.incremental import Learned
+from bpe_core.types import TrainingConfig
+
+
+def learn_run(
+    counted: CountedCorpus,
+    lay_out: Callable[[], Layout],
+    vocabulary: GrowingVocabulary | ContinuedVocabulary,
+    tokenizer_of: Callable[[Learned], Tokenizer],
+    config: TrainingConfig,
+    watch: Watch,
+    base: Tokenizer | None = None,
+) -> TrainingRun:
+    """Learn merges from the counted words of a corpus, and return the run.
+
+    `lay_out` returns the words as ids of the vocabulary; `tokenizer_of` builds the tokenizer once
+    the vocabulary holds the new tokens. `base` is the tokenizer that the run continues.
+
+    >>> from bpe_core.counting.word_row import lay_out_pretokens
+    >>> from bpe_core.types import PretokenCounts
+    >>> words = PretokenCounts((b"aa",), np.array([5]))
+    >>> config = TrainingConfig(2, base="characters", special_tokens=())
+    >>> vocabulary = GrowingVocabulary(config, [b"a"])
+    >>> run = learn_run(
+    ...     CountedCorpus(words, 10, "", frozenset()),
+    ...     lambda: lay_out_pretokens(words, "characters", vocabulary.base_ids),
+    ...     vocabulary,
+    ...     lambda learned: Tokenizer(
+    ...         vocab=dict(enumerate(vocabulary.tokens)),
+    ...         merges=learned.merges,
+    ...         pretokenizer="none",
+    ...         base="characters",
+    ...     ),
+    ...     config,
+    ...     Watch(1, 0.0, None, None),
+    ... )
+    >>> run.tokens_after.tolist()
+    [10, 5]
+    """
+    counted_all = not watch.stopped
+    # Laid out here, so that it can be freed below: it is a third of the memory that training takes.
+    layout = lay_out()
+    n_symbols = int(layout.weights.sum())
+    watch.report(0, n_symbols, 0)
+    wait_if_worth_it(text_bytes(layout), watch)
+    learned = learn_merges(layout, vocabulary, config, watch.look)
+    del layout
+    run = TrainingRun(
+        tokenizer=tokenizer_of(learned),
+        config=config,
+        corpus_sha256=counted.sha256,
+        corpus_bytes=counted.n_bytes,
+        pretokens=counted.pretokens,
+        joined_at=learned.joined_at,
+        stop_reason=learned.stop_reason if counted_all else "cancelled",
+        elapsed_seconds=watch.elapsed_seconds,
+        tokens_after=n_symbols - np.cumsum([0, *learned.tokens_saved]),
+        base=base,
+        counts=None if base is None else learned.counts,
+    )
+    if learned.counts:
+        watch.report(len(learned.counts), int(run.tokens_after[-1]), learned.counts[-1])
+    return run
