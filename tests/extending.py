@@ -79,6 +79,7 @@ class Case:
     min_frequency: int
     tie_break: TieBreak
     max_token_bytes: int | None
+    left_out: tuple[bytes, ...] = ()
 
     def extended(self) -> TrainingRun:
         """Extend the base."""
@@ -89,6 +90,7 @@ class Case:
             min_frequency=self.min_frequency,
             tie_break=self.tie_break,
             max_token_bytes=self.max_token_bytes,
+            left_out=self.left_out,
         )
 
     def naively(self) -> NaiveExtension:
@@ -100,6 +102,7 @@ class Case:
             min_frequency=self.min_frequency,
             tie_break=self.tie_break,
             max_token_bytes=self.max_token_bytes,
+            left_out=self.left_out,
         )
 
 
@@ -111,6 +114,13 @@ cases = st.builds(
     min_frequency=st.sampled_from([0, 1, 2]),
     tie_break=st.sampled_from(["smallest-pair", "first-seen"]),
     max_token_bytes=st.sampled_from([None, None, 3, 5]),
+    left_out=st.lists(
+        st.one_of(
+            st.text("abc", min_size=2, max_size=4).map(str.encode),
+            st.sampled_from([b"\xa9a", b"c</w>", b"bc</w>", b"bb" * 200]),
+        ),
+        max_size=3,
+    ).map(lambda tokens: tuple(dict.fromkeys(tokens))),
 )
 
 

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from typing import Final
 
-from bpe_core.checks import describe, is_a, is_whole
+from bpe_core.checks import describe, is_a, is_whole, several
 from bpe_core.corpus.corpus import Corpus, no_corpus
 from bpe_core.counting.streamed import StreamedCorpus
 from bpe_core.counting.word_row import lay_out_encoded
@@ -36,6 +36,7 @@ def extend(
     min_frequency: int = 0,
     tie_break: TieBreak = "smallest-pair",
     max_token_bytes: int | None = None,
+    left_out: Iterable[bytes] = (),
 ) -> TrainingRun:
     """Add tokens for a corpus to an existing tokenizer, by continuing its training.
 
@@ -45,9 +46,9 @@ def extend(
     base tokens of `run.new_tokens` in place of each new token, any text is encoded as before. No
     text takes more tokens than with the base.
 
-    A pair whose bytes spell a token of the base is never merged. A word that the base looks up
-    whole stays whole. `on_progress` and `should_stop` are called as by `train`; a run that is
-    cancelled keeps the merges learned so far.
+    A pair whose bytes spell a token of the base is never merged, nor one that spells a token of
+    `left_out`, given as bytes. A word that the base looks up whole stays whole. `on_progress` and
+    `should_stop` are called as by `train`; a run that is cancelled keeps the merges learned so far.
 
     Raises `FormatError` for a tokenizer that cannot be adapted, `ConfigError` for other invalid
     arguments, and `CorpusError` or a subclass as `train` does.
@@ -79,16 +80,18 @@ def extend(
         max_token_bytes=max_token_bytes,
     )
     check_config(config)
+    excluded = _bytes_of_tokens(left_out)
     watch = Watch(int(n_tokens), started, on_progress, should_stop)
     counted = count(corpus, config.pretokenizer, None, watch)
     return learn_run(
         counted,
         lambda: lay_out_encoded(counted.pretokens, *base.encode_words(counted.pretokens.words)),
-        ContinuedVocabulary(base.vocab),
+        ContinuedVocabulary(base.vocab, excluded),
         lambda learned: base.extended(learned.merges, learned.counts),
         config,
         watch,
         base,
+        excluded,
     )
 
 
@@ -120,6 +123,15 @@ def extendable(tokenizer: Encoder) -> Tokenizer:
         f"{why + ' ' if why else ''}If bpe_core can read its file as merges, the command line and "
         "the Adapt page adapt it from that file."
     )
+
+
+def _bytes_of_tokens(left_out: Iterable[bytes]) -> tuple[bytes, ...]:
+    remedy = "give the bytes of each, such as [' Kubernetes'.encode()]"
+    tokens = several(left_out, "tokens to leave out", remedy, ConfigError)
+    for token in tokens:
+        if not is_a(token, bytes) or not token:
+            raise ConfigError(f"Expected tokens to leave out, got {describe(token)}: {remedy}.")
+    return tuple(dict.fromkeys(tokens))
 
 
 def _check_ids(name: str, base: Tokenizer) -> None:

@@ -8,7 +8,7 @@ Source: "Teaching Old Tokenizers New Words: Efficient Tokenizer Adaptation for P
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass
 
 from bpe_core.tokenizer.tokenizer import Tokenizer
@@ -37,10 +37,11 @@ def extend_naively(
     min_frequency: int = 0,
     tie_break: TieBreak = "smallest-pair",
     max_token_bytes: int | None = None,
+    left_out: Collection[bytes] = (),
 ) -> NaiveExtension:
     """Encode words with the base, then merge the most frequent pair repeatedly.
 
-    A pair whose bytes spell a token of the base is left out.
+    A pair whose bytes spell a token of the base, or one of `left_out`, is never merged.
 
     >>> from bpe_core.tokenizer.gpt2 import gpt2
     >>> extended = extend_naively(gpt2(), {" tokenizer": 2, " tokens": 1}, n_tokens=1)
@@ -48,7 +49,7 @@ def extend_naively(
     [(b' token', b'izer')]
     """
     tokens: dict[int, bytes] = dict(base.vocab)
-    taken = set(tokens.values())
+    taken = {*tokens.values(), *left_out}
     words = [encode_word(base, word) for word in word_counts]
     counts = list(word_counts.values())
     spelled: dict[int, tuple[int, ...]] = {id: (id,) for id in tokens}

@@ -21,6 +21,7 @@ from bpe_core.errors import BpeError, FormatError, NewerFormatError
 from bpe_core.formats.json_files import parse_json
 from bpe_core.formats.native import tokenizer_from_dict, tokenizer_to_dict
 from bpe_core.runs.check_config import check_config
+from bpe_core.runs.continuation import Continuation
 from bpe_core.runs.run import TrainingRun
 from bpe_core.types import PretokenCounts, StopReason, TrainingConfig
 from bpe_core.whole_files import write_whole
@@ -28,7 +29,7 @@ from bpe_core.whole_files import write_whole
 _FORMAT = "bpe-explorer-run"
 _VERSION = 1
 _EXTENDED_VERSION = 2
-"""Runs that continue a base: their head has two more entries, and older versions refuse them."""
+"""Runs that continue a base: their head has more entries, and older versions refuse them."""
 _ARRAYS = {
     "head": np.uint8,
     "words": np.uint8,
@@ -64,10 +65,11 @@ def save_run(run: TrainingRun, path: str | os.PathLike[str]) -> None:
         "stop_reason": run.stop_reason,
         "elapsed_seconds": run.elapsed_seconds,
     }
-    if run.base is not None:
+    if run.continues is not None:
         # The base is the tokenizer without the new merges.
-        head["base_merges"] = run.base.n_merges
-        head["counts"] = [merge.count for merge in run.merges]
+        head["base_merges"] = run.continues.base.n_merges
+        head["counts"] = run.continues.counts
+        head["left_out"] = [token.hex() for token in run.left_out]
     words = run.pretokens.words
     arrays = {
         "head": np.frombuffer(json.dumps(head).encode(), np.uint8),
@@ -149,10 +151,14 @@ def _run_of(arrays: dict[str, NDArray[Any]]) -> TrainingRun:
     config = TrainingConfig(**fields)
     check_config(config)
     tokenizer = tokenizer_from_dict(head["tokenizer"])
-    base, counts = None, None
+    continues = None
     if head["version"] == _EXTENDED_VERSION:
-        base = tokenizer.truncated(head["base_merges"])
-        counts = _counts(head["counts"])
+        continues = Continuation(
+            tokenizer.truncated(head["base_merges"]),
+            _counts(head["counts"]),
+            # Files of earlier versions have none.
+            _tokens(head.get("left_out", [])),
+        )
     run = TrainingRun(
         tokenizer=tokenizer,
         config=config,
@@ -162,8 +168,7 @@ def _run_of(arrays: dict[str, NDArray[Any]]) -> TrainingRun:
         joined_at=arrays["joined_at"],
         stop_reason=head["stop_reason"],
         elapsed_seconds=float(head["elapsed_seconds"]),
-        base=base,
-        counts=counts,
+        continues=continues,
     )
     joined = run.joined_at != NEVER
     saved = -np.diff(run.tokens_after)
@@ -173,11 +178,18 @@ def _run_of(arrays: dict[str, NDArray[Any]]) -> TrainingRun:
     return run
 
 
-def _counts(found: object) -> list[int]:
+def _tokens(found: object) -> tuple[bytes, ...]:
+    try:
+        return tuple(map(bytes.fromhex, cast("list[str]", found)))
+    except (TypeError, ValueError):
+        raise FormatError("Expected the tokens left out as a list of hexadecimal texts.") from None
+
+
+def _counts(found: object) -> tuple[int, ...]:
     counts = cast("list[object]", found) if isinstance(found, list) else [None]
     if not all(isinstance(count, int) and count > 0 for count in counts):
         raise FormatError("Expected the counts of the new merges as whole numbers, 1 or more.")
-    return cast("list[int]", counts)
+    return tuple(cast("list[int]", counts))
 
 
 def _pretokens_of(arrays: dict[str, NDArray[Any]]) -> PretokenCounts:

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 
 import numpy as np
 
 from bpe_core.counting.word_row import Layout
 from bpe_core.counting.words import CountedCorpus
+from bpe_core.runs.continuation import Continuation
 from bpe_core.runs.count import wait_if_worth_it
 from bpe_core.runs.progress import Watch
 from bpe_core.runs.run import TrainingRun
@@ -27,11 +28,13 @@ def learn_run(
     config: TrainingConfig,
     watch: Watch,
     base: Tokenizer | None = None,
+    left_out: Sequence[bytes] = (),
 ) -> TrainingRun:
     """Learn merges from the counted words of a corpus, and return the run.
 
     `lay_out` returns the words as ids of the vocabulary; `tokenizer_of` builds the tokenizer once
-    the vocabulary holds the new tokens. `base` is the tokenizer that the run continues.
+    the vocabulary holds the new tokens. `base` is the tokenizer that the run continues, `left_out`
+    the bytes of tokens that no merge may make.
 
     >>> from bpe_core.counting.word_row import lay_out_pretokens
     >>> from bpe_core.types import PretokenCounts
@@ -72,8 +75,9 @@ def learn_run(
         stop_reason=learned.stop_reason if counted_all else "cancelled",
         elapsed_seconds=watch.elapsed_seconds,
         tokens_after=n_symbols - np.cumsum([0, *learned.tokens_saved]),
-        base=base,
-        counts=None if base is None else learned.counts,
+        continues=None
+        if base is None
+        else Continuation(base, tuple(learned.counts), tuple(left_out)),
     )
     if learned.counts:
         watch.report(len(learned.counts), int(run.tokens_after[-1]), learned.counts[-1])

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
-from dataclasses import replace
+from collections.abc import Callable
 from functools import partial
 from typing import overload
 
@@ -15,6 +14,7 @@ from bpe_core.corpus.corpus import Corpus, no_corpus
 from bpe_core.counting.word_row import Layout, at_step, lay_out_encoded
 from bpe_core.errors import ConfigError
 from bpe_core.immutable import Immutable
+from bpe_core.runs.continuation import Continuation
 from bpe_core.runs.pair_counts import pair_counts, pairs_at_step, top_pairs
 from bpe_core.runs.token_curves import joined_tokens, lay_out_for, tokens_on
 from bpe_core.runs.trace import trace_merges
@@ -40,9 +40,8 @@ class TrainingRun(Immutable):
     `word_row.lay_out_pretokens`, the rank of the merge that joined it to the symbol before it, or
     NEVER. `tokens_after` is computed from it if not given.
 
-    A run may continue an existing tokenizer, its `base`; `counts` are then the counts of the new
-    merges' pairs. The symbols that such a run starts from are the base's tokens, and its merges and
-    steps are those after the base's.
+    A run may continue an existing tokenizer, its `base`. The symbols that such a run starts from
+    are the base's tokens, and its merges and steps are those after the base's.
 
     >>> from bpe_core.runs.train import train
     >>> corpus = Corpus.from_word_counts({"hug": 10, "ugg": 5})
@@ -54,8 +53,8 @@ class TrainingRun(Immutable):
     """
 
     __slots__ = (
-        "_base",
         "_config",
+        "_continues",
         "_corpus_bytes",
         "_corpus_sha256",
         "_elapsed_seconds",
@@ -81,15 +80,14 @@ class TrainingRun(Immutable):
         stop_reason: StopReason,
         elapsed_seconds: float,
         tokens_after: NDArray[np.int64] | None = None,
-        base: Tokenizer | None = None,
-        counts: Sequence[int] | None = None,
+        continues: Continuation | None = None,
     ) -> None:
         self._tokenizer = tokenizer
-        self._base = base
+        self._continues = continues
         self._forbidden: ForbiddenPairs | None = None
         self._merges: tuple[Merge, ...] | None = None
-        if base is not None:
-            self._merges = _merges_after(base, tokenizer, counts)
+        if continues is not None:
+            self._merges = continues.merges_of(tokenizer)
         self._config = config
         self._corpus_sha256 = corpus_sha256
         self._corpus_bytes = corpus_bytes
@@ -117,8 +115,7 @@ class TrainingRun(Immutable):
             stop_reason=self.stop_reason,
             elapsed_seconds=self.elapsed_seconds,
             tokens_after=self.tokens_after,
-            base=self.base,
-            counts=None if self.base is None else [merge.count or 0 for merge in self.merges],
+            continues=self.continues,
         )
         return build, ()
 
@@ -138,7 +135,17 @@ class TrainingRun(Immutable):
     @property
     def base(self) -> Tokenizer | None:
         """The tokenizer that the run continues; None if it started from single symbols."""
-        return self._base
+        return None if self._continues is None else self._continues.base
+
+    @property
+    def continues(self) -> Continuation | None:
+        """The base and what was chosen for extending it; None if there is no base."""
+        return self._continues
+
+    @property
+    def left_out(self) -> tuple[bytes, ...]:
+        """The bytes of the tokens that were left out when the base was extended."""
+        return () if self._continues is None else self._continues.left_out
 
     @property
     def new_tokens(self) -> dict[int, tuple[int, ...]]:
@@ -333,9 +340,12 @@ class TrainingRun(Immutable):
 
     @property
     def forbidden(self) -> ForbiddenPairs | None:
-        """The pairs that may never merge, as they spell a token of the base; None without one."""
+        """The pairs that may never merge: they spell a token of the base, or one left out.
+
+        None without a base.
+        """
         if self._forbidden is None and self.base is not None:
-            self._forbidden = ForbiddenPairs(self.tokens(), self.base.vocab)
+            self._forbidden = ForbiddenPairs(self.tokens(), self.base.vocab, self.left_out)
         return self._forbidden
 
     # Internals
@@ -343,7 +353,7 @@ class TrainingRun(Immutable):
     @property
     def _n_before(self) -> int:
         """The number of the tokenizer's merges that come before those of the run."""
-        return 0 if self._base is None else self._base.n_merges
+        return 0 if self.base is None else self.base.n_merges
 
     @property
     def _merge_ids(self) -> NDArray[np.int32]:
@@ -378,22 +388,6 @@ class TrainingRun(Immutable):
                 f"Step {asked} is outside this run of {len(self.merges)} merges. "
                 f"Use a step from 0 to {len(self.merges)}."
             )
-
-
-def _merges_after(
-    base: Tokenizer, tokenizer: Tokenizer, counts: Sequence[int] | None
-) -> tuple[Merge, ...]:
-    """Return the merges that follow those of the base, ranked from 0, with their counts."""
-    new = tokenizer.merges_from(base.n_merges)
-    if counts is None or len(counts) != len(new):
-        raise ConfigError(
-            f"There are {len(counts or ()):,} counts for {len(new):,} new merges. "
-            "Give one for each."
-        )
-    return tuple(
-        replace(merge, rank=rank, count=count)
-        for rank, (merge, count) in enumerate(zip(new, counts, strict=True))
-    )
 
 
 def _never() -> bool:

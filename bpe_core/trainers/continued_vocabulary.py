@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 
 from bpe_core.trainers.forbidden_pairs import ForbiddenPairs
 
@@ -11,8 +11,8 @@ class ContinuedVocabulary:
     """A vocabulary during continued training: the base's tokens at first, then one per merge.
 
     New ids follow the highest id in use; ids that the base leaves out stay free. A pair whose bytes
-    spell a token of the base is forbidden. The trainers use this class in the same way as
-    `base_vocabulary.GrowingVocabulary`.
+    spell a token of the base, or one that is `left_out`, is forbidden. The trainers use this class
+    in the same way as `base_vocabulary.GrowingVocabulary`.
 
     >>> vocabulary = ContinuedVocabulary({0: b"h", 1: b"u", 5: b"hu"})
     >>> len(vocabulary), vocabulary.next_id
@@ -21,13 +21,13 @@ class ContinuedVocabulary:
     (True, 6, b'huhu')
     """
 
-    def __init__(self, vocab: Mapping[int, bytes]) -> None:
+    def __init__(self, vocab: Mapping[int, bytes], left_out: Sequence[bytes] = ()) -> None:
         self.tokens = [b""] * (1 + max(vocab))
         """tokens[id]: the bytes of a token; empty for an id that is not in use."""
         for id, token in vocab.items():
             self.tokens[id] = token
         self._n_free = len(self.tokens) - len(vocab)
-        self.forbidden = ForbiddenPairs(self.tokens, vocab)
+        self.forbidden = ForbiddenPairs(self.tokens, vocab, left_out)
         """The pairs that must not merge."""
 
     def __len__(self) -> int:

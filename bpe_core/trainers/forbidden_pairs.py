@@ -1,6 +1,7 @@
-"""The pairs that continued training never merges, because their bytes spell a token of the base.
+"""The pairs that continued training never merges: they spell a token of the base, or one left out.
 
-Merging such a pair would make a second token with the same bytes; files that name tokens by their
+A person leaves out tokens that should not be made. Merging a pair that spells a token of the base
+would make a second token with the same bytes; files that name tokens by their
 text could not tell the two apart, and the base's merges would apply to the wrong one. Such pairs
 are rare: in an encoded word, they spell a special token, or a token that no merges reach.
 """
@@ -19,7 +20,7 @@ _BITS: Final = (1 << 64) - 1
 
 
 class ForbiddenPairs:
-    """Recognises pairs of ids whose joined bytes are those of one of the base's ids.
+    """Recognises pairs of ids whose joined bytes are those of one of the base's ids, or left out.
 
     `tokens` are the bytes of each id. The sequence is kept and may grow.
 
@@ -30,12 +31,14 @@ class ForbiddenPairs:
     [True, False]
     """
 
-    def __init__(self, tokens: Sequence[bytes], base_ids: Iterable[int]) -> None:
+    def __init__(
+        self, tokens: Sequence[bytes], base_ids: Iterable[int], left_out: Sequence[bytes] = ()
+    ) -> None:
         self._tokens = tokens
         ids = list(base_ids)
-        self._spelled = frozenset(tokens[id] for id in ids)
+        self._spelled = frozenset([*(tokens[id] for id in ids), *left_out])
         self._hashes, self._factors = hashes_of(tokens)
-        self.spelled_hashes = np.sort(self._hashes[ids])
+        self.spelled_hashes = np.sort(np.append(self._hashes[ids], hashes_of(left_out)[0]))
         """uint64[n], ascending: the hashes of the bytes that no merge may make."""
 
     def has(self, left: int, right: int) -> bool:

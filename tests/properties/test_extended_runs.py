@@ -37,7 +37,7 @@ def words_at(case: Case, run: TrainingRun, step: int) -> list[list[int]]:
 
 def pairs_at(case: Case, run: TrainingRun, step: int) -> dict[Pair, int]:
     """Count the pairs that may merge, in order of first occurrence."""
-    taken = set(case.base.vocab.values())
+    taken = {*case.base.vocab.values(), *case.left_out}
     vocab = run.tokenizer.vocab
     most = case.max_token_bytes or 1 << 30
     return {
@@ -146,6 +146,7 @@ def test_statistics_of_the_vocabulary_start_from_the_base(case: Case) -> None:
 
 def assert_same(one: TrainingRun, other: TrainingRun) -> None:
     assert one.base == other.base
+    assert one.left_out == other.left_out
     assert one.tokenizer == other.tokenizer
     assert one.merges == other.merges
     assert one.new_tokens == other.new_tokens
@@ -177,6 +178,8 @@ def test_an_altered_number_of_merges_is_refused(tmp_path: Path) -> None:
         (b'"base_merges": 50000', b'"base_merges": 50001'),
         (b'"base_merges": 50000', b'"base_merges": "no"'),
         (b'"counts": [', b'"counts": [1, '),
+        (b'"left_out": []', b'"left_out": 7'),
+        (b'"left_out": []', b'"left_out": ["no"]'),
         (b'"version": 2', b'"version": 3'),
     ):
         assert old in head
@@ -184,6 +187,18 @@ def test_an_altered_number_of_merges_is_refused(tmp_path: Path) -> None:
         np.savez(tmp_path / "altered.npz", **arrays)
         with pytest.raises(FormatError):
             load_run(tmp_path / "altered.npz")
+
+
+def test_a_run_saved_before_tokens_could_be_left_out_loads(tmp_path: Path) -> None:
+    run = extend(gpt2(), Corpus.from_text("tokenizers untokenized"), n_tokens=3)
+    save_run(run, tmp_path / "run.npz")
+    with np.load(tmp_path / "run.npz") as archive:
+        arrays = dict(archive)
+    head = arrays["head"].tobytes()
+    assert b', "left_out": []' in head
+    arrays["head"] = np.frombuffer(head.replace(b', "left_out": []', b""), np.uint8)
+    np.savez(tmp_path / "older.npz", **arrays)
+    assert_same(run, load_run(tmp_path / "older.npz"))
 
 
 def test_steps_outside_the_run_are_refused() -> None:

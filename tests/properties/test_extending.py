@@ -113,6 +113,19 @@ def test_a_special_token_is_not_spelled_by_ordinary_text() -> None:
     assert [run.tokenizer.vocab[id] for id in run.new_tokens] == [b"bb", b"abb"]
 
 
+def test_a_token_left_out_is_not_made_but_others_are() -> None:
+    text = "A tokenizer, two tokenizers"
+    run = extend(gpt2(), Corpus.from_text(text), n_tokens=2, left_out=[b" tokenizer"])
+    assert [run.tokenizer.vocab[id] for id in run.new_tokens] == [b" tokenizers"]
+    assert run.left_out == (b" tokenizer",)
+
+
+@pytest.mark.parametrize("left_out", [" tokenizer", b" tokenizer", [" tokenizer"], [b""], None, 3])
+def test_what_is_left_out_must_be_bytes(left_out: object) -> None:
+    with pytest.raises(ConfigError, match=r"Expected .*tokens to leave out, got"):
+        extend(gpt2(), Corpus.from_text(TEXT), 1, left_out=left_out)  # pyright: ignore[reportArgumentType]
+
+
 def test_a_cancelled_run_keeps_the_tokens_so_far() -> None:
     # Enough merges for many looks: the last few before the end might come after the last look.
     letters = random.Random(2026)

@@ -31,11 +31,16 @@ def _kernels() -> None:
     compile_kernels()
 
 
-def learn_both(vocab: dict[int, bytes], layout: Layout, config: TrainingConfig) -> list[Learned]:
+def learn_both(
+    vocab: dict[int, bytes],
+    layout: Layout,
+    config: TrainingConfig,
+    left_out: tuple[bytes, ...] = (),
+) -> list[Learned]:
     learned: list[Learned] = []
     tokens: list[list[bytes]] = []
     for trainer in (incremental, compiled):
-        vocabulary = ContinuedVocabulary(vocab)
+        vocabulary = ContinuedVocabulary(vocab, left_out)
         used_up = Layout(layout.ids.copy(), layout.weights)
         learned.append(trainer.learn_merges(used_up, vocabulary, config, lambda *_: False))
         tokens.append(vocabulary.tokens)
@@ -60,7 +65,7 @@ def learn_case(case: Case) -> list[Learned]:
         max_token_bytes=case.max_token_bytes,
     )
     layout = lay_out_encoded(pretokens, *case.base.encode_words(pretokens.words))
-    return learn_both(dict(case.base.vocab), layout, config)
+    return learn_both(dict(case.base.vocab), layout, config, case.left_out)
 
 
 @given(cases)

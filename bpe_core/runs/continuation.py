@@ -1,0 +1,41 @@
+"""What a run that continues an existing tokenizer knows beyond its own merges."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+
+from bpe_core.errors import ConfigError
+from bpe_core.tokenizer.tokenizer import Tokenizer
+from bpe_core.types import Merge
+
+
+@dataclass(frozen=True, slots=True)
+class Continuation:
+    """The tokenizer that a run continues, and which tokens a person left out."""
+
+    base: Tokenizer
+    counts: tuple[int, ...]
+    """The count of each new merge's pair when it was chosen."""
+    left_out: tuple[bytes, ...] = ()
+    """The bytes of tokens that no merge may make."""
+
+    def merges_of(self, tokenizer: Tokenizer) -> tuple[Merge, ...]:
+        """Return the merges that follow those of the base, ranked from 0, with their counts.
+
+        Raises `ConfigError` unless there is one count for each.
+
+        >>> from bpe_core.tokenizer.gpt2 import gpt2
+        >>> longer = gpt2().extended([(262, 262, 50257)])
+        >>> Continuation(gpt2(), (7,)).merges_of(longer)
+        (Merge(rank=0, left=262, right=262, id=50257, count=7),)
+        """
+        new = tokenizer.merges_from(self.base.n_merges)
+        if len(self.counts) != len(new):
+            raise ConfigError(
+                f"There are {len(self.counts):,} counts for {len(new):,} new merges. "
+                "Give one for each."
+            )
+        return tuple(
+            replace(merge, rank=rank, count=count)
+            for rank, (merge, count) in enumerate(zip(new, self.counts, strict=True))
+        )
