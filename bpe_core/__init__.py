@@ -25,6 +25,7 @@ if TYPE_CHECKING:
     from bpe_core.formats.open_encoder import open_encoder
     from bpe_core.pretokenizers.pretokenizers import Pretokenizer, get_pretokenizer
     from bpe_core.runs.run import TrainingRun
+    from bpe_core.runs.term_merges import TermCost
     from bpe_core.runs.train import train
     from bpe_core.tokenizer.gpt2 import gpt2
     from bpe_core.tokenizer.tokenizer import Tokenizer
@@ -50,6 +51,7 @@ __all__ = [
     "PairCount",
     "Pretokenizer",
     "Segment",
+    "TermCost",
     "Tokenizer",
     "TrainingConfig",
     "TrainingProgress",
@@ -81,6 +83,7 @@ _MODULES = {
     "formats.open_encoder": ("open_encoder",),
     "pretokenizers.pretokenizers": ("Pretokenizer", "get_pretokenizer"),
     "runs.run": ("TrainingRun",),
+    "runs.term_merges": ("TermCost",),
     "runs.train": ("train",),
     "tokenizer.gpt2": ("gpt2",),
     "tokenizer.tokenizer": ("Tokenizer",),

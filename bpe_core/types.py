@@ -260,13 +260,15 @@ class MergeTrace(EqualByArrays):
     start: int
     stop: int
     top_left: NDArray[np.int32]
-    """int32[n, k]: left ids of the k most frequent pairs, the winner first."""
+    """int32[n, k]: left ids of the k most frequent pairs, the winner first; a pair that was merged
+    for a term comes first whatever its count."""
     top_right: NDArray[np.int32]
     top_count: NDArray[np.int64]
     n_pairs: NDArray[np.int64]
     """int64[n]: how many distinct pairs occur."""
     n_tied: NDArray[np.int64]
-    """int64[n]: how many of them share the winner's count, the winner included."""
+    """int64[n]: how many of them share the winner's count, the winner included; 1 if the winner was
+    merged for a term, and not for its count."""
     next_count: NDArray[np.int64]
     """int64[n]: the highest count below the winner's; 0 if there is none."""
     tied_left: NDArray[np.int32]

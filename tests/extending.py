@@ -27,6 +27,15 @@ WORDS = st.dictionaries(
 """Words full of runs and ties, some with symbols that the bases lack."""
 
 
+TERMS = st.one_of(
+    st.text("abc", min_size=1, max_size=6),
+    st.sampled_from(["abcab", "aaaa", "a" * 14, "<cab>", "éa", " ab", "a?b", "</w>", "ab</w>"]),
+    st.text("abcé", min_size=1, max_size=5).map(str.encode),
+    st.sampled_from([b"c</w>", b"abc</w>", b"</w>", b"aa" * 5]),
+)
+"""Terms that occur in the words, whole or as parts, or cannot be tokens."""
+
+
 @st.composite
 def bases(draw: st.DrawFn) -> Tokenizer:
     """Draw tokenizers with any merges, special tokens, gaps between ids, and unreachable tokens."""
@@ -80,6 +89,7 @@ class Case:
     tie_break: TieBreak
     max_token_bytes: int | None
     left_out: tuple[bytes, ...] = ()
+    terms: tuple[str | bytes, ...] = ()
 
     def extended(self) -> TrainingRun:
         """Extend the base."""
@@ -91,6 +101,7 @@ class Case:
             tie_break=self.tie_break,
             max_token_bytes=self.max_token_bytes,
             left_out=self.left_out,
+            terms=self.terms,
         )
 
     def naively(self) -> NaiveExtension:
@@ -103,6 +114,7 @@ class Case:
             tie_break=self.tie_break,
             max_token_bytes=self.max_token_bytes,
             left_out=self.left_out,
+            terms=self.terms,
         )
 
 
@@ -121,6 +133,7 @@ cases = st.builds(
         ),
         max_size=3,
     ).map(lambda tokens: tuple(dict.fromkeys(tokens))),
+    terms=st.lists(TERMS, max_size=4).map(tuple),
 )
 
 

@@ -4,14 +4,17 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Iterable
+from functools import partial
 from typing import Final
 
+from bpe_core.adapting.merge_terms import merge_terms
 from bpe_core.checks import describe, is_a, is_whole, several
 from bpe_core.corpus.corpus import Corpus, no_corpus
 from bpe_core.counting.streamed import StreamedCorpus
 from bpe_core.counting.word_row import lay_out_encoded
 from bpe_core.counting.words import CountedCorpus
 from bpe_core.errors import ConfigError, FormatError
+from bpe_core.pretokenizers.special_tokens import check_text
 from bpe_core.runs.check_config import check_config
 from bpe_core.runs.count import count
 from bpe_core.runs.learn import learn_run
@@ -36,6 +39,7 @@ def extend(
     min_frequency: int = 0,
     tie_break: TieBreak = "smallest-pair",
     max_token_bytes: int | None = None,
+    terms: Iterable[str | bytes] = (),
     left_out: Iterable[bytes] = (),
 ) -> TrainingRun:
     """Add tokens for a corpus to an existing tokenizer, by continuing its training.
@@ -50,6 +54,12 @@ def extend(
     `left_out`, given as bytes. A word that the base looks up whole stays whole. `on_progress` and
     `should_stop` are called as by `train`; a run that is cancelled keeps the merges learned so far.
 
+    Each of the `terms` is tried first, in order: its parts are merged until it is one token, the
+    most frequent pair in the corpus first. A text is tried as a word after a space and as a word
+    without one, whichever occurs more often first; bytes are tried as they are, as a part of words,
+    too. `run.terms` holds what each cost and saved, or why it did not become a token.
+    `min_frequency` is for learned merges only.
+
     Raises `FormatError` for a tokenizer that cannot be adapted, `ConfigError` for other invalid
     arguments, and `CorpusError` or a subclass as `train` does.
 
@@ -59,6 +69,12 @@ def extend(
     [' tokenizer', ' tokenizers']
     >>> [[gpt2().decode([id]) for id in parts] for parts in run.new_tokens.values()]
     [[' token', 'izer'], [' token', 'izers']]
+    >>> corpus = Corpus.from_text("A tokenizer")
+    >>> run = extend(gpt2(), corpus, n_tokens=2, terms=["tokenizer", "Kubernetes"])
+    >>> [(cost.term, cost.token, cost.tokens_added, cost.tokens_saved) for cost in run.terms]
+    [('tokenizer', b' tokenizer', 1, 1), ('Kubernetes', None, 0, 0)]
+    >>> run.terms[1].reason
+    'The text does not contain it as a word, so its row would not be trained.'
     """
     started = time.perf_counter()
     base = extendable(tokenizer)
@@ -81,17 +97,31 @@ def extend(
     )
     check_config(config)
     excluded = _bytes_of_tokens(left_out)
+    tried = _checked_terms(terms)
     watch = Watch(int(n_tokens), started, on_progress, should_stop)
     counted = count(corpus, config.pretokenizer, None, watch)
+    vocabulary = ContinuedVocabulary(base.vocab, excluded)
+    choose = partial(
+        merge_terms,
+        terms=tried,
+        base=base,
+        pretokens=counted.pretokens,
+        vocabulary=vocabulary,
+        n_tokens=int(n_tokens),
+        tie_break=tie_break,
+        max_token_bytes=config.max_token_bytes,
+        should_stop=watch.asked_to_stop,
+    )
     return learn_run(
         counted,
         lambda: lay_out_encoded(counted.pretokens, *base.encode_words(counted.pretokens.words)),
-        ContinuedVocabulary(base.vocab, excluded),
+        vocabulary,
         lambda learned: base.extended(learned.merges, learned.counts),
         config,
         watch,
         base,
         excluded,
+        choose if tried else None,
     )
 
 
@@ -123,6 +153,17 @@ def extendable(tokenizer: Encoder) -> Tokenizer:
         f"{why + ' ' if why else ''}If bpe_core can read its file as merges, the command line and "
         "the Adapt page adapt it from that file."
     )
+
+
+def _checked_terms(terms: Iterable[str | bytes]) -> list[str | bytes]:
+    remedy = "give texts such as ['Kubernetes'], or bytes"
+    found: list[str | bytes] = several(terms, "terms", remedy, ConfigError)
+    for term in found:
+        if not is_a(term, str, bytes) or not term:
+            raise ConfigError(f"Expected terms, got {describe(term)}: {remedy}.")
+        if isinstance(term, str):
+            check_text(term)
+    return found
 
 
 def _bytes_of_tokens(left_out: Iterable[bytes]) -> tuple[bytes, ...]:

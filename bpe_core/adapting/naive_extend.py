@@ -8,9 +8,12 @@ Source: "Teaching Old Tokenizers New Words: Efficient Tokenizer Adaptation for P
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping
+from collections.abc import Collection, Mapping, Sequence
+from copy import copy
 from dataclasses import dataclass
+from itertools import pairwise
 
+from bpe_core.adapting.merge_terms import MOST_PARTS, MOST_TRIED
 from bpe_core.tokenizer.tokenizer import Tokenizer
 from bpe_core.trainers.reference import apply_merge, choose_pair, count_pairs, encode_reference
 from bpe_core.types import Merge, Pair, StopReason, TieBreak
@@ -21,12 +24,14 @@ class NaiveExtension:
     """The result of extending a tokenizer naively."""
 
     merges: list[Merge]
-    """The new merges, with ranks from 0."""
+    """The new merges, with ranks from 0; those for terms come first."""
     words: list[list[int]]
     """The ids of each word after the last merge."""
     new_tokens: dict[int, tuple[int, ...]]
     """The ids that each new token is spelled with in the base."""
     stop_reason: StopReason
+    terms: list[tuple[bytes | None, int, int]]
+    """Of each term: its token, or None; how many tokens it took; how many it saved."""
 
 
 def extend_naively(
@@ -37,9 +42,10 @@ def extend_naively(
     min_frequency: int = 0,
     tie_break: TieBreak = "smallest-pair",
     max_token_bytes: int | None = None,
+    terms: Sequence[str | bytes] = (),
     left_out: Collection[bytes] = (),
 ) -> NaiveExtension:
-    """Encode words with the base, then merge the most frequent pair repeatedly.
+    """Encode words with the base, merge for terms, then merge the most frequent pair repeatedly.
 
     A pair whose bytes spell a token of the base, or one of `left_out`, is never merged.
 
@@ -48,36 +54,160 @@ def extend_naively(
     >>> [(gpt2().vocab[merge.left], gpt2().vocab[merge.right]) for merge in extended.merges]
     [(b' token', b'izer')]
     """
-    tokens: dict[int, bytes] = dict(base.vocab)
-    taken = {*tokens.values(), *left_out}
-    words = [encode_word(base, word) for word in word_counts]
-    counts = list(word_counts.values())
-    spelled: dict[int, tuple[int, ...]] = {id: (id,) for id in tokens}
-    merges: list[Merge] = []
+    corpus = _Corpus(base, word_counts, {*base.vocab.values(), *left_out}, max_token_bytes)
+    costs = [_make_term(corpus, base, term, n_tokens, tie_break) for term in terms]
     stop_reason: StopReason = "vocab-size"
-    while len(merges) < n_tokens:
-        pairs: dict[Pair, int] = {}
-        for (left, right), count in count_pairs(words, counts).items():
-            if min(left, right) < 0:  # a symbol missing from the alphabet
-                continue
-            token = tokens[left] + tokens[right]
-            is_short = max_token_bytes is None or len(token) <= max_token_bytes
-            if token not in taken and is_short:
-                pairs[left, right] = count
+    while len(corpus.merges) < n_tokens:
+        pairs = corpus.pairs()
         if not pairs:
             stop_reason = "no-pairs"
             break
-        left, right = choose_pair(pairs, tie_break)
-        if pairs[left, right] < min_frequency:
+        pair = choose_pair(pairs, tie_break)
+        if pairs[pair] < min_frequency:
             stop_reason = "min-frequency"
             break
-        new_id = max(tokens) + 1
-        tokens[new_id] = tokens[left] + tokens[right]
-        spelled[new_id] = spelled[left] + spelled[right]
-        merges.append(Merge(len(merges), left, right, new_id, pairs[left, right]))
-        words = [apply_merge(word, (left, right), new_id) for word in words]
-    new_tokens = {merge.id: spelled[merge.id] for merge in merges}
-    return NaiveExtension(merges, words, new_tokens, stop_reason)
+        corpus.merge(pair)
+    new_tokens = {merge.id: corpus.spelled[merge.id] for merge in corpus.merges}
+    return NaiveExtension(corpus.merges, corpus.words, new_tokens, stop_reason, costs)
+
+
+class _Corpus:
+    """The words of a corpus, and the tokens that they consist of."""
+
+    def __init__(
+        self,
+        base: Tokenizer,
+        word_counts: Mapping[str, int],
+        taken: Collection[bytes],
+        max_token_bytes: int | None,
+    ) -> None:
+        self.tokens: dict[int, bytes] = dict(base.vocab)
+        self.word_counts = word_counts
+        self.words = [encode_word(base, word) for word in word_counts]
+        self.spelled: dict[int, tuple[int, ...]] = {id: (id,) for id in self.tokens}
+        self.merges: list[Merge] = []
+        self._taken = taken
+        self._max_token_bytes = max_token_bytes
+
+    def __len__(self) -> int:
+        return sum(len(word) * n for word, n in zip(self.words, self._counts, strict=True))
+
+    @property
+    def _counts(self) -> list[int]:
+        return list(self.word_counts.values())
+
+    def pairs(self) -> dict[Pair, int]:
+        """Count the pairs that may merge."""
+        pairs: dict[Pair, int] = {}
+        for (left, right), count in count_pairs(self.words, self._counts).items():
+            if min(left, right) < 0:  # a symbol missing from the alphabet
+                continue
+            token = self.tokens[left] + self.tokens[right]
+            is_short = self._max_token_bytes is None or len(token) <= self._max_token_bytes
+            if token not in self._taken and is_short:
+                pairs[left, right] = count
+        return pairs
+
+    def merge(self, pair: Pair) -> None:
+        """Merge a pair everywhere."""
+        left, right = pair
+        new_id = max(self.tokens) + 1
+        count = self.pairs()[pair]
+        self.tokens[new_id] = self.tokens[left] + self.tokens[right]
+        self.spelled[new_id] = self.spelled[left] + self.spelled[right]
+        self.merges.append(Merge(len(self.merges), left, right, new_id, count))
+        self.words = [apply_merge(word, pair, new_id) for word in self.words]
+
+    def copy(self) -> _Corpus:
+        """Return a copy, to try merges on."""
+        other = copy(self)
+        other.tokens, other.spelled = dict(self.tokens), dict(self.spelled)
+        other.merges = list(self.merges)
+        return other
+
+    def take_over(self, other: _Corpus) -> None:
+        """Become equal to another, on which merges were tried."""
+        self.tokens, self.spelled = other.tokens, other.spelled
+        self.merges, self.words = other.merges, other.words
+
+
+def _make_term(
+    corpus: _Corpus, base: Tokenizer, term: str | bytes, n_tokens: int, tie_break: TieBreak
+) -> tuple[bytes | None, int, int]:
+    """Make a term one token, if that is possible and there is room; return what it cost."""
+    for ids in _forms_of(term, base, corpus.word_counts):
+        for merge in corpus.merges:
+            ids = apply_merge(ids, merge.pair, merge.id)
+        if min(ids) < 0:
+            continue
+        token = b"".join(corpus.tokens[id] for id in ids)
+        if len(ids) == 1:
+            return token, 0, 0
+        found = _joined(corpus, ids, tie_break, set()) if len(ids) <= MOST_PARTS else None
+        if found is None:
+            continue
+        n_added = len(found.merges) - len(corpus.merges)
+        if len(found.merges) > n_tokens:
+            return None, 0, 0
+        n_saved = len(corpus) - len(found)
+        corpus.take_over(found)
+        return token, n_added, n_saved
+    return None, 0, 0
+
+
+def _forms_of(
+    term: str | bytes, base: Tokenizer, word_counts: Mapping[str, int]
+) -> list[list[int]]:
+    """Return the base's ids of each way to write a term, the more frequent one first."""
+    if isinstance(term, bytes):
+        return [_encode_bytes(base, term)]
+    words = [term] if term[0].isspace() else [f" {term}", term]
+    words = [word for word in words if base.pretokenizer.split(word) == [word]]
+    words.sort(key=lambda word: -word_counts.get(word, 0))
+    return [encode_word(base, word) for word in words]
+
+
+def _joined(
+    corpus: _Corpus, ids: list[int], tie_break: TieBreak, tried: set[tuple[int, ...]]
+) -> _Corpus | None:
+    """Return the corpus after merges that join ids to one, or None if that is not possible.
+
+    The most frequent pair goes first. If that leads nowhere, the next one is tried.
+    """
+    if len(ids) == 1:
+        return corpus
+    lengths = tuple(len(corpus.tokens[id]) for id in ids)
+    if lengths in tried or len(tried) >= MOST_TRIED:
+        return None
+    tried.add(lengths)
+    pairs = {pair: n for pair, n in corpus.pairs().items() if pair in pairwise(ids)}
+    while pairs:
+        pair = choose_pair(pairs, tie_break)
+        del pairs[pair]
+        after = corpus.copy()
+        after.merge(pair)
+        found = _joined(after, apply_merge(ids, pair, max(after.tokens)), tie_break, tried)
+        if found is not None:
+            return found
+    return None
+
+
+def _encode_bytes(base: Tokenizer, token: bytes) -> list[int]:
+    """Encode bytes that may be a part of a word; -1 stands for a symbol missing from the alphabet.
+
+    The end-of-word marker at their end is the marker.
+    """
+    marker = (base.end_of_word or "").encode()
+    ends = bool(marker) and token.endswith(marker)
+    content = token[: len(token) - len(marker)] if ends else token
+    if base.base == "bytes":
+        symbols = [bytes([byte]) for byte in content]
+    else:
+        symbols = [character.encode() for character in content.decode()]
+    ids = [base.base_ids.get(symbol, -1) for symbol in symbols]
+    if ends and base.end_of_word_id is not None:
+        ids.append(base.end_of_word_id)
+    return encode_reference(ids, {merge.pair: merge for merge in base.merges})
 
 
 def encode_word(tokenizer: Tokenizer, word: str) -> list[int]:

@@ -17,6 +17,7 @@ from bpe_core.cli.options import (
 from bpe_core.cli.support import (
     is_watched,
     read_corpus_of,
+    read_text,
     report_run,
     show_progress,
     show_removals,
@@ -24,12 +25,13 @@ from bpe_core.cli.support import (
 )
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Sequence
 
     from bpe_core.adapting.adapted import Adapted
     from bpe_core.adapting.shrink import RemovalOrder
     from bpe_core.corpus.corpus import Corpus
     from bpe_core.formats.adapting_base import Base
+    from bpe_core.runs.term_merges import TermCost
     from bpe_core.types import TieBreak
 
 Command = TypeVar("Command", bound="Callable[..., Any]")
@@ -78,7 +80,36 @@ pin_option = click.option(
     default="smallest-pair",
     help="Which pair to merge when several are equally frequent.",
 )
-def extend(base: str, files: tuple[str, ...], n_tokens: int, tie_break: str, **common: Any) -> None:
+@click.option(
+    "--term",
+    "terms",
+    multiple=True,
+    metavar="TEXT",
+    help="A word to make one token before others are learned; may be repeated.",
+)
+@click.option(
+    "--terms",
+    "terms_file",
+    metavar="FILE",
+    help="A UTF-8 file with more such words, one per line.",
+)
+@click.option(
+    "--leave-out",
+    "left_out",
+    multiple=True,
+    metavar="TEXT",
+    help="A token not to add, with its space, such as ' Inc'; may be repeated.",
+)
+def extend(
+    base: str,
+    files: tuple[str, ...],
+    n_tokens: int,
+    tie_break: str,
+    terms: tuple[str, ...],
+    terms_file: str | None,
+    left_out: tuple[str, ...],
+    **common: Any,
+) -> None:
     """Add tokens for the text of files to a tokenizer, whose own tokens keep their ids.
 
     BASE is a file, a folder, or the name of a published tokenizer. The base's files are
@@ -89,6 +120,7 @@ def extend(base: str, files: tuple[str, ...], n_tokens: int, tie_break: str, **c
     Examples:
       $ bpe extend gpt2 notes.txt --tokens 1000 --out adapted
       $ bpe extend tokenizer.json notes.txt --tokens 1000 --out adapted
+      $ bpe extend gpt2 notes.txt --tokens 1000 --term Kubernetes --out adapted
     """
     from bpe_core.adapting.adapted import trace_ids
     from bpe_core.adapting.extend import extend as run_extension
@@ -100,8 +132,11 @@ def extend(base: str, files: tuple[str, ...], n_tokens: int, tie_break: str, **c
         n_tokens,
         show_progress if is_watched() else None,
         tie_break=cast("TieBreak", tie_break),
+        terms=[*terms, *_lines_of(terms_file)],
+        left_out=[_bytes_of(text) for text in left_out],
     )
     report_run(run, None)
+    _report_terms(run.terms)
     _write(trace_ids(opened.tokenizer, run.tokenizer), opened, corpus, common)
 
 
@@ -170,6 +205,35 @@ def replace(
     )
     _end_progress()
     _write(adapted, opened, corpus, common)
+
+
+def _lines_of(name: str | None) -> list[str]:
+    """Return the terms in a file, one per line; space at the end of a line is dropped."""
+    if name is None:
+        return []
+    text = read_text(name).removeprefix("\ufeff")
+    return [line.rstrip() for line in text.splitlines() if line.strip()]
+
+
+def _bytes_of(text: str) -> bytes:
+    from bpe_core.pretokenizers.special_tokens import check_text
+
+    check_text(text)
+    return text.encode()
+
+
+def _report_terms(costs: Sequence[TermCost]) -> None:
+    """Report on stderr what each term cost and saved, or why it is not a token."""
+    for cost in costs:
+        name = repr(cost.term)
+        if cost.reason is not None:
+            click.echo(f"{name} is not one token: {cost.reason}", err=True)
+        elif not cost.tokens_added:
+            click.echo(f"{name} is one token already.", err=True)
+        else:
+            added = f"{cost.tokens_added:,} token{'s' * (cost.tokens_added > 1)}"
+            saved = f"{cost.tokens_saved:,}"
+            click.echo(f"{name} is one token: {added} added, {saved} saved in this text.", err=True)
 
 
 def _end_progress() -> None:

@@ -9,7 +9,7 @@ from dataclasses import asdict
 from io import BytesIO
 from itertools import pairwise
 from pathlib import Path
-from typing import Any, Final, cast, get_args
+from typing import Any, Final, get_args
 from zipfile import ZIP_DEFLATED, ZipFile
 
 import numpy as np
@@ -18,10 +18,10 @@ from numpy.typing import NDArray
 from bpe_core.corpus.damage import ARCHIVE_DAMAGE, ARRAY_DAMAGE
 from bpe_core.counting.word_row import NEVER
 from bpe_core.errors import BpeError, FormatError, NewerFormatError
+from bpe_core.formats.continuation_json import continuation_of, continuation_to_dict
 from bpe_core.formats.json_files import parse_json
 from bpe_core.formats.native import tokenizer_from_dict, tokenizer_to_dict
 from bpe_core.runs.check_config import check_config
-from bpe_core.runs.continuation import Continuation
 from bpe_core.runs.run import TrainingRun
 from bpe_core.types import PretokenCounts, StopReason, TrainingConfig
 from bpe_core.whole_files import write_whole
@@ -66,10 +66,7 @@ def save_run(run: TrainingRun, path: str | os.PathLike[str]) -> None:
         "elapsed_seconds": run.elapsed_seconds,
     }
     if run.continues is not None:
-        # The base is the tokenizer without the new merges.
-        head["base_merges"] = run.continues.base.n_merges
-        head["counts"] = run.continues.counts
-        head["left_out"] = [token.hex() for token in run.left_out]
+        head |= continuation_to_dict(run.continues)
     words = run.pretokens.words
     arrays = {
         "head": np.frombuffer(json.dumps(head).encode(), np.uint8),
@@ -153,12 +150,7 @@ def _run_of(arrays: dict[str, NDArray[Any]]) -> TrainingRun:
     tokenizer = tokenizer_from_dict(head["tokenizer"])
     continues = None
     if head["version"] == _EXTENDED_VERSION:
-        continues = Continuation(
-            tokenizer.truncated(head["base_merges"]),
-            _counts(head["counts"]),
-            # Files of earlier versions have none.
-            _tokens(head.get("left_out", [])),
-        )
+        continues = continuation_of(head, tokenizer)
     run = TrainingRun(
         tokenizer=tokenizer,
         config=config,
@@ -176,20 +168,6 @@ def _run_of(arrays: dict[str, NDArray[Any]]) -> TrainingRun:
     if (run.layout_at(0).ids[joined] < 0).any() or (saved < 1).any() or (saved > counts).any():
         raise FormatError("Its merges do not match its words.")
     return run
-
-
-def _tokens(found: object) -> tuple[bytes, ...]:
-    try:
-        return tuple(map(bytes.fromhex, cast("list[str]", found)))
-    except (TypeError, ValueError):
-        raise FormatError("Expected the tokens left out as a list of hexadecimal texts.") from None
-
-
-def _counts(found: object) -> tuple[int, ...]:
-    counts = cast("list[object]", found) if isinstance(found, list) else [None]
-    if not all(isinstance(count, int) and count > 0 for count in counts):
-        raise FormatError("Expected the counts of the new merges as whole numbers, 1 or more.")
-    return tuple(cast("list[int]", counts))
 
 
 def _pretokens_of(arrays: dict[str, NDArray[Any]]) -> PretokenCounts:

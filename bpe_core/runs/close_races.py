@@ -39,7 +39,10 @@ def opening_step(run: TrainingRun) -> int:
     >>> opening_step(train(corpus, TrainingConfig(260, special_tokens=())))
     2
     """
-    first = next((merge.rank for merge in run.merges if has_letters(run.tokenizer, merge.pair)), 0)
+    learned = run.merges[run.n_term_merges :]  # those before are a person's choice, not a race
+    first = next((merge.rank for merge in learned if has_letters(run.tokenizer, merge.pair)), None)
+    if first is None:
+        first = learned[0].rank if learned else 0
     for trace in _traces(run, first):
         for place in np.flatnonzero(is_close(trace)).tolist():
             runner_up = int(trace.top_left[place, 1]), int(trace.top_right[place, 1])

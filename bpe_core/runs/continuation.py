@@ -5,19 +5,27 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 
 from bpe_core.errors import ConfigError
+from bpe_core.runs.term_merges import TermCost
 from bpe_core.tokenizer.tokenizer import Tokenizer
 from bpe_core.types import Merge
 
 
 @dataclass(frozen=True, slots=True)
 class Continuation:
-    """The tokenizer that a run continues, and which tokens a person left out."""
+    """The tokenizer that a run continues, and what a person asked for."""
 
     base: Tokenizer
     counts: tuple[int, ...]
     """The count of each new merge's pair when it was chosen."""
     left_out: tuple[bytes, ...] = ()
     """The bytes of tokens that no merge may make."""
+    terms: tuple[TermCost, ...] = ()
+    """What each term cost that was tried before learning."""
+
+    @property
+    def n_term_merges(self) -> int:
+        """The number of merges, the first ones, that were made for terms."""
+        return sum(cost.tokens_added for cost in self.terms)
 
     def merges_of(self, tokenizer: Tokenizer) -> tuple[Merge, ...]:
         """Return the merges that follow those of the base, ranked from 0, with their counts.

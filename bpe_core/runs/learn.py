@@ -12,6 +12,7 @@ from bpe_core.runs.continuation import Continuation
 from bpe_core.runs.count import wait_if_worth_it
 from bpe_core.runs.progress import Watch
 from bpe_core.runs.run import TrainingRun
+from bpe_core.runs.term_merges import MergeTerms
 from bpe_core.tokenizer.tokenizer import Tokenizer
 from bpe_core.trainers.base_vocabulary import GrowingVocabulary
 from bpe_core.trainers.continued_vocabulary import ContinuedVocabulary
@@ -29,12 +30,13 @@ def learn_run(
     watch: Watch,
     base: Tokenizer | None = None,
     left_out: Sequence[bytes] = (),
+    merge_terms: MergeTerms | None = None,
 ) -> TrainingRun:
     """Learn merges from the counted words of a corpus, and return the run.
 
     `lay_out` returns the words as ids of the vocabulary; `tokenizer_of` builds the tokenizer once
     the vocabulary holds the new tokens. `base` is the tokenizer that the run continues, `left_out`
-    the bytes of tokens that no merge may make.
+    the bytes of tokens that no merge may make. `merge_terms` chooses merges that come first.
 
     >>> from bpe_core.counting.word_row import lay_out_pretokens
     >>> from bpe_core.types import PretokenCounts
@@ -63,8 +65,14 @@ def learn_run(
     n_symbols = int(layout.weights.sum())
     watch.report(0, n_symbols, 0)
     wait_if_worth_it(text_bytes(layout), watch)
+    first = None if merge_terms is None else merge_terms(layout)
+    if first is not None:
+        layout = first.applied_to(layout)
+        watch.note_first(len(first.merges), sum(first.tokens_saved))
     learned = learn_merges(layout, vocabulary, config, watch.look)
     del layout
+    if first is not None:
+        learned = first.then(learned)
     run = TrainingRun(
         tokenizer=tokenizer_of(learned),
         config=config,
@@ -77,7 +85,9 @@ def learn_run(
         tokens_after=n_symbols - np.cumsum([0, *learned.tokens_saved]),
         continues=None
         if base is None
-        else Continuation(base, tuple(learned.counts), tuple(left_out)),
+        else Continuation(
+            base, tuple(learned.counts), tuple(left_out), () if first is None else first.costs
+        ),
     )
     if learned.counts:
         watch.report(len(learned.counts), int(run.tokens_after[-1]), learned.counts[-1])

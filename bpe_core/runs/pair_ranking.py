@@ -195,6 +195,10 @@ class Ties:
             for _, order, key in self._queue.best(n_tied):
                 self._since[key] = order, rank
 
+    def none_before(self, rank: int) -> None:
+        """Note that the pair of a merge was not chosen by its count, so nothing ties with it."""
+        self._end_all(rank)
+
     def after_merge(
         self, rank: int, winner: int, keys: Integers, before: Integers, after: Integers
     ) -> None:

@@ -37,6 +37,7 @@ class Watch:
         self._next_look = _MERGES_BETWEEN_LOOKS
         self._last_look = started
         self._corpus_tokens = 0
+        self._n_first = 0
         self.stopped = False
 
     @property
@@ -50,11 +51,17 @@ class Watch:
             self.stopped = self._should_stop()
         return self.stopped
 
+    def note_first(self, n_merges: int, tokens_saved: int) -> None:
+        """Note merges made before learning starts: `look` is called with those after them."""
+        self._n_first = n_merges
+        self._corpus_tokens -= tokens_saved
+
     def look(self, merges_done: int, tokens_saved: int, last_count: int) -> bool:
         """Report progress if it is time to; return True if training should stop.
 
         `tokens_saved` is the number of tokens that the corpus has lost since the last call.
         """
+        merges_done += self._n_first
         self._corpus_tokens -= tokens_saved
         now = time.perf_counter()
         if (

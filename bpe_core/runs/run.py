@@ -16,6 +16,7 @@ from bpe_core.errors import ConfigError
 from bpe_core.immutable import Immutable
 from bpe_core.runs.continuation import Continuation
 from bpe_core.runs.pair_counts import pair_counts, pairs_at_step, top_pairs
+from bpe_core.runs.term_merges import TermCost
 from bpe_core.runs.token_curves import joined_tokens, lay_out_for, tokens_on
 from bpe_core.runs.trace import trace_merges
 from bpe_core.tokenizer.tokenizer import Tokenizer
@@ -148,6 +149,16 @@ class TrainingRun(Immutable):
         return () if self._continues is None else self._continues.left_out
 
     @property
+    def terms(self) -> tuple[TermCost, ...]:
+        """What each term cost that was tried before learning from counts."""
+        return () if self._continues is None else self._continues.terms
+
+    @property
+    def n_term_merges(self) -> int:
+        """How many of the first merges were made for terms, and not for their counts."""
+        return 0 if self._continues is None else self._continues.n_term_merges
+
+    @property
     def new_tokens(self) -> dict[int, tuple[int, ...]]:
         """The ids that each new token is spelled with in the base; empty without a base.
 
@@ -244,7 +255,8 @@ class TrainingRun(Immutable):
     def top_pairs(self, step: int, k: int) -> list[PairCount]:
         """Return the k best pairs before merge `step`, the winner first, in tie-break order.
 
-        Raises `ConfigError` for a step out of range or a negative k.
+        A merge for a term is not of the best pair. Raises `ConfigError` for a step out of range or
+        a negative k.
 
         >>> from bpe_core.runs.train import train
         >>> corpus = Corpus.from_word_counts({"hug": 10, "gum": 10})
@@ -302,6 +314,7 @@ class TrainingRun(Immutable):
             k=k,
             n_touched=n_touched,
             n_changes=n_changes,
+            n_for_terms=self.n_term_merges,
         )
 
     @overload

@@ -33,12 +33,14 @@ def trace_merges(
     k: int,
     n_touched: int,
     n_changes: int,
+    n_for_terms: int = 0,
 ) -> MergeTrace:
     """Trace consecutive merges of a run, given the row of symbols before the first of them.
 
     `joined_at` is int32[n_slots], the rank of the merge that joins each symbol of that row to the
     one before it; `start` is the rank of the first merge. For each step, keep at most `k` pairs,
-    `n_touched` words, and `n_changes` each of the pairs that rose and fell.
+    `n_touched` words, and `n_changes` each of the pairs that rose and fell. The pairs of the first
+    `n_for_terms` merges of the run did not win by their counts.
 
     >>> from bpe_core.counting.word_row import NEVER, lay_out
     >>> joined_at = np.array([NEVER, NEVER, 0, NEVER, NEVER], np.int32)
@@ -59,15 +61,23 @@ def trace_merges(
     trace = _empty_trace(start, n, k, n_touched, n_changes)
     places = _places_by_merge(joined_at, start, n)
     for at, (merge, seconds) in enumerate(zip(merges, places, strict=True)):
-        for column, (less, _, key) in enumerate(queue.best(k)):
-            trace.top_left[at, column], trace.top_right[at, column] = pair_of(key)
-            trace.top_count[at, column] = -less
         winner = merge.left << BITS | merge.right
         count = counts.of(winner)
+        is_for_term = merge.rank < n_for_terms
+        best = queue.best(k)
+        if is_for_term:
+            others = [entry for entry in best if entry[2] != winner]
+            best = [queue.entry(winner), *others][:k]
+        for column, (less, _, key) in enumerate(best):
+            trace.top_left[at, column], trace.top_right[at, column] = pair_of(key)
+            trace.top_count[at, column] = -less
         trace.n_pairs[at] = counts.n_pairs
-        trace.n_tied[at] = counts.n_with[count]
+        trace.n_tied[at] = 1 if is_for_term else counts.n_with[count]
         trace.next_count[at] = counts.next_below(count)
-        ties.before_merge(merge.rank, count)
+        if is_for_term:
+            ties.none_before(merge.rank)
+        else:
+            ties.before_merge(merge.rank, count)
 
         weights = layout.weights[seconds]
         trace.n_overlapping[at] = count - weights.sum()

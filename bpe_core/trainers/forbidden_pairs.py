@@ -35,15 +35,24 @@ class ForbiddenPairs:
         self, tokens: Sequence[bytes], base_ids: Iterable[int], left_out: Sequence[bytes] = ()
     ) -> None:
         self._tokens = tokens
+        self._left_out = frozenset(left_out)
         ids = list(base_ids)
         self._spelled = frozenset([*(tokens[id] for id in ids), *left_out])
         self._hashes, self._factors = hashes_of(tokens)
         self.spelled_hashes = np.sort(np.append(self._hashes[ids], hashes_of(left_out)[0]))
         """uint64[n], ascending: the hashes of the bytes that no merge may make."""
 
+    def spells(self, token: bytes) -> bool:
+        """Return True if no merge may make a token with these bytes."""
+        return token in self._spelled
+
+    def spells_left_out(self, token: bytes) -> bool:
+        """Return True if a token with these bytes was left out."""
+        return token in self._left_out
+
     def has(self, left: int, right: int) -> bool:
         """Return True if a pair must not merge."""
-        return self._tokens[left] + self._tokens[right] in self._spelled
+        return self.spells(self._tokens[left] + self._tokens[right])
 
     def mask(self, left: NDArray[np.integer], right: NDArray[np.integer]) -> NDArray[np.bool_]:
         """Return bool[n]: which of many pairs must not merge; no id may be negative."""

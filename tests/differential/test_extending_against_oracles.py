@@ -108,6 +108,30 @@ def test_an_extended_tokenizer_json_encodes_alike_in_tokenizers(name: str) -> No
         assert theirs.ids == ours, text
 
 
+def test_extended_with_terms_and_without_tokens_left_out_it_keeps_gpt2s_ids() -> None:
+    """Terms of several scripts, and the most frequent learned tokens left out."""
+    learned = extended("gpt2")
+    left_out = [learned.tokenizer.vocab[merge.id] for merge in learned.merges[:40]]
+    words = sorted({word for word in corpus().split() if word.isalpha() and len(word) > 7})
+    terms = random.Random(7).sample(words, 150)
+    run = extend(gpt2(), Corpus.from_text(corpus()), N_TOKENS, terms=terms, left_out=left_out)
+    assert run.n_term_merges > 30
+    made = [run.tokenizer.vocab[id] for id in run.new_tokens]
+    assert not {*made} & {*left_out}
+    (data,) = dumps(run.tokenizer, "huggingface").values()
+    peer = tokenizers.Tokenizer.from_str(data.decode())
+    encoded = peer.encode_batch(texts(), add_special_tokens=False)
+    ours = run.tokenizer.encode_batch(texts())
+    for text, theirs, ids in zip(texts(), encoded, ours, strict=True):
+        assert theirs.ids == ids
+        before = tiktoken_gpt2().encode_ordinary(text)
+        assert in_tokens_of_the_base(run, ids) == before
+        assert len(ids) <= len(before)
+    for cost in run.terms:
+        if cost.token is not None:
+            assert len(peer.encode(cost.token.decode()).ids) == 1
+
+
 def test_a_tiktoken_file_of_extended_gpt2_encodes_alike() -> None:
     run = extended("gpt2")
     (data,) = dumps(run.tokenizer, "tiktoken").values()

@@ -14,6 +14,7 @@ from typing import Any
 
 import numpy as np
 
+from bpe_core.adapting.extend import extend
 from bpe_core.comparison.alignment import differing_columns, disagreements
 from bpe_core.corpus.corpus import Corpus
 from bpe_core.pretokenizers.pretokenizers import get_pretokenizer
@@ -55,7 +56,7 @@ LONG = "".join(f"{n}: the café’s 日本 line, naïvely 🧩.\n" for n in rang
 def runs() -> dict[str, Any]:
     """Return runs as messages, with the expected figures at each step."""
     ties = {name: recounted(run_full_of_ties(name)) for name in ("smallest-pair", "first-seen")}
-    return {**ties, "sample": sample(), "hug": hug()}
+    return {**ties, "sample": sample(), "hug": hug(), "terms": with_term()}
 
 
 def recounted(run: TrainingRun) -> dict[str, Any]:
@@ -114,6 +115,18 @@ def hug() -> dict[str, Any]:
     words = {"hug": 10, "pug": 5, "pun": 12, "bun": 4, "hugs": 5}
     run = train(Corpus.from_word_counts(words), config)
     return {**messages(run, [0]), "own_words": own_words(run.tokenizer, "hug🧩")}
+
+
+def with_term() -> dict[str, Any]:
+    """Return an extended run whose first merges make a term, though other pairs are as frequent."""
+    base = Tokenizer(vocab={0: b"a", 1: b"b", 2: b"c"}, merges=[], pretokenizer="none")
+    words = Corpus.from_word_counts({"ab": 9, "ba": 9, "bcc": 4, "ac": 4})
+    run = extend(base, words, 4, terms=["bcc"])
+    return {
+        **messages(run, [0]),
+        "n_for_terms": run.n_term_merges,
+        "merges": [[*merge.pair, merge.count] for merge in run.merges],
+    }
 
 
 def messages(run: TrainingRun, starts: Sequence[int]) -> dict[str, Any]:

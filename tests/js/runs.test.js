@@ -2,6 +2,7 @@
 
 import assert from "node:assert/strict";
 import { suite, test } from "node:test";
+import { Guesses } from "../../ui/components/merge_player/guesses.js";
 import { marginOf, productOf, reasonOf } from "../../ui/components/merge_player/reasons.js";
 import {
   blockAt, blockNumber, givenAt, isTraced, keepBlocks, lastReady, mergesSaved, raceAt, sameBytes, tableRow, tiesAt,
@@ -240,4 +241,35 @@ test("byte arrays are equal if their contents are", () => {
 
 test("the race has room for ten pairs", () => {
   assert.equal(widthOfRace(opened("hug"), 0), 10);
+});
+
+suite("a run whose first merges make a term", () => {
+  const run = opened("terms");
+  const { merges, n_for_terms: n } = runs.terms;
+  const textOf = (parts) => parts.map((part) => (typeof part === "string" ? part : part.pair ? "#" : part.bold)).join("");
+
+  test("has the pair that is merged first in the race, whatever its count", () => {
+    assert.equal(n, 2);
+    merges.forEach((merge, step) => assert.deepEqual(rowOf(raceAt(run, step)[0]), merge));
+    const [first, second] = raceAt(run, 0);
+    assert.ok(first.next && !second.next);
+    assert.ok(first.count < second.count);
+    assert.ok(raceAt(run, 0).every((pair) => !pair.tied));
+    assert.equal(tiesAt(run, 0).length, 0);
+    assert.equal(tiesAt(run, n).length, 2);
+  });
+
+  test("says that a term is why, and names no rival", () => {
+    for (let step = 0; step < n; step++) {
+      const pairs = raceAt(run, step);
+      assert.equal(textOf(reasonOf(run, step, pairs, false)), "# occurs 4 times. It is merged first because it is part of a term.");
+      assert.deepEqual(marginOf(run, step, pairs, false), { lead: "none", over: "" });
+    }
+    assert.match(textOf(reasonOf(run, n, raceAt(run, n), false)), /^# and # both occur 9 times/);
+  });
+
+  test("is not guessed at before the merges that win by their counts", () => {
+    const guesses = new Guesses({ get: () => null, set: () => undefined }, "a", { on: true });
+    assert.deepEqual(merges.map((_, step) => guesses.isAsking(run, step)), merges.map((_, step) => step >= n));
+  });
 });

@@ -73,6 +73,8 @@ def test_every_step_equals_a_recount(case: Case) -> None:
         if pairs:
             assert (top[0].left, top[0].right) == choose_pair(pairs, case.tie_break)
         if step < len(run.merges):
+            assert pairs[run.merges[step].pair] == run.merges[step].count
+        if run.n_term_merges <= step < len(run.merges):
             assert top[0] == (*run.merges[step].pair, run.merges[step].count)
 
 
@@ -83,12 +85,17 @@ def test_a_trace_equals_a_recount(case: Case) -> None:
     trace = run.trace(0, len(run.merges), k=3)
     for step, merge in enumerate(run.merges):
         before, after = (Counter(pairs_at(case, run, at)) for at in (step, step + 1))
-        top = run.top_pairs(step, 3)
-        assert trace.top_left[step, : len(top)].tolist() == [pair.left for pair in top]
-        assert trace.top_right[step, : len(top)].tolist() == [pair.right for pair in top]
+        top = [tuple(pair) for pair in run.top_pairs(step, 4)]
+        if step < run.n_term_merges:
+            winner = (*merge.pair, merge.count)
+            top = [winner, *(pair for pair in top if pair != winner)]
+        top = top[:3]
+        assert trace.top_left[step, : len(top)].tolist() == [pair[0] for pair in top]
+        assert trace.top_right[step, : len(top)].tolist() == [pair[1] for pair in top]
         assert trace.top_count[step, : len(top)].tolist() == [pair[2] for pair in top]
         assert trace.n_pairs[step] == len(before)
-        assert trace.n_tied[step] == sum(n == merge.count for n in before.values())
+        as_many = sum(n == merge.count for n in before.values())
+        assert trace.n_tied[step] == (1 if step < run.n_term_merges else as_many)
         moved = {pair: after[pair] - before[pair] for pair in {*before, *after} - {merge.pair}}
         most = sorted((n for n in moved.values() if n > 0), reverse=True)[:3]
         assert trace.risen_by[step, : len(most)].tolist() == most
@@ -147,6 +154,7 @@ def test_statistics_of_the_vocabulary_start_from_the_base(case: Case) -> None:
 def assert_same(one: TrainingRun, other: TrainingRun) -> None:
     assert one.base == other.base
     assert one.left_out == other.left_out
+    assert one.terms == other.terms
     assert one.tokenizer == other.tokenizer
     assert one.merges == other.merges
     assert one.new_tokens == other.new_tokens
@@ -175,6 +183,7 @@ def test_an_altered_number_of_merges_is_refused(tmp_path: Path) -> None:
         arrays = dict(archive)
     head = arrays["head"].tobytes()
     for old, new in (
+        (b'"terms": [', b'"terms": [{"term": "x"}, '),
         (b'"base_merges": 50000', b'"base_merges": 50001'),
         (b'"base_merges": 50000', b'"base_merges": "no"'),
         (b'"counts": [', b'"counts": [1, '),
@@ -195,8 +204,9 @@ def test_a_run_saved_before_tokens_could_be_left_out_loads(tmp_path: Path) -> No
     with np.load(tmp_path / "run.npz") as archive:
         arrays = dict(archive)
     head = arrays["head"].tobytes()
-    assert b', "left_out": []' in head
-    arrays["head"] = np.frombuffer(head.replace(b', "left_out": []', b""), np.uint8)
+    lists = b', "left_out": [], "terms": []'
+    assert lists in head
+    arrays["head"] = np.frombuffer(head.replace(lists, b""), np.uint8)
     np.savez(tmp_path / "older.npz", **arrays)
     assert_same(run, load_run(tmp_path / "older.npz"))
 

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import random
+from dataclasses import replace
 
 import pytest
-from hypothesis import given
+from hypothesis import assume, given
 from hypothesis import strategies as st
 
 from bpe_core.adapting.extend import extend
@@ -30,6 +31,7 @@ def test_it_learns_what_the_naive_twin_learns(case: Case) -> None:
     assert list(run.merges) == naive.merges
     assert run.new_tokens == naive.new_tokens
     assert run.stop_reason == naive.stop_reason
+    assert [(cost.token, cost.tokens_added, cost.tokens_saved) for cost in run.terms] == naive.terms
     weights = case.words.values()
     assert run.tokens_after[-1] == sum(
         n * len(ids) for n, ids in zip(weights, naive.words, strict=True)
@@ -70,6 +72,19 @@ def test_without_its_new_merges_it_is_the_base(case: Case) -> None:
     assert run.truncated(0) == case.base
     assert run.truncated(len(run.merges)) == run.tokenizer
     assert dict(run.tokenizer.special_tokens) == dict(case.base.special_tokens)
+
+
+@given(cases)
+def test_tokens_given_as_terms_in_their_order_are_merged_as_before(case: Case) -> None:
+    run = case.extended()
+    vocab = run.tokenizer.vocab
+    tokens = [(vocab[merge.id], run.tokenizer.ends_word(merge.id)) for merge in run.merges]
+    # Bytes that end like the marker are read as a token that ends a word.
+    assume(all(ends or not token.endswith(b"</w>") for token, ends in tokens))
+    again = replace(case, terms=tuple(token for token, _ in tokens)).extended()
+    assert again.merges[: len(run.merges)] == run.merges
+    assert [cost.tokens_added for cost in again.terms] == [1] * len(tokens)
+    assert again.joined_at.tolist() == run.joined_at.tolist()
 
 
 @pytest.fixture(scope="module")

@@ -114,6 +114,45 @@ def test_a_base_that_cannot_be_written_is_refused_before_the_run(
     assert not (tmp_path / "out").exists()
 
 
+def test_terms_are_tried_first_and_tokens_left_out(text: Path, tmp_path: Path) -> None:
+    terms = tmp_path / "terms.txt"
+    terms.write_text("\ufeffFluss \n\n  \nFlüsse\r\nZwei Worte\n", encoding="utf-8")
+    result = run(
+        *("extend", "gpt2", text, "--tokens", "9", "--out", tmp_path / "a"),
+        *("--term", "Straßen", "--terms", terms, "--leave-out", " zur", "--format", "huggingface"),
+    )
+    assert result.exit_code == 0, result.output
+    lines = [line for line in result.stderr.splitlines() if "one token" in line]
+    assert lines[0].startswith("'Straßen' is one token: ")
+    assert lines[0].endswith(" saved in this text.")
+    assert lines[1].startswith("'Fluss' is one token: ")
+    assert lines[2].startswith("'Flüsse' is one token: ")
+    assert lines[3].startswith("'Zwei Worte' is not one token: The base’s pre-tokenizer cuts it")
+    assert len(lines) == 4
+    peer = tokenizers.Tokenizer.from_file(str(tmp_path / "a" / "tokenizer.json"))
+    assert [len(peer.encode(word).ids) for word in (" Straßen", " Fluss", " Flüsse", " zur")] == [
+        *(1, 1, 1, 2)
+    ]
+    again = run(
+        *("extend", "gpt2", text, "--tokens", "9", "--out", tmp_path / "b"), *("--term", " the")
+    )
+    assert "' the' is one token already." in again.stderr
+
+
+def test_wrong_terms_are_one_line(text: Path, tmp_path: Path) -> None:
+    for option, value, message in (
+        ("--terms", tmp_path / "none.txt", "cannot be read"),
+        ("--term", "", "Expected terms"),
+        ("--leave-out", "", "Expected tokens to leave out"),
+    ):
+        result = run(
+            *("extend", "gpt2", text, "--tokens", "3", "--out", tmp_path / "out"), option, value
+        )
+        assert result.exit_code == 1
+        assert message in result.stderr
+        assert len(result.stderr.strip().splitlines()) == 1
+
+
 def test_an_extension_says_why_it_ended(text: Path, tmp_path: Path) -> None:
     result = run("extend", "gpt2", text, "--tokens", "4", "--out", tmp_path / "a")
     assert "4 merges in" in result.stderr

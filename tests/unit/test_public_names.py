@@ -20,6 +20,7 @@ def test_the_public_names_are_frozen():
         "PairCount",
         "Pretokenizer",
         "Segment",
+        "TermCost",
         "Tokenizer",
         "TrainingConfig",
         "TrainingProgress",

@@ -29,7 +29,7 @@ export class Guesses {
   /** @param {Run} run
       @param {number} step */
   isAsking(run, step) {
-    return this.on && isTraced(run, step) && !this.known.has(step);
+    return this.on && isTraced(run, step) && !this.known.has(step) && !(step < run.n_for_terms);
   }
 
   /** @param {Run} run

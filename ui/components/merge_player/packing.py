@@ -93,6 +93,7 @@ def pack_run(
         "n_merges": len(merges),
         "n_pretokens": len(run.pretokens.words),
         "block_starts": list(starts),
+        "n_for_terms": run.n_term_merges,
         "tie_break": run.config.tie_break,
         "end_of_word": run.tokenizer.end_of_word,
         "ending": ending,

@@ -36,7 +36,7 @@ export class Race {
       @param {Run} run
       @param {RacingPair[]} pairs */
   show(run, pairs) {
-    const most = Math.max(1, pairs[0]?.count ?? 1);
+    const most = Math.max(1, ...pairs.map((pair) => pair.count));
     const gone = new Map(this.rows);
     pairs.forEach((pair, place) => {
       const key = `${pair.left},${pair.right}`;

@@ -21,6 +21,7 @@ export function reasonOf(run, step, pairs, guessing) {
   const others = traced(run, "n_pairs", step) - tied;
   const [winner, second] = pairs;
   const often = times(winner.count);
+  if (step < run.n_for_terms) return [{ pair: winner }, ` occurs ${often}. It is merged first because it is part of a term.`];
   if (tied < 2 && others === 0) return [{ pair: winner }, ` occurs ${often}. It is the only pair left.`];
   const rest = moreThan(others);
   if (tied < 2) return [{ pair: winner }, ` occurs ${often}${rest}.`];
@@ -61,6 +62,7 @@ function tying(winner, second, tied, guessing) {
     @param {boolean} guessing
     @returns {{ lead: string, over: string, rival?: Pair }} */
 export function marginOf(run, step, pairs, guessing) {
+  if (step < run.n_for_terms) return { lead: "none", over: "" };
   const next = traced(run, "next_count", step);
   const tied = traced(run, "n_tied", step);
   if (!next) return { lead: tied > 1 ? `all ${grouped(tied)} tie` : "no rival", over: "" };

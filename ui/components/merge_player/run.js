@@ -37,6 +37,7 @@ import { lastThat } from "../shared/binary_search.js";
     @property {number} n_merges
     @property {number} n_pretokens
     @property {number[]} block_starts
+    @property {number} n_for_terms How many of the first merges make terms, and did not win by count.
     @property {"smallest-pair" | "first-seen"} tie_break
     @property {string | null} end_of_word
     @property {string} ending Why training stopped.
@@ -244,7 +245,7 @@ export function raceAt(run, step) {
   if (step >= run.n_merges) return run.last;
   if (!isTraced(run, step)) return null;
   return tableRow(run, "top", step).map((pair, i, all) => ({
-    ...pair, next: i === 0, tied: i > 0 && pair.count === all[0].count,
+    ...pair, next: i === 0, tied: i > 0 && !(step < run.n_for_terms) && pair.count === all[0].count,
   }));
 }
 

@@ -90,6 +90,7 @@ function asRun({ tokens, bases, merges, ...counts }) {
     ...{ merge_left, merge_right, merge_id, merge_count: Int32Array.from(merges.count) },
     ...lookupsOf({ merge_left, merge_right, merge_id }, tokens.length),
     tie_break: "first-seen",
+    n_for_terms: 0,
     frequent: bases.map((base, word) => ({ key: `word ${word}`, base, count: null, cut: false })),
     isSaved: true,
     block_starts: [0],

@@ -1,0 +1,296 @@
+"""Choose the merges that make a person's terms tokens, before any is learned by frequency.
+
+A term is encoded as the base and the merges so far encode it. Of the pairs of neighbours in it, the
+most frequent one in the corpus is merged, until the term is one token. Such merges are what the
+trainer itself might have chosen, so nothing else about the run changes.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from itertools import pairwise
+from typing import Final, NamedTuple
+
+from bpe_core.adapting.term_words import TermWords
+from bpe_core.counting.word_row import Layout
+from bpe_core.runs.term_merges import TermCost, TermMerges
+from bpe_core.tokenizer.rank_merging import merge_symbols
+from bpe_core.tokenizer.tokenizer import Tokenizer
+from bpe_core.trainers.continued_vocabulary import ContinuedVocabulary
+from bpe_core.trainers.reference import apply_merge, count_pairs
+from bpe_core.types import Pair, PretokenCounts, TieBreak
+
+MOST_PARTS: Final = 100
+"""A term of more tokens of the base is refused: words are shorter."""
+MOST_TRIED: Final = 200
+"""How many ways to cut a term are tried; far more than it takes, unless merges are left out."""
+
+NOT_IN_TEXT: Final = "The text does not contain it as a word, so its row would not be trained."
+NO_SYMBOL: Final = "It has a character that the base has no symbol for."
+LEFT_OUT: Final = "It is among the tokens to leave out."
+NO_MERGES: Final = "The base has a token for it that its merges do not make."
+NO_WAY: Final = "Every way to make it goes through a token that is left out, or that the base has."
+CANCELLED: Final = "The run was cancelled before it was tried."
+
+
+class Form(NamedTuple):
+    """A way to write a term."""
+
+    ids: tuple[int, ...]
+    """The base's ids for it; -1 for a symbol that is missing from the alphabet."""
+    reason: str | None = None
+    """Why the term cannot be written as one word; None if it can."""
+
+
+class _Step(NamedTuple):
+    """A merge on the way to a term."""
+
+    pair: Pair
+    occurs: int
+    """The pair's count in the corpus at this point."""
+
+
+def merge_terms(
+    layout: Layout,
+    terms: Sequence[str | bytes],
+    base: Tokenizer,
+    pretokens: PretokenCounts,
+    vocabulary: ContinuedVocabulary,
+    *,
+    n_tokens: int,
+    tie_break: TieBreak = "smallest-pair",
+    max_token_bytes: int | None = None,
+    should_stop: Callable[[], bool] = lambda: False,
+) -> TermMerges:
+    """Choose merges for terms, in order, at most `n_tokens`; add their tokens to the vocabulary.
+
+    `layout` holds the pre-tokens as tokens of the base. A text is tried as a word of its own, with
+    a space before it and without, whichever occurs more often first; bytes are taken as they are.
+    A term for which too few tokens are left, or that cannot be made, changes nothing.
+
+    >>> import numpy as np
+    >>> from bpe_core.counting.word_row import lay_out_encoded
+    >>> from bpe_core.tokenizer.gpt2 import gpt2
+    >>> words = PretokenCounts((b" tokenizer", b" untokenized"), np.array([2, 1]))
+    >>> layout = lay_out_encoded(words, *gpt2().encode_words(words.words))
+    >>> vocabulary = ContinuedVocabulary(gpt2().vocab)
+    >>> found = merge_terms(layout, ["tokenizer"], gpt2(), words, vocabulary, n_tokens=5)
+    >>> found.costs[0].token, found.costs[0].tokens_added, found.costs[0].tokens_saved
+    (b' tokenizer', 1, 2)
+    """
+    forms = forms_of_terms(terms, base, pretokens)
+    sought = {pair for of_term in forms for form in of_term for pair in pairwise(form.ids)}
+    words = TermWords(layout, {pair for pair in sought if min(pair) >= 0})
+    chooser = _Chooser(words, vocabulary, tie_break, max_token_bytes)
+    costs: list[TermCost] = []
+    for term, of_term in zip(terms, forms, strict=True):
+        if should_stop():
+            costs.append(TermCost(term, None, reason=CANCELLED))
+        else:
+            costs.append(chooser.tried(term, of_term, n_tokens - len(chooser.merges)))
+    return TermMerges(
+        chooser.merges, chooser.counts, chooser.saved, words.joined_at(), tuple(costs)
+    )
+
+
+class _Chooser:
+    """The merges chosen so far, and the words as they are after them."""
+
+    def __init__(
+        self,
+        words: TermWords,
+        vocabulary: ContinuedVocabulary,
+        tie_break: TieBreak,
+        max_token_bytes: int | None,
+    ) -> None:
+        self._words = words
+        self._vocabulary = vocabulary
+        self._smallest = tie_break == "smallest-pair"
+        self._most_bytes = max_token_bytes
+        self._ranks: dict[Pair, int] = {}
+        self.merges: list[tuple[int, int, int]] = []
+        self.counts: list[int] = []
+        self.saved: list[int] = []
+
+    def tried(self, term: str | bytes, forms: Sequence[Form], room: int) -> TermCost:
+        """Make a term a token with at most `room` merges, or say why it is not one."""
+        reasons: list[str] = []
+        made = [id for _, _, id in self.merges]
+        for form in forms:
+            if form.reason is not None:
+                return TermCost(term, None, reason=form.reason)
+            ids = merge_symbols(form.ids, self._ranks, made)
+            token = b"".join(self._vocabulary.tokens[id] for id in ids if id >= 0)
+            if len(ids) == 1 and ids[0] >= 0:
+                return TermCost(term, token)
+            if reason := self._why_not(ids, token):
+                reasons.append(reason)
+                continue
+            path, reason = self._path(ids)
+            if path is None:
+                reasons.append(reason)
+            elif len(path) > room:
+                tokens = "token" if len(path) == 1 else "tokens"
+                reason = f"It takes {len(path):,} more {tokens}, and {room:,} are left."
+                return TermCost(term, None, reason=reason)
+            else:
+                return TermCost(term, token, len(path), self._apply(path))
+        return TermCost(term, None, reason=reasons[0])
+
+    def _why_not(self, ids: Sequence[int], token: bytes) -> str | None:
+        if min(ids) < 0:
+            return NO_SYMBOL
+        if self._vocabulary.forbidden.spells_left_out(token):
+            return LEFT_OUT
+        if self._vocabulary.forbidden.spells(token):
+            return NO_MERGES
+        if self._most_bytes is not None and len(token) > self._most_bytes:
+            return f"It has {len(token):,} bytes, and the limit is {self._most_bytes:,}."
+        if len(ids) > MOST_PARTS:
+            return f"It is {len(ids):,} tokens of the base; at most {MOST_PARTS} can be joined."
+        return None
+
+    def _path(self, ids: Sequence[int]) -> tuple[list[_Step] | None, str]:
+        """Return the merges that join ids, the most frequent pair first where that is possible."""
+        numbers = self._words.holding(set(pairwise(ids)))
+        words = [self._words.symbols[number] for number in numbers]
+        weights = [self._words.weights[number] for number in numbers]
+        tokens = self._vocabulary.tokens
+        tried: set[tuple[int, ...]] = set()
+        is_blocked = False
+
+        def search(symbols: list[int], words: list[list[int]]) -> list[_Step] | None:
+            nonlocal is_blocked
+            if len(symbols) == 1:
+                return []
+            lengths = tuple(len(tokens[id]) for id in symbols)
+            if lengths in tried or len(tried) >= MOST_TRIED:
+                return None
+            tried.add(lengths)
+            for pair, count in self._by_count(symbols, words, weights):
+                if self._vocabulary.forbidden.has(*pair):
+                    is_blocked = True
+                    continue
+                new_id = self._vocabulary.join(*pair)
+                rest = search(
+                    apply_merge(symbols, pair, new_id),
+                    [apply_merge(word, pair, new_id) for word in words],
+                )
+                tokens.pop()
+                if rest is not None:
+                    return [_Step(pair, count), *rest]
+            return None
+
+        path = search(list(ids), words)
+        return path, NO_WAY if is_blocked else NOT_IN_TEXT
+
+    def _by_count(
+        self, symbols: Sequence[int], words: list[list[int]], weights: list[int]
+    ) -> list[tuple[Pair, int]]:
+        """Return the pairs of a term that occur in the words, in the order they are tried."""
+        mine = set(pairwise(symbols))
+        counts = count_pairs(words, weights)
+        found = [(pair, count) for pair, count in counts.items() if pair in mine]
+        # Sorting keeps the order of first occurrence.
+        return sorted(found, key=lambda each: (-each[1], each[0] if self._smallest else ()))
+
+    def _apply(self, path: list[_Step]) -> int:
+        """Apply the merges of a path; return by how many tokens they shorten the corpus."""
+        for pair, count in path:
+            self._ranks[pair] = len(self.merges)
+            new_id = self._vocabulary.join(*pair)
+            self.saved.append(self._words.merge(pair, new_id, len(self.merges)))
+            self.merges.append((*pair, new_id))
+            self.counts.append(count)
+        return sum(self.saved[-len(path) :])
+
+
+def forms_of_terms(
+    terms: Sequence[str | bytes], base: Tokenizer, pretokens: PretokenCounts
+) -> list[list[Form]]:
+    """Return the forms of each term in the order they are tried, at least one.
+
+    >>> import numpy as np
+    >>> from bpe_core.tokenizer.gpt2 import gpt2
+    >>> words = PretokenCounts((b" hugs",), np.array([2]))
+    >>> [[[gpt2().vocab[id] for id in form.ids] for form in forms]
+    ...     for forms in forms_of_terms(["hugs", b"hugs"], gpt2(), words)]
+    [[[b' hugs'], [b'h', b'ugs']], [[b'h', b'ugs']]]
+    """
+    texts = [_words_of(term, base) if isinstance(term, str) else [] for term in terms]
+    wanted = {text.encode() for words in texts for text in words}
+    occurs = dict.fromkeys(wanted, 0)
+    for word, count in zip(pretokens.words, pretokens.counts.tolist(), strict=True):
+        if word in occurs:
+            occurs[word] = count
+    parts = _Parts(base)
+    found: list[list[Form]] = []
+    for term, words in zip(terms, texts, strict=True):
+        if isinstance(term, bytes):
+            found.append([Form(parts.ids_of(term))])
+        elif words:
+            # With the space first if neither form occurs more often: most words follow a space.
+            words.sort(key=lambda word: (-occurs[word.encode()], -len(word)))
+            forms = [Form(tuple(_ids_of_word(word, base))) for word in words]
+            # An alphabet without the space says nothing about the term itself.
+            found.append([form for form in forms if -1 not in form.ids] or forms[-1:])
+        else:
+            found.append([Form((), _pieces(base.pretokenizer.split(term)))])
+    return found
+
+
+def _words_of(term: str, base: Tokenizer) -> list[str]:
+    """Return the term and the term after a space, if the pre-tokenizer takes them as one word."""
+    written = [term] if term[:1].isspace() else [f" {term}", term]
+    return [text for text in written if base.pretokenizer.split(text) == [text]]
+
+
+def _ids_of_word(word: str, base: Tokenizer) -> list[int]:
+    ids, _ = base.encode_words([word.encode()])
+    return ids.tolist()
+
+
+class _Parts:
+    """Encodes bytes that may be a part of a word only, and are not valid UTF-8 perhaps."""
+
+    def __init__(self, base: Tokenizer) -> None:
+        self._base = base
+        self._ranks: dict[Pair, int] | None = None
+        self._made: list[int] = []
+
+    def ids_of(self, token: bytes) -> tuple[int, ...]:
+        """Return the ids, -1 for a symbol that is missing from the alphabet."""
+        base = self._base
+        marker = (base.end_of_word or "").encode()
+        ends = base.end_of_word_id is not None and token.endswith(marker)
+        content = token[: len(token) - len(marker)] if ends else token
+        try:
+            symbols = [each.encode() for each in content.decode()]
+        except UnicodeDecodeError:
+            symbols = []
+        if base.base == "bytes":
+            symbols = [bytes([byte]) for byte in content]
+        elif content and not symbols:
+            return (-1,)
+        ids = [base.base_ids.get(symbol, -1) for symbol in symbols]
+        if ends and base.end_of_word_id is not None:
+            ids.append(base.end_of_word_id)
+        if self._ranks is None:
+            self._ranks = {merge.pair: merge.rank for merge in base.merges}
+            self._made = [merge.id for merge in base.merges]
+        return tuple(merge_symbols(ids, self._ranks, self._made))
+
+
+def _pieces(pieces: Sequence[str]) -> str:
+    """Say that the pre-tokenizer cuts a term, and where."""
+    shown = ", ".join(map(_shown, pieces[:4]))
+    more = ", ..." if len(pieces) > 4 else ""
+    if not pieces:
+        return "The base’s pre-tokenizer drops it."
+    if len(pieces) == 1:
+        return f"The base’s pre-tokenizer keeps only {shown} of it."
+    return f"The base’s pre-tokenizer cuts it into {len(pieces):,} words: {shown}{more}."
+
+
+def _shown(piece: str) -> str:
+    return repr(piece) if len(piece) <= 20 else f"{piece[:20]!r}..."

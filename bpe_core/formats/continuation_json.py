@@ -1,0 +1,92 @@
+"""Write what a run continues into the head of its archive, and read it again."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any, cast
+
+from bpe_core.errors import FormatError
+from bpe_core.runs.continuation import Continuation
+from bpe_core.runs.term_merges import TermCost
+from bpe_core.tokenizer.tokenizer import Tokenizer
+
+
+def continuation_to_dict(continues: Continuation) -> dict[str, object]:
+    """Return the entries of an archive's head.
+
+    The base has none of its own: it is the run's tokenizer without the new merges.
+
+    >>> from bpe_core.tokenizer.gpt2 import gpt2
+    >>> continuation_to_dict(Continuation(gpt2(), (5,), (b"hug",)))
+    {'base_merges': 50000, 'counts': [5], 'left_out': ['687567'], 'terms': []}
+    """
+    return {
+        "base_merges": continues.base.n_merges,
+        "counts": list(continues.counts),
+        "left_out": [token.hex() for token in continues.left_out],
+        "terms": [_term_to_dict(cost) for cost in continues.terms],
+    }
+
+
+def continuation_of(head: Mapping[str, Any], tokenizer: Tokenizer) -> Continuation:
+    """Return what a head describes. Raises FormatError, or KeyError for a missing entry.
+
+    >>> from bpe_core.tokenizer.gpt2 import gpt2
+    >>> head = {"base_merges": 49_999, "counts": [5]}
+    >>> continuation_of(head, gpt2()).counts
+    (5,)
+    """
+    counts = _listed(head["counts"])
+    if not all(isinstance(count, int) and count > 0 for count in counts):
+        raise FormatError("Expected the counts of the new merges as whole numbers, 1 or more.")
+    continues = Continuation(
+        tokenizer.truncated(head["base_merges"]),
+        tuple(cast("list[int]", counts)),
+        # Files of earlier versions have neither.
+        tuple(map(_token, _listed(head.get("left_out", [])))),
+        tuple(map(_term, _listed(head.get("terms", [])))),
+    )
+    if continues.n_term_merges > len(counts):
+        raise FormatError("Its terms took more merges than it has.")
+    return continues
+
+
+def _term_to_dict(cost: TermCost) -> dict[str, object]:
+    is_text = isinstance(cost.term, str)
+    return {
+        "term": cost.term if isinstance(cost.term, str) else cost.term.hex(),
+        "is_text": is_text,
+        "token": None if cost.token is None else cost.token.hex(),
+        "tokens_added": cost.tokens_added,
+        "tokens_saved": cost.tokens_saved,
+        "reason": cost.reason,
+    }
+
+
+def _term(found: object) -> TermCost:
+    match found:
+        case {
+            "term": str(term),
+            "is_text": bool(is_text),
+            "token": str() | None as token,
+            "tokens_added": int(added),
+            "tokens_saved": int(saved),
+            "reason": str() | None as reason,
+        } if min(added, saved) >= 0:
+            made = None if token is None else _token(token)
+            return TermCost(term if is_text else _token(term), made, added, saved, reason)
+        case _:
+            raise FormatError("Expected each term with what it cost, or with a reason.")
+
+
+def _token(found: object) -> bytes:
+    try:
+        return bytes.fromhex(cast("str", found))
+    except (TypeError, ValueError):
+        raise FormatError("Expected the bytes of a token as a hexadecimal text.") from None
+
+
+def _listed(found: object) -> list[object]:
+    if not isinstance(found, list):
+        raise FormatError("Expected a list in its head.")
+    return cast("list[object]", found)
