@@ -1,7 +1,7 @@
 # make run     set up the environment and start the app
 # make test    set up everything, with a browser, and run all checks
 # make quick   run the checks to use while working: lint, types of changed files, tests without
-#              browser, app or peers
+#              browser, app or peers, except those marked as slow
 # make js      check the modules that run in the browser: types, lint, and their logic in Node
 # make shelf   fetch the tokenizers that pages and commands know by name, for use without a network
 # make bench   measure speed against other tools and write benchmarks/README.md
@@ -36,8 +36,8 @@ test: lint types js browser ranks
 quick: lint js .venv/dev.stamp
 	scripts/check_changed_types.sh
 	$(BIN)/python -m bpe_core.compiling
-	$(BIN)/python -m pytest -n 2 --dist worksteal --hypothesis-profile quick \
-		tests/unit tests/properties tests/golden
+	$(BIN)/python -m pytest -n 2 --dist worksteal --hypothesis-profile quick -m "not slow" \
+		--durations 5 --durations-min 1 tests/unit tests/properties tests/golden
 
 search: .venv/dev.stamp
 	$(BIN)/python -m bpe_core.compiling

@@ -172,6 +172,7 @@ TOLD_APART = [
 ]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", CONTEXTS)
 def test_every_part_of_a_pretoken_is_whole_in_a_context(name: str) -> None:
     split = get_pretokenizer(name).split

@@ -102,6 +102,7 @@ def start_of(table: TokenTable, word: str) -> list[int]:
     return [table.base_ids[bytes([byte])] for byte in word.encode()]
 
 
+@pytest.mark.slow
 @settings(max_examples=300)
 @given(tables(), st.lists(words, min_size=1, max_size=6))
 def test_kernels_encode_like_scan_and_heap(table: TokenTable, some: list[str]) -> None:
@@ -112,6 +113,7 @@ def test_kernels_encode_like_scan_and_heap(table: TokenTable, some: list[str]) -
         assert encoder.encode(word).tolist() == ids
 
 
+@pytest.mark.slow
 @settings(max_examples=300)
 @given(tables(one_merge_a_token=True), st.lists(words, min_size=1, max_size=6))
 def test_tries_encode_like_the_reference(table: TokenTable, some: list[str]) -> None:
@@ -144,6 +146,7 @@ def test_tries_encode_long_words_like_scan(table: TokenTable, some: list[str]) -
         assert encoder.encode(word).tolist() == ids
 
 
+@pytest.mark.slow
 @settings(max_examples=300)
 @given(st.data())
 def test_neighbours_agree_exactly_if_their_bytes_encode_to_them(data: st.DataObject) -> None:
@@ -201,6 +204,7 @@ def gpt2_encoder(name: str) -> CompiledEncoder:
     return CompiledEncoder(gpt2()._table, get_pretokenizer(name))
 
 
+@pytest.mark.slow
 @settings(max_examples=200)
 @pytest.mark.parametrize("name", PRETOKENIZERS)
 @given(text=st.one_of(hostile_texts, texts))
@@ -240,6 +244,7 @@ def test_words_longer_than_a_block_stay_within_the_buffers(name: str, text: str)
     assert encoder.encode(text, 1).tolist() == expected
 
 
+@pytest.mark.slow
 @settings(max_examples=30)
 @given(st.text("an \n1.é日", min_size=1, max_size=300), st.integers(2, 4))
 def test_the_number_of_threads_does_not_change_the_ids(unit: str, n_threads: int) -> None:
@@ -250,6 +255,7 @@ def test_the_number_of_threads_does_not_change_the_ids(unit: str, n_threads: int
     assert decoded(encoder, shared) == text.encode()
 
 
+@pytest.mark.slow
 @settings(max_examples=20)
 @given(st.lists(st.one_of(hostile_texts, texts), max_size=8), st.booleans())
 def test_a_batch_encodes_each_text_independently(some: list[str], long: bool) -> None:
@@ -364,6 +370,7 @@ def test_kernels_support_only_tokenizers_with_all_bytes_and_no_marker() -> None:
     assert not can_compile(TokenTable(vocab=far_apart, merges=[], special_tokens={"<s>": 1 << 24}))
 
 
+@pytest.mark.slow
 def test_kernels_give_the_same_result_without_compilation() -> None:
     code = """
 from bpe_core.tokenizer.compiled import CompiledEncoder

@@ -37,6 +37,7 @@ def _kernels() -> None:
     compile_kernels()
 
 
+@pytest.mark.slow
 @scanners
 @pytest.mark.parametrize("room", [24, 40, 8192])
 def test_a_scanner_ignores_what_follows_the_text_in_memory(name: str, room: int) -> None:
@@ -95,6 +96,7 @@ def wide_characters() -> list[str]:
     return sorted(set(found.values()))
 
 
+@pytest.mark.slow
 @scanners
 def test_a_character_at_the_end_of_a_block_is_read_whole(name: str) -> None:
     pretokenizer = get_pretokenizer(name)

@@ -51,6 +51,7 @@ def pairs_at(case: Case, run: TrainingRun, step: int) -> dict[Pair, int]:
     }
 
 
+@pytest.mark.slow
 @given(cases)
 @settings(max_examples=60)
 def test_every_step_equals_a_recount(case: Case) -> None:
@@ -78,6 +79,7 @@ def test_every_step_equals_a_recount(case: Case) -> None:
             assert top[0] == (*run.merges[step].pair, run.merges[step].count)
 
 
+@pytest.mark.slow
 @given(cases)
 @settings(max_examples=60)
 def test_a_trace_equals_a_recount(case: Case) -> None:
@@ -118,6 +120,7 @@ def test_the_lives_of_pairs_equal_recounts(case: Case) -> None:
         ]
 
 
+@pytest.mark.slow
 @given(cases, st.lists(st.text("abcé<>/w", min_size=1, max_size=12), min_size=1, max_size=5))
 @settings(max_examples=60)
 def test_token_curves_equal_encoding_with_each_truncated_tokenizer(
@@ -164,6 +167,7 @@ def assert_same(one: TrainingRun, other: TrainingRun) -> None:
         assert one.pair_counts(step) == other.pair_counts(step)
 
 
+@pytest.mark.slow
 @given(cases)
 @settings(max_examples=60)
 def test_an_extended_run_survives_pickling_and_saving(
@@ -176,6 +180,7 @@ def test_an_extended_run_survives_pickling_and_saving(
     assert_same(run, load_run(path))
 
 
+@pytest.mark.slow
 def test_an_altered_number_of_merges_is_refused(tmp_path: Path) -> None:
     run = extend(gpt2(), Corpus.from_text("tokenizers untokenized"), n_tokens=3)
     save_run(run, tmp_path / "run.npz")

@@ -92,6 +92,7 @@ for longest in range(2, 28, 2):
 """
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "code",
     [WORDS_OF_EVERY_WIDTH, SMALL_BUFFERS, DECODING, COUNTING],

@@ -318,6 +318,7 @@ def test_memory_depends_on_the_words_and_not_on_the_vocabulary_size() -> None:
     assert (len(learned.merges), learned.stop_reason) == (3, "no-pairs")
 
 
+@pytest.mark.slow
 def test_kernels_are_also_right_without_compilation() -> None:
     code = """
 from bpe_core.trainers import incremental

@@ -80,6 +80,7 @@ def test_the_last_tokens_are_not_lost(n_repeats: int, ending: str) -> None:
         assert_found(tokenizer, parts, ids_of(tokenizer, *parts))
 
 
+@pytest.mark.slow
 def test_the_last_tokens_are_not_lost_among_threads(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(threads, "n_threads", lambda: 3)
     tokenizer = with_kernels()

@@ -86,6 +86,7 @@ def test_a_name_cuts_as_the_published_patterns(name: str, text: str) -> None:
     assert get_pretokenizer(name).split(text) == in_steps(STEPS[name], text)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", STEPS)
 def test_every_edge_of_a_class_in_every_context(name: str) -> None:
     contexts = "a{0}b A{0}B {0}1{0} {0}\n {0}{0}'s'{0}LL  {0}/\r\n,{0}  漢{0}ア{0}・{0}{0}"
@@ -95,6 +96,7 @@ def test_every_edge_of_a_class_in_every_context(name: str) -> None:
     assert scan(text, get_pretokenizer(name), 8192) == expected
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", STEPS)
 @pytest.mark.parametrize("unit", ["a", "^", " ", "\n", "1", " \n", "漢", "A", "aB", "'s", "\u0301"])
 def test_a_long_run_of_anything(name: str, unit: str) -> None:

@@ -50,6 +50,7 @@ def test_the_result_is_shrink_then_extend(
             assert list(parts) == base.encode_words([token])[0].tolist()
 
 
+@pytest.mark.slow
 def test_gpt2_takes_fewer_tokens_at_the_same_size() -> None:
     swapped = replace(gpt2(), Corpus.from_text(TEXT), n_tokens=12)
     tokenizer = swapped.tokenizer
@@ -87,6 +88,7 @@ def test_anything_but_a_tokenizer_is_refused(tokenizer: Any) -> None:
         replace(tokenizer, Corpus.from_text(TEXT), 2)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("n_looks", range(5))
 def test_replacing_stops_whenever_it_is_asked_to(n_looks: int) -> None:
     looks = iter(range(100))
@@ -112,6 +114,7 @@ def test_shrinking_stops_while_words_are_counted_and_laid_out() -> None:
     assert steps == [(0, 257)] * 3
 
 
+@pytest.mark.slow
 def test_without_a_reason_to_stop_the_result_is_the_same() -> None:
     corpus = Corpus.from_text(TEXT)
     swapped = replace(gpt2(), corpus, 3, should_stop=lambda: False)

@@ -128,6 +128,7 @@ def test_a_text_is_not_cut_if_its_ids_might_change(name: str) -> None:
     assert list(WHOLE[name]().parts("one two three", 4)) == ["one two three"]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", CUT)
 @given(WORDS, st.sampled_from(["", " "]), st.integers(0, 9))
 @settings(max_examples=60, deadline=None)

@@ -37,6 +37,7 @@ def check_against_twin(tokenizer: Tokenizer, corpus: Corpus, order: RemovalOrder
     assert removals.held_out_tokens_after.tolist() == sizes
 
 
+@pytest.mark.slow
 @given(tokenizers("abc", n_merges=14), counted, st.sampled_from(["fewest-uses", "last-learned"]))
 @settings(max_examples=400)
 def test_any_merges_on_words_full_of_ties(
@@ -116,6 +117,7 @@ def test_a_use_does_not_always_go_to_the_two_parts() -> None:
     assert removals.uses.tolist() == [5, 11]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("order", ["fewest-uses", "last-learned"])
 def test_gpt2_on_text_encodes_as_the_curve_says(order: RemovalOrder) -> None:
     text = " ".join(random.Random(1).choices(["hugging", "Straße", "naïve", "foxes", "1984"], k=50))
@@ -141,6 +143,7 @@ def test_gpt2_on_text_encodes_as_the_curve_says(order: RemovalOrder) -> None:
             assert shrunk.tokenizer.merges == gpt2().truncated(size - 257).merges
 
 
+@pytest.mark.slow
 def test_uses_are_those_of_the_encoding_at_that_size() -> None:
     corpus = Corpus.from_text("the then there other bother hugs hugging the the")
     removals = remove_leaves(gpt2(), corpus, vocab_size=262)
@@ -152,6 +155,7 @@ def test_uses_are_those_of_the_encoding_at_that_size() -> None:
         assert uses[new_id] == removals.uses[n]
 
 
+@pytest.mark.slow
 def test_pinned_tokens_and_their_parts_stay() -> None:
     hug = gpt2().encode(" hugging")
     shrunk = shrink(gpt2(), Corpus.from_text("a"), 270, pinned=hug, order="fewest-uses")
@@ -160,6 +164,7 @@ def test_pinned_tokens_and_their_parts_stay() -> None:
         shrink(gpt2(), Corpus.from_text("a"), 257, pinned=hug)
 
 
+@pytest.mark.slow
 def test_only_tokens_of_the_chosen_scripts_go() -> None:
     removals = remove_leaves(gpt2(), Corpus.from_text("да нет"), scripts=["Cyrillic"])
     assert removals is not None
@@ -175,6 +180,7 @@ def test_an_impossible_size_is_refused(size: object) -> None:
         shrink(gpt2(), Corpus.from_text("a"), size)  # pyright: ignore[reportArgumentType]
 
 
+@pytest.mark.slow
 def test_it_stops_when_asked_and_reports() -> None:
     corpus = Corpus.from_text("hug")
     assert remove_leaves(gpt2(), corpus, should_stop=lambda: True) is None

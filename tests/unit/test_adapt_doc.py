@@ -28,6 +28,7 @@ def adapt(how: str) -> Adapted:
     return shrink(gpt2(), CORPUS, 900) if how == "shrink" else replace(gpt2(), CORPUS, 7)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("how", ["extend", "shrink", "replace"])
 @pytest.mark.parametrize("tied", [True, False])
 def test_the_lines_resize_a_checkpoint(

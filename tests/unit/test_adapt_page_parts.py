@@ -8,6 +8,8 @@ from itertools import pairwise
 from types import SimpleNamespace
 from typing import cast
 
+import pytest
+
 from bpe_core.adapting.extend import extend
 from bpe_core.adapting.replace import replace
 from bpe_core.corpus.corpus import Corpus
@@ -25,6 +27,7 @@ def test_names_of_uploaded_files_are_no_markup_and_no_paths() -> None:
     assert files_label(["x" * 100]) == "Tokenizer files"
 
 
+@pytest.mark.slow
 def test_the_saving_of_a_token_is_measured_where_its_pair_overlaps_itself() -> None:
     corpus = Corpus.from_word_counts({"łłł": 7, "qzqz": 3})
     run = extend(gpt2(), corpus, n_tokens=3)

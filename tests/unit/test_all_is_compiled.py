@@ -6,6 +6,8 @@ import subprocess
 import sys
 from pathlib import Path
 
+import pytest
+
 from bpe_core.compiling.processes import compile_kernels
 
 ROOT = Path(__file__).parents[2]
@@ -77,10 +79,12 @@ def output_of(code: str) -> str:
     return ran.stdout
 
 
+@pytest.mark.slow
 def test_every_kernel_is_compiled() -> None:
     asked = "print(len(found) > 10, [name for name, types in compiled.items() if not types])"
     assert output_of(KERNELS + asked) == "True []\n"
 
 
+@pytest.mark.slow
 def test_each_kernel_is_compiled_for_the_argument_types_of_real_work() -> None:
     assert output_of(KERNELS + WORK) == "[]\n"

@@ -54,6 +54,7 @@ EXPECTED = {
 }
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("what", BOMBS)
 def test_no_small_file_takes_a_gigabyte(what: str, tmp_path: Path) -> None:
     name, make = BOMBS[what]
@@ -131,6 +132,7 @@ for number in range({n}):
 """
 
 
+@pytest.mark.slow
 def test_damaged_small_files_take_no_more_than_whole_ones(tmp_path: Path) -> None:
     for what in ("a dictionary of one long string", "one letter a row", "empty objects"):
         name, make = BOMBS[what]

@@ -176,6 +176,7 @@ def test_every_text_colour_is_legible_on_the_page(theme):
         assert _contrast(ink, colours.background) >= 4.5
 
 
+@pytest.mark.slow
 def test_importing_charts_imports_pandas_completely():
     # In a separate process, because other tests have imported pandas in this one.
     code = "import sys; from ui.look import charts; assert sys.modules['pandas'].Series"

@@ -53,6 +53,7 @@ def examples() -> list[tuple[str, str]]:
     return found
 
 
+@pytest.mark.slow
 def test_the_examples_in_the_help_run_in_order_and_print_the_output_shown(tmp_path: Path) -> None:
     (tmp_path / "notes.txt").write_bytes(TEXT.encode())
     bin_folder = tmp_path / "bin"
@@ -203,6 +204,7 @@ def test_inspect_shows_the_first_merges_with_their_counts(trained: Path) -> None
     assert "merge 2" not in result.stdout
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("format", ["transformers", "tiktoken"])
 def test_convert_checks_the_file_in_its_library(trained: Path, tmp_path: Path, format: str) -> None:
     out = tmp_path / "out"

@@ -16,6 +16,9 @@ from bpe_core.cli import commands
 from bpe_core.formats.load_save import dumps, write_files
 from tests.oracles import TOKENIZERS
 
+# Each opens a published tokenizer.
+pytestmark = pytest.mark.slow
+
 TEXT = "Die Straße zum Fluss, der Fluss zur Straße, die Flüsse und Straßen. " * 30
 
 

@@ -67,6 +67,7 @@ def describe(upload: Upload) -> TableColumns:
 KINDS = ("csv", "tsv", "json", "jsonl", "parquet")
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("kind", KINDS)
 def test_the_column_with_the_most_characters_is_taken_not_the_first(kind: str) -> None:
     upload = table(kind, COLUMNS)
@@ -140,6 +141,7 @@ def test_long_tables_are_described_by_their_first_rows() -> None:
     assert "The shares are of a sample of its rows." in corpus.notes[0]
 
 
+@pytest.mark.slow
 def test_a_large_parquet_file_is_described_by_groups_from_all_over_it() -> None:
     texts = [f"{number} words" for number in range(1_000)]
     titles = ["T" if number < 500 else "long title " * 9 for number in range(1_000)]
@@ -190,6 +192,7 @@ def test_what_is_not_a_table_has_no_columns() -> None:
     assert columns_of(Upload("a.txt", b"hug")) is None
 
 
+@pytest.mark.slow
 def test_reading_parquet_reports_progress_and_stops_if_the_callback_raises(tmp_path: Path) -> None:
     upload = tmp_path / "a.parquet"
     written = parquet_of(pa.table({"text": [f"hug {n}" for n in range(40_000)]}))

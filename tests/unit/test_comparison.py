@@ -120,6 +120,7 @@ def test_the_figures_of_a_corpus_are_the_sums_of_its_documents() -> None:
         assert row.n_tokens_exclusive == sum(r.n_tokens_exclusive for r in rows)
 
 
+@pytest.mark.slow
 def test_the_figures_do_not_depend_on_how_a_corpus_is_divided(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:

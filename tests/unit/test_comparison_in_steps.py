@@ -24,6 +24,7 @@ CORPORA = {
 each = pytest.mark.parametrize("name", CORPORA)
 
 
+@pytest.mark.slow
 @each
 def test_progress_is_even_and_changes_no_figure(name: str) -> None:
     corpus = CORPORA[name]
@@ -50,6 +51,7 @@ def test_progress_is_even_and_changes_no_figure(name: str) -> None:
         assert len(set(done)) > 4
 
 
+@pytest.mark.slow
 def test_one_long_document_is_encoded_in_parts_without_another_figure(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
@@ -86,6 +88,7 @@ def test_it_stops_when_asked(name: str) -> None:
     assert len(asked) == 2
 
 
+@pytest.mark.slow
 def test_tokenizers_alone_and_together_have_the_same_figures() -> None:
     corpus = CORPORA["short documents"]
     alone = [compare(corpus, [encoder]).rows[0].n_tokens for encoder in (gpt2(), FOREIGN)]

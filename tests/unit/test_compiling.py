@@ -48,6 +48,7 @@ def most_kernels(tmp_path: Path) -> Path:
     return tmp_path
 
 
+@pytest.mark.slow
 def test_training_waits_for_the_compiler_reports_it_and_compiles_nothing_itself(
     most_kernels: Path,
 ) -> None:
@@ -194,6 +195,7 @@ def test_only_one_of_many_threads_gets_the_lock(tmp_path: Path) -> None:
         assert sum(share.result() for share in [pool.submit(take) for _ in range(8)]) == 1
 
 
+@pytest.mark.slow
 def test_a_failing_compiler_is_reported_once_and_plain_python_takes_over(tmp_path: Path) -> None:
     code = """
 import sys

@@ -252,6 +252,7 @@ def test_a_repetitive_archive_can_unpack_to_a_hundred_times_its_size(
             read_corpus(upload)
 
 
+@pytest.mark.slow
 def test_reading_reports_progress_and_stops_if_the_callback_raises(tmp_path: Path) -> None:
     rows = b"id,text\n" + b"1,hug\n" * 20_000
     (tmp_path / "b.csv").write_bytes(rows)
@@ -308,6 +309,7 @@ TABLES = {
 }
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", TABLES)
 @pytest.mark.parametrize("column", [None, "text"])
 def test_each_row_of_a_table_is_a_document(name: str, column: str | None) -> None:
@@ -416,6 +418,7 @@ FOREIGN_WORDS = (
 )
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("name", "data"),
     [
@@ -563,6 +566,7 @@ def test_a_text_without_words_is_an_error() -> None:
         parse_word_counts(" \n")
 
 
+@pytest.mark.slow
 def test_reading_arbitrary_bytes_raises_only_bpe_errors() -> None:
     hostile = [
         bytes(range(256)),

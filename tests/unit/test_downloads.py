@@ -82,6 +82,7 @@ def test_the_gpt2_download_is_a_reproducible_zip_of_the_two_files(run_id: str) -
     assert again.data() == download.data()
 
 
+@pytest.mark.slow
 def test_a_download_loads_with_the_lines_shown_beside_it(run_id: str, tmp_path: Path) -> None:
     tokenizer = load_run(run_id).run.tokenizer
     expected = tokenizer.encode(TEXT, allowed_special="all")
@@ -99,6 +100,7 @@ def test_a_download_loads_with_the_lines_shown_beside_it(run_id: str, tmp_path: 
         assert ids_by_lines(code, "ids", [TEXT], folder) == [expected], download.label
 
 
+@pytest.mark.slow
 def test_the_checks_report_each_format_and_stop_once_cancelled(run_id: str) -> None:
     tokenizer = load_run(run_id).run.tokenizer
     task: Task[Checked] = Task()

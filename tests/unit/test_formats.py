@@ -113,6 +113,7 @@ def test_hugging_face_files_keep_everything_they_can_represent(name: str) -> Non
     assert loads(dumps(tokenizer, "huggingface")) == tokenizer
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("format", FORMATS)
 def test_gpt2_survives_every_format(format: Format) -> None:
     again = loads(dumps(gpt2(), format), pretokenizer="gpt2", special_tokens={END_OF_TEXT: 50256})
@@ -183,6 +184,7 @@ def test_hugging_face_reads_the_pair_of_gpt2_files(tmp_path: Path) -> None:
 # Conversion from other libraries' objects
 
 
+@pytest.mark.slow
 def test_tokenizers_of_other_libraries_are_converted_exactly() -> None:
     assert from_tiktoken(tiktoken_gpt2()) == gpt2()
     # A copy: the oracle itself is shared with other tests.

@@ -57,11 +57,13 @@ print(sum(load_sample(sample.id).n_bytes > 0 for sample in samples()) == len(sam
 """
 
 
+@pytest.mark.slow
 def test_the_library_trains_saves_and_loads_without_extras(bare: Path, tmp_path: Path) -> None:
     (tmp_path / "notes.txt").write_text("hug hugs hugging and hugged " * 20)
     assert run(bare, "-c", LIBRARY, cwd=tmp_path) == "hugs and hugging 11\nTrue\n"
 
 
+@pytest.mark.slow
 def test_the_command_is_on_the_path_and_works_without_extras(bare: Path, tmp_path: Path) -> None:
     path = f"{bare.parent}{os.pathsep}{os.environ['PATH']}"
     (tmp_path / "notes.txt").write_text("hug hugs hugging and hugged " * 20)
@@ -85,6 +87,7 @@ print(sum(gather_counts.stats.cache_misses.values()))
 """
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("order", ["numba first", "numba later"])
 def test_kernels_are_kept_in_the_users_cache_if_the_package_is_read_only(
     bare: Path, tmp_path: Path, order: str

@@ -42,6 +42,7 @@ def test_the_intervals_are_those_of_a_naive_twin(n_blocks: int) -> None:
         assert found[column] == pytest.approx(twin)
 
 
+@pytest.mark.slow
 def test_blocks_of_one_size_give_the_interval_of_a_mean() -> None:
     # The figure is then a mean, whose standard error is known.
     n_blocks, n_their = 400, 1_000

@@ -404,6 +404,7 @@ def test_the_time_left_includes_saving_and_counts_down(manager: JobManager, shel
     assert not ended(manager, job).is_live
 
 
+@pytest.mark.slow
 def test_the_server_exits_even_during_training() -> None:
     code = """
 import threading

@@ -30,6 +30,7 @@ TEXT = LINE * 20
 TOKENIZER = train(Corpus.from_text(TEXT), TrainingConfig(280)).tokenizer
 
 
+@pytest.mark.slow
 def test_the_process_measures_every_encoder_and_reports_progress() -> None:
     done = subprocess.run(
         [sys.executable, "-m", "bpe_core.lab.measurements"],

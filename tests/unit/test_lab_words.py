@@ -111,6 +111,7 @@ def test_dropped_trainers_have_no_figure() -> None:
     assert words.growth_by_name(found)["Engine"] == ([1_000, 4_000], [0.01, 0.02])
 
 
+@pytest.mark.slow
 def test_words_that_longest_match_cuts_differently_are_shown_with_both_cuts() -> None:
     found = longest_match_differences("He overwrites it. overwrites", gpt2().fingerprint, gpt2())
     (row,) = words.differing_rows(found, gpt2())

@@ -220,6 +220,7 @@ END
 """
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("end", "last"),
     [("fail()", '"error": "RuntimeError"'), ("ctypes.string_at(0)", 'File "<string>", line ')],

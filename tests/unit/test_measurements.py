@@ -37,6 +37,7 @@ def managers() -> Iterator[Callable[..., MeasurementManager]]:
         manager.close()
 
 
+@pytest.mark.slow
 def test_a_measurement_ends_with_a_report(managers: Callable[..., MeasurementManager]) -> None:
     manager = managers()
     status = wait_until(manager, manager.submit(ORDER, about="hugs"))

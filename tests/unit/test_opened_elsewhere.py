@@ -34,6 +34,7 @@ def test_each_format_has_a_reader() -> None:
     assert set(READERS) == set(FORMATS)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("format", FORMATS)
 def test_a_file_is_opened_with_the_same_ids(format: Format) -> None:
     opened = check_opens(TOKENIZER, format, SMALL)
@@ -44,6 +45,7 @@ def test_a_file_is_opened_with_the_same_ids(format: Format) -> None:
         assert opened.version == metadata.version(opened.library)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("format", FORMATS)
 def test_the_lines_shown_load_the_file_that_was_written(format: Format, tmp_path: Path) -> None:
     folder = tmp_path / READERS[format].folder
@@ -115,6 +117,7 @@ def test_a_format_that_cannot_hold_the_tokenizer_is_refused() -> None:
         check_opens(seen, "tiktoken", SMALL)
 
 
+@pytest.mark.slow
 def test_an_error_a_crash_and_a_hang_are_reported(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -188,6 +191,7 @@ def test_special_tokens_get_their_roles_by_name() -> None:
     }
 
 
+@pytest.mark.slow
 def test_transformers_knows_the_ends_and_decodes_what_it_encodes(tmp_path: Path) -> None:
     special = ("<|endoftext|>", "<|pad|>", "<|user|>")
     tokenizer = train(SAMPLE, TrainingConfig(400, special_tokens=special)).tokenizer

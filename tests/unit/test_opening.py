@@ -198,6 +198,7 @@ def test_two_unrelated_files_and_three_files_are_a_clear_error() -> None:
         open_files({"a.txt": b"\xff", "b.txt": b"\xfe"})
 
 
+@pytest.mark.slow
 @given(st.data())
 def test_a_corrupted_file_is_read_or_refused(data: st.DataObject) -> None:
     file = models.word_piece().to_str().encode()
@@ -210,6 +211,7 @@ def test_a_corrupted_file_is_read_or_refused(data: st.DataObject) -> None:
     assert sum(s.byte_end - s.byte_start for s in named.encoder.segments("the a")) == 5
 
 
+@pytest.mark.slow
 def test_a_very_large_id_needs_little_memory() -> None:
     small = gpt2().truncated(2)
     far = 2**31 - 1
@@ -246,6 +248,7 @@ def test_the_error_for_an_unavailable_published_encoding_says_why(tmp_path: Path
     )
 
 
+@pytest.mark.slow
 def test_published_encodings_come_from_tiktokens_cache() -> None:
     code = (
         "from bpe_core.formats.openai_tokenizers import published_tokenizer as get\n"
@@ -272,6 +275,7 @@ def test_a_file_that_crashes_the_library_is_refused_without_ending_this_process(
         open_files({"mine.json": described.encode()})
 
 
+@pytest.mark.slow
 def test_a_tokenizer_that_does_not_finish_is_given_up_after_ten_seconds() -> None:
     # Each step makes a hundred spaces of one.
     step = {"type": "Replace", "pattern": {"String": " "}, "content": " " * 100}

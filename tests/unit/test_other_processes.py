@@ -107,6 +107,7 @@ def assert_same_run(found: bpe.TrainingRun, run: bpe.TrainingRun) -> None:
         assert not array.flags.writeable
 
 
+@pytest.mark.slow
 @every_trip
 @pytest.mark.parametrize("name", TOKENIZERS)
 def test_a_tokenizer_survives_pickling(trip: Callable[..., Any], name: str) -> None:
@@ -234,6 +235,7 @@ def test_an_error_in_another_process_is_raised_unchanged(spawned: ProcessPoolExe
     assert str(there.value) == str(here.value)
 
 
+@pytest.mark.slow
 def test_dask_passes_tokenizers_and_runs_to_its_workers_and_back() -> None:
     run = RUNS["bytes"]
     started = Client(n_workers=1, threads_per_worker=1, processes=True, dashboard_address=":0")
@@ -286,6 +288,7 @@ if __name__ == "__main__":
 """
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("start_method", ["spawn", "fork", "forkserver"])
 def test_workers_of_a_data_loader_encode_like_this_process(
     tmp_path: Path, start_method: str

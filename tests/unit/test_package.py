@@ -18,6 +18,8 @@ from packaging.version import Version
 import bpe_core
 from tests.packaging import ROOT, build, copy_source
 
+pytestmark = pytest.mark.slow
+
 PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text("utf-8"))["project"]
 EXTRAS = PROJECT["optional-dependencies"]
 

@@ -227,6 +227,7 @@ def test_a_long_line_without_spaces_is_cut_all_the_same() -> None:
     assert np.all(blocks.starts % 3 == 0)
 
 
+@pytest.mark.slow
 def test_a_hundred_thousand_short_documents_give_about_a_thousand_blocks() -> None:
     names = [f"t.csv row {n}" for n in range(100_000)]
     blocks = blocks_of(Corpus.from_documents(["ab"] * 100_000, names))

@@ -51,6 +51,7 @@ def test_the_error_for_an_address_without_a_run_says_what_to_do(text: str, said:
     assert len(str(caught.value)) < 300
 
 
+@pytest.mark.slow
 @given(st.text() | st.from_regex(r"(https?://)?[\[\]:/?&=#%a-f0-9]*run=[%&\w]*"))
 def test_any_text_names_a_run_or_is_refused(text: str) -> None:
     with suppress(RunAddressError):

@@ -90,6 +90,7 @@ def test_named_patterns_cut_texts_like_tiktoken(name: str, text: str) -> None:
     assert tiktoken_split(name, text, pieces) == pieces
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", TIKTOKEN_PATTERNS)
 def test_characters_of_every_class_are_cut_like_hugging_face(name: str) -> None:
     pretokenizer = get_pretokenizer(name)
@@ -101,6 +102,7 @@ def test_characters_of_every_class_are_cut_like_hugging_face(name: str) -> None:
         assert pretokenizer.spans(text) == [span for _, span in peer.pre_tokenize_str(text)]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("pattern", "of"),
     [
@@ -119,6 +121,7 @@ def test_every_character_has_the_same_class_as_in_hugging_face(pattern: str, of:
     assert without.normalize_str("".join(classes())) == others
 
 
+@pytest.mark.slow
 def test_every_character_has_the_same_class_as_in_tiktoken() -> None:
     pieces = get_pretokenizer("gpt2").split("".join(classes()))
     assert tiktoken_split("gpt2", "".join(classes()), pieces) == pieces
@@ -205,6 +208,7 @@ def test_the_spans_of_a_backward_pattern_are_in_order() -> None:
     assert get_pretokenizer("regex:(?r)a").spans("aba") == [(0, 1), (1, 2), (2, 3)]
 
 
+@pytest.mark.slow
 def test_a_runaway_pattern_is_stopped_with_advice() -> None:
     pretokenizer = get_pretokenizer(r"regex:(?:a|a)+c")
     message = r"40 characters within 4 seconds of processor time.*possessive"
@@ -233,6 +237,7 @@ def test_the_error_for_an_invalid_pattern_names_the_fault(pattern: str, message:
         get_pretokenizer(f"regex:{pattern}")
 
 
+@pytest.mark.slow
 def test_a_pattern_that_the_engine_gives_up_on_raises_an_error() -> None:
     with pytest.raises(PatternError, match=r"compiles, but no text .* \(MemoryError"):
         get_pretokenizer("regex:(?<=b{e<=1}|a)*").spans("aab")
@@ -266,6 +271,7 @@ def test_the_error_for_an_unknown_name_lists_the_names() -> None:
         get_pretokenizer("gpt3")
 
 
+@pytest.mark.slow
 def test_a_long_run_of_one_character_is_cut_in_linear_time() -> None:
     for character in "a1 !é\u0301\n":
         run = character * 300_000

@@ -48,6 +48,7 @@ def test_a_file_cut_short_is_downloaded_again(
     assert "GPT-4 needs a download (1.7 MB)" in published_words()
 
 
+@pytest.mark.slow
 def test_a_file_that_was_fetched_needs_no_download(
     folder: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -53,6 +53,7 @@ def read(
     )
 
 
+@pytest.mark.slow
 def test_a_large_corpus_has_the_figures_of_one_in_memory(tmp_path: Path) -> None:
     assert len(LINES) > MOST_BYTES_IN_MEMORY
     seen: list[float] = []

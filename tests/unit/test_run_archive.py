@@ -157,6 +157,7 @@ def test_a_truncated_file_is_refused(saved: Path, share: float) -> None:
     assert refusal(saved) == damaged(saved)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("mask", [0xFF, 0x01])
 def test_a_changed_byte_is_refused_or_harmless(tmp_path: Path, mask: int) -> None:
     # A small alphabet keeps the file short, since every byte is changed in turn.

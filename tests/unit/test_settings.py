@@ -76,6 +76,7 @@ def test_a_misspelled_variable_is_not_ignored() -> None:
         settings_of({"BPE_EXPLORER_ZZZ": "1"})
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("arguments", [["-m", "ui.settings", "--check"], ["-c", "import serve"]])
 def test_a_server_does_not_start_with_an_invalid_setting(arguments: list[str]) -> None:
     done = subprocess.run(
@@ -93,6 +94,7 @@ def test_a_server_does_not_start_with_an_invalid_setting(arguments: list[str]) -
     ]
 
 
+@pytest.mark.slow
 def test_the_limits_that_the_app_enforces_are_the_settings() -> None:
     code = (
         "from streamlit import config\n"

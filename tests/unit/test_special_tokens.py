@@ -55,6 +55,7 @@ def by_kernels() -> Tokenizer:
     return tokenizer
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "text",
     [
@@ -83,6 +84,7 @@ def test_kernels_find_special_tokens_where_plain_python_does(
     assert [segment.id for segment in by_kernels.segments(text, "all")] == wanted
 
 
+@pytest.mark.slow
 def test_a_custom_pattern_accepts_a_text_of_special_tokens_only() -> None:
     compile_kernels()
     tokenizer = Tokenizer(

@@ -43,6 +43,7 @@ def files(tmp_path: Path) -> list[Path]:
     return paths
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", ["gpt2", "cl100k", "o200k", "whitespace", "none", "regex:\\d"])
 def test_streaming_counts_the_same_as_reading_whole_files(files: list[Path], name: str) -> None:
     pretokenizer = get_pretokenizer(name)
@@ -57,6 +58,7 @@ def test_streaming_counts_the_same_as_reading_whole_files(files: list[Path], nam
         assert found.n_bytes == streamed.n_bytes == whole.n_bytes
 
 
+@pytest.mark.slow
 def test_training_on_a_stream_gives_the_same_run(files: list[Path]) -> None:
     full = [path for path in files if path.stat().st_size]
     config = TrainingConfig(600, alphabet="seen")
@@ -76,6 +78,7 @@ def test_a_small_stream_is_counted_like_the_same_corpus(tmp_path: Path) -> None:
     assert (found.sha256, found.n_bytes) == (whole.sha256, whole.n_bytes)
 
 
+@pytest.mark.slow
 def test_a_stream_has_the_same_counts_without_kernels(
     files: list[Path], monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -88,6 +91,7 @@ def test_a_stream_has_the_same_counts_without_kernels(
     assert found.sha256 == with_kernels.sha256
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("kernels", [True, False])
 def test_a_cancelled_stream_has_an_empty_hash(
     files: list[Path], monkeypatch: pytest.MonkeyPatch, kernels: bool
@@ -171,6 +175,7 @@ def test_the_error_for_a_missing_file_names_it() -> None:
         stream_corpus(["no-such-file.txt"])
 
 
+@pytest.mark.slow
 def test_training_on_a_large_file_needs_little_memory(tmp_path: Path) -> None:
     path = tmp_path / "large.txt"
     block = "".join(f"{n} {LINE}" for n in range(10_000)).encode()

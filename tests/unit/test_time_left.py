@@ -210,6 +210,7 @@ def test_the_estimate_excludes_contenders_that_will_drop_out() -> None:
     assert left[6, "slow"] == pytest.approx(0.3)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("slower", [0.4, 1.0, 3.0])
 @pytest.mark.parametrize("n_merges", [40, 4_000, 50_000])
 @pytest.mark.parametrize("length", [10_000, len(TEXT)])

@@ -193,6 +193,7 @@ def processes() -> list[psutil.Process]:
     return [each for each in found if "ui.work.training_process" in " ".join(each.cmdline())]
 
 
+@pytest.mark.slow
 @pytest.mark.usefixtures("in_process")
 def test_a_process_trains_the_same_run_and_reports_progress(manager: JobManager) -> None:
     job = submit(manager, HOSTILE)
@@ -207,6 +208,7 @@ def test_a_process_trains_the_same_run_and_reports_progress(manager: JobManager)
     assert status.training_bytes == training.n_bytes
 
 
+@pytest.mark.slow
 @pytest.mark.usefixtures("in_process")
 def test_a_process_passes_on_its_error(manager: JobManager) -> None:
     status = wait_until(manager, submit(manager, HOSTILE, TrainingConfig(vocab_size=1)))
@@ -214,6 +216,7 @@ def test_a_process_passes_on_its_error(manager: JobManager) -> None:
     assert "257" in str(status.error)
 
 
+@pytest.mark.slow
 @pytest.mark.usefixtures("in_process")
 def test_a_cancelled_process_keeps_the_merges_so_far(manager: JobManager) -> None:
     job = submit(manager, SLOW, SLOW_CONFIG)
@@ -224,6 +227,7 @@ def test_a_cancelled_process_keeps_the_merges_so_far(manager: JobManager) -> Non
     assert 0 < len(load_run(job).run.merges) < 99_000
 
 
+@pytest.mark.slow
 @pytest.mark.usefixtures("in_process")
 def test_a_killed_process_is_an_error_that_loses_nothing_else(
     manager: JobManager, store: Path
@@ -288,6 +292,7 @@ time.sleep(600)
 """
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("least_bytes", [1, 10**9], ids=["in processes", "in the server"])
 def test_trainings_of_a_killed_server_are_begun_again(
     least_bytes: int, manager: JobManager, store: Path
@@ -312,6 +317,7 @@ def test_trainings_of_a_killed_server_are_begun_again(
     assert folders(store) == []
 
 
+@pytest.mark.slow
 def test_a_filed_corpus_is_trained_from_its_files(manager: JobManager, store: Path) -> None:
     lines = "".join(f"line {n}: hug hugs кот\n" for n in range(900_000)).encode()
     upload = io.BytesIO(lines)

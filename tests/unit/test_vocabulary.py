@@ -64,6 +64,7 @@ def test_regex_search_can_name_a_byte_outside_a_whole_character() -> None:
     assert found(Query(pattern, by="regex")) == [b"\xe6"]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("query", "error", "message"),
     [
