@@ -180,10 +180,11 @@ class Corpus(Immutable):
     def split(self, held_out_share: float, seed: int = 0) -> tuple[Corpus, Corpus]:
         """Split into training text and held-out text of about `held_out_share` of the characters.
 
-        Of large documents, blocks of whole lines are held out, spread over their length; long lines
-        are cut before spaces. Small documents and rare words are held out whole, frequent words by
-        part of their count. Each file, file type and script therefore has about the same share of
-        the held-out part as of the corpus; see `composition`.
+        Of large documents, blocks of whole lines are held out, spread over their length, and of
+        medium ones a block here and there; long lines are cut before spaces. Small documents and
+        rare words are held out whole, frequent words by part of their count. Each large file, file
+        type and script therefore has about the same share of the held-out part as of the corpus;
+        see `composition`.
 
         Held-out blocks, and the pieces of text between them, become separate documents with the
         name of their source: joined, they would spell text that never occurred. Nothing is lost,

@@ -1,8 +1,10 @@
 """Choose a held-out part that resembles the corpus in its files, file types and scripts.
 
-Of a large document, blocks of whole lines are held out, spread over its length; a long line is cut
-before spaces. Small documents and rare words are held out whole, frequent words by part of their
-count. The amount is proportional to the size of each.
+Documents of one file type and script form a stratum, which gets the same share of its characters
+held out as any other. Of a large document, blocks of whole lines are held out, spread over its
+length; of medium ones, a block here and there; a long line is cut before spaces. Small documents
+and rare words are held out whole, frequent words by part of their count. What one document yields
+too much or too little, those after it in its stratum make up for.
 
 Sizes are in characters, so that blocks spread evenly over a document of several scripts have the
 same share of each, whatever the number of bytes per character.
@@ -12,7 +14,8 @@ from __future__ import annotations
 
 import random
 from collections import Counter, defaultdict
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from posixpath import dirname
 from typing import Final, NamedTuple
 
 from bpe_core.corpus.borders import border_near
@@ -28,6 +31,15 @@ a large document they shrink down to `_LARGEST_OF_SMALL_BLOCKS`."""
 _SMALLEST_BLOCK: Final = 16
 _LARGEST_OF_SMALL_BLOCKS: Final = 512
 _LARGEST_BLOCK: Final = 16_384
+_BLOCKS_OF_STRATUM: Final = 16
+"""The least number of blocks per stratum, unless they would be too small."""
+_LARGEST_WHOLE: Final = 1 / 8
+"""The largest document held out whole, by the characters to hold out of its stratum: half a
+document too much or too little is then 6 % of them."""
+_LEAST_SHARE: Final = 0.01
+"""Strata with a smaller share of the corpus may miss it."""
+_TOLERANCE: Final = 0.05
+"""A stratum may miss its share by this part of it, so that blocks stay whole lines."""
 _FEWEST_OCCURRENCES: Final = 4
 _LONGEST_LINE: Final = 2_000
 _SHORTEST_REACH: Final = 200
@@ -43,41 +55,51 @@ class Span(NamedTuple):
     end: int
 
 
+class _Stratum(NamedTuple):
+    """The documents of one file type and script; their order is that of their folders."""
+
+    whole: list[int]
+    """Those that are held out whole or not at all."""
+    cut: list[int]
+    """Those of which blocks are held out."""
+    quota: float
+    """The characters to hold out of all of them."""
+    smallest: float
+    """The characters in a block at least."""
+
+
 def held_out_spans(
     documents: Sequence[str], names: Sequence[str], share: float, seed: int
 ) -> list[list[Span]]:
     """Return the held-out spans of each document, from left to right; never all text.
 
     >>> held_out_spans(["a line\\n" * 20, "b"], ["a.txt", "b.txt"], share=0.2, seed=0)
-    [[Span(start=49, end=63), Span(start=98, end=112)], []]
+    [[Span(start=42, end=56), Span(start=91, end=105)], []]
     """
+    if not share:
+        return [[] for _ in documents]
     # Only random() is promised to return the same numbers in later versions of Python.
     generator = random.Random(seed)
-    wanted = share * sum(map(len, documents))
-    smallest = min(max(wanted / _FEWEST_BLOCKS, _SMALLEST_BLOCK), _LARGEST_OF_SMALL_BLOCKS)
+    sizes = [len(text) for text in documents]
+    wanted = share * sum(sizes)
     largest = min(max(wanted / _FEWEST_BLOCKS, _LARGEST_OF_SMALL_BLOCKS), _LARGEST_BLOCK)
     spans: list[list[Span]] = [[] for _ in documents]
-    small: list[int] = []
-    owed: defaultdict[str, float] = defaultdict(float)
-    for i, text in enumerate(documents):
-        if not text:
+    strata = list(_strata(documents, names, sizes, share))
+    for stratum in strata:
+        if not stratum.cut:
             continue
-        quota = share * len(text)
-        if quota < smallest:
-            small.append(i)
-            continue
-        kind = file_type(names[i])
-        # Lines vary in length, so a document may yield a little too much or too little, which the
-        # next one of its type makes up for.
-        quota += min(max(owed[kind], -smallest), smallest)
-        spans[i] = _blocks(text, quota, smallest, largest, generator.random())
-        owed[kind] = quota - sum(end - start for start, end in spans[i])
-    strata = [(file_type(names[i]), file_of(names[i]), _main_script(documents[i])) for i in small]
-    sizes = [len(documents[i]) for i in small]
-    for chosen in _draw(strata, sizes, share, generator):
-        spans[small[chosen]] = [Span(0, sizes[chosen])]
+        drawn, owed = _draw([stratum.whole], sizes, share, generator, by_chance=True)
+        for i in drawn:
+            spans[i] = [Span(0, sizes[i])]
+        owed = _cut_blocks(stratum, documents, spans, share, owed, largest, generator)
+        # A corpus of one stratum has no shares to correct.
+        if len(strata) > 1 and stratum.quota >= _LEAST_SHARE * wanted:
+            _correct(stratum, documents, spans, owed)
+    only_whole = [stratum.whole for stratum in strata if not stratum.cut]
+    for i in _draw(only_whole, sizes, share, generator)[0]:
+        spans[i] = [Span(0, sizes[i])]
     n_held_out = sum(end - start for found in spans for start, end in found)
-    return spans if n_held_out < sum(map(len, documents)) else [[] for _ in documents]
+    return spans if n_held_out < sum(sizes) else [[] for _ in documents]
 
 
 def rest_of(text: str, spans: Sequence[Span]) -> list[Span]:
@@ -112,11 +134,108 @@ def held_out_words(word_counts: Mapping[str, int], share: float, seed: int) -> d
         held_out[word] = min(round(owed / len(word)), count - 1)
         owed -= held_out[word] * len(word)
     sizes = [len(word) * word_counts[word] for word in rare]
-    for chosen in _draw([_main_script(word) for word in rare], sizes, share, generator):
+    by_script: defaultdict[str, list[int]] = defaultdict(list)
+    for i in sorted(range(len(rare)), key=lambda i: -sizes[i]):
+        by_script[_main_script(rare[i])].append(i)
+    for chosen in _draw(
+        [by_script[script] for script in sorted(by_script)], sizes, share, generator
+    )[0]:
         held_out[rare[chosen]] = word_counts[rare[chosen]]
     if held_out == dict(word_counts):
         return {}
     return {word: held_out[word] for word in word_counts if held_out.get(word)}
+
+
+def _strata(
+    documents: Sequence[str], names: Sequence[str], sizes: Sequence[int], share: float
+) -> Iterator[_Stratum]:
+    """Divide documents by file type and script, and those by their size."""
+    wanted = share * sum(sizes)
+    smallest_of_all = min(max(wanted / _FEWEST_BLOCKS, _SMALLEST_BLOCK), _LARGEST_OF_SMALL_BLOCKS)
+    members: defaultdict[tuple[str, str], list[tuple[str, int]]] = defaultdict(list)
+    for i, (text, name) in enumerate(zip(documents, names, strict=True)):
+        if text:
+            file = file_of(name)
+            place = file if file != name else dirname(name)
+            members[file_type(name), _main_script(text)].append((place, i))
+    for _, found in sorted(members.items()):
+        quota = share * sum(sizes[i] for _, i in found)
+        smallest = min(max(quota / _BLOCKS_OF_STRATUM, _SMALLEST_BLOCK), smallest_of_all)
+        # A whole document is no larger than four blocks, and a block not much smaller than a line.
+        least = max(smallest_of_all / 4, 4 * _SMALLEST_BLOCK)
+        most = min(max(quota * _LARGEST_WHOLE, least), 4 * smallest_of_all, smallest / share)
+        # The smallest of a folder come last, since they leave the least to make up for.
+        whole = sorted((place, -sizes[i], i) for place, i in found if sizes[i] < most)
+        cut = sorted((place, i) for place, i in found if sizes[i] >= most)
+        yield _Stratum([i for _, _, i in whole], [i for _, i in cut], quota, smallest)
+
+
+def _cut_blocks(
+    stratum: _Stratum,
+    documents: Sequence[str],
+    spans: list[list[Span]],
+    share: float,
+    owed: float,
+    largest: float,
+    generator: random.Random,
+) -> float:
+    """Hold out blocks of the larger documents; return what is still owed, which may be negative."""
+    smallest = stratum.smallest
+    # A document too small for a block of its own gets one when enough is owed, and the last one
+    # what is left. Both depend on chance, so that each document has the same.
+    cut, enough = stratum.cut, 0.0
+    if any(share * len(documents[i]) < smallest for i in cut):
+        enough = generator.random() * smallest
+        first = int(generator.random() * len(cut))
+        cut = cut[first:] + cut[:first]
+    left = share * sum(len(documents[i]) for i in cut)
+    for i in cut:
+        text = documents[i]
+        quota = share * len(text)
+        owed += quota
+        left -= quota
+        if quota >= smallest:
+            quota = min(max(owed, quota - smallest), quota + smallest)
+        elif owed >= (_SMALLEST_BLOCK if i == cut[-1] else enough):
+            quota = min(max(owed, smallest), owed + left)
+        else:
+            continue
+        if quota > 0:
+            spans[i] = _blocks(text, quota, smallest, largest, generator.random())
+            owed -= sum(end - start for start, end in spans[i])
+    return owed
+
+
+def _correct(
+    stratum: _Stratum, documents: Sequence[str], spans: list[list[Span]], owed: float
+) -> None:
+    """Move the border of a block by what is owed if that is more than the tolerance.
+
+    A whole line too much or too little may be a large part of what a stratum gets, so the border
+    may be within a line.
+    """
+    tolerance = _TOLERANCE * stratum.quota
+    reach = max(round(tolerance / 2), _SMALLEST_BLOCK)
+
+    def last_block(i: int) -> tuple[int, int]:
+        start, end = spans[i][-1] if spans[i] else (0, 0)
+        return end - start, len(documents[i])
+
+    for i in sorted(stratum.cut, key=last_block, reverse=True):
+        if abs(owed) <= tolerance:
+            return
+        text = documents[i]
+        if spans[i]:
+            start, end = spans[i].pop()
+        else:
+            start = end = border_near(text, len(text) // 2, reach) or 0
+        near = border_near(text, max(start, round(end + owed)), reach)
+        moved = end if near is None else max(start, near)
+        if abs(owed - (moved - end)) >= abs(owed):
+            moved = end
+        if moved > start:
+            spans[i].append(Span(start, moved))
+        owed -= moved - end
 
 
 def _blocks(text: str, quota: float, smallest: float, largest: float, offset: float) -> list[Span]:
@@ -146,29 +265,40 @@ def _blocks(text: str, quota: float, smallest: float, largest: float, offset: fl
 
 
 def _draw(
-    strata: Sequence[object], sizes: Sequence[int], share: float, generator: random.Random
-) -> list[int]:
+    strata: Sequence[Sequence[int]],
+    sizes: Sequence[int],
+    share: float,
+    generator: random.Random,
+    *,
+    by_chance: bool = False,
+) -> tuple[list[int], float]:
     """Draw whole items, each with the same chance, and the same share of each stratum.
 
-    Items are processed by stratum, in random order. One of each group is drawn, and a group ends
-    when its share is as large as its items are on average.
+    One of each group of items is drawn, and a group ends when its share is as large as its items
+    are on average. At the end of a stratum half of that is enough; else its last group goes on in
+    the next stratum, or `by_chance` decides. Returns what is still owed, too.
     """
-    order = sorted(range(len(sizes)), key=lambda i: (strata[i], generator.random()))
     drawn: list[int] = []
     group: list[int] = []
     owed = 0.0
     size_of_group = 0
-    for i in order:
-        group.append(i)
-        size_of_group += sizes[i]
-        owed += share * sizes[i]
-        if owed * len(group) >= size_of_group:
+    for stratum in strata:
+        for i in stratum:
+            group.append(i)
+            size_of_group += sizes[i]
+            owed += share * sizes[i]
+            if owed * len(group) >= size_of_group:
+                drawn.append(_one_of(group, generator))
+                owed -= sizes[drawn[-1]]
+                group, size_of_group = [], 0
+        if not group:
+            continue
+        enough = generator.random() if by_chance else 0.5
+        if owed * len(group) >= enough * size_of_group:
             drawn.append(_one_of(group, generator))
             owed -= sizes[drawn[-1]]
             group, size_of_group = [], 0
-    if group and 2 * owed * len(group) >= size_of_group:
-        drawn.append(_one_of(group, generator))
-    return drawn
+    return drawn, owed
 
 
 def _one_of(group: Sequence[int], generator: random.Random) -> int:

@@ -27,7 +27,7 @@ WORDS = {
 }
 
 
-def prose(language: str, n_bytes: int, seed: int) -> str:
+def prose(language: str, n_bytes: int, seed: int, longest: int = 25) -> str:
     """Return numbered lines in a language, each of which occurs once, and some blank lines."""
     draw = random.Random(seed)
     words = WORDS[language].split()
@@ -37,7 +37,7 @@ def prose(language: str, n_bytes: int, seed: int) -> str:
         if draw.random() < 0.1:
             lines.append("\n")
         lines.append(
-            f"{len(lines)} {' '.join(draw.choices(words, k=draw.randrange(2, 25)))} {seed}.\n"
+            f"{len(lines)} {' '.join(draw.choices(words, k=draw.randrange(2, longest)))} {seed}.\n"
         )
         size += len(lines[-1].encode())
     return "".join(lines)
@@ -98,6 +98,76 @@ def test_a_zip_read_from_disk_is_split_as_its_files_are(mixed: Corpus, tmp_path:
     assert read.names == tuple(f"mixed.zip/{name}" for name in mixed.names)
     assert_shares_agree(read, seed=0)
     assert read.split(SHARE, seed=0) == mixed.split(SHARE, seed=0)
+
+
+# The number of files of each type, which all have one language.
+FILES = {".de": 30, ".en": 20, ".ru": 8, ".el": 5}
+
+
+def chapters(smallest: int, largest: int, longest_line: int = 25) -> Corpus:
+    """Make a corpus of files of one language each, with its own file type."""
+    draw = random.Random(smallest)
+    texts = {
+        f"{language}/{n}{kind}": prose(
+            language, draw.randrange(smallest, largest), seed=n, longest=longest_line
+        )
+        for (kind, times), language in zip(FILES.items(), WORDS, strict=True)
+        for n in range(times)
+    }
+    return Corpus.from_documents(list(texts.values()), list(texts))
+
+
+@pytest.mark.parametrize(
+    ("corpus", "share"),
+    [
+        pytest.param(chapters(5_000, 30_000), 0.02, id="chapters, little held out"),
+        pytest.param(chapters(5_000, 30_000), SHARE, id="chapters"),
+        pytest.param(chapters(5_000, 30_000, longest_line=200), SHARE, id="paragraphs"),
+        pytest.param(chapters(2_000, 6_000), 0.02, id="notes, little held out"),
+        pytest.param(chapters(2_000, 6_000), SHARE, id="notes"),
+        pytest.param(chapters(300, 1_000), SHARE, id="snippets"),
+    ],
+)
+@pytest.mark.parametrize("seed", range(4))
+def test_few_small_files_have_their_share_by_type_and_script(
+    corpus: Corpus, share: float, seed: int
+) -> None:
+    held_out = corpus.split(share, seed)[1].composition()
+    whole = corpus.composition()
+    for kind in whole.types:
+        assert shares(held_out.types)[kind.name] == pytest.approx(kind.share, rel=0.1), kind
+    for script in whole.scripts:
+        if script.name.endswith(" letters"):
+            found = shares(held_out.scripts)[script.name]
+            assert found == pytest.approx(script.share, rel=0.1), script
+
+
+def test_folders_of_one_file_type_have_their_share() -> None:
+    of_types = chapters(5_000, 30_000)
+    corpus = Corpus.from_documents(of_types.documents, [f"{name}.txt" for name in of_types.names])
+    for seed in range(4):
+        _, held_out = corpus.split(SHARE, seed)
+        found, expected = (
+            Counter[str](
+                name.split("/")[0]
+                for text, name in zip(part.documents, part.names, strict=True)
+                for _ in text
+            )
+            for part in (held_out, corpus)
+        )
+        for folder, size in expected.items():
+            assert found[folder] / found.total() == pytest.approx(size / expected.total(), rel=0.1)
+
+
+def test_each_file_too_small_for_a_block_of_its_own_has_the_same_chance() -> None:
+    names = [f"{n}.txt" for n in range(400)]
+    corpus = Corpus.from_documents([prose("English", 2_500, seed=n) for n in range(400)], names)
+    times = Counter[str](
+        name for seed in range(50) for name in set(corpus.split(SHARE, seed)[1].names)
+    )
+    # A block of 512 characters from one in two or three files.
+    assert times.total() / 50 == pytest.approx(400 * SHARE * 2_500 / 512, rel=0.1)
+    assert all(8 <= times[name] <= 35 for name in names)
 
 
 def assert_shares_agree(corpus: Corpus, seed: int) -> None:
