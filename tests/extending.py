@@ -118,23 +118,42 @@ class Case:
         )
 
 
-cases = st.builds(
-    Case,
-    base=bases(),
-    words=WORDS,
-    n_tokens=st.integers(1, 30),
-    min_frequency=st.sampled_from([0, 1, 2]),
-    tie_break=st.sampled_from(["smallest-pair", "first-seen"]),
-    max_token_bytes=st.sampled_from([None, None, 3, 5]),
-    left_out=st.lists(
-        st.one_of(
-            st.text("abc", min_size=2, max_size=4).map(str.encode),
-            st.sampled_from([b"\xa9a", b"c</w>", b"bc</w>", b"bb" * 200]),
-        ),
-        max_size=3,
-    ).map(lambda tokens: tuple(dict.fromkeys(tokens))),
-    terms=st.lists(TERMS, max_size=4).map(tuple),
+LEFT_OUT = st.lists(
+    st.one_of(
+        st.text("abc", min_size=2, max_size=4).map(str.encode),
+        st.sampled_from([b"\xa9a", b"c</w>", b"bc</w>", b"bb" * 200]),
+    ),
+    max_size=3,
+    unique=True,
 )
+
+
+@st.composite
+def cases_of(draw: st.DrawFn) -> Case:
+    """Draw cases; most terms are words of the corpus or parts of them."""
+    words = draw(WORDS)
+    terms: list[str | bytes] = []
+    for _ in range(draw(st.integers(0, 4))):
+        if draw(st.integers(0, 3)) == 0:
+            terms.append(draw(TERMS))
+            continue
+        word = draw(st.sampled_from(sorted(words)))
+        start = draw(st.integers(0, len(word) - 1))
+        part = word[start : draw(st.integers(start + 1, len(word)))]
+        terms.append(draw(st.sampled_from([word, part, part.encode()])))
+    return Case(
+        base=draw(bases()),
+        words=words,
+        n_tokens=draw(st.integers(1, 30)),
+        min_frequency=draw(st.sampled_from([0, 1, 2])),
+        tie_break=draw(st.sampled_from(["smallest-pair", "first-seen"])),
+        max_token_bytes=draw(st.sampled_from([None, None, None, 3, 5])),
+        left_out=tuple(draw(LEFT_OUT)),
+        terms=tuple(terms),
+    )
+
+
+cases = cases_of()
 
 
 def in_tokens_of_the_base(run: TrainingRun, ids: list[int]) -> list[int]:
