@@ -7,6 +7,7 @@ trainer itself might have chosen, so nothing else about the run changes.
 
 from __future__ import annotations
 
+import time
 from collections.abc import Callable, Sequence
 from itertools import pairwise
 from typing import Final, NamedTuple
@@ -24,12 +25,15 @@ MOST_PARTS: Final = 100
 """A term of more tokens of the base is refused: words are shorter."""
 MOST_TRIED: Final = 200
 """How many ways to cut a term are tried; far more than it takes, unless merges are left out."""
+MOST_WORK: Final = 50_000_000
+"""How many symbols of words are looked at for all terms together; about ten seconds."""
 
 NOT_IN_TEXT: Final = "The text does not contain it as a word, so its row would not be trained."
 NO_SYMBOL: Final = "It has a character that the base has no symbol for."
 LEFT_OUT: Final = "It is among the tokens to leave out."
 NO_MERGES: Final = "The base has a token for it that its merges do not make."
 NO_WAY: Final = "Every way to make it goes through a token that is left out, or that the base has."
+TOO_MUCH: Final = "The terms took too long to try: they share parts with too many words."
 CANCELLED: Final = "The run was cancelled before it was tried."
 
 
@@ -84,6 +88,7 @@ def merge_terms(
     chooser = _Chooser(words, vocabulary, tie_break, max_token_bytes)
     costs: list[TermCost] = []
     for term, of_term in zip(terms, forms, strict=True):
+        time.sleep(0)  # lets other threads run
         if should_stop():
             costs.append(TermCost(term, None, reason=CANCELLED))
         else:
@@ -107,6 +112,7 @@ class _Chooser:
         self._vocabulary = vocabulary
         self._smallest = tie_break == "smallest-pair"
         self._most_bytes = max_token_bytes
+        self._work = 0
         self._ranks: dict[Pair, int] = {}
         self.merges: list[tuple[int, int, int]] = []
         self.counts: list[int] = []
@@ -156,6 +162,7 @@ class _Chooser:
         words = [self._words.symbols[number] for number in numbers]
         weights = [self._words.weights[number] for number in numbers]
         tokens = self._vocabulary.tokens
+        n_symbols = sum(map(len, words))
         tried: set[tuple[int, ...]] = set()
         is_blocked = False
 
@@ -164,9 +171,10 @@ class _Chooser:
             if len(symbols) == 1:
                 return []
             lengths = tuple(len(tokens[id]) for id in symbols)
-            if lengths in tried or len(tried) >= MOST_TRIED:
+            if lengths in tried or len(tried) >= MOST_TRIED or self._work > MOST_WORK:
                 return None
             tried.add(lengths)
+            self._work += n_symbols
             for pair, count in self._by_count(symbols, words, weights):
                 if self._vocabulary.forbidden.has(*pair):
                     is_blocked = True
@@ -182,6 +190,8 @@ class _Chooser:
             return None
 
         path = search(list(ids), words)
+        if self._work > MOST_WORK:
+            return path, TOO_MUCH
         return path, NO_WAY if is_blocked else NOT_IN_TEXT
 
     def _by_count(

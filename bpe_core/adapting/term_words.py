@@ -40,7 +40,7 @@ class TermWords:
         """How often each word occurs in the corpus."""
         self._slots: list[list[int]] = []
         self._words_with: defaultdict[Pair, set[int]] = defaultdict(set)
-        """The words that held each pair at some time."""
+        """The words that held a pair at some time: one that was sought, or of a new token."""
         for start, end in _spans(layout, pairs):
             number = len(self.symbols)
             symbols: list[int] = layout.ids[start:end].tolist()
@@ -48,10 +48,14 @@ class TermWords:
             self.weights.append(int(layout.weights[start]))
             self._slots.append(list(range(start, end)))
             for pair in pairwise(symbols):
-                self._words_with[pair].add(number)
+                if pair in pairs:
+                    self._words_with[pair].add(number)
 
     def holding(self, pairs: Collection[Pair]) -> list[int]:
-        """Return the numbers of the words that hold any of some pairs, ascending."""
+        """Return the numbers of the words that hold any of some pairs, ascending.
+
+        Each pair must be one of those sought at first, or have a token made since.
+        """
         found: set[int] = set()
         for pair in pairs:
             for number in self._words_with.get(pair, ()):

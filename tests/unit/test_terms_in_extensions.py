@@ -173,6 +173,13 @@ def test_a_cancelled_run_says_that_terms_were_not_tried() -> None:
     assert run.stop_reason == "cancelled"
 
 
+def test_terms_that_take_too_long_are_given_up(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(merge_terms, "MOST_WORK", 8)
+    first, second = of_letters({"cb": 5, "bccb": 5}, "cb", "bccb").terms
+    assert (first.token, second.token) == (b"cb", None)
+    assert second.reason == merge_terms.TOO_MUCH
+
+
 def test_progress_counts_the_merges_for_terms() -> None:
     done: list[int] = []
     run = extend(
