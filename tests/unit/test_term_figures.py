@@ -14,12 +14,12 @@ from bpe_core.types import TrainingConfig
 from tests import foreign_models as models
 from ui.compare.term_figures import (
     cut_label,
-    left_out,
     one_token_sentence,
     term_rows,
     terms_csv,
     total_sentence,
 )
+from ui.look.term_lists import lines_left_out
 
 OWN = train(load_sample("multilingual"), TrainingConfig(400)).tokenizer
 FOREIGN = ForeignTokenizer(models.described(models.word_piece()))
@@ -33,12 +33,12 @@ def cuts() -> list[list]:
 
 
 def test_nothing_left_out_says_nothing() -> None:
-    assert not left_out(TermList(("hug",)))
+    assert not lines_left_out(TermList(("hug",)))
 
 
 def test_each_reason_is_named_with_its_number() -> None:
     found = TermList((), n_repeated=1, n_too_long=2, n_invalid=1, n_beyond=3_000)
-    assert left_out(found) == (
+    assert lines_left_out(found) == (
         "Left out: 1 line that repeats a term, 2 lines of more than 200 characters, 1 line that is "
         "not valid text, 3,000 terms after the first 2,000."
     )

@@ -109,7 +109,9 @@ def test_a_request_is_private_and_taken_over_only_once_its_server_has_ended(stor
 
 def test_a_request_to_extend_comes_back_with_its_tokenizer(store: Path) -> None:
     base = train(HOSTILE, CONFIG).tokenizer
-    asked = replace(request(), extension=Extension(BaseName("file-x", "<b>\u202e"), 7))
+    hostile = ("<b>\u202e\0", "New\u2028York", "'; --")
+    extension = Extension(BaseName("file-x", "<b>\u202e"), 7, hostile, ("ff00",), ("20687567",))
+    asked = replace(request(), extension=extension)
     keep_request(asked, HOSTILE, base).release()
     ((found, kept),) = left_requests()
     assert found == asked

@@ -13,6 +13,7 @@ from ui.adapt.forms import show_extend_form
 from ui.adapt.new_tokens import draw_new_tokens
 from ui.adapt.result import lead_with_result, show_result
 from ui.adapt.size_part import choose_cut, draw_costs
+from ui.adapt.term_costs import draw_terms
 from ui.corpus.corpus_form import ChosenCorpus
 from ui.failures.error_boundary import fragment
 from ui.look.labels import plain_markdown
@@ -90,6 +91,9 @@ def _draw_run(stored: StoredRun) -> None:
     cut = choose_cut(stored)
     draw_kinds(stored, cut)
     draw_costs(stored, cut)
+    if stored.run.terms:
+        st.divider()
+        draw_terms(stored)
     st.divider()
     draw_new_tokens(stored, cut.kept)
     st.divider()

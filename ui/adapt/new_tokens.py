@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 from bpe_core.tokenizer.tokenizer import Tokenizer
 from bpe_core.types import Merge
 from ui.adapt.result import base_name
+from ui.adapt.token_choices import choose_tokens
 from ui.components.term_table import TermCell, TermRow, term_table
 from ui.failures.error_boundary import fragment
 from ui.look.labels import file_stem, plain_markdown, token_label
@@ -68,6 +69,7 @@ def draw_new_tokens(stored: StoredRun, kept: int) -> None:
         term_of="Token",
         key="adapt_new_tokens",
     )
+    choose_tokens(stored, found[:_MOST_ROWS])
     more = len(found) - _MOST_ROWS
     rest = f" The table holds the first {_MOST_ROWS} of {len(found):,}." if more > 0 else ""
     st.download_button(

@@ -14,7 +14,6 @@ from ui.compare.term_figures import (
     FORMS,
     LOSS,
     cuts_of,
-    left_out,
     one_token_sentence,
     term_rows,
     terms_csv,
@@ -23,6 +22,7 @@ from ui.compare.term_figures import (
 from ui.compare.terms_text import FIRST_TERMS, own_terms, terms_field, terms_opener
 from ui.components.term_table import TermRow, term_table
 from ui.look.labels import plain_markdown, plain_text
+from ui.look.term_lists import lines_left_out
 from ui.shell.choices import choose_one
 from ui.tokenizers.shelf import Member
 
@@ -50,7 +50,7 @@ def terms_part(members: Sequence[Member]) -> Terms | None:
     st.markdown(":gray[Words or phrases that matter to you, one per line.]")
     terms_field(text)
     listed = read_terms(text)
-    if words := left_out(listed):
+    if words := lines_left_out(listed):
         st.warning(words)
     if not listed.terms:
         st.info("There are no terms yet. Type some above, one per line.")

@@ -68,6 +68,17 @@ class OwnTerms:
 
 
 @dataclass(frozen=True, slots=True)
+class TokenChoices:
+    """The new tokens of a run that its visitor pinned or left out, to extend again."""
+
+    run_id: str
+    pinned: tuple[str, ...]
+    """Their bytes in hexadecimal."""
+    left_out: tuple[str, ...]
+    """Their bytes in hexadecimal."""
+
+
+@dataclass(frozen=True, slots=True)
 class AddressChange:
     """A change of a parameter of the address that was made here; None stands for a missing one."""
 
@@ -142,6 +153,8 @@ class Workspace:
     """The id of the visitor's own parallel sentences; empty for the sample, None before Compare is
     opened."""
     terms: OwnTerms = field(default_factory=OwnTerms)
+    token_choices: TokenChoices | None = None
+    """The choices with which an extension was just asked for; None once it has begun."""
     address_changes: Mapping[str, AddressChange] = field(default_factory=dict[str, AddressChange])
     """The last change of each parameter of the address."""
 
@@ -173,6 +186,7 @@ class _Changes(TypedDict, total=False):
     shelf_problems: tuple[str, ...]
     sentences: str
     terms: OwnTerms
+    token_choices: TokenChoices | None
     address_changes: Mapping[str, AddressChange]
 
 
@@ -303,6 +317,11 @@ def set_widget(key: str, value: str | float) -> None:
 def widget_text(key: str) -> str:
     """Return the content of a text field; empty if it was never drawn."""
     return st.session_state.get(key, "")
+
+
+def widget_choices(key: str, first: Sequence[str]) -> list[str]:
+    """Return what is chosen in a list of many; `first` if it was never drawn."""
+    return list(st.session_state.get(key, first))
 
 
 def widget_number(key: str) -> float | None:

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Final
+from typing import Any, Final
 
 from bpe_core.formats.load_save import dumps, load
 from bpe_core.tokenizer.tokenizer import Tokenizer
@@ -29,6 +30,37 @@ class Extension:
     base: BaseName
     n_tokens: int
     """The number of tokens to add."""
+    terms: tuple[str, ...] = ()
+    """What is to be a token before others are learned; user input."""
+    pinned: tuple[str, ...] = ()
+    """The bytes of tokens that are tried after the terms, in hexadecimal."""
+    left_out: tuple[str, ...] = ()
+    """The bytes of tokens that are not to be made, in hexadecimal."""
+
+    def tried_first(self) -> list[str | bytes]:
+        """Return the terms and the pinned tokens, as `extend` takes them."""
+        return [*self.terms, *map(bytes.fromhex, self.pinned)]
+
+    def excluded(self) -> list[bytes]:
+        """Return the bytes of the tokens that are left out, as `extend` takes them."""
+        return list(map(bytes.fromhex, self.left_out))
+
+
+def extension_of(described: Mapping[str, Any]) -> Extension:
+    """Return the extension that `asdict` described.
+
+    Raises KeyError, TypeError or ValueError if it is damaged.
+
+    >>> described = {"base": {"key": "gpt2", "name": "GPT-2"}, "n_tokens": 9, "pinned": ["6875"]}
+    >>> extension_of(described).tried_first()
+    [b'hu']
+    """
+    return Extension(
+        BaseName(**described["base"]),
+        int(described["n_tokens"]),
+        # Requests of earlier versions have none of these.
+        *(tuple(described.get(name, ())) for name in ("terms", "pinned", "left_out")),
+    )
 
 
 def title_of_extended(base: BaseName, text: str) -> str:

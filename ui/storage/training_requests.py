@@ -25,7 +25,7 @@ from bpe_core.store.place import is_id, store_folder
 from bpe_core.tokenizer.tokenizer import Tokenizer
 from bpe_core.types import TrainingConfig
 from bpe_core.whole_files import write_whole
-from ui.storage.base_tokenizer import BaseName, Extension, read_base, write_base
+from ui.storage.base_tokenizer import Extension, extension_of, read_base, write_base
 from ui.storage.new_entries import new_folder, os_errors_as_not_kept
 from ui.storage.run_corpus import CorpusOrigin, Source
 from ui.storage.sweeping import make_room
@@ -170,9 +170,7 @@ def read_request(folder: Path) -> TrainingRequest:
         **described,
         config=TrainingConfig(**{**config, "special_tokens": tuple(config["special_tokens"])}),
         origin=None if origin is None else CorpusOrigin(**origin),
-        extension=None
-        if extension is None
-        else Extension(BaseName(**extension["base"]), int(extension["n_tokens"])),
+        extension=None if extension is None else extension_of(extension),
     )
     check_config(request.config)
     if f"{_PREFIX}{request.id}" != folder.name or not 0 <= request.held_out_share < 1:

@@ -79,6 +79,8 @@ def train_and_store(
             base,
             training,
             n_tokens=extension.n_tokens,
+            terms=extension.tried_first(),
+            left_out=extension.excluded(),
             on_progress=follower,
             should_stop=should_stop,
         )

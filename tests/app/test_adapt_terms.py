@@ -1,0 +1,172 @@
+"""Adapt: domain terms, and new tokens that are left out or pinned."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Callable
+
+import pytest
+from streamlit.testing.v1 import AppTest
+
+from bpe_core.comparison.terms import MOST_TERMS
+from bpe_core.tokenizer.gpt2 import gpt2
+from tests.app.training import in_address, until_ended
+from ui.storage.run_store import StoredRun, load_run
+
+OpenApp = Callable[..., AppTest]
+TEXT = "".join(
+    f"Schifffahrtsgesellschaft {n} und Donaudampfschifffahrt im <b>Kubernetes</b> Cluster\n"
+    for n in range(400)
+)
+TERMS = (
+    "Donaudampfschifffahrt\n\n  Kubernetes\nDonaudampfschifffahrt\nZwei Worte\n<img src=x>\n und"
+)
+
+
+def open_form(open_app: OpenApp, n_tokens: int = 30) -> AppTest:
+    app = open_app("adapt")
+    app.segmented_control(key="corpus_source").set_value("Paste").run()
+    app.text_area(key="corpus_pasted").set_value(TEXT).run()
+    return app.number_input(key="adapt_tokens").set_value(float(n_tokens)).run()
+
+
+def press(app: AppTest, key: str = "extend") -> StoredRun:
+    app.button(key=key).click().run()
+    until_ended(app)
+    assert not app.exception
+    return load_run(in_address(app, "run"))
+
+
+def text_of(app: AppTest) -> str:
+    return "\n".join(element.value for element in app.markdown).replace("\\", "")
+
+
+def tables(app: AppTest) -> dict[str, dict[str, list[str]]]:
+    data = [json.loads(element.proto.json) for element in app.get("bidi_component")]
+    return {
+        table["caption"]: {name: figures for name, figures, _ in table["rows"]}
+        for table in data
+        if "meanings" in table
+    }
+
+
+def tokens_of(stored: StoredRun) -> set[bytes]:
+    return {stored.run.tokenizer.vocab[id] for id in stored.run.new_tokens}
+
+
+def test_terms_are_tokens_first_and_their_price_is_told(open_app: OpenApp) -> None:
+    app = open_form(open_app)
+    app.text_area(key="adapt_terms").set_value(TERMS).run()
+    assert "1 line that repeats a term" in app.warning[0].value
+    assert "5 terms are tried first" in text_of(app)
+    stored = press(app)
+    costs = {cost.term: cost for cost in stored.run.terms}
+    assert costs["Donaudampfschifffahrt"].token == b" Donaudampfschifffahrt"
+    assert costs["Kubernetes"].token == b"Kubernetes"
+    table = tables(app)["What each term cost, and saved on the training text"]
+    assert table["Kubernetes"] == [
+        f"{costs['Kubernetes'].tokens_added:,}",
+        f"{costs['Kubernetes'].tokens_saved:,}",
+    ]
+    assert "3 of 5 terms are one token." in text_of(app)
+    assert "“Zwei Worte”. The base’s pre-tokenizer cuts it into 2 words" in text_of(app)
+    shown = "\n".join(element.value for element in app.markdown)
+    assert "<img" in shown
+    assert not re.search(r"(?<!\\)<img", shown)
+
+
+def test_no_terms_no_part_of_the_page_about_them(open_app: OpenApp) -> None:
+    app = open_form(open_app, 9)
+    stored = press(app)
+    assert not stored.run.terms
+    assert "Domain terms" not in [header.value for header in app.header]
+
+
+def test_a_token_is_left_out_and_another_pinned_in_a_second_extension(open_app: OpenApp) -> None:
+    app = open_form(open_app, 12)
+    app.text_area(key="adapt_terms").set_value("Kubernetes").run()
+    first = press(app)
+    assert app.button(key="extend_again").disabled
+    merges = first.run.merges
+    vocab = first.run.tokenizer.vocab
+    unwanted = vocab[merges[first.run.n_term_merges].id]
+    wanted = vocab[merges[-1].id]
+    app.multiselect(key=f"adapt_leave_out_{first.id}").set_value([unwanted.hex()]).run()
+    app.multiselect(key=f"adapt_pin_{first.id}").set_value([wanted.hex()]).run()
+    app.text_input(key="adapt_search").set_value("Kuber").run()
+    assert app.multiselect(key=f"adapt_pin_{first.id}").value == [wanted.hex()]
+    app.text_input(key="adapt_search").set_value("").run()
+    second = press(app, "extend_again")
+    assert second.id != first.id
+    assert second.run.base == gpt2()
+    assert second.run.left_out == (unwanted,)
+    assert [cost.term for cost in second.run.terms] == ["Kubernetes", wanted]
+    assert unwanted not in tokens_of(second)
+    assert wanted in tokens_of(second)
+    assert len(second.run.merges) == 12
+    # The choices of the second run are those that it was made with.
+    assert app.multiselect(key=f"adapt_leave_out_{second.id}").value == [unwanted.hex()]
+    assert app.multiselect(key=f"adapt_pin_{second.id}").value == [wanted.hex()]
+    assert not app.button(key="extend_again").disabled
+
+
+def test_a_link_to_an_extended_run_fills_its_choices(open_app: OpenApp) -> None:
+    app = open_form(open_app, 12)
+    app.text_area(key="adapt_terms").set_value("Kubernetes\nZwei Worte").run()
+    first = press(app)
+    token = first.run.tokenizer.vocab[first.run.merges[-1].id].hex()
+    app.multiselect(key=f"adapt_leave_out_{first.id}").set_value([token]).run()
+    second = press(app, "extend_again")
+    again = open_app("adapt", run=second.id)
+    assert again.text_area(key="adapt_terms").value == "Kubernetes\nZwei Worte"
+    assert again.number_input(key="adapt_tokens").value == 12
+    assert again.multiselect(key=f"adapt_leave_out_{second.id}").value == [token]
+    third = press(again, "extend_again")
+    assert third.run.merges == second.run.merges
+
+
+def test_extending_again_without_a_corpus_says_what_is_missing(open_app: OpenApp) -> None:
+    app = open_form(open_app, 12)
+    first = press(app)
+    token = first.run.tokenizer.vocab[first.run.merges[-1].id].hex()
+    app.multiselect(key=f"adapt_pin_{first.id}").set_value([token]).run()
+    app.text_area(key="corpus_pasted").set_value("").run()
+    app.button(key="extend_again").click().run()
+    assert not app.exception
+    assert "Extending again needs a base, a corpus" in app.error[0].value
+    assert "job" not in app.query_params
+    app.run()
+    assert not app.error
+
+
+def test_what_is_left_out_and_pinned_at_once_is_said(open_app: OpenApp) -> None:
+    app = open_form(open_app, 12)
+    first = press(app)
+    token = first.run.tokenizer.vocab[first.run.merges[-1].id]
+    app.multiselect(key=f"adapt_pin_{first.id}").set_value([token.hex()]).run()
+    app.multiselect(key=f"adapt_leave_out_{first.id}").set_value([token.hex()]).run()
+    assert "Left out and pinned at once" in app.warning[0].value
+    second = press(app, "extend_again")
+    assert second.run.terms[0].reason == "It is among the tokens to leave out."
+    assert "(pinned)" in text_of(app)
+    assert token not in tokens_of(second)
+
+
+@pytest.mark.parametrize("terms", ["\ufeff\u202e\0x\n" + "y" * 300, "[x](http://y)\n$a$\n**b**"])
+def test_hostile_terms_do_not_break_the_page(open_app: OpenApp, terms: str) -> None:
+    app = open_form(open_app, 3)
+    app.text_area(key="adapt_terms").set_value(terms).run()
+    press(app)
+    shown = "\n".join(element.value for element in app.markdown)
+    assert "\u202e" not in shown
+    assert "](http" not in shown
+    assert "**b**”" not in shown
+
+
+def test_no_more_terms_are_tried_than_a_list_may_have(open_app: OpenApp) -> None:
+    app = open_form(open_app, 3)
+    app.text_area(key="adapt_terms").set_value("\n".join(f"x{n}" for n in range(MOST_TERMS + 2)))
+    app.run()
+    assert "2 terms after the first 2,000" in app.warning[0].value
+    assert len(press(app).run.terms) == MOST_TERMS

@@ -1,0 +1,120 @@
+"""Draw what each domain term cost and saved in an extended run, or why it is not a token."""
+
+from __future__ import annotations
+
+import csv
+import io
+from collections.abc import Sequence
+from typing import Final
+
+import streamlit as st
+
+from bpe_core.runs.term_merges import TermCost
+from ui.components.figures import Row, figure_table
+from ui.look.labels import file_stem, plain_markdown, plain_text, token_label
+from ui.storage.run_store import StoredRun
+
+_MOST_ROWS: Final = 100
+_MOST_NAMED: Final = 20
+_LONGEST_NAME: Final = 60
+_ALREADY: Final = "0, a token before"
+
+
+def draw_terms(stored: StoredRun) -> None:
+    """Draw the terms and pinned tokens of a run; nothing if it had none."""
+    costs = stored.run.terms
+    if not costs:
+        return
+    st.header("Domain terms", anchor=False)
+    st.markdown(plain_markdown(terms_sentence(costs), 1_000))
+    made = [cost for cost in costs if cost.reason is None]
+    if made:
+        figure_table(
+            ["New tokens", "Tokens saved"],
+            [
+                Row(
+                    term_name(cost),
+                    (
+                        f"{cost.tokens_added:,}" if cost.tokens_added else _ALREADY,
+                        f"{cost.tokens_saved:,}",
+                    ),
+                )
+                for cost in made[:_MOST_ROWS]
+            ],
+            caption="What each term cost, and saved on the training text",
+            key="adapt_terms_made",
+        )
+    for reason, names in refusals(costs):
+        more = f" and {len(names) - _MOST_NAMED:,} more" if len(names) > _MOST_NAMED else ""
+        listed = ", ".join(f"“{name}”" for name in names[:_MOST_NAMED])
+        st.markdown(f"**Not one token:** {plain_markdown(f'{listed}{more}. {reason}', 2_000)}")
+    st.download_button(
+        "Terms as CSV",
+        lambda: terms_csv(costs),
+        file_name=f"{file_stem(stored.title)}-terms.csv",
+        mime="text/csv",
+        on_click="ignore",
+        key="adapt_terms_csv",
+    )
+    rest = f" The table holds the first {_MOST_ROWS}." if len(made) > _MOST_ROWS else ""
+    st.markdown(
+        ":small[:gray[Saved: how many fewer tokens the training text takes by their merges."
+        f"{rest}]]"
+    )
+
+
+def terms_sentence(costs: Sequence[TermCost]) -> str:
+    """Say how many terms are one token, what they cost together, and what they saved.
+
+    >>> terms_sentence([TermCost("hug", b" hug", 2, 10), TermCost("New York", None, reason="Cut.")])
+    '1 of 2 terms is one token. Together they took the first 2 new tokens, and save 10 tokens.'
+    """
+    n_made = sum(cost.reason is None for cost in costs)
+    n_added = sum(cost.tokens_added for cost in costs)
+    n_saved = sum(cost.tokens_saved for cost in costs)
+    terms = "term" if len(costs) == 1 else "terms"
+    first = f"{n_made:,} of {len(costs):,} {terms} {'is' if n_made == 1 else 'are'} one token."
+    if not n_added:
+        return f"{first} None of them took a new token."
+    new = "the first new token" if n_added == 1 else f"the first {n_added:,} new tokens"
+    tokens = "token" if n_saved == 1 else "tokens"
+    return f"{first} Together they took {new}, and save {n_saved:,} {tokens}."
+
+
+def term_name(cost: TermCost) -> str:
+    """Return what a term is called: as it was given, or a pinned token's label.
+
+    >>> term_name(TermCost("hug", b" hug", 1, 5)), term_name(TermCost(b" hug", b" hug", 1, 5))
+    ('hug', '␣hug (pinned)')
+    """
+    if isinstance(cost.term, str):
+        return plain_text(cost.term, _LONGEST_NAME)
+    return f"{plain_text(token_label(cost.term), _LONGEST_NAME)} (pinned)"
+
+
+def refusals(costs: Sequence[TermCost]) -> list[tuple[str, list[str]]]:
+    """Return each reason with the names of the terms that it keeps from being tokens."""
+    found: dict[str, list[str]] = {}
+    for cost in costs:
+        if cost.reason is not None:
+            found.setdefault(cost.reason, []).append(term_name(cost))
+    return list(found.items())
+
+
+def terms_csv(costs: Sequence[TermCost]) -> str:
+    """Return the terms as CSV: what each cost and saved, its token in hex, or the reason."""
+    text = io.StringIO()
+    writer = csv.writer(text, lineterminator="\n")
+    writer.writerow(
+        ["term", "is one token", "new tokens", "tokens saved", "bytes in hex", "reason"]
+    )
+    for cost in costs:
+        name = cost.term if isinstance(cost.term, str) else token_label(cost.term)
+        # No spreadsheet takes a term for a formula.
+        name = f"'{name}" if name.startswith(("=", "+", "-", "@", "\t", "\r")) else name
+        made = "yes" if cost.reason is None else "no"
+        token = "" if cost.token is None else cost.token.hex()
+        writer.writerow(
+            [name, made, cost.tokens_added, cost.tokens_saved, token, cost.reason or ""]
+        )
+    return text.getvalue()

@@ -1,0 +1,94 @@
+"""Choose which new tokens to leave out or to pin, and extend again with these choices."""
+
+from __future__ import annotations
+
+import hashlib
+from collections import Counter
+from collections.abc import Sequence
+from typing import Final
+
+import streamlit as st
+
+from bpe_core.types import Merge
+from ui.look.labels import plain_text, token_label
+from ui.shell import workspace
+from ui.shell.workspace import TokenChoices
+from ui.storage.run_store import StoredRun
+
+MOST_CHOSEN: Final = 500
+_LONGEST_LABEL: Final = 40
+
+
+def choose_tokens(stored: StoredRun, offered: Sequence[Merge]) -> None:
+    """Draw the choices among the offered tokens, and the button that extends again with them."""
+    vocab = stored.run.tokenizer.vocab
+    tokens = [vocab[merge.id].hex() for merge in offered]
+    st.markdown(
+        ":gray[Leave out a token that you do not want, or pin one to make it again whatever else "
+        "changes. The search above finds more of them.]"
+    )
+    left, right = st.columns(2)
+    with left:
+        left_out = _choice(
+            "Leave out", tokens, left_out_of(stored), key=f"adapt_leave_out_{stored.id}"
+        )
+    with right:
+        pinned = _choice("Pin", tokens, pinned_of(stored), key=f"adapt_pin_{stored.id}")
+    if both := set(left_out) & set(pinned):
+        named = ", ".join(sorted(plain_text(_label(token)) for token in both)[:5])
+        st.warning(f"Left out and pinned at once: {named}. What is left out is never made.")
+    if st.button("Extend again", key="extend_again", disabled=not left_out and not pinned):
+        workspace.update(
+            token_choices=TokenChoices(stored.id, tuple(pinned), tuple(left_out)),
+        )
+        st.rerun()
+    st.markdown(
+        ":small[:gray[Extends the same base with the corpus, the number of tokens and the domain "
+        "terms of the form above.]]"
+    )
+
+
+def left_out_of(stored: StoredRun) -> list[str]:
+    """Return the tokens that were left out of a run, as hexadecimal bytes."""
+    return [token.hex() for token in stored.run.left_out]
+
+
+def pinned_of(stored: StoredRun) -> list[str]:
+    """Return the tokens that were pinned for a run, as hexadecimal bytes."""
+    return [cost.term.hex() for cost in stored.run.terms if isinstance(cost.term, bytes)]
+
+
+def _choice(label: str, tokens: Sequence[str], first: list[str], *, key: str) -> list[str]:
+    chosen = workspace.widget_choices(key, first)
+    options = list(dict.fromkeys([*chosen, *tokens]))
+    names = labels_of(options)
+    return st.multiselect(
+        label,
+        options,
+        default=first,
+        format_func=names.__getitem__,
+        key=key,
+        max_selections=MOST_CHOSEN,
+        placeholder="None",
+        persist_state="session",
+    )
+
+
+def labels_of(tokens: Sequence[str]) -> dict[str, str]:
+    """Return a name for each token, given as hexadecimal bytes; no two are the same.
+
+    >>> labels_of(["20687567", "f0"])
+    {'20687567': '␣hug', 'f0': '<F0>'}
+    """
+    labels = {token: _label(token) for token in tokens}
+    times = Counter(labels.values())
+    return {
+        token: label
+        if times[label] == 1
+        else f"{label} {hashlib.sha256(token.encode()).hexdigest()[:8]}"
+        for token, label in labels.items()
+    }
+
+
+def _label(token: str) -> str:
+    return plain_text(token_label(bytes.fromhex(token)), _LONGEST_LABEL)
