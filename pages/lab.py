@@ -4,45 +4,61 @@ import streamlit as st
 
 from bpe_core.errors import BpeError
 from bpe_core.lab.measurements import MOST_CHARACTERS, Order
-from bpe_core.tokenizer.gpt2 import gpt2
+from bpe_core.tokenizer.tokenizer import Tokenizer
 from ui.lab.encoding_section import draw_encoding
 from ui.lab.longest_match_section import draw_longest_match
+from ui.lab.measurements import MeasurementStatus
 from ui.lab.requests import measurements_of_address, small_measurement
-from ui.lab.text import choose_text
+from ui.lab.text import MeasuredText, choose_text
 from ui.lab.training_section import draw_training
 from ui.look.labels import plain_markdown
 from ui.shell import frame
-from ui.shell.choices import choose_one
 from ui.storage.run_store import StoredRun
-
-YOURS = "Your tokenizer"
-GPT2 = "GPT-2"
+from ui.tokenizers import shelf
+from ui.tokenizers.additions import add_button
+from ui.tokenizers.choice import choose_tokenizer, draw_shelf_problems
+from ui.tokenizers.shelf import Member
 
 
 def draw_lab(stored: StoredRun) -> None:
     with st.container(horizontal=True, vertical_alignment="center", gap="medium", key="lab_choice"):
-        chosen = choose_one("Tokenizer", [YOURS, GPT2], key="lab_tokenizer")
+        chosen = choose_tokenizer(stored, key="lab_tokenizer")
+        add_button(stored)
         text = choose_text(MOST_CHARACTERS)
-    tokenizer = gpt2() if chosen == GPT2 else stored.run.tokenizer
-    which = GPT2 if chosen == GPT2 else f"Your tokenizer of {tokenizer.vocab_size:,} tokens"
+    draw_shelf_problems()
     st.space("small")
     encoding, training = measurements_of_address("encoding", "training")
+    tokenizer = chosen.merges_tokenizer
+    if tokenizer is None:
+        st.info(
+            f"{plain_markdown(chosen.name)} is encoded by {chosen.encoder.engine}, so its merges "
+            "are not known here and other encoders cannot run it. Choose another tokenizer."
+        )
+    else:
+        draw_encoders(chosen, tokenizer, text, encoding)
+    small = None
+    if training is None and text.is_sample:
+        about = f"Training on the beginning of {text.name}"
+        small = small_measurement(text.text, None, about)
+    order = Order("training", text.text)
+    draw_training(training, small, order, f"Training on {text.about}")
+
+
+def draw_encoders(
+    chosen: Member, tokenizer: Tokenizer, text: MeasuredText, encoding: MeasurementStatus | None
+) -> None:
+    is_own = chosen.key == shelf.OWN
+    which = f"Your tokenizer of {tokenizer.vocab_size:,} tokens" if is_own else chosen.name
     small = None
     if encoding is None and text.is_sample:
         about = f"{which} on the beginning of {text.name}"
         small = small_measurement(text.text, tokenizer, about)
-    small_training = None
-    if training is None and text.is_sample:
-        about = f"Training on the beginning of {text.name}"
-        small_training = small_measurement(text.text, None, about)
     order = Order("encoding", text.text, tokenizer)
     draw_encoding(encoding, small, order, f"{which} on {text.about}")
     st.divider()
     if text.text:
         draw_longest_match(text.text, tokenizer)
         st.divider()
-    order = Order("training", text.text)
-    draw_training(training, small_training, order, f"Training on {text.about}")
 
 
 shown = frame.page_frame(

@@ -3,7 +3,7 @@
 import streamlit as st
 
 from bpe_core.errors import BpeError
-from bpe_core.tokenizer.gpt2 import gpt2, gpt2_golden_result
+from bpe_core.tokenizer.gpt2 import gpt2_golden_result
 from ui.components.token_view import token_view
 from ui.failures.error_boundary import fragment
 from ui.look.glossary import definitions, explain
@@ -12,14 +12,15 @@ from ui.own_text import own_reading
 from ui.own_text.field import own_text, text_field
 from ui.own_text.opened_text import set_own_text
 from ui.shell import frame, workspace
-from ui.shell.choices import choose_one
 from ui.storage.run_store import StoredRun
 from ui.token_boundaries.opened_file import file_messages, file_opener
 from ui.token_boundaries.story_columns import story_columns
 from ui.token_boundaries.token_story import index_chosen
+from ui.tokenizers import shelf
+from ui.tokenizers.additions import add_button
+from ui.tokenizers.choice import choose_tokenizer, draw_shelf_problems
+from ui.tokenizers.shelf import Member
 
-YOURS = "Your tokenizer"
-GPT2 = "GPT-2"
 FIRST_TEXT = (
     "A tokenizer reads bytes, not words: unbelievably small pieces add up.\n"
     "Point at one and see which merges made it.\n\n"
@@ -56,26 +57,24 @@ def draw_text_and_tokens(stored: StoredRun) -> None:
         )
         text = text[: own_reading.MOST_CHARACTERS]
     with st.container(horizontal=True, vertical_alignment="center"):
-        chosen = choose_one("Tokenizer", [YOURS, GPT2], key="tokenizer")
-        is_gpt2 = chosen == GPT2
-        tokenizer = gpt2() if is_gpt2 else stored.run.tokenizer
-        if is_gpt2:
-            exact, of = gpt2_golden_result()
-            mark, colour = ("✓ ", "green") if exact == of else ("", "orange")
-            st.badge(f"{mark}GPT-2 exact: {exact} of {of} texts", color=colour)
+        chosen = choose_tokenizer(stored, key="tokenizer")
+        encoder = chosen.encoder
+        add_button(stored)
+        draw_badge(chosen)
         st.space("stretch")
-        as_special = bool(tokenizer.special_tokens) and st.toggle(
+        as_special = bool(encoder.special_tokens) and st.toggle(
             "Recognise special tokens",
             value=True,
             key="special",
             help=explain("Special token"),
             bind="query-params",
         )
+    draw_shelf_problems()
     note = ""
-    if tokenizer.special_tokens:
+    if encoder.special_tokens:
         note = f"Special tokens are {'recognised' if as_special else 'read as plain text'}."
-    allowed = tuple(tokenizer.special_tokens) if as_special else ()
-    reading = own_reading.read_own_text(text, tokenizer, allowed)
+    allowed = tuple(encoder.special_tokens) if as_special else ()
+    reading = own_reading.read_own_text(text, encoder, allowed)
     if not reading.is_all:
         st.warning(
             f"The text has {reading.n_tokens:,} tokens. Only the first {reading.n_shown:,} are "
@@ -86,14 +85,23 @@ def draw_text_and_tokens(stored: StoredRun) -> None:
         reading.packed,
         stamp=reading.stamp,
         chosen=index_chosen(workspace.current().chosen_token, reading),
-        name=chosen,
+        name=chosen.name,
         special_note=note,
-        code=["tokenizer = bpe.gpt2()" if is_gpt2 else 'tokenizer = bpe.load("tokenizer.json")'],
+        code=[shelf.loading_line(chosen)],
         allowed_special=as_special,
         border_terms=definitions("Pre-token"),
         key="boundaries_view",
     )
-    story_columns(stored, reading, tokenizer)
+    story_columns(stored, reading, encoder)
+
+
+def draw_badge(chosen: Member) -> None:
+    if chosen.key == shelf.GPT2:
+        exact, of = gpt2_golden_result()
+        mark, colour = ("✓ ", "green") if exact == of else ("", "orange")
+        st.badge(f"{mark}GPT-2 exact: {exact} of {of} texts", color=colour)
+    elif chosen.merges_tokenizer is None:
+        st.badge(f"encoded by {chosen.encoder.engine}", color="gray")
 
 
 shown = frame.page_frame(

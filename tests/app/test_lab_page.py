@@ -17,7 +17,9 @@ from bpe_core.lab.measurements import (
     Order,
     small_order,
 )
+from bpe_core.published.cache import VARIABLE
 from bpe_core.tokenizer.gpt2 import gpt2
+from tests.oracles import TOKENIZERS
 from tests.waiting import wait_until
 from ui.lab import measurements
 from ui.lab.measurements import MeasurementManager, MeasurementStatus
@@ -36,6 +38,19 @@ def wait_for_report(app: AppTest, name: str) -> None:
 
 def press(app: AppTest, label: str) -> None:
     next(button for button in app.button if button.label == label).click().run()
+
+
+def test_a_tokenizer_that_another_library_runs_is_not_measured_but_trainers_are(
+    open_app: Callable[..., AppTest], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv(VARIABLE, str(TOKENIZERS))
+    app = open_app("lab", lab_text="Your text", text=SHORT, **{"with": "mistral-7b"})
+    app.segmented_control(key="lab_tokenizer").set_value("Mistral 7B").run()
+    assert not app.exception
+    assert any("encoded by sentencepiece" in info.value for info in app.info)
+    labels = [button.label for button in app.button]
+    assert "Measure trainers" in labels
+    assert "Measure encoders" not in labels
 
 
 def test_an_own_text_is_measured_with_every_encoder_and_trainer(

@@ -13,7 +13,9 @@ import numpy as np
 import pytest
 from streamlit.testing.v1 import AppTest
 
+from bpe_core.published.cache import VARIABLE
 from bpe_core.tokenizer.gpt2 import gpt2, gpt2_golden_result
+from tests.oracles import TOKENIZERS, opened_by_name
 from tests.unit.test_token_view_packing import unpacked
 from ui.own_text import own_reading
 from ui.storage.run_store import SAMPLE_RUN_ID, load_run
@@ -59,6 +61,55 @@ def test_the_page_explains_why_gpt2_has_no_training_lines(open_app: OpenApp) -> 
     [origin] = [data for data in sent if "sentence" in data]
     assert "never published" in origin["sentence"]
     assert origin["lines"] == []
+
+
+def test_a_published_tokenizer_that_runs_here_shows_its_steps(
+    open_app: OpenApp, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv(VARIABLE, str(TOKENIZERS))
+    text = "unbelievably naïve"
+    app = open_app("token_boundaries", text=text, tokenizer="Qwen 2", **{"with": "gpt2,qwen2"})
+    assert not app.exception
+    assert not app.error
+    assert app.segmented_control(key="tokenizer").options == ["Your tokenizer", "GPT-2", "Qwen 2"]
+    encoder = opened_by_name("qwen2").encoder
+    assert ids(app) == encoder.encode(text)
+    assert view(app)["code"] == ['tokenizer = bpe.open_encoder("qwen2")']
+    assert view(app)["packed"]["table"]["n_merges"] == 151387
+    sent = [json.loads(c.proto.json) for c in app.get("bidi_component") if c.proto.json]
+    assert next(data for data in sent if "rows" in data)["rows"][0]["label"] == "start"
+    assert "is not here" in next(data for data in sent if "sentence" in data)["sentence"]
+
+
+def test_a_tokenizer_that_another_library_runs_says_so(
+    open_app: OpenApp, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv(VARIABLE, str(TOKENIZERS))
+    text = "unbelievably naïve"
+    app = open_app("token_boundaries", text=text, **{"with": "mistral-7b"})
+    app.segmented_control(key="tokenizer").set_value("Mistral 7B").run()
+    assert not app.exception
+    assert not app.error
+    encoder = opened_by_name("mistral-7b").encoder
+    assert ids(app) == encoder.encode(text)
+    assert view(app)["packed"]["table"]["n_merges"] is None
+    assert any("encoded by sentencepiece" in one.value for one in app.markdown)
+    assert any("does not tell its steps" in one.value for one in app.markdown)
+
+
+def test_a_tokenizer_is_added_on_the_page_and_kept_in_the_address(
+    open_app: OpenApp, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv(VARIABLE, str(TOKENIZERS))
+    app = open_app("token_boundaries", text="hug")
+    app.selectbox(key="add_by_name").set_value("qwen2").run()
+    app.button(key="add_by_name_button").click().run()
+    assert not app.exception
+    assert not app.error
+    assert app.segmented_control(key="tokenizer").options[-1] == "Qwen 2"
+    assert app.query_params["with"] == "gpt2,qwen2"
+    app.segmented_control(key="tokenizer").set_value("Qwen 2").run()
+    assert ids(app) == opened_by_name("qwen2").encoder.encode("hug")
 
 
 def test_special_tokens_are_plain_text_when_switched_off(open_app: OpenApp) -> None:

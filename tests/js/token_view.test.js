@@ -332,6 +332,15 @@ suite("the facts about a token", () => {
     assert.match(Object.fromEntries(factsOf(special.tokens, { ...known, token: "x".repeat(60) }))["code points"], / …$/);
   });
 
+  test("claim nothing about merges that another library keeps, and explain its marks", () => {
+    const known = { id: 7, token: "▁the", left: -1, right: -1, rank: -1, special: false, ends: false, marker: false };
+    const theirs = { ...special.tokens, nMerges: null };
+    const facts = Object.fromEntries(factsOf(theirs, known));
+    assert.match(facts.kind, /^token of another library/);
+    assert.equal(facts.characters, "4, the first a mark of white space");
+    assert.match(Object.fromEntries(factsOf(theirs, { ...known, token: "##ing" })).characters, /a mark that the word goes on$/);
+  });
+
   test("state why text is in no token", () => {
     const places = { text: "Ω ", at: [0, 1, 2] };
     assert.match(unknownReason(places, 0), /^This character is not in the tokenizer’s alphabet/);
@@ -351,15 +360,16 @@ suite("the figures and remarks of a text", () => {
     assert.deepEqual(figuresOf(counts).map(([figure, unit]) => `${figure} ${unit}`), [
       "4 tokens", "8 bytes", "1.00 covered bytes per token", "4 bytes are in no token",
     ]);
-    assert.equal(remarksOf(counts, 0, ""), "1 character is not in the alphabet: struck out, and in no token. White space between words is in no token.");
+    assert.equal(remarksOf(counts, 0, "", true), "1 character is not in the alphabet: struck out, and in no token. White space between words is in no token.");
   });
 
   test("use the singular for one, and are empty for an empty text", () => {
     const none = { tokens: 0, bytes: 0, uncovered: 0, unknown: 0, dropped: 0 };
     assert.deepEqual(figuresOf(none), [["0", "tokens"], ["0", "bytes"]]);
     assert.deepEqual(figuresOf({ ...none, tokens: 1, bytes: 1 }), [["1", "token"], ["1", "byte"], ["1.00", "bytes per token"]]);
-    assert.equal(remarksOf(none, 0, ""), "");
-    assert.equal(remarksOf(none, 2, "Special tokens are recognised."), "2 characters are split by a token boundary. Special tokens are recognised.");
+    assert.equal(remarksOf(none, 0, "", true), "");
+    assert.equal(remarksOf(none, 0, "", false), "Another library encodes, so pre-token borders are not known.");
+    assert.equal(remarksOf(none, 2, "Special tokens are recognised.", true), "2 characters are split by a token boundary. Special tokens are recognised.");
   });
 });
 

@@ -6,11 +6,12 @@ import streamlit as st
 
 from ui.components.shelf import Card
 from ui.components.shelf import shelf as draw_shelf
-from ui.look.labels import plain_markdown, plain_text
+from ui.look.labels import plain_text
 from ui.shell import workspace
 from ui.storage.run_store import StoredRun
 from ui.tokenizers import shelf
 from ui.tokenizers.additions import add_button
+from ui.tokenizers.choice import draw_shelf_problems
 from ui.tokenizers.shelf import Member
 
 _KEY = "compare_shelf"
@@ -24,9 +25,7 @@ def choose_tokenizers(stored: StoredRun) -> tuple[Member, ...]:
         add_button(stored)
     on_shelf = shelf.members(stored)
     draw_shelf([_card(member) for member in on_shelf], key=_KEY, on_removed=_remove)
-    problems = workspace.current().shelf_problems
-    if problems:
-        st.error("\n\n".join(plain_markdown(problem, 600) for problem in problems))
+    draw_shelf_problems()
     return on_shelf
 
 

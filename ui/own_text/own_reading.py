@@ -8,8 +8,8 @@ from dataclasses import dataclass
 import numpy as np
 
 from bpe_core.corpus.corpus import Corpus
+from bpe_core.tokenizer.protocol import Encoder
 from bpe_core.tokenizer.segment_arrays import Boundaries, boundaries
-from bpe_core.tokenizer.tokenizer import Tokenizer
 from ui.components.token_view.packing import PackedTokens, pack_boundaries
 from ui.memory.sized_cache import cached
 
@@ -42,11 +42,12 @@ class OwnReading:
         return self.n_shown == self.n_tokens
 
 
-def read_own_text(
-    text: str, tokenizer: Tokenizer, allowed_special: tuple[str, ...] = ()
-) -> OwnReading:
-    """Return the tokens of a text; raise InvalidTextError for a lone surrogate."""
-    return _read_own_text(text, tokenizer.fingerprint, allowed_special, MOST_TOKENS, tokenizer)
+def read_own_text(text: str, encoder: Encoder, allowed_special: tuple[str, ...] = ()) -> OwnReading:
+    """Return the tokens of a text.
+
+    Raises InvalidTextError for a lone surrogate, and TokenizationError if another library fails.
+    """
+    return _read_own_text(text, encoder.fingerprint, allowed_special, MOST_TOKENS, encoder)
 
 
 @cached(spinner="Encoding the text")
@@ -55,9 +56,9 @@ def _read_own_text(
     fingerprint: str,
     allowed_special: tuple[str, ...],
     most_tokens: int,
-    _tokenizer: Tokenizer,
+    _encoder: Encoder,
 ) -> OwnReading:
-    every = boundaries(text, _tokenizer, allowed_special)
+    every = boundaries(text, _encoder, allowed_special)
     found, part = every, text
     if len(every.ids) > most_tokens:
         found, part = every.first(most_tokens, text)
@@ -66,10 +67,10 @@ def _read_own_text(
         stamp=stamp.hexdigest()[:16],
         text=part,
         found=found,
-        packed=pack_boundaries(found, _tokenizer),
+        packed=pack_boundaries(found, _encoder),
         n_tokens=int(np.count_nonzero(every.ids >= 0)),
         n_shown=int(np.count_nonzero(found.ids >= 0)),
-        first_chosen=_longest_word(found, _tokenizer),
+        first_chosen=_longest_word(found, _encoder),
     )
 
 
@@ -86,14 +87,14 @@ def joined(corpus: Corpus) -> tuple[str, int]:
     return "\n".join(parts)[:MOST_CHARACTERS], n_characters
 
 
-def _longest_word(found: Boundaries, tokenizer: Tokenizer) -> int | None:
-    special = set(tokenizer.special_tokens.values())
+def _longest_word(found: Boundaries, encoder: Encoder) -> int | None:
+    special = set(encoder.special_tokens.values())
     best, most = None, 0
     for index, token_id in enumerate(found.ids[:_TOKENS_CONSIDERED].tolist()):
         if token_id < 0 or token_id in special:
             continue
         try:
-            token = tokenizer.vocab[token_id].decode()
+            token = encoder.vocab[token_id].decode()
         except UnicodeDecodeError:
             token = ""
         size = len(token) if any(map(str.isalpha, token)) else 1

@@ -110,7 +110,7 @@ _ON_PAGES: Final[Mapping[str, tuple[str, ...]]] = {
     "step": ("Merge loop", "Pair frequencies"),
     "merges": ("Pair frequencies", "Adapt"),
     "pair": ("Pair frequencies",),
-    "with": ("Compare", "Vocabulary", "Adapt"),
+    "with": ("Compare", "Vocabulary", "Adapt", "Token boundaries", "Lab"),
     "base": ("Adapt",),
     "sentences": ("Compare",),
     "terms": ("Compare",),

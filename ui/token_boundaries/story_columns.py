@@ -5,7 +5,8 @@ from __future__ import annotations
 import streamlit as st
 
 from bpe_core.errors import BpeError
-from bpe_core.tokenizer.tokenizer import Tokenizer
+from bpe_core.tokenizer.gpt2 import gpt2
+from bpe_core.tokenizer.protocol import Encoder
 from ui.components.symbol_rows import symbol_rows
 from ui.components.token_origin import TokenOriginData, token_origin
 from ui.failures.error_boundary import fragment
@@ -20,10 +21,14 @@ _GPT2_ORIGIN = (
     "GPT-2’s merges were learned from web pages that OpenAI never published, so there are no "
     "lines to show. Choose your own tokenizer to see its training lines."
 )
+_OTHER_ORIGIN = (
+    "The text that this tokenizer was trained on is not here. Choose your own tokenizer to see its "
+    "training lines."
+)
 
 
 @fragment()
-def story_columns(stored: StoredRun, reading: OwnReading, tokenizer: Tokenizer) -> None:
+def story_columns(stored: StoredRun, reading: OwnReading, encoder: Encoder) -> None:
     """Draw the steps and the origin of the chosen token side by side."""
     index = token_story.index_chosen(workspace.current().chosen_token, reading)
     steps_column, origin_column = st.columns(2, gap="large")
@@ -35,19 +40,19 @@ def story_columns(stored: StoredRun, reading: OwnReading, tokenizer: Tokenizer) 
                 ":gray[Choose a token in the text to see its pre-token merged step by step.]"
             )
         else:
-            _steps(reading, tokenizer, index)
+            _steps(reading, encoder, index)
     with origin_column:
         st.header("In the training text", anchor=False)
         token_origin(
-            _origin(stored, tokenizer, token_id),
+            _origin(stored, encoder, token_id),
             token_id=token_id,
             key=_ORIGIN_KEY,
             on_chosen=_keep_chosen,
         )
 
 
-def _steps(reading: OwnReading, tokenizer: Tokenizer, index: int) -> None:
-    found = token_story.word_steps(reading, tokenizer, index)
+def _steps(reading: OwnReading, encoder: Encoder, index: int) -> None:
+    found = token_story.word_steps(reading, encoder, index)
     lead = (
         [f"The pre-token {plain_markdown(token_label(found.word.encode()))}."] if found.word else []
     )
@@ -57,11 +62,11 @@ def _steps(reading: OwnReading, tokenizer: Tokenizer, index: int) -> None:
         symbol_rows(found.rows, key="boundaries_steps", caption="The pre-token after each merge")
 
 
-def _origin(stored: StoredRun, tokenizer: Tokenizer, token_id: int) -> TokenOriginData:
+def _origin(stored: StoredRun, encoder: Encoder, token_id: int) -> TokenOriginData:
     if token_id < 0:
         return TokenOriginData("No token is chosen.", (), (), "")
-    if tokenizer != stored.run.tokenizer:
-        return TokenOriginData(_GPT2_ORIGIN, (), (), "")
+    if encoder != stored.run.tokenizer:
+        return TokenOriginData(_GPT2_ORIGIN if encoder == gpt2() else _OTHER_ORIGIN, (), (), "")
     try:
         return token_story.origin_in_run(stored.id, token_id)
     except BpeError as error:

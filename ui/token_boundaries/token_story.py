@@ -7,6 +7,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from bpe_core.tokenizer.protocol import Encoder
 from bpe_core.tokenizer.tokenizer import Tokenizer
 from bpe_core.types import Explanation, Pair
 from bpe_core.vocabulary.provenance import MOST_SEARCHED, source_lines, token_origin
@@ -49,29 +50,17 @@ def index_chosen(message: object, reading: OwnReading) -> int | None:
     return reading.first_chosen
 
 
-def word_steps(reading: OwnReading, tokenizer: Tokenizer, index: int) -> WordSteps:
+def word_steps(reading: OwnReading, encoder: Encoder, index: int) -> WordSteps:
     """Return the steps that merged the pre-token around a segment of the text."""
     token_id = int(reading.found.ids[index])
     if token_id < 0:
         return WordSteps("", (), "This text is in no token, so nothing was merged.")
-    if token_id in tokenizer.special_tokens.values():
+    if token_id in encoder.special_tokens.values():
         return WordSteps("", (), "Special tokens are matched whole, without merges.")
-    word, is_cut = _word_around(reading, tokenizer, index)
-    if is_cut:
-        return WordSteps(word, (), "The shown text ends inside this pre-token.")
-    n_bytes = len(word.encode())
-    if n_bytes > MOST_EXPLAINED:
-        note = (
-            f"This pre-token has {n_bytes:,} bytes. Steps are shown only up to {MOST_EXPLAINED} "
-            "bytes; the merge tree shows how the token was made."
-        )
-        return WordSteps(word, (), note)
-    explained = tokenizer.explain_word(word)
-    rows = [row for each in explained for row in _rows(each, tokenizer)]
-    note = "No merge applies to it."
-    if any(each.steps for each in explained):
-        note = "Each step merges the ringed pair: the one learned first among the pairs present."
-    return WordSteps(word, tuple(rows), note)
+    if not isinstance(encoder, Tokenizer):
+        note = f"{encoder.engine} encodes with this tokenizer and does not tell its steps."
+        return WordSteps("", (), note)
+    return _steps(reading, encoder, index)
 
 
 @cached()
@@ -113,6 +102,25 @@ def origin_in_run(run_id: str, token_id: int) -> TokenOriginData:
         lines,
         note,
     )
+
+
+def _steps(reading: OwnReading, tokenizer: Tokenizer, index: int) -> WordSteps:
+    word, is_cut = _word_around(reading, tokenizer, index)
+    if is_cut:
+        return WordSteps(word, (), "The shown text ends inside this pre-token.")
+    n_bytes = len(word.encode())
+    if n_bytes > MOST_EXPLAINED:
+        note = (
+            f"This pre-token has {n_bytes:,} bytes. Steps are shown only up to {MOST_EXPLAINED} "
+            "bytes; the merge tree shows how the token was made."
+        )
+        return WordSteps(word, (), note)
+    explained = tokenizer.explain_word(word)
+    rows = [row for each in explained for row in _rows(each, tokenizer)]
+    note = "No merge applies to it."
+    if any(each.steps for each in explained):
+        note = "Each step merges the ringed pair: the one learned first among the pairs present."
+    return WordSteps(word, tuple(rows), note)
 
 
 def _lines(run_id: str, token_id: int) -> tuple[tuple[OriginLine, ...], str]:

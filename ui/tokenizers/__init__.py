@@ -3,6 +3,6 @@
 In: keys in the address, and uploaded files. Out: encoders with distinct names, each with a note on
 its origin.
 
-Open `shelf` first; `additions` draws the ways to add to it. `longest_match` finds the words that
-longest match cuts differently from BPE.
+Open `shelf` first; `additions` draws the ways to add to it, and `choice` the choice of one.
+`longest_match` finds the words that longest match cuts differently from BPE.
 """

@@ -1,4 +1,4 @@
-"""Keep the shelf: the tokenizers that Compare shows beside the run's own.
+"""Keep the shelf: the tokenizers that pages offer beside the run's own.
 
 Each is named by a key: "gpt2" or another published name, "run-ID" or "file-ID". The keys are in the
 address, so that the shelf survives a refresh and can be shared by a link.
@@ -31,6 +31,7 @@ from ui.tokenizers.by_name import BY_NAME, open_by_name
 OWN: Final = "own"
 GPT2: Final = "gpt2"
 FIRST_SHELF: Final = (GPT2,)
+GPT2_NOTE: Final = "OpenAI’s files, byte for byte"
 PUBLISHED: Final[Mapping[str, tuple[str, EncodingName]]] = {
     "gpt4": ("GPT-4", "cl100k_base"),
     "gpt4o": ("GPT-4o", "o200k_base"),
@@ -181,6 +182,17 @@ def distinct(names: Sequence[str]) -> list[str]:
     return found
 
 
+def loading_line(member: Member) -> str:
+    """Return the line of Python that opens a tokenizer like this one."""
+    if member.key == GPT2:
+        return "tokenizer = bpe.gpt2()"
+    if member.key in PUBLISHED or member.key in BY_NAME:
+        return f'tokenizer = bpe.open_encoder("{member.key}")'
+    if member.key.startswith(FILE_PREFIX):
+        return 'tokenizer = bpe.open_encoder("tokenizer.json")'
+    return 'tokenizer = bpe.load("tokenizer.json")'
+
+
 def _keys_of_address() -> tuple[str, ...]:
     text = address.query_text("with", _LONGEST_ADDRESS)
     if text == _NOTHING:
@@ -201,7 +213,7 @@ def _files_on_shelf() -> list[NamedEncoder]:
 
 def _member(key: str) -> Member:
     if key == GPT2:
-        return Member(key, "GPT-2", gpt2(), "OpenAI’s files, byte for byte")
+        return Member(key, "GPT-2", gpt2(), GPT2_NOTE)
     if key in PUBLISHED:
         name, encoding = PUBLISHED[key]
         with st.spinner(f"Loading {name}’s tokenizer"):

@@ -8,20 +8,16 @@ import streamlit as st
 
 from bpe_core.corpus.corpus import Corpus
 from bpe_core.corpus.samples import samples
-from bpe_core.tokenizer.gpt2 import gpt2
 from bpe_core.tokenizer.protocol import Encoder
 from ui.look.glossary import explain
-from ui.look.labels import plain_markdown
 from ui.own_text.field import own_text, text_field
-from ui.shell import workspace
-from ui.shell.choices import choose_one
 from ui.storage.run_store import StoredRun
 from ui.tokenizers import shelf
+from ui.tokenizers.additions import add_button
+from ui.tokenizers.choice import choose_tokenizer, draw_shelf_problems
 from ui.vocabulary.inspection import sample_corpus
 from ui.vocabulary.texts import CountedText, held_out_text, training_text
 
-YOURS: Final = "Your tokenizer"
-GPT2: Final = "GPT-2"
 TRAINING: Final = "Training text"
 HELD_OUT: Final = "Held-out text"
 OWN_TEXT: Final = "Your text"
@@ -31,32 +27,16 @@ _SAMPLES: Final = ("python-reference", "python-library", "multilingual")
 
 def choose_tokenizer_and_text(stored: StoredRun) -> tuple[str, Encoder, CountedText]:
     """Draw the choice of tokenizer and text; return the tokenizer's name, and both."""
-    known = _tokenizers(stored)
     with st.container(
         horizontal=True, vertical_alignment="center", gap="medium", key="vocabulary_choice"
     ):
-        chosen = choose_one(
-            "Tokenizer",
-            list(known),
-            key="vocabulary_of",
-            help="Tokenizers added on the Compare page are listed here too.",
-        )
+        chosen = choose_tokenizer(stored, key="vocabulary_of")
+        add_button(stored)
         # In one container, so that a line break never separates the label from its field.
         with st.container(horizontal=True, vertical_alignment="center", width="content"):
-            counted = _choose_text(stored, is_own=chosen == YOURS)
-    return chosen, known[chosen], counted
-
-
-def _tokenizers(stored: StoredRun) -> dict[str, Encoder]:
-    """Return the run's own tokenizer, GPT-2's, and those on Compare's shelf, by name."""
-    known: dict[str, Encoder] = {YOURS: stored.run.tokenizer, GPT2: gpt2()}
-    others = [one for one in shelf.members(stored) if one.key not in (shelf.OWN, shelf.GPT2)]
-    names = shelf.distinct([*known, *(member.name for member in others)])
-    known |= {name: one.encoder for name, one in zip(names[2:], others, strict=True)}
-    problems = workspace.current().shelf_problems
-    if problems:
-        st.error("\n\n".join(plain_markdown(problem, 600) for problem in problems))
-    return known
+            counted = _choose_text(stored, is_own=chosen.key == shelf.OWN)
+    draw_shelf_problems()
+    return chosen.name, chosen.encoder, counted
 
 
 def _choose_text(stored: StoredRun, *, is_own: bool) -> CountedText:

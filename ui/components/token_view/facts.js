@@ -42,6 +42,8 @@ function charactersOf({ token, special, marker, ends }, tokens) {
   if (ends && !marker && tokens.marker) return `${grouped(n - [...tokens.marker].length)}, and the end-of-word marker`;
   if (special) return `${grouped(n)}, read as one token`;
   if (token.length > 1 && token.startsWith(" ") && token.trim()) return `${grouped(n)}, with the leading space`;
+  if (token.length > 1 && token.startsWith("▁")) return `${grouped(n)}, the first a mark of white space`;
+  if (token.length > 2 && token.startsWith("##")) return `${grouped(n)}, the ## a mark that the word goes on`;
   return grouped(n);
 }
 
@@ -59,6 +61,7 @@ function codePointsOf(token) {
 function originOf(known, tokens) {
   if (known.special) return ["kind", "special token, never merged"];
   if (known.marker) return ["kind", "end-of-word marker"];
+  if (tokens.nMerges === null) return ["kind", "token of another library, which doesn’t tell how it was made"];
   if (known.rank < 0) return ["kind", "base symbol, made by no merge"];
   return ["made by merge", `${grouped(known.rank + 1)} of ${grouped(tokens.nMerges ?? 0)}`];
 }
@@ -155,9 +158,11 @@ export function figuresOf({ tokens, bytes, uncovered }) {
 /** Return the remarks under a text.
     @param {ReturnType<typeof countsOf>} counts
     @param {number} nCuts
-    @param {string} specialNote */
-export function remarksOf({ unknown, dropped }, nCuts, specialNote) {
+    @param {string} specialNote
+    @param {boolean} knowsPretokens */
+export function remarksOf({ unknown, dropped }, nCuts, specialNote, knowsPretokens) {
   const remarks = [];
+  if (!knowsPretokens) remarks.push("Another library encodes, so pre-token borders are not known.");
   if (nCuts) remarks.push(`${counted(nCuts, "character is", "characters are")} split by a token boundary.`);
   if (unknown) remarks.push(`${counted(unknown, "character is", "characters are")} not in the alphabet: struck out, and in no token.`);
   if (dropped) remarks.push("White space between words is in no token.");

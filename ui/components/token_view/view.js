@@ -176,7 +176,7 @@ class TokenView {
       addPart(part, "b", "", figure);
       part.append(` ${unit}`);
     }
-    this.remarks.textContent = remarksOf(this.counts, this.cuts.length, this.data.special_note);
+    this.remarks.textContent = remarksOf(this.counts, this.cuts.length, this.data.special_note, this.tokens.nMerges !== null);
     this.copied.textContent = "";
   }
 
