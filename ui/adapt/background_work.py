@@ -13,6 +13,7 @@ from bpe_core.adapting.shrink import Removals, remove_leaves
 from bpe_core.comparison.costs import count_tokens
 from bpe_core.corpus.corpus import Corpus
 from bpe_core.tokenizer.tokenizer import Tokenizer
+from ui.adapt.judged import judged
 from ui.work.background import Background, Progress, Status, Task, UnknownWorkError
 
 _Result = TypeVar("_Result")
@@ -83,12 +84,11 @@ def begin_replacing(order: Order, n_tokens: int, visitor: str) -> None:
         )
         if adapted is None:
             return None
-        is_held_out = bool(order.held_out.n_bytes)
-        text = order.held_out if is_held_out else order.training
+        where, text = judged(order.held_out, order.training)
         return Swapped(
             adapted,
             n_tokens,
-            "held-out text" if is_held_out else "training text",
+            where,
             count_tokens(text, order.tokenizer),
             count_tokens(text, adapted.tokenizer),
         )

@@ -9,6 +9,7 @@ from numpy.typing import NDArray
 
 from bpe_core.corpus.corpus import Corpus
 from bpe_core.corpus.samples import load_sample, samples
+from ui.adapt.judged import HELD_OUT, judged
 from ui.memory.sized_cache import cached
 from ui.storage.run_store import StoredRun, load_run
 
@@ -40,11 +41,10 @@ class Gain:
 
 def domain_gain(stored: StoredRun) -> Gain:
     """Return the gain on the held-out text; on the training text if nothing was held out."""
-    tokens = stored.held_out_tokens_after
-    if tokens is not None and tokens[0] > 0:
-        return Gain("held-out text", stored.held_out.n_bytes, tokens)
     run = stored.run
-    return Gain("training text", run.corpus_bytes, run.tokens_after)
+    title, tokens = judged(stored.held_out_tokens_after, run.tokens_after)
+    n_bytes = stored.held_out.n_bytes if title == HELD_OUT else run.corpus_bytes
+    return Gain(title, n_bytes, tokens)
 
 
 def general_titles() -> dict[str, str]:

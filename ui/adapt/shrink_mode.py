@@ -17,6 +17,7 @@ from ui.adapt import background_work as work
 from ui.adapt import charts
 from ui.adapt.charts import Curve
 from ui.adapt.files_part import offer_adapted
+from ui.adapt.judged import judged
 from ui.adapt.order_form import Asked, ask_for_order
 from ui.components.figures import Row, figure_table, verdict
 from ui.components.term_table import TermCell, TermRow, term_table
@@ -86,7 +87,7 @@ def _explain() -> None:
 
 
 def _lead(found: Removals, base: str) -> None:
-    where, tokens = _judged(found)
+    where, tokens = judged(found.held_out_tokens_after, found.tokens_after)
     free = most_removed(tokens, 1.01 * float(tokens[0]))
     share = 100 * free / found.base.vocab_size
     verdict(
@@ -117,7 +118,7 @@ def most_removed(tokens: NDArray[np.int64], limit: float) -> int:
 
 @fragment()
 def _draw(asked: Asked, found: Removals) -> None:
-    where, tokens = _judged(found)
+    where, tokens = judged(found.held_out_tokens_after, found.tokens_after)
     size, n = found.base.vocab_size, len(found.order)
     controls, picture = st.columns([2, 3], gap="large", vertical_alignment="center")
     with controls:
@@ -190,10 +191,3 @@ def _draw_gone(found: Removals, gone: int) -> None:
         term_of="Token",
         key="shrink_tokens",
     )
-
-
-def _judged(found: Removals) -> tuple[str, np.ndarray]:
-    tokens = found.held_out_tokens_after
-    if tokens is not None and tokens[0] > 0:
-        return "held-out text", tokens
-    return "training text", found.tokens_after

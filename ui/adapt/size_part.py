@@ -21,6 +21,7 @@ from ui.adapt.figures import (
     own_gain,
     usual_general,
 )
+from ui.adapt.judged import HELD_OUT
 from ui.adapt.result import base_name
 from ui.components.chart_pictures import ChartPicture
 from ui.components.figures import figure_table
@@ -122,7 +123,7 @@ def _choose_general(stored: StoredRun) -> Gain:
 
 def _draw_figures(cut: Cut) -> None:
     kept, domain, general = cut.kept, cut.domain, cut.general
-    is_held_out = domain.title == "held-out text"
+    is_held_out = domain.title == HELD_OUT
     with st.container(horizontal=True, horizontal_alignment="distribute"):
         draw_figure(
             domain.title[0].upper() + domain.title[1:],
@@ -143,7 +144,7 @@ def _draw_figures(cut: Cut) -> None:
 def _draw_curves(stored: StoredRun, cut: Cut) -> None:
     domain, general = cut.domain, cut.general
     steps = steps_to_draw(len(stored.run.merges))
-    own = "held out" if domain.title == "held-out text" else "training"
+    own = "held out" if domain.title == HELD_OUT else "training"
     curves = [Curve(own, domain.fewer[steps]), Curve("general", general.fewer[steps])]
     base = base_name(stored)
     st.plotly_chart(

@@ -1,0 +1,31 @@
+"""Choose the text that an adapted tokenizer is judged by: the held-out one, if there is any."""
+
+from __future__ import annotations
+
+from typing import Final, TypeVar
+
+import numpy as np
+from numpy.typing import NDArray
+
+from bpe_core.corpus.corpus import Corpus
+
+HELD_OUT: Final = "held-out text"
+TRAINING: Final = "training text"
+
+_Text = TypeVar("_Text", Corpus, NDArray[np.int64])
+
+
+def judged(held_out: _Text | None, training: _Text) -> tuple[str, _Text]:
+    """Return what the text to judge by is called, and the text or its numbers of tokens.
+
+    It is the training text if nothing was held out: None, an empty corpus, or one of no tokens.
+
+    >>> judged(np.array([9, 7]), np.array([99, 70]))
+    ('held-out text', array([9, 7]))
+    >>> judged(None, np.array([99, 70]))
+    ('training text', array([99, 70]))
+    """
+    if held_out is None:
+        return TRAINING, training
+    size = held_out.n_bytes if isinstance(held_out, Corpus) else held_out[0]
+    return (HELD_OUT, held_out) if size > 0 else (TRAINING, training)
