@@ -2,23 +2,23 @@
 
 from __future__ import annotations
 
+from functools import partial
 from typing import Final
 
 import streamlit as st
 
 from bpe_core.adapting.adapted import Adapted
-from bpe_core.errors import BpeError
 from ui.adapt import background_work as work
 from ui.adapt.background_work import Swapped
 from ui.adapt.files_part import offer_adapted
 from ui.adapt.order_form import Asked, ask_for_order
+from ui.adapt.work_part import begin_button, show_work
 from ui.components.figures import verdict
 from ui.components.term_table import TermCell, TermRow, term_table
-from ui.look.labels import plain_markdown, plain_text, token_label
+from ui.look.labels import plain_text, token_label
 from ui.shell.number_field import Limits, whole_number
 from ui.shell.visitor import visitor
 from ui.storage.run_store import StoredRun
-from ui.work.background_card import show_ended, watch_work
 
 _FIRST_TOKENS: Final = 1_000
 _LIMITS: Final = Limits(
@@ -44,27 +44,19 @@ def draw_replacing(stored: StoredRun) -> None:
             help="As many are removed as are added: the vocabulary keeps its size.",
         )
         order = asked.order
-        is_ready = order is not None and n_tokens is not None
-        status = None
+        status = begin = None
         if order is not None and n_tokens is not None:
             status = work.replacing(order, n_tokens)
-        is_pressed = st.button(
-            "Replace", type="primary", key="replace", disabled=not is_ready or status is not None
-        )
-        if is_pressed and order is not None and n_tokens is not None:
-            try:
-                work.begin_replacing(order, n_tokens, visitor())
-            except BpeError as error:
-                st.error(plain_markdown(str(error), 600))
-            else:
-                st.rerun()
+            if status is None:
+                begin = partial(work.begin_replacing, order, n_tokens, visitor())
+        begin_button("Replace", begin, key="replace")
     with side:
-        if status is None:
-            _explain()
-        elif status.is_live:
-            watch_work(work.replacings(), status.id, "Steps", key="replacing")
-        elif status.result is None:
-            show_ended(work.replacings(), status, "replacement", key="replacing")
+        show_work(
+            *(work.replacings(), status, _explain),
+            unit="Steps",
+            what="replacement",
+            key="replacing",
+        )
     if status is not None and status.result is not None:
         with room:
             _lead(asked, status.result)

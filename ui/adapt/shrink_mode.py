@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
+from functools import partial
 from typing import Final
 
 import numpy as np
@@ -10,7 +11,6 @@ import streamlit as st
 from numpy.typing import NDArray
 
 from bpe_core.adapting.shrink import Removals
-from bpe_core.errors import BpeError
 from bpe_core.runs.pair_statistics import steps_to_draw
 from bpe_core.unicode.token_scripts import script_of_token
 from ui.adapt import background_work as work
@@ -19,16 +19,16 @@ from ui.adapt.charts import Curve
 from ui.adapt.files_part import offer_adapted
 from ui.adapt.judged import judged
 from ui.adapt.order_form import Asked, ask_for_order
+from ui.adapt.work_part import begin_button, show_work
 from ui.components.figures import Row, figure_table, verdict
 from ui.components.term_table import TermCell, TermRow, term_table
 from ui.failures.error_boundary import fragment
 from ui.look.chart_style import CONFIG_WITHOUT_TOOLS
-from ui.look.labels import plain_markdown, plain_text, token_label
+from ui.look.labels import plain_text, token_label
 from ui.run.page_parts import draw_figure
 from ui.shell import frame
 from ui.shell.visitor import visitor
 from ui.storage.run_store import StoredRun
-from ui.work.background_card import show_ended, watch_work
 
 _MOST_ROWS: Final = 500
 _MOST_SCRIPTS: Final = 8
@@ -42,26 +42,17 @@ def draw_shrinking(stored: StoredRun) -> None:
     with forms:
         asked = ask_for_order(stored)
         status = None if asked.order is None else work.shrinking(asked.order)
-        is_pressed = st.button(
-            "Shrink",
-            type="primary",
-            key="shrink",
-            disabled=asked.order is None or status is not None,
-        )
-        if is_pressed and asked.order is not None:
-            try:
-                work.begin_shrinking(asked.order, visitor())
-            except BpeError as error:
-                st.error(plain_markdown(str(error), 600))
-            else:
-                st.rerun()
+        begin = None
+        if asked.order is not None and status is None:
+            begin = partial(work.begin_shrinking, asked.order, visitor())
+        begin_button("Shrink", begin, key="shrink")
     with side:
-        if status is None:
-            _explain()
-        elif status.is_live:
-            watch_work(work.shrinkings(), status.id, "Tokens removed", key="shrinking")
-        elif status.result is None:
-            show_ended(work.shrinkings(), status, "shrinking", key="shrinking")
+        show_work(
+            *(work.shrinkings(), status, _explain),
+            unit="Tokens removed",
+            what="shrinking",
+            key="shrinking",
+        )
     if status is None or status.result is None:
         return
     with room:
