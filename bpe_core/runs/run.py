@@ -255,8 +255,8 @@ class TrainingRun(Immutable):
     def top_pairs(self, step: int, k: int) -> list[PairCount]:
         """Return the k best pairs before merge `step`, the winner first, in tie-break order.
 
-        A merge for a term is not of the best pair. Raises `ConfigError` for a step out of range or
-        a negative k.
+        The pair of a merge for a term comes first, too, whatever its count. Raises `ConfigError`
+        for a step out of range or a negative k.
 
         >>> from bpe_core.runs.train import train
         >>> corpus = Corpus.from_word_counts({"hug": 10, "gum": 10})
@@ -266,7 +266,12 @@ class TrainingRun(Immutable):
         """
         if not is_whole(k) or k < 0:
             raise ConfigError(f"Expected k as a whole number, 0 or more, got {describe(k)}.")
-        return top_pairs(self._pairs(step), k, self.config.tie_break)
+        found = top_pairs(self._pairs(step), k, self.config.tie_break)
+        if step >= self.n_term_merges:
+            return found
+        merge = self.merges[step]
+        winner = PairCount(*merge.pair, merge.count or 0)
+        return [winner, *(PairCount(*pair) for pair in found if pair != winner)][:k]
 
     def layout_at(self, step: int) -> Layout:
         """Return the symbols of all pre-tokens, in one row, as they were before merge `step`.

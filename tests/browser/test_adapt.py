@@ -11,7 +11,7 @@ import pytest
 from playwright.sync_api import Page, expect
 
 from tests.browser.helpers import assert_no_traceback, open_page, wait_until_idle
-from tests.browser.training import choose, give_file
+from tests.browser.training import choose, give_file, run_of_address
 
 pytestmark = pytest.mark.browser
 
@@ -44,4 +44,49 @@ def test_an_uploaded_text_extends_gpt2_and_its_files_are_downloaded(
         page.get_by_role("button", name="old_ids.npy").click()
     old_ids = np.load(io.BytesIO(Path(started.value.path()).read_bytes()))
     assert old_ids.tolist() == rows["old_ids"]
+    assert_no_traceback(page)
+
+
+def test_terms_come_first_and_a_token_is_left_out_of_a_second_extension(
+    page: Page, app_url: str
+) -> None:
+    open_page(page, f"{app_url}/adapt")
+    choose(page, "Paste")
+    text = "".join(f"Kubernetes {n} und Donaudampfschifffahrt, kubelet <b>\n" for n in range(300))
+    corpus = page.get_by_role("textbox", name="Text to train on")
+    corpus.fill(text)
+    corpus.press("Control+Enter")
+    wait_until_idle(page)
+    number = page.get_by_role("spinbutton").first
+    number.fill("8")
+    number.press("Enter")
+    wait_until_idle(page)
+    terms = page.get_by_role("textbox", name="Domain terms, one per line")
+    terms.fill("kubelet\n<b>x</b>")
+    terms.press("Control+Enter")
+    wait_until_idle(page)
+    page.get_by_role("button", name="Extend", exact=True).click()
+    expect(page.get_by_text("With 8 new tokens, held-out text takes")).to_be_visible()
+    wait_until_idle(page)
+    expect(page.get_by_text("1 of 2 terms is one token.")).to_be_visible()
+    table = page.get_by_role("table", name="What each term cost")
+    expect(table.get_by_role("row", name="kubelet 2")).to_be_visible()
+    expect(page.get_by_text("“<b>x</b>”. The base’s pre-tokenizer cuts it")).to_be_visible()
+    new_tokens = page.get_by_role("table", name="New tokens and the tokens they replace")
+    unwanted = new_tokens.get_by_role("rowheader").nth(2).inner_text()
+    box = page.get_by_role("combobox", name="Leave out")
+    box.scroll_into_view_if_needed()
+    box.fill(unwanted)
+    page.get_by_role("option", name=unwanted, exact=True).click()
+    box.press("Escape")
+    wait_until_idle(page)
+    before = run_of_address(page.url)
+    page.get_by_role("button", name="Extend again").click()
+    page.wait_for_url(lambda url: run_of_address(url) not in (None, before))
+    expect(page.get_by_text("With 8 new tokens, held-out text takes")).to_be_visible()
+    wait_until_idle(page)
+    headers = new_tokens.get_by_role("rowheader").all_inner_texts()
+    assert len(headers) == 8
+    assert unwanted not in headers
+    expect(page.get_by_role("button", name="Extend again")).to_be_enabled()
     assert_no_traceback(page)

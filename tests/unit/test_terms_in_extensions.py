@@ -201,6 +201,16 @@ def test_the_base_keeps_its_encoding_where_terms_are_tokens() -> None:
         assert len(ids) <= len(gpt2().encode(text))
 
 
+def test_the_pair_of_a_term_comes_first_and_the_others_by_their_counts() -> None:
+    run = of_letters({"bcc": 4, "cab": 9, "bb": 9}, "bcc")
+    first, *others = run.top_pairs(0, 10)
+    assert (first, first.tied) == ((1, 2, 4), False)
+    assert others == [(1, 1, 9), (2, 3, 9), (2, 2, 4)]
+    assert not any(pair.tied for pair in others)
+    assert run.top_pairs(0, 1) == [(1, 2, 4)]
+    assert run.top_pairs(run.n_term_merges, 1)[0].tied
+
+
 def test_the_race_to_open_at_is_one_that_was_run() -> None:
     run = extend(gpt2(), Corpus.from_text(TEXT), 9, terms=["Kubernetes"])
     assert run.n_term_merges <= opening_step(run)

@@ -47,7 +47,8 @@ def draw_terms(stored: StoredRun) -> None:
     for reason, names in refusals(costs):
         more = f" and {len(names) - _MOST_NAMED:,} more" if len(names) > _MOST_NAMED else ""
         listed = ", ".join(f"“{name}”" for name in names[:_MOST_NAMED])
-        st.markdown(f"**Not one token:** {plain_markdown(f'{listed}{more}. {reason}', 2_000)}")
+        why = reason if len(names) == 1 else f"For each: {reason[0].lower()}{reason[1:]}"
+        st.markdown(f"**Not one token:** {plain_markdown(f'{listed}{more}. {why}', 2_000)}")
     st.download_button(
         "Terms as CSV",
         lambda: terms_csv(costs),
