@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from bpe_core.checks import describe, is_whole, several
 from bpe_core.errors import InvalidTokenIdError, TokenizationError
 from bpe_core.tokenizer.tables import TokenTable
-from bpe_core.tokenizer.use_kernels import Kernels
+from bpe_core.tokenizer.tokenizer_kernels import Kernels
 
 OnInvalid = Literal["replace", "strict"]
 """At bytes that are not valid UTF-8: write U+FFFD, or raise an error."""

@@ -20,7 +20,7 @@ from bpe_core.pretokenizers.special_tokens import (
 from bpe_core.tokenizer.rank_merging import merge_symbols
 from bpe_core.tokenizer.segments import Placed, PlacedWord, lay_out
 from bpe_core.tokenizer.tables import TokenTable
-from bpe_core.tokenizer.use_kernels import Kernels
+from bpe_core.tokenizer.tokenizer_kernels import Kernels
 from bpe_core.tokenizer.word_cache import WordCache
 
 if TYPE_CHECKING:

@@ -21,7 +21,7 @@ from bpe_core.tokenizer.encoding import OnUnknown, TextEncoder
 from bpe_core.tokenizer.explaining import explain_pieces
 from bpe_core.tokenizer.segments import segments_of_ids, to_segments
 from bpe_core.tokenizer.tables import TokenTable
-from bpe_core.tokenizer.use_kernels import Kernels
+from bpe_core.tokenizer.tokenizer_kernels import Kernels
 from bpe_core.types import Base, Explanation, Merge, Pair, Segment
 
 

@@ -14,7 +14,7 @@ from bpe_core.compiling.threads import n_threads
 from bpe_core.pretokenizers.pretokenizers import get_pretokenizer
 from bpe_core.tokenizer.gpt2 import gpt2
 from bpe_core.tokenizer.tables import TokenTable
-from bpe_core.tokenizer.use_kernels import LEAST, Kernels
+from bpe_core.tokenizer.tokenizer_kernels import LEAST, Kernels
 
 ROOT = Path(__file__).parents[2]
 
