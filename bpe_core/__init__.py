@@ -18,7 +18,8 @@ if TYPE_CHECKING:
     from bpe_core.adapting.replace import replace
     from bpe_core.adapting.shrink import shrink
     from bpe_core.comparison.comparison import Comparison, compare
-    from bpe_core.corpus.corpus import Corpus, read_corpus
+    from bpe_core.corpus.corpus import Corpus
+    from bpe_core.corpus.read_corpus import read_corpus
     from bpe_core.errors import BpeError
     from bpe_core.formats.from_memory import from_huggingface, from_tiktoken
     from bpe_core.formats.load_save import load, save
@@ -76,7 +77,8 @@ _MODULES = {
     "adapting.replace": ("replace",),
     "adapting.shrink": ("shrink",),
     "comparison.comparison": ("Comparison", "compare"),
-    "corpus.corpus": ("Corpus", "read_corpus"),
+    "corpus.corpus": ("Corpus",),
+    "corpus.read_corpus": ("read_corpus",),
     "errors": ("BpeError",),
     "formats.from_memory": ("from_huggingface", "from_tiktoken"),
     "formats.load_save": ("load", "save"),

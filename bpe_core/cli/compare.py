@@ -42,7 +42,7 @@ def compare(
     from bpe_core.comparison.comparison import compare as compare_tokenizers
     from bpe_core.comparison.intervals import N_RESAMPLES, SEED
     from bpe_core.comparison.parts import gain_of
-    from bpe_core.corpus.corpus import read_corpus
+    from bpe_core.corpus.read_corpus import read_corpus
 
     tokenizers = [load_encoder(name, None, ()) for name in names]
     sources = [StandardInput() if name == "-" else name for name in files]

@@ -91,7 +91,7 @@ def corpus_of(
 
 def read_corpus_of(files: tuple[str, ...], text_column: str | None, encoding: str | None) -> Corpus:
     """Read a corpus of files, and report on stderr what its reader noticed."""
-    from bpe_core.corpus.corpus import read_corpus
+    from bpe_core.corpus.read_corpus import read_corpus
 
     sources = [StandardInput() if name == "-" else name for name in files]
     corpus = read_corpus(sources, text_column, encoding=encoding)

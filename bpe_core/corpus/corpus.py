@@ -3,14 +3,12 @@
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from types import MappingProxyType
-from typing import NamedTuple, cast
+from typing import NamedTuple
 
 from bpe_core.checks import describe, is_a, is_whole, several
-from bpe_core.corpus.budget import Budget
-from bpe_core.corpus.columns import TableColumns
 from bpe_core.corpus.composition import (
     Composition,
     ScriptShare,
@@ -19,24 +17,12 @@ from bpe_core.corpus.composition import (
 )
 from bpe_core.corpus.held_out import Span, held_out_spans, held_out_words, rest_of
 from bpe_core.corpus.notes import Note, group_notes
-from bpe_core.corpus.readers import (
-    Choices,
-    Document,
-    Source,
-    name_of,
-    read_source,
-    reasons,
-    size_of,
-    skipped,
-    table_columns,
-)
 from bpe_core.corpus.word_counts import check_total
 from bpe_core.errors import (
     ConfigError,
     CorpusError,
     EmptyCorpusError,
     InvalidTextError,
-    UnsupportedFileError,
 )
 from bpe_core.immutable import Immutable
 
@@ -313,114 +299,6 @@ def no_corpus(given: object) -> CorpusError:
     return CorpusError(
         f"Expected a Corpus, got {describe(given)}: make one with Corpus.from_text or read_corpus."
     )
-
-
-def read_corpus(
-    paths_or_uploads: Source | Iterable[Source],
-    text_column: str | Mapping[str, str] | None = None,
-    *,
-    encoding: str | Mapping[str, str] | None = None,
-    on_progress: Callable[[float], None] | None = None,
-) -> Corpus:
-    """Read files into a corpus: any text, tables, JSON, and gzip or zip archives of these.
-
-    A source is a path, or an object with a `name` and `getvalue()` or `read()`, such as an upload.
-    A text file is one document. In csv, tsv, jsonl and parquet, each row of `text_column` is one:
-    of one column for all tables, or of the one given for the name of a table, such as `a.csv` or
-    `archive.zip/a.csv`. None, or a name that is not given, chooses a column of text named `text`,
-    `content`, `body` or the like, else the one with the most characters. JSON may be a list of
-    strings or objects, or an object of strings or lists; a column's values must be strings, not
-    lists or nested objects.
-
-    `encoding` is that of all text files, or of those that it names; others are read by their byte
-    order mark, as UTF-8, or by a guess.
-
-    `on_progress` is called from time to time with the fraction read so far; an exception it raises
-    ends the reading. An archive may unpack to 16 MB or a hundred times its size, whichever is more,
-    and all archives together to 512 MB. All tables together may have four million rows; `Budget` in
-    `bpe_core.corpus.budget` has the other limits.
-
-    A file that is empty or cannot be read is skipped and named in `notes`, as are lines that are
-    not JSON, unless they are most of a file. If no file can be read, an error is raised:
-    EmptyCorpusError, TextDecodingError, UnsupportedFileError, or CorpusError for a path that cannot
-    be opened. ConfigError is raised for an unknown encoding.
-
-    >>> import io
-    >>> class Upload(io.BytesIO):
-    ...     name = "words.csv"
-    >>> read_corpus([Upload(b"id,text\\n1,hug\\n2,hugs\\n")], text_column="text").documents
-    ('hug', 'hugs')
-    """
-    sources: list[Source]
-    if isinstance(paths_or_uploads, Iterable) and not isinstance(paths_or_uploads, (str, bytes)):
-        # An io.BytesIO is iterable as well, by lines, but it is one source.
-        readable = hasattr(paths_or_uploads, "read") or hasattr(paths_or_uploads, "getvalue")
-        remedy = "give a list of paths or uploads"
-        sources = (
-            [cast("Source", paths_or_uploads)]
-            if readable
-            else several(paths_or_uploads, "files", remedy, CorpusError)
-        )
-    else:
-        sources = [paths_or_uploads]
-    if not sources:
-        raise EmptyCorpusError("No file given: name at least one.")
-    choices = Choices(text_column, encoding)
-    choices.check()
-    budget = Budget()
-    documents: list[Document] = []
-    notes: list[Note] = []
-    failures: list[tuple[str, CorpusError]] = []
-    report = on_progress or _ignore
-    sizes = [size_of(source) for source in sources]
-    total = sum(sizes) or 1
-    for number, source in enumerate(sources):
-        before, own = sum(sizes[:number]) / total, sizes[number] / total
-        try:
-            found, new_notes = read_source(
-                source, choices, budget, lambda part, at=before, of=own: report(at + part * of)
-            )
-        except CorpusError as error:
-            failures.append((name_of(source), error))
-            notes.append(skipped(name_of(source), error))
-            continue
-        documents.extend(found)
-        notes.extend(new_notes)
-    if not documents:
-        if len(failures) == 1:
-            raise failures[0][1]
-        kinds = {type(error) for _, error in failures}
-        kind = kinds.pop() if len(kinds) == 1 else UnsupportedFileError
-        raise kind(f"None of the files could be read. {reasons(failures)}")
-    return Corpus(
-        tuple(document.text for document in documents),
-        tuple(document.name for document in documents),
-        file_notes=tuple(notes),
-        encodings=tuple(document.encoding for document in documents),
-    )
-
-
-def columns_of(
-    upload: Source, *, encoding: str | Mapping[str, str] | None = None
-) -> TableColumns | None:
-    """Describe a table's columns by some of its rows; None if the file is not a table.
-
-    Raises as `read_corpus`.
-
-    >>> import io
-    >>> class Upload(io.BytesIO):
-    ...     name = "words.csv"
-    >>> found = columns_of(Upload(b"id,text,note\\n1,hug,a\\n2,hugs,b\\n"))
-    >>> found.chosen.name, [column.name for column in found.texts]
-    ('text', ['text', 'note'])
-    """
-    choices = Choices(encoding=encoding)
-    choices.check()
-    return table_columns(upload, choices)
-
-
-def _ignore(_: float) -> None:
-    pass
 
 
 def _utf8(text: str, name: str) -> bytes:

@@ -20,10 +20,11 @@ import regex
 from bpe_core import errors
 from bpe_core.child_process import child, follow_parent
 from bpe_core.corpus.composition import file_of
-from bpe_core.corpus.corpus import Corpus, read_corpus
+from bpe_core.corpus.corpus import Corpus
 from bpe_core.corpus.corpus_files import read_corpus_files, write_corpus
 from bpe_core.corpus.filed_corpus import FiledCorpus, Parts, figures_of, from_json, to_json
 from bpe_core.corpus.notes import Note
+from bpe_core.corpus.read_corpus import read_corpus
 from bpe_core.corpus.readers import Upload, size_of
 from bpe_core.errors import BpeError, UnsupportedFileError
 from bpe_core.process_limits import limit_this_process

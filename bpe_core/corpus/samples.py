@@ -10,7 +10,8 @@ from functools import cache
 from importlib.resources import files
 from pathlib import Path
 
-from bpe_core.corpus.corpus import Corpus, read_corpus
+from bpe_core.corpus.corpus import Corpus
+from bpe_core.corpus.read_corpus import read_corpus
 from bpe_core.errors import ConfigError
 
 _LIBRARY_MODULES = (

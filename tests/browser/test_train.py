@@ -16,7 +16,7 @@ import pytest
 from playwright.sync_api import Page, expect
 from tokenizers import Tokenizer as HuggingFaceTokenizer
 
-from bpe_core.corpus.corpus import read_corpus
+from bpe_core.corpus.read_corpus import read_corpus
 from bpe_core.runs.train import train
 from bpe_core.types import TrainingConfig
 from tests.browser.helpers import assert_no_traceback, go_to_address, open_page, wait_until_idle

@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 from bpe_core.corpus import budget
-from bpe_core.corpus.corpus import read_corpus
+from bpe_core.corpus.read_corpus import read_corpus
 from bpe_core.corpus.structure import has_more_cells, has_more_values
 from bpe_core.errors import UnsupportedFileError
 from tests.bombs import BOMBS
@@ -24,7 +24,7 @@ READ = f"""
 import resource, sys
 resource.setrlimit(resource.RLIMIT_AS, ({MOST_BYTES}, {MOST_BYTES}))
 resource.setrlimit(resource.RLIMIT_CPU, ({MOST_PROCESSOR_SECONDS}, {MOST_PROCESSOR_SECONDS}))
-from bpe_core.corpus.corpus import columns_of, read_corpus
+from bpe_core.corpus.read_corpus import columns_of, read_corpus
 from bpe_core.errors import CorpusError
 for read in (columns_of, read_corpus):
     try:
@@ -112,7 +112,7 @@ def test_the_limits_of_a_child_are_its_own() -> None:
 FUZZ = """
 import random, resource, sys
 resource.setrlimit(resource.RLIMIT_AS, ({most}, {most}))
-from bpe_core.corpus.corpus import read_corpus
+from bpe_core.corpus.read_corpus import read_corpus
 from bpe_core.errors import CorpusError
 from pathlib import Path
 folder = Path(sys.argv[1])

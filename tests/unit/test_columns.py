@@ -14,8 +14,8 @@ import pyarrow.parquet as pq
 import pytest
 
 from bpe_core.corpus.columns import ROWS_DESCRIBED, Column, TableColumns
-from bpe_core.corpus.corpus import columns_of, read_corpus
 from bpe_core.corpus.parquet_process import describe_parquet
+from bpe_core.corpus.read_corpus import columns_of, read_corpus
 from bpe_core.corpus.readers import Choices, tables_in
 from bpe_core.errors import CorpusError, UnsupportedFileError
 

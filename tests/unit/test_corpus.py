@@ -15,7 +15,8 @@ import pyarrow.parquet as pq
 import pytest
 
 import bpe_core.corpus.budget as budget
-from bpe_core.corpus.corpus import Corpus, columns_of, read_corpus
+from bpe_core.corpus.corpus import Corpus
+from bpe_core.corpus.read_corpus import columns_of, read_corpus
 from bpe_core.corpus.word_counts import LARGEST_COUNT, parse_word_counts
 from bpe_core.errors import (
     BpeError,

@@ -6,7 +6,7 @@ import io
 
 import pytest
 
-from bpe_core.corpus.corpus import read_corpus
+from bpe_core.corpus.read_corpus import read_corpus
 from bpe_core.corpus.samples import parallel_texts
 from bpe_core.errors import ConfigError, TextDecodingError
 

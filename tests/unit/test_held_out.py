@@ -13,7 +13,8 @@ from zipfile import ZIP_DEFLATED, ZipFile
 import pytest
 
 from bpe_core.corpus.composition import FileShare, ScriptShare, composition_of
-from bpe_core.corpus.corpus import Corpus, Place, read_corpus
+from bpe_core.corpus.corpus import Corpus, Place
+from bpe_core.corpus.read_corpus import read_corpus
 
 SHARE = 0.08
 # Shares are compared where the held-out part has enough blocks or documents to meet them.

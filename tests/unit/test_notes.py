@@ -7,8 +7,9 @@ import pickle
 
 import pytest
 
-from bpe_core.corpus.corpus import Corpus, read_corpus
+from bpe_core.corpus.corpus import Corpus
 from bpe_core.corpus.notes import Note, group_notes
+from bpe_core.corpus.read_corpus import read_corpus
 from bpe_core.errors import EmptyCorpusError
 
 

@@ -15,8 +15,9 @@ from pathlib import Path
 import psutil
 import pytest
 
-from bpe_core.corpus.corpus import Corpus, read_corpus
+from bpe_core.corpus.corpus import Corpus
 from bpe_core.corpus.filed_corpus import FiledCorpus, figures_of
+from bpe_core.corpus.read_corpus import read_corpus
 from bpe_core.corpus.reading_process import (
     MOST_BYTES_IN_MEMORY,
     read_in_process,

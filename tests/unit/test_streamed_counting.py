@@ -11,7 +11,7 @@ from typing import get_args
 import pytest
 
 from bpe_core.compiling.processes import compile_kernels
-from bpe_core.corpus.corpus import read_corpus
+from bpe_core.corpus.read_corpus import read_corpus
 from bpe_core.counting.streamed import count_stream, digest_of, stream_corpus
 from bpe_core.counting.words import count_pretokens, seen_symbols
 from bpe_core.errors import (

@@ -9,7 +9,8 @@ import numpy as np
 import streamlit as st
 from numpy.typing import NDArray
 
-from bpe_core.corpus.corpus import Corpus, read_corpus
+from bpe_core.corpus.corpus import Corpus
+from bpe_core.corpus.read_corpus import read_corpus
 from bpe_core.corpus.readers import Upload
 from bpe_core.errors import BpeError
 from bpe_core.runs.pair_statistics import bytes_per_token_after

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import streamlit as st
 
-from bpe_core.corpus.corpus import read_corpus
+from bpe_core.corpus.read_corpus import read_corpus
 from bpe_core.errors import BpeError
 from ui.look.labels import plain_markdown
 from ui.own_text import own_reading

@@ -7,8 +7,9 @@ from contextlib import contextmanager
 from threading import BoundedSemaphore
 from typing import Final
 
-from bpe_core.corpus.corpus import Corpus, read_corpus
+from bpe_core.corpus.corpus import Corpus
 from bpe_core.corpus.filed_corpus import FiledCorpus
+from bpe_core.corpus.read_corpus import read_corpus
 from bpe_core.corpus.readers import Upload
 from bpe_core.corpus.reading_process import read_in_process, worth_a_process
 from bpe_core.store.place import store_folder
