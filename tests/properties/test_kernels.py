@@ -2,13 +2,9 @@
 
 from __future__ import annotations
 
-import os
 import random
-import subprocess
-import sys
 from collections import Counter
 from itertools import pairwise
-from pathlib import Path
 
 import numpy as np
 import pytest
@@ -37,8 +33,8 @@ from bpe_core.types import PretokenCounts, TrainingConfig
 from bpe_core.unicode.classes import class_runs, unicode_class
 from tests.scanned import scan
 from tests.strategies import texts, training_configs, word_counts
+from tests.without_compilation import printed_without_compilation
 
-ROOT = Path(__file__).parents[2]
 scanned = st.sampled_from([get_pretokenizer(name) for name in SCANNERS])
 
 noise = st.text(
@@ -347,13 +343,4 @@ for tie_break in ("smallest-pair", "first-seen"):
     assert learned[0].joined_at.tolist() == learned[1].joined_at.tolist()
 print("alike")
 """
-    # NumPy's scalars warn of overflow, on which hashing relies; compiled code does not.
-    ran = subprocess.run(
-        [sys.executable, "-W", "ignore::RuntimeWarning", "-c", code],
-        cwd=ROOT,
-        env={**os.environ, "NUMBA_DISABLE_JIT": "1"},
-        capture_output=True,
-        text=True,
-        check=False,
-    )
-    assert ran.stdout == "alike\n", ran.stderr
+    assert printed_without_compilation(code) == "alike\n"
