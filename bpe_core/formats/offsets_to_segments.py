@@ -27,13 +27,13 @@ def byte_offsets(text: str) -> NDArray[np.int64]:
 def columns_of(
     text: str,
     ids: Sequence[int],
-    offsets: Sequence[tuple[int, int]],
+    offsets: Sequence[tuple[int, int]] | NDArray[np.int64],
     vocab: Mapping[int, bytes],
 ) -> TokenColumns:
     """Return the tokens of a text in columns, and the text between them as segments without one.
 
-    `offsets` are the start and end of each token, in characters. Tokens that overlap share the
-    bytes of their characters.
+    `offsets` are the start and end of each token, in characters, as pairs or int64[n, 2]. Tokens
+    that overlap share the bytes of their characters.
 
     >>> columns = columns_of("é a", [7, 8], [(0, 1), (2, 3)], {7: b"e", 8: b"a"})
     >>> columns.ids.tolist(), columns.byte_starts.tolist(), columns.byte_ends.tolist()
@@ -41,7 +41,10 @@ def columns_of(
     """
     byte_at = byte_offsets(text)
     n = len(ids)
-    flat = np.fromiter(chain.from_iterable(offsets), np.int64, 2 * n)
+    if isinstance(offsets, np.ndarray):
+        flat = offsets.ravel()
+    else:
+        flat = np.fromiter(chain.from_iterable(offsets), np.int64, 2 * n)
     first, last = flat[0::2], np.maximum(flat[0::2], flat[1::2])
     # int64[n]: where the tokens before each end. A token that starts there or later stands alone.
     reached = np.concatenate([np.zeros(min(n, 1), np.int64), np.maximum.accumulate(last)[:-1]])

@@ -4,17 +4,26 @@ from __future__ import annotations
 
 import hashlib
 import json
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from functools import cached_property
+from typing import Final
 
 import numpy as np
+from numpy.typing import NDArray
 
+from bpe_core.compiling.threads import n_threads
 from bpe_core.errors import FormatError, TokenizationError
 from bpe_core.extras import needs_extra
 from bpe_core.formats.library_encoder import LibraryEncoder
 from bpe_core.formats.library_errors import library_failures
 from bpe_core.pretokenizers.special_tokens import AllowedSpecial, allowed_tokens, check_text
+from bpe_core.tokenizer.protocol import TokenColumns
 from bpe_core.tokenizer.segments import segments_of_ids
 from bpe_core.types import Segment
+
+# Below this the threads wait for the interpreter's lock, and one is as fast.
+_LEAST_CHARACTERS_PER_TEXT: Final = 200
 
 
 class TiktokenTokenizer(LibraryEncoder):
@@ -82,22 +91,61 @@ class TiktokenTokenizer(LibraryEncoder):
         Raises `InvalidTextError` for a lone surrogate, and `TokenizationError` if the library
         fails, as it does on very long runs of one character.
         """
-        check_text(text)
-        allowed = set(allowed_tokens(self._special_tokens, allowed_special))
-        with library_failures(
-            lambda _: TokenizationError(
-                f"{self._engine} cannot encode this text; a very long word is a known cause."
-            )
-        ):
-            return self._peer.encode(text, allowed_special=allowed, disallowed_special=())
+        return self._encoded([text], allowed_special)[0].tolist()
 
     def segments(self, text: str, allowed_special: AllowedSpecial = ()) -> list[Segment]:
         """Return the tokens with their places in a text; raises what `encode` raises.
 
         Raises `TokenizationError` too if the pattern drops a part of the text.
         """
-        ids = np.array(self.encode(text, allowed_special), np.int32)
-        vocab = self._vocab
-        if sum(len(vocab[id]) for id in ids.tolist()) != len(text.encode()):
-            raise TokenizationError("The tokenizer's pattern drops a part of this text.")
-        return segments_of_ids(text, ids, vocab)
+        (columns,) = self.place_tokens([text], allowed_special)
+        return segments_of_ids(text, columns.ids.astype(np.int32), self._vocab)
+
+    def place_tokens(
+        self, texts: Sequence[str], allowed_special: AllowedSpecial = ()
+    ) -> list[TokenColumns]:
+        """Return the segments of each text in columns; raises what `segments` raises.
+
+        The library encodes the texts on all cores and without the interpreter's lock, and no object
+        is made for each token.
+        """
+        ids_of_texts = self._encoded(texts, allowed_special)
+        known, lengths = self._lengths
+        placed: list[TokenColumns] = []
+        for text, ids in zip(texts, ids_of_texts, strict=True):
+            byte_ends = np.cumsum(lengths[np.searchsorted(known, ids)])
+            n_bytes = len(text) if text.isascii() else len(text.encode())
+            if (byte_ends[-1] if len(ids) else 0) != n_bytes:
+                raise TokenizationError("The tokenizer's pattern drops a part of this text.")
+            byte_starts = np.concatenate([np.zeros(min(len(ids), 1), np.int64), byte_ends[:-1]])
+            placed.append(TokenColumns(ids, byte_starts, byte_ends))
+        return placed
+
+    @cached_property
+    def _lengths(self) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+        """The sorted ids, of which some numbers may be missing, and the bytes of each."""
+        n = len(self._vocab)
+        lengths = np.fromiter(map(len, self._vocab.values()), np.int64, n)
+        return np.fromiter(self._vocab, np.int64, n), lengths
+
+    def _encoded(
+        self, texts: Sequence[str], allowed_special: AllowedSpecial
+    ) -> list[NDArray[np.int64]]:
+        for text in texts:
+            check_text(text)
+        allowed = set(allowed_tokens(self._special_tokens, allowed_special))
+
+        def encode(text: str) -> NDArray[np.int64]:
+            found = self._peer.encode_to_numpy(text, allowed_special=allowed, disallowed_special=())
+            return found.astype(np.int64)
+
+        with library_failures(
+            lambda _: TokenizationError(
+                f"{self._engine} cannot encode this text; a very long word is a known cause."
+            )
+        ):
+            n_workers = min(n_threads(), len(texts))
+            if n_workers < 2 or sum(map(len, texts)) < _LEAST_CHARACTERS_PER_TEXT * len(texts):
+                return list(map(encode, texts))
+            with ThreadPoolExecutor(n_workers, thread_name_prefix="tiktoken") as pool:
+                return list(pool.map(encode, texts))
