@@ -9,14 +9,17 @@ from typing import Any
 import pytest
 from streamlit.testing.v1 import AppTest
 
+from bpe_core.adapting.extend import extend
 from bpe_core.corpus.corpus import Corpus
 from bpe_core.corpus.samples import load_sample
 from bpe_core.runs.close_races import opening_step
 from bpe_core.runs.pair_lives import PairLives
 from bpe_core.runs.train import train
+from bpe_core.tokenizer.gpt2 import gpt2
 from bpe_core.types import TrainingConfig
 from ui.look.chart_style import PALETTES
 from ui.pair_frequencies.table import LIFE_CSV_SAYS, PAIRS_CSV_SAYS, RUN_CSV_SAYS
+from ui.storage.base_tokenizer import BaseName
 from ui.storage.run_store import SAMPLE_RUN_ID, load_run, store_run
 
 PAGE = "pair_frequencies"
@@ -85,6 +88,21 @@ def test_the_heat_map_outlines_the_pair_that_merges_next(open_app: Callable[...,
     count = load_run(SAMPLE_RUN_ID).run.merges[2000].count
     place = row * len(heat["layout"]["xaxis"]["ticktext"]) + column
     assert heat["data"][1]["customdata"][place].endswith(f": {count:,} times")
+
+
+def test_a_pair_that_is_merged_for_a_term_comes_first_and_is_not_the_most_frequent(
+    open_app: Callable[..., AppTest],
+) -> None:
+    words = {" Kubernetes": 5, " untokenizable": 50, " tokenizers": 50}
+    run = extend(gpt2(), Corpus.from_word_counts(words), 6, terms=["Kubernetes"])
+    run_id = store_run("A term", run, NOTHING_HELD_OUT, base=BaseName("gpt2", "GPT-2"))
+    for step, n_lines in ((0, 1), (run.n_term_merges, 2)):
+        app = open_app(PAGE, run=run_id, step=str(step))
+        assert not app.exception
+        charts = _charts(app)
+        assert charts["bar"]["data"][0]["x"][0] == run.merges[step].count
+        # The curve, and the mark of the pair that merges next if it ranks first.
+        assert len(charts["count of all"]["data"]) == n_lines
 
 
 def test_slider_and_number_show_the_same_merge(open_app: Callable[..., AppTest]) -> None:

@@ -143,7 +143,9 @@ def _draw_ranks(stored: StoredRun, picture: results.PairPicture) -> None:
         pair_charts.rank_frequency_curve(
             curve.ranks,
             curve.counts,
-            chosen=picture.step < len(stored.run.merges),
+            # A pair that is merged for a term may rank lower.
+            chosen=picture.step < len(stored.run.merges)
+            and picture.top[0].count == int(curve.counts[0]),
             theme=frame.theme_type(),
         ),
         key=_RANKS,
