@@ -12,8 +12,10 @@ import pytest
 
 from bpe_core.adapting.extend import extend
 from bpe_core.adapting.replace import replace
+from bpe_core.comparison.costs import embedding_rows
 from bpe_core.corpus.corpus import Corpus
 from bpe_core.tokenizer.gpt2 import gpt2
+from ui.adapt.figures import rows_of_cut
 from ui.adapt.files_part import files_label, without_folders
 from ui.adapt.new_tokens import by_saving, token_rows, tokens_csv
 from ui.adapt.replace_mode import gone_for_good
@@ -51,3 +53,14 @@ def test_tokens_that_were_learned_again_are_not_gone() -> None:
     gone = gone_for_good(adapted)
     assert gone == [id for id in adapted.removed if old[id] not in new]
     assert 0 < len(gone) < len(adapted.removed)
+
+
+def test_the_rows_and_size_of_a_cut_are_those_of_its_tokenizer() -> None:
+    base = gpt2().truncated(40)  # its special token keeps the id 50256, after a gap
+    run = extend(base, Corpus.from_text("hugging hugged " * 3), n_tokens=4, terms=["hugging"])
+    n = len(run.merges)
+    assert n > 1
+    for kept in range(n + 1):
+        cut = run.truncated(kept)
+        assert rows_of_cut(run, kept) == embedding_rows(cut)
+        assert run.tokenizer.vocab_size - (n - kept) == cut.vocab_size

@@ -8,7 +8,7 @@ from typing import Final
 import numpy as np
 import streamlit as st
 
-from bpe_core.comparison.costs import Usage, embedding_rows
+from bpe_core.comparison.costs import Usage
 from bpe_core.corpus.corpus import Corpus
 from bpe_core.runs.pair_statistics import steps_to_draw
 from ui.adapt import charts
@@ -19,6 +19,7 @@ from ui.adapt.figures import (
     general_gain,
     general_titles,
     own_gain,
+    rows_of_cut,
     usual_general,
 )
 from ui.adapt.judged import HELD_OUT
@@ -63,7 +64,7 @@ def choose_cut(stored: StoredRun) -> Cut:
         )
         st.markdown(
             f":small[Tokens added **{kept:,}** :gray[of {n:,}, "
-            f"{stored.run.truncated(kept).vocab_size:,} in all]]"
+            f"{stored.run.tokenizer.vocab_size - (n - kept):,} in all]]"
         )
         st.slider("Tokens added", 0, n, key=key, format="localized", label_visibility="collapsed")
         cut = Cut(kept, domain_gain(stored), _choose_general(stored))
@@ -84,7 +85,7 @@ def draw_costs(stored: StoredRun, cut: Cut) -> None:
     run, domain, general = stored.run, cut.domain, cut.general
     base = base_name(stored)
     steps = (0, cut.kept, len(run.merges))
-    heights = [embedding_rows(run.truncated(step)) for step in steps]
+    heights = [rows_of_cut(run, step) for step in steps]
     usages = [
         Usage(int(domain.tokens[step]), domain.n_bytes, height)
         for step, height in zip(steps, heights, strict=True)
