@@ -21,6 +21,7 @@ from bpe_core.formats.adapting_base import open_base
 from bpe_core.formats.load_save import dumps, loads
 from bpe_core.formats.opening import open_files
 from bpe_core.tokenizer.gpt2 import gpt2
+from bpe_core.tokenizer.tokenizer import Tokenizer
 from tests.app.training import in_address, until_ended
 from tests.oracles import TOKENIZERS
 from tests.waiting import wait_until
@@ -159,6 +160,32 @@ def test_the_files_of_a_cut_are_written_once(
     app.slider(key=f"tokens_kept_{stored.id}").set_value(12).run()
     assert not app.exception
     assert written == [50_257 + 12, 50_257 + 4]
+
+
+def test_a_cut_builds_no_tokenizer_again_and_other_formats_once_opened(
+    open_app: OpenApp, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    app = extended(open_app)
+    stored = load_run(in_address(app, "run"))
+    app.slider(key=f"tokens_kept_{stored.id}").set_value(4).run()
+    built: list[int] = []
+    truncated = Tokenizer.truncated
+
+    def cut(tokenizer: Tokenizer, n_merges: int) -> Tokenizer:
+        built.append(n_merges)
+        return truncated(tokenizer, n_merges)
+
+    monkeypatch.setattr(Tokenizer, "truncated", cut)
+    app.slider(key=f"tokens_kept_{stored.id}").set_value(12).run()
+    app.slider(key=f"tokens_kept_{stored.id}").set_value(4).run()
+    assert not app.exception
+    assert not built
+    assert "BPE Explorer (.json)" not in download_labels(app)
+    app.session_state[files_part.OTHER_FORMATS] = True
+    app.run()
+    assert not app.exception
+    assert built == [50_000 + 4]
+    assert "BPE Explorer (.json)" in download_labels(app)
 
 
 def test_an_unknown_base_in_the_address_is_replaced_by_the_usual(open_app: OpenApp) -> None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Collection, Mapping
 from contextlib import suppress
+from dataclasses import dataclass
 from typing import Final
 
 import streamlit as st
@@ -13,6 +14,7 @@ from bpe_core.adapting.adapted import Adapted, trace_ids
 from bpe_core.errors import BpeError
 from bpe_core.formats.adapted_files import OLD_IDS, PARTS, ROWS, adapted_files, row_files
 from bpe_core.formats.load_save import dumps
+from bpe_core.tokenizer.tokenizer import Tokenizer
 from ui.adapt.result import base_name
 from ui.look.labels import file_stem, plain_markdown, plain_text
 from ui.memory.sized_cache import cached
@@ -43,6 +45,7 @@ _RANKS_SAY: Final = (
     "for Llama 3 does from the last rank on, gives them other ids than here: ids of new tokens, "
     "after extending. Use the tokenizer.json, or give your program the ids."
 )
+OTHER_FORMATS: Final = "adapt_other_formats"
 _LONGEST_LABEL: Final = 48
 _LONGEST_FILE_NAME: Final = 120
 _ROW_FILES: Final = {
@@ -52,21 +55,34 @@ _ROW_FILES: Final = {
 }
 
 
+@dataclass(frozen=True, slots=True)
+class Offered:
+    """An adapted tokenizer, made only if a file of it is wanted."""
+
+    id: str
+    """The same for the same base and adapted tokenizer only."""
+    base: Tokenizer
+    make: Callable[[], Adapted]
+
+
 def offer_files(stored: StoredRun, kept: int) -> None:
     """Draw the downloads of an extended run, cut at a number of new tokens."""
     st.header("Files for your model", anchor=False)
     base = stored.run.base
     if base is None or stored.base is None:
         return
-    adapted = trace_ids(base, stored.run.truncated(kept))
-    offer_adapted(adapted, stored.base, base_name(stored), stored.title, key="adapt_files")
-    with st.expander("Other formats"):
-        offer_downloads(adapted.tokenizer, stored, key="adapt")
+    run = stored.run
+    offered = Offered(f"{stored.id} {kept}", base, lambda: trace_ids(base, run.truncated(kept)))
+    offer_adapted(offered, stored.base, base_name(stored), stored.title, key="adapt_files")
+    others = st.expander("Other formats", key=OTHER_FORMATS, on_change="rerun")
+    if others.open:
+        with others:
+            offer_downloads(run.truncated(kept), stored, key="adapt")
 
 
-def offer_adapted(adapted: Adapted, base: BaseName, name: str, title: str, *, key: str) -> None:
+def offer_adapted(offered: Offered, base: BaseName, name: str, title: str, *, key: str) -> None:
     """Draw the base's own files with the adapted vocabulary, the rows, and the lines of Python."""
-    _offer_own_format(adapted, base, name, file_stem(title), key)
+    _offer_own_format(offered, base, name, file_stem(title), key)
     st.markdown(
         "A model needs a row of its embedding for each id. These files say which old rows each "
         "new row starts from: its own, or the mean of its parts."
@@ -75,7 +91,7 @@ def offer_adapted(adapted: Adapted, base: BaseName, name: str, title: str, *, ke
         for file, what in _ROW_FILES.items():
             st.download_button(
                 file,
-                _rows(adapted, file),
+                _rows(offered, file),
                 file_name=file,
                 mime="application/octet-stream",
                 help=what,
@@ -123,12 +139,10 @@ def _name_alone(name: str) -> str:
     return last if last.strip(". ") else "file"
 
 
-def _offer_own_format(adapted: Adapted, base: BaseName, name: str, stem: str, key: str) -> None:
+def _offer_own_format(offered: Offered, base: BaseName, name: str, stem: str, key: str) -> None:
     try:
         # Written now: a click on the button could no longer explain what is wrong.
-        found = _own_format(
-            base.key, adapted.base.fingerprint, adapted.tokenizer.fingerprint, adapted
-        )
+        found = _own_format(base.key, offered.id, offered)
     except BpeError as error:
         found = str(error)
     if isinstance(found, str):
@@ -149,23 +163,24 @@ def _offer_own_format(adapted: Adapted, base: BaseName, name: str, stem: str, ke
             "them is unchanged.]",
             width="content",
         )
-    if any(is_ranks(names) for names, _ in found) and adapted.tokenizer.special_tokens:
+    if any(is_ranks(names) for names, _ in found) and offered.base.special_tokens:
         st.warning(_RANKS_SAY)
 
 
 @cached(spinner="Writing the tokenizer’s files")
 def _own_format(
-    key: str, base: str, tokenizer: str, _adapted: Adapted
+    key: str, id: str, _offered: Offered
 ) -> tuple[tuple[tuple[str, ...], bytes], ...] | str:
     """Return the downloads, or why there are none: the names of the files, and the only file or an
     archive of all.
 
     A file of ranks comes after a tokenizer.json, which holds the special tokens too. The downloads
-    depend on the key of the base, its fingerprint and the adapted tokenizer alone.
+    depend on the key of the base and on what is offered alone.
     """
-    files = files_of_base(BaseName(key, ""), _adapted.base)
+    adapted = _offered.make()
+    files = files_of_base(BaseName(key, ""), adapted.base)
     try:
-        written = without_folders(adapted_files(_adapted, files))
+        written = without_folders(adapted_files(adapted, files))
     except BpeError as error:
         return str(error)
     data = zipped(written) if len(written) > 1 else next(iter(written.values()))
@@ -173,10 +188,10 @@ def _own_format(
     if not is_ranks(written):
         return (own,)
     with suppress(BpeError):  # if that format cannot hold the tokenizer
-        ((file, described),) = dumps(_adapted.tokenizer, "huggingface").items()
+        ((file, described),) = dumps(adapted.tokenizer, "huggingface").items()
         return ((file,), described), own
     return (own,)
 
 
-def _rows(adapted: Adapted, file: str) -> Callable[[], bytes]:
-    return lambda: row_files(adapted)[file]
+def _rows(offered: Offered, file: str) -> Callable[[], bytes]:
+    return lambda: row_files(offered.make())[file]

@@ -10,7 +10,7 @@ import streamlit as st
 from bpe_core.adapting.adapted import Adapted
 from ui.adapt import background_work as work
 from ui.adapt.background_work import Swapped
-from ui.adapt.files_part import offer_adapted
+from ui.adapt.files_part import Offered, offer_adapted
 from ui.adapt.order_form import Asked, ask_for_order
 from ui.adapt.work_part import begin_button, show_work
 from ui.components.figures import verdict
@@ -134,4 +134,6 @@ def _draw(asked: Asked, found: Swapped) -> None:
     st.divider()
     st.header("Files for your model", anchor=False)
     title = f"{name} {found.n_tokens} replaced"
-    offer_adapted(adapted, asked.base.name, name, title, key="replace_files")
+    id = f"{adapted.base.fingerprint} {adapted.tokenizer.fingerprint}"
+    offered = Offered(id, adapted.base, lambda: adapted)
+    offer_adapted(offered, asked.base.name, name, title, key="replace_files")

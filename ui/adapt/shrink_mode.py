@@ -12,13 +12,13 @@ from numpy.typing import NDArray
 
 from bpe_core.adapting.shrink import Removals
 from bpe_core.runs.pair_statistics import steps_to_draw
-from bpe_core.unicode.token_scripts import script_of_token
 from ui.adapt import background_work as work
 from ui.adapt import charts
 from ui.adapt.charts import Curve
-from ui.adapt.files_part import offer_adapted
+from ui.adapt.files_part import Offered, offer_adapted
 from ui.adapt.judged import judged
 from ui.adapt.order_form import Asked, ask_for_order
+from ui.adapt.scripts import scripts_of
 from ui.adapt.work_part import begin_button, show_work
 from ui.components.figures import Row, figure_table, verdict
 from ui.components.term_table import TermCell, TermRow, term_table
@@ -64,7 +64,7 @@ def draw_shrinking(stored: StoredRun) -> None:
             return
         _lead(status.result, plain_text(asked.base.name.name))
     st.divider()
-    _draw(asked, status.result)
+    _draw(asked, status.id, status.result)
 
 
 def _explain() -> None:
@@ -108,7 +108,7 @@ def most_removed(tokens: NDArray[np.int64], limit: float) -> int:
 
 
 @fragment()
-def _draw(asked: Asked, found: Removals) -> None:
+def _draw(asked: Asked, work_id: str, found: Removals) -> None:
     where, tokens = judged(found.held_out_tokens_after, found.tokens_after)
     size, n = found.base.vocab_size, len(found.order)
     controls, picture = st.columns([2, 3], gap="large", vertical_alignment="center")
@@ -147,7 +147,9 @@ def _draw(asked: Asked, found: Removals) -> None:
     st.header("Files for your model", anchor=False)
     name = plain_text(asked.base.name.name)
     title = f"{name} {size - gone} tokens"
-    offer_adapted(found.at(size - gone), asked.base.name, name, title, key="shrink_files")
+    id = f"{work_id} {gone}"
+    offered = Offered(id, found.base, lambda: found.at(size - gone))
+    offer_adapted(offered, asked.base.name, name, title, key="shrink_files")
 
 
 def _draw_gone(found: Removals, gone: int) -> None:
@@ -156,8 +158,9 @@ def _draw_gone(found: Removals, gone: int) -> None:
     st.subheader("Tokens that would go", anchor=False)
     vocab = found.base.vocab
     removed = found.order[:gone]
-    scripts = Counter(script_of_token(vocab[id]) for id in removed).most_common(_MOST_SCRIPTS)
-    all_of = Counter(script_of_token(token) for token in vocab.values())
+    script_of = scripts_of(found.base)
+    scripts = Counter(script_of[id] for id in removed).most_common(_MOST_SCRIPTS)
+    all_of = Counter(script_of.values())
     figure_table(
         ["Removed", "Of", "Share"],
         [
