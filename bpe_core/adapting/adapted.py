@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 
 from bpe_core.corpus.corpus import Corpus
 from bpe_core.counting.words import count_pretokens
+from bpe_core.runs.continuation import spelled_by
 from bpe_core.tokenizer.rank_merging import merge_symbols
 from bpe_core.tokenizer.tokenizer import Tokenizer
 from bpe_core.types import read_only
@@ -64,20 +65,15 @@ def trace_ids(
     old_ids = np.full(max(tokenizer.vocab) + 1, NO_OLD_ID, np.int32)
     old_ids[: len(kept)] = kept
     id_of_removed = {base.vocab[id]: id for id in removed}
-    spelled: dict[int, tuple[int, ...]] = {}
-    new: dict[int, tuple[int, ...]] = {}
-    for id in sorted(tokenizer.vocab):
-        if id < len(kept):
-            continue
-        found = id_of_removed.get(tokenizer.vocab[id])
-        if found is not None:
-            old_ids[id] = found
-    for merge in tokenizer.merges:
-        if merge.id >= len(kept):
-            left, right = (spelled.get(part, (int(old_ids[part]),)) for part in merge.pair)
-            spelled[merge.id] = left + right
-            if old_ids[merge.id] == NO_OLD_ID:
-                new[merge.id] = left + right
+    for id, token in tokenizer.vocab.items():
+        if id >= len(kept):
+            old_ids[id] = id_of_removed.get(token, NO_OLD_ID)
+    spelled = spelled_by(merge for merge in tokenizer.merges if merge.id >= len(kept))
+    new = {
+        id: tuple(old_ids[[*parts]].tolist())
+        for id, parts in spelled.items()
+        if old_ids[id] == NO_OLD_ID
+    }
     if removed:
         # The merges that are left may join a new token otherwise than the base encodes it.
         new = _encoded_by(base, new)

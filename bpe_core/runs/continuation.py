@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import dataclass, replace
 
 from bpe_core.errors import ConfigError
@@ -47,3 +48,18 @@ class Continuation:
             replace(merge, rank=rank, count=count)
             for rank, (merge, count) in enumerate(zip(new, self.counts, strict=True))
         )
+
+
+def spelled_by(merges: Iterable[Merge]) -> dict[int, tuple[int, ...]]:
+    """Return each id that the merges make, with the ids that spell it and that they do not make.
+
+    If several merges make an id, the first one spells it.
+
+    >>> spelled_by([Merge(0, 1, 2, 3, count=9), Merge(1, 3, 3, 4, count=5)])
+    {3: (1, 2), 4: (1, 2, 1, 2)}
+    """
+    spelled: dict[int, tuple[int, ...]] = {}
+    for merge in merges:
+        left, right = (spelled.get(id, (id,)) for id in merge.pair)
+        spelled.setdefault(merge.id, left + right)
+    return spelled

@@ -14,7 +14,7 @@ from bpe_core.corpus.corpus import Corpus, no_corpus
 from bpe_core.counting.word_row import Layout, at_step, lay_out_encoded
 from bpe_core.errors import ConfigError
 from bpe_core.immutable import Immutable
-from bpe_core.runs.continuation import Continuation
+from bpe_core.runs.continuation import Continuation, spelled_by
 from bpe_core.runs.pair_counts import pair_counts, pairs_at_step, top_pairs
 from bpe_core.runs.term_merges import TermCost
 from bpe_core.runs.token_curves import joined_tokens, lay_out_for, tokens_on
@@ -168,11 +168,7 @@ class TrainingRun(Immutable):
         >>> {run.tokenizer.vocab[id]: parts for id, parts in run.new_tokens.items()}
         {b' tokenizer': (11241, 7509)}
         """
-        spelled: dict[int, tuple[int, ...]] = {}
-        for merge in self.merges if self.base is not None else ():
-            left, right = (spelled.get(id, (id,)) for id in merge.pair)
-            spelled.setdefault(merge.id, left + right)
-        return spelled
+        return {} if self.base is None else spelled_by(self.merges)
 
     @property
     def config(self) -> TrainingConfig:
