@@ -13,7 +13,7 @@ from bpe_core.comparison.measurement import BlockCounts, Measuring, TokenizerMet
 from bpe_core.comparison.metrics import vocabulary_overlap
 from bpe_core.corpus.corpus import Corpus
 from bpe_core.errors import ConfigError, EmptyCorpusError
-from bpe_core.tokenizer.protocol import Encoder
+from bpe_core.tokenizer.protocol import Encoder, NamedEncoder
 from bpe_core.tokenizer.tokenizer import Tokenizer
 from bpe_core.types import Segment
 
@@ -190,6 +190,8 @@ def _encoders(tokenizers: Iterable[Encoder]) -> list[Encoder]:
     encoders: list[Encoder] = several(tokenizers, "tokenizers", remedy, ConfigError)
     if not encoders:
         raise ConfigError("There is no tokenizer to compare. Give at least one.")
+    # The encoder itself may take many texts at once, or give its tokens without an object for each.
+    encoders = [each.encoder if isinstance(each, NamedEncoder) else each for each in encoders]
     for number, encoder in enumerate(encoders, 1):
         # Check the protocol last, because that reads every property, even the fingerprint.
         if not is_a(encoder, Tokenizer) and not is_a(encoder, Encoder):

@@ -7,16 +7,18 @@ term, because its vocabulary lacks a character of it, is never the best; its own
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from typing import Final, NamedTuple
 
 from bpe_core.checks import describe, is_whole
 from bpe_core.errors import ConfigError
-from bpe_core.tokenizer.protocol import Encoder
+from bpe_core.tokenizer.protocol import BatchEncoder, Encoder
 
 MOST_TERMS: Final = 2_000
 LONGEST_TERM: Final = 200
 """In characters."""
+
+_Places = Sequence[tuple[int | None, int, int]]
 
 
 class TermList(NamedTuple):
@@ -111,7 +113,9 @@ def cut_terms(terms: Sequence[str], encoder: Encoder) -> tuple[TermCuts, ...]:
     >>> cuts.in_text.parts, cuts.alone.parts
     ((b' hugging',), (b'h', b'ug', b'ging'))
     """
-    return tuple(TermCuts(_cut(f" {term}", encoder), _cut(term, encoder)) for term in terms)
+    texts = [text for term in terms for text in (f" {term}", term)]
+    cuts = iter([_cut(text, placed, encoder) for text, placed in _placed(texts, encoder)])
+    return tuple(TermCuts(in_text, alone) for in_text, alone in zip(cuts, cuts, strict=True))
 
 
 def terms_by_loss(
@@ -155,11 +159,22 @@ def _loss(cuts: Sequence[TermCut], chosen: int) -> int | None:
     return own.n_tokens - min(cut.n_tokens for cut in cuts if cut.is_spelled)
 
 
-def _cut(text: str, encoder: Encoder) -> TermCut:
+def _placed(texts: Sequence[str], encoder: Encoder) -> Iterator[tuple[str, _Places]]:
+    """Yield each text with the id, start and end in bytes of its tokens."""
+    if isinstance(encoder, BatchEncoder):
+        for text, columns in zip(texts, encoder.place_tokens(texts), strict=True):
+            ids, starts, ends = (column.tolist() for column in columns)
+            known = (None if id_ < 0 else id_ for id_ in ids)
+            yield text, list(zip(known, starts, ends, strict=True))
+        return
+    for text in texts:
+        yield text, [(each.id, each.byte_start, each.byte_end) for each in encoder.segments(text)]
+
+
+def _cut(text: str, placed: _Places, encoder: Encoder) -> TermCut:
     utf8 = text.encode()
-    segments = encoder.segments(text)
-    ids = tuple(segment.id for segment in segments)
-    parts = tuple(utf8[segment.byte_start : segment.byte_end] for segment in segments)
+    ids = tuple(id_ for id_, _, _ in placed)
+    parts = tuple(utf8[start:end] for _, start, end in placed)
     return TermCut(
         ids,
         parts,

@@ -14,6 +14,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from bpe_core.comparison.comparison import compare
+from bpe_core.comparison.terms import cut_terms
 from bpe_core.corpus.corpus import Corpus
 from bpe_core.corpus.samples import parallel_texts
 from bpe_core.errors import InvalidTextError, TokenizationError
@@ -21,7 +22,8 @@ from bpe_core.formats.library_encoder import LibraryEncoder
 from bpe_core.formats.run_by_sentencepiece import SentencePieceTokenizer
 from bpe_core.formats.run_by_tiktoken import TiktokenTokenizer
 from bpe_core.tokenizer.gpt2 import gpt2
-from bpe_core.tokenizer.protocol import BatchEncoder, TokenColumns
+from bpe_core.tokenizer.protocol import BatchEncoder, Encoder, NamedEncoder, TokenColumns
+from bpe_core.types import Segment
 
 SENTENCES = [sentence for text in parallel_texts() for sentence in text.sentences]
 GPT2_PATTERN = r"'(?:[sdmt]|ll|ve|re)| ?\p{L}++| ?\p{N}++| ?[^\s\p{L}\p{N}]++|\s++$|\s+(?!\S)|\s"
@@ -143,6 +145,45 @@ def test_short_documents_are_encoded_together_without_another_figure(
 
     monkeypatch.setattr(type(tokenizer), "place_tokens", one_by_one)
     assert compare(corpus, [tokenizer]) == together
+
+
+@pytest.mark.parametrize("name", ["bpe", "tiktoken", "gpt2"])
+def test_a_named_encoder_is_compared_as_the_encoder_in_it(
+    name: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    tokenizer: Encoder = gpt2() if name == "gpt2" else encoder(name)
+    corpus = Corpus.from_documents(SENTENCES)
+    expected = compare(corpus, [tokenizer, gpt2()])
+
+    def refuse(*_: object) -> list[Segment]:
+        raise AssertionError("one object for each token")
+
+    monkeypatch.setattr(type(tokenizer), "segments", refuse)
+    assert compare(corpus, [NamedEncoder("A name", tokenizer), gpt2()]) == expected
+
+
+@each
+def test_terms_are_cut_in_one_batch_as_one_by_one(
+    name: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    tokenizer = encoder(name)
+    terms = ["the", "漢字 😀", "naïve", *SENTENCES[:40]]
+    one_by_one = [cuts for term in terms for cuts in cut_terms([term], tokenizer)]
+    for term, cuts in zip(terms, one_by_one, strict=True):
+        for text, cut in zip((f" {term}", term), cuts, strict=True):
+            segments = tokenizer.segments(text)
+            assert cut.ids == tuple(segment.id for segment in segments)
+            assert b"".join(cut.parts) == text.encode()
+    place = tokenizer.place_tokens
+    sizes: list[int] = []
+
+    def noted(_: LibraryEncoder, texts: Sequence[str]) -> list[TokenColumns]:
+        sizes.append(len(texts))
+        return place(texts)
+
+    monkeypatch.setattr(type(tokenizer), "place_tokens", noted)
+    assert list(cut_terms(terms, tokenizer)) == one_by_one
+    assert sizes == [2 * len(terms)]
 
 
 def raised(name: str, many: list[str], allowed: str | tuple[str, ...] = ()) -> Iterator[Exception]:
