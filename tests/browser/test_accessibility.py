@@ -10,8 +10,13 @@ import pytest
 from axe_playwright_python.sync_playwright import Axe
 from playwright.sync_api import Page, expect
 
+from bpe_core.adapting.extend import extend
+from bpe_core.corpus.corpus import Corpus
+from bpe_core.tokenizer.gpt2 import gpt2
 from tests.app_pages import START
+from tests.browser.conftest import KeepRun
 from tests.browser.helpers import assert_no_traceback, go_to_address, open_page, switch_theme
+from tests.browser.training import choose
 
 pytestmark = pytest.mark.browser
 
@@ -38,6 +43,7 @@ RULES = {"resultTypes": ["violations"], "preload": False}
 FIND_VIOLATIONS = "async (options) => (await axe.run(options)).violations"
 # A short text has the same kinds of elements as a long one, and axe checks it faster.
 TEXT = "Unbelievably, naïveté 日本語\t12,345 <b>"
+RUN_ID = "ac" * 16
 SCHEMES: list[tuple[Literal["light", "dark"], int]] = [("light", 1440), ("dark", 390)]
 
 
@@ -67,9 +73,27 @@ def still_tab(tab: Page) -> Iterator[Page]:
 def test_each_page_is_accessible_and_fits_its_window(
     still_tab: Page, path: str, heading: str
 ) -> None:
-    tab = still_tab
-    go_to_address(tab, f"/{path}")
-    expect(tab.get_by_role("heading", level=1)).to_have_text(heading)
+    go_to_address(still_tab, f"/{path}")
+    expect(still_tab.get_by_role("heading", level=1)).to_have_text(heading)
+    assert_accessible(still_tab)
+
+
+def test_a_run_with_terms_and_tokens_left_out_is_accessible(
+    still_tab: Page, keep_run: KeepRun
+) -> None:
+    corpus = Corpus.from_text("Kubernetes und Donaudampfschifffahrt, kubelet <b>\n" * 50)
+    terms = ["kubelet", "New York", "PostgreSQL", b"bernet"]
+    run = extend(gpt2(), corpus, 8, terms=terms, left_out=[b" Kubernetes"])
+    keep_run(RUN_ID, "Terms", run, training=corpus, held_out=corpus)
+    go_to_address(still_tab, f"/adapt?run={RUN_ID}")
+    expect(still_tab.get_by_role("heading", name="Domain terms")).to_be_visible()
+    # Streamlit's own uploader has a role that axe objects to.
+    choose(still_tab, "Paste")
+    assert_accessible(still_tab)
+
+
+def assert_accessible(tab: Page) -> None:
+    """Check a page in both schemes; it must not be wider than its window."""
     expect(tab.get_by_role("dialog")).to_have_count(0)
     if not tab.evaluate("() => 'axe' in window"):
         tab.evaluate(Axe().axe_script)
