@@ -5,6 +5,8 @@
 # make js      check the modules that run in the browser: types, lint, and their logic in Node
 # make shelf   fetch the tokenizers that pages and commands know by name, for use without a network
 # make bench   measure speed against other tools and write benchmarks/README.md
+# make fuzz    damage files for every reader, and addresses of every page: tens of thousands, in
+#              about half an hour
 # make search  run the property tests on ten times as many examples, drawn at random
 #
 # PORT=8502 make run       use another port
@@ -23,7 +25,7 @@ BIN := .venv/bin
 CORPUS ?=
 PART ?=
 
-.PHONY: run test quick search bench lint types js js-types js-lint js-tests browser ranks shelf clean
+.PHONY: run test quick search fuzz bench lint types js js-types js-lint js-tests browser ranks shelf clean
 
 run: .venv/run.stamp
 	$(BIN)/python -m bpe_core.compiling
@@ -42,6 +44,10 @@ quick: lint js .venv/dev.stamp
 search: .venv/dev.stamp
 	$(BIN)/python -m bpe_core.compiling
 	$(BIN)/python -m pytest -n 2 --hypothesis-profile search tests/properties tests/differential
+
+fuzz: .venv/dev.stamp
+	$(BIN)/python -m bpe_core.compiling
+	$(BIN)/python -m tests.fuzz
 
 # Its own compiled kernels, because those beside the sources are the app's.
 bench: export NUMBA_CACHE_DIR := $(CURDIR)/.venv-bench/kernels

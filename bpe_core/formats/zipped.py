@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import io
 import zipfile
-import zlib
 from collections.abc import Collection
 from typing import Final
 
+from bpe_core.corpus.damage import ARCHIVE_DAMAGE
 from bpe_core.errors import FormatError
 
 MOST_BYTES: Final = 256_000_000
@@ -58,7 +58,7 @@ def unzip_tokenizer(data: bytes, name: str, beside: Collection[str] = ()) -> dic
             wanted = {folder + each for each in beside}
             chosen += [each for each in members if each.filename in wanted and each not in chosen]
             return {_base(member): _read(archive, member) for member in chosen}
-    except (zipfile.BadZipFile, zlib.error, EOFError, OSError, NotImplementedError, RuntimeError):
+    except ARCHIVE_DAMAGE:
         raise FormatError(f"{name} is a zip that is damaged, incomplete or encrypted.") from None
 
 
