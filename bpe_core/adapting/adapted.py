@@ -101,11 +101,11 @@ def _encoded_by(
     return encoded
 
 
-def count_tokens(tokenizer: Tokenizer, corpus: Corpus) -> int:
-    """Return the number of tokens that a corpus takes.
+def count_with_missing(tokenizer: Tokenizer, corpus: Corpus) -> int:
+    """Return the number of tokens that a corpus takes; a symbol of no token counts as one.
 
     >>> from bpe_core.tokenizer.gpt2 import gpt2
-    >>> count_tokens(gpt2(), Corpus.from_word_counts({"hugging": 5}))
+    >>> count_with_missing(gpt2(), Corpus.from_word_counts({"hugging": 5}))
     15
     """
     pretokens = count_pretokens(corpus, tokenizer.pretokenizer)

@@ -256,13 +256,13 @@ def _open(base: str, files: tuple[str, ...], common: dict[str, Any]) -> tuple[Ba
 
 def _write(adapted: Adapted, opened: Base, corpus: Corpus, common: dict[str, Any]) -> None:
     """Write the adapted tokenizer and the rows; report on stderr what was gained."""
-    from bpe_core.adapting.adapted import count_tokens
+    from bpe_core.adapting.adapted import count_with_missing
     from bpe_core.formats.adapted_files import row_files
     from bpe_core.formats.load_save import write_files
 
     files = _written(adapted, opened, common)
     written = write_files({**files, **row_files(adapted)}, common["out"])
-    before, after = (count_tokens(each, corpus) for each in (adapted.base, adapted.tokenizer))
+    before, after = (count_with_missing(each, corpus) for each in (adapted.base, adapted.tokenizer))
     change = f", {100 * (after - before) / before:+.1f} %" if before else ""
     click.echo(
         f"{adapted.base.vocab_size:,} tokens became {adapted.tokenizer.vocab_size:,}. This text "

@@ -14,7 +14,11 @@ from bpe_core.adapting.extend import extend
 from bpe_core.adapting.replace import replace
 from bpe_core.comparison.costs import embedding_rows
 from bpe_core.corpus.corpus import Corpus
+from bpe_core.runs.train import train
 from bpe_core.tokenizer.gpt2 import gpt2
+from bpe_core.types import TrainingConfig
+from tests.waiting import wait_until
+from ui.adapt import background_work
 from ui.adapt.figures import rows_of_cut
 from ui.adapt.files_part import files_label, without_folders
 from ui.adapt.new_tokens import by_saving, token_rows, tokens_csv
@@ -44,6 +48,25 @@ def test_the_saving_of_a_token_is_measured_where_its_pair_overlaps_itself() -> N
     assert [int(line["tokens saved"]) for line in lines] == saved
     found = [saved[merge.rank] for merge in by_saving(stored, list(run.merges))]
     assert found == sorted(saved, reverse=True)
+
+
+def test_held_out_text_may_hold_symbols_that_the_base_lacks() -> None:
+    config = TrainingConfig(14, base="characters", special_tokens=())
+    base = train(Corpus.from_text("hug pug hugs pugs bun hug " * 5), config).tokenizer
+    training, held_out = (Corpus.from_text(f"hug bun pug hugs {n} zebra") for n in ("", "z"))
+    order = background_work.Order(base, training, held_out)
+    try:
+        background_work.begin_replacing(order, 1, "visitor")
+        status = background_work.replacing(order, 1)
+        assert status is not None
+        wait_until(background_work.replacings(), status.id)
+        status = background_work.replacing(order, 1)
+        assert status is not None
+        assert status.result is not None, status.problem
+        assert status.result.before >= status.result.after > 0
+    finally:
+        background_work.replacings().close()
+        background_work.replacings.clear()
 
 
 def test_tokens_that_were_learned_again_are_not_gone() -> None:

@@ -7,10 +7,9 @@ from typing import TypeVar
 
 import streamlit as st
 
-from bpe_core.adapting.adapted import Adapted
+from bpe_core.adapting.adapted import Adapted, count_with_missing
 from bpe_core.adapting.replace import replace
 from bpe_core.adapting.shrink import Removals, remove_leaves
-from bpe_core.comparison.costs import count_tokens
 from bpe_core.corpus.corpus import Corpus
 from bpe_core.tokenizer.tokenizer import Tokenizer
 from ui.adapt.judged import judged
@@ -89,8 +88,8 @@ def begin_replacing(order: Order, n_tokens: int, visitor: str) -> None:
             adapted,
             n_tokens,
             where,
-            count_tokens(text, order.tokenizer),
-            count_tokens(text, adapted.tokenizer),
+            count_with_missing(order.tokenizer, text),
+            count_with_missing(adapted.tokenizer, text),
         )
 
     replacings().begin(f"{order.id} {n_tokens}", work, visitor=visitor)
