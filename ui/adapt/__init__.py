@@ -5,5 +5,6 @@ that gains, and the files that a model needs to follow.
 
 Open `extend_mode` first, then `shrink_mode` and `replace_mode`, whose work is in
 `background_work`, begun and shown by `work_part`. `bases` lists the tokenizers; `result`,
-`size_part`, `new_tokens` and `files_part` show an extended run.
+`size_part`, `new_tokens` and `files_part` show an extended run; `order_form` and `removal_form` ask
+for what the other two need.
 """

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import hashlib
+import json
 from dataclasses import dataclass
 from typing import TypeVar
 
@@ -9,7 +11,7 @@ import streamlit as st
 
 from bpe_core.adapting.adapted import Adapted, count_with_missing
 from bpe_core.adapting.replace import replace
-from bpe_core.adapting.shrink import Removals, remove_leaves
+from bpe_core.adapting.shrink import RemovalOrder, Removals, remove_leaves
 from bpe_core.corpus.corpus import Corpus
 from bpe_core.tokenizer.tokenizer import Tokenizer
 from ui.adapt.judged import judged
@@ -19,17 +21,39 @@ _Result = TypeVar("_Result")
 
 
 @dataclass(frozen=True, slots=True)
+class Removable:
+    """Which tokens may be removed, and which goes first."""
+
+    order: RemovalOrder = "fewest-uses"
+    scripts: tuple[str, ...] = ()
+    """Only tokens of these may go, if there are any here."""
+    pinned: tuple[int, ...] = ()
+    """The ids of tokens that stay."""
+
+    @property
+    def is_limited(self) -> bool:
+        """Whether more stays than the alphabet and special tokens."""
+        return bool(self.scripts or self.pinned)
+
+
+@dataclass(frozen=True, slots=True)
 class Order:
     """What to reduce: a tokenizer, on a training text, judged on a held-out text."""
 
     tokenizer: Tokenizer
     training: Corpus
     held_out: Corpus
+    removable: Removable = Removable()
 
     @property
     def id(self) -> str:
-        """The same for the same tokenizer and texts, whoever asks."""
-        return f"{self.tokenizer.fingerprint} {self.training.sha256} {self.held_out.sha256}"
+        """The same for the same tokenizer, texts and choices, whoever asks."""
+        may_go = self.removable
+        choices = json.dumps([may_go.order, may_go.scripts, may_go.pinned])
+        return (
+            f"{self.tokenizer.fingerprint} {self.training.sha256} {self.held_out.sha256} "
+            f"{hashlib.sha256(choices.encode()).hexdigest()}"
+        )
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,6 +80,9 @@ def begin_shrinking(order: Order, visitor: str) -> None:
             order.tokenizer,
             order.training,
             held_out=order.held_out if order.held_out.n_bytes else None,
+            pinned=order.removable.pinned,
+            order=order.removable.order,
+            scripts=order.removable.scripts or None,
             on_progress=lambda done, of: task.report(Progress(done, of)),
             should_stop=lambda: task.is_cancelled,
         )
@@ -78,6 +105,7 @@ def begin_replacing(order: Order, n_tokens: int, visitor: str) -> None:
             order.training,
             n_tokens,
             lambda progress: task.report(Progress(n_tokens + progress.merges_done, of)),
+            pinned=order.removable.pinned,
             on_removal=lambda done, _: task.report(Progress(done, of)),
             should_stop=lambda: task.is_cancelled,
         )

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 import streamlit as st
 
 from bpe_core.corpus.corpus import Corpus
+from bpe_core.tokenizer.tokenizer import Tokenizer
 from ui.adapt.background_work import Order
 from ui.adapt.bases import Base, choose_base, usable
 from ui.corpus.corpus_form import choose_corpus, show_corpus
@@ -18,6 +19,8 @@ class Asked:
     """The forms as they are filled."""
 
     base: Base
+    tokenizer: Tokenizer | None
+    """None if the base cannot be adapted."""
     order: Order | None
     """None while a form is empty, invalid or holds too large a corpus."""
 
@@ -28,7 +31,7 @@ def ask_for_order(stored: StoredRun) -> Asked:
     tokenizer = usable(base)
     chosen, figures = choose_corpus()
     if chosen is None or tokenizer is None:
-        return Asked(base, None)
+        return Asked(base, tokenizer, None)
     with figures:
         is_counted = show_corpus(chosen, tokenizer.pretokenizer.name)
     training, held_out = chosen.training, chosen.held_out
@@ -37,6 +40,6 @@ def ask_for_order(stored: StoredRun) -> Asked:
             "This corpus is too large to count the uses of each token here. Use a part of it, or "
             "the command line."
         )
-        return Asked(base, None)
+        return Asked(base, tokenizer, None)
     order = Order(tokenizer, training, held_out) if is_counted else None
-    return Asked(base, order)
+    return Asked(base, tokenizer, order)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from functools import partial
 from typing import Final
 
@@ -9,9 +10,10 @@ import streamlit as st
 
 from bpe_core.adapting.adapted import Adapted
 from ui.adapt import background_work as work
-from ui.adapt.background_work import Swapped
+from ui.adapt.background_work import Removable, Swapped
 from ui.adapt.files_part import Offered, offer_adapted
 from ui.adapt.order_form import Asked, ask_for_order
+from ui.adapt.removal_form import ask_what_stays
 from ui.adapt.work_part import begin_button, show_work
 from ui.components.figures import verdict
 from ui.components.term_table import TermCell, TermRow, term_table
@@ -43,9 +45,11 @@ def draw_replacing(stored: StoredRun) -> None:
             key="replace_tokens",
             help="As many are removed as are added: the vocabulary keeps its size.",
         )
+        pinned = None if asked.tokenizer is None else ask_what_stays(asked.tokenizer)
         order = asked.order
         status = begin = None
-        if order is not None and n_tokens is not None:
+        if order is not None and n_tokens is not None and pinned is not None:
+            order = replace(order, removable=Removable(pinned=pinned))
             status = work.replacing(order, n_tokens)
             if status is None:
                 begin = partial(work.begin_replacing, order, n_tokens, visitor())

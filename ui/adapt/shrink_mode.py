@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
+from dataclasses import replace
 from functools import partial
 from typing import Final
 
@@ -14,10 +15,12 @@ from bpe_core.adapting.shrink import Removals
 from bpe_core.runs.pair_statistics import steps_to_draw
 from ui.adapt import background_work as work
 from ui.adapt import charts
+from ui.adapt.background_work import Removable
 from ui.adapt.charts import Curve
 from ui.adapt.files_part import Offered, offer_adapted
 from ui.adapt.judged import judged
 from ui.adapt.order_form import Asked, ask_for_order
+from ui.adapt.removal_form import ask_what_may_go
 from ui.adapt.scripts import scripts_of
 from ui.adapt.work_part import begin_button, show_work
 from ui.components.figures import Row, figure_table, verdict
@@ -33,6 +36,14 @@ from ui.storage.run_store import StoredRun
 _MOST_ROWS: Final = 500
 _MOST_SCRIPTS: Final = 8
 _FIRST_SHARE: Final = 0.4
+_NOTHING: Final = (
+    "This tokenizer has nothing to remove: it holds only its alphabet and special tokens, which "
+    "stay."
+)
+_NOTHING_CHOSEN: Final = (
+    "Nothing can be removed: every token of these scripts is kept, or a token that stays is "
+    "merged from it."
+)
 
 
 def draw_shrinking(stored: StoredRun) -> None:
@@ -41,10 +52,13 @@ def draw_shrinking(stored: StoredRun) -> None:
     forms, _, side = st.columns([24, 1, 16])
     with forms:
         asked = ask_for_order(stored)
-        status = None if asked.order is None else work.shrinking(asked.order)
-        begin = None
-        if asked.order is not None and status is None:
-            begin = partial(work.begin_shrinking, asked.order, visitor())
+        may_go = None if asked.tokenizer is None else ask_what_may_go(asked.tokenizer)
+        status = begin = None
+        if asked.order is not None and may_go is not None:
+            order = replace(asked.order, removable=may_go)
+            status = work.shrinking(order)
+            if status is None:
+                begin = partial(work.begin_shrinking, order, visitor())
         begin_button("Shrink", begin, key="shrink")
     with side:
         show_work(
@@ -53,16 +67,13 @@ def draw_shrinking(stored: StoredRun) -> None:
             what="shrinking",
             key="shrinking",
         )
-    if status is None or status.result is None:
+    if status is None or status.result is None or may_go is None:
         return
     with room:
         if not status.result.order:
-            st.info(
-                "This tokenizer has nothing to remove: it holds only its alphabet and special "
-                "tokens, which stay."
-            )
+            st.info(_NOTHING_CHOSEN if may_go.is_limited else _NOTHING)
             return
-        _lead(status.result, plain_text(asked.base.name.name))
+        _lead(status.result, plain_text(asked.base.name.name), may_go)
     st.divider()
     _draw(asked, status.id, status.result)
 
@@ -72,24 +83,24 @@ def _explain() -> None:
         st.header("What you will get", anchor=False)
         st.markdown(
             "How small the vocabulary can be before your text takes more tokens. Of the tokens "
-            "that no other is merged from, the one your text uses least goes first, again and "
-            "again. One pass gives every size."
+            "that no other is merged from, the one your text uses least, or the one learned last, "
+            "goes first, again and again. One pass gives every size."
         )
 
 
-def _lead(found: Removals, base: str) -> None:
+def _lead(found: Removals, base: str, may_go: Removable) -> None:
     where, tokens = judged(found.held_out_tokens_after, found.tokens_after)
     free = most_removed(tokens, 1.01 * float(tokens[0]))
     share = 100 * free / found.base.vocab_size
+    stay = "those that must stay" if may_go.is_limited else "the alphabet and special tokens"
     verdict(
         [
             ("Without ", False),
             (f"{free:,} of {base}’s {found.base.vocab_size:,} tokens", True),
             (f" ({share:.0f}%), {where} takes at most 1% more tokens.", False),
         ],
-        f"Down to {found.base.vocab_size - len(found.order):,} tokens, the alphabet and special "
-        f"tokens, {where} goes from {int(tokens[0]):,} to {int(tokens[-1]):,} tokens. Text unlike "
-        "yours can take far more.",
+        f"Down to {found.base.vocab_size - len(found.order):,} tokens, {stay}, {where} goes from "
+        f"{int(tokens[0]):,} to {int(tokens[-1]):,} tokens. Text unlike yours can take far more.",
         key="shrink_verdict",
     )
 

@@ -1,0 +1,138 @@
+"""Adapt: which tokens Shrink and Replace may remove, as a visitor chooses."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+from streamlit.testing.v1 import AppTest
+
+from bpe_core.adapting.replace import replace
+from bpe_core.adapting.shrink import Removals, remove_leaves
+from bpe_core.corpus.corpus import Corpus
+from bpe_core.tokenizer.gpt2 import gpt2
+from bpe_core.unicode.token_scripts import script_of_token
+from tests.app.test_adapt_page import OpenApp, choose, paste, verdict_of
+from tests.waiting import wait_until
+from ui.adapt import background_work
+from ui.adapt.background_work import Order, Removable, Swapped
+
+ONLY = f"shrink_only_{gpt2().fingerprint[:12]}"
+
+
+@pytest.fixture
+def orders(monkeypatch: pytest.MonkeyPatch) -> list[Order]:
+    """Return the orders that are begun from now on."""
+    begun: list[Order] = []
+
+    def noting(begin: Callable[..., None]) -> Callable[..., None]:
+        def note_and_begin(order: Order, *args: Any) -> None:
+            begun.append(order)
+            begin(order, *args)
+
+        return note_and_begin
+
+    for name in ("begin_shrinking", "begin_replacing"):
+        monkeypatch.setattr(background_work, name, noting(getattr(background_work, name)))
+    return begun
+
+
+def shrunk(app: AppTest, order: Order) -> Removals:
+    """Return the removals of an order, once the page shows them."""
+    status = wait_until(background_work.shrinkings(), order.id)
+    app.run()
+    assert not app.exception
+    assert status.result is not None
+    return status.result
+
+
+def as_in_the_core(found: Removals, asked: Order, **choices: Any) -> bool:
+    """Return whether removals are those of `remove_leaves` with some choices."""
+    removals = remove_leaves(asked.tokenizer, asked.training, held_out=asked.held_out, **choices)
+    assert removals is not None
+    shown, tokens = found.held_out_tokens_after, removals.held_out_tokens_after
+    assert shown is not None
+    assert tokens is not None
+    return found.order == removals.order and shown.tolist() == tokens.tolist()
+
+
+def test_the_last_learned_go_first(open_app: OpenApp, orders: list[Order]) -> None:
+    app = paste(choose(open_app("adapt"), "Shrink"))
+    app.segmented_control(key="shrink_order").set_value("last-learned").run()
+    app.button(key="shrink").click().run()
+    (order,) = orders
+    found = shrunk(app, order)
+    assert found.order[:3] == (50_255, 50_254, 50_253)
+    assert as_in_the_core(found, order, order="last-learned")
+
+
+def test_only_tokens_of_chosen_scripts_go(open_app: OpenApp, orders: list[Order]) -> None:
+    app = paste(choose(open_app("adapt"), "Shrink"))
+    scripts = app.multiselect(key=ONLY)
+    assert any(option.startswith("Latin (") for option in scripts.options)
+    scripts.set_value(["Cyrillic", "Arabic"]).run()
+    app.button(key="shrink").click().run()
+    (order,) = orders
+    found = shrunk(app, order)
+    gone = {script_of_token(found.base.vocab[id]) for id in found.order}
+    assert gone == {"Arabic", "Cyrillic"}
+    assert as_in_the_core(found, order, scripts=["Arabic", "Cyrillic"])
+    assert "those that must stay" in verdict_of(app)
+
+
+def test_listed_tokens_and_their_parts_are_kept(open_app: OpenApp, orders: list[Order]) -> None:
+    app = paste(choose(open_app("adapt"), "Shrink"))
+    app.text_area(key="adapt_keep").set_value("␣Berlin\n the").run()
+    app.button(key="shrink").click().run()
+    (order,) = orders
+    berlin, the = (gpt2().encode(text)[0] for text in (" Berlin", " the"))
+    assert order.removable.pinned == (the, berlin)
+    found = shrunk(app, order)
+    parts = gpt2().parts(berlin)
+    assert parts is not None
+    assert not {berlin, the, *parts} & set(found.order)
+    assert as_in_the_core(found, order, pinned=[berlin, the])
+
+
+@pytest.mark.parametrize("mode", ["Shrink", "Replace"])
+def test_lines_that_are_not_tokens_are_refused(open_app: OpenApp, mode: str) -> None:
+    app = paste(choose(open_app("adapt"), mode))
+    button = mode.lower()
+    assert not app.button(key=button).disabled
+    app.text_area(key="adapt_keep").set_value("the\n<b>zzqx</b>").run()
+    assert not app.exception
+    (error,) = app.error
+    assert "zzqx" in error.value
+    assert "<b>" not in error.value
+    assert app.button(key=button).disabled
+
+
+def test_replace_keeps_listed_tokens(open_app: OpenApp, orders: list[Order]) -> None:
+    last = gpt2().vocab[50_255].decode()
+    app = paste(choose(open_app("adapt"), "Replace"))
+    app.number_input(key="replace_tokens").set_value(5.0).run()
+    app.text_area(key="adapt_keep").set_value(last).run()
+    app.button(key="replace").click().run()
+    (order,) = orders
+    status = wait_until(background_work.replacings(), f"{order.id} 5")
+    app.run()
+    assert not app.exception
+    assert isinstance(status.result, Swapped)
+    again = replace(gpt2(), order.training, 5, pinned=[50_255])
+    assert status.result.adapted.removed == again.removed
+    assert 50_255 not in again.removed
+    assert 50_255 in replace(gpt2(), order.training, 5).removed
+
+
+def test_other_choices_are_other_work() -> None:
+    text = Corpus.from_text("hug")
+    choices = (
+        Removable(),
+        Removable("last-learned"),
+        Removable(scripts=("Latin",)),
+        Removable(pinned=(256,)),
+    )
+    ids = {Order(gpt2(), text, text, removable).id for removable in choices}
+    assert len(ids) == len(choices)
+    assert Order(gpt2(), text, text).id in ids
