@@ -44,6 +44,7 @@ class Settings:
     visitor_cache_megabytes: int
     queue: int
     visitor_queue: int
+    visitor_store_megabytes: int
     metrics: bool
     log_level: Level
 
@@ -154,6 +155,11 @@ SETTINGS: Final = (
     _whole_setting(
         *("VISITOR_QUEUE", "visitor_queue", 3, 1, 1000),
         "The number of one visitor's trainings that may wait or run. Visitors take turns.",
+    ),
+    _whole_setting(
+        *("VISITOR_STORE_MB", "visitor_store_megabytes", 1_000, 1, 1_000_000),
+        "How much of the store one visitor's runs of a day may take, in MB. Beyond it the "
+        "visitor's further trainings are refused.",
     ),
     Setting(
         *(f"{PREFIX}METRICS", "metrics", "0", _switch, "0 or 1"),

@@ -31,6 +31,7 @@ from ui.work.jobs import (
 )
 from ui.work.time_left import EndingTime
 from ui.work.training_report import CURVE_POINTS, merges_a_second, note_recent
+from ui.work.visitor_runs import VisitorRuns
 
 # Numbered, so that each line shows whether it was held out.
 LINES = Corpus.from_text(
@@ -447,3 +448,25 @@ def test_waiting_for_the_compiler_adds_no_point_to_the_curve(
     status = ended(manager, submit(manager))
     assert status.curve
     assert all(point.corpus_tokens > 0 for point in status.curve)
+
+
+def test_a_visitor_whose_runs_fill_their_share_of_the_store_waits_for_a_day(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("BPE_EXPLORER_RUNS", str(tmp_path))
+    clock = [0.0]
+    manager = JobManager(visitor_runs=VisitorRuns(most_bytes=1, now=lambda: clock[0]))
+    try:
+        first = manager.submit(LINES, CONFIG, title="a", held_out_share=0.1, visitor="one")
+        wait_until(manager, first)
+        assert (tmp_path / first).is_dir()
+        with pytest.raises(TooMuchWorkError, match="Your runs of the last 24 hours take"):
+            manager.submit(LINES, CONFIG, title="b", held_out_share=0.1, visitor="one")
+        other = manager.submit(LINES, CONFIG, title="c", held_out_share=0.1, visitor="two")
+        wait_until(manager, other)
+        clock[0] = 86_401
+        again = manager.submit(LINES, CONFIG, title="d", held_out_share=0.1, visitor="one")
+        wait_until(manager, again)
+        assert (tmp_path / first).is_dir()
+    finally:
+        manager.close()

@@ -35,6 +35,7 @@ from ui.work.time_left import EndingTime
 from ui.work.training import Follower, StoredTraining, StoreRun, train_and_store
 from ui.work.training_process import train_in_process
 from ui.work.training_report import CurvePoint, Report, Reporter
+from ui.work.visitor_runs import VisitorRuns
 from ui.work.work_log import logged
 
 MOST_REMEMBERED = 64
@@ -162,9 +163,14 @@ class JobManager:
     """
 
     def __init__(
-        self, store: StoreRun = store_run_to_show, *, is_kept_on_disk: bool = False
+        self,
+        store: StoreRun = store_run_to_show,
+        *,
+        is_kept_on_disk: bool = False,
+        visitor_runs: VisitorRuns | None = None,
     ) -> None:
         self._store = store
+        self._visitor_runs = visitor_runs or VisitorRuns()
         self._is_kept_on_disk = is_kept_on_disk
         self._closed = Event()
         self._ending = EndingTime()
@@ -191,11 +197,13 @@ class JobManager:
 
         With `extends`, it adds tokens to that tokenizer, and `config` is not used.
 
-        Raises `TooMuchWorkError` if the queue is full, or the visitor has no place left in it. With
-        an origin, the corpus is stored with the run, so that it can be chosen again.
+        Raises `TooMuchWorkError` if the queue is full, or the visitor has no place left in it or
+        in the store. With an origin, the corpus is stored with the run, so that it can be chosen
+        again.
         """
         # Before the corpus is written.
         self._background.check_places(visitor)
+        self._visitor_runs.check(visitor)
         request = TrainingRequest(
             *(new_id(), title, config, held_out_share, origin, visitor),
             n_bytes=corpus.n_bytes,
@@ -213,6 +221,7 @@ class JobManager:
         except TooMuchWorkError:
             live.remove()
             raise
+        self._visitor_runs.note(visitor, request.id)
         return request.id
 
     def begin_left(self) -> None:
