@@ -17,7 +17,6 @@ from tests.browser.helpers import open_page
 from tests.browser.serving import launch_browser, new_context, running_app
 
 ROOT = Path(__file__).parent.parent
-STEP = 68
 THEMES: tuple[Literal["light", "dark"], ...] = ("light", "dark")
 
 
@@ -35,7 +34,7 @@ def main() -> None:
                 color_scheme=theme,
                 reduced_motion="reduce",
             ).new_page()
-            open_page(page, f"{url}/merge_loop?step={STEP}")
+            open_page(page, f"{url}/merge_loop")
             page.locator(".player:not(.fetching) .gave li").first.wait_for()
             file = ROOT / "docs" / f"merge-loop-{theme}.png"
             page.screenshot(path=file)
