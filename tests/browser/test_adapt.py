@@ -10,7 +10,12 @@ import numpy as np
 import pytest
 from playwright.sync_api import Page, expect
 
-from tests.browser.helpers import assert_no_traceback, open_page, wait_until_idle
+from tests.browser.helpers import (
+    assert_no_traceback,
+    open_page,
+    switch_theme,
+    wait_until_idle,
+)
 from tests.browser.training import choose, give_file, run_of_address
 
 pytestmark = pytest.mark.browser
@@ -90,3 +95,19 @@ def test_terms_come_first_and_a_token_is_left_out_of_a_second_extension(
     assert unwanted not in headers
     expect(page.get_by_role("button", name="Extend again")).to_be_enabled()
     assert_no_traceback(page)
+
+
+def test_a_chosen_script_can_be_read_in_the_dark_theme(page: Page, app_url: str) -> None:
+    open_page(page, f"{app_url}/adapt?adapt=Shrink")
+    switch_theme(page, "dark")
+    wait_until_idle(page)
+    field = page.get_by_role("combobox", name="Remove only tokens of these scripts")
+    field.click()
+    field.press_sequentially("Cyrillic")
+    field.press("Enter")
+    field.press("Escape")
+    name = page.locator("[data-tag] > span")
+    expect(name).to_contain_text("Cyrillic (")
+    # Streamlit writes white on the light blue, with a contrast of 2.1:1.
+    expect(name).to_have_css("color", "rgb(16, 32, 46)")
+    expect(page.locator("[data-tag]")).to_have_css("background-color", "rgb(122, 184, 238)")

@@ -49,7 +49,9 @@ _MENU_IN_WORDS = """<style>
 # Streamlit's white text on the dark theme's light blue has a contrast of only 2.1:1.
 _PRIMARY_TEXT = """<style>
 [data-testid="stBaseButton-primary"]:not(:disabled),
-[data-testid="stBaseButton-primary"]:not(:disabled) p { color: light-dark(#ffffff, #10202e); }
+[data-testid="stBaseButton-primary"]:not(:disabled) p,
+[data-testid="stMultiSelectTagsContainer"] [data-tag],
+[data-testid="stMultiSelectTagsContainer"] [data-tag] * { color: light-dark(#ffffff, #10202e); }
 </style>"""
 
 # Inside a row, Streamlit lets a choice that is too wide scroll, which hides its last options.
