@@ -62,6 +62,15 @@ def test_an_axis_of_ranks_labels_both_its_ends_and_no_labels_touch(last: int) ->
     assert_labels_are_apart(figure, [np.log10(tick) / axis.range[1] for tick in axis.tickvals])
 
 
+@pytest.mark.parametrize(("low", "high"), [(-14, 77), (-14, 32), (-2.6, 23), (-5, 20)])
+def test_an_axis_of_values_has_a_tick_at_each_step(low: float, high: float) -> None:
+    figure: Any = empty_figure("light", height=240, left=128, right=110)
+    value_axis(figure, "x", low, high)
+    ticks = figure.layout.xaxis.tickvals
+    assert len(ticks) >= 2
+    assert len({round(there - here, 9) for here, there in pairwise(ticks)}) == 1
+
+
 @pytest.mark.parametrize("highest", [9, 999, 1_000_000, 10_000_000, 10**15 - 1, 2**63 - 1])
 def test_the_left_margin_fits_the_widest_label(highest: int) -> None:
     for draw in (counts_axis, tokens_axis):

@@ -76,6 +76,7 @@ def value_axis(
         candidates,
         place=lambda tick: (tick - low) / (high - low),
         label=plain_number,
+        has_odd_last=False,
         range=[low, high],
         **properties,
     )
@@ -116,12 +117,14 @@ def name_ticks(
     *,
     place: Callable[[float], float],
     label: Callable[[float], str],
+    has_odd_last: bool = True,
     **properties: Any,
 ) -> None:
     """Label values on an axis and make room for the labels.
 
     Uses the first of the candidates in which no label touches the next; labels that touch only the
-    last one are dropped. `place` maps a value to its place on the axis, from 0 to 1.
+    last one are dropped, unless the last is as round as the others: a gap would look like a tick
+    forgotten. `place` maps a value to its place on the axis, from 0 to 1.
     """
     ticks: list[float] = []
     for candidate in candidates:
@@ -137,7 +140,7 @@ def name_ticks(
                 return room >= _LINE_HEIGHT
             return room >= (text_width(label(one)) + text_width(label(other))) / 2 + _LEAST_GAP
 
-        while len(ticks) > 2 and not are_apart(ticks[-2], ticks[-1]):
+        while has_odd_last and len(ticks) > 2 and not are_apart(ticks[-2], ticks[-1]):
             del ticks[-2]
         if all(are_apart(one, other) for one, other in pairwise(ticks)):
             break
