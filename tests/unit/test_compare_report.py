@@ -81,7 +81,7 @@ def report(name: str = "GPT-2", passage: str = "the iterable, naïve café") -> 
         where="held-out text",
         text_sha256=corpus.sha256,
         sentence=verdict_sentence(comparison, gain_of(comparison), "On held-out text", other=name),
-        aside=verdict_aside(comparison, other=name),
+        aside=verdict_aside(comparison, gain_of(comparison), other=name),
         compared=[
             Compared("Yours", "BPE, encoded by bpe_core", name, OWN),
             Compared(name, "BPE, encoded by bpe_core", "", gpt2()),

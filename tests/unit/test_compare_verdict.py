@@ -54,7 +54,22 @@ def test_a_gain_is_said_with_its_share(small: Tokenizer) -> None:
     assert [bold for _, bold in sentence[:3]] == [False, True, False]
     whole = gain_of(comparison).whole
     assert f"GPT-2 (95% interval {whole.low:.1f}–{whole.high:.1f}%), with" in words(sentence)
-    assert "The gain is in" in verdict_aside(comparison)
+    assert "The gain is in" in verdict_aside(comparison, gain_of(comparison))
+
+
+def test_a_kind_that_goes_the_other_way_is_not_named_as_a_gain() -> None:
+    text = "".join(f"some words of a plain text and {n} {n * n + 1000}.\n" for n in range(300))
+    plain = TrainingConfig(vocab_size=300)
+    own = train(Corpus.from_text("some words of a plain text and a\n" * 50), plain).tokenizer
+    theirs = train(Corpus.from_text(" ".join(map(str, range(9000)))), plain).tokenizer
+    comparison = compare(text, [own, theirs])
+    kinds = {part.name: part for part in dict(gain_of(comparison).divisions)["kind"]}
+    assert kinds["words"].way == "fewer"
+    assert kinds["numbers"].way == "more"
+    aside = verdict_aside(comparison, gain_of(comparison))
+    assert "words and numbers" not in aside
+    assert aside.startswith("The gain is in words")
+    assert f"; numbers take {-kinds['numbers'].percent_fewer:,.1f}% more." in aside
 
 
 def test_a_few_others_are_named_and_many_are_counted(small: Tokenizer) -> None:
@@ -73,8 +88,8 @@ def test_a_few_others_are_named_and_many_are_counted(small: Tokenizer) -> None:
 def test_a_loss_is_said_as_a_loss(small: Tokenizer) -> None:
     comparison = compare(Corpus.from_text(PROSE), [small, gpt2()])
     assert "more tokens than GPT-2" in said(comparison)
-    aside = verdict_aside(comparison)
-    assert "The loss is in words and numbers" in aside
+    aside = verdict_aside(comparison, gain_of(comparison))
+    assert aside.startswith("The loss is in words and white space. ")
     assert "GPT-2 keeps more words whole" in aside
     assert figure_rows(comparison)[0].better == (1,)
 
@@ -86,7 +101,7 @@ def test_a_tie_has_no_winner_and_no_dot() -> None:
         "On held-out text, your tokenizer needs as many tokens as GPT-2, "
         "with a vocabulary of about the same size."
     )
-    assert verdict_aside(comparison).startswith("Both keep ")
+    assert verdict_aside(comparison, gain_of(comparison)).startswith("Both keep ")
     assert all(row.better == () for row in figure_rows(comparison))
 
 
@@ -100,7 +115,7 @@ def test_text_that_no_token_stands_for_is_said_and_takes_the_dots_away() -> None
     )
     tokenizer = train(Corpus.from_text("hug hugs pug"), config).tokenizer
     comparison = compare(Corpus.from_text("hug pug Ω"), [tokenizer, gpt2()])
-    aside = verdict_aside(comparison)
+    aside = verdict_aside(comparison, gain_of(comparison))
     assert "2 bytes that its alphabet lacks" in aside
     assert "2 bytes of white space that its pre-tokenizer drops" in aside
     rows = {row.name: row for row in figure_rows(comparison)}
@@ -122,7 +137,7 @@ def test_a_text_that_cannot_be_spelled_wins_nothing() -> None:
     comparison = compare("zzz yyy www", [tokenizer, gpt2()])
     sentence = verdict_sentence(comparison, gain_of(comparison), "On your text")
     assert words(sentence) == "On your text, your tokenizer cannot spell 81.8% of the text."
-    aside = verdict_aside(comparison)
+    aside = verdict_aside(comparison, gain_of(comparison))
     assert "gain" not in aside
     assert "yours 0.0%" in aside
     spelled = compare("hug ugg", [tokenizer, gpt2()])
@@ -139,8 +154,8 @@ def test_a_text_that_cannot_be_spelled_wins_nothing() -> None:
         (0.95, "1.1 times the size"),
         (0.96, "of about the same size"),
         (1.04, "of about the same size"),
-        (1.25, "80% of the size"),
-        (1.74, "57% of the size"),
+        (1.25, "80% the size"),
+        (1.74, "57% the size"),
         (1.75, "about half the size"),
         (2.4, "about half the size"),
         (2.6, "about a third the size"),
@@ -173,7 +188,7 @@ def test_white_space_alone_has_no_figures_for_words(small: Tokenizer) -> None:
     comparison = compare(Corpus.from_text(" \n "), [small, gpt2()])
     rows = {row.name: row for row in figure_rows(comparison)}
     assert rows["Words kept whole"].figures == ("–", "–")
-    assert "words" not in verdict_aside(comparison).replace("words and numbers", "")
+    assert "words" not in verdict_aside(comparison, gain_of(comparison))
 
 
 def test_the_sentence_names_parts_that_disagree() -> None:

@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from bpe_core.comparison.comparison import Comparison
 from bpe_core.comparison.measurement import TokenizerMetrics
 from bpe_core.comparison.parts import Gain
-from ui.compare.gain_words import Sentence, disagreement, interval_words
+from ui.compare.gain_words import Sentence, disagreement, interval_words, signed
 
 _FRACTIONS = (
     "half",
@@ -26,6 +26,7 @@ _FRACTIONS = (
 _LEAST_PERCENT = 0.05
 """A smaller difference would be shown as 0.0%."""
 
+_SINGULAR = ("punctuation", "white space")
 _MOST_NAMED = 5
 """The most others that one sentence names."""
 
@@ -67,10 +68,15 @@ def verdict_sentence(
     return [(f"{on_text}, your tokenizer needs ", False), (needs, True), (than, False), *parts]
 
 
-def verdict_aside(comparison: Comparison, *, other: str = "GPT-2", place: int = 1) -> str:
-    """Say where the difference comes from, who keeps more words whole, and what is not covered."""
+def verdict_aside(
+    comparison: Comparison, gain: Gain, *, other: str = "GPT-2", place: int = 1
+) -> str:
+    """Say where the difference comes from, who keeps more words whole, and what is not covered.
+
+    `gain` must be of the same two.
+    """
     pair = _Pair(comparison, other, place)
-    sentences = [_gains(pair), _words_whole(pair), _not_covered(pair)]
+    sentences = [_gains(pair, gain), _words_whole(pair), _not_covered(pair)]
     return " ".join(sentence for sentence in sentences if sentence)
 
 
@@ -142,7 +148,7 @@ def _vocabulary_in_words(ratio: float) -> str:
     if ratio < 1:
         return f"{1 / ratio:.1f} times the size"
     if ratio < 1.75:
-        return f"{1 / ratio:.0%} of the size"
+        return f"{1 / ratio:.0%} the size"
     place = round(ratio) - 2
     if place < len(_FRACTIONS):
         return f"about {_FRACTIONS[place]} the size"
@@ -162,19 +168,25 @@ class _Pair:
         )
 
 
-def _gains(pair: _Pair) -> str:
+def _gains(pair: _Pair, gain: Gain) -> str:
+    """Name the kinds of tokens with a gain, and those that surely go the other way."""
     if pair.own.n_tokens == pair.theirs.n_tokens or not pair.is_fair:
         return ""
-    figures = pair.figures
     sign = 1 if pair.own.n_tokens < pair.theirs.n_tokens else -1
-    kinds = [
-        ("words and numbers", figures.fewer_word_tokens),
-        ("punctuation", figures.fewer_punctuation_tokens),
-        ("white space", figures.fewer_white_space_tokens),
+    kinds = dict(gain.divisions).get("kind", ())
+    # Words and numbers apart: together, a gain in words would hide a loss in numbers.
+    found = sorted(((part.theirs - part.own) * sign, part.name) for part in kinds)
+    named = [kind for n, kind in reversed(found) if n > 0]
+    if not named:
+        return ""
+    against = "more" if sign > 0 else "fewer"
+    others = [
+        f"{part.name} {'takes' if part.name in _SINGULAR else 'take'} {signed(part.percent_fewer)}"
+        for part in kinds
+        if part.way == against
     ]
-    parts = sorted(((n * sign, kind) for kind, n in kinds if n * sign > 0), reverse=True)
-    what = "gain" if sign > 0 else "loss"
-    return f"The {what} is in {_listed([kind for _, kind in parts])}." if parts else ""
+    but = f"; {_listed(others)}" if others else ""
+    return f"The {'gain' if sign > 0 else 'loss'} is in {_listed(named)}{but}."
 
 
 def _words_whole(pair: _Pair) -> str:

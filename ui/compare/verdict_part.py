@@ -72,7 +72,10 @@ def verdict_words(
     if missing is not None:
         sentence, remedy = missing
         return sentence, f"{remedy} {uncovered_aside(comparison, other=names[1])}".rstrip()
-    aside = [verdict_aside(comparison, other=names[1]), others_aside(comparison, names, 1)]
+    aside = [
+        verdict_aside(comparison, gain, other=names[1]),
+        others_aside(comparison, names, 1),
+    ]
     return (
         verdict_sentence(comparison, gain, f"On {where}", other=names[1]),
         " ".join(sentence for sentence in aside if sentence),
