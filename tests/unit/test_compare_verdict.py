@@ -10,7 +10,7 @@ import pytest
 
 from bpe_core.comparison.blocks import blocks_of
 from bpe_core.comparison.comparison import Comparison, compare
-from bpe_core.comparison.parts import gain_of
+from bpe_core.comparison.parts import Part, gain_of
 from bpe_core.corpus.corpus import Corpus
 from bpe_core.runs.train import train
 from bpe_core.tokenizer.gpt2 import gpt2
@@ -284,3 +284,13 @@ def test_the_chart_holds_the_figures_and_no_name_as_markup(theme: Theme) -> None
     assert [dot.x[0] for dot in dots] == [part.percent_fewer for part in parts]
     shown = [*figure.layout.yaxis.ticktext, *(dot.hovertemplate for dot in dots)]
     assert not any("<" in text.removesuffix("<extra></extra>") for text in shown)
+
+
+def test_rows_of_files_keep_the_names_of_the_files() -> None:
+    names = ["all", *(f"mixed.zip/code/usr_lib_python_{n}.py" for n in ("abc", "argparse"))]
+    parts = [Part(name, 90, 100, 50, 10.0, 8.0, 12.0) for name in names]
+    figure: Any = part_dots(parts, theme="light")
+    rows = figure.layout.yaxis.ticktext
+    assert len(set(rows)) == 3
+    assert rows[1].endswith("_abc.py")
+    assert rows[2].endswith("gparse.py")

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
+from itertools import takewhile
 from typing import Final
 
 import plotly.graph_objects as go
@@ -12,7 +13,7 @@ from bpe_core.comparison.parts import Part
 from ui.compare.charts import name_rows
 from ui.compare.gain_words import figure_words, signed
 from ui.look.chart_axes import name_base_axis, value_axis
-from ui.look.chart_labels import escaped, start_of, text_width
+from ui.look.chart_labels import escaped, text_width, told_apart
 from ui.look.chart_style import PALETTES, Theme, empty_figure, make_room, set_axis
 
 ROW: Final = 28
@@ -31,7 +32,7 @@ def part_dots(parts: Sequence[Part], *, theme: Theme) -> go.Figure:
     shown = [part for part in parts if part.theirs]
     height = len(shown) * ROW + 64
     figure = empty_figure(theme, height=height, left=8, right=8, top=8, bottom=48)
-    name_rows(figure, [start_of(part.name, _LONGEST_NAME) for part in shown], colours)
+    name_rows(figure, _row_names([part.name for part in shown]), colours)
     labels = [figure_words(part) for part in shown]
     make_room(figure, "r", _GAP + max(text_width(f"{label} ") for label in labels))
     ends = [end for part in shown for end in (part.low, part.high, part.percent_fewer)]
@@ -84,3 +85,12 @@ def part_dots(parts: Sequence[Part], *, theme: Theme) -> go.Figure:
         )
     name_base_axis(figure, "% fewer tokens; below 0, more")
     return figure
+
+
+def _row_names(names: Sequence[str]) -> list[str]:
+    """Return distinct names of rows, without the folders that all files share."""
+    folders = [name.split("/")[:-1] for name in names if "/" in name]
+    levels = zip(*folders, strict=False) if len(folders) > 1 else ()
+    shared = takewhile(lambda level: len(set(level)) == 1, levels)
+    start = "".join(f"{level[0]}/" for level in shared)
+    return told_apart([name.removeprefix(start) for name in names], _LONGEST_NAME)
