@@ -290,7 +290,7 @@ def test_rows_of_files_keep_the_names_of_the_files() -> None:
     names = ["all", *(f"mixed.zip/code/usr_lib_python_{n}.py" for n in ("abc", "argparse"))]
     parts = [Part(name, 90, 100, 50, 10.0, 8.0, 12.0) for name in names]
     figure: Any = part_dots(parts, theme="light")
-    rows = figure.layout.yaxis.ticktext
+    rows = [label.strip() for label in figure.layout.yaxis.ticktext]
     assert len(set(rows)) == 3
     assert rows[1].endswith("_abc.py")
     assert rows[2].endswith("gparse.py")
