@@ -19,6 +19,7 @@ from bpe_core.published.tiktoken_cache import EncodingName, of_encoding
 from bpe_core.tokenizer.tokenizer import Tokenizer
 
 MOST_SECONDS: Final = 30.0
+_NAMES: Final = {"cl100k_base": "GPT-4’s tokenizer", "o200k_base": "GPT-4o’s tokenizer"}
 
 
 @cache
@@ -62,13 +63,14 @@ def published_tokenizer(name: EncodingName, *, most_seconds: float = MOST_SECOND
 
     if not _within(most_seconds, load):
         raise UnavailableError(
-            f"{name} was not downloaded within {most_seconds:g} seconds. Try again later, or put "
-            f"its file into the folder TIKTOKEN_CACHE_DIR."
+            f"{_NAMES[name]}, {name}, was not downloaded within {most_seconds:g} seconds. Try "
+            "again later, or put its file into the folder that TIKTOKEN_CACHE_DIR names."
         )
     if failures:
         raise UnavailableError(
-            f"{name} is not cached and could not be downloaded ({type(failures[0]).__name__}). Put "
-            f"its file into the folder TIKTOKEN_CACHE_DIR, or open the .tiktoken file."
+            f"{_NAMES[name]}, {name}, is not on this machine and could not be downloaded. Check "
+            "the network, open its .tiktoken file instead, or put that into the folder that "
+            "TIKTOKEN_CACHE_DIR names."
         ) from failures[0]
     return found[0]
 

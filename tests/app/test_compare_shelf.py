@@ -120,6 +120,24 @@ def test_an_encoding_that_cannot_be_loaded_is_reported_once_and_not_retried(
     assert openai_tokenizers.MOST_SECONDS <= 60
 
 
+def test_an_addition_that_fails_is_reported_beside_its_button(
+    open_app: OpenApp, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def fails(name: str) -> None:
+        raise UnavailableError(f"{name} is not on this machine.")
+
+    monkeypatch.setattr(shelf, "published_tokenizer", fails)
+    app = open_app("compare")
+    app.button(key="add_gpt4o").click().run()
+    assert not app.exception
+    assert [error.value.replace("\\", "") for error in app.error] == [
+        "o200k_base is not on this machine."
+    ]
+    assert not app.button(key="add_gpt4o").disabled
+    assert cards(app) == ["Your tokenizer", "GPT-2"]
+    assert app.session_state["workspace"].shelf_problems == ()
+
+
 @pytest.mark.parametrize(
     "address", ["", "garbage", "gpt2,gpt2,../x,file-abc", "<b>", "gpt5,none", "," * 5_000]
 )

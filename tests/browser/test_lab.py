@@ -25,7 +25,7 @@ def page(tab: Page) -> Page:
 
 
 def test_encoders_are_measured_and_the_address_brings_the_figures_back(page: Page) -> None:
-    text = "The test overrides what underscores commonly suppress. " * 8
+    text = "The address of an absent action is an abstraction of arrays. " * 8
     go_to_address(page, f"/lab?lab_text=Your+text&text={quote(text)}")
     expect(page.get_by_text("Longest match cuts")).to_be_visible()
     page.get_by_role("button", name="Measure encoders").click()

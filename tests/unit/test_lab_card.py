@@ -35,7 +35,8 @@ def status(
         (Progress(12, 48, "trie", 11.6), 0, "Step 12 of 48, about 12 s left."),
         (Progress(12, 48, "trie", 11.6), 3.1, "Step 12 of 48, about 8 s left."),
         (Progress(47, 48, "trie", 0.2), 0, "Step 47 of 48, nearly done."),
-        (Progress(47, 48, "trie", 2.0), 9, "Step 47 of 48, nearly done."),
+        (Progress(47, 48, "trie", 2.0), 2.5, "Step 47 of 48, nearly done."),
+        (Progress(7, 48, "trie", 2.0), 9, "Step 7 of 48, longer than estimated."),
     ],
 )
 def test_the_time_left_counts_down_from_the_last_estimate(

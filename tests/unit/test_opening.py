@@ -244,7 +244,8 @@ def test_the_error_for_an_unavailable_published_encoding_says_why(tmp_path: Path
         [sys.executable, "-c", code], cwd=ROOT, env=env, capture_output=True, text=True, check=True
     )
     assert done.stdout.startswith(
-        "UnavailableError cl100k_base is not cached and could not be downloaded"
+        "UnavailableError GPT-4’s tokenizer, cl100k_base, is not on this machine and could not be "
+        "downloaded."
     )
 
 

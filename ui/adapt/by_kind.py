@@ -7,6 +7,7 @@ import streamlit as st
 from bpe_core.adapting.gains import gain_by_kind
 from ui.adapt.size_part import Cut
 from ui.components.figures import Row, figure_table
+from ui.look.labels import share_text
 from ui.storage.run_store import StoredRun
 
 
@@ -25,7 +26,7 @@ def draw_kinds(stored: StoredRun, cut: Cut) -> None:
                 (
                     f"{gain.n_tokens:,}",
                     f"{gain.saved:,}",
-                    f"{100 * gain.saved / total:.0f}%" if total else "–",
+                    share_text(gain.saved, total) if total else "–",
                 ),
             )
             for gain in gains

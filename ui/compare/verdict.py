@@ -9,6 +9,7 @@ from bpe_core.comparison.comparison import Comparison
 from bpe_core.comparison.measurement import TokenizerMetrics
 from bpe_core.comparison.parts import Gain
 from ui.compare.gain_words import Sentence, disagreement, interval_words, signed
+from ui.look.labels import share_text
 
 _FRACTIONS = (
     "half",
@@ -43,11 +44,11 @@ def verdict_sentence(
     own, theirs = comparison.rows[0], comparison.rows[place]
     for metrics, who in ((own, "your tokenizer"), (theirs, other)):
         if metrics.unknown_bytes:
-            lost = f"cannot spell {_share(metrics.unknown_bytes, metrics.n_bytes)}"
+            lost = f"cannot spell {share_text(metrics.unknown_bytes, metrics.n_bytes)}"
             return [(f"{on_text}, {who} ", False), (lost, True), (" of the text.", False)]
     for metrics, rival, who in ((own, theirs, "your tokenizer"), (theirs, own, other)):
         if metrics.dropped_bytes and metrics.n_tokens < rival.n_tokens:
-            lost = f"leaves out {_share(metrics.dropped_bytes, metrics.n_bytes)}"
+            lost = f"leaves out {share_text(metrics.dropped_bytes, metrics.n_bytes)}"
             why = " of the text: its pre-tokenizer drops white space."
             return [(f"{on_text}, {who} ", False), (lost, True), (why, False)]
     figures = comparison.verdict(0, place)
@@ -132,14 +133,6 @@ def _tokens_against(own: TokenizerMetrics, theirs: TokenizerMetrics) -> str:
     n = abs(own.n_tokens - theirs.n_tokens)
     more = "more" if own.n_tokens > theirs.n_tokens else "fewer"
     return f"{n:,} {more} {'token' if n == 1 else 'tokens'}"
-
-
-def _share(part: int, whole: int) -> str:
-    """Format a part in percent, never 0%, and 100% only if it is everything."""
-    percent = 100 * part / whole
-    if percent < 0.1:
-        return "less than 0.1%"
-    return f"{min(percent, 99.9) if part < whole else 100:.3g}%"
 
 
 def _vocabulary_in_words(ratio: float) -> str:

@@ -52,4 +52,6 @@ def _time_left(seconds: float | None, seconds_since_report: float) -> str:
     if seconds is None:
         return "time left unknown"
     left = seconds - seconds_since_report
-    return f"about {left:,.0f} s left" if left >= 0.5 else "nearly done"
+    if left >= 0.5:
+        return f"about {left:,.0f} s left"
+    return "nearly done" if left > -1 else "longer than estimated"

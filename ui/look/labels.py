@@ -73,6 +73,18 @@ def size_text(n_bytes: float) -> str:
     return f"{n_bytes:,.0f} B"
 
 
+def share_text(part: int, whole: int) -> str:
+    """Write a part of a whole in percent: 0% and 100% only for nothing and everything.
+
+    >>> share_text(1, 10_000), share_text(9_999, 10_000), share_text(3, 9), share_text(2, 2)
+    ('less than 0.1%', '99.9%', '33.3%', '100%')
+    """
+    percent = 100 * part / whole
+    if 0 < percent < 0.1:
+        return "less than 0.1%"
+    return f"{min(percent, 99.9) if part < whole else 100:.3g}%"
+
+
 def plain_text(text: str, longest: int = 60) -> str:
     """Return a visitor's text as one visible line, cut to `longest` characters.
 

@@ -63,12 +63,7 @@ def _by_name(on_shelf: Sequence[str]) -> None:
     if name is not None:
         st.markdown(f":small[:gray[{plain_markdown(licence_line(name), 300)}]]")
     if st.button("Add by name", key="add_by_name_button", disabled=name is None) and name:
-        try:
-            fetch_with_bar(name)
-        except BpeError as error:
-            st.error(plain_markdown(str(error), 600))
-        else:
-            _add(name)
+        _add(name)
 
 
 def published_words() -> str:
@@ -145,5 +140,13 @@ def _files() -> None:
 
 
 def _add(key: str) -> None:
-    shelf.add([key])
-    st.rerun()
+    """Put a tokenizer on the shelf, or say beside the buttons why it cannot be opened."""
+    try:
+        if key in BY_NAME:
+            fetch_with_bar(key)
+        shelf.open_member(key)
+    except BpeError as error:
+        st.error(plain_markdown(str(error), 600))
+    else:
+        shelf.add([key])
+        st.rerun()

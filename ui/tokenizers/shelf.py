@@ -69,11 +69,12 @@ class Member:
 
 
 def wanted_keys() -> tuple[str, ...]:
-    """Return the keys on the shelf, read from the address on a visitor's first use."""
+    """Return the keys on the shelf, read from the address until a visitor or a link chose some."""
     shelf = workspace.current().shelf
     if shelf is None:
         shelf = _keys_of_address()
-        workspace.update(shelf=shelf)
+        if shelf != FIRST_SHELF:
+            workspace.update(shelf=shelf)
     return shelf
 
 
@@ -88,7 +89,7 @@ def members(stored: StoredRun) -> tuple[Member, ...]:
     kept: list[str] = []
     for key in wanted:
         try:
-            member = _member(key)
+            member = open_member(key)
         except BpeError as error:
             problems.append(str(error))
             continue
@@ -211,7 +212,8 @@ def _files_on_shelf() -> list[NamedEncoder]:
     return found
 
 
-def _member(key: str) -> Member:
+def open_member(key: str) -> Member:
+    """Open a tokenizer by its key; raise BpeError if it cannot be opened."""
     if key == GPT2:
         return Member(key, "GPT-2", gpt2(), GPT2_NOTE)
     if key in PUBLISHED:

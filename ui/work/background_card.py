@@ -59,7 +59,7 @@ def show_ended(
 
 def _how_far(status: Status[Any, Any], written: Callable[[int], str]) -> str:
     if status.state == "queued":
-        return "waiting for another visitor’s"
+        return "waiting for its turn"
     if status.progress is None:
         return "beginning"
     done, of = written(status.progress.done), written(status.progress.of)
