@@ -34,7 +34,7 @@ def compare(stored: StoredRun) -> None:
     is_placeholder = where == "your text" and typed == FIRST_TEXT
     with verdict_room:
         if not stored.held_out.n_bytes:
-            st.info("This run has no held-out text, so the figures are for your text.")
+            st.info("This run has no held-out text, so the figures are for the text below.")
         if corpus.n_bytes:
             compared = compare_on(corpus, [member.encoder for member in members])
             comparison = compared.comparison

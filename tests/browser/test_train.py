@@ -156,6 +156,8 @@ def test_a_long_training_shows_its_pace_and_can_be_cancelled(
     page.get_by_role("button", name="Train", exact=True).click()
     expect(page.get_by_text(re.compile(r"Merge [\d,]+ of [\d,]+, [\d,]+ a second"))).to_be_visible()
     assert "job=" in page.url
+    expect(page.get_by_role("button", name="Train", exact=True)).to_be_in_viewport()
+    expect(page.get_by_role("heading", name="Training", exact=True)).to_be_in_viewport()
 
     # Leave, and come back by the address.
     address = page.url

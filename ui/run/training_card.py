@@ -14,6 +14,16 @@ from ui.work.duration import duration
 from ui.work.jobs import JobStatus
 
 _SECONDS_BETWEEN_LOOKS = 0.5
+# The button that starts a training may be far below the card, which would begin out of sight.
+_STAYS_IN_SIGHT = """<style>
+@media (min-width: 641px) {
+  [data-testid="stColumn"]:has(.st-key-training_card) {
+    position: sticky;
+    top: 4.5rem;
+    align-self: flex-start;
+  }
+}
+</style>"""
 
 
 @fragment(run_every=_SECONDS_BETWEEN_LOOKS)
@@ -22,6 +32,7 @@ def watch_training(job_id: str) -> None:
     status = jobs.manager().status(job_id)
     if not status.is_live:
         st.rerun()
+    st.html(_STAYS_IN_SIGHT)
     with st.container(border=True, key="training_card"):
         with st.container(horizontal=True, vertical_alignment="center"):
             heading = "Stopping…" if status.is_stopping else "Training"
