@@ -144,12 +144,20 @@ def extend(
 @_common
 @click.option("--size", "vocab_size", type=int, required=True, help="How many tokens to keep.")
 @choice_option("--order", _ORDERS, default="fewest-uses", help="Which tokens are removed first.")
+@click.option(
+    "--script",
+    "scripts",
+    multiple=True,
+    metavar="NAME",
+    help="Remove tokens of this script only, such as Latin or Han; may be repeated.",
+)
 @pin_option
 def shrink(
     base: str,
     files: tuple[str, ...],
     vocab_size: int,
     order: str,
+    scripts: tuple[str, ...],
     pinned: tuple[int, ...],
     **common: Any,
 ) -> None:
@@ -170,6 +178,7 @@ def shrink(
         vocab_size,
         order=cast("RemovalOrder", order),
         pinned=pinned,
+        scripts=scripts or None,
         on_progress=show_removals if is_watched() else None,
     )
     _end_progress()

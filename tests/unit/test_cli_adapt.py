@@ -14,6 +14,7 @@ from click.testing import CliRunner, Result
 import bpe_core as bpe
 from bpe_core.cli import commands
 from bpe_core.formats.load_save import dumps, write_files
+from bpe_core.unicode.token_scripts import script_of_token
 from tests.oracles import TOKENIZERS
 
 # Each opens a published tokenizer.
@@ -163,3 +164,21 @@ def test_an_extension_says_why_it_ended(text: Path, tmp_path: Path) -> None:
     result = run("extend", "gpt2", text, "--tokens", "9000", "--out", tmp_path / "b")
     assert result.exit_code == 0, result.output
     assert "it stopped because no pairs are left." in result.stderr
+
+
+def test_only_tokens_of_the_named_scripts_are_removed(text: Path, tmp_path: Path) -> None:
+    result = run(
+        *("shrink", "gpt2", text, "--size", "50150", "--script", "Greek", "--script", "Katakana"),
+        *("--out", tmp_path / "out"),
+    )
+    assert result.exit_code == 0, result.output
+    kept = bpe.load(tmp_path / "out").vocab.values()
+    gone = set(bpe.gpt2().vocab.values()) - set(kept)
+    assert len(gone) == 107
+    assert {script_of_token(token) for token in gone} == {"Greek", "Katakana"}
+    refused = run(
+        *("shrink", "gpt2", text, "--size", "50150", "--script", "Klingon"),
+        *("--out", tmp_path / "none"),
+    )
+    assert refused.exit_code == 1
+    assert "tokens of other scripts" in refused.stderr
