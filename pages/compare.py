@@ -32,6 +32,7 @@ def compare(stored: StoredRun) -> None:
         corpus, where = Corpus.from_text(typed) if typed else corpus, "your text"
     compared = comparison = None
     is_placeholder = where == "your text" and typed == FIRST_TEXT
+    where = "the example text" if is_placeholder else where
     with verdict_room:
         if not stored.held_out.n_bytes:
             st.info("This run has no held-out text, so the figures are for the text below.")

@@ -72,6 +72,7 @@ def test_a_run_without_held_out_text_is_compared_on_the_visitors_text(open_app: 
     sentence = "".join(text for text, _ in sent(app, "sentence")["sentence"])
     assert sentence.startswith("No verdict yet: this run has no held-out text")
     assert "Paste about" in sent(app, "sentence")["aside"]
+    assert "On all the example text" in [header.value for header in app.header]
     app = open_app("compare", run=run_id, text="It was a bright cold day in April. " * 25)
     sentence = "".join(text for text, _ in sent(app, "sentence")["sentence"])
     assert sentence.startswith("No verdict yet: your text has only")

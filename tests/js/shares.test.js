@@ -24,7 +24,7 @@ suite("the parts of two texts' bars", () => {
   test("combine small ones with those that only the second text has", () => {
     const training = shares(...[..."abcdefgh"].map((name, i) => [name, (8 - i) / 36]));
     const parts = partsOf([training, shares(["a", 0.5], ["z", 0.5])]);
-    assert.deepEqual(parts.map((part) => part.name), ["a", "b", "c", "d", "e", "4 more"]);
+    assert.deepEqual(parts.map((part) => part.name), ["a", "b", "c", "d", "e", "the rest"]);
     const rest = parts[5];
     assert.ok(rest.rest);
     assert.ok(Math.abs(rest.shares[0] - 6 / 36) < 1e-9);

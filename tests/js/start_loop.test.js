@@ -81,7 +81,7 @@ suite("what is said", () => {
   test("of a tie: how many pairs it has, and the rule", () => {
     const run = learn(SHELLS);
     assert.equal(run.tied[1], sentences.find(({ text }) => text === SHELLS).tied[1]);
-    assert.equal(said(run, 1), "Merge 2: h + e occur together 3 times. No pair occurs more often (2 tie: the first wins).");
+    assert.equal(said(run, 1), "Merge 2: h + e occur together 3 times. No pair occurs more often (2 pairs tie: the first in the text wins).");
   });
 
   test("of the length: the characters, and the tokens that they are now", () => {

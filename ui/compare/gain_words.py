@@ -16,7 +16,8 @@ HELD_OUT: Final = "held-out text"
 SAMPLE_OF: Final = "a sample of "
 """Stands before the name of the text if only a sample of it was compared."""
 _MOST_PARTS = 3
-_LONGEST_FILE = 40
+_LONGEST_NAME = 42
+_LONGEST_PLACE = 10_000
 _CHARACTERS_PER_TOKEN = 4
 _NOT_NAMED = ("no letters", OTHER_SCRIPTS)
 
@@ -109,8 +110,19 @@ def method_words(blocks: Blocks, where: str) -> str:
 
 
 def part_name(division: Division, name: str) -> str:
-    """Return a part's name for a table or chart, shortened if it is a visitor's."""
-    return plain_text(name, _LONGEST_FILE) if division in ("file", "type") else name
+    """Return a part's name for a table or sentence, shortened if it is a visitor's.
+
+    Of a file's place the end is kept, because files of one archive begin alike.
+
+    >>> part_name("file", "archive.zip/code/usr_lib_python3_dist-packages_apt.py")
+    '…code/usr_lib_python3_dist-packages_apt.py'
+    """
+    if division == "type":
+        return plain_text(name, _LONGEST_NAME)
+    if division != "file":
+        return name
+    shown = plain_text(name, _LONGEST_PLACE)
+    return shown if len(shown) <= _LONGEST_NAME else f"…{shown[1 - _LONGEST_NAME :]}"
 
 
 def figure_words(part: Part) -> str:

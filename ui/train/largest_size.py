@@ -7,6 +7,7 @@ import streamlit as st
 from bpe_core.runs.largest_size import LargestSize
 from bpe_core.types import TrainingConfig
 from ui.run import corpus_summary
+from ui.train.size_field import LARGEST_SIZE
 
 
 def show_largest_size(training: corpus_summary.Part, config: TrainingConfig) -> str | None:
@@ -29,7 +30,11 @@ def largest_sentence(found: LargestSize) -> str:
     'This corpus reaches 286 tokens at most.'
     >>> largest_sentence(LargestSize(39_728, is_exact=False))
     'This corpus reaches fewer than 39,729 tokens.'
+    >>> largest_sentence(LargestSize(1_331_650, is_exact=False))
+    'This corpus is large enough for any size that can be chosen here.'
     """
+    if found.size >= LARGEST_SIZE:
+        return "This corpus is large enough for any size that can be chosen here."
     if found.is_exact:
         return f"This corpus reaches {found.size:,} tokens at most."
     return f"This corpus reaches fewer than {found.size + 1:,} tokens."

@@ -18,7 +18,7 @@ _BYTE_SIZES = (
     *(6_144, 8_192, 12_288, 16_384, 24_576, 32_768, 50_257),
 )
 _BYTE_SIZE = 4_096
-_LARGEST_SIZE = 1_000_000
+LARGEST_SIZE = 1_000_000
 _CLASSROOM_MERGES = (0, 1, 2, 3, 5, 8, 10, 15, 20, 30, 50, 100, 200, 500, 1_000, 2_000, 5_000)
 _CLASSROOM_MERGE_COUNT = 15
 _FIELD_WIDTH = 150
@@ -65,7 +65,7 @@ def size_field(preset: str, start: Start) -> int | None:
     """Draw the choice of a size for a preset; show an invalid size as an error and return None."""
     limits = Limits(
         least=start.total,
-        most=_LARGEST_SIZE,
+        most=LARGEST_SIZE,
         why_least=f"A vocabulary starts with {' + '.join(start.parts)}; each merge adds one.",
         why_most="The pages show vocabularies up to this size, four times the largest in use. "
         "`python -m bpe_core train` can train larger ones.",

@@ -28,5 +28,5 @@ export function partsOf(texts) {
   const shares = byName.map((found) =>
     [...others].reduce((sum, name) => sum + (found.get(name) ?? 0), 0),
   );
-  return [...parts, { name: `${others.size} more`, shares, rest: true }];
+  return [...parts, { name: "the rest", shares, rest: true }];
 }

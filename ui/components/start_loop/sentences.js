@@ -13,7 +13,7 @@ export function mergeSentence(run, step) {
     name: `Merge ${grouped(step + 1)}:`,
     occurs: "occur together ",
     count: counted(run.merge_count[step], "time"),
-    rest: `. No pair occurs more often${ties > 1 ? ` (${grouped(ties)} tie: the first wins)` : ""}.`,
+    rest: `. No pair occurs more often${ties > 1 ? ` (${grouped(ties)} pairs tie: the first in the text wins)` : ""}.`,
   };
 }
 
