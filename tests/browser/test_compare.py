@@ -205,16 +205,33 @@ def test_a_third_tokenizer_is_added_from_a_file_with_a_hostile_name(page: Page) 
     assert_no_traceback(page)
 
 
-def test_five_more_tokenizers_fit_beside_each_other(page: Page, keep_run: KeepRun) -> None:
+@pytest.fixture
+def five_runs(keep_run: KeepRun) -> dict[str, str]:
+    """Return the ids of five runs by their names."""
     corpus = Corpus.from_text("hug hugs pug pugs bun " * 20)
-    names = [f"Run {letter}" for letter in "ABCDE"]
-    ids = [f"5ab1e{number}" + "0" * 26 for number in range(5)]
-    for number, (run_id, name) in enumerate(zip(ids, names, strict=True)):
-        keep_run(run_id, name, train(corpus, TrainingConfig(258 + number)))
+    ids = {f"Run {letter}": f"5ab1e{n}" + "0" * 26 for n, letter in enumerate("ABCDE")}
+    for size, (name, run_id) in enumerate(ids.items(), 258):
+        keep_run(run_id, name, train(corpus, TrainingConfig(size)))
+    return ids
+
+
+def test_a_word_under_five_tokenizers_is_in_one_row(page: Page, five_runs: dict[str, str]) -> None:
+    shelf = ",".join(f"run-{run_id}" for run_id in list(five_runs.values())[:4])
+    go_to_address(page, f"/compare?with={shelf}")
+    trees = page.get_by_role("group", name="The word under each tokenizer")
+    expect(trees.locator(".word")).to_have_count(5)
+    assert trees.evaluate("(trees) => trees.scrollWidth - trees.clientWidth") == 0
+    tops = trees.locator(".word").evaluate_all("(all) => all.map((one) => one.offsetTop)")
+    assert len(set(tops)) == 1
+
+
+def test_five_more_tokenizers_fit_beside_each_other(page: Page, five_runs: dict[str, str]) -> None:
     page.set_viewport_size({"width": 1280, "height": 900})
-    go_to_address(page, f"/compare?with={','.join(f'run-{run_id}' for run_id in ids)}")
+    go_to_address(
+        page, f"/compare?with={','.join(f'run-{run_id}' for run_id in five_runs.values())}"
+    )
     room = page.get_by_role("group", name="Figures of the tokenizers")
-    expect(room.locator("thead th")).to_have_text(["Your tokenizer", *names])
+    expect(room.locator("thead th")).to_have_text(["Your tokenizer", *five_runs])
     assert room.evaluate("(room) => room.scrollWidth - room.clientWidth") == 0
     assert_no_traceback(page)
 

@@ -14,7 +14,10 @@ import { readTokens } from "./reading.js";
 export default function mountTrees({ data, parentElement }) {
   parentElement.querySelector(".trees")?.remove();
   const n = data.readings.length;
-  const root = addPart(parentElement, "div", n > 4 ? "trees many strip" : n > 2 ? "trees many" : "trees");
+  const root = addPart(parentElement, "div", "trees");
+  root.classList.toggle("many", n > 2);
+  root.classList.toggle("five", n === 5);
+  root.classList.toggle("strip", n > 5);
   if (n > 2) {
     root.tabIndex = 0;
     root.setAttribute("role", "group");
