@@ -111,9 +111,7 @@ def test_a_job_extends_a_tokenizer(manager: JobManager, shelf: Shelf) -> None:
     extension = Extension(BaseName("gpt2", "A base"), n_tokens=5)
     status = ended(
         manager,
-        manager.submit(
-            *(LINES, CONFIG), title="Rhymes", held_out_share=0.1, extends=(extension, base)
-        ),
+        manager.submit(*(LINES, (extension, base)), title="Rhymes", held_out_share=0.1),
     )
     assert status.state == "finished"
     _, run, _ = shelf.runs[str(status.run_id)]
@@ -134,7 +132,7 @@ def test_the_plan_of_a_job_is_known_until_it_ends(manager: JobManager, shelf: Sh
     for job in (running, queued):
         plan = manager.plan(job)
         assert plan is not None
-        assert (plan.title, plan.corpus, plan.config) == ("Rhymes", LINES, CONFIG)
+        assert (plan.title, plan.corpus, plan.how) == ("Rhymes", LINES, CONFIG)
         assert plan.origin == origin
     manager.cancel(queued)
     assert manager.plan(queued) is None

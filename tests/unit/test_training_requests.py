@@ -100,7 +100,7 @@ def test_a_request_is_private_and_taken_over_only_once_its_server_has_ended(stor
     kept.release()
     ((found, again),) = left_requests()
     assert found == request() or found.asked_at < time.time()
-    assert (found.config, found.origin, found.title) == (CONFIG, ORIGIN, "<b>")
+    assert (found.how, found.origin, found.title) == (CONFIG, ORIGIN, "<b>")
     assert again.corpus() == HOSTILE
     assert left_requests() == []
     again.remove()
@@ -111,7 +111,7 @@ def test_a_request_to_extend_comes_back_with_its_tokenizer(store: Path) -> None:
     base = train(HOSTILE, CONFIG).tokenizer
     hostile = ("<b>\u202e\0", "New\u2028York", "'; --")
     extension = Extension(BaseName("file-x", "<b>\u202e"), 7, hostile, ("ff00",), ("20687567",))
-    asked = replace(request(), extension=extension)
+    asked = replace(request(), how=extension)
     keep_request(asked, HOSTILE, base).release()
     ((found, kept),) = left_requests()
     assert found == asked

@@ -6,7 +6,6 @@ import streamlit as st
 
 from bpe_core.errors import BpeError
 from bpe_core.tokenizer.tokenizer import Tokenizer
-from bpe_core.types import TrainingConfig
 from ui.adapt.by_kind import draw_kinds
 from ui.adapt.files_part import offer_files
 from ui.adapt.forms import show_extend_form
@@ -46,12 +45,11 @@ def _start(chosen: ChosenCorpus, extension: Extension, base: Tokenizer) -> None:
     try:
         job_id = jobs.manager().submit(
             chosen.corpus,
-            TrainingConfig(),
+            (extension, base),
             title=title_of_extended(extension.base, chosen.title),
             held_out_share=chosen.held_out_share,
             origin=chosen.origin,
             visitor=visitor(),
-            extends=(extension, base),
         )
     except BpeError as error:
         st.error(plain_markdown(str(error), 600))

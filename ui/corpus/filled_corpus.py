@@ -10,7 +10,7 @@ from ui.corpus.corpus_form import FIRST, ORIGINS
 from ui.look.labels import size_text
 from ui.shell import workspace
 from ui.shell.workspace import PastedText
-from ui.storage.base_tokenizer import title_of_text
+from ui.storage.base_tokenizer import Extension, title_of_text
 from ui.storage.run_corpus import CorpusOrigin, RunCorpus
 from ui.storage.run_store import StoredRun, run_corpus
 from ui.work.jobs import TrainingPlan
@@ -45,7 +45,7 @@ def fill_corpus_once(stored: StoredRun, plan: TrainingPlan | None) -> None:
 
 def corpus_of_plan(plan: TrainingPlan) -> dict[str, str | float]:
     """Bring back the corpus of a training that has not ended, and return its widgets' values."""
-    base = None if plan.extension is None else plan.extension.base
+    base = plan.how.base if isinstance(plan.how, Extension) else None
     widgets = _widgets_of(plan.origin, plan.corpus, title_of_text(base, plan.title))
     return widgets | {"corpus_held_out": plan.origin.held_out_percent}
 

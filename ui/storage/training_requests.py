@@ -45,7 +45,8 @@ class TrainingRequest:
     """Also the id of the run that it will become."""
     title: str
     """The name of the text; may be user input."""
-    config: TrainingConfig
+    how: TrainingConfig | Extension
+    """With these settings from scratch, or by extending a tokenizer."""
     held_out_share: float
     origin: CorpusOrigin | None
     visitor: str
@@ -54,8 +55,6 @@ class TrainingRequest:
     """The size of the corpus."""
     asked_at: float
     """In seconds, as `time.time()`."""
-    extension: Extension | None = None
-    """How to extend a tokenizer; None to train from scratch. Then `config` is not used."""
 
 
 class KeptRequest:
@@ -120,6 +119,8 @@ def keep_request(
         if base is not None:
             write_base(unfinished, base)
         described = {"version": _VERSION, **asdict(request)}
+        kind = "extension" if isinstance(request.how, Extension) else "config"
+        described[kind] = described.pop("how")
         (unfinished / _REQUEST).write_text(json.dumps(described), "utf-8")
         # Taken before the folder has its name, so that no server that starts now can take it.
         lock = FileLock(unfinished / _LOCK)
@@ -162,19 +163,23 @@ def read_request(folder: Path) -> TrainingRequest:
     described: dict[str, Any] = json.loads((folder / _REQUEST).read_bytes())
     if described.pop("version") != _VERSION:
         raise ValueError("It was written by another version.")
-    config = described.pop("config")
     origin = described.pop("origin")
-    # Requests of earlier versions have none.
+    config = described.pop("config", None)
+    # An extension of an earlier version has a configuration, too, which was never used.
     extension = described.pop("extension", None)
     request = TrainingRequest(
         **described,
-        config=TrainingConfig(**{**config, "special_tokens": tuple(config["special_tokens"])}),
+        how=_config_of(config) if extension is None else extension_of(extension),
         origin=None if origin is None else CorpusOrigin(**origin),
-        extension=None if extension is None else extension_of(extension),
     )
-    check_config(request.config)
     if f"{_PREFIX}{request.id}" != folder.name or not 0 <= request.held_out_share < 1:
         raise ValueError("It is not the request of this folder.")
     if request.origin is not None and request.origin.source not in get_args(Source):
         raise ValueError(f"Unknown origin {request.origin}.")
     return request
+
+
+def _config_of(fields: dict[str, Any]) -> TrainingConfig:
+    config = TrainingConfig(**{**fields, "special_tokens": tuple(fields["special_tokens"])})
+    check_config(config)
+    return config

@@ -8,6 +8,7 @@ from ui.corpus import corpus_form
 from ui.corpus.filled_corpus import corpus_of_plan, corpus_of_run
 from ui.run import corpus_summary
 from ui.shell import workspace
+from ui.storage.base_tokenizer import Extension
 from ui.storage.run_store import SAMPLE_RUN_ID, StoredRun
 from ui.train import settings_form
 from ui.train.settings_form import start_of
@@ -34,11 +35,11 @@ def fill_forms_from_training(plan: TrainingPlan) -> None:
     """Fill the forms from a training that has not ended, as `fill_forms_once` does from a run."""
     if not _are_filled_first():
         return
-    if plan.extension is not None:
+    if isinstance(plan.how, Extension):
         _set(corpus_of_plan(plan))
         return
     training, _ = corpus_summary.divided(plan.corpus, plan.origin.held_out_percent / 100)
-    settings = settings_form.widgets_of(plan.config, start_of(plan.config, training).total)
+    settings = settings_form.widgets_of(plan.how, start_of(plan.how, training).total)
     _set(settings | corpus_of_plan(plan))
 
 

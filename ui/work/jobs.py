@@ -57,10 +57,9 @@ class TrainingPlan:
     """The corpus and the settings of a training run that has not ended yet."""
 
     title: str
-    config: TrainingConfig
+    how: TrainingConfig | Extension
+    """With these settings from scratch, or by extending a tokenizer."""
     origin: CorpusOrigin
-    extension: Extension | None
-    """How it extends a tokenizer; None if it trains from scratch."""
     read: Callable[[], Corpus | FiledCorpus]
     """Returns the corpus, held-out text included, from the disk if it is large."""
 
@@ -143,7 +142,7 @@ class _Live:
 
     def base(self) -> Tokenizer | None:
         """Return the tokenizer to extend, None if there is none; raises FormatError."""
-        if self._base is not None or self.request.extension is None:
+        if self._base is not None or not isinstance(self.request.how, Extension):
             return self._base
         assert self.kept is not None
         return self.kept.base()
@@ -185,17 +184,16 @@ class JobManager:
     def submit(
         self,
         corpus: Corpus | FiledCorpus,
-        config: TrainingConfig,
+        how: TrainingConfig | tuple[Extension, Tokenizer],
         *,
         title: str,
         held_out_share: float,
         origin: CorpusOrigin | None = None,
         visitor: str = "",
-        extends: tuple[Extension, Tokenizer] | None = None,
     ) -> str:
         """Queue a training run and return its id, which will also be the id of its run.
 
-        With `extends`, it adds tokens to that tokenizer, and `config` is not used.
+        `how` is a configuration to train with, or an extension and the tokenizer that it extends.
 
         Raises `TooMuchWorkError` if the queue is full, or the visitor has no place left in it or
         in the store. With an origin, the corpus is stored with the run, so that it can be chosen
@@ -204,13 +202,12 @@ class JobManager:
         # Before the corpus is written.
         self._background.check_places(visitor)
         self._visitor_runs.check(visitor)
+        recipe, base = (how, None) if isinstance(how, TrainingConfig) else how
         request = TrainingRequest(
-            *(new_id(), title, config, held_out_share, origin, visitor),
+            *(new_id(), title, recipe, held_out_share, origin, visitor),
             n_bytes=corpus.n_bytes,
             asked_at=time.time(),
-            extension=None if extends is None else extends[0],
         )
-        base = None if extends is None else extends[1]
         live = _Live(request, corpus, None, base)
         if self._is_kept_on_disk:
             # Without room for it on the disk, it is trained all the same.
@@ -244,7 +241,7 @@ class JobManager:
         if live is None or (origin := live.request.origin) is None:
             return None
         request = live.request
-        return TrainingPlan(request.title, request.config, origin, request.extension, live.corpus)
+        return TrainingPlan(request.title, request.how, origin, live.corpus)
 
     def status(self, job_id: str) -> JobStatus:
         """Return a snapshot of a training run; raise `UnknownWorkError` for an unknown id.

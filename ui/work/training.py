@@ -11,7 +11,7 @@ from bpe_core.runs.run import TrainingRun
 from bpe_core.runs.train import train
 from bpe_core.tokenizer.tokenizer import Tokenizer
 from bpe_core.types import TrainingProgress
-from ui.storage.base_tokenizer import BaseName
+from ui.storage.base_tokenizer import BaseName, Extension
 from ui.storage.run_corpus import CorpusOrigin
 from ui.storage.training_requests import TrainingRequest
 
@@ -64,26 +64,27 @@ def train_and_store(
 ) -> StoredTraining | None:
     """Train and store the run under the request's id; return None if there is nothing to store.
 
-    A request with an extension extends `base`. `followed_by` is called with the bytes of the
+    An extension extends `base`. `followed_by` is called with the bytes of the
     training text and of the held-out text. `should_stop` ends the training early, with the merges
     so far; once `is_wanted` returns False, nothing is stored. Raises what `train`, `extend` and
     `store` raise.
     """
     training, held_out = corpus.split(request.held_out_share, seed=HELD_OUT_SEED)
     follower = followed_by(training.n_bytes, held_out.n_bytes)
-    extension = request.extension
-    if extension is None or base is None:
-        run = train(training, request.config, on_progress=follower, should_stop=should_stop)
-    else:
+    how = request.how
+    if isinstance(how, Extension):
+        assert base is not None
         run = extend(
             base,
             training,
-            n_tokens=extension.n_tokens,
-            terms=extension.tried_first(),
-            left_out=extension.excluded(),
+            n_tokens=how.n_tokens,
+            terms=how.tried_first(),
+            left_out=how.excluded(),
             on_progress=follower,
             should_stop=should_stop,
         )
+    else:
+        run = train(training, how, on_progress=follower, should_stop=should_stop)
     # A run without merges has nothing to show; and if counting was cut short, its figures
     # would describe only a part of the corpus.
     was_cancelled = run.stop_reason == "cancelled"
@@ -96,6 +97,6 @@ def train_and_store(
         training=training,
         should_stop=should_stop,
         came_from=None if request.origin is None else (request.origin, corpus),
-        base=None if extension is None else extension.base,
+        base=how.base if isinstance(how, Extension) else None,
     )
     return StoredTraining(run_id, was_cancelled, len(run.merges))

@@ -23,7 +23,7 @@ from bpe_core.errors import BpeError, NotKeptError
 from bpe_core.process_limits import limit_this_process
 from bpe_core.types import TrainingProgress
 from ui.logs import Code, event
-from ui.storage.base_tokenizer import read_base
+from ui.storage.base_tokenizer import Extension, read_base
 from ui.storage.run_store import in_memory_run, store_run
 from ui.storage.training_requests import read_request
 from ui.work.background import Task
@@ -132,7 +132,7 @@ def _main(folder: Path) -> None:
         stored = train_and_store(
             request,
             read_corpus_files(folder),
-            base=None if request.extension is None else read_base(folder),
+            base=read_base(folder) if isinstance(request.how, Extension) else None,
             store=store_run,
             followed_by=_Pipe,
             should_stop=stopped.is_set,
