@@ -20,6 +20,8 @@ def border_near(text: str, near: int, reach: int) -> int | None:
 
     >>> border_near("one\\ntwo three", 5, 4), border_near("one two three four", 9, 4)
     (4, 13)
+    >>> border_near("one\\ntwo", 5, 1)
+    4
     """
     near = min(max(near, 0), len(text))
     before, after = _border_before(text, near, reach), _border_after(text, near, reach)
@@ -35,9 +37,10 @@ def border_near(text: str, near: int, reach: int) -> int | None:
 
 def _border_before(text: str, near: int, reach: int) -> int | None:
     first = max(0, near - reach)
-    end = near
+    # Include the character before, since `first` may be a boundary itself.
+    start, end = max(0, first - 1), near
     while True:
-        end = max(text.rfind("\n", first, end), text.rfind("\r", first, end)) + 1
+        end = max(text.rfind("\n", start, end), text.rfind("\r", start, end)) + 1
         if not end:
             return 0 if first == 0 else None
         if not _is_within_line_end(text, end):

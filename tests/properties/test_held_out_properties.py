@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections import Counter
 
-from hypothesis import given
+from hypothesis import example, given
 from hypothesis import strategies as st
 
 from bpe_core.corpus.borders import border_near
@@ -61,6 +61,7 @@ def test_the_parts_of_weighted_words_add_up_to_the_corpus(words: dict[str, int])
 
 
 @given(long_texts, st.integers(-5, 500), st.integers(0, 50))
+@example("one\ntwo", 5, 1)
 def test_a_border_is_the_nearest_line_ending_or_between_words(
     text: str, near: int, reach: int
 ) -> None:
