@@ -6,7 +6,7 @@ from contextlib import suppress
 from pathlib import Path
 from typing import Literal
 
-from playwright.sync_api import Locator, Page
+from playwright.sync_api import Download, Locator, Page, expect
 from playwright.sync_api import TimeoutError as BrowserTimeoutError
 
 LONGEST_WAIT_MS = 60_000
@@ -85,6 +85,26 @@ def switch_theme(page: Page, scheme: Literal["light", "dark"]) -> None:
     page.emulate_media(color_scheme=scheme)
     page.wait_for_function("(asked) => window.timesAsked > asked", arg=asked)
     wait_until_idle(page)
+
+
+def download(page: Page, name: str) -> Download:
+    """Press a download button once the page is at rest, and return the download.
+
+    Streamlit drops a press that comes while it draws the page again, as when the check of another
+    download ends. A visitor presses again, and so does this, once.
+    """
+    expect(page.get_by_text("Opening it with")).to_have_count(0, timeout=3 * LONGEST_WAIT_MS)
+    wait_until_idle(page)
+    button = page.get_by_role("button", name=name)
+    try:
+        with page.expect_download(timeout=LONGEST_WAIT_MS / 4) as first:
+            button.click()
+        return first.value
+    except BrowserTimeoutError:
+        wait_until_idle(page)
+    with page.expect_download() as second:
+        button.click()
+    return second.value
 
 
 def wait_until_idle(page: Page) -> None:

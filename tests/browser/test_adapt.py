@@ -12,6 +12,7 @@ from playwright.sync_api import Page, expect
 
 from tests.browser.helpers import (
     assert_no_traceback,
+    download,
     open_page,
     switch_theme,
     wait_until_idle,
@@ -40,14 +41,10 @@ def test_an_uploaded_text_extends_gpt2_and_its_files_are_downloaded(
     page.reload()
     expect(page.get_by_text("With 12 new tokens, held-out text takes")).to_be_visible()
     wait_until_idle(page)
-    with page.expect_download() as started:
-        page.get_by_role("button", name="embedding_rows.json").click()
-    rows = json.loads(Path(started.value.path()).read_bytes())
+    rows = json.loads(Path(download(page, "embedding_rows.json").path()).read_bytes())
     assert len(rows["old_ids"]) == 50_257 + 12
     assert len(rows["parts"]) == 12
-    with page.expect_download() as started:
-        page.get_by_role("button", name="old_ids.npy").click()
-    old_ids = np.load(io.BytesIO(Path(started.value.path()).read_bytes()))
+    old_ids = np.load(io.BytesIO(Path(download(page, "old_ids.npy").path()).read_bytes()))
     assert old_ids.tolist() == rows["old_ids"]
     assert_no_traceback(page)
 

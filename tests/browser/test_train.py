@@ -19,7 +19,13 @@ from tokenizers import Tokenizer as HuggingFaceTokenizer
 from bpe_core.corpus.read_corpus import read_corpus
 from bpe_core.runs.train import train
 from bpe_core.types import TrainingConfig
-from tests.browser.helpers import assert_no_traceback, go_to_address, open_page, wait_until_idle
+from tests.browser.helpers import (
+    assert_no_traceback,
+    download,
+    go_to_address,
+    open_page,
+    wait_until_idle,
+)
 from tests.browser.serving import running_app
 from tests.browser.training import choose, give_file, set_vocabulary, train_to_the_end, upload
 from ui.look.direction import order_note
@@ -77,10 +83,8 @@ def test_bad_files_are_refused_and_a_good_one_becomes_a_run_to_pick_download_and
     expect(page.get_by_test_id("stMetricValue").nth(1)).to_have_text(tokens)
     expect(page.get_by_role("button", name=f"Run: {REAL_FILE.name}")).to_be_visible()
 
-    with page.expect_download() as waiting:
-        page.get_by_role("button", name="tokenizer.json").click()
     target = tmp_path / "tokenizer.json"
-    waiting.value.save_as(target)
+    download(page, "tokenizer.json").save_as(target)
     theirs = HuggingFaceTokenizer.from_file(str(target))
     assert theirs.get_vocab_size() == 512
     text = "for i in range(10):\n    print(i)"
@@ -108,10 +112,9 @@ def test_the_transformers_folder_opens_with_the_lines_beside_it(
     page.get_by_role("button", name="Load with transformers").click()
     code = page.get_by_test_id("stPopoverBody").get_by_test_id("stCode").inner_text()
     page.keyboard.press("Escape")
-    with page.expect_download() as waiting:
-        page.get_by_role("button", name="transformers folder").click()
-    target = tmp_path / waiting.value.suggested_filename
-    waiting.value.save_as(target)
+    folder = download(page, "transformers folder")
+    target = tmp_path / folder.suggested_filename
+    folder.save_as(target)
     with zipfile.ZipFile(target) as archive:
         archive.extractall(tmp_path)
     tokenizer = load_run(SAMPLE_RUN_ID).run.tokenizer
