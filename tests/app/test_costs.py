@@ -78,7 +78,7 @@ def test_a_corpus_has_no_estimate_where_text_is_left_out(open_app: OpenApp) -> N
     app = open_app("compare", price="2.5", run=run_id)
     assert not app.exception
     found = costs(app, ON_COMPARE)
-    assert "Cost of your text" in found
+    assert "Cost of the example text" in found
     assert OF_THE_CORPUS not in found
 
 
