@@ -1,0 +1,133 @@
+"""Killed servers and processes, seen by the tabs of visitors over real connections."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Callable
+from pathlib import Path
+
+import psutil
+import pytest
+
+from benchmarks.app_client import AppClient, open_tab
+from benchmarks.visitors import figures, text_of, upload_and_train
+from tests.browser.serving import running_app
+
+pytestmark = [pytest.mark.slow, pytest.mark.timeout(240)]
+
+LARGE = 6_000_000
+"""Large enough to be read and trained on in processes of their own."""
+SHORT = b"the cat sat on the mat and the dog sat on the log\n" * 200
+METRICS = {"BPE_EXPLORER_METRICS": "1"}
+SECONDS_AT_MOST = 90
+SECONDS_OF_A_RERUN = 10
+"""At most, even while other tests keep the processors busy."""
+
+
+def server_of(address: str) -> psutil.Process:
+    port = f"--server.port={address.rpartition(':')[2]}"
+    (found,) = (each for each in psutil.Process().children() if port in each.cmdline())
+    return found
+
+
+async def killed(address: str, module: str) -> None:
+    """Wait until the server has a process that runs a module, and kill it."""
+    server = server_of(address)
+    async with asyncio.timeout(SECONDS_AT_MOST):
+        while True:
+            for process in server.children():
+                if module in process.cmdline():
+                    process.kill()
+                    return
+            await asyncio.sleep(0.01)
+
+
+async def until(is_so: Callable[[], bool]) -> None:
+    async with asyncio.timeout(SECONDS_AT_MOST):
+        while not is_so():
+            await asyncio.sleep(0.05)
+
+
+async def begin(tab: AppClient, name: str, data: bytes) -> None:
+    """Upload a text and press Train, without waiting for the end."""
+    await tab.open("train")
+    await tab.set("corpus_source", "Upload")
+    await tab.upload("corpus_uploads", name, data)
+    await tab.press("train")
+    await until(lambda: "job=" in tab.query)
+
+
+def alerts(tab: AppClient) -> str:
+    return "\n".join(alert.body for alert in tab.elements("alert"))
+
+
+def words(tab: AppClient) -> str:
+    return "\n".join(str(drawn.proto) for drawn in tab.drawn.values())
+
+
+def test_a_killed_server_begins_its_trainings_again_at_their_addresses(tmp_path: Path) -> None:
+    async def two_trainings(address: str) -> list[str]:
+        async with open_tab(address) as one, open_tab(address) as other:
+            await begin(one, "large.txt", text_of(1, LARGE))
+            await begin(other, "short.txt", SHORT)
+            found = figures(address)
+            assert (found["trainings_running"], found["trainings_waiting"]) == (1, 1)
+            server_of(address).kill()
+            return [one.query, other.query]
+
+    async def opened_again(address: str, query: str, name: str) -> None:
+        async with open_tab(address) as tab:
+            await tab.open("train", query)
+            assert name in words(tab)
+            await until(lambda: "run=" in tab.query and "job=" not in tab.query)
+            assert query.rpartition("job=")[2] in tab.query
+            await tab.open("merge_loop", tab.query)
+            assert name in words(tab)
+
+    async def both(address: str, queries: list[str]) -> None:
+        names = ("large", "short")
+        await asyncio.gather(*map(opened_again, [address] * 2, queries, names))
+
+    with running_app(tmp_path, METRICS) as address:
+        queries = asyncio.run(two_trainings(address))
+    with running_app(tmp_path, METRICS) as address:
+        asyncio.run(both(address, queries))
+        assert not list((tmp_path / "runs").glob("training-*"))
+
+
+def test_killed_processes_are_errors_for_their_visitors_alone(tmp_path: Path) -> None:
+    reruns: list[float] = []
+
+    async def beside(address: str, over: asyncio.Event) -> None:
+        async with open_tab(address) as tab:
+            await tab.open("merge_loop")
+            while not over.is_set():
+                reruns.append(await tab.rerun())
+                await asyncio.sleep(0.1)
+
+    async def visit(address: str) -> None:
+        over = asyncio.Event()
+        other = asyncio.create_task(beside(address, over))
+        async with open_tab(address) as tab:
+            await tab.open("train")
+            await tab.set("corpus_source", "Upload")
+            uploading = asyncio.create_task(
+                tab.upload("corpus_uploads", "large.txt", text_of(2, LARGE))
+            )
+            await killed(address, "bpe_core.corpus.reading_process")
+            await uploading
+            assert "take too much memory or time to read" in alerts(tab)
+
+            # The same file again is read, and its training killed.
+            await begin(tab, "large.txt", text_of(2, LARGE))
+            await killed(address, "ui.work.training_process")
+            await until(lambda: "stopped by the system" in alerts(tab))
+
+            await upload_and_train(tab, "short.txt", SHORT)
+            assert "run=" in tab.query
+        over.set()
+        await other
+
+    with running_app(tmp_path, METRICS) as address:
+        asyncio.run(visit(address))
+    assert 0 < max(reruns) < SECONDS_OF_A_RERUN
