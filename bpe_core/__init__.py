@@ -20,6 +20,14 @@ if TYPE_CHECKING:
     from bpe_core.comparison.comparison import Comparison, compare
     from bpe_core.corpus.corpus import Corpus
     from bpe_core.corpus.read_corpus import read_corpus
+    from bpe_core.counting.counts_cut import count_words
+    from bpe_core.counting.counts_file import (
+        CountsSummary,
+        WordCounts,
+        merge_counts,
+        read_counts,
+        write_counts,
+    )
     from bpe_core.errors import BpeError
     from bpe_core.formats.from_memory import from_huggingface, from_tiktoken
     from bpe_core.formats.load_save import load, save
@@ -46,6 +54,7 @@ __all__ = [
     "BpeError",
     "Comparison",
     "Corpus",
+    "CountsSummary",
     "Explanation",
     "Merge",
     "MergeTrace",
@@ -57,19 +66,24 @@ __all__ = [
     "TrainingConfig",
     "TrainingProgress",
     "TrainingRun",
+    "WordCounts",
     "compare",
+    "count_words",
     "extend",
     "from_huggingface",
     "from_tiktoken",
     "get_pretokenizer",
     "gpt2",
     "load",
+    "merge_counts",
     "open_encoder",
     "read_corpus",
+    "read_counts",
     "replace",
     "save",
     "shrink",
     "train",
+    "write_counts",
 ]
 
 _MODULES = {
@@ -79,6 +93,14 @@ _MODULES = {
     "comparison.comparison": ("Comparison", "compare"),
     "corpus.corpus": ("Corpus",),
     "corpus.read_corpus": ("read_corpus",),
+    "counting.counts_cut": ("count_words",),
+    "counting.counts_file": (
+        "CountsSummary",
+        "WordCounts",
+        "merge_counts",
+        "read_counts",
+        "write_counts",
+    ),
     "errors": ("BpeError",),
     "formats.from_memory": ("from_huggingface", "from_tiktoken"),
     "formats.load_save": ("load", "save"),

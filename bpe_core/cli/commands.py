@@ -1,4 +1,4 @@
-"""The command line: train, adapt, encode, decode, compare, inspect, convert, fetch, store, explore.
+"""The command line: a module for each command, or for a few that belong together.
 
 Only click is imported at the top of these modules: the rest is loaded by the command that needs it,
 so that help and mistyped commands answer at once.
@@ -11,6 +11,7 @@ import click
 from bpe_core import __version__
 from bpe_core.cli.adapt import extend, replace, shrink
 from bpe_core.cli.compare import compare
+from bpe_core.cli.counts import count, merge_counts
 from bpe_core.cli.encode_decode import decode, encode
 from bpe_core.cli.fetch import fetch
 from bpe_core.cli.inspect_convert import convert, inspect
@@ -69,7 +70,7 @@ def explore(port: int, host: str) -> None:
 
 
 for command in (
-    *(train, encode, decode, compare, inspect, convert),
+    *(train, count, merge_counts, encode, decode, compare, inspect, convert),
     *(extend, shrink, replace, fetch, store),
 ):
     main.add_command(command)

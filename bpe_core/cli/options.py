@@ -36,6 +36,14 @@ def format_option(default: str | None) -> Option[Any]:
     )
 
 
+pretokenizer_option: Option[Any] = click.option(
+    "--pretokenizer",
+    default="gpt2",
+    show_default=True,
+    metavar="NAME",
+    help="gpt2, cl100k, o200k, llama3, qwen2, tekken, deepseek-v3, starcoder, falcon, whitespace, "
+    "words-punctuation, none, or regex:PATTERN.",
+)
 text_column_option: Option[Any] = click.option(
     "--text-column",
     metavar="NAME",

@@ -80,13 +80,22 @@ def corpus_of(
                 "--encoding and -."
             )
         return _count_on_cluster(files, config, scheduler), None
-    if not held_out and text_column is None and encoding is None and _are_large(files):
+    if not held_out:
+        return read_or_stream(files, text_column, encoding), None
+    return read_corpus_of(files, text_column, encoding).split(held_out)
+
+
+def read_or_stream(
+    files: tuple[str, ...], text_column: str | None, encoding: str | None
+) -> Corpus | StreamedCorpus:
+    """Return a corpus of files, streamed if they are large and plain text."""
+    if text_column is None and encoding is None and _are_large(files):
         from bpe_core.counting.streamed import stream_corpus
 
         # A file that can't be streamed can be read, or the reader raises a better error.
         with suppress(CorpusError):
-            return stream_corpus(files), None
-    return read_corpus_of(files, text_column, encoding).split(held_out)
+            return stream_corpus(files)
+    return read_corpus_of(files, text_column, encoding)
 
 
 def read_corpus_of(files: tuple[str, ...], text_column: str | None, encoding: str | None) -> Corpus:

@@ -13,6 +13,7 @@ from bpe_core.cli.options import (
     choice_option,
     encoding_option,
     format_option,
+    pretokenizer_option,
     text_column_option,
 )
 from bpe_core.cli.support import (
@@ -22,26 +23,26 @@ from bpe_core.cli.support import (
     show_progress,
     write_tokenizer,
 )
+from bpe_core.errors import ConfigError
 
 if TYPE_CHECKING:
+    from bpe_core.counting.counts_file import WordCounts
     from bpe_core.types import Alphabet, Base, TieBreak
 
 
 @click.command()
-@click.argument("files", nargs=-1, required=True, metavar="FILE...")
+@click.argument("files", nargs=-1, metavar="FILE...")
+@click.option(
+    "--counts",
+    metavar="PATH",
+    help="Train on a Parquet file of words and counts, instead of FILE...; see: bpe count --help",
+)
 @click.option(
     "--vocab-size", type=int, required=True, help="Special tokens, alphabet and merges in total."
 )
 @click.option("--out", required=True, metavar="PATH", help="Where to write the tokenizer.")
 @format_option(default="native")
-@click.option(
-    "--pretokenizer",
-    default="gpt2",
-    show_default=True,
-    metavar="NAME",
-    help="gpt2, cl100k, o200k, llama3, qwen2, tekken, deepseek-v3, starcoder, falcon, whitespace, "
-    "words-punctuation, none, or regex:PATTERN.",
-)
+@pretokenizer_option
 @choice_option(
     "--base", BASES, default="bytes", help="The symbols that words consist of before any merge."
 )
@@ -80,6 +81,7 @@ if TYPE_CHECKING:
 )
 def train(
     files: tuple[str, ...],
+    counts: str | None,
     vocab_size: int,
     out: str,
     format_name: str,
@@ -120,7 +122,25 @@ def train(
         tie_break=cast("TieBreak", tie_break),
         max_token_bytes=max_token_bytes,
     )
-    corpus, test = corpus_of(files, config, text_column, encoding, held_out, scheduler)
+    if counts is not None:
+        corpus, test = _read_counts(counts, files, held_out, scheduler), None
+    elif files:
+        corpus, test = corpus_of(files, config, text_column, encoding, held_out, scheduler)
+    else:
+        raise click.UsageError("Missing argument 'FILE...'.")
     run = run_training(corpus, config, on_progress=show_progress if is_watched() else None)
     write_tokenizer(run.tokenizer, out, format_name)
     report_run(run, test)
+
+
+def _read_counts(
+    counts: str, files: tuple[str, ...], held_out: float, scheduler: str | None
+) -> WordCounts:
+    if files or held_out or scheduler is not None:
+        raise ConfigError(
+            "Words are already counted in a file of counts. Omit FILE..., --held-out and "
+            "--scheduler, or --counts."
+        )
+    from bpe_core.counting.counts_file import read_counts
+
+    return read_counts(counts)

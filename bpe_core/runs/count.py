@@ -9,6 +9,8 @@ import numpy as np
 from bpe_core.compiling.background import wait_for_kernels
 from bpe_core.compiling.python_or_kernels import worth_waiting_for
 from bpe_core.corpus.corpus import Corpus
+from bpe_core.counting.counts_cut import as_counted
+from bpe_core.counting.counts_file import WordCounts
 from bpe_core.counting.streamed import StreamedCorpus, count_stream
 from bpe_core.counting.words import CountedCorpus, count_pretokens, seen_symbols
 from bpe_core.errors import EmptyCorpusError
@@ -18,7 +20,7 @@ from bpe_core.types import Base, PretokenCounts
 
 
 def count(
-    corpus: Corpus | StreamedCorpus | CountedCorpus,
+    corpus: Corpus | StreamedCorpus | CountedCorpus | WordCounts,
     pretokenizer: str,
     symbols_of: Base | None,
     watch: Watch,
@@ -35,6 +37,8 @@ def count(
     """
     if isinstance(corpus, CountedCorpus):
         counted = corpus
+    elif isinstance(corpus, WordCounts):
+        counted = as_counted(corpus, pretokenizer, symbols_of)
     elif isinstance(corpus, StreamedCorpus):
         wait_if_worth_it(corpus.n_bytes, watch)
         counted = count_stream(

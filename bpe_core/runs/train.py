@@ -8,6 +8,7 @@ from functools import partial
 
 from bpe_core.checks import is_a
 from bpe_core.corpus.corpus import Corpus, no_corpus
+from bpe_core.counting.counts_file import WordCounts
 from bpe_core.counting.streamed import StreamedCorpus
 from bpe_core.counting.word_row import lay_out_pretokens
 from bpe_core.counting.words import CountedCorpus
@@ -24,12 +25,12 @@ from bpe_core.types import TrainingConfig, TrainingProgress
 
 
 def train(
-    corpus: Corpus | StreamedCorpus | CountedCorpus,
+    corpus: Corpus | StreamedCorpus | CountedCorpus | WordCounts,
     config: TrainingConfig,
     on_progress: Callable[[TrainingProgress], None] | None = None,
     should_stop: Callable[[], bool] | None = None,
 ) -> TrainingRun:
-    """Train a tokenizer on a corpus, on files of any size, or on words counted elsewhere.
+    """Train a tokenizer on a corpus, on files of any size, or on words counted before.
 
     With `tie_break="smallest-pair"`, the merges and the vocabulary are those that Hugging Face's
     `BpeTrainer` learns from the same pre-tokens, in the same order. With "first-seen", ties go to
@@ -44,7 +45,8 @@ def train(
     the corpus. If the kernels have not been compiled yet, training on a large corpus waits for them
     for about 10 s, and reports `seconds_compiling` about five times a second.
 
-    Raises `ConfigError` or a subclass for an invalid configuration, and `EmptyCorpusError` if the
+    Raises `ConfigError` or a subclass for an invalid configuration or for words that another
+    pre-tokenizer cut, and `EmptyCorpusError` if the
     pre-tokenizer finds nothing to learn from.
 
     >>> corpus = Corpus.from_word_counts({"hug": 10, "ugg": 5, "ggi": 3, "gin": 3, "ing": 3})
@@ -80,7 +82,7 @@ def train(
 
 def _check(corpus: object, config: TrainingConfig) -> None:
     """Raise for invalid arguments before the corpus is read."""
-    if not is_a(corpus, Corpus, StreamedCorpus, CountedCorpus):
+    if not is_a(corpus, Corpus, StreamedCorpus, CountedCorpus, WordCounts):
         raise no_corpus(corpus)
     check_config(config)
     get_pretokenizer(config.pretokenizer)  # raises for an unknown name or an invalid pattern

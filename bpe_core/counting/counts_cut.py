@@ -1,0 +1,94 @@
+"""Count a corpus into words with counts, and check by which pre-tokenizer words were cut."""
+
+from __future__ import annotations
+
+from bpe_core.checks import is_a
+from bpe_core.compiling.python_or_kernels import use_kernels
+from bpe_core.corpus.corpus import Corpus, no_corpus
+from bpe_core.counting.counts_file import CountsSummary, WordCounts
+from bpe_core.counting.streamed import StreamedCorpus, count_stream
+from bpe_core.counting.words import CountedCorpus, count_pretokens, seen_symbols
+from bpe_core.errors import ConfigError, EmptyCorpusError
+from bpe_core.pretokenizers.pretokenizers import get_pretokenizer
+from bpe_core.types import Base
+
+_LONGEST_SHOWN = 60
+
+
+def count_words(corpus: Corpus | StreamedCorpus, pretokenizer: str = "gpt2") -> WordCounts:
+    """Count the words of a corpus, to be trained on now or written to a file for later.
+
+    Words of a corpus made from word counts stay as given. Raises ConfigError for an unknown
+    pre-tokenizer, EmptyCorpusError if it finds no word, and CorpusError for another argument.
+
+    >>> counts = count_words(Corpus.from_text("hug hugs hug"))
+    >>> counts.pretokens.words, counts.pretokens.counts.tolist()
+    ((b'hug', b' hugs', b' hug'), [1, 1, 1])
+    """
+    if not is_a(corpus, Corpus, StreamedCorpus):
+        raise no_corpus(corpus)
+    cut = get_pretokenizer(pretokenizer)
+    if isinstance(corpus, StreamedCorpus):
+        counted = count_stream(corpus, cut, symbols_of="characters")
+        pretokens, symbols = counted.pretokens, counted.symbols
+        sha256 = counted.sha256
+    else:
+        pretokens, symbols = count_pretokens(corpus, cut), seen_symbols(corpus, "characters")
+        sha256 = corpus.sha256
+    if not pretokens.words:
+        raise EmptyCorpusError(
+            f"The pre-tokenizer {pretokenizer} finds no pre-token in this corpus of "
+            f"{corpus.n_bytes:,} bytes. Use another corpus or another pre-tokenizer."
+        )
+    characters = b"".join(sorted(symbols)).decode()
+    ready_made = isinstance(corpus, Corpus) and corpus.word_counts is not None
+    name = None if ready_made else cut.name
+    return WordCounts(pretokens, CountsSummary(name, corpus.n_bytes, sha256, characters))
+
+
+def as_counted(
+    counts: WordCounts, pretokenizer: str, symbols_of: Base | None = None
+) -> CountedCorpus:
+    """Return word counts as training needs them, with their base symbols unless that is None.
+
+    Raises ConfigError if the words were cut by another pre-tokenizer, or, if that is unknown, if
+    this one would split one of them.
+
+    >>> from bpe_core.counting.counts_file import counts_of
+    >>> as_counted(counts_of({"hug": 10}), "gpt2").n_bytes
+    30
+    >>> as_counted(counts_of({"hug me": 10}), "gpt2")
+    Traceback (most recent call last):
+    bpe_core.errors.ConfigError: The pre-tokenizer gpt2 splits the word 'hug me'. Count words as \
+it cuts them, or train with the pre-tokenizer that cut these, or with 'none', which cuts nothing.
+    """
+    cut = counts.summary.pretokenizer
+    if cut is None:
+        _check_words(counts, pretokenizer)
+    elif cut != pretokenizer:
+        raise ConfigError(
+            f"The words were cut by the pre-tokenizer {cut}, not by {pretokenizer}. Train with "
+            f"{cut}, or count the text again."
+        )
+    symbols = frozenset[bytes]() if symbols_of is None else counts.symbols(symbols_of)
+    return CountedCorpus(counts.pretokens, counts.summary.n_bytes, counts.summary.sha256, symbols)
+
+
+def _check_words(counts: WordCounts, name: str) -> None:
+    pretokenizer = get_pretokenizer(name)
+    words = counts.pretokens.words
+    if use_kernels(sum(map(len, words))):
+        from bpe_core.counting.compiled import count_documents
+
+        # Much faster than word by word; the distinct words stay the same if none is split.
+        found = count_documents(map(bytes.decode, words), pretokenizer)
+        if found.words == words and found.total == len(words):
+            return
+    for word in map(bytes.decode, words):
+        if pretokenizer.split(word) != [word]:
+            shown = word if len(word) <= _LONGEST_SHOWN else word[:_LONGEST_SHOWN] + "..."
+            raise ConfigError(
+                f"The pre-tokenizer {name} splits the word {shown!r}. Count words as it cuts them, "
+                "or train with the pre-tokenizer that cut these, or with 'none', which cuts "
+                "nothing."
+            )

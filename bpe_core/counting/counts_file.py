@@ -1,0 +1,431 @@
+"""Files of words and their counts: Parquet with the columns `word` and `count`.
+
+`docs/scale.md` describes the format, which other tools can read and write.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from collections.abc import Generator, Iterable
+from contextlib import contextmanager
+from dataclasses import dataclass
+from importlib import import_module
+from os import PathLike, fspath
+from typing import Any, Final, NamedTuple, cast
+
+import numpy as np
+from numpy.typing import NDArray
+
+from bpe_core.checks import several
+from bpe_core.corpus.urls import reading, shown, writing
+from bpe_core.errors import ConfigError, CorpusError, EmptyCorpusError, UnsupportedFileError
+from bpe_core.extras import needs_extra
+from bpe_core.types import Base, PretokenCounts
+
+KEY: Final = b"bpe_core"
+"""The key of the metadata in a file's schema."""
+_VERSION: Final = 1
+_LARGEST: Final = int(np.iinfo(np.int64).max)
+_ROWS: Final = 1 << 18
+
+
+class CountsSummary(NamedTuple):
+    """What is known of the corpus that was counted; stored as JSON in a counts file."""
+
+    pretokenizer: str | None
+    """What cut the text into words; None if the file does not say."""
+    n_bytes: int
+    """The size of the text as UTF-8."""
+    sha256: str
+    """The identity of the corpus; in a file made elsewhere, a hash of the words and counts."""
+    characters: str
+    """All characters of the text, sorted, those of dropped words and white space too."""
+    floor: int = 1
+    """Words that occur less often were dropped."""
+    dropped_words: int = 0
+    dropped_occurrences: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class WordCounts:
+    """The distinct words of a corpus with their counts, as a counts file holds them."""
+
+    pretokens: PretokenCounts
+    """In the order of first occurrence, or of the rows of a file made elsewhere."""
+    summary: CountsSummary
+
+    def symbols(self, base: Base) -> frozenset[bytes]:
+        """Return the base symbols that occur in the corpus.
+
+        >>> sorted(counts_of({"é": 1}).symbols("bytes"))
+        [b'\\xa9', b'\\xc3']
+        """
+        if base == "characters":
+            return frozenset(character.encode() for character in self.summary.characters)
+        return frozenset(bytes([byte]) for byte in self.summary.characters.encode())
+
+
+def counts_of(word_counts: dict[str, int], pretokenizer: str | None = None) -> WordCounts:
+    """Make word counts from a dict, as if read from a file made elsewhere.
+
+    >>> counts_of({"hug": 10, "ugg": 5}).summary.n_bytes
+    45
+    """
+    words = tuple(word.encode() for word in word_counts)
+    pretokens = PretokenCounts(words, np.array(list(word_counts.values()), np.int64))
+    return WordCounts(pretokens, summary_of(pretokens, pretokenizer))
+
+
+def summary_of(pretokens: PretokenCounts, pretokenizer: str | None) -> CountsSummary:
+    """Describe words whose text is not known.
+
+    >>> summary_of(PretokenCounts((b"hug",), np.array([2])), "gpt2").n_bytes
+    6
+    """
+    digest = hashlib.sha256(b"word counts")
+    for word, count in zip(pretokens.words, pretokens.counts.tolist(), strict=True):
+        digest.update(b"%d %d:" % (count, len(word)))
+        digest.update(word)
+    return CountsSummary(
+        pretokenizer,
+        _weighted_sum(_lengths(pretokens.words), pretokens.counts),
+        digest.hexdigest(),
+        characters_of(pretokens.words),
+    )
+
+
+def characters_of(words: Iterable[bytes]) -> str:
+    """Return the characters of some words, sorted.
+
+    >>> characters_of([b"hugs", b"ugg"])
+    'ghsu'
+    """
+    return "".join(sorted(set(b"".join(words).decode())))
+
+
+def read_counts(path: str | PathLike[str]) -> WordCounts:
+    """Read a file of words and counts: one that `write_counts` wrote, or another tool.
+
+    It needs a column `word` of strings or bytes (UTF-8), and a column `count` of whole numbers of
+    any width, each 1 or more. Counts of a word on several rows are added up; other columns are
+    ignored. Raises UnsupportedFileError for a file that is not such a table, EmptyCorpusError, and
+    CorpusError for an invalid row, and for counts whose symbols exceed 64 bits in all.
+
+    >>> import tempfile
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     write_counts(counts_of({"hug": 10, "ugg": 5}), f"{folder}/counts.parquet")
+    ...     read_counts(f"{folder}/counts.parquet").pretokens.words
+    (b'hug', b'ugg')
+    """
+    table, summary = _read(fspath(path))
+    pretokens = _pretokens(table)
+    check_symbols(pretokens, shown(fspath(path)))
+    return WordCounts(pretokens, summary or summary_of(pretokens, None))
+
+
+def write_counts(counts: WordCounts, path: str | PathLike[str]) -> None:
+    """Write words and counts to a Parquet file, completely or not at all.
+
+    Raises CorpusError if it cannot be written.
+    """
+    arrow = _arrow(fspath(path))
+    pretokens = counts.pretokens
+    table = arrow.arrow.table(
+        [
+            arrow.arrow.array(pretokens.words, arrow.arrow.large_binary()),
+            arrow.arrow.array(pretokens.counts, arrow.arrow.int64()),
+            arrow.arrow.array(np.arange(len(pretokens.words)), arrow.arrow.int64()),
+        ],
+        ["word", "count", "first"],
+    )
+    write_tables([table], counts.summary, fspath(path))
+
+
+def write_tables(tables: Iterable[Any], summary: CountsSummary, path: str) -> None:
+    """Write Arrow tables with the columns word, count and first as one counts file."""
+    arrow = _arrow(path)
+    described = json.dumps({"version": _VERSION, **summary._asdict()}, ensure_ascii=False)
+    schema = arrow.arrow.schema(
+        [
+            arrow.arrow.field("word", arrow.arrow.large_binary(), nullable=False),
+            arrow.arrow.field("count", arrow.arrow.int64(), nullable=False),
+            arrow.arrow.field("first", arrow.arrow.int64(), nullable=False),
+        ],
+        {KEY: described.encode()},
+    )
+    with (
+        writing(path) as file,
+        arrow.parquet.ParquetWriter(file, schema, compression="zstd") as writer,
+    ):
+        for table in tables:
+            writer.write_table(table.cast(schema), row_group_size=_ROWS)
+
+
+def merge_counts(paths: Iterable[str | PathLike[str]], out: str | PathLike[str]) -> CountsSummary:
+    """Add up files of counts, write the result, and return its summary.
+
+    The words keep the order of their first occurrence, file after file, so that the result equals
+    counting all the text at once, unless words were dropped. All files must be cut by the same
+    pre-tokenizer. Raises what `read_counts` raises, and ConfigError for different pre-tokenizers.
+
+    >>> import tempfile
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     write_counts(counts_of({"hug": 10}), f"{folder}/a.parquet")
+    ...     write_counts(counts_of({"hug": 1, "ugg": 5}), f"{folder}/b.parquet")
+    ...     _ = merge_counts([f"{folder}/a.parquet", f"{folder}/b.parquet"], f"{folder}/c.parquet")
+    ...     read_counts(f"{folder}/c.parquet").pretokens.counts.tolist()
+    [11, 5]
+    """
+    remedy = "give a list of paths"
+    names: list[str] = [
+        fspath(path) for path in several(paths, "files of counts", remedy, CorpusError)
+    ]
+    if not names:
+        raise EmptyCorpusError("No file of counts given: name at least one.")
+    arrow = _arrow(names[0])
+    merged: Any = None
+    summaries: list[CountsSummary] = []
+    for name in names:
+        table, summary = _read(name)
+        if summary is None:
+            summary = summary_of(_pretokens(table), None)
+        if summaries and summary.pretokenizer != summaries[0].pretokenizer:
+            raise ConfigError(
+                f"{shown(names[0])} was cut by {_cut_of(summaries[0])} and {shown(name)} by "
+                f"{_cut_of(summary)}. Merge only files that were cut by the same pre-tokenizer."
+            )
+        summaries.append(summary)
+        if merged is None:
+            merged = table
+            continue
+        after = arrow.compute.add(table["first"], 1 + arrow.compute.max(merged["first"]).as_py())
+        table = table.set_column(2, "first", after)
+        merged = add_up(arrow.arrow.concat_tables([merged, table]), shown(name))
+    digest = hashlib.sha256(b"merged")
+    for summary in summaries:
+        digest.update(bytes.fromhex(summary.sha256))
+    described = (
+        summaries[0]
+        if len(summaries) == 1
+        else CountsSummary(
+            summaries[0].pretokenizer,
+            sum(summary.n_bytes for summary in summaries),
+            digest.hexdigest(),
+            "".join(sorted(set[str]().union(*(summary.characters for summary in summaries)))),
+            max(summary.floor for summary in summaries),
+            sum(summary.dropped_words for summary in summaries),
+            sum(summary.dropped_occurrences for summary in summaries),
+        )
+    )
+    write_tables([merged], described, fspath(out))
+    return described
+
+
+def add_up(table: Any, name: str) -> Any:
+    """Add up the counts of equal words, and sort by first occurrence.
+
+    Raises CorpusError if all counts exceed 64 bits in all, so that no sum can overflow.
+    """
+    check_total(table["count"].to_numpy(), name)
+    grouped = table.group_by("word", use_threads=False).aggregate(
+        [("count", "sum"), ("first", "min")]
+    )
+    return grouped.rename_columns(["word", "count", "first"]).sort_by("first")
+
+
+def check_total(counts: NDArray[np.int64], name: str) -> None:
+    """Raise CorpusError if counts, all positive, exceed 64 bits in all.
+
+    >>> check_total(np.array([2**62, 2**62]), "a.parquet")
+    Traceback (most recent call last):
+    bpe_core.errors.CorpusError: The counts of a.parquet are 9,223,372,036,854,775,808 in all, \
+more than 64 bits can hold. Divide all counts by the same number.
+    """
+    total = _weighted_sum(np.ones(len(counts), np.int64), counts)
+    if total > _LARGEST:
+        raise CorpusError(
+            f"The counts of {name} are {total:,} in all, more than 64 bits can hold. Divide all "
+            "counts by the same number."
+        )
+
+
+def check_symbols(pretokens: PretokenCounts, name: str) -> None:
+    """Raise CorpusError if the words have more symbols in all than an int64 can count.
+
+    Each word has one symbol more than bytes, because training may add an end-of-word marker.
+    """
+    n_symbols = _weighted_sum(_lengths(pretokens.words) + 1, pretokens.counts)
+    if n_symbols > _LARGEST:
+        raise CorpusError(
+            f"The words of {name} have {n_symbols:,} symbols in all, more than 64 bits can count. "
+            "Divide all counts by the same number."
+        )
+
+
+def _weighted_sum(weights: NDArray[np.int64], counts: NDArray[np.int64]) -> int:
+    """Return the exact sum of products, which may exceed 64 bits."""
+    # In halves of 32 bits, of 2**16 rows with weights below 2**15, no sum reaches 2**63.
+    total = 0
+    for start in range(0, len(counts), 1 << 16):
+        part, of = weights[start : start + (1 << 16)], counts[start : start + (1 << 16)]
+        if int(part.max(initial=0)) >= 1 << 15:
+            total += sum(map(int.__mul__, part.tolist(), of.tolist()))
+            continue
+        high, low = int((part * (of >> 32)).sum()), int((part * (of & 0xFFFFFFFF)).sum())
+        total += (high << 32) + low
+    return total
+
+
+def _lengths(words: tuple[bytes, ...]) -> NDArray[np.int64]:
+    return np.fromiter(map(len, words), np.int64, len(words))
+
+
+def _cut_of(summary: CountsSummary) -> str:
+    return summary.pretokenizer or "an unknown pre-tokenizer"
+
+
+class _Arrow(NamedTuple):
+    """The parts of pyarrow that are used; it has no types."""
+
+    arrow: Any
+    compute: Any
+    parquet: Any
+
+
+def _arrow(name: str) -> _Arrow:
+    with needs_extra("tables", f"Reading and writing {shown(name)}"):
+        modules = [import_module(f"pyarrow{part}") for part in ("", ".compute", ".parquet")]
+    return _Arrow(*modules)
+
+
+@contextmanager
+def _damage_named(name: str, arrow: _Arrow) -> Generator[None]:
+    try:
+        yield
+    except MemoryError:
+        raise
+    except arrow.arrow.ArrowException as error:
+        reason = " ".join(str(error).split())[:200]
+        raise UnsupportedFileError(
+            f"{name} is not a Parquet file that can be read ({reason}). Write it again."
+        ) from None
+
+
+def _read(path: str) -> tuple[Any, CountsSummary | None]:
+    """Return the table of a file, a row for each distinct word, in order, and its summary."""
+    arrow, name = _arrow(path), shown(path)
+    with reading(path) as file, _damage_named(name, arrow):
+        parquet = arrow.parquet.ParquetFile(file)
+        schema = parquet.schema_arrow
+        missing = [column for column in ("word", "count") if schema.names.count(column) != 1]
+        if missing:
+            raise UnsupportedFileError(
+                f"{name} has {_times(schema.names.count(missing[0]))} column {missing[0]!r}. A "
+                "counts file has one column 'word' of strings or bytes, and one column 'count' of "
+                "whole numbers."
+            )
+        summary = _summary(schema.metadata or {}, name)
+        columns = ["word", "count"]
+        if summary is not None and "first" in schema.names:
+            columns.append("first")
+        table = parquet.read(columns=columns, use_threads=False)
+    words = _words(table["word"], name, arrow)
+    counts = _counts(table["count"], name, arrow)
+    if not len(words):
+        raise EmptyCorpusError(f"{name} has no words. Give a file with at least one.")
+    firsts = table["first"] if "first" in columns else np.arange(len(words))
+    made = arrow.arrow.table([words, counts, firsts], ["word", "count", "first"])
+    # Also a file of this package: someone may have joined two.
+    return add_up(made, name), summary
+
+
+def _times(n: int) -> str:
+    return "no" if n == 0 else f"{n}"
+
+
+def _summary(metadata: dict[bytes, bytes], name: str) -> CountsSummary | None:
+    if KEY not in metadata:
+        return None
+    try:
+        stored = cast("dict[str, Any]", json.loads(metadata[KEY]))
+        version = stored.pop("version")
+        if version == _VERSION:
+            summary = CountsSummary(**stored)
+            numbers: tuple[Any, ...] = (summary.n_bytes, summary.floor, summary.dropped_words)
+            if all(isinstance(number, int) and number >= 0 for number in numbers):
+                bytes.fromhex(summary.sha256)
+                return summary
+    except (ValueError, TypeError, KeyError, AttributeError):
+        version = None
+    raise UnsupportedFileError(
+        f"{name} has metadata under the key {KEY.decode()!r} that this version does not know "
+        f"(version {version!r}). Update this package, or count again."
+    )
+
+
+def _words(column: Any, name: str, arrow: _Arrow) -> Any:
+    kind = column.type
+    if arrow.arrow.types.is_dictionary(kind):
+        kind = kind.value_type
+    is_text = [
+        getattr(arrow.arrow.types, f"is_{each}")(kind)
+        for each in ("string", "large_string", "binary", "large_binary")
+    ]
+    if not any(is_text):
+        raise UnsupportedFileError(
+            f"The column 'word' of {name} is of type {column.type}. It must hold strings or bytes."
+        )
+    if column.null_count:
+        raise CorpusError(f"{name} has a row without a word. Leave it out.")
+    words = column.cast(kind).cast(arrow.arrow.large_binary())
+    if arrow.compute.min(arrow.compute.binary_length(words)).as_py() == 0:
+        raise CorpusError(f"One of the words of {name} is empty. Leave it out.")
+    try:
+        words.cast(arrow.arrow.large_string())  # checks that all is UTF-8
+    except arrow.arrow.ArrowInvalid:
+        row = next(row for row, word in enumerate(words.to_pylist(), 1) if not _is_utf8(word))
+        raise CorpusError(
+            f"The word in row {row:,} of {name} is not valid UTF-8. Words are pieces of text: "
+            "write them as UTF-8."
+        ) from None
+    return words
+
+
+def _is_utf8(word: bytes) -> bool:
+    try:
+        word.decode()
+    except UnicodeDecodeError:
+        return False
+    return True
+
+
+def _counts(column: Any, name: str, arrow: _Arrow) -> Any:
+    types = arrow.arrow.types
+    is_decimal = types.is_decimal(column.type) and column.type.scale == 0
+    if not (types.is_integer(column.type) or is_decimal):
+        raise UnsupportedFileError(
+            f"The column 'count' of {name} is of type {column.type}. It must hold whole numbers: "
+            "cast it to a BIGINT where the file is written."
+        )
+    if column.null_count:
+        raise CorpusError(f"{name} has a row without a count. Leave it out.")
+    try:
+        counts = column.cast(arrow.arrow.int64())
+    except arrow.arrow.ArrowInvalid:
+        largest = arrow.compute.max(column).as_py()
+        raise CorpusError(
+            f"{name} has the count {int(largest):,}, more than the {_LARGEST:,} that 64 bits can "
+            "hold. Divide all counts by the same number."
+        ) from None
+    least = arrow.compute.min(counts).as_py()
+    if least is not None and least < 1:
+        raise CorpusError(
+            f"{name} has the count {least:,}. A count is a whole number of 1 or more: leave out "
+            "other rows."
+        )
+    return counts
+
+
+def _pretokens(table: Any) -> PretokenCounts:
+    return PretokenCounts(tuple(table["word"].to_pylist()), table["count"].to_numpy())

@@ -1,0 +1,240 @@
+"""Words and counts in files: merges equal those of the text, and invalid files are refused."""
+
+from __future__ import annotations
+
+import doctest
+import json
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+import pyarrow as pa
+import pyarrow.parquet as pq
+import pytest
+from click.testing import CliRunner
+
+import bpe_core as bpe
+from bpe_core.cli import commands
+from bpe_core.compiling.processes import compile_kernels
+from bpe_core.corpus.samples import load_sample
+from bpe_core.counting.counts_file import counts_of
+from bpe_core.errors import (
+    BpeError,
+    ConfigError,
+    CorpusError,
+    EmptyCorpusError,
+    UnsupportedFileError,
+)
+from bpe_core.types import TieBreak
+
+TEXTS = [*load_sample("notebook").documents, "aaaa  aaaa é\u3000漢字 😀\r\n", "it's 1234"]
+LARGEST = 2**63 - 1
+
+
+def write(path: Path, words: Any, counts: Any, count_type: Any = None) -> Path:
+    counted = pa.array(counts, count_type or pa.int64())
+    pq.write_table(pa.table([pa.array(words), counted], ["word", "count"]), path)
+    return path
+
+
+def as_dict(counts: bpe.WordCounts) -> dict[bytes, int]:
+    return dict(zip(counts.pretokens.words, counts.pretokens.counts.tolist(), strict=True))
+
+
+@pytest.mark.parametrize("name", ["gpt2", "whitespace", "none"])
+@pytest.mark.parametrize("tie_break", ["smallest-pair", "first-seen"])
+def test_training_on_merged_counts_equals_training_on_the_text(
+    tmp_path: Path, name: str, tie_break: TieBreak
+) -> None:
+    halves = TEXTS[: len(TEXTS) // 2], TEXTS[len(TEXTS) // 2 :]
+    paths = [tmp_path / "a.parquet", tmp_path / "b.parquet"]
+    for texts, path in zip(halves, paths, strict=True):
+        bpe.write_counts(bpe.count_words(bpe.Corpus.from_documents(texts), name), path)
+    summary = bpe.merge_counts(paths, tmp_path / "c.parquet")
+    config = bpe.TrainingConfig(400, name, alphabet="seen", tie_break=tie_break)
+    whole = bpe.train(bpe.Corpus.from_documents(TEXTS), config)
+    counted = bpe.train(bpe.read_counts(tmp_path / "c.parquet"), config)
+    assert counted.tokenizer == whole.tokenizer
+    assert counted.pretokens.words == whole.pretokens.words
+    assert counted.tokens_after.tolist() == whole.tokens_after.tolist()
+    assert summary.n_bytes == counted.corpus_bytes == whole.corpus_bytes
+
+
+def test_one_file_of_counts_keeps_the_identity_of_the_corpus(tmp_path: Path) -> None:
+    corpus = bpe.Corpus.from_documents(TEXTS)
+    bpe.write_counts(bpe.count_words(corpus), tmp_path / "a.parquet")
+    assert bpe.read_counts(tmp_path / "a.parquet").summary.sha256 == corpus.sha256
+
+
+def duckdb(folder: Path, sql: str) -> list[list[Any]]:
+    """Run a query in a process of its own, since DuckDB reports leaks as its process ends."""
+    code = (
+        "import duckdb, json, sys\n"
+        "print(json.dumps(duckdb.connect().execute(sys.argv[1]).fetchall()))"
+    )
+    ran = subprocess.run(
+        [sys.executable, "-c", code, sql], cwd=folder, check=True, capture_output=True
+    )
+    return json.loads(ran.stdout)
+
+
+@pytest.mark.slow
+def test_counts_by_duckdb_equal_ours_and_are_trained_on(tmp_path: Path) -> None:
+    text = " ".join(TEXTS[0].split())
+    pq.write_table(pa.table({"text": [text]}), tmp_path / "text.parquet")
+    duckdb(
+        tmp_path,
+        "COPY (SELECT word, count(*) AS count FROM (SELECT unnest(string_split(text, ' ')) AS "
+        "word FROM 'text.parquet') GROUP BY word) TO 'counts.parquet'",
+    )
+    corpus, config = bpe.Corpus.from_text(text), bpe.TrainingConfig(350, "whitespace")
+    counted = bpe.read_counts(tmp_path / "counts.parquet")
+    ours = bpe.count_words(corpus, "whitespace")
+    assert as_dict(counted) == as_dict(ours)
+    assert bpe.train(counted, config).tokenizer == bpe.train(corpus, config).tokenizer
+    bpe.write_counts(ours, tmp_path / "ours.parquet")
+    assert duckdb(tmp_path, "SELECT sum(count)::BIGINT, count(*) FROM 'ours.parquet'") == [
+        [ours.pretokens.total, len(ours.pretokens.words)]
+    ]
+
+
+@pytest.mark.parametrize("kind", [pa.int8(), pa.uint16(), pa.uint64(), pa.decimal128(20, 0)])
+@pytest.mark.parametrize("words", [["hug", "ugg"], [b"hug", b"ugg"]])
+def test_whole_numbers_of_any_width_are_read(tmp_path: Path, kind: Any, words: Any) -> None:
+    found = bpe.read_counts(write(tmp_path / "a.parquet", words, [10, 5], kind))
+    assert found.pretokens.words == (b"hug", b"ugg")
+    assert found.pretokens.counts.tolist() == [10, 5]
+
+
+def test_the_same_word_in_several_rows_is_added_up(tmp_path: Path) -> None:
+    found = bpe.read_counts(write(tmp_path / "a.parquet", ["hug", "ugg", "hug"], [1, 2, 3]))
+    assert as_dict(found) == {b"hug": 4, b"ugg": 2}
+
+
+def refusals() -> list[Any]:
+    return [
+        (["a"], [1.0], pa.float64(), UnsupportedFileError, "must hold whole numbers"),
+        ([1], [1], None, UnsupportedFileError, "must hold strings or bytes"),
+        (["a", None], [1, 1], None, CorpusError, "a row without a word"),
+        (["a"], [None], None, CorpusError, "a row without a count"),
+        ([""], [1], None, CorpusError, "is empty"),
+        (["a"], [-1], None, CorpusError, "has the count -1"),
+        (["a"], [0], None, CorpusError, "has the count 0"),
+        ([b"a", b"\xff"], [1, 1], None, CorpusError, "row 2 of a.parquet|row 2 of .*is not valid"),
+        (["a"], [2**63], pa.uint64(), CorpusError, "more than the 9,223,372,036,854,775,807"),
+        (["a", "a"], [LARGEST, 1], None, CorpusError, "9,223,372,036,854,775,808 in all"),
+        (["a"], [2**62], None, CorpusError, "9,223,372,036,854,775,808 symbols in all"),
+        ([], [], None, UnsupportedFileError, "must hold strings"),
+        (pa.array([], pa.string()), [], None, EmptyCorpusError, "has no words"),
+    ]
+
+
+@pytest.mark.parametrize(("words", "counts", "kind", "error", "said"), refusals())
+def test_invalid_rows_are_refused(
+    tmp_path: Path, words: Any, counts: Any, kind: Any, error: type[BpeError], said: str
+) -> None:
+    path = write(tmp_path / "a.parquet", words, counts, kind)
+    with pytest.raises(error, match=said):
+        bpe.read_counts(path)
+
+
+@pytest.mark.parametrize(
+    ("data", "said"),
+    [(b"PAR1 not really", "not a Parquet file"), (b"", "not a Parquet file")],
+)
+def test_damaged_files_are_refused(tmp_path: Path, data: bytes, said: str) -> None:
+    path = tmp_path / "a.parquet"
+    path.write_bytes(data)
+    with pytest.raises(UnsupportedFileError, match=said):
+        bpe.read_counts(path)
+
+
+def test_files_without_the_columns_and_of_a_newer_version_are_refused(tmp_path: Path) -> None:
+    table = pa.table({"word": ["a"], "n": [1]})
+    pq.write_table(table, tmp_path / "a.parquet")
+    with pytest.raises(UnsupportedFileError, match="has no column 'count'"):
+        bpe.read_counts(tmp_path / "a.parquet")
+    newer = pa.table({"word": ["a"], "count": [1]}).replace_schema_metadata(
+        {"bpe_core": '{"version": 2}'}
+    )
+    pq.write_table(newer, tmp_path / "a.parquet")
+    with pytest.raises(UnsupportedFileError, match="version 2"):
+        bpe.read_counts(tmp_path / "a.parquet")
+
+
+def test_counts_up_to_the_border_are_added_and_not_beyond(tmp_path: Path) -> None:
+    # Each word has one symbol more than bytes: (1 + 1) * (2**62 - 1) + 2 = 2**63.
+    write(tmp_path / "a.parquet", ["a"], [2**62 - 2])
+    write(tmp_path / "b.parquet", ["a"], [1])
+    bpe.merge_counts([tmp_path / "a.parquet", tmp_path / "b.parquet"], tmp_path / "c.parquet")
+    found = bpe.read_counts(tmp_path / "c.parquet")
+    assert found.pretokens.counts.tolist() == [2**62 - 1]
+    run = bpe.train(found, bpe.TrainingConfig(257, special_tokens=()))
+    assert run.tokens_after.tolist() == [2**62 - 1]
+    bpe.merge_counts([tmp_path / "c.parquet", tmp_path / "b.parquet"], tmp_path / "d.parquet")
+    with pytest.raises(CorpusError, match="symbols in all"):
+        bpe.read_counts(tmp_path / "d.parquet")
+    write(tmp_path / "e.parquet", ["b"], [LARGEST])
+    with pytest.raises(CorpusError, match="more than 64 bits can hold"):
+        bpe.merge_counts([tmp_path / "e.parquet", tmp_path / "b.parquet"], tmp_path / "f.parquet")
+    assert not (tmp_path / "f.parquet").exists()
+
+
+@pytest.mark.slow
+def test_more_occurrences_than_32_bits_are_trained_rightly(monkeypatch: pytest.MonkeyPatch) -> None:
+    letters = "abcdefghij"
+    words = {a + b + c: 7 for a in letters for b in letters for c in letters}
+    words |= {"jjjj": 2**33, "aab": 2**33 + 1, "hihi": 2**32 - 1, "ij": 2**31}
+    words |= {f"{n:06d}": n + 1 for n in range(10_000)}  # enough for kernels to be used
+    config = bpe.TrainingConfig(330, "none", special_tokens=())
+    compile_kernels()
+    run = bpe.train(counts_of(words), config)
+    first = [(run.tokenizer.vocab[merge.id], merge.count) for merge in run.merges[:2]]
+    # Each of 20 places in the words of three letters adds 7.
+    assert first == [(b"jj", 3 * 2**33 + 140), (b"hi", 2 * (2**32 - 1) + 140)]
+    monkeypatch.setattr("bpe_core.trainers.fastest.use_kernels", lambda n_bytes: False)
+    assert bpe.train(counts_of(words), config).merges == run.merges
+
+
+def test_words_of_another_cut_are_refused(tmp_path: Path) -> None:
+    path = write(tmp_path / "a.parquet", ["hug", "hug me"], [1, 2])
+    with pytest.raises(ConfigError, match="gpt2 splits the word 'hug me'"):
+        bpe.train(bpe.read_counts(path), bpe.TrainingConfig(300))
+    counts = bpe.count_words(bpe.Corpus.from_text("hug me"), "cl100k")
+    with pytest.raises(ConfigError, match="cut by the pre-tokenizer cl100k, not by gpt2"):
+        bpe.train(counts, bpe.TrainingConfig(300))
+    bpe.write_counts(counts, tmp_path / "b.parquet")
+    with pytest.raises(ConfigError, match=r"an unknown pre-tokenizer and .* by cl100k"):
+        bpe.merge_counts([path, tmp_path / "b.parquet"], tmp_path / "c.parquet")
+
+
+def test_many_words_of_another_cut_are_checked_by_kernels() -> None:
+    words = {f"word{n}": 1 for n in range(60_000)}
+    with pytest.raises(ConfigError, match="gpt2 splits the word 'word0'"):
+        bpe.train(counts_of(words), bpe.TrainingConfig(300))
+
+
+def test_the_command_line_counts_merges_and_trains(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    Path("a.txt").write_text(TEXTS[0], encoding="utf-8")
+
+    def run(line: str) -> Any:
+        return CliRunner().invoke(commands.main, line.split())
+
+    assert run("count a.txt --out a.parquet").exit_code == 0
+    assert run("merge-counts a.parquet a.parquet --out b.parquet").exit_code == 0
+    assert run("train --counts b.parquet --vocab-size 300 --out a.json").exit_code == 0
+    assert run("train a.txt a.txt --vocab-size 300 --out b.json").exit_code == 0
+    assert Path("a.json").read_bytes() == Path("b.json").read_bytes()
+    refused = run("train a.txt --counts b.parquet --vocab-size 300 --out b.json")
+    assert "Omit FILE..., --held-out and" in refused.stderr
+    assert run("train --vocab-size 300 --out b.json").exit_code == 2
+
+
+def test_the_examples_of_the_document_run() -> None:
+    document = Path(__file__).parents[2] / "docs" / "scale.md"
+    failed, run = doctest.testfile(str(document), module_relative=False)
+    assert (failed, run > 5) == (0, True)
