@@ -468,3 +468,28 @@ def test_a_visitor_whose_runs_fill_their_share_of_the_store_waits_for_a_day(
         assert (tmp_path / first).is_dir()
     finally:
         manager.close()
+
+
+def test_a_visitors_share_of_the_store_survives_a_restart_for_a_day(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("BPE_EXPLORER_RUNS", str(tmp_path))
+    clock = [0.0]
+
+    def started() -> VisitorRuns:
+        return VisitorRuns(1, lambda: clock[0], is_kept_on_disk=True)
+
+    run = tmp_path / ("a" * 32)
+    run.mkdir()
+    (run / "run.npz").write_bytes(b"ab")
+    started().note("one", run.name)
+    file = tmp_path / "visitors.jsonl"
+    with file.open("a") as damaged:
+        damaged.write('["one", "../secret", 0]\n[1, 2\n7\n["one", ')
+    later = started()
+    later.check("two")
+    with pytest.raises(TooMuchWorkError, match="Your runs of the last 24 hours take"):
+        later.check("one")
+    clock[0] = 86_401
+    started().check("one")
+    assert file.read_text() == ""

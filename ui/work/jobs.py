@@ -169,7 +169,7 @@ class JobManager:
         visitor_runs: VisitorRuns | None = None,
     ) -> None:
         self._store = store
-        self._visitor_runs = visitor_runs or VisitorRuns()
+        self._visitor_runs = visitor_runs or VisitorRuns(is_kept_on_disk=is_kept_on_disk)
         self._is_kept_on_disk = is_kept_on_disk
         self._closed = Event()
         self._ending = EndingTime()

@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
+import json
 import threading
 import time
 from collections.abc import Callable
 from contextlib import suppress
+from pathlib import Path
 from typing import Final
 
 from bpe_core.store.entries import size_of
-from bpe_core.store.place import store_folder
+from bpe_core.store.place import is_id, store_folder
+from bpe_core.whole_files import make_folder, write_whole
 from ui.logs import event
 from ui.settings import settings
 from ui.work.background import TooMuchWorkError
@@ -17,24 +20,40 @@ from ui.work.background import TooMuchWorkError
 MOST_BYTES: Final = settings().visitor_store_megabytes * 1_000_000
 _SECONDS_COUNTED: Final = 86_400
 """As long as the store keeps what was opened: see `ui.storage.sweeping`."""
+FILE_NAME: Final = "visitors.jsonl"
 
 
 class VisitorRuns:
-    """The trainings that each visitor began within a day, on this server."""
+    """The trainings that each visitor began within a day.
+
+    With `is_kept_on_disk`, they are in a file of the store, so that a restart forgets none. What is
+    older than a day leaves the file when the next training is asked for, or the server starts.
+    """
 
     def __init__(
-        self, most_bytes: int = MOST_BYTES, now: Callable[[], float] = time.monotonic
+        self,
+        most_bytes: int = MOST_BYTES,
+        now: Callable[[], float] = time.time,
+        *,
+        is_kept_on_disk: bool = False,
     ) -> None:
         self._most_bytes = most_bytes
         self._now = now
-        self._begun: dict[str, dict[str, float]] = {}
+        self._is_kept_on_disk = is_kept_on_disk
         self._lock = threading.Lock()
+        self._begun: dict[str, dict[str, float]] = _read() if is_kept_on_disk else {}
+        self._forget_old()
 
     def note(self, visitor: str, run_id: str) -> None:
         """Count a run as the visitor's once it is stored; it may never be."""
-        if visitor:
-            with self._lock:
-                self._begun.setdefault(visitor, {})[run_id] = self._now()
+        if not visitor:
+            return
+        with self._lock:
+            self._begun.setdefault(visitor, {})[run_id] = self._now()
+            if self._is_kept_on_disk:
+                # Without room for it on the disk, it counts until the server stops.
+                with suppress(OSError), _file().open("a", encoding="utf-8") as file:
+                    file.write(_line_of(visitor, run_id, self._now()))
 
     def check(self, visitor: str) -> None:
         """Raise TooMuchWorkError if the visitor's runs of a day take more than their share."""
@@ -56,9 +75,46 @@ class VisitorRuns:
 
     def _forget_old(self) -> None:
         oldest = self._now() - _SECONDS_COUNTED
+        is_any_old = False
         for visitor, begun in list(self._begun.items()):
             kept = {id: at for id, at in begun.items() if at >= oldest}
+            is_any_old |= len(kept) < len(begun)
             if kept:
                 self._begun[visitor] = kept
             else:
                 del self._begun[visitor]
+        if is_any_old and self._is_kept_on_disk:
+            with suppress(OSError):
+                write_whole(_file(), self._lines().encode())
+
+    def _lines(self) -> str:
+        return "".join(
+            _line_of(visitor, id, at)
+            for visitor, begun in self._begun.items()
+            for id, at in begun.items()
+        )
+
+
+def _file() -> Path:
+    make_folder(store_folder())
+    return store_folder() / FILE_NAME
+
+
+def _line_of(visitor: str, run_id: str, at: float) -> str:
+    return json.dumps([visitor, run_id, round(at)]) + "\n"
+
+
+def _read() -> dict[str, dict[str, float]]:
+    """Return what the file says; a line that a crash cut off, or that is damaged, is left out."""
+    begun: dict[str, dict[str, float]] = {}
+    try:
+        lines = (store_folder() / FILE_NAME).read_text("utf-8", "replace").splitlines()
+    except OSError:
+        return begun
+    for line in lines:
+        with suppress(ValueError, TypeError):
+            visitor, run_id, at = json.loads(line)
+            # An id becomes part of a path.
+            if is_id(run_id):
+                begun.setdefault(str(visitor), {})[run_id] = float(at)
+    return begun
