@@ -4,7 +4,7 @@ import assert from "node:assert/strict";
 import { suite, test } from "node:test";
 import { chosenIn, symbolsAt } from "../../ui/components/merge_player/symbols.js";
 import { learn, wordsOf } from "../../ui/components/start_loop/learn.js";
-import { cutSentence, endSentence, lengthSentence, mergeSentence, wantsRepeating } from "../../ui/components/start_loop/sentences.js";
+import { cutSentence, endSentence, lengthSentence, mergeSentence, orderNote, wantsRepeating } from "../../ui/components/start_loop/sentences.js";
 import { fromPython } from "./python.js";
 
 const sentences = fromPython("sentences");
@@ -104,6 +104,20 @@ suite("what is said", () => {
     assert.ok(wantsRepeating(learn("Maria")));
     assert.ok(learn("Maria Maria").n_merges > 0);
     for (const text of ["", "M", SHELLS]) assert.ok(!wantsRepeating(learn(text)));
+  });
+});
+
+suite("an invisible character that changes the order on the screen", () => {
+  test("is named beside the sentence, by its code point", () => {
+    assert.equal(
+      orderNote("a\u202eb\u202ec"),
+      "Your sentence has an invisible character that changes the order on the screen: U+202E.",
+    );
+    assert.ok(orderNote("\u2069a\u202e").endsWith("invisible characters that change the order on the screen: U+202E, U+2069."));
+  });
+
+  test("is not a letter of a right-to-left script, nor a mark among them", () => {
+    assert.equal(orderNote("שלום \u200f, hug"), "");
   });
 });
 

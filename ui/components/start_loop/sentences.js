@@ -1,8 +1,11 @@
 // What the loop says of a sentence: the next merge, its length, and why nothing is left to learn.
 
+import { codePointName } from "../shared/characters.js";
 import { counted, grouped } from "../shared/numbers.js";
 
 /** @import { LearnedRun } from "./learn.js" */
+
+const ORDER_CONTROL = /[\u202a-\u202e\u2066-\u2069]/g;
 
 /** Return what is known of the merge after `step`, in parts around its two tiles.
     @param {LearnedRun} run
@@ -38,6 +41,15 @@ export function wantsRepeating(run) {
 export function lengthSentence(run, step) {
   const [count, noun] = counted(run.n_tokens[step], "token").split(" ");
   return { characters: `${counted(run.n_tokens[0], "character")}, now `, count, noun: ` ${noun}` };
+}
+
+/** Return what to say of invisible characters that turn the text on the screen around; may be empty.
+    @param {string} text */
+export function orderNote(text) {
+  const names = [...new Set(text.match(ORDER_CONTROL))].map(codePointName).sort();
+  if (!names.length) return "";
+  const many = names.length > 1;
+  return `Your sentence has ${many ? "invisible characters that change" : "an invisible character that changes"} the order on the screen: ${names.join(", ")}.`;
 }
 
 /** Return the first characters of a text, and what to say of the rest if it is cut off. A line break counts as

@@ -7,7 +7,7 @@ import { remembered } from "../merge_player/remembered.js";
 import { find } from "../shared/elements.js";
 import { learn } from "./learn.js";
 import { LoopView } from "./loop_view.js";
-import { cutSentence } from "./sentences.js";
+import { cutSentence, orderNote } from "./sentences.js";
 
 /** @import { Component } from "../shared/component.js" */
 
@@ -72,7 +72,7 @@ class StartLoop {
   /** Learn the sentence in the field, and play it from its characters on. */
   take() {
     const { text, note } = cutSentence(this.field.value, this.given.longest);
-    this.limit.textContent = note;
+    this.limit.textContent = [note, orderNote(text)].filter(Boolean).join(" ");
     this.playback.stop();
     this.run = learn(text);
     this.view.setRun(this.run, this.field.matches(":dir(rtl)"));
