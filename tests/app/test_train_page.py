@@ -476,6 +476,9 @@ def test_the_card_of_a_stopping_training_states_that_and_is_replaced_by_the_resu
     assert reached.wait(60)
     app = open_app(job=job_id)
     assert "Stopping…" not in [header.value for header in app.header]
+    # In a narrow window the card is far below the button that began the training.
+    assert "[See its progress](#training-progress)" in text_of(app)
+    assert "training-progress" in [header.anchor for header in app.header]
     app.button(key="cancel").click().run()
     assert "Stopping…" in [header.value for header in app.header]
     assert app.button(key="cancel").disabled

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+from typing import Final
+
 import streamlit as st
 
 from ui.failures.error_boundary import fragment
 from ui.look import charts
-from ui.look.labels import plain_markdown
+from ui.look.labels import plain_markdown, size_text
 from ui.run.stop_reasons import times
 from ui.shell import frame
 from ui.work import jobs
@@ -14,6 +16,9 @@ from ui.work.duration import duration
 from ui.work.jobs import JobStatus
 
 _SECONDS_BETWEEN_LOOKS = 0.5
+_ANCHOR = "training-progress"
+HERE: Final = f"#{_ANCHOR}"
+"""Where the card is on its page, as the target of a link."""
 # The button that starts a training may be far below the card, which would begin out of sight.
 _STAYS_IN_SIGHT = """<style>
 @media (min-width: 641px) {
@@ -36,7 +41,7 @@ def watch_training(job_id: str) -> None:
     with st.container(border=True, key="training_card"):
         with st.container(horizontal=True, vertical_alignment="center"):
             heading = "Stopping…" if status.is_stopping else "Training"
-            st.header(heading, anchor=False, width="content")
+            st.header(heading, anchor=_ANCHOR, width="content")
             st.space("stretch")
             st.button(
                 "Cancel",
@@ -61,7 +66,7 @@ def _before_first_merge(status: JobStatus) -> str:
         seconds = status.progress.seconds_compiling
         return f"Compiling the engine, once on this machine: {seconds:.0f} s so far."
     if status.state == "running":
-        return "Counting the pre-tokens."
+        return f"Counting the pre-tokens of {size_text(status.training_bytes)}."
     others = status.queue_position
     if not others:
         return "Your training run is next."

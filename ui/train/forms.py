@@ -9,6 +9,7 @@ import streamlit as st
 from bpe_core.types import TrainingConfig
 from ui.corpus import corpus_form
 from ui.corpus.corpus_form import ChosenCorpus
+from ui.run.training_card import HERE
 from ui.shell import workspace
 from ui.train import settings_form
 from ui.train.largest_size import show_largest_size
@@ -47,6 +48,9 @@ def show_forms(
         if is_pressed and chosen and config:
             start(chosen, config)
         st.button("Reset", key="reset", on_click=reset)
+        if not can_train:
+            # In a narrow window the training's card is far below this button.
+            st.markdown(f":gray[Training now.] [See its progress]({HERE})", width="content")
         if early_stop:
             st.markdown(f":orange[{early_stop}]", width="content")
     return chosen, config
