@@ -201,7 +201,8 @@ def test_the_button_waits_for_a_file_and_files_are_added_once(open_app: OpenApp)
     assert app.button(key="add_files").disabled
     assert not uploader_of_tokenizers(app).value
     app.run()
-    assert any("not valid JSON" in error.value for error in app.error)
+    assert ["not valid JSON" in error.value for error in app.error] == [True]
+    assert app.session_state["workspace"].shelf_problems == ()
     add_files(app, dumps(SMALL.tokenizer, "native"))
     assert not app.error
     assert len(cards(app)) == 3

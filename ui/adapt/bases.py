@@ -21,6 +21,7 @@ from ui.storage.run_store import StoredRun
 from ui.tokenizers import shelf
 from ui.tokenizers.additions import add_button
 from ui.tokenizers.base_files import stored_files
+from ui.tokenizers.problems import draw_shelf_problems
 
 _KEY: Final = "adapt_base"
 _PARAMETER: Final = "base"
@@ -80,8 +81,7 @@ def choose_base(stored: StoredRun) -> Base:
     )
     address.set_query(**{_PARAMETER: key if key != usual else None})
     base = bases[key]
-    if problems := workspace.current().shelf_problems:
-        st.error("\n\n".join(plain_markdown(problem, 600) for problem in problems))
+    draw_shelf_problems()
     st.markdown(f":gray[:small[{plain_markdown(_facts(base), 600)}]]")
     return base
 

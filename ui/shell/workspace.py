@@ -148,7 +148,9 @@ class Workspace:
     files_added: int = 0
     """The number of times that files were added to the shelf."""
     shelf_problems: tuple[str, ...] = ()
-    """Why requested tokenizers are not on the shelf; empty once the shelf changes."""
+    """Why tokenizers are no longer on the shelf; empty once the shelf changes."""
+    addition_problems: tuple[str, ...] = ()
+    """Why files could not be added to the shelf; empty once it changes."""
     sentences: str | None = None
     """The id of the visitor's own parallel sentences; empty for the sample, None before Compare is
     opened."""
@@ -184,6 +186,7 @@ class _Changes(TypedDict, total=False):
     shelf: tuple[str, ...]
     files_added: int
     shelf_problems: tuple[str, ...]
+    addition_problems: tuple[str, ...]
     sentences: str
     terms: OwnTerms
     token_choices: TokenChoices | None

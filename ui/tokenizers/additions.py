@@ -17,6 +17,7 @@ from ui.storage.run_store import StoredRun, load_run
 from ui.tokenizers import shelf
 from ui.tokenizers.by_name import BY_NAME, fetch_with_bar, label_of, licence_line
 from ui.tokenizers.pasted_address import RunAddressError, run_of_address
+from ui.tokenizers.problems import draw_problems
 from ui.tokenizers.shelf import PUBLISHED
 from ui.tokenizers.submitted_files import submitted_files
 
@@ -137,6 +138,7 @@ def _files() -> None:
         # Under the next key the uploader is empty, so no file is added or refused twice.
         workspace.update(files_added=workspace.current().files_added + 1)
         st.rerun()
+    draw_problems(workspace.current().addition_problems)
 
 
 def _add(key: str) -> None:

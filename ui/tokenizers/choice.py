@@ -5,11 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import Final
 
-import streamlit as st
-
 from bpe_core.tokenizer.gpt2 import gpt2
-from ui.look.labels import plain_markdown
-from ui.shell import workspace
 from ui.shell.choices import choose_one
 from ui.storage.run_store import StoredRun
 from ui.tokenizers import shelf
@@ -29,13 +25,6 @@ def choose_tokenizer(stored: StoredRun, *, key: str) -> Member:
         help="Tokenizers that you add on any page are listed on all of them.",
     )
     return known[chosen]
-
-
-def draw_shelf_problems() -> None:
-    """Draw why tokenizers could not be added to the shelf, or are no longer on it."""
-    problems = workspace.current().shelf_problems
-    if problems:
-        st.error("\n\n".join(plain_markdown(problem, 600) for problem in problems))
 
 
 def _by_name(stored: StoredRun) -> dict[str, Member]:

@@ -110,20 +110,22 @@ def members(stored: StoredRun) -> tuple[Member, ...]:
 
 def add(keys: Iterable[str]) -> None:
     """Add tokenizers to the shelf, each at most once."""
-    workspace.update(shelf=tuple(dict.fromkeys((*wanted_keys(), *keys))), shelf_problems=())
+    workspace.update(
+        shelf=tuple(dict.fromkeys((*wanted_keys(), *keys))), shelf_problems=(), addition_problems=()
+    )
 
 
 def remove(key: str) -> None:
     """Remove a tokenizer from the shelf; a stored file stays, since links may name it."""
     left = tuple(other for other in wanted_keys() if other != key)
-    workspace.update(shelf=left, shelf_problems=())
+    _put_on_shelf(left)
 
 
 def add_files(files: Sequence[Upload], pretokenizer: str | None) -> bool:
     """Open and store uploads, and add them to the shelf; return True if all could be opened.
 
-    The error of an upload that cannot be opened is kept for the page. Uploads may share a name; one
-    that encodes exactly like a file on the shelf is not added.
+    The error of an upload that cannot be opened is kept, to be shown beside the button. Uploads may
+    share a name; one that encodes exactly like a file on the shelf is not added.
     """
     known = {found.encoder.fingerprint for found in _files_on_shelf()}
     keys: list[str] = []
@@ -139,7 +141,7 @@ def add_files(files: Sequence[Upload], pretokenizer: str | None) -> bool:
             continue
         known.add(opened.encoder.fingerprint)
     add(keys)
-    workspace.update(shelf_problems=tuple(problems))
+    workspace.update(addition_problems=tuple(problems))
     return not problems
 
 
@@ -192,6 +194,10 @@ def loading_line(member: Member) -> str:
     if member.key.startswith(FILE_PREFIX):
         return 'tokenizer = bpe.open_encoder("tokenizer.json")'
     return 'tokenizer = bpe.load("tokenizer.json")'
+
+
+def _put_on_shelf(keys: tuple[str, ...]) -> None:
+    workspace.update(shelf=keys, shelf_problems=(), addition_problems=())
 
 
 def _keys_of_address() -> tuple[str, ...]:
