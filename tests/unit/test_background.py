@@ -125,6 +125,25 @@ def test_the_queue_is_bounded_and_the_oldest_finished_work_is_forgotten(
     assert background.status("g").result == "done"
 
 
+def test_results_are_remembered_up_to_a_size_in_total() -> None:
+    background = TextWork("test", most_waiting=2, most_remembered=8, most_bytes=2_500_000)
+
+    def is_known(id: str) -> bool:
+        try:
+            return background.status(id).result is not None
+        except UnknownWorkError:
+            return False
+
+    for id, size in (("a", 1_000_000), ("b", 1_000_000), ("small", 10), ("c", 1_000_000)):
+        if id == "c":
+            assert is_known("a")  # asked for since, so "b" is the next to be forgotten
+        background.begin(id, lambda _, size=size: "-" * size, is_short=True)
+    assert [is_known(id) for id in ("a", "b", "small", "c")] == [True, False, True, True]
+    background.begin("large", lambda _: "-" * 9_000_000, is_short=True)
+    assert [is_known(id) for id in ("a", "small", "c", "large")] == [False, False, False, True]
+    background.close()
+
+
 def test_an_expected_error_is_shown_and_an_unexpected_one_is_logged_without_its_message(
     background: TextWork, caplog: pytest.LogCaptureFixture
 ) -> None:

@@ -13,9 +13,11 @@ from typing import Final, Generic, Literal, Protocol, TypeVar
 from bpe_core.errors import BpeError
 from ui.failures.unforeseen import log_unforeseen
 from ui.logs import event
+from ui.memory.sizes import size_of
 from ui.work.turns import Turns
 
 State = Literal["queued", "running", "finished", "cancelled", "failed"]
+MOST_BYTES_REMEMBERED: Final = 100_000_000
 _SECONDS_TO_END: Final = 2.0
 _ENDS_PROGRAM: Final = (KeyboardInterrupt, SystemExit)
 
@@ -143,6 +145,8 @@ class _Piece(Generic[Step, Result]):
     started: float = 0.0
     elapsed_seconds: float = 0.0
     result: Result | None = None
+    n_bytes: int = 0
+    """The size of its result."""
     problem: str | None = None
 
     @property
@@ -154,6 +158,8 @@ class Background(Generic[Step, Result]):
     """Run pieces of work one after another in a thread, and remember the latest results.
 
     Visitors take turns, and with `most_of_visitor` each may have so many pieces queued or running.
+    Results beyond `most_bytes` in total are forgotten, the one asked for longest ago first, but
+    never the newest.
     """
 
     def __init__(
@@ -162,11 +168,13 @@ class Background(Generic[Step, Result]):
         *,
         most_waiting: int,
         most_remembered: int,
+        most_bytes: int = MOST_BYTES_REMEMBERED,
         most_of_visitor: int | None = None,
         clock: Callable[[], float] = time.monotonic,
     ) -> None:
         self._most_waiting = most_waiting
         self._most_remembered = most_remembered
+        self._most_bytes = most_bytes
         self._most_of_visitor = most_of_visitor
         self._clock = clock
         self._lock = Lock()
@@ -335,13 +343,26 @@ class Background(Generic[Step, Result]):
         except BaseException as error:
             # A panic in Rust code is not an Exception, and must not end the thread: others wait.
             problem = log_unforeseen(error)
+        # Outside the lock, because measuring takes some milliseconds.
+        n_bytes = size_of(result).n_bytes
         with self._lock:
             piece.work, piece.result, piece.problem = None, result, problem
+            piece.n_bytes = n_bytes
             piece.elapsed_seconds = self._clock() - piece.started
             if result is not None:
                 piece.state = "finished"
             else:
                 piece.state = "failed" if problem is not None else "cancelled"
+            self._forget_large(piece)
+
+    def _forget_large(self, newest: _Piece[Step, Result]) -> None:
+        held = sum(piece.n_bytes for piece in self._known.values())
+        for piece in list(self._known.values()):
+            if held <= self._most_bytes:
+                break
+            if piece.n_bytes and piece is not newest:
+                del self._known[piece.id]
+                held -= piece.n_bytes
 
 
 def stop_of(task: Task[Progress]) -> Callable[[int, int], bool]:
