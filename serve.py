@@ -15,6 +15,7 @@ from starlette.middleware import Middleware
 
 from bpe_core.compiling.cache import kernels_are_compiled
 from ui.logs import event, log_as_json
+from ui.memory.allocator import keep_little_freed
 from ui.settings import SettingError, settings
 
 try:
@@ -44,10 +45,14 @@ async def lifespan(_: st.App) -> AsyncIterator[None]:
     event("server_stopped", seconds=round(time.monotonic() - started, 3))
 
 
+keep_little_freed()
 set_upload_limit()
 app = st.App(
     "app.py",
     lifespan=lifespan,
     routes=metrics.routes(),
-    middleware=[Middleware(metrics.WithoutStreamlitsMetrics), Middleware(UploadLimit)],
+    middleware=[
+        Middleware(metrics.WithoutStreamlitsMetrics),
+        Middleware(UploadLimit),
+    ],
 )

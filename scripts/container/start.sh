@@ -29,7 +29,5 @@ mkdir "$data/tmp"
 export NUMBA_CACHE_DIR="$data/kernels/$built" TMPDIR="$data/tmp" HOME="$data"
 export BPE_EXPLORER_RUNS="${BPE_EXPLORER_RUNS:-$data/runs}"
 export PYTHONDONTWRITEBYTECODE=1
-# By default glibc makes up to 8 heaps a core, and each keeps freed blocks: see docs/operations.md.
-export MALLOC_ARENA_MAX="${MALLOC_ARENA_MAX:-2}"
 exec .venv/bin/python -m streamlit run serve.py \
   --server.address="${HOST:-0.0.0.0}" --server.port="${PORT:-8501}" --logger.hideWelcomeMessage=true

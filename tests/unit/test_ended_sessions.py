@@ -3,16 +3,20 @@
 from __future__ import annotations
 
 import ctypes
+import subprocess
 import sys
 from dataclasses import dataclass, field
+from pathlib import Path
 
 import pytest
 
 from ui.memory import allocator
-from ui.memory.allocator import give_back_freed
+from ui.memory.allocator import give_back_freed, keep_little_freed
 from ui.memory.sized_cache import SizedCache
 from ui.metrics import resident_bytes
 from ui.shell.ended_sessions import SECONDS_AWAY, EndedSessions
+
+ROOT = Path(__file__).parent.parent.parent
 
 
 @dataclass
@@ -119,5 +123,31 @@ def test_where_the_allocator_cannot_be_told_nothing_is_given_back(
         monkeypatch.setattr(sys, "platform", "darwin")
     else:
         monkeypatch.setattr(ctypes, "CDLL", lambda _name: object())
-    monkeypatch.setattr(allocator, "_malloc_trim", allocator._malloc_trim.__wrapped__)
+    monkeypatch.setattr(allocator, "_glibc", allocator._glibc.__wrapped__)
     assert give_back_freed() is False
+    keep_little_freed()
+
+
+FREE_LARGE_BLOCKS = """
+import sys
+from ui.memory.allocator import keep_little_freed
+from ui.metrics import resident_bytes
+if sys.argv[1] == "told":
+    keep_little_freed()
+bytes(20_000_000)  # freed at once: glibc puts blocks of up to this size into its heap from then on
+blocks = [bytes([n]) * (1_000_000 if n % 2 else 1_000) for n in range(200)]
+full = resident_bytes()
+del blocks[1::2]
+print(full - resident_bytes())
+"""
+
+
+@pytest.mark.slow
+@pytest.mark.skipif(sys.platform != "linux", reason="glibc's allocator alone can be told")
+def test_large_blocks_go_back_as_soon_as_they_are_freed() -> None:
+    def given_back(how: str) -> int:
+        command = [sys.executable, "-c", FREE_LARGE_BLOCKS, how]
+        return int(subprocess.run(command, cwd=ROOT, capture_output=True, check=True).stdout)
+
+    assert given_back("told") > 90_000_000
+    assert given_back("as it is") < 50_000_000
