@@ -40,6 +40,7 @@ class Settings:
     uploads_megabytes: int
     visitor_megabytes: int
     seconds_away: int
+    tabs: int
     cache_megabytes: int
     visitor_cache_megabytes: int
     queue: int
@@ -138,6 +139,12 @@ SETTINGS: Final = (
         *("AWAY_SECONDS", "seconds_away", 90, 1, 100),
         "How long a tab that lost its connection may take to come back. Then what it held is given "
         "back.",
+    ),
+    _whole_setting(
+        *("TABS", "tabs", 1_000, 1, 10_000),
+        "How many browser tabs may be open, of all visitors together. Further ones are refused "
+        "with status 503, and try again by themselves. Fewer if the system allows few open files, "
+        "of which a tab takes 5.",
     ),
     _whole_setting(
         *("CACHE_MB", "cache_megabytes", 500, 1, 1_000_000),
