@@ -36,6 +36,7 @@ if TYPE_CHECKING:
     from bpe_core.runs.run import TrainingRun
     from bpe_core.runs.term_merges import TermCost
     from bpe_core.runs.train import train
+    from bpe_core.scale.count_files import count_files
     from bpe_core.tokenizer.gpt2 import gpt2
     from bpe_core.tokenizer.tokenizer import Tokenizer
     from bpe_core.types import (
@@ -68,6 +69,7 @@ __all__ = [
     "TrainingRun",
     "WordCounts",
     "compare",
+    "count_files",
     "count_words",
     "extend",
     "from_huggingface",
@@ -109,6 +111,7 @@ _MODULES = {
     "runs.run": ("TrainingRun",),
     "runs.term_merges": ("TermCost",),
     "runs.train": ("train",),
+    "scale.count_files": ("count_files",),
     "tokenizer.gpt2": ("gpt2",),
     "tokenizer.tokenizer": ("Tokenizer",),
     "types": (

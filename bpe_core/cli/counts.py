@@ -2,15 +2,16 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 import click
 
-from bpe_core.cli.options import encoding_option, pretokenizer_option, text_column_option
+from bpe_core.cli.options import (
+    encoding_option,
+    pretokenizer_option,
+    scale_options,
+    text_column_option,
+)
+from bpe_core.cli.scale import CountingPlan, report_counts
 from bpe_core.cli.support import read_or_stream
-
-if TYPE_CHECKING:
-    from bpe_core.counting.counts_file import CountsSummary
 
 
 @click.command()
@@ -19,22 +20,36 @@ if TYPE_CHECKING:
 @pretokenizer_option
 @text_column_option
 @encoding_option
+@scale_options
 def count(
     sources: tuple[str, ...],
     out: str,
     pretokenizer: str,
     text_column: str | None,
     encoding: str | None,
+    scheduler: str | None,
+    memory: str | None,
+    processes: int | None,
+    work: str | None,
+    floor: int,
 ) -> None:
-    """Count the words of text files, tables and archives into a Parquet file.
+    """Count the words of files, folders or URLs into a Parquet file.
 
-    Counts can be merged, and trained on: the tokenizer equals one trained on the text.
+    Counts can be merged, and trained on: the tokenizer equals one trained on the text. With any of
+    the options --scheduler, --memory, --work and --floor, and for folders, patterns and URLs (such
+    as s3://bucket/corpus), text, JSON lines and Parquet, plain or as .gz or .zst, are read in
+    stretches, so that they may be larger than memory.
 
     \b
     Examples:
       $ bpe count notes.txt --out counts.parquet
+      $ bpe count notes.txt --floor 2 --out often.parquet
       $ bpe train --counts counts.parquet --vocab-size 400 --out counted.json
     """
+    plan = CountingPlan(scheduler, memory, processes, work, floor)
+    if plan.is_for(sources):
+        report_counts(plan.count(sources, out, pretokenizer, text_column, encoding))
+        return
     from bpe_core.counting.counts_cut import count_words
     from bpe_core.counting.counts_file import write_counts
 
@@ -56,14 +71,3 @@ def merge_counts(files: tuple[str, ...], out: str) -> None:
     from bpe_core.counting.counts_file import merge_counts as merge
 
     report_counts(merge(files, out))
-
-
-def report_counts(summary: CountsSummary) -> None:
-    """Report on stderr what was counted and what was dropped."""
-    line = f"{summary.n_bytes:,} bytes of text."
-    if summary.dropped_words:
-        line += (
-            f" Dropped {summary.dropped_words:,} words that occur fewer than {summary.floor:,} "
-            f"times, {summary.dropped_occurrences:,} occurrences in all."
-        )
-    click.echo(line, err=True)

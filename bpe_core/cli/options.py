@@ -44,6 +44,47 @@ pretokenizer_option: Option[Any] = click.option(
     help="gpt2, cl100k, o200k, llama3, qwen2, tekken, deepseek-v3, starcoder, falcon, whitespace, "
     "words-punctuation, none, or regex:PATTERN.",
 )
+
+
+def scale_options(command: Command) -> Command:
+    """Add the options that say where and how more text than one machine holds is counted."""
+    for option in reversed(
+        (
+            click.option(
+                "--scheduler",
+                metavar="ADDRESS",
+                help="A Dask scheduler, such as tcp://127.0.0.1:8786, whose workers count the "
+                "words.",
+            ),
+            click.option(
+                "--memory",
+                metavar="SIZE",
+                help="Count on processes of this machine that take at most so much, such as 4GB.",
+            ),
+            click.option(
+                "--processes",
+                type=click.IntRange(1),
+                help="How many processes --memory starts.  [default: one for each processor]",
+            ),
+            click.option(
+                "--work",
+                metavar="FOLDER",
+                help="Where counted parts are kept: a path or URL that all machines reach. A "
+                "command that was killed goes on from there.  [default: OUT.work, until it is "
+                "finished]",
+            ),
+            click.option(
+                "--floor",
+                type=click.IntRange(1),
+                default=1,
+                help="Leave out words that occur less often.  [default: 1, which keeps all]",
+            ),
+        )
+    ):
+        command = option(command)
+    return command
+
+
 text_column_option: Option[Any] = click.option(
     "--text-column",
     metavar="NAME",

@@ -22,11 +22,10 @@ from bpe_core.errors import (
 if TYPE_CHECKING:
     from bpe_core.corpus.corpus import Corpus
     from bpe_core.counting.streamed import StreamedCorpus
-    from bpe_core.counting.words import CountedCorpus
     from bpe_core.runs.run import TrainingRun
     from bpe_core.tokenizer.protocol import Encoder
     from bpe_core.tokenizer.tokenizer import Tokenizer
-    from bpe_core.types import TrainingConfig, TrainingProgress
+    from bpe_core.types import TrainingProgress
 
 _LEAST_BYTES_TO_STREAM = 64 << 20
 _STOP_REASONS = {
@@ -65,21 +64,9 @@ class StandardInput:
 
 
 def corpus_of(
-    files: tuple[str, ...],
-    config: TrainingConfig,
-    text_column: str | None,
-    encoding: str | None,
-    held_out: float,
-    scheduler: str | None,
-) -> tuple[Corpus | StreamedCorpus | CountedCorpus, Corpus | None]:
-    """Return a corpus of files (counted on a cluster, streamed or read) and the held-out text."""
-    if scheduler is not None:
-        if held_out or text_column or encoding or "-" in files:
-            raise ConfigError(
-                "A cluster only counts whole files of UTF-8. Omit --held-out, --text-column, "
-                "--encoding and -."
-            )
-        return _count_on_cluster(files, config, scheduler), None
+    files: tuple[str, ...], text_column: str | None, encoding: str | None, held_out: float
+) -> tuple[Corpus | StreamedCorpus, Corpus | None]:
+    """Return a corpus of files, streamed or read, and the held-out text."""
     if not held_out:
         return read_or_stream(files, text_column, encoding), None
     return read_corpus_of(files, text_column, encoding).split(held_out)
@@ -114,28 +101,6 @@ def _are_large(files: tuple[str, ...]) -> bool:
     if len(paths) < len(files) or not all(path.is_file() for path in paths):
         return False
     return sum(path.stat().st_size for path in paths) >= _LEAST_BYTES_TO_STREAM
-
-
-def _count_on_cluster(
-    files: tuple[str, ...], config: TrainingConfig, scheduler: str
-) -> CountedCorpus:
-    from bpe_core.counting.cluster import cluster, count_on_cluster, workers_to_compile
-    from bpe_core.counting.streamed import stream_corpus
-    from bpe_core.pretokenizers.pretokenizers import get_pretokenizer
-    from bpe_core.runs.check_config import check_config
-
-    check_config(config)
-    corpus = stream_corpus(files)
-    all_bytes = config.base == "bytes" and config.alphabet == "full"
-    with cluster(scheduler) as client:
-        if n_workers := workers_to_compile(client):
-            click.echo(f"Compiling the engine on {n_workers} workers first, about 10 s.", err=True)
-        return count_on_cluster(
-            corpus,
-            get_pretokenizer(config.pretokenizer),
-            client,
-            symbols_of=None if all_bytes else config.base,
-        )
 
 
 def load_tokenizer(

@@ -14,8 +14,10 @@ from bpe_core.cli.options import (
     encoding_option,
     format_option,
     pretokenizer_option,
+    scale_options,
     text_column_option,
 )
+from bpe_core.cli.scale import CountingPlan
 from bpe_core.cli.support import (
     corpus_of,
     is_watched,
@@ -74,11 +76,7 @@ if TYPE_CHECKING:
 @click.option(
     "--held-out", type=float, default=0.0, help="A share of the text to measure on, such as 0.08."
 )
-@click.option(
-    "--scheduler",
-    metavar="ADDRESS",
-    help="A Dask scheduler, such as tcp://127.0.0.1:8786, whose workers count the words.",
-)
+@scale_options
 def train(
     files: tuple[str, ...],
     counts: str | None,
@@ -97,11 +95,16 @@ def train(
     encoding: str | None,
     held_out: float,
     scheduler: str | None,
+    memory: str | None,
+    processes: int | None,
+    work: str | None,
+    floor: int,
 ) -> None:
     """Train a tokenizer on text files, tables, and gz or zip archives of them.
 
     Plain UTF-8 files of 64 MB or more in total are read as a stream, so they may be larger than
-    memory, unless part of the text is held out.
+    memory, unless part of the text is held out. With --scheduler, --memory, --work or --floor, and
+    for folders, patterns and URLs, words are counted in stretches, as by bpe count.
 
     \b
     Examples:
@@ -122,24 +125,27 @@ def train(
         tie_break=cast("TieBreak", tie_break),
         max_token_bytes=max_token_bytes,
     )
+    plan = CountingPlan(scheduler, memory, processes, work, floor)
     if counts is not None:
-        corpus, test = _read_counts(counts, files, held_out, scheduler), None
-    elif files:
-        corpus, test = corpus_of(files, config, text_column, encoding, held_out, scheduler)
-    else:
+        corpus, test = _read_counts(counts, files, held_out, plan), None
+    elif not files:
         raise click.UsageError("Missing argument 'FILE...'.")
+    elif plan.is_for(files):
+        corpus, test = plan.counted(files, out, config, text_column, encoding, held_out), None
+    else:
+        corpus, test = corpus_of(files, text_column, encoding, held_out)
     run = run_training(corpus, config, on_progress=show_progress if is_watched() else None)
     write_tokenizer(run.tokenizer, out, format_name)
     report_run(run, test)
 
 
 def _read_counts(
-    counts: str, files: tuple[str, ...], held_out: float, scheduler: str | None
+    counts: str, files: tuple[str, ...], held_out: float, plan: CountingPlan
 ) -> WordCounts:
-    if files or held_out or scheduler is not None:
+    if files or held_out or plan.is_for(()):
         raise ConfigError(
-            "Words are already counted in a file of counts. Omit FILE..., --held-out and "
-            "--scheduler, or --counts."
+            "Words are already counted in a file of counts. Omit FILE..., --held-out and the "
+            "options that count, or --counts."
         )
     from bpe_core.counting.counts_file import read_counts
 

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import io
-from collections.abc import Generator, Iterator
+from collections.abc import Generator, Iterable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from importlib import import_module
-from typing import Any, Final, NamedTuple, cast
+from typing import Any, BinaryIO, Final, NamedTuple, cast
 
 from bpe_core.corpus.budget import MOST_COLUMNS, MOST_UNPACKED_BYTES, too_many_columns
 from bpe_core.corpus.columns import TableColumns, Tally, columns_of_tallies
@@ -95,6 +95,31 @@ class ParquetFile:
                 yield _texts_of(values, n_rows, arrow)
                 n_rows += batch.num_rows
 
+    def group_sizes(self, column: str) -> tuple[int, ...]:
+        """Return the size in bytes of one column in each row group, before compression."""
+        metadata = self.file.metadata
+        number = next(
+            n for n in range(metadata.num_columns) if metadata.schema.column(n).path == column
+        )
+        groups = map(metadata.row_group, range(metadata.num_row_groups))
+        return tuple(group.column(number).total_uncompressed_size for group in groups)
+
+    def texts_in(self, column: str, groups: Iterable[int]) -> Iterator[bytes]:
+        """Yield the text of each row of some row groups as UTF-8, or b"" if it is missing."""
+        arrow = _arrow(self.name)
+        for group in groups:
+            for batch in self._batches([column], group):
+                texts = batch.column(column).cast(arrow.long_string)
+                try:
+                    texts.validate(full=True)
+                except arrow.damage:
+                    raise UnsupportedFileError(
+                        f"{self.name} has text in the column {column!r:.60} that is not valid "
+                        f"UTF-8, in row group {group + 1:,}. Export it again."
+                    ) from None
+                for text in texts.cast(arrow.long_binary).to_pylist():
+                    yield text or b""
+
     def _batches(self, columns: list[str] | tuple[str, ...], group: int) -> Iterator[Any]:
         with _damage_named(self.name):
             described = self.file.metadata.row_group(group)
@@ -120,9 +145,14 @@ class ParquetFile:
 
 
 def open_parquet(data: bytes, name: str) -> ParquetFile:
+    """Open a Parquet file in memory; raises UnsupportedFileError and MissingExtraError."""
+    return open_parquet_file(io.BytesIO(data), name)
+
+
+def open_parquet_file(opened: BinaryIO, name: str) -> ParquetFile:
     """Open a Parquet file; raises UnsupportedFileError and MissingExtraError."""
     with _damage_named(name):
-        file = _arrow(name).parquet.ParquetFile(io.BytesIO(data))
+        file = _arrow(name).parquet.ParquetFile(opened)
         if file.metadata.num_columns > MOST_COLUMNS:
             raise too_many_columns(name)
         fields = [(str(column.name), str(column.type)) for column in file.schema_arrow]
@@ -191,6 +221,7 @@ class _Arrow(NamedTuple):
     parquet: Any
     damage: Any
     long_string: Any
+    long_binary: Any
 
 
 def _arrow(name: str) -> _Arrow:
@@ -202,6 +233,7 @@ def _arrow(name: str) -> _Arrow:
             import_module("pyarrow.parquet"),
             arrow.ArrowException,
             arrow.large_string(),
+            arrow.large_binary(),
         )
 
 

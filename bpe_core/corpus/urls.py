@@ -3,16 +3,26 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Generator
-from contextlib import contextmanager
+from collections.abc import Generator, Iterable
+from contextlib import contextmanager, suppress
+from glob import glob
 from importlib import import_module
 from pathlib import Path
-from typing import Any, BinaryIO
+from typing import Any, BinaryIO, NamedTuple
 from uuid import uuid4
 
 from bpe_core.errors import BpeError, CorpusError
 from bpe_core.extras import needs_extra
 from bpe_core.whole_files import make_folder, move_whole
+
+
+class FoundFile(NamedTuple):
+    """A file that a path, a URL, a folder or a pattern names."""
+
+    url: str
+    size: int
+    version: str
+    """What changes if the file does."""
 
 
 def is_url(name: str) -> bool:
@@ -65,8 +75,18 @@ def writing(url: str) -> Generator[BinaryIO]:
     """Open a path or URL to write bytes that appear there only once they are complete."""
     if is_url(url):
         system, path = file_system(url)
-        with _errors_named(url), system.transaction, system.open(path, "wb") as file:
-            yield file
+        before, _, name = path.rpartition("/")
+        part = f"{before}/.unfinished-{uuid4().hex}-{name}"
+        with _errors_named(url):
+            try:
+                system.makedirs(before, exist_ok=True)
+                with system.open(part, "wb") as file:
+                    yield file
+                system.mv(part, path)
+            except BaseException:
+                with suppress(Exception):
+                    system.rm(part)
+                raise
         return
     place = Path(url)
     unfinished = place.with_name(f".unfinished-{uuid4().hex}")
@@ -79,6 +99,109 @@ def writing(url: str) -> Generator[BinaryIO]:
         except BaseException:
             unfinished.unlink(missing_ok=True)
             raise
+
+
+def files_at(name: str) -> tuple[list[FoundFile], bool]:
+    """Return the files that a path, URL, folder or pattern names, and True for a folder.
+
+    Those in a folder, or of a pattern, are sorted by path; hidden ones are left out. Raises
+    CorpusError for a path or URL that does not exist or cannot be listed.
+
+    >>> import tempfile
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     _ = Path(folder, "hug.txt").write_text("hug")
+    ...     [file.size for file in files_at(f"{folder}/*.txt")[0]]
+    [3]
+    """
+    with _errors_named(name):
+        return _urls_at(name) if is_url(name) else _paths_at(name)
+
+
+def _paths_at(name: str) -> tuple[list[FoundFile], bool]:
+    path = Path(name).absolute()
+    is_folder = path.is_dir()
+    if is_folder:
+        inside = sorted(path.rglob("*"))
+        found = [each for each in inside if not _is_hidden(each.relative_to(path).as_posix())]
+    elif not path.exists() and _is_pattern(name):
+        found = [Path(each) for each in sorted(glob(str(path), recursive=True))]
+    else:
+        found = [path]
+        path.stat()  # raises the error for a missing file
+    files: list[FoundFile] = []
+    for each in found:
+        if (is_folder or len(found) > 1) and not each.is_file():
+            continue
+        state = each.stat()
+        files.append(FoundFile(str(each), state.st_size, f"{state.st_mtime_ns}"))
+    return files, is_folder
+
+
+def _urls_at(url: str) -> tuple[list[FoundFile], bool]:
+    system, path = file_system(url)
+    is_folder = False
+    if _is_pattern(path) and not system.exists(path):
+        matching = sorted(system.glob(path))
+        found = [each for each in matching if not _is_hidden(each.rpartition("/")[2])]
+    elif is_folder := system.isdir(path):
+        inside = sorted(system.find(path))
+        found = [each for each in inside if not _is_hidden(each[len(path) :].strip("/"))]
+    else:
+        found = [path]
+    files: list[FoundFile] = []
+    for each in found:
+        information = system.info(each)
+        if information["type"] == "file":
+            full = url if found == [path] and not is_folder else system.unstrip_protocol(each)
+            files.append(FoundFile(full, int(information["size"] or 0), _version(system, each)))
+    return files, is_folder
+
+
+def _version(system: Any, path: str) -> str:
+    try:
+        return str(system.ukey(path))
+    except Exception:
+        # Not all file systems have one; the size is part of every description anyway.
+        return ""
+
+
+def names_in(folder: str) -> list[str]:
+    """Return the names in a folder, by path or URL; none if it does not exist yet.
+
+    >>> names_in("/no/such/folder")
+    []
+    """
+    with _errors_named(folder):
+        try:
+            if not is_url(folder):
+                return sorted(os.listdir(folder))
+            system, path = file_system(folder)
+            system.invalidate_cache()
+            return sorted(each.rpartition("/")[2] for each in system.ls(path, detail=False))
+        except FileNotFoundError:
+            return []
+
+
+def delete_files(folder: str, names: Iterable[str]) -> None:
+    """Delete some files of a folder, and the folder if it is empty then."""
+    with _errors_named(folder):
+        if not is_url(folder):
+            for name in names:
+                Path(folder, name).unlink(missing_ok=True)
+            with suppress(OSError):
+                Path(folder).rmdir()
+            return
+        system, path = file_system(folder)
+        for name in names:
+            system.rm(f"{path}/{name}")
+
+
+def _is_pattern(name: str) -> bool:
+    return any(each in name for each in "*?[")
+
+
+def _is_hidden(name: str) -> bool:
+    return any(part.startswith((".", "_")) for part in name.split("/"))
 
 
 def shown(url: str) -> str:

@@ -4,7 +4,6 @@ In: a corpus, or files too large for memory, and a pre-tokenizer. Out: `Pretoken
 order of first occurrence. Pairs are not counted here: the trainers do that.
 
 Open `words` first: plain Python. `compiled` does the same with kernels, `streamed` reads files
-piece by piece, `cluster` counts on several machines. `counts_file` keeps counts in Parquet files,
-and `counts_cut` makes them and checks which pre-tokenizer cut the words. `word_row` arranges the
-result for training.
+piece by piece. `counts_file` keeps counts in Parquet files, and `counts_cut` makes them and checks
+which pre-tokenizer cut the words. `word_row` arranges the result for training.
 """

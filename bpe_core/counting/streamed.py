@@ -151,7 +151,7 @@ class _Reading:
         at = begin
         rest = b""
         for data in _read(path, size, begin):
-            piece, rest = _whole_characters(rest + data)
+            piece, rest = whole_characters(rest + data)
             self._look_at(piece, path.name, at)
             at += len(piece)
             yield piece
@@ -171,37 +171,6 @@ class _Reading:
             self._characters_seen.update(text)
         elif self._symbols_of == "bytes":
             self._bytes_seen |= np.bincount(np.frombuffer(piece, np.uint8), minlength=256) > 0
-
-
-def digest_of(corpus: StreamedCorpus, should_stop: Callable[[], bool] | None = None) -> str:
-    """Return `Corpus.sha256` of the same documents, or '' if cancelled.
-
-    `should_stop` is called at each megabyte.
-    """
-    digest = hashlib.sha256(b"documents")
-    for path, size, begin in zip(corpus.paths, corpus.sizes, corpus.begins, strict=True):
-        digest.update(b"1 %d:" % size)
-        for data in _read(path, size, begin):
-            if should_stop is not None and should_stop():
-                return ""
-            digest.update(data)
-    return digest.hexdigest()
-
-
-def safe_cut(path: Path, near: int, end: int, pretokenizer: Pretokenizer) -> int | None:
-    """Return a byte soon after `near` where a cut changes no pre-token, or None."""
-    from bpe_core.pretokenizers.blocks import safe_split
-
-    data = b"".join(_read(path, min(_PIECE, end - near), near))
-    first = next((i for i, byte in enumerate(data[:4]) if byte & 0xC0 != 0x80), len(data))
-    whole, _ = _whole_characters(data[first:])
-    try:
-        whole.decode()
-    except UnicodeDecodeError:
-        # The kernel needs valid UTF-8. Counting this stretch will raise an error with the place.
-        return None
-    cut = safe_split(whole, 0, pretokenizer)
-    return None if cut == len(whole) else near + first + cut
 
 
 def _read(path: Path, size: int, begin: int) -> Iterator[bytes]:
@@ -233,10 +202,10 @@ def _opened(path: Path) -> Generator[BinaryIO]:
         ) from None
 
 
-def _whole_characters(data: bytes) -> tuple[bytes, bytes]:
+def whole_characters(data: bytes) -> tuple[bytes, bytes]:
     """Split off a character that continues in the next piece.
 
-    >>> _whole_characters("né".encode()[:2])
+    >>> whole_characters("né".encode()[:2])
     (b'n', b'\\xc3')
     """
     for back in range(1, min(3, len(data)) + 1):

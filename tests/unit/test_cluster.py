@@ -1,30 +1,31 @@
-"""A cluster of two worker processes counts the same as one process, in the same order."""
+"""Workers count the same as one process, and a run goes on after any of them is lost."""
 
 from __future__ import annotations
 
 import json
 import logging
 import os
+import signal
 import subprocess
 import sys
+import time
 from collections.abc import Iterator
 from contextlib import closing
 from pathlib import Path
+from typing import Any
 
 import dask.config
 import pytest
 from click.testing import CliRunner
 from distributed import Client, LocalCluster
 
+import bpe_core as bpe
 from bpe_core.cli import commands
+from bpe_core.cli.scale import bytes_of
 from bpe_core.compiling.processes import compile_kernels
-from bpe_core.corpus.corpus import Corpus
-from bpe_core.counting.cluster import cluster, count_on_cluster, workers_to_compile
-from bpe_core.counting.streamed import count_stream, stream_corpus
-from bpe_core.errors import ConfigError, TextDecodingError
-from bpe_core.pretokenizers.pretokenizers import get_pretokenizer
-from bpe_core.runs.train import train
-from bpe_core.types import TrainingConfig
+from bpe_core.errors import ConfigError, CorpusError, TextDecodingError
+from bpe_core.scale.count_files import CountingProgress, count_files
+from bpe_core.scale.engines import DaskWorkers, cluster, local_processes
 
 pytestmark = pytest.mark.slow
 
@@ -51,95 +52,183 @@ def client(local: LocalCluster) -> Iterator[Client]:
 @pytest.fixture(scope="module")
 def files(tmp_path_factory: pytest.TempPathFactory) -> list[Path]:
     folder = tmp_path_factory.mktemp("corpus")
-    paths = [folder / "a.txt", folder / "b.txt", folder / "c.txt"]
+    paths = [folder / "a.txt", folder / "b.txt", folder / "c.jsonl"]
     paths[0].write_bytes("".join(f"{n} {LINE}" for n in range(6_000)).encode())
     paths[1].write_bytes("\ufeffhug hugs".encode())
-    paths[2].write_bytes("".join(f"{n} {LINE}" for n in range(8_000, 2_000, -1)).encode())
+    rows = (f"{n} {LINE}" for n in range(8_000, 2_000, -1))
+    paths[2].write_text("".join(json.dumps({"text": row}) + "\n" for row in rows))
     return paths
 
 
-@pytest.mark.parametrize("name", ["gpt2", "cl100k", "whitespace", "regex:\\d"])
+def documents(files: list[Path]) -> bpe.Corpus:
+    texts = [path.read_bytes().decode("utf-8-sig") for path in files[:2]]
+    rows = [json.loads(line)["text"] for line in files[2].read_text().splitlines()]
+    return bpe.Corpus.from_documents([*texts, *rows])
+
+
+@pytest.mark.parametrize("name", ["gpt2", "whitespace", "regex:\\d"])
 def test_two_workers_count_the_same_as_one_process(
-    client: Client, files: list[Path], name: str
+    client: Client, files: list[Path], tmp_path: Path, name: str
 ) -> None:
-    corpus, pretokenizer = stream_corpus(files), get_pretokenizer(name)
-    shared = count_on_cluster(
-        corpus, pretokenizer, client, symbols_of="characters", stretch_bytes=100_000
+    out = tmp_path / "counts.parquet"
+    found = count_files(
+        files,
+        out,
+        work=tmp_path / "work",
+        pretokenizer=name,
+        engine=DaskWorkers(client),
+        stretch_bytes=100_000,
     )
-    alone = count_stream(corpus, pretokenizer, symbols_of="characters")
-    assert shared.pretokens.words == alone.pretokens.words
-    assert shared.pretokens.counts.tolist() == alone.pretokens.counts.tolist()
-    assert shared.symbols == alone.symbols
-    assert (shared.sha256, shared.n_bytes) == (alone.sha256, alone.n_bytes)
+    counts, alone = bpe.read_counts(out), bpe.count_words(documents(files), name)
+    assert counts.pretokens.words == alone.pretokens.words
+    assert counts.pretokens.counts.tolist() == alone.pretokens.counts.tolist()
+    assert counts.summary.characters == alone.summary.characters
+    here = count_files(files, out, work=tmp_path / "here", pretokenizer=name, stretch_bytes=100_000)
+    assert found == here
 
 
-def test_training_on_a_cluster_gives_the_same_run(client: Client, files: list[Path]) -> None:
-    config = TrainingConfig(700)
-    counted = count_on_cluster(
-        stream_corpus(files), get_pretokenizer("gpt2"), client, stretch_bytes=100_000
+def test_a_worker_lost_in_the_middle_of_counting_changes_nothing(
+    client: Client, files: list[Path], tmp_path: Path
+) -> None:
+    def kill_one(progress: CountingProgress) -> None:
+        if progress.stretches_done in (3, 9) and not progress.shards_done:
+            processes: Any = client.run(os.getpid)
+            os.kill(next(iter(processes.values())), signal.SIGKILL)
+
+    out = tmp_path / "counts.parquet"
+    found = count_files(
+        files,
+        out,
+        work=tmp_path / "work",
+        engine=DaskWorkers(client),
+        stretch_bytes=60_000,
+        on_progress=kill_one,
     )
-    shared = train(counted, config)
-    texts = [path.read_bytes().decode("utf-8-sig") for path in files]
-    alone = train(Corpus.from_documents(texts), config)
-    assert shared.tokenizer == alone.tokenizer
-    assert shared.corpus_sha256 == alone.corpus_sha256
-    assert shared.joined_at.tolist() == alone.joined_at.tolist()
+    alone = bpe.count_words(documents(files))
+    assert bpe.read_counts(out).pretokens.words == alone.pretokens.words
+    assert bpe.read_counts(out).pretokens.counts.tolist() == alone.pretokens.counts.tolist()
+    assert found.summary.n_bytes == alone.summary.n_bytes
+    client.wait_for_workers(2, timeout=60)
 
 
-def test_counting_on_a_cluster_can_be_cancelled(client: Client, files: list[Path]) -> None:
-    found = count_on_cluster(
-        stream_corpus(files), get_pretokenizer("gpt2"), client, should_stop=lambda: True
+def test_losing_the_scheduler_is_an_error_and_the_next_run_goes_on(
+    files: list[Path], tmp_path: Path
+) -> None:
+    idle = LocalCluster(
+        n_workers=1, processes=True, dashboard_address=":0", silence_logs=logging.CRITICAL
     )
-    assert found.pretokens.words == ()
+
+    def close(progress: CountingProgress) -> None:
+        if progress.stretches_done == 4:
+            idle.close()
+
+    work, out = tmp_path / "work", tmp_path / "counts.parquet"
+    with (
+        cluster(idle.scheduler_address) as client,
+        pytest.raises(ConfigError, match=r"The Dask cluster at tcp://.* failed .*goes on where"),
+    ):
+        count_files(
+            files,
+            out,
+            work=work,
+            engine=DaskWorkers(client),
+            stretch_bytes=60_000,
+            on_progress=close,
+        )
+    seen: list[CountingProgress] = []
+    count_files(files, out, work=work, stretch_bytes=60_000, on_progress=seen.append)
+    assert seen[0].stretches_found >= 4
+    assert bpe.read_counts(out).pretokens.words == bpe.count_words(documents(files)).pretokens.words
+
+
+def test_a_killed_command_goes_on_and_gives_the_same_merges(
+    local: LocalCluster, files: list[Path], tmp_path: Path
+) -> None:
+    big = tmp_path / "big.txt"
+    block = files[0].read_bytes()
+    with big.open("wb") as file:
+        for _ in range(600):
+            file.write(block)
+    out = tmp_path / "shared.json"
+    command = ["train", str(big), "--vocab-size", "600", "--out"]
+    shared = [*command, str(out), "--scheduler", local.scheduler_address]
+    killed = subprocess.Popen(
+        [sys.executable, "-m", "bpe_core", *shared], cwd=ROOT, stderr=subprocess.DEVNULL
+    )
+    work = Path(f"{out}.work")
+    until = time.monotonic() + 60
+    while not list(work.glob("*.json")) and time.monotonic() < until:
+        time.sleep(0.02)
+    killed.kill()
+    killed.wait()
+    assert not out.exists()
+    assert list(work.glob("*.json"))
+    again = subprocess.run(
+        [sys.executable, "-m", "bpe_core", *shared], cwd=ROOT, check=True, capture_output=True
+    )
+    assert b"bytes per token" in again.stderr
+    assert not work.exists()
+    alone = CliRunner().invoke(commands.main, [*command, str(tmp_path / "alone.json")])
+    assert alone.exit_code == 0, alone.output
+    assert out.read_bytes() == (tmp_path / "alone.json").read_bytes()
+
+
+def test_processes_within_a_memory_limit_count_the_same(files: list[Path], tmp_path: Path) -> None:
+    result = CliRunner().invoke(
+        commands.main,
+        ["count", *map(str, files), "--memory", "2GB", "--out", str(tmp_path / "a.parquet")],
+    )
+    assert result.exit_code == 0, result.output
+    alone = bpe.count_words(documents(files))
+    assert bpe.read_counts(tmp_path / "a.parquet").pretokens.words == alone.pretokens.words
+    assert os.listdir(tmp_path) == ["a.parquet"]
+
+
+def test_too_little_memory_and_sizes_that_are_none_are_refused() -> None:
+    with pytest.raises(ConfigError, match="at least 1 GB, got"), local_processes(5 << 20):
+        pass
+    with pytest.raises(ConfigError, match="such as 4GB, got 'much'"):
+        bytes_of("much")
 
 
 def test_a_read_error_on_a_worker_is_raised_here(client: Client, tmp_path: Path) -> None:
     path = tmp_path / "broken.txt"
-    path.write_bytes(b"hug \xff")
-    with pytest.raises(TextDecodingError, match="at byte 4 "):
-        count_on_cluster(stream_corpus([path]), get_pretokenizer("gpt2"), client)
-
-
-def test_the_error_for_a_file_without_any_text_names_the_byte(
-    client: Client, tmp_path: Path
-) -> None:
-    path = tmp_path / "broken.txt"
     path.write_bytes(b"hug " + b"\xff" * 5_000)
     with pytest.raises(TextDecodingError, match="at byte 4 "):
-        count_on_cluster(
-            stream_corpus([path]), get_pretokenizer("gpt2"), client, stretch_bytes=1_000
+        count_files(
+            [path],
+            tmp_path / "a",
+            work=tmp_path / "work",
+            engine=DaskWorkers(client),
+            stretch_bytes=1_000,
         )
 
 
 def test_relative_paths_refer_to_the_folder_of_this_process(
-    client: Client, files: list[Path], monkeypatch: pytest.MonkeyPatch
+    client: Client, files: list[Path], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.chdir(files[1].parent)
-    found = count_on_cluster(stream_corpus([files[1].name]), get_pretokenizer("gpt2"), client)
-    assert found.pretokens.words == (b"hug", b" hugs")
+    monkeypatch.chdir(tmp_path)
+    Path("hug.txt").write_text("hug hugs")
+    count_files(["hug.txt"], "a.parquet", work="work", engine=DaskWorkers(client))
+    assert bpe.read_counts("a.parquet").pretokens.words == (b"hug", b" hugs")
 
 
-def test_a_timeout_on_a_worker_ends_the_counting(
-    client: Client, files: list[Path], monkeypatch: pytest.MonkeyPatch
-) -> None:
-    def too_late(*stretch: object, **options: object) -> None:
+def test_an_error_of_another_kind_on_a_worker_ends_the_counting(client: Client) -> None:
+    def too_late(item: int) -> None:
         raise TimeoutError("the drive does not answer")
 
-    monkeypatch.setattr("bpe_core.counting.cluster._count_stretch", too_late)
     with pytest.raises(ConfigError, match=r"failed \(TimeoutError: the drive does not answer\)"):
-        count_on_cluster(stream_corpus(files), get_pretokenizer("gpt2"), client)
+        list(DaskWorkers(client).run(too_late, [1]))
 
 
-def test_a_worker_that_keeps_dying_raises_an_error(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    path = tmp_path / "hug.txt"
-    path.write_text("hug")
+def test_counting_on_workers_can_be_cancelled(client: Client) -> None:
+    assert list(DaskWorkers(client).run(abs, [1, 2], should_stop=lambda: True)) == []
 
-    def die(*stretch: object, **options: object) -> None:
+
+def test_a_worker_that_keeps_dying_raises_an_error() -> None:
+    def die(item: int) -> None:
         os._exit(1)
 
-    monkeypatch.setattr("bpe_core.counting.cluster._count_stretch", die)
     with (
         dask.config.set({"distributed.scheduler.allowed-failures": 1}),
         closing(
@@ -150,37 +239,18 @@ def test_a_worker_that_keeps_dying_raises_an_error(
         cluster(frail.scheduler_address) as client,
     ):
         with pytest.raises(ConfigError, match=r"failed \(KilledWorker: "):
-            count_on_cluster(stream_corpus([path]), get_pretokenizer("gpt2"), client)
+            list(DaskWorkers(client).run(die, [1]))
         # Wait for the replacement: closing a cluster while it starts a worker raises an error.
         client.wait_for_workers(1, timeout=60)
 
 
-def test_a_cluster_without_workers_raises_an_error(files: list[Path]) -> None:
+def test_a_cluster_without_workers_raises_an_error() -> None:
     with (
         closing(LocalCluster(n_workers=0, dashboard_address=":0")) as idle,
         cluster(idle.scheduler_address) as client,
+        pytest.raises(ConfigError, match=r"has had no worker for 0\.5 s\. Start some: `dask w"),
     ):
-        assert workers_to_compile(client) == 0
-        with pytest.raises(
-            ConfigError, match=r"has had no worker for 0\.5 s\. Start some: `dask w"
-        ):
-            count_on_cluster(
-                stream_corpus(files), get_pretokenizer("gpt2"), client, patience_seconds=0.5
-            )
-
-
-def test_losing_the_scheduler_raises_an_error(files: list[Path]) -> None:
-    idle = LocalCluster(n_workers=0, dashboard_address=":0", silence_logs=logging.CRITICAL)
-
-    def close() -> bool:
-        idle.close()  # has no effect the second time
-        return False
-
-    with (
-        cluster(idle.scheduler_address) as client,
-        pytest.raises(ConfigError, match=r"The Dask cluster at tcp://.* failed "),
-    ):
-        count_on_cluster(stream_corpus(files), get_pretokenizer("gpt2"), client, should_stop=close)
+        list(DaskWorkers(client, patience_seconds=0.5).run(abs, [1]))
 
 
 def test_the_error_for_an_address_without_a_scheduler_names_it() -> None:
@@ -191,15 +261,12 @@ def test_the_error_for_an_address_without_a_scheduler_names_it() -> None:
         pass
 
 
-def test_the_command_line_trains_on_a_cluster(
-    local: LocalCluster, files: list[Path], tmp_path: Path
-) -> None:
-    train_them = ["train", *map(str, files), "--vocab-size", "600", "--out"]
-    shared = [*train_them, str(tmp_path / "shared.json"), "--scheduler", local.scheduler_address]
-    subprocess.run(
-        [sys.executable, "-m", "bpe_core", *shared], cwd=ROOT, check=True, capture_output=True
-    )
-    alone = CliRunner().invoke(commands.main, [*train_them, str(tmp_path / "alone.json")])
-    assert alone.exit_code == 0, alone.output
-    saved = [json.loads((tmp_path / f"{name}.json").read_text()) for name in ("alone", "shared")]
-    assert saved[0] == saved[1]
+def test_a_work_folder_that_workers_do_not_see_is_an_error(client: Client, tmp_path: Path) -> None:
+    (tmp_path / "a.txt").write_text("hug")
+    with pytest.raises(CorpusError, match="cannot be read"):
+        count_files(
+            [tmp_path / "a.txt"],
+            tmp_path / "a.parquet",
+            work="memory://only-in-one-process",
+            engine=DaskWorkers(client),
+        )

@@ -230,7 +230,7 @@ def test_the_command_line_counts_merges_and_trains(
     assert run("train a.txt a.txt --vocab-size 300 --out b.json").exit_code == 0
     assert Path("a.json").read_bytes() == Path("b.json").read_bytes()
     refused = run("train a.txt --counts b.parquet --vocab-size 300 --out b.json")
-    assert "Omit FILE..., --held-out and" in refused.stderr
+    assert "Omit FILE..., --held-out and the" in refused.stderr
     assert run("train --vocab-size 300 --out b.json").exit_code == 2
 
 

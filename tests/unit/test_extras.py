@@ -18,7 +18,6 @@ from click.testing import CliRunner
 import bpe_core as bpe
 from bpe_core.cli import commands
 from bpe_core.corpus.samples import load_sample
-from bpe_core.counting.cluster import cluster
 from bpe_core.errors import BpeError, MissingExtraError
 from bpe_core.extras import DISTRIBUTION, Extra
 from bpe_core.formats.load_save import loads
@@ -26,6 +25,7 @@ from bpe_core.formats.openai_tokenizers import published_tokenizer
 from bpe_core.formats.run_by_tokenizers import ForeignTokenizer
 from bpe_core.lab.contenders import encoders
 from bpe_core.lab.training_contenders import trainers
+from bpe_core.scale.engines import cluster
 from bpe_core.tokenizer.gpt2 import gpt2
 
 ROOT = Path(__file__).parents[2]

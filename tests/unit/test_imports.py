@@ -34,6 +34,7 @@ FLOORS = {
         ("runs",),
         ("comparison",),
         ("trainers",),
+        ("scale",),
         ("counting",),
         ("tokenizer",),
         ("pretokenizers",),

@@ -28,6 +28,7 @@ def test_the_public_names_are_frozen():
         "TrainingRun",
         "WordCounts",
         "compare",
+        "count_files",
         "count_words",
         "extend",
         "from_huggingface",

@@ -1,0 +1,172 @@
+"""The options of commands that count more text than one machine holds."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Generator
+from contextlib import contextmanager
+from dataclasses import dataclass, replace
+from pathlib import Path
+from tempfile import TemporaryDirectory
+from typing import TYPE_CHECKING, Final
+
+import click
+
+from bpe_core.cli.support import is_watched
+from bpe_core.errors import ConfigError
+
+if TYPE_CHECKING:
+    from bpe_core.counting.counts_file import CountsSummary, WordCounts
+    from bpe_core.scale.count_files import CountingProgress
+    from bpe_core.scale.engines import Engine
+    from bpe_core.types import TrainingConfig
+
+_UNITS: Final = {"": 0, "K": 10, "M": 20, "G": 30, "T": 40}
+
+
+@dataclass(frozen=True, slots=True)
+class CountingPlan:
+    """Who counts, where counted parts are kept, and which words are left out."""
+
+    scheduler: str | None
+    memory: str | None
+    processes: int | None
+    work: str | None
+    floor: int
+
+    def is_for(self, sources: tuple[str, ...]) -> bool:
+        """Return True if these sources and options need counting in stretches."""
+        options = (self.scheduler, self.memory, self.processes, self.work)
+        if any(option is not None for option in options) or self.floor > 1:
+            return True
+        return any(
+            "://" in name or (name != "-" and not Path(name).is_file() and _is_several(name))
+            for name in sources
+        )
+
+    def count(
+        self,
+        sources: tuple[str, ...],
+        out: str,
+        pretokenizer: str,
+        text_column: str | None,
+        encoding: str | None,
+    ) -> CountsSummary:
+        """Count sources into a counts file, and report on stderr what was skipped."""
+        self._check(sources, encoding, 0.0)
+        from bpe_core.scale.count_files import count_files
+        from bpe_core.scale.work_folder import WorkFolder
+
+        work = self.work or f"{out}.work"
+        with self._engine() as engine:
+            counted = count_files(
+                sources,
+                out,
+                work=work,
+                pretokenizer=pretokenizer,
+                text_column=text_column,
+                floor=self.floor,
+                engine=engine,
+                on_progress=_show if is_watched() else None,
+            )
+        if self.work is None:
+            WorkFolder(work).clear()
+        if counted.n_skipped:
+            click.echo(
+                f"Skipped {counted.n_skipped:,} rows without text, of "
+                f"{counted.n_documents + counted.n_skipped:,}.",
+                err=True,
+            )
+        return counted.summary
+
+    def counted(
+        self,
+        sources: tuple[str, ...],
+        out: str,
+        config: TrainingConfig,
+        text_column: str | None,
+        encoding: str | None,
+        held_out: float,
+    ) -> WordCounts:
+        """Count sources, and return their words; `out` is where the tokenizer will be written."""
+        self._check(sources, encoding, held_out)
+        from bpe_core.counting.counts_file import read_counts
+        from bpe_core.runs.check_config import check_config
+
+        check_config(config)
+        with TemporaryDirectory(prefix="bpe-counts-") as folder:
+            if self.work is None and out != "-":
+                kept = replace(self, work=f"{out}.work")
+            else:
+                kept = replace(self, work=self.work or f"{folder}/work")
+            counts = f"{folder}/counts.parquet"
+            summary = kept.count(sources, counts, config.pretokenizer, text_column, encoding)
+            found = read_counts(counts)
+        if self.work is None:
+            from bpe_core.scale.work_folder import WorkFolder
+
+            WorkFolder(kept.work or "").clear()
+        report_counts(summary)
+        return found
+
+    def _check(self, sources: tuple[str, ...], encoding: str | None, held_out: float) -> None:
+        if held_out or encoding or "-" in sources:
+            raise ConfigError(
+                "Words are counted in stretches of whole files of UTF-8. Omit --held-out, "
+                "--encoding and -."
+            )
+        if self.scheduler is not None and (self.memory or self.processes):
+            raise ConfigError(
+                "Give --scheduler for a cluster, or --memory and --processes for this machine, not "
+                "both."
+            )
+
+    @contextmanager
+    def _engine(self) -> Generator[Engine]:
+        from bpe_core.scale.engines import DaskWorkers, ThisProcess, cluster, local_processes
+
+        if self.scheduler is not None:
+            with cluster(self.scheduler) as client:
+                yield DaskWorkers(client)
+        elif self.memory is not None or self.processes is not None:
+            with local_processes(bytes_of(self.memory or "4GB"), self.processes) as client:
+                yield DaskWorkers(client)
+        else:
+            yield ThisProcess()
+
+
+def bytes_of(size: str) -> int:
+    """Return a size such as 4GB or 512M in bytes.
+
+    >>> bytes_of("1.5GB") >> 20
+    1536
+    """
+    found = re.fullmatch(r"([0-9]{1,6}(?:\.[0-9]{1,3})?) ?([KMGT]?)(?:i?B)?", size, re.IGNORECASE)
+    if not found:
+        raise ConfigError(f"Expected --memory SIZE such as 4GB, got {size!r}.")
+    return int(float(found[1]) * (1 << _UNITS[found[2].upper()]))
+
+
+def report_counts(summary: CountsSummary) -> None:
+    """Report on stderr what was counted and what was dropped."""
+    line = f"{summary.n_bytes:,} bytes of text."
+    if summary.dropped_words:
+        line += (
+            f" Dropped {summary.dropped_words:,} words that occur fewer than {summary.floor:,} "
+            f"times, {summary.dropped_occurrences:,} occurrences in all."
+        )
+    click.echo(line, err=True)
+
+
+def _is_several(name: str) -> bool:
+    return Path(name).is_dir() or any(each in name for each in "*?[")
+
+
+def _show(progress: CountingProgress) -> None:
+    before = f" ({progress.stretches_found:,} before)" if progress.stretches_found else ""
+    click.echo(
+        f"\rCounted {progress.stretches_done:,} of {progress.stretches:,} stretches{before}, added "
+        f"up {progress.shards_done:,} of {progress.shards:,} parts",
+        nl=False,
+        err=True,
+    )

@@ -1,0 +1,146 @@
+"""Read the documents of a stretch, piece by piece, and collect what is known of them."""
+
+from __future__ import annotations
+
+import codecs
+import hashlib
+import json
+from collections.abc import Iterator
+from typing import BinaryIO, Final, cast
+
+from bpe_core.corpus.parquet import open_parquet_file
+from bpe_core.corpus.urls import reading, shown
+from bpe_core.counting.streamed import whole_characters
+from bpe_core.errors import CorpusError, TextDecodingError, UnsupportedFileError
+from bpe_core.scale.sources import lines_from, opened
+from bpe_core.scale.stretches import Part, Stretch, text_bounds
+
+_PIECE: Final = 1 << 20
+
+
+class StretchReading:
+    """One pass over the text of a stretch, which also collects its hash and its size."""
+
+    def __init__(self, stretch: Stretch, collect_characters: bool) -> None:
+        self._stretch = stretch
+        self._collect = collect_characters
+        self._digest = hashlib.sha256(b"stretch")
+        self.characters: set[str] = set()
+        self.n_bytes = 0
+        self.n_documents = 0
+        self.n_skipped = 0
+        """The number of rows that are not JSON, or have no text in the column."""
+
+    @property
+    def sha256(self) -> str:
+        """The hash of the text, and of where its documents end."""
+        return self._digest.hexdigest()
+
+    def documents(self) -> Iterator[Iterator[bytes]]:
+        """Yield each document, or the part of one, as pieces that end between characters."""
+        for part in self._stretch.parts:
+            if part.source.kind == "text":
+                self.n_documents += part.begin == 0
+                yield self._text(part)
+            else:
+                rows = self._json_rows if part.source.kind == "jsonl" else self._parquet_rows
+                for row in rows(part):
+                    if row:
+                        self.n_documents += 1
+                        self._digest.update(b"%d:" % len(row))
+                        self._look_at(row)
+                        yield iter((row,))
+                    else:
+                        self.n_skipped += 1
+
+    def _text(self, part: Part) -> Iterator[bytes]:
+        with opened(part.source) as file:
+            at, end = 0, -1
+            if not part.source.packing:
+                at, end = text_bounds(file, part, self._stretch.pretokenizer)
+                file.seek(at)
+            self._digest.update(b"text from %d:" % at)
+            rest = b""
+            for data in _read(file, at, end, part):
+                if at == 0 and data.startswith(codecs.BOM_UTF8):
+                    at = len(codecs.BOM_UTF8)
+                    data = data[at:]
+                piece, rest = whole_characters(rest + data)
+                _check_utf8(piece, part, at)
+                at += len(piece)
+                self._look_at(piece)
+                yield piece
+            _check_utf8(rest, part, at)
+
+    def _json_rows(self, part: Part) -> Iterator[bytes | None]:
+        n_good = n_bad = 0
+        bad_at = 0
+        with opened(part.source) as file:
+            end = None if part.end < 0 else part.end
+            for at, line in lines_from(file, part.begin, end):
+                if not line.strip():
+                    continue
+                text = _text_of(line, part.column)
+                if text is None:
+                    bad_at = bad_at if n_bad else at
+                    n_bad += 1
+                n_good += text is not None
+                yield text
+        if n_bad > n_good:
+            raise UnsupportedFileError(
+                f"{shown(part.source.url)} has {n_bad:,} of {n_bad + n_good:,} lines that are not "
+                f"a JSON object with text in {part.column!r:.60}; the first starts at byte "
+                f"{bad_at:,}. Check the file, and name its column of text."
+            )
+
+    def _parquet_rows(self, part: Part) -> Iterator[bytes]:
+        with reading(part.source.url) as file:
+            parquet = open_parquet_file(file, shown(part.source.url))
+            yield from parquet.texts_in(part.column, range(part.begin, part.end))
+
+    def _look_at(self, text: bytes) -> None:
+        self._digest.update(text)
+        self.n_bytes += len(text)
+        if self._collect:
+            self.characters.update(text.decode())
+
+
+def _read(file: BinaryIO, begin: int, end: int, part: Part) -> Iterator[bytes]:
+    """Read to a place in a file, or all of a packed one."""
+    at = begin
+    while end < 0 or at < end:
+        data = file.read(_PIECE if end < 0 else min(_PIECE, end - at))
+        if not data:
+            if end < 0:
+                return
+            raise CorpusError(
+                f"{shown(part.source.url)} had {part.source.size:,} bytes and now has {at:,}. "
+                "Count again once it has stopped changing."
+            )
+        at += len(data)
+        yield data
+
+
+def _check_utf8(piece: bytes, part: Part, at: int) -> None:
+    try:
+        piece.decode()
+    except UnicodeDecodeError as error:
+        unpacked = " of the unpacked text" if part.source.packing else ""
+        raise TextDecodingError(
+            f"{shown(part.source.url)} is not valid UTF-8 at byte {at + error.start:,}{unpacked} "
+            f"(0x{piece[error.start]:02X}). Save it again as UTF-8."
+        ) from None
+
+
+def _text_of(line: bytes, column: str) -> bytes | None:
+    """Return the text in a line of JSON, or None if the line is not JSON or has none.
+
+    >>> _text_of(b'{"text": "hug"}', "text"), _text_of(b"hug", "text")
+    (b'hug', None)
+    """
+    try:
+        row: object = json.loads(line)
+        text = cast("dict[str, object]", row).get(column) if isinstance(row, dict) else None
+        return text.encode() if isinstance(text, str) else None
+    except (ValueError, RecursionError):  # also of a lone surrogate, which UTF-8 cannot encode
+        return None

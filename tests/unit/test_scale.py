@@ -1,0 +1,209 @@
+"""Counting in stretches equals counting at once, whatever the files, the cuts and the engine."""
+
+from __future__ import annotations
+
+import gzip
+import json
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import fsspec
+import pyarrow as pa
+import pyarrow.parquet as pq
+import pytest
+
+import bpe_core as bpe
+from bpe_core.compiling.processes import compile_kernels
+from bpe_core.errors import (
+    BpeError,
+    ConfigError,
+    CorpusError,
+    EmptyCorpusError,
+    TextDecodingError,
+    UnsupportedFileError,
+)
+from bpe_core.scale.count_files import CountedFiles, CountingProgress, count_files
+from bpe_core.scale.engines import Engine
+
+LINE = "Größe l'été 123 電車は七時に出ます。 def f(x):\n\treturn x  # 🧩\r\n\n"
+TEXT = "".join(f"{n} {LINE}" for n in range(3_000))
+ROWS = [f"row {n} {LINE}" * (n % 4) for n in range(1_500)]
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Write every kind of file, which together hold what `documents` returns."""
+    compile_kernels()
+    folder = tmp_path_factory.mktemp("corpus")
+    lines = "".join(json.dumps({"n": n, "text": row}) + "\n" for n, row in enumerate(ROWS))
+    (folder / "a.txt").write_bytes(("\ufeff" + TEXT).encode())
+    (folder / "b.txt").write_bytes(b"hug hugs")
+    (folder / "c.jsonl").write_text(lines, encoding="utf-8")
+    table = pa.table({"id": [str(n) for n in range(len(ROWS))], "text": ROWS})
+    pq.write_table(table, folder / "d.parquet", row_group_size=200)
+    (folder / "e.jsonl.gz").write_bytes(gzip.compress(lines.encode()))
+    sink = pa.BufferOutputStream()
+    with pa.CompressedOutputStream(sink, "zstd") as stream:
+        stream.write(TEXT.encode())
+    (folder / "f.txt.zst").write_bytes(sink.getvalue().to_pybytes())
+    (folder / "g.txt.gz").write_bytes(gzip.compress(b"hug ") + gzip.compress(b"me"))
+    (folder / "README.md").write_text("not part of the corpus")
+    return folder
+
+
+def documents() -> list[str]:
+    rows = [row for row in ROWS if row]
+    return [TEXT, "hug hugs", *rows, *rows, *rows, TEXT, "hug me"]
+
+
+def count(
+    sources: Any, work: Path | str, engine: Engine | None = None, **options: Any
+) -> tuple[CountedFiles, bpe.WordCounts]:
+    out = f"{work}/counts.parquet" if isinstance(work, Path) else f"{work}-counts.parquet"
+    options = {"stretch_bytes": 60_000, **options}
+    found = count_files(sources, out, work=work, engine=engine, **options)
+    return found, bpe.read_counts(out)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("name", ["gpt2", "cl100k", "whitespace", "none", "regex:\\d"])
+def test_counting_in_stretches_equals_counting_at_once(
+    folder: Path, tmp_path: Path, name: str
+) -> None:
+    corpus = bpe.Corpus.from_documents(documents())
+    whole = bpe.count_words(corpus, name)
+    found, counts = count([folder], tmp_path, pretokenizer=name)
+    assert counts.pretokens.words == whole.pretokens.words
+    assert counts.pretokens.counts.tolist() == whole.pretokens.counts.tolist()
+    assert counts.summary.characters == whole.summary.characters
+    assert (found.summary.n_bytes, found.n_documents) == (corpus.n_bytes, len(documents()))
+    assert found.n_skipped == 3 * ROWS.count("")
+
+
+@pytest.mark.slow
+def test_merges_equal_those_of_the_text(folder: Path, tmp_path: Path) -> None:
+    _, counts = count([folder], tmp_path)
+    for tie_break in ("smallest-pair", "first-seen"):
+        config = bpe.TrainingConfig(500, alphabet="seen", tie_break=tie_break)
+        whole = bpe.train(bpe.Corpus.from_documents(documents()), config)
+        assert bpe.train(counts, config).tokenizer == whole.tokenizer
+
+
+def interrupt_at(field: str, number: int) -> Callable[[CountingProgress], None]:
+    def look(progress: CountingProgress) -> None:
+        if getattr(progress, field) == number:
+            raise KeyboardInterrupt
+
+    return look
+
+
+@pytest.mark.slow
+def test_a_run_that_was_killed_twice_goes_on(folder: Path, tmp_path: Path) -> None:
+    work = tmp_path / "work"
+    for field, number in (("stretches_done", 5), ("shards_done", 3)):
+        with pytest.raises(KeyboardInterrupt):
+            count([folder], work, on_progress=interrupt_at(field, number))
+        assert not (work / "counts.parquet").exists()
+    again: list[CountingProgress] = []
+    found, counts = count([folder], work, on_progress=again.append)
+    assert again[0].stretches_found == again[0].stretches > 5
+    assert again[-1].shards_done == again[-1].shards - 3
+    whole, expected = count([folder], tmp_path / "other")
+    assert found == whole
+    assert counts.pretokens.words == expected.pretokens.words
+    assert counts.pretokens.counts.tolist() == expected.pretokens.counts.tolist()
+
+
+def test_a_file_that_changed_is_counted_again(tmp_path: Path) -> None:
+    path = tmp_path / "a.txt"
+    path.write_text("hug hugs")
+    _, before = count([path], tmp_path / "work")
+    path.write_text("hug me please")
+    _, after = count([path], tmp_path / "work")
+    assert before.pretokens.words == (b"hug", b" hugs")
+    assert after.pretokens.words == (b"hug", b" me", b" please")
+
+
+def test_words_below_the_floor_are_dropped_and_the_loss_is_told(tmp_path: Path) -> None:
+    (tmp_path / "a.txt").write_text("a a a b b cc é")
+    found, counts = count(
+        [tmp_path / "a.txt"], tmp_path / "work", pretokenizer="whitespace", floor=2
+    )
+    assert counts.pretokens.words == (b"a", b"b")
+    assert found.summary[4:] == (2, 2, 2)
+    assert counts.summary.characters == " abcé"
+    with pytest.raises(EmptyCorpusError, match="All 4 words occur less than 9 times"):
+        count([tmp_path / "a.txt"], tmp_path / "work", pretokenizer="whitespace", floor=9)
+
+
+def test_urls_folders_and_patterns_are_sources(tmp_path: Path) -> None:
+    memory = fsspec.filesystem("memory")
+    memory.pipe("/scale/deep/a.txt", b"hug hugs")
+    memory.pipe("/scale/b.jsonl", b'{"text": "hug me"}\n')
+    memory.pipe("/scale/.hidden.txt", b"no")
+    expected = {b"hug": 2, b" hugs": 1, b" me": 1}
+    for sources in (["memory://scale"], ["memory://scale/**/*.txt", "memory://scale/*.jsonl"]):
+        _, counts = count(sources, f"memory://work{len(sources)}")
+        words = counts.pretokens
+        assert dict(zip(words.words, words.counts.tolist(), strict=True)) == expected
+    memory.rm("/", recursive=True)
+
+
+def test_invalid_lines_are_skipped_unless_they_are_most(tmp_path: Path) -> None:
+    lines = [b'{"body": "hug"}', b"{", b'{"body": 1}', b"", b'{"body": "me"}']
+    lines.append(b'{"body": "\\ud800"}')
+    path = tmp_path / "a.jsonl"
+    path.write_bytes(b"\n".join([*lines, lines[0]]))
+    found, _ = count([path], tmp_path / "work")
+    assert (found.n_documents, found.n_skipped) == (3, 3)
+    with pytest.raises(UnsupportedFileError, match=r"6 of 6 lines .* text in 'text'"):
+        count([path], tmp_path / "work", text_column="text")
+
+
+REFUSED = [
+    ("a.txt", b"x y\n" * 30_000 + b"\xff", TextDecodingError, "at byte 120,000 "),
+    ("a.txt", b"x" * 9 + b"\xc3", TextDecodingError, "at byte 9 "),
+    ("a.txt.gz", gzip.compress(b"hug" * 99)[:-9], UnsupportedFileError, "damaged or incomplete"),
+    ("a.txt.gz", b"hug", UnsupportedFileError, "damaged or incomplete"),
+    ("a.txt.zst", b"hug", UnsupportedFileError, "damaged or incomplete"),
+    ("a.txt", gzip.compress(b"hug"), UnsupportedFileError, "not plain UTF-8 text"),
+    ("a.csv", b"a,b\n", UnsupportedFileError, "Convert it first"),
+    ("a.parquet", b"hug", UnsupportedFileError, "damaged parquet"),
+    ("a.jsonl", b'{"n": 1}\n', CorpusError, "no column of text"),
+    ("a.txt", b"", EmptyCorpusError, "is empty"),
+]
+
+
+@pytest.mark.parametrize(("name", "data", "error", "said"), REFUSED)
+def test_files_that_cannot_be_counted_are_refused(
+    tmp_path: Path, name: str, data: bytes, error: type[BpeError], said: str
+) -> None:
+    (tmp_path / name).write_bytes(data)
+    with pytest.raises(error, match=said):
+        count([tmp_path / name], tmp_path / "work")
+
+
+@pytest.mark.parametrize(
+    ("source", "said"),
+    [
+        ("no-such-file.txt", "No such file"),
+        ("*.nothing", "finds no file"),
+        ("memory://no/such.txt", "No such file"),
+        ("nonsense://a", "cannot be read|not a URL"),
+        ("https://me:secret@127.0.0.1:1/a.txt", "https://127"),
+    ],
+)
+def test_names_that_find_nothing_are_refused_without_passwords(
+    tmp_path: Path, source: str, said: str
+) -> None:
+    with pytest.raises(CorpusError, match=said) as caught:
+        count([source], tmp_path)
+    assert "secret" not in str(caught.value)
+
+
+def test_the_floor_and_the_column_are_checked(folder: Path, tmp_path: Path) -> None:
+    with pytest.raises(ConfigError, match="as the floor, got 0"):
+        count([folder], tmp_path, floor=0)
+    with pytest.raises(CorpusError, match="no column 'body'"):
+        count([folder / "d.parquet"], tmp_path, text_column="body")
