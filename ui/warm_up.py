@@ -82,6 +82,8 @@ def _parts() -> Iterator[Callable[[], object]]:
     for module in walk_packages([str(_HERE)], "ui."):
         yield partial(import_module, module.name)
     yield _warm_up_merge_loop
+    # What long texts are encoded with.
+    yield partial(import_module, "bpe_core.tokenizer.compiled")
     yield _load_gpt2
     yield _settle
 

@@ -1,9 +1,9 @@
 """Compile the kernels, and decide when they are worth it.
 
 In: the size of a text. Out: whether kernels are faster for it now than plain Python. Kernels are
-compiled once per machine, in other processes: `python -m bpe_core.compiling`.
+compiled once per machine, in other processes, to a library: `python -m bpe_core.compiling`.
 
 Start with `python_or_kernels`. `background` compiles while other work goes on, and waits;
-`processes` starts the compiler, and `modules_to_compile` divides the work. `cache` stores compiled
-kernels, `file_lock` guards them. `threads` and `arrays` help the callers of kernels.
+`processes` starts the compiler, and `modules_to_compile` divides the work. `cache` keeps what is
+compiled, `file_lock` guards it. `threads` and `arrays` help the callers of kernels.
 """

@@ -1,6 +1,6 @@
 """Compile the kernels, once per machine: `python -m bpe_core.compiling`.
 
-With a number, compile that share of them, for the process that started this one.
+With arguments, do one task of that, for the process that started this one.
 """
 
 from __future__ import annotations
@@ -9,15 +9,15 @@ import sys
 
 from bpe_core.compiling.background import compile_or_say_why_not, may_compile
 from bpe_core.compiling.cache import kernels_are_compiled
-from bpe_core.compiling.processes import compile_share_for_parent
+from bpe_core.compiling.processes import compile_for_parent
 
 
 def main(arguments: list[str]) -> None:
-    """Compile one share, or all kernels if they are not compiled yet."""
+    """Do one task, or all kernels if they are not compiled yet."""
     if arguments:
-        compile_share_for_parent(int(arguments[0]))
+        compile_for_parent(*arguments)
     elif may_compile() and not kernels_are_compiled():
-        sys.stderr.write("Compiling the engine, once on this machine: about 10 seconds.\n")
+        sys.stderr.write("Compiling the engine, once on this machine: about 15 seconds.\n")
         compile_or_say_why_not()
 
 

@@ -24,9 +24,14 @@ _failed = threading.Event()
 _starting = threading.Lock()
 
 
+def may_use() -> bool:
+    """Return False if kernels shall be plain Python, which only tests want, or compiling failed."""
+    return os.environ.get("NUMBA_DISABLE_JIT", "0") == "0" and not _failed.is_set()
+
+
 def may_compile() -> bool:
     """Return True if there is a compiler, and it has not failed in this process."""
-    return _has_compiler() and not _failed.is_set()
+    return may_use() and _has_compiler()
 
 
 def compile_in_background() -> None:
@@ -74,4 +79,4 @@ def compile_or_say_why_not() -> None:
 
 @cache
 def _has_compiler() -> bool:
-    return find_spec("numba") is not None and os.environ.get("NUMBA_DISABLE_JIT", "0") == "0"
+    return find_spec("numba") is not None

@@ -1,19 +1,30 @@
-"""Divide the modules whose kernels have to be compiled between two processes."""
+"""Say which modules call kernels, and divide the kernels between two processes."""
 
 from __future__ import annotations
 
 from importlib import import_module
 from typing import Final
 
-SHARES: Final = (
-    ("bpe_core.counting.compiled", "bpe_core.trainers.compiled"),
-    ("bpe_core.tokenizer.compiled",),
+MODULES: Final = (
+    "bpe_core.counting.compiled",
+    "bpe_core.trainers.compiled",
+    "bpe_core.tokenizer.compiled",
 )
-"""Modules whose `compile_all` compiles every kernel that they call, by calling it. Both shares take
-about equally long. They are given by name, so that only the compiling processes import them."""
+"""Modules whose `compile_all` calls every kernel that they use. They are given by name, so that
+only the compiling processes import them."""
+
+N_SHARES: Final = 2
+
+# What a kernel is made of is compiled once for a process, so those that scan text belong together.
+_OF_FIRST_SHARE: Final = ("count_words", "count_ends", "encode_text", "decode_ids")
 
 
-def compile_share(share: int) -> None:
-    """Compile the kernels of one share, in this process."""
-    for name in SHARES[share]:
+def is_in_share(share: int, kernel: str) -> bool:
+    """Return True if a kernel belongs to a share; both shares take about equally long."""
+    return (share == 0) is (kernel in _OF_FIRST_SHARE)
+
+
+def compile_for_numba(share: int) -> None:
+    """Compile half of the kernels into Numba's cache, in this process."""
+    for name in (MODULES[:2], MODULES[2:])[share]:
         import_module(name).compile_all()

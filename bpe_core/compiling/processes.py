@@ -1,4 +1,4 @@
-"""Compile all kernels in two separate processes.
+"""Compile all kernels in separate processes.
 
 Compiling in a thread of this process would block the others: a task of 10 ms was delayed by up to
 285 ms, but by only 3 ms next to two processes.
@@ -10,20 +10,34 @@ import os
 import subprocess
 import sys
 import time
+from functools import partial
+from pathlib import Path
 from typing import Final
 
 from bpe_core.child_process import follow_parent
 from bpe_core.compiling.cache import (
-    KERNELS,
     compiling_lock,
     forget_compiled,
+    forget_libraries,
+    keep_library,
     kernels_are_compiled,
     mark_compiled,
+    scratch_folder,
 )
-from bpe_core.compiling.modules_to_compile import SHARES, compile_share
+from bpe_core.compiling.modules_to_compile import (
+    MODULES,
+    N_SHARES,
+    compile_for_numba,
+    is_in_share,
+)
+from bpe_core.kernels.folder import KERNELS, X86_64_V3, library_is_wanted, processor
 
 _SECONDS_BETWEEN_LOOKS: Final = 0.2
 _MOST_SECONDS: Final = 300.0
+
+_SHARE, _LINK, _CACHE = "share", "link", "cache"
+"""What a process that this one starts does: compile a share of the library, link the shares, or
+compile a share into Numba's cache."""
 
 
 def compile_kernels() -> None:
@@ -38,32 +52,71 @@ def compile_kernels() -> None:
         with lock as taken:
             # Another process may have finished between the check and the lock.
             if taken and not kernels_are_compiled():
-                forget_compiled()
-                _compile_in_processes()
-                mark_compiled()
+                _compile()
         if not taken:
             if time.monotonic() > deadline:
                 raise TimeoutError(f"another process has held {lock.path} for too long")
             time.sleep(_SECONDS_BETWEEN_LOOKS)
 
 
-def compile_share_for_parent(share: int) -> None:
-    """Compile one share in this process; exit early if the parent process ends."""
+def _compile() -> None:
+    if not library_is_wanted() or not _build_library():
+        _fill_numbas_cache()
+
+
+def compile_for_parent(task: str, *arguments: str) -> None:
+    """Do one task of the compiler in this process; exit early if the parent process ends."""
     follow_parent()
-    compile_share(share)
+    if task == _CACHE:
+        compile_for_numba(int(arguments[0]))
+        return
+    from bpe_core.kernels.library_builder import compile_share, link_shares
+
+    folder = Path(arguments[-1])
+    if task == _SHARE:
+        share = int(arguments[0])
+        compile_share(MODULES, partial(is_in_share, share), _bitcode(folder, share))
+    else:
+        link_shares([_bitcode(folder, share) for share in range(N_SHARES)], folder)
 
 
-def _compile_in_processes() -> None:
-    """Run `python -m bpe_core.compiling SHARE` for every share at once."""
+def _bitcode(folder: Path, share: int) -> Path:
+    return folder / f"share-{share}.bc"
+
+
+def _build_library() -> bool:
+    """Build the library of kernels; return False if that fails, after saying so on stderr."""
+    forget_libraries()
+    kind = {"NUMBA_CPU_NAME": X86_64_V3, "NUMBA_CPU_FEATURES": ""}
+    variables = kind if processor() == X86_64_V3 else {}
+    try:
+        with scratch_folder() as scratch:
+            _run_all([[_SHARE, str(share), scratch] for share in range(N_SHARES)], variables)
+            _run_all([[_LINK, scratch]], variables)
+            keep_library(Path(scratch))
+    except (OSError, subprocess.SubprocessError) as error:
+        sys.stderr.write(f"The kernels could not be linked ({error}); Numba will load them.\n")
+        return False
+    return True
+
+
+def _fill_numbas_cache() -> None:
+    forget_compiled()
+    _run_all([[_CACHE, str(share)] for share in range(N_SHARES)], {"BPE_KERNELS": "numba"})
+    mark_compiled()
+
+
+def _run_all(tasks: list[list[str]], variables: dict[str, str]) -> None:
+    """Run `python -m bpe_core.compiling TASK ...` for all tasks at once."""
     command = [sys.executable, "-m", "bpe_core.compiling"]
     path = os.pathsep.join(filter(None, [str(KERNELS.parents[1]), os.environ.get("PYTHONPATH")]))
-    environment = {**os.environ, "PYTHONPATH": path}
+    environment = {**os.environ, "PYTHONPATH": path, **variables}
     deadline = time.monotonic() + _MOST_SECONDS
     # Nothing is written to their standard input. It closes when this process ends, even if it is
     # killed, and they exit then.
     processes = [
-        subprocess.Popen([*command, str(share)], env=environment, stdin=subprocess.PIPE)
-        for share in range(len(SHARES))
+        subprocess.Popen([*command, *task], env=environment, stdin=subprocess.PIPE)
+        for task in tasks
     ]
     try:
         for process in processes:

@@ -5,13 +5,14 @@ from __future__ import annotations
 import sys
 from typing import Final
 
-from bpe_core.compiling.background import may_compile
+from bpe_core.compiling.background import may_compile, may_use
 from bpe_core.compiling.cache import kernels_are_compiled
+from bpe_core.kernels.folder import found_library
 
-# From this size on, loaded kernels are faster: at 50 kB both take 0.03 s. Loading Numba and the
-# compiled kernels takes 0.6 to 0.8 s; plain Python takes 1.3 s per megabyte.
+# From this size on, loaded kernels are faster: at 50 kB both take 0.03 s. Loading Numba and its
+# cache takes 0.6 to 0.8 s; plain Python takes 1.3 s per megabyte.
 _LEAST_BYTES: Final = 50_000
-_LEAST_BYTES_TO_LOAD: Final = 400_000
+_LEAST_BYTES_TO_LOAD_NUMBA: Final = 400_000
 # The amount of text that plain Python processes while the kernels compile, in 8 to 12 s.
 _LEAST_BYTES_TO_COMPILE: Final = 8_000_000
 
@@ -26,7 +27,7 @@ def use_kernels(n_bytes: int) -> bool:
     """
     if n_bytes < _LEAST_BYTES or not kernels_are_ready():
         return False
-    return n_bytes >= _LEAST_BYTES_TO_LOAD or "bpe_core.kernels.jit" in sys.modules
+    return n_bytes >= _LEAST_BYTES_TO_LOAD_NUMBA or kernels_load_at_once()
 
 
 def worth_waiting_for(n_bytes: int) -> bool:
@@ -40,4 +41,9 @@ def worth_waiting_for(n_bytes: int) -> bool:
 
 def kernels_are_ready() -> bool:
     """Return True if kernels can be used at once, without waiting for the compiler."""
-    return may_compile() and kernels_are_compiled()
+    return may_use() and kernels_are_compiled()
+
+
+def kernels_load_at_once() -> bool:
+    """Return True if kernels, once compiled, need no more than milliseconds to load."""
+    return found_library() is not None or "numba" in sys.modules

@@ -2,27 +2,24 @@
 
 from __future__ import annotations
 
-import sys
 from typing import TYPE_CHECKING, Final
 
 from bpe_core.compiling.background import compile_in_background
-from bpe_core.compiling.python_or_kernels import kernels_are_ready
+from bpe_core.compiling.python_or_kernels import kernels_are_ready, kernels_load_at_once
 from bpe_core.pretokenizers.pretokenizers import Pretokenizer
 from bpe_core.tokenizer.tables import TokenTable
 
 if TYPE_CHECKING:
     from bpe_core.tokenizer.compiled import CompiledEncoder
 
-_COMPILED: Final = "bpe_core.tokenizer.compiled"
-_LOADED: Final = "bpe_core.kernels.jit"
 
 LEAST: Final = 2_000
 """Characters or ids that are worth a call, which costs 20 microseconds: plain Python does 200 in
 that time."""
-# Building a tokenizer's tables takes 50 ms, loading Numba and the compiled kernels 500 ms. In that
-# time plain Python encodes this many characters, at 2 to 7 MB/s.
+# Building a tokenizer's tables takes 50 ms; loading kernels by Numba instead of from the library,
+# 500 ms. In that time plain Python encodes this many characters, at 2 to 7 MB/s.
 _LEAST_TO_PREPARE: Final = 200_000
-_LEAST_TO_LOAD: Final = 1_500_000
+_LEAST_TO_LOAD_NUMBA: Final = 1_500_000
 _LEAST_TO_COMPILE: Final = 8_000_000
 
 
@@ -58,17 +55,16 @@ class Kernels:
 
     def worth_once(self, n: int) -> CompiledEncoder | None:
         """Return what `worth` does, for a task that has loaded kernels and encodes n bytes once."""
-        loaded = n >= _LEAST_TO_PREPARE and _LOADED in sys.modules and kernels_are_ready()
+        loaded = n >= _LEAST_TO_PREPARE and kernels_load_at_once() and kernels_are_ready()
         if self._encoder is None and self._suited and loaded:
             self._encoder = self._prepared()
         return self.worth(n)
 
     def _loads_soon(self) -> bool:
-        if _COMPILED in sys.modules:
-            return kernels_are_ready()
         if self._seen >= _LEAST_TO_COMPILE:
             compile_in_background()
-        return self._seen >= _LEAST_TO_LOAD and kernels_are_ready()
+        at_once = self._seen >= _LEAST_TO_LOAD_NUMBA or kernels_load_at_once()
+        return at_once and kernels_are_ready()
 
     def _prepared(self) -> CompiledEncoder | None:
         from bpe_core.tokenizer.compiled import CompiledEncoder, can_compile

@@ -13,7 +13,7 @@ if ! mkdir -p "$data/runs" "$data/kernels" 2>/dev/null || [ ! -w "$data/runs" ];
 fi
 
 # Kernels are compiled again there if this processor differs from the one that built the image.
-built=$(cd kernels && echo compiled-*)
+built=$(cd kernels && echo kernels-*)
 if [ ! -d "$data/kernels/$built" ]; then
   rm -rf "${data:?}/kernels"
   mkdir "$data/kernels"

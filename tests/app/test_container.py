@@ -137,7 +137,7 @@ def test_another_start_keeps_the_kernels_and_the_runs(image: Path, tmp_path: Pat
     first = start()
     folder = Path(first["NUMBA_CACHE_DIR"])
     assert first["BPE_EXPLORER_RUNS"] == str(data / "runs")
-    stamps = [path.name for path in (image / "kernels").glob("compiled-*")]
+    stamps = [path.name for path in (image / "kernels").glob("kernels-*")]
     assert folder == data / "kernels" / stamps[0]
     assert {path.name for path in (image / "kernels").iterdir()} == {
         path.name for path in folder.iterdir()
@@ -151,6 +151,6 @@ def test_another_start_keeps_the_kernels_and_the_runs(image: Path, tmp_path: Pat
     assert not (data / "tmp" / "left").exists()
     # The kernels of another image replace these.
     (copy / "kernels").chmod(0o755)
-    os.rename(copy / "kernels" / stamps[0], copy / "kernels" / "compiled-other")
-    assert Path(start()["NUMBA_CACHE_DIR"]) == data / "kernels" / "compiled-other"
+    os.rename(copy / "kernels" / stamps[0], copy / "kernels" / "kernels-other")
+    assert Path(start()["NUMBA_CACHE_DIR"]) == data / "kernels" / "kernels-other"
     assert not folder.exists()

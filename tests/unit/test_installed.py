@@ -83,7 +83,7 @@ kernels_are_compiled()  # looks for a folder, as any code that uses kernels does
 import numpy as np
 from bpe_core.kernels.counting import gather_counts
 gather_counts(np.zeros(8, np.uint64), np.zeros(8, np.int64))
-print(sum(gather_counts.stats.cache_misses.values()))
+print(sum(gather_counts.by_numba().stats.cache_misses.values()))
 """
 
 

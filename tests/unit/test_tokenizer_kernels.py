@@ -34,31 +34,31 @@ def modules_after(code: str, **environment: str) -> set[str]:
         text=True,
         check=True,
     )
-    return set(ran.stdout.split()) & {"numba", "bpe_core.tokenizer.compiled"}
+    return set(ran.stdout.split()) & {"numba", "llvmlite", "bpe_core.tokenizer.compiled"}
 
 
 @pytest.mark.slow
-def test_a_short_text_does_not_import_the_compiler() -> None:
+def test_a_short_text_does_not_load_the_kernels() -> None:
     code = "from bpe_core.tokenizer.gpt2 import gpt2; gpt2().encode('The quick brown fox')"
     assert modules_after(code) == set()
 
 
 @pytest.mark.slow
-def test_a_text_faster_in_plain_python_does_not_import_the_compiler() -> None:
-    code = "from bpe_core import gpt2; gpt2().decode(gpt2().encode('a rose is ' * 30_000))"
+def test_a_text_faster_in_plain_python_does_not_load_the_kernels() -> None:
+    code = "from bpe_core import gpt2; gpt2().decode(gpt2().encode('a rose is ' * 15_000))"
     assert modules_after(code) == set()
 
 
 @pytest.mark.slow
-def test_a_long_text_loads_the_kernels() -> None:
-    code = "from bpe_core.tokenizer.gpt2 import gpt2; gpt2().encode('a rose is ' * 200_000)"
-    assert modules_after(code) == {"numba", "bpe_core.tokenizer.compiled"}
+def test_a_long_text_loads_the_kernels_and_no_compiler() -> None:
+    code = "from bpe_core.tokenizer.gpt2 import gpt2; gpt2().encode('a rose is ' * 20_000)"
+    assert modules_after(code) == {"bpe_core.tokenizer.compiled"}
 
 
 @pytest.mark.slow
 def test_many_short_texts_load_the_kernels() -> None:
     code = "from bpe_core import gpt2\nfor _ in range(600): gpt2().encode('a rose is ' * 300)"
-    assert modules_after(code) == {"numba", "bpe_core.tokenizer.compiled"}
+    assert modules_after(code) == {"bpe_core.tokenizer.compiled"}
 
 
 @pytest.mark.slow

@@ -87,7 +87,7 @@ def test_the_stamp_of_compiled_kernels_is_synced_after_the_kernels(
     tmp_path: Path, disk: Disk, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(kernel_cache, "kernels_folder", lambda: tmp_path)
-    compiled = tmp_path / f"{kernel_cache.KERNELS.name}_{kernel_cache._PLACE}"
+    compiled = tmp_path / f"{kernel_cache.KERNELS.name}_{kernel_cache.PLACE}"
     compiled.mkdir()
     (compiled / "a.nbi").write_bytes(b"machine code")
     written: list[bool] = []

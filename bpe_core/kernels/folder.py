@@ -1,0 +1,130 @@
+"""Where compiled kernels are kept, and the stamps that tell which sources they belong to."""
+
+from __future__ import annotations
+
+import hashlib
+import os
+import platform
+import sys
+import tempfile
+from functools import cache
+from importlib.util import find_spec
+from pathlib import Path
+from typing import Final
+
+KERNELS: Final = Path(__file__).absolute().parent
+"""The folder of the kernels' sources."""
+BESIDE: Final = KERNELS / "__pycache__"
+# Numba creates a folder with such a name for each source folder, so programs can share a cache.
+PLACE: Final = hashlib.sha1(str(KERNELS).encode(), usedforsecurity=False).hexdigest()
+"""The part of a file's name that tells the kernels of two copies of this package apart."""
+
+MADE: Final = "library"
+"""The name of the library's file, without its suffix, in the folder where it is built."""
+SHARED, OBJECT = ".so", ".o"
+"""A library linked by the system's C compiler; an object file, for LLVM to link, if it has none."""
+X86_64_V3: Final = "x86-64-v3"
+_OF_V3: Final = {"avx", "avx2", "bmi1", "bmi2", "f16c", "fma", "abm", "movbe", "xsave"}
+
+
+@cache
+def kernels_folder() -> Path:
+    """Return a writable folder for compiled kernels, and tell Numba to use it."""
+    folder = _writable_folder(os.environ.get("NUMBA_CACHE_DIR"))
+    if folder != BESIDE:
+        # Numba reads this once, on import. If it was imported before, it would not find these
+        # kernels, and would compile everything again during a call.
+        os.environ["NUMBA_CACHE_DIR"] = str(folder)
+        if "numba" in sys.modules:
+            sys.modules["numba"].config.CACHE_DIR = str(folder)
+    return folder
+
+
+def library_file(suffix: str = SHARED) -> Path:
+    """Return where the library for the current sources is, or would be."""
+    return kernels_folder() / f"kernels-{PLACE}-{library_stamp()}{suffix}"
+
+
+def library_is_wanted() -> bool:
+    """Return False if Numba shall load the kernels, from its own cache: `BPE_KERNELS=numba`."""
+    return os.environ.get("BPE_KERNELS") != "numba"
+
+
+def found_library() -> Path | None:
+    """Return the library for the current sources; None if it is not built, or not wanted."""
+    if not library_is_wanted():
+        return None
+    return next((path for path in map(library_file, (SHARED, OBJECT)) if path.exists()), None)
+
+
+def _writable_folder(given: str | None) -> Path:
+    """Return the first writable folder: the given one, one beside the sources, or the user's.
+
+    If none is writable, make a temporary one for this process. Compiled code is executed without
+    further checks, so it must not lie where other users can write.
+    """
+    home = os.environ.get("XDG_CACHE_HOME")
+    try:
+        of_user = Path(home) if home else Path.home() / ".cache"
+    except RuntimeError:  # the user has no home folder
+        of_user = BESIDE
+    for folder in (Path(given).absolute() if given else BESIDE, of_user / "bpe-explorer"):
+        try:
+            folder.mkdir(parents=True, exist_ok=True)
+            with tempfile.TemporaryFile(dir=folder):
+                return folder
+        except OSError:
+            continue
+    return Path(tempfile.mkdtemp(prefix="bpe-explorer-"))
+
+
+@cache
+def processor() -> str:
+    """Return the kind of processor that machine code is made for: "x86-64-v3", or a list of flags.
+
+    Most servers and laptops are of the first kind, and share one library.
+    """
+    flags = _processor_flags()
+    return X86_64_V3 if set(flags.split()) >= _OF_V3 else flags
+
+
+@cache
+def library_stamp() -> str:
+    """Return a hash of the contents that the library of kernels is built from."""
+    digest = hashlib.sha256(f"{platform.machine()} {processor()} ".encode())
+    numba = _numba()
+    version = None if numba is None else numba.with_name("_version.py")
+    sources = sorted(KERNELS.glob("*.py"))
+    for path in sources if version is None else [*sources, version]:
+        digest.update(f"{path.name} ".encode() + path.read_bytes())
+    return digest.hexdigest()[:16]
+
+
+@cache
+def cache_stamp() -> str:
+    """Return a hash of all that decides whether kernels in Numba's own cache are valid."""
+    digest = hashlib.sha256(sys.version.encode() + platform.machine().encode())
+    for path in sorted(KERNELS.glob("*.py")):
+        # Numba's cache also identifies a source file by its time and size.
+        stat = path.stat()
+        digest.update(f"{path} {stat.st_mtime_ns} {stat.st_size}".encode())
+    numba = _numba()
+    if numba is not None:
+        digest.update(f"{numba} {numba.stat().st_mtime_ns}".encode())
+    digest.update(_processor_flags().encode())
+    return digest.hexdigest()[:16]
+
+
+def _numba() -> Path | None:
+    spec = find_spec("numba")
+    # An environment can have several paths, for example through a symbolic link.
+    return None if spec is None or spec.origin is None else Path(spec.origin).resolve()
+
+
+def _processor_flags() -> str:
+    try:
+        with Path("/proc/cpuinfo").open() as lines:
+            # ARM processors have "Features" in place of "flags".
+            return next((line for line in lines if line.startswith(("flags", "Features"))), "")
+    except OSError:
+        return ""

@@ -1,0 +1,157 @@
+"""Load the library of kernels: machine code that `compiling.library_builder` made with Numba.
+
+A process that loads it imports neither Numba nor a compiler. For each kernel, the library has a
+function that takes the address of a row of 8-byte slots, one for each array or number among the
+kernel's arguments: for an array, the address of the NumPy object. The function checks the type of
+every array and then calls the kernel, without the GIL.
+"""
+
+from __future__ import annotations
+
+import ctypes
+import json
+from array import array
+from collections.abc import Callable
+from functools import cache
+from pathlib import Path
+from typing import Any, Final, NamedTuple
+
+import numpy as np
+
+from bpe_core.kernels.folder import OBJECT, found_library
+
+TABLE: Final = "bpe_core_table"
+"""The symbol of the table in the library: JSON, the fields of `Shape` by kernel."""
+# Where NumPy's C structures hold what the library reads. Compiled extensions rely on it too.
+HEAD: Final = object.__basicsize__
+DATA, N_DIMENSIONS, DIMENSIONS, DESCRIPTION, FLAGS = (HEAD + at for at in (0, 8, 16, 40, 48))
+BYTE_ORDER, TYPE_NUMBER = HEAD + 10, HEAD + 12
+
+OK, NO_MATCH = 0, 1
+"""What the functions return: NO_MATCH if an array has another type than the kernel takes. Anything
+else is an exception, which only a mistake in a kernel or its caller can raise."""
+
+
+class Shape(NamedTuple):
+    """How a kernel is called."""
+
+    groups: list[str]
+    """The classes of the named tuples among its arguments, which are passed field by field."""
+    slots: list[str]
+    """The name and type of each slot after the first."""
+    numbers: list[int]
+    """The slots that hold a number, rather than an array."""
+    returns: list[str]
+    """The types of what it returns, in the first slots: none, one, or a tuple of more."""
+
+
+class LoadedKernel:
+    """A kernel in the library. Given other types than it was compiled for, it calls `otherwise`."""
+
+    def __init__(self, name: str, address: int, shape: Shape, otherwise: Callable[[], Any]) -> None:
+        self._name = name
+        self._run = ctypes.CFUNCTYPE(ctypes.c_int32, ctypes.c_void_p)(address)
+        self._shape = shape
+        self._n_slots = len(shape.slots) + 1
+        self._otherwise = otherwise
+
+    def __call__(self, *arguments: Any) -> Any:
+        row = self._filled(arguments)
+        status = NO_MATCH if row is None else self._run(row.buffer_info()[0])
+        if row is None or status == NO_MATCH:
+            return self._otherwise()(*arguments)
+        if status != OK:
+            raise RuntimeError(
+                f"The kernel {self._name} raised an exception. Set BPE_KERNELS=numba to see which."
+            )
+        kinds = self._shape.returns
+        results = [row[i] != 0 if kind == "bool" else row[i] for i, kind in enumerate(kinds)]
+        return tuple(results) if len(results) > 1 else results[0] if results else None
+
+    def _filled(self, arguments: tuple[Any, ...]) -> array[int] | None:
+        """Return the row of slots for these arguments, None if they don't fit into it."""
+        given: list[Any] = [np.ndarray]
+        groups: list[str] = []
+        for argument in arguments:
+            if isinstance(argument, tuple):
+                groups.append(type(argument).__name__)
+                given.extend(argument)
+            else:
+                given.append(argument)
+        if groups != self._shape.groups or len(given) != self._n_slots:
+            return None
+        values = list(map(id, given))
+        for slot in self._shape.numbers:
+            values[slot] = given[slot]
+        try:
+            return array("q", values)
+        except (TypeError, OverflowError):  # something else than an int, or one of over 8 bytes
+            return None
+
+
+def entry_point(name: str, otherwise: Callable[[], Any]) -> LoadedKernel | None:
+    """Return a kernel of the library, None if there is no library or it lacks the kernel.
+
+    name: `module.function`. otherwise: returns what to call for other types of arguments.
+    """
+    library = _library()
+    if library is None or name not in library.shapes:
+        return None
+    return LoadedKernel(name, library.address_of(name), library.shapes[name], otherwise)
+
+
+class _Library(NamedTuple):
+    shapes: dict[str, Shape]
+    address_of: Callable[[str], int]
+
+
+@cache
+def _library() -> _Library | None:
+    path = found_library()
+    return None if path is None or not _as_compiled() else load(path)
+
+
+def load(path: Path) -> _Library:
+    """Load a library or an object file. Raises OSError if the system or LLVM cannot."""
+    address_of = _loaded_by_llvm(path) if path.suffix == OBJECT else _loaded_by_system(path)
+    table = json.loads(ctypes.string_at(address_of(TABLE)))
+    return _Library({name: Shape(**shape) for name, shape in table.items()}, address_of)
+
+
+def _loaded_by_system(path: Path) -> Callable[[str], int]:
+    library = ctypes.CDLL(str(path))
+    return lambda name: ctypes.addressof(ctypes.c_char.in_dll(library, name))
+
+
+def _loaded_by_llvm(path: Path) -> Callable[[str], int]:
+    from llvmlite import binding as llvm
+
+    llvm.initialize_native_target()
+    llvm.initialize_native_asmprinter()
+    machine = llvm.Target.from_default_triple().create_target_machine(jit=True)
+    engine = llvm.create_mcjit_compiler(llvm.parse_assembly(""), machine)
+    try:
+        engine.add_object_file(llvm.ObjectFileRef.from_path(str(path)))
+        engine.finalize_object()
+    except RuntimeError as error:
+        raise OSError(f"LLVM could not load {path}: {error}") from error
+    return engine.get_global_value_address
+
+
+def _as_compiled() -> bool:
+    """Return True if NumPy's structures are laid out as the library expects."""
+    array = np.zeros((3, 5), np.int32)
+    at = id(array)
+    description = ctypes.c_size_t.from_address(at + DESCRIPTION).value
+    return (
+        ctypes.c_size_t.from_address(at + DATA).value == array.ctypes.data
+        and ctypes.c_int.from_address(at + N_DIMENSIONS).value == 2
+        and ctypes.c_int.from_address(at + FLAGS).value == array.flags.num
+        and description == id(array.dtype)
+        and ctypes.c_int.from_address(description + TYPE_NUMBER).value == array.dtype.num
+        and ctypes.c_char.from_address(description + BYTE_ORDER).value == b"="
+        and ctypes.c_ssize_t.from_address(
+            ctypes.c_size_t.from_address(at + DIMENSIONS).value + 8
+        ).value
+        == 5
+    )

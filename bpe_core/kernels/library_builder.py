@@ -1,0 +1,296 @@
+"""Build the library of kernels with Numba and LLVM; `kernels.library` loads it.
+
+Each share of the kernels is compiled to bitcode in a process of its own, and another process links
+the shares. Around each kernel stands a function that reads the arguments from a row of slots, as
+described in `kernels.library`. The result needs nothing of Numba or Python, only `memset` and the
+like.
+
+The types of a kernel's arguments are those that its callers give it: their `compile_all` calls
+every kernel on small inputs, in plain Python.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import shutil
+import subprocess
+from collections.abc import Callable, Iterable, Iterator
+from importlib import import_module
+from pathlib import Path
+from pkgutil import iter_modules
+from typing import Any, Final
+
+import numpy as np
+from llvmlite import binding as llvm
+from llvmlite import ir
+from numba import typeof, types
+from numba.core.registry import cpu_target
+from numba.np.arrayobj import make_array, populate_array
+from numba.np.numpy_support import as_dtype
+
+from bpe_core import kernels
+from bpe_core.kernels import library
+from bpe_core.kernels.folder import MADE, OBJECT, SHARED
+from bpe_core.kernels.jit import CompiledKernel
+from bpe_core.kernels.library import NO_MATCH, OK, TABLE, Shape
+
+_SLOT: Final = ir.IntType(64)
+_INT: Final = ir.IntType(32)
+_BYTE: Final = ir.IntType(8)
+_BIT: Final = ir.IntType(1)
+_FROM_C: Final = {"memset", "memcpy", "memmove"}
+_RAISED: Final = 2
+_C_CONTIGUOUS, _ALIGNED, _WRITEABLE = 0x1, 0x100, 0x400
+_OTHER_ORDER: Final = ord(">")  # the builder runs on little-endian processors only
+_WITHIN: Final = {"cache": False, "no_cpython_wrapper": True, "no_cfunc_wrapper": True}
+
+Types = tuple[Any, ...]
+"""The Numba types of a kernel's arguments."""
+
+
+def compile_share(callers: Iterable[str], is_in_share: Callable[[str], bool], to: Path) -> None:
+    """Compile the kernels chosen by name; write bitcode to a file, and a table beside it.
+
+    callers: modules whose `compile_all` calls kernels.
+    """
+    module = ir.Module()
+    shapes: dict[str, Shape] = {}
+    made: list[Any] = []
+    for kernel, arguments in _types_of_arguments(callers).items():
+        if is_in_share(kernel.name):
+            dispatcher = kernel.by_numba()
+            dispatcher.compile(arguments)
+            compiled = dispatcher.overloads[arguments]
+            name = kernel.full_name
+            shapes[name] = _Entry(module, name, kernel, compiled).shape
+            made.append(compiled)
+    linked = llvm.parse_assembly(str(module))
+    for compiled in made:
+        linked.link_in(llvm.parse_assembly(compiled.library.get_llvm_str()))
+    _remove_all_but(set(shapes), linked)
+    to.write_bytes(linked.as_bitcode())
+    table = {name: shape._asdict() for name, shape in shapes.items()}
+    to.with_suffix(".json").write_text(json.dumps(table), encoding="utf-8")
+
+
+def _types_of_arguments(callers: Iterable[str]) -> dict[CompiledKernel, Types]:
+    """Return the types of the arguments that each kernel is called with."""
+    found: dict[CompiledKernel, Types] = {}
+    running: list[CompiledKernel] = []
+
+    def recorder(kernel: CompiledKernel) -> Callable[..., Any]:
+        def call(*arguments: Any) -> Any:
+            if not running:  # within another kernel, numbers have other types than compiled
+                given = tuple(map(typeof, arguments))
+                if found.setdefault(kernel, given) != given:
+                    raise TypeError(f"{kernel.name} is called with {found[kernel]} and {given}")
+            running.append(kernel)
+            try:
+                return kernel.py_func(*arguments)
+            finally:
+                running.pop()
+
+        return call
+
+    for kernel in _kernels():
+        kernel.by_numba(**_WITHIN)
+        kernel.replace(recorder(kernel))
+    with np.errstate(all="ignore"):  # NumPy warns of overflow, on which hashing relies
+        for name in callers:
+            import_module(name).compile_all()
+    missing = [kernel.name for kernel in _kernels() if kernel not in found]
+    if missing:
+        raise ValueError(f"No compile_all() calls these kernels: {missing}")
+    return found
+
+
+def _kernels() -> Iterator[CompiledKernel]:
+    for info in iter_modules(kernels.__path__, f"{kernels.__name__}."):
+        for value in vars(import_module(info.name)).values():
+            if isinstance(value, CompiledKernel) and value.__module__ == info.name:
+                yield value
+
+
+class _Entry:
+    """The function in the library by which a kernel is called."""
+
+    def __init__(self, module: ir.Module, name: str, kernel: CompiledKernel, compiled: Any) -> None:
+        arguments: Types = compiled.signature.args
+        result = compiled.signature.return_type
+        self._context: Any = cpu_target.target_context
+        self._slots: list[str] = []
+        self._numbers: list[int] = []
+        function = ir.Function(module, ir.FunctionType(_INT, [_SLOT.as_pointer()]), name)
+        (self._row,) = function.args
+        self._builder = builder = ir.IRBuilder(function.append_basic_block())
+        self._array_class = self._slot(0)
+        code = kernel.py_func.__code__
+        names = code.co_varnames[: code.co_argcount]
+        values = [self._value(type, name) for type, name in zip(arguments, names, strict=True)]
+        native = self._context.declare_function(module, compiled.fndesc)
+        status, returned = self._context.call_conv.call_function(
+            builder, native, result, arguments, values
+        )
+        with builder.if_then(status.is_error, likely=False):
+            builder.ret(_INT(_RAISED))
+        returns: list[Any] = list(result) if isinstance(result, types.UniTuple) else [result]  # pyright: ignore
+        for i, type in enumerate(() if result == types.none else returns):
+            value = builder.extract_value(returned, i) if len(returns) > 1 else returned
+            self._store(i, type, value)
+        builder.ret(_INT(OK))
+        self.shape = Shape(
+            groups=[type.instance_class.__name__ for type in arguments if _is_group(type)],
+            slots=self._slots,
+            numbers=self._numbers,
+            returns=[] if result == types.none else [str(type) for type in returns],
+        )
+
+    def _value(self, type: Any, name: str) -> Any:
+        """Return the value of an argument, from the next slot or slots."""
+        if _is_group(type):
+            fields = zip(type.types, type.fields, strict=True)
+            parts = [self._value(field, f"{name}.{of}") for field, of in fields]
+            return self._context.make_tuple(self._builder, type, parts)
+        self._slots.append(f"{name}: {type}")
+        number = len(self._slots)
+        slot = self._slot(number)
+        if isinstance(type, types.Array):
+            return self._array(type, slot)
+        self._numbers.append(number)
+        if type == types.int64:
+            return slot
+        if type == types.boolean:
+            return self._builder.icmp_signed("!=", slot, _SLOT(0))
+        raise TypeError(f"{name} is {type}; kernels take arrays, int and bool")
+
+    def _array(self, type: Any, at: Any) -> Any:
+        """Return the array whose NumPy object is at an address, once its type is checked."""
+        builder = self._builder
+        dtype = as_dtype(type.dtype)
+        if type.layout != "C":
+            raise TypeError(f"{type} is not contiguous")
+        self._require(self._field(at, library.HEAD - 8, _SLOT), [self._array_class])
+        flags = _C_CONTIGUOUS | _ALIGNED | (_WRITEABLE if type.mutable else 0)
+        given = builder.and_(self._field(at, library.FLAGS, _INT), _INT(flags))
+        self._require(given, [_INT(flags)])
+        self._require(self._field(at, library.N_DIMENSIONS, _INT), [_INT(type.ndim)])
+        description = self._field(at, library.DESCRIPTION, _SLOT)
+        order = self._field(description, library.BYTE_ORDER, _BYTE)
+        is_native = builder.icmp_unsigned("!=", order, _BYTE(_OTHER_ORDER))
+        self._require(is_native, [_BIT(1)])
+        # Two C types may be the same to NumPy: on Linux, long and long long.
+        same = {
+            np.dtype(code).num for code in np.typecodes["AllInteger"] if np.dtype(code) == dtype
+        }
+        number = self._field(description, library.TYPE_NUMBER, _INT)
+        self._require(number, [_INT(each) for each in sorted(same)])
+        dimensions = self._field(at, library.DIMENSIONS, _SLOT)
+        shape = [self._field(dimensions, 8 * i, _SLOT) for i in range(type.ndim)]
+        strides: list[Any] = [_SLOT(dtype.itemsize)]
+        for size in reversed(shape[1:]):
+            strides.insert(0, builder.mul(strides[0], size))
+        array = make_array(type)(self._context, builder)
+        element = self._context.get_data_type(type.dtype).as_pointer()
+        data = builder.inttoptr(self._field(at, library.DATA, _SLOT), element)
+        populate_array(array, data, shape, strides, dtype.itemsize, None)
+        return array._getvalue()
+
+    def _slot(self, number: int) -> Any:
+        return self._builder.load(self._builder.gep(self._row, [_INT(number)]))
+
+    def _store(self, number: int, type: Any, value: Any) -> None:
+        if type not in (types.int64, types.boolean):
+            raise TypeError(f"a kernel returns {type}; only int64 and bool are supported")
+        wide = value if type == types.int64 else self._builder.zext(value, _SLOT)
+        self._builder.store(wide, self._builder.gep(self._row, [_INT(number)]))
+
+    def _field(self, structure: Any, offset: int, type: Any) -> Any:
+        address = self._builder.add(structure, _SLOT(offset))
+        return self._builder.load(self._builder.inttoptr(address, type.as_pointer()))
+
+    def _require(self, value: Any, expected: list[Any]) -> None:
+        """Return NO_MATCH, unless a value is one of those expected."""
+        builder = self._builder
+        same = _BIT(0)
+        for one in expected:
+            same = builder.or_(same, builder.icmp_unsigned("==", value, one))
+        with builder.if_then(builder.not_(same), likely=False):
+            builder.ret(_INT(NO_MATCH))
+
+
+def _is_group(type: Any) -> bool:
+    return isinstance(type, types.BaseNamedTuple)
+
+
+# -- linking ------------------------------------------------------------------------------------
+
+
+def link_shares(shares: Iterable[Path], folder: Path) -> None:
+    """Link shares to the library `MADE` in the folder, and load it to check it.
+
+    Without a C compiler, it is an object file, which LLVM links when it is loaded.
+    Raises ValueError if it needs anything but the C library.
+    """
+    llvm.initialize_native_target()
+    llvm.initialize_native_asmprinter()
+    table: dict[str, Any] = {}
+    linked = llvm.parse_assembly("")
+    for share in shares:
+        linked.link_in(llvm.parse_bitcode(share.read_bytes()))
+        table |= json.loads(share.with_suffix(".json").read_text(encoding="utf-8"))
+    linked.link_in(_table_module(table))
+    _remove_all_but({*table, TABLE}, linked)
+    needed = {each.name for each in linked.functions if each.is_declaration}
+    needed -= {name for name in needed if name.startswith("llvm.")}
+    if needed - _FROM_C:
+        raise ValueError(
+            f"The kernels need {sorted(needed - _FROM_C)}, which is not in C's library"
+        )
+    compiled = folder / f"{MADE}{OBJECT}"
+    compiled.write_bytes(_machine().emit_object(linked))
+    shared = folder / f"{MADE}{SHARED}"
+    if _link_with_c_compiler(compiled, shared):
+        compiled.unlink()
+    library.load(shared if shared.exists() else compiled)
+
+
+def _table_module(table: dict[str, Any]) -> Any:
+    """Return a module that holds the table as a string of C."""
+    module = ir.Module()
+    data = bytearray(json.dumps(table).encode() + b"\0")
+    text = ir.Constant(ir.ArrayType(_BYTE, len(data)), data)
+    variable = ir.GlobalVariable(module, text.type, TABLE)
+    variable.initializer = text  # pyright: ignore[reportAttributeAccessIssue]
+    variable.global_constant = True
+    return llvm.parse_assembly(str(module))
+
+
+def _remove_all_but(names: set[str], module: Any) -> None:
+    """Hide all but the named functions and variables, and remove what none of these needs."""
+    for each in (*module.functions, *module.global_variables):
+        if not each.is_declaration and each.name not in names:
+            each.linkage = "internal"
+    passes = llvm.create_new_module_pass_manager()
+    passes.add_global_dead_code_eliminate_pass()
+    passes.run(module, llvm.create_pass_builder(_machine(), llvm.PipelineTuningOptions()))
+
+
+def _machine() -> Any:
+    """Return LLVM's description of the processor that Numba compiled for."""
+    name = os.environ.get("NUMBA_CPU_NAME") or llvm.get_host_cpu_name()
+    features = os.environ.get("NUMBA_CPU_FEATURES")
+    if features is None:
+        features = llvm.get_host_cpu_features().flatten()
+    return llvm.Target.from_triple(llvm.get_process_triple()).create_target_machine(
+        cpu=name, features=features, opt=3, reloc="pic", codemodel="default"
+    )
+
+
+def _link_with_c_compiler(compiled: Path, to: Path) -> bool:
+    """Link an object file to a shared library; return False if no C compiler can."""
+    compiler = shutil.which("cc")
+    if compiler is None:
+        return False
+    command = [compiler, "-shared", "-o", str(to), str(compiled)]
+    return subprocess.run(command, capture_output=True, check=False).returncode == 0

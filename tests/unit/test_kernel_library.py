@@ -1,0 +1,189 @@
+"""The library serves exactly the calls that its kernels were compiled for."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import subprocess
+import sys
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import numpy as np
+import pytest
+from numpy.typing import NDArray
+
+from bpe_core.compiling.processes import compile_kernels
+from bpe_core.kernels import folder
+from bpe_core.kernels.counting import Batch, WordTable
+from bpe_core.kernels.library import entry_point
+from bpe_core.kernels.row import Row, Tokens
+
+ROOT = Path(__file__).parents[2]
+
+
+@pytest.fixture(scope="module", autouse=True)
+def compiled() -> None:
+    compile_kernels()
+
+
+def served(kernel: str, *arguments: Any) -> bool:
+    """Return True if the library ran a kernel, False if it left the call to something else."""
+    left: list[tuple[Any, ...]] = []
+    found = entry_point(f"bpe_core.kernels.{kernel}", lambda: lambda *given: left.append(given))
+    assert found is not None
+    found(*arguments)
+    assert left in ([], [arguments])
+    return not left
+
+
+def entries(**given: Any) -> list[NDArray[Any]]:
+    arrays = {"entries": np.zeros(8, np.uint64), "counts": np.zeros(4, np.int64), **given}
+    return [arrays["entries"], arrays["counts"]]
+
+
+def read_only(array: NDArray[Any]) -> NDArray[Any]:
+    array.flags.writeable = False
+    return array
+
+
+@pytest.mark.parametrize(
+    ("given", "expected"),
+    [
+        ({}, True),
+        ({"counts": np.zeros(4, np.longlong)}, True),
+        ({"counts": np.zeros(4, np.int32)}, False),
+        ({"counts": np.zeros(4, np.uint64)}, False),
+        ({"counts": np.zeros(4, np.float64)}, False),
+        ({"counts": np.zeros(4, ">i8")}, False),
+        ({"counts": np.zeros(8, np.int64)[::2]}, False),
+        ({"counts": np.zeros((2, 2), np.int64)}, False),
+        ({"counts": np.zeros(33, np.uint8)[1:].view(np.int64)}, False),
+        ({"counts": read_only(np.zeros(4, np.int64))}, False),
+        ({"counts": [0, 0, 0, 0]}, False),
+        ({"counts": None}, False),
+        ({"counts": np.zeros(4, np.int64).view(type("Mine", (np.ndarray,), {}))}, False),
+    ],
+)
+def test_the_library_takes_arrays_of_exactly_the_types_compiled(
+    given: dict[str, Any], expected: bool
+) -> None:
+    assert served("counting.gather_counts", *entries(**given)) is expected
+
+
+class Other(NamedTuple):
+    n_slots: NDArray[np.int32]
+    n_bytes: NDArray[np.int32]
+
+
+def test_the_library_takes_named_tuples_and_numbers_of_exactly_the_types_compiled() -> None:
+    ids, weights = np.full(4, -1, np.int32), np.zeros(4, np.int64)
+    row, tokens = Row(ids, weights, ids), Tokens(ids, ids)
+    table, reached = np.zeros(32, np.uint64), np.zeros(2, np.int64)
+
+    def count(*arguments: Any) -> bool:
+        return served("pairs.count_row", *arguments)
+
+    assert count(row, tokens, 9, table, reached)
+    assert count(row, tokens, np.int64(9), table, reached)
+    assert not count(row, tokens, 2**63, table, reached)
+    assert not count(row, tokens, 9.0, table, reached)
+    assert not count(row, Other(ids, ids), 9, table, reached)
+    assert not count(tokens, row, 9, table, reached)
+    assert not count(row, tokens, 9, table)
+    assert not count(row, tokens, 9, table, reached, reached)
+
+
+def test_an_exception_in_a_kernel_is_not_taken_for_a_result() -> None:
+    none = np.empty(0, np.uint64)
+    words = WordTable(
+        none, np.empty(0, int), np.empty(0, int), np.empty(0, np.uint8), none.view(int)
+    )
+    text = np.frombuffer(b"hug", np.uint8)
+    with pytest.raises(RuntimeError, match=r"count_ends raised an exception\. Set BPE_KERNELS="):
+        served("counting.count_ends", text, 0, np.array([3]), 1, words, Batch(*[none] * 5), 0)
+
+
+def test_a_kernel_that_the_library_lacks_is_left_to_numba() -> None:
+    assert entry_point("bpe_core.kernels.counting.nothing", lambda: None) is None
+
+
+def test_a_changed_constant_of_a_kernel_needs_another_library(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def stamp(change: Callable[[Path], object]) -> str:
+        shutil.rmtree(tmp_path / "kernels", ignore_errors=True)
+        shutil.copytree(folder.KERNELS, tmp_path / "kernels")
+        change(tmp_path / "kernels" / "hashing.py")
+        monkeypatch.setattr(folder, "KERNELS", tmp_path / "kernels")
+        found = folder.library_stamp.__wrapped__()
+        monkeypatch.undo()
+        return found
+
+    def change(path: Path) -> None:
+        text = path.read_text(encoding="utf-8")
+        path.write_text(text.replace("0x9E3779B97F4A7C15", "0x9E3779B97F4A7C17"), encoding="utf-8")
+
+    assert stamp(lambda path: os.utime(path, (0, 0))) == folder.library_stamp()
+    assert stamp(change) != folder.library_stamp()
+
+
+ALIKE = """
+import random
+import sys
+from collections import Counter
+from bpe_core.corpus.corpus import Corpus
+from bpe_core.counting.compiled import count_documents
+from bpe_core.counting.word_row import lay_out_pretokens
+from bpe_core.counting.words import count_pretokens
+from bpe_core.pretokenizers.pretokenizers import get_pretokenizer
+from bpe_core.pretokenizers.scanners import SCANNERS
+from bpe_core.runs.train import train
+from bpe_core.tokenizer.compiled import CompiledEncoder
+from bpe_core.trainers import compiled, incremental
+from bpe_core.trainers.base_vocabulary import GrowingVocabulary
+from bpe_core.types import TrainingConfig
+
+drawn = random.Random(5)
+letters = "aab 'slt12\\n\\u00e9\\u65e5\\u3000"
+texts = ["".join(drawn.choices(letters, k=n)) for n in (0, 1, 7, 300, 9_000)] + ["ab" * 2_000]
+for name in (*SCANNERS, "regex:[ab]+"):
+    pretokenizer = get_pretokenizer(name)
+    found = count_documents(texts, pretokenizer)
+    words = Counter(word.encode() for text in texts for word in pretokenizer.split(text))
+    assert found.words == tuple(words), name
+    assert found.counts.tolist() == list(words.values()), name
+for rule in ("smallest-pair", "first-seen"):
+    config = TrainingConfig(500, special_tokens=(), tie_break=rule)
+    pretokens = count_pretokens(Corpus.from_text("".join(texts)), get_pretokenizer("gpt2"))
+    learned = []
+    for trainer in (incremental, compiled):
+        vocabulary = GrowingVocabulary(config, ())
+        layout = lay_out_pretokens(pretokens, "bytes", vocabulary.base_ids)
+        learned.append(trainer.learn_merges(layout, vocabulary, config, lambda *_: False))
+    assert learned[0].merges == learned[1].merges
+    assert learned[0].counts == learned[1].counts
+    assert learned[0].joined_at.tolist() == learned[1].joined_at.tolist()
+tokenizer = train(Corpus.from_text("".join(texts)), TrainingConfig(500)).tokenizer
+encoder = CompiledEncoder(tokenizer._table, tokenizer.pretokenizer)
+for text in texts:
+    ids = encoder.encode(text)
+    words = map(tokenizer.explain_word, tokenizer.pretokenizer.split(text))
+    assert ids.tolist() == [id for symbols in words for each in symbols for id in each.ids]
+    assert encoder.decode(ids).tobytes().decode() == text
+print("numba" in sys.modules)
+"""
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("way", ["library", "numba"])
+def test_kernels_are_like_plain_python_in_each_way_of_loading(way: str) -> None:
+    environment = {**os.environ, "BPE_KERNELS": way}
+    for code in ("import bpe_core.compiling.__main__ as it; it.main([])", ALIKE):
+        command = [sys.executable, "-c", code]
+        ran = subprocess.run(
+            command, cwd=ROOT, env=environment, capture_output=True, text=True, check=False
+        )
+        assert ran.returncode == 0, ran.stderr
+    assert ran.stdout == f"{way == 'numba'}\n"
