@@ -7,7 +7,7 @@ from typing import Any, TypeVar
 
 import click
 
-FORMATS = ("native", "huggingface", "transformers", "gpt2", "tiktoken")
+FORMATS = ("native", "huggingface", "transformers", "gpt2", "tiktoken", "gguf")
 BASES = ("bytes", "characters")
 ALPHABETS = ("full", "seen")
 TIE_BREAKS = ("smallest-pair", "first-seen")

@@ -10,9 +10,10 @@ or a `FormatError` that names what is wrong.
 | transformers | tokenizer.json and two | the same, and which special tokens begin and end       |
 | gpt2         | vocab.json, merges.txt | vocabulary and merges; not the pre-tokenizer           |
 | tiktoken     | tokenizer.tiktoken     | tokens and their order; not pre-tokenizer and specials |
+| gguf         | tokenizer.gguf         | all but counts; only cuts that llama.cpp has names for |
 
-Read, and not written: Tekken JSON (`tekken`), SentencePiece's .model (`sentencepiece_model`), GGUF
-(`gguf_header`, `gguf_vocabulary`, `gguf_cuts`), and any of these in a zip (`zipped`).
+Read, and not written: Tekken JSON (`tekken`), SentencePiece's .model (`sentencepiece_model`), other
+kinds of GGUF (`gguf_header`, `gguf_vocabulary`, `gguf_cuts`), and any of these in a zip (`zipped`).
 
 Open `load_save` first; each format has its own module. `open_encoder` takes a path or a published
 name, and `opening` files in memory, of any kind: what plain BPE cannot stand for is encoded by the

@@ -13,7 +13,7 @@ from typing import Any, Literal, get_args
 
 from bpe_core.checks import describe, is_a
 from bpe_core.errors import ConfigError, FormatError
-from bpe_core.formats import gpt2_files, native, tiktoken_file
+from bpe_core.formats import gguf_file, gpt2_files, native, tiktoken_file
 from bpe_core.formats.gguf_header import GgufValue, looks_like_gguf, parse_gguf, read_gguf
 from bpe_core.formats.gguf_vocabulary import from_gguf
 from bpe_core.formats.json_files import looks_like_json, parse_json
@@ -24,7 +24,7 @@ from bpe_core.formats.zipped import looks_like_zip, unzip_tokenizer
 from bpe_core.tokenizer.tokenizer import Tokenizer
 from bpe_core.whole_files import make_folder, write_whole
 
-Format = Literal["huggingface", "transformers", "gpt2", "tiktoken", "native"]
+Format = Literal["huggingface", "transformers", "gpt2", "tiktoken", "gguf", "native"]
 FORMATS: tuple[Format, ...] = get_args(Format)
 
 __all__ = [
@@ -59,6 +59,8 @@ def dumps(tokenizer: Tokenizer, format: Format) -> dict[str, bytes]:
         return gpt2_files.write_gpt2_files(tokenizer)
     if format == "tiktoken":
         return {tiktoken_file.FILE_NAME: tiktoken_file.write_tiktoken(tokenizer)}
+    if format == "gguf":
+        return {gguf_file.FILE_NAME: gguf_file.write_gguf(tokenizer)}
     if format == "huggingface":
         # Imported when needed: the tokenizers library takes 40 ms.
         from bpe_core.formats import huggingface
@@ -273,7 +275,12 @@ def files_of(source: Path) -> list[Path]:
             return pair
     if not source.is_dir():
         return [source]
-    for name in (native.FILE_NAME, "tokenizer.json", tiktoken_file.FILE_NAME):
+    for name in (
+        native.FILE_NAME,
+        "tokenizer.json",
+        tiktoken_file.FILE_NAME,
+        gguf_file.FILE_NAME,
+    ):
         if (source / name).is_file():
             return [source / name]
     for pair in gpt2_files.PAIRS:

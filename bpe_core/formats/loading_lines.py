@@ -9,7 +9,14 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Final
 
-from bpe_core.formats import gpt2_files, huggingface, native, tiktoken_file, transformers_folder
+from bpe_core.formats import (
+    gguf_file,
+    gpt2_files,
+    huggingface,
+    native,
+    tiktoken_file,
+    transformers_folder,
+)
 from bpe_core.formats.load_save import Format
 from bpe_core.tokenizer.tokenizer import Tokenizer
 
@@ -59,6 +66,8 @@ def loading_lines(tokenizer: Tokenizer, format: Format) -> Lines:
         return Lines(_of_gpt2_files(tokenizer), "tokenizer.encode(text).ids")
     if format == "tiktoken":
         return Lines(_of_tiktoken(tokenizer), 'tokenizer.encode(text, allowed_special="all")')
+    if format == "gguf":
+        return Lines(_of_gguf(tokenizer), "tokenizer.encode(text).ids")
     load = f'import bpe_core\n\ntokenizer = bpe_core.load("{native.FILE_NAME}")'
     return Lines(load, 'tokenizer.encode(text, allowed_special="all")')
 
@@ -111,13 +120,36 @@ tokenizer = tiktoken.Encoding(
 
 
 def _of_gpt2_files(tokenizer: Tokenizer) -> str:
+    model = f'model = models.BPE.from_file("{gpt2_files.VOCABULARY}", "{gpt2_files.MERGES}")'
+    return _around_model(tokenizer, [], [model])
+
+
+def _of_gguf(tokenizer: Tokenizer) -> str:
+    """Return lines that read the file with gguf, and encode with tokenizers what it read.
+
+    gguf only reads; llama.cpp, which encodes, has no small package for Python.
+    """
+    whole = ", ignore_merges=True" if tokenizer.whole_words_first else ""
+    model = [
+        f'fields = GGUFReader("{gguf_file.FILE_NAME}").fields',
+        'tokens = fields["tokenizer.ggml.tokens"].contents()',
+        'merges = fields["tokenizer.ggml.merges"].contents()',
+        "ids = {token: id for id, token in enumerate(tokens)}",
+        f'model = models.BPE(ids, [tuple(merge.split(" ")) for merge in merges]{whole})',
+    ]
+    return _around_model(tokenizer, ["from gguf import GGUFReader"], model)
+
+
+def _around_model(tokenizer: Tokenizer, imports: list[str], model: list[str]) -> str:
+    """Return lines of imports, then `model` as it is, then all that a model's files do not hold."""
     cut, names = _pre_tokenizer(tokenizer)
     names = sorted({*names, "Tokenizer", "decoders", "models", "pre_tokenizers"}, key=_import_order)
     special = [literal(text) for text in _in_order(tokenizer)]
     lines = [
+        *imports,
         f"from tokenizers import {', '.join(names)}",
         "",
-        f'model = models.BPE.from_file("{gpt2_files.VOCABULARY}", "{gpt2_files.MERGES}")',
+        *model,
         "tokenizer = Tokenizer(model)",
         f"tokenizer.pre_tokenizer = {cut}",
         "tokenizer.decoder = decoders.ByteLevel()",

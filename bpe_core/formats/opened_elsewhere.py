@@ -32,6 +32,8 @@ class Reader:
     """The name under which it is imported and, unless it is this one, installed."""
     folder: str = ""
     """The folder in which it expects the files; empty for none."""
+    encoder: str = ""
+    """The library that encodes with what this one read; empty if it does so itself."""
 
     @property
     def version(self) -> str | None:
@@ -50,6 +52,7 @@ READERS: Final[Mapping[Format, Reader]] = {
     "transformers": Reader("transformers", FOLDER),
     "gpt2": Reader("tokenizers"),
     "tiktoken": Reader("tiktoken"),
+    "gguf": Reader("gguf", encoder="tokenizers"),
     "native": Reader("bpe_core"),
 }
 """The library that checks each format."""
@@ -81,6 +84,8 @@ class Opened:
     difference: Difference | None = None
     problem: str | None = None
     """Why the library could not open the file or encode with it."""
+    encoder: str = ""
+    """The library that encoded with what this one read; empty if it did so itself."""
 
     @property
     def is_same(self) -> bool:
@@ -101,13 +106,14 @@ class Opened:
         name = f"{self.library} {'.'.join(self.version.split('.')[:2])}"
         if self.problem is not None:
             return f"Not opened by {name}: {self.problem}"
+        encoded = f", encoded by {self.encoder}" if self.encoder else ""
         if self.difference is None:
-            return f"Opened by {name}: same ids on {self.n_tokens:,} tokens."
+            return f"Opened by {name}{encoded}: same ids on {self.n_tokens:,} tokens."
         place = self.difference
         return (
-            f"Opened by {name}: other ids after {self.n_tokens:,} equal tokens, from character "
-            f"{place.character:,} of the test text on, {place.text!r}: {_listed(place.found)} "
-            f"instead of {_listed(place.expected)}."
+            f"Opened by {name}{encoded}: other ids after {self.n_tokens:,} equal tokens, from "
+            f"character {place.character:,} of the test text on, {place.text!r}: "
+            f"{_listed(place.found)} instead of {_listed(place.expected)}."
         )
 
 
@@ -140,9 +146,10 @@ def check_opens(
         try:
             found = ids_by_lines(lines.load, lines.encode, probe.texts, Path(name), on_start)
         except TrialError as error:
-            return Opened(reader.library, version, 0, problem=str(error))
+            problem = str(error)
+            return Opened(reader.library, version, 0, problem=problem, encoder=reader.encoder)
     n_tokens, difference = compare_ids(tokenizer, probe, found)
-    return Opened(reader.library, version, n_tokens, difference)
+    return Opened(reader.library, version, n_tokens, difference, encoder=reader.encoder)
 
 
 def compare_ids(

@@ -14,7 +14,10 @@ from ui.storage.run_store import SAMPLE_RUN_ID, load_run
 from ui.work.background import Status, TooMuchWorkError
 
 OpenApp = Callable[..., AppTest]
-READERS = ("tokenizers 0.23", "transformers 5", "tokenizers 0.23", "tiktoken 0.14", "bpe_core 0")
+READERS = (
+    *("tokenizers 0.23", "transformers 5", "tokenizers 0.23", "tiktoken 0.14"),
+    *("gguf 0.19, encoded by tokenizers", "bpe_core 0"),
+)
 
 
 def text_of(app: AppTest) -> str:
@@ -33,7 +36,7 @@ def test_each_download_is_opened_in_the_background(open_app: OpenApp) -> None:
     wait_until(checks(), check_id(), timeout_seconds=200)
     app.run()
     shown = [each.value for each in app.markdown if "Opened by" in each.value]
-    assert len(shown) == 5
+    assert len(shown) == 6
     for sentence, reader in zip(shown, READERS, strict=True):
         # Without what plain_markdown puts in front of punctuation.
         plain = sentence.replace("\\", "")
@@ -50,14 +53,14 @@ def test_the_page_does_not_wait_for_the_checks(
     monkeypatch.setattr(checks(), "status", lambda _: live)
     app = open_app()
     assert not app.exception
-    assert len(app.get("download_button")) == 5
-    assert text_of(app).count("Opening it with") == 5
+    assert len(app.get("download_button")) == 6
+    assert text_of(app).count("Opening it with") == 6
 
 
 def test_the_lines_that_load_a_download_are_beside_it(open_app: OpenApp) -> None:
     tokenizer = load_run(SAMPLE_RUN_ID).run.tokenizer
     shown = [code.value for code in open_app().code]
-    for format in ("huggingface", "transformers", "gpt2", "tiktoken", "native"):
+    for format in ("huggingface", "transformers", "gpt2", "tiktoken", "gguf", "native"):
         assert any(code.endswith(loading_lines(tokenizer, format).code.strip()) for code in shown)
 
 
@@ -70,5 +73,5 @@ def test_a_busy_server_still_offers_the_downloads(
     monkeypatch.setattr("ui.run.download_rows.checks_of", refuse)
     app = open_app()
     assert not app.error
-    assert len(app.get("download_button")) == 5
+    assert len(app.get("download_button")) == 6
     assert "Not checked yet" in text_of(app)

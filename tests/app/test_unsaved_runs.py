@@ -77,4 +77,4 @@ def test_a_saved_run_offers_its_downloads_once_and_shows_no_warning(
 ) -> None:
     app = open_app()
     assert not app.warning
-    assert len(app.get("download_button")) == 5
+    assert len(app.get("download_button")) == 6

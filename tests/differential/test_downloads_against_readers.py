@@ -43,6 +43,7 @@ LACKING = {
     ("seen", "tiktoken"),
     ("characters", "tiktoken"),
     ("characters", "gpt2"),
+    *((name, "gguf") for name in CONFIGS if name not in ("gpt2", "o200k")),
 }
 """The formats that cannot hold a tokenizer."""
 

@@ -51,7 +51,7 @@ def files_of(download: Download) -> dict[str, bytes]:
     "label",
     [
         *("tokenizer.json", "transformers folder", "vocab + merges", ".tiktoken"),
-        "BPE Explorer (.json)",
+        *("GGUF (vocabulary)", "BPE Explorer (.json)"),
     ],
 )
 def test_a_download_encodes_as_the_run_does(run_id: str, label: str) -> None:
@@ -87,7 +87,7 @@ def test_a_download_loads_with_the_lines_shown_beside_it(run_id: str, tmp_path: 
     tokenizer = load_run(run_id).run.tokenizer
     expected = tokenizer.encode(TEXT, allowed_special="all")
     found = downloads(run_id)
-    assert len(found) == 5
+    assert len(found) == 6
     for download in found:
         assert download.data is not None
         folder = tmp_path / download.format

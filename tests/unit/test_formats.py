@@ -94,8 +94,16 @@ def test_the_native_format_keeps_everything(name: str, tmp_path: Path) -> None:
     assert again.encode(TEXT, errors="skip") == tokenizer.encode(TEXT, errors="skip")
 
 
-@pytest.mark.parametrize("format", FORMATS)
-@pytest.mark.parametrize("name", BYTE_TOKENIZERS)
+@pytest.mark.parametrize(
+    ("name", "format"),
+    [
+        (name, format)
+        for name in BYTE_TOKENIZERS
+        for format in FORMATS
+        # llama.cpp has no name for the other cuts.
+        if format != "gguf" or name in ("gpt2", "o200k")
+    ],
+)
 def test_byte_tokenizers_survive_every_format(name: str, format: Format, tmp_path: Path) -> None:
     tokenizer = BYTE_TOKENIZERS[name]
     save(tokenizer, tmp_path / "saved", format=format)
@@ -308,7 +316,7 @@ def test_a_pattern_that_hugging_face_reads_differently_is_refused() -> None:
 
 
 def test_the_error_for_an_unknown_format_lists_the_formats(tmp_path: Path) -> None:
-    with pytest.raises(ConfigError, match="huggingface, transformers, gpt2, tiktoken, native"):
+    with pytest.raises(ConfigError, match="gpt2, tiktoken, gguf, native"):
         save(gpt2(), tmp_path / "x", format="pickle")  # pyright: ignore[reportArgumentType]
     assert list(tmp_path.iterdir()) == []
 

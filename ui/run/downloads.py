@@ -50,6 +50,9 @@ def _tokenizer_downloads(fingerprint: str, _tokenizer: Tokenizer) -> tuple[Downl
         _download(_tokenizer, "transformers", "transformers folder", "AutoTokenizer"),
         _download(_tokenizer, "gpt2", "vocab + merges", "GPT-2 tools: vocab.json and merges.txt"),
         _download(_tokenizer, "tiktoken", ".tiktoken", "tiktoken"),
+        _download(
+            _tokenizer, "gguf", "GGUF (vocabulary)", "llama.cpp: the vocabulary without a model"
+        ),
         _download(_tokenizer, "native", "BPE Explorer (.json)", "BPE Explorer, without any loss"),
     )
 

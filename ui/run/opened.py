@@ -24,6 +24,7 @@ _SLOWEST_LAST: Final[tuple[Format, ...]] = (
     "gpt2",
     "tiktoken",
     "native",
+    "gguf",
     "transformers",
 )
 

@@ -1,0 +1,87 @@
+"""A GGUF file of a vocabulary is read back as it was, or refused by name before it is written."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+from bpe_core.corpus.samples import load_sample
+from bpe_core.errors import ConfigError
+from bpe_core.formats.gguf_cuts import KNOWN_CUTS
+from bpe_core.formats.gguf_file import pre_of, write_gguf
+from bpe_core.formats.gguf_header import parse_gguf
+from bpe_core.formats.load_save import dumps, loads, save
+from bpe_core.runs.train import train
+from bpe_core.tokenizer.gpt2 import gpt2
+from bpe_core.tokenizer.tokenizer import Tokenizer
+from bpe_core.types import TrainingConfig
+
+SAMPLE = load_sample("multilingual")
+
+
+def trained(pretokenizer: str, **choices: object) -> Tokenizer:
+    config = TrainingConfig(700, pretokenizer=pretokenizer, special_tokens=("<s>", "</s>"))
+    return train(SAMPLE, replace(config, **choices)).tokenizer
+
+
+def looking_up_words(tokenizer: Tokenizer) -> Tokenizer:
+    return Tokenizer(
+        vocab=tokenizer.vocab,
+        merges=[(each.left, each.right, each.id) for each in tokenizer.merges],
+        pretokenizer=tokenizer.pretokenizer.name,
+        special_tokens=tokenizer.special_tokens,
+        whole_words_first=True,
+    )
+
+
+@pytest.mark.parametrize(
+    ("name", "pre"),
+    [
+        *(("gpt2", "gpt-2"), ("llama3", "dbrx"), ("qwen2", "qwen2"), ("o200k", "gpt-4o")),
+        *(("starcoder", "starcoder"), ("deepseek-v3", "deepseek-v3")),
+    ],
+)
+def test_each_cut_that_has_a_name_is_read_back(name: str, pre: str) -> None:
+    tokenizer = trained(name)
+    assert pre_of(tokenizer) == pre
+    assert pre in KNOWN_CUTS
+    assert loads(dumps(tokenizer, "gguf")) == tokenizer
+
+
+@pytest.mark.parametrize(("name", "pre"), [("llama3", "llama-bpe"), ("tekken", "tekken")])
+def test_whole_words_first_has_names_of_its_own(name: str, pre: str) -> None:
+    tokenizer = looking_up_words(trained(name))
+    assert pre_of(tokenizer) == pre
+    assert loads(dumps(tokenizer, "gguf")) == tokenizer
+
+
+def test_the_keys_name_the_ends_and_no_token_is_added_to_a_text() -> None:
+    tokenizer = trained("gpt2")
+    keys = parse_gguf(write_gguf(tokenizer))
+    assert keys["tokenizer.ggml.bos_token_id"] == tokenizer.special_tokens["<s>"]
+    assert keys["tokenizer.ggml.eos_token_id"] == tokenizer.special_tokens["</s>"]
+    assert keys["tokenizer.ggml.add_bos_token"] is keys["tokenizer.ggml.add_eos_token"] is False
+
+
+@pytest.mark.parametrize(
+    ("tokenizer", "why"),
+    [
+        (trained("cl100k"), "'cl100k'"),
+        (trained("falcon"), "'falcon'"),
+        (trained("none"), "no name for the pre-tokenizer 'none'"),
+        (trained(r"regex:\w+|\s"), "no name for the pre-tokenizer 'regex:"),
+        (trained("tekken"), "'tekken' it looks whole words up before merging"),
+        (looking_up_words(trained("gpt2")), "'gpt2' it looks whole words up only after merging"),
+        (trained("gpt2", alphabet="seen"), "all 256 bytes"),
+        (trained("gpt2", base="characters", vocab_size=1_500), "only byte tokens"),
+        (gpt2().truncated(10), "none for id 266"),
+    ],
+)
+def test_what_gguf_cannot_express_is_refused_and_nothing_is_written(
+    tokenizer: Tokenizer, why: str, tmp_path: Path
+) -> None:
+    with pytest.raises(ConfigError, match=why):
+        save(tokenizer, tmp_path / "vocabulary.gguf", format="gguf")
+    assert not list(tmp_path.iterdir())
