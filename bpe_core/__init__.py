@@ -34,6 +34,7 @@ if TYPE_CHECKING:
     from bpe_core.formats.open_encoder import open_encoder
     from bpe_core.pretokenizers.pretokenizers import Pretokenizer, get_pretokenizer
     from bpe_core.runs.run import TrainingRun
+    from bpe_core.runs.sample_check import SampleFigures, sample_check
     from bpe_core.runs.term_merges import TermCost
     from bpe_core.runs.train import train
     from bpe_core.scale.count_files import count_files
@@ -61,6 +62,7 @@ __all__ = [
     "MergeTrace",
     "PairCount",
     "Pretokenizer",
+    "SampleFigures",
     "Segment",
     "TermCost",
     "Tokenizer",
@@ -82,6 +84,7 @@ __all__ = [
     "read_corpus",
     "read_counts",
     "replace",
+    "sample_check",
     "save",
     "shrink",
     "train",
@@ -109,6 +112,7 @@ _MODULES = {
     "formats.open_encoder": ("open_encoder",),
     "pretokenizers.pretokenizers": ("Pretokenizer", "get_pretokenizer"),
     "runs.run": ("TrainingRun",),
+    "runs.sample_check": ("SampleFigures", "sample_check"),
     "runs.term_merges": ("TermCost",),
     "runs.train": ("train",),
     "scale.count_files": ("count_files",),

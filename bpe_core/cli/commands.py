@@ -15,6 +15,7 @@ from bpe_core.cli.counts import count, merge_counts
 from bpe_core.cli.encode_decode import decode, encode
 from bpe_core.cli.fetch import fetch
 from bpe_core.cli.inspect_convert import convert, inspect
+from bpe_core.cli.sample_check import sample_check
 from bpe_core.cli.store import store
 from bpe_core.cli.support import ErrorLineGroup
 from bpe_core.cli.train import train
@@ -70,7 +71,7 @@ def explore(port: int, host: str) -> None:
 
 
 for command in (
-    *(train, count, merge_counts, encode, decode, compare, inspect, convert),
+    *(train, count, merge_counts, sample_check, encode, decode, compare, inspect, convert),
     *(extend, shrink, replace, fetch, store),
 ):
     main.add_command(command)

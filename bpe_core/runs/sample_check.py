@@ -1,0 +1,114 @@
+"""Find out whether a sample is large enough: train on parts of it, and compare the vocabularies."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Final, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from bpe_core.checks import is_a
+from bpe_core.corpus.corpus import Corpus, no_corpus
+from bpe_core.errors import ConfigError
+from bpe_core.runs.run import TrainingRun
+from bpe_core.runs.train import train
+from bpe_core.types import TrainingConfig
+
+N_HALVINGS: Final = 6
+_HELD_OUT: Final = 0.08
+
+
+class SampleFigures(NamedTuple):
+    """A tokenizer trained on a part of a sample, compared with the one trained on all of it."""
+
+    share: float
+    """The part of the training text: 1/64, 1/32, ..., 1."""
+    n_bytes: int
+    """The size of that part."""
+    n_merges: int
+    share_of_equal_tokens: float
+    """The share of the learned tokens of the largest vocabulary that this one has too."""
+    weighted_jaccard: float
+    """The overlap of both vocabularies, each token weighted by its share of the held-out tokens."""
+    bytes_per_token: float
+    """On the held-out text."""
+
+
+def sample_check(
+    corpus: Corpus,
+    config: TrainingConfig,
+    *,
+    n_halvings: int = N_HALVINGS,
+    on_progress: Callable[[int, int], None] | None = None,
+) -> list[SampleFigures]:
+    """Train on 1/64, 1/32, ... and all of a sample; return how much each vocabulary differs.
+
+    If half of the sample gives nearly the same vocabulary as all of it, and as few tokens, more
+    text would change little. 8% of the text is held out from all trainings. The weighted Jaccard
+    index is the sum of the smaller over the sum of the larger weights, as in "How Much is Enough?
+    The Diminishing Returns of Tokenization Training Data" (arXiv:2502.20273).
+
+    `on_progress` is called with the number of trainings done, and of all. Raises what `train`
+    raises, CorpusError for another argument, and ConfigError for a corpus too small to be divided.
+
+    >>> corpus = Corpus.from_text("a line of hugs\\n" * 2_000)
+    >>> [each.share for each in sample_check(corpus, TrainingConfig(260), n_halvings=2)]
+    [0.25, 0.5, 1.0]
+    """
+    if not is_a(corpus, Corpus):
+        raise no_corpus(corpus)
+    if corpus.word_counts is not None:
+        raise ConfigError(
+            "A sample is divided by its text, and this corpus has words with counts. Give text."
+        )
+    training, held_out = corpus.split(_HELD_OUT)
+    runs: list[tuple[int, TrainingRun]] = []
+    for place in range(n_halvings, -1, -1):
+        part = training.sample(training.n_bytes >> place)
+        if not part.n_bytes or not held_out.n_bytes:
+            raise ConfigError(
+                f"A corpus of {corpus.n_bytes:,} bytes is too small to be divided into "
+                f"{1 << n_halvings} parts. Give more text, or text with more lines."
+            )
+        runs.append((part.n_bytes, train(part, config)))
+        if on_progress is not None:
+            on_progress(len(runs), n_halvings + 1)
+    weights = [_weights(run, held_out) for _, run in runs]
+    last, of_last = _learned(runs[-1][1]), weights[-1]
+    return [
+        SampleFigures(
+            share=0.5 ** (n_halvings - place),
+            n_bytes=n_bytes,
+            n_merges=len(run.merges),
+            share_of_equal_tokens=len(_learned(run) & last) / max(1, len(last)),
+            weighted_jaccard=_weighted_jaccard(weights[place], of_last),
+            bytes_per_token=held_out.n_bytes / max(1, int(run.tokens_after_on(held_out)[-1])),
+        )
+        for place, (n_bytes, run) in enumerate(runs)
+    ]
+
+
+def _learned(run: TrainingRun) -> set[bytes]:
+    return {run.tokenizer.vocab[merge.id] for merge in run.merges}
+
+
+def _weights(run: TrainingRun, text: Corpus) -> dict[bytes, float]:
+    """Return the share of each token in a text."""
+    tokenizer = run.tokenizer
+    counts: NDArray[np.int64] = np.zeros(tokenizer.vocab_size, np.int64)
+    for document in text.documents:
+        counts += np.bincount(tokenizer.encode_to_numpy(document), minlength=len(counts))
+    shares = counts / max(1, int(counts.sum()))
+    return {tokenizer.vocab[id]: float(shares[id]) for id in np.flatnonzero(counts).tolist()}
+
+
+def _weighted_jaccard(one: dict[bytes, float], other: dict[bytes, float]) -> float:
+    """Return the sum of the smaller weights over the sum of the larger ones.
+
+    >>> _weighted_jaccard({b"a": 0.5, b"b": 0.5}, {b"a": 1.0})
+    0.3333333333333333
+    """
+    tokens = one.keys() | other.keys()
+    weights = [(one.get(token, 0.0), other.get(token, 0.0)) for token in tokens]
+    return sum(map(min, weights)) / sum(map(max, weights)) if weights else 1.0

@@ -1,0 +1,45 @@
+"""The check of a sample: what it compares, and that it ends at the training on all of it."""
+
+from __future__ import annotations
+
+import random
+
+import pytest
+
+import bpe_core as bpe
+from bpe_core.errors import ConfigError
+from bpe_core.runs.sample_check import sample_check
+
+
+def text_of(n_lines: int, n_words: int) -> bpe.Corpus:
+    drawn = random.Random(7)
+    words = ["".join(drawn.choices("abcdefgh", k=6)) for _ in range(n_words)]
+    lines = (" ".join(drawn.choices(words, k=8)) for _ in range(n_lines))
+    return bpe.Corpus.from_text("\n".join(lines))
+
+
+def test_the_whole_sample_equals_itself_and_its_training() -> None:
+    corpus, config = text_of(2_000, 40), bpe.TrainingConfig(330)
+    found = sample_check(corpus, config, n_halvings=3)
+    assert [each.share for each in found] == [1 / 8, 1 / 4, 1 / 2, 1]
+    assert found[-1].share_of_equal_tokens == 1
+    assert found[-1].weighted_jaccard == pytest.approx(1)
+    training, held_out = corpus.split(0.08)
+    run = bpe.train(training, config)
+    expected = held_out.n_bytes / run.tokens_after_on(held_out)[-1]
+    assert found[-1].bytes_per_token == pytest.approx(expected)
+    assert found[-1].n_bytes == training.n_bytes
+
+
+def test_few_words_settle_on_a_smaller_part_than_many() -> None:
+    config = bpe.TrainingConfig(420)
+    few, many = (sample_check(text_of(2_000, n), config, n_halvings=5) for n in (20, 4_000))
+    assert few[0].share_of_equal_tokens > many[0].share_of_equal_tokens
+    assert few[0].weighted_jaccard > 0.9 > many[0].weighted_jaccard
+
+
+def test_text_that_cannot_be_divided_is_refused() -> None:
+    with pytest.raises(ConfigError, match="3 bytes is too small to be divided into 64 parts"):
+        sample_check(bpe.Corpus.from_text("hug"), bpe.TrainingConfig(300))
+    with pytest.raises(ConfigError, match="has words with counts"):
+        sample_check(bpe.Corpus.from_word_counts({"hug": 3}), bpe.TrainingConfig(300))
