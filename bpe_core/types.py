@@ -2,27 +2,30 @@
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Iterable
 from dataclasses import dataclass, fields
-from typing import Any, ClassVar, Literal, NamedTuple, TypeVar, cast
-
-import numpy as np
-from numpy.typing import NDArray
+from typing import TYPE_CHECKING, Any, ClassVar, Literal, NamedTuple, TypeGuard, TypeVar
 
 from bpe_core.checks import is_a, is_whole
 from bpe_core.immutable import Immutable
+
+if TYPE_CHECKING:  # importing NumPy takes longer than encoding a short text does
+    import numpy as np
+    from numpy.typing import NDArray
 
 Base = Literal["bytes", "characters"]
 Alphabet = Literal["full", "seen"]
 TieBreak = Literal["smallest-pair", "first-seen"]
 StopReason = Literal["vocab-size", "no-pairs", "min-frequency", "cancelled"]
 Pair = tuple[int, int]
-Number = TypeVar("Number", bound=np.generic)
+Number = TypeVar("Number", bound="np.generic")
 
 
 def read_only(array: NDArray[Number]) -> NDArray[Number]:
     """Return a read-only view of an array; the array itself stays writable.
 
+    >>> import numpy as np
     >>> read_only(np.array([1, 2])).flags.writeable
     False
     """
@@ -31,10 +34,22 @@ def read_only(array: NDArray[Number]) -> NDArray[Number]:
     return view
 
 
+def is_array(value: object) -> TypeGuard[NDArray[Any]]:
+    """Return True for a NumPy array, without importing NumPy.
+
+    >>> is_array([1, 2])
+    False
+    """
+    numpy = sys.modules.get("numpy")  # where it isn't imported, there are no arrays
+    return numpy is not None and isinstance(value, numpy.ndarray)
+
+
 def _same(one: Any, other: Any) -> bool:
     # Only arrays: NumPy would drop the zero bytes at the end of words.
-    if isinstance(one, np.ndarray):
-        return np.array_equal(cast("NDArray[Any]", one), other)
+    if is_array(one):
+        import numpy as np
+
+        return np.array_equal(one, other)
     return bool(one == other)
 
 
@@ -171,6 +186,7 @@ class Explanation:
 class PretokenCounts(EqualByArrays, Immutable):
     """The distinct pre-tokens of a corpus, in the order they were first seen, and their counts.
 
+    >>> import numpy as np
     >>> counts = PretokenCounts((b"hug", b"hugs"), np.array([3, 1]))
     >>> counts == PretokenCounts((b"hug", b"hugs"), np.array([3, 1])), counts.total
     (True, 4)

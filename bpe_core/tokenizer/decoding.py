@@ -3,15 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from typing import Literal, cast
-
-import numpy as np
-from numpy.typing import NDArray
+from typing import TYPE_CHECKING, Literal, cast
 
 from bpe_core.checks import describe, is_whole, several
 from bpe_core.errors import InvalidTokenIdError, TokenizationError
 from bpe_core.tokenizer.tables import TokenTable
 from bpe_core.tokenizer.tokenizer_kernels import Kernels
+from bpe_core.types import is_array
+
+if TYPE_CHECKING:  # importing NumPy takes longer than encoding a short text does
+    import numpy as np
+    from numpy.typing import NDArray
 
 OnInvalid = Literal["replace", "strict"]
 """At bytes that are not valid UTF-8: write U+FFFD, or raise an error."""
@@ -35,7 +37,7 @@ def bytes_of(
         decoded = encoder.decode(given)
         if decoded is not None:
             return decoded.data
-    listed: list[int] = given.tolist() if isinstance(given, np.ndarray) else given
+    listed: list[int] = given if isinstance(given, list) else given.tolist()
     _check_types(listed)
     try:
         return table.join(listed)
@@ -60,7 +62,7 @@ def text_of(data: bytes | memoryview, errors: OnInvalid) -> str:
 
 
 def _flat_ids(ids: Iterable[int] | NDArray[np.integer]) -> NDArray[np.int32] | list[int]:
-    if not isinstance(ids, np.ndarray):
+    if not is_array(ids):
         return several(ids, "ids", "give a list or an array of ints", TokenizationError)
     given = cast("NDArray[np.int32]", ids)
     if given.ndim != 1:

@@ -6,9 +6,6 @@ from collections.abc import Iterator, Sequence
 from itertools import pairwise
 from typing import TYPE_CHECKING, Final, Literal
 
-import numpy as np
-from numpy.typing import NDArray
-
 from bpe_core.errors import UnknownSymbolError
 from bpe_core.pretokenizers.pretokenizers import Pretokenizer
 from bpe_core.pretokenizers.special_tokens import (
@@ -23,7 +20,10 @@ from bpe_core.tokenizer.tables import TokenTable
 from bpe_core.tokenizer.tokenizer_kernels import Kernels
 from bpe_core.tokenizer.word_cache import WordCache
 
-if TYPE_CHECKING:
+if TYPE_CHECKING:  # importing NumPy takes longer than encoding a short text does
+    import numpy as np
+    from numpy.typing import NDArray
+
     from bpe_core.tokenizer.compiled import CompiledEncoder
 
 OnUnknown = Literal["strict", "skip"]
@@ -82,6 +82,8 @@ class TextEncoder:
         """Return the ids of a text as int32[n_tokens]."""
         encoder = self._kernels.worth(len(text))
         if encoder is None:
+            import numpy as np
+
             return np.array(self._encode_plainly(text, allowed, errors), dtype=np.int32)
         return self._encode_by_kernels(encoder, text, allowed)
 
@@ -97,6 +99,8 @@ class TextEncoder:
             found = self._encode_word(text)
             ids += found if min(found, default=0) >= 0 else self._with_gaps(text)
             ends.append(len(ids))
+        import numpy as np
+
         return np.array(ids, np.int32), np.array(ends, np.int64)
 
     def placed_words(self, text: str, allowed: frozenset[str]) -> Iterator[PlacedWord]:
@@ -174,6 +178,8 @@ class TextEncoder:
                 places.append(n_ids)
             else:
                 n_ids = next(n_ids_of_ordinary)
+        import numpy as np
+
         return np.insert(ids, places, [token.id for token in found])
 
     def _encode_word(self, word: str) -> tuple[int, ...]:

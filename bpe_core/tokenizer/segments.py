@@ -5,13 +5,14 @@ from __future__ import annotations
 from collections import deque
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import fields
-from typing import Final
-
-import numpy as np
-from numpy.typing import NDArray
+from typing import TYPE_CHECKING, Final
 
 from bpe_core.tokenizer.tables import TokenTable
 from bpe_core.types import Segment
+
+if TYPE_CHECKING:  # importing NumPy takes longer than encoding a short text does
+    import numpy as np
+    from numpy.typing import NDArray
 
 Placed = tuple[int | None, bytes, int, int, int, int]
 """A token in a word: id, bytes, start and end in characters, start and end in bytes."""
@@ -77,9 +78,12 @@ def to_segments(text: str, words: Iterable[PlacedWord]) -> list[Segment]:
 def segments_of_ids(text: str, ids: NDArray[np.int32], vocab: Mapping[int, bytes]) -> list[Segment]:
     """Return the segments of a text whose tokens cover all of it, one after another.
 
+    >>> import numpy as np
     >>> segments_of_ids("né", np.array([2, 0, 1], np.int32), {0: b"\\xc3", 1: b"\\xa9", 2: b"n"})[2]
     Segment(id=1, token=b'\\xa9', start=1, end=2, byte_start=2, byte_end=3)
     """
+    import numpy as np
+
     listed: list[int] = ids.tolist()
     tokens = [vocab[id] for id in listed]
     widths = np.array([len(token) for token in tokens], np.int64)

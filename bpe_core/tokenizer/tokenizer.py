@@ -7,9 +7,7 @@ import json
 from collections.abc import Iterable, Mapping, Sequence
 from functools import partial
 from types import MappingProxyType
-
-import numpy as np
-from numpy.typing import NDArray
+from typing import TYPE_CHECKING
 
 from bpe_core.checks import check_choice, describe, is_whole, several
 from bpe_core.errors import ConfigError, InvalidTextError, TokenizationError
@@ -23,6 +21,10 @@ from bpe_core.tokenizer.segments import segments_of_ids, to_segments
 from bpe_core.tokenizer.tables import TokenTable
 from bpe_core.tokenizer.tokenizer_kernels import Kernels
 from bpe_core.types import Base, Explanation, Merge, Pair, Segment
+
+if TYPE_CHECKING:  # importing NumPy takes longer than encoding a short text does
+    import numpy as np
+    from numpy.typing import NDArray
 
 
 class Tokenizer(Immutable):
@@ -80,6 +82,13 @@ class Tokenizer(Immutable):
             whole_words_first=whole_words_first,
         )
         self._start(table, get_pretokenizer(pretokenizer))
+
+    @classmethod
+    def of_table(cls, table: TokenTable, pretokenizer: str) -> Tokenizer:
+        """Return the tokenizer of a table that exists."""
+        tokenizer = cls.__new__(cls)
+        tokenizer._start(table, get_pretokenizer(pretokenizer))
+        return tokenizer
 
     def _start(self, table: TokenTable, pretokenizer: Pretokenizer) -> None:
         self._table = table

