@@ -19,6 +19,7 @@ from ui.token_boundaries.token_story import index_chosen
 from ui.tokenizers import shelf
 from ui.tokenizers.additions import add_button
 from ui.tokenizers.choice import choose_tokenizer
+from ui.tokenizers.normalized_part import normalized_part
 from ui.tokenizers.problems import draw_shelf_problems
 from ui.tokenizers.shelf import Member
 
@@ -93,6 +94,7 @@ def draw_text_and_tokens(stored: StoredRun) -> None:
         border_terms=definitions("Pre-token"),
         key="boundaries_view",
     )
+    normalized_part(chosen.name, encoder, text, key="boundaries_normalized")
     story_columns(stored, reading, encoder)
 
 

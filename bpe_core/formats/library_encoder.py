@@ -59,6 +59,24 @@ class LibraryEncoder(Immutable):
         """
         return self._fingerprint
 
+    def normalized(self, text: str) -> str:
+        """Return a text as the tokenizer's normalizer changes it before it is cut.
+
+        >>> LibraryEncoder("tiktoken 1.0", {0: b"a"}, {}, "00ff").normalized("ﬁ")
+        'ﬁ'
+        """
+        return text
+
+    def written(self, id: int) -> str | None:
+        """Return a token with the marks that its file writes, such as ▁ and ##.
+
+        Returns None if the file writes bytes.
+
+        >>> LibraryEncoder("tiktoken 1.0", {0: b"a"}, {}, "00ff").written(0)
+        """
+        del id
+        return None
+
     def parts(self, text: str, size: int) -> Iterator[str]:
         """Yield a text whole, because nothing proves where its ids would not change.
 

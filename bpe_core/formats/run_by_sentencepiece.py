@@ -102,6 +102,19 @@ class SentencePieceTokenizer(LibraryEncoder):
         with self._failures():
             return cast("list[int]", self._peer.encode(text, return_type=int))
 
+    def normalized(self, text: str) -> str:
+        """Return a text as the model's normalizer changes it; raises `TokenizationError`.
+
+        Spaces are ▁ then, also the one that may be put in front.
+        """
+        check_text(text)
+        with self._failures():
+            return self._peer.normalize(text)
+
+    def written(self, id: int) -> str | None:
+        """Return the piece of an id, with ▁ for spaces and <0xE4> for a byte."""
+        return self._peer.id_to_piece(id)
+
     def segments(self, text: str, allowed_special: AllowedSpecial = ()) -> list[Segment]:
         """Return the tokens with their places in a text; raises what `encode` raises.
 

@@ -10,6 +10,7 @@ import hashlib
 import json
 import re
 from collections.abc import Iterator, Mapping, Sequence
+from contextlib import AbstractContextManager
 from functools import cached_property
 from operator import itemgetter
 from typing import TYPE_CHECKING, Any, Final, cast
@@ -115,6 +116,19 @@ class ForeignTokenizer(LibraryEncoder):
         """
         return self._encoded([text], allowed_special)[0].ids
 
+    def normalized(self, text: str) -> str:
+        """Return a text as the file's normalizer changes it; raises what `encode` raises."""
+        check_text(text)
+        normalizer = self._peer.normalizer
+        if normalizer is None:
+            return text
+        with self._failures():
+            return normalizer.normalize_str(text)
+
+    def written(self, id: int) -> str | None:
+        """Return a token with the marks that its file writes; None where that is bytes."""
+        return None if self._by_bytes else self._peer.id_to_token(id)
+
     def segments(self, text: str, allowed_special: AllowedSpecial = ()) -> list[Segment]:
         """Return the tokens with their places in a text; raises what `encode` raises.
 
@@ -154,7 +168,7 @@ class ForeignTokenizer(LibraryEncoder):
         described = json.dumps(
             [self._described.get(part) for part in ("normalizer", "pre_tokenizer", "decoder")]
         )
-        by_bytes = '"ByteLevel"' in described
+        self._by_bytes = by_bytes = '"ByteLevel"' in described
         by_meta = '"Metaspace"' in described or json.dumps(_META) in described
         fallback = bool(self._described["model"].get("byte_fallback"))
         added = self._peer.get_added_tokens_decoder()
@@ -178,13 +192,16 @@ class ForeignTokenizer(LibraryEncoder):
                 f"of {len(special):,} are allowed. Allow 'all' or none."
             )
         peer = self._peer_with_special if allowed else self._peer
-        with library_failures(
+        with self._failures():
+            return peer.encode_batch(texts, add_special_tokens=False)
+
+    def _failures(self) -> AbstractContextManager[None]:
+        return library_failures(
             lambda _: TokenizationError(
                 f"{self.engine} cannot encode this text with this tokenizer. Often the cause is an "
                 f"unknown token that its vocabulary lacks: check its file."
             )
-        ):
-            return peer.encode_batch(texts, add_special_tokens=False)
+        )
 
 
 def _built(peer: type[tokenizers.Tokenizer], described: str) -> tokenizers.Tokenizer:

@@ -31,6 +31,12 @@ def view(app: AppTest) -> dict[str, Any]:
     return next(data for data in sent if "packed" in data)
 
 
+def normalised(app: AppTest) -> list[dict[str, Any]]:
+    """Return the data sent to the view of normalised text, if it is drawn."""
+    sent = [json.loads(c.proto.json) for c in app.get("bidi_component") if c.proto.json]
+    return [data for data in sent if "pieces" in data]
+
+
 def ids(app: AppTest) -> list[int]:
     return (unpacked(view(app)["packed"]["ids"]) - 1).tolist()
 
@@ -95,6 +101,25 @@ def test_a_tokenizer_that_another_library_runs_says_so(
     assert view(app)["packed"]["table"]["n_merges"] is None
     assert any("encoded by sentencepiece" in one.value for one in app.markdown)
     assert any("does not tell its steps" in one.value for one in app.markdown)
+
+
+def test_marks_and_normalised_text_are_shown_as_the_other_library_has_them(
+    open_app: OpenApp, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv(VARIABLE, str(TOKENIZERS))
+    app = open_app("token_boundaries", text="the <b> 漢\u202e", **{"with": "mistral-7b"})
+    assert not normalised(app)
+    app.segmented_control(key="tokenizer").set_value("Mistral 7B").run()
+    assert not app.exception
+    written = view(app)["packed"]["table"]["written"]
+    assert "▁the" in written
+    assert any(each.startswith("<0x") for each in written)
+    [data] = normalised(app)
+    assert data["sentence"] == "Mistral 7B changes the text before it cuts it, in 3 places."
+    assert [piece for piece in data["pieces"] if piece[0] != piece[1]] == [
+        *(["", "▁"], [" ", "▁"], [" ", "▁"])
+    ]
+    assert "".join(piece[0] for piece in data["pieces"]) == "the <b> 漢\u202e"
 
 
 def test_a_tokenizer_is_added_on_the_page_and_kept_in_the_address(

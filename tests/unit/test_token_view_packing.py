@@ -171,3 +171,5 @@ def test_tokens_of_another_library_have_no_merges_or_pretokens() -> None:
     assert not unpacked(packed["starts"]).any()
     assert set(packed["table"]["rank"]) == {-1}
     assert packed["table"]["special"] == [encoder.unknown_id]
+    known = packed["table"]["ids"]
+    assert packed["table"]["written"] == [encoder.written(token_id) for token_id in known]

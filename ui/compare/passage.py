@@ -15,6 +15,7 @@ from ui.components.token_view import Reading, token_compare, word_trees
 from ui.own_text.field import leave_address, text_field
 from ui.shell.choices import choose_one
 from ui.storage.run_store import StoredRun
+from ui.tokenizers.normalized_part import normalized_of_each
 from ui.tokenizers.shelf import GPT2, Member
 
 FIRST_TEXT = "Write or paste your own text here, and see where the tokenizers differ."
@@ -62,6 +63,7 @@ def passage_part(
         source=source,
         key="compare_passage",
     )
+    normalized_of_each([(member.name, member.encoder) for member in members], text)
     _word_part(members, read.longest or _FIRST_WORD)
     if any(member.key == GPT2 for member in members):
         golden_part()

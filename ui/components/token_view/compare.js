@@ -249,7 +249,8 @@ function drawTitle({ title, scroller }, { name, n_tokens: nTokens, badge, exact 
     @param {Tokens} tokens
     @param {number} i */
 function addTile(parent, tokens, i) {
-  const tile = makeTile(tokens.about.get(tokens.ids[i])?.token ?? "", tokens.ids[i], { small: true });
+  const known = tokens.about.get(tokens.ids[i]);
+  const tile = makeTile(known?.written ?? known?.token ?? "", tokens.ids[i], { small: true });
   tile.className = `tile small slot-${tokens.slots[i]}`;
   parent.append(tile);
 }

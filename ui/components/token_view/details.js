@@ -3,7 +3,7 @@
 import { addPart } from "../shared/elements.js";
 import { grouped } from "../shared/numbers.js";
 import { drawToken } from "../shared/token_drawing.js";
-import { cutToShow, factsOf, factsOfCut, unknownReason } from "./facts.js";
+import { WRITTEN, cutToShow, factsOf, factsOfCut, unknownReason } from "./facts.js";
 import { drawTree, tileOf } from "./merge_tree.js";
 
 /** @import { CutCharacter, Known, Tokens } from "./reading.js" */
@@ -40,7 +40,8 @@ function drawKnown(panel, tokens, known, number) {
   const list = addPart(panel, "dl", "facts");
   for (const [name, value] of factsOf(tokens, known)) {
     addPart(list, "dt", "", name);
-    addPart(list, "dd", name === "bytes" || name === "code points" ? "hex" : "", value);
+    const cell = addPart(list, "dd", name === "bytes" || name === "code points" ? "hex" : "", value);
+    if (name === WRITTEN) drawToken(cell, value);
   }
   if (known.rank < 0) return;
   addPart(panel, "h2", "", "How it was made");

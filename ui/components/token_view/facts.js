@@ -8,6 +8,8 @@ import { counted, grouped, times } from "../shared/numbers.js";
 
 const MOST_BYTES_SHOWN = 48;
 const MOST_CODE_POINTS_SHOWN = 24;
+/** The name of the fact that a token's file writes it with marks, such as ▁; may hold any characters. */
+export const WRITTEN = "written";
 const NUMBER_WORDS = ["none", "one", "two", "three", "four"];
 
 /** Return the facts of a token, each a name and a value; bytes and code points are in hex.
@@ -20,6 +22,7 @@ export function factsOf(tokens, known) {
     ["id", grouped(known.id)],
     originOf(known, tokens),
     ...(known.rank < 0 ? [] : [/** @type {[string, string]} */ (["rank", `${grouped(known.rank)}, counted from 0`])]),
+    ...(known.written === null || known.written === known.token ? [] : [/** @type {[string, string]} */ ([WRITTEN, known.written])]),
     ["bytes", bytesOf(known.token)],
     ["characters", charactersOf(known, tokens)],
     ...(typeof known.token === "string" ? [/** @type {[string, string]} */ (["code points", codePointsOf(known.token)])] : []),

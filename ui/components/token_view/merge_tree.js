@@ -12,7 +12,7 @@ const MOST_LETTERS_IN_TILE = 64;
 
 /** @param {Known} known */
 export function tileOf(known, { small = false } = {}) {
-  const { token } = known;
+  const token = known.written ?? known.token;
   const long = typeof token === "string" && token.length > MOST_LETTERS_IN_TILE;
   const shown = long ? [...token].slice(0, MOST_LETTERS_IN_TILE).join("") : token;
   const tile = makeTile(shown, known.id, { symbol: known.rank < 0 && !known.special, small });

@@ -15,6 +15,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from bpe_core.comparison.alignment import Stretches
+from bpe_core.formats.library_encoder import LibraryEncoder
 from bpe_core.tokenizer.protocol import Encoder
 from bpe_core.tokenizer.segment_arrays import Boundaries
 from bpe_core.tokenizer.tokenizer import Tokenizer
@@ -40,6 +41,8 @@ class TableOfTokens(TypedDict):
     ids: list[int]
     tokens: list[str | list[int]]
     """Text if the bytes are valid UTF-8, else byte values."""
+    written: list[str | None]
+    """Tokens of another library with the marks of its file, such as ▁; empty for our own."""
     left: list[int]
     """The id of the left part; -1 if no merge made the token."""
     right: list[int]
@@ -122,6 +125,9 @@ def token_table(encoder: Encoder, ids: Iterable[int]) -> TableOfTokens:
     return {
         "ids": known,
         "tokens": [token_for_browser(encoder.vocab[token_id]) for token_id in known],
+        "written": [encoder.written(token_id) for token_id in known]
+        if isinstance(encoder, LibraryEncoder)
+        else [],
         "left": [-1 if merge is None else merge.left for merge in merges],
         "right": [-1 if merge is None else merge.right for merge in merges],
         "rank": [-1 if merge is None else merge.rank for merge in merges],

@@ -12,13 +12,14 @@ import { runningSlots } from "../shared/colours.js";
     @property {PackedNumbers} ids
     @property {PackedNumbers} lengths
     @property {PackedNumbers} starts
-    @property {{ ids: number[], tokens: Token[], left: number[], right: number[], rank: number[],
+    @property {{ ids: number[], tokens: Token[], written: (string | null)[], left: number[], right: number[], rank: number[],
       special: number[], ends: number[], marker: string | null, n_merges: number | null }} table */
 
 /** What is known of a token.
     @typedef {object} Known
     @property {number} id
     @property {Token} token
+    @property {string | null} written Its text with the marks of another library's file, such as ▁.
     @property {number} left The id of its left part; -1 where no merge made it.
     @property {number} right
     @property {number} rank Of the merge that made it; -1 where none did.
@@ -118,7 +119,7 @@ function knownTokens(table) {
   return new Map(table.ids.map((id, k) => {
     const [token, left, right, rank] = [table.tokens[k], table.left[k], table.right[k], table.rank[k]];
     const marker = table.marker !== null && token === table.marker && rank < 0 && ends.has(id);
-    return [id, { id, token, left, right, rank, special: special.has(id), ends: ends.has(id), marker }];
+    return [id, { id, token, written: table.written[k] ?? null, left, right, rank, special: special.has(id), ends: ends.has(id), marker }];
   }));
 }
 

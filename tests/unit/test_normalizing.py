@@ -1,0 +1,68 @@
+"""What a normalizer changed is found, and both texts come back whole."""
+
+from __future__ import annotations
+
+import json
+from itertools import pairwise
+
+import pytest
+import tokenizers
+from hypothesis import given
+
+from bpe_core.formats.normalizing import normalized_pieces
+from bpe_core.formats.run_by_sentencepiece import SentencePieceTokenizer
+from bpe_core.formats.run_by_tokenizers import ForeignTokenizer
+from bpe_core.formats.sentencepiece_model import BYTE, NORMAL, UNKNOWN, Piece, write_model
+from tests.strategies import hostile_texts
+
+
+def changed(text: str, normalized: str) -> list[tuple[str, str]]:
+    pieces = normalized_pieces(text, normalized)
+    return [(each.text, each.normalized) for each in pieces if each.is_changed]
+
+
+@given(text=hostile_texts, normalized=hostile_texts)
+def test_the_pieces_are_both_texts_whole(text: str, normalized: str) -> None:
+    pieces = normalized_pieces(text, normalized)
+    assert "".join(each.text for each in pieces) == text
+    assert "".join(each.normalized for each in pieces) == normalized
+    # Neighbours are alike and changed by turns, and none is empty on both sides.
+    turns = [each.is_changed for each in pieces]
+    assert all(a != b for a, b in pairwise(turns))
+    assert all(each.text or each.normalized for each in pieces)
+
+
+@pytest.mark.parametrize(
+    ("text", "normalized", "expected"),
+    [
+        ("", "", []),
+        ("the ﬁrst ½", "the first 1⁄2", [("ﬁ", "fi"), ("½", "1⁄2")]),
+        ("cafe\u0301 bar", "café bar", [("e\u0301", "é")]),
+        ("  two", "▁two", [("  ", "▁")]),
+        ("An ABC of aBa", "an abc of aba", [("A", "a"), ("ABC", "abc"), ("B", "b")]),
+        ("abc", "", [("abc", "")]),
+    ],
+)
+def test_what_was_changed_is_found(
+    text: str, normalized: str, expected: list[tuple[str, str]]
+) -> None:
+    assert changed(text, normalized) == expected
+
+
+def test_sentencepiece_writes_its_marks_and_puts_a_space_in_front() -> None:
+    pieces = [Piece("<unk>", 0, UNKNOWN), Piece("▁a", -1, NORMAL)]
+    pieces += [Piece(f"<0x{byte:02X}>", 0, BYTE) for byte in range(256)]
+    encoder = SentencePieceTokenizer(write_model(pieces, "BPE"))
+    assert [encoder.written(id) for id in (0, 1, 2 + 0xC3)] == ["<unk>", "▁a", "<0xC3>"]
+    assert changed("a a", encoder.normalized("a a")) == [("", "▁"), (" ", "▁")]
+
+
+def test_a_tokenizer_json_writes_its_marks_and_normalizes() -> None:
+    model = tokenizers.models.WordPiece({"[UNK]": 0, "a": 1, "##b": 2}, unk_token="[UNK]")
+    peer = tokenizers.Tokenizer(model)
+    peer.normalizer = tokenizers.normalizers.Lowercase()
+    encoder = ForeignTokenizer(json.loads(peer.to_str()))
+    assert [encoder.written(id) for id in range(3)] == ["[UNK]", "a", "##b"]
+    assert encoder.normalized("aB") == "ab"
+    peer.pre_tokenizer = tokenizers.pre_tokenizers.ByteLevel()
+    assert ForeignTokenizer(json.loads(peer.to_str())).written(1) is None
