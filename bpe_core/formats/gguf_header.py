@@ -18,7 +18,7 @@ from typing import Any, Final
 from bpe_core.errors import FormatError
 
 MAGIC: Final = b"GGUF"
-MOST_ENTRIES: Final = 8_000_000
+MOST_ENTRIES: Final = 2_000_000
 """The longest array read; the largest vocabularies in use have half a million merges."""
 _MOST_KEYS: Final = 65_536
 _LONGEST_KEY: Final = 65_535

@@ -4,18 +4,34 @@ from __future__ import annotations
 
 import json
 from codecs import BOM_UTF8
-from typing import Any, cast
+from typing import Any, Final, cast
 
+from bpe_core.corpus.structure import has_more_values
 from bpe_core.errors import FormatError
+
+MOST_VALUES: Final = 12_000_000
+"""The most values in a file: a tokenizer of a million merges has seven million."""
+MOST_TOKENS: Final = 2_000_000
+"""The most tokens in a file; the largest vocabularies in use have a quarter of a million."""
 
 
 def parse_json(data: bytes, what: str) -> dict[str, Any]:
     """Parse a JSON object; raises `FormatError` that names the place of a mistake.
 
+    Files with more values than any tokenizer has are refused before they are parsed, because two
+    bytes can become an object of 64.
+
     >>> parse_json(b'{"version": 1}', "tokenizer.json")
     {'version': 1}
     """
     try:
+        if len(data) > MOST_VALUES:
+            text = data.decode(json.detect_encoding(data), "replace")
+            if has_more_values(text, MOST_VALUES):
+                raise FormatError(
+                    f"{what} has more than {MOST_VALUES:,} JSON values, more than any tokenizer."
+                )
+            del text
         parsed: Any = json.loads(data)
     except UnicodeDecodeError as error:
         raise FormatError(
@@ -83,7 +99,20 @@ def checked_ids(value: object, what: str) -> dict[str, int]:
             f"Expected an object of tokens and ids as {what}, got {type(value).__name__}."
         )
     ids = cast("dict[str, Any]", value)
+    check_tokens(len(ids), what)
     for token, id in ids.items():
         if not is_id(id):
             raise FormatError(f"Expected an id from 0 for {token!r} in {what}, got {id!r}.")
     return ids
+
+
+def check_tokens(n_tokens: int, what: str) -> None:
+    """Raise `FormatError` if there are more tokens than any tokenizer has.
+
+    >>> check_tokens(262_144, "the vocabulary")
+    """
+    if n_tokens > MOST_TOKENS:
+        raise FormatError(
+            f"Expected at most {MOST_TOKENS:,} tokens in {what}, got {n_tokens:,}, more than any "
+            "tokenizer has."
+        )

@@ -21,7 +21,7 @@ from bpe_core.errors import BpeError, FormatError
 from bpe_core.formats.gguf_header import GgufValue, looks_like_gguf, parse_gguf
 from bpe_core.formats.gguf_vocabulary import describe_gguf, from_gguf
 from bpe_core.formats.huggingface import read_huggingface
-from bpe_core.formats.json_files import looks_like_json, parse_json
+from bpe_core.formats.json_files import check_tokens, looks_like_json, parse_json
 from bpe_core.formats.load_save import loads
 from bpe_core.formats.opening_ranks import open_ranks
 from bpe_core.formats.probe import PROBE, last_tokens
@@ -136,6 +136,7 @@ def _of_tokenizer_json(
         own, reason = None, str(error)
         # Files that can be read here were checked field by field; others may crash the library.
         if not trusted:
+            _check_size(described["model"])
             rehearse(described, PROBE, name)
     # Built in any case: a tokenizer.json is what the library can read, and its ids are the
     # reference for what is read here.
@@ -148,6 +149,13 @@ def _of_tokenizer_json(
     if foreign.model != "BPE":
         reason = f"A {foreign.model} model."
     return NamedEncoder(name, foreign, f"{reason} Encoded by {foreign.engine}.")
+
+
+def _check_size(model: object) -> None:
+    """Raise FormatError if a model of any kind has more tokens than any tokenizer."""
+    vocab = cast("dict[str, object]", model).get("vocab") if isinstance(model, dict) else None
+    if isinstance(vocab, (dict, list)):
+        check_tokens(len(cast("list[object]", vocab)), "the vocabulary")
 
 
 def _why_inexact(own: Tokenizer, foreign: ForeignTokenizer, described: Mapping[str, Any]) -> str:

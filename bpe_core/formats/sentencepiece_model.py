@@ -17,7 +17,7 @@ from bpe_core.formats.protobuf import FIXED32, LENGTH, VARINT, Value, field, fie
 
 NORMAL, UNKNOWN, CONTROL, USER_DEFINED, UNUSED, BYTE = range(1, 7)
 """The types of a piece; GGUF numbers its token types alike."""
-MOST_PIECES: Final = 4_000_000
+MOST_PIECES: Final = 2_000_000
 Kind = Literal["Unigram", "BPE"]
 _KINDS: Final = {1: "Unigram", 2: "BPE", 3: "Word", 4: "Char"}
 # Field numbers of ModelProto and of the messages in it.

@@ -14,7 +14,7 @@ from typing import Any, Final, cast
 from bpe_core.errors import FormatError
 from bpe_core.formats.json_files import is_id
 
-MOST_TOKENS: Final = 4_000_000
+MOST_TOKENS: Final = 2_000_000
 # Files without a list of special tokens mean these (mistral_common.tokens.tokenizers.tekken).
 _UNLISTED: Final = (
     *("<unk>", "<s>", "</s>", "[INST]", "[/INST]", "[AVAILABLE_TOOLS]", "[/AVAILABLE_TOOLS]"),

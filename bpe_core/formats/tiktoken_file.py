@@ -13,6 +13,7 @@ from typing import Final
 
 from bpe_core.checks import describe, is_a
 from bpe_core.errors import ConfigError, FormatError
+from bpe_core.formats.json_files import check_tokens
 from bpe_core.formats.recovered_merges import ranks_imply, recover_merges
 from bpe_core.pretokenizers.pretokenizers import get_pretokenizer
 from bpe_core.tokenizer.tokenizer import Tokenizer
@@ -115,6 +116,7 @@ def read_ranks(data: bytes) -> dict[bytes, int]:
     >>> read_ranks(b"YQ== 0\\nYg== 1\\n")
     {b'a': 0, b'b': 1}
     """
+    check_tokens(data.count(b"\n"), "the file")
     ranks: dict[bytes, int] = {}
     for number, line in enumerate(data.split(b"\n"), start=1):
         if not line.strip():

@@ -57,7 +57,7 @@ def unzip_tokenizer(data: bytes, name: str, beside: Collection[str] = ()) -> dic
             folder = chosen[0].filename.removesuffix(_base(chosen[0]))
             wanted = {folder + each for each in beside}
             chosen += [each for each in members if each.filename in wanted and each not in chosen]
-            return {_base(member): _read(archive, member) for member in chosen}
+            return _read_all(archive, chosen)
     except ARCHIVE_DAMAGE:
         raise FormatError(f"{name} is a zip that is damaged, incomplete or encrypted.") from None
 
@@ -78,15 +78,20 @@ def _chosen(members: list[zipfile.ZipInfo], name: str) -> list[zipfile.ZipInfo]:
     raise FormatError(f"{name} has no tokenizer file, such as tokenizer.json.")
 
 
-def _read(archive: zipfile.ZipFile, member: zipfile.ZipInfo) -> bytes:
-    with archive.open(member) as file:
-        # The size that a zip announces may lie.
-        data = file.read(MOST_BYTES + 1)
-    if len(data) > MOST_BYTES:
-        raise FormatError(
-            f"{_base(member)} has more than {MOST_BYTES:,} bytes unpacked, too many for one file."
-        )
-    return data
+def _read_all(archive: zipfile.ZipFile, members: list[zipfile.ZipInfo]) -> dict[str, bytes]:
+    files: dict[str, bytes] = {}
+    left = MOST_BYTES
+    for member in members:
+        with archive.open(member) as file:
+            # The size that a zip announces may lie.
+            data = files[_base(member)] = file.read(left + 1)
+        left -= len(data)
+        if left < 0:
+            raise FormatError(
+                f"With {_base(member)} the tokenizer has more than {MOST_BYTES:,} bytes unpacked, "
+                "too many."
+            )
+    return files
 
 
 def _base(member: zipfile.ZipInfo) -> str:
