@@ -14,6 +14,7 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Final
 
+from benchmarks.load import ENVIRONMENT
 from benchmarks.visitors import figures, visit_all
 from tests.browser.serving import running_app
 
@@ -39,7 +40,7 @@ def main() -> None:
     asked = parser.parse_args()
     with (
         tempfile.TemporaryDirectory() as folder,
-        running_app(Path(folder), {"BPE_EXPLORER_METRICS": "1"}) as address,
+        running_app(Path(folder), ENVIRONMENT) as address,
     ):
         time.sleep(15)
         before = figures(address)

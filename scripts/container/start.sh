@@ -29,5 +29,8 @@ mkdir "$data/tmp"
 export NUMBA_CACHE_DIR="$data/kernels/$built" TMPDIR="$data/tmp" HOME="$data"
 export BPE_EXPLORER_RUNS="${BPE_EXPLORER_RUNS:-$data/runs}"
 export PYTHONDONTWRITEBYTECODE=1
+# Python's own allocator gives memory back by the megabyte, of which one object keeps all; the C
+# library's by the page, and it is as fast here. See docs/operations.md.
+export PYTHONMALLOC="${PYTHONMALLOC:-malloc}"
 exec .venv/bin/python -m streamlit run serve.py \
   --server.address="${HOST:-0.0.0.0}" --server.port="${PORT:-8501}" --logger.hideWelcomeMessage=true
