@@ -46,7 +46,7 @@ def count_pretokens(
     ((b'hug', b'hugs'), [2, 1])
     """
     if corpus.word_counts is None and use_kernels(corpus.n_bytes):
-        # Imported here because it imports Numba.
+        # Imported when needed, because it loads the kernels.
         from bpe_core.counting.compiled import count_documents
 
         return count_documents(corpus.documents, pretokenizer, should_stop)

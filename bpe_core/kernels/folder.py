@@ -54,7 +54,19 @@ def found_library() -> Path | None:
     """Return the library for the current sources; None if it is not built, or not wanted."""
     if not library_is_wanted():
         return None
-    return next((path for path in map(library_file, (SHARED, OBJECT)) if path.exists()), None)
+    places = [*map(library_file, (SHARED, OBJECT)), prebuilt_file()]
+    return next((path for path in places if path is not None and path.exists()), None)
+
+
+@cache
+def prebuilt_file() -> Path | None:
+    """Return where a wheel has a library that was built elsewhere, if it suits this processor.
+
+    `scripts/prebuilt_wheel.py` makes such wheels. They need no Numba.
+    """
+    if not sys.platform.startswith("linux") or processor() != X86_64_V3:
+        return None
+    return KERNELS / f"prebuilt-{_hash_of(_sources())}{SHARED}"
 
 
 def _writable_folder(given: str | None) -> Path:
@@ -91,11 +103,17 @@ def processor() -> str:
 @cache
 def library_stamp() -> str:
     """Return a hash of the contents that the library of kernels is built from."""
-    digest = hashlib.sha256(f"{platform.machine()} {processor()} ".encode())
     numba = _numba()
-    version = None if numba is None else numba.with_name("_version.py")
-    sources = sorted(KERNELS.glob("*.py"))
-    for path in sources if version is None else [*sources, version]:
+    return _hash_of(_sources() if numba is None else [*_sources(), numba.with_name("_version.py")])
+
+
+def _sources() -> list[Path]:
+    return sorted(KERNELS.glob("*.py"))
+
+
+def _hash_of(sources: list[Path]) -> str:
+    digest = hashlib.sha256(f"{platform.machine()} {processor()} ".encode())
+    for path in sources:
         digest.update(f"{path.name} ".encode() + path.read_bytes())
     return digest.hexdigest()[:16]
 
@@ -104,7 +122,7 @@ def library_stamp() -> str:
 def cache_stamp() -> str:
     """Return a hash of all that decides whether kernels in Numba's own cache are valid."""
     digest = hashlib.sha256(sys.version.encode() + platform.machine().encode())
-    for path in sorted(KERNELS.glob("*.py")):
+    for path in _sources():
         # Numba's cache also identifies a source file by its time and size.
         stat = path.stat()
         digest.update(f"{path} {stat.st_mtime_ns} {stat.st_size}".encode())

@@ -249,7 +249,7 @@ def _trie(tokenizer: Tokenizer) -> Trie:
 
 
 def _engine(tokenizer: Tokenizer) -> Callable[[str], Any]:
-    # Imported here because it imports Numba.
+    # Imported when needed, because it loads the kernels.
     from bpe_core.tokenizer.compiled import CompiledEncoder, can_compile
     from bpe_core.tokenizer.tables import TokenTable
 

@@ -97,7 +97,7 @@ def _runs(
 def _runs_of_blocks(
     reader: StretchReading, stretch: Stretch, pretokenizer: Pretokenizer, n_threads: int | None
 ) -> Iterator[PretokenCounts]:
-    # Imported here because they import Numba.
+    # Imported when needed, because they load the kernels.
     from bpe_core.counting.compiled import WordCounter
     from bpe_core.pretokenizers.blocks import blocks
 

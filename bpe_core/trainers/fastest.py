@@ -45,7 +45,7 @@ def learn_merges(
     """
     if not use_kernels(text_bytes(layout)):
         return incremental.learn_merges(layout, vocabulary, config, should_stop)
-    # Imported here because it imports Numba.
+    # Imported when needed, because it loads the kernels.
     from bpe_core.trainers import compiled
 
     return compiled.learn_merges(layout, vocabulary, config, should_stop)

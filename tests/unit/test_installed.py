@@ -5,11 +5,13 @@ from __future__ import annotations
 import os
 import shutil
 import subprocess
+import sys
 from pathlib import Path
 
 import pytest
 
-from tests.packaging import build, copy_source, install
+from bpe_core.kernels.folder import prebuilt_file
+from tests.packaging import ROOT, build, copy_source, install
 
 
 @pytest.fixture(scope="module")
@@ -72,6 +74,34 @@ def test_the_command_is_on_the_path_and_works_without_extras(bare: Path, tmp_pat
     ids = run("bpe", "encode", "mine.json", cwd=tmp_path, stdin="hugs", PATH=path)
     assert run("bpe", "decode", "mine.json", cwd=tmp_path, stdin=ids, PATH=path) == "hugs"
     assert run("bpe", "--help", cwd=tmp_path, PATH=path).startswith("Usage: bpe ")
+
+
+WITHOUT_NUMBA = """
+import sys
+from importlib.util import find_spec
+import bpe_core as bpe
+assert "venv" in bpe.__file__, bpe.__file__
+assert find_spec("numba") is None and find_spec("llvmlite") is None
+text = " ".join(map(hex, range(60_000)))
+run = bpe.train(bpe.Corpus.from_text(text), bpe.TrainingConfig(400))
+ids = run.tokenizer.encode(text)
+assert run.tokenizer.decode(ids) == text
+kernels = "bpe_core.trainers.compiled", "bpe_core.counting.compiled", "bpe_core.tokenizer.compiled"
+print(len(run.merges), [name for name in kernels if name not in sys.modules])
+"""
+
+
+@pytest.mark.slow
+def test_a_wheel_with_the_library_in_it_runs_kernels_without_numba(tmp_path: Path) -> None:
+    if prebuilt_file() is None:
+        pytest.skip("such wheels suit Linux on x86-64 with AVX2")
+    built = run(sys.executable, "-m", "scripts.prebuilt_wheel", cwd=ROOT)
+    wheel = Path(built.splitlines()[-1])
+    assert wheel.name.endswith("-py3-none-linux_x86_64.whl")
+    python = install(wheel, tmp_path / "venv")
+    wheel.unlink()
+    home = {"HOME": str(tmp_path), "XDG_CACHE_HOME": "", "NUMBA_CACHE_DIR": ""}
+    assert run(python, "-c", WITHOUT_NUMBA, cwd=tmp_path, **home) == "143 []\n"
 
 
 KERNEL = """

@@ -1,0 +1,68 @@
+"""Build a wheel with the library of kernels in it: `python -m scripts.prebuilt_wheel`.
+
+Such a wheel needs no Numba, and compiles nothing. It suits Linux on x86-64 processors with AVX2; on
+other processors, plain Python does the work unless the extra `numba` is installed.
+"""
+
+from __future__ import annotations
+
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+from tempfile import TemporaryDirectory
+
+from bpe_core.compiling.processes import compile_kernels
+from bpe_core.kernels.folder import SHARED, found_library, prebuilt_file
+
+ROOT = Path(__file__).parents[1]
+_NEEDED = (
+    *("bpe_core", "ui", "pages", ".streamlit", "app.py", "serve.py", "setup.py", "pyproject.toml"),
+    *("README.md", "LICENSE", "NOTICE.md"),
+)
+_BUILD = """
+from setuptools.build_meta import build_wheel
+print(build_wheel("dist", {"--build-option": ["--plat-name", "linux_x86_64"]}))
+"""
+
+
+def main() -> None:
+    """Build the wheel into dist/, and print its path."""
+    compile_kernels()
+    library, place = found_library(), prebuilt_file()
+    if library is None or library.suffix != SHARED or place is None:
+        sys.exit("Such a wheel is built on Linux, on x86-64 with AVX2, with a C compiler as cc.")
+    with TemporaryDirectory() as folder:
+        source = Path(folder, "source")
+        _copy_source(source)
+        shutil.copyfile(library, source / place.relative_to(ROOT))
+        _make_numba_an_extra(source / "pyproject.toml")
+        command = [sys.executable, "-c", _BUILD]
+        done = subprocess.run(command, cwd=source, check=True, stdout=subprocess.PIPE, text=True)
+        name = done.stdout.splitlines()[-1]
+        (ROOT / "dist").mkdir(exist_ok=True)
+        shutil.copyfile(source / "dist" / name, ROOT / "dist" / name)
+    print(ROOT / "dist" / name)
+
+
+def _copy_source(to: Path) -> None:
+    to.mkdir()
+    ignored = shutil.ignore_patterns("__pycache__")
+    for name in _NEEDED:
+        if (ROOT / name).is_dir():
+            shutil.copytree(ROOT / name, to / name, ignore=ignored)
+        else:
+            shutil.copyfile(ROOT / name, to / name)
+
+
+def _make_numba_an_extra(project: Path) -> None:
+    text = project.read_text(encoding="utf-8")
+    (line,) = (line for line in text.splitlines() if line.strip().startswith('"numba'))
+    heading = "[project.optional-dependencies]\n"
+    text = text.replace(line + "\n", "", 1)
+    text = text.replace(heading, f"{heading}numba = [{line.strip().rstrip(',')}]\n", 1)
+    project.write_text(text, encoding="utf-8")
+
+
+if __name__ == "__main__":
+    main()
