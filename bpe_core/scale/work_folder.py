@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from importlib import import_module
 from typing import Any, Final, NamedTuple
 from uuid import uuid4
@@ -11,6 +12,9 @@ from bpe_core.corpus.urls import delete_files, names_in, reading, writing
 from bpe_core.errors import CorpusError
 from bpe_core.extras import needs_extra
 
+_OWN_NAME: Final = re.compile(
+    r"[0-9a-f]{32}(-[0-9]+)?(\.[0-9a-f]{32})?\.(json|arrow)|\.unfinished-[0-9a-f]{32}(-.*)?"
+)
 N_SHARDS: Final = 64
 """Words are divided by hash into so many shards, each added up by one worker at a time."""
 
@@ -68,9 +72,11 @@ class WorkFolder(NamedTuple):
         return f"{self.url.rstrip('/')}/{name}"
 
     def clear(self) -> None:
-        """Delete all parts, and the folder if nothing else is in it."""
-        names = [name for name in names_in(self.url) if name.endswith((".json", ".arrow"))]
-        delete_files(self.url, names)
+        """Delete all parts, those of killed workers too, and the folder if it is empty then.
+
+        Files with other names are left, because the folder may have been there before.
+        """
+        delete_files(self.url, [name for name in names_in(self.url) if _OWN_NAME.fullmatch(name)])
 
 
 def schema() -> Any:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import gzip
 import json
+import os
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -25,6 +26,7 @@ from bpe_core.errors import (
 )
 from bpe_core.scale.count_files import CountedFiles, CountingProgress, count_files
 from bpe_core.scale.engines import Engine
+from bpe_core.scale.work_folder import WorkFolder
 
 LINE = "Größe l'été 123 電車は七時に出ます。 def f(x):\n\treturn x  # 🧩\r\n\n"
 TEXT = "".join(f"{n} {LINE}" for n in range(3_000))
@@ -207,3 +209,17 @@ def test_the_floor_and_the_column_are_checked(folder: Path, tmp_path: Path) -> N
         count([folder], tmp_path, floor=0)
     with pytest.raises(CorpusError, match="no column 'body'"):
         count([folder / "d.parquet"], tmp_path, text_column="body")
+
+
+def test_clearing_a_work_folder_leaves_other_files(tmp_path: Path) -> None:
+    (tmp_path / "a.txt").write_text("hug hugs")
+    work = tmp_path / "work"
+    count([tmp_path / "a.txt"], work)
+    (work / f".unfinished-{'0' * 32}").write_text("of a worker that was killed")
+    (work / "mine.json").write_text("{}")
+    WorkFolder(str(work)).clear()
+    assert sorted(os.listdir(work)) == ["counts.parquet", "mine.json"]
+    for name in os.listdir(work):
+        (work / name).unlink()
+    WorkFolder(str(work)).clear()
+    assert not work.exists()
