@@ -33,6 +33,8 @@ SAMPLES = ("notebook", "multilingual")
 
 class Measured(NamedTuple):
     seconds: float
+    processor_seconds: float
+    """Of the process itself; other work on the machine hardly changes it."""
     peak: int
     """The most memory that the process itself held, in bytes."""
     peak_of_children: int
@@ -70,8 +72,10 @@ def run(arguments: Sequence[str], kill_at: tuple[Path, int] | None = None) -> Me
     started = time.perf_counter()
     process = psutil.Popen([sys.executable, "-m", "bpe_core", *arguments], cwd=ROOT)
     peak = peak_of_children = 0
+    processor = 0.0
     while process.poll() is None:
         try:
+            processor = sum(process.cpu_times()[:2])
             peak = max(peak, process.memory_info().rss)
             children = process.children(recursive=True)
             peak_of_children = max([peak_of_children, *map(_resident, children)])
@@ -82,7 +86,7 @@ def run(arguments: Sequence[str], kill_at: tuple[Path, int] | None = None) -> Me
         time.sleep(0.1)
     if process.wait() and kill_at is None:
         sys.exit(f"{arguments[0]} failed")
-    return Measured(time.perf_counter() - started, peak, peak_of_children)
+    return Measured(time.perf_counter() - started, processor, peak, peak_of_children)
 
 
 def _resident(process: psutil.Process) -> int:
@@ -102,6 +106,7 @@ class Cluster:
         self._scheduler = _quiet([*dask, *options])
         self.workers = [self._worker() for _ in range(2)]
         self._peak = 0
+        self._processor: dict[int, float] = {}
         self._over = False
         threading.Thread(target=self._watch, daemon=True).start()
 
@@ -113,7 +118,9 @@ class Cluster:
         while not self._over:
             for worker in self.workers:
                 if worker.poll() is None:
-                    self._peak = max(self._peak, _resident(psutil.Process(worker.pid)))
+                    process = psutil.Process(worker.pid)
+                    self._peak = max(self._peak, _resident(process))
+                    self._processor[worker.pid] = sum(process.cpu_times()[:2])
             time.sleep(0.1)
 
     def kill_a_worker(self) -> None:
@@ -121,7 +128,12 @@ class Cluster:
         self.workers[0].wait()
         self.workers[0] = self._worker()
 
+    def processor_seconds(self) -> float:
+        """Return the time of all workers so far."""
+        return sum(self._processor.values())
+
     def peak(self) -> int:
+        """Return the most memory that a worker held since the last call."""
         peak, self._peak = self._peak, 0
         return peak
 
@@ -169,13 +181,23 @@ def main() -> None:
     gigabytes = sum(path.stat().st_size for path in paths) / (1 << 30)
     print(f"{gigabytes:.2f} GB in {len(files)} files, {os.cpu_count()} processors")
 
-    def report(what: str, seconds: float, *peaks: tuple[str, int]) -> None:
-        memory = ", ".join(f"{who} {peak >> 20:,} MB" for who, peak in peaks)
-        print(f"{what}: {seconds:.1f} s, {seconds / gigabytes:.1f} s/GB, {memory}", flush=True)
+    def report(
+        what: str, seconds: float, *peaks: tuple[str, int], processor: float | None = None
+    ) -> None:
+        figures = [f"{seconds:.1f} s", f"{seconds / gigabytes:.1f} s/GB"]
+        if processor is not None:
+            figures.append(f"processor {processor / gigabytes:.1f} s/GB")
+        figures += [f"{who} {peak >> 20:,} MB" for who, peak in peaks]
+        print(f"{what}: {', '.join(figures)}", flush=True)
 
     alone = folder / "alone.json"
     took = run(["train", *files, "--vocab-size", VOCAB_SIZE, "--out", str(alone)])
-    report("train in one process", took.seconds, ("process", took.peak))
+    report(
+        "train in one process",
+        took.seconds,
+        ("process", took.peak),
+        processor=took.processor_seconds,
+    )
     cluster = Cluster(given.port)
     try:
         time.sleep(5)
@@ -185,9 +207,9 @@ def main() -> None:
         count = ["count", *files, *options, "--out", str(folder / "counts.parquet")]
         took = run(count)
         size = sum(each.stat().st_size for each in work.iterdir())
-        report(
-            "count on 2 workers", took.seconds, ("command", took.peak), ("worker", cluster.peak())
-        )
+        peaks = ("command", took.peak), ("worker", cluster.peak())
+        used = cluster.processor_seconds() + took.processor_seconds
+        report("count on 2 workers", took.seconds, *peaks, processor=used)
         print(f"work folder {size >> 20:,} MB, {len(list(work.glob('*.json'))) - 64} stretches")
         shutil.rmtree(work)
         shared = folder / "shared.json"
