@@ -161,8 +161,8 @@ async def _memory_after(address: str) -> list[str]:
     return [
         f"The server's resident memory with {N_MEDIUM} visitors, {_AT_ONCE} at a time, who upload "
         f"and train on {MEDIUM / 1e6:.0f} MB of Python's library each and look at the run. Goal: "
-        f"{_MOST_GROWTH:g} times the start, which is when a first visitor, with a tenth of that, had "
-        "left.",
+        f"{_MOST_GROWTH:g} times the start, which is after a first visitor, with a tenth of that, "
+        "has left.",
         "",
         table(
             [
