@@ -119,6 +119,46 @@ def test_a_file_of_unknown_size_counts_as_the_largest_allowed() -> None:
     assert asyncio.run(ask()) == [204, 413]
 
 
+def test_a_file_that_arrives_too_slowly_is_ended_and_counts_no_longer(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(upload_limit, "SECONDS_TO_BEGIN", 0.1)
+
+    async def read_all(_scope: Scope, receive: Receive, send: Send) -> None:
+        while (await receive()).get("more_body"):
+            pass
+        await send({"type": "http.response.start", "status": 204, "headers": []})
+
+    async def put(app: UploadLimit, pieces: list[bytes]) -> int:
+        statuses: list[int] = []
+        left = list(pieces)
+
+        async def receive() -> Message:
+            if not left:
+                await asyncio.Event().wait()
+            body = left.pop(0)
+            return {"type": "http.request", "body": body, "more_body": body != b"end"}
+
+        async def send(message: Message) -> None:
+            statuses.append(message.get("status", 0))
+
+        headers = [(b"content-length", b"900")]
+        path = "/_stcore/upload_file/one/a-file"
+        scope = {"type": "http", "method": "PUT", "path": path, "headers": headers}
+        await app(scope, receive, send)
+        return statuses[0]
+
+    async def ask() -> list[int]:
+        app = UploadLimit(read_all, lambda _: 0, lambda: 0, lambda: False)
+        stalled = [asyncio.create_task(put(app, [b"a"])) for _ in range(2)]
+        await asyncio.sleep(0)
+        refused = await put(app, [b"end"])
+        ended = [await task for task in stalled]
+        return [refused, *ended, await put(app, [b"a", b"end"])]
+
+    assert asyncio.run(ask()) == [413, 408, 408, 204]
+
+
 def test_abandoned_files_make_room_before_one_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(upload_limit, "MOST_BYTES_OF_ALL", 1_500)
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import re
 import time
 from collections import Counter
@@ -9,7 +10,7 @@ from collections.abc import Callable
 from typing import Final
 
 from starlette.responses import PlainTextResponse
-from starlette.types import ASGIApp, Receive, Scope, Send
+from starlette.types import ASGIApp, Message, Receive, Scope, Send
 from streamlit import config, runtime
 
 from ui.logs import event, short_id
@@ -18,6 +19,9 @@ from ui.settings import is_set, settings
 from ui.shell import ended_sessions
 from ui.shell.file_upload import MOST_BYTES
 
+SECONDS_TO_BEGIN: Final = 30.0
+LEAST_BYTES_A_SECOND: Final = 20_000
+"""A slower upload is ended: what it announced counts as on its way, so others would be refused."""
 _UPLOAD: Final = re.compile(r"/_stcore/upload_file/([^/]+)/[^/]+/?$")
 
 
@@ -68,7 +72,10 @@ class UploadLimit:
         self._arriving[session_id] += size
         started = time.monotonic()
         try:
-            await self._app(scope, receive, send)
+            await self._app(scope, _Hurried(receive), send)
+        except TimeoutError:
+            # The application has not answered yet: it was waiting for the rest of the file.
+            await PlainTextResponse("Too slow.", status_code=408)(scope, receive, send)
         finally:
             seconds = round(time.monotonic() - started, 3)
             event("upload", session=short_id(session_id), bytes=size, seconds=seconds)
@@ -82,6 +89,27 @@ class UploadLimit:
             if not self._close_longest_away():
                 return False
         return True
+
+
+class _Hurried:
+    """Receive a request's body, and raise TimeoutError once it arrives too slowly."""
+
+    def __init__(self, receive: Receive) -> None:
+        self._receive = receive
+        self._started = time.monotonic()
+        self._n_bytes = 0
+        self._is_complete = False
+
+    async def __call__(self) -> Message:
+        if self._is_complete:
+            # Until the visitor disconnects, which may take as long as it likes.
+            return await self._receive()
+        until = self._started + SECONDS_TO_BEGIN + self._n_bytes / LEAST_BYTES_A_SECOND
+        async with asyncio.timeout(max(0.0, until - time.monotonic())):
+            message = await self._receive()
+        self._n_bytes += len(message.get("body", b""))
+        self._is_complete = not message.get("more_body", False)
+        return message
 
 
 def _session_of(scope: Scope) -> str | None:
