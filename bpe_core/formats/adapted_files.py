@@ -24,9 +24,11 @@ from bpe_core.formats.adapted_json import (
     tokenizer_config,
     tokenizer_json,
 )
+from bpe_core.formats.adapted_tekken import tekken_json
 from bpe_core.formats.adapted_vocabulary import kept_merges, new_merges, vocabulary_of
 from bpe_core.formats.json_files import looks_like_json, parse_json, parse_text
 from bpe_core.formats.json_places import members, replace_spans, write_like
+from bpe_core.formats.tekken import looks_like_tekken
 from bpe_core.formats.zipped import looks_like_zip, unzip_tokenizer
 from bpe_core.tokenizer.tokenizer import Tokenizer
 
@@ -47,11 +49,11 @@ _ENDINGS: Final = tuple(zip(*gpt2_files.PAIRS, strict=True))
 def adapted_files(adapted: Adapted, files: Mapping[str, bytes]) -> dict[str, bytes]:
     """Return the base's files, as file name -> bytes, with the adapted tokenizer in them.
 
-    `files` are the base's: a tokenizer.json, GPT-2's two files, a .tiktoken file or a native one,
-    and any files beside them; or a zip of these, which is unpacked. Of those beside, the ids in
-    tokenizer_config.json and added_tokens.json are renumbered and all others kept. Raises
-    `FormatError` for other formats, and `ConfigError` if the format cannot express the adapted
-    tokenizer.
+    `files` are the base's: a tokenizer.json, GPT-2's two files, a .tiktoken file, a Tekken file or
+    a native one, and any files beside them; or a zip of these, which is unpacked. Of those beside,
+    the ids in tokenizer_config.json and added_tokens.json are renumbered and all others kept.
+    Raises `FormatError` for other formats, and `ConfigError` if the format cannot express the
+    adapted tokenizer.
 
     >>> import bpe_core as bpe
     >>> from bpe_core.formats.load_save import dumps, loads
@@ -76,6 +78,9 @@ def adapted_files(adapted: Adapted, files: Mapping[str, bytes]) -> dict[str, byt
             if isinstance(described.get("model"), dict):  # in a vocab.json it may be a token
                 written[name] = tokenizer_json(adapted, data)
                 done = True
+            elif looks_like_tekken(described):
+                written[name] = tekken_json(adapted, data, name)
+                done = True
             elif described.get("format") == native.FORMAT:
                 written[name] = native.to_json(adapted.tokenizer)
                 read = native.tokenizer_from_dict(parse_json(written[name], name))
@@ -94,8 +99,8 @@ def adapted_files(adapted: Adapted, files: Mapping[str, bytes]) -> dict[str, byt
     if not done:
         raise FormatError(
             f"{', '.join(files) or 'No file'} cannot be written with another vocabulary: only "
-            f"tokenizer.json, vocab.json with merges.txt, .tiktoken and native files can. Save the "
-            f"adapted tokenizer in the huggingface format instead."
+            f"tokenizer.json, vocab.json with merges.txt, .tiktoken, Tekken and native files can. "
+            f"Save the adapted tokenizer in the huggingface format instead."
         )
     return written
 
