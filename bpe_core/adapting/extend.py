@@ -20,6 +20,7 @@ from bpe_core.runs.count import count
 from bpe_core.runs.learn import learn_run
 from bpe_core.runs.progress import Watch
 from bpe_core.runs.run import TrainingRun
+from bpe_core.tokenizer.merges_of import merges_of
 from bpe_core.tokenizer.protocol import Encoder, NamedEncoder
 from bpe_core.tokenizer.tokenizer import Tokenizer
 from bpe_core.trainers.continued_vocabulary import ContinuedVocabulary
@@ -135,9 +136,10 @@ def extendable(tokenizer: Encoder) -> Tokenizer:
     name, why, encoder = "This tokenizer", "", tokenizer
     if isinstance(encoder, NamedEncoder):
         name, why, encoder = encoder.name, encoder.provenance, encoder.encoder
-    if isinstance(encoder, Tokenizer):
-        _check_ids(name, encoder)
-        return encoder
+    merges = merges_of(encoder) if isinstance(encoder, Encoder) else None
+    if merges is not None:
+        _check_ids(name, merges)
+        return merges
     if not isinstance(encoder, Encoder):
         raise ConfigError(
             f"Expected a tokenizer to adapt, got {describe(encoder)}. bpe_core.load and "
@@ -149,10 +151,15 @@ def extendable(tokenizer: Encoder) -> Tokenizer:
             "byte-pair encoding, or train a new tokenizer."
         )
     raise FormatError(
-        f"{name} cannot be adapted as it was opened, because {encoder.engine} encodes with it. "
+        f"{name} cannot be adapted as it was opened, because "
+        f"{'it normalizes text' if encoder.engine == 'bpe_core' else _runs(encoder)}. "
         f"{why + ' ' if why else ''}If bpe_core can read its file as merges, the command line and "
         "the Adapt page adapt it from that file."
     )
+
+
+def _runs(encoder: Encoder) -> str:
+    return f"{encoder.engine} encodes with it"
 
 
 def _checked_terms(terms: Iterable[str | bytes]) -> list[str | bytes]:

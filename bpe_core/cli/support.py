@@ -120,16 +120,17 @@ def load_tokenizer(
         return gpt2()
     if _is_published(name):
         from bpe_core.formats.open_encoder import open_encoder
-        from bpe_core.tokenizer.tokenizer import Tokenizer
+        from bpe_core.tokenizer.merges_of import merges_of
 
         opened = open_encoder(name)
-        if not isinstance(opened.encoder, Tokenizer):
+        merges = merges_of(opened)
+        if merges is None:
             raise FormatError(
                 f"{opened.name} cannot be loaded as plain byte-pair encoding; bpe encode and bpe "
                 f"compare can use it. {opened.provenance}"
             )
-        check_not_overruled(name, opened.encoder, pretokenizer, specials or None)
-        return opened.encoder
+        check_not_overruled(name, merges, pretokenizer, specials or None)
+        return merges
     return load(Path(name), pretokenizer=pretokenizer, special_tokens=specials or None)
 
 

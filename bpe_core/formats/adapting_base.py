@@ -15,6 +15,7 @@ from bpe_core.formats.load_save import dumps, files_of, load, loads
 from bpe_core.formats.open_encoder import open_published
 from bpe_core.published.cache import read_cached, state_of
 from bpe_core.published.catalogue import CATALOGUE
+from bpe_core.tokenizer.merges_of import merges_of
 from bpe_core.tokenizer.tokenizer import Tokenizer
 
 
@@ -107,9 +108,10 @@ def _published(name: str) -> Base:
     if found.file_name.endswith(".json"):
         return Base(loads(files), files)
     encoder = open_published(found).encoder
-    if not isinstance(encoder, Tokenizer):
+    merges = merges_of(encoder)
+    if merges is None:
         raise FormatError(
             f"{found.title} cannot be adapted: {encoder.engine} runs it, because bpe_core cannot "
             f"read it as pre-tokenizer and merges. Adapt a tokenizer that bpe_core itself encodes."
         )
-    return Base(encoder, files)
+    return Base(merges, files)

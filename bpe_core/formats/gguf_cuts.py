@@ -10,7 +10,7 @@ from collections.abc import Mapping
 from typing import Any, Final
 
 from bpe_core.errors import FormatError
-from bpe_core.formats.patterns import STEPS, isolated
+from bpe_core.formats.patterns import BY_REGEX, FALCON, STEPS, isolated
 from bpe_core.pretokenizers.pretokenizers import get_pretokenizer
 
 Part = dict[str, Any]
@@ -65,12 +65,7 @@ def _named(name: str) -> list[Part]:
     return _splits(pattern)
 
 
-_FALCON: Final[list[Part]] = [
-    {"type": "Punctuation", "behavior": "Contiguous"},
-    BYTE_LEVEL,
-    {"type": "Digits", "individual_digits": False},
-    dict(isolated("[0-9][0-9][0-9]")),
-]
+_FALCON: Final[list[Part]] = [BYTE_LEVEL if step == BY_REGEX else dict(step) for step in FALCON]
 # The parts of the cut, whether a whole pre-token is looked up first, and llama.cpp's names for it.
 _FAMILIES: Final[tuple[tuple[list[Part], bool, tuple[str, ...]], ...]] = (
     ([BYTE_LEVEL], False, ("gpt-2", "phi-2", "mpt", "olmo", "jais", "trillion", "granite-docling")),

@@ -121,10 +121,12 @@ def from_printable_model(
     pretokenizer: str,
     special_tokens: Mapping[str, int] | None,
     whole_words_first: bool = False,
+    others_as_text: bool = False,
 ) -> Tokenizer:
     """Build a byte tokenizer from printable texts; raises `FormatError`.
 
-    Raises `ConfigError` for an unknown pre-tokenizer.
+    With `others_as_text`, a token that no printable bytes can spell, and no merge makes, stands for
+    its UTF-8, as `tokenizers` decodes it. Raises `ConfigError` for an unknown pre-tokenizer.
 
     >>> from_printable_model(
     ...     {"Ġ": 0, "a": 1, "Ġa": 2}, [("Ġ", "a")], pretokenizer="none", special_tokens=None
@@ -140,10 +142,16 @@ def from_printable_model(
                 f"vocabulary."
             )
     vocab: dict[int, bytes] = {}
+    in_merges = {text for pair in merges for text in pair} if others_as_text else set[str]()
     for text, id in {**ids, **special_tokens}.items():
         try:
             token = text.encode() if text in special_tokens else from_printable(text)
         except KeyError as error:
+            # Merges of printable tokens make printable ones only. A single byte would be taken for
+            # a symbol of the alphabet.
+            if others_as_text and text not in in_merges and len(text.encode(errors="replace")) > 1:
+                vocab[id] = text.encode(errors="replace")
+                continue
             raise FormatError(
                 f"The token {text!r} contains {error.args[0]!r}, which does not represent a "
                 f"byte. If it is a special token, add it to special_tokens."

@@ -16,7 +16,14 @@ from bpe_core.extras import needs_extra
 from bpe_core.formats.gpt2_files import from_printable_model, printable_model
 from bpe_core.formats.json_files import checked_ids, is_id, parse_json
 from bpe_core.formats.library_errors import library_failures
-from bpe_core.formats.patterns import BY_REGEX, STEPS, name_of_steps, pretokenizer_of
+from bpe_core.formats.patterns import (
+    BY_REGEX,
+    FALCON,
+    STEPS,
+    name_of_steps,
+    pretokenizer_of,
+    without_crossing_numbers,
+)
 from bpe_core.formats.probe import PROBE, encodable, last_tokens
 from bpe_core.pretokenizers.pretokenizers import PRETOKENIZER_NAMES, get_pretokenizer
 from bpe_core.tokenizer.tokenizer import Tokenizer
@@ -104,13 +111,39 @@ def read_huggingface(data: bytes) -> Tokenizer:
     [1, 0]
     """
     described = parse_json(data, FILE_NAME)
+    if not is_empty(described.get("normalizer")):
+        kind = _part(described["normalizer"], "normalizer").get("type")
+        raise FormatError(
+            f"It has a normalizer ({kind}), which changes text before encoding. Only tokenizers "
+            f"without one can be read."
+        )
+    tokenizer = read_merges(described)
+    if tokenizer.pretokenizer.name.startswith("regex:"):
+        # Regex engines differ: the same pattern may match other text, or not compile at all.
+        otherwise = why_otherwise(tokenizer, data.decode())
+        if otherwise:
+            raise FormatError(f"{otherwise} Encode with that library instead.")
+    return tokenizer
+
+
+def read_merges(described: Part) -> Tokenizer:
+    """Build the tokenizer of a parsed tokenizer.json, which encodes what its normalizer returns.
+
+    Raises `FormatError` for a model, pre-tokenizer or added token that cannot be read exactly.
+
+    >>> model = {"type": "BPE", "vocab": {"a": 0, "aa": 1}, "merges": ["a a"]}
+    >>> read_merges({"model": model, "normalizer": {"type": "NFC"}}).encode("aaa")
+    [1, 0]
+    """
     model = _part(described.get("model"), "model")
-    _refuse_what_is_not_plain_bpe(described, model)
+    _refuse_what_is_not_plain_bpe(model)
     special_tokens = _added_tokens(described.get("added_tokens"))
     pretokenizer, byte_level = _pretokenizer_of(described.get("pre_tokenizer"))
     ids = checked_ids(model.get("vocab"), "The vocabulary")
     merges = _merges(model.get("merges"))
     whole_words_first = bool(model.get("ignore_merges"))
+    if _is_falcon(described.get("pre_tokenizer")):
+        merges = without_crossing_numbers(merges)
     if byte_level:
         tokenizer = from_printable_model(
             ids,
@@ -118,6 +151,7 @@ def read_huggingface(data: bytes) -> Tokenizer:
             pretokenizer=pretokenizer,
             special_tokens=special_tokens,
             whole_words_first=whole_words_first,
+            others_as_text=not whole_words_first,
         )
     else:
         tokenizer = _from_characters(ids, merges, pretokenizer, special_tokens, whole_words_first)
@@ -128,11 +162,6 @@ def read_huggingface(data: bytes) -> Tokenizer:
             f"uses the token {model['unk_token']!r:.60} for the rest. Unknown tokens are not "
             f"supported."
         )
-    if tokenizer.pretokenizer.name.startswith("regex:"):
-        # Regex engines differ: the same pattern may match other text, or not compile at all.
-        otherwise = why_otherwise(tokenizer, data.decode())
-        if otherwise:
-            raise FormatError(f"{otherwise} Encode with that library instead.")
     return tokenizer
 
 
@@ -210,7 +239,7 @@ def why_otherwise(tokenizer: Tokenizer, written: str) -> str:
     )
 
 
-def _refuse_what_is_not_plain_bpe(described: Part, model: Part) -> None:
+def _refuse_what_is_not_plain_bpe(model: Part) -> None:
     kind = model.get("type", "BPE" if "merges" in model else None)
     if kind != "BPE":
         raise FormatError(f"Expected a BPE model, got {kind!r}.")
@@ -220,16 +249,14 @@ def _refuse_what_is_not_plain_bpe(described: Part, model: Part) -> None:
                 f"The model sets {name} to {model[name]!r}, which plain byte-pair encoding does "
                 f"not support."
             )
-    if not _is_empty(described.get("normalizer")):
-        kind = _part(described["normalizer"], "normalizer").get("type")
-        raise FormatError(
-            f"It has a normalizer ({kind}), which changes text before encoding. Only tokenizers "
-            f"without one can be read."
-        )
 
 
-def _is_empty(normalizer: object) -> bool:
-    """Return True if there is no normalizer, or a sequence of none."""
+def is_empty(normalizer: object) -> bool:
+    """Return True if there is no normalizer, or a sequence of none.
+
+    >>> is_empty({"type": "Sequence", "normalizers": []}), is_empty({"type": "NFC"})
+    (True, False)
+    """
     if normalizer is None:
         return True
     listed = _part(normalizer, "normalizer").get("normalizers")
@@ -237,12 +264,14 @@ def _is_empty(normalizer: object) -> bool:
     return (
         is_sequence
         and isinstance(listed, list)
-        and all(each is not None and _is_empty(each) for each in cast("list[object]", listed))
+        and all(each is not None and is_empty(each) for each in cast("list[object]", listed))
     )
 
 
 def _pretokenizer_of(part: object) -> tuple[str, bool]:
     """Return the pre-tokenizer's name, and whether tokens are written in printable bytes."""
+    if _is_falcon(part):
+        return "falcon", True
     parts = list(_flat(part))
     byte_level = bool(parts) and _without_regex(parts[-1]) == _BY_BYTES
     if byte_level and parts.pop().get("use_regex", True):
@@ -257,6 +286,10 @@ def _pretokenizer_of(part: object) -> tuple[str, bool]:
     if name is not None:
         return name, byte_level
     raise FormatError(f"The pre-tokenizer {json.dumps(part)[:200]} has no exact equivalent here.")
+
+
+def _is_falcon(part: object) -> bool:
+    return list(_flat(part)) == list(FALCON)
 
 
 def _flat(part: object) -> Iterator[Part]:

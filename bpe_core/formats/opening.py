@@ -2,11 +2,12 @@
 
 A tokenizer.json is encoded by `bpe_core` if all of this holds, and by `tokenizers` otherwise:
 
-- the model is BPE over all 256 bytes, so that it can encode any text, without options that plain
-  byte-pair encoding cannot do (see `read_huggingface`);
-- there is no normalizer, and the pre-tokenizer is a named one, since regex engines differ;
-- all added tokens are special, so none is found in ordinary text;
-- a probe of many scripts and of the vocabulary's own tokens gives the same ids as `tokenizers`.
+- the model is BPE over bytes, without options that plain byte-pair encoding cannot do (see
+  `read_merges`); a text with a byte that is no token is left to the library;
+- the normalizer is a form of Unicode or none (see `run_here`), and the pre-tokenizer is a named
+  one, since regex engines differ;
+- a probe of many scripts and of the vocabulary's own tokens gives the same ids as `tokenizers`. The
+  published files, which are known to the byte, are compared by the tests.
 """
 
 from __future__ import annotations
@@ -20,13 +21,14 @@ from typing import Any, Final, cast
 from bpe_core.errors import BpeError, FormatError
 from bpe_core.formats.gguf_header import GgufValue, looks_like_gguf, parse_gguf
 from bpe_core.formats.gguf_vocabulary import describe_gguf, from_gguf
-from bpe_core.formats.huggingface import read_huggingface
+from bpe_core.formats.huggingface import is_empty, read_merges
 from bpe_core.formats.json_files import check_tokens, looks_like_json, parse_json
 from bpe_core.formats.load_save import loads
 from bpe_core.formats.opening_ranks import open_ranks
 from bpe_core.formats.probe import PROBE, last_tokens
 from bpe_core.formats.run_by_sentencepiece import SentencePieceTokenizer
 from bpe_core.formats.run_by_tokenizers import ForeignTokenizer
+from bpe_core.formats.run_here import NativeTokenizer
 from bpe_core.formats.sentencepiece_model import looks_like_sentencepiece, read_model
 from bpe_core.formats.tekken import looks_like_tekken, read_tekken
 from bpe_core.formats.tiktoken_file import read_tiktoken
@@ -130,22 +132,29 @@ def _open_published_ranks(name: str, data: bytes, found: Published) -> NamedEnco
 def _of_tokenizer_json(
     name: str, data: bytes, described: Mapping[str, Any], *, trusted: bool = False
 ) -> NamedEncoder:
+    own: Tokenizer | NativeTokenizer | None = None
+    is_checked = False
     try:
-        own, reason = read_huggingface(data), ""
+        tokenizer = read_merges(dict(described))
+        is_checked = is_empty(described.get("normalizer"))
+        reason = _why_elsewhere(tokenizer)
+        if not reason:
+            own = _run_here(tokenizer, described)
     except BpeError as error:
-        own, reason = None, str(error)
-        # Files that can be read here were checked field by field; others may crash the library.
-        if not trusted:
-            _check_size(described["model"])
-            rehearse(described, PROBE, name)
-    # Built in any case: a tokenizer.json is what the library can read, and its ids are the
-    # reference for what is read here.
+        reason = str(error)
+    # Files that can be read here were checked field by field; others may crash the library.
+    if own is None and not is_checked and not trusted:
+        _check_size(described["model"])
+        rehearse(described, PROBE, name)
+    if own is not None and trusted:
+        return NamedEncoder(name, own, _how(own))
+    # A tokenizer.json is what the library can read, and its ids are the reference for what is read
+    # here. Known files were compared before, and building a large one takes seconds.
     foreign = ForeignTokenizer(described)
     if own is not None:
-        reason = _why_inexact(own, foreign, described)
+        reason = _why_inexact(own, foreign)
     if own is not None and not reason:
-        cut = f"Pre-tokenizer {own.pretokenizer.name}"
-        return NamedEncoder(name, own, f"{cut}, encoded exactly by bpe_core.")
+        return NamedEncoder(name, own, _how(own))
     if foreign.model != "BPE":
         reason = f"A {foreign.model} model."
     return NamedEncoder(name, foreign, f"{reason} Encoded by {foreign.engine}.")
@@ -158,25 +167,54 @@ def _check_size(model: object) -> None:
         check_tokens(len(cast("list[object]", vocab)), "the vocabulary")
 
 
-def _why_inexact(own: Tokenizer, foreign: ForeignTokenizer, described: Mapping[str, Any]) -> str:
-    """Return why a tokenizer may encode differently from the library; empty if it does not."""
-    if own.base != "bytes" or len(own.base_ids) < 256:
+def _why_elsewhere(tokenizer: Tokenizer) -> str:
+    """Return why only the library can run a tokenizer's merges; empty if they can run here."""
+    if tokenizer.base != "bytes":
         return (
-            f"Its alphabet has {len(own.base_ids):,} {own.base}, not all 256 bytes, and the "
-            f"library decides what happens to the others."
+            f"Its alphabet has {len(tokenizer.base_ids):,} {tokenizer.base}, not all 256 bytes, "
+            f"and the library decides what happens to the others."
         )
-    if own.pretokenizer.name.startswith("regex:"):
+    if tokenizer.pretokenizer.name.startswith("regex:"):
         return (
             "Its pre-tokenizer is a regular expression, which regex engines may read differently."
         )
-    added = cast("list[dict[str, Any]]", described.get("added_tokens") or [])
-    ordinary = [token["content"] for token in added if not token.get("special")]
-    if ordinary:
-        return (
-            f"{len(ordinary):,} of its added tokens, such as {ordinary[0]!r:.60}, are found in "
-            f"ordinary text, before the merges."
+    return ""
+
+
+def _run_here(tokenizer: Tokenizer, described: Mapping[str, Any]) -> Tokenizer | NativeTokenizer:
+    native = NativeTokenizer(tokenizer, described)
+    has_ordinary = len(native.special_tokens) < len(tokenizer.special_tokens)
+    is_behind = has_ordinary or native.normalizer_name or native.may_lack_bytes
+    return native if is_behind else tokenizer
+
+
+def _how(own: Tokenizer | NativeTokenizer) -> str:
+    """Return how text is encoded here, in sentences."""
+    if isinstance(own, Tokenizer):
+        return f"Pre-tokenizer {own.pretokenizer.name}, encoded exactly by bpe_core."
+    tokenizer = own.tokenizer
+    parts = [f"Pre-tokenizer {tokenizer.pretokenizer.name}, encoded exactly by bpe_core."]
+    if n_ordinary := len(tokenizer.special_tokens) - len(own.special_tokens):
+        some = "token is" if n_ordinary == 1 else "tokens are"
+        parts.append(f"{n_ordinary:,} added {some} found in ordinary text.")
+    if own.normalizer_name:
+        parts.append(f"Text is normalized first ({own.normalizer_name}).")
+    if own.may_lack_bytes:
+        parts.append(
+            f"Its alphabet has {len(tokenizer.base_ids):,} bytes, and tokenizers encodes a text "
+            f"with any other."
         )
-    probe = PROBE + last_tokens(own, 2_000)
+    return " ".join(parts)
+
+
+def _why_inexact(own: Tokenizer | NativeTokenizer, foreign: ForeignTokenizer) -> str:
+    """Return why a tokenizer may encode differently from the library; empty if it does not."""
+    tokenizer = own if isinstance(own, Tokenizer) else own.tokenizer
+    if own.special_tokens.items() != foreign.special_tokens.items() or any(
+        foreign.vocab.get(id) != text.encode() for text, id in tokenizer.special_tokens.items()
+    ):
+        return "The library gives its added tokens other ids than the file."
+    probe = PROBE + last_tokens(tokenizer, 2_000)
     if own.encode(probe) != foreign.encode(probe):
         return "Its merges alone encode a probe of many scripts differently."
     return ""

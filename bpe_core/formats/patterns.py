@@ -10,6 +10,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any, Final, cast
 
+from bpe_core.errors import FormatError
 from bpe_core.pretokenizers.pretokenizers import get_pretokenizer
 from bpe_core.pretokenizers.shadows import HAN_AND_KANA
 
@@ -77,6 +78,35 @@ STEPS: Final[Mapping[str, tuple[Step, ...]]] = {
 }
 """The pre-tokenizers that are published as several steps, each of which cuts the pieces of the one
 before. The last is the one that their file ends with."""
+
+FALCON: Final[tuple[Step, ...]] = (
+    {"type": "Punctuation", "behavior": "Contiguous"},
+    BY_REGEX,
+    {"type": "Digits", "individual_digits": False},
+    isolated("[0-9][0-9][0-9]"),
+)
+"""Falcon's steps. Tokens are written in printable bytes before numbers are cut out, so that the
+bytes written ² ³ ¹ ¼ ½ ¾ are numbers too, wherever they are in a character."""
+
+
+def without_crossing_numbers(merges: Sequence[tuple[str, str]]) -> list[tuple[str, str]]:
+    """Return the merges of printable tokens that are all numbers or have none.
+
+    After Falcon's steps no other merge ever happens, because numbers are in pieces of their own.
+    Raises `FormatError` for a merge of ASCII digits with other numbers, which the pre-tokenizer
+    `falcon` keeps apart and those steps do not.
+
+    >>> without_crossing_numbers([("1", "2"), ("a", "b"), ("Ã", "²")])
+    [('1', '2'), ('a', 'b')]
+    """
+    kept: list[tuple[str, str]] = []
+    for pair in merges:
+        joined = "".join(pair)
+        if joined.isnumeric() and not joined.isascii() and any(map(str.isascii, joined)):
+            raise FormatError(f"A merge makes {joined!r:.60}, of digits and other numbers.")
+        if joined.isnumeric() or not any(map(str.isnumeric, joined)):
+            kept.append(pair)
+    return kept
 
 
 def name_of_steps(steps: Sequence[Step]) -> str | None:

@@ -77,10 +77,9 @@ NAMED: Final = MappingProxyType(
         "starcoder": NamedPattern(
             r"'(?:[sdmt]|ll|ve|re)| ?\p{L}+|\p{N}| ?[^\s\p{L}\p{N}]+|\s+(?![^\s\p{N}])|\s+"
         ),
-        # Punctuation, then GPT-2's pattern, then runs of numbers, and in these three ASCII digits.
+        # Punctuation, then GPT-2's pattern, then runs of ASCII digits, and in these three.
         "falcon": NamedPattern(
-            r"[\p{P}$+<=>^`|~]+| ?\p{L}+"
-            r"|[0-9]{3}|(?:[0-9]{0,2}(?![0-9])\p{N})+(?:[0-9]{1,2}(?!\p{N}))?|[0-9]{1,2}"
+            r"[\p{P}$+<=>^`|~]+| ?\p{L}+|[0-9]{1,3}| ?(?:(?![0-9])\p{N})+"
             r"| ?[^\s\p{L}\p{N}\p{P}$+<=>^`|~]+|\s+(?![^\s\p{P}$+<=>^`|~])|\s+"
         ),
         "whitespace": NamedPattern(r"\S+", drops_text=True),

@@ -17,6 +17,8 @@ from hypothesis import strategies as st
 from bpe_core.corpus.samples import parallel_texts
 from bpe_core.formats.gguf_header import parse_gguf
 from bpe_core.formats.gguf_vocabulary import from_gguf
+from bpe_core.formats.run_by_tokenizers import ForeignTokenizer
+from bpe_core.formats.run_here import NativeTokenizer
 from bpe_core.published.catalogue import CATALOGUE, NAMES
 from bpe_core.tokenizer.protocol import Encoder
 from tests.oracles import TOKENIZERS, opened_by_name, tiktoken_gpt2
@@ -52,6 +54,9 @@ PLACES = [
     "I'LL we'Ve 'ſ don'T",
     "👩‍👩‍👧🏽 🇪🇺 e\u0301 ﬁ ½²Ⅷ १२३ 1234567",
     "<|begin_of_text|> <s>[INST]</s> <unk> <|endoftext|> <bos>",
+    "<｜fim▁hole｜><｜User｜> <think>\n</think><|EOT|><|YES_TOKEN|>",
+    "cafe\u0301 Å ① ㎏ Ω \u0344 각",
+    "però nò1 12½345 ½²¹ ½12345 \x03\U00050000\U00080000\U000f0000",
     "▁ ▁▁x ##ing Ġ <0x41>",
     "\x00\x1c\x7f\t\x0b\x0c",
 ]
@@ -97,6 +102,16 @@ def oracle(name: str) -> Ids:
     return lambda text: huggingface.encode(text, add_special_tokens=False).ids
 
 
+@cache
+def foreign(name: str) -> ForeignTokenizer:
+    data = (TOKENIZERS / CATALOGUE[name].file_name).read_bytes()
+    if data.startswith(b"{"):
+        return ForeignTokenizer(json.loads(data))
+    described = from_gguf(parse_gguf(data))
+    assert isinstance(described, dict)
+    return ForeignTokenizer(described)
+
+
 def assert_same(name: str, text: str) -> None:
     assert opened_by_name(name).encode(text) == oracle(name)(text)
 
@@ -131,6 +146,23 @@ def test_sentences_of_many_languages_equal_the_library(name: str) -> None:
 @given(text=st.one_of(hostile_texts, texts))
 def test_ids_equal_the_library(name: str, text: str) -> None:
     assert_same(name, text)
+
+
+@pytest.mark.parametrize("name", ["deepseek-v3", "claude-2", "falcon"])
+@settings(max_examples=60)
+@given(data=st.data())
+def test_ids_equal_the_library_among_added_tokens(name: str, data: st.DataObject) -> None:
+    encoder = opened_by_name(name).encoder
+    assert isinstance(encoder, NativeTokenizer)
+    added = st.sampled_from([*encoder.tokenizer.special_tokens, " ", "\n", "e\u0301", "ò", "\x03"])
+    text = "".join(data.draw(st.lists(st.one_of(added, hostile_texts), max_size=8)))
+    assert_same(name, text)
+    library = foreign(name)
+    assert encoder.encode(text, "all") == library.encode(text, "all")
+    # A token within a character is placed at its bytes here, and the library shares them out.
+    assert [part.id for part in encoder.segments(text, "all") if part.id is not None] == [
+        part.id for part in library.segments(text, "all") if part.id is not None
+    ]
 
 
 @each

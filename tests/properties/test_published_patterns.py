@@ -41,7 +41,7 @@ STEPS: Final[dict[str, tuple[str, ...]]] = {
         r"| ?[\p{P}\p{S}]+[\r\n]*|\s*[\r\n]+|\s+(?!\S)|\s+",
     ),
     "starcoder": (r"\p{N}", _GPT2),
-    "falcon": (r"[\p{P}$+<=>^`|~]+", _GPT2, r"\p{N}+", "[0-9]{3}"),
+    "falcon": (r"[\p{P}$+<=>^`|~]+", _GPT2, "[0-9]+", "[0-9]{3}"),
 }
 
 

@@ -73,7 +73,7 @@ def test_plain_byte_level_bpe_is_encoded_by_bpe_core() -> None:
 
 
 def with_normalizer(peer: tokenizers.Tokenizer) -> None:
-    peer.normalizer = normalizers.NFC()
+    peer.normalizer = normalizers.Lowercase()
 
 
 def with_own_pattern(peer: tokenizers.Tokenizer) -> None:
@@ -96,7 +96,6 @@ def with_greedy_added_token(peer: tokenizers.Tokenizer) -> None:
     [
         (with_normalizer, "normalizer"),
         (with_own_pattern, "regular expression"),
-        (with_ordinary_added_token, "ordinary text"),
         (with_greedy_added_token, "lstrip"),
     ],
 )
@@ -110,6 +109,15 @@ def test_features_not_in_plain_bpe_are_left_to_the_library_with_the_reason(
     assert reason in named.provenance
     expected = peer.encode(TEXT, add_special_tokens=False).ids
     assert named.encoder.encode(TEXT, allowed_special="all") == expected
+
+
+def test_an_added_token_that_is_not_special_is_found_here() -> None:
+    peer = byte_level()
+    with_ordinary_added_token(peer)
+    named = opened(peer)
+    assert named.encoder.engine == "bpe_core"
+    assert "ordinary text" in named.provenance
+    assert named.encoder.encode("naïve") == peer.encode("naïve", add_special_tokens=False).ids
 
 
 @pytest.mark.parametrize(

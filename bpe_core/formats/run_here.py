@@ -1,0 +1,299 @@
+"""Run byte-pair encoding here behind the parts of a tokenizer.json that change or cut a text first.
+
+`tokenizers` finds added tokens in the text as it is, normalizes what is between them, finds others
+in that, and encodes the rest. All of it but the last is a small part of the work: the library's own
+normalizer is called, added tokens are looked for by `re`, and the kernels encode.
+
+The library itself gets a text only if a byte of it is no token, and to place tokens in a text that
+the normalizer changes.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import re
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from functools import cached_property
+from typing import Any, Final, NamedTuple, cast
+
+import numpy as np
+from numpy.typing import NDArray
+
+from bpe_core.errors import FormatError
+from bpe_core.extras import needs_extra
+from bpe_core.formats.huggingface import is_empty
+from bpe_core.formats.offsets_to_segments import segments_of
+from bpe_core.formats.run_by_tokenizers import ForeignTokenizer
+from bpe_core.formats.safe_cuts import parts_of
+from bpe_core.immutable import Immutable
+from bpe_core.pretokenizers.special_tokens import AllowedSpecial, allowed_tokens, check_text
+from bpe_core.tokenizer.protocol import TokenColumns
+from bpe_core.tokenizer.tokenizer import Tokenizer
+from bpe_core.types import Segment
+
+NORMALIZERS: Final = ("NFC", "NFD", "NFKC", "NFKD")
+"""Those of which a part of a normalized text is normalized too."""
+_NEVER_IN_UTF8: Final = frozenset({0xC0, 0xC1, *range(0xF5, 0x100)})
+
+
+class AddedToken(NamedTuple):
+    """A token that is found in a text before anything is merged."""
+
+    text: str
+    id: int
+    is_special: bool
+    """True if it is found only where special tokens are allowed."""
+    is_normalized: bool
+    """True if it is looked for in the normalized text."""
+
+
+class NativeTokenizer(Immutable):
+    """A tokenizer.json whose merges run here, behind normalizer and added tokens; immutable.
+
+    `tokenizer` are the merges, with every added token as a special one. Raises `FormatError` if the
+    texts that the library must encode cannot be told by their characters, and for added tokens that
+    the normalizer may change.
+
+    >>> from bpe_core.tokenizer.gpt2 import gpt2
+    >>> described = {"added_tokens": [], "normalizer": {"type": "NFC"}}
+    >>> native = NativeTokenizer(gpt2(), described)
+    >>> native.encode("e\\u0301") == gpt2().encode("é"), native.engine
+    (True, 'bpe_core')
+    """
+
+    def __init__(self, tokenizer: Tokenizer, described: Mapping[str, Any]) -> None:
+        self._tokenizer = tokenizer
+        self._described = described
+        self._added = added_tokens(described)
+        self._special = {each.text: each.id for each in self._added if each.is_special}
+        normalizer = described.get("normalizer")
+        self._normalized = None if is_empty(normalizer) else _normalizer(dict(normalizer or {}))
+        if self._normalized is not None:
+            for each in self._added:
+                if each.is_normalized and self._normalized(each.text) != each.text:
+                    raise FormatError(f"Its normalizer changes the added token {each.text!r:.60}.")
+        self._lacking = _lacking(tokenizer)
+        parts = [tokenizer.fingerprint, [list(each) for each in self._added], normalizer]
+        self._fingerprint = hashlib.sha256(json.dumps(parts).encode()).hexdigest()
+
+    def __reduce__(self) -> tuple[object, ...]:
+        return NativeTokenizer, (self._tokenizer, self._described)
+
+    @property
+    def tokenizer(self) -> Tokenizer:
+        """The merges alone, with every added token as a special one."""
+        return self._tokenizer
+
+    @property
+    def normalizer_name(self) -> str:
+        """The name of the normalizer; empty if there is none."""
+        return "" if self._normalized is None else str(self._described["normalizer"]["type"])
+
+    @property
+    def may_lack_bytes(self) -> bool:
+        """True if a byte of some text is no token."""
+        return self._lacking is not None
+
+    @property
+    def model(self) -> str:
+        """The model: "BPE"."""
+        return "BPE"
+
+    @property
+    def engine(self) -> str:
+        """The library that encodes: "bpe_core"."""
+        return "bpe_core"
+
+    @property
+    def vocab(self) -> Mapping[int, bytes]:
+        """Each id's bytes."""
+        return self._tokenizer.vocab
+
+    @property
+    def vocab_size(self) -> int:
+        """The number of tokens, including added ones."""
+        return self._tokenizer.vocab_size
+
+    @property
+    def special_tokens(self) -> Mapping[str, int]:
+        """The id of each added token that is found only where special tokens are allowed."""
+        return self._special
+
+    @property
+    def unknown_id(self) -> None:
+        """None, because no token represents text outside the vocabulary."""
+        return
+
+    @property
+    def drops_text(self) -> bool:
+        """True if a normalizer may drop text, or if bytes that are no tokens are left out."""
+        return bool(self.normalizer_name) or self.may_lack_bytes
+
+    @property
+    def fingerprint(self) -> str:
+        """The SHA-256, in hexadecimal, of everything that affects encoding."""
+        return self._fingerprint
+
+    def encode(self, text: str, allowed_special: AllowedSpecial = ()) -> list[int]:
+        """Return the ids of a text; raises `InvalidTextError` for a lone surrogate.
+
+        Added tokens that are not special are found in any text.
+        """
+        check_text(text)
+        allowed = allowed_tokens(self._special, allowed_special)
+        if self._lacking is not None and self._lacking.search(self._changed(text)):
+            return self._foreign.encode(text, allowed_special)
+        ids: list[int] = []
+        for piece, id in self._pieces(text, allowed):
+            ids += self._tokenizer.encode(piece) if id is None else [id]
+        return ids
+
+    def segments(self, text: str, allowed_special: AllowedSpecial = ()) -> list[Segment]:
+        """Return the tokens with their places in a text; raises what `encode` raises.
+
+        `tokenizers` places the tokens of a text that its normalizer changes.
+        """
+        (columns,) = self.place_tokens([text], allowed_special)
+        return segments_of(text, columns, self.vocab)
+
+    def place_tokens(
+        self, texts: Sequence[str], allowed_special: AllowedSpecial = ()
+    ) -> list[TokenColumns]:
+        """Return the segments of each text in columns; raises what `encode` raises."""
+        return [self._placed(text, allowed_special) for text in texts]
+
+    def parts(self, text: str, size: int) -> Iterator[str]:
+        """Cut a text where its ids don't change; each part but the last has `size` characters.
+
+        >>> from bpe_core.tokenizer.gpt2 import gpt2
+        >>> list(NativeTokenizer(gpt2(), {"added_tokens": []}).parts("one two three", 3))
+        ['one', ' two', ' three']
+        """
+        cuts = self._tokenizer.pretokenizer.ends_before_space and not any(
+            character.isspace() for each in self._added for character in each.text
+        )
+        return parts_of(text, size if cuts else len(text))
+
+    def _placed(self, text: str, allowed_special: AllowedSpecial) -> TokenColumns:
+        check_text(text)
+        if self._changed(text) != text or (self._lacking and self._lacking.search(text)):
+            return self._foreign.place_tokens([text], allowed_special)[0]
+        ids = np.array(self.encode(text, allowed_special), np.int64)
+        byte_ends = np.cumsum(self._widths[ids])
+        return TokenColumns(ids, byte_ends - self._widths[ids], byte_ends)
+
+    @cached_property
+    def _widths(self) -> NDArray[np.int64]:
+        """int64[largest id + 1]: the number of bytes of each token."""
+        widths = np.zeros(max(self.vocab) + 1, np.int64)
+        widths[list(self.vocab)] = [len(token) for token in self.vocab.values()]
+        return widths
+
+    @cached_property
+    def _foreign(self) -> ForeignTokenizer:
+        """The library's tokenizer; building a large one takes seconds, and few texts need it."""
+        return ForeignTokenizer(self._described)
+
+    def _changed(self, text: str) -> str:
+        # Normalizing never changes ASCII.
+        return text if self._normalized is None or text.isascii() else self._normalized(text)
+
+    def _pieces(self, text: str, allowed: frozenset[str]) -> Iterator[tuple[str, int | None]]:
+        """Yield added tokens with their ids, and what is between them, normalized, without one."""
+        raw, normalized = self._finders
+        for piece, id in _split(text, raw, allowed):
+            if id is not None:
+                yield piece, id
+            else:
+                yield from _split(self._changed(piece), normalized, allowed)
+
+    @cached_property
+    def _finders(self) -> tuple[_Finder, _Finder]:
+        return _finder(self._added, False), _finder(self._added, True)
+
+
+class _Finder(NamedTuple):
+    pattern: re.Pattern[str] | None
+    """Matches the longest of all added tokens, those that are not allowed included."""
+    ids: dict[str, int]
+    always: frozenset[str]
+
+
+def added_tokens(described: Mapping[str, Any]) -> tuple[AddedToken, ...]:
+    """Return the added tokens of a tokenizer.json that `read_huggingface` accepts.
+
+    >>> added_tokens({"added_tokens": [{"content": "<s>", "id": 1, "special": True}]})
+    (AddedToken(text='<s>', id=1, is_special=True, is_normalized=False),)
+    """
+    listed = cast("list[dict[str, Any]]", described.get("added_tokens") or [])
+    return tuple(
+        AddedToken(
+            each["content"],
+            each["id"],
+            bool(each.get("special")),
+            bool(each.get("normalized", not each.get("special"))),
+        )
+        for each in listed
+        if each["content"]
+    )
+
+
+def _finder(added: tuple[AddedToken, ...], is_normalized: bool) -> _Finder:
+    found = [each for each in added if each.is_normalized is is_normalized]
+    # The library skips what it finds but may not use, so that hides a shorter token within it.
+    longest = sorted((each.text for each in found), key=len, reverse=True)
+    always = frozenset(each.text for each in found if not each.is_special)
+    pattern = re.compile("|".join(map(re.escape, longest))) if longest else None
+    return _Finder(pattern, {each.text: each.id for each in found}, always)
+
+
+def _split(text: str, finder: _Finder, allowed: frozenset[str]) -> Iterator[tuple[str, int | None]]:
+    start = 0
+    if finder.pattern is not None and (allowed or finder.always):
+        for match in finder.pattern.finditer(text):
+            token = match[0]
+            if token in allowed or token in finder.always:
+                if start < match.start():
+                    yield text[start : match.start()], None
+                yield token, finder.ids[token]
+                start = match.end()
+    if start < len(text):
+        yield text[start:] if start else text, None
+
+
+def _normalizer(described: Mapping[str, Any]) -> Callable[[str], str]:
+    """Return the function of a normalizer, as the library runs it."""
+    if described.get("type") not in NORMALIZERS:
+        raise FormatError(f"It has a normalizer ({described.get('type')}) that changes text.")
+    with needs_extra("formats", "Normalizing with Hugging Face's tokenizers"):
+        import tokenizers
+
+    empty = {"type": "WordLevel", "vocab": {"a": 0}, "unk_token": "a"}
+    peer = tokenizers.Tokenizer.from_str(
+        json.dumps({"version": "1.0", "added_tokens": [], "normalizer": described, "model": empty})
+    )
+    normalizer = peer.normalizer
+    return normalizer.normalize_str
+
+
+def _lacking(tokenizer: Tokenizer) -> re.Pattern[str] | None:
+    """Return a pattern for the characters that have a byte which is no token, None if none has."""
+    missing = {byte for byte in range(256) if bytes([byte]) not in tokenizer.base_ids}
+    ranges: list[str] = []
+    for byte in sorted(missing - _NEVER_IN_UTF8):
+        if 0x80 <= byte < 0xC0:
+            raise FormatError(
+                f"The byte 0x{byte:02X}, which is in characters of every script, is no token."
+            )
+        if byte < 0x80:
+            first, n = byte, 1
+        elif byte < 0xE0:
+            first, n = (byte & 0x1F) << 6, 1 << 6
+        elif byte < 0xF0:
+            first, n = (byte & 0x0F) << 12, 1 << 12
+        else:
+            first, n = (byte & 0x07) << 18, 1 << 18
+        last = min(first + n, 0x110000) - 1
+        ranges.append(f"{re.escape(chr(first))}-{re.escape(chr(last))}")
+    return re.compile(f"[{''.join(ranges)}]") if ranges else None

@@ -1,0 +1,36 @@
+"""Find the merges behind an encoder that runs here."""
+
+from __future__ import annotations
+
+from typing import Protocol, runtime_checkable
+
+from bpe_core.tokenizer.protocol import Encoder, NamedEncoder
+from bpe_core.tokenizer.tokenizer import Tokenizer
+
+
+@runtime_checkable
+class _Wrapping(Protocol):
+    @property
+    def tokenizer(self) -> Tokenizer: ...
+
+    @property
+    def normalizer_name(self) -> str: ...
+
+
+def merges_of(encoder: Encoder) -> Tokenizer | None:
+    """Return the tokenizer that encodes as an encoder does, added tokens aside; None if none does.
+
+    Added tokens that the encoder finds in any text, as DeepSeek's, are special tokens of it. There
+    is none for an encoder that another library runs, or that normalizes text.
+
+    >>> from bpe_core.tokenizer.gpt2 import gpt2
+    >>> merges_of(NamedEncoder("GPT-2", gpt2())) == gpt2()
+    True
+    """
+    if isinstance(encoder, NamedEncoder):
+        encoder = encoder.encoder
+    if isinstance(encoder, Tokenizer):
+        return encoder
+    if isinstance(encoder, _Wrapping) and not encoder.normalizer_name:
+        return encoder.tokenizer
+    return None

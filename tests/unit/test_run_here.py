@@ -1,0 +1,102 @@
+"""Merges that run here behind a normalizer and added tokens, compared with `tokenizers`."""
+
+from __future__ import annotations
+
+import json
+import pickle
+from typing import Any
+
+import pytest
+
+from bpe_core.errors import FormatError
+from bpe_core.formats.huggingface import read_merges, write_huggingface
+from bpe_core.formats.opening import open_files
+from bpe_core.formats.run_by_tokenizers import ForeignTokenizer
+from bpe_core.formats.run_here import NativeTokenizer
+from bpe_core.tokenizer.gpt2 import gpt2
+from bpe_core.tokenizer.tokenizer import Tokenizer
+
+NFC = {"type": "NFC"}
+TEXTS = [
+    "",
+    "plain words",
+    "cafe\u0301 <a>e\u0301<b> x<ab>y",
+    "<a<a>b><x> <<x><b>",
+    "\u0301<a>\u0301",
+]
+
+
+def described(added: list[tuple[str, bool, bool]] | None = None, **parts: Any) -> dict[str, Any]:
+    """Return GPT-2's tokenizer.json with added tokens (text, special, normalized) and parts."""
+    found: dict[str, Any] = json.loads(write_huggingface(gpt2())) | parts
+    for text, special, normalized in added or []:
+        flags = dict.fromkeys(("single_word", "lstrip", "rstrip"), False)
+        id = 50_257 + len(found["added_tokens"]) - 1
+        token = {"id": id, "content": text, "special": special, "normalized": normalized}
+        found["added_tokens"].append(token | flags)
+    return found
+
+
+def both(of: dict[str, Any]) -> tuple[NativeTokenizer, ForeignTokenizer]:
+    return NativeTokenizer(read_merges(of), of), ForeignTokenizer(of)
+
+
+@pytest.mark.parametrize("text", TEXTS)
+@pytest.mark.parametrize("normalizer", [None, NFC, {"type": "NFKD"}])
+def test_added_tokens_and_normal_forms_equal_the_library(text: str, normalizer: object) -> None:
+    # A special token hides the others within it, where it is not allowed too.
+    tokens = [("<a>", False, False), ("<x>", False, True), ("<b>", True, False)]
+    tokens += [("<a<a>b>", True, False), ("<<x>", True, True)]
+    native, library = both(described(tokens, normalizer=normalizer))
+    for allowed in ((), "all"):
+        assert native.encode(text, allowed) == library.encode(text, allowed)
+    placed = native.segments(text, "all")
+    assert [part.id for part in placed] == [part.id for part in library.segments(text, "all")]
+    assert [part.byte_end for part in placed][-1:] == [len(text.encode())][: len(placed)]
+
+
+@pytest.mark.parametrize("text", ["a\tb", "\U00050000 hug", "a\U0005fffe\tb", "hugs"])
+def test_a_text_with_a_byte_that_is_no_token_is_left_to_the_library(text: str) -> None:
+    of = described()
+    for byte in (0x09, 0xF1):
+        del of["model"]["vocab"][{0x09: "ĉ", 0xF1: "ñ"}[byte]]
+    of["model"]["merges"] = [m for m in of["model"]["merges"] if "ĉ" not in str(m)]
+    of["model"]["vocab"] = {t: i for t, i in of["model"]["vocab"].items() if "ĉ" not in t}
+    native, library = both(of)
+    assert native.encode(text) == library.encode(text)
+    assert native.segments(text)[-1].byte_end == len(text.encode())
+
+
+def test_a_missing_byte_of_every_script_is_refused() -> None:
+    of = described()
+    gone = {"Ģ"}  # 0x80
+    kept = {t: i for t, i in of["model"]["vocab"].items() if not gone & set(t)}
+    of["model"] |= {"vocab": kept, "merges": []}
+    with pytest.raises(FormatError, match="0x80"):
+        NativeTokenizer(read_merges(of), of)
+
+
+@pytest.mark.parametrize("normalizer", [{"type": "Lowercase"}, {"type": "Prepend", "prepend": "a"}])
+def test_other_normalizers_stay_with_the_library(normalizer: dict[str, str]) -> None:
+    of = described(normalizer=normalizer)
+    with pytest.raises(FormatError, match=normalizer["type"]):
+        NativeTokenizer(read_merges(of), of)
+
+
+def test_a_file_says_what_comes_before_the_merges() -> None:
+    of = described([("<a>", False, False)], normalizer=NFC)
+    opened = open_files({"tokenizer.json": json.dumps(of).encode()})
+    assert isinstance(opened.encoder, NativeTokenizer)
+    assert opened.provenance == (
+        "Pre-tokenizer gpt2, encoded exactly by bpe_core. 1 added token is found in ordinary "
+        "text. Text is normalized first (NFC)."
+    )
+    plain = open_files({"tokenizer.json": json.dumps(described()).encode()})
+    assert isinstance(plain.encoder, Tokenizer)
+
+
+def test_it_is_pickled_with_all_that_it_needs() -> None:
+    native, _ = both(described([("<a>", False, False)], normalizer=NFC))
+    again = pickle.loads(pickle.dumps(native))  # noqa: S301 - its own
+    assert again.fingerprint == native.fingerprint
+    assert again.encode("e\u0301<a>") == native.encode("é<a>")
