@@ -50,11 +50,14 @@ async def until(is_so: Callable[[], bool]) -> None:
             await asyncio.sleep(0.05)
 
 
-async def begin(tab: AppClient, name: str, data: bytes) -> None:
-    """Upload a text and press Train, without waiting for the end."""
+async def upload(tab: AppClient, name: str, data: bytes) -> None:
     await tab.open("train")
     await tab.set("corpus_source", "Upload")
     await tab.upload("corpus_uploads", name, data)
+
+
+async def begin(tab: AppClient) -> None:
+    """Press Train, without waiting for the end."""
     await tab.press("train")
     await until(lambda: "job=" in tab.query)
 
@@ -77,8 +80,10 @@ def test_a_killed_server_begins_its_trainings_again_at_their_addresses(tmp_path:
                 await begin_both(address, one, other)
 
     async def begin_both(address: str, one: AppClient, other: AppClient) -> None:
-        await begin(one, "large.txt", text_of(1, LARGE))
-        await begin(other, "short.txt", SHORT)
+        await upload(one, "large.txt", text_of(1, LARGE))
+        await upload(other, "short.txt", SHORT)
+        await begin(one)
+        await begin(other)
         found = figures(address)
         assert (found["trainings_running"], found["trainings_waiting"]) == (1, 1)
         queries.extend([one.query, other.query])
@@ -128,7 +133,8 @@ def test_killed_processes_are_errors_for_their_visitors_alone(tmp_path: Path) ->
             assert "take too much memory or time to read" in alerts(tab)
 
             # The same file again is read, and its training killed.
-            await begin(tab, "large.txt", text_of(2, LARGE))
+            await upload(tab, "large.txt", text_of(2, LARGE))
+            await begin(tab)
             await killed(address, "ui.work.training_process")
             await until(lambda: "stopped by the system" in alerts(tab))
 
