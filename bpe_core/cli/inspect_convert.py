@@ -26,11 +26,17 @@ if TYPE_CHECKING:
     show_default=True,
     help="How many of the first merges to list.",
 )
+@click.option(
+    "--opens-in",
+    is_flag=True,
+    help="Open it in the library of each format, and compare 100,000 tokens.",
+)
 @tokenizer_options
 def inspect(
     tokenizer: str,
     text: str | None,
     n_merges: int,
+    opens_in: bool,
     pretokenizer: str | None,
     special_tokens: tuple[str, ...],
 ) -> None:
@@ -48,6 +54,10 @@ def inspect(
     from bpe_core.unicode.byte_alphabet import to_printable
 
     loaded = load_tokenizer(tokenizer, pretokenizer, special_tokens)
+
+    if opens_in:
+        _list_readers(loaded)
+        return
 
     def write(id_: int) -> str:
         return to_printable(loaded.vocab[id_])
@@ -103,6 +113,16 @@ def convert(
     if check:
         _check(tokenizer, cast("Format", format_name))
     write_tokenizer(tokenizer, out, format_name)
+
+
+def _list_readers(tokenizer: Tokenizer) -> None:
+    """Print a line for each format: what its library made of the file, or why there is none."""
+    from bpe_core.formats.opened_elsewhere import Opened, opens_in
+    from bpe_core.formats.probe import make_probe
+
+    for format_name, came in opens_in(tokenizer, make_probe(tokenizer)):
+        sentence = came.sentence if isinstance(came, Opened) else f"Refused: {came}"
+        click.echo(f"{format_name:<13} {sentence}")
 
 
 def _check(tokenizer: Tokenizer, format_name: Format) -> None:

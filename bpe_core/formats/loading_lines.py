@@ -111,6 +111,17 @@ import tiktoken
 
 with open("{tiktoken_file.FILE_NAME}", "rb") as file:
     ranks = {{base64.b64decode(token): int(rank) for token, rank in map(bytes.split, file)}}
+{tiktoken_encoding(tokenizer)}"""
+
+
+def tiktoken_encoding(tokenizer: Tokenizer) -> str:
+    """Return the lines that make tiktoken's `tokenizer` from `ranks`.
+
+    >>> from bpe_core.tokenizer.gpt2 import gpt2
+    >>> tiktoken_encoding(gpt2()).splitlines()[0]
+    'tokenizer = tiktoken.Encoding('
+    """
+    return f"""\
 tokenizer = tiktoken.Encoding(
     name="mine",
     pat_str={literal(tiktoken_pattern(tokenizer))},

@@ -1,22 +1,25 @@
 """Check that the library a format is for opens the file and encodes as the tokenizer does.
 
-The check runs the lines of code that `loading_lines` gives to users, in another process. `READERS`
-lists the library of each format; `check_opens` compares the ids of a probe.
+The check runs lines of code as `loading_lines` gives them to users, in another process. `READERS`
+lists the library of each format; `check_opens` compares the ids of a probe, in that library or in
+another that reads the format too.
 """
 
 from __future__ import annotations
 
 import importlib.metadata
 import tempfile
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from importlib import import_module
+from importlib.util import find_spec
 from pathlib import Path
 from typing import Final
 
+from bpe_core.errors import ConfigError
 from bpe_core.formats.load_save import Format, dumps, write_files
-from bpe_core.formats.loading_lines import loading_lines
 from bpe_core.formats.probe import Probe
+from bpe_core.formats.reading_lines import reading_lines
 from bpe_core.formats.transformers_folder import FOLDER
 from bpe_core.formats.trial_process import TrialError, ids_by_lines
 from bpe_core.tokenizer.tokenizer import Tokenizer
@@ -34,6 +37,8 @@ class Reader:
     """The folder in which it expects the files; empty for none."""
     encoder: str = ""
     """The library that encodes with what this one read; empty if it does so itself."""
+    needs: str = ""
+    """Another library that it must have to open the format; empty for none."""
 
     @property
     def version(self) -> str | None:
@@ -56,6 +61,20 @@ READERS: Final[Mapping[Format, Reader]] = {
     "native": Reader("bpe_core"),
 }
 """The library that checks each format."""
+
+
+def reader_of(format: Format, library: str) -> Reader:
+    """Return a library as a reader of a format, whichever library the format is for.
+
+    >>> reader_of("gguf", "transformers").needs
+    'torch'
+    """
+    reader = READERS[format]
+    if library == reader.library:
+        return reader
+    # transformers imports PyTorch to read GGUF, even for the vocabulary alone.
+    needs = "torch" if (library, format) == ("transformers", "gguf") else ""
+    return Reader(library, reader.folder, needs=needs)
 
 
 @dataclass(frozen=True, slots=True)
@@ -86,11 +105,18 @@ class Opened:
     """Why the library could not open the file or encode with it."""
     encoder: str = ""
     """The library that encoded with what this one read; empty if it did so itself."""
+    needs: str = ""
+    """A library that is missing here and without which this one cannot open the file."""
 
     @property
     def is_same(self) -> bool:
         """Whether the library opened the file and gave the same ids."""
-        return self.version is not None and self.difference is None and self.problem is None
+        return (
+            self.version is not None
+            and self.difference is None
+            and self.problem is None
+            and not self.needs
+        )
 
     @property
     def sentence(self) -> str:
@@ -104,6 +130,8 @@ class Opened:
         if self.version is None:
             return f"Not checked: {self.library} is not installed here."
         name = f"{self.library} {'.'.join(self.version.split('.')[:2])}"
+        if self.needs:
+            return f"Not checked: {name} opens it with {self.needs}, which is not installed here."
         if self.problem is not None:
             return f"Not opened by {name}: {self.problem}"
         encoded = f", encoded by {self.encoder}" if self.encoder else ""
@@ -117,28 +145,50 @@ class Opened:
         )
 
 
+def opens_in(tokenizer: Tokenizer, probe: Probe) -> Iterator[tuple[Format, Opened | str]]:
+    """Yield what came of opening each format, or why the format cannot express the tokenizer.
+
+    >>> from bpe_core.formats.probe import make_probe
+    >>> tokenizer = Tokenizer(vocab={0: b"a", 1: b"aa"}, merges=[(0, 0, 1)], pretokenizer="none")
+    >>> found = opens_in(tokenizer, make_probe(tokenizer, n_tokens=10))
+    >>> [came for format, came in found if format == "gguf"][0].split(",")[0]
+    'llama.cpp'
+    """
+    for format in READERS:
+        try:
+            yield format, check_opens(tokenizer, format, probe)
+        except ConfigError as error:
+            yield format, str(error)
+
+
 def check_opens(
     tokenizer: Tokenizer,
     format: Format,
     probe: Probe,
     on_start: Callable[[Callable[[], None]], None] | None = None,
+    library: str | None = None,
 ) -> Opened:
     """Write a tokenizer, open it in the library of its format and compare the ids of a probe.
 
-    `on_start` is passed a function that ends the other process, to cancel the check. Raises
-    `ConfigError` if the format cannot express the tokenizer.
+    `library` names another that reads the format. `on_start` is passed a function that ends the
+    other process, to cancel the check. Raises `ConfigError` if the format cannot express the
+    tokenizer, or the library cannot read the format.
 
     >>> from bpe_core.formats.probe import make_probe
     >>> from bpe_core.tokenizer.gpt2 import gpt2
     >>> check_opens(gpt2(), "tiktoken", make_probe(gpt2(), n_tokens=10)).is_same
     True
     """
-    reader = READERS[format]
+    reader = READERS[format] if library is None else reader_of(format, library)
     files = dumps(tokenizer, format)
     version = reader.version
     if version is None:
         return Opened(reader.library, None, 0)
-    lines = loading_lines(tokenizer, format)
+    if reader.needs and find_spec(reader.needs) is None:
+        return Opened(reader.library, version, 0, needs=reader.needs)
+    lines = reading_lines(tokenizer, format, reader.library)
+    if lines is None:
+        raise ConfigError(f"{reader.library} cannot read the format {format}.")
     with tempfile.TemporaryDirectory(prefix="bpe-opened-") as name:
         folder = Path(name, reader.folder)
         folder.mkdir(exist_ok=True)

@@ -166,7 +166,8 @@ def _answer(request: Mapping[str, Any]) -> dict[str, Any]:
         ids = [[int(id) for id in eval(encode, names, {"text": text})] for text in request["texts"]]
     except BaseException as error:
         # Panics in Rust code derive from BaseException.
-        return {"error": f"{type(error).__name__}: {' '.join(str(error).split())[:200]}"}
+        words = " ".join(str(error).split())[:200] or "it gives no reason."
+        return {"error": f"{type(error).__name__}: {words}"}
     return {"ids": ids}
 
 

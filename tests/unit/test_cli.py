@@ -197,6 +197,14 @@ def test_compare_gives_no_verdict_on_a_short_text(trained: Path, tmp_path: Path)
     assert "fewer tokens" not in result.stdout
 
 
+@pytest.mark.slow
+def test_inspect_lists_the_library_of_each_format(trained: Path) -> None:
+    lines = run("inspect", trained, "--opens-in").output.splitlines()
+    assert [line.split()[0] for line in lines] == list(load_save.FORMATS)
+    assert all("same ids on" in line or "Refused: " in line for line in lines)
+    assert "same ids on" in lines[0]
+
+
 def test_inspect_shows_the_first_merges_with_their_counts(trained: Path) -> None:
     result = run("inspect", trained, "--merges", "2")
     assert re.search(r"(?m)^vocabulary +300$", result.stdout)

@@ -18,6 +18,7 @@ from bpe_core.formats.load_save import FORMATS, Format, dumps, load, loads, writ
 from bpe_core.formats.loading_lines import Lines, literal, loading_lines
 from bpe_core.formats.opened_elsewhere import READERS, Opened, check_opens, compare_ids
 from bpe_core.formats.probe import PROBE, Probe, encodable, make_probe
+from bpe_core.formats.reading_lines import LIBRARIES
 from bpe_core.formats.transformers_folder import special_roles
 from bpe_core.formats.trial_process import TrialError, ids_by_lines
 from bpe_core.runs.train import train
@@ -43,6 +44,28 @@ def test_a_file_is_opened_with_the_same_ids(format: Format) -> None:
     assert opened.library == READERS[format].library
     if format != "native":
         assert opened.version == metadata.version(opened.library)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(
+    ("library", "format"),
+    [
+        (library, format)
+        for library, formats in LIBRARIES.items()
+        for format in formats
+        # tiktoken reads GPT-2's files only without special tokens that hold line feeds.
+        if READERS[format].library != library and (library, format) != ("tiktoken", "gpt2")
+    ],
+)
+def test_other_libraries_that_read_a_format_give_the_same_ids(library: str, format: Format) -> None:
+    opened = check_opens(TOKENIZER, format, SMALL, library=library)
+    assert opened.library == library
+    assert opened.is_same or opened.needs == "torch", opened.sentence
+
+
+def test_a_library_that_does_not_read_a_format_is_refused() -> None:
+    with pytest.raises(ConfigError, match="sentencepiece cannot read the format native"):
+        check_opens(TOKENIZER, "native", SMALL, library="sentencepiece")
 
 
 @pytest.mark.slow
@@ -128,7 +151,7 @@ def test_an_error_a_crash_and_a_hang_are_reported(
     monkeypatch.setattr(trial_process, "_MOST_SECONDS", 0.5)
     with pytest.raises(TrialError, match="more than 0 seconds"):
         ids_by_lines("import time; time.sleep(60)", "[]", ["a"], tmp_path)
-    monkeypatch.setattr(opened_elsewhere, "loading_lines", lambda *_: Lines("1 / 0", "[]"))
+    monkeypatch.setattr(opened_elsewhere, "reading_lines", lambda *_: Lines("1 / 0", "[]"))
     monkeypatch.setattr(trial_process, "_MOST_SECONDS", 60.0)
     opened = check_opens(TOKENIZER, "native", SMALL)
     assert opened.sentence.endswith(": ZeroDivisionError: division by zero")

@@ -12,6 +12,7 @@ from ui.failures.error_boundary import fragment
 from ui.look.labels import plain_markdown
 from ui.run.downloads import Download, tokenizer_downloads
 from ui.run.opened import Checked, checks, checks_of
+from ui.run.opens_in import show_opens_in
 from ui.storage.run_store import StoredRun
 from ui.work.background import Status, TooMuchWorkError
 from ui.work.background_card import SECONDS_BETWEEN_LOOKS
@@ -27,7 +28,8 @@ _TOO_MANY = "Not checked yet: the server is busy with others. Reload the page to
 def offer_downloads(tokenizer: Tokenizer, stored: StoredRun, *, key: str) -> None:
     """Offer a tokenizer in each format, and explain which formats cannot hold it.
 
-    Each file is opened in the background by the library that it is for, with the texts of a run.
+    Each file is opened in the background by the library that it is for and by others that read it,
+    with the texts of a run.
     """
     offered = tokenizer_downloads(tokenizer)
     possible = [download for download in offered if download.data is not None]
@@ -66,6 +68,7 @@ def _rows(offered: Sequence[Download], status: Status[Checked, Checked] | None, 
             with st.container(gap=None):
                 _row(download, key)
                 st.markdown(f":small[{check_sentence(download, status)}]")
+        show_opens_in(offered, status, key)
 
 
 def _row(download: Download, key: str) -> None:

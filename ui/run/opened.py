@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import suppress
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import partial
 from typing import Final
 
@@ -12,8 +12,9 @@ import streamlit as st
 
 from bpe_core.errors import BpeError
 from bpe_core.formats.load_save import Format
-from bpe_core.formats.opened_elsewhere import Opened, check_opens
+from bpe_core.formats.opened_elsewhere import READERS, Opened, check_opens
 from bpe_core.formats.probe import make_probe
+from bpe_core.formats.reading_lines import LIBRARIES
 from bpe_core.tokenizer.tokenizer import Tokenizer
 from ui.storage.run_store import StoredRun, training_text
 from ui.work.background import Background, Status, Task
@@ -31,15 +32,25 @@ _SLOWEST_LAST: Final[tuple[Format, ...]] = (
 
 @dataclass(frozen=True, slots=True)
 class Checked:
-    """The formats checked so far, of those to check."""
+    """The formats checked so far, of those to check, in the library that each is for."""
 
     of: int
     results: Mapping[Format, Opened] = field(default_factory=dict)
+    others: Mapping[tuple[Format, str], Opened] = field(default_factory=dict)
+    """What came of opening them in the other libraries, by format and library."""
 
     @property
     def done(self) -> int:
-        """The number of formats checked."""
-        return len(self.results)
+        """The number of checks done."""
+        return len(self.results) + len(self.others)
+
+    @property
+    def by_library(self) -> Mapping[tuple[Format, str], Opened]:
+        """All results by format and library."""
+        own: dict[tuple[Format, str], Opened] = {
+            (format, READERS[format].library): each for format, each in self.results.items()
+        }
+        return {**own, **self.others}
 
 
 def checks_of(
@@ -61,17 +72,38 @@ def check_all(
     texts: Callable[[], Iterator[str]],
     task: Task[Checked],
 ) -> Checked | None:
-    """Check one format after another, and report each; None if cancelled."""
-    checked = Checked(len(formats))
+    """Check one format after another, then in other libraries, and report each check.
+
+    Returns None if cancelled.
+    """
+    others = _in_others(formats)
+    checked = Checked(len(formats) + len(others))
     task.report(checked)
     probe = make_probe(tokenizer, texts())
     for format in sorted(formats, key=_SLOWEST_LAST.index):
         if task.is_cancelled:
             return None
         opened = check_opens(tokenizer, format, probe, task.on_cancel)
-        checked = Checked(len(formats), {**checked.results, format: opened})
+        checked = replace(checked, results={**checked.results, format: opened})
+        task.report(checked)
+    for format, library in others:
+        if task.is_cancelled:
+            return None
+        opened = check_opens(tokenizer, format, probe, task.on_cancel, library)
+        checked = replace(checked, others={**checked.others, (format, library): opened})
         task.report(checked)
     return None if task.is_cancelled else checked
+
+
+def _in_others(formats: Sequence[Format]) -> list[tuple[Format, str]]:
+    """Return the formats with the libraries that read them too, the slowest to import last."""
+    pairs: list[tuple[Format, str]] = [
+        (format, library)
+        for library, read in LIBRARIES.items()
+        for format in read
+        if format in formats and library != READERS[format].library
+    ]
+    return sorted(pairs, key=lambda pair: pair[1] == "transformers")
 
 
 def _texts_of(stored: StoredRun) -> Iterator[str]:
