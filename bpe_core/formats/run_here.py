@@ -64,6 +64,7 @@ class NativeTokenizer(Immutable):
 
     def __init__(self, tokenizer: Tokenizer, described: Mapping[str, Any]) -> None:
         self._tokenizer = tokenizer
+        self._complete = _complete(tokenizer)
         self._described = described
         self._added = added_tokens(described)
         self._special = {each.text: each.id for each in self._added if each.is_special}
@@ -146,7 +147,7 @@ class NativeTokenizer(Immutable):
             return self._foreign.encode(text, allowed_special)
         ids: list[int] = []
         for piece, id in self._pieces(text, allowed):
-            ids += self._tokenizer.encode(piece) if id is None else [id]
+            ids += self._complete.encode(piece) if id is None else [id]
         return ids
 
     def segments(self, text: str, allowed_special: AllowedSpecial = ()) -> list[Segment]:
@@ -275,6 +276,25 @@ def _normalizer(described: Mapping[str, Any]) -> Callable[[str], str]:
     )
     normalizer = peer.normalizer
     return normalizer.normalize_str
+
+
+def _complete(tokenizer: Tokenizer) -> Tokenizer:
+    """Return a tokenizer with ids for the bytes that are no tokens, because kernels need all 256.
+
+    No text that it encodes has these bytes.
+    """
+    first = max(tokenizer.vocab, default=-1) + 1
+    missing = [byte for byte in range(256) if bytes([byte]) not in tokenizer.base_ids]
+    if not missing:
+        return tokenizer
+    new = {first + place: bytes([byte]) for place, byte in enumerate(missing)}
+    return Tokenizer(
+        vocab={**tokenizer.vocab, **new},
+        merges=[(merge.left, merge.right, merge.id) for merge in tokenizer.merges],
+        pretokenizer=tokenizer.pretokenizer.name,
+        special_tokens=tokenizer.special_tokens,
+        whole_words_first=tokenizer.whole_words_first,
+    )
 
 
 def _lacking(tokenizer: Tokenizer) -> re.Pattern[str] | None:
