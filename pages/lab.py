@@ -31,9 +31,15 @@ def draw_lab(stored: StoredRun) -> None:
     encoding, training = measurements_of_address("encoding", "training")
     tokenizer = chosen.merges_tokenizer
     if tokenizer is None:
+        engine = chosen.encoder.engine
+        why = (
+            "changes the text before it merges"
+            if engine == "bpe_core"
+            else f"is encoded by {engine}, so its merges are not known here"
+        )
         st.info(
-            f"{plain_markdown(chosen.name)} is encoded by {chosen.encoder.engine}, so its merges "
-            "are not known here and other encoders cannot run it. Choose another tokenizer."
+            f"{plain_markdown(chosen.name)} {why}, and other encoders cannot run it. Choose "
+            "another tokenizer."
         )
     else:
         draw_encoders(chosen, tokenizer, text, encoding)

@@ -16,6 +16,7 @@ from bpe_core.pretokenizers.special_tokens import (
     find_special_tokens,
     pieces_of,
 )
+from bpe_core.tokenizer.merges_of import merges_of
 from bpe_core.tokenizer.protocol import BatchEncoder, Encoder
 from bpe_core.tokenizer.tokenizer import Tokenizer
 from bpe_core.types import Segment
@@ -67,6 +68,9 @@ def boundaries(text: str, encoder: Encoder, allowed_special: AllowedSpecial = ()
     ([1462, 10545, 120, 95], [2, 4, 5, 6], [True, True, False, False])
     """
     if isinstance(encoder, BatchEncoder):
+        own = merges_of(encoder)
+        if own is not None:
+            return boundaries_of(text, encoder.segments(text, allowed_special), own)
         (columns,) = encoder.place_tokens([text], allowed_special)
         # Pre-tokens are unknown here: see `Boundaries.starts_pretoken`.
         starts_pretoken = np.zeros(len(columns.ids), np.bool_)

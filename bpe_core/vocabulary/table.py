@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 
 from bpe_core.errors import PatternTimeoutError, SearchError
 from bpe_core.pretokenizers.pretokenizers import MATCH_FAILURES, compile_pattern, failed_match
-from bpe_core.tokenizer.tokenizer import Tokenizer
+from bpe_core.tokenizer.merges_of import merges_of
 from bpe_core.types import read_only
 from bpe_core.unicode.token_scripts import script_of_token
 from bpe_core.vocabulary.reachability import is_partial_utf8
@@ -92,7 +92,8 @@ class Vocabulary:
         """bool[n]: whether a token's bytes are not whole characters."""
         self.special = read_only(np.array([id in special for id in ids], np.bool_))
         """bool[n]"""
-        merges = tokenizer.merges if isinstance(tokenizer, Tokenizer) else ()
+        own = merges_of(tokenizer)
+        merges = () if own is None else own.merges
         ranks = {merge.id: merge.rank for merge in reversed(merges)}
         self.ranks = read_only(np.array([ranks.get(id, -1) for id in ids], np.int64))
         """int64[n]: the rank of the merge that first makes a token; -1 if none does."""

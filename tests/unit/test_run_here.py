@@ -14,6 +14,7 @@ from bpe_core.formats.opening import open_files
 from bpe_core.formats.run_by_tokenizers import ForeignTokenizer
 from bpe_core.formats.run_here import NativeTokenizer
 from bpe_core.tokenizer.gpt2 import gpt2
+from bpe_core.tokenizer.segment_arrays import boundaries
 from bpe_core.tokenizer.tokenizer import Tokenizer
 
 NFC = {"type": "NFC"}
@@ -100,3 +101,12 @@ def test_it_is_pickled_with_all_that_it_needs() -> None:
     again = pickle.loads(pickle.dumps(native))  # noqa: S301 - its own
     assert again.fingerprint == native.fingerprint
     assert again.encode("e\u0301<a>") == native.encode("é<a>")
+
+
+def test_pretokens_and_added_tokens_are_told_in_a_text() -> None:
+    native, _ = both(described([("<a>", False, False)]))
+    text = "the end<a> of it"
+    found = boundaries(text, native)
+    assert found.ids.tolist() == native.encode(text)
+    texts = [native.vocab[id].decode() for id in found.ids[found.starts_pretoken]]
+    assert texts == ["the", " end", "<a>", " of", " it"]

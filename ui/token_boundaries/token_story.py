@@ -7,6 +7,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from bpe_core.tokenizer.merges_of import merges_of
 from bpe_core.tokenizer.protocol import Encoder
 from bpe_core.tokenizer.tokenizer import Tokenizer
 from bpe_core.types import Explanation, Pair
@@ -57,10 +58,15 @@ def word_steps(reading: OwnReading, encoder: Encoder, index: int) -> WordSteps:
         return WordSteps("", (), "This text is in no token, so nothing was merged.")
     if token_id in encoder.special_tokens.values():
         return WordSteps("", (), "Special tokens are matched whole, without merges.")
-    if not isinstance(encoder, Tokenizer):
+    own = merges_of(encoder)
+    if own is None:
         note = f"{encoder.engine} encodes with this tokenizer and does not tell its steps."
+        if encoder.engine == "bpe_core":
+            note = "This tokenizer changes the text before it merges, so its steps are not shown."
         return WordSteps("", (), note)
-    return _steps(reading, encoder, index)
+    if token_id in own.special_tokens.values():
+        return WordSteps("", (), "Added tokens are found in any text, before the merges.")
+    return _steps(reading, own, index)
 
 
 @cached()

@@ -19,6 +19,7 @@ from bpe_core.formats.openai_tokenizers import published_tokenizer
 from bpe_core.formats.opening import open_files
 from bpe_core.published.tiktoken_cache import EncodingName
 from bpe_core.tokenizer.gpt2 import gpt2
+from bpe_core.tokenizer.merges_of import merges_of
 from bpe_core.tokenizer.protocol import Encoder, NamedEncoder
 from bpe_core.tokenizer.tokenizer import Tokenizer
 from ui.look.labels import plain_text
@@ -65,7 +66,7 @@ class Member:
     @property
     def merges_tokenizer(self) -> Tokenizer | None:
         """The encoder if its merges are known; None if another library runs it."""
-        return self.encoder if isinstance(self.encoder, Tokenizer) else None
+        return merges_of(self.encoder)
 
 
 def wanted_keys() -> tuple[str, ...]:

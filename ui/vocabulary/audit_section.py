@@ -47,8 +47,8 @@ def _draw_findings(
     )
     if search is None:
         st.markdown(
-            ":gray[Another library runs this tokenizer, and its merges are not known. So there are "
-            "no derivation trees, and no search for unreachable tokens.]"
+            ":gray[Another library runs this tokenizer, or it changes text before it merges. So "
+            "there are no derivation trees, and no search for unreachable tokens.]"
         )
     elif search.is_live:
         watch_work(

@@ -9,6 +9,7 @@ from numpy.typing import NDArray
 
 from bpe_core.corpus.corpus import Corpus
 from bpe_core.corpus.samples import load_sample
+from bpe_core.tokenizer.merges_of import merges_of
 from bpe_core.tokenizer.protocol import Encoder
 from bpe_core.tokenizer.tokenizer import Tokenizer
 from bpe_core.vocabulary.audit import Audit, audit
@@ -51,7 +52,7 @@ class Inspection:
     @property
     def tokenizer(self) -> Tokenizer | None:
         """The encoder if its merges are known, else None."""
-        return self.encoder if isinstance(self.encoder, Tokenizer) else None
+        return merges_of(self.encoder)
 
 
 def inspect_vocabulary(
@@ -95,8 +96,8 @@ def _inspect(
 
 @cached()
 def _structure(fingerprint: str, _encoder: Encoder) -> tuple[Derivations | None, PrefixTree]:
-    known = isinstance(_encoder, Tokenizer)
-    return Derivations(_encoder) if known else None, PrefixTree(_encoder.vocab)
+    known = merges_of(_encoder)
+    return None if known is None else Derivations(known), PrefixTree(_encoder.vocab)
 
 
 @cached()

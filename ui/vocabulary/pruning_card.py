@@ -27,8 +27,8 @@ def show_pruning(inspection: Inspection, stored: StoredRun) -> None:
     tokenizer, audit = inspection.tokenizer, inspection.audit
     if tokenizer is None:
         st.markdown(
-            f":gray[Only a tokenizer whose merges are known can be pruned. This is a "
-            f"{inspection.encoder.model} model, run by another library.]"
+            f":gray[Only a tokenizer whose merges run here, on the text as it is, can be pruned. "
+            f"This is a {inspection.encoder.model} model, run by {inspection.encoder.engine}.]"
         )
         return
     if audit is None:

@@ -16,6 +16,7 @@ from numpy.typing import ArrayLike
 
 from bpe_core.comparison.alignment import Stretches
 from bpe_core.formats.library_encoder import LibraryEncoder
+from bpe_core.tokenizer.merges_of import merges_of
 from bpe_core.tokenizer.protocol import Encoder
 from bpe_core.tokenizer.segment_arrays import Boundaries
 from bpe_core.tokenizer.tokenizer import Tokenizer
@@ -117,7 +118,7 @@ def pack_numbers(values: ArrayLike) -> Numbers:
 
 def token_table(encoder: Encoder, ids: Iterable[int]) -> TableOfTokens:
     """Return the tokens with these ids and all their parts, down to the base symbols."""
-    own = encoder if isinstance(encoder, Tokenizer) else None
+    own = merges_of(encoder)
     made_by = {} if own is None else _made_by(own)
     known = sorted(_with_parts(ids, made_by))
     merges = [made_by.get(token_id) for token_id in known]
