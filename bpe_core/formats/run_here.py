@@ -87,6 +87,11 @@ class NativeTokenizer(Immutable):
         return self._tokenizer
 
     @property
+    def described(self) -> Mapping[str, Any]:
+        """The tokenizer.json."""
+        return self._described
+
+    @property
     def normalizer_name(self) -> str:
         """The name of the normalizer; empty if there is none."""
         return "" if self._normalized is None else str(self._described["normalizer"]["type"])
@@ -145,8 +150,11 @@ class NativeTokenizer(Immutable):
         allowed = allowed_tokens(self._special, allowed_special)
         if self._lacking is not None and self._lacking.search(self._changed(text)):
             return self._foreign.encode(text, allowed_special)
+        pieces = list(self._pieces(text, allowed))
+        if len(pieces) == 1 and pieces[0][1] is None:
+            return self._complete.encode(pieces[0][0])
         ids: list[int] = []
-        for piece, id in self._pieces(text, allowed):
+        for piece, id in pieces:
             ids += self._complete.encode(piece) if id is None else [id]
         return ids
 
