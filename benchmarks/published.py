@@ -74,14 +74,11 @@ def by_name(folder: Path | None) -> list[str]:
             )
     head = ["name", "text", "MB/s", "time / GPT-2's", "its library, MB/s", "times as fast"]
     missing = f"Not fetched here: {', '.join(absent)}." if absent else ""
-    return [
-        "One thread, warm; the same ids first. Of DeepSeek, Claude 2, Command R, Falcon and StarCoder "
-        "whole calls are compared, of the others kernels.",
-        "",
-        table(head, rows),
-        "",
-        missing,
-    ]
+    how = (
+        "One thread, warm; the same ids first. Of those with added tokens or a normalizer whole "
+        "calls are compared, of the others kernels."
+    )
+    return [how, "", table(head, rows), "", missing]
 
 
 def _kernel(tokenizer: Tokenizer) -> Encode:

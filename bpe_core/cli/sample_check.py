@@ -31,7 +31,7 @@ def sample_check(
 
     \b
     Examples:
-      $ bpe sample-check notes.txt --vocab-size 400
+      $ bpe sample-check sample.txt --vocab-size 400
     """
     from bpe_core.runs.sample_check import sample_check as check
     from bpe_core.types import TrainingConfig

@@ -148,7 +148,7 @@ class NativeTokenizer(Immutable):
         """
         check_text(text)
         allowed = allowed_tokens(self._special, allowed_special)
-        if self._lacking is not None and self._lacking.search(self._changed(text)):
+        if self._lacking is not None and self._lacking.search(self.normalized(text)):
             return self._foreign.encode(text, allowed_special)
         pieces = list(self._pieces(text, allowed))
         if len(pieces) == 1 and pieces[0][1] is None:
@@ -186,7 +186,7 @@ class NativeTokenizer(Immutable):
 
     def _placed(self, text: str, allowed_special: AllowedSpecial) -> TokenColumns:
         check_text(text)
-        if self._changed(text) != text or (self._lacking and self._lacking.search(text)):
+        if self.normalized(text) != text or (self._lacking and self._lacking.search(text)):
             return self._foreign.place_tokens([text], allowed_special)[0]
         ids = np.array(self.encode(text, allowed_special), np.int64)
         byte_ends = np.cumsum(self._widths[ids])
@@ -204,7 +204,8 @@ class NativeTokenizer(Immutable):
         """The library's tokenizer; building a large one takes seconds, and few texts need it."""
         return ForeignTokenizer(self._described)
 
-    def _changed(self, text: str) -> str:
+    def normalized(self, text: str) -> str:
+        """Return the text as its normalizer changes it, before it is cut."""
         # Normalizing never changes ASCII.
         return text if self._normalized is None or text.isascii() else self._normalized(text)
 
@@ -215,7 +216,7 @@ class NativeTokenizer(Immutable):
             if id is not None:
                 yield piece, id
             else:
-                yield from _split(self._changed(piece), normalized, allowed)
+                yield from _split(self.normalized(piece), normalized, allowed)
 
     @cached_property
     def _finders(self) -> tuple[_Finder, _Finder]:

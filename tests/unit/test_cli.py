@@ -56,6 +56,7 @@ def examples() -> list[tuple[str, str]]:
 @pytest.mark.slow
 def test_the_examples_in_the_help_run_in_order_and_print_the_output_shown(tmp_path: Path) -> None:
     (tmp_path / "notes.txt").write_bytes(TEXT.encode())
+    (tmp_path / "sample.txt").write_bytes(TEXT.encode() * 100)
     bin_folder = tmp_path / "bin"
     bin_folder.mkdir()
     (bin_folder / "bpe").write_text(f'#!/bin/sh\nexec "{sys.executable}" -m bpe_core "$@"\n')
@@ -228,7 +229,7 @@ def test_convert_writes_nothing_that_fails_its_check(
     trained: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(
-        opened_elsewhere, "loading_lines", lambda *_: Lines("tokenizer = None", "[1, 2]")
+        opened_elsewhere, "reading_lines", lambda *_: Lines("tokenizer = None", "[1, 2]")
     )
     result = run("convert", trained, tmp_path / "out", "--format", "tiktoken", "--check")
     assert result.exit_code == 1

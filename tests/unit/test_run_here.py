@@ -10,12 +10,14 @@ import pytest
 
 from bpe_core.errors import FormatError
 from bpe_core.formats.huggingface import read_merges, write_huggingface
+from bpe_core.formats.normalizing import NormalizedPiece
 from bpe_core.formats.opening import open_files
 from bpe_core.formats.run_by_tokenizers import ForeignTokenizer
 from bpe_core.formats.run_here import NativeTokenizer
 from bpe_core.tokenizer.gpt2 import gpt2
 from bpe_core.tokenizer.segment_arrays import boundaries
 from bpe_core.tokenizer.tokenizer import Tokenizer
+from ui.tokenizers.normalized_part import changes_of
 
 NFC = {"type": "NFC"}
 TEXTS = [
@@ -110,3 +112,12 @@ def test_pretokens_and_added_tokens_are_told_in_a_text() -> None:
     assert found.ids.tolist() == native.encode(text)
     texts = [native.vocab[id].decode() for id in found.ids[found.starts_pretoken]]
     assert texts == ["the", " end", "<a>", " of", " it"]
+
+
+def test_what_a_normalizer_changes_is_told() -> None:
+    native, foreign = both(described(normalizer=NFC))
+    for text in ("plain", "cafe\u0301 x"):
+        assert native.normalized(text) == foreign.normalized(text)
+    assert [each for each in changes_of(native, "cafe\u0301 x") if each.is_changed] == [
+        NormalizedPiece("e\u0301", "é")
+    ]

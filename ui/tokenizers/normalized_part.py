@@ -10,6 +10,7 @@ import streamlit as st
 from bpe_core.errors import BpeError
 from bpe_core.formats.library_encoder import LibraryEncoder
 from bpe_core.formats.normalizing import NormalizedPiece, normalized_pieces
+from bpe_core.formats.run_here import NativeTokenizer
 from bpe_core.tokenizer.protocol import Encoder
 from ui.components.normalized_text import normalized_text
 
@@ -24,7 +25,7 @@ def changes_of(encoder: Encoder, text: str) -> list[NormalizedPiece]:
     >>> changes_of(gpt2(), "ﬁ")
     []
     """
-    if not isinstance(encoder, LibraryEncoder):
+    if not isinstance(encoder, LibraryEncoder | NativeTokenizer):
         return []
     shown = text[:MOST_CHARACTERS]
     try:
