@@ -1,4 +1,4 @@
-"""Load the library of kernels: machine code that `compiling.library_builder` made with Numba.
+"""Load the library of kernels: machine code that `library_builder` made with Numba.
 
 A process that loads it imports neither Numba nor a compiler. For each kernel, the library has a
 function that takes the address of a row of 8-byte slots, one for each array or number among the
