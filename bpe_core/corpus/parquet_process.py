@@ -36,6 +36,10 @@ _ERRORS: Final = {error.__name__: error for error in (UnsupportedFileError, Miss
 _COLUMNS, _TEXTS, _ERROR, _NO_MEMORY, _END = b"C", b"T", b"E", b"M", b"."
 
 
+# A file of counts, as `bpe count` and other tools write it. Its words are no running text.
+_OF_COUNTS: Final = ({"word", "count"}, {"word", "count", "first"})
+
+
 class TextRow(NamedTuple):
     """A row with text, and its number from 1."""
 
@@ -175,6 +179,11 @@ def _main() -> None:
 
 def _answer(question: Mapping[str, Any], data: bytes) -> None:
     file = open_parquet(data, question["name"])
+    if question.get("column") is None and set(file.columns) in _OF_COUNTS:
+        raise UnsupportedFileError(
+            f"{question['name']} has words and their counts, not text. Train on them on the "
+            "command line, with bpe train --counts, or give text."
+        )
     found = file.describe(question["most_bytes"])
     described = [
         found.names,

@@ -197,6 +197,16 @@ def test_more_occurrences_than_32_bits_are_trained_rightly(monkeypatch: pytest.M
     assert bpe.train(counts_of(words), config).merges == run.merges
 
 
+def test_counts_are_not_taken_for_a_table_of_text(tmp_path: Path) -> None:
+    ours, theirs = tmp_path / "ours.parquet", tmp_path / "theirs.parquet"
+    bpe.write_counts(bpe.count_words(bpe.Corpus.from_text("hug hugs"), "gpt2"), ours)
+    pq.write_table(pa.table({"word": ["hug", "hugs"], "count": [3, 1]}), theirs)
+    for path in (ours, theirs):
+        with pytest.raises(UnsupportedFileError, match="bpe train --counts"):
+            bpe.read_corpus(path)
+    assert bpe.read_corpus(theirs, text_column="word").documents == ("hug", "hugs")
+
+
 def test_words_of_another_cut_are_refused(tmp_path: Path) -> None:
     path = write(tmp_path / "a.parquet", ["hug", "hug me"], [1, 2])
     with pytest.raises(ConfigError, match="gpt2 splits the word 'hug me'"):
