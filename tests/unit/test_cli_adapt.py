@@ -69,7 +69,7 @@ def test_published_names_and_another_format(
     result = run("extend", "llama3", text, "--tokens", "3", "--out", tmp_path / "a")
     assert result.exit_code == 0, result.output
     assert (tmp_path / "a" / "llama3.tiktoken").is_file()
-    refused = run("extend", "mistral-nemo", text, "--tokens", "3", "--out", tmp_path / "b")
+    refused = run("extend", "starcoder", text, "--tokens", "3", "--out", tmp_path / "b")
     assert refused.exit_code == 1
     assert "huggingface format" in refused.stderr
     result = run(
@@ -112,7 +112,7 @@ def test_a_base_that_cannot_be_written_is_refused_before_the_run(
     for module in ("extend", "shrink", "replace"):
         monkeypatch.setattr(f"bpe_core.adapting.{module}.{module}", run_is_not_begun)
     name, *options = command
-    refused = run(name, "mistral-nemo", text, *options, "--out", tmp_path / "out")
+    refused = run(name, "starcoder", text, *options, "--out", tmp_path / "out")
     assert refused.exit_code == 1
     assert "huggingface format" in refused.stderr
     assert not (tmp_path / "out").exists()
