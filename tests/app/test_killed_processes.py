@@ -38,9 +38,11 @@ async def killed(address: str, module: str) -> None:
     async with asyncio.timeout(SECONDS_AT_MOST):
         while True:
             for process in server.children():
-                if module in process.cmdline():
-                    process.kill()
-                    return
+                # One that has just ended by itself has no command line.
+                with suppress(psutil.NoSuchProcess):
+                    if module in process.cmdline():
+                        process.kill()
+                        return
             await asyncio.sleep(0.01)
 
 
