@@ -129,7 +129,7 @@ class Opened:
         """
         if self.version is None:
             return f"Not checked: {self.library} is not installed here."
-        name = f"{self.library} {'.'.join(self.version.split('.')[:2])}"
+        name = f"{self.library} {short_version(self.version)}"
         if self.needs:
             return f"Not checked: {name} opens it with {self.needs}, which is not installed here."
         if self.problem is not None:
@@ -143,6 +143,15 @@ class Opened:
             f"character {place.character:,} of the test text on, {place.text!r}: "
             f"{_listed(place.found)} instead of {_listed(place.expected)}."
         )
+
+
+def short_version(version: str) -> str:
+    """Return the first two numbers of a version.
+
+    >>> short_version("0.23.3")
+    '0.23'
+    """
+    return ".".join(version.split(".")[:2])
 
 
 def opens_in(tokenizer: Tokenizer, probe: Probe) -> Iterator[tuple[Format, Opened | str]]:

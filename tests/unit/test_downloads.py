@@ -121,17 +121,19 @@ def test_a_row_says_what_came_of_the_check(run_id: str) -> None:
     )
     assert check_sentence(download, status) == ":gray[Opening it with tiktoken …]"
     same = Opened("tiktoken", "0.14.0", 100_000)
-    running = replace(status, progress=Checked(2, {"tiktoken": same}))
-    ended = replace(status, state="finished", result=Checked(2, {"tiktoken": same}))
+    running = replace(status, progress=Checked(2, {("tiktoken", "tiktoken"): same}))
+    ended = replace(status, state="finished", result=Checked(2, {("tiktoken", "tiktoken"): same}))
     for each in (running, ended):
         assert check_sentence(download, each) == (
             f":green[✓] :gray[{plain_markdown(same.sentence)}]"
         )
     differs = replace(same, difference=Difference(7, "[x](y) `*", (1,), (2, 3)))
-    other = replace(ended, result=Checked(2, {"tiktoken": differs}))
+    other = replace(ended, result=Checked(2, {("tiktoken", "tiktoken"): differs}))
     assert check_sentence(download, other).startswith(":orange[Opened by tiktoken")
     assert "[x](y)" not in check_sentence(download, other)
-    missing = replace(ended, result=Checked(2, {"tiktoken": replace(same, version=None)}))
+    missing = replace(
+        ended, result=Checked(2, {("tiktoken", "tiktoken"): replace(same, version=None)})
+    )
     assert "tiktoken is not installed here" in check_sentence(download, missing)
     failed = replace(status, state="failed", progress=None, problem="It failed.")
     assert check_sentence(download, failed) == r":orange[Not checked: It failed\.]"

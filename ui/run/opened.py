@@ -32,25 +32,25 @@ _SLOWEST_LAST: Final[tuple[Format, ...]] = (
 
 @dataclass(frozen=True, slots=True)
 class Checked:
-    """The formats checked so far, of those to check, in the library that each is for."""
+    """What came of the checks so far, by format and library."""
 
     of: int
-    results: Mapping[Format, Opened] = field(default_factory=dict)
-    others: Mapping[tuple[Format, str], Opened] = field(default_factory=dict)
-    """What came of opening them in the other libraries, by format and library."""
+    """The number of checks to do."""
+    by_library: Mapping[tuple[Format, str], Opened] = field(default_factory=dict)
 
     @property
     def done(self) -> int:
         """The number of checks done."""
-        return len(self.results) + len(self.others)
+        return len(self.by_library)
 
     @property
-    def by_library(self) -> Mapping[tuple[Format, str], Opened]:
-        """All results by format and library."""
-        own: dict[tuple[Format, str], Opened] = {
-            (format, READERS[format].library): each for format, each in self.results.items()
+    def results(self) -> Mapping[Format, Opened]:
+        """What came of each format in the library that it is for."""
+        return {
+            format: opened
+            for (format, library), opened in self.by_library.items()
+            if library == READERS[format].library
         }
-        return {**own, **self.others}
 
 
 def checks_of(
@@ -72,38 +72,35 @@ def check_all(
     texts: Callable[[], Iterator[str]],
     task: Task[Checked],
 ) -> Checked | None:
-    """Check one format after another, then in other libraries, and report each check.
+    """Check each format in its own library, then in the others, and report each check.
 
     Returns None if cancelled.
     """
-    others = _in_others(formats)
-    checked = Checked(len(formats) + len(others))
+    pairs = _pairs(formats)
+    checked = Checked(len(pairs))
     task.report(checked)
     probe = make_probe(tokenizer, texts())
-    for format in sorted(formats, key=_SLOWEST_LAST.index):
-        if task.is_cancelled:
-            return None
-        opened = check_opens(tokenizer, format, probe, task.on_cancel)
-        checked = replace(checked, results={**checked.results, format: opened})
-        task.report(checked)
-    for format, library in others:
+    for format, library in pairs:
         if task.is_cancelled:
             return None
         opened = check_opens(tokenizer, format, probe, task.on_cancel, library)
-        checked = replace(checked, others={**checked.others, (format, library): opened})
+        checked = replace(checked, by_library={**checked.by_library, (format, library): opened})
         task.report(checked)
     return None if task.is_cancelled else checked
 
 
-def _in_others(formats: Sequence[Format]) -> list[tuple[Format, str]]:
-    """Return the formats with the libraries that read them too, the slowest to import last."""
-    pairs: list[tuple[Format, str]] = [
+def _pairs(formats: Sequence[Format]) -> list[tuple[Format, str]]:
+    """Return formats with the libraries that they are for, then with others that read them."""
+    own: list[tuple[Format, str]] = [
+        (format, READERS[format].library) for format in sorted(formats, key=_SLOWEST_LAST.index)
+    ]
+    others: list[tuple[Format, str]] = [
         (format, library)
         for library, read in LIBRARIES.items()
         for format in read
         if format in formats and library != READERS[format].library
     ]
-    return sorted(pairs, key=lambda pair: pair[1] == "transformers")
+    return [*own, *sorted(others, key=lambda pair: pair[1] == "transformers")]
 
 
 def _texts_of(stored: StoredRun) -> Iterator[str]:

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 import streamlit as st
 
 from bpe_core.formats.load_save import Format
-from bpe_core.formats.opened_elsewhere import Opened, reader_of
+from bpe_core.formats.opened_elsewhere import Opened, Reader, short_version
 from bpe_core.formats.reading_lines import LIBRARIES
 from ui.components.figures import Row, figure_table
 from ui.look.labels import plain_markdown
@@ -29,7 +29,7 @@ def show_opens_in(
     installed = {
         library: version
         for library in LIBRARIES
-        if (version := reader_of("native", library).version) is not None
+        if (version := Reader(library).version) is not None
     }
     checked = None if status is None else status.result or status.progress
     is_live = status is not None and status.is_live
@@ -46,7 +46,7 @@ def show_opens_in(
     ]
     st.markdown("**Opens in**")
     figure_table(
-        [f"{library} {_short(version)}" for library, version in installed.items()],
+        [f"{library} {short_version(version)}" for library, version in installed.items()],
         rows,
         caption="Which library opens which download with the same ids",
         key=f"{key}_opens_in",
@@ -79,7 +79,3 @@ def cell(format: Format, library: str, opened: Opened | None, is_live: bool) -> 
     if opened.problem is not None:
         return "✗ not opened"
     return f"{'✓' if opened.is_same else '✗'} {opened.n_tokens:,}"
-
-
-def _short(version: str) -> str:
-    return ".".join(version.split(".")[:2])
