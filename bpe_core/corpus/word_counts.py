@@ -12,7 +12,8 @@ from bpe_core.errors import CorpusError, EmptyCorpusError
 _MOST_DIGITS = 15
 LARGEST_COUNT = 10**_MOST_DIGITS - 1
 """The largest count that a text may state: JavaScript, and so every page, shows it exactly."""
-_LARGEST_SUM = int(np.iinfo(np.int64).max)
+LARGEST_SUM = int(np.iinfo(np.int64).max)
+"""The largest number that an int64 holds."""
 
 
 def parse_word_counts(text: str) -> dict[str, int]:
@@ -52,10 +53,20 @@ def check_total(word_counts: Mapping[str, int]) -> None:
 
     Each word has one symbol more than bytes, because training may add an end-of-word marker.
     """
-    n_symbols = sum((len(word.encode()) + 1) * count for word, count in word_counts.items())
-    if n_symbols > _LARGEST_SUM:
+    check_symbols(sum((len(word.encode()) + 1) * count for word, count in word_counts.items()))
+
+
+def check_symbols(n_symbols: int, whose: str = "The words") -> None:
+    """Raise CorpusError for more symbols than an int64 can count; `whose` begins the message.
+
+    >>> check_symbols(2**63, "The words of a.parquet")
+    Traceback (most recent call last):
+    bpe_core.errors.CorpusError: The words of a.parquet have 9,223,372,036,854,775,808 symbols in \
+all, more than 64 bits can count. Divide all counts by the same number.
+    """
+    if n_symbols > LARGEST_SUM:
         raise CorpusError(
-            f"The words have {n_symbols:,} symbols in all, more than 64 bits can count. Divide all "
+            f"{whose} have {n_symbols:,} symbols in all, more than 64 bits can count. Divide all "
             "counts by the same number."
         )
 

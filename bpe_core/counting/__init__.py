@@ -5,5 +5,6 @@ order of first occurrence. Pairs are not counted here: the trainers do that.
 
 Open `words` first: plain Python. `compiled` does the same with kernels, `streamed` reads files
 piece by piece. `counts_file` keeps counts in Parquet files, and `counts_cut` makes them and checks
-which pre-tokenizer cut the words. `word_row` arranges the result for training.
+which pre-tokenizer cut the words; `exact_sums` sees to it that no count overflows. `word_row`
+arranges the result for training.
 """

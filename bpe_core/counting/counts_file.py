@@ -15,10 +15,11 @@ from os import PathLike, fspath
 from typing import Any, Final, NamedTuple, cast
 
 import numpy as np
-from numpy.typing import NDArray
 
 from bpe_core.checks import several
 from bpe_core.corpus.urls import reading, shown, writing
+from bpe_core.corpus.word_counts import LARGEST_SUM
+from bpe_core.counting.exact_sums import check_pretokens, check_total, lengths_of, weighted_sum
 from bpe_core.errors import ConfigError, CorpusError, EmptyCorpusError, UnsupportedFileError
 from bpe_core.extras import needs_extra
 from bpe_core.types import Base, PretokenCounts
@@ -26,7 +27,6 @@ from bpe_core.types import Base, PretokenCounts
 KEY: Final = b"bpe_core"
 """The key of the metadata in a file's schema."""
 _VERSION: Final = 1
-_LARGEST: Final = int(np.iinfo(np.int64).max)
 _ROWS: Final = 1 << 18
 
 
@@ -89,7 +89,7 @@ def summary_of(pretokens: PretokenCounts, pretokenizer: str | None) -> CountsSum
         digest.update(word)
     return CountsSummary(
         pretokenizer,
-        _weighted_sum(_lengths(pretokens.words), pretokens.counts),
+        weighted_sum(lengths_of(pretokens.words), pretokens.counts),
         digest.hexdigest(),
         characters_of(pretokens.words),
     )
@@ -120,7 +120,7 @@ def read_counts(path: str | PathLike[str]) -> WordCounts:
     """
     table, summary = _read(fspath(path))
     pretokens = _pretokens(table)
-    check_symbols(pretokens, shown(fspath(path)))
+    check_pretokens(pretokens, shown(fspath(path)))
     return WordCounts(pretokens, summary or summary_of(pretokens, None))
 
 
@@ -232,53 +232,6 @@ def add_up(table: Any, name: str) -> Any:
         [("count", "sum"), ("first", "min")]
     )
     return grouped.rename_columns(["word", "count", "first"]).sort_by("first")
-
-
-def check_total(counts: NDArray[np.int64], name: str) -> None:
-    """Raise CorpusError if counts, all positive, exceed 64 bits in all.
-
-    >>> check_total(np.array([2**62, 2**62]), "a.parquet")
-    Traceback (most recent call last):
-    bpe_core.errors.CorpusError: The counts of a.parquet are 9,223,372,036,854,775,808 in all, \
-more than 64 bits can hold. Divide all counts by the same number.
-    """
-    total = _weighted_sum(np.ones(len(counts), np.int64), counts)
-    if total > _LARGEST:
-        raise CorpusError(
-            f"The counts of {name} are {total:,} in all, more than 64 bits can hold. Divide all "
-            "counts by the same number."
-        )
-
-
-def check_symbols(pretokens: PretokenCounts, name: str) -> None:
-    """Raise CorpusError if the words have more symbols in all than an int64 can count.
-
-    Each word has one symbol more than bytes, because training may add an end-of-word marker.
-    """
-    n_symbols = _weighted_sum(_lengths(pretokens.words) + 1, pretokens.counts)
-    if n_symbols > _LARGEST:
-        raise CorpusError(
-            f"The words of {name} have {n_symbols:,} symbols in all, more than 64 bits can count. "
-            "Divide all counts by the same number."
-        )
-
-
-def _weighted_sum(weights: NDArray[np.int64], counts: NDArray[np.int64]) -> int:
-    """Return the exact sum of products, which may exceed 64 bits."""
-    # In halves of 32 bits, of 2**16 rows with weights below 2**15, no sum reaches 2**63.
-    total = 0
-    for start in range(0, len(counts), 1 << 16):
-        part, of = weights[start : start + (1 << 16)], counts[start : start + (1 << 16)]
-        if int(part.max(initial=0)) >= 1 << 15:
-            total += sum(map(int.__mul__, part.tolist(), of.tolist()))
-            continue
-        high, low = int((part * (of >> 32)).sum()), int((part * (of & 0xFFFFFFFF)).sum())
-        total += (high << 32) + low
-    return total
-
-
-def _lengths(words: tuple[bytes, ...]) -> NDArray[np.int64]:
-    return np.fromiter(map(len, words), np.int64, len(words))
 
 
 def _cut_of(summary: CountsSummary) -> str:
@@ -415,8 +368,8 @@ def _counts(column: Any, name: str, arrow: _Arrow) -> Any:
     except arrow.arrow.ArrowInvalid:
         largest = arrow.compute.max(column).as_py()
         raise CorpusError(
-            f"{name} has the count {int(largest):,}, more than the {_LARGEST:,} that 64 bits can "
-            "hold. Divide all counts by the same number."
+            f"{name} has the count {int(largest):,}, more than the {LARGEST_SUM:,} that 64 bits "
+            "can hold. Divide all counts by the same number."
         ) from None
     least = arrow.compute.min(counts).as_py()
     if least is not None and least < 1:

@@ -159,13 +159,7 @@ class _Reading:
             self._look_at(rest, path.name, at)
 
     def _look_at(self, piece: bytes, name: str, at: int) -> None:
-        try:
-            text = piece.decode()
-        except UnicodeDecodeError as error:
-            raise TextDecodingError(
-                f"{name} is not valid UTF-8 at byte {at + error.start:,} "
-                f"(0x{piece[error.start]:02X}). Save it again as UTF-8."
-            ) from None
+        text = decoded(piece, name, at)
         self._digest.update(piece)
         if self._symbols_of == "characters":
             self._characters_seen.update(text)
@@ -215,3 +209,20 @@ def whole_characters(data: bytes) -> tuple[bytes, bytes]:
         if data[-back] < 0x80:
             break
     return data, b""
+
+
+def decoded(piece: bytes, name: str, at: int, where: str = "") -> str:
+    """Return a piece of a file as text; raise TextDecodingError with its place if it is not UTF-8.
+
+    The piece begins at byte `at`; `where` follows the place in the message.
+
+    >>> decoded("né".encode(), "a.txt", 0)
+    'né'
+    """
+    try:
+        return piece.decode()
+    except UnicodeDecodeError as error:
+        raise TextDecodingError(
+            f"{name} is not valid UTF-8 at byte {at + error.start:,}{where} "
+            f"(0x{piece[error.start]:02X}). Save it again as UTF-8."
+        ) from None

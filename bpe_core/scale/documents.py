@@ -10,8 +10,8 @@ from typing import BinaryIO, Final, cast
 
 from bpe_core.corpus.parquet import open_parquet_file
 from bpe_core.corpus.urls import reading, shown
-from bpe_core.counting.streamed import whole_characters
-from bpe_core.errors import CorpusError, TextDecodingError, UnsupportedFileError
+from bpe_core.counting.streamed import decoded, whole_characters
+from bpe_core.errors import CorpusError, UnsupportedFileError
 from bpe_core.scale.sources import lines_from, opened
 from bpe_core.scale.stretches import Part, Stretch, text_bounds
 
@@ -54,6 +54,8 @@ class StretchReading:
                         self.n_skipped += 1
 
     def _text(self, part: Part) -> Iterator[bytes]:
+        name = shown(part.source.url)
+        where = " of the unpacked text" if part.source.packing else ""
         with opened(part.source) as file:
             at, end = 0, -1
             if not part.source.packing:
@@ -66,11 +68,11 @@ class StretchReading:
                     at = len(codecs.BOM_UTF8)
                     data = data[at:]
                 piece, rest = whole_characters(rest + data)
-                _check_utf8(piece, part, at)
+                decoded(piece, name, at, where)
                 at += len(piece)
                 self._look_at(piece)
                 yield piece
-            _check_utf8(rest, part, at)
+            decoded(rest, name, at, where)
 
     def _json_rows(self, part: Part) -> Iterator[bytes | None]:
         n_good = n_bad = 0
@@ -121,17 +123,6 @@ def _read(file: BinaryIO, begin: int, end: int, part: Part) -> Iterator[bytes]:
             )
         at += len(data)
         yield data
-
-
-def _check_utf8(piece: bytes, part: Part, at: int) -> None:
-    try:
-        piece.decode()
-    except UnicodeDecodeError as error:
-        unpacked = " of the unpacked text" if part.source.packing else ""
-        raise TextDecodingError(
-            f"{shown(part.source.url)} is not valid UTF-8 at byte {at + error.start:,}{unpacked} "
-            f"(0x{piece[error.start]:02X}). Save it again as UTF-8."
-        ) from None
 
 
 def _text_of(line: bytes, column: str) -> bytes | None:

@@ -6,8 +6,6 @@ from collections.abc import Iterator
 from importlib import import_module
 from typing import Any, Final, NamedTuple
 
-import numpy as np
-
 from bpe_core.corpus.urls import reading
 from bpe_core.counting.counts_file import add_up
 from bpe_core.extras import needs_extra
@@ -54,10 +52,8 @@ def reduce_shard(shard: Shard, folder: WorkFolder) -> dict[str, Any]:
     kept = counts >= shard.floor
     record = {
         "n_words": int(kept.sum()),
-        "n_letters": int(compute.sum(compute.binary_length(total["word"])).as_py() or 0),
         "dropped_words": int((~kept).sum()),
         "dropped_occurrences": int(counts[~kept].sum()),
-        "histogram": np.bincount(np.minimum(counts, 99), minlength=100).tolist(),
     }
     return folder.write(shard.key, total.filter(arrow.array(kept)).to_batches(), record)
 
