@@ -181,8 +181,8 @@ def _answer(question: Mapping[str, Any], data: bytes) -> None:
     file = open_parquet(data, question["name"])
     if question.get("column") is None and set(file.columns) in _OF_COUNTS:
         raise UnsupportedFileError(
-            f"{question['name']} has words and their counts, not text. Train on them on the "
-            "command line, with bpe train --counts, or give text."
+            f"{question['name']} holds words and their counts, not text. Train on it from "
+            "the command line with bpe train --counts, or give text."
         )
     found = file.describe(question["most_bytes"])
     described = [
