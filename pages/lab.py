@@ -4,6 +4,7 @@ import streamlit as st
 
 from bpe_core.errors import BpeError
 from bpe_core.lab.measurements import MOST_CHARACTERS, Order
+from bpe_core.tokenizer.merges_of import changes_text
 from bpe_core.tokenizer.tokenizer import Tokenizer
 from ui.lab.encoding_section import draw_encoding
 from ui.lab.longest_match_section import draw_longest_match
@@ -31,11 +32,10 @@ def draw_lab(stored: StoredRun) -> None:
     encoding, training = measurements_of_address("encoding", "training")
     tokenizer = chosen.merges_tokenizer
     if tokenizer is None:
-        engine = chosen.encoder.engine
         why = (
             "changes the text before it merges"
-            if engine == "bpe_core"
-            else f"is encoded by {engine}, so its merges are not known here"
+            if changes_text(chosen.encoder)
+            else f"is encoded by {chosen.encoder.engine}, so its merges are not known here"
         )
         st.info(
             f"{plain_markdown(chosen.name)} {why}, and other encoders cannot run it. Choose "

@@ -20,7 +20,7 @@ from bpe_core.runs.count import count
 from bpe_core.runs.learn import learn_run
 from bpe_core.runs.progress import Watch
 from bpe_core.runs.run import TrainingRun
-from bpe_core.tokenizer.merges_of import merges_of
+from bpe_core.tokenizer.merges_of import changes_text, merges_of
 from bpe_core.tokenizer.protocol import Encoder, NamedEncoder
 from bpe_core.tokenizer.tokenizer import Tokenizer
 from bpe_core.trainers.continued_vocabulary import ContinuedVocabulary
@@ -150,16 +150,12 @@ def extendable(tokenizer: Encoder) -> Tokenizer:
             f"{name} cannot be adapted: its model is {encoder.model}, which has no merges. Adapt a "
             "byte-pair encoding, or train a new tokenizer."
         )
+    runs = "it normalizes text" if changes_text(encoder) else f"{encoder.engine} encodes with it"
     raise FormatError(
-        f"{name} cannot be adapted as it was opened, because "
-        f"{'it normalizes text' if encoder.engine == 'bpe_core' else _runs(encoder)}. "
+        f"{name} cannot be adapted as it was opened, because {runs}. "
         f"{why + ' ' if why else ''}If bpe_core can read its file as merges, the command line and "
         "the Adapt page adapt it from that file."
     )
-
-
-def _runs(encoder: Encoder) -> str:
-    return f"{encoder.engine} encodes with it"
 
 
 def _checked_terms(terms: Iterable[str | bytes]) -> list[str | bytes]:

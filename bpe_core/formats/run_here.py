@@ -1,11 +1,11 @@
-"""Run byte-pair encoding here behind the parts of a tokenizer.json that change or cut a text first.
+"""Run byte-pair encoding here, after the parts of a tokenizer.json that change or cut the text.
 
 `tokenizers` finds added tokens in the text as it is, normalizes what is between them, finds others
 in that, and encodes the rest. All of it but the last is a small part of the work: the library's own
 normalizer is called, added tokens are looked for by `re`, and the kernels encode.
 
-The library itself gets a text only if a byte of it is no token, and to place tokens in a text that
-the normalizer changes.
+The library itself gets a text only if one of its bytes is not a token, and to place tokens in a
+text that the normalizer changes.
 """
 
 from __future__ import annotations
@@ -29,11 +29,12 @@ from bpe_core.formats.safe_cuts import parts_of
 from bpe_core.immutable import Immutable
 from bpe_core.pretokenizers.special_tokens import AllowedSpecial, allowed_tokens, check_text
 from bpe_core.tokenizer.protocol import TokenColumns
+from bpe_core.tokenizer.segment_arrays import token_widths
 from bpe_core.tokenizer.tokenizer import Tokenizer
 from bpe_core.types import Segment
 
 NORMALIZERS: Final = ("NFC", "NFD", "NFKC", "NFKD")
-"""Those of which a part of a normalized text is normalized too."""
+"""Normalizers that leave every part of a normalized text as it is."""
 _NEVER_IN_UTF8: Final = frozenset({0xC0, 0xC1, *range(0xF5, 0x100)})
 
 
@@ -49,11 +50,11 @@ class AddedToken(NamedTuple):
 
 
 class NativeTokenizer(Immutable):
-    """A tokenizer.json whose merges run here, behind normalizer and added tokens; immutable.
+    """A tokenizer.json whose merges run here, after normalizer and added tokens; immutable.
 
-    `tokenizer` are the merges, with every added token as a special one. Raises `FormatError` if the
-    texts that the library must encode cannot be told by their characters, and for added tokens that
-    the normalizer may change.
+    `tokenizer` holds the merges, with every added token as a special one. Raises `FormatError` if
+    the texts that the library must encode cannot be told by their characters, and for added tokens
+    that the normalizer may change.
 
     >>> from bpe_core.tokenizer.gpt2 import gpt2
     >>> described = {"added_tokens": [], "normalizer": {"type": "NFC"}}
@@ -98,7 +99,7 @@ class NativeTokenizer(Immutable):
 
     @property
     def may_lack_bytes(self) -> bool:
-        """True if a byte of some text is no token."""
+        """True if some text has a byte that is not a token."""
         return self._lacking is not None
 
     @property
@@ -133,7 +134,7 @@ class NativeTokenizer(Immutable):
 
     @property
     def drops_text(self) -> bool:
-        """True if a normalizer may drop text, or if bytes that are no tokens are left out."""
+        """True if a normalizer may drop text, or if bytes that are not tokens are left out."""
         return bool(self.normalizer_name) or self.may_lack_bytes
 
     @property
@@ -184,6 +185,11 @@ class NativeTokenizer(Immutable):
         )
         return parts_of(text, size if cuts else len(text))
 
+    def normalized(self, text: str) -> str:
+        """Return the text as its normalizer changes it, before it is cut."""
+        # Normalizing never changes ASCII.
+        return text if self._normalized is None or text.isascii() else self._normalized(text)
+
     def _placed(self, text: str, allowed_special: AllowedSpecial) -> TokenColumns:
         check_text(text)
         if self.normalized(text) != text or (self._lacking and self._lacking.search(text)):
@@ -195,19 +201,12 @@ class NativeTokenizer(Immutable):
     @cached_property
     def _widths(self) -> NDArray[np.int64]:
         """int64[largest id + 1]: the number of bytes of each token."""
-        widths = np.zeros(max(self.vocab) + 1, np.int64)
-        widths[list(self.vocab)] = [len(token) for token in self.vocab.values()]
-        return widths
+        return token_widths(self.vocab)
 
     @cached_property
     def _foreign(self) -> ForeignTokenizer:
         """The library's tokenizer; building a large one takes seconds, and few texts need it."""
         return ForeignTokenizer(self._described)
-
-    def normalized(self, text: str) -> str:
-        """Return the text as its normalizer changes it, before it is cut."""
-        # Normalizing never changes ASCII.
-        return text if self._normalized is None or text.isascii() else self._normalized(text)
 
     def _pieces(self, text: str, allowed: frozenset[str]) -> Iterator[tuple[str, int | None]]:
         """Yield added tokens with their ids, and what is between them, normalized, without one."""
@@ -288,12 +287,12 @@ def _normalizer(described: Mapping[str, Any]) -> Callable[[str], str]:
 
 
 def _complete(tokenizer: Tokenizer) -> Tokenizer:
-    """Return a tokenizer with ids for the bytes that are no tokens, because kernels need all 256.
+    """Return a tokenizer with ids for the bytes that are not tokens, because kernels need all 256.
 
     No text that it encodes has these bytes.
     """
     first = max(tokenizer.vocab, default=-1) + 1
-    missing = [byte for byte in range(256) if bytes([byte]) not in tokenizer.base_ids]
+    missing = _missing_bytes(tokenizer)
     if not missing:
         return tokenizer
     new = {first + place: bytes([byte]) for place, byte in enumerate(missing)}
@@ -306,11 +305,16 @@ def _complete(tokenizer: Tokenizer) -> Tokenizer:
     )
 
 
+def _missing_bytes(tokenizer: Tokenizer) -> list[int]:
+    return [byte for byte in range(256) if bytes([byte]) not in tokenizer.base_ids]
+
+
 def _lacking(tokenizer: Tokenizer) -> re.Pattern[str] | None:
-    """Return a pattern for the characters that have a byte which is no token, None if none has."""
-    missing = {byte for byte in range(256) if bytes([byte]) not in tokenizer.base_ids}
+    """Return a pattern for characters with a byte that is not a token; None if there are none."""
     ranges: list[str] = []
-    for byte in sorted(missing - _NEVER_IN_UTF8):
+    for byte in _missing_bytes(tokenizer):
+        if byte in _NEVER_IN_UTF8:
+            continue
         if 0x80 <= byte < 0xC0:
             raise FormatError(
                 f"The byte 0x{byte:02X}, which is in characters of every script, is no token."

@@ -27,10 +27,24 @@ def merges_of(encoder: Encoder) -> Tokenizer | None:
     >>> merges_of(NamedEncoder("GPT-2", gpt2())) == gpt2()
     True
     """
-    if isinstance(encoder, NamedEncoder):
-        encoder = encoder.encoder
+    encoder = _inner(encoder)
     if isinstance(encoder, Tokenizer):
         return encoder
     if isinstance(encoder, _Wrapping) and not encoder.normalizer_name:
         return encoder.tokenizer
     return None
+
+
+def changes_text(encoder: Encoder) -> bool:
+    """Return True if an encoder that runs here normalizes a text before it merges.
+
+    >>> from bpe_core.tokenizer.gpt2 import gpt2
+    >>> changes_text(gpt2())
+    False
+    """
+    encoder = _inner(encoder)
+    return isinstance(encoder, _Wrapping) and bool(encoder.normalizer_name)
+
+
+def _inner(encoder: Encoder) -> Encoder:
+    return encoder.encoder if isinstance(encoder, NamedEncoder) else encoder

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Final
 
@@ -17,7 +17,7 @@ from bpe_core.pretokenizers.special_tokens import (
     pieces_of,
 )
 from bpe_core.tokenizer.merges_of import merges_of
-from bpe_core.tokenizer.protocol import BatchEncoder, Encoder
+from bpe_core.tokenizer.protocol import BatchEncoder, Encoder, TokenColumns
 from bpe_core.tokenizer.tokenizer import Tokenizer
 from bpe_core.types import Segment
 from bpe_core.unicode.kinds import code_points, utf8_lengths
@@ -68,19 +68,18 @@ def boundaries(text: str, encoder: Encoder, allowed_special: AllowedSpecial = ()
     ([1462, 10545, 120, 95], [2, 4, 5, 6], [True, True, False, False])
     """
     if isinstance(encoder, BatchEncoder):
-        own = merges_of(encoder)
-        if own is not None:
-            return boundaries_of(text, encoder.segments(text, allowed_special), own)
         (columns,) = encoder.place_tokens([text], allowed_special)
-        # Pre-tokens are unknown here: see `Boundaries.starts_pretoken`.
-        starts_pretoken = np.zeros(len(columns.ids), np.bool_)
-        return Boundaries(columns.ids, columns.byte_ends, starts_pretoken)
+        own = merges_of(encoder)
+        if own is None:
+            # Pre-tokens are unknown here: see `Boundaries.starts_pretoken`.
+            starts = np.zeros(len(columns.ids), np.bool_)
+        else:
+            starts = _starts(text, columns.byte_ends, _special_in(text, columns, own), own)
+        return Boundaries(columns.ids, columns.byte_ends, starts)
     if not isinstance(encoder, Tokenizer) or not _covers_all(encoder):
         return boundaries_of(text, encoder.segments(text, allowed_special), encoder)
     ids = encoder.encode_to_numpy(text, allowed_special).astype(np.int64)
-    widths = np.zeros(max(encoder.vocab) + 1, np.int64)
-    widths[list(encoder.vocab)] = [len(token) for token in encoder.vocab.values()]
-    byte_ends = np.cumsum(widths[ids])
+    byte_ends = np.cumsum(token_widths(encoder.vocab)[ids])
     tokens = encoder.special_tokens
     found = find_special_tokens(text, tokens, allowed_tokens(tokens, allowed_special))
     return Boundaries(ids, byte_ends, _starts(text, byte_ends, found, encoder))
@@ -99,6 +98,29 @@ def boundaries_of(text: str, segments: Sequence[Segment], encoder: Encoder) -> B
     known = set(encoder.special_tokens.values())
     found = [SpecialToken(s.start, s.end, s.id) for s in segments if s.id in known]
     return Boundaries(ids, byte_ends, _starts(text, byte_ends, found, encoder))
+
+
+def token_widths(vocab: Mapping[int, bytes]) -> NDArray[np.int64]:
+    """Return int64[largest id + 1]: the number of bytes of each token, 0 for an id without one.
+
+    >>> token_widths({0: b"a", 2: b"hug"}).tolist()
+    [1, 0, 3]
+    """
+    widths = np.zeros(max(vocab) + 1, np.int64)
+    widths[list(vocab)] = [len(token) for token in vocab.values()]
+    return widths
+
+
+def _special_in(text: str, columns: TokenColumns, own: Tokenizer) -> list[SpecialToken]:
+    """Return the special and added tokens among the tokens of a text."""
+    known = list(own.special_tokens.values())
+    rows = np.flatnonzero(np.isin(columns.ids, known))
+    if not len(rows):
+        return []
+    offsets = _byte_offsets(text)
+    starts, ends = (np.searchsorted(offsets, of[rows]) for of in columns[1:])
+    places = zip(starts.tolist(), ends.tolist(), columns.ids[rows].tolist(), strict=True)
+    return [SpecialToken(*place) for place in places]
 
 
 def _covers_all(tokenizer: Tokenizer) -> bool:

@@ -11,6 +11,7 @@ from bpe_core.adapting.extend import extendable
 from bpe_core.comparison.costs import embedding_rows
 from bpe_core.errors import BpeError
 from bpe_core.formats.load_save import loads
+from bpe_core.tokenizer.merges_of import merges_of
 from bpe_core.tokenizer.protocol import Encoder, NamedEncoder
 from bpe_core.tokenizer.tokenizer import Tokenizer
 from ui.look.labels import plain_markdown, plain_text
@@ -45,7 +46,7 @@ class Base:
         tokens that are found in ordinary text, as DeepSeek's are, count as text then.
         """
         own = self.encoder
-        if own.model == "BPE" and not isinstance(own, Tokenizer):
+        if own.model == "BPE" and merges_of(own) is None:
             own = _merges_of_file(self.name.key) or own
         name = plain_text(self.name.name, _LONGEST_NAME)
         return extendable(NamedEncoder(name, own, self.note))

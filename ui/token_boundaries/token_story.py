@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from bpe_core.tokenizer.merges_of import merges_of
+from bpe_core.tokenizer.merges_of import changes_text, merges_of
 from bpe_core.tokenizer.protocol import Encoder
 from bpe_core.tokenizer.tokenizer import Tokenizer
 from bpe_core.types import Explanation, Pair
@@ -61,7 +61,7 @@ def word_steps(reading: OwnReading, encoder: Encoder, index: int) -> WordSteps:
     own = merges_of(encoder)
     if own is None:
         note = f"{encoder.engine} encodes with this tokenizer and does not tell its steps."
-        if encoder.engine == "bpe_core":
+        if changes_text(encoder):
             note = "This tokenizer changes the text before it merges, so its steps are not shown."
         return WordSteps("", (), note)
     if token_id in own.special_tokens.values():
