@@ -5,7 +5,6 @@ from __future__ import annotations
 import pytest
 from playwright.sync_api import Locator, Page, expect
 
-from bpe_core.tokenizer.gpt2 import gpt2
 from tests.browser.conftest import ShowFigures
 from tests.browser.helpers import (
     SLACK,
@@ -13,7 +12,7 @@ from tests.browser.helpers import (
     open_page,
     wait_until_idle,
 )
-from tests.browser.token_view import figures
+from tests.browser.token_view import expect_tokens_of
 
 pytestmark = pytest.mark.browser
 
@@ -49,11 +48,6 @@ def paste(area: Locator, text: str, selected: tuple[int, int] | None = None) -> 
     return area.evaluate(PASTE, [text, *(selected or (None, None))])
 
 
-def expect_tokens(page: Page, text: str) -> None:
-    expect(figures(page)).to_contain_text(f"{len(gpt2().encode(text)):,} tokens")
-    assert page.locator(".view .scroller").evaluate("(s) => s.textContent") == text
-
-
 def test_a_pasted_megabyte_is_opened_without_freezing_the_page(
     page: Page, app_url: str, show_figures: ShowFigures
 ) -> None:
@@ -68,7 +62,7 @@ def test_a_pasted_megabyte_is_opened_without_freezing_the_page(
     opened = page.locator(".opened")
     expect(opened).to_contain_text("Pasted text")
     expect(opened).to_contain_text("1.2 MB")
-    expect_tokens(page, MEGABYTE)
+    expect_tokens_of(page, MEGABYTE)
     tasks: list[float] = page.evaluate("window.tasks")
     show_figures("milliseconds of a task while a megabyte is pasted", tasks or [0])
     assert max(tasks, default=0) <= SLACK * LONGEST_TASK_MS
@@ -91,9 +85,9 @@ def test_a_large_paste_goes_to_the_cursor_and_keeps_the_rest(page: Page, app_url
     # In the field the line end counts as one character.
     assert paste(area, large, (3, 4))
     expect(page.locator(".opened")).to_contain_text("200 kB")
-    expect_tokens(page, f"a\r\nb{large}d!")
+    expect_tokens_of(page, f"a\r\nb{large}d!")
     page.get_by_role("button", name="Close").click()
-    expect_tokens(page, "a\r\nbcd!")
+    expect_tokens_of(page, "a\r\nbcd!")
 
 
 def test_small_pastes_are_left_to_the_browser_and_can_be_undone(page: Page, app_url: str) -> None:
@@ -122,7 +116,7 @@ def test_an_opened_text_is_replaced_only_as_a_whole(page: Page, app_url: str) ->
     assert paste(area, "other words here")
     expect(area).to_have_value("other words here")
     expect(page.locator(".opened")).to_be_hidden()
-    expect_tokens(page, "other words here")
+    expect_tokens_of(page, "other words here")
 
 
 def test_a_paste_that_cannot_be_opened_leaves_the_field_as_it_is(page: Page, app_url: str) -> None:

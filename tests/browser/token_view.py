@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import base64
 import json
+import re
 from pathlib import Path
 from typing import Any
 from unittest.mock import patch
@@ -64,6 +65,18 @@ def expect_tokens_near_the_window_alone(scroller: Locator, text: str) -> None:
 def figures(page: Page) -> Locator:
     """Return the counts above the text."""
     return page.locator(".view .figures")
+
+
+def expect_tokens_of(page: Page, text: str) -> None:
+    """Wait until the view shows a text and counts its GPT-2 tokens.
+
+    The count is compared as a whole, for “20 tokens” contains “0 tokens”. Another text may
+    have as many tokens, so the pane is waited for too.
+    """
+    counts = re.compile(rf"^{len(gpt2().encode(text)):,} tokens?\d")
+    expect(figures(page)).to_have_text(counts)
+    pane = page.locator(".view .scroller").element_handle()
+    page.wait_for_function("([pane, text]) => pane.textContent === text", arg=[pane, text])
 
 
 def _view_data(text: str) -> dict[str, Any]:
