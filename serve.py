@@ -23,7 +23,7 @@ try:
     from ui.shell.ended_sessions import give_back_regularly
     from ui.shell.tab_limit import TabLimit
     from ui.shell.upload_limit import UploadLimit, set_upload_limit
-    from ui.warm_up import warm_up_rest_in_background, warm_up_train
+    from ui.warm_up import warm_up_rest_in_background, warm_up_start
     from ui.work import jobs
 except SettingError as error:
     sys.exit(f"BPE Explorer did not start: {error}")
@@ -32,7 +32,7 @@ except SettingError as error:
 @asynccontextmanager
 async def lifespan(_: st.App) -> AsyncIterator[None]:
     started = time.monotonic()
-    warm_up_train()
+    warm_up_start()
     # Before this, an error has no text of visitors and may say all that it knows.
     log_as_json(settings().log_level)
     warm_up_rest_in_background()

@@ -28,11 +28,11 @@ from pathlib import Path
 from bpe_core.corpus.corpus import Corpus
 from bpe_core.types import TrainingConfig
 from ui.metrics import resident_bytes
-from ui.warm_up import warm_up_rest, warm_up_train
+from ui.warm_up import warm_up_rest, warm_up_start
 from ui.work.jobs import JobManager
 import time
 
-warm_up_train(); warm_up_rest()
+warm_up_start(); warm_up_rest()
 before = resident_bytes()
 text = Path(sys.argv[1]).read_text("utf-8")
 corpus = Corpus.from_text(text)

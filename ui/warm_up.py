@@ -26,37 +26,17 @@ def note_request() -> None:
     _last_request = time.monotonic()
 
 
-def warm_up_train() -> None:
-    """Import Train's modules and compute what it shows first, in about a second.
-
-    A damaged sample is not an error here, because the page reports it.
-    """
-    from bpe_core.corpus.corpus import Corpus
-    from bpe_core.corpus.samples import load_sample, samples
-    from bpe_core.types import TrainingConfig
-    from ui.corpus import corpus_form
-    from ui.run import corpus_summary
-    from ui.run.downloads import downloads
-    from ui.run.results import run_curves
-    from ui.storage.run_store import SAMPLE_RUN_ID
-
-    for name in ("train.forms", "train.filled_forms", "train.result_card", "run.training_card"):
+def warm_up_start() -> None:
+    """Import what the first page needs; whatever else came first would delay its visitor."""
+    for name in ("shell.frame", "shell.kept_runs", "components.start_loop", "start.doors"):
         import_module(f"ui.{name}")
-    with suppress(BpeError):
-        run_curves(SAMPLE_RUN_ID)
-        downloads(SAMPLE_RUN_ID)
-    corpus = load_sample(samples()[0].id)
-    parts = corpus_summary.divided(corpus, corpus_form.HELD_OUT_PERCENT / 100)
-    for part in parts:
-        corpus_summary.composition(part)
-    training = parts[0]
-    if isinstance(training, Corpus):
-        corpus_summary.pretoken_figures(training, training.sha256, TrainingConfig().pretokenizer)
-    corpus_summary.largest_size(training, TrainingConfig())
 
 
 def warm_up_rest(before_each: Callable[[], None] | None = None) -> None:
-    """Do the same for the other pages: several seconds of work, in many small parts."""
+    """Do the same for the other pages: several seconds of work, in many small parts.
+
+    A damaged sample is not an error here, because the page reports it.
+    """
     for part in _parts():
         if before_each is not None:
             before_each()
@@ -79,6 +59,10 @@ def _wait_for_quiet() -> None:
 
 
 def _parts() -> Iterator[Callable[[], object]]:
+    # Train first, for it computes the most before it shows something.
+    for name in ("train.forms", "train.filled_forms", "train.result_card", "run.training_card"):
+        yield partial(import_module, f"ui.{name}")
+    yield _compute_what_train_shows
     for module in walk_packages([str(_HERE)], "ui."):
         yield partial(import_module, module.name)
     yield _warm_up_merge_loop
@@ -86,6 +70,28 @@ def _parts() -> Iterator[Callable[[], object]]:
     yield partial(import_module, "bpe_core.tokenizer.compiled")
     yield _load_gpt2
     yield _settle
+
+
+def _compute_what_train_shows() -> None:
+    from bpe_core.corpus.corpus import Corpus
+    from bpe_core.corpus.samples import load_sample, samples
+    from bpe_core.types import TrainingConfig
+    from ui.corpus.corpus_form import HELD_OUT_PERCENT
+    from ui.run import corpus_summary
+    from ui.run.downloads import downloads
+    from ui.run.results import run_curves
+    from ui.storage.run_store import SAMPLE_RUN_ID
+
+    run_curves(SAMPLE_RUN_ID)
+    downloads(SAMPLE_RUN_ID)
+    corpus = load_sample(samples()[0].id)
+    parts = corpus_summary.divided(corpus, HELD_OUT_PERCENT / 100)
+    for part in parts:
+        corpus_summary.composition(part)
+    training, config = parts[0], TrainingConfig()
+    if isinstance(training, Corpus):
+        corpus_summary.pretoken_figures(training, training.sha256, config.pretokenizer)
+    corpus_summary.largest_size(training, config)
 
 
 def _warm_up_merge_loop() -> None:

@@ -14,9 +14,9 @@ _FIRST_VISITS = """
 import sys
 from streamlit.testing.v1 import AppTest
 from ui.run.corpus_summary import pretoken_figures
-from ui.warm_up import warm_up_rest, warm_up_train
+from ui.warm_up import warm_up_rest, warm_up_start
 
-warm_up_train()
+warm_up_start()
 warm_up_rest()
 before = set(sys.modules)
 for page in ("train", "merge_loop"):
