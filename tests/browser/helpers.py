@@ -107,6 +107,24 @@ def download(page: Page, name: str) -> Download:
     return second.value
 
 
+def choose_option(box: Locator, name: str) -> None:
+    """Type an option's name into a combobox and choose it.
+
+    Streamlit empties the field if it draws the page again meanwhile, as when work in the background
+    ends. A visitor types again, and so does this, once.
+    """
+    page = box.page
+    option = page.get_by_role("option", name=name, exact=True)
+    wait_until_idle(page)
+    box.fill(name)
+    try:
+        option.click(timeout=LONGEST_WAIT_MS / 4)
+    except BrowserTimeoutError:
+        wait_until_idle(page)
+        box.fill(name)
+        option.click()
+
+
 def wait_until_idle(page: Page) -> None:
     """Wait until the server has answered all requests of the page and the answers are drawn."""
     page.wait_for_function("() => window.appAtRest()", timeout=LONGEST_WAIT_MS)

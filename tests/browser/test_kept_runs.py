@@ -108,7 +108,8 @@ def test_the_page_reruns_only_if_there_are_runs_to_list(
     one_browser: BrowserContext, app_url: str
 ) -> None:
     run_id = next(iter(RUNS))
-    address = f"{app_url}/vocabulary"
+    # Other pages also ask how far their work in the background is.
+    address = f"{app_url}/pair_frequencies"
     page = one_browser.new_page()
     open_page(page, address)  # a server's first visitor is redirected through app.py
     of_new_visitor = load(page, address)
@@ -128,8 +129,12 @@ def test_the_runs_are_listed_again_when_the_server_has_lost_the_session(
     page.evaluate("(kept) => localStorage.setItem('bpe-explorer.runs', kept)", json.dumps([*RUNS]))
     load(page, f"{app_url}/vocabulary")
     for name in ("Train", "Vocabulary"):
+        asked = page.evaluate("() => window.timesAsked")
         page.evaluate(LOSE_SESSION)
         page.wait_for_function("() => window.isConnected()")
+        # The new session asks for the page that is open, and would undo a click before that.
+        page.wait_for_function("(asked) => window.timesAsked > asked", arg=asked)
+        wait_until_idle(page)
         page.get_by_role("link", name=name, exact=True).click()
         expect(page.get_by_role("heading", level=1)).to_have_text(name)
         expect_in_picker(page, [SAMPLE, *(f"{title} 260 tokens" for title in RUNS.values())])
