@@ -58,8 +58,9 @@ def extend(
     Each of the `terms` is tried first, in order: its parts are merged until it is one token, the
     most frequent pair in the corpus first. A text is tried as a word after a space and as a word
     without one, whichever occurs more often first; bytes are tried as they are, as a part of words,
-    too. `run.terms` holds what each cost and saved, or why it did not become a token.
-    `min_frequency` is for learned merges only.
+    too. A term that the corpus does not contain is made a token all the same, with 0 occurrences.
+    `run.terms` holds what each cost and saved, or why it did not become a token. `min_frequency` is
+    for learned merges only.
 
     Raises `FormatError` for a tokenizer that cannot be adapted, `ConfigError` for other invalid
     arguments, and `CorpusError` or a subclass as `train` does.
@@ -71,11 +72,11 @@ def extend(
     >>> [[gpt2().decode([id]) for id in parts] for parts in run.new_tokens.values()]
     [[' token', 'izer'], [' token', 'izers']]
     >>> corpus = Corpus.from_text("A tokenizer")
-    >>> run = extend(gpt2(), corpus, n_tokens=2, terms=["tokenizer", "Kubernetes"])
-    >>> [(cost.term, cost.token, cost.tokens_added, cost.tokens_saved) for cost in run.terms]
-    [('tokenizer', b' tokenizer', 1, 1), ('Kubernetes', None, 0, 0)]
-    >>> run.terms[1].reason
-    'The text does not contain it as a word, so its row would not be trained.'
+    >>> run = extend(gpt2(), corpus, n_tokens=9, terms=["tokenizer", "Kubernetes", "New York"])
+    >>> [(cost.token, cost.tokens_added, cost.occurrences) for cost in run.terms]
+    [(b' tokenizer', 1, 1), (b' Kubernetes', 3, 0), (None, 0, None)]
+    >>> run.terms[2].reason
+    "The base’s pre-tokenizer cuts it into 2 words: 'New', ' York'."
     """
     started = time.perf_counter()
     base = extendable(tokenizer)

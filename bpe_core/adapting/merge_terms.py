@@ -2,7 +2,8 @@
 
 A term is encoded as the base and the merges so far encode it. Of the pairs of neighbours in it, the
 most frequent one in the corpus is merged, until the term is one token. Such merges are what the
-trainer itself might have chosen, so nothing else about the run changes.
+trainer itself might have chosen. If no way of this kind makes the term a token, because the corpus
+does not contain it, pairs that never occur are merged too, after those that do.
 """
 
 from __future__ import annotations
@@ -28,11 +29,10 @@ MOST_TRIED: Final = 200
 MOST_WORK: Final = 50_000_000
 """How many symbols of words are looked at for all terms together; about ten seconds."""
 
-NOT_IN_TEXT: Final = "The text does not contain it as a word, so its row would not be trained."
 NO_SYMBOL: Final = "It has a character that the base has no symbol for."
 LEFT_OUT: Final = "It is among the tokens to leave out."
 NO_MERGES: Final = "The base has a token for it that its merges do not make."
-NO_WAY: Final = "Every way to make it goes through a token that is left out, or that the base has."
+NO_WAY: Final = "Every way to make it goes through a token that is left out, or that there is."
 TOO_MUCH: Final = "The terms took too long to try: they share parts with too many words."
 CANCELLED: Final = "The run was cancelled before it was tried."
 
@@ -70,7 +70,8 @@ def merge_terms(
 
     `layout` holds the pre-tokens as tokens of the base. A text is tried as a word of its own, with
     a space before it and without, whichever occurs more often first; bytes are taken as they are.
-    A term for which too few tokens are left, or that cannot be made, changes nothing.
+    A form that the corpus contains comes before one that it does not. A term for which too few
+    tokens are left, or that cannot be made, changes nothing.
 
     >>> import numpy as np
     >>> from bpe_core.counting.word_row import lay_out_encoded
@@ -81,6 +82,8 @@ def merge_terms(
     >>> found = merge_terms(layout, ["tokenizer"], gpt2(), words, vocabulary, n_tokens=5)
     >>> found.costs[0].token, found.costs[0].tokens_added, found.costs[0].tokens_saved
     (b' tokenizer', 1, 2)
+    >>> found.costs[0].occurrences
+    2
     """
     forms = forms_of_terms(terms, base, pretokens)
     sought = {pair for of_term in forms for form in of_term for pair in pairwise(form.ids)}
@@ -120,6 +123,7 @@ class _Chooser:
 
     def tried(self, term: str | bytes, forms: Sequence[Form], room: int) -> TermCost:
         """Make a term a token with at most `room` merges, or say why it is not one."""
+        possible: list[tuple[list[int], bytes]] = []
         reasons: list[str] = []
         made = [id for _, _, id in self.merges]
         for form in forms:
@@ -131,17 +135,29 @@ class _Chooser:
                 return TermCost(term, token)
             if reason := self._why_not(ids, token):
                 reasons.append(reason)
-                continue
-            path, reason = self._path(ids)
-            if path is None:
-                reasons.append(reason)
-            elif len(path) > room:
-                tokens = "token" if len(path) == 1 else "tokens"
-                reason = f"It takes {len(path):,} more {tokens}, and {room:,} are left."
-                return TermCost(term, None, reason=reason)
             else:
-                return TermCost(term, token, len(path), self._apply(path))
+                possible.append((ids, token))
+                path, reason = self._path(ids)
+                if path is not None:
+                    return self._taken(term, token, path, room)
+                if reason is not None:
+                    reasons.append(reason)
+        for ids, token in possible:
+            path, reason = self._path(ids, absent=True)
+            if path is not None:
+                return self._taken(term, token, path, room)
+            reasons.append(reason or NO_WAY)
         return TermCost(term, None, reason=reasons[0])
+
+    def _taken(self, term: str | bytes, token: bytes, path: list[_Step], room: int) -> TermCost:
+        """Apply the merges of a path, unless they are more than `room`."""
+        if len(path) > room:
+            tokens = "token" if len(path) == 1 else "tokens"
+            reason = f"It takes {len(path):,} more {tokens}, and {room:,} are left."
+            return TermCost(term, None, reason=reason)
+        saved = self._apply(path)
+        # The last merge shortens the corpus by one token wherever the term is.
+        return TermCost(term, token, len(path), saved, occurrences=self.saved[-1])
 
     def _why_not(self, ids: Sequence[int], token: bytes) -> str | None:
         if min(ids) < 0:
@@ -156,13 +172,19 @@ class _Chooser:
             return f"It is {len(ids):,} tokens of the base; at most {MOST_PARTS} can be joined."
         return None
 
-    def _path(self, ids: Sequence[int]) -> tuple[list[_Step] | None, str]:
-        """Return the merges that join ids, the most frequent pair first where that is possible."""
+    def _path(
+        self, ids: Sequence[int], *, absent: bool = False
+    ) -> tuple[list[_Step] | None, str | None]:
+        """Return the merges that join ids, the most frequent pair first where that is possible.
+
+        If there are none, return why; None if only pairs that never occur are missing, which are
+        merged too with `absent`.
+        """
         numbers = self._words.holding(set(pairwise(ids)))
         words = [self._words.symbols[number] for number in numbers]
         weights = [self._words.weights[number] for number in numbers]
         tokens = self._vocabulary.tokens
-        n_symbols = sum(map(len, words))
+        n_symbols = len(ids) + sum(map(len, words))
         tried: set[tuple[int, ...]] = set()
         is_blocked = False
 
@@ -175,7 +197,7 @@ class _Chooser:
                 return None
             tried.add(lengths)
             self._work += n_symbols
-            for pair, count in self._by_count(symbols, words, weights):
+            for pair, count in self._by_count(symbols, words, weights, absent):
                 if self._vocabulary.forbidden.has(*pair):
                     is_blocked = True
                     continue
@@ -192,17 +214,26 @@ class _Chooser:
         path = search(list(ids), words)
         if self._work > MOST_WORK:
             return path, TOO_MUCH
-        return path, NO_WAY if is_blocked else NOT_IN_TEXT
+        return path, NO_WAY if is_blocked else None
 
     def _by_count(
-        self, symbols: Sequence[int], words: list[list[int]], weights: list[int]
+        self,
+        symbols: Sequence[int],
+        words: list[list[int]],
+        weights: list[int],
+        absent: bool,
     ) -> list[tuple[Pair, int]]:
-        """Return the pairs of a term that occur in the words, in the order they are tried."""
-        mine = set(pairwise(symbols))
+        """Return the pairs of a term that occur in the words, in the order they are tried.
+
+        With `absent`, return those that do not occur too.
+        """
+        mine = dict.fromkeys(pairwise(symbols), 0)
         counts = count_pairs(words, weights)
-        found = [(pair, count) for pair, count in counts.items() if pair in mine]
+        found = {pair: count for pair, count in counts.items() if pair in mine}
+        if absent:
+            found |= {pair: 0 for pair in mine if pair not in found}
         # Sorting keeps the order of first occurrence.
-        return sorted(found, key=lambda each: (-each[1], each[0] if self._smallest else ()))
+        return sorted(found.items(), key=lambda each: (-each[1], each[0] if self._smallest else ()))
 
     def _apply(self, path: list[_Step]) -> int:
         """Apply the merges of a path; return by how many tokens they shorten the corpus."""

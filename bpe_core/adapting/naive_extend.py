@@ -102,17 +102,21 @@ class _Corpus:
         for (left, right), count in count_pairs(self.words, self._counts).items():
             if min(left, right) < 0:  # a symbol missing from the alphabet
                 continue
-            token = self.tokens[left] + self.tokens[right]
-            is_short = self._max_token_bytes is None or len(token) <= self._max_token_bytes
-            if token not in self._taken and is_short:
+            if self.may_merge(left, right):
                 pairs[left, right] = count
         return pairs
+
+    def may_merge(self, left: int, right: int) -> bool:
+        """Return whether two tokens may be merged: they spell none that is taken or too long."""
+        token = self.tokens[left] + self.tokens[right]
+        is_short = self._max_token_bytes is None or len(token) <= self._max_token_bytes
+        return token not in self._taken and is_short
 
     def merge(self, pair: Pair) -> None:
         """Merge a pair everywhere."""
         left, right = pair
         new_id = max(self.tokens) + 1
-        count = self.pairs()[pair]
+        count = self.pairs().get(pair, 0)
         self.tokens[new_id] = self.tokens[left] + self.tokens[right]
         self.spelled[new_id] = self.spelled[left] + self.spelled[right]
         self.merges.append(Merge(len(self.merges), left, right, new_id, count))
@@ -135,24 +139,34 @@ def _make_term(
     corpus: _Corpus, base: Tokenizer, term: str | bytes, n_tokens: int, tie_break: TieBreak
 ) -> tuple[bytes | None, int, int]:
     """Make a term one token, if that is possible and there is room; return what it cost."""
+    possible: list[list[int]] = []
     for ids in _forms_of(term, base, corpus.word_counts):
         for merge in corpus.merges:
             ids = apply_merge(ids, merge.pair, merge.id)
         if min(ids) < 0:
             continue
-        token = b"".join(corpus.tokens[id] for id in ids)
         if len(ids) == 1:
-            return token, 0, 0
+            return corpus.tokens[ids[0]], 0, 0
+        if len(ids) <= MOST_PARTS:
+            possible.append(ids)
         found = _joined(corpus, ids, tie_break, set()) if len(ids) <= MOST_PARTS else None
-        if found is None:
-            continue
-        n_added = len(found.merges) - len(corpus.merges)
-        if len(found.merges) > n_tokens:
-            return None, 0, 0
-        n_saved = len(corpus) - len(found)
-        corpus.take_over(found)
-        return token, n_added, n_saved
+        if found is not None:
+            return _taken(corpus, found, n_tokens)
+    # The corpus contains none of the forms, so pairs that do not occur are merged too.
+    for ids in possible:
+        found = _joined(corpus, ids, tie_break, set(), absent=True)
+        if found is not None:
+            return _taken(corpus, found, n_tokens)
     return None, 0, 0
+
+
+def _taken(corpus: _Corpus, found: _Corpus, n_tokens: int) -> tuple[bytes | None, int, int]:
+    """Take the merges for a term over, if there is room; return what they cost."""
+    if len(found.merges) > n_tokens:
+        return None, 0, 0
+    n_added, n_saved = len(found.merges) - len(corpus.merges), len(corpus) - len(found)
+    corpus.take_over(found)
+    return corpus.tokens[found.merges[-1].id], n_added, n_saved
 
 
 def _forms_of(
@@ -168,11 +182,17 @@ def _forms_of(
 
 
 def _joined(
-    corpus: _Corpus, ids: list[int], tie_break: TieBreak, tried: set[tuple[int, ...]]
+    corpus: _Corpus,
+    ids: list[int],
+    tie_break: TieBreak,
+    tried: set[tuple[int, ...]],
+    *,
+    absent: bool = False,
 ) -> _Corpus | None:
     """Return the corpus after merges that join ids to one, or None if that is not possible.
 
-    The most frequent pair goes first. If that leads nowhere, the next one is tried.
+    The most frequent pair goes first. If that leads nowhere, the next one is tried. With `absent`,
+    pairs that do not occur may be merged.
     """
     if len(ids) == 1:
         return corpus
@@ -181,12 +201,17 @@ def _joined(
         return None
     tried.add(lengths)
     pairs = {pair: n for pair, n in corpus.pairs().items() if pair in pairwise(ids)}
+    if absent:
+        for pair in pairwise(ids):
+            if corpus.may_merge(*pair):
+                pairs.setdefault(pair, 0)
     while pairs:
         pair = choose_pair(pairs, tie_break)
         del pairs[pair]
         after = corpus.copy()
         after.merge(pair)
-        found = _joined(after, apply_merge(ids, pair, max(after.tokens)), tie_break, tried)
+        rest = apply_merge(ids, pair, max(after.tokens))
+        found = _joined(after, rest, tie_break, tried, absent=absent)
         if found is not None:
             return found
     return None

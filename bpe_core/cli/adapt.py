@@ -241,8 +241,12 @@ def _report_terms(costs: Sequence[TermCost]) -> None:
             click.echo(f"{name} is one token already.", err=True)
         else:
             added = f"{cost.tokens_added:,} token{'s' * (cost.tokens_added > 1)}"
-            saved = f"{cost.tokens_saved:,}"
-            click.echo(f"{name} is one token: {added} added, {saved} saved in this text.", err=True)
+            saved = f"{cost.tokens_saved:,} saved in this text"
+            absent = ". It does not occur there, so that text does not train its row"
+            click.echo(
+                f"{name} is one token: {added} added, {saved}{absent if cost.is_absent else ''}.",
+                err=True,
+            )
 
 
 def _end_progress() -> None:
@@ -272,13 +276,19 @@ def _write(adapted: Adapted, opened: Base, corpus: Corpus, common: dict[str, Any
     files = _written(adapted, opened, common)
     written = write_files({**files, **row_files(adapted)}, common["out"])
     before, after = (count_with_missing(each, corpus) for each in (adapted.base, adapted.tokenizer))
-    change = f", {100 * (after - before) / before:+.1f} %" if before else ""
     click.echo(
         f"{adapted.base.vocab_size:,} tokens became {adapted.tokenizer.vocab_size:,}. This text "
-        f"takes {after:,} tokens instead of {before:,}{change}.",
+        f"takes {after:,} tokens instead of {before:,}{_change(before, after)}.",
         err=True,
     )
     click.echo(f"Written: {', '.join(map(str, written))}", err=True)
+
+
+def _change(before: int, after: int) -> str:
+    """Say by how much a number of tokens changed, in per cent; nothing if it did not."""
+    if not before or before == after:
+        return ""
+    return f", {100 * abs(after - before) / before:.1f} % {'fewer' if after < before else 'more'}"
 
 
 def _written(adapted: Adapted, opened: Base, common: dict[str, Any]) -> dict[str, bytes]:

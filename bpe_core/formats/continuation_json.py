@@ -37,8 +37,8 @@ def continuation_of(head: Mapping[str, Any], tokenizer: Tokenizer) -> Continuati
     (5,)
     """
     counts = _listed(head["counts"])
-    if not all(isinstance(count, int) and count > 0 for count in counts):
-        raise FormatError("Expected the counts of the new merges as whole numbers, 1 or more.")
+    if not all(isinstance(count, int) and count >= 0 for count in counts):
+        raise FormatError("Expected the counts of the new merges as whole numbers, 0 or more.")
     continues = Continuation(
         tokenizer.truncated(head["base_merges"]),
         tuple(cast("list[int]", counts)),
@@ -48,6 +48,8 @@ def continuation_of(head: Mapping[str, Any], tokenizer: Tokenizer) -> Continuati
     )
     if continues.n_term_merges > len(counts):
         raise FormatError("Its terms took more merges than it has.")
+    if 0 in counts[continues.n_term_merges :]:
+        raise FormatError("Expected a count of 1 or more for each merge that is not for a term.")
     return continues
 
 
@@ -60,6 +62,7 @@ def _term_to_dict(cost: TermCost) -> dict[str, object]:
         "tokens_added": cost.tokens_added,
         "tokens_saved": cost.tokens_saved,
         "reason": cost.reason,
+        "occurrences": cost.occurrences,
     }
 
 
@@ -73,8 +76,13 @@ def _term(found: object) -> TermCost:
             "tokens_saved": int(saved),
             "reason": str() | None as reason,
         } if min(added, saved) >= 0:
+            # Files of earlier versions do not have it.
+            occurrences = cast("Mapping[str, object]", found).get("occurrences")
+            if occurrences is not None and not (isinstance(occurrences, int) and occurrences >= 0):
+                raise FormatError("Expected the occurrences of a term as a whole number.")
             made = None if token is None else _token(token)
-            return TermCost(term if is_text else _token(term), made, added, saved, reason)
+            given = term if is_text else _token(term)
+            return TermCost(given, made, added, saved, reason, occurrences)
         case _:
             raise FormatError("Expected each term with what it cost, or with a reason.")
 

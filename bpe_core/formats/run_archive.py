@@ -165,7 +165,9 @@ def _run_of(arrays: dict[str, NDArray[Any]]) -> TrainingRun:
     joined = run.joined_at != NEVER
     saved = -np.diff(run.tokens_after)
     counts = np.array([merge.count for merge in run.merges], np.int64)
-    if (run.layout_at(0).ids[joined] < 0).any() or (saved < 1).any() or (saved > counts).any():
+    # A merge for a term that the text does not contain has a count of 0, and saves nothing.
+    least = np.minimum(counts, 1)
+    if (run.layout_at(0).ids[joined] < 0).any() or (saved < least).any() or (saved > counts).any():
         raise FormatError("Its merges do not match its words.")
     return run
 

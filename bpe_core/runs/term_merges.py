@@ -26,6 +26,16 @@ class TermCost:
     """By how many tokens its merges shortened the corpus."""
     reason: str | None = None
     """Why it did not become a token, as a sentence; None if it is one."""
+    occurrences: int | None = None
+    """How often the corpus contained it as a token once it was made; None if it took no token.
+
+    Nothing in the corpus trains the embedding row of a token with 0 occurrences.
+    """
+
+    @property
+    def is_absent(self) -> bool:
+        """Whether tokens were added for it although the corpus does not contain it."""
+        return self.occurrences == 0
 
 
 @dataclass(frozen=True, slots=True)

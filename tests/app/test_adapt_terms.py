@@ -68,12 +68,27 @@ def test_terms_are_tokens_first_and_their_price_is_told(open_app: OpenApp) -> No
     assert table["Kubernetes"] == [
         f"{costs['Kubernetes'].tokens_added:,}",
         f"{costs['Kubernetes'].tokens_saved:,}",
+        f"{costs['Kubernetes'].occurrences:,}",
     ]
     assert "3 of 5 terms are one token." in text_of(app)
     assert "“Zwei Worte”. The base’s pre-tokenizer cuts it into 2 words" in text_of(app)
     shown = "\n".join(element.value for element in app.markdown)
     assert "<img" in shown
     assert not re.search(r"(?<!\\)<img", shown)
+
+
+@pytest.mark.slow
+def test_a_term_that_the_text_does_not_contain_is_made_and_marked(open_app: OpenApp) -> None:
+    app = open_form(open_app)
+    app.text_area(key="adapt_terms").set_value("Zookeeper\nKubernetes").run()
+    stored = press(app)
+    added = stored.run.terms[0].tokens_added
+    table = tables(app)["What each term cost, and saved on the training text"]
+    assert table["Zookeeper"] == [f"{added}", "0", "0, not in the text"]
+    assert "1 of them does not occur in the training text." in text_of(app)
+    for page in ("merge_loop", "pair_frequencies", "vocabulary", "compare", "token_boundaries"):
+        app.switch_page(f"pages/{page}.py").run()
+        assert not app.exception
 
 
 def test_no_terms_no_part_of_the_page_about_them(open_app: OpenApp) -> None:

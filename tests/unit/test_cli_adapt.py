@@ -59,6 +59,9 @@ def test_a_folder_comes_back_as_a_folder_with_the_rows(
     assert list(decoder) == [str(peer.token_to_id("<|endoftext|>"))]
     n_tokens = len(peer.encode(TEXT).ids)
     assert f"takes {n_tokens:,} tokens instead of" in result.stderr
+    fewer = 100 * (1 - n_tokens / len(bpe.gpt2().encode(TEXT)))
+    change = f", {fewer:.1f} % fewer" if fewer else ""
+    assert result.stderr.splitlines()[-2].endswith(f"{change}.")
     assert f"became {size:,}" in result.stderr
 
 
@@ -138,9 +141,14 @@ def test_terms_are_tried_first_and_tokens_left_out(text: Path, tmp_path: Path) -
         *(1, 1, 1, 2)
     ]
     again = run(
-        *("extend", "gpt2", text, "--tokens", "9", "--out", tmp_path / "b"), *("--term", " the")
+        *("extend", "gpt2", text, "--tokens", "9", "--out", tmp_path / "b"),
+        *("--term", " the", "--term", "Kubernetes"),
     )
     assert "' the' is one token already." in again.stderr
+    assert (
+        "'Kubernetes' is one token: 3 tokens added, 0 saved in this text. It does not occur there, "
+        "so that text does not train its row." in again.stderr
+    )
 
 
 def test_wrong_terms_are_one_line(text: Path, tmp_path: Path) -> None:

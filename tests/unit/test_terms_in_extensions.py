@@ -68,7 +68,7 @@ def test_bytes_may_be_a_part_of_words_and_of_characters() -> None:
     assert cut.token == "नम".encode()[:5]
     assert (whole.token, whole.tokens_added) == ("न".encode(), 1)
     (part,) = of_letters({"acbcca": 2}, b"bcc").terms
-    assert part == TermCost(b"bcc", b"bcc", 2, 4)
+    assert part == TermCost(b"bcc", b"bcc", 2, 4, occurrences=2)
     assert of_letters({"acbcca": 2}, "bcc").terms[0].token == b"bcc"
 
 
@@ -84,7 +84,6 @@ def test_a_token_that_exists_costs_nothing() -> None:
     [
         ("New York", "The base’s pre-tokenizer cuts it into 2 words: 'New', ' York'."),
         ("a b c d e", "cuts it into 5 words: 'a', ' b', ' c', ' d', ..."),
-        ("Zookeeper", merge_terms.NOT_IN_TEXT),
         ("<|endoftext|>", "cuts it into"),
         ("Zq" * 150, "tokens of the base; at most 100 can be joined."),
     ],
@@ -95,6 +94,34 @@ def test_what_cannot_be_a_token_is_told_and_costs_nothing(term: str, reason: str
     assert reason in (cost.reason or "")
     assert cost.tokens_added == cost.tokens_saved == 0
     assert kubernetes.token == b" Kubernetes"
+
+
+def test_a_term_that_the_text_does_not_contain_is_a_token_with_0_occurrences() -> None:
+    run = extend(gpt2(), Corpus.from_text(TEXT), 9, terms=["Zookeeper", "Kubernetes"])
+    zookeeper, kubernetes = run.terms
+    assert zookeeper.token == b" Zookeeper"
+    assert len(gpt2().encode(" Zookeeper")) == zookeeper.tokens_added + 1
+    assert (zookeeper.tokens_saved, zookeeper.occurrences, zookeeper.is_absent) == (0, 0, True)
+    assert (kubernetes.occurrences, kubernetes.is_absent) == (12, False)
+    assert len(run.tokenizer.encode(" Zookeeper")) == 1
+    assert [m.count for m in run.merges[: zookeeper.tokens_added]] == [0] * zookeeper.tokens_added
+    for text in (TEXT, "Zookeeper Zookeepers", " Zookeeper's"):
+        ids = run.tokenizer.encode(text)
+        assert in_tokens_of_the_base(run, ids) == gpt2().encode(text)
+
+
+def test_pairs_that_occur_are_merged_before_those_that_do_not() -> None:
+    run = of_letters({"xcb": 1, "cb": 9, "bb": 2}, "acb", "ca")
+    acb, ca = run.terms
+    assert [merge.pair for merge in run.merges[:3]] == [(2, 1), (0, 4), (2, 0)]
+    assert [merge.count for merge in run.merges[:3]] == [10, 0, 0]
+    assert acb == TermCost("acb", b"acb", 2, 10, occurrences=0)
+    assert ca == TermCost("ca", b"ca", 1, 0, occurrences=0)
+
+
+def test_a_form_that_the_text_contains_comes_before_one_that_it_does_not() -> None:
+    (cost,) = extended("Kubernetes", text="(Kubernetes) xKubernetes")
+    assert (cost.token, cost.is_absent) == (b"Kubernetes", False)
 
 
 def test_a_pretokenizer_that_drops_text_is_named() -> None:
@@ -126,7 +153,7 @@ def test_another_way_is_taken_around_a_token_that_is_left_out() -> None:
     assert [m.pair for m in of_letters(words, "bcc").merges[:2]] == [(1, 2), (4, 2)]
     run = of_letters(words, "bcc", left_out=[b"bc"])
     assert [merge.pair for merge in run.merges[:2]] == [(2, 2), (1, 4)]
-    assert run.terms[0] == TermCost("bcc", b"bcc", 2, 10)
+    assert run.terms[0] == TermCost("bcc", b"bcc", 2, 10, occurrences=5)
     blocked = of_letters(words, "bcc", left_out=[b"bc", b"cc"])
     assert blocked.terms[0].reason == merge_terms.NO_WAY
     assert not blocked.n_term_merges
@@ -148,7 +175,7 @@ def test_a_term_that_does_not_fit_changes_nothing_and_a_shorter_one_may_fit() ->
         (None, "It takes 3 more tokens, and 2 are left."),
         (b"cc", None),
         (b"cb", None),
-        (None, merge_terms.NOT_IN_TEXT),
+        (None, "It takes 1 more token, and 0 are left."),
         (None, "It takes 2 more tokens, and 0 are left."),
     ]
     assert run.stop_reason == "vocab-size"
@@ -158,7 +185,7 @@ def test_a_term_that_does_not_fit_changes_nothing_and_a_shorter_one_may_fit() ->
 def test_a_term_longer_than_the_longest_token_is_refused() -> None:
     run = of_letters({"cacb": 5}, "cacb", "cac", max_token_bytes=3)
     assert run.terms[0].reason == "It has 4 bytes, and the limit is 3."
-    assert run.terms[1] == TermCost("cac", b"cac", 2, 10)
+    assert run.terms[1] == TermCost("cac", b"cac", 2, 10, occurrences=5)
 
 
 def test_learned_merges_need_the_frequency_and_terms_do_not() -> None:

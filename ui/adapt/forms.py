@@ -79,8 +79,8 @@ def _choose_terms(stored: StoredRun) -> tuple[str, ...]:
         height=104,
         max_chars=_MOST_CHARACTERS,
         placeholder="Kubernetes\nkubelet",
-        help="Each is made one token before any other is learned, if the text contains it as one "
-        "word. The result says what each cost, or why it is not a token.",
+        help="Each is made one token before any other is learned. The result says what each cost "
+        "in new tokens, how often your text contains it, or why it cannot be a token.",
         persist_state="session",
     )
     listed = read_terms(text or "")

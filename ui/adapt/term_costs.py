@@ -30,13 +30,14 @@ def draw_terms(stored: StoredRun) -> None:
     made = [cost for cost in costs if cost.reason is None]
     if made:
         figure_table(
-            ["New tokens", "Tokens saved"],
+            ["New tokens", "Tokens saved", "Occurrences"],
             [
                 Row(
                     term_name(cost),
                     (
                         f"{cost.tokens_added:,}" if cost.tokens_added else _ALREADY,
                         f"{cost.tokens_saved:,}",
+                        occurrences(cost),
                     ),
                 )
                 for cost in made[:_MOST_ROWS]
@@ -59,8 +60,9 @@ def draw_terms(stored: StoredRun) -> None:
     )
     rest = f" The table holds the first {_MOST_ROWS}." if len(made) > _MOST_ROWS else ""
     st.markdown(
-        ":small[:gray[Saved: how many fewer tokens the training text takes by their merges."
-        f"{rest}]]"
+        ":small[:gray[Each new token is a row of the model’s embedding. Saved: how many fewer "
+        "tokens the training text takes by their merges. Occurrences: how often that text holds "
+        f"the new token; at 0, nothing in it trains the row.{rest}]]"
     )
 
 
@@ -69,6 +71,8 @@ def terms_sentence(costs: Sequence[TermCost]) -> str:
 
     >>> terms_sentence([TermCost("hug", b" hug", 2, 10), TermCost("New York", None, reason="Cut.")])
     '1 of 2 terms is one token. Together they took the first 2 new tokens, and save 10 tokens.'
+    >>> terms_sentence([TermCost("hug", b" hug", 1, 0, occurrences=0)]).split(". ")[-1]
+    '1 of them does not occur in the training text.'
     """
     n_made = sum(cost.reason is None for cost in costs)
     n_added = sum(cost.tokens_added for cost in costs)
@@ -79,7 +83,21 @@ def terms_sentence(costs: Sequence[TermCost]) -> str:
         return f"{first} None of them took a new token."
     new = "the first new token" if n_added == 1 else f"the first {n_added:,} new tokens"
     tokens = "token" if n_saved == 1 else "tokens"
-    return f"{first} Together they took {new}, and save {n_saved:,} {tokens}."
+    n_absent = sum(cost.is_absent for cost in costs)
+    do = "does" if n_absent == 1 else "do"
+    absent = f" {n_absent:,} of them {do} not occur in the training text." if n_absent else ""
+    return f"{first} Together they took {new}, and save {n_saved:,} {tokens}.{absent}"
+
+
+def occurrences(cost: TermCost) -> str:
+    """Return how often the training text contains a term's new token, for a table.
+
+    >>> [occurrences(TermCost("hug", b" hug", 1, n, occurrences=n)) for n in (5, 0)]
+    ['5', '0, not in the text']
+    """
+    if cost.occurrences is None:
+        return "–"
+    return f"{cost.occurrences:,}" if cost.occurrences else "0, not in the text"
 
 
 def term_name(cost: TermCost) -> str:
@@ -107,7 +125,10 @@ def terms_csv(costs: Sequence[TermCost]) -> str:
     text = io.StringIO()
     writer = csv.writer(text, lineterminator="\n")
     writer.writerow(
-        ["term", "is one token", "new tokens", "tokens saved", "bytes in hex", "reason"]
+        [
+            *("term", "is one token", "new tokens", "tokens saved", "bytes in hex", "reason"),
+            "occurrences",
+        ]
     )
     for cost in costs:
         name = cost.term if isinstance(cost.term, str) else token_label(cost.term)
@@ -116,6 +137,9 @@ def terms_csv(costs: Sequence[TermCost]) -> str:
         made = "yes" if cost.reason is None else "no"
         token = "" if cost.token is None else cost.token.hex()
         writer.writerow(
-            [name, made, cost.tokens_added, cost.tokens_saved, token, cost.reason or ""]
+            [
+                *(name, made, cost.tokens_added, cost.tokens_saved, token, cost.reason or ""),
+                "" if cost.occurrences is None else cost.occurrences,
+            ]
         )
     return text.getvalue()
