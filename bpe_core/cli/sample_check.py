@@ -49,4 +49,4 @@ def sample_check(
 
 
 def _show(done: int, of: int) -> None:
-    click.echo(f"\r{done} of {of} trained", nl=done == of, err=True)
+    click.echo(f"\r{done:,} of {of:,} merges", nl=done == of, err=True)

@@ -13,7 +13,7 @@ from bpe_core.corpus.corpus import Corpus, no_corpus
 from bpe_core.errors import ConfigError
 from bpe_core.runs.run import TrainingRun
 from bpe_core.runs.train import train
-from bpe_core.types import TrainingConfig
+from bpe_core.types import TrainingConfig, TrainingProgress
 
 N_HALVINGS: Final = 6
 _HELD_OUT: Final = 0.08
@@ -49,8 +49,9 @@ def sample_check(
     index is the sum of the smaller over the sum of the larger weights, as in "How Much is Enough?
     The Diminishing Returns of Tokenization Training Data" (arXiv:2502.20273).
 
-    `on_progress` is called with the number of trainings done, and of all. Raises what `train`
-    raises, CorpusError for another argument, and ConfigError for a corpus too small to be divided.
+    `on_progress` is called with the merges learned so far, and those of all trainings. Raises what
+    `train` raises, CorpusError for another argument, and ConfigError for a corpus too small to be
+    divided.
 
     >>> corpus = Corpus.from_text("a line of hugs\\n" * 2_000)
     >>> [each.share for each in sample_check(corpus, TrainingConfig(260), n_halvings=2)]
@@ -58,35 +59,75 @@ def sample_check(
     """
     if not is_a(corpus, Corpus):
         raise no_corpus(corpus)
-    if corpus.word_counts is not None:
-        raise ConfigError(
-            "A sample is divided by its text, and this corpus has words with counts. Give text."
-        )
+    _check_text(corpus)
     training, held_out = corpus.split(_HELD_OUT)
-    runs: list[tuple[int, TrainingRun]] = []
-    for place in range(n_halvings, -1, -1):
-        part = training.sample(training.n_bytes >> place)
-        if not part.n_bytes or not held_out.n_bytes:
-            raise ConfigError(
-                f"A corpus of {corpus.n_bytes:,} bytes is too small to be divided into "
-                f"{1 << n_halvings} parts. Give more text, or text with more lines."
-            )
-        runs.append((part.n_bytes, train(part, config)))
+    found = check_parts(training, held_out, config, n_halvings=n_halvings, on_progress=on_progress)
+    assert found is not None  # nothing stops it
+    return found
+
+
+def check_parts(
+    training: Corpus,
+    held_out: Corpus,
+    config: TrainingConfig,
+    *,
+    trained: TrainingRun | None = None,
+    n_halvings: int = N_HALVINGS,
+    on_progress: Callable[[int, int], None] | None = None,
+    should_stop: Callable[[], bool] | None = None,
+) -> list[SampleFigures] | None:
+    """Do the same for a training text that is divided already; return None if it was stopped.
+
+    `trained` is the run on all of the training text, if there is one. Without held-out text, 8% of
+    the training text are held out. Raises what `sample_check` raises.
+
+    >>> corpus = Corpus.from_text("a line of hugs\\n" * 2_000)
+    >>> check_parts(corpus, corpus, TrainingConfig(260), n_halvings=1)[-1].n_bytes
+    30000
+    """
+    _check_text(training)
+    if not held_out.n_bytes:
+        (training, held_out), trained = training.split(_HELD_OUT), None
+    parts = [training.sample(training.n_bytes >> place) for place in range(n_halvings, -1, -1)]
+    if not held_out.n_bytes or not all(part.n_bytes for part in parts):
+        raise ConfigError(
+            f"A corpus of {training.n_bytes + held_out.n_bytes:,} bytes is too small to be divided "
+            f"into {1 << n_halvings} parts. Give more text, or text with more lines."
+        )
+    n_trainings = len(parts) - (trained is not None)
+    runs: list[TrainingRun] = []
+
+    def report(progress: TrainingProgress) -> None:
         if on_progress is not None:
-            on_progress(len(runs), n_halvings + 1)
-    weights = [_weights(run, held_out) for _, run in runs]
-    last, of_last = _learned(runs[-1][1]), weights[-1]
+            wanted = progress.merges_wanted
+            on_progress(len(runs) * wanted + progress.merges_done, n_trainings * wanted)
+
+    for part in parts[:n_trainings]:
+        runs.append(train(part, config, report, should_stop))
+        if should_stop is not None and should_stop():
+            return None
+    if trained is not None:
+        runs.append(trained)
+    weights = [_weights(run, held_out) for run in runs]
+    last, of_last = _learned(runs[-1]), weights[-1]
     return [
         SampleFigures(
             share=0.5 ** (n_halvings - place),
-            n_bytes=n_bytes,
+            n_bytes=part.n_bytes,
             n_merges=len(run.merges),
             share_of_equal_tokens=len(_learned(run) & last) / max(1, len(last)),
             weighted_jaccard=_weighted_jaccard(weights[place], of_last),
             bytes_per_token=held_out.n_bytes / max(1, int(run.tokens_after_on(held_out)[-1])),
         )
-        for place, (n_bytes, run) in enumerate(runs)
+        for place, (part, run) in enumerate(zip(parts, runs, strict=True))
     ]
+
+
+def _check_text(corpus: Corpus) -> None:
+    if corpus.word_counts is not None:
+        raise ConfigError(
+            "A sample is divided by its text, and this corpus has words with counts. Give text."
+        )
 
 
 def _learned(run: TrainingRun) -> set[bytes]:

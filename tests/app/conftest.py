@@ -20,6 +20,7 @@ from ui.adapt import background_work as adapting
 from ui.compare import compared
 from ui.lab import measurements
 from ui.memory.sized_cache import server_cache
+from ui.pair_frequencies import sample_work
 from ui.run import opened as opening
 from ui.vocabulary import background_work
 from ui.work import jobs
@@ -37,6 +38,7 @@ SERVER_MANAGERS = (
     background_work.previews,
     adapting.shrinkings,
     adapting.replacings,
+    sample_work.checks,
 )
 
 

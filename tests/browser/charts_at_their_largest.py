@@ -7,12 +7,13 @@ from collections.abc import Iterator
 import numpy as np
 import plotly.graph_objects as go
 
+from bpe_core.runs.sample_check import SampleFigures
 from ui.compare import charts as compare_charts
 from ui.compare.kind_chart import kind_bars
 from ui.lab import charts as lab_charts
 from ui.look import charts
 from ui.pair_frequencies import charts as pair_charts
-from ui.pair_frequencies import life_charts
+from ui.pair_frequencies import life_charts, sample_charts
 from ui.vocabulary import charts as vocabulary_charts
 
 TEN_MILLION = 10_000_000
@@ -50,6 +51,9 @@ def large_charts() -> Iterator[tuple[str, go.Figure]]:
     for name, factor in (("winners", 1), ("winners of weighted words", 99_999_999)):
         counts = FALLING * factor
         yield name, charts.winner_counts_curve(STEPS, counts, n_merges=999_744, theme="light")
+    parts = [SampleFigures(0.5**n, 9, 9, 1 - n / 7, 1 - n / 9, 104.5 - n) for n in range(7)][::-1]
+    yield "shared with the whole text", sample_charts.shared_with_all(parts, theme="light")
+    yield "bytes per token by part", sample_charts.bytes_per_token_by_part(parts, theme="light")
     pairs = [(left, right) for left in NAMES for right in NAMES][:12]
     yield (
         "most frequent pairs",

@@ -14,13 +14,13 @@ from ui.adapt.background_work import Removable, Swapped
 from ui.adapt.files_part import Offered, offer_adapted
 from ui.adapt.order_form import Asked, ask_for_order
 from ui.adapt.removal_form import ask_what_stays
-from ui.adapt.work_part import begin_button, show_work
 from ui.components.figures import verdict
 from ui.components.term_table import TermCell, TermRow, term_table
 from ui.look.labels import plain_text, token_label
 from ui.shell.number_field import Limits, whole_number
 from ui.shell.visitor import visitor
 from ui.storage.run_store import StoredRun
+from ui.work.work_part import begin_button, show_work
 
 _FIRST_TOKENS: Final = 1_000
 _LIMITS: Final = Limits(

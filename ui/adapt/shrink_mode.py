@@ -22,7 +22,6 @@ from ui.adapt.judged import judged
 from ui.adapt.order_form import Asked, ask_for_order
 from ui.adapt.removal_form import ask_what_may_go
 from ui.adapt.scripts import scripts_of
-from ui.adapt.work_part import begin_button, show_work
 from ui.components.figures import Row, figure_table, verdict
 from ui.components.term_table import TermCell, TermRow, term_table
 from ui.failures.error_boundary import fragment
@@ -32,6 +31,7 @@ from ui.run.page_parts import draw_figure
 from ui.shell import frame
 from ui.shell.visitor import visitor
 from ui.storage.run_store import StoredRun
+from ui.work.work_part import begin_button, show_work
 
 _MOST_ROWS: Final = 500
 _MOST_SCRIPTS: Final = 8

@@ -1,7 +1,8 @@
 """The parts of the Pair frequencies page, which draw counts from the core.
 
-In: a stored run and the chosen step. Out: the pairs of one step, the life of one pair, and the gain
-from a larger vocabulary.
+In: a stored run and the chosen step. Out: the pairs of one step, the life of one pair, the gain
+from a larger vocabulary, and whether more text would change it.
 
-Open `step` first; `life`, `size` and `whole_run` are the other parts. `charts` and `table` draw.
+Open `step` first; `life`, `size`, `whole_run` and `sample_part` are the other parts. `charts`,
+`sample_charts` and `table` draw; `sample_work` trains in the background.
 """

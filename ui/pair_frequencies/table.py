@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from bpe_core.runs.pair_lives import PairLife
+from bpe_core.runs.sample_check import SampleFigures
 from bpe_core.types import Pair, PairCount
 from ui.look.labels import token_label
 from ui.run.results import RunCurves
@@ -35,6 +36,10 @@ RUN_COLUMNS = (
     "count of the pair joined next",
 )
 RUN_CSV_SAYS = "CSV: one line per step. Unknown figures are empty."
+SAMPLE_COLUMNS = (
+    *("part of the text", "bytes", "merges", "share of equal tokens", "weighted Jaccard"),
+    "bytes per token on held-out text",
+)
 _READ_AS_FORMULA = ("=", "+", "-", "@")
 
 
@@ -129,6 +134,15 @@ def run_csv(curves: RunCurves, tokens_after: NDArray[np.int64]) -> str:
         [*curves.winner_counts.tolist(), None],
     )
     return _csv(dict(zip(RUN_COLUMNS, columns, strict=True)))
+
+
+def sample_csv(figures: Sequence[SampleFigures]) -> str:
+    """Return how vocabularies of parts of a text compare with that of all of it, as CSV.
+
+    >>> sample_csv([SampleFigures(0.5, 10, 3, 0.75, 0.8, 2.0)]).splitlines()[1]
+    '0.5,10,3,0.75,0.8,2.0'
+    """
+    return _csv(dict(zip(SAMPLE_COLUMNS, zip(*figures, strict=True), strict=True)))
 
 
 def _csv(columns: Mapping[str, Sequence[object]]) -> str:

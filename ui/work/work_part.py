@@ -1,4 +1,4 @@
-"""Draw the work of Shrink and Replace: the button that begins it, and how far it is."""
+"""Draw the button that begins work, how far the work is, or why it ended without a result."""
 
 from __future__ import annotations
 

@@ -1,0 +1,133 @@
+"""Pair frequencies: whether the text of a run is large enough, checked when asked."""
+
+from __future__ import annotations
+
+import json
+import random
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+from streamlit.testing.v1 import AppTest
+
+from bpe_core.corpus.corpus import Corpus
+from bpe_core.runs.sample_check import SampleFigures, check_parts, sample_check
+from bpe_core.runs.train import train
+from bpe_core.tokenizer.gpt2 import gpt2
+from bpe_core.types import TrainingConfig
+from tests.waiting import wait_until
+from ui.pair_frequencies.sample_part import verdict_on
+from ui.pair_frequencies.sample_work import checking, checks, text_of
+from ui.storage.base_tokenizer import BaseName
+from ui.storage.run_corpus import CorpusOrigin
+from ui.storage.run_store import load_run, store_run
+from ui.storage.training_text import MOST_KEPT
+
+OpenApp = Callable[..., AppTest]
+CONFIG = TrainingConfig(330)
+SHARE = 8
+UPLOADED = CorpusOrigin("upload", "", SHARE)
+
+
+def _text(n_lines: int) -> Corpus:
+    drawn = random.Random(7)
+    words = ["".join(drawn.choices("abcdefgh", k=6)) for _ in range(60)]
+    return Corpus.from_text("\n".join(" ".join(drawn.choices(words, k=8)) for _ in range(n_lines)))
+
+
+def _stored(corpus: Corpus, share: float = SHARE / 100) -> str:
+    training, held_out = corpus.split(share)
+    run = train(training, CONFIG)
+    return store_run("A text", run, held_out, training=training, came_from=(UPLOADED, corpus))
+
+
+def _infos(app: AppTest) -> list[str]:
+    return [info.value for info in app.info]
+
+
+def test_a_check_begins_when_asked_and_shows_the_figures_of_the_core(open_app: OpenApp) -> None:
+    corpus = _text(2_000)
+    run_id = _stored(corpus)
+    stored = load_run(run_id)
+    app = open_app("pair_frequencies", run=run_id)
+    assert checking(stored) is None  # opening the page begins nothing
+    app.button(key="sample_check").click().run()
+    status = checking(stored)
+    assert status is not None
+    assert wait_until(checks(), status.id).problem is None
+    app.run()
+    assert not app.exception
+    found = sample_check(corpus, CONFIG)
+    charts: dict[str, Any] = {}
+    for element in app.get("plotly_chart"):
+        figure = json.loads(element.proto.spec)
+        charts |= {note["text"]: figure for note in figure["layout"].get("annotations", [])}
+    jaccard, equal = charts["shared with the whole text, in %"]["data"]
+    assert equal["y"] == [100 * each.share_of_equal_tokens for each in found]
+    assert jaccard["y"] == [100 * each.weighted_jaccard for each in found]
+    (lengths,) = charts["bytes per token on held-out text"]["data"]
+    assert lengths["y"] == [each.bytes_per_token for each in found]
+    assert f"**{verdict_on(found)}**" in [markdown.value for markdown in app.markdown]
+
+
+def test_a_check_that_is_stopped_has_no_result() -> None:
+    training, held_out = _text(500).split(0.08)
+    assert check_parts(training, held_out, CONFIG, should_stop=lambda: True) is None
+
+
+def test_without_held_out_text_the_check_holds_out_some_itself() -> None:
+    corpus = _text(500)
+    nothing = corpus.split(0)[1]
+    assert check_parts(corpus, nothing, CONFIG) == sample_check(corpus, CONFIG)
+
+
+def test_a_run_without_its_text_says_what_to_do(open_app: OpenApp) -> None:
+    words = Corpus.from_word_counts({"hug": 10, "pug": 5})
+    extended = gpt2_with_more()
+    cases = [(_stored(words, 0), "words with their counts"), (extended, "extends a tokenizer")]
+    for run_id, why in cases:
+        app = open_app("pair_frequencies", run=run_id)
+        assert any(why in info for info in _infos(app))
+        assert "sample_check" not in [button.key for button in app.button]
+
+
+def gpt2_with_more() -> str:
+    from bpe_core.adapting.extend import extend
+
+    run = extend(gpt2(), Corpus.from_word_counts({" Kubernetes": 5, " kubectl": 5}), 2)
+    _, nothing = Corpus.from_text("x").split(0.08)
+    return store_run("A term", run, nothing, base=BaseName("gpt2", "GPT-2"))
+
+
+def test_a_long_text_is_checked_only_while_it_is_uploaded(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Any
+) -> None:
+    monkeypatch.setenv("BPE_EXPLORER_RUNS", str(tmp_path))
+    corpus = Corpus.from_text("a line of hugs\n" * (MOST_KEPT // 10))
+    stored = load_run(_stored(corpus))
+    why = text_of(stored, None)
+    assert isinstance(why, str)
+    assert "is not kept whole. Upload it on Train" in why
+    assert "--vocab-size" in why
+    other = text_of(stored, _text(3))
+    assert other == why
+    text = text_of(stored, corpus)
+    assert not isinstance(text, str)
+    training, held_out = text.read()
+    assert training.sha256 == stored.run.corpus_sha256
+    assert held_out == stored.held_out
+
+
+@pytest.mark.parametrize(
+    ("equal", "gain", "meaning"),
+    [
+        (0.98, 1.002, "Half of the text gives 98% of the same tokens: the text is large enough."),
+        (0.80, 1.002, "which rare tokens are learned"),
+        (0.98, 1.03, "3.0% more bytes per token on held-out text: more text would give a better"),
+        (0.98, 0.99, "1.0% fewer bytes per token"),
+    ],
+)
+def test_the_sentence_follows_from_the_figures(equal: float, gain: float, meaning: str) -> None:
+    half = SampleFigures(0.5, 1, 1, equal, 0.9, 4.0)
+    whole = SampleFigures(1, 2, 1, 1.0, 1.0, 4.0 * gain)
+    assert meaning in verdict_on([half, whole])

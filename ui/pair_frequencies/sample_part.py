@@ -1,0 +1,148 @@
+"""Show whether a run's text is large enough, by training on 1/64 to all of it."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from functools import partial
+from typing import Final
+
+import streamlit as st
+
+from bpe_core.runs.sample_check import SampleFigures
+from ui.components.chart_pictures import ChartPicture
+from ui.components.figures import Row, figure_table
+from ui.look.chart_style import CONFIG_WITHOUT_TOOLS
+from ui.look.glossary import explain
+from ui.look.labels import file_stem
+from ui.pair_frequencies import sample_charts, sample_work
+from ui.pair_frequencies.sample_charts import part_name
+from ui.pair_frequencies.table import sample_csv
+from ui.run.page_parts import draw_title, offer_csv, offer_pictures
+from ui.shell import frame, workspace
+from ui.shell.visitor import visitor
+from ui.storage.run_store import StoredRun
+from ui.work.work_part import begin_button, show_work
+
+_SETTLED: Final = 0.95
+"""The share of equal tokens from which on half of a text counts as giving the same vocabulary."""
+_NOT_WORTH_IT: Final = 0.01
+"""A gain in bytes per token below this is small for twice the text."""
+
+
+def draw_sample_check(stored: StoredRun) -> None:
+    """Draw the button that begins the check, its progress, or its result."""
+    st.header("Is there enough text?", anchor=False, help=explain("Held-out text"))
+    st.markdown(
+        ":small[:gray[Trains with the settings of this run on 1/64, 1/32, ... of its text, and "
+        "compares each vocabulary with that of all the text.]]"
+    )
+    status = sample_work.checking(stored)
+    if status is not None and status.result is not None:
+        _draw_figures(stored, status.result)
+        return
+    if status is None:
+        text = sample_work.text_of(stored, workspace.current().corpus)
+        if isinstance(text, str):
+            st.info(text)
+            return
+        begin = partial(sample_work.begin_checking, stored, text, visitor())
+        begin_button("Check the text", begin, key="sample_check")
+    show_work(
+        *(sample_work.checks(), status, lambda: None),
+        unit="Merges",
+        what="check",
+        key="sample_check",
+    )
+
+
+def verdict_on(figures: Sequence[SampleFigures]) -> str:
+    """Return what the figures mean, in one sentence.
+
+    >>> figures = [SampleFigures(0.5, 1, 9, 0.98, 0.99, 4.0), SampleFigures(1, 2, 9, 1, 1, 4.01)]
+    >>> verdict_on(figures)[:69]
+    'Half of the text gives 98% of the same tokens: the text is large enou'
+    """
+    half, whole = figures[-2:]
+    gain = whole.bytes_per_token / half.bytes_per_token - 1
+    equal = f"Half of the text gives {half.share_of_equal_tokens:.0%} of the same tokens"
+    shorter = f"{abs(gain):.1%} {'more' if gain >= 0 else 'fewer'} bytes per token"
+    if gain < _NOT_WORTH_IT and half.share_of_equal_tokens >= _SETTLED:
+        return (
+            f"{equal}: the text is large enough. All of it has {shorter} on held-out text, so "
+            "more of the same kind would change little."
+        )
+    if gain < _NOT_WORTH_IT:
+        return (
+            f"{equal}, and all of it has only {shorter} on held-out text: more text would change "
+            "which rare tokens are learned, but hardly how short text becomes."
+        )
+    return (
+        f"{equal}, and all of it has {shorter} on held-out text: more text would give a better "
+        "vocabulary of this size."
+    )
+
+
+def _draw_figures(stored: StoredRun, figures: Sequence[SampleFigures]) -> None:
+    st.markdown(f"**{verdict_on(figures)}**")
+    theme, stem = frame.theme_type(), f"{file_stem(stored.title)}-sample"
+    shared, lengths = st.columns(2, gap="large")
+    with shared:
+        draw_title(
+            "The vocabulary",
+            "The share of equal tokens, and their overlap weighted by use on held-out text.",
+        )
+        st.plotly_chart(
+            sample_charts.shared_with_all(figures, theme=theme),
+            key="sample_shared",
+            theme=None,
+            config=CONFIG_WITHOUT_TOOLS,
+            alt="Share of equal tokens over the part of the text: "
+            + ", ".join(f"{part_name(f.share)} {f.share_of_equal_tokens:.0%}" for f in figures)
+            + ".",
+        )
+    with lengths:
+        draw_title("The tokens", "Bytes per token on text that no training has seen.")
+        st.plotly_chart(
+            sample_charts.bytes_per_token_by_part(figures, theme=theme),
+            key="sample_bytes",
+            theme=None,
+            config=CONFIG_WITHOUT_TOOLS,
+            alt="Bytes per token on held-out text over the part of the text: "
+            + ", ".join(f"{part_name(f.share)} {f.bytes_per_token:.2f}" for f in figures)
+            + ".",
+        )
+    with st.container(horizontal=True, vertical_alignment="center"):
+        offer_csv(lambda: sample_csv(figures), f"{stem}.csv", key="sample_csv")
+        titles = ("Tokens shared with the whole text", "Bytes per token by part of the text")
+        offer_pictures(
+            [
+                ChartPicture(
+                    *("sample_shared", "PNG: vocabulary", titles[0]),
+                    *(stored.title, f"{stem}-vocabulary.png"),
+                ),
+                ChartPicture(
+                    *("sample_bytes", "PNG: tokens", titles[1]),
+                    *(stored.title, f"{stem}-tokens.png"),
+                ),
+            ],
+            key="sample_pictures",
+        )
+    with st.expander("The figures as a table"):
+        figure_table(
+            ["Equal tokens", "Weighted Jaccard", "Bytes per token", "Merges", "Bytes"],
+            [
+                Row(
+                    part_name(each.share),
+                    (
+                        f"{each.share_of_equal_tokens:.1%}",
+                        f"{each.weighted_jaccard:.3f}",
+                        f"{each.bytes_per_token:.3f}",
+                        f"{each.n_merges:,}",
+                        f"{each.n_bytes:,}",
+                    ),
+                )
+                for each in figures
+            ],
+            caption="Vocabularies trained on parts of the text, compared with that of all of it",
+            key="sample_table",
+        )
