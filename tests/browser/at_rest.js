@@ -59,7 +59,10 @@
       // The last of the protocols is the session to go on with.
       super(url, startsNewSession ? protocols.slice(0, 2) : protocols);
       socket = this;
-      this.addEventListener("open", () => (startsNewSession = false));
+      this.addEventListener("open", () => {
+        startsNewSession = false;
+        framesAtRest = 0; // the page may ask again what the old connection did not answer
+      });
       this.addEventListener("message", ({ data }) => {
         if (data instanceof ArrayBuffer) eachField(new Uint8Array(data), onAnswered);
       });
