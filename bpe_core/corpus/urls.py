@@ -63,6 +63,8 @@ def reading(url: str) -> Generator[BinaryIO]:
     with _errors_named(url):
         if is_url(url):
             system, path = file_system(url)
+            # A folder listed earlier lacks what another process has written there since.
+            system.invalidate_cache(path)
             opened = system.open(path, "rb")
         else:
             opened = Path(url).open("rb")  # noqa: SIM115 - closed below, as the other is

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import gzip
+import io
 import json
 import os
 from collections.abc import Callable
@@ -16,6 +17,7 @@ import pytest
 
 import bpe_core as bpe
 from bpe_core.compiling.processes import compile_kernels
+from bpe_core.corpus import urls
 from bpe_core.errors import (
     BpeError,
     ConfigError,
@@ -223,3 +225,29 @@ def test_clearing_a_work_folder_leaves_other_files(tmp_path: Path) -> None:
         (work / name).unlink()
     WorkFolder(str(work)).clear()
     assert not work.exists()
+
+
+class _Listed:
+    """Files found only in folders as they were last listed, as `s3fs` keeps listings."""
+
+    def __init__(self) -> None:
+        self.files = {"a.txt": b"hug"}
+        self._listed = set(self.files)
+
+    def open(self, path: str, mode: str) -> io.BytesIO:
+        if path not in self._listed:
+            raise FileNotFoundError(path)
+        return io.BytesIO(self.files[path])
+
+    def invalidate_cache(self, path: str) -> None:
+        self._listed = set(self.files)
+
+
+def test_a_file_that_another_process_wrote_since_a_listing_is_read(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    system = _Listed()
+    system.files["b.txt"] = b"hugs"
+    monkeypatch.setattr(urls, "file_system", lambda url: (system, "b.txt"))
+    with urls.reading("s3://folder/b.txt") as file:
+        assert file.read() == b"hugs"
