@@ -3,8 +3,8 @@
 In: a corpus, or files too large for memory, and a pre-tokenizer. Out: `PretokenCounts`, in the
 order of first occurrence. Pairs are not counted here: the trainers do that.
 
-Open `words` first: plain Python. `compiled` does the same with kernels, `streamed` reads files
-piece by piece. `counts_file` keeps counts in Parquet files, and `counts_cut` makes them and checks
-which pre-tokenizer cut the words; `exact_sums` sees to it that no count overflows. `word_row`
-arranges the result for training.
+Open `words` first: plain Python. `compiled` does the same with kernels, `pieces` chooses between
+both for text that arrives in pieces, and `streamed` so reads files. `counts_file` keeps counts in
+Parquet files, and `counts_cut` makes them and checks which pre-tokenizer cut the words;
+`exact_sums` sees to it that no count overflows. `word_row` arranges the result for training.
 """

@@ -232,9 +232,10 @@ def count_blocks(
     text: Iterable[Block],
     pretokenizer: Pretokenizer,
     should_stop: Callable[[], bool] | None = None,
+    n_threads: int | None = None,
 ) -> PretokenCounts:
     """Count the words of a text in blocks; `should_stop` is called before each block."""
-    counter = WordCounter(pretokenizer)
+    counter = WordCounter(pretokenizer, n_threads)
     waiting = iter(text)
     while should_stop is None or not should_stop():
         block = next(waiting, None)

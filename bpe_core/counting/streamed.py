@@ -13,12 +13,11 @@ from typing import BinaryIO, Final
 
 import numpy as np
 
-from bpe_core.compiling.python_or_kernels import use_kernels
 from bpe_core.corpus.tables import TABLE_KINDS
-from bpe_core.counting.words import CountedCorpus, count_pieces
+from bpe_core.counting.pieces import count_in_runs
+from bpe_core.counting.words import CountedCorpus
 from bpe_core.errors import CorpusError, EmptyCorpusError, TextDecodingError, UnsupportedFileError
 from bpe_core.pretokenizers.pretokenizers import Pretokenizer
-from bpe_core.pretokenizers.scanners import SCANNERS
 from bpe_core.types import Base, PretokenCounts
 
 _PIECE: Final = 1 << 20
@@ -97,26 +96,10 @@ def count_stream(
     (b'hug', b' hugs')
     """
     reading = _Reading(corpus, symbols_of)
-    pretokens = _count(reading, corpus.n_bytes, pretokenizer, should_stop)
+    runs = count_in_runs(reading.documents(), corpus.n_bytes, pretokenizer, should_stop=should_stop)
+    # One run, and what is left after a stop must not begin another.
+    pretokens = next(runs, PretokenCounts((), np.zeros(0, np.int64)))
     return CountedCorpus(pretokens, corpus.n_bytes, reading.sha256(), reading.symbols())
-
-
-def _count(
-    reading: _Reading,
-    n_bytes: int,
-    pretokenizer: Pretokenizer,
-    should_stop: Callable[[], bool] | None,
-) -> PretokenCounts:
-    if not use_kernels(n_bytes):
-        texts = (map(bytes.decode, pieces) for pieces in reading.documents())
-        return count_pieces(texts, pretokenizer, should_stop=should_stop)
-    from bpe_core.counting.compiled import count_blocks, count_documents
-    from bpe_core.pretokenizers.blocks import blocks
-
-    if pretokenizer.name not in SCANNERS:
-        whole_files = (b"".join(pieces).decode() for pieces in reading.documents())
-        return count_documents(whole_files, pretokenizer, should_stop)
-    return count_blocks(blocks(reading.documents(), pretokenizer), pretokenizer, should_stop)
 
 
 class _Reading:

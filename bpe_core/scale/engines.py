@@ -34,12 +34,9 @@ class Engine(Protocol):
         ...
 
     def run(
-        self,
-        function: Callable[[Item], Result],
-        items: Sequence[Item],
-        should_stop: Callable[[], bool] | None = None,
+        self, function: Callable[[Item], Result], items: Sequence[Item]
     ) -> Iterator[tuple[int, Result]]:
-        """Yield each item's place and result; end early if `should_stop()` returns True."""
+        """Yield each item's place and result."""
         ...
 
 
@@ -49,10 +46,7 @@ class ThisProcess:
     n_threads = None
 
     def run(
-        self,
-        function: Callable[[Item], Result],
-        items: Sequence[Item],
-        should_stop: Callable[[], bool] | None = None,
+        self, function: Callable[[Item], Result], items: Sequence[Item]
     ) -> Iterator[tuple[int, Result]]:
         """Yield each item's place and result, in order.
 
@@ -60,8 +54,6 @@ class ThisProcess:
         [(0, 1), (1, 2)]
         """
         for place, item in enumerate(items):
-            if should_stop is not None and should_stop():
-                return
             yield place, function(item)
 
 
@@ -79,10 +71,7 @@ class DaskWorkers:
         self._patience = patience_seconds
 
     def run(
-        self,
-        function: Callable[[Item], Result],
-        items: Sequence[Item],
-        should_stop: Callable[[], bool] | None = None,
+        self, function: Callable[[Item], Result], items: Sequence[Item]
     ) -> Iterator[tuple[int, Result]]:
         """Yield each item's place and result as they are ready.
 
@@ -94,7 +83,7 @@ class DaskWorkers:
         last_seen = time.monotonic()
         with as_config_errors(self._client):
             try:
-                while should_stop is None or not should_stop():
+                while True:
                     n_threads = sum(self._client.nthreads().values())
                     for place, item in waiting:
                         # Not pure: a file of the same name may have changed by the next call.

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import logging
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 from importlib import import_module
 from typing import Any
 from zlib import crc32
@@ -11,12 +11,11 @@ from zlib import crc32
 import numpy as np
 
 from bpe_core.compiling.background import wait_for_kernels
-from bpe_core.compiling.python_or_kernels import use_kernels, worth_waiting_for
+from bpe_core.compiling.python_or_kernels import worth_waiting_for
 from bpe_core.counting.counts_file import characters_of
-from bpe_core.counting.words import count_pieces
+from bpe_core.counting.pieces import count_in_runs
 from bpe_core.extras import needs_extra
-from bpe_core.pretokenizers.pretokenizers import Pretokenizer, get_pretokenizer
-from bpe_core.pretokenizers.scanners import SCANNERS
+from bpe_core.pretokenizers.pretokenizers import get_pretokenizer
 from bpe_core.scale.documents import StretchReading
 from bpe_core.scale.stretches import Stretch
 from bpe_core.scale.work_folder import N_SHARDS, WorkFolder
@@ -39,7 +38,13 @@ def count_stretch(stretch: Stretch, folder: WorkFolder, n_threads: int | None) -
         arrow: Any = import_module("pyarrow")
 
     def batches() -> Iterator[Any]:
-        for words in _runs(reader, stretch, pretokenizer, n_threads):
+        for words in count_in_runs(
+            reader.documents(),
+            stretch.n_bytes,
+            pretokenizer,
+            run_bytes=stretch.run_bytes,
+            n_threads=n_threads,
+        ):
             reader.characters.update(characters_of(words.words))
             yield from _shards(words, record["n_words"], arrow)
             record["n_runs"] += 1
@@ -77,49 +82,3 @@ def _shards(found: PretokenCounts, n_before: int, arrow: Any) -> Iterator[Any]:
             [words.take(arrow.array(rows)), arrow.array(found.counts[rows]), rows + n_before],
             ["word", "count", "first"],
         )
-
-
-def _runs(
-    reader: StretchReading, stretch: Stretch, pretokenizer: Pretokenizer, n_threads: int | None
-) -> Iterator[PretokenCounts]:
-    if not use_kernels(stretch.n_bytes):
-        texts = (map(bytes.decode, pieces) for pieces in reader.documents())
-        yield count_pieces(texts, pretokenizer)
-    elif pretokenizer.name in SCANNERS:
-        yield from _runs_of_blocks(reader, stretch, pretokenizer, n_threads)
-    else:
-        from bpe_core.counting.compiled import count_documents
-
-        for run in _batched(reader.documents(), stretch.run_bytes):
-            yield count_documents(map(bytes.decode, run), pretokenizer)
-
-
-def _runs_of_blocks(
-    reader: StretchReading, stretch: Stretch, pretokenizer: Pretokenizer, n_threads: int | None
-) -> Iterator[PretokenCounts]:
-    # Imported when needed, because they load the kernels.
-    from bpe_core.counting.compiled import WordCounter
-    from bpe_core.pretokenizers.blocks import blocks
-
-    counter, n_bytes = WordCounter(pretokenizer, n_threads), 0
-    for block in blocks(reader.documents(), pretokenizer):
-        if n_bytes >= stretch.run_bytes:
-            yield counter.result()
-            counter, n_bytes = WordCounter(pretokenizer, n_threads), 0
-        counter.add(block)
-        n_bytes += block.text.size
-    yield counter.result()
-
-
-def _batched(documents: Iterable[Iterator[bytes]], n_bytes: int) -> Iterator[list[bytes]]:
-    """Collect whole documents until they have so many bytes."""
-    pending: list[bytes] = []
-    size = 0
-    for document in documents:
-        pending.append(b"".join(document))
-        size += len(pending[-1])
-        if size >= n_bytes:
-            yield pending
-            pending, size = [], 0
-    if pending:
-        yield pending

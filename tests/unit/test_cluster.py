@@ -221,10 +221,6 @@ def test_an_error_of_another_kind_on_a_worker_ends_the_counting(client: Client) 
         list(DaskWorkers(client).run(too_late, [1]))
 
 
-def test_counting_on_workers_can_be_cancelled(client: Client) -> None:
-    assert list(DaskWorkers(client).run(abs, [1, 2], should_stop=lambda: True)) == []
-
-
 def test_a_worker_that_keeps_dying_raises_an_error() -> None:
     def die(item: int) -> None:
         os._exit(1)
