@@ -16,7 +16,7 @@ import hashlib
 import json
 from collections.abc import Mapping
 from dataclasses import replace
-from typing import Any, Final, cast
+from typing import Any, Final, Literal, cast
 
 from bpe_core.errors import BpeError, FormatError
 from bpe_core.formats.gguf_header import GgufValue, looks_like_gguf, parse_gguf
@@ -44,18 +44,21 @@ _BY_SHA256: Final = {
 }
 MOST_BYTES: Final = 128_000_000
 """The largest file accepted; the largest tokenizers in use are a third of it."""
+Trial = Literal["", "needed", "here", "own", "other"]
+"""What is known of a file: nothing is to be tried (it is known to the byte), a library may crash on
+it and is tried in another process first, this process is the one that tries it, or such a process
+found that bpe_core ("own") or another library encodes it."""
 
 
 def open_files(
-    files: Mapping[str, bytes], *, pretokenizer: str | None = None, trusted: bool = False
+    files: Mapping[str, bytes], *, pretokenizer: str | None = None, trial: Trial = "needed"
 ) -> NamedEncoder:
     """Open a tokenizer's file, or GPT-2's two files, in any supported format.
 
     Pass `pretokenizer` for formats that do not store it: a .tiktoken file needs it unless it is one
-    of the published ones, and GPT-2's two files use GPT-2's by default. Files that are not
-    `trusted` are first tried in another process, where a compiled library might crash. Raises
-    `FormatError` if the files are not a tokenizer, and `ConfigError` if the pre-tokenizer is
-    missing.
+    of the published ones, and GPT-2's two files use GPT-2's by default. What a compiled library
+    might crash on is first tried in another process, if the `trial` is needed. Raises `FormatError`
+    if the files are not a tokenizer, and `ConfigError` if the pre-tokenizer is missing.
 
     >>> import tokenizers
     >>> peer = tokenizers.Tokenizer(tokenizers.models.WordPiece({"a": 0, "##b": 1}, unk_token="a"))
@@ -74,15 +77,16 @@ def open_files(
             )
     data = next(iter(files.values()), b"")
     if len(files) == 1 and looks_like_gguf(data):
-        return open_gguf(name, parse_gguf(data))
+        return open_gguf(name, parse_gguf(data), trial=trial)
     if len(files) == 1 and looks_like_sentencepiece(data):
-        return open_sentencepiece(name, data)
+        return open_sentencepiece(name, data, trial=trial)
     if len(files) == 1 and looks_like_json(data, next(iter(files))):
         described = parse_json(data, next(iter(files)))
         if "model" in described:
-            return _of_tokenizer_json(name, data, described, trusted=trusted)
+            return _of_tokenizer_json(name, data, described, trial=trial)
         if looks_like_tekken(described):
-            return open_ranks(name, read_tekken(described), "A Tekken file.")
+            known = trial if trial in ("own", "other") else ""
+            return open_ranks(name, read_tekken(described), "A Tekken file.", known=known)
     digest = hashlib.sha256(data).hexdigest() if len(files) == 1 else ""
     if digest in _BY_SHA256:
         return _open_published_ranks(name, data, _BY_SHA256[digest])
@@ -92,27 +96,27 @@ def open_files(
     return NamedEncoder(name, tokenizer, f"{cut}, encoded by bpe_core.")
 
 
-def open_gguf(name: str, keys: Mapping[str, GgufValue], *, trusted: bool = False) -> NamedEncoder:
+def open_gguf(name: str, keys: Mapping[str, GgufValue], *, trial: Trial = "needed") -> NamedEncoder:
     """Open the vocabulary that `parse_gguf` or `read_gguf` found in a GGUF file.
 
-    Skip the trial in another process if the file is `trusted`. Raises `FormatError`.
+    `trial` is as for `open_files`. Raises `FormatError`.
     """
     model, origin = from_gguf(keys), describe_gguf(keys)
     if isinstance(model, bytes):
-        return open_sentencepiece(name, model, origin=origin, trusted=trusted)
-    opened = _of_tokenizer_json(name, json.dumps(model).encode(), model, trusted=trusted)
+        return open_sentencepiece(name, model, origin=origin, trial=trial)
+    opened = _of_tokenizer_json(name, json.dumps(model).encode(), model, trial=trial)
     return replace(opened, provenance=f"{origin} {opened.provenance}")
 
 
 def open_sentencepiece(
-    name: str, data: bytes, *, origin: str = "", trusted: bool = False
+    name: str, data: bytes, *, origin: str = "", trial: Trial = "needed"
 ) -> NamedEncoder:
     """Open the bytes of a SentencePiece model; raises `FormatError`.
 
-    Skip the trial in another process if the file is `trusted`.
+    `trial` is as for `open_files`.
     """
     read_model(data)
-    if not trusted:
+    if trial == "needed":
         rehearse_sentencepiece(data, PROBE, name)
     encoder = SentencePieceTokenizer(data)
     what = f"{origin} A SentencePiece model ({encoder.model}), which merges across words."
@@ -130,8 +134,11 @@ def _open_published_ranks(name: str, data: bytes, found: Published) -> NamedEnco
 
 
 def _of_tokenizer_json(
-    name: str, data: bytes, described: Mapping[str, Any], *, trusted: bool = False
+    name: str, data: bytes, described: Mapping[str, Any], *, trial: Trial
 ) -> NamedEncoder:
+    if trial == "other":
+        foreign = ForeignTokenizer(described)
+        return NamedEncoder(name, foreign, f"Encoded by {foreign.engine}.")
     own: Tokenizer | NativeTokenizer | None = None
     is_checked = False
     try:
@@ -143,10 +150,11 @@ def _of_tokenizer_json(
     except BpeError as error:
         reason = str(error)
     # Files that can be read here were checked field by field; others may crash the library.
-    if own is None and not is_checked and not trusted:
+    if own is None and not is_checked and trial in ("needed", "here"):
         _check_size(described["model"])
-        rehearse(described, PROBE, name)
-    if own is not None and trusted:
+        if trial == "needed":
+            rehearse(described, PROBE, name)
+    if own is not None and trial in ("", "own"):
         return NamedEncoder(name, own, _how(own))
     # A tokenizer.json is what the library can read, and its ids are the reference for what is read
     # here. Known files were compared before, and building a large one takes seconds.

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Literal
+
 from bpe_core.errors import BpeError
 from bpe_core.formats.patterns import pretokenizer_of
 from bpe_core.formats.probe import PROBE, last_tokens
@@ -12,18 +14,23 @@ from bpe_core.tokenizer.protocol import NamedEncoder
 from bpe_core.tokenizer.tokenizer import Tokenizer
 
 
-def open_ranks(name: str, ranks: Ranks, origin: str) -> NamedEncoder:
+def open_ranks(
+    name: str, ranks: Ranks, origin: str, *, known: Literal["", "own", "other"] = ""
+) -> NamedEncoder:
     """Return the encoder of ranks, with a note on which library encodes and why.
 
-    `origin` is a sentence on the file. Raises `FormatError` if neither library can use the ranks.
+    `origin` is a sentence on the file. If it is `known` who encodes them, bpe_core ("own") or
+    tiktoken, they are not compared. Raises `FormatError` if neither library can use the ranks.
 
     >>> ids = {bytes([byte]): byte for byte in range(256)} | {b"hu": 256, b"hug": 257}
     >>> opened = open_ranks("mine", Ranks(ids, r"[a-z]+|[^a-z]+", {}), "A test.")
     >>> opened.encoder.encode("hugs"), opened.provenance.split(".")[:2]
     ([257, 115], ['A test', ' Its pattern is not one that bpe_core knows by name'])
     """
+    own, reason = (None, "") if known == "other" else _own(ranks)
+    if own is not None and known == "own":
+        return NamedEncoder(name, own, origin)
     peer = TiktokenTokenizer(ranks.ids, ranks.pattern, ranks.special_tokens)
-    own, reason = _own(ranks)
     if own is not None:
         probe = PROBE + last_tokens(own, 2_000)
         if own.encode(probe) == peer.encode(probe):

@@ -14,7 +14,7 @@ pre-token before. So a token is made in one of three ways:
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Final
 
 from bpe_core.errors import FormatError
@@ -22,6 +22,8 @@ from bpe_core.tokenizer.trie import stay_apart
 from bpe_core.types import Merge, Pair
 
 _MOST_STEPS: Final = 200_000_000
+# Copying and hashing the two parts at each cut of a token: some 2 s, and published ranks take 1 %.
+_MOST_BYTES_CUT: Final = 1_000_000_000
 _NEVER: Final = 1 << 60
 
 
@@ -60,6 +62,7 @@ def recover_merges(ranks: Mapping[bytes, int]) -> list[tuple[int, int, int]]:
     >>> recover_merges({b"a": 0, b"b": 1, b"c": 2, b"abc": 3})
     []
     """
+    _check_length(ranks, _MOST_BYTES_CUT)
     merges: list[tuple[int, int, int]] = []
     others: list[bytes] = []
     rank_of_pair: dict[Pair, int] = {}
@@ -145,9 +148,13 @@ def _check_bytes(tokens: Sequence[bytes], ranks: Mapping[bytes, int]) -> None:
                 )
 
 
-def _check_length(tokens: Mapping[bytes, int] | Sequence[bytes]) -> None:
-    if sum(len(token) ** 2 for token in tokens) > _MOST_STEPS:
+def _check_length(tokens: Iterable[bytes], most: int = _MOST_STEPS) -> None:
+    lengths = [len(token) for token in tokens]
+    if sum(length**2 for length in lengths) > most:
+        why = "Some tokens are not made of two tokens of lower rank, and the" * (
+            most == _MOST_STEPS
+        )
         raise FormatError(
-            f"Some tokens are not made of two tokens of lower rank, and the longest token has "
-            f"{max(map(len, tokens)):,} bytes: looking for the merges would take too long."
+            f"{why or 'The'} longest token has {max(lengths):,} bytes: looking for the merges "
+            f"would take too long."
         )

@@ -11,12 +11,13 @@ import json
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from pathlib import Path
-from typing import Any, Literal
+from threading import BoundedSemaphore
+from typing import Any, Final, Literal
 
 from bpe_core.comparison.languages import read_parallel
 from bpe_core.corpus.samples import ParallelText
 from bpe_core.errors import BpeError, FormatError, IntegrityError, NewerFormatError
-from bpe_core.formats.opening import open_files
+from bpe_core.formats.opening_process import open_untrusted
 from bpe_core.store.entries import DETAILS, refused_as_not_permitted, touch
 from bpe_core.store.manifest import read_checked, replace_file
 from bpe_core.store.place import UPLOAD_PREFIX, is_id, new_id, store_folder
@@ -27,10 +28,17 @@ from ui.storage.sweeping import make_room
 
 _TEXT = "text"
 _Kind = Literal["tokenizer", "sentences", "text"]
+_places: Final = BoundedSemaphore(2)
+"""Each process that opens a large tokenizer may take gigabytes."""
 
 
 class UploadNotFoundError(BpeError):
     """No upload of this kind has this id."""
+
+
+def open_uploaded(files: Mapping[str, bytes], pretokenizer: str | None) -> NamedEncoder:
+    """Open a visitor's tokenizer, large ones in one of few processes first; raises BpeError."""
+    return open_untrusted(files, pretokenizer=pretokenizer, place=lambda: _places)
 
 
 def keep_tokenizer(
@@ -105,7 +113,7 @@ def _tokenizer(upload_id: str, _opened: NamedEncoder | None) -> NamedEncoder:
     if _opened is not None:
         return _opened
     files, pretokenizer = _read("tokenizer", upload_id)
-    return open_files(files, pretokenizer=pretokenizer)
+    return open_uploaded(files, pretokenizer)
 
 
 @cached()

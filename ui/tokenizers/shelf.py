@@ -16,7 +16,6 @@ import streamlit as st
 
 from bpe_core.errors import BpeError
 from bpe_core.formats.openai_tokenizers import published_tokenizer
-from bpe_core.formats.opening import open_files
 from bpe_core.published.tiktoken_cache import EncodingName
 from bpe_core.tokenizer.gpt2 import gpt2
 from bpe_core.tokenizer.merges_of import merges_of
@@ -26,7 +25,7 @@ from ui.look.labels import plain_text
 from ui.shell import address, workspace
 from ui.shell.file_upload import counted_as_kept
 from ui.storage.run_store import StoredRun, load_run
-from ui.storage.upload_store import keep_tokenizer, load_tokenizer
+from ui.storage.upload_store import keep_tokenizer, load_tokenizer, open_uploaded
 from ui.tokenizers.by_name import BY_NAME, open_by_name
 
 OWN: Final = "own"
@@ -133,7 +132,7 @@ def add_files(files: Sequence[Upload], pretokenizer: str | None) -> bool:
     problems: list[str] = []
     for group in file_groups(files):
         try:
-            opened = open_files(group, pretokenizer=pretokenizer)
+            opened = open_uploaded(group, pretokenizer)
             if opened.encoder.fingerprint not in known:
                 with counted_as_kept(sum(map(len, group.values()))):
                     keys.append(FILE_PREFIX + keep_tokenizer(group, pretokenizer, opened))

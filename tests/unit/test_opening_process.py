@@ -1,0 +1,132 @@
+"""Large tokenizer files of strangers are opened in a process with limits first."""
+
+from __future__ import annotations
+
+import io
+import json
+import subprocess
+import sys
+import zipfile
+from base64 import b64encode
+from pathlib import Path
+from typing import Any
+
+import pytest
+import tokenizers
+
+from bpe_core.errors import ConfigError, FormatError
+from bpe_core.formats import opening_process
+from bpe_core.formats.load_save import dumps
+from bpe_core.formats.opening import open_files
+from bpe_core.formats.opening_process import open_untrusted, size_unpacked
+from bpe_core.tokenizer.gpt2 import gpt2
+
+ROOT = Path(__file__).parent.parent.parent
+TEXT = "The quick brown fox’s naïve café, 12345 times."
+
+
+def no_child(*_: Any, **__: Any) -> Any:
+    raise AssertionError("a process was started")
+
+
+def zipped(files: dict[str, bytes]) -> bytes:
+    file = io.BytesIO()
+    with zipfile.ZipFile(file, "w", zipfile.ZIP_DEFLATED) as archive:
+        for name, data in files.items():
+            archive.writestr(name, data)
+    return file.getvalue()
+
+
+def test_a_small_file_is_worth_no_process(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(opening_process, "child", no_child)
+    data = dumps(gpt2().truncated(1_000), "huggingface")["tokenizer.json"]
+    for files in ({"tokenizer.json": data}, {"a.zip": zipped({"tokenizer.json": data})}):
+        assert open_untrusted(files).encode("hug") == gpt2().truncated(1_000).encode("hug")
+    with pytest.raises(AssertionError, match="a process was started"):
+        open_untrusted({"a.zip": zipped({"tokenizer.json": b" " * opening_process.LEAST_BYTES})})
+    assert size_unpacked({"a.zip": b"PK\x03\x04damaged"}) == 11
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("kind", ["own", "of another library", "Tekken"])
+def test_a_large_file_is_opened_as_without_a_process(kind: str) -> None:
+    files = dumps(gpt2(), "gpt2")
+    if kind == "of another library":
+        model = tokenizers.models.WordPiece(
+            {f"{n:06}": n for n in range(20_000)}, unk_token="000000"
+        )
+        files = {"tokenizer.json": tokenizers.Tokenizer(model).to_str().encode()}
+    if kind == "Tekken":
+        ranks = [[n, bytes([n])] for n in range(256)]
+        ranks += [[n, b"%06d" % n] for n in range(256, 6_000)]
+        tokens = [
+            {"rank": rank, "token_bytes": b64encode(token).decode(), "token_str": None}
+            for rank, token in ranks
+        ]
+        config = {"pattern": "[a-z]+|[^a-z]+", "default_vocab_size": 6_010}
+        config |= {"num_vocab_tokens": 6_000, "default_num_special_tokens": 10, "version": "v3"}
+        files = {"tekken.json": json.dumps({"config": config, "vocab": tokens}).encode()}
+    assert size_unpacked(files) >= opening_process.LEAST_BYTES
+    here, there = open_files(files), open_untrusted(files)
+    assert (there.provenance, there.engine) == (here.provenance, here.engine)
+    assert there.fingerprint == here.fingerprint
+    assert there.encode(TEXT) == here.encode(TEXT)
+
+
+@pytest.mark.slow
+def test_errors_and_limits_of_the_process_are_reported(monkeypatch: pytest.MonkeyPatch) -> None:
+    ranks = b"".join(b64encode(b"%06d" % n) + b" %d\n" % n for n in range(20_000))
+    with pytest.raises(ConfigError, match="does not store its pre-tokenizer"):
+        open_untrusted({"a.tiktoken": ranks})
+    data = zipped({"tokenizer.json": b'{"model": [' + b"[]," * 5_000_000 + b"[]]}"})
+    monkeypatch.setattr(opening_process, "_MOST_BYTES", 400_000_000)
+    with pytest.raises(FormatError, match="takes more than 25 seconds or 0 GB to open"):
+        open_untrusted({"a.zip": data})
+    monkeypatch.setattr(opening_process, "_MOST_BYTES", 2**31)
+    monkeypatch.setattr(opening_process, "_MOST_PROCESSOR_SECONDS", 1)
+    vocab = {f"{n}": n for n in range(600_000)}
+    slow = json.dumps({"model": {"type": "WordPiece", "vocab": vocab, "unk_token": "0"}}).encode()
+    with pytest.raises(FormatError, match="takes more than 1 seconds or 2 GB to open"):
+        open_untrusted({"tokenizer.json": slow})
+
+
+BOMBS = """
+import json, resource, struct, sys
+resource.setrlimit(resource.RLIMIT_AS, (2**30, 2**30))
+resource.setrlimit(resource.RLIMIT_CPU, (20, 20))
+from base64 import b64encode
+from bpe_core.errors import BpeError
+from bpe_core.formats.opening_process import open_untrusted
+from tests.unit.test_opening_process import zipped
+lists = b'{"model": [' + b"[]," * 11_000_000 + b"[]]}"
+spaces = zipped({"tokenizer.json": b" " * 250_000_000})
+bytes256 = b"".join(b64encode(bytes([n])) + b" %d\\n" % n for n in range(256))
+count = struct.pack("<IQQQ", 3, 0, 1, 21) + b"tokenizer.ggml.tokens"
+count += struct.pack("<IIQ", 9, 8, 2**40)
+for name, data in {
+    "lists.json": lists,
+    "packed.zip": zipped({"tokenizer.json": lists}),
+    "spaces.zip": spaces,
+    "members.zip": zipped({str(n): b"" for n in range(20_000)}),
+    "long.tiktoken": bytes256 + b64encode(b"a" * 1_000_000) + b" 256\\n",
+    "count.gguf": b"GGUF" + count + bytes(300_000),
+    "sentences.model": b"\\x0a\\x80\\x80\\x80\\x80\\x0f" + bytes(300_000),
+    "nested.json": b'{"a":' * 100_000 + b"1" + b"}" * 100_000,
+    "tekken.json": b'{"config": {}, "vocab": [' + b"{}," * 1_000_000 + b"{}]}",
+}.items():
+    try:
+        print(name, open_untrusted({name: data}, pretokenizer="gpt2").engine)
+    except BpeError as error:
+        print(name, "refused", error)
+"""
+
+
+@pytest.mark.slow
+def test_a_server_with_little_memory_survives_bombs_of_every_kind() -> None:
+    done = subprocess.run(
+        [sys.executable, "-c", BOMBS], cwd=ROOT, capture_output=True, text=True, check=False
+    )
+    lines = done.stdout.splitlines()
+    assert done.returncode == 0, done.stderr[-2_000:]
+    assert len(lines) == 9
+    assert all(" refused " in line for line in lines), lines
