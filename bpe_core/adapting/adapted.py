@@ -10,8 +10,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from bpe_core.corpus.corpus import Corpus
-from bpe_core.counting.words import count_pretokens
+from bpe_core.counting.words import CountedCorpus, count_pretokens
 from bpe_core.runs.continuation import spelled_by
+from bpe_core.runs.term_merges import TermCost
 from bpe_core.tokenizer.rank_merging import merge_symbols
 from bpe_core.tokenizer.tokenizer import Tokenizer
 from bpe_core.types import read_only
@@ -35,6 +36,8 @@ class Adapted:
         default_factory=lambda: MappingProxyType({}), repr=False
     )
     """The base's ids that spell each new token, as the base encodes it."""
+    terms: tuple[TermCost, ...] = field(default=(), repr=False)
+    """What each term cost that was tried before learning."""
 
 
 def trace_ids(
@@ -42,6 +45,7 @@ def trace_ids(
     tokenizer: Tokenizer,
     kept: NDArray[np.int32] | None = None,
     removed: tuple[int, ...] = (),
+    terms: tuple[TermCost, ...] = (),
 ) -> Adapted:
     """Return an extended tokenizer with the base's ids of its tokens.
 
@@ -77,7 +81,7 @@ def trace_ids(
     if removed:
         # The merges that are left may join a new token otherwise than the base encodes it.
         new = _encoded_by(base, new)
-    return Adapted(base, tokenizer, read_only(old_ids), removed, MappingProxyType(new))
+    return Adapted(base, tokenizer, read_only(old_ids), removed, MappingProxyType(new), terms)
 
 
 def _encoded_by(
@@ -101,13 +105,18 @@ def _encoded_by(
     return encoded
 
 
-def count_with_missing(tokenizer: Tokenizer, corpus: Corpus) -> int:
+def count_with_missing(tokenizer: Tokenizer, corpus: Corpus | CountedCorpus) -> int:
     """Return the number of tokens that a corpus takes; a symbol of no token counts as one.
+
+    The words of a `CountedCorpus` must be those of the tokenizer's pre-tokenizer.
 
     >>> from bpe_core.tokenizer.gpt2 import gpt2
     >>> count_with_missing(gpt2(), Corpus.from_word_counts({"hugging": 5}))
     15
     """
-    pretokens = count_pretokens(corpus, tokenizer.pretokenizer)
+    if isinstance(corpus, CountedCorpus):
+        pretokens = corpus.pretokens
+    else:
+        pretokens = count_pretokens(corpus, tokenizer.pretokenizer)
     _, ends = tokenizer.encode_words(pretokens.words)
     return int((np.diff(ends, prepend=0) * pretokens.counts).sum())

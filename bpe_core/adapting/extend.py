@@ -99,7 +99,7 @@ def extend(
     )
     check_config(config)
     excluded = _bytes_of_tokens(left_out)
-    tried = _checked_terms(terms)
+    tried = checked_terms(terms)
     watch = Watch(int(n_tokens), started, on_progress, should_stop)
     counted = count(corpus, config.pretokenizer, None, watch)
     vocabulary = ContinuedVocabulary(base.vocab, excluded)
@@ -159,7 +159,12 @@ def extendable(tokenizer: Encoder) -> Tokenizer:
     )
 
 
-def _checked_terms(terms: Iterable[str | bytes]) -> list[str | bytes]:
+def checked_terms(terms: Iterable[str | bytes]) -> list[str | bytes]:
+    """Return terms as a list; raise `ConfigError` unless they are texts or bytes.
+
+    >>> checked_terms(["Kubernetes", b"netes"])
+    ['Kubernetes', b'netes']
+    """
     remedy = "give texts such as ['Kubernetes'], or bytes"
     found: list[str | bytes] = several(terms, "terms", remedy, ConfigError)
     for term in found:

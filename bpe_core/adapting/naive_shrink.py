@@ -1,6 +1,7 @@
 """The twin of `shrink` in plain Python: encode the whole corpus again after each removal.
 
-It shares nothing with the engine but the pre-tokenizer and the tables of the tokenizer.
+It shares nothing with the engine but the pre-tokenizer, the tables of the tokenizer and the names
+of scripts.
 """
 
 from __future__ import annotations
@@ -10,6 +11,7 @@ from collections.abc import Collection, Mapping
 
 from bpe_core.corpus.corpus import Corpus
 from bpe_core.tokenizer.tokenizer import Tokenizer
+from bpe_core.unicode.token_scripts import script_of_token
 
 
 def naive_removals(
@@ -18,8 +20,11 @@ def naive_removals(
     *,
     pinned: Collection[int] = (),
     last_learned: bool = False,
+    scripts: Collection[str] | None = None,
 ) -> tuple[list[int], list[int]]:
     """Return the order in which leaves go, and the tokens of the corpus after each removal.
+
+    With `scripts`, only tokens of these may go.
 
     >>> tokenizer = Tokenizer(
     ...     vocab={0: b"a", 1: b"b", 2: b"c", 3: b"ab", 4: b"bc"},
@@ -38,6 +43,10 @@ def naive_removals(
         *pinned,
         tokenizer.end_of_word_id,
     }
+    if scripts is not None:
+        stay |= {
+            id for id, token in tokenizer.vocab.items() if script_of_token(token) not in scripts
+        }
     vocab = dict(tokenizer.vocab)
     merges = [(merge.left, merge.right, merge.id) for merge in tokenizer.merges]
     made = [id for _, _, id in merges]

@@ -2,17 +2,23 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection
+from collections.abc import Callable, Collection, Iterable, Sequence
 from typing import TYPE_CHECKING, overload
 
+import numpy as np
+
 from bpe_core.adapting.adapted import Adapted, trace_ids
-from bpe_core.adapting.extend import extend, extendable
-from bpe_core.adapting.shrink import OnRemoval, shrink
+from bpe_core.adapting.extend import checked_terms, extend, extendable
+from bpe_core.adapting.merge_terms import forms_of_terms
+from bpe_core.adapting.shrink import OnRemoval, RemovalOrder, shrink
 from bpe_core.checks import describe, is_whole
 from bpe_core.corpus.corpus import Corpus
+from bpe_core.counting.streamed import StreamedCorpus
+from bpe_core.counting.words import CountedCorpus
 from bpe_core.errors import ConfigError
 from bpe_core.tokenizer.protocol import NamedEncoder
 from bpe_core.tokenizer.tokenizer import Tokenizer
+from bpe_core.types import PretokenCounts
 
 if TYPE_CHECKING:
     from bpe_core.types import TieBreak, TrainingProgress
@@ -21,12 +27,14 @@ if TYPE_CHECKING:
 @overload
 def replace(
     tokenizer: Tokenizer | NamedEncoder,
-    corpus: Corpus,
+    corpus: Corpus | StreamedCorpus | CountedCorpus,
     n_tokens: int,
     on_progress: Callable[[TrainingProgress], None] | None = ...,
     *,
     pinned: Collection[int] = ...,
     scripts: Collection[str] | None = ...,
+    order: RemovalOrder = ...,
+    terms: Iterable[str | bytes] = ...,
     tie_break: TieBreak = ...,
     on_removal: OnRemoval | None = ...,
 ) -> Adapted: ...
@@ -35,12 +43,14 @@ def replace(
 @overload
 def replace(
     tokenizer: Tokenizer | NamedEncoder,
-    corpus: Corpus,
+    corpus: Corpus | StreamedCorpus | CountedCorpus,
     n_tokens: int,
     on_progress: Callable[[TrainingProgress], None] | None = ...,
     *,
     pinned: Collection[int] = ...,
     scripts: Collection[str] | None = ...,
+    order: RemovalOrder = ...,
+    terms: Iterable[str | bytes] = ...,
     tie_break: TieBreak = ...,
     on_removal: OnRemoval | None = ...,
     should_stop: Callable[[], bool] | None,
@@ -49,12 +59,14 @@ def replace(
 
 def replace(
     tokenizer: Tokenizer | NamedEncoder,
-    corpus: Corpus,
+    corpus: Corpus | StreamedCorpus | CountedCorpus,
     n_tokens: int,
     on_progress: Callable[[TrainingProgress], None] | None = None,
     *,
     pinned: Collection[int] = (),
     scripts: Collection[str] | None = None,
+    order: RemovalOrder = "fewest-uses",
+    terms: Iterable[str | bytes] = (),
     tie_break: TieBreak = "smallest-pair",
     on_removal: OnRemoval | None = None,
     should_stop: Callable[[], bool] | None = None,
@@ -62,9 +74,10 @@ def replace(
     """Shrink a vocabulary by `n_tokens`, then extend it by as many; its size is unchanged.
 
     Kept tokens are renumbered in the old order, and new tokens follow them. A removed token that
-    is learned again gets its old id in `old_ids`, so its embedding row is kept. `pinned` and
-    `scripts` are as for `shrink`, `tie_break` as for `extend`. Returns None if `should_stop`,
-    called at intervals, returns True.
+    is learned again gets its old id in `old_ids`, so its embedding row is kept. `pinned`,
+    `scripts` and `order` are as for `shrink`, `terms` and `tie_break` as for `extend`. A term that
+    is a token of the base stays; what the others cost is in `terms` of the result, and their
+    tokens count among `n_tokens`. Returns None if `should_stop`, called at intervals, returns True.
 
     Raises what `shrink` and `extend` raise, and `ConfigError` if the corpus has too few pairs for
     `n_tokens` new tokens.
@@ -77,6 +90,7 @@ def replace(
     {50255: [' token', 'izer'], 50256: [' token', 'izers']}
     """
     base = extendable(tokenizer)
+    tried = checked_terms(terms)
     if not is_whole(n_tokens) or n_tokens < 1:
         raise ConfigError(
             f"Expected n_tokens as a whole number, 1 or more, got {describe(n_tokens)}."
@@ -85,14 +99,19 @@ def replace(
         base,
         corpus,
         max(base.vocab_size - int(n_tokens), 0),
-        pinned=pinned,
+        pinned=[*pinned, *tokens_of_terms(tried, base)],
+        order=order,
         scripts=scripts,
         on_progress=on_removal,
         should_stop=should_stop,
     )
     if smaller is None:
         return None
-    run = extend(smaller.tokenizer, corpus, n_tokens, on_progress, should_stop, tie_break=tie_break)
+    run = extend(
+        *(smaller.tokenizer, corpus, n_tokens, on_progress, should_stop),
+        tie_break=tie_break,
+        terms=tried,
+    )
     if run.stop_reason == "cancelled":
         return None
     if len(run.new_tokens) < n_tokens:
@@ -100,4 +119,16 @@ def replace(
             f"This corpus has pairs for only {len(run.new_tokens):,} new tokens, not {n_tokens:,}. "
             f"Replace fewer, or use more text."
         )
-    return trace_ids(smaller.base, run.tokenizer, smaller.old_ids, smaller.removed)
+    return trace_ids(smaller.base, run.tokenizer, smaller.old_ids, smaller.removed, run.terms)
+
+
+def tokens_of_terms(terms: Sequence[str | bytes], base: Tokenizer) -> list[int]:
+    """Return the base's ids of the terms that are one token of it, after a space or without one.
+
+    >>> from bpe_core.tokenizer.gpt2 import gpt2
+    >>> [gpt2().decode([id]) for id in tokens_of_terms(["Fluss", "hug", b"ug"], gpt2())]
+    ['ug', ' hug']
+    """
+    nothing = PretokenCounts((), np.zeros(0, np.int64))
+    forms = [form.ids for of_term in forms_of_terms(terms, base, nothing) for form in of_term]
+    return sorted({ids[0] for ids in forms if len(ids) == 1 and ids[0] >= 0})

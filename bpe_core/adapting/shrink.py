@@ -23,8 +23,10 @@ from bpe_core.adapting.extend import extendable
 from bpe_core.adapting.leaf_row import LeafRow
 from bpe_core.checks import check_choice, describe, is_a, is_whole
 from bpe_core.corpus.corpus import Corpus, no_corpus
-from bpe_core.counting.words import count_pretokens
+from bpe_core.counting.streamed import StreamedCorpus
+from bpe_core.counting.words import CountedCorpus, count_pretokens
 from bpe_core.errors import ConfigError
+from bpe_core.runs.count import count
 from bpe_core.runs.progress import Watch
 from bpe_core.tokenizer.protocol import NamedEncoder
 from bpe_core.tokenizer.tokenizer import Tokenizer
@@ -76,7 +78,7 @@ class Removals:
 @overload
 def shrink(
     tokenizer: Tokenizer | NamedEncoder,
-    corpus: Corpus,
+    corpus: Corpus | StreamedCorpus | CountedCorpus,
     vocab_size: int,
     *,
     pinned: Collection[int] = ...,
@@ -89,7 +91,7 @@ def shrink(
 @overload
 def shrink(
     tokenizer: Tokenizer | NamedEncoder,
-    corpus: Corpus,
+    corpus: Corpus | StreamedCorpus | CountedCorpus,
     vocab_size: int,
     *,
     pinned: Collection[int] = ...,
@@ -102,7 +104,7 @@ def shrink(
 
 def shrink(
     tokenizer: Tokenizer | NamedEncoder,
-    corpus: Corpus,
+    corpus: Corpus | StreamedCorpus | CountedCorpus,
     vocab_size: int,
     *,
     pinned: Collection[int] = (),
@@ -141,7 +143,7 @@ def shrink(
 
 def remove_leaves(
     tokenizer: Tokenizer | NamedEncoder,
-    corpus: Corpus,
+    corpus: Corpus | StreamedCorpus | CountedCorpus,
     vocab_size: int | None = None,
     *,
     held_out: Corpus | None = None,
@@ -168,7 +170,7 @@ def remove_leaves(
     if on_progress is not None:
         on_progress(0, leaves.n_removable if n_wanted is None else n_wanted)
     watch = Watch(0, time.perf_counter(), None, should_stop)
-    words = _words_of(tokenizer, corpus, held_out, watch.asked_to_stop)
+    words = _words_of(tokenizer, corpus, held_out, watch)
     row = None if watch.asked_to_stop() else LeafRow(tokenizer, *words, watch.asked_to_stop)
     if row is None or watch.stopped:
         return None
@@ -261,15 +263,19 @@ class _Leaves:
 
 def _words_of(
     tokenizer: Tokenizer,
-    corpus: Corpus,
+    corpus: Corpus | StreamedCorpus | CountedCorpus,
     held_out: Corpus | None,
-    should_stop: Callable[[], bool],
+    watch: Watch,
 ) -> tuple[PretokenCounts, NDArray[np.int64]]:
     """Return the words of both texts with their counts in the corpus and in the held-out text."""
-    pretokens = count_pretokens(corpus, tokenizer.pretokenizer, should_stop=should_stop)
+    cut, should_stop = tokenizer.pretokenizer, watch.asked_to_stop
+    if isinstance(corpus, Corpus):
+        pretokens = count_pretokens(corpus, cut, should_stop=should_stop)
+    else:
+        pretokens = count(corpus, cut.name, None, watch).pretokens
     if held_out is None:
         return pretokens, np.zeros(len(pretokens.words), np.int64)
-    others = count_pretokens(held_out, tokenizer.pretokenizer, should_stop=should_stop)
+    others = count_pretokens(held_out, cut, should_stop=should_stop)
     count_of = dict(zip(pretokens.words, pretokens.counts.tolist(), strict=True))
     held_out_count_of = dict(zip(others.words, others.counts.tolist(), strict=True))
     words = tuple({**count_of, **held_out_count_of})
@@ -282,15 +288,16 @@ def _words_of(
 
 def _check(
     tokenizer: Tokenizer,
-    corpus: Corpus,
+    corpus: Corpus | StreamedCorpus | CountedCorpus,
     held_out: Corpus | None,
     vocab_size: int | None,
     order: RemovalOrder,
     pinned: Collection[int],
 ) -> None:
-    for given in (corpus, held_out):
-        if given is not None and not is_a(given, Corpus):
-            raise no_corpus(given)
+    if not is_a(corpus, Corpus, StreamedCorpus, CountedCorpus):
+        raise no_corpus(corpus)
+    if held_out is not None and not is_a(held_out, Corpus):
+        raise no_corpus(held_out)
     check_choice("order", order, RemovalOrder, ConfigError)
     if vocab_size is not None and not (
         is_whole(vocab_size) and 0 <= vocab_size <= tokenizer.vocab_size

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from typing import TYPE_CHECKING, Any, TypeVar, cast
 
 import click
@@ -16,7 +17,7 @@ from bpe_core.cli.options import (
 )
 from bpe_core.cli.support import (
     is_watched,
-    read_corpus_of,
+    read_or_stream,
     read_text,
     report_run,
     show_progress,
@@ -30,6 +31,7 @@ if TYPE_CHECKING:
     from bpe_core.adapting.adapted import Adapted
     from bpe_core.adapting.shrink import RemovalOrder
     from bpe_core.corpus.corpus import Corpus
+    from bpe_core.counting.words import CountedCorpus
     from bpe_core.formats.adapting_base import Base
     from bpe_core.runs.term_merges import TermCost
     from bpe_core.types import TieBreak
@@ -70,6 +72,34 @@ pin_option = click.option(
     help="An id that stays; may be repeated.",
 )
 
+order_option = choice_option(
+    "--order", _ORDERS, default="fewest-uses", help="Which tokens are removed first."
+)
+script_option = click.option(
+    "--script",
+    "scripts",
+    multiple=True,
+    metavar="NAME",
+    help="Remove tokens of this script only, such as Latin or Han; may be repeated.",
+)
+
+
+def _term_options(command: Command) -> Command:
+    """Add the options for terms."""
+    added: Any = click.option(
+        "--terms",
+        "terms_file",
+        metavar="FILE",
+        help="A UTF-8 file with more such words, one per line.",
+    )(command)
+    return click.option(
+        "--term",
+        "terms",
+        multiple=True,
+        metavar="TEXT",
+        help="A word to make one token before others are learned; may be repeated.",
+    )(added)
+
 
 @click.command()
 @_common
@@ -80,19 +110,7 @@ pin_option = click.option(
     default="smallest-pair",
     help="Which pair to merge when several are equally frequent.",
 )
-@click.option(
-    "--term",
-    "terms",
-    multiple=True,
-    metavar="TEXT",
-    help="A word to make one token before others are learned; may be repeated.",
-)
-@click.option(
-    "--terms",
-    "terms_file",
-    metavar="FILE",
-    help="A UTF-8 file with more such words, one per line.",
-)
+@_term_options
 @click.option(
     "--leave-out",
     "left_out",
@@ -143,14 +161,8 @@ def extend(
 @click.command()
 @_common
 @click.option("--size", "vocab_size", type=int, required=True, help="How many tokens to keep.")
-@choice_option("--order", _ORDERS, default="fewest-uses", help="Which tokens are removed first.")
-@click.option(
-    "--script",
-    "scripts",
-    multiple=True,
-    metavar="NAME",
-    help="Remove tokens of this script only, such as Latin or Han; may be repeated.",
-)
+@order_option
+@script_option
 @pin_option
 def shrink(
     base: str,
@@ -188,9 +200,20 @@ def shrink(
 @click.command()
 @_common
 @click.option("--tokens", "n_tokens", type=int, required=True, help="How many tokens to replace.")
+@order_option
+@script_option
 @pin_option
+@_term_options
 def replace(
-    base: str, files: tuple[str, ...], n_tokens: int, pinned: tuple[int, ...], **common: Any
+    base: str,
+    files: tuple[str, ...],
+    n_tokens: int,
+    order: str,
+    scripts: tuple[str, ...],
+    pinned: tuple[int, ...],
+    terms: tuple[str, ...],
+    terms_file: str | None,
+    **common: Any,
 ) -> None:
     """Replace the tokens that the text of files uses least by new ones, at the same size.
 
@@ -199,6 +222,7 @@ def replace(
     \b
     Examples:
       $ bpe replace gpt2 notes.txt --tokens 5 --out adapted
+      $ bpe replace gpt2 notes.txt --tokens 5 --script Han --term Kubernetes --out adapted
     """
     from bpe_core.adapting.replace import replace as run_replacing
 
@@ -210,9 +234,13 @@ def replace(
         n_tokens,
         show_progress if watched else None,
         pinned=pinned,
+        scripts=scripts or None,
+        order=cast("RemovalOrder", order),
+        terms=[*terms, *_lines_of(terms_file)],
         on_removal=show_removals if watched else None,
     )
     _end_progress()
+    _report_terms(adapted.terms)
     _write(adapted, opened, corpus, common)
 
 
@@ -255,19 +283,33 @@ def _end_progress() -> None:
         click.echo(err=True)
 
 
-def _open(base: str, files: tuple[str, ...], common: dict[str, Any]) -> tuple[Base, Corpus]:
-    """Open the base and the corpus; raise if the adapted tokenizer could not be written."""
+def _open(
+    base: str, files: tuple[str, ...], common: dict[str, Any]
+) -> tuple[Base, Corpus | CountedCorpus]:
+    """Open the base and the corpus; raise if the adapted tokenizer could not be written.
+
+    Large text files are counted as a stream, once.
+    """
     from bpe_core.adapting.adapted import trace_ids
+    from bpe_core.counting.streamed import StreamedCorpus
     from bpe_core.formats.adapting_base import open_base
+    from bpe_core.runs.count import count
+    from bpe_core.runs.progress import Watch
 
     special_tokens = special_tokens_of(common["special_tokens"])
     opened = open_base(base, common["pretokenizer"], special_tokens or None)
     # Written once unchanged, because a refusal after the whole run would come too late.
     _written(trace_ids(opened.tokenizer, opened.tokenizer), opened, common)
-    return opened, read_corpus_of(files, common["text_column"], common["encoding"])
+    corpus = read_or_stream(files, common["text_column"], common["encoding"])
+    if not isinstance(corpus, StreamedCorpus):
+        return opened, corpus
+    watch = Watch(1, time.perf_counter(), None, None)
+    return opened, count(corpus, opened.tokenizer.pretokenizer.name, None, watch)
 
 
-def _write(adapted: Adapted, opened: Base, corpus: Corpus, common: dict[str, Any]) -> None:
+def _write(
+    adapted: Adapted, opened: Base, corpus: Corpus | CountedCorpus, common: dict[str, Any]
+) -> None:
     """Write the adapted tokenizer and the rows; report on stderr what was gained."""
     from bpe_core.adapting.adapted import count_with_missing
     from bpe_core.formats.adapted_files import row_files

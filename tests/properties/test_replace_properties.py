@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from contextlib import suppress
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -10,9 +11,11 @@ from hypothesis import assume, given
 from hypothesis import strategies as st
 
 from bpe_core.adapting.extend import extend
+from bpe_core.adapting.naive_replace import replace_naively
 from bpe_core.adapting.replace import replace
 from bpe_core.adapting.shrink import shrink
 from bpe_core.corpus.corpus import Corpus
+from bpe_core.counting.streamed import stream_corpus
 from bpe_core.errors import ConfigError
 from bpe_core.runs.train import train
 from bpe_core.tokenizer.gpt2 import gpt2
@@ -48,6 +51,62 @@ def test_the_result_is_shrink_then_extend(
         with suppress(UnicodeDecodeError):  # a part of a character is no word
             token.decode()
             assert list(parts) == base.encode_words([token])[0].tolist()
+
+
+@given(
+    word_counts,
+    word_counts,
+    st.integers(1, 4),
+    st.lists(st.text("abc ", min_size=1, max_size=4), max_size=2),
+    st.sampled_from([None, ("Latin",), ("Latin", "Common")]),
+)
+def test_the_result_equals_the_naive_twin(
+    old: dict[str, int],
+    new: dict[str, int],
+    n_tokens: int,
+    terms: list[str],
+    scripts: tuple[str, ...] | None,
+) -> None:
+    base = train(Corpus.from_word_counts(old), TrainingConfig(270)).tokenizer
+    expected = replace_naively(base, new, n_tokens, scripts=scripts, terms=terms)
+    try:
+        swapped = replace(
+            base, Corpus.from_word_counts(new), n_tokens, scripts=scripts, terms=terms
+        )
+    except ConfigError:
+        assert expected is None or len(expected[1].merges) < n_tokens
+        return
+    assert expected is not None
+    removed, extension = expected
+    assert list(swapped.removed) == removed
+    new_merges = swapped.tokenizer.merges[-n_tokens:]
+    assert [m.pair for m in new_merges] == [m.pair for m in extension.merges]
+    costs = [(cost.token, cost.tokens_added, cost.tokens_saved) for cost in swapped.terms]
+    assert costs == extension.terms
+
+
+def test_terms_come_first_also_those_that_the_text_does_not_contain() -> None:
+    base = train(Corpus.from_word_counts({"hug": 3, "pun": 2}), TrainingConfig(261)).tokenizer
+    corpus = Corpus.from_word_counts({"bugs": 9, "bag": 5})
+    hug = next(id for id, token in base.vocab.items() if token == b"hug")
+    swapped = replace(base, corpus, 2, terms=["hug", b"xg"])
+    assert hug not in swapped.removed
+    kept, made = swapped.terms
+    assert (kept.token, kept.tokens_added) == (b"hug", 0)
+    assert (made.token, made.tokens_added, made.is_absent) == (b"xg", 1, True)
+    assert swapped.tokenizer.vocab[259] == b"xg"
+
+
+def test_a_stream_and_counted_words_give_the_same_as_a_corpus(tmp_path: Path) -> None:
+    base = train(Corpus.from_text("hug pun hugs puns " * 9), TrainingConfig(264)).tokenizer
+    path = tmp_path / "text.txt"
+    path.write_text(TEXT, encoding="utf-8")
+    expected = replace(base, Corpus.from_text(TEXT), 3, order="last-learned")
+    assert replace(base, stream_corpus([path]), 3, order="last-learned").tokenizer == (
+        expected.tokenizer
+    )
+    shrunk = shrink(base, stream_corpus([path]), 260)
+    assert shrunk.removed == shrink(base, Corpus.from_text(TEXT), 260).removed
 
 
 @pytest.mark.slow

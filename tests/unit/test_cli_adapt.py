@@ -151,6 +151,27 @@ def test_terms_are_tried_first_and_tokens_left_out(text: Path, tmp_path: Path) -
     )
 
 
+def test_replacing_takes_terms_and_scripts_and_streams_large_files(
+    text: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    outputs: list[Path] = []
+    for least, name in ((1 << 40, "read"), (1, "streamed")):
+        monkeypatch.setattr("bpe_core.cli.support._LEAST_BYTES_TO_STREAM", least)
+        outputs.append(tmp_path / name)
+        result = run(
+            *("replace", "gpt2", text, "--tokens", "6", "--out", outputs[-1]),
+            *("--script", "Han", "--script", "Cyrillic", "--term", "Straßen"),
+        )
+        assert result.exit_code == 0, result.output
+        assert "'Straßen' is one token: " in result.stderr
+        kept = set(np.load(outputs[-1] / "old_ids.npy").tolist())
+        gone = {id for id in range(50_257) if id not in kept}
+        assert len(gone) == 6
+        assert {script_of_token(bpe.gpt2().vocab[id]) for id in gone} <= {"Han", "Cyrillic"}
+    for path in outputs[0].iterdir():
+        assert path.read_bytes() == (outputs[1] / path.name).read_bytes()
+
+
 def test_wrong_terms_are_one_line(text: Path, tmp_path: Path) -> None:
     for option, value, message in (
         ("--terms", tmp_path / "none.txt", "cannot be read"),
