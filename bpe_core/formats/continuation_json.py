@@ -24,7 +24,7 @@ def continuation_to_dict(continues: Continuation) -> dict[str, object]:
         "base_merges": continues.base.n_merges,
         "counts": list(continues.counts),
         "left_out": [token.hex() for token in continues.left_out],
-        "terms": [_term_to_dict(cost) for cost in continues.terms],
+        "terms": [term_to_dict(cost) for cost in continues.terms],
     }
 
 
@@ -44,7 +44,7 @@ def continuation_of(head: Mapping[str, Any], tokenizer: Tokenizer) -> Continuati
         tuple(cast("list[int]", counts)),
         # Files of earlier versions have neither.
         tuple(map(_token, _listed(head.get("left_out", [])))),
-        tuple(map(_term, _listed(head.get("terms", [])))),
+        tuple(map(term_of, _listed(head.get("terms", [])))),
     )
     if continues.n_term_merges > len(counts):
         raise FormatError("Its terms took more merges than it has.")
@@ -53,7 +53,12 @@ def continuation_of(head: Mapping[str, Any], tokenizer: Tokenizer) -> Continuati
     return continues
 
 
-def _term_to_dict(cost: TermCost) -> dict[str, object]:
+def term_to_dict(cost: TermCost) -> dict[str, object]:
+    """Return a term and its cost as JSON has them.
+
+    >>> term_of(term_to_dict(TermCost(b"hug", None, reason="Cut."))).reason
+    'Cut.'
+    """
     is_text = isinstance(cost.term, str)
     return {
         "term": cost.term if isinstance(cost.term, str) else cost.term.hex(),
@@ -66,7 +71,8 @@ def _term_to_dict(cost: TermCost) -> dict[str, object]:
     }
 
 
-def _term(found: object) -> TermCost:
+def term_of(found: object) -> TermCost:
+    """Return what `term_to_dict` described; raise FormatError if it is damaged."""
     match found:
         case {
             "term": str(term),

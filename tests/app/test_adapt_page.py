@@ -291,8 +291,8 @@ def test_tokens_are_replaced_at_the_same_size(open_app: OpenApp) -> None:
 
 
 MODES = {
-    "Shrink": (background_work.shrinkings, "remove_leaves", "shrinking"),
-    "Replace": (background_work.replacings, "replace", "replacing"),
+    "Shrink": (background_work.shrinkings, "shrink_in_process", "shrinking"),
+    "Replace": (background_work.replacings, "replace_in_process", "replacing"),
 }
 
 

@@ -17,6 +17,7 @@ from tests.app.test_adapt_page import OpenApp, choose, paste, verdict_of
 from tests.waiting import wait_until
 from ui.adapt import background_work
 from ui.adapt.background_work import Order, Removable, Swapped
+from ui.work.training import HELD_OUT_SEED
 
 ONLY = f"shrink_only_{gpt2().fingerprint[:12]}"
 
@@ -47,9 +48,16 @@ def shrunk(app: AppTest, order: Order) -> Removals:
     return status.result
 
 
+def divided(order: Order) -> tuple[Corpus, Corpus]:
+    """Return the training text and the held-out text of an order."""
+    assert isinstance(order.corpus, Corpus)
+    return order.corpus.split(order.held_out_share, seed=HELD_OUT_SEED)
+
+
 def as_in_the_core(found: Removals, asked: Order, **choices: Any) -> bool:
     """Return whether removals are those of `remove_leaves` with some choices."""
-    removals = remove_leaves(asked.tokenizer, asked.training, held_out=asked.held_out, **choices)
+    training, held_out = divided(asked)
+    removals = remove_leaves(asked.tokenizer, training, held_out=held_out, **choices)
     assert removals is not None
     shown, tokens = found.held_out_tokens_after, removals.held_out_tokens_after
     assert shown is not None
@@ -119,10 +127,37 @@ def test_replace_keeps_listed_tokens(open_app: OpenApp, orders: list[Order]) -> 
     app.run()
     assert not app.exception
     assert isinstance(status.result, Swapped)
-    again = replace(gpt2(), order.training, 5, pinned=[50_255])
+    training, _ = divided(order)
+    again = replace(gpt2(), training, 5, pinned=[50_255])
     assert status.result.adapted.removed == again.removed
     assert 50_255 not in again.removed
-    assert 50_255 in replace(gpt2(), order.training, 5).removed
+    assert 50_255 in replace(gpt2(), training, 5).removed
+
+
+@pytest.mark.slow
+def test_replace_takes_terms_and_scripts(open_app: OpenApp, orders: list[Order]) -> None:
+    app = paste(choose(open_app("adapt"), "Replace"))
+    app.number_input(key="replace_tokens").set_value(9.0).run()
+    app.multiselect(key=ONLY).set_value(["Cyrillic"]).run()
+    app.text_area(key="replace_terms").set_value("Zookeeper\nNew York").run()
+    app.button(key="replace").click().run()
+    (order,) = orders
+    status = wait_until(background_work.replacings(), f"{order.id} 9")
+    app.run()
+    assert not app.exception
+    assert isinstance(status.result, Swapped)
+    found = status.result.adapted
+    terms = ["Zookeeper", "New York"]
+    training, _ = divided(order)
+    expected = replace(gpt2(), training, 9, scripts=["Cyrillic"], terms=terms)
+    assert found.tokenizer == expected.tokenizer
+    assert found.terms == expected.terms
+    assert dict(found.parts) == dict(expected.parts)
+    assert found.old_ids.tolist() == expected.old_ids.tolist()
+    assert {script_of_token(gpt2().vocab[id]) for id in found.removed} == {"Cyrillic"}
+    text = "\n".join(element.value for element in app.markdown).replace("\\", "")
+    assert "1 of 2 terms is one token." in text
+    assert "1 of them does not occur in the training text." in text
 
 
 def test_other_choices_are_other_work() -> None:
@@ -132,7 +167,9 @@ def test_other_choices_are_other_work() -> None:
         Removable("last-learned"),
         Removable(scripts=("Latin",)),
         Removable(pinned=(256,)),
+        Removable(terms=("hugs",)),
     )
-    ids = {Order(gpt2(), text, text, removable).id for removable in choices}
+    ids = {Order(gpt2(), text, 0.1, removable).id for removable in choices}
     assert len(ids) == len(choices)
-    assert Order(gpt2(), text, text).id in ids
+    assert Order(gpt2(), text, 0.1).id in ids
+    assert Order(gpt2(), text, 0.2).id not in ids

@@ -4,18 +4,32 @@ from __future__ import annotations
 
 import hashlib
 import json
-from dataclasses import dataclass
-from typing import TypeVar
+from collections.abc import Generator
+from contextlib import contextmanager
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from tempfile import TemporaryDirectory
+from types import MappingProxyType
+from typing import Any, TypeVar
 
 import streamlit as st
 
-from bpe_core.adapting.adapted import Adapted, count_with_missing
-from bpe_core.adapting.replace import replace
-from bpe_core.adapting.shrink import RemovalOrder, Removals, remove_leaves
+from bpe_core.adapting.adapted import Adapted
+from bpe_core.adapting.shrink import RemovalOrder, Removals
 from bpe_core.corpus.corpus import Corpus
+from bpe_core.corpus.corpus_files import link_corpus, write_corpus
+from bpe_core.corpus.filed_corpus import FiledCorpus
+from bpe_core.formats.continuation_json import term_of
+from bpe_core.formats.load_save import load
+from bpe_core.store.place import store_folder
 from bpe_core.tokenizer.tokenizer import Tokenizer
-from ui.adapt.judged import judged
+from bpe_core.types import read_only
+from bpe_core.whole_files import make_folder
+from ui.adapt.adapting_process import CHOICES, TOKENIZER, arrays_in, ask_process
+from ui.storage.base_tokenizer import write_base
+from ui.storage.new_entries import UNFINISHED, os_errors_as_not_kept
 from ui.work.background import Background, Progress, Status, Task, UnknownWorkError
+from ui.work.training import HELD_OUT_SEED
 
 _Result = TypeVar("_Result")
 
@@ -29,6 +43,8 @@ class Removable:
     """Only tokens of these may go, if there are any here."""
     pinned: tuple[int, ...] = ()
     """The ids of tokens that stay."""
+    terms: tuple[str, ...] = ()
+    """What is to be a token before others are learned, if tokens are replaced; user input."""
 
     @property
     def is_limited(self) -> bool:
@@ -38,20 +54,22 @@ class Removable:
 
 @dataclass(frozen=True, slots=True)
 class Order:
-    """What to reduce: a tokenizer, on a training text, judged on a held-out text."""
+    """What to reduce: a tokenizer, on the training part of a text, judged on the held-out one."""
 
     tokenizer: Tokenizer
-    training: Corpus
-    held_out: Corpus
+    corpus: Corpus | FiledCorpus
+    held_out_share: float = 0.0
     removable: Removable = Removable()
 
     @property
     def id(self) -> str:
         """The same for the same tokenizer, texts and choices, whoever asks."""
         may_go = self.removable
-        choices = json.dumps([may_go.order, may_go.scripts, may_go.pinned])
+        choices = json.dumps(
+            [self.held_out_share, may_go.order, may_go.scripts, may_go.pinned, may_go.terms]
+        )
         return (
-            f"{self.tokenizer.fingerprint} {self.training.sha256} {self.held_out.sha256} "
+            f"{self.tokenizer.fingerprint} {self.corpus.sha256} "
             f"{hashlib.sha256(choices.encode()).hexdigest()}"
         )
 
@@ -76,16 +94,7 @@ def begin_shrinking(order: Order, visitor: str) -> None:
     """Begin to shrink a tokenizer as far as possible. Raises TooMuchWorkError."""
 
     def work(task: Task[Progress]) -> Removals | None:
-        return remove_leaves(
-            order.tokenizer,
-            order.training,
-            held_out=order.held_out if order.held_out.n_bytes else None,
-            pinned=order.removable.pinned,
-            order=order.removable.order,
-            scripts=order.removable.scripts or None,
-            on_progress=lambda done, of: task.report(Progress(done, of)),
-            should_stop=lambda: task.is_cancelled,
-        )
+        return shrink_in_process(order, task)
 
     shrinkings().begin(order.id, work, visitor=visitor)
 
@@ -99,26 +108,7 @@ def begin_replacing(order: Order, n_tokens: int, visitor: str) -> None:
     """Begin to replace `n_tokens` tokens. Raises TooMuchWorkError."""
 
     def work(task: Task[Progress]) -> Swapped | None:
-        of = 2 * n_tokens
-        adapted = replace(
-            order.tokenizer,
-            order.training,
-            n_tokens,
-            lambda progress: task.report(Progress(n_tokens + progress.merges_done, of)),
-            pinned=order.removable.pinned,
-            on_removal=lambda done, _: task.report(Progress(done, of)),
-            should_stop=lambda: task.is_cancelled,
-        )
-        if adapted is None:
-            return None
-        where, text = judged(order.held_out, order.training)
-        return Swapped(
-            adapted,
-            n_tokens,
-            where,
-            count_with_missing(order.tokenizer, text),
-            count_with_missing(adapted.tokenizer, text),
-        )
+        return replace_in_process(order, n_tokens, task)
 
     replacings().begin(f"{order.id} {n_tokens}", work, visitor=visitor)
 
@@ -133,6 +123,71 @@ def shrinkings() -> Background[Progress, Removals]:
 def replacings() -> Background[Progress, Swapped]:
     """Return the server's replacings, by tokenizer, texts and number of tokens."""
     return Background("replacing", most_waiting=16, most_remembered=16, most_of_visitor=2)
+
+
+def shrink_in_process(order: Order, task: Task[Progress]) -> Removals | None:
+    """Shrink a tokenizer as far as possible; return None if the task is cancelled."""
+    with _folder_for(order, None) as folder:
+        if _asked(folder, task) is None:
+            return None
+        arrays = arrays_in(folder)
+    return Removals(
+        order.tokenizer,
+        tuple(arrays["result-order"].tolist()),
+        read_only(arrays["result-uses"]),
+        read_only(arrays["result-tokens"]),
+        read_only(arrays["result-held_out"]) if "result-held_out" in arrays else None,
+    )
+
+
+def replace_in_process(order: Order, n_tokens: int, task: Task[Progress]) -> Swapped | None:
+    """Replace `n_tokens` tokens; return None if the task is cancelled."""
+    with _folder_for(order, n_tokens) as folder:
+        found = _asked(folder, task)
+        if found is None:
+            return None
+        arrays = arrays_in(folder)
+        tokenizer = load(folder / TOKENIZER)
+    adapted = Adapted(
+        order.tokenizer,
+        tokenizer,
+        read_only(arrays["result-old_ids"]),
+        tuple(arrays["result-removed"].tolist()),
+        MappingProxyType({id: tuple(parts) for id, *parts in found["parts"]}),
+        tuple(map(term_of, found["terms"])),
+    )
+    return Swapped(adapted, n_tokens, found["where"], found["before"], found["after"])
+
+
+def _asked(folder: Path, task: Task[Progress]) -> dict[str, Any] | None:
+    return ask_process(folder, task, lambda done, of: task.report(Progress(done, of)))
+
+
+@contextmanager
+def _folder_for(order: Order, n_tokens: int | None) -> Generator[Path]:
+    """Write an order to a folder that is deleted with the block. Raises NotKeptError."""
+    with os_errors_as_not_kept():
+        make_folder(store_folder())
+        place = TemporaryDirectory(
+            prefix=UNFINISHED, dir=store_folder(), ignore_cleanup_errors=True
+        )
+    with place as name:
+        folder = Path(name)
+        with os_errors_as_not_kept():
+            if isinstance(order.corpus, FiledCorpus):
+                link_corpus(order.corpus.folder, folder)
+            else:
+                write_corpus(folder, order.corpus)
+            write_base(folder, order.tokenizer)
+            choices = {
+                **asdict(order.removable),
+                "share": order.held_out_share,
+                "seed": HELD_OUT_SEED,
+                "n_tokens": n_tokens,
+                "n_bytes": order.corpus.n_bytes,
+            }
+            (folder / CHOICES).write_text(json.dumps(choices), "utf-8")
+        yield folder
 
 
 def _known(background: Background[Progress, _Result], id: str) -> Status[Progress, _Result] | None:

@@ -12,7 +12,7 @@ from ui.adapt.forms import show_extend_form
 from ui.adapt.new_tokens import draw_new_tokens
 from ui.adapt.result import lead_with_result, show_result
 from ui.adapt.size_part import choose_cut, draw_costs
-from ui.adapt.term_costs import draw_terms
+from ui.adapt.term_costs import draw_term_costs
 from ui.corpus.corpus_form import ChosenCorpus
 from ui.failures.error_boundary import fragment
 from ui.look.labels import plain_markdown
@@ -35,10 +35,16 @@ def draw_extending(stored: StoredRun, state: PageState) -> None:
     with result:
         _show_outcome(state, stored)
     with forms:
-        show_extend_form(stored, can_start=not is_live, start=_start)
+        show_extend_form(stored, _live_extension(state), can_start=not is_live, start=_start)
     if is_extended and not is_live:
         st.divider()
         _draw_run(stored)
+
+
+def _live_extension(state: PageState) -> Extension | None:
+    """Return what the running or queued job was asked for; None without one."""
+    plan = jobs.manager().plan(state.job_id) if isinstance(state, Live) else None
+    return plan.how if plan is not None and isinstance(plan.how, Extension) else None
 
 
 def _start(chosen: ChosenCorpus, extension: Extension, base: Tokenizer) -> None:
@@ -91,7 +97,7 @@ def _draw_run(stored: StoredRun) -> None:
     draw_costs(stored, cut)
     if stored.run.terms:
         st.divider()
-        draw_terms(stored)
+        draw_term_costs(stored.run.terms, stored.title, key="adapt_terms")
     st.divider()
     draw_new_tokens(stored, cut.kept)
     st.divider()

@@ -8,11 +8,10 @@ from typing import Final
 import streamlit as st
 
 from bpe_core.comparison.costs import embedding_rows
-from bpe_core.comparison.terms import read_terms
 from bpe_core.tokenizer.tokenizer import Tokenizer
 from ui.adapt.bases import Base, choose_base, usable
+from ui.adapt.terms_field import ask_for_terms, terms_of
 from ui.corpus.corpus_form import ChosenCorpus, choose_corpus, show_corpus
-from ui.look.term_lists import lines_left_out
 from ui.shell import workspace
 from ui.shell.number_field import Limits, whole_number
 from ui.shell.workspace import TokenChoices
@@ -20,8 +19,6 @@ from ui.storage.base_tokenizer import Extension
 from ui.storage.run_store import StoredRun
 
 _FIRST_TOKENS: Final = 1_000
-_TERMS: Final = "adapt_terms"
-_MOST_CHARACTERS: Final = 100_000
 _LIMITS: Final = Limits(
     *(1, 100_000),
     "Each new token is one merge.",
@@ -31,8 +28,13 @@ _LIMITS: Final = Limits(
 Start = Callable[[ChosenCorpus, Extension, Tokenizer], None]
 
 
-def show_extend_form(stored: StoredRun, *, can_start: bool, start: Start) -> None:
-    """Draw the forms for an extension; `start` is called if Extend is pressed."""
+def show_extend_form(
+    stored: StoredRun, live: Extension | None, *, can_start: bool, start: Start
+) -> None:
+    """Draw the forms for an extension; `start` is called if Extend is pressed.
+
+    They are filled from the one that is `live`, or else from the open run.
+    """
     base = choose_base(stored)
     tokenizer = usable(base)
     chosen, figures = choose_corpus()
@@ -41,8 +43,9 @@ def show_extend_form(stored: StoredRun, *, can_start: bool, start: Start) -> Non
         with figures:
             pretokenizer = None if tokenizer is None else tokenizer.pretokenizer.name
             is_counted = show_corpus(chosen, pretokenizer)
-    n_tokens = _choose_size(base, stored)
-    terms = _choose_terms(stored)
+    n_tokens = _choose_size(base, _first_size(stored) if live is None else live.n_tokens)
+    first = terms_of(stored.run.terms) if live is None else "\n".join(live.terms)
+    terms = ask_for_terms("adapt_terms", first)
     again = _asked_again(stored)
     is_ready = is_counted and tokenizer is not None and n_tokens is not None and can_start
     is_pressed = st.button("Extend", type="primary", key="extend", disabled=not is_ready)
@@ -69,32 +72,6 @@ def _asked_again(stored: StoredRun) -> TokenChoices | None:
     return choices if choices.run_id == stored.id else None
 
 
-def _choose_terms(stored: StoredRun) -> tuple[str, ...]:
-    workspace.start_choice(
-        _TERMS, "\n".join(cost.term for cost in stored.run.terms if isinstance(cost.term, str))
-    )
-    text = st.text_area(
-        "Domain terms, one per line",
-        key=_TERMS,
-        height=104,
-        max_chars=_MOST_CHARACTERS,
-        placeholder="Kubernetes\nkubelet",
-        help="Each is made one token before any other is learned. The result says what each cost "
-        "in new tokens, how often your text contains it, or why it cannot be a token.",
-        persist_state="session",
-    )
-    listed = read_terms(text or "")
-    if words := lines_left_out(listed):
-        st.warning(words)
-    if listed.terms:
-        n = len(listed.terms)
-        st.markdown(
-            f":gray[:small[{n:,} {'term is' if n == 1 else 'terms are'} tried first. Their merges "
-            "count among the tokens to add.]]"
-        )
-    return listed.terms
-
-
 def _first_size(stored: StoredRun) -> int:
     """Return the number of tokens that the open run was asked for, or a usual one."""
     run = stored.run
@@ -102,12 +79,12 @@ def _first_size(stored: StoredRun) -> int:
     return asked if _LIMITS.problem_with(asked) is None else _FIRST_TOKENS
 
 
-def _choose_size(base: Base, stored: StoredRun) -> int | None:
+def _choose_size(base: Base, first: int) -> int | None:
     st.header("New tokens", anchor=False)
     n_tokens = whole_number(
         "Tokens to add",
         _LIMITS,
-        _first_size(stored),
+        first,
         key="adapt_tokens",
         help="One run holds every smaller number too: a slider below the result cuts it.",
     )

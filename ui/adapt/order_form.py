@@ -1,12 +1,9 @@
-"""Ask for what Shrink and Replace need: a base, and a corpus that is in memory."""
+"""Ask for what Shrink and Replace need: a base and a corpus."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
 
-import streamlit as st
-
-from bpe_core.corpus.corpus import Corpus
 from bpe_core.tokenizer.tokenizer import Tokenizer
 from ui.adapt.background_work import Order
 from ui.adapt.bases import Base, choose_base, usable
@@ -22,7 +19,7 @@ class Asked:
     tokenizer: Tokenizer | None
     """None if the base cannot be adapted."""
     order: Order | None
-    """None while a form is empty, invalid or holds too large a corpus."""
+    """None while a form is empty or invalid."""
 
 
 def ask_for_order(stored: StoredRun) -> Asked:
@@ -34,12 +31,5 @@ def ask_for_order(stored: StoredRun) -> Asked:
         return Asked(base, tokenizer, None)
     with figures:
         is_counted = show_corpus(chosen, tokenizer.pretokenizer.name)
-    training, held_out = chosen.training, chosen.held_out
-    if not isinstance(training, Corpus) or not isinstance(held_out, Corpus):
-        st.info(
-            "This corpus is too large to count the uses of each token here. Use a part of it, or "
-            "the command line."
-        )
-        return Asked(base, tokenizer, None)
-    order = Order(tokenizer, training, held_out) if is_counted else None
+    order = Order(tokenizer, chosen.corpus, chosen.held_out_share) if is_counted else None
     return Asked(base, tokenizer, order)

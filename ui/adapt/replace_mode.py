@@ -10,10 +10,12 @@ import streamlit as st
 
 from bpe_core.adapting.adapted import Adapted
 from ui.adapt import background_work as work
-from ui.adapt.background_work import Removable, Swapped
+from ui.adapt.background_work import Swapped
 from ui.adapt.files_part import Offered, offer_adapted
 from ui.adapt.order_form import Asked, ask_for_order
-from ui.adapt.removal_form import ask_what_stays
+from ui.adapt.removal_form import ask_what_may_go
+from ui.adapt.term_costs import draw_term_costs
+from ui.adapt.terms_field import ask_for_terms
 from ui.components.figures import verdict
 from ui.components.term_table import TermCell, TermRow, term_table
 from ui.look.labels import plain_text, token_label
@@ -45,11 +47,12 @@ def draw_replacing(stored: StoredRun) -> None:
             key="replace_tokens",
             help="As many are removed as are added: the vocabulary keeps its size.",
         )
-        pinned = None if asked.tokenizer is None else ask_what_stays(asked.tokenizer)
+        may_go = None if asked.tokenizer is None else ask_what_may_go(asked.tokenizer)
+        terms = ask_for_terms("replace_terms", "")
         order = asked.order
         status = begin = None
-        if order is not None and n_tokens is not None and pinned is not None:
-            order = replace(order, removable=Removable(pinned=pinned))
+        if order is not None and n_tokens is not None and may_go is not None:
+            order = replace(order, removable=replace(may_go, terms=terms))
             status = work.replacing(order, n_tokens)
             if status is None:
                 begin = partial(work.begin_replacing, order, n_tokens, visitor())
@@ -135,6 +138,9 @@ def _draw(asked: Asked, found: Swapped) -> None:
             term_of="Token",
             key="replace_new",
         )
+    if adapted.terms:
+        st.divider()
+        draw_term_costs(adapted.terms, f"{name} replaced", key="replace_terms")
     st.divider()
     st.header("Files for your model", anchor=False)
     title = f"{name} {found.n_tokens} replaced"

@@ -12,7 +12,6 @@ import streamlit as st
 from bpe_core.runs.term_merges import TermCost
 from ui.components.figures import Row, figure_table
 from ui.look.labels import file_stem, plain_markdown, plain_text, token_label
-from ui.storage.run_store import StoredRun
 
 _MOST_ROWS: Final = 100
 _MOST_NAMED: Final = 20
@@ -20,11 +19,8 @@ _LONGEST_NAME: Final = 60
 _ALREADY: Final = "0, a token before"
 
 
-def draw_terms(stored: StoredRun) -> None:
-    """Draw the terms and pinned tokens of a run; nothing if it had none."""
-    costs = stored.run.terms
-    if not costs:
-        return
+def draw_term_costs(costs: Sequence[TermCost], title: str, *, key: str) -> None:
+    """Draw what each of some terms and pinned tokens cost; `title` names the file with them."""
     st.header("Domain terms", anchor=False)
     st.markdown(plain_markdown(terms_sentence(costs), 1_000))
     made = [cost for cost in costs if cost.reason is None]
@@ -43,7 +39,7 @@ def draw_terms(stored: StoredRun) -> None:
                 for cost in made[:_MOST_ROWS]
             ],
             caption="What each term cost, and saved on the training text",
-            key="adapt_terms_made",
+            key=f"{key}_made",
         )
     for reason, names in refusals(costs):
         more = f" and {len(names) - _MOST_NAMED:,} more" if len(names) > _MOST_NAMED else ""
@@ -53,10 +49,10 @@ def draw_terms(stored: StoredRun) -> None:
     st.download_button(
         "Terms as CSV",
         lambda: terms_csv(costs),
-        file_name=f"{file_stem(stored.title)}-terms.csv",
+        file_name=f"{file_stem(title)}-terms.csv",
         mime="text/csv",
         on_click="ignore",
-        key="adapt_terms_csv",
+        key=f"{key}_csv",
     )
     rest = f" The table holds the first {_MOST_ROWS}." if len(made) > _MOST_ROWS else ""
     st.markdown(
