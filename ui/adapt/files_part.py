@@ -33,7 +33,7 @@ model = AutoModelForCausalLM.from_pretrained("the base’s model")
 rows = json.loads(Path("embedding_rows.json").read_text())
 layers = model.get_input_embeddings, model.get_output_embeddings
 before = [layer().weight.data.clone() for layer in layers]
-model.resize_token_embeddings(len(rows["old_ids"]))
+model.resize_token_embeddings(len(rows["old_ids"]), mean_resizing=False)
 for layer, old in zip(layers, before):
     for id, old_id in enumerate(rows["old_ids"]):
         parts = rows["parts"].get(str(id), [old_id])
