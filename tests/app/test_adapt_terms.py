@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import json
 import re
+import threading
 from collections.abc import Callable
+from typing import Any
 
 import pytest
 from streamlit.testing.v1 import AppTest
@@ -12,7 +14,8 @@ from streamlit.testing.v1 import AppTest
 from bpe_core.comparison.terms import MOST_TERMS
 from bpe_core.tokenizer.gpt2 import gpt2
 from tests.app.training import in_address, until_ended
-from ui.storage.run_store import StoredRun, load_run
+from ui.storage.run_store import StoredRun, load_run, store_run_to_show
+from ui.work import jobs
 
 OpenApp = Callable[..., AppTest]
 TEXT = "".join(
@@ -75,6 +78,34 @@ def test_terms_are_tokens_first_and_their_price_is_told(open_app: OpenApp) -> No
     shown = "\n".join(element.value for element in app.markdown)
     assert "<img" in shown
     assert not re.search(r"(?<!\\)<img", shown)
+
+
+@pytest.mark.slow
+def test_a_reload_during_an_extension_fills_terms_and_size(
+    open_app: OpenApp, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    reached, may_end = threading.Event(), threading.Event()
+
+    def store(*run: Any, **more: Any) -> str:
+        reached.set()
+        assert may_end.wait(60)
+        return store_run_to_show(*run, **more)
+
+    manager = jobs.JobManager(store=store)
+    monkeypatch.setattr(jobs, "manager", lambda: manager)
+    app = open_form(open_app, 37)
+    app.text_area(key="adapt_terms").set_value("Kubernetes\nZookeeper").run()
+    app.button(key="extend").click().run()
+    try:
+        assert reached.wait(60)
+        again = open_app("adapt", job=in_address(app, "job"))
+        assert not again.exception
+        assert again.text_area(key="adapt_terms").value == "Kubernetes\nZookeeper"
+        assert again.number_input(key="adapt_tokens").value == 37
+        assert again.button(key="extend").disabled
+    finally:
+        may_end.set()
+        manager.close()
 
 
 @pytest.mark.slow
