@@ -21,6 +21,7 @@ from ui.settings import SettingError, settings
 try:
     from ui import metrics
     from ui.shell.ended_sessions import give_back_regularly
+    from ui.shell.message_limit import MessageLimit
     from ui.shell.tab_limit import TabLimit
     from ui.shell.upload_limit import UploadLimit, set_upload_limit
     from ui.warm_up import warm_up_rest_in_background, warm_up_start
@@ -55,6 +56,7 @@ app = st.App(
     middleware=[
         Middleware(metrics.WithoutStreamlitsMetrics),
         Middleware(TabLimit),
+        Middleware(MessageLimit),
         Middleware(UploadLimit),
     ],
 )
