@@ -17,6 +17,7 @@ from typing import Any, Final
 import numpy as np
 
 from bpe_core.corpus.corpus import Corpus
+from bpe_core.corpus.counts_corpus import CountsCorpus, CountsSummary, corpus_of_counts
 from bpe_core.corpus.damage import ARRAY_DAMAGE
 from bpe_core.corpus.notes import Note
 from bpe_core.errors import BpeError, FormatError
@@ -24,6 +25,8 @@ from bpe_core.errors import BpeError, FormatError
 TEXT: Final = "text"
 LENGTHS: Final = "lengths.npy"
 HEAD: Final = "corpus.json"
+SAMPLE: Final = "sample"
+"""The folder of the text that comes with words and counts."""
 FILES: Final = (TEXT, LENGTHS, HEAD)
 """All files that are written; they are never changed, so they can be linked to."""
 
@@ -44,13 +47,18 @@ def write_corpus(folder: Path, corpus: Corpus) -> None:
         for number, text in enumerate(texts):
             lengths[number] = file.write(text.encode())
     np.save(folder / LENGTHS, lengths, allow_pickle=False)
-    head = {
+    head: dict[str, Any] = {
         "names": corpus.names,
         "counts": None if words is None else list(words.values()),
         "notes": corpus.file_notes,
         "encodings": _packed(corpus.encodings),
         "sha256": corpus.sha256,
     }
+    if isinstance(corpus, CountsCorpus):
+        head["summary"] = corpus.known._asdict()
+        if corpus.text is not None:
+            (folder / SAMPLE).mkdir()
+            write_corpus(folder / SAMPLE, corpus.text)
     (folder / HEAD).write_text(json.dumps(head, ensure_ascii=False), "utf-8", newline="")
 
 
@@ -83,6 +91,10 @@ def read_corpus_files(folder: Path) -> Corpus:
         else:
             counts = dict(zip(texts, map(int, head["counts"]), strict=True))
             corpus = Corpus((), names, counts, notes)
+            if "summary" in head:
+                has_sample = (folder / SAMPLE).is_dir()
+                sample = read_corpus_files(folder / SAMPLE) if has_sample else None
+                corpus = corpus_of_counts(counts, CountsSummary(**head["summary"]), sample)
         expected = str(head["sha256"])
     except (*ARRAY_DAMAGE, BpeError) as error:
         raise FormatError("A corpus kept on disk is damaged. Give its files again.") from error

@@ -181,8 +181,9 @@ def _answer(question: Mapping[str, Any], data: bytes) -> None:
     file = open_parquet(data, question["name"])
     if question.get("column") is None and set(file.columns) in _OF_COUNTS:
         raise UnsupportedFileError(
-            f"{question['name']} holds words and their counts, not text. Train on it from "
-            "the command line with bpe train --counts, or give text."
+            f"{question['name']} holds words and their counts, not text. A counts file can only be "
+            "trained on: by bpe train --counts, or on the page Train if it is from bpe count or "
+            "bpe merge-counts."
         )
     found = file.describe(question["most_bytes"])
     described = [

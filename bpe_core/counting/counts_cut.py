@@ -2,15 +2,18 @@
 
 from __future__ import annotations
 
+import numpy as np
+
 from bpe_core.checks import is_a
 from bpe_core.compiling.python_or_kernels import use_kernels
 from bpe_core.corpus.corpus import Corpus, no_corpus
+from bpe_core.corpus.counts_corpus import CountsCorpus, corpus_of_counts
 from bpe_core.counting.counts_file import CountsSummary, WordCounts
 from bpe_core.counting.streamed import StreamedCorpus, count_stream
 from bpe_core.counting.words import CountedCorpus, count_pretokens, seen_symbols
 from bpe_core.errors import ConfigError, EmptyCorpusError
 from bpe_core.pretokenizers.pretokenizers import get_pretokenizer
-from bpe_core.types import Base
+from bpe_core.types import Base, PretokenCounts
 
 _LONGEST_SHOWN = 60
 
@@ -44,6 +47,32 @@ def count_words(corpus: Corpus | StreamedCorpus, pretokenizer: str = "gpt2") -> 
     ready_made = isinstance(corpus, Corpus) and corpus.word_counts is not None
     name = None if ready_made else cut.name
     return WordCounts(pretokens, CountsSummary(name, corpus.n_bytes, sha256, characters))
+
+
+def as_corpus(counts: WordCounts, sample: Corpus | None = None) -> CountsCorpus:
+    """Return word counts as a corpus, with a sample of the text if there is one.
+
+    >>> from bpe_core.counting.counts_file import counts_of
+    >>> as_corpus(counts_of({"hug": 10}, "gpt2")).n_bytes
+    30
+    """
+    pretokens = counts.pretokens
+    words = map(bytes.decode, pretokens.words)
+    word_counts = dict(zip(words, pretokens.counts.tolist(), strict=True))
+    return corpus_of_counts(word_counts, counts.summary, sample)
+
+
+def of_corpus(corpus: CountsCorpus) -> WordCounts:
+    """Return the word counts of such a corpus.
+
+    >>> from bpe_core.counting.counts_file import counts_of
+    >>> of_corpus(as_corpus(counts_of({"hug": 10}))).pretokens.words
+    (b'hug',)
+    """
+    word_counts = corpus.word_counts or {}
+    counts = np.array(list(word_counts.values()), np.int64)
+    pretokens = PretokenCounts(tuple(word.encode() for word in word_counts), counts)
+    return WordCounts(pretokens, corpus.known)
 
 
 def as_counted(

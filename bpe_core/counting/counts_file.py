@@ -12,11 +12,12 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from importlib import import_module
 from os import PathLike, fspath
-from typing import Any, Final, NamedTuple, cast
+from typing import Any, BinaryIO, Final, NamedTuple, cast
 
 import numpy as np
 
 from bpe_core.checks import several
+from bpe_core.corpus.counts_corpus import CountsSummary
 from bpe_core.corpus.urls import reading, shown, writing
 from bpe_core.corpus.word_counts import LARGEST_SUM
 from bpe_core.counting.exact_sums import check_pretokens, check_total, lengths_of, weighted_sum
@@ -28,23 +29,6 @@ KEY: Final = b"bpe_core"
 """The key of the metadata in a file's schema."""
 _VERSION: Final = 1
 _ROWS: Final = 1 << 18
-
-
-class CountsSummary(NamedTuple):
-    """What is known of the corpus that was counted; stored as JSON in a counts file."""
-
-    pretokenizer: str | None
-    """What cut the text into words; None if the file does not say."""
-    n_bytes: int
-    """The size of the text as UTF-8."""
-    sha256: str
-    """The identity of the corpus; in a file made elsewhere, a hash of the words and counts."""
-    characters: str
-    """All characters of the text, sorted, those of dropped words and white space too."""
-    floor: int = 1
-    """Words that occur less often were dropped."""
-    dropped_words: int = 0
-    dropped_occurrences: int = 0
 
 
 @dataclass(frozen=True, slots=True)
@@ -118,10 +102,25 @@ def read_counts(path: str | PathLike[str]) -> WordCounts:
     ...     read_counts(f"{folder}/counts.parquet").pretokens.words
     (b'hug', b'ugg')
     """
-    table, summary = _read(fspath(path))
+    with reading(fspath(path)) as file:
+        return counts_in(file, shown(fspath(path)))
+
+
+def counts_in(file: BinaryIO, name: str) -> WordCounts:
+    """Read an opened file of words and counts as `read_counts` does; `name` is for errors."""
+    table, summary = _read_table(file, name)
     pretokens = _pretokens(table)
-    check_pretokens(pretokens, shown(fspath(path)))
-    return WordCounts(pretokens, summary or summary_of(pretokens, None))
+    check_pretokens(pretokens, name)
+    if summary is None:
+        return WordCounts(pretokens, summary_of(pretokens, None))
+    # The alphabet of a corpus has at least the characters of its words.
+    missing = set(characters_of(pretokens.words)) - set(summary.characters)
+    if missing:
+        raise UnsupportedFileError(
+            f"{name} has words with {min(missing)!r}, which is not among the characters that its "
+            "metadata lists. Count again."
+        )
+    return WordCounts(pretokens, summary)
 
 
 def write_counts(counts: WordCounts, path: str | PathLike[str]) -> None:
@@ -267,8 +266,13 @@ def _damage_named(name: str, arrow: _Arrow) -> Generator[None]:
 
 def _read(path: str) -> tuple[Any, CountsSummary | None]:
     """Return the table of a file, a row for each distinct word, in order, and its summary."""
-    arrow, name = _arrow(path), shown(path)
-    with reading(path) as file, _damage_named(name, arrow):
+    with reading(path) as file:
+        return _read_table(file, shown(path))
+
+
+def _read_table(file: BinaryIO, name: str) -> tuple[Any, CountsSummary | None]:
+    arrow = _arrow(name)
+    with _damage_named(name, arrow):
         parquet = arrow.parquet.ParquetFile(file)
         schema = parquet.schema_arrow
         missing = [column for column in ("word", "count") if schema.names.count(column) != 1]
@@ -305,9 +309,12 @@ def _summary(metadata: dict[bytes, bytes], name: str) -> CountsSummary | None:
         version = stored.pop("version")
         if version == _VERSION:
             summary = CountsSummary(**stored)
-            numbers: tuple[Any, ...] = (summary.n_bytes, summary.floor, summary.dropped_words)
+            numbers: tuple[Any, ...] = (*summary[-3:], summary.n_bytes)
             if all(isinstance(number, int) and number >= 0 for number in numbers):
                 bytes.fromhex(summary.sha256)
+                summary.characters.encode()  # a lone surrogate is no character
+                if not isinstance(stored["pretokenizer"], str | None):
+                    raise TypeError
                 return summary
     except (ValueError, TypeError, KeyError, AttributeError):
         version = None

@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import replace
 
 import numpy as np
 
 from bpe_core.compiling.background import wait_for_kernels
 from bpe_core.compiling.python_or_kernels import worth_waiting_for
 from bpe_core.corpus.corpus import Corpus
-from bpe_core.counting.counts_cut import as_counted
+from bpe_core.corpus.counts_corpus import CountsCorpus
+from bpe_core.counting.counts_cut import as_counted, of_corpus
 from bpe_core.counting.counts_file import WordCounts
 from bpe_core.counting.streamed import StreamedCorpus, count_stream
 from bpe_core.counting.words import CountedCorpus, count_pretokens, seen_symbols
@@ -39,6 +41,12 @@ def count(
         counted = corpus
     elif isinstance(corpus, WordCounts):
         counted = as_counted(corpus, pretokenizer, symbols_of)
+    elif isinstance(corpus, CountsCorpus):
+        counted = replace(
+            as_counted(of_corpus(corpus), pretokenizer, symbols_of),
+            n_bytes=corpus.n_bytes,
+            sha256=corpus.sha256,
+        )
     elif isinstance(corpus, StreamedCorpus):
         wait_if_worth_it(corpus.n_bytes, watch)
         counted = count_stream(

@@ -17,8 +17,10 @@ from click.testing import CliRunner
 import bpe_core as bpe
 from bpe_core.cli import commands
 from bpe_core.compiling.processes import compile_kernels
+from bpe_core.corpus.corpus_files import read_corpus_files, write_corpus
 from bpe_core.corpus.samples import load_sample
-from bpe_core.counting.counts_file import counts_of
+from bpe_core.counting.counts_cut import as_corpus
+from bpe_core.counting.counts_file import KEY, counts_of
 from bpe_core.errors import (
     BpeError,
     ConfigError,
@@ -248,3 +250,37 @@ def test_the_examples_of_the_document_run() -> None:
     document = Path(__file__).parents[2] / "docs" / "scale.md"
     failed, run = doctest.testfile(str(document), module_relative=False)
     assert (failed, run > 5) == (0, True)
+
+
+def test_counts_as_a_corpus_train_the_same_and_survive_the_disk(tmp_path: Path) -> None:
+    counts = bpe.count_words(bpe.Corpus.from_text("hug hugs é\n" * 9), "whitespace")
+    corpus = as_corpus(counts, bpe.Corpus.from_text("hug"))
+    write_corpus(tmp_path, corpus)
+    read = read_corpus_files(tmp_path)
+    assert read == corpus
+    training, held_out = read.split(0.08)
+    assert held_out.documents == ("hug",)
+    ties: tuple[TieBreak, ...] = ("smallest-pair", "first-seen")
+    for tie in ties:
+        config = bpe.TrainingConfig(
+            270, pretokenizer="whitespace", base="characters", alphabet="seen", tie_break=tie
+        )
+        expected, run = bpe.train(counts, config), bpe.train(training, config)
+        # The line break is in no word, but in the alphabet of the text.
+        assert b"\n" in run.tokenizer.vocab.values()
+        assert run.tokenizer == expected.tokenizer
+        assert run.corpus_bytes == expected.corpus_bytes
+    with pytest.raises(ConfigError, match="cut by the pre-tokenizer whitespace, not by gpt2"):
+        bpe.train(training, bpe.TrainingConfig(270))
+
+
+@pytest.mark.parametrize("characters", ["hu", "ghu\ud800"])
+def test_characters_that_cannot_be_those_of_the_words_are_refused(
+    tmp_path: Path, characters: str
+) -> None:
+    summary = counts_of({"hug": 1}).summary._replace(characters=characters)
+    described = json.dumps({"version": 1, **summary._asdict()}).encode()
+    table = pa.table({"word": [b"hug"], "count": [1]}).replace_schema_metadata({KEY: described})
+    pq.write_table(table, tmp_path / "a.parquet")
+    with pytest.raises(UnsupportedFileError, match="metadata"):
+        bpe.read_counts(tmp_path / "a.parquet")

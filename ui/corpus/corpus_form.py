@@ -9,11 +9,13 @@ import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
 
 from bpe_core.corpus.corpus import Corpus
+from bpe_core.corpus.counts_corpus import CountsCorpus
 from bpe_core.corpus.filed_corpus import FiledCorpus, TextFigures
 from bpe_core.corpus.samples import load_sample, samples
 from bpe_core.corpus.word_counts import parse_word_counts
 from bpe_core.errors import BpeError
 from ui.components.corpus_strip import corpus_strip
+from ui.corpus.counts_upload import describe_counts, text_sentence
 from ui.corpus.large_text_area import large_text_area
 from ui.corpus.uploads import joined, read_uploads
 from ui.look.direction import order_note
@@ -35,6 +37,9 @@ ORIGINS: dict[str, Source] = {
 }
 """The choices of where the corpus comes from, and what is stored for each."""
 _SOURCES = tuple(ORIGINS)
+_NEEDS_TEXT = (
+    "A file of counts can be trained on, but this page needs the text of the corpus. Choose text."
+)
 _HUG_WORDS = "hug 10\npug 5\npun 12\nbun 4\nhugs 5"
 HELD_OUT_PERCENT = 8
 KEYS = "corpus_"
@@ -59,10 +64,11 @@ class ChosenCorpus:
     held_out: Part
 
 
-def choose_corpus() -> tuple[ChosenCorpus | None, DeltaGenerator]:
+def choose_corpus(*, takes_counts: bool = False) -> tuple[ChosenCorpus | None, DeltaGenerator]:
     """Draw the choice of a corpus; return the corpus and a container for its figures.
 
-    The corpus is None if none is chosen yet or it cannot be read.
+    The corpus is None if none is chosen yet or it cannot be read, and for a file of counts unless
+    the page `takes_counts`.
     """
     st.header("Corpus", anchor=False)
     source = st.segmented_control(
@@ -79,7 +85,9 @@ def choose_corpus() -> tuple[ChosenCorpus | None, DeltaGenerator]:
     try:
         found = _read(source)
         figures = st.container()
-        if found is not None:
+        if found is not None and isinstance(found[0], CountsCorpus) and not takes_counts:
+            st.error(plain_markdown(_NEEDS_TEXT, 600))
+        elif found is not None:
             chosen = _divide(*found, ORIGINS[source], sample_id=_sample_id(source))
     except BpeError as error:
         st.error(plain_markdown(str(error), 1_000))
@@ -101,6 +109,8 @@ def show_corpus(chosen: ChosenCorpus, pretokenizer: str | None) -> bool:
         key="corpus_strip",
         figures=[*_sizes(training), *(pretokens or characters)],
     )
+    if isinstance(training, CountsCorpus):
+        st.markdown(f":gray[:small[{describe_counts(training)}]]")
     held_out = chosen.held_out
     show_composition(
         corpus_summary.composition(training),
@@ -155,6 +165,11 @@ def _sample_id(source: str) -> str:
 def _divide(
     corpus: Corpus | FiledCorpus, title: str, source: Source, *, sample_id: str
 ) -> ChosenCorpus:
+    if isinstance(corpus, CountsCorpus):
+        st.markdown(f":gray[:small[{text_sentence(corpus)}]]", help=explain("Held-out text"))
+        training, held_out = corpus.split(0.0)
+        origin = CorpusOrigin(source, sample_id, HELD_OUT_PERCENT)
+        return ChosenCorpus(corpus, title, origin, 0.0, training, held_out)
     with st.container(horizontal=True, vertical_alignment="center", gap="small"):
         sentence = st.empty()
         with st.popover("Change", type="tertiary", key="held_out"):
@@ -187,7 +202,9 @@ def _sizes(training: Part) -> list[Figure]:
         n = training.n_sources
         first = (f"{n:,}", "document" if n == 1 else "documents", ())
     else:
-        first = (f"{len(training.word_counts):,}", "weighted words", ())
+        is_counted = isinstance(training, CountsCorpus)
+        name = "distinct words" if is_counted else "weighted words"
+        first = (f"{len(training.word_counts):,}", name, ())
     return [first, (f"{training.n_bytes:,}", "bytes", ())]
 
 
@@ -196,7 +213,7 @@ def _pretokens(training: Part, pretokenizer: str | None) -> list[Figure] | None:
     if (
         pretokenizer is None
         or isinstance(training, TextFigures)
-        or training.n_bytes > corpus_summary.MOST_BYTES_COUNTED
+        or (training.word_counts is None and training.n_bytes > corpus_summary.MOST_BYTES_COUNTED)
     ):
         return []
     with st.spinner("Counting pre-tokens"):
@@ -204,6 +221,8 @@ def _pretokens(training: Part, pretokenizer: str | None) -> list[Figure] | None:
     if isinstance(found, str):
         st.error(plain_markdown(found, 1_000))
         return None
+    if isinstance(training, CountsCorpus):
+        return [(f"{found.total:,}", "occurrences", definitions("Pre-token"))]
     return [
         (f"{found.total:,}", "pre-tokens", definitions("Pre-token")),
         (f"{found.distinct:,}", "distinct", ()),

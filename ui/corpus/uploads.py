@@ -12,11 +12,13 @@ from streamlit.delta_generator import DeltaGenerator
 from streamlit.runtime.uploaded_file_manager import UploadedFile
 
 from bpe_core.corpus.corpus import Corpus
+from bpe_core.corpus.counts_corpus import CountsCorpus
 from bpe_core.corpus.filed_corpus import FiledCorpus
 from bpe_core.corpus.notes import Note
 from bpe_core.corpus.readers import Upload
 from bpe_core.errors import TextDecodingError
 from ui.corpus.column_field import column_fields
+from ui.corpus.counts_upload import counts_among, read_counts_file
 from ui.corpus.encoding_fields import Encodings, encoding_fields, show_excerpts
 from ui.look.labels import plain_markdown
 from ui.run import corpus_summary
@@ -55,19 +57,24 @@ def read_uploads(held_out_share: float) -> tuple[Corpus | FiledCorpus, str] | No
         st.markdown(f"Uploaded before: **{plain_markdown(kept.corpus_title)}**")
         return kept.corpus, kept.corpus_title
     file_ids = tuple(upload.file_id for upload in uploads)
-    files = cast("list[Upload]", uploads)
+    counts, texts = counts_among(uploads)
+    files = cast("list[Upload]", texts)
     encodings = encoding_fields(kept.corpus_guesses)
     excerpts = st.container()
     columns = column_fields(corpus_summary.uploaded_tables(files, file_ids, encodings))
     source = (*file_ids, *chain.from_iterable(columns.items()), *chain.from_iterable(encodings))
     if kept.corpus is None or kept.corpus_source != source:
-        _read(uploads, columns, encodings, source, held_out_share)
+        if counts is None:
+            _read(texts, columns, encodings, source, held_out_share)
+        else:
+            _read_counts(counts, texts, columns, encodings, source)
         kept = workspace.current()
     if kept.corpus is None:
         return None
     with excerpts:
-        read = kept.corpus
-        show_excerpts(kept.corpus_guesses, read if isinstance(read, Corpus) else read.excerpts)
+        read = kept.corpus.text if isinstance(kept.corpus, CountsCorpus) else kept.corpus
+        if read is not None:
+            show_excerpts(kept.corpus_guesses, read if isinstance(read, Corpus) else read.excerpts)
     return kept.corpus, kept.corpus_title
 
 
@@ -104,6 +111,24 @@ def _read(
         _offer_encodings(
             [note for note in corpus.file_notes if note.kind in ("encoding", "undecodable")]
         )
+
+
+def _read_counts(
+    counts: UploadedFile,
+    texts: list[UploadedFile],
+    columns: dict[str, str],
+    encodings: Encodings,
+    source: tuple[str, ...],
+) -> None:
+    """Read a file of counts into the workspace, with the text of the other files."""
+    text = None
+    if texts:
+        # Marked as unfinished, since the page may run again once the text is read.
+        _read(texts, columns, encodings, (*source, "beside counts"), 0.0)
+        text = workspace.current().corpus
+    workspace.update(corpus=None)
+    corpus = read_counts_file(counts, text)
+    workspace.update(corpus=corpus, corpus_title=counts.name, corpus_source=source)
 
 
 def _offer_encodings(guesses: list[Note]) -> None:

@@ -8,9 +8,11 @@ from typing import overload
 from bpe_core.corpus.columns import TableColumns
 from bpe_core.corpus.composition import Composition
 from bpe_core.corpus.corpus import Corpus
+from bpe_core.corpus.counts_corpus import CountsCorpus
 from bpe_core.corpus.filed_corpus import FiledCorpus, TextFigures
 from bpe_core.corpus.notes import Note
 from bpe_core.corpus.readers import Choices, Upload, tables_in
+from bpe_core.counting.counts_cut import as_counted, of_corpus
 from bpe_core.counting.words import count_pretokens, seen_symbols
 from bpe_core.errors import BpeError
 from bpe_core.pretokenizers.pretokenizers import get_pretokenizer
@@ -88,6 +90,8 @@ def pretoken_figures(_corpus: Corpus, sha256: str, pretokenizer: str) -> Pretoke
 @cached(seconds=600)
 def _pretokens(_corpus: Corpus, sha256: str, pretokenizer: str) -> PretokenCounts | str:
     try:
+        if isinstance(_corpus, CountsCorpus):
+            return as_counted(of_corpus(_corpus), pretokenizer).pretokens
         return count_pretokens(_corpus, get_pretokenizer(pretokenizer))
     except BpeError as error:
         return str(error)
@@ -111,13 +115,15 @@ def _largest_size(_corpus: Corpus, sha256: str, config: TrainingConfig) -> Large
     pretokens = _pretokens(_corpus, sha256, config.pretokenizer)
     if isinstance(pretokens, str):
         return None
-    return largest_vocab_size(pretokens, config, _symbols_seen(_corpus, sha256, config.base))
+    return largest_vocab_size(pretokens, config, symbols_seen(_corpus, config.base))
 
 
 def symbols_seen(corpus: Part, base: Base) -> frozenset[bytes]:
     """Return the base symbols that occur in a corpus."""
     if isinstance(corpus, TextFigures):
         corpus = Corpus.from_text(corpus.characters)
+    elif isinstance(corpus, CountsCorpus):
+        return of_corpus(corpus).symbols(base)
     return _symbols_seen(corpus, corpus.sha256, base)
 
 

@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import Literal, get_args
 
 from bpe_core.corpus.corpus import Corpus
+from bpe_core.corpus.counts_corpus import CountsCorpus
 from bpe_core.errors import FormatError
 from ui.storage.packed_json import named_damage, read_packed, write_packed
 
@@ -40,7 +41,12 @@ def write_run_corpus(folder: Path, origin: CorpusOrigin, corpus: Corpus) -> None
     """Store the origin of a corpus, and the corpus if it is small and not a sample."""
     words = corpus.word_counts
     n_characters = corpus.n_characters if words is None else sum(map(len, words))
-    is_stored = origin.source != "sample" and n_characters <= MOST_CHARACTERS_KEPT
+    is_stored = (
+        origin.source != "sample"
+        and n_characters <= MOST_CHARACTERS_KEPT
+        # Its words alone would be another corpus.
+        and not isinstance(corpus, CountsCorpus)
+    )
     stored = {
         "documents": list(corpus.documents),
         "names": list(corpus.names),

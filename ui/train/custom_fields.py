@@ -40,9 +40,10 @@ class CustomSettings:
     is_complete: bool
 
 
-def custom_fields() -> CustomSettings:
+def custom_fields(cut: str | None = None) -> CustomSettings:
     """Draw a field for each setting except the size, and return the settings.
 
+    `cut` is the only pre-tokenizer possible, if the words of the corpus were cut by one.
     An invalid field shows an error and leaves its setting at the default.
     """
     left, right = st.columns(2)
@@ -53,6 +54,7 @@ def custom_fields() -> CustomSettings:
             key="settings_pretokenizer",
             help=f"The rule that cuts the text into pre-tokens. {PRE_TOKEN}",
             persist_state="session",
+            disabled=cut is not None,
         )
         base = st.segmented_control(
             "Base symbols",
@@ -118,7 +120,9 @@ def custom_fields() -> CustomSettings:
             key="settings_max_token_bytes",
             help="Pairs that would make a longer token are skipped. 0 sets no limit.",
         )
-    if name == _CUSTOM_REGEX:
+    if cut is not None:
+        name = cut
+    elif name == _CUSTOM_REGEX:
         pattern = st.text_input(
             "Regular expression",
             r"\p{L}+|\p{N}{1,3}|\s+",

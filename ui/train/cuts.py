@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass
+from itertools import islice
 
 import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
@@ -48,7 +49,9 @@ def show_cuts(pretokenizer: str, training: Part | None, *, is_custom: bool) -> b
     heading = st.empty()
     if training is not None and training.word_counts is not None:
         _draw_heading(heading, "")
-        pretoken_strip(key="cuts", pretokens=list(training.word_counts)[:_MOST_WORDS])
+        # A word of a file of counts may be as long as a book.
+        words = [word[:_MOST_SHOWN] for word in islice(training.word_counts, _MOST_WORDS)]
+        pretoken_strip(key="cuts", pretokens=words)
         st.markdown(":gray[:small[Weighted words are already pre-tokens, so they are not cut.]]")
         return True
     own_line = _own_line() if is_custom else ""

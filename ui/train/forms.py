@@ -30,7 +30,7 @@ def show_forms(
         st.container(horizontal=True, vertical_alignment="center"),
     )
     with corpus_place:
-        chosen, figures = corpus_form.choose_corpus()
+        chosen, figures = corpus_form.choose_corpus(takes_counts=True)
     with settings_place:
         settings = settings_form.choose_settings(chosen.training if chosen else None)
     config = settings.config if settings else None

@@ -7,6 +7,7 @@ from dataclasses import dataclass, replace
 import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
 
+from bpe_core.corpus.counts_corpus import CountsCorpus
 from bpe_core.errors import BpeError
 from bpe_core.runs.check_config import check_config
 from bpe_core.types import TrainingConfig
@@ -74,11 +75,18 @@ def choose_settings(training: Part | None) -> ChosenSettings | None:
     )
     st.markdown(f":gray[:small[{_PRESETS[preset]}]]", help=explain("Tie"))
     are_complete = True
+    cut = training.known.pretokenizer if isinstance(training, CountsCorpus) else None
     if preset == "Custom":
-        custom = custom_fields()
+        custom = custom_fields(cut)
         config, are_complete = custom.config, custom.is_complete
     else:
         config = _CONFIGS[preset]
+    if cut is not None and config.pretokenizer != cut:
+        config = replace(config, pretokenizer=cut)
+        st.markdown(
+            f":gray[:small[The words of this corpus were cut by {plain_markdown(cut, 100)}, so "
+            "that is the pre-tokenizer, whatever the preset has.]]"
+        )
     start = start_of(config, training)
     room = st.container(gap="xsmall")
     with st.container():

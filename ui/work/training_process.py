@@ -18,7 +18,7 @@ from pathlib import Path
 from typing import IO, Any, Final, cast
 
 from bpe_core.child_process import child, follow_parent
-from bpe_core.corpus.corpus_files import read_corpus_files
+from bpe_core.corpus.corpus_files import TEXT, read_corpus_files
 from bpe_core.errors import BpeError, NotKeptError
 from bpe_core.process_limits import limit_this_process
 from bpe_core.types import TrainingProgress
@@ -127,7 +127,10 @@ def _main(folder: Path) -> None:
     if hasattr(os, "nice"):  # not on Windows
         os.nice(_NICENESS)
     request = read_request(folder)
-    limit_this_process(_MOST_BYTES + _MOST_TIMES_CORPUS * request.n_bytes, round(_MOST_SECONDS))
+    # Words with counts stand for a corpus of any size, and only they are in memory.
+    text = folder / TEXT
+    n_bytes = text.stat().st_size if text.is_file() else 0
+    limit_this_process(_MOST_BYTES + _MOST_TIMES_CORPUS * n_bytes, round(_MOST_SECONDS))
     try:
         stored = train_and_store(
             request,

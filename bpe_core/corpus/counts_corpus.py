@@ -1,0 +1,91 @@
+"""A corpus of which only the words and their counts are known, as a counts file holds them."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import NamedTuple
+
+from bpe_core.corpus.corpus import Corpus
+from bpe_core.corpus.word_counts import LARGEST_SUM
+from bpe_core.errors import CorpusError
+
+
+class CountsSummary(NamedTuple):
+    """What is known of the corpus that was counted; stored as JSON in a counts file."""
+
+    pretokenizer: str | None
+    """What cut the text into words; None if the file does not say."""
+    n_bytes: int
+    """The size of the text as UTF-8."""
+    sha256: str
+    """The identity of the corpus; in a file made elsewhere, a hash of the words and counts."""
+    characters: str
+    """All characters of the text, sorted, those of dropped words and white space too."""
+    floor: int = 1
+    """Words that occur less often were dropped."""
+    dropped_words: int = 0
+    dropped_occurrences: int = 0
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class CountsCorpus(Corpus):
+    """Words with their counts, how they were cut, and perhaps a sample of the text.
+
+    Make one with `corpus_of_counts`. Its size is that of the text that was counted; its hash covers
+    the words, their counts and the summary.
+    """
+
+    summary: CountsSummary | None = None
+    """Never None; it has a default because it follows fields that have one."""
+    text: Corpus | None = None
+    """Text to measure on, which is not trained on."""
+
+    def __post_init__(self) -> None:
+        Corpus.__post_init__(self)  # super() does not work in a class with slots
+        summary = self.known
+        described = json.dumps([self.sha256, *summary]).encode()
+        object.__setattr__(self, "sha256", hashlib.sha256(described).hexdigest())
+        object.__setattr__(self, "n_bytes", max(self.n_bytes, summary.n_bytes))
+
+    def __reduce__(self) -> tuple[object, ...]:
+        words = dict(self.word_counts or {})
+        return corpus_of_counts, (words, self.known, self.text)
+
+    @property
+    def known(self) -> CountsSummary:
+        """What is known of the text that was counted."""
+        if self.summary is None:
+            raise CorpusError("Expected a summary of the counts, got None.")
+        return self.summary
+
+    def split(self, held_out_share: float, seed: int = 0) -> tuple[Corpus, Corpus]:
+        """Return all words, and the sample of text; no words can be held back from counts.
+
+        >>> summary = CountsSummary("gpt2", 30, "", "ghu")
+        >>> _, held_out = corpus_of_counts({"hug": 10}, summary).split(0.08)
+        >>> held_out.n_bytes
+        0
+        """
+        return self, self.text or Corpus((), ())
+
+
+def corpus_of_counts(
+    word_counts: Mapping[str, int], summary: CountsSummary, text: Corpus | None = None
+) -> CountsCorpus:
+    """Return words with their counts as a corpus, with a sample of text if there is one.
+
+    Raises CorpusError for an impossible size of the text that was counted.
+
+    >>> corpus = corpus_of_counts({"hug": 10}, CountsSummary("gpt2", 40, "", "ghu"))
+    >>> corpus.n_bytes, corpus.word_counts["hug"]
+    (40, 10)
+    """
+    if summary.n_bytes > LARGEST_SUM:
+        raise CorpusError(
+            f"The words are said to come from {summary.n_bytes:,} bytes of text, more than 64 bits "
+            "can count. Count again."
+        )
+    return CountsCorpus((), (), dict(word_counts), summary=summary, text=text)
