@@ -22,42 +22,26 @@ from bpe_core.kernels.rank_merging import (
 )
 from bpe_core.kernels.scanning import scan
 from bpe_core.kernels.trie import encode_by_trie, enter_symbol, longest_match
+from bpe_core.kernels.word_cache import (
+    ENTRY,
+    SHORT_WORD,
+    append_cached,
+    is_crowded,
+    line_of,
+    remember,
+)
 
-LINE = 8
-"""uint64 numbers per line of the word cache, 64 bytes: two entries of key, key, ids, ids.
-
-An entry has room for four ids of 32 bits; their number is in the top byte of the first. If there
-are more, the second half holds their position in the arena.
-"""
-SHORT_WORD = 15
-"""The most bytes that a key of the word cache can hold."""
 SCAN_UP_TO = 31
 """The most bytes of a word that is merged by scanning; see `_append_long`."""
-SLACK = 4
-"""The ids per cache entry, all of which are written, even past the last id."""
 
-_ENTRY = np.uint64(4)
-_CACHED_IDS = np.int64(SLACK)
-_COUNT_AT = np.uint64(24)
-_ID = np.uint64((1 << 24) - 1)
-_ID_COUNT = np.uint64(0xFF)
-_HALF = np.uint64(32)
-_LOW_HALF = np.uint64(0xFFFFFFFF)
+DONE, WORD_TOO_LONG, CACHE_CROWDED = range(3)
+"""Why `encode_text` returned: after the last two it can go on with larger buffers, or with a larger
+word cache."""
+
 _NONE = np.uint64(0)
 _ONE = np.uint64(1)
 _TWO = np.uint64(2)
 _THREE = np.uint64(3)
-
-
-class WordCache(NamedTuple):
-    """The words that one thread has encoded."""
-
-    lines: NDArray[np.uint64]
-    """uint64[n * LINE], n a power of two."""
-    arena: NDArray[np.int32]
-    """int32: the ids of words with more ids than fit into an entry, one word after another."""
-    used: NDArray[np.int64]
-    """int64[1]: how much of the arena is used; once it is full, such words are not cached."""
 
 
 class WholeWords(NamedTuple):
@@ -219,12 +203,6 @@ def _cut(text, begin, ends, n_ends, joined, pieces):
 
 
 @inlined
-def _line_of(lines, low, high):
-    """Return where the line of a word's key starts."""
-    return (spread_word(low, high) & np.uint64(lines.size // LINE - 1)) * np.uint64(LINE)
-
-
-@inlined
 def _look_up(text, begin, pieces, i, n_pieces, lines, scratch):
     """Look up the words that end at pieces[i : i + n_pieces]: their entries' ids, or _NONE.
 
@@ -241,64 +219,20 @@ def _look_up(text, begin, pieces, i, n_pieces, lines, scratch):
         short = np.uint64(width <= np.uint64(SHORT_WORD)) & np.uint64(end > 0)
         # A word too long for a key gets the key of the empty word, which is never stored.
         low[j], high[j] = word_key(text, start, width * short)
-        places[j] = _line_of(lines, low[j], high[j])
+        places[j] = line_of(lines, low[j], high[j])
         start = stop
     for j in range(n_pieces):
         first[j] = lines[places[j]]
     for j in range(n_pieces):
         line = places[j]
         at_first = np.uint64(first[j] == low[j]) & np.uint64(lines[line + _ONE] == high[j])
-        other = line + _ENTRY
+        other = line + ENTRY
         at_second = np.uint64(lines[other] == low[j]) & np.uint64(lines[other + _ONE] == high[j])
-        entry = line + _ENTRY * at_second
+        entry = line + ENTRY * at_second
         # All bits set if the word was found, none otherwise.
         found = _NONE - (at_first | at_second)
         first[j] = lines[entry + _TWO] & found
         last[j] = lines[entry + _THREE]
-
-
-@inlined
-def _append_cached(first, last, arena, out, k):
-    """Append an entry's ids; always writing four avoids mispredicted branches."""
-    at = np.uint64(k)
-    out[at] = np.int32(first & _ID)
-    out[at + _ONE] = np.int32(first >> _HALF)
-    out[at + _TWO] = np.int32(last & _LOW_HALF)
-    out[at + _THREE] = np.int32(last >> _HALF)
-    n = np.int64(first >> _COUNT_AT & _ID_COUNT)
-    if n > _CACHED_IDS:
-        for j in range(n):
-            out[k + j] = arena[np.int64(last) + j]
-    return k + n
-
-
-@part
-def remember(cache, low, high, ids, start, n):
-    """Store a word first in its line; the previous first becomes second."""
-    lines, arena, used = cache.lines, cache.arena, cache.used
-    if n > _CACHED_IDS and used[0] + n > arena.size:
-        return
-    line = _line_of(lines, low, high)
-    for j in range(4):
-        lines[line + _ENTRY + np.uint64(j)] = lines[line + np.uint64(j)]
-    lines[line] = low
-    lines[line + _ONE] = high
-    first = np.uint64(ids[start]) | np.uint64(n) << _COUNT_AT
-    last = np.uint64(0)
-    if n > _CACHED_IDS:
-        last = np.uint64(used[0])
-        for j in range(n):
-            arena[used[0] + j] = ids[start + j]
-        used[0] += n
-    else:
-        if n > 1:
-            first |= np.uint64(ids[start + 1]) << _HALF
-        if n > 2:
-            last = np.uint64(ids[start + 2])
-        if n > 3:
-            last |= np.uint64(ids[start + 3]) << _HALF
-    lines[line + _TWO] = first
-    lines[line + _THREE] = last
 
 
 @part
@@ -306,9 +240,9 @@ def _append_new(merges, cache, text, start, width, out, k, symbols, ranks):
     """Append the ids of a word of up to SHORT_WORD bytes, and cache them."""
     low, high = word_key(text, np.uint64(start), np.uint64(width))
     lines = cache.lines
-    line = _line_of(lines, low, high)
+    line = line_of(lines, low, high)
     if lines[line] == low and lines[line + _ONE] == high:  # since the batch was looked up
-        return _append_cached(lines[line + _TWO], lines[line + _THREE], cache.arena, out, k)
+        return append_cached(lines[line + _TWO], lines[line + _THREE], cache.arena, out, k)
     n = merge_by_scan(merges, text, start, width, symbols, ranks)
     for j in range(n):
         out[k + j] = merges.ids[symbols[j]]
@@ -354,7 +288,7 @@ def _append_words(text, begin, n_ends, merges, whole, trie, cache, out, written,
         for j in range(n):
             stop = pieces[i + j]
             if first[j] != _NONE:
-                k = _append_cached(first[j], last[j], cache.arena, out, k)
+                k = append_cached(first[j], last[j], cache.arena, out, k)
             elif stop > 0:
                 width = stop - start
                 # Words in this table are not cached: what a part of a pre-token becomes differs.
@@ -386,7 +320,7 @@ def _take(given, taken, position, ends):
 def encode_text(
     scanner, text, bounds, given, merges, whole, trie, cache, out, section_ends, scratch, reached
 ):
-    """Encode each section of a text; return False if a word is too long for the scratch buffers.
+    """Encode each section of a text; return DONE, or why it stopped early.
 
     bounds: int64[n + 1], where each section starts and the last ends. given: int64, the ends of
     the words of a single section if there is no scanner for the pattern; else empty. out: int32,
@@ -398,8 +332,8 @@ def encode_text(
     position = reached[1]
     written = reached[2]
     taken = reached[3]
-    fits = True
-    while fits and section < section_ends.size:
+    status = DONE
+    while status == DONE and section < section_ends.size:
         end = bounds[section + 1]
         while position < end:
             if given.size:
@@ -416,17 +350,20 @@ def encode_text(
                     scratch.ends,
                 )
             if n_ends == 0:
-                fits = False
+                status = WORD_TOO_LONG
                 break
             written = _append_words(
                 text, position, n_ends, merges, whole, trie, cache, out, written, scratch
             )
             position = abs(scratch.ends[n_ends - 1])
-        if fits:
+            if is_crowded(cache):
+                status = CACHE_CROWDED
+                break
+        if position == end:
             section_ends[section] = written
             section += 1
     reached[0] = section
     reached[1] = position
     reached[2] = written
     reached[3] = taken
-    return fits
+    return status

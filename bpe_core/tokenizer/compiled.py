@@ -19,12 +19,18 @@ from numpy.typing import NDArray
 from bpe_core.compiling import threads
 from bpe_core.kernels import decoding, encoding
 from bpe_core.kernels.decoding import ROW
-from bpe_core.kernels.encoding import SHORT_WORD, SLACK, WordCache
 from bpe_core.kernels.rank_merging import SYMBOL_BITS
+from bpe_core.kernels.word_cache import LINE, SHORT_WORD, SLACK, WordCache
 from bpe_core.pretokenizers.blocks import Block, blocks, byte_ends
 from bpe_core.pretokenizers.pretokenizers import Pretokenizer
 from bpe_core.pretokenizers.scanners import SCANNERS, scanner_of
-from bpe_core.tokenizer.compiled_tables import empty_cache, encoding_tables, scratch, spelling
+from bpe_core.tokenizer.compiled_tables import (
+    empty_cache,
+    encoding_tables,
+    scratch,
+    spelling,
+    twice_as_large,
+)
 from bpe_core.tokenizer.tables import TokenTable
 
 Ids = NDArray[np.int32]
@@ -77,7 +83,7 @@ class CompiledEncoder:
         self._objects = np.arange(len(self._spelling.width)).astype(object)
         # Each thread borrows a worker with its own word cache. The first worker's cache already
         # holds the vocabulary; the others see enough text to fill theirs. A worker takes 5 to
-        # 12 MB, so no more are kept than there are processors: those returned last.
+        # 25 MB, so no more are kept than there are processors: those returned last.
         first = _Worker(cache, heap=not self._trie.symbol_at.size)
         self._workers = deque([first], maxlen=threads.n_threads())
 
@@ -161,21 +167,27 @@ class CompiledEncoder:
         out = worker.room_for(n_bytes + SLACK)
         section_ends = np.empty(len(block.bounds) - 1, np.int64)
         reached = np.array([0, block.bounds[0], 0, 0])
-        while not encoding.encode_text(
-            self._scanner,
-            block.text,
-            block.bounds,
-            ends,
-            self._merges,
-            self._whole,
-            self._trie,
-            worker.cache,
-            out,
-            section_ends,
-            worker.scratch,
-            reached,
-        ):
-            worker.grow()
+        while True:
+            status = encoding.encode_text(
+                self._scanner,
+                block.text,
+                block.bounds,
+                ends,
+                self._merges,
+                self._whole,
+                self._trie,
+                worker.cache,
+                out,
+                section_ends,
+                worker.scratch,
+                reached,
+            )
+            if status == encoding.DONE:
+                break
+            if status == encoding.CACHE_CROWDED:
+                worker.cache = twice_as_large(worker.cache)
+            else:
+                worker.grow()
         worker.tidy()
         ids = out[: reached[2]].copy()  # another thread may reuse this array from the next line on
         self._workers.append(worker)
@@ -253,7 +265,7 @@ class _Worker:
         A cache with a full arena cannot store words of many ids; a new one adapts to the text.
         """
         if self.cache.used[0] > len(self.cache.arena) - SHORT_WORD:
-            self.cache = empty_cache()
+            self.cache = empty_cache(len(self.cache.lines) // LINE)
         if len(self.scratch.ends) > 1 << 20:
             self.scratch = scratch(_SCAN_AHEAD, self._heap)
 
@@ -274,3 +286,4 @@ def compile_all() -> None:
     table = TokenTable(vocab={byte: bytes([byte]) for byte in range(256)}, merges=[])
     encoder = CompiledEncoder(table, get_pretokenizer("gpt2"))
     encoder.decode(encoder.encode("hug hugs"))
+    twice_as_large(empty_cache())

@@ -8,28 +8,37 @@ import numpy as np
 from numpy.typing import NDArray
 
 from bpe_core.compiling.arrays import aligned_zeros
-from bpe_core.kernels import encoding
+from bpe_core.kernels import encoding, word_cache
 from bpe_core.kernels.decoding import ROW, Spelling
-from bpe_core.kernels.encoding import LINE, SCAN_UP_TO, Scratch, WholeWords, WordCache
+from bpe_core.kernels.encoding import SCAN_UP_TO, Scratch, WholeWords
 from bpe_core.kernels.rank_merging import MergeTable
 from bpe_core.kernels.trie import Trie
+from bpe_core.kernels.word_cache import LINE, WordCache
 from bpe_core.tokenizer.tables import TokenTable
 
 _CACHE_LINES: Final = 1 << 16
-"""4 MB per thread. On tinyshakespeare, half as many took 8 % longer, twice as many 7 % less."""
-_ARENA: Final = 1 << 17
+"""4 MB per thread, up to 16 MB for texts of many words; see `word_cache.MOST_LINES`."""
+_ARENA_PER_LINE: Final = 2
 _BATCH: Final = 256
 _MOST_TRIE_LETTERS: Final = 1 << 23
 _FREE: Final = np.iinfo(np.uint64).max
 
 
-def empty_cache() -> WordCache:
-    """Return an empty word cache."""
+def empty_cache(n_lines: int | None = None) -> WordCache:
+    """Return an empty word cache, of the usual size if none is given."""
+    n_lines = n_lines or _CACHE_LINES
     return WordCache(
-        lines=aligned_zeros(LINE * _CACHE_LINES),
-        arena=np.empty(_ARENA, np.int32),
-        used=np.zeros(1, np.int64),
+        lines=aligned_zeros(LINE * n_lines),
+        arena=np.empty(_ARENA_PER_LINE * n_lines, np.int32),
+        used=np.zeros(2, np.int64),
     )
+
+
+def twice_as_large(cache: WordCache) -> WordCache:
+    """Return a word cache of twice the size that holds the same words."""
+    larger = empty_cache(2 * len(cache.lines) // LINE)
+    word_cache.copy_words(cache, larger)
+    return larger
 
 
 def scratch(size: int, heap: bool) -> Scratch:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import random
 import sysconfig
 from functools import cache
 from pathlib import Path
@@ -12,6 +13,7 @@ import tiktoken
 
 from bpe_core.compiling.processes import compile_kernels
 from bpe_core.corpus.corpus import Corpus
+from bpe_core.kernels.word_cache import LINE, MOST_LINES
 from bpe_core.runs.train import train
 from bpe_core.tokenizer.compiled import CompiledEncoder
 from bpe_core.tokenizer.gpt2 import END_OF_TEXT, gpt2
@@ -50,6 +52,21 @@ def test_the_source_of_pythons_library_equals_both_oracles() -> None:
     assert_same_ids(text)
     some = text[:300_000]
     assert encoder().encode(some).tolist() == tokenizers_gpt2().encode(some).ids
+
+
+def test_the_word_cache_grows_with_the_words_of_a_text_and_keeps_their_ids() -> None:
+    drawn = random.Random(7)
+    words = [
+        " " + "".join(drawn.choices("etaoin", k=drawn.randrange(1, 13))) for _ in range(150_000)
+    ]
+    text = "".join(drawn.choices(words, k=400_000))
+    expected = tiktoken_gpt2().encode_ordinary(text)
+    growing = CompiledEncoder(gpt2()._table, gpt2().pretokenizer)
+    sizes: list[int] = []
+    for _ in range(2):  # the second time mostly from the cache
+        sizes.append(len(growing._workers[0].cache.lines) // LINE)
+        assert growing.to_list(growing.encode(text, n_threads=1)) == expected
+    assert sizes[0] < sizes[1] <= MOST_LINES
 
 
 def test_every_code_point_equals_tiktoken() -> None:

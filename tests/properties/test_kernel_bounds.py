@@ -14,6 +14,7 @@ START = """
 import random
 from bpe_core.corpus.corpus import Corpus
 from bpe_core.counting import compiled as counting
+from bpe_core.kernels import word_cache
 from bpe_core.pretokenizers.pretokenizers import get_pretokenizer
 from bpe_core.runs.train import train
 from bpe_core.tokenizer import compiled, compiled_tables
@@ -46,7 +47,8 @@ SMALL_BUFFERS = """
 compiled._SCAN_AHEAD = 24
 compiled_tables._BATCH = 3
 compiled_tables._CACHE_LINES = 4
-compiled_tables._ARENA = 40
+compiled_tables._ARENA_PER_LINE = 10
+word_cache.MOST_LINES = 8
 text = "it's 12 na\u00efve\u3000 \u65e5\u672c\U0001f642 " + "ab" * 40 + " " * 33 + "xyz" * 3
 text += "'ll " + " ".join(some("\u0101\u0102\u0103", 5) for _ in range(30))
 tokenizer = trained(text)
@@ -59,6 +61,7 @@ for name in ("gpt2", "cl100k", "o200k", "whitespace", "words-punctuation", "rege
             id for word in words for each in tokenizer.explain_word(word) for id in each.ids
         ]
         assert encoder.encode(part).tolist() == expected, name
+    assert len(encoder._workers[0].cache.lines) == 8 * word_cache.LINE
 """
 
 DECODING = """
