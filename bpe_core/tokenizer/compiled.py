@@ -6,7 +6,7 @@ Kernels serve byte tokenizers that have a complete alphabet and no end-of-word m
 
 from __future__ import annotations
 
-from array import array
+import struct
 from collections import deque
 from collections.abc import Iterable, Iterator, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
@@ -47,6 +47,7 @@ _LIKELY_BYTES: Final = 6
 _MOST_KEPT: Final = 1 << 21
 _MOST_IDS: Final = 1 << 24
 _SCAN_AHEAD: Final = 8192
+_PACKED_AT_ONCE: Final = 4096
 _NO_ENDS: Final = np.empty(0, np.int64)
 
 
@@ -227,9 +228,8 @@ def _as_int32(ids: Sequence[int] | NDArray[np.integer]) -> Ids | None:
         return known
     listed: Sequence[int] = ids.tolist() if isinstance(ids, np.ndarray) else ids
     try:
-        # np.fromiter would be 10 % faster, but accepts 1.5 as 1.
-        known = np.frombuffer(array("i", listed), np.int32)
-    except (TypeError, OverflowError):
+        known = np.frombuffer(_packed(listed), np.int32)
+    except struct.error:
         return None
     # `array` accepts a bool as an int. Checking the type of every id would double the time.
     if any(isinstance(listed[place], bool) for place in np.flatnonzero(known < 2).tolist()):
@@ -237,6 +237,18 @@ def _as_int32(ids: Sequence[int] | NDArray[np.integer]) -> Ids | None:
     # Read-only, as above: for a writable array the kernels would be compiled again.
     known.flags.writeable = False
     return known
+
+
+def _packed(ids: Sequence[int]) -> bytes:
+    """Return ids as bytes of int32; raises struct.error if any is not an int or too large.
+
+    An `array` takes 1.5 times as long, and `np.fromiter` takes 1.5 for 1.
+    """
+    whole = len(ids) - len(ids) % _PACKED_AT_ONCE
+    pack = struct.Struct(f"{_PACKED_AT_ONCE}i").pack
+    parts = [pack(*ids[k : k + _PACKED_AT_ONCE]) for k in range(0, whole, _PACKED_AT_ONCE)]
+    parts.append(struct.pack(f"{len(ids) - whole}i", *ids[whole:]))
+    return b"".join(parts)
 
 
 class _Worker:
