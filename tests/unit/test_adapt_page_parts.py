@@ -53,8 +53,9 @@ def test_the_saving_of_a_token_is_measured_where_its_pair_overlaps_itself() -> N
 def test_held_out_text_may_hold_symbols_that_the_base_lacks() -> None:
     config = TrainingConfig(14, base="characters", special_tokens=())
     base = train(Corpus.from_text("hug pug hugs pugs bun hug " * 5), config).tokenizer
-    training, held_out = (Corpus.from_text(f"hug bun pug hugs {n} zebra") for n in ("", "z"))
-    order = background_work.Order(base, training, held_out)
+    text = "".join(f"hug bun pug hugs zebra {n}\n" for n in range(100))
+    assert "zebra" in Corpus.from_text(text).split(0.2)[1].documents[0]
+    order = background_work.Order(base, Corpus.from_text(text), 0.2)
     try:
         background_work.begin_replacing(order, 1, "visitor")
         status = background_work.replacing(order, 1)
