@@ -34,7 +34,7 @@ LEAST_BYTES: Final = 200_000
 What is smaller cannot take long or much, except in a library that is tried in a process anyway."""
 _MOST_BYTES: Final = 3 * 2**30
 _MOST_PROCESSOR_SECONDS: Final = 25
-"""The largest published vocabularies, of a quarter of a million tokens, take some 12."""
+"""Gemma's, of a quarter of a million tokens, took 8."""
 # Each thread would reserve address space, which counts as memory.
 _QUIET: Final = {"TOKENIZERS_PARALLELISM": "false", "RAYON_NUM_THREADS": "1"}
 # More than the processor time, because the processor may be shared with many.

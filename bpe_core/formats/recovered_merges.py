@@ -22,7 +22,8 @@ from bpe_core.tokenizer.trie import stay_apart
 from bpe_core.types import Merge, Pair
 
 _MOST_STEPS: Final = 200_000_000
-# Copying and hashing the two parts at each cut of a token: some 2 s, and published ranks take 1 %.
+# Bytes that are copied and hashed for the two parts at each cut of a token. A token of more than
+# about 31 kB exceeds it alone.
 _MOST_BYTES_CUT: Final = 1_000_000_000
 _NEVER: Final = 1 << 60
 
