@@ -17,7 +17,7 @@ from pathlib import Path
 import pytest
 
 from bpe_core.compiling.processes import compile_kernels
-from bpe_core.counting import streamed, words
+from bpe_core.counting import pieces, streamed, words
 from bpe_core.counting.compiled import count_documents
 from bpe_core.pretokenizers import blocks as blocks_module
 from bpe_core.pretokenizers.blocks import blocks
@@ -190,7 +190,7 @@ def test_files_read_in_pieces_of_every_size_have_the_same_counts(
 ) -> None:
     path = tmp_path / "text.txt"
     path.write_bytes(TEXT.encode())
-    monkeypatch.setattr(streamed, "use_kernels", lambda n_bytes: by_kernels)
+    monkeypatch.setattr(pieces, "use_kernels", lambda n_bytes: by_kernels)
     monkeypatch.setattr(words, "_BLOCK_CHARACTERS", 1)
     small = partial(blocks, block_bytes=1, look_back=1)
     monkeypatch.setattr(blocks_module, "blocks", small)
