@@ -93,8 +93,7 @@ def download(page: Page, name: str) -> Download:
     Streamlit drops a press that comes while it draws the page again, as when the check of another
     download ends. A visitor presses again, and so does this, once.
     """
-    expect(page.get_by_text("Opening it with")).to_have_count(0, timeout=3 * LONGEST_WAIT_MS)
-    wait_until_idle(page)
+    wait_until_downloads_are_checked(page)
     button = page.get_by_role("button", name=name)
     try:
         with page.expect_download(timeout=LONGEST_WAIT_MS / 4) as first:
@@ -105,6 +104,12 @@ def download(page: Page, name: str) -> Download:
     with page.expect_download() as second:
         button.click()
     return second.value
+
+
+def wait_until_downloads_are_checked(page: Page) -> None:
+    """Wait until the page no longer draws itself again because the check of a download ended."""
+    expect(page.get_by_text("Opening it with")).to_have_count(0, timeout=3 * LONGEST_WAIT_MS)
+    wait_until_idle(page)
 
 
 def choose_option(box: Locator, name: str) -> None:

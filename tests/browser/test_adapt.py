@@ -16,6 +16,7 @@ from tests.browser.helpers import (
     download,
     open_page,
     switch_theme,
+    wait_until_downloads_are_checked,
     wait_until_idle,
 )
 from tests.browser.training import choose, give_file, run_of_address
@@ -78,6 +79,7 @@ def test_terms_come_first_and_a_token_is_left_out_of_a_second_extension(
     new_tokens = page.get_by_role("table", name="New tokens and the tokens they replace")
     unwanted = new_tokens.get_by_role("rowheader").nth(2).inner_text()
     box = page.get_by_role("combobox", name="Leave out")
+    wait_until_downloads_are_checked(page)
     choose_option(box, unwanted)
     box.press("Escape")
     wait_until_idle(page)
