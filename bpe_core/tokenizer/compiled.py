@@ -231,7 +231,7 @@ def _as_int32(ids: Sequence[int] | NDArray[np.integer]) -> Ids | None:
         known = np.frombuffer(_packed(listed), np.int32)
     except struct.error:
         return None
-    # `array` accepts a bool as an int. Checking the type of every id would double the time.
+    # `struct` packs a bool as an int. Checking the type of every id would double the time.
     if any(isinstance(listed[place], bool) for place in np.flatnonzero(known < 2).tolist()):
         return None
     # Read-only, as above: for a writable array the kernels would be compiled again.
