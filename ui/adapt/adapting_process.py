@@ -8,12 +8,10 @@ its standard input closes. It imports nothing of the app that takes long to star
 from __future__ import annotations
 
 import json
-import os
 import sys
-import time
 from collections.abc import Callable, Mapping
 from pathlib import Path
-from typing import IO, TYPE_CHECKING, Any, Final, cast
+from typing import TYPE_CHECKING, Any, Final
 
 import numpy as np
 from numpy.typing import NDArray
@@ -21,26 +19,21 @@ from numpy.typing import NDArray
 from bpe_core.adapting.adapted import count_with_missing
 from bpe_core.adapting.replace import replace
 from bpe_core.adapting.shrink import remove_leaves
-from bpe_core.child_process import child, follow_parent
+from bpe_core.child_process import follow_parent
 from bpe_core.corpus.corpus_files import read_corpus_files
 from bpe_core.errors import BpeError
 from bpe_core.formats.continuation_json import term_to_dict
 from bpe_core.formats.load_save import dumps
-from bpe_core.process_limits import limit_this_process
 from ui.adapt.judged import judged
 from ui.storage.base_tokenizer import read_base
+from ui.work.work_process import Reporter, answers_of, work_and_answer, work_process
 
 if TYPE_CHECKING:
     from ui.work.background import Task
 
 CHOICES: Final = "choices.json"
 TOKENIZER: Final = "adapted.bpe.json"
-_MOST_BYTES: Final = 8 * 2**30
-_MOST_TIMES_CORPUS: Final = 24
-_MOST_SECONDS: Final = 24 * 3_600.0
-_SECONDS_BETWEEN_REPORTS: Final = 0.1
-_NICENESS: Final = 2
-"""Pages go first where processors are short."""
+_ADVICE: Final = "Your corpus and choices are unchanged; a smaller corpus may work."
 
 
 class AdaptingProcessError(BpeError):
@@ -54,22 +47,14 @@ def ask_process(
 
     Raises BpeError with what the work raised, and AdaptingProcessError if the process was killed.
     """
-    module = "ui.adapt.adapting_process"
-    with child(module, str(folder), most_seconds=_MOST_SECONDS) as process:
+    with work_process("ui.adapt.adapting_process", folder) as process:
         task.on_cancel(process.kill)
-        for line in cast("IO[bytes]", process.stdout):
-            match json.loads(line):
+        for answer in answers_of(process, AdaptingProcessError, _ADVICE):
+            match answer:
                 case {"progress": [done, of]}:
                     report(done, of)
                 case {"result": result}:
                     return result
-                case {"error": why}:
-                    raise AdaptingProcessError(why)
-                case {"unforeseen": name}:
-                    raise AdaptingProcessError(
-                        f"It stopped because of an error in the app ({name}). Your corpus and "
-                        "choices are unchanged; a smaller corpus may work."
-                    )
                 case _:
                     break
     if task.is_cancelled:
@@ -85,28 +70,16 @@ def arrays_in(folder: Path) -> dict[str, NDArray[Any]]:
     return {path.stem: np.load(path, allow_pickle=False) for path in folder.glob("result-*.npy")}
 
 
-class _Reporter:
-    """Pass on the progress, a few times a second."""
-
-    def __init__(self) -> None:
-        self._next = 0.0
-
-    def __call__(self, done: int, of: int) -> None:
-        now = time.monotonic()
-        if now >= self._next:
-            self._next = now + _SECONDS_BETWEEN_REPORTS
-            _write({"progress": [done, of]})
-
-
 def _shrink(folder: Path, choices: Mapping[str, Any]) -> dict[str, Any]:
     training, held_out = read_corpus_files(folder).split(choices["share"], seed=choices["seed"])
+    report = Reporter()
     removals = remove_leaves(
         *(read_base(folder), training),
         held_out=held_out if held_out.n_bytes else None,
         pinned=choices["pinned"],
         order=choices["order"],
         scripts=choices["scripts"] or None,
-        on_progress=_Reporter(),
+        on_progress=lambda done, of: report([done, of]),
     )
     assert removals is not None  # nothing asks it to stop
     _save(folder, "order", np.array(removals.order, np.int32))
@@ -121,15 +94,15 @@ def _replace(folder: Path, choices: Mapping[str, Any]) -> dict[str, Any]:
     base = read_base(folder)
     training, held_out = read_corpus_files(folder).split(choices["share"], seed=choices["seed"])
     n_tokens = choices["n_tokens"]
-    report = _Reporter()
+    report = Reporter()
     adapted = replace(
         *(base, training, n_tokens),
-        lambda progress: report(n_tokens + progress.merges_done, 2 * n_tokens),
+        lambda progress: report([n_tokens + progress.merges_done, 2 * n_tokens]),
         pinned=choices["pinned"],
         order=choices["order"],
         scripts=choices["scripts"] or None,
         terms=choices["terms"],
-        on_removal=lambda done, _: report(done, 2 * n_tokens),
+        on_removal=lambda done, _: report([done, 2 * n_tokens]),
     )
     where, text = judged(held_out, training)
     (folder / TOKENIZER).write_bytes(next(iter(dumps(adapted.tokenizer, "native").values())))
@@ -148,27 +121,11 @@ def _save(folder: Path, name: str, array: NDArray[Any]) -> None:
     np.save(folder / f"result-{name}.npy", array, allow_pickle=False)
 
 
-def _write(message: dict[str, Any]) -> None:
-    sys.stdout.write(json.dumps(message) + "\n")
-    sys.stdout.flush()
-
-
 def _main(folder: Path) -> None:
     follow_parent()
-    if hasattr(os, "nice"):  # not on Windows
-        os.nice(_NICENESS)
     choices = json.loads((folder / CHOICES).read_bytes())
-    limit_this_process(_MOST_BYTES + _MOST_TIMES_CORPUS * choices["n_bytes"], round(_MOST_SECONDS))
-    try:
-        work = _shrink if choices["n_tokens"] is None else _replace
-        _write({"result": work(folder, choices)})
-    except BpeError as error:
-        _write({"error": str(error)})
-    except MemoryError:
-        # As if the system had ended it.
-        sys.exit(1)
-    except Exception as error:
-        _write({"unforeseen": type(error).__name__})
+    work = _shrink if choices["n_tokens"] is None else _replace
+    work_and_answer(lambda: {"result": work(folder, choices)}, choices["n_bytes"])
 
 
 if __name__ == "__main__":
