@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 import subprocess
 import sys
@@ -9,7 +10,7 @@ import threading
 from collections.abc import Callable, Generator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
-from typing import IO
+from typing import IO, Any
 
 from bpe_core.process_limits import environment
 
@@ -55,6 +56,23 @@ def child(
                 process.kill()
     finally:
         timer.cancel()
+
+
+def framed(question: object, *data: bytes) -> bytes:
+    """Return a question and data as bytes for a child's standard input; see `read_question`.
+
+    >>> import io
+    >>> source = io.BytesIO(framed({"name": "a.txt"}, b"hug", b"s"))
+    >>> read_question(source), source.read()
+    ({'name': 'a.txt'}, b'hugs')
+    """
+    asked = json.dumps(question).encode()
+    return b"".join([len(asked).to_bytes(8, "little"), asked, *data])
+
+
+def read_question(source: IO[bytes]) -> Any:
+    """Read the question of `framed`; the data are what is left in the source."""
+    return json.loads(source.read(int.from_bytes(source.read(8), "little")))
 
 
 def follow_parent(on_message: Callable[[bytes], None] | None = None) -> None:

@@ -17,7 +17,7 @@ from contextlib import closing, contextmanager
 from importlib.util import find_spec
 from typing import IO, Any, Final, NamedTuple, cast
 
-from bpe_core.child_process import child
+from bpe_core.child_process import child, framed, read_question
 from bpe_core.corpus.budget import Budget
 from bpe_core.corpus.columns import Column, TableColumns
 from bpe_core.corpus.parquet import BYTES_DESCRIBED, check_marks, open_parquet
@@ -135,9 +135,8 @@ def _ask(data: bytes, name: str, question: Mapping[str, object]) -> Generator[tu
         if find_spec("pyarrow") is None:
             raise ModuleNotFoundError("No module named 'pyarrow'")
     check_marks(data, name)
-    asked = json.dumps({"name": name, **question}).encode()
     with tempfile.TemporaryFile() as file:
-        file.write(len(asked).to_bytes(8, "little") + asked)
+        file.write(framed({"name": name, **question}))
         file.write(data)
         file.seek(0)
         with child(_MODULE, stdin=file, most_seconds=_MOST_SECONDS) as process:
@@ -163,7 +162,7 @@ def _most_bytes(n_bytes: int) -> int:
 
 def _main() -> None:
     source = sys.stdin.buffer
-    question = json.loads(source.read(int.from_bytes(source.read(8), "little")))
+    question = read_question(source)
     data = source.read()
     limit_this_process(_most_bytes(len(data)), _MOST_PROCESSOR_SECONDS)
     try:

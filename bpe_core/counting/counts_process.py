@@ -15,7 +15,7 @@ from typing import IO, Any, Final, cast
 
 import numpy as np
 
-from bpe_core.child_process import child
+from bpe_core.child_process import child, framed, read_question
 from bpe_core.corpus.corpus import Corpus
 from bpe_core.corpus.counts_corpus import CountsCorpus, CountsSummary
 from bpe_core.counting.counts_cut import as_corpus
@@ -56,9 +56,8 @@ def read_counts_in_process(data: bytes, name: str, sample: Corpus | None = None)
     Raises UnsupportedFileError for a file that is not valid, takes too much memory or time, or has
     more than MOST_WORDS distinct words.
     """
-    asked = json.dumps(name).encode()
     with tempfile.TemporaryFile() as file:
-        file.write(len(asked).to_bytes(8, "little") + asked)
+        file.write(framed(name))
         file.write(data)
         file.seek(0)
         with child(_MODULE, stdin=file, most_seconds=_MOST_SECONDS) as process:
@@ -86,7 +85,7 @@ def read_counts_in_process(data: bytes, name: str, sample: Corpus | None = None)
 
 def _main() -> None:
     source = sys.stdin.buffer
-    name = json.loads(source.read(int.from_bytes(source.read(8), "little")))
+    name = read_question(source)
     data = source.read()
     limit_this_process(_MOST_BYTES + 8 * len(data), _MOST_PROCESSOR_SECONDS)
     try:

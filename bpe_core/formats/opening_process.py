@@ -18,7 +18,7 @@ from dataclasses import replace
 from typing import Any, Final
 
 from bpe_core import errors
-from bpe_core.child_process import child
+from bpe_core.child_process import child, framed, read_question
 from bpe_core.corpus.damage import ARCHIVE_DAMAGE
 from bpe_core.errors import BpeError, FormatError
 from bpe_core.formats.opening import open_files
@@ -89,8 +89,7 @@ def _ask(files: Mapping[str, bytes], pretokenizer: str | None) -> dict[str, Any]
     # The process itself has its files and their text in memory twice.
     limits = [_MOST_BYTES + 4 * sum(map(len, files.values())), _MOST_PROCESSOR_SECONDS]
     asked = {"files": sizes, "pretokenizer": pretokenizer, "limits": limits}
-    question = json.dumps(asked).encode()
-    request = b"".join([len(question).to_bytes(8, "little"), question, *files.values()])
+    request = framed(asked, *files.values())
     with child(_MODULE, variables=_QUIET, most_seconds=_MOST_SECONDS) as process:
         try:
             answer, _ = process.communicate(request)
@@ -110,7 +109,7 @@ def _ask(files: Mapping[str, bytes], pretokenizer: str | None) -> dict[str, Any]
 
 def _main() -> None:
     source = sys.stdin.buffer
-    question = json.loads(source.read(int.from_bytes(source.read(8), "little")))
+    question = read_question(source)
     files = {name: source.read(size) for name, size in question["files"]}
     limit_this_process(*question["limits"])
     try:
