@@ -26,6 +26,7 @@ _MOST_STEPS: Final = 200_000_000
 # about 31 kB exceeds it alone.
 _MOST_BYTES_CUT: Final = 1_000_000_000
 _NEVER: Final = 1 << 60
+_NOT_OF_TWO: Final = "Some tokens are not made of two tokens of lower rank, and "
 
 
 def ranks_imply(ranks: Mapping[bytes, int], merges: Sequence[Merge]) -> bool:
@@ -88,10 +89,10 @@ def recover_merges(ranks: Mapping[bytes, int]) -> list[tuple[int, int, int]]:
         parts[id] = (rank, left, right)
         merges.append((left, right, id))
     _check_bytes(others, ranks)
-    _check_length(others)
+    _check_length(others, _MOST_STEPS, _NOT_OF_TWO)
     if any(_last_pair(token, ranks) for token in others):
         # A late merge may come before others that cross its tokens, so all are looked for again.
-        _check_length(ranks)
+        _check_length(ranks, _MOST_STEPS, _NOT_OF_TWO)
         return _in_order(ranks)
     return merges
 
@@ -149,13 +150,14 @@ def _check_bytes(tokens: Sequence[bytes], ranks: Mapping[bytes, int]) -> None:
                 )
 
 
-def _check_length(tokens: Iterable[bytes], most: int = _MOST_STEPS) -> None:
+def _check_length(tokens: Iterable[bytes], most: int, why: str = "") -> None:
+    """Raise if the squares of the tokens' lengths are more than `most` together.
+
+    `why` says in a clause what makes the merges hard to find.
+    """
     lengths = [len(token) for token in tokens]
     if sum(length**2 for length in lengths) > most:
-        why = "Some tokens are not made of two tokens of lower rank, and the" * (
-            most == _MOST_STEPS
-        )
         raise FormatError(
-            f"{why or 'The'} longest token has {max(lengths):,} bytes: looking for the merges "
-            f"would take too long."
+            f"{why}{'the' if why else 'The'} longest token has {max(lengths):,} bytes: looking for "
+            "the merges would take too long."
         )
