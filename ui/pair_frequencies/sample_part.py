@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from functools import partial
 from typing import Final
 
+import plotly.graph_objects as go
 import streamlit as st
 
 from bpe_core.runs.sample_check import SampleFigures
@@ -91,25 +92,19 @@ def _draw_figures(stored: StoredRun, figures: Sequence[SampleFigures]) -> None:
             "The vocabulary",
             "The share of equal tokens, and their overlap weighted by use on held-out text.",
         )
-        st.plotly_chart(
+        _draw_chart(
             sample_charts.shared_with_all(figures, theme=theme),
-            key="sample_shared",
-            theme=None,
-            config=CONFIG_WITHOUT_TOOLS,
-            alt="Share of equal tokens over the part of the text: "
-            + ", ".join(f"{part_name(f.share)} {f.share_of_equal_tokens:.0%}" for f in figures)
-            + ".",
+            "sample_shared",
+            "Share of equal tokens",
+            [(each.share, f"{each.share_of_equal_tokens:.0%}") for each in figures],
         )
     with lengths:
         draw_title("The tokens", "Bytes per token on text that no training has seen.")
-        st.plotly_chart(
+        _draw_chart(
             sample_charts.bytes_per_token_by_part(figures, theme=theme),
-            key="sample_bytes",
-            theme=None,
-            config=CONFIG_WITHOUT_TOOLS,
-            alt="Bytes per token on held-out text over the part of the text: "
-            + ", ".join(f"{part_name(f.share)} {f.bytes_per_token:.2f}" for f in figures)
-            + ".",
+            "sample_bytes",
+            "Bytes per token on held-out text",
+            [(each.share, f"{each.bytes_per_token:.2f}") for each in figures],
         )
     with st.container(horizontal=True, vertical_alignment="center"):
         offer_csv(lambda: sample_csv(figures), f"{stem}.csv", key="sample_csv")
@@ -146,3 +141,17 @@ def _draw_figures(stored: StoredRun, figures: Sequence[SampleFigures]) -> None:
             caption="Vocabularies trained on parts of the text, compared with that of all of it",
             key="sample_table",
         )
+
+
+def _draw_chart(
+    figure: go.Figure, key: str, what: str, values: Sequence[tuple[float, str]]
+) -> None:
+    """Draw a chart, with what it shows of each part of the text for those who cannot see it."""
+    listed = ", ".join(f"{part_name(share)} {value}" for share, value in values)
+    st.plotly_chart(
+        figure,
+        key=key,
+        theme=None,
+        config=CONFIG_WITHOUT_TOOLS,
+        alt=f"{what} over the part of the text: {listed}.",
+    )
