@@ -7,7 +7,6 @@ import gzip
 import io
 import json
 import pickle
-import zipfile
 from pathlib import Path
 
 import pyarrow as pa
@@ -27,6 +26,7 @@ from bpe_core.errors import (
     TextDecodingError,
     UnsupportedFileError,
 )
+from tests.zipping import zip_of
 
 
 class Upload:
@@ -41,15 +41,6 @@ class Upload:
 
     def read(self) -> bytes:
         return self._data
-
-
-def archive(members: dict[str, bytes]) -> bytes:
-    buffer = io.BytesIO()
-    with zipfile.ZipFile(buffer, "w") as packed:
-        for name, data in members.items():
-            # A ZipInfo, because a name alone would be stored with the current time.
-            packed.writestr(zipfile.ZipInfo(name), data, zipfile.ZIP_DEFLATED)
-    return buffer.getvalue()
 
 
 def gzipped(data: bytes) -> bytes:
@@ -158,7 +149,7 @@ def test_the_offset_of_damage_includes_the_byte_order_mark() -> None:
         ("paper.txt", b"%PDF-1.7\n%\xe2\xe3\xcf\xd3", "PDF"),
         ("program", b"\x7fELF\x02\x01\x01" + bytes(40), "program"),
         ("nulls.dat", b"a\x00\x00\x00b\x00\x00c" * 9, "NUL"),
-        ("report.docx", archive({"word/document.xml": b"<w/>"}), "docx"),
+        ("report.docx", zip_of({"word/document.xml": b"<w/>"}), "docx"),
     ],
 )
 def test_a_binary_file_is_recognised_by_its_content_and_refused(
@@ -212,7 +203,7 @@ def test_the_error_for_a_path_that_cannot_be_opened_names_it(path: str) -> None:
 
 def test_gzip_and_zip_are_unpacked_with_members_in_order() -> None:
     assert read_corpus(Upload("a.txt.gz", gzipped(b"hug"))).documents == ("hug",)
-    packed = archive(
+    packed = zip_of(
         {
             "b.txt": b"second",
             "a/c.csv": b"id,text\n1,row\n",
@@ -229,7 +220,7 @@ def test_gzip_and_zip_are_unpacked_with_members_in_order() -> None:
 
 
 def gzip_and_zip(text: bytes) -> list[Upload]:
-    return [Upload("a.gz", gzipped(text)), Upload("a.zip", archive({"a": text}))]
+    return [Upload("a.gz", gzipped(text)), Upload("a.zip", zip_of({"a": text}))]
 
 
 def test_an_archive_that_unpacks_beyond_the_limit_is_refused(
@@ -257,7 +248,7 @@ def test_a_repetitive_archive_can_unpack_to_a_hundred_times_its_size(
 def test_reading_reports_progress_and_stops_if_the_callback_raises(tmp_path: Path) -> None:
     rows = b"id,text\n" + b"1,hug\n" * 20_000
     (tmp_path / "b.csv").write_bytes(rows)
-    sources = [tmp_path / "b.csv", Upload("a.zip", archive({"a.csv": rows, "b.csv": rows}))]
+    sources = [tmp_path / "b.csv", Upload("a.zip", zip_of({"a.csv": rows, "b.csv": rows}))]
     parts: list[float] = []
     read_corpus(sources, on_progress=parts.append)
     assert len(parts) > 10
@@ -275,9 +266,9 @@ def test_reading_reports_progress_and_stops_if_the_callback_raises(tmp_path: Pat
     ("name", "data"),
     [
         ("a.gz", gzipped(b"hug" * 100)[:-9]),
-        ("a.zip", archive({"a": b"hug" * 100})[:-30]),
-        ("a.zip", archive({"a.zip": archive({"b": b"hug"})})),
-        ("a.zip", archive({})),
+        ("a.zip", zip_of({"a": b"hug" * 100})[:-30]),
+        ("a.zip", zip_of({"a.zip": zip_of({"b": b"hug"})})),
+        ("a.zip", zip_of({})),
         ("a.parquet", b"PAR1 is how they begin"),
         ("a.parquet", b"text"),
     ],
@@ -435,8 +426,8 @@ FOREIGN_WORDS = (
         ("a.gz", gzipped(b"hug" * 100)[:-9]),
         ("a.gz", gzipped(b"hug" * 100)[:-8] + bytes(8)),
         ("a.gz", gzipped(b"hug" * 100)[:12] + b"\xff" * 20),
-        ("a.zip", archive({"a": b"hug" * 100})[:-30]),
-        ("a.zip", archive({"a": b"hug" * 100}).replace(b"hug", b"gun", 1)),
+        ("a.zip", zip_of({"a": b"hug" * 100})[:-30]),
+        ("a.zip", zip_of({"a": b"hug" * 100}).replace(b"hug", b"gun", 1)),
     ],
 )
 def test_no_message_holds_the_words_of_a_library(name: str, data: bytes) -> None:
@@ -450,7 +441,7 @@ def test_no_message_holds_the_words_of_a_library(name: str, data: bytes) -> None
 
 
 def test_an_encrypted_member_of_a_zip_is_called_so() -> None:
-    packed = bytearray(archive({"a.txt": b"hug"}))
+    packed = bytearray(zip_of({"a.txt": b"hug"}))
     for header, place in ((b"PK\x03\x04", 6), (b"PK\x01\x02", 8)):
         packed[packed.index(header) + place] |= 1
     with pytest.raises(UnsupportedFileError, match=r"a\.zip/a\.txt.*: it is encrypted\."):
@@ -584,7 +575,7 @@ def test_reading_arbitrary_bytes_raises_only_bpe_errors() -> None:
 
 
 def test_the_error_for_a_damaged_zip_names_the_file() -> None:
-    whole = archive({"a.txt": b"hug hugs", "b.txt": b"ugg"})
+    whole = zip_of({"a.txt": b"hug hugs", "b.txt": b"ugg"})
     messages: list[str] = []
     for place in range(len(whole)):
         for value in (0x00, 0x7F, 0xFF):

@@ -2,11 +2,9 @@
 
 from __future__ import annotations
 
-import io
 import json
 import subprocess
 import sys
-import zipfile
 from base64 import b64encode
 from pathlib import Path
 from typing import Any
@@ -20,6 +18,7 @@ from bpe_core.formats.load_save import dumps
 from bpe_core.formats.opening import open_files
 from bpe_core.formats.opening_process import open_untrusted, size_unpacked
 from bpe_core.tokenizer.gpt2 import gpt2
+from tests.zipping import zip_of
 
 ROOT = Path(__file__).parent.parent.parent
 TEXT = "The quick brown fox’s naïve café, 12345 times."
@@ -29,21 +28,13 @@ def no_child(*_: Any, **__: Any) -> Any:
     raise AssertionError("a process was started")
 
 
-def zipped(files: dict[str, bytes]) -> bytes:
-    file = io.BytesIO()
-    with zipfile.ZipFile(file, "w", zipfile.ZIP_DEFLATED) as archive:
-        for name, data in files.items():
-            archive.writestr(name, data)
-    return file.getvalue()
-
-
 def test_a_small_file_is_worth_no_process(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(opening_process, "child", no_child)
     data = dumps(gpt2().truncated(1_000), "huggingface")["tokenizer.json"]
-    for files in ({"tokenizer.json": data}, {"a.zip": zipped({"tokenizer.json": data})}):
+    for files in ({"tokenizer.json": data}, {"a.zip": zip_of({"tokenizer.json": data})}):
         assert open_untrusted(files).encode("hug") == gpt2().truncated(1_000).encode("hug")
     with pytest.raises(AssertionError, match="a process was started"):
-        open_untrusted({"a.zip": zipped({"tokenizer.json": b" " * opening_process.LEAST_BYTES})})
+        open_untrusted({"a.zip": zip_of({"tokenizer.json": b" " * opening_process.LEAST_BYTES})})
     assert size_unpacked({"a.zip": b"PK\x03\x04damaged"}) == 11
 
 
@@ -78,7 +69,7 @@ def test_errors_and_limits_of_the_process_are_reported(monkeypatch: pytest.Monke
     ranks = b"".join(b64encode(b"%06d" % n) + b" %d\n" % n for n in range(20_000))
     with pytest.raises(ConfigError, match="does not store its pre-tokenizer"):
         open_untrusted({"a.tiktoken": ranks})
-    data = zipped({"tokenizer.json": b'{"model": [' + b"[]," * 5_000_000 + b"[]]}"})
+    data = zip_of({"tokenizer.json": b'{"model": [' + b"[]," * 5_000_000 + b"[]]}"})
     monkeypatch.setattr(opening_process, "_MOST_BYTES", 400_000_000)
     with pytest.raises(FormatError, match="takes more than 25 seconds or 0 GB to open"):
         open_untrusted({"a.zip": data})
@@ -97,17 +88,17 @@ resource.setrlimit(resource.RLIMIT_CPU, (20, 20))
 from base64 import b64encode
 from bpe_core.errors import BpeError
 from bpe_core.formats.opening_process import open_untrusted
-from tests.unit.test_opening_process import zipped
+from tests.zipping import zip_of
 lists = b'{"model": [' + b"[]," * 11_000_000 + b"[]]}"
-spaces = zipped({"tokenizer.json": b" " * 250_000_000})
+spaces = zip_of({"tokenizer.json": b" " * 250_000_000})
 bytes256 = b"".join(b64encode(bytes([n])) + b" %d\\n" % n for n in range(256))
 count = struct.pack("<IQQQ", 3, 0, 1, 21) + b"tokenizer.ggml.tokens"
 count += struct.pack("<IIQ", 9, 8, 2**40)
 for name, data in {
     "lists.json": lists,
-    "packed.zip": zipped({"tokenizer.json": lists}),
+    "packed.zip": zip_of({"tokenizer.json": lists}),
     "spaces.zip": spaces,
-    "members.zip": zipped({str(n): b"" for n in range(20_000)}),
+    "members.zip": zip_of({str(n): b"" for n in range(20_000)}),
     "long.tiktoken": bytes256 + b64encode(b"a" * 1_000_000) + b" 256\\n",
     "count.gguf": b"GGUF" + count + bytes(300_000),
     "sentences.model": b"\\x0a\\x80\\x80\\x80\\x80\\x0f" + bytes(300_000),

@@ -7,7 +7,6 @@ import io
 import json
 import pickle
 import struct
-import zipfile
 from pathlib import Path
 from typing import Any
 
@@ -31,6 +30,7 @@ from bpe_core.formats.run_by_sentencepiece import SentencePieceTokenizer
 from bpe_core.formats.sentencepiece_model import read_model
 from bpe_core.tokenizer.gpt2 import gpt2
 from bpe_core.unicode.byte_alphabet import to_printable
+from tests.zipping import zip_of
 
 SMALL = gpt2().truncated(300)
 
@@ -98,14 +98,6 @@ def tekken(**changes: Any) -> dict[str, Any]:
         "default_num_special_tokens": 10,
     }
     return {"config": {**config, **changes.pop("config", {})}, "vocab": vocab, **changes}
-
-
-def zipped(files: dict[str, bytes]) -> bytes:
-    buffer = io.BytesIO()
-    with zipfile.ZipFile(buffer, "w") as archive:
-        for name, data in files.items():
-            archive.writestr(name, data)
-    return buffer.getvalue()
 
 
 def key(name: str, kind: int, value: bytes) -> bytes:
@@ -338,19 +330,19 @@ def test_a_transformers_folder_opens_as_a_zip_and_as_a_folder(tmp_path: Path) ->
     files = dumps(SMALL, "transformers")
     for name, data in files.items():
         (tmp_path / name).write_bytes(data)
-    data = zipped({f"folder/{name}": data for name, data in files.items()})
+    data = zip_of({f"folder/{name}": data for name, data in files.items()})
     assert open_files({"mine.zip": data}).fingerprint == open_encoder(tmp_path).fingerprint
     assert loads({"mine.zip": data}) == SMALL
-    pair = zipped(dumps(SMALL, "gpt2"))
+    pair = zip_of(dumps(SMALL, "gpt2"))
     assert open_files({"mine.zip": pair}).encode("the") == SMALL.encode("the")
 
 
 @pytest.mark.parametrize(
     ("data", "message"),
     [
-        (zipped({"a.txt": b""}), "has no tokenizer file"),
-        (zipped({"a/tokenizer.json": b"{}", "b/tokenizer.json": b"{}"}), "several tokenizer.json"),
-        (zipped({"tokenizer.json": b"{}" * 99})[:60], "damaged, incomplete"),
+        (zip_of({"a.txt": b""}), "has no tokenizer file"),
+        (zip_of({"a/tokenizer.json": b"{}", "b/tokenizer.json": b"{}"}), "several tokenizer.json"),
+        (zip_of({"tokenizer.json": b"{}" * 99})[:60], "damaged, incomplete"),
     ],
     ids=["nothing", "two", "cut"],
 )

@@ -2,10 +2,7 @@
 
 from __future__ import annotations
 
-import io
 import json
-import zipfile
-from collections.abc import Mapping
 
 import pytest
 import tokenizers
@@ -13,6 +10,7 @@ import tokenizers
 from bpe_core.errors import FormatError
 from bpe_core.formats import json_files, zipped
 from bpe_core.formats.opening import open_files
+from tests.zipping import zip_of
 
 MOST = 1_000
 LISTS = b'{"model": [' + b"[]," * MOST + b"[]]}"
@@ -23,14 +21,6 @@ def small_limits(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(json_files, "MOST_VALUES", MOST)
     monkeypatch.setattr(json_files, "MOST_TOKENS", 100)
     monkeypatch.setattr(zipped, "MOST_BYTES", 5_000)
-
-
-def zip_of(files: Mapping[str, bytes]) -> bytes:
-    file = io.BytesIO()
-    with zipfile.ZipFile(file, "w", zipfile.ZIP_DEFLATED) as archive:
-        for name, data in files.items():
-            archive.writestr(name, data)
-    return file.getvalue()
 
 
 @pytest.mark.parametrize("encoding", ["utf-8", "utf-8-sig", "utf-16", "utf-32-be"])

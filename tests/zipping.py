@@ -1,0 +1,16 @@
+"""Zip archives for tests."""
+
+from __future__ import annotations
+
+import io
+import zipfile
+from collections.abc import Mapping
+
+
+def zip_of(files: Mapping[str, bytes]) -> bytes:
+    """Return an archive of files, compressed, without the time: its bytes may name tests."""
+    file = io.BytesIO()
+    with zipfile.ZipFile(file, "w") as archive:
+        for name, data in files.items():
+            archive.writestr(zipfile.ZipInfo(name), data, zipfile.ZIP_DEFLATED)
+    return file.getvalue()
