@@ -32,7 +32,7 @@ MOST_WORK: Final = 50_000_000
 NO_SYMBOL: Final = "It has a character that the base has no symbol for."
 LEFT_OUT: Final = "It is among the tokens to leave out."
 NO_MERGES: Final = "The base has a token for it that its merges do not make."
-NO_WAY: Final = "Every way to make it goes through a token that is left out, or that there is."
+NO_WAY: Final = "Every way to make it goes through a token that is left out or exists already."
 TOO_MUCH: Final = "The terms took too long to try: they share parts with too many words."
 CANCELLED: Final = "The run was cancelled before it was tried."
 

@@ -45,9 +45,9 @@ _BY_SHA256: Final = {
 MOST_BYTES: Final = 128_000_000
 """The largest file accepted; the largest tokenizers in use are a third of it."""
 Trial = Literal["", "needed", "here", "own", "other"]
-"""What is known of a file: nothing is to be tried (it is known to the byte), a library may crash on
-it and is tried in another process first, this process is the one that tries it, or such a process
-found that bpe_core ("own") or another library encodes it."""
+"""How far a file was tried on the libraries, one of which may crash on it: "needed" if it is still
+to be tried in another process, "here" if this is that process; "own" or "other" once such a process
+found that bpe_core or another library encodes it; "" if it is known to the byte."""
 
 
 def open_files(

@@ -115,7 +115,7 @@ def _enter(cache, low, high, first, last):
 
 @inlined
 def is_crowded(cache):
-    """Return whether a larger table would have kept as many words as half of the lines."""
+    """Return whether the words that were lost are more than half as many as the lines."""
     n_lines = cache.lines.size // LINE
     return n_lines < MOST_LINES and cache.used[1] > n_lines // 2
 
