@@ -46,6 +46,8 @@ class Settings:
     queue: int
     visitor_queue: int
     visitor_store_megabytes: int
+    address_visitors: int
+    proxies: int
     metrics: bool
     log_level: Level
 
@@ -167,6 +169,17 @@ SETTINGS: Final = (
         *("VISITOR_STORE_MB", "visitor_store_megabytes", 1_000, 1, 1_000_000),
         "How much of the store one visitor's runs of a day may take, in MB. Beyond it the "
         "visitor's further trainings are refused.",
+    ),
+    _whole_setting(
+        *("ADDRESS_VISITORS", "address_visitors", 3, 0, 1000),
+        "How many visitors' places in the queue, uploads in memory and shares of the store one "
+        "public network address may take, however many visitors use it. 0: any number. Loopback "
+        "and private addresses have no such limit.",
+    ),
+    _whole_setting(
+        *("PROXIES", "proxies", 0, 0, 10),
+        "The number of proxies in front of the server, each of which adds the address it is "
+        "called from to `X-Forwarded-For`. 0: the connection's own address counts.",
     ),
     Setting(
         *(f"{PREFIX}METRICS", "metrics", "0", _switch, "0 or 1"),

@@ -22,6 +22,7 @@ from bpe_core.types import TrainingConfig, TrainingProgress
 from tests.waiting import wait_until
 from ui.storage.base_tokenizer import BaseName, Extension
 from ui.storage.run_corpus import CorpusOrigin
+from ui.work.addresses import addresses
 from ui.work.background import TooMuchWorkError, UnknownWorkError
 from ui.work.jobs import (
     MOST_REMEMBERED,
@@ -468,6 +469,30 @@ def test_a_visitor_whose_runs_fill_their_share_of_the_store_waits_for_a_day(
         assert (tmp_path / first).is_dir()
     finally:
         manager.close()
+
+
+def test_the_visitors_of_one_address_have_a_few_times_the_share_of_one_in_the_store(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("BPE_EXPLORER_RUNS", str(tmp_path))
+    clock = [0.0]
+    runs = VisitorRuns(10, lambda: clock[0], is_kept_on_disk=True)
+    for number in range(4):
+        run = tmp_path / (str(number) * 32)
+        run.mkdir()
+        (run / "run.npz").write_bytes(b"12345678")
+        # A new visitor each time, for the cookie is discarded.
+        addresses.note(f"visitor {number}", "here")
+        runs.check(f"visitor {number}")
+        runs.note(f"visitor {number}", run.name)
+    with pytest.raises(TooMuchWorkError, match="from your network address take"):
+        runs.check("visitor 3")
+    addresses.note("visitor 3", "elsewhere")
+    runs.check("visitor 3")
+    assert "here" not in (tmp_path / "visitors.jsonl").read_text()
+    clock[0] = 86_401
+    addresses.note("visitor 3", "here")
+    runs.check("visitor 3")
 
 
 def test_a_visitors_share_of_the_store_survives_a_restart_for_a_day(

@@ -26,7 +26,7 @@ INVALID = {
 
 def test_without_variables_all_have_their_defaults() -> None:
     assert settings_of({}) == Settings(
-        "", "", 4.0, 90, 200, 2000, 500, 90, 1000, 500, 250, 16, 3, 1000, False, "info"
+        "", "", 4.0, 90, 200, 2000, 500, 90, 1000, 500, 250, 16, 3, 1000, 3, 0, False, "info"
     )
     empty = {each.name: " " for each in SETTINGS}
     assert settings_of(empty) == settings_of({"PATH": "/bin"}) == settings_of({})
@@ -48,12 +48,14 @@ def test_each_variable_sets_its_field() -> None:
         "3",
         "2",
         "60",
+        "0",
+        "2",
         "1",
         "ERROR",
     )
     given = {each.name: value for each, value in zip(SETTINGS, values, strict=True)}
     assert settings_of(given) == Settings(
-        "/data", "/kept", 0.5, 7, 20, 80, 40, 5, 30, 50, 25, 3, 2, 60, True, "error"
+        "/data", "/kept", 0.5, 7, 20, 80, 40, 5, 30, 50, 25, 3, 2, 60, 0, 2, True, "error"
     )
     assert [each.field for each in SETTINGS] == [each.name for each in fields(Settings)]
 

@@ -64,10 +64,15 @@ class Server:
     def size_of(scope: Scope) -> int:
         return int(dict(scope["headers"]).get(b"content-length", b"700"))
 
-    async def put(self, session: str, size: int | None, method: str = "PUT") -> int:
+    async def put(
+        self, session: str, size: int | None, method: str = "PUT", address: str = "127.0.0.1"
+    ) -> int:
         headers = [] if size is None else [(b"content-length", str(size).encode())]
         path = f"/_stcore/upload_file/{session}/a-file"
-        return await self.ask({"path": path, "method": method, "headers": headers})
+        client = (address, 50_000)
+        return await self.ask(
+            {"path": path, "method": method, "headers": headers, "client": client}
+        )
 
     async def ask(self, scope: Scope) -> int:
         statuses: list[int] = []
@@ -104,6 +109,22 @@ def test_files_being_uploaded_count_until_they_arrive_or_fail() -> None:
         return [*found, await server.put("one", 600)]
 
     assert asyncio.run(ask()) == [204, 204, 413, 413, 413, 204]
+
+
+def test_sessions_of_one_address_have_a_few_times_the_share_of_one() -> None:
+    here, elsewhere = "8.8.8.8", "8.8.4.4"
+
+    async def ask() -> list[int]:
+        server = Server()
+        server.may_answer.set()
+        server.held = dict.fromkeys("abcde", 0)
+        found = [await server.put(session, 900, address=here) for session in "abcd"]
+        server.held["a"] += 100
+        found += [await server.put("e", 900, address=at) for at in (here, elsewhere)]
+        server.held["a"] = 0
+        return [*found, await server.put("a", 900, address=here)]
+
+    assert asyncio.run(ask()) == [204, 204, 204, 204, 413, 204, 204]
 
 
 def test_a_file_of_unknown_size_counts_as_the_largest_allowed() -> None:

@@ -18,10 +18,12 @@ from ui.memory.uploads import MOST_BYTES_OF_ALL, bytes_held, bytes_held_by_all
 from ui.settings import is_set, settings
 from ui.shell import ended_sessions
 from ui.shell.file_upload import MOST_BYTES
+from ui.work.addresses import address_code, share_of_address
 
 SECONDS_TO_BEGIN: Final = 30.0
 LEAST_BYTES_A_SECOND: Final = 20_000
 """A slower upload is ended: what it announced counts as on its way, so others would be refused."""
+_FORWARDED_FOR: Final = b"x-forwarded-for"
 _UPLOAD: Final = re.compile(r"/_stcore/upload_file/([^/]+)/[^/]+/?$")
 
 
@@ -39,8 +41,9 @@ class UploadLimit:
 
     The file that exceeds it is still accepted, so that the page can explain why the next ones are
     not. So a visitor holds at most MOST_BYTES and one file more. The same holds for all visitors
-    together and MOST_BYTES_OF_ALL; before a file is refused for that, sessions whose tabs are gone
-    are closed, the one that has been away for longest first.
+    of a network address and their share, and for all visitors together and MOST_BYTES_OF_ALL;
+    before a file is refused for the latter, sessions whose tabs are gone are closed, the one that
+    has been away for longest first.
     """
 
     def __init__(
@@ -55,6 +58,8 @@ class UploadLimit:
         self._held_by_all = held_by_all or _held_by_all_in_runtime
         self._close_longest_away = close_longest_away or _close_longest_away
         self._arriving: Counter[str] = Counter()
+        self._address_of: dict[str, str] = {}
+        """The code of the network address that each session's last file came from."""
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Pass a request on, or refuse it."""
@@ -63,13 +68,19 @@ class UploadLimit:
             await self._app(scope, receive, send)
             return
         size = _size_of(scope)
-        arriving = self._arriving[session_id]
-        if self._held(session_id) + arriving > MOST_BYTES or not self._has_room():
+        address = _address_of(scope)
+        if (
+            self._of_session(session_id) > MOST_BYTES
+            or self._of_address(address) > share_of_address(MOST_BYTES)
+            or not self._has_room()
+        ):
             event("upload_refused", "warning", session=short_id(session_id), bytes=size)
             refusal = PlainTextResponse("These files are too large in total.", status_code=413)
             await refusal(scope, receive, send)
             return
         self._arriving[session_id] += size
+        if address:
+            self._address_of[session_id] = address
         started = time.monotonic()
         try:
             await self._app(scope, _Hurried(receive), send)
@@ -82,6 +93,16 @@ class UploadLimit:
             self._arriving[session_id] -= size
             if not self._arriving[session_id]:
                 del self._arriving[session_id]
+
+    def _of_session(self, session_id: str) -> int:
+        """Return the bytes that a session has and that are on their way."""
+        return self._held(session_id) + self._arriving[session_id]
+
+    def _of_address(self, address: str) -> int:
+        """Return the same for all sessions of an address, and forget sessions without files."""
+        sizes = {id: self._of_session(id) for id in self._address_of}
+        self._address_of = {id: of for id, of in self._address_of.items() if sizes[id]}
+        return sum(sizes[id] for id, of in self._address_of.items() if of == address)
 
     def _has_room(self) -> bool:
         """Return whether the server takes another file, after closing abandoned sessions."""
@@ -118,6 +139,13 @@ def _session_of(scope: Scope) -> str | None:
         return None
     found = _UPLOAD.search(scope["path"])
     return found and found[1]
+
+
+def _address_of(scope: Scope) -> str:
+    client = scope.get("client")
+    headers: list[tuple[bytes, bytes]] = scope["headers"]
+    forwarded_for = [value.decode("latin-1") for name, value in headers if name == _FORWARDED_FOR]
+    return address_code(client and client[0], forwarded_for)
 
 
 def _size_of(scope: Scope) -> int:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import threading
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from contextlib import suppress
 from pathlib import Path
 from typing import Final
@@ -15,6 +15,7 @@ from bpe_core.store.place import is_id, store_folder
 from bpe_core.whole_files import make_folder, write_whole
 from ui.logs import event
 from ui.settings import settings
+from ui.work.addresses import addresses, share_of_address
 from ui.work.background import TooMuchWorkError
 
 MOST_BYTES: Final = settings().visitor_store_megabytes * 1_000_000
@@ -42,6 +43,8 @@ class VisitorRuns:
         self._is_kept_on_disk = is_kept_on_disk
         self._lock = threading.Lock()
         self._begun: dict[str, dict[str, float]] = _read() if is_kept_on_disk else {}
+        self._begun_from: dict[str, dict[str, float]] = {}
+        """By the code of the network address, which is never kept on disk."""
         self._forget_old()
 
     def note(self, visitor: str, run_id: str) -> None:
@@ -50,21 +53,23 @@ class VisitorRuns:
             return
         with self._lock:
             self._begun.setdefault(visitor, {})[run_id] = self._now()
+            if address := addresses.of(visitor):
+                self._begun_from.setdefault(address, {})[run_id] = self._now()
             if self._is_kept_on_disk:
                 # Without room for it on the disk, it counts until the server stops.
                 with suppress(OSError), _file().open("a", encoding="utf-8") as file:
                     file.write(_line_of(visitor, run_id, self._now()))
 
     def check(self, visitor: str) -> None:
-        """Raise TooMuchWorkError if the visitor's runs of a day take more than their share."""
+        """Raise TooMuchWorkError if the visitor's runs of a day take more than their share.
+
+        Or if those from the visitor's network address take more than that address's.
+        """
         with self._lock:
             self._forget_old()
             ids = list(self._begun.get(visitor, ()))
-        n_bytes = 0
-        for id in ids:
-            # Not stored yet, or deleted since.
-            with suppress(OSError):
-                n_bytes += size_of(store_folder() / id)
+            ids_from_address = list(self._begun_from.get(addresses.of(visitor), ()))
+        n_bytes = _size_of_runs(ids)
         if n_bytes > self._most_bytes:
             event("visitor_store_full", megabytes=n_bytes // 1_000_000)
             raise TooMuchWorkError(
@@ -72,18 +77,20 @@ class VisitorRuns:
                 f"one visitor may have {self._most_bytes / 1e6:,.0f} MB. They stay; train again "
                 "tomorrow, or install BPE Explorer on your own computer."
             )
+        n_bytes = _size_of_runs(ids_from_address)
+        most_bytes = share_of_address(self._most_bytes)
+        if n_bytes > most_bytes:
+            event("address_store_full", megabytes=n_bytes // 1_000_000)
+            raise TooMuchWorkError(
+                f"The last 24 hours' runs from your network address take {n_bytes / 1e6:,.0f} MB "
+                f"on this server, and one address may have {most_bytes / 1e6:,.0f} MB. They stay; "
+                "train again tomorrow, or install BPE Explorer on your own computer."
+            )
 
     def _forget_old(self) -> None:
         oldest = self._now() - _SECONDS_COUNTED
-        is_any_old = False
-        for visitor, begun in list(self._begun.items()):
-            kept = {id: at for id, at in begun.items() if at >= oldest}
-            is_any_old |= len(kept) < len(begun)
-            if kept:
-                self._begun[visitor] = kept
-            else:
-                del self._begun[visitor]
-        if is_any_old and self._is_kept_on_disk:
+        _without_old(self._begun_from, oldest)
+        if _without_old(self._begun, oldest) and self._is_kept_on_disk:
             with suppress(OSError):
                 write_whole(_file(), self._lines().encode())
 
@@ -93,6 +100,28 @@ class VisitorRuns:
             for visitor, begun in self._begun.items()
             for id, at in begun.items()
         )
+
+
+def _without_old(of_each: dict[str, dict[str, float]], oldest: float) -> bool:
+    """Remove what began before `oldest`; return whether anything did."""
+    is_any_old = False
+    for name, begun in list(of_each.items()):
+        kept = {id: at for id, at in begun.items() if at >= oldest}
+        is_any_old |= len(kept) < len(begun)
+        if kept:
+            of_each[name] = kept
+        else:
+            del of_each[name]
+    return is_any_old
+
+
+def _size_of_runs(ids: Iterable[str]) -> int:
+    n_bytes = 0
+    for id in ids:
+        # Not stored yet, or deleted since.
+        with suppress(OSError):
+            n_bytes += size_of(store_folder() / id)
+    return n_bytes
 
 
 def _file() -> Path:
