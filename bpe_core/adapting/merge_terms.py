@@ -88,7 +88,7 @@ def merge_terms(
     forms = forms_of_terms(terms, base, pretokens)
     sought = {pair for of_term in forms for form in of_term for pair in pairwise(form.ids)}
     words = TermWords(layout, {pair for pair in sought if min(pair) >= 0})
-    chooser = _Chooser(words, vocabulary, tie_break, max_token_bytes)
+    chooser = _Chooser(words, vocabulary, tie_break, max_token_bytes, should_stop)
     costs: list[TermCost] = []
     for term, of_term in zip(terms, forms, strict=True):
         time.sleep(0)  # lets other threads run
@@ -110,11 +110,13 @@ class _Chooser:
         vocabulary: ContinuedVocabulary,
         tie_break: TieBreak,
         max_token_bytes: int | None,
+        should_stop: Callable[[], bool],
     ) -> None:
         self._words = words
         self._vocabulary = vocabulary
         self._smallest = tie_break == "smallest-pair"
         self._most_bytes = max_token_bytes
+        self._should_stop = should_stop
         self._work = 0
         self._ranks: dict[Pair, int] = {}
         self.merges: list[tuple[int, int, int]] = []
@@ -188,30 +190,35 @@ class _Chooser:
         tried: set[tuple[int, ...]] = set()
         is_blocked = False
 
-        def search(symbols: list[int], words: list[list[int]]) -> list[_Step] | None:
-            nonlocal is_blocked
-            if len(symbols) == 1:
-                return []
+        def is_new(symbols: Sequence[int]) -> bool:
+            """Note a way to cut the term; return False if it was tried, or there is no time."""
             lengths = tuple(len(tokens[id]) for id in symbols)
             if lengths in tried or len(tried) >= MOST_TRIED or self._work > MOST_WORK:
-                return None
+                return False
             tried.add(lengths)
+            return not self._should_stop()
+
+        def search(symbols: list[int], words: list[list[int]]) -> list[_Step] | None:
+            nonlocal is_blocked
             self._work += n_symbols
             for pair, count in self._by_count(symbols, words, weights, absent):
                 if self._vocabulary.forbidden.has(*pair):
                     is_blocked = True
                     continue
                 new_id = self._vocabulary.join(*pair)
-                rest = search(
-                    apply_merge(symbols, pair, new_id),
-                    [apply_merge(word, pair, new_id) for word in words],
-                )
+                joined = apply_merge(symbols, pair, new_id)
+                rest: list[_Step] | None = [] if len(joined) == 1 else None
+                # Before the words are joined too, which takes long where they are many.
+                if rest is None and is_new(joined):
+                    rest = search(joined, [apply_merge(word, pair, new_id) for word in words])
                 tokens.pop()
                 if rest is not None:
                     return [_Step(pair, count), *rest]
             return None
 
-        path = search(list(ids), words)
+        path = search(list(ids), words) if is_new(ids) else None
+        if path is None and self._should_stop():
+            return None, CANCELLED
         if self._work > MOST_WORK:
             return path, TOO_MUCH
         return path, NO_WAY if is_blocked else None

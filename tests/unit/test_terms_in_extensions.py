@@ -14,6 +14,7 @@ from bpe_core.runs.run import TrainingRun
 from bpe_core.runs.term_merges import TermCost
 from bpe_core.tokenizer.gpt2 import gpt2
 from bpe_core.tokenizer.tokenizer import Tokenizer
+from bpe_core.trainers import reference
 from tests.extending import in_tokens_of_the_base
 
 TEXT = (
@@ -198,6 +199,26 @@ def test_a_cancelled_run_says_that_terms_were_not_tried() -> None:
     run = extend(gpt2(), Corpus.from_text(TEXT), 9, terms=["Kubernetes"], should_stop=lambda: True)
     assert run.terms == (TermCost("Kubernetes", None, reason=merge_terms.CANCELLED),)
     assert run.stop_reason == "cancelled"
+
+
+def test_a_run_is_cancelled_in_the_middle_of_a_long_term(monkeypatch: pytest.MonkeyPatch) -> None:
+    joined: list[int] = []
+
+    def apply_merge(symbols: list[int], pair: tuple[int, int], new_id: int) -> list[int]:
+        joined.append(len(symbols))
+        return reference.apply_merge(symbols, pair, new_id)
+
+    monkeypatch.setattr(merge_terms, "apply_merge", apply_merge)
+    term = "qxzjkvwqzxjvkwzqxjwvk"
+    text = f"{term * 50} cat"
+    asked_to_stop = iter([False] * 5)
+    (cost,) = extended(term, text=text, should_stop=lambda: next(asked_to_stop, True))
+    assert cost.reason == merge_terms.CANCELLED
+    until_cancelled = len(joined)
+    joined.clear()
+    (cost,) = extended(term, text=text, n_tokens=30)
+    assert cost.tokens_added
+    assert until_cancelled < len(joined) / 2
 
 
 def test_terms_that_take_too_long_are_given_up(monkeypatch: pytest.MonkeyPatch) -> None:
