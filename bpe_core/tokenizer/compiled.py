@@ -136,6 +136,10 @@ class CompiledEncoder:
         token_ends = np.cumsum(self._spelling.width[ids], dtype=np.int64)
         return ids, np.searchsorted(token_ends, ends) + 1
 
+    def forget_words(self) -> None:
+        """Free the word caches of threads that are not encoding; new ones fill as they encode."""
+        self._workers.clear()
+
     def to_list(self, ids: Ids) -> list[int]:
         """Return ids as a list of ints, one shared object per id: half tolist's time and memory."""
         return self._objects.take(ids).tolist()

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+from threading import Lock
 from typing import TYPE_CHECKING, Final
+from weakref import WeakSet
 
 from bpe_core.compiling.background import compile_in_background
 from bpe_core.compiling.python_or_kernels import kernels_are_ready, kernels_load_at_once
@@ -21,6 +23,20 @@ that time."""
 _LEAST_TO_PREPARE: Final = 200_000
 _LEAST_TO_LOAD_NUMBA: Final = 1_500_000
 _LEAST_TO_COMPILE: Final = 8_000_000
+_encoders: Final[WeakSet[CompiledEncoder]] = WeakSet()
+_lock: Final = Lock()
+"""Guards `_encoders`: a set that grows cannot be walked."""
+
+
+def forget_words() -> None:
+    """Free the word caches of all tokenizers, for a server whose visitors have left.
+
+    Each is up to 20 MB for every thread that encodes at once, and fills again with the next text.
+    """
+    with _lock:
+        encoders = list(_encoders)
+    for encoder in encoders:
+        encoder.forget_words()
 
 
 class Kernels:
@@ -70,4 +86,9 @@ class Kernels:
         from bpe_core.tokenizer.compiled import CompiledEncoder, can_compile
 
         self._suited = can_compile(self._table)
-        return CompiledEncoder(self._table, self._pretokenizer) if self._suited else None
+        if not self._suited:
+            return None
+        encoder = CompiledEncoder(self._table, self._pretokenizer)
+        with _lock:
+            _encoders.add(encoder)
+        return encoder

@@ -33,8 +33,8 @@ def test_memory_held_for_closed_tabs_returns_to_the_start(tmp_path: Path) -> Non
     asked = {
         "BPE_EXPLORER_METRICS": "1",
         "BPE_EXPLORER_AWAY_SECONDS": str(SECONDS_AWAY),
-        # A tenth of it is kept for those who come back: less than one visitor's results.
-        "BPE_EXPLORER_CACHE_MB": "30",
+        # A twentieth of it is kept for those who come back: less than one visitor's results.
+        "BPE_EXPLORER_CACHE_MB": "60",
     }
     with running_app(tmp_path, asked) as address:
         open_tabs = asyncio.run(upload_and_close(address))

@@ -67,6 +67,9 @@ def test_the_word_cache_grows_with_the_words_of_a_text_and_keeps_their_ids() -> 
         sizes.append(len(growing._workers[0].cache.lines) // LINE)
         assert growing.to_list(growing.encode(text, n_threads=1)) == expected
     assert sizes[0] < sizes[1] <= MOST_LINES
+    growing.forget_words()
+    assert not growing._workers
+    assert growing.to_list(growing.encode(text, n_threads=1)) == expected
 
 
 def test_every_code_point_equals_tiktoken() -> None:

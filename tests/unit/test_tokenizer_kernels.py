@@ -14,7 +14,7 @@ from bpe_core.compiling.threads import n_threads
 from bpe_core.pretokenizers.pretokenizers import get_pretokenizer
 from bpe_core.tokenizer.gpt2 import gpt2
 from bpe_core.tokenizer.tables import TokenTable
-from bpe_core.tokenizer.tokenizer_kernels import LEAST, Kernels
+from bpe_core.tokenizer.tokenizer_kernels import LEAST, Kernels, forget_words
 
 ROOT = Path(__file__).parents[2]
 
@@ -81,3 +81,16 @@ def test_there_are_as_many_threads_as_available_processors(
 ) -> None:
     monkeypatch.setattr(os, "sched_getaffinity", lambda process: allowed, raising=False)
     assert n_threads() == threads
+
+
+def test_word_caches_are_freed_for_every_tokenizer_and_fill_again() -> None:
+    kernels = [Kernels(gpt2()._table, gpt2().pretokenizer) for _ in range(2)]
+    text = "a rose is a rose " * 20_000
+    for each in kernels:
+        encoder = each.worth(len(text))
+        assert encoder is not None
+        ids = encoder.encode(text).tolist()
+        filled = len(encoder._workers)
+        forget_words()
+        assert (filled > 0, len(encoder._workers)) == (True, 0)
+        assert encoder.encode(text).tolist() == ids

@@ -20,7 +20,7 @@ from ui.settings import settings
 
 P = ParamSpec("P")
 Result = TypeVar("Result")
-_PART_WITHOUT_VISITOR: Final = 0.1
+_PART_WITHOUT_VISITOR: Final = 0.05
 """Visitors who left may come back, and reloading a page makes a new visitor."""
 
 
@@ -75,7 +75,7 @@ class SizedCache:
     A result is charged to the visitor who asked for it first. A visitor beyond `most_bytes_each`
     loses their own least recently used results, except the newest, so nobody can push out
     everybody else's. Results whose visitors have all left, or that none asked for, are kept within
-    a tenth of the limit. A result larger than `most_bytes` is returned and not kept.
+    a twentieth of the limit. A result larger than `most_bytes` is returned and not kept.
 
     >>> cache = SizedCache(most_bytes=2_000, most_bytes_each=2_000)
     >>> made = [len(cache.get(key, lambda: bytes(600), visitor="v")) for key in "abcd"]
@@ -187,6 +187,28 @@ class SizedCache:
                 if entry.charged == visitor:
                     self._discharge(entry)
                     self._charge(entry, next(iter(entry.visitors), None))
+            self._shrink(None)
+
+    def measure_again(self) -> None:
+        """Measure all results again, and drop what exceeds the limits by now.
+
+        Results grow as they are used: a tokenizer builds its tables when it first encodes, and a
+        thread's word cache becomes larger with the text.
+        """
+        with self._lock:
+            entries = list(self._entries.items())
+        for key, entry in entries:
+            # Outside the lock, because measuring takes some milliseconds.
+            size = size_of((key, entry.value))
+            with self._lock:
+                if self._entries.get(key) is entry:
+                    charged = entry.charged
+                    self._all.remove(entry.size)
+                    self._discharge(entry)
+                    entry.size = size
+                    self._all.add(size)
+                    self._charge(entry, charged)
+        with self._lock:
             self._shrink(None)
 
     def visitors(self) -> set[str]:
