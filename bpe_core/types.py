@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, Literal, NamedTuple, TypeGuard,
 
 from bpe_core.checks import is_a, is_whole
 from bpe_core.immutable import Immutable
+from bpe_core.unicode.utf8_states import AFTER_WORD
 
 if TYPE_CHECKING:  # importing NumPy takes longer than encoding a short text does
     import numpy as np
@@ -182,9 +183,10 @@ class Explanation:
         return self.steps[-1].symbols if self.steps else self.symbols
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class PretokenCounts(EqualByArrays, Immutable):
+class PretokenCounts(Immutable):
     """The distinct pre-tokens of a corpus, in the order they were first seen, and their counts.
+
+    Raises ValueError unless there are as many counts as words.
 
     >>> import numpy as np
     >>> counts = PretokenCounts((b"hug", b"hugs"), np.array([3, 1]))
@@ -192,22 +194,83 @@ class PretokenCounts(EqualByArrays, Immutable):
     (True, 4)
     """
 
-    words: tuple[bytes, ...]
-    """Each as UTF-8, without the end-of-word marker."""
-    counts: NDArray[np.int64]
-    """int64[n_words]: how often each occurs; read-only."""
+    __slots__ = ("_counts", "_letters", "_words")
+    __hash__: ClassVar[None]  # pyright: ignore[reportIncompatibleMethodOverride]
 
-    def __post_init__(self) -> None:
-        object.__setattr__(self, "counts", read_only(self.counts))
+    def __init__(self, words: Iterable[bytes], counts: NDArray[np.int64]) -> None:
+        self._words: tuple[bytes, ...] | None = tuple(words)
+        self._letters: NDArray[np.uint8] | None = None
+        self._counts = read_only(counts)
+        if len(self._words) != len(counts):
+            raise ValueError(f"Expected {len(self._words)} counts, one a word, got {len(counts)}.")
 
-    def __reduce__(self) -> tuple[object, ...]:
-        # Rebuilt when unpickled, because NumPy does not keep arrays read-only.
-        return PretokenCounts, (self.words, self.counts)
+    @classmethod
+    def of_letters(cls, letters: NDArray[np.uint8], counts: NDArray[np.int64]) -> PretokenCounts:
+        """Return the counts of words in one array, as `letters` returns them.
+
+        The words become bytes objects only when they are asked for, which training never does.
+
+        >>> import numpy as np
+        >>> letters = np.frombuffer(b"hug\\xffhugs\\xff", np.uint8)
+        >>> PretokenCounts.of_letters(letters, np.array([3, 1])).words
+        (b'hug', b'hugs')
+        """
+        made = cls((), counts[:0])
+        made._words = None
+        made._letters = read_only(letters)
+        made._counts = read_only(counts)
+        return made
+
+    @property
+    def words(self) -> tuple[bytes, ...]:
+        """The pre-tokens, each as UTF-8, without the end-of-word marker."""
+        if self._words is None:
+            assert self._letters is not None
+            *words, _ = self._letters.tobytes().split(bytes([AFTER_WORD]))
+            self._words = tuple(words)
+        return self._words
+
+    @property
+    def letters(self) -> NDArray[np.uint8]:
+        """uint8[n_letters]: all words, each followed by `AFTER_WORD`; read-only.
+
+        Raises ValueError if a word holds that byte, so is no UTF-8.
+        """
+        if self._letters is None:
+            import numpy as np
+
+            end = bytes([AFTER_WORD])
+            letters = end.join((*self.words, b""))
+            if letters.count(end) != self.n_words:
+                raise ValueError("Expected words in UTF-8, got one with the byte 0xFF.")
+            self._letters = np.frombuffer(letters, np.uint8)
+        return self._letters
+
+    @property
+    def counts(self) -> NDArray[np.int64]:
+        """int64[n_words]: how often each occurs; read-only."""
+        return self._counts
+
+    @property
+    def n_words(self) -> int:
+        """The number of distinct pre-tokens."""
+        return len(self._counts)
 
     @property
     def total(self) -> int:
         """The number of pre-tokens in the corpus, repeats included."""
-        return int(self.counts.sum())
+        return int(self._counts.sum())
+
+    def __eq__(self, other: object) -> bool:
+        if not isinstance(other, PretokenCounts):
+            return NotImplemented
+        return _same(self.counts, other.counts) and self.words == other.words
+
+    def __reduce__(self) -> tuple[object, ...]:
+        # Rebuilt when unpickled, because NumPy does not keep arrays read-only.
+        if self._letters is None:
+            return PretokenCounts, (self.words, self.counts)
+        return PretokenCounts.of_letters, (self._letters, self.counts)
 
 
 @dataclass(frozen=True, slots=True)

@@ -57,7 +57,7 @@ class LeafRow:
         should_stop: Callable[[], bool] | None = None,
     ) -> None:
         # Laid out with the words' numbers, from 1, because a word's count may be 0.
-        numbers = np.arange(1, len(pretokens.words) + 1)
+        numbers = np.arange(1, pretokens.n_words + 1)
         numbered = PretokenCounts(pretokens.words, numbers)
         layout = lay_out_pretokens(
             numbered, tokenizer.base, tokenizer.base_ids, tokenizer.end_of_word_id

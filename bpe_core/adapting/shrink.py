@@ -274,7 +274,7 @@ def _words_of(
     else:
         pretokens = count(corpus, cut.name, None, watch).pretokens
     if held_out is None:
-        return pretokens, np.zeros(len(pretokens.words), np.int64)
+        return pretokens, np.zeros(pretokens.n_words, np.int64)
     others = count_pretokens(held_out, cut, should_stop=should_stop)
     count_of = dict(zip(pretokens.words, pretokens.counts.tolist(), strict=True))
     held_out_count_of = dict(zip(others.words, others.counts.tolist(), strict=True))

@@ -151,9 +151,7 @@ class _Table:
         order = np.argsort(self._words.firsts[:n], kind="stable")
         letters = np.empty(n_letters, np.uint8)
         kernels.copy_words(self._words, order, letters)
-        words = letters.tobytes().split(bytes([kernels.AFTER_WORD]))
-        words.pop()  # the empty rest after the last separator
-        return PretokenCounts(tuple(words), counts[order])
+        return PretokenCounts.of_letters(letters, counts[order])
 
     def make_room(self, size: int, n_letters: int) -> None:
         """Grow to an array of at least `size` numbers and room for `n_letters`."""

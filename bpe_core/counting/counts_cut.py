@@ -38,7 +38,7 @@ def count_words(corpus: Corpus | StreamedCorpus, pretokenizer: str = "gpt2") -> 
     else:
         pretokens, symbols = count_pretokens(corpus, cut), seen_symbols(corpus, "characters")
         sha256 = corpus.sha256
-    if not pretokens.words:
+    if not pretokens.n_words:
         raise EmptyCorpusError(
             f"The pre-tokenizer {pretokenizer} finds no pre-token in this corpus of "
             f"{corpus.n_bytes:,} bytes. Use another corpus or another pre-tokenizer."

@@ -134,7 +134,7 @@ def write_counts(counts: WordCounts, path: str | PathLike[str]) -> None:
         [
             arrow.arrow.array(pretokens.words, arrow.arrow.large_binary()),
             arrow.arrow.array(pretokens.counts, arrow.arrow.int64()),
-            arrow.arrow.array(np.arange(len(pretokens.words)), arrow.arrow.int64()),
+            arrow.arrow.array(np.arange(pretokens.n_words), arrow.arrow.int64()),
         ],
         ["word", "count", "first"],
     )

@@ -15,6 +15,7 @@ from numpy.typing import NDArray
 
 from bpe_core.errors import CorpusError
 from bpe_core.types import Base, PretokenCounts
+from bpe_core.unicode.utf8_states import AFTER_WORD
 
 NEVER = np.iinfo(np.int32).max
 """In `joined_at`: no merge joins this slot to the one before it."""
@@ -64,31 +65,33 @@ def lay_out_pretokens(
     >>> lay_out_pretokens(counts, "bytes", {b"a": 7, b"b": 8}, end_of_word_id=9).ids.tolist()
     [-1, 7, 8, 9, -1, 8, 9, -1]
     """
-    words = pretokens.words
-    # Each word is followed by the marker, if there is one, and by a gap.
-    n_after = 1 if end_of_word_id is None else 2
-    lengths = np.fromiter(map(len, words), np.int64, len(words))
-    _check_slots(1 + int(lengths.sum()) + n_after * len(words))
+    _check_slots(1 + pretokens.letters.size + pretokens.n_words * (end_of_word_id is not None))
     if base == "bytes":
-        symbols = _byte_ids(words, base_ids)
+        symbols, gap, size = pretokens.letters, AFTER_WORD, 256
     else:
-        texts = [word.decode() for word in words]
-        lengths = np.fromiter(map(len, texts), np.int64, len(texts))
-        symbols = _character_ids(texts, base_ids)
-    ends = np.cumsum(lengths + n_after)
-    ids = np.full(1 + symbols.size + n_after * len(words), -1, np.int32)
-    is_symbol = np.ones(ids.size, np.bool_)
-    is_symbol[0] = False
-    is_symbol[ends] = False
+        symbols, gap = _code_points(pretokens.letters)
+        size = 1 + int(symbols.max(initial=gap))
+    id_of = np.full(size, -1, np.int32)
+    for symbol, id in base_ids.items():
+        if (code := symbol[0] if base == "bytes" else ord(symbol.decode())) < size:
+            id_of[code] = id
+    id_of[gap] = -1
+    ids = np.empty(1 + symbols.size, np.int32)
+    ids[0] = -1
+    np.take(id_of, symbols, out=ids[1:], mode="clip")  # in range, but only "clip" needs no copy
+    gaps = np.append(0, 1 + np.flatnonzero(symbols == gap))
     if end_of_word_id is not None:
-        is_symbol[ends - 1] = False
-        ids[ends - 1] = end_of_word_id
-    ids[is_symbol] = symbols
-    weights = np.zeros(2 * len(words) + 1, np.int64)
-    weights[1::2] = pretokens.counts
-    repeats = np.ones(2 * len(words) + 1, np.int64)
-    repeats[1::2] = lengths + n_after - 1
-    return Layout(ids, np.repeat(weights, repeats))
+        ids = np.insert(ids, gaps[1:], end_of_word_id)
+        gaps += np.arange(gaps.size)
+    return Layout(ids, _weights(gaps, pretokens))
+
+
+def _weights(gaps: NDArray[np.int64], pretokens: PretokenCounts) -> NDArray[np.int64]:
+    """Return the counts of words between these gaps, at each of their slots."""
+    # Each stretch is a word and the gap after it, the first only the gap before all words.
+    weights = np.repeat(np.append(0, pretokens.counts), np.diff(gaps, prepend=-1))
+    weights[gaps] = 0
+    return weights
 
 
 def lay_out_encoded(
@@ -104,37 +107,18 @@ def lay_out_encoded(
     >>> row.ids.tolist(), row.weights.tolist()
     ([-1, 7, 8, -1, 8, -1], [0, 3, 3, 0, 5, 0])
     """
-    n_words = len(ends)
-    _check_slots(1 + len(ids) + n_words)
-    gaps = ends + 1 + np.arange(n_words)
-    laid_out = np.full(1 + len(ids) + n_words, -1, np.int32)
-    is_symbol = np.ones(laid_out.size, np.bool_)
-    is_symbol[0] = False
-    is_symbol[gaps] = False
-    laid_out[is_symbol] = ids
-    weights = np.zeros(2 * n_words + 1, np.int64)
-    weights[1::2] = pretokens.counts
-    repeats = np.ones(2 * n_words + 1, np.int64)
-    repeats[1::2] = np.diff(ends, prepend=0)
-    return Layout(laid_out, np.repeat(weights, repeats))
+    _check_slots(1 + len(ids) + len(ends))
+    ends = np.append(0, ends)
+    gaps = ends + np.arange(ends.size)
+    return Layout(np.insert(ids, ends, -1), _weights(gaps, pretokens))
 
 
-def _byte_ids(words: Sequence[bytes], base_ids: Mapping[bytes, int]) -> NDArray[np.int32]:
-    """Return the id of each byte of all words, or -1 if the alphabet lacks it."""
-    id_of = np.full(256, -1, np.int32)
-    for byte, id in base_ids.items():
-        id_of[byte[0]] = id
-    return id_of[np.frombuffer(b"".join(words), np.uint8)]
-
-
-def _character_ids(texts: Sequence[str], base_ids: Mapping[bytes, int]) -> NDArray[np.int32]:
-    """Return the id of each character of all words, or -1 if the alphabet lacks it."""
-    code_points = np.frombuffer("".join(texts).encode("utf-32-le"), np.uint32)
-    id_of = np.full(1 + int(code_points.max(initial=0)), -1, np.int32)
-    for character, id in base_ids.items():
-        if (code_point := ord(character.decode())) < id_of.size:
-            id_of[code_point] = id
-    return id_of[code_points]
+def _code_points(letters: NDArray[np.uint8]) -> tuple[NDArray[np.uint32], int]:
+    """Return the characters of words, and the code point of the gap after each."""
+    # A byte that isn't UTF-8 is decoded to a surrogate, which no text has.
+    text = letters.tobytes().decode(errors="surrogateescape")
+    code_points = np.frombuffer(text.encode("utf-32-le", "surrogatepass"), np.uint32)
+    return code_points, 0xDC00 + AFTER_WORD
 
 
 def _check_slots(n_slots: int) -> None:

@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 from bpe_core.kernels.hashing import LONG, same_bytes, spread_word, word_key, word_width
 from bpe_core.kernels.jit import inlined, kernel
 from bpe_core.kernels.scanning import AFTER_A_WORD, LETTER, OTHER, SPACE, scan
+from bpe_core.unicode.utf8_states import AFTER_WORD
 
 DONE, SMALL_BUFFERS, SMALL_TABLE = 0, 1, 2
 
@@ -24,8 +25,6 @@ The 32 bytes lie within one cache line: 100 MB take about 20 million lookups, wh
 memory latency. With separate arrays for key, count and place, each lookup waited for four lines,
 which was three quarters of the time of counting.
 """
-AFTER_WORD = 0xFF
-"""The byte after each word in `letters`, which never occurs in UTF-8."""
 
 _ENTRY = np.uint64(ENTRY)
 _HIGH = np.uint64(1)
@@ -45,6 +44,7 @@ class WordTable(NamedTuple):
     firsts: NDArray[np.int64]
     """int64[room]: the offset of its first occurrence in everything counted."""
     letters: NDArray[np.uint8]
+    """uint8[room]: the words, AFTER_WORD after each."""
     used: NDArray[np.int64]
     """int64[2]: the number of words, and of bytes of letters."""
 

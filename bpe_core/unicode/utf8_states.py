@@ -12,6 +12,9 @@ NO_STATE: Final = -1
 _LEFT_1, _LEFT_2, _LEFT_3, _AFTER_E0, _AFTER_ED, _AFTER_F0, _AFTER_F4 = range(1, 8)
 N_STATES: Final = 8
 
+AFTER_WORD: Final = 0xFF
+"""The byte that separates words in one array; UTF-8 never has it."""
+
 _STEPS: Final = (
     (BETWEEN_CHARACTERS, 0x00, 0x7F, BETWEEN_CHARACTERS),
     (BETWEEN_CHARACTERS, 0xC2, 0xDF, _LEFT_1),

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import pickle
 from dataclasses import fields, replace
 
 import numpy as np
@@ -44,6 +45,29 @@ def test_pretoken_counts_with_the_same_words_and_counts_are_equal() -> None:
 def test_pretoken_counts_differ_from_anything_else(other: object) -> None:
     assert pretokens(3, 1) != other
     assert other != pretokens(3, 1)
+
+
+@pytest.mark.parametrize("words", [(), (b"",), WORDS, ("é".encode(), b"", b"\0")], ids=repr)
+def test_words_and_their_letters_are_two_forms_of_the_same_counts(words: tuple[bytes, ...]) -> None:
+    given = PretokenCounts(words, np.arange(1, len(words) + 1))
+    assert given.letters.tobytes() == b"".join(word + b"\xff" for word in words)
+    assert not given.letters.flags.writeable
+    packed = PretokenCounts.of_letters(given.letters, given.counts)
+    assert (packed.words, packed.n_words) == (words, len(words))
+    assert packed == given
+    for counts in (given, packed):
+        assert pickle.loads(pickle.dumps(counts)) == counts  # noqa: S301 - its own
+
+
+def test_words_that_are_no_utf_8_have_no_letters() -> None:
+    counts = PretokenCounts((b"hug", b"\xffs"), np.array([3, 1]))
+    with pytest.raises(ValueError, match="0xFF"):
+        _ = counts.letters
+
+
+def test_each_word_needs_a_count() -> None:
+    with pytest.raises(ValueError, match="Expected 2 counts, one a word, got 1"):
+        pretokens(3)
 
 
 def test_values_with_arrays_have_no_hash(trace: MergeTrace) -> None:

@@ -91,7 +91,7 @@ def pack_run(
         "player": player,
         "tokens": tokens_for_browser(run.tokenizer.vocab),
         "n_merges": len(merges),
-        "n_pretokens": len(run.pretokens.words),
+        "n_pretokens": run.pretokens.n_words,
         "block_starts": list(starts),
         "n_for_terms": run.n_term_merges,
         "tie_break": run.config.tie_break,
