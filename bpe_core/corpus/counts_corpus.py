@@ -45,10 +45,11 @@ class CountsCorpus(Corpus):
 
     def __post_init__(self) -> None:
         Corpus.__post_init__(self)  # super() does not work in a class with slots
-        summary = self.known
-        described = json.dumps([self.sha256, *summary]).encode()
-        object.__setattr__(self, "sha256", hashlib.sha256(described).hexdigest())
-        object.__setattr__(self, "n_bytes", max(self.n_bytes, summary.n_bytes))
+        object.__setattr__(self, "n_bytes", max(self.n_bytes, self.known.n_bytes))
+
+    def _digest(self) -> str:
+        described = json.dumps([Corpus._digest(self), *self.known]).encode()
+        return hashlib.sha256(described).hexdigest()
 
     def __reduce__(self) -> tuple[object, ...]:
         words = dict(self.word_counts or {})

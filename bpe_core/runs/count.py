@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
 
 import numpy as np
@@ -62,7 +63,7 @@ def count(
         if check is not None:
             check(symbols)
         counted = _count_documents(corpus, pretokenizer, symbols, watch)
-    if not counted.pretokens.words and not watch.stopped:
+    if not counted.pretokens.n_words and not watch.stopped:
         raise EmptyCorpusError(
             f"The pre-tokenizer {pretokenizer} finds no pre-token in this corpus of "
             f"{counted.n_bytes:,} bytes. Use another corpus or another pre-tokenizer."
@@ -76,10 +77,13 @@ def _count_documents(
     if corpus.word_counts is None:
         wait_if_worth_it(corpus.n_bytes, watch)
     pretokens = PretokenCounts((), np.zeros(0, np.int64))
-    if not watch.stopped:
-        cut = get_pretokenizer(pretokenizer)
-        pretokens = count_pretokens(corpus, cut, should_stop=watch.asked_to_stop)
-    return CountedCorpus(pretokens, corpus.n_bytes, corpus.sha256, symbols)
+    # Counting leaves one core to spare at its end, and hashing lets other threads run.
+    with ThreadPoolExecutor(1, thread_name_prefix="hashing") as pool:
+        hashed = pool.submit(lambda: corpus.sha256)
+        if not watch.stopped:
+            cut = get_pretokenizer(pretokenizer)
+            pretokens = count_pretokens(corpus, cut, should_stop=watch.asked_to_stop)
+        return CountedCorpus(pretokens, corpus.n_bytes, hashed.result(), symbols)
 
 
 def wait_if_worth_it(n_bytes: int, watch: Watch) -> None:

@@ -147,9 +147,9 @@ def test_values_survive_pickling(trip: Callable[..., Any]) -> None:
         )
     for corpus in (first, second):
         sent = trip(corpus)
-        assert [getattr(sent, field.name) for field in fields(sent)] == [
-            getattr(corpus, field.name) for field in fields(corpus)
-        ]
+        names = {field.name for field in fields(corpus)} - {"_sha256"} | {"sha256"}
+        for name in names:
+            assert getattr(sent, name) == getattr(corpus, name), name
 
 
 @pytest.mark.parametrize(
