@@ -7,6 +7,7 @@ from collections.abc import Callable
 from functools import partial
 
 from bpe_core.checks import is_a
+from bpe_core.compiling.garbage import without_garbage_collection
 from bpe_core.corpus.corpus import Corpus, no_corpus
 from bpe_core.counting.counts_file import WordCounts
 from bpe_core.counting.streamed import StreamedCorpus
@@ -96,13 +97,14 @@ def _has_all_bytes(config: TrainingConfig) -> bool:
 def _tokenizer_of(
     vocabulary: GrowingVocabulary, learned: Learned, config: TrainingConfig
 ) -> Tokenizer:
-    return Tokenizer(
-        vocab=dict(enumerate(vocabulary.tokens)),
-        merges=learned.merges,
-        pretokenizer=config.pretokenizer,
-        base=config.base,
-        special_tokens=vocabulary.special_tokens,
-        end_of_word=config.end_of_word,
-        end_of_word_id=vocabulary.end_of_word_id,
-        counts=learned.counts,
-    )
+    with without_garbage_collection():
+        return Tokenizer(
+            vocab=dict(enumerate(vocabulary.tokens)),
+            merges=learned.merges,
+            pretokenizer=config.pretokenizer,
+            base=config.base,
+            special_tokens=vocabulary.special_tokens,
+            end_of_word=config.end_of_word,
+            end_of_word_id=vocabulary.end_of_word_id,
+            counts=learned.counts,
+        )

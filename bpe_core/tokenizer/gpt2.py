@@ -7,11 +7,8 @@ is imported.
 
 from __future__ import annotations
 
-import gc
 import hashlib
 import json
-from collections.abc import Generator
-from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import cache
 from importlib.util import find_spec
@@ -19,6 +16,7 @@ from itertools import accumulate
 from pathlib import Path
 from typing import Final
 
+from bpe_core.compiling.garbage import without_garbage_collection
 from bpe_core.errors import FormatError, IntegrityError
 from bpe_core.extras import missing_extra
 from bpe_core.tokenizer.tables import TokenTable
@@ -51,7 +49,7 @@ def gpt2() -> Tokenizer:
     # The merges determine all ids: the bytes in their order, then one per merge. A test checks
     # that encoder.json agrees; reading it here would double the loading time.
     _, merges = _verified(folder / _MERGES).decode().split("\n", 1)
-    with _without_garbage_collection():
+    with without_garbage_collection():
         return Tokenizer.of_table(_table(merges), "gpt2")
 
 
@@ -70,18 +68,6 @@ def _table(merges: str) -> TokenTable:
     ends = list(accumulate(map(len, printed)))
     tokens = [*map(letters.__getitem__, map(slice, [0, *ends], ends)), END_OF_TEXT.encode()]
     return TokenTable.trusted(tokens, pairs, {END_OF_TEXT: len(printed)})
-
-
-@contextmanager
-def _without_garbage_collection() -> Generator[None]:
-    """Create many objects without looking for garbage among them, which would take 50 ms."""
-    was_enabled = gc.isenabled()
-    gc.disable()
-    try:
-        yield
-    finally:
-        if was_enabled:
-            gc.enable()
 
 
 @dataclass(frozen=True, slots=True)

@@ -29,6 +29,8 @@ from bpe_core.runs.train import train
 from bpe_core.types import TrainingConfig
 
 text = " ".join(f"{number:x} é日{number}" for number in range(30_000)) + "a" * 20_000
+# More pairs of bytes than the first table of counts has room for.
+text += " ".join(chr(0x4E00 + number) for number in range(9_000))
 names = [*SCANNERS, "regex:[0-9]"]
 for name in names:
     count_documents([text, text], get_pretokenizer(name))
