@@ -24,6 +24,7 @@ PARTS = {
     "encoding": ("encoding", "against_peers", "Encoding with GPT-2"),
     "encoding-growth": ("encoding", "growth", "Encoding: threads, growth and worst cases"),
     "tokenizers": ("published", "by_name", "Encoding with published tokenizers"),
+    "tokenizers-worst": ("published", "worst_texts", "Published tokenizers: worst cases"),
     "decoding": ("decoding", "decoding", "Decoding with GPT-2"),
     "cold": ("cold", "cold_starts", "Cold starts"),
 }
