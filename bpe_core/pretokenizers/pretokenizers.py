@@ -34,6 +34,8 @@ _CUSTOM: Final = "regex:"
 _MAX_PATTERN_LENGTH: Final = 2_000
 _MAX_REPEATS: Final = 1_000
 _MAX_REPEATS_TOGETHER: Final = 100_000
+_MAX_REPEATED_GROUPS: Final = 12
+"""Each inside another doubles the memory of a match: 28 took over 6 GB for two letters."""
 # The regex package counts the processor time of all threads, so the limit is twice what a pattern
 # should need: a training run may be in progress.
 _SECONDS: Final = 4.0
@@ -246,6 +248,13 @@ def _refuse_huge_patterns(pattern: str) -> None:
             f"The pattern {_shortened(pattern)} repeats too often: counts in braces may be up to "
             f"{_MAX_REPEATS:,} each and {_MAX_REPEATS_TOGETHER:,} multiplied. Use smaller "
             f"counts, or + and *."
+        )
+    repeated = len(re.findall(r"\)(?:\s|#.*+|\(\?#[^)]*+\))*+[*+{]", plain))
+    if repeated > _MAX_REPEATED_GROUPS:
+        raise PatternError(
+            f"The pattern {_shortened(pattern)} repeats {repeated} groups; at most "
+            f"{_MAX_REPEATED_GROUPS} may be, because each inside another doubles the memory. "
+            f"Repeat fewer."
         )
 
 
