@@ -8,14 +8,17 @@ import subprocess
 import sys
 from dataclasses import dataclass, field
 from pathlib import Path
+from types import SimpleNamespace
 
 import pytest
+from streamlit.runtime.fragment import MemoryFragmentStorage
+from streamlit.runtime.state import SessionState
 
 from ui.memory import allocator
 from ui.memory.allocator import give_back_freed, keep_little_freed
 from ui.memory.sized_cache import SizedCache
 from ui.metrics import resident_bytes
-from ui.shell.ended_sessions import SECONDS_AWAY, EndedSessions
+from ui.shell.ended_sessions import SECONDS_AWAY, EndedSessions, StreamlitsSessions
 
 ROOT = Path(__file__).parent.parent.parent
 
@@ -75,6 +78,24 @@ def test_a_session_whose_tab_comes_back_begins_a_new_wait() -> None:
     assert server.ended.look() == 0
     server.now = 2 * SECONDS_AWAY
     assert server.ended.look() == 1
+
+
+@pytest.mark.parametrize("runner", [None, object()])
+def test_the_state_of_a_closed_session_is_freed_unless_its_script_still_runs(
+    runner: object,
+) -> None:
+    state, fragments = SessionState(), MemoryFragmentStorage()
+    state["corpus"] = "a long text"
+    fragments.register("part", lambda: None)
+    session = SimpleNamespace(
+        id="one", session_state=state, _fragment_storage=fragments, _scriptrunner=runner
+    )
+    listed = [SimpleNamespace(session=session)]
+    manager = SimpleNamespace(list_sessions=lambda: list(listed))
+    runtime = SimpleNamespace(_session_mgr=manager, close_session=lambda _id: listed.clear())
+    StreamlitsSessions(runtime).close("one")  # pyright: ignore[reportArgumentType]
+    assert not listed
+    assert ("corpus" in state, fragments.contains("part")) == (runner is not None,) * 2
 
 
 def test_sessions_that_streamlit_closed_itself_are_given_back_too() -> None:

@@ -25,6 +25,7 @@ from ui.logs import event
 from ui.memory.allocator import give_back_freed
 from ui.memory.sized_cache import SizedCache, server_cache
 from ui.settings import settings
+from ui.shell import workspace
 
 SECONDS_AWAY: Final = settings().seconds_away
 """How long a session is kept after its tab is gone: a laptop may sleep, or a network fail."""
@@ -58,8 +59,14 @@ class StreamlitsSessions:
         return {info.session.id: info.session.id not in here for info in manager.list_sessions()}
 
     def close(self, id: str) -> None:
-        """Close a session and free its uploads."""
+        """Close a session and free its uploads and its state."""
+        manager = self.of._session_mgr  # pyright: ignore[reportPrivateUsage]
+        sessions = [info.session for info in manager.list_sessions() if info.session.id == id]
         self.of.close_session(id)
+        for session in sessions:
+            # Without connections, Streamlit's loop refers to the session that it served last until
+            # there is another one.
+            workspace.free_state(session)
 
 
 class EndedSessions:

@@ -7,6 +7,7 @@ from dataclasses import dataclass, field, replace
 from typing import TypedDict, TypeVar, Unpack
 
 import streamlit as st
+from streamlit.runtime.app_session import AppSession
 
 from bpe_core.corpus.corpus import Corpus
 from bpe_core.corpus.filed_corpus import FiledCorpus
@@ -335,6 +336,13 @@ def widget_number(key: str) -> float | None:
 def widgets_hold(values: Mapping[str, str | float]) -> bool:
     """Return whether each of these widgets holds its value or was never drawn."""
     return all(st.session_state.get(key, value) == value for key, value in values.items())
+
+
+def free_state(session: AppSession) -> None:
+    """Drop what a closed session holds, unless a script that is being stopped still uses it."""
+    if session._scriptrunner is None:  # pyright: ignore[reportPrivateUsage]
+        session.session_state.clear()
+        session._fragment_storage.clear()  # pyright: ignore[reportPrivateUsage]
 
 
 def was_pressed(key: str) -> bool:
