@@ -143,6 +143,8 @@ def test_a_process_is_worth_it_for_large_files_and_for_what_unpacks_to_much() ->
     assert worth_a_process([File(b"hug " * 2_000_000, "a.txt")])
     assert worth_a_process([File(packed, "a.txt.gz")])
     assert not worth_a_process([File(packed[:1_000], "a.txt.gz")])
+    assert worth_a_process([File(b"text\n" + b"a\n" * 300_000, "a.csv")])
+    assert not worth_a_process([File(b"text\n" + b"a\n" * 100_000, "a.csv")])
 
 
 def _readers() -> list[psutil.Process]:
