@@ -13,16 +13,17 @@ from __future__ import annotations
 import hashlib
 import json
 import re
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from functools import cached_property
-from typing import Any, Final, NamedTuple, cast
+from typing import Any, Final
 
 import numpy as np
 from numpy.typing import NDArray
 
 from bpe_core.errors import FormatError
-from bpe_core.extras import needs_extra
+from bpe_core.formats.added_tokens import AddedTokenFinder, added_tokens
 from bpe_core.formats.huggingface import is_empty
+from bpe_core.formats.normal_forms import normalize_by_library
 from bpe_core.formats.offsets_to_segments import segments_of
 from bpe_core.formats.run_by_tokenizers import ForeignTokenizer
 from bpe_core.formats.safe_cuts import parts_of
@@ -33,20 +34,7 @@ from bpe_core.tokenizer.segment_arrays import token_widths
 from bpe_core.tokenizer.tokenizer import Tokenizer
 from bpe_core.types import Segment
 
-NORMALIZERS: Final = ("NFC", "NFD", "NFKC", "NFKD")
-"""Normalizers that leave every part of a normalized text as it is."""
 _NEVER_IN_UTF8: Final = frozenset({0xC0, 0xC1, *range(0xF5, 0x100)})
-
-
-class AddedToken(NamedTuple):
-    """A token that is found in a text before anything is merged."""
-
-    text: str
-    id: int
-    is_special: bool
-    """True if it is found only where special tokens are allowed."""
-    is_normalized: bool
-    """True if it is looked for in the normalized text."""
 
 
 class NativeTokenizer(Immutable):
@@ -70,12 +58,13 @@ class NativeTokenizer(Immutable):
         self._added = added_tokens(described)
         self._special = {each.text: each.id for each in self._added if each.is_special}
         normalizer = described.get("normalizer")
-        self._normalized = None if is_empty(normalizer) else _normalizer(dict(normalizer or {}))
+        self._normalized = None if is_empty(normalizer) else normalize_by_library(normalizer or {})
         if self._normalized is not None:
             for each in self._added:
                 if each.is_normalized and self._normalized(each.text) != each.text:
                     raise FormatError(f"Its normalizer changes the added token {each.text!r:.60}.")
         self._lacking = _lacking(tokenizer)
+        self._last_id = max(tokenizer.vocab, default=-1)
         parts = [tokenizer.fingerprint, [list(each) for each in self._added], normalizer]
         self._fingerprint = hashlib.sha256(json.dumps(parts).encode()).hexdigest()
 
@@ -149,14 +138,18 @@ class NativeTokenizer(Immutable):
         """
         check_text(text)
         allowed = allowed_tokens(self._special, allowed_special)
-        if self._lacking is not None and self._lacking.search(self.normalized(text)):
-            return self._foreign.encode(text, allowed_special)
-        pieces = list(self._pieces(text, allowed))
-        if len(pieces) == 1 and pieces[0][1] is None:
-            return self._complete.encode(pieces[0][0])
         ids: list[int] = []
-        for piece, id in pieces:
-            ids += self._complete.encode(piece) if id is None else [id]
+        for piece, id in self._pieces(text, allowed):
+            if id is not None:
+                ids.append(id)
+                continue
+            of_piece = self._complete.encode_to_numpy(piece)
+            if self._lacking is not None and (of_piece > self._last_id).any():
+                return self._foreign.encode(text, allowed_special)
+            if ids:
+                ids += of_piece.tolist()
+            else:  # most texts are one piece, whose list need not be copied
+                ids = of_piece.tolist()
         return ids
 
     def segments(self, text: str, allowed_special: AllowedSpecial = ()) -> list[Segment]:
@@ -187,8 +180,7 @@ class NativeTokenizer(Immutable):
 
     def normalized(self, text: str) -> str:
         """Return the text as its normalizer changes it, before it is cut."""
-        # Normalizing never changes ASCII.
-        return text if self._normalized is None or text.isascii() else self._normalized(text)
+        return text if self._normalized is None else self._normalized(text)
 
     def _placed(self, text: str, allowed_special: AllowedSpecial) -> TokenColumns:
         check_text(text)
@@ -211,79 +203,16 @@ class NativeTokenizer(Immutable):
     def _pieces(self, text: str, allowed: frozenset[str]) -> Iterator[tuple[str, int | None]]:
         """Yield added tokens with their ids, and what is between them, normalized, without one."""
         raw, normalized = self._finders
-        for piece, id in _split(text, raw, allowed):
+        for piece, id in raw.split(text, allowed):
             if id is not None:
                 yield piece, id
             else:
-                yield from _split(self.normalized(piece), normalized, allowed)
+                yield from normalized.split(self.normalized(piece), allowed)
 
     @cached_property
-    def _finders(self) -> tuple[_Finder, _Finder]:
-        return _finder(self._added, False), _finder(self._added, True)
-
-
-class _Finder(NamedTuple):
-    pattern: re.Pattern[str] | None
-    """Matches the longest of all added tokens, those that are not allowed included."""
-    ids: dict[str, int]
-    always: frozenset[str]
-
-
-def added_tokens(described: Mapping[str, Any]) -> tuple[AddedToken, ...]:
-    """Return the added tokens of a tokenizer.json that `read_huggingface` accepts.
-
-    >>> added_tokens({"added_tokens": [{"content": "<s>", "id": 1, "special": True}]})
-    (AddedToken(text='<s>', id=1, is_special=True, is_normalized=False),)
-    """
-    listed = cast("list[dict[str, Any]]", described.get("added_tokens") or [])
-    return tuple(
-        AddedToken(
-            each["content"],
-            each["id"],
-            bool(each.get("special")),
-            bool(each.get("normalized", not each.get("special"))),
-        )
-        for each in listed
-        if each["content"]
-    )
-
-
-def _finder(added: tuple[AddedToken, ...], is_normalized: bool) -> _Finder:
-    found = [each for each in added if each.is_normalized is is_normalized]
-    # The library skips what it finds but may not use, so that hides a shorter token within it.
-    longest = sorted((each.text for each in found), key=len, reverse=True)
-    always = frozenset(each.text for each in found if not each.is_special)
-    pattern = re.compile("|".join(map(re.escape, longest))) if longest else None
-    return _Finder(pattern, {each.text: each.id for each in found}, always)
-
-
-def _split(text: str, finder: _Finder, allowed: frozenset[str]) -> Iterator[tuple[str, int | None]]:
-    start = 0
-    if finder.pattern is not None and (allowed or finder.always):
-        for match in finder.pattern.finditer(text):
-            token = match[0]
-            if token in allowed or token in finder.always:
-                if start < match.start():
-                    yield text[start : match.start()], None
-                yield token, finder.ids[token]
-                start = match.end()
-    if start < len(text):
-        yield text[start:] if start else text, None
-
-
-def _normalizer(described: Mapping[str, Any]) -> Callable[[str], str]:
-    """Return the function of a normalizer, as the library runs it."""
-    if described.get("type") not in NORMALIZERS:
-        raise FormatError(f"It has a normalizer ({described.get('type')}) that changes text.")
-    with needs_extra("formats", "Normalizing with Hugging Face's tokenizers"):
-        import tokenizers
-
-    empty = {"type": "WordLevel", "vocab": {"a": 0}, "unk_token": "a"}
-    peer = tokenizers.Tokenizer.from_str(
-        json.dumps({"version": "1.0", "added_tokens": [], "normalizer": described, "model": empty})
-    )
-    normalizer = peer.normalizer
-    return normalizer.normalize_str
+    def _finders(self) -> tuple[AddedTokenFinder, AddedTokenFinder]:
+        raw = AddedTokenFinder(each for each in self._added if not each.is_normalized)
+        return raw, AddedTokenFinder(each for each in self._added if each.is_normalized)
 
 
 def _complete(tokenizer: Tokenizer) -> Tokenizer:

@@ -1,0 +1,86 @@
+"""The added tokens of a tokenizer.json, and how they are found in a text."""
+
+from __future__ import annotations
+
+import re
+from collections import defaultdict
+from collections.abc import Iterable, Iterator, Mapping, Set
+from typing import Any, NamedTuple, cast
+
+
+class AddedToken(NamedTuple):
+    """A token that is found in a text before anything is merged."""
+
+    text: str
+    id: int
+    is_special: bool
+    """True if it is found only where special tokens are allowed."""
+    is_normalized: bool
+    """True if it is looked for in the normalized text."""
+
+
+def added_tokens(described: Mapping[str, Any]) -> tuple[AddedToken, ...]:
+    """Return the added tokens of a tokenizer.json that `read_huggingface` accepts.
+
+    >>> added_tokens({"added_tokens": [{"content": "<s>", "id": 1, "special": True}]})
+    (AddedToken(text='<s>', id=1, is_special=True, is_normalized=False),)
+    """
+    listed = cast("list[dict[str, Any]]", described.get("added_tokens") or [])
+    return tuple(
+        AddedToken(
+            each["content"],
+            each["id"],
+            bool(each.get("special")),
+            bool(each.get("normalized", not each.get("special"))),
+        )
+        for each in listed
+        if each["content"]
+    )
+
+
+class AddedTokenFinder:
+    """Find added tokens in a text, as `tokenizers` does: the longest at each place.
+
+    >>> finder = AddedTokenFinder([AddedToken("<s>", 1, True, False)])
+    >>> list(finder.split("a<s>b", {"<s>"})), list(finder.split("a<s>b", set()))
+    ([('a', None), ('<s>', 1), ('b', None)], [('a<s>b', None)])
+    """
+
+    def __init__(self, added: Iterable[AddedToken]) -> None:
+        added = list(added)
+        self._ids = {each.text: each.id for each in added}
+        self._always = frozenset(each.text for each in added if not each.is_special)
+        # The library skips what it finds but may not use, so that hides a shorter token within it.
+        longest = sorted((each.text for each in added), key=len, reverse=True)
+        self._any = re.compile("|".join(map(re.escape, longest)))
+        rest_of = defaultdict[str, list[str]](list)
+        for text in longest:
+            rest_of[text[0]].append(text[1:])
+        # A pattern that begins with a certain character is searched for ten times as fast.
+        self._by_first = [
+            re.compile(f"{re.escape(first)}(?:{'|'.join(map(re.escape, rest))})")
+            for first, rest in rest_of.items()
+        ]
+
+    def split(self, text: str, allowed: Set[str]) -> Iterator[tuple[str, int | None]]:
+        """Yield added tokens with their ids, and what is between them without one.
+
+        Special tokens are found only if they are `allowed`.
+        """
+        start = 0
+        if allowed or self._always:
+            for match in self._matches(text):
+                token = match[0]
+                if token in allowed or token in self._always:
+                    if start < match.start():
+                        yield text[start : match.start()], None
+                    yield token, self._ids[token]
+                    start = match.end()
+        if start < len(text):
+            yield text[start:] if start else text, None
+
+    def _matches(self, text: str) -> Iterable[re.Match[str]]:
+        occurring = [pattern for pattern in self._by_first if pattern.search(text)]
+        if not occurring:
+            return ()
+        return (occurring[0] if len(occurring) == 1 else self._any).finditer(text)
