@@ -19,6 +19,7 @@ def replace_naively(
     pinned: Collection[int] = (),
     scripts: Collection[str] | None = None,
     terms: Sequence[str] = (),
+    left_out: Collection[bytes] = (),
 ) -> tuple[list[int], NaiveExtension] | None:
     """Return the ids of the tokens that go, and the extension of the others; None if too few go.
 
@@ -44,4 +45,4 @@ def replace_naively(
         return None
     removed = order[:n_tokens]
     smaller, _ = keep_only(base, base.vocab.keys() - set(removed))
-    return removed, extend_naively(smaller, word_counts, n_tokens, terms=terms)
+    return removed, extend_naively(smaller, word_counts, n_tokens, terms=terms, left_out=left_out)

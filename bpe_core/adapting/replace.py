@@ -10,7 +10,7 @@ import numpy as np
 from bpe_core.adapting.adapted import Adapted, trace_ids
 from bpe_core.adapting.extend import checked_terms, extend, extendable
 from bpe_core.adapting.merge_terms import forms_of_terms
-from bpe_core.adapting.shrink import OnRemoval, RemovalOrder, shrink
+from bpe_core.adapting.shrink import OnRemoval, RemovalOrder, Removals, remove_leaves
 from bpe_core.checks import describe, is_whole
 from bpe_core.corpus.corpus import Corpus
 from bpe_core.counting.streamed import StreamedCorpus
@@ -21,6 +21,7 @@ from bpe_core.tokenizer.tokenizer import Tokenizer
 from bpe_core.types import PretokenCounts
 
 if TYPE_CHECKING:
+    from bpe_core.runs.run import TrainingRun
     from bpe_core.types import TieBreak, TrainingProgress
 
 
@@ -35,6 +36,7 @@ def replace(
     scripts: Collection[str] | None = ...,
     order: RemovalOrder = ...,
     terms: Iterable[str | bytes] = ...,
+    left_out: Iterable[bytes] = ...,
     tie_break: TieBreak = ...,
     on_removal: OnRemoval | None = ...,
 ) -> Adapted: ...
@@ -51,6 +53,7 @@ def replace(
     scripts: Collection[str] | None = ...,
     order: RemovalOrder = ...,
     terms: Iterable[str | bytes] = ...,
+    left_out: Iterable[bytes] = ...,
     tie_break: TieBreak = ...,
     on_removal: OnRemoval | None = ...,
     should_stop: Callable[[], bool] | None,
@@ -67,6 +70,7 @@ def replace(
     scripts: Collection[str] | None = None,
     order: RemovalOrder = "fewest-uses",
     terms: Iterable[str | bytes] = (),
+    left_out: Iterable[bytes] = (),
     tie_break: TieBreak = "smallest-pair",
     on_removal: OnRemoval | None = None,
     should_stop: Callable[[], bool] | None = None,
@@ -75,9 +79,10 @@ def replace(
 
     Kept tokens are renumbered in the old order, and new tokens follow them. A removed token that
     is learned again gets its old id in `old_ids`, so its embedding row is kept. `pinned`,
-    `scripts` and `order` are as for `shrink`, `terms` and `tie_break` as for `extend`. A term that
-    is a token of the base stays; what the others cost is in `terms` of the result, and their
-    tokens count among `n_tokens`. Returns None if `should_stop`, called at intervals, returns True.
+    `scripts` and `order` are as for `shrink`, `terms`, `left_out` and `tie_break` as for `extend`.
+    A term that is a token of the base stays; what the others cost is in `terms` of the result, and
+    their tokens count among `n_tokens`. Returns None if `should_stop`, called at intervals, returns
+    True.
 
     Raises what `shrink` and `extend` raise, and `ConfigError` if the corpus has too few pairs for
     `n_tokens` new tokens.
@@ -89,28 +94,87 @@ def replace(
     >>> {id: [gpt2().decode([part]) for part in parts] for id, parts in swapped.parts.items()}
     {50255: [' token', 'izer'], 50256: [' token', 'izers']}
     """
-    base = extendable(tokenizer)
     tried = checked_terms(terms)
+    removals = removals_to_replace(
+        *(tokenizer, corpus, n_tokens),
+        pinned=pinned,
+        scripts=scripts,
+        order=order,
+        terms=tried,
+        on_removal=on_removal,
+        should_stop=should_stop,
+    )
+    if removals is None:
+        return None
+    smaller = removals.at(removals.base.vocab_size - n_tokens)
+    run = extend_to_size(
+        *(smaller, corpus, on_progress, should_stop),
+        terms=tried,
+        left_out=left_out,
+        tie_break=tie_break,
+    )
+    if run is None:
+        return None
+    return trace_ids(smaller.base, run.tokenizer, smaller.old_ids, smaller.removed, run.terms)
+
+
+def removals_to_replace(
+    tokenizer: Tokenizer | NamedEncoder,
+    corpus: Corpus | StreamedCorpus | CountedCorpus,
+    n_tokens: int,
+    *,
+    pinned: Collection[int] = (),
+    scripts: Collection[str] | None = None,
+    order: RemovalOrder = "fewest-uses",
+    terms: Iterable[str | bytes] = (),
+    on_removal: OnRemoval | None = None,
+    should_stop: Callable[[], bool] | None = None,
+) -> Removals | None:
+    """Return the removals of the first step of `replace`, which hold those of fewer tokens too.
+
+    >>> from bpe_core.tokenizer.gpt2 import gpt2
+    >>> removals_to_replace(gpt2(), Corpus.from_text("A tokenizer"), 2).order
+    (50255, 50254)
+    """
+    base = extendable(tokenizer)
     if not is_whole(n_tokens) or n_tokens < 1:
         raise ConfigError(
             f"Expected n_tokens as a whole number, 1 or more, got {describe(n_tokens)}."
         )
-    smaller = shrink(
-        base,
-        corpus,
-        max(base.vocab_size - int(n_tokens), 0),
-        pinned=[*pinned, *tokens_of_terms(tried, base)],
+    return remove_leaves(
+        *(base, corpus, max(base.vocab_size - int(n_tokens), 0)),
+        pinned=[*pinned, *tokens_of_terms(checked_terms(terms), base)],
         order=order,
         scripts=scripts,
         on_progress=on_removal,
         should_stop=should_stop,
     )
-    if smaller is None:
-        return None
+
+
+def extend_to_size(
+    smaller: Adapted,
+    corpus: Corpus | StreamedCorpus | CountedCorpus,
+    on_progress: Callable[[TrainingProgress], None] | None = None,
+    should_stop: Callable[[], bool] | None = None,
+    *,
+    terms: Iterable[str | bytes] = (),
+    left_out: Iterable[bytes] = (),
+    tie_break: TieBreak = "smallest-pair",
+) -> TrainingRun | None:
+    """Return the second step of `replace`: a shrunk tokenizer extended to its base's size.
+
+    >>> from bpe_core.tokenizer.gpt2 import gpt2
+    >>> corpus = Corpus.from_text("A tokenizer, two tokenizers")
+    >>> run = extend_to_size(removals_to_replace(gpt2(), corpus, 2).at(50_256), corpus)
+    >>> [run.tokenizer.decode([id]) for id in run.new_tokens]
+    [' tokenizer']
+    """
+    n_tokens = len(smaller.removed)
     run = extend(
         *(smaller.tokenizer, corpus, n_tokens, on_progress, should_stop),
         tie_break=tie_break,
-        terms=tried,
+        terms=terms,
+        left_out=left_out,
     )
     if run.stop_reason == "cancelled":
         return None
@@ -119,7 +183,7 @@ def replace(
             f"This corpus has pairs for only {len(run.new_tokens):,} new tokens, not {n_tokens:,}. "
             f"Replace fewer, or use more text."
         )
-    return trace_ids(smaller.base, run.tokenizer, smaller.old_ids, smaller.removed, run.terms)
+    return run
 
 
 def tokens_of_terms(terms: Sequence[str | bytes], base: Tokenizer) -> list[int]:

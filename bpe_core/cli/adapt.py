@@ -101,6 +101,15 @@ def _term_options(command: Command) -> Command:
     )(added)
 
 
+_leave_out_option = click.option(
+    "--leave-out",
+    "left_out",
+    multiple=True,
+    metavar="TEXT",
+    help="A token not to add, with its space, such as ' Inc'; may be repeated.",
+)
+
+
 @click.command()
 @_common
 @click.option("--tokens", "n_tokens", type=int, required=True, help="How many tokens to add.")
@@ -111,13 +120,7 @@ def _term_options(command: Command) -> Command:
     help="Which pair to merge when several are equally frequent.",
 )
 @_term_options
-@click.option(
-    "--leave-out",
-    "left_out",
-    multiple=True,
-    metavar="TEXT",
-    help="A token not to add, with its space, such as ' Inc'; may be repeated.",
-)
+@_leave_out_option
 def extend(
     base: str,
     files: tuple[str, ...],
@@ -204,6 +207,7 @@ def shrink(
 @script_option
 @pin_option
 @_term_options
+@_leave_out_option
 def replace(
     base: str,
     files: tuple[str, ...],
@@ -213,6 +217,7 @@ def replace(
     pinned: tuple[int, ...],
     terms: tuple[str, ...],
     terms_file: str | None,
+    left_out: tuple[str, ...],
     **common: Any,
 ) -> None:
     """Replace the tokens that the text of files uses least by new ones, at the same size.
@@ -237,6 +242,7 @@ def replace(
         scripts=scripts or None,
         order=cast("RemovalOrder", order),
         terms=[*terms, *_lines_of(terms_file)],
+        left_out=[_bytes_of(text) for text in left_out],
         on_removal=show_removals if watched else None,
     )
     _end_progress()

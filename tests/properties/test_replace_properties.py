@@ -59,6 +59,7 @@ def test_the_result_is_shrink_then_extend(
     st.integers(1, 4),
     st.lists(st.text("abc ", min_size=1, max_size=4), max_size=2),
     st.sampled_from([None, ("Latin",), ("Latin", "Common")]),
+    st.lists(st.sampled_from([b"ab", b"ba", b"aa", b"abc"]), max_size=2),
 )
 def test_the_result_equals_the_naive_twin(
     old: dict[str, int],
@@ -66,13 +67,13 @@ def test_the_result_equals_the_naive_twin(
     n_tokens: int,
     terms: list[str],
     scripts: tuple[str, ...] | None,
+    left_out: list[bytes],
 ) -> None:
     base = train(Corpus.from_word_counts(old), TrainingConfig(270)).tokenizer
-    expected = replace_naively(base, new, n_tokens, scripts=scripts, terms=terms)
+    corpus = Corpus.from_word_counts(new)
+    expected = replace_naively(base, new, n_tokens, scripts=scripts, terms=terms, left_out=left_out)
     try:
-        swapped = replace(
-            base, Corpus.from_word_counts(new), n_tokens, scripts=scripts, terms=terms
-        )
+        swapped = replace(base, corpus, n_tokens, scripts=scripts, terms=terms, left_out=left_out)
     except ConfigError:
         assert expected is None or len(expected[1].merges) < n_tokens
         return

@@ -161,9 +161,11 @@ def test_replacing_takes_terms_and_scripts_and_streams_large_files(
         result = run(
             *("replace", "gpt2", text, "--tokens", "6", "--out", outputs[-1]),
             *("--script", "Han", "--script", "Cyrillic", "--term", "Straßen"),
+            *("--leave-out", " Fluss"),
         )
         assert result.exit_code == 0, result.output
         assert "'Straßen' is one token: " in result.stderr
+        assert b" Fluss" not in bpe.load(outputs[-1]).vocab.values()
         kept = set(np.load(outputs[-1] / "old_ids.npy").tolist())
         gone = {id for id in range(50_257) if id not in kept}
         assert len(gone) == 6
