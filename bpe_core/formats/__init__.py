@@ -19,6 +19,7 @@ Open `load_save` first; each format has its own module. `open_encoder` takes a p
 name, and `opening` files in memory, of any kind: what plain BPE cannot stand for is encoded by the
 publisher's library (`run_by_tokenizers`, `run_by_sentencepiece`, `run_by_tiktoken`), after a trial
 in another process (`trial_process`). `openai_tokenizers` loads OpenAI's through tiktoken.
+`run_here` encodes here what stands behind `added_tokens` and `normal_forms`.
 `loading_lines` gives the code that loads each format, and `opened_elsewhere` runs it to check that
 the library of the format gives the same ids.
 """
