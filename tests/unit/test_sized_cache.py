@@ -119,6 +119,24 @@ def test_what_results_share_counts_once() -> None:
     assert 1_000 * KILOBYTE < cache.n_bytes < 1_010 * KILOBYTE
 
 
+def test_what_results_share_may_grow_between_them() -> None:
+    cache = cache_of(10_000 * KILOBYTE)
+    shared = [made(10) for _ in range(2_000)]
+    cache.keep("before", shared)
+    shared.extend(made(1_000) for _ in range(2_000))
+    cache.keep("after", [shared])
+    assert cache.n_bytes > 2_000 * KILOBYTE
+    for key in ("before", "after"):
+        cache.forget(lambda each, key=key: each == key)
+    assert (cache.n_bytes, len(cache)) == (0, 0)
+    cache.keep("before", shared, visitor="one")
+    shared.clear()
+    cache.measure_again()
+    cache.leave("one")
+    cache.forget()
+    assert (cache.n_bytes, cache.bytes_of("one")) == (0, 0)
+
+
 def test_a_result_is_made_again_when_its_time_is_over() -> None:
     now = [0.0]
     cache = SizedCache(KILOBYTE, KILOBYTE, clock=lambda: now[0])

@@ -25,28 +25,30 @@ _PART_WITHOUT_VISITOR: Final = 0.05
 
 
 class Holdings:
-    """The total size of several objects; what they share counts once."""
+    """The total size of several objects; what they share counts once, as it was measured last."""
 
     def __init__(self) -> None:
         self.n_bytes = 0
         self._holders: Counter[int] = Counter()
+        self._large: dict[int, int] = {}
 
     def add(self, size: Size) -> None:
         """Count an object."""
         self.n_bytes += size.small
         for id, n_bytes in size.large.items():
             self._holders[id] += 1
-            if self._holders[id] == 1:
-                self.n_bytes += n_bytes
+            # It may have grown since it was measured for another object.
+            self.n_bytes += n_bytes - self._large.get(id, 0)
+            self._large[id] = n_bytes
 
     def remove(self, size: Size) -> None:
         """Count an object no longer, one that was added with this size."""
         self.n_bytes -= size.small
-        for id, n_bytes in size.large.items():
+        for id in size.large:
             self._holders[id] -= 1
             if not self._holders[id]:
                 del self._holders[id]
-                self.n_bytes -= n_bytes
+                self.n_bytes -= self._large.pop(id)
 
 
 @dataclass(slots=True)
