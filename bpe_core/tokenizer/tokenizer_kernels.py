@@ -10,6 +10,7 @@ from bpe_core.compiling.background import compile_in_background
 from bpe_core.compiling.python_or_kernels import kernels_are_ready, kernels_load_at_once
 from bpe_core.pretokenizers.pretokenizers import Pretokenizer
 from bpe_core.tokenizer.tables import TokenTable
+from bpe_core.tokenizer.word_cache import forget_cached_words
 
 if TYPE_CHECKING:
     from bpe_core.tokenizer.compiled import CompiledEncoder
@@ -31,8 +32,11 @@ _lock: Final = Lock()
 def forget_words() -> None:
     """Free the word caches of all tokenizers, for a server whose visitors have left.
 
-    Each is up to 20 MB for every thread that encodes at once, and fills again with the next text.
+    Those of kernels are up to 20 MB for every thread that encodes at once. Those of plain Python
+    are small objects, which keep the memory between them from being given back. All of them fill
+    again with the next text.
     """
+    forget_cached_words()
     with _lock:
         encoders = list(_encoders)
     for encoder in encoders:

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Final, TypeVar
+from typing import Any, Final, TypeVar
+from weakref import WeakValueDictionary
 
 Value = TypeVar("Value")
 
@@ -27,6 +28,7 @@ class WordCache(dict[str, Value]):
         super().__init__()
         self._compute = compute
         self._max_words = max_words
+        _all[id(self)] = self
 
     def __missing__(self, word: str) -> Value:
         value = self._compute(word)
@@ -35,3 +37,14 @@ class WordCache(dict[str, Value]):
                 self.clear()
             self[word] = value
         return value
+
+
+_all: Final[WeakValueDictionary[int, WordCache[Any]]] = WeakValueDictionary()
+
+
+def forget_cached_words() -> None:
+    """Clear every word cache; they fill again with the next text."""
+    for reference in _all.valuerefs():  # a copy, because other threads may make caches
+        cache = reference()
+        if cache is not None:
+            cache.clear()

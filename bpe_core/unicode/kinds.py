@@ -59,6 +59,12 @@ def script_of(character: str) -> str | None:
     return None if _SHARED.match(character) else OTHER_SCRIPT
 
 
+def forget_characters() -> None:
+    """Forget what is known of characters seen so far, to free memory."""
+    script_of.cache_clear()
+    group_of.cache_clear()
+
+
 def is_letter(character: str) -> bool:
     """Return True for a letter or a mark.
 

@@ -94,3 +94,12 @@ def test_word_caches_are_freed_for_every_tokenizer_and_fill_again() -> None:
         forget_words()
         assert (filled > 0, len(encoder._workers)) == (True, 0)
         assert encoder.encode(text).tolist() == ids
+
+
+def test_word_caches_of_plain_python_are_cleared_too() -> None:
+    encoder = gpt2()._encoder
+    ids = gpt2().encode("unbelievably unforgettable")
+    assert encoder.word_ids
+    forget_words()
+    assert not encoder.word_ids
+    assert gpt2().encode("unbelievably unforgettable") == ids

@@ -20,6 +20,7 @@ from streamlit import runtime
 from streamlit.runtime import Runtime
 
 from bpe_core.tokenizer.tokenizer_kernels import forget_words
+from bpe_core.unicode.kinds import forget_characters
 from ui.components.token_view.packing import forget_first_merges
 from ui.logs import event
 from ui.memory.allocator import give_back_freed
@@ -135,6 +136,7 @@ def _collect(n_ended: int) -> None:
     """Free what the ended sessions held, in a thread so that others are served meanwhile."""
     forget_first_merges()
     forget_words()
+    forget_characters()
     server_cache.measure_again()
     started = time.monotonic()
     # A session and its script refer to each other, so that only the collector frees them.
