@@ -23,6 +23,7 @@ from bpe_core.corpus.damage import ARCHIVE_DAMAGE
 from bpe_core.errors import BpeError, FormatError
 from bpe_core.formats.opening import open_files
 from bpe_core.formats.probe import PROBE
+from bpe_core.formats.run_by_tokenizers import ForeignTokenizer
 from bpe_core.formats.zipped import looks_like_zip
 from bpe_core.process_limits import limit_this_process
 from bpe_core.tokenizer.protocol import NamedEncoder
@@ -118,6 +119,8 @@ def _main() -> None:
             # Some that can be built crash at the first text; those that only fail may be opened.
             with suppress(BpeError):
                 opened.encode(PROBE)
+            if isinstance(opened.encoder, ForeignTokenizer):
+                opened.encoder.check_patterns()
     except BpeError as error:
         answer: dict[str, Any] = {"error": [type(error).__name__, str(error)]}
     else:

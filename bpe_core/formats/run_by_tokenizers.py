@@ -20,6 +20,7 @@ from bpe_core.extras import needs_extra
 from bpe_core.formats.library_encoder import LibraryEncoder
 from bpe_core.formats.library_errors import library_failures
 from bpe_core.formats.offsets_to_segments import columns_of, segments_of
+from bpe_core.formats.pattern_runs import check_patterns
 from bpe_core.formats.safe_cuts import is_cut_at_spaces, parts_of
 from bpe_core.pretokenizers.special_tokens import AllowedSpecial, allowed_tokens, check_text
 from bpe_core.tokenizer.protocol import TokenColumns
@@ -76,6 +77,10 @@ class ForeignTokenizer(LibraryEncoder):
             {token.content: id for id, token in added if token.special},
             hashlib.sha256(everything.encode()).hexdigest(),
         )
+
+    def check_patterns(self) -> None:
+        """Raise FormatError if a pattern takes so long on some text that nobody can wait for it."""
+        check_patterns(self._described, self.encode)
 
     def __reduce__(self) -> tuple[object, ...]:
         return ForeignTokenizer, (self._described,)

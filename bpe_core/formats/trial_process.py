@@ -30,6 +30,8 @@ _MOST_BYTES_OF_UPLOADED: Final = 4 * 2**30
 # For a parent that ends before its child does.
 _MOST_PROCESSOR_SECONDS: Final = 60
 _MOST_SECONDS: Final = 120.0
+_SLOW_PATTERN: Final = 3
+"""The exit status for a file with a pattern that takes too long on some texts."""
 _ANSWER: Final = "answer.json"
 _QUIET: Final = {
     "TOKENIZERS_PARALLELISM": "false",
@@ -77,6 +79,11 @@ def _rehearse(request: Mapping[str, Any], library: str, name: str) -> None:
             f"{library} took more than {most_seconds:.0f} seconds for {name}. Use the file as "
             f"it was saved."
         ) from None
+    if code == _SLOW_PATTERN:
+        raise FormatError(
+            f"A pattern in {name} takes too long on a run of equal characters. Write it without "
+            "alternatives that match the same text."
+        )
     if code:
         raise FormatError(
             f"{library} crashes on {name} or runs out of memory, so it cannot be "
@@ -155,7 +162,13 @@ def _main() -> None:
     from bpe_core.formats.run_by_tokenizers import ForeignTokenizer
 
     with suppress(BpeError):
-        ForeignTokenizer(request["described"]).encode(request["probe"])
+        foreign = ForeignTokenizer(request["described"])
+        with suppress(BpeError):
+            foreign.encode(request["probe"])
+        try:
+            foreign.check_patterns()
+        except FormatError:
+            sys.exit(_SLOW_PATTERN)
 
 
 def _answer(request: Mapping[str, Any]) -> dict[str, Any]:

@@ -25,6 +25,9 @@ from bpe_core.errors import BpeError, ConfigError, FormatError
 from bpe_core.formats import native, trial_process
 from bpe_core.formats.load_save import dumps
 from bpe_core.formats.opening import open_files
+from bpe_core.formats.opening_process import open_untrusted
+from bpe_core.formats.pattern_runs import check_patterns
+from bpe_core.formats.run_by_tokenizers import ForeignTokenizer
 from bpe_core.runs.train import train
 from bpe_core.tokenizer.gpt2 import gpt2
 from bpe_core.tokenizer.protocol import NamedEncoder
@@ -296,6 +299,39 @@ def test_a_tokenizer_that_does_not_finish_is_given_up_after_ten_seconds() -> Non
     with pytest.raises(FormatError, match=r"more than 10 seconds|out of memory"):
         trial_process.rehearse(described, "some text", "mine.json")
     assert time.monotonic() - started < 20
+
+
+def split_by(pattern: str) -> dict[str, Any]:
+    return {
+        "model": {"type": "WordLevel", "vocab": {"a": 0}, "unk_token": "a"},
+        "pre_tokenizer": {
+            "type": "Split",
+            "pattern": {"Regex": pattern},
+            "behavior": "Isolated",
+            "invert": False,
+        },
+    }
+
+
+@pytest.mark.slow
+def test_a_pattern_that_takes_long_on_a_text_nobody_tried_is_refused() -> None:
+    # 2 to the 16 ways at each place of such a run, which no text of the probe has.
+    described = split_by("(?:qz|qz){16}[^q]")
+    with pytest.raises(FormatError, match=r"A pattern in mine\.json takes too long"):
+        trial_process.rehearse(described, "some text", "mine.json")
+    # Large files are opened in another process.
+    described["model"]["vocab"] |= {f"token {n}": n for n in range(1, 20_000)}
+    with pytest.raises(FormatError, match=r"The pattern .* takes too long"):
+        open_untrusted({"mine.json": json.dumps(described).encode()})
+
+
+def test_patterns_of_real_tokenizers_pass() -> None:
+    seen: list[str] = []
+    for pattern in (r"\s+(?!\S)|\s+| ?\p{L}+", r"[^\r\n\p{L}\p{N}]?\p{L}+|\x{4e00}", "(a|b)*c"):
+        foreign = ForeignTokenizer(split_by(pattern))
+        foreign.check_patterns()
+        check_patterns(split_by(pattern), seen.append)
+    assert any(text.startswith("\u4e00" * 9) for text in seen)
 
 
 def test_a_tokenizer_that_sleeps_is_given_up(monkeypatch: pytest.MonkeyPatch) -> None:
