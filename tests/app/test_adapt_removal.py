@@ -16,7 +16,8 @@ from bpe_core.unicode.token_scripts import script_of_token
 from tests.app.test_adapt_page import OpenApp, choose, paste, verdict_of
 from tests.waiting import wait_until
 from ui.adapt import background_work
-from ui.adapt.background_work import Order, Removable, Swapped
+from ui.adapt.background_work import Order, Removable
+from ui.adapt.swapped import Swapped
 from ui.work.training import HELD_OUT_SEED
 
 ONLY = f"shrink_only_{gpt2().fingerprint[:12]}"
@@ -168,6 +169,8 @@ def test_other_choices_are_other_work() -> None:
         Removable(scripts=("Latin",)),
         Removable(pinned=(256,)),
         Removable(terms=("hugs",)),
+        Removable(made_again=("6875",)),
+        Removable(left_out=("6875",)),
     )
     ids = {Order(gpt2(), text, 0.1, removable).id for removable in choices}
     assert len(ids) == len(choices)

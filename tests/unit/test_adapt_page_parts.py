@@ -21,8 +21,8 @@ from tests.waiting import wait_until
 from ui.adapt import background_work
 from ui.adapt.figures import rows_of_cut
 from ui.adapt.files_part import files_label, without_folders
-from ui.adapt.new_tokens import by_saving, token_rows, tokens_csv
-from ui.adapt.replace_mode import gone_for_good
+from ui.adapt.new_tokens import token_rows, tokens_csv, tokens_of_run
+from ui.adapt.replace_result import gone_for_good
 from ui.storage.run_store import StoredRun
 
 
@@ -37,16 +37,17 @@ def test_names_of_uploaded_files_are_no_markup_and_no_paths() -> None:
 def test_the_saving_of_a_token_is_measured_where_its_pair_overlaps_itself() -> None:
     corpus = Corpus.from_word_counts({"łłł": 7, "qzqz": 3})
     run = extend(gpt2(), corpus, n_tokens=3)
-    stored = cast(StoredRun, SimpleNamespace(run=run))
+    stored = cast(StoredRun, SimpleNamespace(run=run, title="łłł", base=None))
     before = [run.truncated(n) for n in range(len(run.merges) + 1)]
     tokens = [7 * len(t.encode("łłł")) + 3 * len(t.encode("qzqz")) for t in before]
     saved = [a - b for a, b in pairwise(tokens)]
     # The two differ: else this text would test nothing.
     assert saved != [merge.count for merge in run.merges]
-    assert [row.loss for row in token_rows(stored, list(run.merges))] == [f"{n:,}" for n in saved]
-    lines = list(csv.DictReader(io.StringIO(tokens_csv(stored, len(run.merges)))))
+    new = tokens_of_run(stored, len(run.merges))
+    assert [row.loss for row in token_rows(new, new.places)] == [f"{n:,}" for n in saved]
+    lines = list(csv.DictReader(io.StringIO(tokens_csv(new))))
     assert [int(line["tokens saved"]) for line in lines] == saved
-    found = [saved[merge.rank] for merge in by_saving(stored, list(run.merges))]
+    found = [saved[place] for place in new.by_saving(new.places)]
     assert found == sorted(saved, reverse=True)
 
 
@@ -64,7 +65,8 @@ def test_held_out_text_may_hold_symbols_that_the_base_lacks() -> None:
         status = background_work.replacing(order, 1)
         assert status is not None
         assert status.result is not None, status.problem
-        assert status.result.before >= status.result.after > 0
+        before, after = status.result.judged.tokens
+        assert before >= after > 0
     finally:
         background_work.replacings().close()
         background_work.replacings.clear()

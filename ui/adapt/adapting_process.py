@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import json
 import sys
+import time
 from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
@@ -17,14 +18,21 @@ import numpy as np
 from numpy.typing import NDArray
 
 from bpe_core.adapting.adapted import count_with_missing
-from bpe_core.adapting.replace import replace
+from bpe_core.adapting.gains import gain_by_kind
+from bpe_core.adapting.replace import extend_to_size, removals_to_replace
 from bpe_core.adapting.shrink import remove_leaves
 from bpe_core.child_process import follow_parent
+from bpe_core.corpus.corpus import Corpus
 from bpe_core.corpus.corpus_files import read_corpus_files
+from bpe_core.corpus.samples import load_sample
+from bpe_core.counting.words import CountedCorpus
 from bpe_core.errors import BpeError
 from bpe_core.formats.continuation_json import term_to_dict
-from bpe_core.formats.load_save import dumps
-from ui.adapt.judged import judged
+from bpe_core.runs.count import count
+from bpe_core.runs.progress import Watch
+from bpe_core.tokenizer.tokenizer import Tokenizer
+from ui.adapt.judged import HELD_OUT, TRAINING
+from ui.adapt.swapped import sizes_up_to
 from ui.storage.base_tokenizer import read_base
 from ui.work.work_process import Reporter, answers_of, work_and_answer, work_process
 
@@ -32,7 +40,6 @@ if TYPE_CHECKING:
     from ui.work.background import Task
 
 CHOICES: Final = "choices.json"
-TOKENIZER: Final = "adapted.bpe.json"
 _ADVICE: Final = "Your corpus and choices are unchanged; a smaller corpus may work."
 
 
@@ -71,11 +78,12 @@ def arrays_in(folder: Path) -> dict[str, NDArray[Any]]:
 
 
 def _shrink(folder: Path, choices: Mapping[str, Any]) -> dict[str, Any]:
-    training, held_out = read_corpus_files(folder).split(choices["share"], seed=choices["seed"])
+    base = read_base(folder)
+    training, held_out = _texts(folder, choices, base)
     report = Reporter()
     removals = remove_leaves(
-        *(read_base(folder), training),
-        held_out=held_out if held_out.n_bytes else None,
+        *(base, training),
+        held_out=held_out,
         pinned=choices["pinned"],
         order=choices["order"],
         scripts=choices["scripts"] or None,
@@ -92,29 +100,80 @@ def _shrink(folder: Path, choices: Mapping[str, Any]) -> dict[str, Any]:
 
 def _replace(folder: Path, choices: Mapping[str, Any]) -> dict[str, Any]:
     base = read_base(folder)
-    training, held_out = read_corpus_files(folder).split(choices["share"], seed=choices["seed"])
+    training, held_out = _texts(folder, choices, base)
     n_tokens = choices["n_tokens"]
+    sizes = sizes_up_to(n_tokens)
+    terms = [*choices["terms"], *map(bytes.fromhex, choices["made_again"])]
+    of = n_tokens + sum(sizes)
     report = Reporter()
-    adapted = replace(
+    removals = removals_to_replace(
         *(base, training, n_tokens),
-        lambda progress: report([n_tokens + progress.merges_done, 2 * n_tokens]),
         pinned=choices["pinned"],
         order=choices["order"],
         scripts=choices["scripts"] or None,
-        terms=choices["terms"],
-        on_removal=lambda done, _: report([done, 2 * n_tokens]),
+        terms=terms,
+        on_removal=lambda done, _: report([done, of]),
     )
-    where, text = judged(held_out, training)
-    (folder / TOKENIZER).write_bytes(next(iter(dumps(adapted.tokenizer, "native").values())))
-    _save(folder, "old_ids", adapted.old_ids)
-    _save(folder, "removed", np.array(adapted.removed, np.int32))
+    assert removals is not None  # nothing asks it to stop
+    _save(folder, "removed", np.array(removals.order, np.int32))
+    general = _counted(load_sample(choices["general_id"]), base)
+    on_general = [count_with_missing(base, general)]
+    if held_out is not None and not count_with_missing(base, held_out):
+        held_out = None  # nothing that the pre-tokenizer makes a word
+    tokens = [
+        int(removals.tokens_after[0]) if held_out is None else count_with_missing(base, held_out)
+    ]
+    found: list[dict[str, Any]] = []
+    done = n_tokens
+    # The largest first: a corpus with too few pairs is reported at once.
+    for n in reversed(sizes):
+        run = extend_to_size(
+            *(removals.at(base.vocab_size - n), training),
+            lambda progress, done=done: report([done + progress.merges_done, of]),
+            terms=terms,
+            left_out=map(bytes.fromhex, choices["left_out"]),
+        )
+        assert run is not None
+        done += n
+        curve = run.tokens_after if held_out is None else run.tokens_after_on(held_out)
+        merges = [(merge.left, merge.right, merge.id) for merge in run.merges]
+        _save(folder, f"merges-{n}", np.array(merges, np.int32))
+        counts = [merge.count or 0 for merge in run.merges]
+        _save(folder, f"counts-{n}", np.array(counts, np.int64))
+        _save(folder, f"saved-{n}", -np.diff(run.tokens_after))
+        tokens.insert(1, int(curve[-1]))
+        on_general.insert(1, count_with_missing(run.tokenizer, general))
+        found.insert(
+            0,
+            {
+                "n_tokens": n,
+                "more": int(curve[0]) - tokens[0],
+                "kinds": gain_by_kind(run, curve, n),
+                "terms": [term_to_dict(cost) for cost in run.terms],
+            },
+        )
     return {
-        "parts": [[id, *parts] for id, parts in adapted.parts.items()],
-        "terms": [term_to_dict(cost) for cost in adapted.terms],
-        "where": where,
-        "before": count_with_missing(base, text),
-        "after": count_with_missing(adapted.tokenizer, text),
+        "sizes": found,
+        "where": TRAINING if held_out is None else HELD_OUT,
+        "n_bytes": training.n_bytes if held_out is None else held_out.n_bytes,
+        "tokens": tokens,
+        "general_id": choices["general_id"],
+        "general_bytes": general.n_bytes,
+        "general": on_general,
     }
+
+
+def _texts(
+    folder: Path, choices: Mapping[str, Any], base: Tokenizer
+) -> tuple[CountedCorpus, Corpus | None]:
+    """Return the counted training text, whose text is then let go of, and the held-out one."""
+    training, held_out = read_corpus_files(folder).split(choices["share"], seed=choices["seed"])
+    return _counted(training, base), held_out if held_out.n_bytes else None
+
+
+def _counted(corpus: Corpus, base: Tokenizer) -> CountedCorpus:
+    watch = Watch(0, time.perf_counter(), None, None)
+    return count(corpus, base.pretokenizer.name, None, watch)
 
 
 def _save(folder: Path, name: str, array: NDArray[Any]) -> None:

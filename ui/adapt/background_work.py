@@ -9,23 +9,21 @@ from contextlib import contextmanager
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from tempfile import TemporaryDirectory
-from types import MappingProxyType
 from typing import Any, TypeVar
 
 import streamlit as st
 
-from bpe_core.adapting.adapted import Adapted
 from bpe_core.adapting.shrink import RemovalOrder, Removals
 from bpe_core.corpus.corpus import Corpus
 from bpe_core.corpus.corpus_files import link_corpus, write_corpus
 from bpe_core.corpus.filed_corpus import FiledCorpus
-from bpe_core.formats.continuation_json import term_of
-from bpe_core.formats.load_save import load
 from bpe_core.store.place import store_folder
 from bpe_core.tokenizer.tokenizer import Tokenizer
 from bpe_core.types import read_only
 from bpe_core.whole_files import make_folder
-from ui.adapt.adapting_process import CHOICES, TOKENIZER, arrays_in, ask_process
+from ui.adapt.adapting_process import CHOICES, arrays_in, ask_process
+from ui.adapt.general_texts import GENERAL_TEXTS
+from ui.adapt.swapped import Swapped, swapped_of
 from ui.storage.base_tokenizer import write_base
 from ui.storage.new_entries import UNFINISHED, os_errors_as_not_kept
 from ui.work.background import Background, Progress, Status, Task, UnknownWorkError
@@ -45,6 +43,10 @@ class Removable:
     """The ids of tokens that stay."""
     terms: tuple[str, ...] = ()
     """What is to be a token before others are learned, if tokens are replaced; user input."""
+    made_again: tuple[str, ...] = ()
+    """New tokens to make after the terms, as hexadecimal bytes."""
+    left_out: tuple[str, ...] = ()
+    """New tokens not to make, as hexadecimal bytes."""
 
     @property
     def is_limited(self) -> bool:
@@ -60,29 +62,18 @@ class Order:
     corpus: Corpus | FiledCorpus
     held_out_share: float = 0.0
     removable: Removable = Removable()
+    general_id: str = GENERAL_TEXTS[0]
+    """The sample that a replacement is judged by as a general text."""
 
     @property
     def id(self) -> str:
         """The same for the same tokenizer, texts and choices, whoever asks."""
         may_go = self.removable
-        choices = json.dumps(
-            [self.held_out_share, may_go.order, may_go.scripts, may_go.pinned, may_go.terms]
-        )
+        choices = json.dumps([self.held_out_share, self.general_id, *asdict(may_go).values()])
         return (
             f"{self.tokenizer.fingerprint} {self.corpus.sha256} "
             f"{hashlib.sha256(choices.encode()).hexdigest()}"
         )
-
-
-@dataclass(frozen=True, slots=True)
-class Swapped:
-    """A tokenizer with some tokens replaced, and the tokens of the judged text before and after."""
-
-    adapted: Adapted
-    n_tokens: int
-    where: str
-    before: int
-    after: int
 
 
 def shrinking(order: Order) -> Status[Progress, Removals] | None:
@@ -146,17 +137,7 @@ def replace_in_process(order: Order, n_tokens: int, task: Task[Progress]) -> Swa
         found = _asked(folder, task)
         if found is None:
             return None
-        arrays = arrays_in(folder)
-        tokenizer = load(folder / TOKENIZER)
-    adapted = Adapted(
-        order.tokenizer,
-        tokenizer,
-        read_only(arrays["result-old_ids"]),
-        tuple(arrays["result-removed"].tolist()),
-        MappingProxyType({id: tuple(parts) for id, *parts in found["parts"]}),
-        tuple(map(term_of, found["terms"])),
-    )
-    return Swapped(adapted, n_tokens, found["where"], found["before"], found["after"])
+        return swapped_of(order.tokenizer, found, arrays_in(folder))
 
 
 def _asked(folder: Path, task: Task[Progress]) -> dict[str, Any] | None:
@@ -182,6 +163,7 @@ def _folder_for(order: Order, n_tokens: int | None) -> Generator[Path]:
             choices = {
                 **asdict(order.removable),
                 "share": order.held_out_share,
+                "general_id": order.general_id,
                 "seed": HELD_OUT_SEED,
                 "n_tokens": n_tokens,
                 "n_bytes": order.corpus.n_bytes,

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 import streamlit as st
 
-from bpe_core.adapting.gains import gain_by_kind
+from bpe_core.adapting.gains import KindGain, gain_by_kind
 from ui.adapt.size_part import Cut
 from ui.components.figures import Row, figure_table
 from ui.look.labels import share_text
@@ -12,29 +14,42 @@ from ui.storage.run_store import StoredRun
 
 
 def draw_kinds(stored: StoredRun, cut: Cut) -> None:
-    """Draw a table of the kinds of new tokens, with what each saves; nothing without any."""
-    if not cut.kept:
-        return
-    gains = gain_by_kind(stored.run, cut.domain.tokens, cut.kept)
+    """Draw the kinds of the new tokens of a cut run; nothing without any."""
+    if cut.kept:
+        gains = gain_by_kind(stored.run, cut.domain.tokens, cut.kept)
+        draw_kind_gains(gains, cut.domain.title)
+
+
+def draw_kind_gains(
+    gains: Sequence[KindGain], where: str, removed: tuple[int, int] | None = None
+) -> None:
+    """Draw a table of the kinds of new tokens, with what each saves on a text.
+
+    `removed` are the number of removed tokens and how many tokens that costs.
+    """
     total = sum(gain.saved for gain in gains)
+    rows = [
+        Row(
+            gain.kind[0].upper() + gain.kind[1:],
+            (
+                f"{gain.n_tokens:,}",
+                f"{gain.saved:,}",
+                share_text(gain.saved, total) if total else "–",
+            ),
+        )
+        for gain in gains
+    ]
+    if removed is not None:
+        n, more = removed
+        rows.append(Row("Removed tokens", (f"−{n:,}", f"{-more:,}".replace("-", "−"), "–")))
     st.subheader("What is gained, by kind", anchor=False)
     figure_table(
         ["New tokens", "Tokens saved", "Share"],
-        [
-            Row(
-                gain.kind[0].upper() + gain.kind[1:],
-                (
-                    f"{gain.n_tokens:,}",
-                    f"{gain.saved:,}",
-                    share_text(gain.saved, total) if total else "–",
-                ),
-            )
-            for gain in gains
-        ],
-        caption=f"Tokens saved on {cut.domain.title}, by the kind of the new tokens",
+        rows,
+        caption=f"Tokens saved on {where}, by the kind of the new tokens",
         key="adapt_kinds",
     )
     st.markdown(
-        f":small[:gray[On {cut.domain.title}. A new token with a letter counts as a word, whatever "
-        "else it holds.]]"
+        f":small[:gray[On {where}. A new token with a letter counts as a word, whatever else it "
+        "holds.]]"
     )

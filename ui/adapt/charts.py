@@ -27,9 +27,14 @@ class Curve(NamedTuple):
 
 
 def fewer_tokens(
-    steps: NDArray[np.int64], curves: Sequence[Curve], *, marked: Mark | None, theme: Theme
+    steps: NDArray[np.int64],
+    curves: Sequence[Curve],
+    *,
+    marked: Mark | None,
+    theme: Theme,
+    counts: str = "tokens added",
 ) -> go.Figure:
-    """Draw by how many per cent texts have fewer tokens, over the tokens added.
+    """Draw by how many per cent texts have fewer tokens, over the `counts`.
 
     The first curve is solid, the second dashed.
     """
@@ -46,14 +51,15 @@ def fewer_tokens(
             hovertemplate=f"{curve.name} %{{y:.1f}}% fewer tokens<extra></extra>",
         )
     top = max(_LEAST_TOP, *(float(curve.values.max()) for curve in curves)) * 1.04
-    value_axis(figure, "y", 0, top)
+    low = min(0.0, *(float(curve.values.min()) for curve in curves)) * 1.04
+    value_axis(figure, "y", low, top)
     ends = [
         (curve.name, float(curve.values[-1]), colour)
         for curve, (colour, _) in zip(curves, looks, strict=False)
     ]
-    pixels = (_HEIGHT - _MARGINS) / top
+    pixels = (_HEIGHT - _MARGINS) / (top - low)
     label_ends(figure, x=int(steps[-1]), ends=ends, pixels_per_unit=pixels)
-    merges_axis(figure, int(steps[-1]), counts="tokens added")
+    merges_axis(figure, int(steps[-1]), counts=counts)
     name_value_axis(figure, "fewer tokens than the base, in %", theme)
     mark_step(figure, marked, theme)
     figure.layout.hovermode = "x"

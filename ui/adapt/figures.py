@@ -9,8 +9,9 @@ from numpy.typing import NDArray
 
 from bpe_core.comparison.costs import embedding_rows
 from bpe_core.corpus.corpus import Corpus
-from bpe_core.corpus.samples import load_sample, samples
+from bpe_core.corpus.samples import load_sample
 from bpe_core.runs.run import TrainingRun
+from ui.adapt.general_texts import general_titles
 from ui.adapt.judged import HELD_OUT, judged
 from ui.memory.sized_cache import cached
 from ui.storage.run_store import StoredRun, load_run
@@ -26,18 +27,25 @@ class Gain:
     title: str
     n_bytes: int
     tokens: NDArray[np.int64]
-    """int64[n_merges + 1], the base's first; read-only."""
+    """int64[n], read-only: the base's first, then those after each merge or each of `sizes`."""
+    sizes: tuple[int, ...] | None = None
+    """After how many changed tokens each of `tokens` was counted, from 0; None after each one."""
 
     @property
     def fewer(self) -> NDArray[np.float64]:
-        """float64[n_merges + 1]: by how many per cent of the base's tokens there are fewer."""
+        """float64[n]: by how many per cent of the base's tokens there are fewer."""
         return 100 * (1 - self.tokens / self.tokens[0])
 
-    def next_gain(self, kept: int) -> tuple[int, float]:
-        """Return how many further tokens the run has, at most 100, and what they gain in per cent
-        of the base's tokens."""
-        further = min(FURTHER, len(self.tokens) - 1 - kept)
-        gain = int(self.tokens[kept] - self.tokens[kept + further])
+    def next_gain(self, at: int) -> tuple[int, float]:
+        """Return the number of further tokens after entry `at`, and what they gain in per cent of
+        the base's tokens.
+
+        These are those up to the next of the `sizes`, or without these at most 100.
+        """
+        last = len(self.tokens) - 1
+        then = min(at + (FURTHER if self.sizes is None else 1), last)
+        gain = int(self.tokens[at] - self.tokens[then])
+        further = then - at if self.sizes is None else self.sizes[then] - self.sizes[at]
         return further, 100 * gain / int(self.tokens[0])
 
 
@@ -63,17 +71,9 @@ def domain_gain(stored: StoredRun) -> Gain:
     return Gain(title, n_bytes, tokens)
 
 
-def general_titles() -> dict[str, str]:
-    """Return the ids of the samples that serve as general texts, with their titles."""
-    wanted = ("python-reference", "multilingual", "python-library")
-    titles = {sample.id: sample.title for sample in samples()}
-    return {id: titles[id] for id in wanted}
-
-
-def usual_general(stored: StoredRun) -> str:
-    """Return the id of the general text to begin with: one that the run was not trained on."""
-    titles = general_titles()
-    return next(id for id, title in titles.items() if title not in stored.title)
+def usual_general(title: str) -> str:
+    """Return the id of the general text to begin with: none that a run of this title learned."""
+    return next(id for id, name in general_titles().items() if name not in title)
 
 
 @cached(spinner="Counting the tokens of a general text")

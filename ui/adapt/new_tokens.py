@@ -1,40 +1,114 @@
-"""Draw the new tokens of an extended run with the base tokens that each replaces."""
+"""Draw new tokens with the base tokens that each replaces: a search, a table, choices and a CSV."""
 
 from __future__ import annotations
 
 import csv
 import io
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from typing import Final
 
 import numpy as np
 import streamlit as st
 from numpy.typing import NDArray
 
-from bpe_core.tokenizer.tokenizer import Tokenizer
-from bpe_core.types import Merge
 from ui.adapt.result import base_name
-from ui.adapt.token_choices import choose_tokens
+from ui.adapt.token_choices import choose_tokens, left_out_of, pinned_of
 from ui.components.term_table import TermCell, TermRow, term_table
 from ui.failures.error_boundary import fragment
 from ui.look.labels import file_stem, plain_markdown, token_label
+from ui.shell import workspace
+from ui.shell.workspace import TokenChoices
 from ui.storage.run_store import StoredRun
 
 _MOST_ROWS: Final = 500
 _LONGEST_QUERY: Final = 200
 _IN_ORDER, _BY_SAVING = "as learned", "by tokens saved"
 _SAYS: Final = "Saved: how many fewer tokens the training text took once this one was learned."
+_EXTENDS_AGAIN: Final = (
+    "Extends the same base with the corpus, the number of tokens and the domain terms of the form "
+    "above."
+)
+
+
+@dataclass(frozen=True, slots=True)
+class NewTokens:
+    """New tokens in the order in which they were learned."""
+
+    title: str
+    """Names the file with them."""
+    base: str
+    """What the base is called."""
+    ids: Sequence[int]
+    vocab: Mapping[int, bytes]
+    """The bytes of the new ids, at least."""
+    parts: Mapping[int, tuple[int, ...]]
+    """The base's ids that spell each new id."""
+    base_vocab: Mapping[int, bytes]
+    saved: NDArray[np.int64]
+    """int64[n]: by how many tokens each shortened the training text.
+
+    The count of a pair is larger if the pair overlaps itself, as in runs of one letter.
+    """
+
+    @property
+    def places(self) -> list[int]:
+        """The places of all tokens, as learned."""
+        return [*range(len(self.ids))]
+
+    def token(self, place: int) -> bytes:
+        """Return the bytes of the token at a place."""
+        return self.vocab[self.ids[place]]
+
+    def found(self, query: str) -> list[int]:
+        """Return the places of the tokens that hold a text; a space may be typed as ␣."""
+        wanted = query.replace("␣", " ").encode("utf-8", "surrogatepass").lower()
+        return [place for place in self.places if wanted in self.token(place).lower()]
+
+    def by_saving(self, places: Sequence[int]) -> list[int]:
+        """Return places with those first that saved most tokens."""
+        return sorted(places, key=lambda place: -self.saved[place])
+
+
+def tokens_of_run(stored: StoredRun, kept: int) -> NewTokens:
+    """Return the first `kept` new tokens of an extended run."""
+    run = stored.run
+    vocab = run.tokenizer.vocab
+    return NewTokens(
+        *(stored.title, base_name(stored)),
+        [merge.id for merge in run.merges[:kept]],
+        *(vocab, run.new_tokens, vocab),
+        -np.diff(run.tokens_after[: kept + 1]),
+    )
 
 
 @fragment()
 def draw_new_tokens(stored: StoredRun, kept: int) -> None:
-    """Draw the first `kept` new tokens: a search, the table and a CSV of all."""
-    st.header("New tokens", anchor=False)
-    base = base_name(stored)
-    st.markdown(
-        f":gray[Each new token beside the tokens of {plain_markdown(base)} that it replaces. A new "
-        "row of the embedding usually starts as the mean of theirs.]"
+    """Draw the first `kept` new tokens of an extended run."""
+    offered = draw_token_list(tokens_of_run(stored, kept))
+    if offered is None:
+        return
+    chosen = choose_tokens(
+        *(stored.id, offered),
+        TokenChoices(stored.id, tuple(pinned_of(stored)), tuple(left_out_of(stored))),
+        again="Extend again",
+        explanation=_EXTENDS_AGAIN,
     )
-    merges = stored.run.merges[:kept]
+    if chosen is not None:
+        workspace.update(token_choices=chosen)
+        st.rerun()
+
+
+def draw_token_list(new: NewTokens) -> list[bytes] | None:
+    """Draw new tokens with a search, their table and a CSV of all; return those in the table.
+
+    Returns None if there are none to draw.
+    """
+    st.header("New tokens", anchor=False)
+    st.markdown(
+        f":gray[Each new token beside the tokens of {plain_markdown(new.base)} that it replaces. A "
+        "new row of the embedding usually starts as the mean of theirs.]"
+    )
     with st.container(horizontal=True, vertical_alignment="bottom"):
         query = st.text_input(
             "Search the new tokens",
@@ -53,86 +127,60 @@ def draw_new_tokens(stored: StoredRun, kept: int) -> None:
             key="adapt_order",
             label_visibility="collapsed",
         )
-    tokenizer = stored.run.tokenizer
-    found = found_merges(merges, tokenizer, query or "")
+    found = new.found(query or "")
     if order == _BY_SAVING:
-        found = by_saving(stored, found)
+        found = new.by_saving(found)
     if not found:
         nothing = "No new token holds this text." if query else "No token is added at this cut."
         st.info(nothing)
-        return
+        return None
     term_table(
-        ["New", base],
-        token_rows(stored, found[:_MOST_ROWS]),
+        ["New", new.base],
+        token_rows(new, found[:_MOST_ROWS]),
         caption="New tokens and the tokens they replace",
         loss_of="Saved",
         term_of="Token",
         key="adapt_new_tokens",
     )
-    choose_tokens(stored, found[:_MOST_ROWS])
     more = len(found) - _MOST_ROWS
     rest = f" The table holds the first {_MOST_ROWS} of {len(found):,}." if more > 0 else ""
     st.download_button(
         "New tokens as CSV",
-        lambda: tokens_csv(stored, kept),
-        file_name=f"{file_stem(stored.title)}-new-tokens.csv",
+        lambda: tokens_csv(new),
+        file_name=f"{file_stem(new.title)}-new-tokens.csv",
         mime="text/csv",
         on_click="ignore",
         key="adapt_tokens_csv",
     )
     st.markdown(f":small[:gray[{_SAYS}{rest} CSV: one line per new token, with ids and bytes.]]")
+    return [new.token(place) for place in found[:_MOST_ROWS]]
 
 
-def found_merges(merges: tuple[Merge, ...], tokenizer: Tokenizer, query: str) -> list[Merge]:
-    """Return the merges whose token holds a text; a space may be typed as ␣."""
-    wanted = query.replace("␣", " ").encode("utf-8", "surrogatepass").lower()
-    vocab = tokenizer.vocab
-    return [merge for merge in merges if wanted in vocab[merge.id].lower()]
-
-
-def by_saving(stored: StoredRun, merges: list[Merge]) -> list[Merge]:
-    """Return merges with those that saved most tokens first."""
-    saved = _saved(stored)
-    return sorted(merges, key=lambda merge: -saved[merge.rank])
-
-
-def token_rows(stored: StoredRun, merges: list[Merge]) -> list[TermRow]:
-    """Return a row for each merge: its token, the tokens it saved, and the base's tokens for it."""
-    vocab, parts = stored.run.tokenizer.vocab, stored.run.new_tokens
-    saved = _saved(stored)
+def token_rows(new: NewTokens, places: Sequence[int]) -> list[TermRow]:
+    """Return a row for each place: its token, the tokens it saved, and the base's tokens for it."""
     rows: list[TermRow] = []
-    for merge in merges:
-        token = vocab[merge.id]
-        old = tuple((vocab[id], id) for id in parts[merge.id])
-        cells = (TermCell("1", ((token, merge.id),)), TermCell(f"{len(old)}", old))
-        rows.append(TermRow(token_label(token), f"{saved[merge.rank]:,}", cells))
+    for place in places:
+        id, token = new.ids[place], new.token(place)
+        old = tuple((new.base_vocab[part], part) for part in new.parts[id])
+        cells = (TermCell("1", ((token, id),)), TermCell(f"{len(old)}", old))
+        rows.append(TermRow(token_label(token), f"{new.saved[place]:,}", cells))
     return rows
 
 
-def tokens_csv(stored: StoredRun, kept: int) -> str:
-    """Return the first new tokens as CSV: ids, labels, bytes in hex, tokens saved and base ids."""
-    vocab, parts = stored.run.tokenizer.vocab, stored.run.new_tokens
-    saved = _saved(stored)
+def tokens_csv(new: NewTokens) -> str:
+    """Return new tokens as CSV: ids, labels, bytes in hex, tokens saved and base ids."""
     text = io.StringIO()
     writer = csv.writer(text, lineterminator="\n")
     writer.writerow(["id", "token", "bytes in hex", "tokens saved", "base ids", "base tokens"])
-    for merge in stored.run.merges[:kept]:
-        token, old = vocab[merge.id], parts[merge.id]
+    for place, id in enumerate(new.ids):
+        token, old = new.token(place), new.parts[id]
         label = token_label(token)
         writer.writerow(
             [
-                *(merge.id, f"'{label}" if label.startswith(("=", "+", "-", "@")) else label),
-                *(token.hex(), saved[merge.rank], " ".join(map(str, old))),
+                *(id, f"'{label}" if label.startswith(("=", "+", "-", "@")) else label),
+                *(token.hex(), new.saved[place], " ".join(map(str, old))),
                 # Never first in its field, so no spreadsheet takes a part for a formula.
-                "| " + " | ".join(token_label(vocab[id]) for id in old),
+                "| " + " | ".join(token_label(new.base_vocab[part]) for part in old),
             ]
         )
     return text.getvalue()
-
-
-def _saved(stored: StoredRun) -> NDArray[np.int64]:
-    """Return int64[n_merges]: by how many tokens each merge shortened the training text.
-
-    A pair's count is larger if it overlaps itself, as in runs of one letter.
-    """
-    return -np.diff(stored.run.tokens_after)

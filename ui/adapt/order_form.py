@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from bpe_core.tokenizer.tokenizer import Tokenizer
 from ui.adapt.background_work import Order
 from ui.adapt.bases import Base, choose_base, usable
+from ui.adapt.figures import usual_general
 from ui.corpus.corpus_form import choose_corpus, show_corpus
 from ui.storage.run_store import StoredRun
 
@@ -31,5 +32,8 @@ def ask_for_order(stored: StoredRun) -> Asked:
         return Asked(base, tokenizer, None)
     with figures:
         is_counted = show_corpus(chosen, tokenizer.pretokenizer.name)
-    order = Order(tokenizer, chosen.corpus, chosen.held_out_share) if is_counted else None
+    order = None
+    if is_counted:
+        general_id = usual_general(chosen.title)
+        order = Order(tokenizer, chosen.corpus, chosen.held_out_share, general_id=general_id)
     return Asked(base, tokenizer, order)

@@ -8,19 +8,18 @@ from typing import Final
 
 import streamlit as st
 
-from bpe_core.adapting.adapted import Adapted
+from bpe_core.errors import BpeError
 from ui.adapt import background_work as work
-from ui.adapt.background_work import Swapped
-from ui.adapt.files_part import Offered, offer_adapted
-from ui.adapt.order_form import Asked, ask_for_order
+from ui.adapt.background_work import Order
+from ui.adapt.order_form import ask_for_order
 from ui.adapt.removal_form import ask_what_may_go
-from ui.adapt.term_costs import draw_term_costs
+from ui.adapt.replace_result import draw_replaced, lead_with_replaced
 from ui.adapt.terms_field import ask_for_terms
-from ui.components.figures import verdict
-from ui.components.term_table import TermCell, TermRow, term_table
-from ui.look.labels import plain_text, token_label
+from ui.look.labels import plain_markdown
+from ui.shell import workspace
 from ui.shell.number_field import Limits, whole_number
 from ui.shell.visitor import visitor
+from ui.shell.workspace import TokenChoices
 from ui.storage.run_store import StoredRun
 from ui.work.work_part import begin_button, show_work
 
@@ -30,13 +29,13 @@ _LIMITS: Final = Limits(
     "Replace at least one token.",
     "Each replaced token is a row of the embedding to train again.",
 )
-_MOST_ROWS: Final = 500
 
 
 def draw_replacing(stored: StoredRun) -> None:
     """Draw the forms, the work in progress, and its result."""
     room = st.container()
     forms, _, side = st.columns([24, 1, 16])
+    order = n_tokens = status = begin = None
     with forms:
         asked = ask_for_order(stored)
         st.header("Tokens to replace", anchor=False)
@@ -45,14 +44,18 @@ def draw_replacing(stored: StoredRun) -> None:
             _LIMITS,
             _FIRST_TOKENS,
             key="replace_tokens",
-            help="As many are removed as are added: the vocabulary keeps its size.",
+            help="As many are removed as are added: the vocabulary keeps its size. The result "
+            "shows smaller numbers too.",
         )
         may_go = None if asked.tokenizer is None else ask_what_may_go(asked.tokenizer)
         terms = ask_for_terms("replace_terms", "")
         order = asked.order
-        status = begin = None
         if order is not None and n_tokens is not None and may_go is not None:
-            order = replace(order, removable=replace(may_go, terms=terms))
+            chosen = _choices_for(order)
+            may_go = replace(
+                may_go, terms=terms, made_again=chosen.pinned, left_out=chosen.left_out
+            )
+            order = replace(order, removable=may_go)
             status = work.replacing(order, n_tokens)
             if status is None:
                 begin = partial(work.begin_replacing, order, n_tokens, visitor())
@@ -64,11 +67,12 @@ def draw_replacing(stored: StoredRun) -> None:
             what="replacement",
             key="replacing",
         )
-    if status is not None and status.result is not None:
-        with room:
-            _lead(asked, status.result)
-        st.divider()
-        _draw(asked, status.result)
+    if order is None or n_tokens is None or status is None or status.result is None:
+        return
+    with room:
+        lead_with_replaced(asked, status.result)
+    st.divider()
+    draw_replaced(asked, status.id, status.result, partial(_replace_again, order, n_tokens))
 
 
 def _explain() -> None:
@@ -81,69 +85,33 @@ def _explain() -> None:
         )
 
 
-def _lead(asked: Asked, found: Swapped) -> None:
-    name = plain_text(asked.base.name.name)
-    gone = len(gone_for_good(found.adapted))
-    again = found.n_tokens - gone
-    back = f" {again:,} of the {found.n_tokens:,} removed were learned again." if again else ""
-    size = found.adapted.tokenizer.vocab_size
-    fewer = 100 * (1 - found.after / found.before) if found.before else 0.0
-    verdict(
-        [
-            (f"With {gone:,} token{'s' * (gone != 1)} replaced, {found.where} takes ", False),
-            (f"{abs(fewer):.1f}% {'fewer' if fewer >= 0 else 'more'} tokens", True),
-            (f" than with {name}, with the same vocabulary size, {size:,}.", False),
-        ],
-        f"{found.before:,} → {found.after:,} tokens.{back} Text unlike yours can take more, "
-        "because tokens that your text hardly uses are gone.",
-        key="replace_verdict",
-    )
-
-
-def gone_for_good(adapted: Adapted) -> list[int]:
-    """Return the base's ids of the removed tokens that were not learned again, in that order."""
-    kept = set(adapted.old_ids.tolist())
-    return [id for id in adapted.removed if id not in kept]
-
-
-def _draw(asked: Asked, found: Swapped) -> None:
-    adapted = found.adapted
-    old, new = adapted.base.vocab, adapted.tokenizer.vocab
-    name = plain_text(asked.base.name.name)
-    gone, made = st.columns(2, gap="large")
-    with gone:
-        st.subheader("Gone", anchor=False)
-        term_table(
-            [name],
-            [
-                TermRow(token_label(old[id]), f"{id}", (TermCell("1", ((old[id], id),)),))
-                for id in gone_for_good(adapted)[:_MOST_ROWS]
-            ],
-            caption="Removed tokens",
-            loss_of="Id",
-            term_of="Token",
-            key="replace_gone",
+def _choices_for(order: Order) -> TokenChoices:
+    """Draw what was chosen among new tokens of this base, and a button that forgets it."""
+    id = order.tokenizer.fingerprint
+    chosen = workspace.current().replace_choices
+    if chosen is None or chosen.run_id != id or not (chosen.pinned or chosen.left_out):
+        return TokenChoices(id, (), ())
+    with st.container(horizontal=True, vertical_alignment="center"):
+        st.markdown(
+            f":gray[:small[New tokens left out: {len(chosen.left_out):,}. Pinned: "
+            f"{len(chosen.pinned):,}.]]",
+            width="content",
         )
-    with made:
-        st.subheader("New", anchor=False)
-        rows: list[TermRow] = []
-        for id, parts in list(adapted.parts.items())[:_MOST_ROWS]:
-            cell = TermCell(f"{len(parts)}", tuple((old[part], part) for part in parts))
-            rows.append(TermRow(token_label(new[id]), f"{id}", (cell,)))
-        term_table(
-            [f"In {name}"],
-            rows,
-            caption="New tokens and the tokens that spell them",
-            loss_of="Id",
-            term_of="Token",
-            key="replace_new",
-        )
-    if adapted.terms:
-        st.divider()
-        draw_term_costs(adapted.terms, f"{name} replaced", key="replace_terms")
-    st.divider()
-    st.header("Files for your model", anchor=False)
-    title = f"{name} {found.n_tokens} replaced"
-    id = f"{adapted.base.fingerprint} {adapted.tokenizer.fingerprint}"
-    offered = Offered(id, adapted.base, lambda: adapted)
-    offer_adapted(offered, asked.base.name, name, title, key="replace_files")
+        if st.button("Forget these choices", type="tertiary", key="replace_forget"):
+            workspace.update(replace_choices=None)
+            st.rerun()
+    return chosen
+
+
+def _replace_again(order: Order, n_tokens: int, chosen: TokenChoices) -> None:
+    """Begin to replace with other choices among the new tokens."""
+    again = replace(order.removable, made_again=chosen.pinned, left_out=chosen.left_out)
+    order = replace(order, removable=again)
+    try:
+        if work.replacing(order, n_tokens) is None:
+            work.begin_replacing(order, n_tokens, visitor())
+    except BpeError as error:
+        st.error(plain_markdown(str(error), 600))
+        return
+    workspace.update(replace_choices=replace(chosen, run_id=order.tokenizer.fingerprint))
+    st.rerun()

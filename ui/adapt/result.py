@@ -17,7 +17,7 @@ _LONGEST_NAME = 40
 def lead_with_result(stored: StoredRun) -> None:
     """Draw the sentence on what the open run gains over its base."""
     base, n = base_name(stored), len(stored.run.merges)
-    domain, general = domain_gain(stored), general_gain(stored.id, usual_general(stored))
+    domain, general = domain_gain(stored), general_gain(stored.id, usual_general(stored.title))
     tokens = f"{n:,} new token{'s' * (n != 1)}"
     on = domain.title[0].upper() + domain.title[1:]
     sentence = [

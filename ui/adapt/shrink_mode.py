@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections import Counter
 from dataclasses import replace
 from functools import partial
 from typing import Final
@@ -21,8 +20,8 @@ from ui.adapt.files_part import Offered, offer_adapted
 from ui.adapt.judged import judged
 from ui.adapt.order_form import Asked, ask_for_order
 from ui.adapt.removal_form import ask_what_may_go
-from ui.adapt.scripts import scripts_of
-from ui.components.figures import Row, figure_table, verdict
+from ui.adapt.scripts import draw_by_script
+from ui.components.figures import verdict
 from ui.components.term_table import TermCell, TermRow, term_table
 from ui.failures.error_boundary import fragment
 from ui.look.chart_style import CONFIG_WITHOUT_TOOLS
@@ -34,7 +33,6 @@ from ui.storage.run_store import StoredRun
 from ui.work.work_part import begin_button, show_work
 
 _MOST_ROWS: Final = 500
-_MOST_SCRIPTS: Final = 8
 _FIRST_SHARE: Final = 0.4
 _NOTHING: Final = (
     "This tokenizer has nothing to remove: it holds only its alphabet and special tokens, which "
@@ -169,18 +167,7 @@ def _draw_gone(found: Removals, gone: int) -> None:
     st.subheader("Tokens that would go", anchor=False)
     vocab = found.base.vocab
     removed = found.order[:gone]
-    script_of = scripts_of(found.base)
-    scripts = Counter(script_of[id] for id in removed).most_common(_MOST_SCRIPTS)
-    all_of = Counter(script_of.values())
-    figure_table(
-        ["Removed", "Of", "Share"],
-        [
-            Row(script, (f"{n:,}", f"{all_of[script]:,}", f"{n / all_of[script]:.0%}"))
-            for script, n in scripts
-        ],
-        caption="Tokens that would go, by script",
-        key="shrink_scripts",
-    )
+    draw_by_script(found.base, removed, caption="Tokens that would go, by script")
     shown = list(zip(removed, found.uses[:gone].tolist(), strict=True))[-_MOST_ROWS:][::-1]
     st.markdown(":gray[Last removed first. Uses: in the training text, when it was removed.]")
     term_table(

@@ -9,7 +9,6 @@ from typing import Final
 
 import streamlit as st
 
-from bpe_core.types import Merge
 from ui.look.labels import plain_text, token_label
 from ui.shell import workspace
 from ui.shell.workspace import TokenChoices
@@ -19,33 +18,35 @@ MOST_CHOSEN: Final = 500
 _LONGEST_LABEL: Final = 40
 
 
-def choose_tokens(stored: StoredRun, offered: Sequence[Merge]) -> None:
-    """Draw the choices among the offered tokens, and the button that extends again with them."""
-    vocab = stored.run.tokenizer.vocab
-    tokens = [vocab[merge.id].hex() for merge in offered]
+def choose_tokens(
+    id: str,
+    offered: Sequence[bytes],
+    first: TokenChoices,
+    *,
+    again: str,
+    explanation: str,
+) -> TokenChoices | None:
+    """Draw the choices among the offered tokens; return them once the button `again` is pressed.
+
+    `id` is that of the result whose tokens these are, and `first` is what is chosen at first.
+    """
+    tokens = [token.hex() for token in offered]
     st.markdown(
         ":gray[Leave out a token that you do not want, or pin one to make it again whatever else "
         "changes. The search above finds more of them.]"
     )
     left, right = st.columns(2)
     with left:
-        left_out = _choice(
-            "Leave out", tokens, left_out_of(stored), key=f"adapt_leave_out_{stored.id}"
-        )
+        left_out = _choice("Leave out", tokens, [*first.left_out], key=f"adapt_leave_out_{id}")
     with right:
-        pinned = _choice("Pin", tokens, pinned_of(stored), key=f"adapt_pin_{stored.id}")
+        pinned = _choice("Pin", tokens, [*first.pinned], key=f"adapt_pin_{id}")
     if both := set(left_out) & set(pinned):
         named = ", ".join(sorted(plain_text(_label(token)) for token in both)[:5])
         st.warning(f"Left out and pinned at once: {named}. What is left out is never made.")
-    if st.button("Extend again", key="extend_again", disabled=not left_out and not pinned):
-        workspace.update(
-            token_choices=TokenChoices(stored.id, tuple(pinned), tuple(left_out)),
-        )
-        st.rerun()
-    st.markdown(
-        ":small[:gray[Extends the same base with the corpus, the number of tokens and the domain "
-        "terms of the form above.]]"
-    )
+    changed = bool(left_out or pinned or first.left_out or first.pinned)
+    is_pressed = st.button(again, key="extend_again", disabled=not changed)
+    st.markdown(f":small[:gray[{explanation}]]")
+    return TokenChoices(id, tuple(pinned), tuple(left_out)) if is_pressed else None
 
 
 def left_out_of(stored: StoredRun) -> list[str]:

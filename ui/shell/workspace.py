@@ -158,6 +158,8 @@ class Workspace:
     terms: OwnTerms = field(default_factory=OwnTerms)
     token_choices: TokenChoices | None = None
     """The choices with which an extension was just asked for; None once it has begun."""
+    replace_choices: TokenChoices | None = None
+    """The new tokens that Replace pins or leaves out; `run_id` is the base's fingerprint."""
     address_changes: Mapping[str, AddressChange] = field(default_factory=dict[str, AddressChange])
     """The last change of each parameter of the address."""
 
@@ -191,6 +193,7 @@ class _Changes(TypedDict, total=False):
     sentences: str
     terms: OwnTerms
     token_choices: TokenChoices | None
+    replace_choices: TokenChoices | None
     address_changes: Mapping[str, AddressChange]
 
 

@@ -1,0 +1,201 @@
+"""Draw what replacing tokens gains at several sizes, the tokens that come and go, and the files."""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Final
+
+import numpy as np
+import streamlit as st
+
+from bpe_core.adapting.adapted import Adapted
+from bpe_core.comparison.costs import embedding_rows
+from ui.adapt.by_kind import draw_kind_gains
+from ui.adapt.figures import Gain
+from ui.adapt.files_part import Offered, offer_adapted
+from ui.adapt.gain_parts import draw_gain_costs, draw_gain_curves, draw_gain_figures
+from ui.adapt.general_texts import general_titles
+from ui.adapt.new_tokens import NewTokens, draw_token_list
+from ui.adapt.order_form import Asked
+from ui.adapt.scripts import draw_by_script
+from ui.adapt.swapped import Swapped
+from ui.adapt.term_costs import draw_term_costs
+from ui.adapt.token_choices import choose_tokens
+from ui.components.figures import verdict
+from ui.components.term_table import TermCell, TermRow, term_table
+from ui.failures.error_boundary import fragment
+from ui.look.labels import plain_markdown, plain_text, token_label
+from ui.memory.sized_cache import cached
+from ui.shell import workspace
+from ui.shell.workspace import TokenChoices
+
+_MOST_ROWS: Final = 500
+_REPLACES_AGAIN: Final = (
+    "Replaces tokens of the same base again, with the corpus and all choices of the form above."
+)
+
+Again = Callable[[TokenChoices], None]
+
+
+@dataclass(frozen=True, slots=True)
+class _Chosen:
+    """One of the sizes of a result."""
+
+    id: str
+    """The same for the same result only."""
+    place: int
+    adapted: Adapted
+
+
+def lead_with_replaced(asked: Asked, found: Swapped) -> None:
+    """Draw the sentence on what is gained with as many tokens replaced as was asked for."""
+    name = plain_text(asked.base.name.name)
+    n = found.n_tokens
+    gain = _domain(found)
+    fewer, (before, after) = float(gain.fewer[-1]), gain.tokens[[0, -1]].tolist()
+    verdict(
+        [
+            (f"With {n:,} token{'s' * (n != 1)} replaced, {found.where} takes ", False),
+            (f"{abs(fewer):.1f}% {'fewer' if fewer >= 0 else 'more'} tokens", True),
+            (f" than with {name}, with the same vocabulary size, ", False),
+            (f"{found.base.vocab_size:,}.", False),
+        ],
+        f"{before:,} → {after:,} tokens. Text unlike yours can take more, because tokens that your "
+        "text hardly uses are gone.",
+        key="replace_verdict",
+    )
+
+
+@fragment()
+def draw_replaced(asked: Asked, work_id: str, found: Swapped, again: Again) -> None:
+    """Draw the size slider and all that follows it; `again` is called with other choices."""
+    id = hashlib.sha256(work_id.encode()).hexdigest()[:12]
+    place, general = _choose_size(asked, id, found)
+    size = found.sizes[place]
+    chosen = _Chosen(id, place, _adapted(id, place, found))
+    draw_kind_gains(size.kinds, found.where, (size.n_tokens, size.more))
+    names = [plain_text(asked.base.name.name), f"With {size.n_tokens:,} replaced"]
+    adapted = found.base, chosen.adapted.tokenizer
+    draw_gain_costs(
+        *(names, _domain(found), general, (0, place + 1)),
+        [embedding_rows(each) for each in adapted],
+    )
+    if size.terms:
+        st.divider()
+        draw_term_costs(size.terms, _title(asked, found, place), key="replace_terms")
+    st.divider()
+    _draw_new(asked, found, chosen, again)
+    st.divider()
+    _draw_gone(asked, chosen.adapted)
+    st.divider()
+    st.header("Files for your model", anchor=False)
+    made = chosen.adapted
+    offered = Offered(f"{made.base.fingerprint} {id} {place}", made.base, lambda: made)
+    title = _title(asked, found, place)
+    offer_adapted(offered, asked.base.name, names[0], title, key="replace_files")
+
+
+def gone_for_good(adapted: Adapted) -> list[int]:
+    """Return the base's ids of the removed tokens that were not learned again, in that order."""
+    kept = set(adapted.old_ids.tolist())
+    return [id for id in adapted.removed if id not in kept]
+
+
+@cached(spinner="Replacing the tokens")
+def _adapted(id: str, place: int, _found: Swapped) -> Adapted:
+    return _found.at(place)
+
+
+def _title(asked: Asked, found: Swapped, place: int) -> str:
+    return f"{plain_text(asked.base.name.name)} {found.sizes[place].n_tokens} replaced"
+
+
+def _domain(found: Swapped) -> Gain:
+    sizes = (0, *(size.n_tokens for size in found.sizes))
+    return Gain(found.where, found.judged.n_bytes, np.array(found.judged.tokens, np.int64), sizes)
+
+
+def _choose_size(asked: Asked, id: str, found: Swapped) -> tuple[int, Gain]:
+    """Draw the slider over the sizes, figures and curves; return the size's place."""
+    sizes = [size.n_tokens for size in found.sizes]
+    domain = _domain(found)
+    controls, picture = st.columns([2, 3], gap="large", vertical_alignment="center")
+    with controls:
+        st.header("How many tokens are worth replacing?", anchor=False)
+        st.markdown(
+            ":small[:gray[Each number on the slider was carried out on its own: other tokens go, "
+            "so other tokens are learned. Everything below follows.]]"
+        )
+        picked = sizes[-1]
+        if len(sizes) > 1:
+            picked = st.select_slider(
+                "Tokens replaced",
+                sizes,
+                sizes[-1],
+                format_func="{:,}".format,
+                key=f"tokens_replaced_{id}",
+            )
+        tokens = np.array(found.general.tokens, np.int64)
+        title = general_titles()[found.general_id]
+        general = Gain(title, found.general.n_bytes, tokens, domain.sizes)
+        place = sizes.index(picked)
+        draw_gain_figures(domain, general, place + 1)
+        st.markdown(f":small[:gray[General text: {plain_markdown(title)}.]]")
+    with picture:
+        draw_gain_curves(
+            *(domain, general, place + 1),
+            base=plain_text(asked.base.name.name),
+            title=_title(asked, found, len(sizes) - 1),
+            entries=np.arange(len(domain.tokens)),
+        )
+    return place, general
+
+
+def _draw_new(asked: Asked, found: Swapped, chosen: _Chosen, again: Again) -> None:
+    size, adapted = found.sizes[chosen.place], chosen.adapted
+    ids = size.merges[:, 2].tolist()
+    # A token that was removed and learned again has no parts: it keeps its row.
+    parts = {id: adapted.parts.get(id, (int(adapted.old_ids[id]),)) for id in ids}
+    offered = draw_token_list(
+        NewTokens(
+            *(_title(asked, found, chosen.place), plain_text(asked.base.name.name), ids),
+            *(adapted.tokenizer.vocab, parts, adapted.base.vocab, size.saved),
+        )
+    )
+    if offered is None:
+        return
+    before = workspace.current().replace_choices
+    if before is None or before.run_id != adapted.base.fingerprint:
+        before = TokenChoices(chosen.id, (), ())
+    picked = choose_tokens(
+        *(chosen.id, offered, before),
+        again="Replace again",
+        explanation=_REPLACES_AGAIN,
+    )
+    if picked is not None:
+        again(picked)
+
+
+def _draw_gone(asked: Asked, adapted: Adapted) -> None:
+    gone = gone_for_good(adapted)
+    n_again = len(adapted.removed) - len(gone)
+    st.header("Removed tokens", anchor=False)
+    back = f" {n_again:,} of these were learned again and keep their rows." if n_again else ""
+    st.markdown(f":gray[{len(adapted.removed):,} tokens were removed, least used first.{back}]")
+    draw_by_script(adapted.base, adapted.removed, caption="Removed tokens, by script")
+    if not gone:
+        return
+    vocab = adapted.base.vocab
+    term_table(
+        [plain_text(asked.base.name.name)],
+        [
+            TermRow(token_label(vocab[id]), f"{id}", (TermCell("1", ((vocab[id], id),)),))
+            for id in gone[:_MOST_ROWS]
+        ],
+        caption="Removed tokens that were not learned again",
+        loss_of="Id",
+        term_of="Token",
+        key="replace_gone",
+    )

@@ -1,0 +1,118 @@
+"""The result of replacing tokens: the same order carried out at several numbers of tokens."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any, Final
+
+import numpy as np
+from numpy.typing import NDArray
+
+from bpe_core.adapting.adapted import Adapted, trace_ids
+from bpe_core.adapting.gains import KindGain
+from bpe_core.formats.continuation_json import term_of
+from bpe_core.runs.term_merges import TermCost
+from bpe_core.tokenizer.tokenizer import Tokenizer
+from bpe_core.types import read_only
+from bpe_core.vocabulary.pruning import keep_only
+
+# Each is a shrink and an extension of its own: some seconds with a vocabulary of 50,000 tokens.
+_MOST_SIZES: Final = 5
+
+
+def sizes_up_to(n_tokens: int) -> list[int]:
+    """Return the numbers of tokens that are replaced to draw a curve, ascending.
+
+    >>> sizes_up_to(1_000)[:3], sizes_up_to(3)
+    ([200, 400, 600], [1, 2, 3])
+    """
+    sizes = {n_tokens * share // _MOST_SIZES for share in range(1, _MOST_SIZES + 1)}
+    return sorted(sizes - {0})
+
+
+@dataclass(frozen=True, slots=True)
+class TextTokens:
+    """The tokens of a text with the base, and after replacing at each size."""
+
+    n_bytes: int
+    tokens: tuple[int, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class AtSize:
+    """What replacing a number of tokens gives."""
+
+    n_tokens: int
+    merges: NDArray[np.int32] = field(repr=False)
+    """int32[n_tokens, 3]: left, right and id of each, for the base without the removed tokens."""
+    counts: NDArray[np.int64] = field(repr=False)
+    """int64[n_tokens]: how often each pair occurred."""
+    saved: NDArray[np.int64] = field(repr=False)
+    """int64[n_tokens]: by how many tokens each shortened the training text."""
+    more: int
+    """How many more tokens the judged text takes without the removed tokens and without new ones.
+
+    May be negative: without a token, merges may find a shorter way.
+    """
+    kinds: tuple[KindGain, ...]
+    """What the new tokens save on the judged text."""
+    terms: tuple[TermCost, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Swapped:
+    """A tokenizer with some tokens replaced, at each of some sizes on its own."""
+
+    base: Tokenizer
+    removed: tuple[int, ...]
+    """The base's ids of the tokens that go at the largest size; at others, the first of them."""
+    sizes: tuple[AtSize, ...]
+    where: str
+    """Which text they are judged by."""
+    judged: TextTokens
+    general_id: str
+    """Which sample serves as the general text."""
+    general: TextTokens
+
+    @property
+    def n_tokens(self) -> int:
+        """The number of tokens that was asked for."""
+        return self.sizes[-1].n_tokens
+
+    @property
+    def adapted(self) -> Adapted:
+        """The tokenizer with as many tokens replaced as was asked for."""
+        return self.at(len(self.sizes) - 1)
+
+    def at(self, place: int) -> Adapted:
+        """Return the tokenizer at one of the sizes; it is built anew."""
+        size = self.sizes[place]
+        removed = self.removed[: size.n_tokens]
+        smaller, old_ids = keep_only(self.base, self.base.vocab.keys() - set(removed))
+        merges = ((left, right, id) for left, right, id in size.merges.tolist())
+        tokenizer = smaller.extended(merges, size.counts.tolist())
+        return trace_ids(self.base, tokenizer, old_ids, removed, size.terms)
+
+
+def swapped_of(
+    base: Tokenizer, found: Mapping[str, Any], arrays: Mapping[str, NDArray[Any]]
+) -> Swapped:
+    """Return a result from what the process answered, and the arrays that it wrote."""
+    sizes = [
+        AtSize(
+            *(n_tokens, read_only(arrays[f"result-merges-{n_tokens}"])),
+            read_only(arrays[f"result-counts-{n_tokens}"]),
+            read_only(arrays[f"result-saved-{n_tokens}"]),
+            size["more"],
+            tuple(KindGain(*kind) for kind in size["kinds"]),
+            tuple(map(term_of, size["terms"])),
+        )
+        for n_tokens, size in ((size["n_tokens"], size) for size in found["sizes"])
+    ]
+    return Swapped(
+        *(base, tuple(arrays["result-removed"].tolist()), tuple(sizes), found["where"]),
+        TextTokens(found["n_bytes"], tuple(found["tokens"])),
+        found["general_id"],
+        TextTokens(found["general_bytes"], tuple(found["general"])),
+    )
