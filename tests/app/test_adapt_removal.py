@@ -133,12 +133,16 @@ def test_replace_keeps_listed_tokens(open_app: OpenApp, orders: list[Order]) -> 
     assert status.result.adapted.removed == again.removed
     assert 50_255 not in again.removed
     assert 50_255 in replace(gpt2(), training, 5).removed
+    assert ":gray[5 tokens were removed, least used first.]" in [
+        each.value for each in app.markdown
+    ]
 
 
 @pytest.mark.slow
 def test_replace_takes_terms_and_scripts(open_app: OpenApp, orders: list[Order]) -> None:
     app = paste(choose(open_app("adapt"), "Replace"))
     app.number_input(key="replace_tokens").set_value(9.0).run()
+    app.segmented_control(key="shrink_order").set_value("last-learned").run()
     app.multiselect(key=ONLY).set_value(["Cyrillic"]).run()
     app.text_area(key="replace_terms").set_value("Zookeeper\nNew York").run()
     app.button(key="replace").click().run()
@@ -150,13 +154,14 @@ def test_replace_takes_terms_and_scripts(open_app: OpenApp, orders: list[Order])
     found = status.result.adapted
     terms = ["Zookeeper", "New York"]
     training, _ = divided(order)
-    expected = replace(gpt2(), training, 9, scripts=["Cyrillic"], terms=terms)
+    expected = replace(gpt2(), training, 9, scripts=["Cyrillic"], order="last-learned", terms=terms)
     assert found.tokenizer == expected.tokenizer
     assert found.terms == expected.terms
     assert dict(found.parts) == dict(expected.parts)
     assert found.old_ids.tolist() == expected.old_ids.tolist()
     assert {script_of_token(gpt2().vocab[id]) for id in found.removed} == {"Cyrillic"}
     text = "\n".join(element.value for element in app.markdown).replace("\\", "")
+    assert "9 tokens were removed, last learned first." in text
     assert "1 of 2 terms is one token." in text
     assert "1 of them does not occur in the training text." in text
 

@@ -60,7 +60,8 @@ def draw_replacing(stored: StoredRun) -> None:
             if status is None:
                 begin = partial(work.begin_replacing, order, n_tokens, visitor())
         begin_button("Replace", begin, key="replace")
-    with side:
+    # What runs is shown where it was begun; a long form would leave the side out of sight.
+    with side if status is None else forms:
         show_work(
             *(work.replacings(), status, _explain),
             unit="Steps",
@@ -69,6 +70,7 @@ def draw_replacing(stored: StoredRun) -> None:
         )
     if order is None or n_tokens is None or status is None or status.result is None:
         return
+    asked = replace(asked, order=order)
     with room:
         lead_with_replaced(asked, status.result)
     st.divider()

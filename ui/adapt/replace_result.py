@@ -183,7 +183,9 @@ def _draw_gone(asked: Asked, adapted: Adapted) -> None:
     n_again = len(adapted.removed) - len(gone)
     st.header("Removed tokens", anchor=False)
     back = f" {n_again:,} of these were learned again and keep their rows." if n_again else ""
-    st.markdown(f":gray[{len(adapted.removed):,} tokens were removed, least used first.{back}]")
+    by_uses = asked.order is None or asked.order.removable.order == "fewest-uses"
+    first = "least used first" if by_uses else "last learned first"
+    st.markdown(f":gray[{len(adapted.removed):,} tokens were removed, {first}.{back}]")
     draw_by_script(adapted.base, adapted.removed, caption="Removed tokens, by script")
     if not gone:
         return

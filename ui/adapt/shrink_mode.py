@@ -58,7 +58,8 @@ def draw_shrinking(stored: StoredRun) -> None:
             if status is None:
                 begin = partial(work.begin_shrinking, order, visitor())
         begin_button("Shrink", begin, key="shrink")
-    with side:
+    # What runs is shown where it was begun; a long form would leave the side out of sight.
+    with side if status is None else forms:
         show_work(
             *(work.shrinkings(), status, _explain),
             unit="Tokens removed",

@@ -16,7 +16,7 @@ from ui.look.labels import file_stem, plain_markdown, plain_text, token_label
 _MOST_ROWS: Final = 100
 _MOST_NAMED: Final = 20
 _LONGEST_NAME: Final = 60
-_ALREADY: Final = "0, a token before"
+_ALREADY: Final = "0, as before"
 
 
 def draw_term_costs(costs: Sequence[TermCost], title: str, *, key: str) -> None:
@@ -26,7 +26,7 @@ def draw_term_costs(costs: Sequence[TermCost], title: str, *, key: str) -> None:
     made = [cost for cost in costs if cost.reason is None]
     if made:
         figure_table(
-            ["New tokens", "Tokens saved", "Occurrences"],
+            ["New tokens", "Saved", "Occurs"],
             [
                 Row(
                     term_name(cost),
@@ -57,8 +57,8 @@ def draw_term_costs(costs: Sequence[TermCost], title: str, *, key: str) -> None:
     rest = f" The table holds the first {_MOST_ROWS}." if len(made) > _MOST_ROWS else ""
     st.markdown(
         ":small[:gray[Each new token is a row of the model’s embedding. Saved: how many fewer "
-        "tokens the training text takes by their merges. Occurrences: how often that text holds "
-        f"the new token; at 0, nothing in it trains the row.{rest}]]"
+        "tokens the training text takes by their merges. Occurs: how often that text holds the new "
+        f"token; at 0, nothing in it trains the row.{rest}]]"
     )
 
 
@@ -89,11 +89,11 @@ def occurrences(cost: TermCost) -> str:
     """Return how often the training text contains a term's new token, for a table.
 
     >>> [occurrences(TermCost("hug", b" hug", 1, n, occurrences=n)) for n in (5, 0)]
-    ['5', '0, not in the text']
+    ['5', '0']
     """
     if cost.occurrences is None:
         return "–"
-    return f"{cost.occurrences:,}" if cost.occurrences else "0, not in the text"
+    return f"{cost.occurrences:,}"
 
 
 def term_name(cost: TermCost) -> str:

@@ -204,7 +204,7 @@ def label_ends(
     for (name, value, colour), shift in zip(ends, shifts, strict=True):
         if math.isnan(value):
             continue
-        text = f"{name} {value:.2f}"
+        text = f"{name} {round(value, 2) + 0.0:.2f}"  # never -0.00
         make_room_beside(figure, text, _GAP_BESIDE_CURVE)
         figure.add_annotation(
             text=f"<b>{text}</b>",
