@@ -12,6 +12,7 @@ import json
 import os
 import subprocess
 import sys
+import traceback
 from base64 import b64decode, b64encode
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
@@ -179,9 +180,17 @@ def _answer(request: Mapping[str, Any]) -> dict[str, Any]:
         ids = [[int(id) for id in eval(encode, names, {"text": text})] for text in request["texts"]]
     except BaseException as error:
         # Panics in Rust code derive from BaseException.
-        words = " ".join(str(error).split())[:200] or "it gives no reason."
-        return {"error": f"{type(error).__name__}: {words}"}
+        return {"error": _words_of(error)}
     return {"ids": ids}
+
+
+def _words_of(error: BaseException) -> str:
+    """Return an error's type and message; without a message, the line of code that raised it."""
+    words = " ".join(str(error).split())[:200]
+    if not words:
+        line = traceback.extract_tb(error.__traceback__)[-1].line
+        words = f"raised by “{line[:120]}”." if line else "it gives no reason."
+    return f"{type(error).__name__}: {words}"
 
 
 if __name__ == "__main__":

@@ -146,6 +146,10 @@ def test_an_error_a_crash_and_a_hang_are_reported(
 ) -> None:
     with pytest.raises(TrialError, match="ValueError: no luck"):
         ids_by_lines("raise ValueError('no luck')", "[]", ["a"], tmp_path)
+    (tmp_path / "checks.py").write_text("def check(n):\n    assert n == 2\n")
+    by_module = f"import sys; sys.path.append({str(tmp_path)!r}); import checks; checks.check(1)"
+    with pytest.raises(TrialError, match="AssertionError: raised by “assert n == 2”"):
+        ids_by_lines(by_module, "[]", ["a"], tmp_path)
     with pytest.raises(TrialError, match="crashed with exit status -11"):
         ids_by_lines("import os; os.kill(os.getpid(), 11)", "[]", ["a"], tmp_path)
     monkeypatch.setattr(trial_process, "_MOST_SECONDS", 0.5)

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import Final
 
 import streamlit as st
 
 from bpe_core.formats.load_save import Format
-from bpe_core.formats.opened_elsewhere import Opened, Reader, short_version
+from bpe_core.formats.opened_elsewhere import READERS, Opened, Reader, short_version
 from bpe_core.formats.reading_lines import LIBRARIES
 from ui.components.figures import Row, figure_table
 from ui.look.labels import plain_markdown
@@ -15,61 +16,61 @@ from ui.run.downloads import Download
 from ui.run.opened import Checked
 from ui.work.background import Status
 
-NOT_READ = "–"
-_EXPLAINED = (
+_OWN: Final = READERS["native"].library
+_EXPLAINED: Final = (
     "✓ The same ids for that many tokens: a probe of many scripts, then this run’s text. "
-    f"✗ Other ids after that many tokens, or not opened. {NOT_READ} Not a format of this reader."
+    "✗ Other ids after that many tokens, or not opened."
 )
 
 
 def show_opens_in(
     offered: Sequence[Download], status: Status[Checked, Checked] | None, key: str
 ) -> None:
-    """Draw a row for each download and a column for each library installed."""
-    installed = {
-        library: version
-        for library in LIBRARIES
-        if (version := Reader(library).version) is not None
-    }
+    """Draw a row for each download and installed library that reads it."""
     checked = None if status is None else status.result or status.progress
     is_live = status is not None and status.is_live
     results = {} if checked is None else checked.by_library
-    rows = [
-        Row(
-            download.label,
-            tuple(
-                cell(download.format, library, results.get((download.format, library)), is_live)
-                for library in installed
-            ),
-        )
+    pairs = [
+        (download, library, version)
         for download in offered
+        for library in _readers(download.format)
+        if (version := Reader(library).version) is not None
     ]
     st.markdown("**Opens in**")
     figure_table(
-        [f"{library} {short_version(version)}" for library, version in installed.items()],
-        rows,
+        ["Same ids"],
+        [
+            Row(
+                f"{download.label} in {library} {short_version(version)}",
+                (cell(results.get((download.format, library)), is_live),),
+            )
+            for download, library, version in pairs
+        ],
         caption="Which library opens which download with the same ids",
         key=f"{key}_opens_in",
     )
     st.markdown(f":small[:gray[{_EXPLAINED}]]")
-    for download in offered:
-        for library in installed:
-            opened = results.get((download.format, library))
-            if opened is not None and not opened.is_same:
-                sentence = plain_markdown(f"{download.label}: {opened.sentence}", 600)
-                st.markdown(f":small[:gray[{sentence}]]")
+    for download, library, _ in pairs:
+        opened = results.get((download.format, library))
+        # What came of a download in its own library is said beside its button.
+        is_said = library == READERS[download.format].library
+        if opened is not None and not opened.is_same and not is_said:
+            sentence = plain_markdown(f"{download.label}: {opened.sentence}", 600)
+            st.markdown(f":small[:gray[{sentence}]]")
 
 
-def cell(format: Format, library: str, opened: Opened | None, is_live: bool) -> str:
+def _readers(format: Format) -> list[str]:
+    """Return the libraries that read a format, this package only where it is the only one."""
+    others = [library for library in LIBRARIES if format in LIBRARIES[library] and library != _OWN]
+    return others or [_OWN]
+
+
+def cell(opened: Opened | None, is_live: bool) -> str:
     """Return what came of opening a format in a library, in a few characters.
 
-    >>> cell("gguf", "sentencepiece", None, True), cell("gguf", "gguf", None, True)
-    ('–', '…')
-    >>> cell("gguf", "gguf", Opened("gguf", "0.19.0", 1_234), False)
-    '✓ 1,234'
+    >>> cell(None, True), cell(Opened("gguf", "0.19.0", 1_234), False)
+    ('…', '✓ 1,234')
     """
-    if format not in LIBRARIES[library]:
-        return NOT_READ
     if opened is None:
         return "…" if is_live else "not checked"
     if opened.version is None:
