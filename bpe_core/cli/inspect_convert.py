@@ -29,7 +29,7 @@ if TYPE_CHECKING:
 @click.option(
     "--opens-in",
     is_flag=True,
-    help="Open it in the library of each format, and compare 100,000 tokens.",
+    help="Open it in each library that is installed, and compare 100,000 tokens.",
 )
 @tokenizer_options
 def inspect(
@@ -116,7 +116,7 @@ def convert(
 
 
 def _list_readers(tokenizer: Tokenizer) -> None:
-    """Print a line for each format: what its library made of the file, or why there is none."""
+    """Print what each library installed made of each format, or why there is no such file."""
     from bpe_core.formats.opened_elsewhere import Opened, opens_in
     from bpe_core.formats.probe import make_probe
 

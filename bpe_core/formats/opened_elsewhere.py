@@ -19,7 +19,7 @@ from typing import Final
 from bpe_core.errors import ConfigError
 from bpe_core.formats.load_save import Format, dumps, write_files
 from bpe_core.formats.probe import Probe
-from bpe_core.formats.reading_lines import reading_lines
+from bpe_core.formats.reading_lines import LIBRARIES, reading_lines
 from bpe_core.formats.transformers_folder import FOLDER
 from bpe_core.formats.trial_process import TrialError, ids_by_lines
 from bpe_core.tokenizer.tokenizer import Tokenizer
@@ -75,6 +75,18 @@ def reader_of(format: Format, library: str) -> Reader:
     # transformers imports PyTorch to read GGUF, even for the vocabulary alone.
     needs = "torch" if (library, format) == ("transformers", "gguf") else ""
     return Reader(library, reader.folder, needs=needs)
+
+
+def readers_of(format: Format) -> list[str]:
+    """Return the libraries that read a format: its own first, this package only if it is that.
+
+    >>> readers_of("gpt2"), readers_of("native")
+    (['tokenizers', 'transformers', 'tiktoken'], ['bpe_core'])
+    """
+    own = READERS[format].library
+    this = READERS["native"].library
+    reading = [library for library in LIBRARIES if format in LIBRARIES[library]]
+    return [own, *(library for library in reading if library not in (own, this))]
 
 
 @dataclass(frozen=True, slots=True)
@@ -157,17 +169,23 @@ def short_version(version: str) -> str:
 def opens_in(tokenizer: Tokenizer, probe: Probe) -> Iterator[tuple[Format, Opened | str]]:
     """Yield what came of opening each format, or why the format cannot express the tokenizer.
 
+    Each is opened by its own library and by all others installed that read it.
+
     >>> from bpe_core.formats.probe import make_probe
     >>> tokenizer = Tokenizer(vocab={0: b"a", 1: b"aa"}, merges=[(0, 0, 1)], pretokenizer="none")
     >>> found = opens_in(tokenizer, make_probe(tokenizer, n_tokens=10))
     >>> [came for format, came in found if format == "gguf"][0].split(",")[0]
     'llama.cpp'
     """
-    for format in READERS:
-        try:
-            yield format, check_opens(tokenizer, format, probe)
-        except ConfigError as error:
-            yield format, str(error)
+    for format, reader in READERS.items():
+        for library in readers_of(format):
+            if library != reader.library and Reader(library).version is None:
+                continue
+            try:
+                yield format, check_opens(tokenizer, format, probe, library=library)
+            except ConfigError as error:
+                yield format, str(error)
+                break
 
 
 def check_opens(

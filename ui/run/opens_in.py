@@ -7,16 +7,13 @@ from typing import Final
 
 import streamlit as st
 
-from bpe_core.formats.load_save import Format
-from bpe_core.formats.opened_elsewhere import READERS, Opened, Reader, short_version
-from bpe_core.formats.reading_lines import LIBRARIES
+from bpe_core.formats.opened_elsewhere import READERS, Opened, Reader, readers_of, short_version
 from ui.components.figures import Row, figure_table
 from ui.look.labels import plain_markdown
 from ui.run.downloads import Download
 from ui.run.opened import Checked
 from ui.work.background import Status
 
-_OWN: Final = READERS["native"].library
 _EXPLAINED: Final = (
     "✓ The same ids for that many tokens: a probe of many scripts, then this run’s text. "
     "✗ Other ids after that many tokens, or not opened."
@@ -33,7 +30,7 @@ def show_opens_in(
     pairs = [
         (download, library, version)
         for download in offered
-        for library in _readers(download.format)
+        for library in readers_of(download.format)
         if (version := Reader(library).version) is not None
     ]
     st.markdown("**Opens in**")
@@ -57,12 +54,6 @@ def show_opens_in(
         if opened is not None and not opened.is_same and not is_said:
             sentence = plain_markdown(f"{download.label}: {opened.sentence}", 600)
             st.markdown(f":small[:gray[{sentence}]]")
-
-
-def _readers(format: Format) -> list[str]:
-    """Return the libraries that read a format, this package only where it is the only one."""
-    others = [library for library in LIBRARIES if format in LIBRARIES[library] and library != _OWN]
-    return others or [_OWN]
 
 
 def cell(opened: Opened | None, is_live: bool) -> str:
