@@ -2,7 +2,7 @@
 
 A pre-token of up to 15 bytes is looked up in a word cache, and merged by rank if it is not there. A
 longer one is first cut wherever no token contains the two adjacent bytes, which splits most Chinese
-sentences into characters; pieces that are still long and not in the cache go to the trie.
+sentences into characters; pieces that are still long go to the trie.
 """
 
 from __future__ import annotations
@@ -24,14 +24,11 @@ from bpe_core.kernels.scanning import scan
 from bpe_core.kernels.trie import encode_by_trie, enter_symbol, longest_match
 from bpe_core.kernels.word_cache import (
     ENTRY,
-    LONG_WORD,
     SHORT_WORD,
     append_cached,
-    append_cached_long,
     is_crowded,
     line_of,
     remember,
-    remember_long,
 )
 
 SCAN_UP_TO = 31
@@ -220,8 +217,7 @@ def _look_up(text, begin, pieces, i, n_pieces, lines, scratch):
         stop = np.uint64(abs(end))
         width = stop - start
         short = np.uint64(width <= np.uint64(SHORT_WORD)) & np.uint64(end > 0)
-        # A word too long for a key gets the key of the empty word, which is never stored; the few
-        # of them are looked up one by one.
+        # A word too long for a key gets the key of the empty word, which is never stored.
         low[j], high[j] = word_key(text, start, width * short)
         places[j] = line_of(lines, low[j], high[j])
         start = stop
@@ -255,25 +251,16 @@ def _append_new(merges, cache, text, start, width, out, k, symbols, ranks):
 
 
 @part
-def _append_long(merges, trie, cache, text, start, width, out, k, scratch):
-    """Append the ids of a word too long for a key, and cache them."""
-    if width > LONG_WORD:
-        return _merge_long(merges, trie, text, start, width, out, k, scratch)
-    stop = append_cached_long(cache, text, start, width, out, k)
-    if stop == k:
-        stop = _merge_long(merges, trie, text, start, width, out, k, scratch)
-        remember_long(cache, text, start, width, out, k, stop - k)
-    return stop
-
-
-@part
-def _merge_long(merges, trie, text, start, width, out, k, scratch):
+def _append_long(merges, trie, text, start, width, out, k, scratch):
     """Append the ids of a word too long for a key.
 
     Nanoseconds per byte by scan, trie and heap, for words of 21 to 31 bytes: English and code 40,
     28, 66; Chinese, Japanese and Korean, with merges learned from them, 44, 23, 44; the latter with
     64 to 127 bytes 75, 23, 52. Yet in whole files of code, scanning was 6 % faster up to 31 bytes,
     because most such words are indentation and the trie's tables compete with the word cache.
+
+    Caching words of up to 63 bytes, by hash and compared by their bytes, gained 0 to 5 % on Python
+    source and nothing on Chinese, Japanese and Korean.
     """
     if width <= SCAN_UP_TO:
         stop = k + merge_by_scan(merges, text, start, width, scratch.symbols, scratch.ranks)
@@ -314,7 +301,7 @@ def _append_words(text, begin, n_ends, merges, whole, trie, cache, out, written,
                         merges, cache, text, start, width, out, k, scratch.symbols, scratch.ranks
                     )
                 else:
-                    k = _append_long(merges, trie, cache, text, start, width, out, k, scratch)
+                    k = _append_long(merges, trie, text, start, width, out, k, scratch)
             start = abs(stop)
     return k
 

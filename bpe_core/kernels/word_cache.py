@@ -1,11 +1,8 @@
-"""Remember the ids of the words of up to 255 bytes that one thread has encoded.
+"""Remember the ids of the words of up to 15 bytes that one thread has encoded.
 
 Each word has one line of the table, which fits into a line of the processor's cache and holds two
 words. A new word pushes out the older of the two. A table that pushes out many is copied to one of
 twice the size: a small table is faster while the words of a text fit into it.
-
-The key of a word of up to 15 bytes is its bytes. That of a longer one is a hash, so its bytes are
-kept too, and compared.
 """
 
 from __future__ import annotations
@@ -15,20 +12,17 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from bpe_core.kernels.hashing import same_bytes, spread_word, word_key
+from bpe_core.kernels.hashing import spread_word
 from bpe_core.kernels.jit import inlined, kernel, part
 
 LINE = 8
 """uint64 numbers per line, 64 bytes: two entries of key, key, ids, ids.
 
 An entry has room for four ids of 32 bits; their number is in the top byte of the first. If there
-are more, the second half holds their position in the arena. For a long word it always does, and
-above that, the position of its letters.
+are more, the second half holds their position in the arena.
 """
 SHORT_WORD = 15
 """The most bytes that a key can hold."""
-LONG_WORD = 255
-"""The most bytes of a word that is cached; the number of its ids fits into a byte."""
 SLACK = 4
 """The ids per entry, all of which are written, even past the last id."""
 MOST_LINES = 1 << 18
@@ -55,11 +49,9 @@ class WordCache(NamedTuple):
     """uint64[n * LINE], n a power of two."""
     arena: NDArray[np.int32]
     """int32: the ids of words with more ids than fit into an entry, one word after another."""
-    letters: NDArray[np.uint8]
-    """uint8: the bytes of words too long for a key, one word after another."""
     used: NDArray[np.int64]
-    """int64[3]: how much of the arena is used; how many words were pushed out, or not cached
-    because the arena or the letters were full; how many letters are used."""
+    """int64[2]: how much of the arena is used; how many words were pushed out, or not cached
+    because the arena was full."""
 
 
 @inlined
@@ -108,43 +100,6 @@ def remember(cache, low, high, ids, start, n):
 
 
 @part
-def append_cached_long(cache, text, start, width, out, k):
-    """Append the ids of a word too long for a key; return k if it is not in the cache."""
-    low, high = word_key(text, np.uint64(start), np.uint64(width))
-    lines = cache.lines
-    entry = line_of(lines, low, high)
-    for _ in range(2):
-        if lines[entry] == low and lines[entry + _ONE] == high:
-            places = lines[entry + _THREE]
-            if same_bytes(cache.letters, places >> _HALF, text, np.uint64(start), np.uint64(width)):
-                n = np.int64(lines[entry + _TWO] >> _COUNT_AT & _ID_COUNT)
-                at = np.int64(places & _LOW_HALF)
-                for j in range(n):
-                    out[k + j] = cache.arena[at + j]
-                return k + n
-        entry += ENTRY
-    return k
-
-
-@part
-def remember_long(cache, text, start, width, ids, first, n):
-    """Store a word too long for a key and ids[first : first + n]."""
-    arena, letters, used = cache.arena, cache.letters, cache.used
-    if used[0] + n > arena.size or used[2] + width > letters.size:
-        used[1] += 1
-        return
-    for j in range(n):
-        arena[used[0] + j] = ids[first + j]
-    for j in range(width):
-        letters[used[2] + j] = text[start + j]
-    low, high = word_key(text, np.uint64(start), np.uint64(width))
-    places = np.uint64(used[2]) << _HALF | np.uint64(used[0])
-    _enter(cache, low, high, np.uint64(n) << _COUNT_AT, places)
-    used[0] += n
-    used[2] += width
-
-
-@part
 def _enter(cache, low, high, first, last):
     """Make an entry the first of its line; the previous first becomes second."""
     lines = cache.lines
@@ -167,13 +122,10 @@ def is_crowded(cache):
 
 @kernel
 def copy_words(cache, larger):
-    """Copy all words into an empty cache with at least as many lines and as large arrays."""
+    """Copy all words into an empty cache with at least as many lines and as large an arena."""
     for k in range(cache.used[0]):
         larger.arena[k] = cache.arena[k]
-    for k in range(cache.used[2]):
-        larger.letters[k] = cache.letters[k]
     larger.used[0] = cache.used[0]
-    larger.used[2] = cache.used[2]
     lines = cache.lines
     for n in range(cache.lines.size // LINE):
         line = np.uint64(n) * np.uint64(LINE)

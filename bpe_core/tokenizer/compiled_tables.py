@@ -19,7 +19,6 @@ from bpe_core.tokenizer.tables import TokenTable
 _CACHE_LINES: Final = 1 << 16
 """4 MB per thread, up to 16 MB for texts of many words; see `word_cache.MOST_LINES`."""
 _ARENA_PER_LINE: Final = 2
-_LETTERS_PER_LINE: Final = 8
 _BATCH: Final = 256
 _MOST_TRIE_LETTERS: Final = 1 << 23
 _FREE: Final = np.iinfo(np.uint64).max
@@ -31,8 +30,7 @@ def empty_cache(n_lines: int | None = None) -> WordCache:
     return WordCache(
         lines=aligned_zeros(LINE * n_lines),
         arena=np.empty(_ARENA_PER_LINE * n_lines, np.int32),
-        letters=np.empty(_LETTERS_PER_LINE * n_lines, np.uint8),
-        used=np.zeros(3, np.int64),
+        used=np.zeros(2, np.int64),
     )
 
 
