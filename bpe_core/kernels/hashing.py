@@ -51,7 +51,7 @@ def find_pair(keys, key):
 
 
 @inlined
-def _eight_bytes(text, i):
+def eight_bytes(text, i):
     """Return text[i:i+8] as a little-endian uint64; LLVM turns this into one load."""
     value = np.uint64(text[i])
     value |= np.uint64(text[i + np.uint64(1)]) << np.uint64(8)
@@ -79,8 +79,8 @@ def word_key(text, start, width):
     """
     if width < np.uint64(16):
         if start + np.uint64(16) <= np.uint64(text.size):
-            low = _eight_bytes(text, start) & _LOW_BYTES[width]
-            high = _eight_bytes(text, start + np.uint64(8)) & _HIGH_BYTES[width]
+            low = eight_bytes(text, start) & _LOW_BYTES[width]
+            high = eight_bytes(text, start + np.uint64(8)) & _HIGH_BYTES[width]
         else:
             low = np.uint64(0)
             high = np.uint64(0)
@@ -96,9 +96,9 @@ def word_key(text, start, width):
     at = start
     last = start + width - _EIGHT
     while at < last:
-        low = _mixed(low ^ _eight_bytes(text, at))
+        low = _mixed(low ^ eight_bytes(text, at))
         at += _EIGHT
-    return _mixed(low ^ _eight_bytes(text, last)), LONG | width
+    return _mixed(low ^ eight_bytes(text, last)), LONG | width
 
 
 @inlined
@@ -107,10 +107,10 @@ def same_bytes(one, i, other, j, width):
     at = np.uint64(0)
     last = width - _EIGHT
     while at < last:
-        if _eight_bytes(one, i + at) != _eight_bytes(other, j + at):
+        if eight_bytes(one, i + at) != eight_bytes(other, j + at):
             return False
         at += _EIGHT
-    return _eight_bytes(one, i + last) == _eight_bytes(other, j + last)
+    return eight_bytes(one, i + last) == eight_bytes(other, j + last)
 
 
 @inlined

@@ -17,6 +17,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from bpe_core.kernels.hashing import eight_bytes
 from bpe_core.kernels.jit import inlined, part
 
 OTHER, SPACE, LETTER, NUMBER = 0, 1, 2, 3
@@ -31,6 +32,9 @@ _MARGIN = (
     8  # the furthest that a decision looks ahead, in bytes: a wide character and a contraction
 )
 _NOTHING = np.uint8(255)
+_APOSTROPHES = np.uint64(0x2727272727272727)
+_LOWEST_BITS = np.uint64(0x0101010101010101)
+_HIGHEST_BITS = np.uint64(0x8080808080808080)
 
 
 class Scanner(NamedTuple):
@@ -159,6 +163,9 @@ def _classify_wide(block, n, classes, block_class):
     any_space = False
     i = np.int64(0)
     while i < n:
+        if i + 8 <= n and not eight_bytes(block, np.uint64(i)) & _HIGHEST_BITS:
+            i += 8
+            continue
         if block[i] < 0x80:
             i += 1
             continue
@@ -189,14 +196,21 @@ def _move_wide_space_starts(block, n, block_class, is_start):
 @part
 def _cut_contractions(block, n, is_start):
     """Mark the end of each pre-token that starts with 's, 't, 'll ..., even within a word."""
-    for i in range(n):
-        if block[i] == 39 and is_start[i]:
-            size = _contraction(block, i, n)
-            if size:
-                for j in range(i + 1, i + size):
-                    is_start[j] = 0
-                if i + size < n:
-                    is_start[i + size] = 1
+    for begin in range(0, n, 8):
+        end = min(begin + 8, n)
+        if end - begin == 8:
+            others = eight_bytes(block, np.uint64(begin)) ^ _APOSTROPHES
+            # True if no byte is zero.
+            if not (others - _LOWEST_BITS) & ~others & _HIGHEST_BITS:
+                continue
+        for i in range(begin, end):
+            if block[i] == 39 and is_start[i]:
+                size = _contraction(block, i, n)
+                if size:
+                    for j in range(i + 1, i + size):
+                        is_start[j] = 0
+                    if i + size < n:
+                        is_start[i + size] = 1
 
 
 @part
