@@ -2,7 +2,7 @@
 
 A pre-token of up to 15 bytes is looked up in a word cache, and merged by rank if it is not there. A
 longer one is first cut wherever no token contains the two adjacent bytes, which splits most Chinese
-sentences into characters; pieces that are still long go to the trie.
+sentences into characters; pieces that are still long and not in the cache go to the trie.
 """
 
 from __future__ import annotations
@@ -24,11 +24,16 @@ from bpe_core.kernels.scanning import scan
 from bpe_core.kernels.trie import encode_by_trie, enter_symbol, longest_match
 from bpe_core.kernels.word_cache import (
     ENTRY,
+    LONG_WORD,
     SHORT_WORD,
     append_cached,
+    append_cached_long,
+    append_found,
+    append_many,
     is_crowded,
     line_of,
     remember,
+    remember_long,
 )
 
 SCAN_UP_TO = 31
@@ -42,6 +47,7 @@ _NONE = np.uint64(0)
 _ONE = np.uint64(1)
 _TWO = np.uint64(2)
 _THREE = np.uint64(3)
+_EIGHT = np.uint64(8)
 
 
 class WholeWords(NamedTuple):
@@ -188,18 +194,20 @@ def _cut(text, begin, ends, n_ends, joined, pieces):
 
     pieces: int64, as long as ends, receives the new ends. Returns their number.
     """
-    n_pieces = 0
-    start = begin
+    n_pieces = np.uint64(0)
+    start = np.int64(begin)
     for i in range(n_ends):
-        stop = abs(ends[i])
-        if stop - start > SHORT_WORD and ends[i] > 0:
-            for j in range(start + 1, stop):
+        end = ends[i]
+        stop = abs(end)
+        if end - start > SHORT_WORD:
+            for j in range(np.uint64(start + 1), np.uint64(stop)):
                 pieces[n_pieces] = j
-                n_pieces += 1 - joined[np.int64(text[j - 1]) << 8 | np.int64(text[j])]
-        pieces[n_pieces] = ends[i]
-        n_pieces += 1
+                pair = np.uint64(text[j - _ONE]) << _EIGHT | np.uint64(text[j])
+                n_pieces += _ONE - np.uint64(joined[pair])
+        pieces[n_pieces] = end
+        n_pieces += _ONE
         start = stop
-    return n_pieces
+    return np.int64(n_pieces)
 
 
 @inlined
@@ -214,13 +222,14 @@ def _look_up(text, begin, pieces, i, n_pieces, lines, scratch):
     start = np.uint64(begin)
     for j in range(n_pieces):
         end = pieces[i + j]
-        stop = np.uint64(abs(end))
-        width = stop - start
-        short = np.uint64(width <= np.uint64(SHORT_WORD)) & np.uint64(end > 0)
-        # A word too long for a key gets the key of the empty word, which is never stored.
+        # What the pattern drops ends at a negative place, and seems the longest of all.
+        width = np.uint64(end) - start
+        short = np.uint64(width <= np.uint64(SHORT_WORD))
+        # A word too long for a key gets the key of the empty word, which is never stored;
+        # the few of them are looked up one by one.
         low[j], high[j] = word_key(text, start, width * short)
         places[j] = line_of(lines, low[j], high[j])
-        start = stop
+        start = np.uint64(abs(end))
     for j in range(n_pieces):
         first[j] = lines[places[j]]
     for j in range(n_pieces):
@@ -251,16 +260,28 @@ def _append_new(merges, cache, text, start, width, out, k, symbols, ranks):
 
 
 @part
-def _append_long(merges, trie, text, start, width, out, k, scratch):
+def _append_long(merges, trie, cache, text, start, width, out, k, scratch):
+    """Append the ids of a word too long for a key, or of any part of a pre-token, by the merges.
+
+    A short part is not cached, because a whole pre-token of the same bytes would find it.
+    """
+    if not SHORT_WORD < width <= LONG_WORD:
+        return _merge_long(merges, trie, text, start, width, out, k, scratch)
+    stop = append_cached_long(cache, text, start, width, out, k)
+    if stop == k:
+        stop = _merge_long(merges, trie, text, start, width, out, k, scratch)
+        remember_long(cache, text, start, width, out, k, stop - k)
+    return stop
+
+
+@part
+def _merge_long(merges, trie, text, start, width, out, k, scratch):
     """Append the ids of a word too long for a key.
 
     Nanoseconds per byte by scan, trie and heap, for words of 21 to 31 bytes: English and code 40,
     28, 66; Chinese, Japanese and Korean, with merges learned from them, 44, 23, 44; the latter with
     64 to 127 bytes 75, 23, 52. Yet in whole files of code, scanning was 6 % faster up to 31 bytes,
     because most such words are indentation and the trie's tables compete with the word cache.
-
-    Caching words of up to 63 bytes, by hash and compared by their bytes, gained 0 to 5 % on Python
-    source and nothing on Chinese, Japanese and Korean.
     """
     if width <= SCAN_UP_TO:
         stop = k + merge_by_scan(merges, text, start, width, scratch.symbols, scratch.ranks)
@@ -285,11 +306,16 @@ def _append_words(text, begin, n_ends, merges, whole, trie, cache, out, written,
     for i in range(0, n_pieces, first.size):
         n = min(n_pieces - i, first.size)
         _look_up(text, start, pieces, i, n, cache.lines, scratch)
-        for j in range(n):
+        j = np.int64(0)
+        while True:
+            j, k = append_found(first, last, j, n, out, k)
+            if j == n:
+                break
             stop = pieces[i + j]
             if first[j] != _NONE:
-                k = append_cached(first[j], last[j], cache.arena, out, k)
+                k = append_many(first[j], last[j], cache.arena, out, k)
             elif stop > 0:
+                start = abs(pieces[i + j - 1]) if i + j > 0 else np.int64(begin)
                 width = stop - start
                 # Words in this table are not cached: what a part of a pre-token becomes differs.
                 id = _whole_word(whole, text, start, width)
@@ -301,8 +327,9 @@ def _append_words(text, begin, n_ends, merges, whole, trie, cache, out, written,
                         merges, cache, text, start, width, out, k, scratch.symbols, scratch.ranks
                     )
                 else:
-                    k = _append_long(merges, trie, text, start, width, out, k, scratch)
-            start = abs(stop)
+                    k = _append_long(merges, trie, cache, text, start, width, out, k, scratch)
+            j += 1
+        start = abs(pieces[i + n - 1])
     return k
 
 

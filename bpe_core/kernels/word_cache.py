@@ -1,8 +1,11 @@
-"""Remember the ids of the words of up to 15 bytes that one thread has encoded.
+"""Remember the ids of the words of up to 255 bytes that one thread has encoded.
 
 Each word has one line of the table, which fits into a line of the processor's cache and holds two
 words. A new word pushes out the older of the two. A table that pushes out many is copied to one of
 twice the size: a small table is faster while the words of a text fit into it.
+
+The key of a word of up to 15 bytes is its bytes. That of a longer one is a hash, so its bytes are
+kept too, and compared.
 """
 
 from __future__ import annotations
@@ -12,17 +15,20 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from bpe_core.kernels.hashing import spread_word
+from bpe_core.kernels.hashing import same_bytes, spread_word, word_key
 from bpe_core.kernels.jit import inlined, kernel, part
 
 LINE = 8
 """uint64 numbers per line, 64 bytes: two entries of key, key, ids, ids.
 
 An entry has room for four ids of 32 bits; their number is in the top byte of the first. If there
-are more, the second half holds their position in the arena.
+are more, the second half holds their position in the arena. For a long word it always does, and
+above that, the position of its letters.
 """
 SHORT_WORD = 15
 """The most bytes that a key can hold."""
+LONG_WORD = 255
+"""The most bytes of a word that is cached; the number of its ids fits into a byte."""
 SLACK = 4
 """The ids per entry, all of which are written, even past the last id."""
 MOST_LINES = 1 << 18
@@ -40,6 +46,7 @@ _EMPTY = np.uint64(0)
 _ONE = np.uint64(1)
 _TWO = np.uint64(2)
 _THREE = np.uint64(3)
+_SLACK = np.uint64(SLACK)
 
 
 class WordCache(NamedTuple):
@@ -49,9 +56,11 @@ class WordCache(NamedTuple):
     """uint64[n * LINE], n a power of two."""
     arena: NDArray[np.int32]
     """int32: the ids of words with more ids than fit into an entry, one word after another."""
+    letters: NDArray[np.uint8]
+    """uint8: the bytes of words too long for a key, one word after another."""
     used: NDArray[np.int64]
-    """int64[2]: how much of the arena is used; how many words were pushed out, or not cached
-    because the arena was full."""
+    """int64[3]: how much of the arena is used; how many words were pushed out, or not cached
+    because the arena or the letters were full; how many letters are used."""
 
 
 @inlined
@@ -61,17 +70,45 @@ def line_of(lines, low, high):
 
 
 @inlined
-def append_cached(first, last, arena, out, k):
-    """Append an entry's ids; always writing four avoids mispredicted branches."""
+def append_found(first, last, j, n, out, k):
+    """Append the entries from j on that have up to four ids, up to n or another; return j and k.
+
+    Always writing four ids avoids mispredicted branches.
+    """
     at = np.uint64(k)
-    out[at] = np.int32(first & _ID)
-    out[at + _ONE] = np.int32(first >> _HALF)
-    out[at + _TWO] = np.int32(last & _LOW_HALF)
-    out[at + _THREE] = np.int32(last >> _HALF)
+    while j < n:
+        entry, rest = first[j], last[j]
+        count = entry >> _COUNT_AT & _ID_COUNT
+        if count - _ONE >= _SLACK:  # none wraps around
+            break
+        out[at] = np.int32(entry & _ID)
+        out[at + _ONE] = np.int32(entry >> _HALF)
+        out[at + _TWO] = np.int32(rest & _LOW_HALF)
+        out[at + _THREE] = np.int32(rest >> _HALF)
+        at += count
+        j += 1
+    return j, np.int64(at)
+
+
+@inlined
+def append_many(first, last, arena, out, k):
+    """Append the ids of an entry that has more than four."""
+    n = np.int64(first >> _COUNT_AT & _ID_COUNT)
+    for j in range(n):
+        out[k + j] = arena[np.int64(last) + j]
+    return k + n
+
+
+@part
+def append_cached(first, last, arena, out, k):
+    """Append an entry's ids."""
     n = np.int64(first >> _COUNT_AT & _ID_COUNT)
     if n > _CACHED_IDS:
-        for j in range(n):
-            out[k + j] = arena[np.int64(last) + j]
+        return append_many(first, last, arena, out, k)
+    out[k] = np.int32(first & _ID)
+    out[k + 1] = np.int32(first >> _HALF)
+    out[k + 2] = np.int32(last & _LOW_HALF)
+    out[k + 3] = np.int32(last >> _HALF)
     return k + n
 
 
@@ -100,6 +137,43 @@ def remember(cache, low, high, ids, start, n):
 
 
 @part
+def append_cached_long(cache, text, start, width, out, k):
+    """Append the ids of a word too long for a key; return k if it is not in the cache."""
+    low, high = word_key(text, np.uint64(start), np.uint64(width))
+    lines = cache.lines
+    entry = line_of(lines, low, high)
+    for _ in range(2):
+        if lines[entry] == low and lines[entry + _ONE] == high:
+            places = lines[entry + _THREE]
+            if same_bytes(cache.letters, places >> _HALF, text, np.uint64(start), np.uint64(width)):
+                n = np.int64(lines[entry + _TWO] >> _COUNT_AT & _ID_COUNT)
+                at = np.int64(places & _LOW_HALF)
+                for j in range(n):
+                    out[k + j] = cache.arena[at + j]
+                return k + n
+        entry += ENTRY
+    return k
+
+
+@part
+def remember_long(cache, text, start, width, ids, first, n):
+    """Store a word too long for a key and ids[first : first + n]."""
+    arena, letters, used = cache.arena, cache.letters, cache.used
+    if used[0] + n > arena.size or used[2] + width > letters.size:
+        used[1] += 1
+        return
+    for j in range(n):
+        arena[used[0] + j] = ids[first + j]
+    for j in range(width):
+        letters[used[2] + j] = text[start + j]
+    low, high = word_key(text, np.uint64(start), np.uint64(width))
+    places = np.uint64(used[2]) << _HALF | np.uint64(used[0])
+    _enter(cache, low, high, np.uint64(n) << _COUNT_AT, places)
+    used[0] += n
+    used[2] += width
+
+
+@part
 def _enter(cache, low, high, first, last):
     """Make an entry the first of its line; the previous first becomes second."""
     lines = cache.lines
@@ -115,17 +189,20 @@ def _enter(cache, low, high, first, last):
 
 @inlined
 def is_crowded(cache):
-    """Return whether the words that were lost are more than half as many as the lines."""
+    """Return whether the words that were lost are more than an eighth as many as the lines."""
     n_lines = cache.lines.size // LINE
-    return n_lines < MOST_LINES and cache.used[1] > n_lines // 2
+    return n_lines < MOST_LINES and cache.used[1] > n_lines // 8
 
 
 @kernel
 def copy_words(cache, larger):
-    """Copy all words into an empty cache with at least as many lines and as large an arena."""
+    """Copy all words into an empty cache with at least as many lines and as large arrays."""
     for k in range(cache.used[0]):
         larger.arena[k] = cache.arena[k]
+    for k in range(cache.used[2]):
+        larger.letters[k] = cache.letters[k]
     larger.used[0] = cache.used[0]
+    larger.used[2] = cache.used[2]
     lines = cache.lines
     for n in range(cache.lines.size // LINE):
         line = np.uint64(n) * np.uint64(LINE)

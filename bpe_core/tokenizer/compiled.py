@@ -20,7 +20,7 @@ from bpe_core.compiling import threads
 from bpe_core.kernels import decoding, encoding
 from bpe_core.kernels.decoding import ROW
 from bpe_core.kernels.rank_merging import SYMBOL_BITS
-from bpe_core.kernels.word_cache import LINE, SHORT_WORD, SLACK, WordCache
+from bpe_core.kernels.word_cache import LONG_WORD, SLACK, WordCache
 from bpe_core.pretokenizers.blocks import Block, blocks, byte_ends
 from bpe_core.pretokenizers.pretokenizers import Pretokenizer
 from bpe_core.pretokenizers.scanners import SCANNERS, scanner_of
@@ -30,6 +30,7 @@ from bpe_core.tokenizer.compiled_tables import (
     scratch,
     spelling,
     twice_as_large,
+    with_room,
 )
 from bpe_core.tokenizer.tables import TokenTable
 
@@ -276,12 +277,17 @@ class _Worker:
         self.scratch = scratch(2 * len(self.scratch.ends), self._heap)
 
     def tidy(self) -> None:
-        """Release the buffers of a very long word, and a word cache whose arena is full.
+        """Release the buffers of a very long word, and a word cache whose arrays are full.
 
-        A cache with a full arena cannot store words of many ids; a new one adapts to the text.
+        Such a cache cannot store words of many ids or letters; a larger one, or one that adapts to
+        the text anew, can.
         """
-        if self.cache.used[0] > len(self.cache.arena) - SHORT_WORD:
-            self.cache = empty_cache(len(self.cache.lines) // LINE)
+        cache = self.cache
+        if (
+            cache.used[0] > len(cache.arena) - LONG_WORD
+            or cache.used[2] > len(cache.letters) - LONG_WORD
+        ):
+            self.cache = with_room(cache)
         if len(self.scratch.ends) > 1 << 20:
             self.scratch = scratch(_SCAN_AHEAD, self._heap)
 

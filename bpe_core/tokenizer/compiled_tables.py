@@ -18,7 +18,9 @@ from bpe_core.tokenizer.tables import TokenTable
 
 _CACHE_LINES: Final = 1 << 16
 """4 MB per thread, up to 16 MB for texts of many words; see `word_cache.MOST_LINES`."""
+_LINES_PER_TOKEN: Final = 2
 _ARENA_PER_LINE: Final = 2
+_LETTERS_PER_LINE: Final = 8
 _BATCH: Final = 256
 _MOST_TRIE_LETTERS: Final = 1 << 23
 _FREE: Final = np.iinfo(np.uint64).max
@@ -30,8 +32,15 @@ def empty_cache(n_lines: int | None = None) -> WordCache:
     return WordCache(
         lines=aligned_zeros(LINE * n_lines),
         arena=np.empty(_ARENA_PER_LINE * n_lines, np.int32),
-        used=np.zeros(2, np.int64),
+        letters=np.empty(_LETTERS_PER_LINE * n_lines, np.uint8),
+        used=np.zeros(3, np.int64),
     )
+
+
+def _cache_for(n_tokens: int) -> WordCache:
+    """Return an empty word cache that a vocabulary does not crowd."""
+    n_lines = max(_CACHE_LINES, _power_of_two(_LINES_PER_TOKEN * n_tokens))
+    return empty_cache(min(n_lines, word_cache.MOST_LINES))
 
 
 def twice_as_large(cache: WordCache) -> WordCache:
@@ -39,6 +48,12 @@ def twice_as_large(cache: WordCache) -> WordCache:
     larger = empty_cache(2 * len(cache.lines) // LINE)
     word_cache.copy_words(cache, larger)
     return larger
+
+
+def with_room(cache: WordCache) -> WordCache:
+    """Return a larger word cache with the same words, or an empty one if it may not grow."""
+    n_lines = len(cache.lines) // LINE
+    return twice_as_large(cache) if n_lines < word_cache.MOST_LINES else empty_cache(n_lines)
 
 
 def scratch(size: int, heap: bool) -> Scratch:
@@ -107,7 +122,7 @@ def encoding_tables(table: TokenTable) -> tuple[MergeTable, WholeWords, Trie, Wo
     room = _power_of_two(4 * len(tokens))
     while True:
         trie = _empty_trie(symbols, widths, room if with_trie else 0)
-        cache = empty_cache()
+        cache = _cache_for(len(tokens))
         n_nodes = encoding.build_tables(
             symbols.lefts,
             symbols.rights,

@@ -5,6 +5,7 @@ from __future__ import annotations
 import random
 import sysconfig
 from functools import cache
+from itertools import pairwise
 from pathlib import Path
 
 import numpy as np
@@ -13,6 +14,7 @@ import tiktoken
 
 from bpe_core.compiling.processes import compile_kernels
 from bpe_core.corpus.corpus import Corpus
+from bpe_core.kernels.hashing import word_key
 from bpe_core.kernels.word_cache import LINE, MOST_LINES
 from bpe_core.runs.train import train
 from bpe_core.tokenizer.compiled import CompiledEncoder
@@ -70,6 +72,42 @@ def test_the_word_cache_grows_with_the_words_of_a_text_and_keeps_their_ids() -> 
     growing.forget_words()
     assert not growing._workers
     assert growing.to_list(growing.encode(text, n_threads=1)) == expected
+
+
+def test_long_words_with_equal_keys_keep_their_own_ids() -> None:
+    def mixed(value: int) -> int:
+        value = value * 0xD6E8FEB86659FD93 % 2**64
+        return value ^ value >> 29
+
+    # The key hashes eight bytes, then eight more; the second half makes up for the first.
+    firsts = [int.from_bytes(word, "little") for word in (b"abcdefgh", b"stuvwxyz")]
+    last = int.from_bytes(b"ijklmnop", "little")
+    lasts = [last, last ^ mixed(16 ^ firsts[0]) ^ mixed(16 ^ firsts[1])]
+    words = [
+        first.to_bytes(8, "little") + last.to_bytes(8, "little")
+        for first, last in zip(firsts, lasts, strict=True)
+    ]
+    with np.errstate(over="ignore"):
+        one, other = (
+            word_key(np.frombuffer(word, np.uint8), np.uint64(0), np.uint64(16)) for word in words
+        )
+    assert one == other
+    # Every two adjacent bytes are a token, so that no word is cut.
+    pairs = sorted({pair for word in words for pair in pairwise(word)})
+    tokenizer = Tokenizer(
+        vocab={
+            **{byte: bytes([byte]) for byte in range(256)},
+            **{256 + n: bytes(pair) for n, pair in enumerate(pairs)},
+        },
+        merges=[(*pair, 256 + n) for n, pair in enumerate(pairs)],
+        pretokenizer="gpt2",
+    )
+    compiled = CompiledEncoder(tokenizer._table, tokenizer.pretokenizer)
+    for _ in range(2):  # the second time with both in the cache
+        data = compiled.decode(compiled.encode_words(words)[0])
+        assert data is not None
+        assert data.tobytes() == b"".join(words)
+    assert compiled._workers[0].cache.used[2] == 32
 
 
 def test_every_code_point_equals_tiktoken() -> None:

@@ -48,6 +48,7 @@ compiled._SCAN_AHEAD = 24
 compiled_tables._BATCH = 3
 compiled_tables._CACHE_LINES = 4
 compiled_tables._ARENA_PER_LINE = 10
+compiled_tables._LETTERS_PER_LINE = 16
 word_cache.MOST_LINES = 8
 text = "it's 12 na\u00efve\u3000 \u65e5\u672c\U0001f642 " + "ab" * 40 + " " * 33 + "xyz" * 3
 text += "'ll " + " ".join(some("\u0101\u0102\u0103", 5) for _ in range(30))
