@@ -189,9 +189,9 @@ def _enter(cache, low, high, first, last):
 
 @inlined
 def is_crowded(cache):
-    """Return whether the words that were lost are more than an eighth as many as the lines."""
+    """Return whether the words that were lost are more than a sixteenth as many as the lines."""
     n_lines = cache.lines.size // LINE
-    return n_lines < MOST_LINES and cache.used[1] > n_lines // 8
+    return n_lines < MOST_LINES and cache.used[1] > n_lines // 16
 
 
 @kernel
