@@ -12,7 +12,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from bpe_core.kernels.hashing import same_bytes, spread_word, word_key
+from bpe_core.kernels.hashing import same_bytes, short_key, spread_word, word_key
 from bpe_core.kernels.jit import inlined, kernel, part
 from bpe_core.kernels.rank_merging import (
     enter_pairs,
@@ -227,7 +227,7 @@ def _look_up(text, begin, pieces, i, n_pieces, lines, scratch):
         short = np.uint64(width <= np.uint64(SHORT_WORD))
         # A word too long for a key gets the key of the empty word, which is never stored;
         # the few of them are looked up one by one.
-        low[j], high[j] = word_key(text, start, width * short)
+        low[j], high[j] = short_key(text, start, width & (_NONE - short))
         places[j] = line_of(lines, low[j], high[j])
         start = np.uint64(abs(end))
     for j in range(n_pieces):

@@ -71,6 +71,24 @@ def _mixed(value):
 
 
 @inlined
+def short_key(text, start, width):
+    """Return the key of a word of up to 15 bytes: its bytes and the width."""
+    if start + np.uint64(16) <= np.uint64(text.size):
+        low = eight_bytes(text, start) & _LOW_BYTES[width]
+        high = eight_bytes(text, start + _EIGHT) & _HIGH_BYTES[width]
+    else:
+        low = np.uint64(0)
+        high = np.uint64(0)
+        for i in range(width):
+            byte = np.uint64(text[start + np.uint64(i)])
+            if i < 8:
+                low |= byte << np.uint64(8 * i)
+            else:
+                high |= byte << np.uint64(8 * i - 64)
+    return low, high | width << np.uint64(56)
+
+
+@inlined
 def word_key(text, start, width):
     """Return a word's key as two uint64: up to 15 bytes plus the width, or a hash if longer.
 
@@ -78,19 +96,7 @@ def word_key(text, start, width):
     for long words with equal keys, the bytes must still be compared.
     """
     if width < np.uint64(16):
-        if start + np.uint64(16) <= np.uint64(text.size):
-            low = eight_bytes(text, start) & _LOW_BYTES[width]
-            high = eight_bytes(text, start + np.uint64(8)) & _HIGH_BYTES[width]
-        else:
-            low = np.uint64(0)
-            high = np.uint64(0)
-            for i in range(width):
-                byte = np.uint64(text[start + np.uint64(i)])
-                if i < 8:
-                    low |= byte << np.uint64(8 * i)
-                else:
-                    high |= byte << np.uint64(8 * i - 64)
-        return low, high | width << np.uint64(56)
+        return short_key(text, start, width)
     # Eight bytes at a time; the last eight may overlap those before them.
     low = width
     at = start
