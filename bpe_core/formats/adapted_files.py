@@ -1,8 +1,8 @@
 """Write an adapted tokenizer into its base's own files, with nothing else in them changed.
 
 In a tokenizer.json, the vocabulary, the merges and the ids of added tokens are replaced; the
-normalizer, the pre-tokenizer, the template and every other byte stay. Each file is read again
-before it is returned, and must give the adapted tokenizer.
+normalizer, the pre-tokenizer, the template and every other byte stay. A GGUF file is written
+without tensors. Each file is read again before it is returned, and must give the adapted tokenizer.
 """
 
 from __future__ import annotations
@@ -18,6 +18,7 @@ from numpy.typing import NDArray
 from bpe_core.adapting.adapted import NO_OLD_ID, Adapted
 from bpe_core.errors import ConfigError, FormatError
 from bpe_core.formats import gpt2_files, native, tiktoken_file, transformers_folder
+from bpe_core.formats.adapted_gguf import adapted_gguf, vocabulary_alone
 from bpe_core.formats.adapted_json import (
     ADDED_TOKENS,
     added_tokens_file,
@@ -26,6 +27,7 @@ from bpe_core.formats.adapted_json import (
 )
 from bpe_core.formats.adapted_tekken import tekken_json
 from bpe_core.formats.adapted_vocabulary import kept_merges, new_merges, vocabulary_of
+from bpe_core.formats.gguf_header import looks_like_gguf
 from bpe_core.formats.json_files import looks_like_json, parse_json, parse_text
 from bpe_core.formats.json_places import members, replace_spans, write_like
 from bpe_core.formats.tekken import looks_like_tekken
@@ -49,9 +51,10 @@ _ENDINGS: Final = tuple(zip(*gpt2_files.PAIRS, strict=True))
 def adapted_files(adapted: Adapted, files: Mapping[str, bytes]) -> dict[str, bytes]:
     """Return the base's files, as file name -> bytes, with the adapted tokenizer in them.
 
-    `files` are the base's: a tokenizer.json, GPT-2's two files, a .tiktoken file, a Tekken file or
-    a native one, and any files beside them; or a zip of these, which is unpacked. Of those beside,
-    the ids in tokenizer_config.json and added_tokens.json are renumbered and all others kept.
+    `files` are the base's: a tokenizer.json, GPT-2's two files, a .tiktoken file, a Tekken file, a
+    GGUF file or a native one, and any files beside them; or a zip of these, which is unpacked. Of
+    those beside, the ids in tokenizer_config.json and added_tokens.json are renumbered and all
+    others kept. A GGUF file with tensors loses them, and gets a name that ends with -vocab.gguf.
     Raises `FormatError` for other formats, and `ConfigError` if the format cannot express the
     adapted tokenizer.
 
@@ -73,6 +76,11 @@ def adapted_files(adapted: Adapted, files: Mapping[str, bytes]) -> dict[str, byt
             written[name] = tokenizer_config(adapted, data)
         elif name == ADDED_TOKENS:
             written[name] = added_tokens_file(adapted, data)
+        elif looks_like_gguf(data):
+            alone, keys = vocabulary_alone(data, name)
+            del written[name]
+            written[alone] = adapted_gguf(adapted, keys, name)
+            done = True
         elif name.endswith(".json") and name != transformers_folder.SPECIAL_TOKENS:
             described = parse_json(data, name)
             if isinstance(described.get("model"), dict):  # in a vocab.json it may be a token
@@ -99,8 +107,8 @@ def adapted_files(adapted: Adapted, files: Mapping[str, bytes]) -> dict[str, byt
     if not done:
         raise FormatError(
             f"{', '.join(files) or 'No file'} cannot be written with another vocabulary: only "
-            f"tokenizer.json, vocab.json with merges.txt, .tiktoken, Tekken and native files can. "
-            f"Save the adapted tokenizer in the huggingface format instead."
+            f"tokenizer.json, vocab.json with merges.txt, .tiktoken, Tekken, GGUF and native files "
+            f"can. Save the adapted tokenizer in the huggingface format instead."
         )
     return written
 

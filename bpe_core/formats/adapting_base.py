@@ -10,8 +10,9 @@ from pathlib import Path
 from bpe_core.errors import ConfigError, FormatError
 from bpe_core.formats import gpt2_files, huggingface, native, opening
 from bpe_core.formats.adapted_files import BESIDE
-from bpe_core.formats.gguf_header import MAGIC
-from bpe_core.formats.load_save import dumps, files_of, load, loads
+from bpe_core.formats.adapted_gguf import vocabulary_alone
+from bpe_core.formats.gguf_header import MAGIC, mapped
+from bpe_core.formats.load_save import dumps, files_of, loads
 from bpe_core.formats.open_encoder import open_published
 from bpe_core.published.cache import read_cached, state_of
 from bpe_core.published.catalogue import CATALOGUE
@@ -37,8 +38,8 @@ def open_base(
     For a folder, `files` also has tokenizer_config.json, special_tokens_map.json, added_tokens.json
     and the chat template. A folder with a tokenizer.json is read from that file, and `files` also
     has its vocab.json and merges.txt, which hold less. Added tokens that match ordinary text, such
-    as DeepSeek's, do not matter here: training reads a corpus as text without special tokens. A
-    GGUF file cannot be written, so only its vocabulary is read, and `files` has its first bytes.
+    as DeepSeek's, do not matter here: training reads a corpus as text without special tokens. Of a
+    GGUF file, however large, `files` has the keys without the tensors.
     Raises `FormatError` for a tokenizer that bpe_core cannot run, and what `load` and
     `open_encoder` raise.
 
@@ -50,8 +51,10 @@ def open_base(
     if not path.exists() and name in CATALOGUE:
         return _published(name)
     try:
-        if path.is_file() and (head := _head(path)) == MAGIC:
-            return Base(load(path, pretokenizer, special_tokens), {path.name: head})
+        if path.is_file() and _head(path) == MAGIC:
+            with mapped(path) as view:
+                name, keys = vocabulary_alone(view, path.name)
+            return Base(loads({path.name: keys}, pretokenizer, special_tokens), {name: keys})
         paths = _files_of(path)
         files = {file.name: file.read_bytes() for file in paths}
         beside = [path / name for name in BESIDE] if path.is_dir() else []

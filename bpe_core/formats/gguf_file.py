@@ -91,7 +91,7 @@ def write_gguf(tokenizer: Tokenizer) -> bytes:
     # Otherwise llama.cpp begins each text with a token for some cuts.
     keys |= {_KEY + "add_bos_token": False, _KEY + "add_eos_token": False}
     written = _file(keys)
-    _check(tokenizer, written)
+    check_gguf(tokenizer, written)
     return written
 
 
@@ -126,7 +126,8 @@ def pre_of(tokenizer: Tokenizer) -> str:
     )
 
 
-def _check(tokenizer: Tokenizer, written: bytes) -> None:
+def check_gguf(tokenizer: Tokenizer, written: bytes) -> None:
+    """Raise `ConfigError` if a file does not read back as a tokenizer."""
     from bpe_core.formats import huggingface
 
     try:

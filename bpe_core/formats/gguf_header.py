@@ -24,11 +24,11 @@ _MOST_KEYS: Final = 65_536
 _LONGEST_KEY: Final = 65_535
 _PREFIX: Final = b"tokenizer."
 # Value types 0 to 12, but for strings (8) and arrays (9).
-_SCALARS: Final[Mapping[int, struct.Struct]] = {
+SCALARS: Final[Mapping[int, struct.Struct]] = {
     kind: struct.Struct("<" + code)
     for kind, code in zip((0, 1, 2, 3, 4, 5, 6, 7, 10, 11, 12), "BbHhIif?Qqd", strict=True)
 }
-_STRING, _ARRAY = 8, 9
+STRING, ARRAY = 8, 9
 _LENGTH: Final = struct.Struct("<Q")
 
 GgufValue = int | float | bool | str | list[str] | list[int] | list[float]
@@ -48,7 +48,7 @@ def read_gguf(path: Path) -> dict[str, GgufValue]:
 
     Raises `OSError` if the file cannot be read.
     """
-    with _mapped(path) as view:
+    with mapped(path) as view:
         return parse_gguf(view)
 
 
@@ -63,21 +63,7 @@ def parse_gguf(data: bytes | memoryview) -> dict[str, GgufValue]:
     bpe_core.errors.FormatError: The GGUF file announces 18,446,744,073,709,551,615 keys at byte \
 16; expected at most 65,536. The file is damaged.
     """
-    reader = _Reader(memoryview(data))
-    if bytes(reader.view[:4]) != MAGIC:
-        raise FormatError("The file does not begin with GGUF.")
-    reader.at = 4
-    version = reader.number("I")
-    if version not in (2, 3):
-        big = " It is written for big-endian machines." if version in (2 << 24, 3 << 24) else ""
-        raise FormatError(f"Expected GGUF version 2 or 3, got {version}.{big}")
-    reader.number("Q")  # the number of tensors
-    n_keys = reader.number("Q")
-    if n_keys > _MOST_KEYS:
-        raise FormatError(
-            f"The GGUF file announces {n_keys:,} keys at byte {reader.at - 8:,}; expected "
-            f"at most {_MOST_KEYS:,}. The file is damaged."
-        )
+    reader, _, n_keys = _opened(data)
     found: dict[str, GgufValue] = {}
     for _ in range(n_keys):
         start = reader.at
@@ -91,6 +77,62 @@ def parse_gguf(data: bytes | memoryview) -> dict[str, GgufValue]:
             raise FormatError(f"The key {name!r:.80} at byte {start:,} occurs twice.")
         found[name] = reader.value(kind)
     return found
+
+
+@dataclass(frozen=True, slots=True)
+class KeyPlace:
+    """Where a key and its value stand in a file."""
+
+    name: bytes
+    start: int
+    kind_at: int
+    """Where the type of the value begins, which the value follows."""
+    end: int
+
+
+def key_places(data: bytes | memoryview) -> tuple[int, list[KeyPlace]]:
+    """Return the number of tensors, and where each key stands, in the file's order.
+
+    Raises `FormatError` as `parse_gguf` does, but reads no text of a value.
+
+    >>> key_places(b"GGUF" + bytes([3, 0, 0, 0]) + bytes(16))
+    (0, [])
+    """
+    reader, n_tensors, n_keys = _opened(data)
+    places: list[KeyPlace] = []
+    for _ in range(n_keys):
+        start = reader.at
+        name = bytes(reader.string(_LONGEST_KEY))
+        kind_at = reader.at
+        reader.skip(reader.number("I"))
+        places.append(KeyPlace(name, start, kind_at, reader.at))
+    return n_tensors, places
+
+
+def value_at(data: bytes | memoryview, place: KeyPlace) -> GgufValue:
+    """Return the value of a key that `key_places` found; raises what `parse_gguf` raises."""
+    reader = _Reader(memoryview(data), place.kind_at)
+    return reader.value(reader.number("I"))
+
+
+def _opened(data: bytes | memoryview) -> tuple[_Reader, int, int]:
+    """Return a reader of the first key, and the numbers of tensors and of keys."""
+    reader = _Reader(memoryview(data))
+    if bytes(reader.view[:4]) != MAGIC:
+        raise FormatError("The file does not begin with GGUF.")
+    reader.at = 4
+    version = reader.number("I")
+    if version not in (2, 3):
+        big = " It is written for big-endian machines." if version in (2 << 24, 3 << 24) else ""
+        raise FormatError(f"Expected GGUF version 2 or 3, got {version}.{big}")
+    n_tensors = reader.number("Q")
+    n_keys = reader.number("Q")
+    if n_keys > _MOST_KEYS:
+        raise FormatError(
+            f"The GGUF file announces {n_keys:,} keys at byte {reader.at - 8:,}; expected "
+            f"at most {_MOST_KEYS:,}. The file is damaged."
+        )
+    return reader, n_tensors, n_keys
 
 
 @dataclass(slots=True)
@@ -127,9 +169,9 @@ class _Reader:
         """Return the type and number of an array's elements, which the file can hold."""
         start = self.at
         kind, n = self.number("I"), self.number("Q")
-        if kind != _STRING and kind not in _SCALARS:
+        if kind != STRING and kind not in SCALARS:
             raise FormatError(f"The array at byte {start:,} has elements of unknown type {kind}.")
-        self.need(n * (8 if kind == _STRING else _SCALARS[kind].size))
+        self.need(n * (8 if kind == STRING else SCALARS[kind].size))
         return kind, n
 
     def strings(self, n: int) -> list[str]:
@@ -157,15 +199,15 @@ class _Reader:
         return found
 
     def skip(self, kind: int) -> None:
-        if kind == _STRING:
+        if kind == STRING:
             self.string()
-        elif kind == _ARRAY:
+        elif kind == ARRAY:
             element, n = self.array()
-            if element == _STRING:
+            if element == STRING:
                 for _ in range(n):
                     self.string()
             else:
-                self.at += n * _SCALARS[element].size
+                self.at += n * SCALARS[element].size
         else:
             size = self.scalar(kind).size
             self.need(size)
@@ -173,9 +215,9 @@ class _Reader:
 
     def value(self, kind: int) -> GgufValue:
         start = self.at
-        if kind == _STRING:
+        if kind == STRING:
             return _text(self.string(), start)
-        if kind != _ARRAY:
+        if kind != ARRAY:
             layout = self.scalar(kind)
             self.need(layout.size)
             (value,) = layout.unpack_from(self.view, self.at)
@@ -186,20 +228,20 @@ class _Reader:
             raise FormatError(
                 f"The array at byte {start:,} has {n:,} entries; at most {MOST_ENTRIES:,} are read."
             )
-        if element == _STRING:
+        if element == STRING:
             return self.strings(n)
-        layout = struct.Struct(f"<{n}{_SCALARS[element].format[1:]}")
+        layout = struct.Struct(f"<{n}{SCALARS[element].format[1:]}")
         values: list[Any] = list(layout.unpack_from(self.view, self.at))
         self.at += layout.size
         return values
 
     def scalar(self, kind: int) -> struct.Struct:
-        if kind not in _SCALARS:
+        if kind not in SCALARS:
             raise FormatError(
                 f"The value at byte {self.at:,} has the unknown type {kind}. The file is damaged, "
                 f"or newer than this reader."
             )
-        return _SCALARS[kind]
+        return SCALARS[kind]
 
 
 def _text(data: bytes | memoryview, at: int) -> str:
@@ -210,7 +252,8 @@ def _text(data: bytes | memoryview, at: int) -> str:
 
 
 @contextmanager
-def _mapped(path: Path) -> Generator[memoryview]:
+def mapped(path: Path) -> Generator[memoryview]:
+    """Yield the bytes of a file of any size; raise `FormatError` if it is empty."""
     with path.open("rb") as file:
         try:
             mapping = mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ)

@@ -273,7 +273,7 @@ def test_the_files_beside_are_renumbered_or_kept() -> None:
 
 def test_other_formats_are_refused_with_what_to_do() -> None:
     made = adapted("gpt2", "extended")
-    for files in ({"tekken.json": b'{"config": {}, "vocab": []}'}, {"a.gguf": b"GGUF\x03"}, {}):
+    for files in ({"tekken.json": b'{"config": {}, "vocab": []}'}, {"a.model": b"\n\x0e"}, {}):
         with pytest.raises(FormatError, match="huggingface format"):
             adapted_files(made, files)
 

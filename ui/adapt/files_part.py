@@ -119,10 +119,10 @@ def files_label(files: Collection[str]) -> str:
 def is_ranks(names: Collection[str]) -> bool:
     """Return whether a tokenizer's files are one file of ranks, as tiktoken reads.
 
-    >>> is_ranks(["tokenizer.model"]), is_ranks(["tokenizer.json"])
-    (True, False)
+    >>> is_ranks(["tokenizer.model"]), is_ranks(["tokenizer.json"]), is_ranks(["vocab.gguf"])
+    (True, False, False)
     """
-    return len(names) == 1 and not any(name.endswith(".json") for name in names)
+    return len(names) == 1 and not any(name.endswith((".json", ".gguf")) for name in names)
 
 
 def without_folders(files: Mapping[str, bytes]) -> dict[str, bytes]:
@@ -158,9 +158,10 @@ def _offer_own_format(offered: Offered, base: BaseName, name: str, stem: str, ke
                 on_click="ignore",
                 key=f"{key}_own_{n}",
             )
+        is_gguf = any(each.endswith(".gguf") for names, _ in found for each in names)
+        rest = "without tensors; its other keys are" if is_gguf else "everything else in them is"
         st.markdown(
-            f":gray[The files of {plain_markdown(name)} with this vocabulary; everything else in "
-            "them is unchanged.]",
+            f":gray[The files of {plain_markdown(name)} with this vocabulary; {rest} unchanged.]",
             width="content",
         )
     if any(is_ranks(names) for names, _ in found) and offered.base.special_tokens:
