@@ -27,6 +27,7 @@ from tests.oracles import TOKENIZERS
 from tests.waiting import wait_until
 from ui.adapt import background_work, files_part
 from ui.adapt.files_part import MODEL_LINES
+from ui.adapt.swapped import Swapped
 from ui.run.downloads import zipped
 from ui.storage.run_store import load_run
 from ui.storage.upload_store import keep_tokenizer
@@ -301,6 +302,9 @@ def test_tokens_are_replaced_at_the_same_size(open_app: OpenApp) -> None:
     (kinds,) = (d for d in data if "by the kind of the new tokens" in d.get("caption", ""))
     saved = [int(row[1][1].replace(",", "").replace("−", "-")) for row in kinds["rows"]]
     assert sum(saved) == before - after[1]
+    metrics = {metric.label: metric.value for metric in app.metric}
+    assert metrics["Next 1 token"] == f"{100 * (after[1] - after[2]) / before:+.2f}%"
+    _judge_by_general_texts(app, found)
     assert "2 tokens were removed" in text_of(app)
     (new,) = (d for d in data if d.get("caption") == "New tokens and the tokens they replace")
     unwanted = found.at(1).tokenizer.vocab[50_256].hex()
@@ -315,6 +319,25 @@ def test_tokens_are_replaced_at_the_same_size(open_app: OpenApp) -> None:
     assert bytes.fromhex(unwanted) in found.adapted.tokenizer.vocab.values()
     app.run()
     assert "New tokens left out: 1. Pinned: 0." in text_of(app)
+
+
+def _judge_by_general_texts(app: AppTest, found: Swapped) -> None:
+    """Choose a general text with two tokens replaced, then an own one, and check the figure."""
+    own = "a Schifffahrt, but at least Donau"
+    base, adapted = found.base, found.at(1).tokenizer
+    before, after = (len(each.encode(own)) for each in (base, adapted))
+    assert after < before
+    app.query_params["text"] = own
+    sample = found.general["python-library"].tokens
+    for choice, fewer in (
+        ("python-library", 100 * (1 - sample[2] / sample[0])),
+        ("Your text", 100 * (1 - after / before)),
+    ):
+        general = next(each for each in app.selectbox if each.label == "General text")
+        general.set_value(choice).run()
+        assert not app.exception
+        metrics = {metric.label: metric.value for metric in app.metric}
+        assert metrics["General text"] == f"{abs(fewer):.1f}%"
 
 
 MODES = {

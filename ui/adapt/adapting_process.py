@@ -31,6 +31,7 @@ from bpe_core.formats.continuation_json import term_to_dict
 from bpe_core.runs.count import count
 from bpe_core.runs.progress import Watch
 from bpe_core.tokenizer.tokenizer import Tokenizer
+from ui.adapt.general_texts import GENERAL_TEXTS
 from ui.adapt.judged import HELD_OUT, TRAINING
 from ui.adapt.swapped import sizes_up_to
 from ui.storage.base_tokenizer import read_base
@@ -116,8 +117,8 @@ def _replace(folder: Path, choices: Mapping[str, Any]) -> dict[str, Any]:
     )
     assert removals is not None  # nothing asks it to stop
     _save(folder, "removed", np.array(removals.order, np.int32))
-    general = _counted(load_sample(choices["general_id"]), base)
-    on_general = [count_with_missing(base, general)]
+    general = {id: _counted(load_sample(id), base) for id in GENERAL_TEXTS}
+    on_general = {id: [count_with_missing(base, text)] for id, text in general.items()}
     if held_out is not None and not count_with_missing(base, held_out):
         held_out = None  # nothing that the pre-tokenizer makes a word
     tokens = [
@@ -142,7 +143,8 @@ def _replace(folder: Path, choices: Mapping[str, Any]) -> dict[str, Any]:
         _save(folder, f"counts-{n}", np.array(counts, np.int64))
         _save(folder, f"saved-{n}", -np.diff(run.tokens_after))
         tokens.insert(1, int(curve[-1]))
-        on_general.insert(1, count_with_missing(run.tokenizer, general))
+        for id, text in general.items():
+            on_general[id].insert(1, count_with_missing(run.tokenizer, text))
         found.insert(
             0,
             {
@@ -158,8 +160,7 @@ def _replace(folder: Path, choices: Mapping[str, Any]) -> dict[str, Any]:
         "n_bytes": training.n_bytes if held_out is None else held_out.n_bytes,
         "tokens": tokens,
         "general_id": choices["general_id"],
-        "general_bytes": general.n_bytes,
-        "general": on_general,
+        "general": {id: (text.n_bytes, on_general[id]) for id, text in general.items()},
     }
 
 

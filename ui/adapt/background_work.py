@@ -63,7 +63,7 @@ class Order:
     held_out_share: float = 0.0
     removable: Removable = Removable()
     general_id: str = GENERAL_TEXTS[0]
-    """The sample that a replacement is judged by as a general text."""
+    """The sample that is shown as a general text at first."""
 
     @property
     def id(self) -> str:

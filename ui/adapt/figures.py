@@ -21,6 +21,19 @@ FURTHER = 100
 
 
 @dataclass(frozen=True, slots=True)
+class Further:
+    """What some of the added tokens gain."""
+
+    start: int
+    """How many tokens come before these."""
+    stop: int
+    gain: float
+    """In per cent of the base's tokens."""
+    are_last: bool
+    """Whether there are no later ones."""
+
+
+@dataclass(frozen=True, slots=True)
 class Gain:
     """The tokens of a text after each added token."""
 
@@ -36,17 +49,24 @@ class Gain:
         """float64[n]: by how many per cent of the base's tokens there are fewer."""
         return 100 * (1 - self.tokens / self.tokens[0])
 
-    def next_gain(self, at: int) -> tuple[int, float]:
-        """Return the number of further tokens after entry `at`, and what they gain in per cent of
-        the base's tokens.
+    def further(self, at: int) -> Further:
+        """Return what the tokens after entry `at` gain, or at the end the last ones before it.
 
-        These are those up to the next of the `sizes`, or without these at most 100.
+        These are at most 100, or those up to the next of the `sizes`.
+
+        >>> gain = Gain("text", 9, np.array([80, 60, 50]), (0, 200, 400))
+        >>> gain.further(1), gain.further(2).are_last
+        (Further(start=200, stop=400, gain=12.5, are_last=False), True)
         """
+        step = FURTHER if self.sizes is None else 1
         last = len(self.tokens) - 1
-        then = min(at + (FURTHER if self.sizes is None else 1), last)
-        gain = int(self.tokens[at] - self.tokens[then])
-        further = then - at if self.sizes is None else self.sizes[then] - self.sizes[at]
-        return further, 100 * gain / int(self.tokens[0])
+        are_last = at == last
+        start = max(at - step, 0) if are_last else at
+        stop = min(start + step, last)
+        gain = 100 * int(self.tokens[start] - self.tokens[stop]) / int(self.tokens[0])
+        if self.sizes is not None:
+            start, stop = self.sizes[start], self.sizes[stop]
+        return Further(start, stop, gain, are_last)
 
 
 def rows_of_cut(run: TrainingRun, kept: int) -> int:

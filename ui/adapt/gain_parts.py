@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from bpe_core.comparison.costs import Usage
 from ui.adapt import charts
 from ui.adapt.charts import Curve
-from ui.adapt.figures import Gain
+from ui.adapt.figures import FURTHER, Further, Gain
 from ui.adapt.judged import HELD_OUT
 from ui.components.chart_pictures import ChartPicture
 from ui.components.figures import figure_table
@@ -34,12 +34,7 @@ def draw_gain_figures(domain: Gain, general: Gain, at: int) -> None:
             help=explain("Held-out text") if domain.title == HELD_OUT else None,
         )
         draw_figure("General text", *_fewer_or_more(float(general.fewer[at])), width=124)
-        further, gain = domain.next_gain(at)
-        if further:
-            name = f"Next {further:,} token{'s' * (further > 1)}"
-            draw_figure(name, f"{gain:+.2f}%", f"on {domain.title}", width=124)
-        else:
-            draw_figure("Further tokens", "–", "this is the whole run", width=124)
+        draw_figure(*_further_words(domain.further(at), domain.title), width=124)
 
 
 def draw_gain_curves(
@@ -112,6 +107,17 @@ def draw_gain_costs(
     ]
     figure_table(names, rows, caption="What the new tokens cost and save", key="adapt_costs")
     st.markdown(f":small[:gray[{COSTS_SAY}]]")
+
+
+def _further_words(further: Further, title: str) -> tuple[str, str, str]:
+    """Return the name, the number and the unit of what up to 100 further tokens gain."""
+    n = further.stop - further.start
+    shown = min(n, FURTHER)
+    name = f"{'Last' if further.are_last else 'Next'} {shown:,} token{'s' * (shown != 1)}"
+    gain = further.gain * shown / n if n else 0.0
+    # At sizes far apart, 100 tokens are a share of those between two sizes.
+    unit = f"on {title}" if n == shown else f"mean, {further.start:,} to {further.stop:,}"
+    return name, f"{gain:+.2f}%", unit
 
 
 def _fewer_or_more(fewer: float) -> tuple[str, str]:

@@ -47,8 +47,8 @@ def draw_replacing(stored: StoredRun) -> None:
             help="As many are removed as are added: the vocabulary keeps its size. The result "
             "shows smaller numbers too.",
         )
-        may_go = None if asked.tokenizer is None else ask_what_may_go(asked.tokenizer)
         terms = ask_for_terms("replace_terms", "")
+        may_go = None if asked.tokenizer is None else ask_what_may_go(asked.tokenizer)
         order = asked.order
         if order is not None and n_tokens is not None and may_go is not None:
             chosen = _choices_for(order)

@@ -10,23 +10,25 @@ from typing import Final
 import numpy as np
 import streamlit as st
 
-from bpe_core.adapting.adapted import Adapted
+from bpe_core.adapting.adapted import Adapted, count_with_missing
 from bpe_core.comparison.costs import embedding_rows
+from bpe_core.corpus.corpus import Corpus
 from ui.adapt.by_kind import draw_kind_gains
 from ui.adapt.figures import Gain
 from ui.adapt.files_part import Offered, offer_adapted
 from ui.adapt.gain_parts import draw_gain_costs, draw_gain_curves, draw_gain_figures
+from ui.adapt.general_choice import choose_general
 from ui.adapt.general_texts import general_titles
 from ui.adapt.new_tokens import NewTokens, draw_token_list
 from ui.adapt.order_form import Asked
 from ui.adapt.scripts import draw_by_script
-from ui.adapt.swapped import Swapped
+from ui.adapt.swapped import Swapped, TextTokens
 from ui.adapt.term_costs import draw_term_costs
 from ui.adapt.token_choices import choose_tokens
 from ui.components.figures import verdict
 from ui.components.term_table import TermCell, TermRow, term_table
 from ui.failures.error_boundary import fragment
-from ui.look.labels import plain_markdown, plain_text, token_label
+from ui.look.labels import plain_text, token_label
 from ui.memory.sized_cache import cached
 from ui.shell import workspace
 from ui.shell.workspace import TokenChoices
@@ -113,8 +115,24 @@ def _title(asked: Asked, found: Swapped, place: int) -> str:
 
 
 def _domain(found: Swapped) -> Gain:
+    return _gain(found.where, found, found.judged)
+
+
+def _on_sample(found: Swapped, sample_id: str) -> Gain:
+    return _gain(general_titles()[sample_id], found, found.general[sample_id])
+
+
+@cached(spinner="Counting the tokens of your text")
+def _on_text(id: str, sha256: str, _found: Swapped, _corpus: Corpus) -> Gain:
+    """Return what is gained on a visitor's own text."""
+    adapted = (_adapted(id, place, _found).tokenizer for place in range(len(_found.sizes)))
+    tokens = tuple(count_with_missing(each, _corpus) for each in (_found.base, *adapted))
+    return _gain("your text", _found, TextTokens(_corpus.n_bytes, tokens))
+
+
+def _gain(title: str, found: Swapped, text: TextTokens) -> Gain:
     sizes = (0, *(size.n_tokens for size in found.sizes))
-    return Gain(found.where, found.judged.n_bytes, np.array(found.judged.tokens, np.int64), sizes)
+    return Gain(title, text.n_bytes, np.array(text.tokens, np.int64), sizes)
 
 
 def _choose_size(asked: Asked, id: str, found: Swapped) -> tuple[int, Gain]:
@@ -137,12 +155,14 @@ def _choose_size(asked: Asked, id: str, found: Swapped) -> tuple[int, Gain]:
                 format_func="{:,}".format,
                 key=f"tokens_replaced_{id}",
             )
-        tokens = np.array(found.general.tokens, np.int64)
-        title = general_titles()[found.general_id]
-        general = Gain(title, found.general.n_bytes, tokens, domain.sizes)
+        general = choose_general(
+            found.general_id,
+            lambda sample_id: _on_sample(found, sample_id),
+            lambda corpus: _on_text(id, corpus.sha256, found, corpus),
+            key="replace",
+        )
         place = sizes.index(picked)
         draw_gain_figures(domain, general, place + 1)
-        st.markdown(f":small[:gray[General text: {plain_markdown(title)}.]]")
     with picture:
         draw_gain_curves(
             *(domain, general, place + 1),

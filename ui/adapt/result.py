@@ -57,8 +57,11 @@ def show_result(stored: StoredRun) -> None:
         domain = domain_gain(stored)
         figures = st.grid(2, min_column_width=130)
         with figures.cell(), st.container(gap="xxsmall"):
-            st.metric(f"Tokens of the {domain.title}", f"{int(domain.tokens[-1]):,}")
-            st.markdown(f":gray[:small[{int(domain.tokens[0]):,} with {plain_markdown(base)}]]")
+            name = domain.title[0].upper() + domain.title[1:]
+            st.metric(name, f"{int(domain.tokens[-1]):,}")
+            st.markdown(
+                f":gray[:small[tokens; {int(domain.tokens[0]):,} with {plain_markdown(base)}]]"
+            )
         with figures.cell(), st.container(gap="xxsmall"):
             st.metric("Bytes per token", f"{domain.n_bytes / int(domain.tokens[-1]):.2f}")
             st.markdown(

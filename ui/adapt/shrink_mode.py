@@ -16,6 +16,7 @@ from ui.adapt import background_work as work
 from ui.adapt import charts
 from ui.adapt.background_work import Removable
 from ui.adapt.charts import Curve
+from ui.adapt.figures import FURTHER
 from ui.adapt.files_part import Offered, offer_adapted
 from ui.adapt.judged import judged
 from ui.adapt.order_form import Asked, ask_for_order
@@ -117,6 +118,21 @@ def most_removed(tokens: NDArray[np.int64], limit: float) -> int:
     return int(np.argmax(above)) - 1 if above.any() else len(tokens) - 1
 
 
+def further_cost(tokens: NDArray[np.int64], gone: int) -> tuple[int, float]:
+    """Return a number of further tokens, and how many more tokens a text takes without these.
+
+    These are at most 100 after the first `gone` removals, or the last ones if there are no others.
+    The tokens are in per cent of those with the base.
+
+    >>> further_cost(np.array([100, 100, 102, 105]), 1), further_cost(np.array([50, 51]), 1)
+    ((2, 5.0), (1, 2.0))
+    """
+    last = len(tokens) - 1
+    start = max(gone - FURTHER, 0) if gone == last else gone
+    stop = min(start + FURTHER, last)
+    return stop - start, 100 * int(tokens[stop] - tokens[start]) / int(tokens[0])
+
+
 @fragment()
 def _draw(asked: Asked, work_id: str, found: Removals) -> None:
     where, tokens = judged(found.held_out_tokens_after, found.tokens_after)
@@ -134,10 +150,15 @@ def _draw(asked: Asked, work_id: str, found: Removals) -> None:
         )
         more = 100 * (tokens[gone] / tokens[0] - 1)
         with st.container(horizontal=True, horizontal_alignment="distribute"):
-            draw_figure("Vocabulary", f"{size - gone:,}", "tokens", width=124)
+            draw_figure(
+                "Vocabulary", f"{size - gone:,}", f"{gone / size:.0%} fewer rows", width=124
+            )
             name = where[0].upper() + where[1:]
             draw_figure(name, f"{more:+.1f}%", f"{int(tokens[gone]):,} tokens", width=124)
-            draw_figure("Rows saved", f"{gone / size:.0%}", f"{gone:,} fewer", width=124)
+            further, cost = further_cost(tokens, gone)
+            when = "Next" if gone < n else "Last"
+            name = f"{when} {further:,} token{'s' * (further != 1)}"
+            draw_figure(name, f"{cost:+.2f}%", f"on {where}", width=124)
     with picture:
         steps = steps_to_draw(n)
         st.plotly_chart(

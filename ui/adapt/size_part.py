@@ -3,11 +3,9 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Final
 
 import streamlit as st
 
-from bpe_core.corpus.corpus import Corpus
 from bpe_core.runs.pair_statistics import steps_to_draw
 from ui.adapt.figures import (
     Gain,
@@ -18,14 +16,10 @@ from ui.adapt.figures import (
     usual_general,
 )
 from ui.adapt.gain_parts import draw_gain_costs, draw_gain_curves, draw_gain_figures
-from ui.adapt.general_texts import general_titles
+from ui.adapt.general_choice import choose_general
 from ui.adapt.result import base_name
-from ui.own_text.field import own_text, text_field
 from ui.shell import address, workspace
 from ui.storage.run_store import StoredRun
-
-_OWN_TEXT: Final = "Your text"
-_FIRST_TEXT: Final = "Write or paste a text here that is not of your domain."
 
 
 @dataclass(frozen=True, slots=True)
@@ -79,21 +73,9 @@ def draw_costs(stored: StoredRun, cut: Cut) -> None:
 
 
 def _choose_general(stored: StoredRun) -> Gain:
-    titles = {**general_titles(), _OWN_TEXT: _OWN_TEXT}
-    usual = usual_general(stored.title)
-    ids = [usual, *(id for id in titles if id != usual)]
-    picked = st.selectbox(
-        "General text",
-        ids,
-        format_func=titles.__getitem__,
-        key=f"adapt_general_{usual}",
-        help="A text that is not of your domain: what the base already does well should stay so.",
+    return choose_general(
+        usual_general(stored.title),
+        lambda sample_id: general_gain(stored.id, sample_id),
+        lambda corpus: own_gain(stored.id, corpus.sha256, corpus),
+        key="adapt",
     )
-    if picked != _OWN_TEXT:
-        return general_gain(stored.id, picked)
-    text = own_text(_FIRST_TEXT)
-    text_field(text, first=_FIRST_TEXT, key="adapt_text")
-    if not text:
-        return general_gain(stored.id, usual)
-    corpus = Corpus.from_text(text)
-    return own_gain(stored.id, corpus.sha256, corpus)

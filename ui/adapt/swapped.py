@@ -72,8 +72,9 @@ class Swapped:
     """Which text they are judged by."""
     judged: TextTokens
     general_id: str
-    """Which sample serves as the general text."""
-    general: TextTokens
+    """Which sample is shown as the general text at first."""
+    general: Mapping[str, TextTokens]
+    """Each sample that may serve as the general text, by id."""
 
     @property
     def n_tokens(self) -> int:
@@ -114,5 +115,5 @@ def swapped_of(
         *(base, tuple(arrays["result-removed"].tolist()), tuple(sizes), found["where"]),
         TextTokens(found["n_bytes"], tuple(found["tokens"])),
         found["general_id"],
-        TextTokens(found["general_bytes"], tuple(found["general"])),
+        {id: TextTokens(n, tuple(tokens)) for id, (n, tokens) in found["general"].items()},
     )
