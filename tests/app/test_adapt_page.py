@@ -303,7 +303,7 @@ def test_tokens_are_replaced_at_the_same_size(open_app: OpenApp) -> None:
     saved = [int(row[1][1].replace(",", "").replace("−", "-")) for row in kinds["rows"]]
     assert sum(saved) == before - after[1]
     metrics = {metric.label: metric.value for metric in app.metric}
-    assert metrics["Next 1 token"] == f"{100 * (after[1] - after[2]) / before:+.2f}%"
+    assert metrics["Next 1 token"] == f"{100 * (after[1] - after[2]) / before:.2f}%"
     _judge_by_general_texts(app, found)
     assert "2 tokens were removed" in text_of(app)
     (new,) = (d for d in data if d.get("caption") == "New tokens and the tokens they replace")

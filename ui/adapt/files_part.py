@@ -159,9 +159,11 @@ def _offer_own_format(offered: Offered, base: BaseName, name: str, stem: str, ke
                 key=f"{key}_own_{n}",
             )
         is_gguf = any(each.endswith(".gguf") for names, _ in found for each in names)
-        rest = "without tensors; its other keys are" if is_gguf else "everything else in them is"
+        what, rest = "The files of", "; everything else in them is unchanged"
+        if is_gguf:
+            what, rest = "The file of", " and without tensors; its other keys are unchanged"
         st.markdown(
-            f":gray[The files of {plain_markdown(name)} with this vocabulary; {rest} unchanged.]",
+            f":gray[{what} {plain_markdown(name)} with this vocabulary{rest}.]",
             width="content",
         )
     if any(is_ranks(names) for names, _ in found) and offered.base.special_tokens:

@@ -116,8 +116,8 @@ def _further_words(further: Further, title: str) -> tuple[str, str, str]:
     name = f"{'Last' if further.are_last else 'Next'} {shown:,} token{'s' * (shown != 1)}"
     gain = further.gain * shown / n if n else 0.0
     # At sizes far apart, 100 tokens are a share of those between two sizes.
-    unit = f"on {title}" if n == shown else f"mean, {further.start:,} to {further.stop:,}"
-    return name, f"{gain:+.2f}%", unit
+    where = f"on {title}" if n == shown else f"(mean, {further.start:,} to {further.stop:,})"
+    return name, f"{abs(gain):.2f}%", f"{'fewer' if gain >= 0 else 'more'} {where}"
 
 
 def _fewer_or_more(fewer: float) -> tuple[str, str]:

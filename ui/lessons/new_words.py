@@ -114,10 +114,12 @@ def added(example: Example) -> Ran:
         st.markdown(
             f"With the added token, {'a space is a token' if spaces == 1 else 'spaces are tokens'} "
             "that the model hardly ever saw there. "
-            f"The text takes {_difference(more)} than under GPT-2."
+            f"The text takes {_difference(more)} under GPT-2."
         )
+    elif new_id in ids:
+        st.markdown(f"The text takes {_difference(more)} under GPT-2.")
     else:
-        st.markdown(f"The text takes {_difference(more)} than under GPT-2.")
+        st.markdown("The text does not contain this token, so nothing changes.")
     return Ran(
         (encode_with_added,),
         f"encode_with_added(gpt2(), {{{token!r}: {new_id}}}, {text!r})",
@@ -128,8 +130,8 @@ def added(example: Example) -> Ran:
 def _difference(more: int) -> str:
     n = abs(more)
     if not n:
-        return "exactly as many tokens"
-    return f"{n} {'more' if more > 0 else 'fewer'} token{'s' * (n != 1)}"
+        return "exactly as many tokens as"
+    return f"{n} {'more' if more > 0 else 'fewer'} token{'s' * (n != 1)} than"
 
 
 def merges(example: Example) -> Ran:
@@ -173,7 +175,8 @@ def last(example: Example) -> Ran:
     st.markdown(
         "The new merges come after all of GPT-2’s 50,000. So a word is first cut exactly as "
         "before, and only then do new merges join what is left. No other word changes, and no text "
-        "takes more tokens."
+        "takes more tokens. A new merge that came first could take a piece that one of GPT-2’s own "
+        "merges needs, and a word that the model knows would be cut in another way."
     )
     text = parts.one_text("extended_text", example.documents[-1])
     steps = (gpt2().encode(text), example.run.tokenizer.encode(text))
