@@ -20,6 +20,7 @@ from bpe_core.formats.adapted_files import ROWS, adapted_files, row_files
 from bpe_core.formats.adapting_base import open_base
 from bpe_core.formats.load_save import dumps, loads
 from bpe_core.formats.opening import open_files
+from bpe_core.formats.sentencepiece_model import NORMAL, UNKNOWN, Piece, write_model
 from bpe_core.tokenizer.gpt2 import gpt2
 from bpe_core.tokenizer.tokenizer import Tokenizer
 from tests.app.training import in_address, until_ended
@@ -204,6 +205,34 @@ def test_a_base_that_cannot_be_adapted_says_why(open_app: OpenApp) -> None:
     assert app.selectbox(key="adapt_base").value == key
     assert "cannot be adapted: its model is Unigram" in app.warning[0].value.replace("\\", "")
     assert "<b>" not in app.warning[0].value
+    assert app.button(key="extend").disabled
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(
+    ("kind", "why"),
+    [
+        ("sentencepiece", "It is a SentencePiece model, which merges across words"),
+        ("tokenizers", "It has a normalizer (Lowercase)"),
+    ],
+)
+def test_a_base_that_another_library_runs_says_why_it_cannot_be_adapted(
+    open_app: OpenApp, kind: str, why: str
+) -> None:
+    pieces = [Piece("<unk>", 0, UNKNOWN), Piece("▁", -1, NORMAL), Piece("▁t", -2, NORMAL)]
+    pieces += [Piece("t", -3, NORMAL)]
+    described = json.loads(dumps(gpt2().truncated(9), "huggingface")["tokenizer.json"])
+    described["normalizer"] = {"type": "Lowercase"}
+    files = {
+        "sentencepiece": {"mine.model": write_model(pieces, "BPE")},
+        "tokenizers": {"mine.json": json.dumps(described).encode()},
+    }[kind]
+    key = f"file-{keep_tokenizer(files, None, open_files(files))}"
+    app = paste(open_app("adapt", **{"with": key, "base": key}))
+    assert not app.exception
+    said = app.warning[0].value.replace("\\", "")
+    assert f"cannot be adapted. {why}" in said
+    assert "Adapt a byte-level tokenizer" in said
     assert app.button(key="extend").disabled
 
 

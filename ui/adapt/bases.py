@@ -9,7 +9,7 @@ import streamlit as st
 
 from bpe_core.adapting.extend import extendable
 from bpe_core.comparison.costs import embedding_rows
-from bpe_core.errors import BpeError
+from bpe_core.errors import BpeError, FormatError
 from bpe_core.formats.load_save import loads
 from bpe_core.tokenizer.merges_of import merges_of
 from bpe_core.tokenizer.protocol import Encoder, NamedEncoder
@@ -28,6 +28,10 @@ _KEY: Final = "adapt_base"
 _PARAMETER: Final = "base"
 _LONGEST_KEY: Final = 64
 _LONGEST_NAME: Final = 60
+_MERGES_ACROSS: Final = "It is a SentencePiece model, which merges across words, not within them."
+_INSTEAD: Final = (
+    "Adapt a byte-level tokenizer, such as GPT-2’s, Llama 3’s or Qwen’s, or train a new one."
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,18 +50,23 @@ class Base:
         tokens that are found in ordinary text, as DeepSeek's are, count as text then.
         """
         own = self.encoder
-        if own.model == "BPE" and merges_of(own) is None:
-            own = _merges_of_file(self.name.key) or own
         name = plain_text(self.name.name, _LONGEST_NAME)
+        if own.model == "BPE" and merges_of(own) is None:
+            found = _merges_of_file(self.name.key)
+            if isinstance(found, str):
+                why = _MERGES_ACROSS if own.engine.startswith("sentencepiece") else found
+                raise FormatError(f"{name} cannot be adapted. {why} {_INSTEAD}")
+            own = found
         return extendable(NamedEncoder(name, own, self.note))
 
 
 @cached(spinner="Reading the merges")
-def _merges_of_file(key: str) -> Tokenizer | None:
+def _merges_of_file(key: str) -> Tokenizer | str:
+    """Return the tokenizer in a file, or why it cannot be read as pre-tokenizer and merges."""
     try:
         return loads(stored_files(key))
-    except BpeError:
-        return None
+    except BpeError as error:
+        return str(error)
 
 
 def choose_base(stored: StoredRun) -> Base:
