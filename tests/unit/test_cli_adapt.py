@@ -72,9 +72,10 @@ def test_published_names_and_another_format(
     result = run("extend", "llama3", text, "--tokens", "3", "--out", tmp_path / "a")
     assert result.exit_code == 0, result.output
     assert (tmp_path / "a" / "llama3.tiktoken").is_file()
-    refused = run("extend", "starcoder", text, "--tokens", "3", "--out", tmp_path / "b")
-    assert refused.exit_code == 1
-    assert "huggingface format" in refused.stderr
+    result = run("extend", "starcoder", text, "--tokens", "3", "--out", tmp_path / "gguf")
+    assert result.exit_code == 0, result.output
+    (written,) = (tmp_path / "gguf").glob("*.gguf")
+    assert bpe.load(written).vocab_size == bpe.load(TOKENIZERS / "starcoder.gguf").vocab_size + 3
     result = run(
         *("extend", "mistral-nemo", text, "--tokens", "3", "--out", tmp_path / "b"),
         *("--format", "huggingface"),
@@ -114,10 +115,11 @@ def test_a_base_that_cannot_be_written_is_refused_before_the_run(
 
     for module in ("extend", "shrink", "replace"):
         monkeypatch.setattr(f"bpe_core.adapting.{module}.{module}", run_is_not_begun)
-    name, *options = command
-    refused = run(name, "starcoder", text, *options, "--out", tmp_path / "out")
+    name, *given = command
+    options = [*given, "--format", "tiktoken", "--out", tmp_path / "out"]
+    refused = run(name, "starcoder", text, *options)
     assert refused.exit_code == 1
-    assert "huggingface format" in refused.stderr
+    assert "tiktoken needs all 256 bytes as tokens" in refused.stderr
     assert not (tmp_path / "out").exists()
 
 
