@@ -29,22 +29,22 @@ def continuation_to_dict(continues: Continuation) -> dict[str, object]:
 
 
 def continuation_of(head: Mapping[str, Any], tokenizer: Tokenizer) -> Continuation:
-    """Return what a head describes. Raises FormatError, or KeyError for a missing entry.
+    """Return what a head describes. Raises FormatError, and ConfigError for a wrong number.
 
     >>> from bpe_core.tokenizer.gpt2 import gpt2
     >>> head = {"base_merges": 49_999, "counts": [5]}
     >>> continuation_of(head, gpt2()).counts
     (5,)
     """
-    counts = _listed(head["counts"])
+    counts = _listed(head, "counts")
     if not all(isinstance(count, int) and count >= 0 for count in counts):
         raise FormatError("Expected the counts of the new merges as whole numbers, 0 or more.")
     continues = Continuation(
-        tokenizer.truncated(head["base_merges"]),
+        tokenizer.truncated(cast("int", head.get("base_merges"))),
         tuple(cast("list[int]", counts)),
         # Files of earlier versions have neither.
-        tuple(map(_token, _listed(head.get("left_out", [])))),
-        tuple(map(term_of, _listed(head.get("terms", [])))),
+        tuple(map(_token, _listed(head, "left_out", []))),
+        tuple(map(term_of, _listed(head, "terms", []))),
     )
     if continues.n_term_merges > len(counts):
         raise FormatError("Its terms took more merges than it has.")
@@ -100,7 +100,10 @@ def _token(found: object) -> bytes:
         raise FormatError("Expected the bytes of a token as a hexadecimal text.") from None
 
 
-def _listed(found: object) -> list[object]:
+def _listed(
+    head: Mapping[str, Any], name: str, default: list[object] | None = None
+) -> list[object]:
+    found = head.get(name, default)
     if not isinstance(found, list):
-        raise FormatError("Expected a list in its head.")
+        raise FormatError(f"Expected a list as {name} in its head, got {found!r:.60}.")
     return cast("list[object]", found)

@@ -138,8 +138,8 @@ def from_printable_model(
     for text, id in special_tokens.items():
         if ids.get(text, id) != id:
             raise FormatError(
-                f"The special token {text!r} was given the id {id}, but it is {ids[text]} in the "
-                f"vocabulary."
+                f"The special token {text!r:.60} was given the id {id}, but it is {ids[text]} in "
+                f"the vocabulary."
             )
     vocab: dict[int, bytes] = {}
     in_merges = {text for pair in merges for text in pair} if others_as_text else set[str]()
@@ -153,23 +153,21 @@ def from_printable_model(
                 vocab[id] = text.encode(errors="replace")
                 continue
             raise FormatError(
-                f"The token {text!r} contains {error.args[0]!r}, which does not represent a "
+                f"The token {text!r:.60} contains {error.args[0]!r}, which does not represent a "
                 f"byte. If it is a special token, add it to special_tokens."
             ) from None
         except UnicodeEncodeError:
             raise FormatError(
-                f"The special token {text!r} contains a lone surrogate, which has no UTF-8."
+                f"The special token {text!r:.60} contains a lone surrogate, which has no UTF-8."
             ) from None
         if vocab.setdefault(id, token) != token:
-            raise FormatError(f"The id {id} belongs to both {vocab[id]!r} and {token!r}.")
+            raise FormatError(f"The id {id} belongs to both {vocab[id]!r:.60} and {token!r:.60}.")
     try:
         triples = [(ids[left], ids[right], ids[left + right]) for left, right in merges]
         if whole_words_first:
             triples = _without_dead_merges(vocab, triples, set(special_tokens.values()))
     except KeyError as error:
-        raise FormatError(
-            f"A merge uses the token {error.args[0]!r}, which is not in the vocabulary."
-        ) from None
+        raise missing_token(error.args[0], merges) from None
     get_pretokenizer(pretokenizer)  # Raised here: a wrong name is not the fault of the files.
     try:
         return Tokenizer(
@@ -183,6 +181,18 @@ def from_printable_model(
         raise FormatError(
             f"The vocabulary and the merges contradict each other. {error}"
         ) from error
+
+
+def missing_token(token: str, merges: list[tuple[str, str]]) -> FormatError:
+    """Return the error for a token that the first of some merges uses and no vocabulary has.
+
+    >>> missing_token("ab", [("b", "b"), ("a", "b")])
+    FormatError("Merge 1 uses the token 'ab', which is not in the vocabulary.")
+    """
+    rank = next(rank for rank, (a, b) in enumerate(merges) if token in (a, b, a + b))
+    return FormatError(
+        f"Merge {rank:,} uses the token {token!r:.60}, which is not in the vocabulary."
+    )
 
 
 def _without_dead_merges(

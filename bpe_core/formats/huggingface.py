@@ -13,7 +13,7 @@ from typing import Any, Final, cast
 
 from bpe_core.errors import ConfigError, FormatError
 from bpe_core.extras import needs_extra
-from bpe_core.formats.gpt2_files import from_printable_model, printable_model
+from bpe_core.formats.gpt2_files import from_printable_model, missing_token, printable_model
 from bpe_core.formats.json_files import checked_ids, is_id, parse_json
 from bpe_core.formats.library_errors import library_failures
 from bpe_core.formats.patterns import (
@@ -139,7 +139,7 @@ def read_merges(described: Part) -> Tokenizer:
     _refuse_what_is_not_plain_bpe(model)
     special_tokens = _added_tokens(described.get("added_tokens"))
     pretokenizer, byte_level = _pretokenizer_of(described.get("pre_tokenizer"))
-    ids = checked_ids(model.get("vocab"), "The vocabulary")
+    ids = checked_ids(model.get("vocab"), "the vocabulary")
     merges = _merges(model.get("merges"))
     whole_words_first = bool(model.get("ignore_merges"))
     if _is_falcon(described.get("pre_tokenizer")):
@@ -242,12 +242,12 @@ def why_otherwise(tokenizer: Tokenizer, written: str) -> str:
 def _refuse_what_is_not_plain_bpe(model: Part) -> None:
     kind = model.get("type", "BPE" if "merges" in model else None)
     if kind != "BPE":
-        raise FormatError(f"Expected a BPE model, got {kind!r}.")
+        raise FormatError(f"Expected a BPE model, got {kind!r:.60}.")
     for name in ("dropout", "continuing_subword_prefix", "end_of_word_suffix", "byte_fallback"):
         if model.get(name):
             raise FormatError(
-                f"The model sets {name} to {model[name]!r}, which plain byte-pair encoding does "
-                f"not support."
+                f"The model sets {name} to {model[name]!r:.60}, which plain byte-pair encoding "
+                f"does not support."
             )
 
 
@@ -328,16 +328,18 @@ def _split_name(split: Part) -> str | None:
 
 def _added_tokens(value: object) -> dict[str, int]:
     special: dict[str, int] = {}
-    for entry in cast("list[object]", value) if isinstance(value, list) else []:
+    if value is not None and not isinstance(value, list):
+        raise FormatError(f"Expected a list as added_tokens, got {value!r:.80}.")
+    for entry in cast("list[object]", value or []):
         added = _part(entry, "added token")
         text, id = added.get("content"), added.get("id")
         if not isinstance(text, str) or not is_id(id):
-            raise FormatError(f"The added token {entry!r} has no text or no valid id.")
+            raise FormatError(f"The added token {entry!r:.80} has no text or no valid id.")
         for name in ("single_word", "lstrip", "rstrip"):
             if added.get(name):
                 raise FormatError(
-                    f"The added token {text!r} has {name} set, so it would not match exactly its "
-                    f"own text. Special tokens here always do."
+                    f"The added token {text!r:.60} has {name} set, so it would not match exactly "
+                    f"its own text. Special tokens here always do."
                 )
         special[text] = cast("int", id)
     return special
@@ -350,7 +352,7 @@ def _merges(value: object) -> list[tuple[str, str]]:
     for rank, entry in enumerate(cast("list[Any]", value)):
         pair = entry.split(" ") if isinstance(entry, str) else entry
         if not isinstance(pair, list) or [type(p) for p in cast("list[Any]", pair)] != [str, str]:
-            raise FormatError(f"Expected two tokens in merge {rank}, got {entry!r}.")
+            raise FormatError(f"Expected two tokens in merge {rank}, got {entry!r:.60}.")
         left, right = cast("list[str]", pair)
         merges.append((left, right))
     return merges
@@ -373,12 +375,10 @@ def _from_characters(
             whole_words_first=whole_words_first,
         )
     except KeyError as error:
-        raise FormatError(
-            f"A merge uses the token {error.args[0]!r}, which is not in the vocabulary."
-        ) from None
+        raise missing_token(error.args[0], merges) from None
     except UnicodeEncodeError as error:
         raise FormatError(
-            f"The token {error.object!r} contains a lone surrogate, which has no UTF-8."
+            f"The token {error.object!r:.60} contains a lone surrogate, which has no UTF-8."
         ) from None
     except ConfigError as error:
         raise FormatError(

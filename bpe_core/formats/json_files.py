@@ -102,7 +102,7 @@ def checked_ids(value: object, what: str) -> dict[str, int]:
     check_tokens(len(ids), what)
     for token, id in ids.items():
         if not is_id(id):
-            raise FormatError(f"Expected an id from 0 for {token!r} in {what}, got {id!r}.")
+            raise FormatError(f"Expected an id from 0 for {token!r:.60} in {what}, got {id!r:.60}.")
     return ids
 
 

@@ -67,23 +67,25 @@ def tokenizer_from_dict(data: dict[str, Any]) -> Tokenizer:
         )
     if data.get("format") != FORMAT or data.get("version") != VERSION:
         raise FormatError(
-            f"Expected {FORMAT!r} version {VERSION}, got {data.get('format')!r} version "
-            f"{data.get('version')!r}. Save the tokenizer again with this version."
+            f"Expected {FORMAT!r} version {VERSION}, got {data.get('format')!r:.60} version "
+            f"{data.get('version')!r:.60}. Save the tokenizer again with this version."
         )
     for name in ("pretokenizer", "base", "fingerprint"):
         if not isinstance(data.get(name), str):
             raise FormatError(
-                f"Expected text as the saved tokenizer's {name}, got {data.get(name)!r}."
+                f"Expected text as the saved tokenizer's {name}, got {data.get(name)!r:.60}."
             )
     if data["base"] not in ("bytes", "characters"):
-        raise FormatError(f"Expected 'bytes' or 'characters' as the base, got {data['base']!r}.")
+        raise FormatError(
+            f"Expected 'bytes' or 'characters' as the base, got {data['base']!r:.60}."
+        )
     end_of_word, end_of_word_id = data.get("end_of_word"), data.get("end_of_word_id")
     if not isinstance(end_of_word, str | None) or (
         end_of_word_id is not None and not is_id(end_of_word_id)
     ):
         raise FormatError(
-            f"Expected an end-of-word marker with its id, got {end_of_word!r} with id "
-            f"{end_of_word_id!r}."
+            f"Expected text as end_of_word and an id as end_of_word_id, got {end_of_word!r:.60} "
+            f"and {end_of_word_id!r:.60}."
         )
     vocab = _tokens(data.get("tokens"))
     merges = _triples(data.get("merges"))
@@ -135,15 +137,18 @@ def to_json(tokenizer: Tokenizer) -> bytes:
 
 def _tokens(value: object) -> dict[int, bytes]:
     vocab: dict[int, bytes] = {}
-    for entry in _rows(value, 2, "tokens"):
+    for place, entry in enumerate(_rows(value, 2, "tokens")):
         id, written = entry
         if not is_id(id) or not isinstance(written, str) or id in vocab:
-            raise FormatError(f"Expected an unused id and a text as a token, got {entry!r}.")
+            raise FormatError(
+                f"Expected an unused id and a text as entry {place:,} of the tokens, got "
+                f"{entry!r:.80}."
+            )
         try:
             vocab[id] = from_printable(written)
         except KeyError as error:
             raise FormatError(
-                f"The token {written!r} contains {error.args[0]!r}, which does not represent a "
+                f"The token {written!r:.60} contains {error.args[0]!r}, which does not represent a "
                 "byte."
             ) from None
     return vocab
@@ -154,7 +159,7 @@ def _triples(value: object) -> list[tuple[int, int, int]]:
     for rank, entry in enumerate(_rows(value, 3, "merges")):
         left, right, made = entry
         if not (is_id(left) and is_id(right) and is_id(made)):
-            raise FormatError(f"Expected three ids in merge {rank}, got {entry!r}.")
+            raise FormatError(f"Expected three ids in merge {rank}, got {entry!r:.80}.")
         triples.append((left, right, made))
     return triples
 
@@ -162,15 +167,25 @@ def _triples(value: object) -> list[tuple[int, int, int]]:
 def _counts(value: object) -> list[int] | None:
     if value is None:
         return None
-    counts = cast("list[Any]", value) if isinstance(value, list) else []
-    if not isinstance(value, list) or not all(type(count) is int for count in counts):
-        raise FormatError("The counts of the merges are not a list of whole numbers.")
+    if not isinstance(value, list):
+        raise FormatError(f"Expected whole numbers as the counts of the merges, got {value!r:.60}.")
+    counts = cast("list[Any]", value)
+    for rank, count in enumerate(counts):
+        if type(count) is not int:
+            raise FormatError(
+                f"Expected a whole number as the count of merge {rank:,}, got {count!r:.60}."
+            )
     return counts
 
 
 def _rows(value: object, width: int, what: str) -> list[list[Any]]:
-    rows = cast("list[Any]", value) if isinstance(value, list) else [None]
-    for row in rows:
+    if not isinstance(value, list):
+        raise FormatError(f"Expected a list as the saved tokenizer's {what}, got {value!r:.60}.")
+    rows = cast("list[Any]", value)
+    for place, row in enumerate(rows):
         if not isinstance(row, list) or len(cast("list[Any]", row)) != width:
-            raise FormatError(f"The saved tokenizer's {what} are not a list of lists of {width}.")
+            raise FormatError(
+                f"Expected a list of {width} as entry {place:,} of the saved tokenizer's {what}, "
+                f"got {row!r:.60}."
+            )
     return cast("list[list[Any]]", rows)

@@ -64,7 +64,7 @@ def recover_merges(ranks: Mapping[bytes, int]) -> list[tuple[int, int, int]]:
     >>> recover_merges({b"a": 0, b"b": 1, b"c": 2, b"abc": 3})
     []
     """
-    _check_length(ranks, _MOST_BYTES_CUT)
+    _check_length(ranks, ranks, _MOST_BYTES_CUT)
     merges: list[tuple[int, int, int]] = []
     others: list[bytes] = []
     rank_of_pair: dict[Pair, int] = {}
@@ -89,10 +89,10 @@ def recover_merges(ranks: Mapping[bytes, int]) -> list[tuple[int, int, int]]:
         parts[id] = (rank, left, right)
         merges.append((left, right, id))
     _check_bytes(others, ranks)
-    _check_length(others, _MOST_STEPS, _NOT_OF_TWO)
+    _check_length(others, ranks, _MOST_STEPS, _NOT_OF_TWO)
     if any(_last_pair(token, ranks) for token in others):
         # A late merge may come before others that cross its tokens, so all are looked for again.
-        _check_length(ranks, _MOST_STEPS, _NOT_OF_TWO)
+        _check_length(ranks, ranks, _MOST_STEPS, _NOT_OF_TWO)
         return _in_order(ranks)
     return merges
 
@@ -113,8 +113,9 @@ def _in_order(ranks: Mapping[bytes, int]) -> list[tuple[int, int, int]]:
             places[token] = (*later, ranks[token])
             if later == places.get(left) and pairs[left][0] == right:
                 raise FormatError(
-                    f"The token {token!r}, rank {ranks[token]}, comes before its part {left!r} and "
-                    f"ends as that begins, so no order of merges encodes as these ranks do."
+                    f"The token {token!r:.60}, rank {ranks[token]}, comes before its part "
+                    f"{left!r:.60} and ends as that begins, so no order of merges encodes as these "
+                    f"ranks do."
                 )
     return [
         (ranks[pairs[token][0]], ranks[pairs[token][1]], ranks[token])
@@ -145,19 +146,23 @@ def _check_bytes(tokens: Sequence[bytes], ranks: Mapping[bytes, int]) -> None:
         for byte in token:
             if bytes([byte]) not in ranks:
                 raise FormatError(
-                    f"The token {token!r} contains the byte {bytes([byte])!r}, which is not a "
+                    f"The token {token!r:.60} contains the byte {bytes([byte])!r}, which is not a "
                     f"token itself."
                 )
 
 
-def _check_length(tokens: Iterable[bytes], most: int, why: str = "") -> None:
+def _check_length(
+    tokens: Iterable[bytes], ranks: Mapping[bytes, int], most: int, why: str = ""
+) -> None:
     """Raise if the squares of the tokens' lengths are more than `most` together.
 
     `why` says in a clause what makes the merges hard to find.
     """
-    lengths = [len(token) for token in tokens]
-    if sum(length**2 for length in lengths) > most:
+    tokens = list(tokens)
+    if sum(len(token) ** 2 for token in tokens) > most:
+        longest = max(tokens, key=len)
         raise FormatError(
-            f"{why}{'the' if why else 'The'} longest token has {max(lengths):,} bytes: looking for "
-            "the merges would take too long."
+            f"{why}{'the' if why else 'The'} longest token, rank {ranks[longest]:,}, has "
+            f"{len(longest):,} bytes ({longest!r:.40}): looking for the merges would take "
+            f"too long. Remove such tokens from the file, or encode with tiktoken itself."
         )

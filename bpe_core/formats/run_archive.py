@@ -6,10 +6,11 @@ import json
 import os
 from collections.abc import Mapping
 from dataclasses import asdict
+from dataclasses import fields as dataclass_fields
 from io import BytesIO
 from itertools import pairwise
 from pathlib import Path
-from typing import Any, Final, get_args
+from typing import Any, Final, cast, get_args
 from zipfile import ZIP_DEFLATED, ZipFile
 
 import numpy as np
@@ -40,6 +41,14 @@ _ARRAYS = {
 # Of 1 to 9. On a run of 500,000 merges, level 1 takes 3 s and 17 MB, and zlib's usual level 6 takes
 # 13 s and 14 MB.
 _COMPRESSION_LEVEL: Final = 1
+_HEAD: Final[Mapping[str, tuple[str, type | tuple[type, ...]]]] = {
+    "tokenizer": ("an object", dict),
+    "config": ("an object", dict),
+    "corpus_sha256": ("text", str),
+    "corpus_bytes": ("a whole number", int),
+    "stop_reason": ("text", str),
+    "elapsed_seconds": ("a number", (int, float)),
+}
 _WHAT_TO_DO = "Train again, or use the original file."
 
 
@@ -98,7 +107,7 @@ def load_run(path: str | os.PathLike[str]) -> TrainingRun:
     try:
         # Opened here because np.load leaves its own file open if it is not an archive.
         with open(path, "rb") as file, np.load(file, allow_pickle=False) as archive:
-            arrays = {name: _array(archive[name], name) for name in _ARRAYS}
+            arrays = {name: _array(archive, name) for name in _ARRAYS}
         return _run_of(arrays)
     except FileNotFoundError:
         raise FormatError(f"There is no run at {path}: it may have been removed.") from None
@@ -116,7 +125,15 @@ def load_run(path: str | os.PathLike[str]) -> TrainingRun:
         raise FormatError(f"{path} is damaged or not a saved run. {_WHAT_TO_DO}") from error
 
 
-def _array(array: NDArray[Any], name: str) -> NDArray[Any]:
+def _array(archive: Mapping[str, object], name: str) -> NDArray[Any]:
+    try:
+        with np.errstate(invalid="ignore"):  # a size beyond 64 bits would only be warned of
+            found = archive[name]
+    except (*ARCHIVE_DAMAGE, *ARRAY_DAMAGE) as error:
+        raise FormatError(f"Its array {name} is missing or cannot be read.") from error
+    if not isinstance(found, np.ndarray):  # NumPy gives the bytes of any other file
+        raise FormatError(f"Its entry {name} is not an array.")
+    array = cast("NDArray[Any]", found)
     if array.dtype != _ARRAYS[name] or array.ndim != 1:
         raise FormatError(
             f"Expected {name} as a list of {_ARRAYS[name].__name__}, got {array.dtype} in "
@@ -127,35 +144,37 @@ def _array(array: NDArray[Any], name: str) -> NDArray[Any]:
 
 def _run_of(arrays: dict[str, NDArray[Any]]) -> TrainingRun:
     head = parse_json(arrays["head"].tobytes(), "Its head")
-    if (
-        head["format"] == _FORMAT
-        and isinstance(head["version"], int)
-        and head["version"] > _EXTENDED_VERSION
-    ):
+    format, version = head.get("format"), head.get("version")
+    if format == _FORMAT and isinstance(version, int) and version > _EXTENDED_VERSION:
         raise NewerFormatError(
-            f"It was saved by a newer version of BPE Explorer, as version {head['version']} of its "
+            f"It was saved by a newer version of BPE Explorer, as version {version} of its "
             f"format; this one reads version {_EXTENDED_VERSION}. Update BPE Explorer to open it."
         )
-    if head["format"] != _FORMAT or head["version"] not in (_VERSION, _EXTENDED_VERSION):
+    if format != _FORMAT or version not in (_VERSION, _EXTENDED_VERSION):
         raise FormatError(
             f"Expected {_FORMAT!r} version {_VERSION} or {_EXTENDED_VERSION}, "
-            f"got {head['format']!r} version {head['version']!r}."
+            f"got {format!r:.60} version {version!r:.60}."
         )
+    for name, (what, kinds) in _HEAD.items():
+        if not isinstance(head.get(name), kinds):
+            raise FormatError(f"Expected {what} as {name} in its head, got {head.get(name)!r:.60}.")
     if head["stop_reason"] not in get_args(StopReason):
-        raise FormatError(f"Unknown stop reason {head['stop_reason']!r}.")
-    fields: dict[str, Any] = dict(head["config"])
-    fields["special_tokens"] = tuple(fields["special_tokens"])
-    config = TrainingConfig(**fields)
-    check_config(config)
+        raise FormatError(f"Unknown stop reason {head['stop_reason']!r:.60}.")
+    config = _config_of(head["config"])
     tokenizer = tokenizer_from_dict(head["tokenizer"])
     continues = None
     if head["version"] == _EXTENDED_VERSION:
         continues = continuation_of(head, tokenizer)
+    for slot in np.flatnonzero(_is_no_rank(arrays["joined_at"], tokenizer.n_merges))[:1]:
+        raise FormatError(
+            f"Entry {slot:,} of joined_at is {arrays['joined_at'][slot]:,}, and it has "
+            f"{tokenizer.n_merges:,} merges."
+        )
     run = TrainingRun(
         tokenizer=tokenizer,
         config=config,
-        corpus_sha256=str(head["corpus_sha256"]),
-        corpus_bytes=int(head["corpus_bytes"]),
+        corpus_sha256=head["corpus_sha256"],
+        corpus_bytes=head["corpus_bytes"],
         pretokens=_pretokens_of(arrays),
         joined_at=arrays["joined_at"],
         stop_reason=head["stop_reason"],
@@ -170,6 +189,26 @@ def _run_of(arrays: dict[str, NDArray[Any]]) -> TrainingRun:
     if (run.layout_at(0).ids[joined] < 0).any() or (saved < least).any() or (saved > counts).any():
         raise FormatError("Its merges do not match its words.")
     return run
+
+
+def _is_no_rank(joined_at: NDArray[Any], n_merges: int) -> NDArray[np.bool_]:
+    return (joined_at < 0) | ((joined_at >= n_merges) & (joined_at != NEVER))
+
+
+def _config_of(fields: dict[str, Any]) -> TrainingConfig:
+    special = fields.get("special_tokens")
+    if not isinstance(special, list):
+        raise FormatError(f"Expected a list as special_tokens in its config, got {special!r:.60}.")
+    fields = {**fields, "special_tokens": tuple(cast("list[Any]", special))}
+    try:
+        config = TrainingConfig(**fields)
+    except TypeError:
+        known = {field.name for field in dataclass_fields(TrainingConfig)}
+        raise FormatError(
+            f"Its config has the unknown entries {sorted(fields.keys() - known)!s:.60}."
+        ) from None
+    check_config(config)
+    return config
 
 
 def _pretokens_of(arrays: dict[str, NDArray[Any]]) -> PretokenCounts:

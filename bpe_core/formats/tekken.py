@@ -15,6 +15,8 @@ from bpe_core.errors import FormatError
 from bpe_core.formats.json_files import is_id
 
 MOST_TOKENS: Final = 2_000_000
+# Mistral's files have 1,000. They need not be listed, so a small file could announce millions.
+MOST_SPECIAL: Final = 10_000
 # Files without a list of special tokens mean these (mistral_common.tokens.tokenizers.tekken).
 _UNLISTED: Final = (
     *("<unk>", "<s>", "</s>", "[INST]", "[/INST]", "[AVAILABLE_TOOLS]", "[/AVAILABLE_TOOLS]"),
@@ -62,15 +64,25 @@ def read_tekken(described: Mapping[str, Any]) -> Ranks:
     config = cast("dict[str, Any]", described["config"])
     pattern = config["pattern"]
     size, n_special = config.get("default_vocab_size"), config.get("default_num_special_tokens")
-    if not isinstance(pattern, str) or not is_id(size) or not is_id(n_special):
+    if not isinstance(pattern, str):
         raise FormatError(
-            "The config of the Tekken file lacks pattern, default_vocab_size or "
-            "default_num_special_tokens."
+            f"Expected a regular expression as the Tekken file's pattern, got {pattern!r:.60}."
         )
+    for key, number in (("default_vocab_size", size), ("default_num_special_tokens", n_special)):
+        if not is_id(number):
+            raise FormatError(
+                f"Expected a whole number as {key} in the config of the Tekken file, got "
+                f"{number!r:.60}."
+            )
     size, n_special = cast("int", size), cast("int", n_special)
     vocab = cast("list[Any]", described["vocab"])
     n_tokens = size - n_special
-    if not 0 < n_tokens <= min(len(vocab), MOST_TOKENS) or n_special > MOST_TOKENS:
+    if n_special > MOST_SPECIAL:
+        raise FormatError(
+            f"The Tekken file announces {n_special:,} special tokens "
+            f"(default_num_special_tokens); at most {MOST_SPECIAL:,} are read."
+        )
+    if not 0 < n_tokens <= min(len(vocab), MOST_TOKENS):
         raise FormatError(
             f"The Tekken file announces {size:,} tokens, {n_special:,} of them special, and lists "
             f"{len(vocab):,}."

@@ -132,7 +132,7 @@ def read_ranks(data: bytes) -> dict[bytes, int]:
                 f"got {line[:60]!r}."
             )
         if token in ranks:
-            raise FormatError(f"Line {number:,} repeats the token {token!r}.")
+            raise FormatError(f"Line {number:,} repeats the token {token!r:.60}.")
         ranks[token] = int(rank)
     if not ranks:
         raise FormatError("The file is empty. Use the file as it was saved.")
@@ -158,12 +158,17 @@ def tokenizer_of_ranks(
         )
     vocab = {id: token for token, id in ranks.items()}
     if len(vocab) < len(ranks):
-        raise FormatError("Two tokens have the same rank. Give each token a different one.")
+        for token, rank in ranks.items():
+            if vocab[rank] != token:
+                raise FormatError(
+                    f"The tokens {token!r:.60} and {vocab[rank]!r:.60} have the same rank, "
+                    f"{rank:,}. Give each token a different one."
+                )
     for text, id in special_tokens.items():
         if vocab.setdefault(id, text.encode(errors="replace")) != text.encode(errors="replace"):
             raise FormatError(
-                f"The special token {text!r} was given the id {id}, which is the id of "
-                f"{vocab[id]!r}."
+                f"The special token {text!r:.60} was given the id {id}, which is the id of "
+                f"{vocab[id]!r:.60}."
             )
     get_pretokenizer(pretokenizer)  # Raised here: a wrong name is not the fault of the ranks.
     merges = recover_merges(ranks)

@@ -301,7 +301,7 @@ class TokenTable:
             given = next((id for id, token in self.vocab.items() if token == marker), None)
         if not marker or given is None or self.vocab.get(given) != marker:
             raise ConfigError(
-                f"The vocabulary has no token {self.end_of_word!r} with the id {given} for the "
+                f"The vocabulary has no token {self.end_of_word!r:.60} with the id {given} for the "
                 f"end-of-word marker. Add the marker to the vocabulary, or use end_of_word=None."
             )
         return given
@@ -310,9 +310,9 @@ class TokenTable:
         for token, id in self.special_tokens.items():
             if not is_a(token, str) or not token or self.vocab.get(id) != _utf8(token):
                 raise ConfigError(
-                    f"The special token {token!r} has the id {id}, whose bytes in the vocabulary "
-                    f"are {self.vocab.get(id)!r}. A special token needs at least one character, "
-                    f"and its UTF-8 as the bytes of its id."
+                    f"The special token {token!r:.60} has the id {id}, whose bytes in the "
+                    f"vocabulary are {self.vocab.get(id)!r:.60}. A special token needs at least "
+                    f"one character, and its UTF-8 as the bytes of its id."
                 )
         if len(set(self.special_tokens.values())) < len(self.special_tokens):
             raise ConfigError("Two special tokens have the same id. Give each its own.")
@@ -325,7 +325,7 @@ class TokenTable:
                 continue
             if token in found:
                 raise ConfigError(
-                    f"The ids {found[token]} and {id} both represent the symbol {token!r}. "
+                    f"The ids {found[token]} and {id} both represent the symbol {token!r:.60}. "
                     f"Keep one id per symbol of the alphabet."
                 )
             found[token] = id
@@ -348,9 +348,9 @@ class TokenTable:
                 )
             if vocab.get(made) != vocab[left] + vocab[right] or left in ending:
                 raise ConfigError(
-                    f"Merge {rank} joins {vocab[left]!r} and {vocab[right]!r} to the id {made}, "
-                    f"whose bytes in the vocabulary are {vocab.get(made)!r}. A merge makes the "
-                    f"bytes of its parts, and nothing may follow the end-of-word marker."
+                    f"Merge {rank} joins {vocab[left]!r:.60} and {vocab[right]!r:.60} to the id "
+                    f"{made}, whose bytes in the vocabulary are {vocab.get(made)!r:.60}. A merge "
+                    f"makes the bytes of its parts, and nothing may follow the end-of-word marker."
                 )
             pair = left, right
             if ranks.setdefault(pair, rank) != rank:

@@ -21,6 +21,7 @@ from typing import Final
 from bpe_core.errors import BpeError
 from tests.fuzz.mutations import mutated
 from tests.fuzz.readers import READERS
+from tests.fuzz.structures import restructured
 
 KEPT: Final = Path(__file__).parents[2] / ".fuzz"
 _MOST_BYTES: Final = 3 << 30
@@ -91,7 +92,10 @@ def _attack_here(name: str, n: int, n_addresses: int, seed: int) -> int:
     n = max(1, int(n * reader.share))
     for _ in range(n):
         which = rng.choice(list(good))
-        files = {**good, which: mutated(good[which], list(good.values()), rng)}
+        if rng.random() < 0.5:
+            files = {**good, which: restructured(good[which], rng)}
+        else:
+            files = {**good, which: mutated(good[which], list(good.values()), rng)}
         _keep("last", files)
         faulthandler.dump_traceback_later(_MOST_SECONDS, exit=True)
         started = time.perf_counter()

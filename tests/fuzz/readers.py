@@ -17,15 +17,18 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import sentencepiece
 
+from bpe_core.adapting.shrink import shrink
 from bpe_core.comparison.languages import read_parallel
 from bpe_core.corpus.corpus import Corpus
 from bpe_core.corpus.read_corpus import columns_of, read_corpus
-from bpe_core.formats.load_save import dumps
+from bpe_core.formats.adapted_files import adapted_files
+from bpe_core.formats.load_save import Format, dumps, loads
 from bpe_core.formats.opening import open_files
 from bpe_core.formats.run_archive import load_run, save_run
 from bpe_core.pretokenizers.pretokenizers import get_pretokenizer
 from bpe_core.runs.train import train
 from bpe_core.tokenizer.gpt2 import gpt2
+from bpe_core.tokenizer.tokenizer import Tokenizer
 from bpe_core.types import TrainingConfig
 from bpe_core.unicode.byte_alphabet import to_printable
 
@@ -42,6 +45,8 @@ class Reader:
     read: Callable[[Mapping[str, bytes]], object]
     share: float = 1.0
     """How many inputs it gets of those asked for: less where each starts a process."""
+    is_corpus: bool = False
+    """True if it reads text instead of a tokenizer or a run."""
 
 
 def _read_corpus(files: Mapping[str, bytes]) -> object:
@@ -61,11 +66,23 @@ class _Upload(io.BytesIO):
 
 def _open(files: Mapping[str, bytes]) -> object:
     opened = open_files(files, pretokenizer="gpt2" if "a.tiktoken" in files else None)
+    ids = opened.encode(_TEXT)
+    if isinstance(opened.encoder, Tokenizer) and not opened.encoder.pretokenizer.drops_text:
+        assert opened.encoder.decode(ids) == _TEXT
     return opened.segments(_TEXT)
 
 
+def _adapt(files: Mapping[str, bytes]) -> object:
+    name, special = ("gpt2", {}) if "a.tiktoken" in files else (None, None)
+    beside = ("tokenizer_config.json", "special_tokens_map.json")
+    own = {file: data for file, data in files.items() if file not in beside}
+    tokenizer = loads(own, pretokenizer=name, special_tokens=special)
+    shrunk = shrink(tokenizer, Corpus.from_text(_TEXT), vocab_size=tokenizer.vocab_size - 2)
+    return adapted_files(shrunk, files)
+
+
 def _corpus(name: str, data: Callable[[], bytes], share: float = 1.0) -> Reader:
-    return Reader(lambda: {name: data()}, _read_corpus, share)
+    return Reader(lambda: {name: data()}, _read_corpus, share, is_corpus=True)
 
 
 def _csv() -> bytes:
@@ -99,6 +116,11 @@ def _trained() -> dict[str, bytes]:
         format: next(iter(dumps(tokenizer, format).values()))
         for format in ("native", "huggingface", "tiktoken")
     }
+
+
+def _parts(format: Format) -> dict[str, bytes]:
+    config = TrainingConfig(300, special_tokens=("<|end|>", "<pad>"))
+    return dumps(train(Corpus.from_text(_TEXT), config).tokenizer, format)
 
 
 def _transformers_zip() -> bytes:
@@ -194,9 +216,17 @@ READERS: Mapping[str, Reader] = {
         lambda: {"a.model": _sentencepiece("unigram")}, _open, share=0.05
     ),
     "GGUF": Reader(lambda: {"a.gguf": _gguf()}, _open),
+    "adapted tokenizer.json": Reader(lambda: _parts("transformers"), _adapt),
+    "adapted vocab.json and merges.txt": Reader(
+        lambda: dumps(gpt2().truncated(60), "gpt2"), _adapt
+    ),
+    "adapted .tiktoken": Reader(lambda: {"a.tiktoken": _trained()["tiktoken"]}, _adapt),
+    "adapted Tekken": Reader(lambda: {"tekken.json": _tekken()}, _adapt),
+    "adapted BPE Explorer’s JSON": Reader(lambda: {"a.json": _trained()["native"]}, _adapt),
     "run": Reader(lambda: {"a.npz": _run()}, _load_run),
     "sentences of languages": Reader(
         lambda: {"de.txt": b"Hallo.\nWelt.\n", "en.txt": b"Hello.\nWorld.\n"},
         lambda files: read_parallel(list(files.items())),
+        is_corpus=True,
     ),
 }

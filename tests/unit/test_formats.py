@@ -384,32 +384,32 @@ def huggingface_changed(part: str, value: object) -> bytes:
         (b'{"format": ' + b"1" * 5_000 + b"}", "too long"),
         (native_changed(version=99), "version 99"),
         (native_changed(base="words"), "got 'words'"),
-        (native_changed(tokens=[[0]]), "not a list of lists of 2"),
+        (native_changed(tokens=[[0]]), r"list of 2 as entry 0 of .* tokens, got \[0\]"),
         (native_changed(tokens=[[0, "\u4f60"]]), "does not represent a byte"),
         (native_changed(tokens=[[-1, "a"]]), "Expected an unused id"),
         (native_changed(merges=[[0, 1, "x"]]), "Expected three ids in merge 0"),
         (native_changed(merges=[[0, 9999, 10000]]), "at least one is not a token"),
-        (native_changed(counts=[1.5]), "whole numbers"),
+        (native_changed(counts=[1.5]), "whole number as the count of merge 0, got 1.5"),
         (native_changed(counts=[1]), "1 counts"),
         (
             native_changed(special_tokens=["x"]),
             "Expected an object of tokens and ids as special_tokens, got list",
         ),
         (native_changed(pretokenizer="regex:("), "not a valid regular expression"),
-        (native_changed(end_of_word=7), "end-of-word marker with its id, got 7"),
+        (native_changed(end_of_word=7), "text as end_of_word and an id as end_of_word_id, got 7"),
         (huggingface_changed("model.type", "Unigram"), "Expected a BPE model, got 'Unigram'"),
         (huggingface_changed("model.byte_fallback", True), "byte_fallback"),
         (huggingface_changed("model.end_of_word_suffix", "</w>"), "end_of_word_suffix"),
         (huggingface_changed("normalizer", {"type": "NFC"}), r"normalizer \(NFC\)"),
         (huggingface_changed("pre_tokenizer", {"type": "Metaspace"}), "Metaspace"),
         (huggingface_changed("pre_tokenizer.add_prefix_space", True), "no exact equivalent"),
-        (huggingface_changed("model.merges", [["a", "?b"]]), "not in the vocabulary"),
+        (huggingface_changed("model.merges", [["a", "?b"]]), r"Merge 0 .* not in the vocabulary"),
         (huggingface_changed("model.merges", ["a"]), "Expected two tokens in merge 0"),
         (huggingface_changed("model.vocab", {"a": "b"}), "Expected an id from 0 for 'a'"),
         (huggingface_changed("model", 7), "Expected an object as the model"),
         (b"not a tokenizer", "token in base 64, .* in line 1, got b'not a tokenizer'"),
         (b"YQ== 0\nYQ== 1\n", "Line 2 repeats"),
-        (b"YQ== 0\nYg== 0\n", "same rank"),
+        (b"YQ== 0\nYg== 0\n", "b'a' and b'b' have the same rank, 0"),
         (b"YWI= 0\n", "which is not a token itself"),
     ],
 )
@@ -464,6 +464,12 @@ def test_merges_recovered_from_ranks_join_the_parts_that_each_token_encodes_to(
             return  # a token that merges make late or never; see test_whole_words
         merges.append((parts[0], parts[1], ranks[token]))
     assert recover_merges(ranks) == merges
+
+
+def test_a_token_too_long_to_look_for_its_merges_is_named() -> None:
+    ranks = {b"a": 0, b"b" * 40_000: 1, b"b": 2}
+    with pytest.raises(FormatError, match=r"rank 1, has 40,000 bytes \(b'bbb.* Remove such tokens"):
+        recover_merges(ranks)
 
 
 def test_a_tiktoken_file_needs_a_pretokenizer() -> None:

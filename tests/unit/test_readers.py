@@ -303,7 +303,7 @@ def test_a_tekken_file_with_a_pattern_of_its_own_runs_by_tiktoken() -> None:
     [
         ({"config": {"default_vocab_size": 10**9}}, "announces 1,000,000,000 tokens"),
         ({"config": {"default_num_special_tokens": 10**9}}, "announces"),
-        ({"config": {"pattern": 7}}, "lacks pattern"),
+        ({"config": {"pattern": 7}}, "Tekken file's pattern, got 7"),
         ({"vocab": [{"rank": 1, "token_bytes": "AA=="}] * 300}, "Expected rank 0"),
         ({"vocab": [{"rank": 0, "token_bytes": "?"}] * 300}, "entry 0"),
         ({"vocab": [7] * 300}, "entry 0"),
