@@ -286,7 +286,8 @@ def _index_of(
         counts=counts,
         begins=begins,
         ends=begins.copy(),
-        slots=np.empty(n_windows + n_windows // 2 + _SPARE, np.int32),
+        # Merges add nearly as many again; what they don't use is never touched, so takes no memory.
+        slots=np.empty(5 * n_windows // 2 + _SPARE, np.int32),
         heap=np.empty(0, np.int32),
         heap_counts=np.empty(0, np.int64),
         heap_ties=np.empty(0, np.uint64),
