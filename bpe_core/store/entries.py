@@ -88,7 +88,8 @@ def touch(folder: Path) -> None:
 
 def size_of(folder: Path) -> int:
     """Return the bytes of an entry's files. Raises OSError."""
-    return sum(file.stat().st_size for file in folder.iterdir())
+    # A link that leads nowhere must not hide the entry, and one in a circle not all others.
+    return sum(file.lstat().st_size for file in folder.iterdir())
 
 
 def delete_folder(folder: Path) -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import json
+import os
 import threading
 from collections.abc import Collection, Mapping
 from pathlib import Path
@@ -95,7 +96,10 @@ def _read_manifest(folder: Path) -> Digests | None:
                 f"{folder.name} was stored by a newer version of BPE Explorer. Update BPE Explorer "
                 "to open it."
             )
-        if not all(Path(name).name == name for name in manifest["files"]):
+        # No file has a name with a null character or, encoded as UTF-8, a lone surrogate.
+        if not all(
+            Path(name).name == name and b"\0" not in os.fsencode(name) for name in manifest["files"]
+        ):
             raise ValueError("Expected names of files in the entry's folder.")
         return {str(name): tuple(map(str, found)) for name, found in manifest["files"].items()}
     except (ValueError, TypeError, KeyError, AttributeError, RecursionError) as error:

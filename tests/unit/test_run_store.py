@@ -103,6 +103,13 @@ def assert_damaged(runs_folder: Path, changed: dict[str, object]) -> None:
         load_run(run_id)
 
 
+def test_deeply_nested_details_are_reported_as_damage(runs_folder: Path) -> None:
+    run_id = store_run("Hugs", train(Corpus.from_text(TEXT), TrainingConfig(260)), NOTHING)
+    rewrite(runs_folder / run_id / "details.json", "[" * 100_000)
+    with pytest.raises(FormatError, match="The run stored at this address is damaged"):
+        load_run(run_id)
+
+
 def test_a_run_stored_without_a_time_can_be_loaded(runs_folder: Path) -> None:
     run = train(Corpus.from_text(TEXT), TrainingConfig(vocab_size=260))
     run_id = store_run("Hugs", run, NOTHING)

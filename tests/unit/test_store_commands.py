@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import io
+import json
 import os
 import re
 import zipfile
@@ -170,3 +171,29 @@ def test_another_users_entries_are_listed_and_refused_in_one_line(
                 assert result.stderr.count("\n") == 1
                 assert "belongs to another user of this computer" in result.stderr
         assert Path(name, run_id, "run.npz").is_file()
+
+
+@pytest.mark.parametrize("target", ["nowhere", "link"], ids=["dangling", "circular"])
+def test_a_broken_link_hides_no_entry(store: Path, target: str) -> None:
+    whole, broken = kept_run(), kept_run()
+    (store / broken / "link").symlink_to(target)
+    result = run("list")
+    assert result.exit_code == 0
+    assert whole in result.stdout
+    assert broken in result.stdout
+    assert run("remove", broken).exit_code == 0
+    assert [path.name for path in store.iterdir()] == [whole]
+
+
+@pytest.mark.parametrize("name", ["a\0b", "a\ud800"])
+def test_a_manifest_that_names_no_possible_file_is_reported_as_damage(
+    store: Path, name: str
+) -> None:
+    whole, damaged = kept_run(), kept_run()
+    manifest = json.loads((store / damaged / MANIFEST).read_bytes())
+    manifest["files"] = {name: ["0" * 64]}
+    (store / damaged / MANIFEST).write_text(json.dumps(manifest), "utf-8")
+    result = run("verify")
+    assert (result.exit_code, result.exception.__class__) == (1, SystemExit)
+    assert result.stdout == f"{damaged}: {MANIFEST} of {damaged} is damaged.\n"
+    assert run("verify", whole).exit_code == 0

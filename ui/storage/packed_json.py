@@ -51,5 +51,5 @@ def named_damage(what: str) -> Generator[None]:
             yield
         except PermissionError:
             raise
-        except (*ARRAY_DAMAGE, EOFError, zlib.error, BpeError) as error:
+        except (*ARRAY_DAMAGE, RecursionError, zlib.error, BpeError) as error:
             raise FormatError(f"{what} is damaged.") from error

@@ -250,7 +250,7 @@ def _read(run_id: str, folder: Path) -> StoredRun:
             "BPE Explorer to open it."
         ) from error
     # The archive's own message names a path on the server, which visitors must not see.
-    except (*ARRAY_DAMAGE, BpeError) as error:
+    except (*ARRAY_DAMAGE, RecursionError, BpeError) as error:
         raise FormatError("The run stored at this address is damaged. Train again.") from error
 
 

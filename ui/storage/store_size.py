@@ -28,7 +28,7 @@ def store_size() -> StoreSize:
             if not is_entry_name(entry.name):
                 continue
             with suppress(OSError):
-                n_bytes += sum(file.stat().st_size for file in entry.iterdir())
+                n_bytes += sum(file.lstat().st_size for file in entry.iterdir())
             if entry.name.startswith(UPLOAD_PREFIX):
                 uploads += 1
             else:

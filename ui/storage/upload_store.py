@@ -158,7 +158,7 @@ def _read_files(kind: _Kind, folder: Path) -> tuple[dict[str, bytes], str | None
             "What is kept at this address was stored by a newer version of BPE Explorer. Update "
             "BPE Explorer to open it."
         ) from error
-    except (OSError, ValueError, TypeError, KeyError, IntegrityError) as error:
+    except (OSError, ValueError, TypeError, KeyError, RecursionError, IntegrityError) as error:
         raise FormatError("What is kept at this address is damaged. Add it again.") from error
 
 
