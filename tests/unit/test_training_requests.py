@@ -9,7 +9,7 @@ import signal
 import subprocess
 import sys
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import replace
 from pathlib import Path
 from typing import cast
@@ -136,6 +136,31 @@ def test_damaged_requests_are_deleted(store: Path) -> None:
     (store / "training-..").mkdir()
     assert left_requests() == []
     assert [path.name for path in folders(store)] == ["training-.."]
+
+
+@pytest.mark.parametrize(
+    "damage",
+    [
+        lambda _: "null",
+        lambda _: "[" * 100_000,
+        lambda text: json.dumps({**json.loads(text), "asked_at": "x"}),
+    ],
+    ids=["no object", "deeply nested", "no time"],
+)
+def test_a_damaged_request_keeps_no_other_from_being_taken_over(
+    store: Path, damage: Callable[[str], str]
+) -> None:
+    for number in range(3):
+        kept = keep_request(request(f"{number:032x}"), HOSTILE)
+        if number == 1:
+            path = kept.folder / "request.json"
+            path.write_text(damage(path.read_text()))
+        kept.release()
+    found = left_requests()
+    assert {taken.id for taken, _ in found} == {f"{number:032x}" for number in (0, 2)}
+    for _, kept in found:
+        kept.remove()
+    assert folders(store) == []
 
 
 def test_what_a_training_needs_leaves_the_disk_when_it_ends(

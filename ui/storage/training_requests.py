@@ -150,7 +150,7 @@ def left_requests() -> list[tuple[TrainingRequest, KeptRequest]]:
             kept = KeptRequest(folder, lock)
             try:
                 found.append((read_request(folder), kept))
-            except (ValueError, TypeError, KeyError, BpeError):
+            except (ValueError, TypeError, KeyError, AttributeError, RecursionError, BpeError):
                 kept.remove()
     return sorted(found, key=lambda pair: pair[0].asked_at)
 
@@ -158,7 +158,8 @@ def left_requests() -> list[tuple[TrainingRequest, KeptRequest]]:
 def read_request(folder: Path) -> TrainingRequest:
     """Read the request in a folder.
 
-    Raises OSError, and ValueError, TypeError, KeyError or BpeError if it is damaged.
+    Raises OSError, and ValueError, TypeError, KeyError, AttributeError, RecursionError or BpeError
+    if it is damaged.
     """
     described: dict[str, Any] = json.loads((folder / _REQUEST).read_bytes())
     if described.pop("version") != _VERSION:
@@ -174,6 +175,9 @@ def read_request(folder: Path) -> TrainingRequest:
     )
     if f"{_PREFIX}{request.id}" != folder.name or not 0 <= request.held_out_share < 1:
         raise ValueError("It is not the request of this folder.")
+    # Requests are sorted by it, so one wrong value would stop all.
+    if not isinstance(request.asked_at, (int, float)):
+        raise TypeError(f"Expected a time, got {type(request.asked_at).__name__}.")
     if request.origin is not None and request.origin.source not in get_args(Source):
         raise ValueError(f"Unknown origin {request.origin}.")
     return request
