@@ -18,6 +18,7 @@ from ui.work.background import (
     Task,
     TooMuchWorkError,
     UnknownWorkError,
+    forget_large_results,
     stop_of,
 )
 from ui.work.background_card import seconds_left
@@ -142,6 +143,18 @@ def test_results_are_remembered_up_to_a_size_in_total() -> None:
     background.begin("large", lambda _: "-" * 9_000_000, is_short=True)
     assert [is_known(id) for id in ("a", "small", "c", "large")] == [False, False, False, True]
     background.close()
+
+
+def test_large_results_are_forgotten_when_asked_and_live_work_stays(background: TextWork) -> None:
+    background.begin("small", lambda _task: "s", is_short=True)
+    background.begin("large", lambda _task: "l" * 20_000, is_short=True)
+    background.begin("live", until_cancelled)
+    forget_large_results()
+    assert background.status("small").result == "s"
+    assert background.status("live").is_live
+    with pytest.raises(UnknownWorkError):
+        background.status("large")
+    background.cancel("live")
 
 
 def test_an_expected_error_is_shown_and_an_unexpected_one_is_logged_without_its_message(

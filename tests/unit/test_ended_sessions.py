@@ -9,6 +9,7 @@ import sys
 from dataclasses import dataclass, field
 from pathlib import Path
 from types import SimpleNamespace
+from typing import Any, cast
 
 import pytest
 from streamlit.runtime.fragment import MemoryFragmentStorage
@@ -66,7 +67,11 @@ def test_a_session_is_closed_once_its_tab_is_gone_for_long() -> None:
     assert server.sessions.closed == ["gone"]
     assert server.cache.visitors() == {"here"}
     assert server.cache.bytes_of("gone") == 0
+    assert not server.ended.nobody_is_here
     assert server.ended.look() == 0
+    server.sessions.known = {}
+    assert server.ended.look() == 1
+    assert server.ended.nobody_is_here
 
 
 def test_a_session_whose_tab_comes_back_begins_a_new_wait() -> None:
@@ -86,6 +91,8 @@ def test_the_state_of_a_closed_session_is_freed_unless_its_script_still_runs(
 ) -> None:
     state, fragments = SessionState(), MemoryFragmentStorage()
     state["corpus"] = "a long text"
+    calls = state._new_widget_state.widget_metadata
+    calls["a button"] = cast("Any", "a callback, which refers to what its page drew")
     fragments.register("part", lambda: None)
     session = SimpleNamespace(
         id="one", session_state=state, _fragment_storage=fragments, _scriptrunner=runner
@@ -95,7 +102,8 @@ def test_the_state_of_a_closed_session_is_freed_unless_its_script_still_runs(
     runtime = SimpleNamespace(_session_mgr=manager, close_session=lambda _id: listed.clear())
     StreamlitsSessions(runtime).close("one")  # pyright: ignore[reportArgumentType]
     assert not listed
-    assert ("corpus" in state, fragments.contains("part")) == (runner is not None,) * 2
+    held = "corpus" in state, fragments.contains("part"), bool(calls)
+    assert held == (runner is not None,) * 3
 
 
 def test_sessions_that_streamlit_closed_itself_are_given_back_too() -> None:

@@ -27,6 +27,7 @@ from ui.memory.allocator import give_back_freed
 from ui.memory.sized_cache import SizedCache, server_cache
 from ui.settings import settings
 from ui.shell import workspace
+from ui.work.background import forget_large_results
 
 SECONDS_AWAY: Final = settings().seconds_away
 """How long a session is kept after its tab is gone: a laptop may sleep, or a network fail."""
@@ -83,6 +84,8 @@ class EndedSessions:
         self._cache = cache
         self._clock = clock
         self._away_since: dict[str, float] = {}
+        self.nobody_is_here = False
+        """Whether no session was left at the last look."""
 
     def look(self) -> int:
         """Close the sessions that have been away for long; return how many sessions have ended."""
@@ -97,6 +100,7 @@ class EndedSessions:
                 self._sessions.close(id)
                 continue
             here.add(id)
+        self.nobody_is_here = not here
         ended = known - here | self._away_since.keys() - here
         for id in ended:
             self._away_since.pop(id, None)
@@ -120,24 +124,35 @@ def of_server() -> EndedSessions:
     return EndedSessions(StreamlitsSessions(runtime.get_instance()), server_cache)
 
 
-async def give_back_regularly() -> None:
-    """Look for ended sessions every few seconds, on the server's event loop, until cancelled."""
+async def give_back_regularly(on_empty: Callable[[], None]) -> None:
+    """Look for ended sessions every few seconds, on the server's event loop, until cancelled.
+
+    `on_empty` is called when the last session has ended and the cache was emptied.
+    """
     while True:
         await asyncio.sleep(SECONDS_BETWEEN_LOOKS)
         try:
             if n_ended := of_server().look():
-                await asyncio.to_thread(_collect, n_ended)
+                is_empty = of_server().nobody_is_here
+                await asyncio.to_thread(_collect, n_ended, is_empty)
+                if is_empty:
+                    on_empty()
         except Exception:
             # A server runs for months: what fails now may work in a moment.
             _log.exception("Cannot look for ended sessions.")
 
 
-def _collect(n_ended: int) -> None:
+def _collect(n_ended: int, nobody_is_here: bool) -> None:
     """Free what the ended sessions held, in a thread so that others are served meanwhile."""
     forget_first_merges()
     forget_words()
     forget_characters()
-    server_cache.measure_again()
+    if nobody_is_here:
+        # Results lie among freed memory, which goes back in whole pages only.
+        server_cache.forget()
+        forget_large_results()
+    else:
+        server_cache.measure_again()
     started = time.monotonic()
     # A session and its script refer to each other, so that only the collector frees them.
     gc.collect()

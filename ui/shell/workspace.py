@@ -344,7 +344,10 @@ def widgets_hold(values: Mapping[str, str | float]) -> bool:
 def free_state(session: AppSession) -> None:
     """Drop what a closed session holds, unless a script that is being stopped still uses it."""
     if session._scriptrunner is None:  # pyright: ignore[reportPrivateUsage]
-        session.session_state.clear()
+        state = session.session_state
+        state.clear()
+        # Clearing leaves what widgets call, which refers to all that their page drew.
+        state._new_widget_state.widget_metadata.clear()  # pyright: ignore[reportPrivateUsage]
         session._fragment_storage.clear()  # pyright: ignore[reportPrivateUsage]
 
 

@@ -8,7 +8,8 @@ from collections import OrderedDict
 from collections.abc import Callable
 from dataclasses import dataclass
 from threading import Condition, Event, Lock, Thread
-from typing import Final, Generic, Literal, Protocol, TypeVar
+from typing import Any, Final, Generic, Literal, Protocol, TypeVar
+from weakref import WeakSet
 
 from bpe_core.errors import BpeError
 from ui.failures.unforeseen import log_unforeseen
@@ -19,6 +20,7 @@ from ui.work.turns import Turns
 
 State = Literal["queued", "running", "finished", "cancelled", "failed"]
 MOST_BYTES_REMEMBERED: Final = 100_000_000
+_LARGE: Final = 10_000
 _SECONDS_TO_END: Final = 2.0
 _ENDS_PROGRAM: Final = (KeyboardInterrupt, SystemExit)
 
@@ -190,6 +192,7 @@ class Background(Generic[Step, Result]):
         self._thread = Thread(target=self._work_on_all, name=name, daemon=True)
         self._thread.start()
         atexit.register(self.close)
+        _of_server.add(self)
 
     def begin(
         self,
@@ -272,6 +275,13 @@ class Background(Generic[Step, Result]):
                 self._waiting.remove(piece.visitor, piece)
         if piece is not None:
             piece.task.cancel()
+
+    def forget_large_results(self) -> None:
+        """Forget the work whose results take more than 10 kB, so that it can be begun again."""
+        with self._lock:
+            for piece in list(self._known.values()):
+                if piece.n_bytes > _LARGE:
+                    del self._known[piece.id]
 
     def close(self) -> None:
         """Cancel all work, and wait a moment for the thread to end."""
@@ -380,6 +390,15 @@ class Background(Generic[Step, Result]):
             if piece.n_bytes and piece is not newest:
                 del self._known[piece.id]
                 held -= piece.n_bytes
+
+
+_of_server: Final = WeakSet[Background[Any, Any]]()
+
+
+def forget_large_results() -> None:
+    """Forget all work in this process whose results take more than 10 kB."""
+    for background in list(_of_server):
+        background.forget_large_results()
 
 
 def stop_of(task: Task[Progress]) -> Callable[[int, int], bool]:
