@@ -123,6 +123,11 @@ class Task(Generic[Step]):
                 return
         end()
 
+    def end(self) -> None:
+        """Forget what cancelling calls: it refers to a process and its pipes."""
+        with self._lock:
+            self._end = None
+
     def cancel(self) -> None:
         """Ask the work to stop."""
         with self._lock:
@@ -370,6 +375,7 @@ class Background(Generic[Step, Result]):
         except BaseException as error:
             # A panic in Rust code is not an Exception, and must not end the thread: others wait.
             problem = log_unforeseen(error)
+        piece.task.end()
         # Outside the lock, because measuring takes some milliseconds.
         n_bytes = size_of(result).n_bytes
         with self._lock:
