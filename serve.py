@@ -24,7 +24,7 @@ try:
     from ui.shell.message_limit import MessageLimit
     from ui.shell.tab_limit import TabLimit
     from ui.shell.upload_limit import UploadLimit, set_upload_limit
-    from ui.warm_up import fill_caches_in_background, warm_up_rest_in_background, warm_up_start
+    from ui.warm_up import warm_up_rest_in_background, warm_up_start
     from ui.work import jobs
 except SettingError as error:
     sys.exit(f"BPE Explorer did not start: {error}")
@@ -41,7 +41,7 @@ async def lifespan(_: st.App) -> AsyncIterator[None]:
     jobs.manager()
     seconds = round(time.monotonic() - started, 3)
     event("server_started", seconds=seconds, kernels_compiled=kernels_are_compiled())
-    giving_back = asyncio.create_task(give_back_regularly(fill_caches_in_background))
+    giving_back = asyncio.create_task(give_back_regularly())
     yield
     giving_back.cancel()
     event("server_stopped", seconds=round(time.monotonic() - started, 3))

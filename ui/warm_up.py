@@ -49,23 +49,8 @@ def warm_up_rest_in_background() -> None:
 
     Python threads take turns, so a page drawn at the same time would take twice as long.
     """
-    _in_background(partial(warm_up_rest, _wait_for_quiet))
-
-
-def fill_caches_in_background() -> None:
-    """Fill the caches again, once they were emptied, as `warm_up_rest_in_background` does."""
-
-    def fill() -> None:
-        for compute in (_compute_what_train_shows, _warm_up_merge_loop):
-            _wait_for_quiet()
-            with suppress(BpeError):
-                compute()
-
-    _in_background(fill)
-
-
-def _in_background(work: Callable[[], None]) -> None:
-    threading.Thread(target=work, name="warm-up", daemon=True).start()
+    rest = partial(warm_up_rest, _wait_for_quiet)
+    threading.Thread(target=rest, name="warm-up", daemon=True).start()
 
 
 def _wait_for_quiet() -> None:
@@ -125,8 +110,10 @@ def _load_gpt2() -> None:
 
 
 def _settle() -> None:
+    from ui.memory.sized_cache import server_cache
     from ui.shell.frame import settle_memory
 
+    server_cache.note_lasting()
     # Once more, because many modules were imported after the first page was drawn.
     settle_memory.clear()
     settle_memory()

@@ -91,6 +91,23 @@ def test_a_little_is_kept_for_visitors_who_come_back() -> None:
     assert cache.bytes_of("again") >= 2 * KILOBYTE
 
 
+def test_what_was_made_at_the_start_outlasts_all_visitors() -> None:
+    cache = SizedCache(100_000, 100_000)
+    cache.keep("made at the start", 1)
+    cache.keep("asked for meanwhile", 2, visitor="early")
+    cache.note_lasting()
+    cache.keep("of a visitor", 3, visitor="late")
+    cache.find("made at the start", visitor="late")
+    for visitor in ("early", "late"):
+        cache.leave(visitor)
+    cache.forget_all_but_lasting()
+    found = [
+        cache.find(key) for key in ("made at the start", "asked for meanwhile", "of a visitor")
+    ]
+    assert found == [1, None, None]
+    assert cache.n_bytes < 1_000
+
+
 def test_what_has_grown_since_counts_once_it_is_measured_again() -> None:
     cache = cache_of(100 * KILOBYTE)
     grown: list[bytes] = []

@@ -60,6 +60,8 @@ class _Entry:
     visitors: dict[str, None] = field(default_factory=dict)
     """Those who asked for it and have not left; the first is charged for it."""
     charged: str | None = None
+    is_lasting: bool = False
+    """Made when the server started, so that first visits are fast."""
 
 
 @dataclass(slots=True)
@@ -179,6 +181,18 @@ class SizedCache:
         """Drop the results whose keys are meant; all by default."""
         with self._lock:
             for key in [key for key in self._entries if is_meant(key)]:
+                self._drop(key)
+
+    def note_lasting(self) -> None:
+        """Note the results that no visitor has asked for yet as lasting."""
+        with self._lock:
+            for entry in self._entries.values():
+                entry.is_lasting = not entry.visitors
+
+    def forget_all_but_lasting(self) -> None:
+        """Drop the results that were made since `note_lasting`."""
+        with self._lock:
+            for key in [key for key, entry in self._entries.items() if not entry.is_lasting]:
                 self._drop(key)
 
     def leave(self, visitor: str) -> None:

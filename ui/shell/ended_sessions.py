@@ -124,19 +124,13 @@ def of_server() -> EndedSessions:
     return EndedSessions(StreamlitsSessions(runtime.get_instance()), server_cache)
 
 
-async def give_back_regularly(on_empty: Callable[[], None]) -> None:
-    """Look for ended sessions every few seconds, on the server's event loop, until cancelled.
-
-    `on_empty` is called when the last session has ended and the cache was emptied.
-    """
+async def give_back_regularly() -> None:
+    """Look for ended sessions every few seconds, on the server's event loop, until cancelled."""
     while True:
         await asyncio.sleep(SECONDS_BETWEEN_LOOKS)
         try:
             if n_ended := of_server().look():
-                is_empty = of_server().nobody_is_here
-                await asyncio.to_thread(_collect, n_ended, is_empty)
-                if is_empty:
-                    on_empty()
+                await asyncio.to_thread(_collect, n_ended, of_server().nobody_is_here)
         except Exception:
             # A server runs for months: what fails now may work in a moment.
             _log.exception("Cannot look for ended sessions.")
@@ -148,8 +142,9 @@ def _collect(n_ended: int, nobody_is_here: bool) -> None:
     forget_words()
     forget_characters()
     if nobody_is_here:
-        # Results lie among freed memory, which goes back in whole pages only.
-        server_cache.forget()
+        # Results lie among freed memory, which goes back in whole pages only. Those made when the
+        # server started don't; if they were made again, they would.
+        server_cache.forget_all_but_lasting()
         forget_large_results()
     else:
         server_cache.measure_again()
