@@ -17,7 +17,7 @@ from bpe_core.errors import ConfigError, FormatError
 from bpe_core.pretokenizers.special_tokens import check_text
 from bpe_core.runs.check_config import check_config
 from bpe_core.runs.count import count
-from bpe_core.runs.learn import learn_run
+from bpe_core.runs.learn import Continued, learn_run
 from bpe_core.runs.progress import Watch
 from bpe_core.runs.run import TrainingRun
 from bpe_core.tokenizer.merges_of import changes_text, merges_of
@@ -121,9 +121,7 @@ def extend(
         lambda learned: base.extended(learned.merges, learned.counts),
         config,
         watch,
-        base,
-        excluded,
-        choose if tried else None,
+        Continued(base, excluded, choose if tried else None),
     )
 
 

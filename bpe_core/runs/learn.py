@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Collection
+from dataclasses import dataclass
 
 import numpy as np
 
@@ -21,6 +22,17 @@ from bpe_core.trainers.incremental import Learned
 from bpe_core.types import TrainingConfig
 
 
+@dataclass(frozen=True, slots=True)
+class Continued:
+    """The tokenizer that a run continues, and what is asked of its new tokens."""
+
+    base: Tokenizer
+    left_out: Collection[bytes] = ()
+    """The bytes of tokens that no merge may make."""
+    merge_terms: MergeTerms | None = None
+    """Chooses merges that come first."""
+
+
 def learn_run(
     counted: CountedCorpus,
     lay_out: Callable[[], Layout],
@@ -28,15 +40,13 @@ def learn_run(
     tokenizer_of: Callable[[Learned], Tokenizer],
     config: TrainingConfig,
     watch: Watch,
-    base: Tokenizer | None = None,
-    left_out: Sequence[bytes] = (),
-    merge_terms: MergeTerms | None = None,
+    continued: Continued | None = None,
 ) -> TrainingRun:
     """Learn merges from the counted words of a corpus, and return the run.
 
     `lay_out` returns the words as ids of the vocabulary; `tokenizer_of` builds the tokenizer once
-    the vocabulary holds the new tokens. `base` is the tokenizer that the run continues, `left_out`
-    the bytes of tokens that no merge may make. `merge_terms` chooses merges that come first.
+    the vocabulary holds the new tokens. `continued` says what the run begins with; None if it
+    begins with the alphabet.
 
     >>> from bpe_core.counting.word_row import lay_out_pretokens
     >>> from bpe_core.types import PretokenCounts
@@ -65,7 +75,8 @@ def learn_run(
     n_symbols = int(layout.weights.sum())
     watch.report(0, n_symbols, 0)
     wait_if_worth_it(text_bytes(layout), watch)
-    first = None if merge_terms is None else merge_terms(layout)
+    choose = None if continued is None else continued.merge_terms
+    first = None if choose is None else choose(layout)
     if first is not None:
         layout = first.applied_to(layout)
         watch.note_first(len(first.merges), sum(first.tokens_saved))
@@ -84,9 +95,12 @@ def learn_run(
         elapsed_seconds=watch.elapsed_seconds,
         tokens_after=n_symbols - np.cumsum([0, *learned.tokens_saved]),
         continues=None
-        if base is None
+        if continued is None
         else Continuation(
-            base, tuple(learned.counts), tuple(left_out), () if first is None else first.costs
+            continued.base,
+            tuple(learned.counts),
+            tuple(continued.left_out),
+            () if first is None else first.costs,
         ),
     )
     if learned.counts:
