@@ -23,6 +23,16 @@ class NormalizedPiece:
         """Whether the normalizer changed it."""
         return self.text != self.normalized
 
+    @property
+    def is_mark(self) -> bool:
+        """Whether only ▁ was written for spaces, or put in front.
+
+        >>> NormalizedPiece("  ", "▁▁").is_mark, NormalizedPiece(" ﬁ", "▁fi").is_mark
+        (True, False)
+        """
+        marked = self.text.replace(" ", _META) or _META
+        return self.is_changed and self.normalized == marked
+
 
 def normalized_pieces(text: str, normalized: str) -> list[NormalizedPiece]:
     """Divide a text and its normalised form into pieces that are alike, and those that changed.

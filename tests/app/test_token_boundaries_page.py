@@ -115,7 +115,9 @@ def test_marks_and_normalised_text_are_shown_as_the_other_library_has_them(
     assert "▁the" in written
     assert any(each.startswith("<0x") for each in written)
     [data] = normalised(app)
-    assert data["sentence"] == "Mistral 7B changes the text before it cuts it, in 3 places."
+    assert data["sentence"] == (
+        "Mistral 7B writes spaces as ▁ before it cuts text, and changes nothing else."
+    )
     assert [piece for piece in data["pieces"] if piece[0] != piece[1]] == [
         *(["", "▁"], [" ", "▁"], [" ", "▁"])
     ]

@@ -55,13 +55,30 @@ def normalized_of_each(members: Sequence[tuple[str, Encoder]], text: str) -> Non
 
 
 def _draw(name: str, pieces: Sequence[NormalizedPiece], n_characters: int, key: str) -> None:
-    n = sum(piece.is_changed for piece in pieces)
-    places = "one place" if n == 1 else f"{n:,} places"
-    where = (
-        "" if n_characters <= MOST_CHARACTERS else f" of the first {MOST_CHARACTERS:,} characters"
-    )
     normalized_text(
         [(piece.text, piece.normalized) for piece in pieces],
-        sentence=f"{name} changes the text before it cuts it, in {places}{where}.",
+        sentence=change_sentence(name, pieces, is_start=n_characters > MOST_CHARACTERS),
         key=key,
     )
+
+
+def change_sentence(name: str, pieces: Sequence[NormalizedPiece], *, is_start: bool) -> str:
+    """Say how much a normalizer changed in a text, or in the start of one that is longer.
+
+    Marks of spaces are no places of their own.
+
+    >>> change_sentence("Mine", normalized_pieces("a ﬁne b", "▁a▁fine▁b"), is_start=False)
+    'Mine changes the text before it cuts it, in one place, and writes spaces as ▁.'
+    >>> change_sentence("Mine", normalized_pieces("a b", "▁a▁b"), is_start=False)
+    'Mine writes spaces as ▁ before it cuts text, and changes nothing else.'
+    """
+    n = sum(piece.is_changed and not piece.is_mark for piece in pieces)
+    marks = any(piece.is_mark for piece in pieces)
+    first = f" the first {MOST_CHARACTERS:,} characters"
+    if not n:
+        where = f" in{first}" if is_start else ""
+        return f"{name} writes spaces as ▁ before it cuts text, and changes nothing else{where}."
+    places = "one place" if n == 1 else f"{n:,} places"
+    where = f" of{first}" if is_start else ""
+    and_marks = ", and writes spaces as ▁" if marks else ""
+    return f"{name} changes the text before it cuts it, in {places}{where}{and_marks}."
