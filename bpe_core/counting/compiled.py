@@ -138,20 +138,24 @@ class _Table:
         letters.flags.writeable = False
         source = other._words._replace(letters=letters)
         n_words, n_letters = (self._words.used + other._words.used).tolist()
-        # Words come in the order of the source's hashes: in a smaller table they would all collide.
-        self.make_room(max(source.entries.size, _size_for(n_words)), n_letters)
-        kernels.fold_words(source, self._words)
+        self.make_room(_size_for(n_words), n_letters)
+        kernels.fold_words(source, other._counts(), self._words, self._batch)
 
     def result(self) -> PretokenCounts:
         """Return the words in the order they were first seen."""
         n, n_letters = self._words.used.tolist()
-        counts = np.zeros(n, np.int64)
-        kernels.gather_counts(self._words.entries, counts)
+        counts = self._counts()
         # Fast for runs in order, and a single table is in order throughout.
         order = np.argsort(self._words.firsts[:n], kind="stable")
         letters = np.empty(n_letters, np.uint8)
         kernels.copy_words(self._words, order, letters)
         return PretokenCounts.of_letters(letters, counts[order])
+
+    def _counts(self) -> NDArray[np.int64]:
+        """Return the words' counts by number."""
+        counts = np.zeros(self.n_words, np.int64)
+        kernels.gather_counts(self._words.entries, counts)
+        return counts
 
     def make_room(self, size: int, n_letters: int) -> None:
         """Grow to an array of at least `size` numbers and room for `n_letters`."""

@@ -190,27 +190,37 @@ def count_words(scanner, text, bounds, block_class, is_start, ends, words, batch
 
 
 @kernel
-def fold_words(source, words):
-    """Add the words of a table to another that has room for them and at least as many entries.
+def fold_words(source, counts, words, batch):
+    """Add the words of a table, given their counts by number, to another that has room for them.
 
-    Words are taken in table order, so that both tables are read from front to back.
+    Words are taken by number, so that the source is read from front to back, and new words stay in
+    the order they were first seen.
     """
-    for entry in range(0, source.entries.size, ENTRY):
-        at = np.uint64(entry)
-        high = source.entries[at + _HIGH]
-        if high == _FREE:
-            continue
-        low = source.entries[at]
-        number = np.int64(source.entries[at + _NUMBER])
-        start = np.uint64(source.starts[number])
-        first = source.firsts[number]
-        place = _place_of(words.entries, low, high)
-        place = _entry_of(words, low, high, place, source.letters, start)
-        if words.entries[place + _HIGH] == _FREE:
-            _enter(words, place, low, high, source.letters, start, first)
-        known = np.int64(words.entries[place + _NUMBER])
-        words.firsts[known] = min(words.firsts[known], first)
-        words.entries[place + _COUNT] += source.entries[at + _COUNT]
+    entries = words.entries
+    n_words = source.used[0]
+    size = batch.low.size
+    for begin in range(0, n_words, size):
+        n = min(size, n_words - begin)
+        for j in range(n):
+            after = begin + j + 1
+            stop = np.uint64(source.starts[after] if after < n_words else source.used[1])
+            start = np.uint64(source.starts[after - 1])
+            low, high = word_key(source.letters, start, stop - start - _ONE)
+            batch.low[j] = low
+            batch.high[j] = high
+            batch.starts[j] = start
+            batch.places[j] = _place_of(entries, low, high)
+        for j in range(n):
+            batch.fetched[j] = entries[batch.places[j]]
+        for j in range(n):
+            low, high, start = batch.low[j], batch.high[j], batch.starts[j]
+            first = source.firsts[begin + j]
+            place = _entry_of(words, low, high, batch.places[j], source.letters, start)
+            if entries[place + _HIGH] == _FREE:
+                _enter(words, place, low, high, source.letters, start, first)
+            known = np.int64(entries[place + _NUMBER])
+            words.firsts[known] = min(words.firsts[known], first)
+            entries[place + _COUNT] += np.uint64(counts[begin + j])
 
 
 @kernel
