@@ -7,7 +7,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import repeat
 from types import MappingProxyType
-from typing import NamedTuple, cast
+from typing import Final, NamedTuple, cast
 
 from bpe_core.checks import describe, is_a, is_whole, several
 from bpe_core.corpus.composition import (
@@ -26,6 +26,8 @@ from bpe_core.errors import (
     InvalidTextError,
 )
 from bpe_core.immutable import Immutable
+
+_PIECE: Final = 1 << 16  # characters
 
 
 class Place(NamedTuple):
@@ -88,9 +90,15 @@ class Corpus(Immutable):
     def _digest(self) -> str:
         digest = hashlib.sha256(b"documents" if self.word_counts is None else b"word counts")
         for text, count in self._weighted():
-            data = text.encode()
-            digest.update(b"%d %d:" % (count, len(data)))
-            digest.update(data)
+            if len(text) <= _PIECE:
+                data = text.encode()
+                digest.update(b"%d %d:" % (count, len(data)))
+                digest.update(data)
+                continue
+            # Twice through a long text takes less memory than all of its bytes.
+            digest.update(b"%d %d:" % (count, sum(map(len, _in_pieces(text)))))
+            for piece in _in_pieces(text):
+                digest.update(piece)
         return digest.hexdigest()
 
     def _weighted(self) -> Iterable[tuple[str, int]]:
@@ -313,6 +321,12 @@ def no_corpus(given: object) -> CorpusError:
     return CorpusError(
         f"Expected a Corpus, got {describe(given)}: make one with Corpus.from_text or read_corpus."
     )
+
+
+def _in_pieces(text: str) -> Iterator[bytes]:
+    """Return a text as UTF-8, piece by piece."""
+    for start in range(0, len(text), _PIECE):
+        yield text[start : start + _PIECE].encode()
 
 
 def _utf8_length(text: str, name: str) -> int:

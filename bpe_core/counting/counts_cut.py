@@ -100,7 +100,8 @@ it cuts them, or train with the pre-tokenizer that cut these, or with 'none', wh
             f"{cut}, or count the text again."
         )
     symbols = frozenset[bytes]() if symbols_of is None else counts.symbols(symbols_of)
-    return CountedCorpus(counts.pretokens, counts.summary.n_bytes, counts.summary.sha256, symbols)
+    summary = counts.summary
+    return CountedCorpus(counts.pretokens, summary.n_bytes, lambda: summary.sha256, symbols)
 
 
 def _check_words(counts: WordCounts, name: str) -> None:

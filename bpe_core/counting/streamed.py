@@ -99,7 +99,7 @@ def count_stream(
     runs = count_in_runs(reading.documents(), corpus.n_bytes, pretokenizer, should_stop=should_stop)
     # One run, and what is left after a stop must not begin another.
     pretokens = next(runs, PretokenCounts((), np.zeros(0, np.int64)))
-    return CountedCorpus(pretokens, corpus.n_bytes, reading.sha256(), reading.symbols())
+    return CountedCorpus(pretokens, corpus.n_bytes, reading.sha256, reading.symbols())
 
 
 class _Reading:

@@ -25,10 +25,15 @@ class CountedCorpus:
 
     pretokens: PretokenCounts
     n_bytes: int
-    sha256: str
-    """As `Corpus.sha256` of the same texts; empty if counting was cancelled."""
+    wait_for_sha256: Callable[[], str]
+    """Returns the hash, which another thread may still be computing."""
     symbols: frozenset[bytes]
     """The base symbols that occur; empty if all 256 bytes are used anyway."""
+
+    @property
+    def sha256(self) -> str:
+        """As `Corpus.sha256` of the same texts; empty if counting was cancelled."""
+        return self.wait_for_sha256()
 
 
 def count_pretokens(

@@ -46,7 +46,7 @@ def count(
         counted = replace(
             as_counted(of_corpus(corpus), pretokenizer, symbols_of),
             n_bytes=corpus.n_bytes,
-            sha256=corpus.sha256,
+            wait_for_sha256=lambda: corpus.sha256,
         )
     elif isinstance(corpus, StreamedCorpus):
         wait_if_worth_it(corpus.n_bytes, watch)
@@ -77,13 +77,14 @@ def _count_documents(
     if corpus.word_counts is None:
         wait_if_worth_it(corpus.n_bytes, watch)
     pretokens = PretokenCounts((), np.zeros(0, np.int64))
-    # Counting leaves one core to spare at its end, and hashing lets other threads run.
-    with ThreadPoolExecutor(1, thread_name_prefix="hashing") as pool:
-        hashed = pool.submit(lambda: corpus.sha256)
-        if not watch.stopped:
-            cut = get_pretokenizer(pretokenizer)
-            pretokens = count_pretokens(corpus, cut, should_stop=watch.asked_to_stop)
-        return CountedCorpus(pretokens, corpus.n_bytes, hashed.result(), symbols)
+    if not watch.stopped:
+        cut = get_pretokenizer(pretokenizer)
+        pretokens = count_pretokens(corpus, cut, should_stop=watch.asked_to_stop)
+    # Counting uses all cores, learning merges only one.
+    pool = ThreadPoolExecutor(1, thread_name_prefix="hashing")
+    hashed = pool.submit(lambda: corpus.sha256)
+    pool.shutdown(wait=False)
+    return CountedCorpus(pretokens, corpus.n_bytes, hashed.result, symbols)
 
 
 def wait_if_worth_it(n_bytes: int, watch: Watch) -> None:

@@ -54,7 +54,7 @@ def learn_run(
     >>> config = TrainingConfig(2, base="characters", special_tokens=())
     >>> vocabulary = GrowingVocabulary(config, [b"a"])
     >>> run = learn_run(
-    ...     CountedCorpus(words, 10, "", frozenset()),
+    ...     CountedCorpus(words, 10, lambda: "", frozenset()),
     ...     lambda: lay_out_pretokens(words, "characters", vocabulary.base_ids),
     ...     vocabulary,
     ...     lambda learned: Tokenizer(

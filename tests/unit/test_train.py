@@ -249,6 +249,6 @@ def test_a_held_out_part_without_text_has_no_tokens() -> None:
 def test_more_symbols_than_32_bits_can_index_are_refused_before_allocating(base: Base) -> None:
     words = tuple([b"a" * (1 << 20)] * (1 << 11))  # one shared object; 2 GB if laid out
     pretokens = PretokenCounts(words, np.ones(len(words), np.int64))
-    counted = CountedCorpus(pretokens, 1 << 31, "", frozenset({b"a"}))
+    counted = CountedCorpus(pretokens, 1 << 31, lambda: "", frozenset({b"a"}))
     with pytest.raises(CorpusError, match=r"have 2,147,485,697 symbols.*2,147,483,647"):
         train(counted, replace(CONFIG, base=base))
