@@ -19,6 +19,7 @@ from bpe_core.runs.count import count
 from bpe_core.runs.learn import learn_run
 from bpe_core.runs.progress import Watch
 from bpe_core.runs.run import TrainingRun
+from bpe_core.tokenizer.tables import TokenTable
 from bpe_core.tokenizer.tokenizer import Tokenizer
 from bpe_core.trainers.base_vocabulary import GrowingVocabulary
 from bpe_core.trainers.incremental import Learned
@@ -98,6 +99,19 @@ def _tokenizer_of(
     vocabulary: GrowingVocabulary, learned: Learned, config: TrainingConfig
 ) -> Tokenizer:
     with without_garbage_collection():
+        n_special, n_merges = len(vocabulary.special_tokens), len(learned.merges)
+        plain = _has_all_bytes(config) and config.end_of_word is None
+        if plain and len(vocabulary) == n_special + 256 + n_merges:
+            # Each merge made a new token, as in all but rare trainings.
+            pairs = [(left, right) for left, right, _ in learned.merges]
+            table = TokenTable.trusted(
+                vocabulary.tokens,
+                pairs,
+                vocabulary.special_tokens,
+                alphabet_at=n_special,
+                counts=learned.counts,
+            )
+            return Tokenizer.of_table(table, config.pretokenizer)
         return Tokenizer(
             vocab=dict(enumerate(vocabulary.tokens)),
             merges=learned.merges,

@@ -20,6 +20,8 @@ from bpe_core.errors import (
 )
 from bpe_core.pretokenizers.pretokenizers import get_pretokenizer
 from bpe_core.runs.train import train
+from bpe_core.tokenizer.tables import TokenTable
+from bpe_core.tokenizer.tokenizer import Tokenizer
 from bpe_core.types import Base, PairCount, PretokenCounts, TrainingConfig, TrainingProgress
 
 CORPUS = Corpus.from_documents(
@@ -237,6 +239,32 @@ def test_other_text_is_counted_with_its_unknown_symbols() -> None:
     run = train(Corpus.from_text("hug hug"), config)
     assert [run.tokenizer.vocab[merge.id] for merge in run.merges] == [b"hu", b"hug"]
     assert run.tokens_after_on(Corpus.from_text("hxug hug hu")).tolist() == [9, 7, 6]
+
+
+@pytest.mark.parametrize("special_tokens", [(), ("[CLS]", "a")])
+def test_the_table_of_a_run_is_the_one_that_checks_would_build(
+    special_tokens: tuple[str, ...],
+) -> None:
+    tokenizer = train(CORPUS, TrainingConfig(270, special_tokens=special_tokens)).tokenizer
+    triples = [(merge.left, merge.right, merge.id) for merge in tokenizer.merges]
+    counts = list(range(tokenizer.n_merges))
+    checked = TokenTable(
+        vocab=tokenizer.vocab,
+        merges=triples,
+        special_tokens=tokenizer.special_tokens,
+        counts=counts,
+    )
+    built = TokenTable.trusted(
+        tokenizer.vocab.values(),
+        [(left, right) for left, right, _ in triples],
+        tokenizer.special_tokens,
+        alphabet_at=len(special_tokens),
+        counts=counts,
+    )
+    assert Tokenizer.of_table(checked, "gpt2") == tokenizer
+    for name in TokenTable.__slots__:
+        assert getattr(built, name) == getattr(checked, name), name
+    assert list(built.base_ids) == list(checked.base_ids)
 
 
 def test_a_held_out_part_without_text_has_no_tokens() -> None:
