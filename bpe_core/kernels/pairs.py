@@ -18,8 +18,9 @@ With 32 bytes, an entry lies within one cache line: with a million pairs, three 
 twice as long.
 """
 
-NEXT_SLOT, N_PAIRS = 0, 1
-"""Places in `count_row`'s `reached`: the slot to continue from, the number of pairs counted."""
+NEXT_SLOT, END, N_PAIRS = 0, 1, 2
+"""Places in `count_row`'s `reached`: the slot to continue from, the one to stop at, and the number
+of pairs counted."""
 
 _ENTRY = np.uint64(ENTRY)
 _COUNT = np.uint64(1)
@@ -40,15 +41,16 @@ def _entry_of(table, key):
 
 @kernel
 def count_row(row, tokens, max_token_bytes, table, reached):
-    """Count the pairs in the row that may merge; return False if the table gets half full.
+    """Count the pairs in a part of the row that may merge; return False if the table is half full.
 
-    table: uint64[ENTRY * n], n a power of two, zeros at first. reached: int64[2], zeros at first.
-    After False, move the counts to a larger table and call again with the same `reached`.
+    table: uint64[ENTRY * n], n a power of two, zeros at first. reached: int64[3]; the part begins
+    and ends between two words. After False, add the counts to a larger table and call again with
+    the same `reached`.
     """
     most = table.size // ENTRY // 2
     n_pairs = reached[N_PAIRS]
     slot = np.uint64(reached[NEXT_SLOT])
-    end = np.uint64(row.ids.size)
+    end = np.uint64(reached[END])
     while slot < end and n_pairs < most:
         if row.ids[slot] < 0:
             slot += _ONE
@@ -71,15 +73,36 @@ def count_row(row, tokens, max_token_bytes, table, reached):
 
 
 @kernel
-def move_counts(table, larger):
-    """Copy the entries of a table of counts into a larger, empty one."""
+def add_counts(table, to):
+    """Add the entries of a table of counts to another that has room for them."""
     for old in range(0, table.size, ENTRY):
         from_entry = np.uint64(old)
         if table[from_entry + _SLOTS] != _NONE:
-            entry = _entry_of(larger, table[from_entry])
-            larger[entry] = table[from_entry]
-            larger[entry + _COUNT] = table[from_entry + _COUNT]
-            larger[entry + _SLOTS] = table[from_entry + _SLOTS]
+            entry = _entry_of(to, table[from_entry])
+            to[entry] = table[from_entry]
+            to[entry + _COUNT] += table[from_entry + _COUNT]
+            to[entry + _SLOTS] += table[from_entry + _SLOTS]
+
+
+@kernel
+def find_slots(table, keys, n_slots):
+    """Write in how many slots a table of counts has each pair; 0 for one that it lacks."""
+    for i in range(keys.size):
+        n_slots[i] = np.int64(table[_entry_of(table, keys[i]) + _SLOTS])
+
+
+@kernel
+def list_weights(row, begin, end, weights):
+    """Write how often each word of two or more slots occurs; return the number of these words."""
+    n = np.int64(0)
+    gap = np.int64(begin)
+    for slot in range(begin + 1, end + 1):
+        if slot == row.weights.size or row.weights[slot] == 0:
+            if slot - gap > 2:
+                weights[n] = row.weights[slot - 1]
+                n += 1
+            gap = slot
+    return n
 
 
 @kernel
@@ -92,10 +115,10 @@ def enter_pairs(keys, table_keys, table_pairs):
 
 
 @kernel
-def gather_slots(row, tokens, index):
-    """Add every slot of the row where a pair of the index occurs; no pair has slots yet."""
-    slot = np.int64(0)
-    while slot < row.ids.size:
+def gather_slots(row, tokens, index, begin, end):
+    """Add every slot in a part of the row where a pair of the index occurs."""
+    slot = np.int64(begin)
+    while slot < end:
         left = np.int64(row.ids[slot])
         if left < 0:
             slot += 1

@@ -13,17 +13,26 @@ from numpy.typing import NDArray
 from bpe_core.compiling.arrays import longer
 from bpe_core.compiling.garbage import without_garbage_collection
 from bpe_core.counting.word_row import NEVER, Layout
-from bpe_core.kernels import merging, pairs
+from bpe_core.kernels import merging
 from bpe_core.kernels.hashing import EMPTY
 from bpe_core.kernels.merging import MergeLog, Rule, Scratch, Spelled
-from bpe_core.kernels.pair_index import ENTRIES, PAIRS, SLOTS, PairIndex
-from bpe_core.kernels.pairs import ENTRY
+from bpe_core.kernels.pair_index import PairIndex
 from bpe_core.kernels.row import BETWEEN, Row, Tokens
 from bpe_core.trainers.base_vocabulary import GrowingVocabulary
 from bpe_core.trainers.continued_vocabulary import ContinuedVocabulary
 from bpe_core.trainers.forbidden_pairs import ForbiddenPairs
 from bpe_core.trainers.incremental import Learned
 from bpe_core.trainers.incremental import learn_merges as learn_merges_incrementally
+from bpe_core.trainers.indexing import (
+    SPARE,
+    CountedPairs,
+    count_pairs,
+    index_of,
+    parts_of,
+    table_of,
+    with_room,
+    word_weights,
+)
 from bpe_core.types import StopReason, TrainingConfig
 
 # Pairs rarer than the best count divided by this are not indexed until the best count falls that
@@ -33,8 +42,6 @@ _NO_LIMIT = int(np.iinfo(np.int32).max)
 # Calling the kernel costs 30 microseconds, 0.15 % of this.
 SECONDS_A_CALL = 0.02
 _FEWEST_A_CALL, _MOST_A_CALL = 16, 4096
-_SPARE = 1024
-_FEWEST_ENTRIES = 1 << 12
 
 
 def learn_merges(
@@ -112,6 +119,7 @@ class _Work:
             n_after=np.zeros(n_ids, np.int32),
             neighbours=np.empty(n_ids, np.int32),
         )
+        self._parts = parts_of(self._row)
         self._index = self._new_index()
 
     @property
@@ -149,7 +157,7 @@ class _Work:
             elif status == merging.SMALL_INDEX:
                 best = self._index.heap[0]
                 occurrences = int(self._index.ends[best] - self._index.begins[best])
-                self._index = _with_room(self._index, 2 * occurrences)
+                self._index = with_room(self._index, 2 * occurrences)
             elif status == merging.MAYBE_FORBIDDEN:
                 self._judge_best()
             elif self._index.threshold > self._floor:
@@ -204,21 +212,12 @@ class _Work:
         return self._forbidden.mask(left.astype(np.int64), right.astype(np.int64))
 
     def _exhausted_because(self) -> StopReason:
-        keys, counts, _ = self._count_pairs()
-        return "min-frequency" if counts[~self._are_forbidden(keys)].any() else "no-pairs"
+        found = self._count_pairs()
+        left = found.counts[~self._are_forbidden(found.keys)]
+        return "min-frequency" if left.any() else "no-pairs"
 
-    def _count_pairs(self) -> tuple[NDArray[np.uint64], NDArray[np.int64], NDArray[np.int64]]:
-        """Count the row; return the pairs' keys, counts, and numbers of slots."""
-        table = np.zeros(_FEWEST_ENTRIES * ENTRY, np.uint64)
-        reached = np.zeros(2, np.int64)
-        while not pairs.count_row(
-            self._row, self._tokens, self._rule.max_token_bytes, table, reached
-        ):
-            larger = np.zeros(4 * table.size, np.uint64)
-            pairs.move_counts(table, larger)
-            table = larger
-        keys, counts, n_slots, _ = table.reshape(-1, ENTRY)[table[2::ENTRY] > 0].T.copy()
-        return keys, counts.view(np.int64), n_slots.view(np.int64)
+    def _count_pairs(self) -> CountedPairs:
+        return count_pairs(self._row, self._tokens, self._rule.max_token_bytes, self._parts)
 
     def _threshold(self, counts: NDArray[np.int64]) -> int:
         share = int(counts.max(initial=0)) // _THRESHOLD_SHARE
@@ -231,30 +230,28 @@ class _Work:
         ones as merges are wanted. With a quarter or the share alone, the row was indexed twice:
         0.15 s more of 0.75 s for 100 MB.
         """
-        gaps = np.flatnonzero(self._row.weights == 0)
-        counts = self._row.weights[gaps[:-1] + 1][np.diff(gaps) > 2]
+        counts = word_weights(self._row, self._parts)
         place = max(0, counts.size - 1 - self._wanted // 2)
         return int(np.partition(counts, place)[place]) if counts.size else 0
 
     def _new_index(self) -> PairIndex:
         """Recount the row and index the pairs that are frequent enough."""
-        keys, counts, n_slots = self._count_pairs()
-        threshold = self._threshold(counts)
-        kept = counts >= threshold
+        found = self._count_pairs()
+        threshold = self._threshold(found.counts)
+        kept = found.counts >= threshold
         if self._forbidden is not None:
             # Only frequent pairs are checked, unless none of these may merge.
-            kept[kept] = ~self._are_forbidden(keys[kept])
+            kept[kept] = ~self._are_forbidden(found.keys[kept])
             if not kept.any():
-                may_merge = ~self._are_forbidden(keys)
-                threshold = self._threshold(counts[may_merge])
-                kept = may_merge & (counts >= threshold)
-        index = _index_of(keys[kept], counts[kept], n_slots[kept], threshold)
-        pairs.gather_slots(self._row, self._tokens, index)
+                may_merge = ~self._are_forbidden(found.keys)
+                threshold = self._threshold(found.counts[may_merge])
+                kept = may_merge & (found.counts >= threshold)
+        index = index_of(self._row, self._tokens, self._parts, found.where(kept), threshold)
         first_slots = index.slots[index.begins].astype(np.uint64)
         ties = first_slots if self._rule.first_seen else index.keys
         order = np.lexsort((ties, -index.counts)).astype(np.int32)  # sorted, so it is a heap
         index = index._replace(heap=order, heap_counts=index.counts[order], heap_ties=ties[order])
-        return _with_room(index, _SPARE)
+        return with_room(index, SPARE)
 
 
 def _spelled(forbidden: ForbiddenPairs | None, n_ids: int) -> Spelled:
@@ -263,70 +260,11 @@ def _spelled(forbidden: ForbiddenPairs | None, n_ids: int) -> Spelled:
         none = np.empty(0, np.uint64)
         return Spelled(known=none, hashes=none, factors=none, allowed=none)
     hashes, factors = forbidden.hashes()
-    known, _ = _table_of(forbidden.spelled_hashes, forbidden.spelled_hashes.size)
     return Spelled(
-        known=known,
+        known=table_of(forbidden.spelled_hashes),
         hashes=longer(hashes, n_ids + 1),  # a copy, with room for those of new tokens
         factors=longer(factors, n_ids + 1),
         allowed=np.full(1, EMPTY),
-    )
-
-
-def _index_of(
-    keys: NDArray[np.uint64], counts: NDArray[np.int64], n_slots: NDArray[np.int64], threshold: int
-) -> PairIndex:
-    """Return an index of these pairs, without their slots and with an empty heap."""
-    table_keys, table_pairs = _table_of(keys, keys.size)
-    n_windows = int(n_slots.sum())
-    begins = np.cumsum(n_slots) - n_slots
-    return PairIndex(
-        table_keys=table_keys,
-        table_pairs=table_pairs,
-        keys=keys,
-        counts=counts,
-        begins=begins,
-        ends=begins.copy(),
-        # Merges add nearly as many again; what they don't use is never touched, so takes no memory.
-        slots=np.empty(5 * n_windows // 2 + _SPARE, np.int32),
-        heap=np.empty(0, np.int32),
-        heap_counts=np.empty(0, np.int64),
-        heap_ties=np.empty(0, np.uint64),
-        used=_used(n_pairs=keys.size, n_slots=n_windows, n_entries=keys.size),
-        threshold=threshold,
-    )
-
-
-def _used(n_pairs: int, n_slots: int, n_entries: int) -> NDArray[np.int64]:
-    used = np.empty(3, np.int64)
-    used[[PAIRS, SLOTS, ENTRIES]] = n_pairs, n_slots, n_entries
-    return used
-
-
-def _table_of(
-    keys: NDArray[np.uint64], n_places: int
-) -> tuple[NDArray[np.uint64], NDArray[np.int32]]:
-    size = 1 << max(12, (4 * n_places).bit_length())
-    table_keys = np.full(size, EMPTY, np.uint64)
-    table_pairs = np.zeros(size, np.int32)
-    pairs.enter_pairs(keys, table_keys, table_pairs)
-    return table_keys, table_pairs
-
-
-def _with_room(index: PairIndex, more: int) -> PairIndex:
-    """Return an index with room for `more` more pairs, slots and heap entries."""
-    n_pairs, n_slots, n_entries = (int(index.used[of]) + more for of in (PAIRS, SLOTS, ENTRIES))
-    if 2 * n_pairs > index.table_keys.size:
-        table_keys, table_pairs = _table_of(index.keys[: index.used[PAIRS]], n_pairs)
-        index = index._replace(table_keys=table_keys, table_pairs=table_pairs)
-    return index._replace(
-        keys=longer(index.keys, n_pairs),
-        counts=longer(index.counts, n_pairs),
-        begins=longer(index.begins, n_pairs),
-        ends=longer(index.ends, n_pairs),
-        slots=longer(index.slots, n_slots),
-        heap=longer(index.heap, n_entries),
-        heap_counts=longer(index.heap_counts, n_entries),
-        heap_ties=longer(index.heap_ties, n_entries),
     )
 
 

@@ -25,7 +25,7 @@ from bpe_core.pretokenizers.pretokenizers import Pretokenizer, get_pretokenizer
 from bpe_core.pretokenizers.scanners import SCANNERS, class_table
 from bpe_core.pretokenizers.shadows import REPRESENTATIVES, shadow_of
 from bpe_core.trainers import compiled as compiled_training
-from bpe_core.trainers import incremental
+from bpe_core.trainers import incremental, indexing
 from bpe_core.trainers.base_vocabulary import GrowingVocabulary
 from bpe_core.trainers.incremental import Learned
 from bpe_core.trainers.reference import train_reference
@@ -205,10 +205,9 @@ def assert_alike(one: Learned, other: Learned) -> None:
     assert one.stop_reason == other.stop_reason
 
 
-@given(word_counts, training_configs)
-def test_the_kernel_learns_the_same_merges_as_the_other_trainers(
+def laid_out(
     words: dict[str, int], config: TrainingConfig
-) -> None:
+) -> tuple[PretokenCounts, set[bytes], Layout]:
     corpus = Corpus.from_word_counts(words)
     symbols = seen_symbols(corpus, config.base)
     pretokens = count_pretokens(corpus, get_pretokenizer(config.pretokenizer))
@@ -216,12 +215,31 @@ def test_the_kernel_learns_the_same_merges_as_the_other_trainers(
     layout = lay_out_pretokens(
         pretokens, config.base, vocabulary.base_ids, vocabulary.end_of_word_id
     )
+    return pretokens, symbols, layout
+
+
+@given(word_counts, training_configs)
+def test_the_kernel_learns_the_same_merges_as_the_other_trainers(
+    words: dict[str, int], config: TrainingConfig
+) -> None:
+    pretokens, symbols, layout = laid_out(words, config)
     slow, fast = learn_both(layout, symbols, config)
     assert_alike(slow, fast)
     reference = train_reference(pretokens, config)
     assert fast.merges[:-1] == [(m.left, m.right, m.id) for m in reference.merges]
     assert fast.counts == [merge.count for merge in reference.merges]
     assert fast.stop_reason == reference.stop_reason
+
+
+@given(word_counts, training_configs, st.integers(2, 4))
+def test_threads_that_share_a_row_learn_the_same_merges(
+    words: dict[str, int], config: TrainingConfig, n_threads: int
+) -> None:
+    _, symbols, layout = laid_out(words, config)
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(indexing, "_FEWEST_SLOTS", 1)
+        patch.setattr(indexing, "n_threads", lambda: n_threads)
+        assert_alike(*learn_both(layout, symbols, config))
 
 
 @pytest.mark.parametrize(

@@ -80,7 +80,7 @@ class Other(NamedTuple):
 def test_the_library_takes_named_tuples_and_numbers_of_exactly_the_types_compiled() -> None:
     ids, weights = np.full(4, -1, np.int32), np.zeros(4, np.int64)
     row, tokens = Row(ids, weights, ids), Tokens(ids, ids)
-    table, reached = np.zeros(32, np.uint64), np.zeros(2, np.int64)
+    table, reached = np.zeros(32, np.uint64), np.zeros(3, np.int64)
 
     def count(*arguments: Any) -> bool:
         return served("pairs.count_row", *arguments)

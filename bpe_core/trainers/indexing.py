@@ -1,0 +1,187 @@
+"""Index the pairs of a row: which occur, how often, and where; each part of the row in a thread."""
+
+from __future__ import annotations
+
+from functools import partial
+from itertools import pairwise
+from typing import Final, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from bpe_core.compiling.arrays import longer
+from bpe_core.compiling.threads import n_threads, together
+from bpe_core.kernels import pairs
+from bpe_core.kernels.hashing import EMPTY
+from bpe_core.kernels.pair_index import ENTRIES, PAIRS, SLOTS, PairIndex
+from bpe_core.kernels.pairs import END, ENTRY, NEXT_SLOT
+from bpe_core.kernels.row import Row, Tokens
+
+SPARE: Final = 1024
+"""The least room for more pairs, slots and heap entries in an index."""
+
+_FEWEST_ENTRIES: Final = 1 << 12
+_FEWEST_SLOTS: Final = 1 << 19
+"""A part of a row has at least so many: starting a thread takes as long as 50,000 of them."""
+
+
+class CountedPairs(NamedTuple):
+    """The pairs that occur in a row and may merge."""
+
+    keys: NDArray[np.uint64]
+    """uint64[n_pairs], see `hashing.pair_key`."""
+    counts: NDArray[np.int64]
+    """int64[n_pairs]: how often each occurs in the corpus."""
+    n_slots: NDArray[np.int64]
+    """int64[n_parts, n_pairs]: how often each occurs in each part of the row."""
+
+    def where(self, kept: NDArray[np.bool_]) -> CountedPairs:
+        """Return only some of the pairs."""
+        return CountedPairs(self.keys[kept], self.counts[kept], self.n_slots[:, kept])
+
+
+def parts_of(row: Row) -> list[tuple[int, int]]:
+    """Cut a row between words into a part for each thread; return where each begins and ends.
+
+    >>> from bpe_core.counting.word_row import lay_out
+    >>> layout = lay_out([[7, 8], [7]], [3, 5])
+    >>> parts_of(Row(layout.ids, layout.weights, layout.ids))
+    [(0, 6)]
+    """
+    n_slots = row.ids.size
+    n_parts = max(1, min(n_threads(), n_slots // _FEWEST_SLOTS))
+    cuts = {_gap_from(row, part * n_slots // n_parts) for part in range(1, n_parts)}
+    bounds = sorted({0, *cuts, n_slots})
+    return list(pairwise(bounds))
+
+
+def _gap_from(row: Row, slot: int) -> int:
+    """Return the first slot from this one on that is between two words; the last always is."""
+    width = 256
+    while True:
+        found = np.flatnonzero(row.weights[slot : slot + width] == 0)
+        if found.size:
+            return slot + int(found[0])
+        width *= 2
+
+
+def count_pairs(
+    row: Row, tokens: Tokens, max_token_bytes: int, parts: list[tuple[int, int]]
+) -> CountedPairs:
+    """Count the pairs of a row that may merge."""
+    tables = together(
+        [partial(_count_part, row, tokens, max_token_bytes, begin, end) for begin, end in parts]
+    )
+    total = tables[0] if len(tables) == 1 else _sum_of(tables)
+    keys, counts, _, _ = total.reshape(-1, ENTRY)[total[2::ENTRY] > 0].T.copy()
+    n_slots = np.zeros((len(tables), keys.size), np.int64)
+    for table, of_part in zip(tables, n_slots, strict=True):
+        pairs.find_slots(table, keys, of_part)
+    return CountedPairs(keys, counts.view(np.int64), n_slots)
+
+
+def _count_part(
+    row: Row, tokens: Tokens, max_token_bytes: int, begin: int, end: int
+) -> NDArray[np.uint64]:
+    """Return the table of counts of a part of a row; see `pairs.count_row`."""
+    table = np.zeros(_FEWEST_ENTRIES * ENTRY, np.uint64)
+    reached = np.zeros(3, np.int64)
+    reached[[NEXT_SLOT, END]] = begin, end
+    while not pairs.count_row(row, tokens, max_token_bytes, table, reached):
+        larger = np.zeros(4 * table.size, np.uint64)
+        pairs.add_counts(table, larger)
+        table = larger
+    return table
+
+
+def _sum_of(tables: list[NDArray[np.uint64]]) -> NDArray[np.uint64]:
+    """Return a table of the pairs of several."""
+    n_pairs = sum(int(np.count_nonzero(table[2::ENTRY])) for table in tables)
+    total = np.zeros((1 << max(12, (2 * n_pairs).bit_length())) * ENTRY, np.uint64)
+    for table in tables:
+        pairs.add_counts(table, total)
+    return total
+
+
+def word_weights(row: Row, parts: list[tuple[int, int]]) -> NDArray[np.int64]:
+    """Return how often each word of two or more symbols occurs, int64[n_words]."""
+
+    def of_part(begin: int, end: int) -> NDArray[np.int64]:
+        found = np.empty((end - begin) // 3 + 1, np.int64)
+        return found[: pairs.list_weights(row, begin, end, found)]
+
+    return np.concatenate(together([partial(of_part, begin, end) for begin, end in parts]))
+
+
+def index_of(
+    row: Row, tokens: Tokens, parts: list[tuple[int, int]], counted: CountedPairs, threshold: int
+) -> PairIndex:
+    """Return an index of these pairs, with an empty heap."""
+    keys, counts, n_slots = counted
+    table_keys, table_pairs = _table_of(keys, keys.size)
+    of_pair = n_slots.sum(axis=0)
+    n_windows = int(of_pair.sum())
+    begins = np.cumsum(of_pair) - of_pair
+    index = PairIndex(
+        table_keys=table_keys,
+        table_pairs=table_pairs,
+        keys=keys,
+        counts=counts,
+        begins=begins,
+        ends=begins + of_pair,
+        # Merges add nearly as many again; what they don't use is never touched, so takes no memory.
+        slots=np.empty(5 * n_windows // 2 + SPARE, np.int32),
+        heap=np.empty(0, np.int32),
+        heap_counts=np.empty(0, np.int64),
+        heap_ties=np.empty(0, np.uint64),
+        used=_used(n_pairs=keys.size, n_slots=n_windows, n_entries=keys.size),
+        threshold=threshold,
+    )
+    # A part's slots of a pair follow those of the parts before it.
+    reached = begins + np.cumsum(n_slots, axis=0) - n_slots
+    together(
+        [
+            partial(pairs.gather_slots, row, tokens, index._replace(ends=ends), begin, end)
+            for ends, (begin, end) in zip(reached, parts, strict=True)
+        ]
+    )
+    return index
+
+
+def with_room(index: PairIndex, more: int) -> PairIndex:
+    """Return an index with room for `more` more pairs, slots and heap entries."""
+    n_pairs, n_slots, n_entries = (int(index.used[of]) + more for of in (PAIRS, SLOTS, ENTRIES))
+    if 2 * n_pairs > index.table_keys.size:
+        table_keys, table_pairs = _table_of(index.keys[: index.used[PAIRS]], n_pairs)
+        index = index._replace(table_keys=table_keys, table_pairs=table_pairs)
+    return index._replace(
+        keys=longer(index.keys, n_pairs),
+        counts=longer(index.counts, n_pairs),
+        begins=longer(index.begins, n_pairs),
+        ends=longer(index.ends, n_pairs),
+        slots=longer(index.slots, n_slots),
+        heap=longer(index.heap, n_entries),
+        heap_counts=longer(index.heap_counts, n_entries),
+        heap_ties=longer(index.heap_ties, n_entries),
+    )
+
+
+def table_of(keys: NDArray[np.uint64]) -> NDArray[np.uint64]:
+    """Return a table in which `hashing.find_pair` finds these keys."""
+    return _table_of(keys, keys.size)[0]
+
+
+def _used(n_pairs: int, n_slots: int, n_entries: int) -> NDArray[np.int64]:
+    used = np.empty(3, np.int64)
+    used[[PAIRS, SLOTS, ENTRIES]] = n_pairs, n_slots, n_entries
+    return used
+
+
+def _table_of(
+    keys: NDArray[np.uint64], n_places: int
+) -> tuple[NDArray[np.uint64], NDArray[np.int32]]:
+    size = 1 << max(12, (4 * n_places).bit_length())
+    table_keys = np.full(size, EMPTY, np.uint64)
+    table_pairs = np.zeros(size, np.int32)
+    pairs.enter_pairs(keys, table_keys, table_pairs)
+    return table_keys, table_pairs
