@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any, Final, cast
 
+from bpe_core.compiling.garbage import without_garbage_collection
 from bpe_core.errors import FormatError
 from bpe_core.formats.gguf_cuts import BYTE_LEVEL, cut_of
 from bpe_core.formats.gguf_header import GgufValue
@@ -78,13 +79,14 @@ def from_gguf(keys: Keys) -> dict[str, Any] | bytes:
 
 def _bpe(keys: Keys, kind: str, ids: dict[str, int], types: list[int]) -> dict[str, Any]:
     merges: list[list[str]] = []
-    for rank, merge in enumerate(_strings(keys, "merges")):
-        # The first space after the first character, which may itself be a space.
-        cut = merge.find(" ", 1)
-        left, right = merge[:cut], merge[cut + 1 :]
-        if cut < 0 or left not in ids or right not in ids or left + right not in ids:
-            raise FormatError(f"Merge {rank:,}, {merge!r:.80}, does not fit the vocabulary.")
-        merges.append([left, right])
+    with without_garbage_collection():
+        for rank, merge in enumerate(_strings(keys, "merges")):
+            # The first space after the first character, which may itself be a space.
+            cut = merge.find(" ", 1)
+            left, right = merge[:cut], merge[cut + 1 :]
+            if cut < 0 or left not in ids or right not in ids or left + right not in ids:
+                raise FormatError(f"Merge {rank:,}, {merge!r:.80}, does not fit the vocabulary.")
+            merges.append([left, right])
     model: dict[str, Any] = {"type": "BPE", "vocab": ids, "merges": merges, "ignore_merges": False}
     if kind == "gemma4":
         unknown = _unknown(keys, len(ids))

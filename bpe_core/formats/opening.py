@@ -13,7 +13,6 @@ A tokenizer.json is encoded by `bpe_core` if all of this holds, and by `tokenize
 from __future__ import annotations
 
 import hashlib
-import json
 from collections.abc import Mapping
 from dataclasses import replace
 from typing import Any, Final, Literal, cast
@@ -83,7 +82,7 @@ def open_files(
     if len(files) == 1 and looks_like_json(data, next(iter(files))):
         described = parse_json(data, next(iter(files)))
         if "model" in described:
-            return _of_tokenizer_json(name, data, described, trial=trial)
+            return _of_tokenizer_json(name, described, trial=trial)
         if looks_like_tekken(described):
             known = trial if trial in ("own", "other") else ""
             return open_ranks(name, read_tekken(described), "A Tekken file.", known=known)
@@ -104,7 +103,7 @@ def open_gguf(name: str, keys: Mapping[str, GgufValue], *, trial: Trial = "neede
     model, origin = from_gguf(keys), describe_gguf(keys)
     if isinstance(model, bytes):
         return open_sentencepiece(name, model, origin=origin, trial=trial)
-    opened = _of_tokenizer_json(name, json.dumps(model).encode(), model, trial=trial)
+    opened = _of_tokenizer_json(name, model, trial=trial)
     return replace(opened, provenance=f"{origin} {opened.provenance}")
 
 
@@ -133,9 +132,7 @@ def _open_published_ranks(name: str, data: bytes, found: Published) -> NamedEnco
     return NamedEncoder(name, tokenizer, f"{origin} {cut}")
 
 
-def _of_tokenizer_json(
-    name: str, data: bytes, described: Mapping[str, Any], *, trial: Trial
-) -> NamedEncoder:
+def _of_tokenizer_json(name: str, described: Mapping[str, Any], *, trial: Trial) -> NamedEncoder:
     if trial == "other":
         foreign = ForeignTokenizer(described)
         return NamedEncoder(name, foreign, f"Encoded by {foreign.engine}.")

@@ -69,41 +69,64 @@ def recover_merges(ranks: Mapping[bytes, int]) -> list[tuple[int, int, int]]:
     others: list[bytes] = []
     rank_of_pair: dict[Pair, int] = {}
     parts: dict[int, tuple[int, int, int]] = {}
+    known = {id for token, id in ranks.items() if len(token) == 1}
     for token, id in sorted(ranks.items(), key=lambda item: item[1]):
         if len(token) == 1:
             continue
         for cut in range(1, len(token)):
-            left, right = ranks.get(token[:cut]), ranks.get(token[cut:])
-            if (
-                left is not None
-                and right is not None
-                and (cut == 1 or left in parts)
-                and (cut == len(token) - 1 or right in parts)
-                and stay_apart(left, right, rank_of_pair, parts)
-            ):
+            left = ranks.get(token[:cut])
+            if left not in known:
+                continue
+            right = ranks.get(token[cut:])
+            if right in known and stay_apart(left, right, rank_of_pair, parts):
                 break
         else:
             others.append(token)
             continue
         rank = rank_of_pair[left, right] = len(merges)
         parts[id] = (rank, left, right)
+        known.add(id)
         merges.append((left, right, id))
     _check_bytes(others, ranks)
     _check_length(others, ranks, _MOST_STEPS, _NOT_OF_TWO)
-    if any(_last_pair(token, ranks) for token in others):
-        # A late merge may come before others that cross its tokens, so all are looked for again.
-        _check_length(ranks, ranks, _MOST_STEPS, _NOT_OF_TWO)
-        return _in_order(ranks)
-    return merges
-
-
-def _in_order(ranks: Mapping[bytes, int]) -> list[tuple[int, int, int]]:
-    """Encode every token, and put each merge after those of its parts."""
-    pairs: dict[bytes, tuple[bytes, bytes]] = {}
-    for token in ranks:
-        pair = _last_pair(token, ranks)
-        if pair is not None:
+    late = {token: pair for token in others if (pair := _last_pair(token, ranks))}
+    if not late:
+        return merges
+    bytes_of = {id: token for token, id in ranks.items()}
+    pairs = {bytes_of[id]: (bytes_of[left], bytes_of[right]) for left, right, id in merges}
+    # A late merge may come before others that cross its token. It makes no difference to tokens
+    # that don't contain that one, so only the rest are looked for again.
+    crossed = _containing(late, pairs)
+    _check_length(crossed, ranks, _MOST_STEPS, _NOT_OF_TWO)
+    for token in crossed:
+        del pairs[token]
+        if pair := _last_pair(token, ranks):
             pairs[token] = pair
+    return _in_order(pairs | late, ranks)
+
+
+def _containing(inner: Iterable[bytes], tokens: Iterable[bytes]) -> list[bytes]:
+    """Return the tokens that contain any of others; all of these have two bytes or more."""
+    inner = list(inner)
+    width = min(map(len, inner))
+    by_head: dict[bytes, list[bytes]] = {}
+    for token in inner:
+        by_head.setdefault(token[:width], []).append(token)
+    return [
+        token
+        for token in tokens
+        if any(
+            token.startswith(tuple(by_head[head]), at)
+            for at in range(len(token) - width + 1)
+            if (head := token[at : at + width]) in by_head
+        )
+    ]
+
+
+def _in_order(
+    pairs: Mapping[bytes, tuple[bytes, bytes]], ranks: Mapping[bytes, int]
+) -> list[tuple[int, int, int]]:
+    """Return the merges of these tokens, each after those of its parts."""
     places: dict[bytes, tuple[int, ...]] = {}
     for token in sorted(pairs, key=len):  # parts are shorter
         left, right = pairs[token]

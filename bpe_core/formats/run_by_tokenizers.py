@@ -62,7 +62,8 @@ class ForeignTokenizer(LibraryEncoder):
         if isinstance(model, dict) and "dropout" in model:
             plain["model"] = {**cast("dict[str, Any]", model), "dropout": None}
         self._peer = _built(tokenizers.Tokenizer, json.dumps(plain))
-        self._described: dict[str, Any] = json.loads(self._peer.to_str())
+        written = self._peer.to_str()
+        self._described: dict[str, Any] = json.loads(written)
         self._peer.encode_special_tokens = True
         normalizer = self._peer.normalizer
         self._is_cut_at_spaces = is_cut_at_spaces(
@@ -70,12 +71,11 @@ class ForeignTokenizer(LibraryEncoder):
         )
         engine = f"tokenizers {tokenizers.__version__}"
         added = self._peer.get_added_tokens_decoder().items()
-        everything = json.dumps([engine, self._described], sort_keys=True)
         super().__init__(
             engine,
             self._bytes_by_id(),
             {token.content: id for id, token in added if token.special},
-            hashlib.sha256(everything.encode()).hexdigest(),
+            hashlib.sha256(f"{engine} {written}".encode()).hexdigest(),
         )
 
     def check_patterns(self) -> None:
