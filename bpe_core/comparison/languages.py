@@ -15,14 +15,18 @@ from bpe_core.comparison.measurement import TokenizerMetrics, measure
 from bpe_core.comparison.metrics import gini, parity
 from bpe_core.corpus.corpus import Corpus
 from bpe_core.corpus.samples import ParallelText
+from bpe_core.corpus.structure import has_more_cells
 from bpe_core.corpus.text_decoding import decode_text
 from bpe_core.errors import ConfigError, CorpusError
 from bpe_core.tokenizer.protocol import Encoder
 from bpe_core.tokenizer.tokenizer import Tokenizer
-from bpe_core.unicode.kinds import script_of
+from bpe_core.unicode.kinds import code_points, script_of
 from bpe_core.unicode.token_scripts import script_of_token
 
 _MOST_LANGUAGES = 200
+_MOST_BYTES = 25_000_000
+_MOST_SENTENCES = 300_000
+"""In all languages. A table of 25 million short lines took more than 5 GB."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -120,13 +124,20 @@ def read_parallel(files: Sequence[tuple[str, bytes]]) -> tuple[ParallelText, ...
 
     A table is CSV or TSV, with the languages' names in its first row. Text files are named after
     their languages and have one sentence per line, in the same order. Raises `CorpusError` if a
-    sentence is missing, if two files name the same language, or for fewer than two languages.
+    sentence is missing, if two files name the same language, for fewer than two languages, and for
+    more than 25 MB or 300,000 sentences.
 
     >>> table = b"English\\tGerman\\nGood morning.\\tGuten Morgen.\\n"
     >>> [(text.name, text.sentences) for text in read_parallel([("two.tsv", table)])]
     [('English', ('Good morning.',)), ('German', ('Guten Morgen.',))]
     """
+    if (n_bytes := sum(len(data) for _, data in files)) > _MOST_BYTES:
+        raise CorpusError(
+            f"These sentences take {n_bytes:,} bytes, more than the {_MOST_BYTES:,} that are "
+            "compared. Give fewer sentences."
+        )
     columns: dict[str, list[str]] = {}
+    n_sentences = 0
     if len(files) == 1:
         ((name, data),) = files
         columns = _columns_of_table(decode_text(data, name).text, name)
@@ -137,7 +148,11 @@ def read_parallel(files: Sequence[tuple[str, bytes]]) -> tuple[ParallelText, ...
                 raise CorpusError(
                     f"Two files name the language {language!r:.60}. Rename one of them."
                 )
-            lines = decode_text(data, name).text.removesuffix("\n").split("\n")
+            text = decode_text(data, name).text.removesuffix("\n")
+            n_sentences += text.count("\n") + 1
+            if n_sentences > _MOST_SENTENCES:
+                raise _too_many_sentences()
+            lines = text.split("\n")
             columns[language] = [line.removesuffix("\r") for line in lines]
     if not 2 <= len(columns) <= _MOST_LANGUAGES:
         raise CorpusError(
@@ -164,8 +179,18 @@ def _columns_of_table(text: str, name: str) -> dict[str, list[str]]:
     first_line = text.partition("\n")[0]
     delimiter = max("\t,;", key=first_line.count)
     reader = csv.reader(io.StringIO(text, newline=""), delimiter=delimiter, strict=True)
+    # Before a row of millions of cells is in memory.
+    if has_more_cells(text, delimiter, _MOST_SENTENCES):
+        raise _too_many_sentences()
+    rows: list[list[str]] = []
+    n_cells = 0
     try:
-        rows = list(reader)
+        for row in reader:
+            n_cells += max(1, len(row))
+            # The first row names the languages.
+            if n_cells > _MOST_SENTENCES + _MOST_LANGUAGES:
+                raise _too_many_sentences()
+            rows.append(row)
     except csv.Error:
         raise CorpusError(
             f"{name} is not a table of values separated by {delimiter!r} at line "
@@ -185,6 +210,16 @@ def _columns_of_table(text: str, name: str) -> dict[str, list[str]]:
     return {name: [row[i] for row in rows[1:]] for i, name in enumerate(names)}
 
 
+def _too_many_sentences() -> CorpusError:
+    return CorpusError(
+        f"There are more than {_MOST_SENTENCES:,} sentences in all languages together. Give fewer."
+    )
+
+
 def _scripts_of(sentences: Sequence[str]) -> tuple[str, ...]:
-    found = Counter(filter(None, map(script_of, "".join(sentences))))
+    found: Counter[str] = Counter()
+    characters, counts = np.unique(code_points("".join(sentences)), return_counts=True)
+    for character, count in zip(characters.tolist(), counts.tolist(), strict=True):
+        if name := script_of(chr(character)):
+            found[name] += count
     return tuple(name for name, _ in found.most_common())

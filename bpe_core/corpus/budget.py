@@ -4,6 +4,9 @@ from __future__ import annotations
 
 import gzip
 import io
+import time
+from collections.abc import Generator
+from contextlib import contextmanager
 from typing import IO, Final
 
 from bpe_core.errors import UnsupportedFileError
@@ -22,6 +25,10 @@ MOST_CELLS: Final = 1_000_000
 """The most values in one row of a csv or tsv file."""
 MOST_JSON_VALUES: Final = 20_000_000
 """The most values that are in memory at a time: a JSON file, or one line of a jsonl file."""
+MOST_SECONDS_APART: Final = 60.0
+"""How long all files together may take that are each read in a process of their own."""
+SECONDS_TO_DESCRIBE: Final = 10.0
+"""The same where only the columns of the first tables are described."""
 _CHUNK: Final = 1 << 20
 
 
@@ -31,7 +38,8 @@ class Budget:
     Archives may together unpack to `MOST_UNPACKED_BYTES`, and each source to `MOST_TIMES_PACKED`
     times its size or to `FREELY_UNPACKED_BYTES`, whichever is more. All tables together may have
     `MOST_ROWS` rows and twice `MOST_UNPACKED_BYTES` of text, and each source `FREE_ROWS` rows or
-    one for every two of its bytes. `take` methods raise UnsupportedFileError.
+    one for every two of its bytes. Parquet files may together take `MOST_SECONDS_APART`: each has a
+    limit of its own, but an archive may have thousands. `take` methods raise UnsupportedFileError.
 
     >>> budget = Budget()
     >>> budget.begin(1_000)
@@ -41,10 +49,11 @@ class Budget:
 1,000 bytes, as only nearly empty rows do. Unpack it first, and leave out rows without text.
     """
 
-    def __init__(self) -> None:
+    def __init__(self, *, seconds_apart: float | None = None) -> None:
         self._unpacked = MOST_UNPACKED_BYTES
         self._written_out = 2 * MOST_UNPACKED_BYTES
         self._rows = MOST_ROWS
+        self._seconds_apart = MOST_SECONDS_APART if seconds_apart is None else seconds_apart
         self.begin(0)
 
     def begin(self, n_bytes: int) -> None:
@@ -88,6 +97,23 @@ class Budget:
                 f"{self._size:,} bytes, as only nearly empty rows do. Unpack it first, and leave "
                 "out rows without text."
             )
+
+    @contextmanager
+    def take_time(self, name: str) -> Generator[None]:
+        """Count the time of the block, which reads a file in a process of its own.
+
+        Raises UnsupportedFileError before the block if none is left.
+        """
+        if self._seconds_apart <= 0:
+            raise UnsupportedFileError(
+                f"{name} was not read, because the Parquet files before it took "
+                f"{MOST_SECONDS_APART:.0f} seconds. Give fewer files at a time."
+            )
+        started = time.monotonic()
+        try:
+            yield
+        finally:
+            self._seconds_apart -= time.monotonic() - started
 
     def take_text(self, n_bytes: int, name: str) -> None:
         """Count bytes of text that a table holds packed, as Parquet files do."""

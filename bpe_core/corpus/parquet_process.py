@@ -109,16 +109,19 @@ def opened_parquet(
     Raises UnsupportedFileError and MissingExtraError.
     """
     question = {"is_read": True, "column": text_column, "most_bytes": BYTES_DESCRIBED}
-    with closing(_ask(data, name, question)) as answers:
+    with budget.take_time(name), closing(_ask(data, name, question)) as answers:
         yield ParquetRows(answers, name, text_column, budget, report)
 
 
-def describe_parquet(data: bytes, name: str, *, most_bytes: int = BYTES_DESCRIBED) -> TableColumns:
+def describe_parquet(
+    data: bytes, name: str, *, budget: Budget, most_bytes: int = BYTES_DESCRIBED
+) -> TableColumns:
     """Describe the columns of a Parquet file by a sample of about `most_bytes`.
 
     Raises UnsupportedFileError and MissingExtraError.
     """
-    with closing(_ask(data, name, {"is_read": False, "most_bytes": most_bytes})) as answers:
+    question = {"is_read": False, "most_bytes": most_bytes}
+    with budget.take_time(name), closing(_ask(data, name, question)) as answers:
         return _columns_of(next(answers)[1])[0]
 
 

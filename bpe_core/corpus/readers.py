@@ -11,7 +11,7 @@ from typing import NamedTuple, Protocol
 
 from bpe_core.checks import describe
 from bpe_core.corpus.archives import gunzip, members_of
-from bpe_core.corpus.budget import Budget
+from bpe_core.corpus.budget import SECONDS_TO_DESCRIBE, Budget
 from bpe_core.corpus.columns import TableColumns, quoted
 from bpe_core.corpus.notes import Note, NoteKind, group_notes
 from bpe_core.corpus.rows import Report
@@ -20,6 +20,7 @@ from bpe_core.corpus.text_decoding import check_encoding, decode_text
 from bpe_core.errors import CorpusError, EmptyCorpusError, TextDecodingError, UnsupportedFileError
 
 _MOST_REASONS = 5
+_GZIP_MARK = b"\x1f\x8b"
 _ZIP_MARKS = (b"PK\x03\x04", b"PK\x05\x06")
 
 # Zip archives under another name: their text is inside XML, so their members are not documents.
@@ -146,8 +147,18 @@ def tables_in(
     return islice(_tables_in(sources, choices), most)
 
 
+def may_be_tables(data: bytes, name: str) -> bool:
+    """Return whether `tables_in` may find a table in a file.
+
+    >>> may_be_tables(b"hug", "a.txt"), may_be_tables(b"text\\nhug", "a.csv")
+    (False, True)
+    """
+    is_packed = data.startswith((*_ZIP_MARKS, _GZIP_MARK))
+    return is_packed or is_table(data, _suffix(name))
+
+
 def _tables_in(sources: Sequence[Source], choices: Choices) -> Iterator[tuple[str, TableColumns]]:
-    budget = Budget()
+    budget = Budget(seconds_apart=SECONDS_TO_DESCRIBE)
     for source in sources:
         with suppress(CorpusError):
             data, name = _bytes_of(source)
@@ -172,7 +183,7 @@ def _files_in(data: bytes, name: str, budget: Budget) -> Iterator[tuple[str, byt
 def _table_of(
     data: bytes, name: str, choices: Choices, budget: Budget
 ) -> tuple[str, TableColumns | None]:
-    if data.startswith(b"\x1f\x8b"):
+    if data.startswith(_GZIP_MARK):
         data = gunzip(data, name, budget)
         name = _without_gz(name)
     kind = _suffix(name)
@@ -221,7 +232,7 @@ def _read_bytes(
 ) -> Found:
     if not data:
         raise EmptyCorpusError(f"{name} is empty. Give a file with text in it.")
-    if data.startswith(b"\x1f\x8b"):
+    if data.startswith(_GZIP_MARK):
         data = gunzip(data, name, budget)
         name = _without_gz(name)
         if not data:
@@ -271,6 +282,8 @@ def _read_zip(data: bytes, name: str, choices: Choices, budget: Budget, report: 
         else:
             documents.extend(found)
             notes.extend(new_notes)
+        # Thousands of members that cannot be read must not keep the caller from ending this.
+        report(member.begin + member.share)
     if not documents:
         kind = UnsupportedFileError
         if all(isinstance(error, EmptyCorpusError) for _, error in failures):

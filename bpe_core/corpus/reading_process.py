@@ -11,7 +11,8 @@ import json
 import shutil
 import sys
 import tempfile
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Generator, Mapping, Sequence
+from contextlib import contextmanager
 from pathlib import Path
 from typing import IO, Any, Final, cast
 
@@ -19,21 +20,22 @@ import regex
 
 from bpe_core import errors
 from bpe_core.child_process import child, follow_parent
+from bpe_core.corpus.columns import Column, TableColumns
 from bpe_core.corpus.composition import file_of
 from bpe_core.corpus.corpus import Corpus
 from bpe_core.corpus.corpus_files import read_corpus_files, write_corpus
 from bpe_core.corpus.filed_corpus import FiledCorpus, Parts, figures_of, from_json, to_json
 from bpe_core.corpus.notes import Note
 from bpe_core.corpus.read_corpus import read_corpus
-from bpe_core.corpus.readers import Upload, size_of
+from bpe_core.corpus.readers import Choices, Upload, may_be_tables, size_of, tables_in
 from bpe_core.errors import BpeError, UnsupportedFileError
 from bpe_core.process_limits import limit_this_process
 
 LEAST_BYTES: Final = 4_000_000
 """The size of files from which on they are worth a process, which takes half a second to start."""
-_LEAST_BYTES_PACKED: Final = 200_000
-_LEAST_LINES: Final = 200_000
-"""Each may be a row, and 1.9 million rows of a 4 MB table took 5 to 20 seconds."""
+_LEAST_MARKS: Final = 200_000
+"""Each line or comma may be a row or a value, and 1.9 million rows of a 4 MB table took 5 to 20
+seconds."""
 _PACKED: Final = (b"\x1f\x8b", b"PK", b"PAR1")
 MOST_BYTES_IN_MEMORY: Final = 20_000_000
 """A text of up to this size is returned as a `Corpus`, as if it had been read here."""
@@ -48,7 +50,9 @@ _BEYOND_ASCII: Final = regex.compile(r"[^\x00-\x7f]")
 
 
 def worth_a_process(uploads: Sequence[Upload]) -> bool:
-    """Return whether files are so large, or unpack to so much, that a process should read them.
+    """Return whether files are so large, or may unpack to so much, that a process should read them.
+
+    All that is packed may: 16 kB of JSON unpacked to 16 MB, which stopped all else for 2 seconds.
 
     >>> import io
     >>> class Upload(io.BytesIO):
@@ -60,9 +64,8 @@ def worth_a_process(uploads: Sequence[Upload]) -> bool:
     if sum(map(size_of, uploads)) >= LEAST_BYTES:
         return True
     texts = [_data_of(upload) for upload in uploads]
-    packed = sum(len(data) for data in texts if data.startswith(_PACKED))
-    lines = sum(data.count(b"\n") for data in texts)
-    return packed >= _LEAST_BYTES_PACKED or lines >= _LEAST_LINES
+    marks = sum(data.count(b"\n") + data.count(b",") for data in texts)
+    return marks >= _LEAST_MARKS or any(data.startswith(_PACKED) for data in texts)
 
 
 def read_in_process(
@@ -80,10 +83,7 @@ def read_in_process(
     `on_progress` raise, UnsupportedFileError if the files take too much memory or time, and OSError
     if the folder cannot be written.
     """
-    folder = Path(tempfile.mkdtemp(prefix=".unfinished-corpus-", dir=place))
-    try:
-        for number, upload in enumerate(uploads):
-            (folder / f"upload-{number}").write_bytes(_data_of(upload))
+    with _folder_of(uploads, place) as folder:
         question = {
             "names": [upload.name for upload in uploads],
             "column": dict(text_column) if isinstance(text_column, Mapping) else text_column,
@@ -96,9 +96,6 @@ def read_in_process(
             shutil.rmtree(folder, ignore_errors=True)
             return corpus
         parts = {held_out_share: _parts_of(found["parts"])}
-    except BaseException:
-        shutil.rmtree(folder, ignore_errors=True)
-        raise
     texts, names = found["excerpts"]
     excerpts = Corpus(tuple(texts), tuple(names))
     return FiledCorpus(
@@ -112,6 +109,68 @@ def read_in_process(
         parts=parts,
         divide=_divide,
     )
+
+
+def read_beginning_in_process(
+    uploads: Sequence[Upload],
+    most_characters: int,
+    *,
+    place: Path,
+    on_progress: Callable[[float], None],
+) -> tuple[Corpus, int]:
+    """Read the first documents of files, `most_characters` in all; return the characters of all.
+
+    Raises what `read_in_process` raises. Nothing is left in `place`.
+    """
+    with _folder_of(uploads, place) as folder:
+        question: dict[str, Any] = {
+            "names": [upload.name for upload in uploads],
+            "column": None,
+            "encoding": {},
+            "most_characters": most_characters,
+        }
+        found = _ask(folder, question, on_progress)
+        corpus = read_corpus_files(folder)
+        shutil.rmtree(folder, ignore_errors=True)
+    return corpus, found["n_characters"]
+
+
+def describe_in_process(
+    uploads: Sequence[Upload], encoding: Mapping[str, str], most: int, *, place: Path
+) -> list[tuple[str, TableColumns]]:
+    """Describe tables as `tables_in` does. Raises what `read_in_process` raises."""
+    tables = [upload for upload in uploads if may_be_tables(_data_of(upload), upload.name)]
+    if not tables:
+        return []
+    with _folder_of(tables, place) as folder:
+        question = {
+            "names": [upload.name for upload in tables],
+            "encoding": dict(encoding),
+            "most_tables": most,
+        }
+        found = _ask(folder, question, lambda _: None)
+        shutil.rmtree(folder, ignore_errors=True)
+    return [
+        (name, TableColumns(tuple(names), _columns_of(texts), is_sample))
+        for name, (names, texts, is_sample) in found["tables"]
+    ]
+
+
+def _columns_of(texts: Sequence[tuple[str, float, Sequence[str]]]) -> tuple[Column, ...]:
+    return tuple(Column(name, share, tuple(samples)) for name, share, samples in texts)
+
+
+@contextmanager
+def _folder_of(uploads: Sequence[Upload], place: Path) -> Generator[Path]:
+    """Yield a new folder in `place` with the files; it is deleted if the block raises."""
+    folder = Path(tempfile.mkdtemp(prefix=".unfinished-corpus-", dir=place))
+    try:
+        for number, upload in enumerate(uploads):
+            (folder / f"upload-{number}").write_bytes(_data_of(upload))
+        yield folder
+    except BaseException:
+        shutil.rmtree(folder, ignore_errors=True)
+        raise
 
 
 def _divide(folder: Path, held_out_share: float) -> Parts:
@@ -167,15 +226,18 @@ def _main(folder: Path) -> None:
     size = sum(path.stat().st_size for path in folder.iterdir())
     limit_this_process(_MOST_BYTES + _MOST_TIMES_FILES * size, round(_MOST_SECONDS))
     try:
-        _write(_read(folder, question) if "names" in question else _divided(folder, question))
+        if "most_tables" in question:
+            _write(_described(folder, question))
+        elif "names" in question:
+            _write(_read(folder, question))
+        else:
+            _write(_divided(folder, question))
     except BpeError as error:
         _write({"error": [type(error).__name__, str(error)]})
 
 
 def _read(folder: Path, question: Mapping[str, Any]) -> dict[str, Any]:
-    files = [
-        _File(folder / f"upload-{number}", name) for number, name in enumerate(question["names"])
-    ]
+    files = _files_of(folder, question)
     last = 0.0
 
     def report(part: float) -> None:
@@ -190,6 +252,9 @@ def _read(folder: Path, question: Mapping[str, Any]) -> dict[str, Any]:
     )
     for path in folder.glob("upload-*"):
         path.unlink()
+    if "most_characters" in question:
+        write_corpus(folder, _beginning(corpus, question["most_characters"]))
+        return {"n_characters": corpus.n_characters + max(0, len(corpus.documents) - 1)}
     write_corpus(folder, corpus)
     if corpus.n_bytes <= MOST_BYTES_IN_MEMORY:
         return {"is_small": True}
@@ -204,6 +269,34 @@ def _read(folder: Path, question: Mapping[str, Any]) -> dict[str, Any]:
         "notes": corpus.file_notes,
         "excerpts": _excerpts(corpus),
     }
+
+
+def _files_of(folder: Path, question: Mapping[str, Any]) -> list[_File]:
+    return [
+        _File(folder / f"upload-{number}", name) for number, name in enumerate(question["names"])
+    ]
+
+
+def _beginning(corpus: Corpus, most_characters: int) -> Corpus:
+    documents: list[str] = []
+    for document in corpus.documents:
+        if most_characters < 0:
+            break
+        documents.append(document[:most_characters])
+        most_characters -= len(document) + 1
+    n = len(documents)
+    return Corpus(
+        tuple(documents),
+        corpus.names[:n],
+        file_notes=corpus.file_notes,
+        encodings=corpus.encodings[:n],
+    )
+
+
+def _described(folder: Path, question: Mapping[str, Any]) -> dict[str, Any]:
+    files = _files_of(folder, question)
+    choices = Choices(encoding=question["encoding"])
+    return {"tables": list(tables_in(files, choices, question["most_tables"]))}
 
 
 def _divided(folder: Path, question: Mapping[str, Any]) -> dict[str, Any]:

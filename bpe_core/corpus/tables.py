@@ -97,7 +97,7 @@ def describe_table(
     Raises as `read_table`, but for damage further down.
     """
     if kind == ".parquet" or data.startswith(_PARQUET_MARK):
-        return describe_parquet(data, name)
+        return describe_parquet(data, name, budget=budget)
     reader, _ = _opened(data, name, encoding, budget, lambda _: None)
     return _describe(reader.rows(kind), reader)[1]
 

@@ -125,6 +125,15 @@ def test_a_file_that_is_not_text_is_refused_and_loses_nothing(open_app: OpenApp)
     assert field(app) == "hug"
 
 
+def test_a_file_too_large_for_a_list_of_terms_is_refused(open_app: OpenApp) -> None:
+    app = open_app("compare", terms="Kubernetes")
+    # Guessing the encoding of large files would hold up all others.
+    open_file(app, b"\xe9\xe8 \x81" * 3_000_000)
+    warnings = "".join(warning.value.replace("\\", "") for warning in app.warning)
+    assert "a list of terms may have 8,000,000" in warnings
+    assert field(app) == "Kubernetes"
+
+
 def test_an_empty_list_says_what_to_do(open_app: OpenApp) -> None:
     app = open_file(open_app("compare"), "\n \n")
     assert not app.exception

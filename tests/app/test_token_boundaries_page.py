@@ -170,7 +170,7 @@ def test_an_uploaded_file_is_shown_and_an_unreadable_one_is_refused(
     assert view(app)["text"] == "naïve"
     # The message stays, and the file is not read again.
     with monkeypatch.context() as patched:
-        patched.setattr(opened_file, "read_corpus", None)
+        patched.setattr(opened_file, "read_beginning", None)
         app.run()
     assert not app.exception
     assert len(app.error) == 1

@@ -13,6 +13,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
+from bpe_core.corpus.budget import Budget
 from bpe_core.corpus.columns import ROWS_DESCRIBED, Column, TableColumns
 from bpe_core.corpus.parquet_process import describe_parquet
 from bpe_core.corpus.read_corpus import columns_of, read_corpus
@@ -151,7 +152,7 @@ def test_a_large_parquet_file_is_described_by_groups_from_all_over_it() -> None:
     assert (whole.is_sample, sampled.is_sample) == (False, True)
     assert sampled.texts[0].share == pytest.approx(whole.texts[0].share, rel=0.1)
     upload = parquet_of(data, row_group_size=100)
-    assert describe_parquet(upload.getvalue(), "a.parquet", most_bytes=1).is_sample
+    assert describe_parquet(upload.getvalue(), "a.parquet", budget=Budget(), most_bytes=1).is_sample
     assert read_corpus(parquet_of(data), "words").documents == tuple(texts)
 
 

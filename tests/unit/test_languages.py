@@ -127,6 +127,11 @@ def test_a_table_and_separate_files_give_the_same_texts() -> None:
         ({"a.csv": b'A,B\n"x,y\n'}, "not a table"),
         ({"a.txt": b"x\ny\n", "b.txt": b"x\n"}, "from 1 to 2"),
         ({"a.csv": b"\x89PNG\r\n\x1a\n\x00"}, "PNG"),
+        ({"a.csv": b"A,B\n" + b"x,y\n" * 200_000}, "more than 300,000 sentences"),
+        ({"a.csv": b"A,B\n" + b"x," * 10_000_000}, "more than 300,000 sentences"),
+        ({"a.csv": b"A,B\n" + b"\n" * 400_000}, "more than 300,000 sentences"),
+        ({"a.txt": b"x\n" * 200_000, "b.txt": b"x\n" * 200_000}, "more than 300,000 sentences"),
+        ({"a.csv": b"A,B\n" + b"x" * 25_000_000}, "more than the 25,000,000"),
         (
             {"a.csv": ",".join(f"L{i}" for i in range(300)).encode() + b"\n" + b"x," * 299 + b"x"},
             "300",

@@ -10,20 +10,29 @@ import signal
 import threading
 import time
 from collections.abc import Callable
+from contextlib import AbstractContextManager
 from pathlib import Path
+from subprocess import Popen
+from typing import Any
 
 import psutil
 import pytest
 
+from bpe_core.child_process import child
+from bpe_core.corpus import budget, parquet_process, reading_process
 from bpe_core.corpus.corpus import Corpus
 from bpe_core.corpus.filed_corpus import FiledCorpus, figures_of
 from bpe_core.corpus.read_corpus import read_corpus
+from bpe_core.corpus.readers import Choices, tables_in
 from bpe_core.corpus.reading_process import (
     MOST_BYTES_IN_MEMORY,
+    describe_in_process,
+    read_beginning_in_process,
     read_in_process,
     worth_a_process,
 )
 from bpe_core.errors import ConfigError, EmptyCorpusError, UnsupportedFileError
+from tests.zipping import zip_of
 
 LINES = "".join(f"{n * 2_654_435_761 % 2**40:x} кот, naïve hug\n" for n in range(700_000)).encode()
 
@@ -142,9 +151,69 @@ def test_a_process_is_worth_it_for_large_files_and_for_what_unpacks_to_much() ->
     assert not worth_a_process([File(b"hug" * 100_000, "a.txt")])
     assert worth_a_process([File(b"hug " * 2_000_000, "a.txt")])
     assert worth_a_process([File(packed, "a.txt.gz")])
-    assert not worth_a_process([File(packed[:1_000], "a.txt.gz")])
+    # However small, it may unpack to 16 MB.
+    assert worth_a_process([File(gzip.compress(b"[" + b"[]," * 5_000_000 + b"[]]"), "a.json.gz")])
+    assert worth_a_process([File(zip_of({"a.txt": b"hug"}), "a.zip")])
     assert worth_a_process([File(b"text\n" + b"a\n" * 300_000, "a.csv")])
     assert not worth_a_process([File(b"text\n" + b"a\n" * 100_000, "a.csv")])
+    assert worth_a_process([File(b"[" + b"{}," * 1_000_000 + b"1]", "a.json")])
+
+
+@pytest.mark.parametrize("most", [0, 3, 4, 5, 100])
+def test_the_beginning_of_files_is_read_with_the_size_of_all(most: int, tmp_path: Path) -> None:
+    files = File(b"text\nhug\nhugs\n", "a.csv"), File(b"pug", "b.txt")
+    corpus, n_characters = read_beginning_in_process(
+        files, most, place=tmp_path, on_progress=lambda _: None
+    )
+    assert "\n".join(corpus.documents)[:most] == "hug\nhugs\npug"[:most]
+    assert corpus.n_characters <= most
+    assert n_characters == 12
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_tables_are_described_in_a_process_as_here(tmp_path: Path) -> None:
+    table = b"id,text,note\n1,hug,a\n2,hugs,b\n"
+    files = [
+        File(b"hug", "c.txt"),
+        File(zip_of({"a.csv": table, "b.txt": b"hug"}), "a.zip"),
+        File("text\nstraße\n".encode("cp1252"), "b.csv"),
+        File(b"", "d.csv"),
+    ]
+    encoding = {"b.csv": "cp1252"}
+    found = describe_in_process(files, encoding, 9, place=tmp_path)
+    assert found == list(tables_in(files, Choices(encoding=encoding), 9))
+    assert [name for name, _ in found] == ["a.zip/a.csv", "b.csv"]
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_files_without_tables_start_no_process(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(reading_process, "child", None)
+    assert describe_in_process([File(b"hug,s", "a.txt")], {}, 9, place=tmp_path) == []
+
+
+def test_an_archive_of_many_parquet_files_ends_in_time(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(budget, "MOST_SECONDS_APART", 0.01)
+    # Each process takes longer than that to start.
+    parquet = b"PAR1 and something else PAR1"
+    many = File(zip_of({f"{n}.parquet": parquet for n in range(500)}), "a.zip")
+    modules: list[str] = []
+
+    def started(module: str, **options: Any) -> AbstractContextManager[Popen[bytes]]:
+        modules.append(module)
+        return child(module, **options)
+
+    monkeypatch.setattr(parquet_process, "child", started)
+    reports: list[float] = []
+    with pytest.raises(UnsupportedFileError, match="500 files could not be read"):
+        read_corpus([many], on_progress=reports.append)
+    assert len(modules) == 1
+    # So that a caller can end it between two files.
+    assert len(reports) >= 500
+    few = File(zip_of({f"{n}.parquet": parquet for n in range(2)}), "a.zip")
+    with pytest.raises(UnsupportedFileError, match="the Parquet files before it took"):
+        read_corpus([few])
 
 
 def _readers() -> list[psutil.Process]:

@@ -7,7 +7,7 @@ from dataclasses import replace
 import streamlit as st
 
 from bpe_core.corpus.text_decoding import decode_text
-from bpe_core.errors import BpeError
+from bpe_core.errors import BpeError, CorpusError
 from ui.components.large_paste import paste_limits, read_paste
 from ui.components.live_text import Opened, live_text
 from ui.look.labels import plain_markdown
@@ -25,6 +25,8 @@ FIRST_TERMS = "\n".join(
 )
 MOST_CHARACTERS = 1_000_000
 """More than the longest list of terms has."""
+_MOST_BYTES = 8_000_000
+"""A file of a million characters has 4 MB at most. To guess the encoding of 100 MB took 17 s."""
 _NAME = "terms"
 _KEY = "compare_terms_text"
 
@@ -73,6 +75,11 @@ def terms_opener() -> None:
     terms = replace(terms, file=upload.file_id, note="")
     try:
         check_uploaded()
+        if upload.size > _MOST_BYTES:
+            raise CorpusError(
+                f"{upload.name} has {upload.size:,} bytes; a list of terms may have "
+                f"{_MOST_BYTES:,}. Use a part of it."
+            )
         text = decode_text(upload.getvalue(), upload.name).text
     except BpeError as error:
         workspace.update(terms=replace(terms, note=str(error)))

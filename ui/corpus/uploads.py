@@ -2,13 +2,10 @@
 
 from __future__ import annotations
 
-import time
-from collections.abc import Callable
 from itertools import chain
 from typing import cast
 
 import streamlit as st
-from streamlit.delta_generator import DeltaGenerator
 from streamlit.runtime.uploaded_file_manager import UploadedFile
 
 from bpe_core.corpus.corpus import Corpus
@@ -22,14 +19,12 @@ from ui.corpus.counts_upload import counts_among, read_counts_file
 from ui.corpus.encoding_fields import Encodings, encoding_fields, show_excerpts
 from ui.look.labels import plain_markdown
 from ui.run import corpus_summary
+from ui.run.reading_bar import progress_on, waiting_on
 from ui.shell import workspace
 from ui.shell.file_upload import LIMIT, check_uploaded, upload_files
-from ui.work.duration import duration
 from ui.work.reading import read_files
 
 _MOST_NAMES = 3
-_SECONDS_BEFORE_BAR = 0.5
-_SECONDS_BETWEEN_DRAWINGS = 0.1
 
 
 def read_uploads(held_out_share: float) -> tuple[Corpus | FiledCorpus, str] | None:
@@ -61,7 +56,11 @@ def read_uploads(held_out_share: float) -> tuple[Corpus | FiledCorpus, str] | No
     files = cast("list[Upload]", texts)
     encodings = encoding_fields(kept.corpus_guesses)
     excerpts = st.container()
-    columns = column_fields(corpus_summary.uploaded_tables(files, file_ids, encodings))
+    bar = st.empty()
+    columns = column_fields(
+        corpus_summary.uploaded_tables(files, file_ids, encodings, waiting_on(bar))
+    )
+    bar.empty()
     source = (*file_ids, *chain.from_iterable(columns.items()), *chain.from_iterable(encodings))
     if kept.corpus is None or kept.corpus_source != source:
         if counts is None:
@@ -97,7 +96,7 @@ def _read(
             encoding=dict(encodings),
             held_out_share=held_out_share,
             on_progress=progress,
-            on_wait=lambda: bar.progress(0.0, "Waiting for other visitors’ files to be read."),
+            on_wait=waiting_on(bar),
         )
     except TextDecodingError as error:
         bar.empty()
@@ -150,32 +149,6 @@ def joined(names: list[str], noun: str) -> str:
 
 def _forget() -> None:
     workspace.update(corpus=None, corpus_title="", corpus_source=(), corpus_guesses=())
-
-
-def progress_on(bar: DeltaGenerator, n_bytes: int) -> Callable[[float], None]:
-    """Return a function that draws the progress of a reading that takes longer than a moment.
-
-    Drawing also lets the visitor stop it: if they have removed a file or used another widget,
-    Streamlit stops the script there and runs the page again.
-    """
-    started = drawn_at = time.monotonic()
-
-    def draw(part: float) -> None:
-        nonlocal drawn_at
-        now = time.monotonic()
-        seconds = now - started
-        if not part or seconds < _SECONDS_BEFORE_BAR or now - drawn_at < _SECONDS_BETWEEN_DRAWINGS:
-            return
-        drawn_at = now
-        megabytes = n_bytes / 1e6
-        bar.progress(
-            min(1.0, part),
-            f"Reading {part * megabytes:,.0f} of {megabytes:,.0f} MB, "
-            f"{part * megabytes / seconds:,.0f} MB a second, "
-            f"{duration(seconds * (1 - part) / part)} left. To stop, remove the file.",
-        )
-
-    return draw
 
 
 def _names_read(names: list[str], corpus: Corpus | FiledCorpus) -> list[str]:

@@ -74,9 +74,8 @@ def _read_own_text(
     )
 
 
-def joined(corpus: Corpus) -> tuple[str, int]:
-    """Join a corpus's documents up to MOST_CHARACTERS; return the text and its whole length."""
-    n_characters = corpus.n_characters + max(0, len(corpus.documents) - 1)
+def joined(corpus: Corpus) -> str:
+    """Join a corpus's documents, up to MOST_CHARACTERS."""
     parts: list[str] = []
     room = MOST_CHARACTERS
     for document in corpus.documents:
@@ -84,7 +83,7 @@ def joined(corpus: Corpus) -> tuple[str, int]:
             break
         parts.append(document[:room])
         room -= len(document) + 1
-    return "\n".join(parts)[:MOST_CHARACTERS], n_characters
+    return "\n".join(parts)[:MOST_CHARACTERS]
 
 
 def _longest_word(found: Boundaries, encoder: Encoder) -> int | None:

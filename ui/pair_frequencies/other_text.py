@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import cast
 
@@ -10,15 +11,17 @@ import streamlit as st
 from numpy.typing import NDArray
 
 from bpe_core.corpus.corpus import Corpus
-from bpe_core.corpus.read_corpus import read_corpus
+from bpe_core.corpus.filed_corpus import FiledCorpus
 from bpe_core.corpus.readers import Upload
 from bpe_core.errors import BpeError
 from bpe_core.runs.pair_statistics import bytes_per_token_after
 from ui.look.labels import plain_markdown
 from ui.memory.sized_cache import cached
+from ui.run.reading_bar import waiting_on
 from ui.run.reading_notes import show_reading_notes
 from ui.shell.file_upload import check_uploaded, upload_files
 from ui.storage.run_store import StoredRun, load_run
+from ui.work.reading import read_files
 
 # Each word goes through every merge of the run: 10 MB and 32,000 merges take 6 seconds.
 _MOST_BYTES = 20_000_000
@@ -47,23 +50,38 @@ def ask_for_other_text(stored: StoredRun) -> OtherText | None:
             return None
         try:
             check_uploaded()
-            corpus = _read(cast("list[Upload]", uploads), tuple(file.file_id for file in uploads))
+            files = cast("list[Upload]", uploads)
+            bar = st.empty()
+            corpus = _read(files, tuple(file.file_id for file in uploads), waiting_on(bar))
+            bar.empty()
         except BpeError as error:
             st.error(plain_markdown(str(error), 400))
             return None
-        show_reading_notes(corpus.file_notes)
-        if corpus.n_bytes > _MOST_BYTES:
+        n_bytes = corpus if isinstance(corpus, int) else corpus.n_bytes
+        if isinstance(corpus, int) or n_bytes > _MOST_BYTES:
             st.error(
-                f"These files have {corpus.n_bytes:,} bytes of text; the limit here is "
+                f"These files have {n_bytes:,} bytes of text; the limit here is "
                 f"{_MOST_BYTES:,}. Use a part of them."
             )
             return None
+        show_reading_notes(corpus.file_notes)
         return _measured(stored.id, corpus.sha256, corpus)
 
 
 @cached(spinner="Reading the files")
-def _read(_uploads: list[Upload], file_ids: tuple[str, ...]) -> Corpus:
-    return read_corpus(_uploads)
+def _read(
+    _uploads: list[Upload], file_ids: tuple[str, ...], _on_wait: Callable[[], object]
+) -> Corpus | int:
+    """Return the text, or only its size in bytes if it is too large to be in memory."""
+    found = read_files(
+        _uploads,
+        {},
+        encoding={},
+        held_out_share=0.0,
+        on_progress=lambda _: None,
+        on_wait=_on_wait,
+    )
+    return found.n_bytes if isinstance(found, FiledCorpus) else found
 
 
 @cached(spinner="Counting tokens after each merge")

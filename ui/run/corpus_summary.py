@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass, replace
 from typing import overload
 
@@ -11,7 +12,7 @@ from bpe_core.corpus.corpus import Corpus
 from bpe_core.corpus.counts_corpus import CountsCorpus
 from bpe_core.corpus.filed_corpus import FiledCorpus, TextFigures
 from bpe_core.corpus.notes import Note
-from bpe_core.corpus.readers import Choices, Upload, tables_in
+from bpe_core.corpus.readers import Upload
 from bpe_core.counting.counts_cut import as_counted, of_corpus
 from bpe_core.counting.words import count_pretokens, seen_symbols
 from bpe_core.errors import BpeError
@@ -19,6 +20,7 @@ from bpe_core.pretokenizers.pretokenizers import get_pretokenizer
 from bpe_core.runs.largest_size import LargestSize, largest_vocab_size
 from bpe_core.types import Base, PretokenCounts, TrainingConfig
 from ui.memory.sized_cache import cached
+from ui.work.reading import describe_tables
 from ui.work.training import HELD_OUT_SEED
 
 # Counting the pre-tokens of 20 MB takes a few seconds; a page should not wait longer for a figure.
@@ -143,12 +145,18 @@ class AlikeTables:
 
 @cached()
 def uploaded_tables(
-    _uploads: list[Upload], file_ids: tuple[str, ...], encodings: tuple[tuple[str, str], ...]
+    _uploads: list[Upload],
+    file_ids: tuple[str, ...],
+    encodings: tuple[tuple[str, str], ...],
+    _on_wait: Callable[[], object],
 ) -> tuple[AlikeTables, ...]:
-    """Return the first tables among the uploads, those in zip archives too, by their columns."""
+    """Return the first tables among the uploads, those in zip archives too, by their columns.
+
+    `_on_wait` is called regularly while others' files are read.
+    """
     alike: dict[frozenset[str], dict[str, TableColumns]] = {}
-    for name, found in tables_in(
-        _uploads, Choices(encoding=dict(encodings)), MOST_TABLES_DESCRIBED
+    for name, found in describe_tables(
+        _uploads, dict(encodings), MOST_TABLES_DESCRIBED, on_wait=_on_wait
     ):
         if found.texts:
             alike.setdefault(frozenset(text.name for text in found.texts), {})[name] = found

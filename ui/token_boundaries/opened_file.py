@@ -4,14 +4,15 @@ from __future__ import annotations
 
 import streamlit as st
 
-from bpe_core.corpus.read_corpus import read_corpus
 from bpe_core.errors import BpeError
 from ui.look.labels import plain_markdown
 from ui.own_text import own_reading
 from ui.own_text.opened_text import open_text
+from ui.run.reading_bar import progress_on, waiting_on
 from ui.run.reading_notes import show_reading_notes
 from ui.shell import workspace
 from ui.shell.file_upload import check_uploaded, upload_file
+from ui.work.reading import read_beginning
 
 
 def file_opener() -> None:
@@ -22,13 +23,21 @@ def file_opener() -> None:
         return
     # Recorded before reading, so that an unreadable file is not read again on every rerun.
     workspace.update(opened_file=upload.file_id, opened_problem="")
+    bar = st.empty()
     try:
         check_uploaded()
-        corpus = read_corpus([upload])
+        corpus, n_characters = read_beginning(
+            [upload],
+            own_reading.MOST_CHARACTERS,
+            on_progress=progress_on(bar, upload.size),
+            on_wait=waiting_on(bar),
+        )
     except BpeError as error:
         workspace.update(opened_problem=str(error))
         return
-    text, n_characters = own_reading.joined(corpus)
+    finally:
+        bar.empty()
+    text = own_reading.joined(corpus)
     cut = ""
     if len(text) < n_characters:
         cut = f"The file has {n_characters:,} characters. Only the first {len(text):,} are shown."

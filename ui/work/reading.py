@@ -4,14 +4,21 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
+from pathlib import Path
 from threading import BoundedSemaphore
-from typing import Final
+from typing import Final, TypeVar
 
+from bpe_core.corpus.columns import TableColumns
 from bpe_core.corpus.corpus import Corpus
 from bpe_core.corpus.filed_corpus import FiledCorpus
 from bpe_core.corpus.read_corpus import read_corpus
-from bpe_core.corpus.readers import Upload
-from bpe_core.corpus.reading_process import read_in_process, worth_a_process
+from bpe_core.corpus.readers import Choices, Upload, tables_in
+from bpe_core.corpus.reading_process import (
+    describe_in_process,
+    read_beginning_in_process,
+    read_in_process,
+    worth_a_process,
+)
 from bpe_core.store.place import store_folder
 from bpe_core.whole_files import make_folder
 
@@ -19,6 +26,7 @@ _MOST_AT_ONCE: Final = 2
 """Each process may take gigabytes."""
 _SECONDS_BETWEEN_LOOKS: Final = 0.2
 _places: Final = BoundedSemaphore(_MOST_AT_ONCE)
+_Found = TypeVar("_Found")
 
 
 def read_files(
@@ -35,21 +43,80 @@ def read_files(
     `on_wait` is called regularly while others' files are read. Raises what `read_corpus`,
     `on_progress` and `on_wait` raise.
     """
+
+    def apart(place: Path) -> Corpus | FiledCorpus:
+        return read_in_process(
+            files,
+            columns,
+            encoding=encoding,
+            held_out_share=held_out_share,
+            place=place,
+            on_progress=on_progress,
+        )
+
+    def here() -> Corpus:
+        return read_corpus(files, columns, encoding=dict(encoding), on_progress=on_progress)
+
+    return _read(files, apart, here, on_wait)
+
+
+def read_beginning(
+    files: Sequence[Upload],
+    most_characters: int,
+    *,
+    on_progress: Callable[[float], None],
+    on_wait: Callable[[], object],
+) -> tuple[Corpus, int]:
+    """Read files, of large ones only the beginning; return the number of characters of all.
+
+    The documents count as joined by a character. Raises what `read_files` raises.
+    """
+
+    def apart(place: Path) -> tuple[Corpus, int]:
+        return read_beginning_in_process(
+            files, most_characters, place=place, on_progress=on_progress
+        )
+
+    def here() -> tuple[Corpus, int]:
+        corpus = read_corpus(files, on_progress=on_progress)
+        return corpus, corpus.n_characters + max(0, len(corpus.documents) - 1)
+
+    return _read(files, apart, here, on_wait)
+
+
+def describe_tables(
+    files: Sequence[Upload],
+    encoding: Mapping[str, str],
+    most: int,
+    *,
+    on_wait: Callable[[], object],
+) -> list[tuple[str, TableColumns]]:
+    """Describe tables as `tables_in` does. Raises what `read_files` raises."""
+
+    def apart(place: Path) -> list[tuple[str, TableColumns]]:
+        return describe_in_process(files, encoding, most, place=place)
+
+    def here() -> list[tuple[str, TableColumns]]:
+        return list(tables_in(files, Choices(encoding=dict(encoding)), most))
+
+    return _read(files, apart, here, on_wait)
+
+
+def _read(
+    files: Sequence[Upload],
+    apart: Callable[[Path], _Found],
+    here: Callable[[], _Found],
+    on_wait: Callable[[], object],
+) -> _Found:
+    """Return what one of both ways of reading returns: in a process if the files are worth it."""
     if worth_a_process(files):
         with _place(on_wait):
             try:
                 make_folder(store_folder())
-                return read_in_process(
-                    files,
-                    columns,
-                    encoding=encoding,
-                    held_out_share=held_out_share,
-                    place=store_folder(),
-                    on_progress=on_progress,
-                )
+                return apart(store_folder())
             except OSError:
                 pass  # the disk is full or read-only, so the files are read here
-    return read_corpus(files, columns, encoding=dict(encoding), on_progress=on_progress)
+    return here()
 
 
 @contextmanager
