@@ -82,6 +82,7 @@ def draw_text_and_tokens(stored: StoredRun) -> None:
             f"The text has {reading.n_tokens:,} tokens. Only the first {reading.n_shown:,} are "
             "shown."
         )
+    normalized_part(chosen.name, encoder, text, key="boundaries_normalized")
     token_view(
         reading.text,
         reading.packed,
@@ -92,9 +93,9 @@ def draw_text_and_tokens(stored: StoredRun) -> None:
         code=[shelf.loading_line(chosen)],
         allowed_special=as_special,
         border_terms=definitions("Pre-token"),
+        mark_terms=definitions("Mark"),
         key="boundaries_view",
     )
-    normalized_part(chosen.name, encoder, text, key="boundaries_normalized")
     story_columns(stored, reading, encoder)
 
 

@@ -27,12 +27,22 @@ def merges_of(encoder: Encoder) -> Tokenizer | None:
     >>> merges_of(NamedEncoder("GPT-2", gpt2())) == gpt2()
     True
     """
+    return None if changes_text(encoder) else made_by_merges(encoder)
+
+
+def made_by_merges(encoder: Encoder) -> Tokenizer | None:
+    """Return the tokenizer whose merges made an encoder's tokens; None if another library runs it.
+
+    Unlike `merges_of`, also where a text is normalized before it is merged.
+
+    >>> from bpe_core.tokenizer.gpt2 import gpt2
+    >>> made_by_merges(NamedEncoder("GPT-2", gpt2())) == gpt2()
+    True
+    """
     encoder = _inner(encoder)
     if isinstance(encoder, Tokenizer):
         return encoder
-    if isinstance(encoder, _Wrapping) and not encoder.normalizer_name:
-        return encoder.tokenizer
-    return None
+    return encoder.tokenizer if isinstance(encoder, _Wrapping) else None
 
 
 def changes_text(encoder: Encoder) -> bool:

@@ -13,12 +13,18 @@ import numpy as np
 import pytest
 from streamlit.testing.v1 import AppTest
 
+from bpe_core.formats.run_by_tokenizers import ForeignTokenizer
 from bpe_core.published.cache import VARIABLE
 from bpe_core.tokenizer.gpt2 import gpt2, gpt2_golden_result
+from bpe_core.tokenizer.merges_of import made_by_merges
+from bpe_core.tokenizer.protocol import NamedEncoder
+from tests.foreign_models import described, word_piece
 from tests.oracles import TOKENIZERS, opened_by_name
 from tests.unit.test_token_view_packing import unpacked
 from ui.own_text import own_reading
+from ui.shell.workspace import Workspace
 from ui.storage.run_store import SAMPLE_RUN_ID, load_run
+from ui.storage.upload_store import keep_tokenizer
 from ui.token_boundaries import opened_file
 from ui.vocabulary.choice import OWN_TEXT
 
@@ -108,20 +114,50 @@ def test_marks_and_normalised_text_are_shown_as_the_other_library_has_them(
 ) -> None:
     monkeypatch.setenv(VARIABLE, str(TOKENIZERS))
     app = open_app("token_boundaries", text="the <b> 漢\u202e", **{"with": "mistral-7b"})
-    assert not normalised(app)
     app.segmented_control(key="tokenizer").set_value("Mistral 7B").run()
     assert not app.exception
     written = view(app)["packed"]["table"]["written"]
     assert "▁the" in written
     assert any(each.startswith("<0x") for each in written)
+    # Marks of spaces are no change of the text: the view explains them.
+    assert not normalised(app)
+
+
+def test_what_a_normalizer_changed_is_shown_beside_the_text(
+    open_app: OpenApp, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv(VARIABLE, str(TOKENIZERS))
+    app = open_app("token_boundaries", text="a <b>ﬁne</b> ４", **{"with": "claude-2"})
+    assert not normalised(app)
+    app.segmented_control(key="tokenizer").set_value("Claude 2").run()
+    assert not app.exception
+    table = view(app)["packed"]["table"]
+    assert table["normalizes"]
+    own = made_by_merges(opened_by_name("claude-2").encoder)
+    assert own is not None
+    assert table["n_merges"] == own.n_merges
     [data] = normalised(app)
-    assert data["sentence"] == (
-        "Mistral 7B writes spaces as ▁ before it cuts text, and changes nothing else."
-    )
-    assert [piece for piece in data["pieces"] if piece[0] != piece[1]] == [
-        *(["", "▁"], [" ", "▁"], [" ", "▁"])
+    assert data["sentence"] == "Claude 2 changes the text before it cuts it, in 2 places."
+    changed = [piece for piece in data["pieces"] if piece[0] != piece[1]]
+    assert changed == [["ﬁ", "fi"], ["４", "4"]]
+    assert "".join(piece[0] for piece in data["pieces"]) == "a <b>ﬁne</b> ４"
+
+
+def test_small_letters_and_lost_accents_are_shown_as_changes(open_app: OpenApp) -> None:
+    foreign = ForeignTokenizer(described(word_piece()))
+    app = open_app("token_boundaries", text="Über naïve words")
+    kept = keep_tokenizer({}, None, NamedEncoder("mine", foreign))
+    app.session_state["workspace"] = Workspace(shelf=("gpt2", f"file-{kept}"))
+    app.run()
+    app.segmented_control(key="tokenizer").set_value("mine").run()
+    assert not app.exception
+    assert ids(app) == [
+        each.id if each.id is not None else -1 for each in foreign.segments("Über naïve words")
     ]
-    assert "".join(piece[0] for piece in data["pieces"]) == "the <b> 漢\u202e"
+    [data] = normalised(app)
+    changed = [piece for piece in data["pieces"] if piece[0] != piece[1]]
+    assert changed == [["Ü", "u"], ["ï", "i"]]
+    assert any(each and each.startswith("##") for each in view(app)["packed"]["table"]["written"])
 
 
 def test_a_tokenizer_is_added_on_the_page_and_kept_in_the_address(

@@ -12,6 +12,7 @@ from unittest.mock import patch
 from playwright.sync_api import Locator, Page, expect
 
 from bpe_core.tokenizer.gpt2 import gpt2
+from bpe_core.tokenizer.protocol import Encoder
 from ui.components import token_view
 from ui.components.js_modules import join_modules
 from ui.components.shared import component_css
@@ -34,10 +35,10 @@ HOSTILE = (
 )
 
 
-def show_tokens(page: Page, folder: Path, text: str) -> Locator:
-    """Mount the view of a text's GPT-2 tokens as Streamlit does; return its pane."""
+def show_tokens(page: Page, folder: Path, text: str, encoder: Encoder | None = None) -> Locator:
+    """Mount the view of a text's tokens, GPT-2's unless given; return its pane."""
     file = folder / "view.html"
-    file.write_text(_view_page(_view_data(text)), encoding="utf-8")
+    file.write_text(_view_page(_view_data(text, encoder or gpt2())), encoding="utf-8")
     page.goto(file.as_uri())
     scroller = page.locator(".view .scroller")
     expect(scroller.locator(".token").first).to_be_attached()
@@ -79,9 +80,9 @@ def expect_tokens_of(page: Page, text: str) -> None:
     page.wait_for_function("([pane, text]) => pane.textContent === text", arg=[pane, text])
 
 
-def _view_data(text: str) -> dict[str, Any]:
+def _view_data(text: str, encoder: Encoder) -> dict[str, Any]:
     """Return what Python sends to the view."""
-    reading = read_own_text(text, gpt2(), tuple(gpt2().special_tokens))
+    reading = read_own_text(text, encoder, tuple(encoder.special_tokens))
     with patch.object(token_view, "_view") as mount:
         token_view.token_view(
             reading.text,

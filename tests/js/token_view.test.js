@@ -7,6 +7,7 @@ import { blockOf, guessHeight, lastAbove, planBlocks, planSections } from "../..
 import { knownIds, pythonCode, pythonLiteral, tokenList } from "../../ui/components/token_view/exports.js";
 import { countsOf, cutToShow, factsOf, factsOfCut, figuresOf, remarksOf, unknownReason } from "../../ui/components/token_view/facts.js";
 import { lineNeighbour } from "../../ui/components/token_view/line_neighbour.js";
+import { hasSpelling, legendOf, markNote, shownSpelling, spelledUnlike } from "../../ui/components/token_view/marks.js";
 import { blockCuts, cutCharacters, isEmpty, placeTokens, readTokens, unpackNumbers, utf8Size } from "../../ui/components/token_view/reading.js";
 import { offsetOf, selectedPart } from "../../ui/components/token_view/selected_text.js";
 import { neighbourOf, partsOfSpan, readSpans, spansByToken, tokenAtByte } from "../../ui/components/token_view/spans.js";
@@ -348,7 +349,44 @@ suite("the facts about a token", () => {
   });
 });
 
+suite("the marks of another library's file", () => {
+  const known = { id: 7, token: " the", written: "▁the", special: false, marker: false };
+  const about = (...written) => new Map(written.map((text, id) => [id, { ...known, id, written: text }]));
+
+  test("are shown where they differ from the text, except in special tokens", () => {
+    assert.equal(spelledUnlike(known, " the"), "▁the");
+    assert.equal(spelledUnlike({ ...known, written: "the" }, "the"), null);
+    assert.equal(spelledUnlike({ ...known, written: "hello" }, "Hello"), "hello");
+    assert.equal(spelledUnlike({ ...known, special: true }, " the"), null);
+    assert.equal(spelledUnlike({ ...known, written: null }, " the"), null);
+    assert.equal(spelledUnlike(undefined, "Ω"), null);
+    assert.equal(shownSpelling("▁a b\n\u202e"), "▁a bU+000AU+202E");
+  });
+
+  test("are offered only where a file writes tokens", () => {
+    assert.ok(hasSpelling(about(null, "a")));
+    assert.ok(!hasSpelling(about(null)));
+    assert.ok(!hasSpelling(readings[0].tokens.about));
+  });
+
+  test("are explained, those that occur", () => {
+    assert.equal(legendOf(about(null, "a", "##", "<0xZZ>")), "");
+    assert.equal(legendOf(about("▁the", "<0xE2>")), "▁ stands for a space. <0x…> is one byte of a character that no token spells.");
+    assert.equal(legendOf(about("##ing", "the")), "## means that the word goes on.");
+    assert.match(markNote(known, false), /^▁ stands for a space, U\+0020/);
+    assert.match(markNote(known, true), /nothing in your text/);
+    assert.match(markNote({ ...known, written: "##ing" }, false), /^## means/);
+    assert.match(markNote({ ...known, written: "<0xE2>" }, false), /^A byte/);
+    assert.equal(markNote({ ...known, written: "the" }, false), "");
+    assert.equal(markNote({ ...known, marker: true }, true), "");
+    const none = { tokens: 0, bytes: 0, uncovered: 0, unknown: 0, dropped: 0 };
+    assert.match(remarksOf(none, 0, "", { nMerges: null, normalizes: false }, legendOf(about("▁"))), /^▁ stands for a space\. Another library/);
+  });
+});
+
 suite("the figures and remarks of a text", () => {
+  const own = { nMerges: 7, normalizes: false };
+  const theirs = { nMerges: null, normalizes: false };
   const { tokens } = readings.find(({ text }) => text === "hug p Ω");
 
   test("count bytes in no token, and say that the others are the covered ones", () => {
@@ -360,16 +398,17 @@ suite("the figures and remarks of a text", () => {
     assert.deepEqual(figuresOf(counts).map(([figure, unit]) => `${figure} ${unit}`), [
       "4 tokens", "8 bytes", "1.00 covered bytes per token", "4 bytes are in no token",
     ]);
-    assert.equal(remarksOf(counts, 0, "", true), "1 character is not in the alphabet: struck out, and in no token. White space between words is in no token.");
+    assert.equal(remarksOf(counts, 0, "", own), "1 character is not in the alphabet: struck out, and in no token. White space between words is in no token.");
   });
 
   test("use the singular for one, and are empty for an empty text", () => {
     const none = { tokens: 0, bytes: 0, uncovered: 0, unknown: 0, dropped: 0 };
     assert.deepEqual(figuresOf(none), [["0", "tokens"], ["0", "bytes"]]);
     assert.deepEqual(figuresOf({ ...none, tokens: 1, bytes: 1 }), [["1", "token"], ["1", "byte"], ["1.00", "bytes per token"]]);
-    assert.equal(remarksOf(none, 0, "", true), "");
-    assert.equal(remarksOf(none, 0, "", false), "Another library encodes, so pre-token borders are not known.");
-    assert.equal(remarksOf(none, 2, "Special tokens are recognised.", true), "2 characters are split by a token boundary. Special tokens are recognised.");
+    assert.equal(remarksOf(none, 0, "", own), "");
+    assert.equal(remarksOf(none, 0, "", theirs), "Another library encodes, so pre-token borders are not known.");
+    assert.match(remarksOf(none, 0, "", { ...own, normalizes: true }), /^The text is changed before it is cut/);
+    assert.equal(remarksOf(none, 2, "Special tokens are recognised.", own), "2 characters are split by a token boundary. Special tokens are recognised.");
   });
 });
 

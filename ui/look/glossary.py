@@ -33,6 +33,11 @@ TIE: Final = (
     "A tie is a step at which several pairs are the most frequent. A fixed rule then decides which "
     "of them is merged."
 )
+MARK: Final = (
+    "A mark is how a tokenizer’s file writes what is no letter of the text: ▁ for a space, ## "
+    "where a word goes on, <0xE2> for a single byte. Text that happens to hold these characters is "
+    "ordinary text."
+)
 
 GLOSSARY: Final[Mapping[str, str]] = MappingProxyType(
     {
@@ -42,6 +47,7 @@ GLOSSARY: Final[Mapping[str, str]] = MappingProxyType(
         "Special token": SPECIAL_TOKEN,
         "Merge": MERGE,
         "Tie": TIE,
+        "Mark": MARK,
     }
 )
 """Each term with its definition, in the order in which a reader meets them."""

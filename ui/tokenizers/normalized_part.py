@@ -13,6 +13,7 @@ from bpe_core.formats.normalizing import NormalizedPiece, normalized_pieces
 from bpe_core.formats.run_here import NativeTokenizer
 from bpe_core.tokenizer.protocol import Encoder
 from ui.components.normalized_text import normalized_text
+from ui.look.labels import plain_markdown
 
 MOST_CHARACTERS: Final = 1_000
 """The characters from a text's start that are shown beside their normalised form."""
@@ -37,21 +38,31 @@ def changes_of(encoder: Encoder, text: str) -> list[NormalizedPiece]:
 
 
 def normalized_part(name: str, encoder: Encoder, text: str, *, key: str) -> None:
-    """Draw a text beside its normalised form, if a tokenizer changes it."""
+    """Draw a text beside its normalised form, if a tokenizer changes more than marks of spaces."""
     pieces = changes_of(encoder, text)
-    if pieces:
+    if _n_places(pieces):
         _draw(name, pieces, len(text), key)
 
 
 def normalized_of_each(members: Sequence[tuple[str, Encoder]], text: str) -> None:
-    """Draw the same for several tokenizers with their names, folded away."""
+    """Draw the same for several tokenizers, folded away under their names."""
     found = [(name, changes_of(encoder, text)) for name, encoder in members]
-    if not any(pieces for _, pieces in found):
+    changed = [(name, pieces, n) for name, pieces in found if (n := _n_places(pieces))]
+    if not changed:
         return
-    with st.expander("What normalizers changed before the text was cut"):
-        for n, (name, pieces) in enumerate(found):
-            if pieces:
-                _draw(name, pieces, len(text), f"normalized_{n}")
+    places = ", ".join(f"{plain_markdown(name)} {_places(n)}" for name, _, n in changed)
+    with st.expander(f"Changed before the text is cut: {places}"):
+        for number, (name, pieces, _) in enumerate(changed):
+            _draw(name, pieces, len(text), f"normalized_{number}")
+
+
+def _n_places(pieces: Sequence[NormalizedPiece]) -> int:
+    """Return in how many places more than marks of spaces was changed."""
+    return sum(piece.is_changed and not piece.is_mark for piece in pieces)
+
+
+def _places(n: int) -> str:
+    return "one place" if n == 1 else f"{n:,} places"
 
 
 def _draw(name: str, pieces: Sequence[NormalizedPiece], n_characters: int, key: str) -> None:
@@ -69,16 +80,8 @@ def change_sentence(name: str, pieces: Sequence[NormalizedPiece], *, is_start: b
 
     >>> change_sentence("Mine", normalized_pieces("a ﬁne b", "▁a▁fine▁b"), is_start=False)
     'Mine changes the text before it cuts it, in one place, and writes spaces as ▁.'
-    >>> change_sentence("Mine", normalized_pieces("a b", "▁a▁b"), is_start=False)
-    'Mine writes spaces as ▁ before it cuts text, and changes nothing else.'
     """
-    n = sum(piece.is_changed and not piece.is_mark for piece in pieces)
-    marks = any(piece.is_mark for piece in pieces)
-    first = f" the first {MOST_CHARACTERS:,} characters"
-    if not n:
-        where = f" in{first}" if is_start else ""
-        return f"{name} writes spaces as ▁ before it cuts text, and changes nothing else{where}."
-    places = "one place" if n == 1 else f"{n:,} places"
-    where = f" of{first}" if is_start else ""
-    and_marks = ", and writes spaces as ▁" if marks else ""
-    return f"{name} changes the text before it cuts it, in {places}{where}{and_marks}."
+    where = f" of the first {MOST_CHARACTERS:,} characters" if is_start else ""
+    marks = ", and writes spaces as ▁" if any(piece.is_mark for piece in pieces) else ""
+    places = _places(_n_places(pieces))
+    return f"{name} changes the text before it cuts it, in {places}{where}{marks}."

@@ -33,6 +33,7 @@ def token_view(
     code: Sequence[str],
     allowed_special: bool,
     border_terms: Sequence[tuple[str, str]] = (),
+    mark_terms: Sequence[tuple[str, str]] = (),
     key: str,
 ) -> None:
     """Draw a text coloured by token, its ids, and details of the token under the pointer.
@@ -40,8 +41,8 @@ def token_view(
     `code` holds the Python lines that create `tokenizer`, for "Copy as Python". `special_note`
     states how special tokens were read; it is empty if the tokenizer has none. `chosen` is the
     segment whose details are shown first. When the visitor chooses another, a `token_origin` on
-    the page receives its index and the `stamp`. `border_terms` and their definitions are shown
-    beside the switch for pre-token borders.
+    the page receives its index and the `stamp`. `border_terms` and `mark_terms` are explained beside
+    the switches for pre-token borders and for the spelling of the file.
     """
     _view(
         key=key,
@@ -55,6 +56,7 @@ def token_view(
             "code": list(code),
             "code_options": ', allowed_special="all"' if allowed_special else "",
             "border_terms": list(border_terms),
+            "mark_terms": list(mark_terms),
         },
     )
 

@@ -5,6 +5,7 @@ import { seriesOf } from "../shared/colours.js";
 import { addButton, addPart } from "../shared/elements.js";
 import { counted, grouped } from "../shared/numbers.js";
 import { drawToken, makeTile } from "../shared/token_drawing.js";
+import { hasSpelling } from "./marks.js";
 import { TokenPane } from "./pane.js";
 import { blockCuts, readTokens } from "./reading.js";
 import { neighbourOf, partsOfSpan, readSpans, tokenAtByte } from "./spans.js";
@@ -60,6 +61,8 @@ class TokenComparison {
     filter.setAttribute("aria-label", "Disagreements shown");
     this.filterAll = addButton(filter, "", undefined, () => this.#setFilter(false));
     this.filterText = addButton(filter, "", undefined, () => this.#setFilter(true));
+    this.spelling = addButton(head, "spelling", "As their files write tokens", () => this.#setSpelled(!this.spelled));
+    this.spelled = false;
     const steps = addPart(head, "div", "steps");
     this.place = addPart(steps, "span", "");
     this.place.setAttribute("aria-live", "polite");
@@ -97,6 +100,8 @@ class TokenComparison {
     this.title.textContent = `One passage, ${n} ${readings.length === 1 ? "reading" : "readings"}`;
     this.marks.textContent = "";
     this.source.textContent = data.source;
+    this.spelling.hidden = !readings.some(({ about }) => hasSpelling(about));
+    this.#setSpelled(this.spelled);
     this.#setFilter(this.spans.some((span) => span.hasText));
   }
 
@@ -123,6 +128,13 @@ class TokenComparison {
     this.panes.classList.toggle("strip", n > 3);
     this.current.classList.toggle("strip", n > 3);
     this.panes.style.setProperty("--columns", String(n));
+  }
+
+  /** @param {boolean} spelled Whether the running text shows tokens as their files write them. */
+  #setSpelled(spelled) {
+    this.spelled = spelled;
+    this.spelling.setAttribute("aria-pressed", String(spelled));
+    this.panes.classList.toggle("spelled", spelled);
   }
 
   /** @param {boolean} onlyText */

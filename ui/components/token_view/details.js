@@ -4,7 +4,9 @@ import { addPart } from "../shared/elements.js";
 import { grouped } from "../shared/numbers.js";
 import { drawToken } from "../shared/token_drawing.js";
 import { WRITTEN, cutToShow, factsOf, factsOfCut, unknownReason } from "./facts.js";
+import { markNote } from "./marks.js";
 import { drawTree, tileOf } from "./merge_tree.js";
+import { isEmpty } from "./reading.js";
 
 /** @import { CutCharacter, Known, Tokens } from "./reading.js" */
 
@@ -19,7 +21,9 @@ export function drawDetails(panel, tokens, cuts, index) {
     return;
   }
   const known = tokens.about.get(tokens.ids[index]);
-  if (known) drawKnown(panel, tokens, known, tokens.order[index]);
+  if (known) {
+    drawKnown(panel, tokens, known, tokens.order[index], markNote(known, isEmpty(tokens, index)));
+  }
   else {
     addPart(panel, "p", "label", "In no token");
     addPart(panel, "p", "aside", unknownReason(tokens, index));
@@ -31,8 +35,9 @@ export function drawDetails(panel, tokens, cuts, index) {
 /** @param {HTMLElement} panel
     @param {Tokens} tokens
     @param {Known} known
-    @param {number} number Its place among the tokens of the text, from 1. */
-function drawKnown(panel, tokens, known, number) {
+    @param {number} number Its place among the tokens of the text, from 1.
+    @param {string} note What its marks mean; empty if it has none. */
+function drawKnown(panel, tokens, known, number, note) {
   addPart(panel, "p", "label", `Token ${grouped(number)}`);
   const big = tileOf(known);
   big.classList.add("big");
@@ -43,6 +48,7 @@ function drawKnown(panel, tokens, known, number) {
     const cell = addPart(list, "dd", name === "bytes" || name === "code points" ? "hex" : "", value);
     if (name === WRITTEN) drawToken(cell, value);
   }
+  if (note) addPart(panel, "p", "aside mark-note", note);
   if (known.rank < 0) return;
   addPart(panel, "h2", "", "How it was made");
   drawTree(panel, tokens, known);

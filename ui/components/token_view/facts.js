@@ -162,10 +162,13 @@ export function figuresOf({ tokens, bytes, uncovered }) {
     @param {ReturnType<typeof countsOf>} counts
     @param {number} nCuts
     @param {string} specialNote
-    @param {boolean} knowsPretokens */
-export function remarksOf({ unknown, dropped }, nCuts, specialNote, knowsPretokens) {
+    @param {Pick<Tokens, "nMerges" | "normalizes">} tokens
+    @param {string} legend What the marks of the tokenizer's file mean. */
+export function remarksOf({ unknown, dropped }, nCuts, specialNote, { nMerges, normalizes }, legend = "") {
   const remarks = [];
-  if (!knowsPretokens) remarks.push("Another library encodes, so pre-token borders are not known.");
+  if (legend) remarks.push(legend);
+  if (nMerges === null) remarks.push("Another library encodes, so pre-token borders are not known.");
+  if (normalizes) remarks.push("The text is changed before it is cut, so pre-token borders are not shown.");
   if (nCuts) remarks.push(`${counted(nCuts, "character is", "characters are")} split by a token boundary.`);
   if (unknown) remarks.push(`${counted(unknown, "character is", "characters are")} not in the alphabet: struck out, and in no token.`);
   if (dropped) remarks.push("White space between words is in no token.");

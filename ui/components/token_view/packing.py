@@ -16,7 +16,7 @@ from numpy.typing import ArrayLike
 
 from bpe_core.comparison.alignment import Stretches
 from bpe_core.formats.library_encoder import LibraryEncoder
-from bpe_core.tokenizer.merges_of import merges_of
+from bpe_core.tokenizer.merges_of import changes_text, made_by_merges
 from bpe_core.tokenizer.protocol import Encoder
 from bpe_core.tokenizer.segment_arrays import Boundaries
 from bpe_core.tokenizer.tokenizer import Tokenizer
@@ -58,6 +58,8 @@ class TableOfTokens(TypedDict):
     """None if another library encodes: its merges are not available."""
     unknown: int | None
     """The id of the token for text that the vocabulary cannot spell."""
+    normalizes: bool
+    """Whether our own merges come after a change of the text, so that its pre-tokens are others."""
 
 
 class PackedTokens(TypedDict):
@@ -118,7 +120,7 @@ def pack_numbers(values: ArrayLike) -> Numbers:
 
 def token_table(encoder: Encoder, ids: Iterable[int]) -> TableOfTokens:
     """Return the tokens with these ids and all their parts, down to the base symbols."""
-    own = merges_of(encoder)
+    own = made_by_merges(encoder)
     made_by = {} if own is None else _made_by(own)
     known = sorted(_with_parts(ids, made_by))
     merges = [made_by.get(token_id) for token_id in known]
@@ -137,6 +139,7 @@ def token_table(encoder: Encoder, ids: Iterable[int]) -> TableOfTokens:
         "marker": None if own is None else own.end_of_word,
         "n_merges": None if own is None else own.n_merges,
         "unknown": encoder.unknown_id,
+        "normalizes": changes_text(encoder),
     }
 
 

@@ -4,6 +4,7 @@ import { hasBidiControl, hexByte, utf8 } from "../shared/characters.js";
 import { addPart } from "../shared/elements.js";
 import { drawRunning } from "../shared/token_drawing.js";
 import { blockPieces } from "./block_pieces.js";
+import { markNote, shownSpelling, spelledUnlike } from "./marks.js";
 import { spansByToken } from "./spans.js";
 
 /** @import { BlockPiece } from "./block_pieces.js"
@@ -59,6 +60,7 @@ export class BlockPainter {
       const values = utf8(piece.character);
       for (const { token, from, to } of piece.bytes) {
         const element = this.#addToken(bytes, token);
+        this.#noteSpelling(element, token, "");
         element.dataset.hex = [...values.slice(from, to)].map(hexByte).join(" ");
         if (from > 0) element.classList.remove("starts");
       }
@@ -94,7 +96,17 @@ export class BlockPainter {
       element.classList.add("ends");
       element.dataset.marker = this.tokens.marker;
     }
-    drawRunning(element, text);
+    // The text stays in the page, to be found and copied; style shows the file's spelling instead.
+    drawRunning(this.#noteSpelling(element, i, text) ? addPart(element, "span", "as-typed") : element, text);
+  }
+
+  /** @param {HTMLElement} element
+      @param {number} i
+      @param {string} text */
+  #noteSpelling(element, i, text) {
+    const written = spelledUnlike(this.tokens.about.get(this.tokens.ids[i]), text);
+    if (written !== null) element.dataset.written = shownSpelling(written);
+    return written !== null;
   }
 
   /** @param {ParentNode} parent
@@ -102,7 +114,9 @@ export class BlockPainter {
   #addMarker(parent, i) {
     const element = this.#addToken(parent, i);
     element.classList.add("marker");
-    const token = this.tokens.about.get(this.tokens.ids[i])?.token;
-    element.dataset.marker = typeof token === "string" ? token : "";
+    const known = this.tokens.about.get(this.tokens.ids[i]);
+    const written = known?.written ?? known?.token;
+    element.dataset.marker = typeof written === "string" ? shownSpelling(written) : "";
+    if (known) element.title = markNote(known, true);
   }
 }

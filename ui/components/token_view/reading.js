@@ -13,7 +13,7 @@ import { runningSlots } from "../shared/colours.js";
     @property {PackedNumbers} lengths
     @property {PackedNumbers} starts
     @property {{ ids: number[], tokens: Token[], written: (string | null)[], left: number[], right: number[], rank: number[],
-      special: number[], ends: number[], marker: string | null, n_merges: number | null }} table */
+      special: number[], ends: number[], marker: string | null, n_merges: number | null, normalizes: boolean }} table */
 
 /** What is known of a token.
     @typedef {object} Known
@@ -35,7 +35,7 @@ import { runningSlots } from "../shared/colours.js";
 
 /** A text's tokens and their properties; an id is -1 for text in no token.
     @typedef {Places & { text: string, ids: Int32Array, n: number, about: Map<number, Known>,
-      slots: Uint8Array, order: Uint32Array, marker: string | null, nMerges: number | null,
+      slots: Uint8Array, order: Uint32Array, marker: string | null, nMerges: number | null, normalizes: boolean,
       startsPretoken: (i: number) => boolean }} Tokens */
 
 const LEAST_TOKENS_A_BLOCK = 200;
@@ -107,6 +107,7 @@ export function readTokens(text, packed) {
     order: orderOf(ids),
     marker: table.marker,
     nMerges: table.n_merges,
+    normalizes: table.normalizes,
     startsPretoken: (i) => ((starts[i >> 3] >> (7 - (i & 7))) & 1) === 1,
   };
 }

@@ -9,6 +9,7 @@ import { drawDetails } from "./details.js";
 import { knownIds, pythonCode, tokenList } from "./exports.js";
 import { countsOf, figuresOf, remarksOf, unknownReason } from "./facts.js";
 import { lineNeighbour } from "./line_neighbour.js";
+import { hasSpelling, legendOf } from "./marks.js";
 import { TokenPane } from "./pane.js";
 import { blockCuts, cutCharacters, readTokens } from "./reading.js";
 
@@ -25,7 +26,8 @@ import { blockCuts, cutCharacters, readTokens } from "./reading.js";
     @property {string} special_note
     @property {string[]} code
     @property {string} code_options
-    @property {Term[]} border_terms Explained beside the switch for borders. */
+    @property {Term[]} border_terms Explained beside the switch for borders.
+    @property {Term[]} mark_terms Explained beside the switch for the file's spelling. */
 
 const MOST_IDS_SHOWN = 2000;
 
@@ -58,6 +60,9 @@ class TokenView {
     this.scroller.tabIndex = 0;
     this.scroller.setAttribute("role", "group");
     this.#addSwitch(switches, "Glyphs for white space", true, (on) => this.scroller.classList.toggle("no-glyphs", !on));
+    this.spelling = addPart(switches, "span", "with-help");
+    this.#addSwitch(this.spelling, "As its file writes tokens", false, (on) => this.scroller.classList.toggle("spelled", on));
+    addHelp(this.spelling, data.mark_terms);
     const borders = addPart(switches, "span", "with-help");
     this.#addSwitch(borders, "Pre-token borders", false, (on) => this.scroller.classList.toggle("borders", on));
     addHelp(borders, data.border_terms);
@@ -176,7 +181,8 @@ class TokenView {
       addPart(part, "b", "", figure);
       part.append(` ${unit}`);
     }
-    this.remarks.textContent = remarksOf(this.counts, this.cuts.length, this.data.special_note, this.tokens.nMerges !== null);
+    this.remarks.textContent = remarksOf(this.counts, this.cuts.length, this.data.special_note, this.tokens, legendOf(this.tokens.about));
+    this.spelling.hidden = !hasSpelling(this.tokens.about);
     this.copied.textContent = "";
   }
 
