@@ -41,8 +41,8 @@ def token_view(
     `code` holds the Python lines that create `tokenizer`, for "Copy as Python". `special_note`
     states how special tokens were read; it is empty if the tokenizer has none. `chosen` is the
     segment whose details are shown first. When the visitor chooses another, a `token_origin` on
-    the page receives its index and the `stamp`. `border_terms` and `mark_terms` are explained beside
-    the switches for pre-token borders and for the spelling of the file.
+    the page receives its index and the `stamp`. `border_terms` and `mark_terms` are explained
+    beside the switches for pre-token borders and for the spelling of the file.
     """
     _view(
         key=key,
