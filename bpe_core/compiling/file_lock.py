@@ -8,6 +8,8 @@ from pathlib import Path
 from types import TracebackType
 from typing import IO, Final
 
+from bpe_core.regular_files import open_regular
+
 try:
     import fcntl
 except ImportError:  # not on Windows
@@ -15,6 +17,10 @@ except ImportError:  # not on Windows
 
 _MOST_SECONDS: Final = 300.0
 """Without system locks, a lock file older than this counts as abandoned."""
+
+
+def _without_waiting(path: str, flags: int) -> int:
+    return os.open(path, flags | os.O_NONBLOCK, 0o666)
 
 
 class FileLock:
@@ -70,7 +76,7 @@ class FileLock:
         """Return how many seconds the lock has been held, or None if it is free."""
         try:
             if fcntl is not None:
-                with self.path.open("rb") as file:
+                with open_regular(self.path) as file:
                     fcntl.flock(file, fcntl.LOCK_SH | fcntl.LOCK_NB)
                 return None
         except BlockingIOError:
@@ -84,7 +90,8 @@ class FileLock:
 
     def _opened(self) -> IO[bytes] | None:
         if fcntl is not None:
-            return self.path.open("ab")
+            # A pipe in its place is an error here: to open it otherwise waits for a reader.
+            return open(self.path, "ab", opener=_without_waiting)
         try:
             return self.path.open("xb")
         except FileExistsError:

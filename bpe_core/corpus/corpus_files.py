@@ -21,6 +21,7 @@ from bpe_core.corpus.counts_corpus import CountsCorpus, CountsSummary, corpus_of
 from bpe_core.corpus.damage import ARRAY_DAMAGE
 from bpe_core.corpus.notes import Note
 from bpe_core.errors import BpeError, FormatError
+from bpe_core.regular_files import open_regular, read_regular
 
 TEXT: Final = "text"
 LENGTHS: Final = "lengths.npy"
@@ -80,8 +81,8 @@ def link_corpus(source: Path, folder: Path) -> None:
 def read_corpus_files(folder: Path) -> Corpus:
     """Return the corpus in a folder; raise FormatError if the files are damaged or missing."""
     try:
-        head: dict[str, Any] = json.loads((folder / HEAD).read_bytes())
-        with (folder / LENGTHS).open("rb") as file:
+        head: dict[str, Any] = json.loads(read_regular(folder / HEAD))
+        with open_regular(folder / LENGTHS) as file:
             lengths = np.lib.format.read_array(file, allow_pickle=False)
         texts = _texts(folder / TEXT, lengths.tolist())
         notes = tuple(Note(*note) for note in head["notes"])
@@ -107,7 +108,7 @@ def _texts(path: Path, lengths: list[int]) -> tuple[str, ...]:
     ends = list(accumulate(lengths, initial=0))
     if min(lengths, default=0) < 0 or path.stat().st_size != ends[-1]:
         raise ValueError(f"Expected a text of {ends[-1]:,} bytes.")
-    with path.open("rb") as file:
+    with open_regular(path) as file:
         return tuple(file.read(end - start).decode() for start, end in pairwise(ends))
 
 

@@ -22,6 +22,7 @@ from bpe_core.errors import BpeError, FormatError, NewerFormatError
 from bpe_core.formats.continuation_json import continuation_of, continuation_to_dict
 from bpe_core.formats.json_files import parse_json
 from bpe_core.formats.native import tokenizer_from_dict, tokenizer_to_dict
+from bpe_core.regular_files import open_regular
 from bpe_core.runs.check_config import check_config
 from bpe_core.runs.run import TrainingRun
 from bpe_core.types import PretokenCounts, StopReason, TrainingConfig
@@ -106,7 +107,7 @@ def load_run(path: str | os.PathLike[str]) -> TrainingRun:
     """
     try:
         # Opened here because np.load leaves its own file open if it is not an archive.
-        with open(path, "rb") as file, np.load(file, allow_pickle=False) as archive:
+        with open_regular(Path(path)) as file, np.load(file, allow_pickle=False) as archive:
             arrays = {name: _array(archive, name) for name in _ARRAYS}
         return _run_of(arrays)
     except FileNotFoundError:

@@ -14,6 +14,7 @@ from pathlib import Path
 from typing import Any, Final, cast
 
 from bpe_core.errors import NoEntryError, NotPermittedError
+from bpe_core.regular_files import read_regular
 from bpe_core.store.place import (
     UNFINISHED,
     UPLOAD_PREFIX,
@@ -155,7 +156,7 @@ def _upload_words(folder: Path) -> tuple[str, str]:
 def _json_of(path: Path) -> dict[str, Any]:
     """Return an object of a JSON file; empty if it is missing or damaged."""
     try:
-        found: Any = json.loads(path.read_bytes())
+        found: Any = json.loads(read_regular(path))
     except PermissionError:
         raise
     except (OSError, ValueError, RecursionError):

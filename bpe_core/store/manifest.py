@@ -7,10 +7,12 @@ import json
 import os
 import threading
 from collections.abc import Collection, Mapping
+from io import BufferedReader
 from pathlib import Path
 from typing import Any, Final
 
 from bpe_core.errors import IntegrityError, NewerFormatError
+from bpe_core.regular_files import NotRegularError, open_regular
 from bpe_core.whole_files import write_whole
 
 MANIFEST: Final = "manifest.json"
@@ -44,7 +46,8 @@ def check_files(folder: Path, names: Collection[str] | None = None) -> bool:
     """Check files of an entry, or all, against its manifest; return False if it has none.
 
     Entries of earlier versions have none. Raises IntegrityError for a damaged or missing file,
-    NewerFormatError for an entry of a newer version, and OSError if a file cannot be read.
+    NewerFormatError for an entry of a newer version, and OSError if a file cannot be read. A pipe
+    or a device in a file's place is damage.
     """
     digests = _read_manifest(folder)
     if digests is None:
@@ -61,7 +64,7 @@ def check_files(folder: Path, names: Collection[str] | None = None) -> bool:
 def read_checked(folder: Path, name: str) -> bytes:
     """Return the contents of an entry's file, and raise what `check_files` raises."""
     # Before the manifest, which is replaced first: see `replace_file`.
-    data = (folder / name).read_bytes()
+    data = _read(folder / name)
     digests = _read_manifest(folder)
     if digests is not None:
         _check(folder, name, hashlib.sha256(data).hexdigest(), digests)
@@ -84,7 +87,7 @@ def replace_file(folder: Path, name: str, data: bytes) -> None:
 
 def _read_manifest(folder: Path) -> Digests | None:
     try:
-        data = (folder / MANIFEST).read_bytes()
+        data = _read(folder / MANIFEST)
     except FileNotFoundError:
         return None
     try:
@@ -111,9 +114,21 @@ def _check(folder: Path, name: str, found: str, digests: Digests) -> None:
         raise IntegrityError(f"{name} of {folder.name} differs from its SHA-256.")
 
 
+def _read(path: Path) -> bytes:
+    with _opened(path) as file:
+        return file.read()
+
+
 def _sha256_of(path: Path) -> str:
-    with path.open("rb") as file:
+    with _opened(path) as file:
         return hashlib.file_digest(file, "sha256").hexdigest()
+
+
+def _opened(path: Path) -> BufferedReader:
+    try:
+        return open_regular(path)
+    except NotRegularError:
+        raise IntegrityError(f"{path.name} of {path.parent.name} is not a regular file.") from None
 
 
 def _bytes_of(digests: Digests) -> bytes:

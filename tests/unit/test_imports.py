@@ -45,6 +45,7 @@ FLOORS = {
         ("unicode",),
         ("store",),
         ("whole_files",),
+        ("regular_files",),
         ("child_process",),
         ("process_limits",),
         ("extras",),

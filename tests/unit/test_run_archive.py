@@ -146,7 +146,7 @@ def test_the_error_for_a_file_of_another_user_says_so(
     def refuse(*_: object) -> None:
         raise PermissionError
 
-    monkeypatch.setattr(run_archive, "open", refuse, raising=False)
+    monkeypatch.setattr(run_archive, "open_regular", refuse)
     assert refusal(saved).startswith(f"You are not permitted to read {saved}. Change its")
 
 

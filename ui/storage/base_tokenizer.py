@@ -7,7 +7,9 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Final
 
-from bpe_core.formats.load_save import dumps, load
+from bpe_core.errors import FormatError
+from bpe_core.formats.load_save import dumps, loads
+from bpe_core.regular_files import read_regular
 from bpe_core.tokenizer.tokenizer import Tokenizer
 
 _FILE: Final = "base.bpe.json"
@@ -90,7 +92,11 @@ def write_base(folder: Path, tokenizer: Tokenizer) -> None:
 
 def read_base(folder: Path) -> Tokenizer:
     """Read it again. Raises FormatError if it is damaged or gone."""
-    return load(folder / _FILE)
+    try:
+        data = read_regular(folder / _FILE)
+    except OSError as error:
+        raise FormatError("The tokenizer of a training is gone.") from error
+    return loads({_FILE: data})
 
 
 def base_name_of(details: object) -> BaseName | None:

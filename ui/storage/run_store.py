@@ -18,6 +18,7 @@ from bpe_core.corpus.corpus import Corpus
 from bpe_core.corpus.damage import ARRAY_DAMAGE
 from bpe_core.errors import BpeError, FormatError, NewerFormatError, NotKeptError
 from bpe_core.formats import run_archive
+from bpe_core.regular_files import open_regular, read_regular
 from bpe_core.runs.run import TrainingRun
 from bpe_core.store.entries import DETAILS, RUN, refused_as_not_permitted, touch
 from bpe_core.store.manifest import check_files
@@ -231,7 +232,7 @@ def _read(run_id: str, folder: Path) -> StoredRun:
             return stored
     try:
         check_files(folder, (RUN, DETAILS, _HELD_OUT_TOKENS))
-        details = json.loads((folder / DETAILS).read_text(encoding="utf-8"))
+        details = json.loads(read_regular(folder / DETAILS))
         return StoredRun(
             id=run_id,
             title=_title_of(details),
@@ -303,7 +304,7 @@ def _write(folder: Path, stored: StoredRun, training: Corpus | None) -> None:
 def _held_out_tokens(path: Path) -> NDArray[np.int64] | None:
     if not path.is_file():
         return None
-    with path.open("rb") as file:
+    with open_regular(path) as file:
         return np.lib.format.read_array(file, allow_pickle=False)
 
 

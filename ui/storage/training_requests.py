@@ -19,6 +19,7 @@ from bpe_core.corpus.corpus import Corpus
 from bpe_core.corpus.corpus_files import TEXT, link_corpus, read_corpus_files, write_corpus
 from bpe_core.corpus.filed_corpus import FiledCorpus
 from bpe_core.errors import BpeError
+from bpe_core.regular_files import NotRegularError, read_regular
 from bpe_core.runs.check_config import check_config
 from bpe_core.store.entries import delete_folder, size_of
 from bpe_core.store.place import is_id, store_folder
@@ -35,6 +36,9 @@ _REQUEST: Final = "request.json"
 _STARTS: Final = "starts"
 _LOCK: Final = "lock"
 _VERSION: Final = 1
+_DAMAGE: Final = (
+    *(NotRegularError, ValueError, TypeError, KeyError, AttributeError, RecursionError),
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -72,7 +76,7 @@ class KeptRequest:
     def n_starts(self) -> int:
         """How often the training began to run, in this server and in those before it."""
         try:
-            return int((self.folder / _STARTS).read_text())
+            return int(read_regular(self.folder / _STARTS))
         except (OSError, ValueError):
             return 0
 
@@ -150,8 +154,10 @@ def left_requests() -> list[tuple[TrainingRequest, KeptRequest]]:
             kept = KeptRequest(folder, lock)
             try:
                 found.append((read_request(folder), kept))
-            except (ValueError, TypeError, KeyError, AttributeError, RecursionError, BpeError):
+            except (*_DAMAGE, BpeError):
                 kept.remove()
+            except OSError:
+                kept.release()
     return sorted(found, key=lambda pair: pair[0].asked_at)
 
 
@@ -161,7 +167,7 @@ def read_request(folder: Path) -> TrainingRequest:
     Raises OSError, and ValueError, TypeError, KeyError, AttributeError, RecursionError or BpeError
     if it is damaged.
     """
-    described: dict[str, Any] = json.loads((folder / _REQUEST).read_bytes())
+    described: dict[str, Any] = json.loads(read_regular(folder / _REQUEST))
     if described.pop("version") != _VERSION:
         raise ValueError("It was written by another version.")
     origin = described.pop("origin")

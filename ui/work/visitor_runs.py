@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 import json
+import os
 import threading
 import time
 from collections.abc import Callable, Iterable
 from contextlib import suppress
+from io import BufferedWriter
 from pathlib import Path
 from typing import Final
 
+from bpe_core.regular_files import read_regular
 from bpe_core.store.entries import size_of
 from bpe_core.store.place import is_id, store_folder
 from bpe_core.whole_files import make_folder, write_whole
@@ -57,8 +60,8 @@ class VisitorRuns:
                 self._begun_from.setdefault(address, {})[run_id] = self._now()
             if self._is_kept_on_disk:
                 # Without room for it on the disk, it counts until the server stops.
-                with suppress(OSError), _file().open("a", encoding="utf-8") as file:
-                    file.write(_line_of(visitor, run_id, self._now()))
+                with suppress(OSError), _opened_to_append() as file:
+                    file.write(_line_of(visitor, run_id, self._now()).encode())
 
     def check(self, visitor: str) -> None:
         """Raise TooMuchWorkError if the visitor's runs of a day take more than their share.
@@ -129,6 +132,12 @@ def _file() -> Path:
     return store_folder() / FILE_NAME
 
 
+def _opened_to_append() -> BufferedWriter:
+    # Not a pipe in its place, which would wait for a reader.
+    nonblocking: int = getattr(os, "O_NONBLOCK", 0)
+    return open(_file(), "ab", opener=lambda path, flags: os.open(path, flags | nonblocking, 0o666))
+
+
 def _line_of(visitor: str, run_id: str, at: float) -> str:
     return json.dumps([visitor, run_id, round(at)]) + "\n"
 
@@ -137,7 +146,7 @@ def _read() -> dict[str, dict[str, float]]:
     """Return what the file says; a line that a crash cut off, or that is damaged, is left out."""
     begun: dict[str, dict[str, float]] = {}
     try:
-        lines = (store_folder() / FILE_NAME).read_text("utf-8", "replace").splitlines()
+        lines = read_regular(store_folder() / FILE_NAME).decode("utf-8", "replace").splitlines()
     except OSError:
         return begun
     for line in lines:

@@ -1,0 +1,167 @@
+"""A pipe or a device in the place of a stored file blocks neither commands nor the server."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+
+import pytest
+from click.testing import CliRunner
+
+from bpe_core.cli import commands
+from bpe_core.compiling.file_lock import FileLock
+from bpe_core.corpus.corpus import Corpus
+from bpe_core.corpus.corpus_files import FILES, read_corpus_files, write_corpus
+from bpe_core.errors import BpeError, FormatError
+from bpe_core.formats.run_archive import load_run as load_archive
+from bpe_core.regular_files import NotRegularError, read_regular
+from bpe_core.store.manifest import MANIFEST
+from tests.unit.test_store import HUGS, RUN
+from ui.storage import base_tokenizer, training_requests
+from ui.storage.run_store import load_run, name_of_run, run_corpus, store_run, training_text
+from ui.storage.sweeping import sweep_store
+from ui.storage.training_requests import TrainingRequest, keep_request, left_requests
+from ui.storage.upload_store import keep_text, load_text
+from ui.work.visitor_runs import FILE_NAME, VisitorRuns
+
+OF_RUN = ("details.json", "held_out_tokens_after.npy", "name.json", "run.npz")
+
+
+@pytest.fixture(autouse=True)
+def store(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    folder = tmp_path / "runs"
+    monkeypatch.setenv("BPE_EXPLORER_RUNS", str(folder))
+    return folder
+
+
+def to_pipe(path: Path) -> None:
+    path.unlink(missing_ok=True)
+    os.mkfifo(path)
+
+
+def to_device(path: Path) -> None:
+    path.unlink(missing_ok=True)
+    path.symlink_to("/dev/zero")
+
+
+def to_folder(path: Path) -> None:
+    path.unlink(missing_ok=True)
+    path.mkdir()
+
+
+IRREGULAR = pytest.mark.parametrize("put", [to_pipe, to_device, to_folder])
+
+
+@IRREGULAR
+def test_what_is_not_a_file_is_an_error_at_once(put: object, tmp_path: Path) -> None:
+    assert callable(put)
+    put(tmp_path / "a")
+    with pytest.raises(NotRegularError):
+        read_regular(tmp_path / "a")
+    with pytest.raises(FileNotFoundError):
+        read_regular(tmp_path / "b")
+
+
+@IRREGULAR
+@pytest.mark.parametrize("name", [*OF_RUN, MANIFEST])
+@pytest.mark.parametrize("has_manifest", [True, False])
+def test_commands_and_pages_go_on(put: object, name: str, has_manifest: bool, store: Path) -> None:
+    assert callable(put)
+    id = store_run("Hugs", RUN, HUGS, training=HUGS)
+    text = keep_text("hug")
+    if not has_manifest:
+        (store / id / MANIFEST).unlink()
+    put(store / id / name)
+
+    def run(*arguments: str) -> tuple[int, str]:
+        result = CliRunner().invoke(commands.main, ["store", *arguments])
+        return result.exit_code, result.stdout
+
+    exit_code, listed = run("list")
+    assert (exit_code, len(listed.splitlines())) == (0, 2)
+    exit_code, found = run("verify")
+    if has_manifest or name == MANIFEST:
+        assert exit_code == 1
+        assert f"{name} of {id} is not a regular file." in found
+        assert run("export", id, "--out", str(store / "a.zip"))[0] == 1
+    run("export", id, "--out", str(store / "a.json"), "--format", "native")
+    for read in (load_run, name_of_run, training_text, run_corpus):
+        try:
+            read(id)
+        except BpeError:
+            continue
+    sweep_store()
+    assert load_text(text) == "hug"
+    assert run("remove", id)[0] == 0
+    assert not (store / id).exists()
+
+
+@IRREGULAR
+def test_a_text_whose_file_is_not_one_is_kept_as_a_new_one(put: object, store: Path) -> None:
+    assert callable(put)
+    text = keep_text("hug")
+    put(store / f"upload-{text}" / "0")
+    with pytest.raises(FormatError, match="damaged"):
+        load_text(text)
+    other = keep_text("pug", instead_of=text)
+    assert other != text
+    assert load_text(other) == "pug"
+
+
+@IRREGULAR
+@pytest.mark.parametrize("name", FILES)
+def test_a_corpus_on_disk_is_damaged(put: object, name: str, tmp_path: Path) -> None:
+    assert callable(put)
+    # Its text is empty, and so is a pipe by its own account.
+    write_corpus(tmp_path, Corpus((), ()))
+    put(tmp_path / name)
+    with pytest.raises(FormatError):
+        read_corpus_files(tmp_path)
+
+
+@IRREGULAR
+@pytest.mark.parametrize("name", ["request.json", "starts", "lock", "base.bpe.json"])
+def test_a_server_starts_beside_a_request_that_is_not_files(
+    put: object, name: str, store: Path
+) -> None:
+    assert callable(put)
+    request = TrainingRequest(
+        *("0" * 32, "Hugs", RUN.config, 0.1, None, "", HUGS.n_bytes, 1.0),
+    )
+    kept = keep_request(request, HUGS)
+    kept.release()
+    put(kept.folder / name)
+    if name == "request.json":
+        assert left_requests() == []
+        return
+    for _, left in left_requests():
+        assert left.n_starts == 0
+        left.release()
+    if name == "base.bpe.json":
+        with pytest.raises(FormatError):
+            base_tokenizer.read_base(kept.folder)
+    assert training_requests.store_folder() == store
+
+
+@IRREGULAR
+def test_the_list_of_visitors_runs_is_read_and_written(put: object, store: Path) -> None:
+    assert callable(put)
+    store.mkdir()
+    put(store / FILE_NAME)
+    runs = VisitorRuns(is_kept_on_disk=True)
+    runs.note("a", "0" * 32)
+    runs.check("a")
+
+
+def test_a_lock_that_is_a_pipe_is_an_error(tmp_path: Path) -> None:
+    to_pipe(tmp_path / "lock")
+    lock = FileLock(tmp_path / "lock")
+    assert lock.seconds_held() is None
+    with pytest.raises(OSError, match="No such device"):
+        lock.__enter__()
+
+
+def test_a_run_is_not_read_from_a_pipe(tmp_path: Path) -> None:
+    to_pipe(tmp_path / "run.npz")
+    with pytest.raises(FormatError, match="not a saved run"):
+        load_archive(tmp_path / "run.npz")
