@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import re
 from collections import defaultdict
-from collections.abc import Iterable, Iterator, Mapping, Set
-from typing import Any, NamedTuple, cast
+from collections.abc import Iterable, Iterator, Mapping, Sequence, Set
+from typing import Any, Final, NamedTuple, cast
+
+_DEPTH: Final = 16
 
 
 class AddedToken(NamedTuple):
@@ -52,14 +54,14 @@ class AddedTokenFinder:
         self._always = frozenset(each.text for each in added if not each.is_special)
         # The library skips what it finds but may not use, so that hides a shorter token within it.
         longest = sorted((each.text for each in added), key=len, reverse=True)
-        self._any = re.compile("|".join(map(re.escape, longest)))
-        rest_of = defaultdict[str, list[str]](list)
+        self._any = re.compile(_any_of(longest) if longest else "")
+        by_first = defaultdict[str, list[str]](list)
         for text in longest:
-            rest_of[text[0]].append(text[1:])
+            by_first[text[0]].append(text[1:])
         # A pattern that begins with a certain character is searched for ten times as fast.
         self._by_first = [
-            re.compile(f"{re.escape(first)}(?:{'|'.join(map(re.escape, rest))})")
-            for first, rest in rest_of.items()
+            (first, re.compile(re.escape(first) + _any_of(rest)))
+            for first, rest in by_first.items()
         ]
 
     def split(self, text: str, allowed: Set[str]) -> Iterator[tuple[str, int | None]]:
@@ -80,7 +82,24 @@ class AddedTokenFinder:
             yield text[start:] if start else text, None
 
     def _matches(self, text: str) -> Iterable[re.Match[str]]:
-        occurring = [pattern for pattern in self._by_first if pattern.search(text)]
+        occurring = [
+            pattern for first, pattern in self._by_first if first in text and pattern.search(text)
+        ]
         if not occurring:
             return ()
         return (occurring[0] if len(occurring) == 1 else self._any).finditer(text)
+
+
+def _any_of(texts: Sequence[str], depth: int = _DEPTH) -> str:
+    """Return a pattern for any of some texts, the longest first.
+
+    Each of the first `depth` characters is looked at once, not once for each text.
+    """
+    if len(texts) == 1 or not depth:
+        return f"(?:{'|'.join(map(re.escape, texts))})"
+    by_first = defaultdict[str, list[str]](list)
+    for text in texts:
+        by_first[text[:1]].append(text[1:])
+    ends_here = by_first.pop("", None) is not None
+    rests = [re.escape(first) + _any_of(rest, depth - 1) for first, rest in by_first.items()]
+    return f"(?:{'|'.join(rests)}){'?' if ends_here else ''}"

@@ -26,7 +26,12 @@ from bpe_core.unicode.kinds import code_points
 NORMALIZERS: Final = ("NFC", "NFD", "NFKC", "NFKD")
 """Normalizers that leave every part of a normalized text as it is."""
 # Emoji and other symbols. Other characters beyond U+FFFF are rare and left to the library.
-_LOOKED_AT: Final = (range(0x80, 0xD800), range(0xE000, 0x10000), range(0x1F000, 0x1FC00))
+_FIRST_LOOKED_AT: Final = 0x80
+_LOOKED_AT: Final = (
+    range(_FIRST_LOOKED_AT, 0xD800),
+    range(0xE000, 0x10000),
+    range(0x1F000, 0x1FC00),
+)
 _VOWEL_JAMO: Final = range(0x1161, 0x1176)
 _FINAL_JAMO: Final = range(0x11A8, 0x11C3)
 _MOST_CACHED: Final = 16  # characters
@@ -72,21 +77,26 @@ def normalize_by_library(described: Mapping[str, Any]) -> Callable[[str], str]:
 def _changing(text: str, form: str) -> list[tuple[int, int]]:
     """Return where stretches of characters begin and end that the normal form may change."""
     stays = _stays(form)
-    changing = np.empty(len(text), np.bool_)
+    found: list[NDArray[np.int64]] = []
     for start in range(0, len(text), _BLOCK):
         codes = code_points(text[start : start + _BLOCK])
-        changing[start : start + _BLOCK] = ~stays[np.minimum(codes, stays.size - 1)]
-    if not changing.any():
+        places = np.flatnonzero(codes >= _FIRST_LOOKED_AT)  # few, in most texts
+        places = places[~stays[np.minimum(codes[places], stays.size - 1)]]
+        found.append(start + places)
+    changing = np.concatenate(found)
+    if not changing.size:
         return []
-    bounds = np.flatnonzero(np.diff(changing, prepend=False, append=False)).tolist()
-    return list(zip(bounds[::2], bounds[1::2], strict=True))
+    gaps = np.flatnonzero(np.diff(changing) > 1)
+    starts = changing[np.append(0, gaps + 1)].tolist()
+    ends = (changing[np.append(gaps, -1)] + 1).tolist()
+    return list(zip(starts, ends, strict=True))
 
 
 @cache
 def _stays(form: str) -> NDArray[np.bool_]:
     """Return for each character if it stays as it is; False in the last place, for all others."""
     found = np.zeros(_LOOKED_AT[-1].stop + 1, np.bool_)
-    found[:0x80] = True
+    found[:_FIRST_LOOKED_AT] = True
     seconds = {*_VOWEL_JAMO, *_FINAL_JAMO}
     for code in chain.from_iterable(_LOOKED_AT):
         character = chr(code)
