@@ -22,6 +22,7 @@ from bpe_core.formats.library_errors import library_failures
 from bpe_core.formats.offsets_to_segments import columns_of, segments_of
 from bpe_core.formats.pattern_runs import check_patterns
 from bpe_core.formats.safe_cuts import is_cut_at_spaces, parts_of
+from bpe_core.formats.text_growth import check_growth
 from bpe_core.pretokenizers.special_tokens import AllowedSpecial, allowed_tokens, check_text
 from bpe_core.tokenizer.protocol import TokenColumns
 from bpe_core.types import Segment
@@ -41,8 +42,8 @@ class ForeignTokenizer(LibraryEncoder):
 
     Post-processor, truncation, padding and dropout are ignored. The bytes of `vocab` include marks
     that represent no text, such as WordPiece's ##. Added tokens that are not special are found in
-    any text. Raises `FormatError` if the library cannot read it, and `MissingExtraError` if the
-    library is not installed.
+    any text. Raises `FormatError` if the library cannot read it, or if it makes texts many times
+    longer, and `MissingExtraError` if the library is not installed.
 
     >>> import tokenizers
     >>> model = tokenizers.models.WordPiece({"[UNK]": 0, "a": 1, "##b": 2}, unk_token="[UNK]")
@@ -57,6 +58,7 @@ class ForeignTokenizer(LibraryEncoder):
         with needs_extra("formats", "Encoding with Hugging Face's tokenizers"):
             import tokenizers
 
+        check_growth(described)
         model = described.get("model")
         plain = {**described, **dict.fromkeys(_LEFT_OUT)}
         if isinstance(model, dict) and "dropout" in model:

@@ -14,6 +14,7 @@ from typing import Final, Literal
 
 from bpe_core.errors import FormatError
 from bpe_core.formats.protobuf import FIXED32, LENGTH, VARINT, Value, field, fields, fixed32
+from bpe_core.formats.text_growth import check_charsmap
 
 NORMAL, UNKNOWN, CONTROL, USER_DEFINED, UNUSED, BYTE = range(1, 7)
 """The types of a piece; GGUF numbers its token types alike."""
@@ -68,7 +69,8 @@ def read_model(data: bytes) -> SentencePieceModel:
     """Read a `.model` file.
 
     Raises `FormatError` for lengths that lie, for a piece without text or with an unknown type, for
-    duplicate pieces, and for a kind of model other than BPE and Unigram.
+    duplicate pieces, for a kind of model other than BPE and Unigram, and for a normalizer that
+    makes texts much longer.
 
     >>> pieces = [Piece("<unk>", 0, UNKNOWN), Piece("a", 0, NORMAL), Piece("▁a", -1, NORMAL)]
     >>> read_model(write_model(pieces, "BPE")).pieces[2].text
@@ -99,6 +101,8 @@ def read_model(data: bytes) -> SentencePieceModel:
             for inner, _, setting, _ in fields(_message(wire, value, at), at):
                 if inner == _NAME and isinstance(setting, memoryview):
                     normalizer = bytes(setting).decode(errors="replace")
+                elif inner == _CHARSMAP and isinstance(setting, memoryview):
+                    check_charsmap(bytes(setting))
     if not pieces:
         raise FormatError("The model has no pieces. Use the .model file as it was saved.")
     unknown = [place for place, piece in enumerate(pieces) if piece.type == UNKNOWN]

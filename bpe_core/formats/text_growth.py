@@ -1,0 +1,111 @@
+"""Refuse files of tokenizers that make a text many times longer before they encode it.
+
+A normalizer that puts a million characters in front of each word takes gigabytes for a page of
+text, and nothing can end another library once it runs. Published tokenizers write one character
+for another, put ▁ in front, or apply a table of Unicode's compatibility forms.
+"""
+
+from __future__ import annotations
+
+import struct
+from base64 import b64decode
+from collections.abc import Iterator, Mapping
+from typing import Any, Final, cast
+
+from bpe_core.errors import FormatError
+
+_MOST_TIMES: Final = 100
+_MOST_ADDED: Final = 1_000
+_LONGEST_AFFIX: Final = 1_000
+"""In characters; those of published tokenizers have 4 at most, as in "</w>"."""
+_LONGEST_FORM: Final = 200
+"""In bytes. The longest that Unicode has for one character takes 33 in UTF-8."""
+_LONGEST_WORD: Final = 200
+"""WordPiece takes time with the cube of it; published files have 100 or 200."""
+
+
+def check_growth(described: Mapping[str, Any]) -> None:
+    """Raise FormatError if a tokenizer.json makes texts much longer, or takes long words whole.
+
+    >>> check_growth({"normalizer": {"type": "Prepend", "prepend": "▁"}})
+    >>> check_growth({"normalizer": {"type": "Prepend", "prepend": "hug" * 1_000}})
+    Traceback (most recent call last):
+    bpe_core.errors.FormatError: Its normalizer adds 3,000 characters to each text, more than the \
+1,000 allowed. Use the file as it was saved.
+    """
+    times, added = 1, 0
+    for part in _parts_of([described.get("normalizer"), described.get("pre_tokenizer")]):
+        content, prepended = part.get("content"), part.get("prepend")
+        if isinstance(content, str):
+            times = min(times * _times(part.get("pattern"), content), 1 << 62)
+        if isinstance(prepended, str):
+            added += len(prepended)
+        if isinstance(charsmap := part.get("precompiled_charsmap"), str):
+            try:
+                check_charsmap(b64decode(charsmap))
+            except ValueError:
+                continue  # the library names the damage
+    if times > _MOST_TIMES:
+        raise _refusal(f"makes a text more than {_MOST_TIMES} times longer")
+    if added > _MOST_ADDED:
+        raise _refusal(
+            f"adds {added:,} characters to each text, more than the {_MOST_ADDED:,} allowed"
+        )
+    if isinstance(model := described.get("model"), dict):
+        _check_model(cast("dict[str, Any]", model))
+
+
+def check_charsmap(charsmap: bytes) -> None:
+    """Raise FormatError if SentencePiece's table writes a very long text for a few characters.
+
+    The table is the size of a trie, the trie, and the texts that it leads to, each with a NUL at
+    its end.
+    """
+    if len(charsmap) < 4:
+        return
+    (size,) = struct.unpack("<I", charsmap[:4])
+    longest = max(map(len, charsmap[4 + size :].split(b"\0")), default=0)
+    if longest > _LONGEST_FORM:
+        raise _refusal(f"writes {longest:,} bytes for one character, more than {_LONGEST_FORM}")
+
+
+def _times(pattern: object, content: str) -> int:
+    """Return how many times longer a text may become where a pattern is replaced."""
+    replaced: Mapping[str, object] = cast("Any", pattern) if isinstance(pattern, dict) else {}
+    if isinstance(found := replaced.get("String"), str) and found:
+        return max(1, -(-len(content) // len(found)))
+    # An expression may match nothing, between two characters.
+    return len(content) + 1
+
+
+def _check_model(model: Mapping[str, Any]) -> None:
+    for name in ("continuing_subword_prefix", "end_of_word_suffix"):
+        affix = model.get(name)
+        if isinstance(affix, str) and len(affix) > _LONGEST_AFFIX:
+            raise FormatError(
+                f"Its {name} has {len(affix):,} characters, more than the {_LONGEST_AFFIX:,} "
+                "allowed. Use the file as it was saved."
+            )
+    longest = model.get("max_input_chars_per_word")
+    if isinstance(longest, int) and longest > _LONGEST_WORD:
+        raise FormatError(
+            f"Its max_input_chars_per_word is {longest:,}, more than the {_LONGEST_WORD:,} "
+            "allowed. Use the file as it was saved."
+        )
+
+
+def _parts_of(described: object) -> Iterator[dict[str, Any]]:
+    """Yield the objects in parts of a tokenizer.json, at any depth."""
+    left = [described]
+    while left:
+        part = left.pop()
+        if isinstance(part, dict):
+            fields = cast("dict[str, object]", part)
+            yield fields
+            left.extend(fields.values())
+        elif isinstance(part, list):
+            left.extend(cast("list[object]", part))
+
+
+def _refusal(what: str) -> FormatError:
+    return FormatError(f"Its normalizer {what}. Use the file as it was saved.")

@@ -1,0 +1,95 @@
+"""Files of tokenizers that make a text many times longer are refused before they encode one."""
+
+from __future__ import annotations
+
+import json
+import struct
+from base64 import b64encode
+from typing import Any
+
+import pytest
+import tokenizers
+
+from bpe_core.errors import FormatError
+from bpe_core.formats.run_by_tokenizers import ForeignTokenizer
+from bpe_core.formats.sentencepiece_model import NORMAL, UNKNOWN, Piece, read_model, write_model
+from bpe_core.formats.text_growth import check_charsmap, check_growth
+
+LONG = "hug" * 1_000
+MODEL = {"type": "WordLevel", "vocab": {"a": 0}, "unk_token": "a"}
+
+
+def replace(content: str, **pattern: str) -> dict[str, Any]:
+    return {"type": "Replace", "pattern": pattern, "content": content}
+
+
+def sequence(*normalizers: dict[str, Any]) -> dict[str, Any]:
+    return {"type": "Sequence", "normalizers": list(normalizers)}
+
+
+def charsmap(text: bytes) -> dict[str, Any]:
+    table = struct.pack("<I", 4) + bytes(4) + text + b"\0"
+    return {"type": "Precompiled", "precompiled_charsmap": b64encode(table).decode()}
+
+
+@pytest.mark.parametrize(
+    "normalizer",
+    [
+        {"type": "Prepend", "prepend": LONG},
+        sequence(*[{"type": "Prepend", "prepend": "hug" * 100}] * 4),
+        replace(LONG, String="a"),
+        replace(LONG, Regex="."),
+        sequence(*[replace("aa", String="a")] * 7),
+        sequence(*[replace("-", Regex="")] * 7),
+        sequence(sequence(sequence(*[replace("aaaaaaaaaa", Regex=".")] * 12))),
+        charsmap(LONG.encode()),
+        sequence(charsmap(LONG.encode())),
+    ],
+)
+def test_a_text_must_not_become_much_longer(normalizer: dict[str, Any]) -> None:
+    with pytest.raises(FormatError, match="Its normalizer"):
+        ForeignTokenizer({"model": MODEL, "normalizer": normalizer})
+
+
+@pytest.mark.parametrize(
+    "model",
+    [
+        {"continuing_subword_prefix": LONG},
+        {"end_of_word_suffix": LONG},
+        {"max_input_chars_per_word": 10**9},
+    ],
+)
+def test_a_word_must_not_take_much_longer(model: dict[str, Any]) -> None:
+    with pytest.raises(FormatError, match=next(iter(model))):
+        check_growth({"model": {**MODEL, **model}})
+
+
+def test_what_published_tokenizers_do_is_allowed() -> None:
+    peer = tokenizers.Tokenizer(tokenizers.models.WordLevel({"a": 0}, unk_token="a"))
+    peer.normalizer = tokenizers.normalizers.Sequence(
+        [
+            tokenizers.normalizers.Prepend("▁"),
+            tokenizers.normalizers.Replace(" ", "▁"),
+            tokenizers.normalizers.Replace("``", '"'),
+            tokenizers.normalizers.Replace(tokenizers.Regex(" {2,}"), " "),
+            tokenizers.normalizers.Replace(tokenizers.Regex("\\s+"), ""),
+            tokenizers.normalizers.NFKC(),
+        ]
+    )
+    check_growth({"normalizer": charsmap("صلى الله عليه وسلم".encode())})
+    check_growth({"model": {"max_input_chars_per_word": 200, "end_of_word_suffix": "</w>"}})
+    assert ForeignTokenizer(json.loads(peer.to_str())).encode("b") == [0]
+
+
+def test_the_table_of_a_sentencepiece_model_is_checked() -> None:
+    pieces = [Piece("<unk>", 0, UNKNOWN), Piece("a", 0, NORMAL)]
+    table = struct.pack("<I", 0) + LONG.encode()
+    assert read_model(write_model(pieces, "BPE", charsmap=table[:20])).pieces[1].text == "a"
+    with pytest.raises(FormatError, match="writes 3,000 bytes for one character"):
+        read_model(write_model(pieces, "BPE", charsmap=table))
+
+
+@pytest.mark.parametrize("table", [b"", b"a", b"\xff\xff\xff\xff", struct.pack("<I", 9) + b"a"])
+def test_a_damaged_table_is_left_to_the_library(table: bytes) -> None:
+    check_charsmap(table)
+    check_growth({"normalizer": {"precompiled_charsmap": "not base64"}})
