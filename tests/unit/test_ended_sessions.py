@@ -12,6 +12,7 @@ from types import SimpleNamespace
 from typing import Any, cast
 
 import pytest
+from streamlit.proto.WidgetStates_pb2 import WidgetState
 from streamlit.runtime.fragment import MemoryFragmentStorage
 from streamlit.runtime.state import SessionState
 
@@ -20,6 +21,7 @@ from ui.memory.allocator import give_back_freed, keep_little_freed
 from ui.memory.sized_cache import SizedCache
 from ui.metrics import resident_bytes
 from ui.shell.ended_sessions import SECONDS_AWAY, EndedSessions, StreamlitsSessions
+from ui.shell.workspace import free_state
 
 ROOT = Path(__file__).parent.parent.parent
 
@@ -104,6 +106,25 @@ def test_the_state_of_a_closed_session_is_freed_unless_its_script_still_runs(
     assert not listed
     held = "corpus" in state, fragments.contains("part"), bool(calls)
     assert held == (runner is not None,) * 3
+
+
+def test_a_value_that_no_page_sends_does_not_keep_its_session() -> None:
+    state = SessionState()
+    widgets = state._new_widget_state
+    widgets.set_widget_from_proto(WidgetState(id="a player", json_value="{"))
+    metadata = SimpleNamespace(value_type="json_value", deserializer=lambda value: value)
+    widgets.widget_metadata["a player"] = cast("Any", metadata)
+    with pytest.raises(ValueError, match="Expecting property name"):
+        state["a player"]
+    session = cast(
+        "Any",
+        SimpleNamespace(
+            session_state=state, _fragment_storage=MemoryFragmentStorage(), _scriptrunner=None
+        ),
+    )
+    free_state(session)
+    assert not widgets.states
+    assert not widgets.widget_metadata
 
 
 def test_sessions_that_streamlit_closed_itself_are_given_back_too() -> None:
