@@ -12,20 +12,25 @@ from bpe_core.kernels.jit import inlined, kernel
 ROW = 16
 """Bytes per row; up to as many are written past the last token."""
 
+NOT_IN_ROW = 255
+"""The last byte of a row whose token is longer than the row's other bytes, or that has no token."""
+
 _ONE = np.uint64(1)
 _TWO = np.uint64(2)
 _EIGHT = np.uint64(8)
+_LAST_BYTE = np.uint64(56)
 
 
 class Spelling(NamedTuple):
     """The bytes of all tokens."""
 
     rows: NDArray[np.uint64]
-    """uint64[2 * n_ids]: the first ROW bytes of each, little-endian."""
+    """uint64[2 * n_ids], little-endian: of each token of up to 15 bytes its bytes, and in the last
+    byte their number, so that a token takes one line of the processor's cache."""
     width: NDArray[np.int32]
     """int32[n_ids]: the length of each; -1 for an id without a token."""
     start: NDArray[np.int64]
-    """int64[n_ids]: where in letters a token longer than a row starts."""
+    """int64[n_ids]: where in letters a token starts."""
     letters: NDArray[np.uint8]
 
 
@@ -56,15 +61,20 @@ def decode_ids(ids, begin, spelling, out, written):
     k = np.int64(written)
     for i in range(begin, ids.size):
         id = np.uint64(ids[i])  # a negative id becomes too large
-        n = np.int64(width[id]) if id < n_ids else np.int64(-1)
-        if n < 0:
+        if id >= n_ids:
             return i, np.int64(-1)
+        end_of_row = rows[_TWO * id + _ONE]
+        n = np.int64(end_of_row >> _LAST_BYTE)
+        if n == NOT_IN_ROW:
+            n = np.int64(width[id])
+            if n < 0:
+                return i, np.int64(-1)
         if k + n > room:
             return i, k
         at = np.uint64(k)
-        if n <= ROW:
+        if n < ROW:
             _put_eight(out, at, rows[_TWO * id])
-            _put_eight(out, at + _EIGHT, rows[_TWO * id + _ONE])
+            _put_eight(out, at + _EIGHT, end_of_row)
         else:
             for j in range(n):
                 out[at + np.uint64(j)] = spelling.letters[spelling.start[id] + j]

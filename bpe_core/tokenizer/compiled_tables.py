@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 
 from bpe_core.compiling.arrays import aligned_zeros
 from bpe_core.kernels import encoding, word_cache
-from bpe_core.kernels.decoding import ROW, Spelling
+from bpe_core.kernels.decoding import NOT_IN_ROW, ROW, Spelling
 from bpe_core.kernels.encoding import SCAN_UP_TO, Scratch, WholeWords
 from bpe_core.kernels.rank_merging import MergeTable
 from bpe_core.kernels.trie import Trie
@@ -182,9 +182,10 @@ def spelling(table: TokenTable) -> Spelling:
     width[ids] = lengths
     start = np.zeros(n_ids, np.int64)
     start[ids] = np.cumsum(lengths) - lengths
-    rows = np.zeros((n_ids, ROW), np.uint8)
+    rows = np.full((n_ids, ROW), NOT_IN_ROW, np.uint8)
     padded = b"".join([token[:ROW].ljust(ROW, b"\0") for token in tokens])
     rows[ids] = np.frombuffer(padded, np.uint8).reshape(-1, ROW)
+    rows[ids, -1] = np.where(lengths < ROW, lengths, NOT_IN_ROW)
     return Spelling(
         rows.reshape(-1).view("<u8"), width, start, np.frombuffer(b"".join(tokens), np.uint8)
     )
