@@ -15,10 +15,13 @@ import re
 import warnings
 from collections.abc import Iterable
 from functools import lru_cache
+from itertools import takewhile
 from threading import Lock
 from typing import Final
 
+import numpy as np
 import regex
+from numpy.typing import NDArray
 
 from bpe_core.checks import describe, is_a
 from bpe_core.errors import ConfigError, PatternError, PatternTimeoutError
@@ -130,6 +133,22 @@ class Pretokenizer(Immutable):
         if self._compiled is None:
             return [(0, len(text))] if text else []
         return [match.span() for match in self._compiled.finditer(shadow_of(text))]
+
+    def starts(self, text: str, before: int) -> NDArray[np.int64]:
+        """Return where pre-tokens begin, of those that begin before the character `before`.
+
+        What follows is not looked at, and for most pre-tokenizers no object is made for each one:
+        those of 8 million characters took a gigabyte. Raises what `spans` raises.
+
+        >>> get_pretokenizer("whitespace").starts("to be or not", 6).tolist()
+        [0, 3]
+        """
+        if self._custom is None and self._compiled is not None:
+            matches = self._compiled.finditer(shadow_of(text))
+            begun = (match.start() for match in matches)
+        else:
+            begun = (start for start, _ in self.spans(text))
+        return np.fromiter(takewhile(lambda start: start < before, begun), np.int64)
 
     def split(self, text: str) -> list[str]:
         """Return the pre-tokens of a text, in order; raises what `spans` raises.

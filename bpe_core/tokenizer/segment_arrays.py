@@ -56,8 +56,16 @@ class Boundaries:
         return Boundaries(self.ids[:n], self.byte_ends[:n], self.starts_pretoken[:n]), part
 
 
-def boundaries(text: str, encoder: Encoder, allowed_special: AllowedSpecial = ()) -> Boundaries:
+def boundaries(
+    text: str,
+    encoder: Encoder,
+    allowed_special: AllowedSpecial = (),
+    *,
+    most_starts: int | None = None,
+) -> Boundaries:
     """Return `encoder.segments(text, allowed_special)` in columns; raises what that raises.
+
+    With `most_starts`, the beginnings of pre-tokens are found only among as many segments.
 
     For a tokenizer that covers every byte, no segment objects are made, which saves a second per
     million tokens.
@@ -74,7 +82,8 @@ def boundaries(text: str, encoder: Encoder, allowed_special: AllowedSpecial = ()
             # Pre-tokens are unknown here: see `Boundaries.starts_pretoken`.
             starts = np.zeros(len(columns.ids), np.bool_)
         else:
-            starts = _starts(text, columns.byte_ends, _special_in(text, columns, own), own)
+            found = _special_in(text, columns, own)
+            starts = _starts(text, columns.byte_ends, found, own, most_starts)
         return Boundaries(columns.ids, columns.byte_ends, starts)
     if not isinstance(encoder, Tokenizer) or not _covers_all(encoder):
         return boundaries_of(text, encoder.segments(text, allowed_special), encoder)
@@ -82,7 +91,7 @@ def boundaries(text: str, encoder: Encoder, allowed_special: AllowedSpecial = ()
     byte_ends = np.cumsum(token_widths(encoder.vocab)[ids])
     tokens = encoder.special_tokens
     found = find_special_tokens(text, tokens, allowed_tokens(tokens, allowed_special))
-    return Boundaries(ids, byte_ends, _starts(text, byte_ends, found, encoder))
+    return Boundaries(ids, byte_ends, _starts(text, byte_ends, found, encoder, most_starts))
 
 
 def boundaries_of(text: str, segments: Sequence[Segment], encoder: Encoder) -> Boundaries:
@@ -134,21 +143,33 @@ def _covers_all(tokenizer: Tokenizer) -> bool:
 
 
 def _starts(
-    text: str, byte_ends: NDArray[np.int64], found: Iterable[SpecialToken], encoder: Encoder
+    text: str,
+    byte_ends: NDArray[np.int64],
+    found: Iterable[SpecialToken],
+    encoder: Encoder,
+    most: int | None = None,
 ) -> NDArray[np.bool_]:
-    """Return a mask of the tokens that begin a pre-token or are special tokens."""
+    """Return a mask of the tokens, or the first, that begin a pre-token or are special tokens."""
     if not isinstance(encoder, Tokenizer) or not len(byte_ends):
         return np.zeros(len(byte_ends), np.bool_)
-    begun: list[int] = []
+    offsets = None if text.isascii() else _byte_offsets(text)
+    before = len(text)
+    if most is not None and most < len(byte_ends):
+        before = int(byte_ends[most])
+        if offsets is not None:
+            before = int(np.searchsorted(offsets, before))
+    begun: list[NDArray[np.int64]] = []
     for piece in pieces_of(text, found):
+        if piece.start >= before:
+            break
         if isinstance(piece, SpecialToken):
-            begun.append(piece.start)
+            begun.append(np.array([piece.start], np.int64))
         else:
-            spans = encoder.pretokenizer.spans(text[piece.start : piece.end])
-            begun += [piece.start + first for first, _ in spans]
-    characters = np.array(begun, np.int64)
+            part = text[piece.start : piece.end]
+            begun.append(encoder.pretokenizer.starts(part, before - piece.start) + piece.start)
+    characters = np.concatenate(begun) if begun else np.zeros(0, np.int64)
     starts = np.zeros(int(byte_ends[-1]) + 1, np.bool_)
-    starts[characters if text.isascii() else _byte_offsets(text)[characters]] = True
+    starts[characters if offsets is None else offsets[characters]] = True
     byte_starts = np.concatenate([np.zeros(1, np.int64), byte_ends[:-1]])
     # A separate end-of-word marker covers no text, so nothing begins with it.
     return starts[byte_starts] & (byte_ends > byte_starts)

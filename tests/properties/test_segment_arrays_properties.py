@@ -7,6 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from bpe_core.corpus.corpus import Corpus
+from bpe_core.pretokenizers.pretokenizers import get_pretokenizer
 from bpe_core.pretokenizers.special_tokens import SpecialToken, find_special_tokens, pieces_of
 from bpe_core.runs.train import train
 from bpe_core.tokenizer.gpt2 import gpt2
@@ -50,6 +51,29 @@ def test_columns_agree_with_segments(tokenizer: Tokenizer, data: st.DataObject) 
             assert not starts
         elif segment.byte_start not in gaps:
             assert starts == (segment.byte_start in wanted)
+
+
+@pytest.mark.parametrize("tokenizer", TOKENIZERS, ids=["gpt2", "few merges", "classroom"])
+@given(data=st.data())
+def test_the_first_pretokens_are_those_of_the_whole(
+    tokenizer: Tokenizer, data: st.DataObject
+) -> None:
+    text = data.draw(texts | st.text("hugs <|endoftext|> é🧩\r\n"))
+    most = data.draw(st.integers(0, 40))
+    special = data.draw(st.sampled_from([(), tuple(tokenizer.special_tokens)]))
+    every = boundaries(text, tokenizer, special)
+    some = boundaries(text, tokenizer, special, most_starts=most)
+    assert some.ids.tolist() == every.ids.tolist()
+    assert some.byte_ends.tolist() == every.byte_ends.tolist()
+    assert some.starts_pretoken.tolist()[:most] == every.starts_pretoken.tolist()[:most]
+
+
+@pytest.mark.parametrize("name", ["gpt2", "whitespace", "none", "regex:[a-z]"])
+@given(text=texts, before=st.integers(0, 40))
+def test_starts_are_those_of_the_spans(name: str, text: str, before: int) -> None:
+    pretokenizer = get_pretokenizer(name)
+    starts = [start for start, _ in pretokenizer.spans(text) if start < before]
+    assert pretokenizer.starts(text, before).tolist() == starts
 
 
 @given(texts, st.integers(0, 40))

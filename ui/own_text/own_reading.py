@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import hashlib
+from contextlib import nullcontext
 from dataclasses import dataclass
+from threading import Lock
 
 import numpy as np
 
@@ -18,6 +20,9 @@ MOST_TOKENS = 1_000_000
 MOST_CHARACTERS = 8_000_000
 """The most characters encoded, twice as many as a million tokens of prose have."""
 _TOKENS_CONSIDERED = 400
+_LARGE = 500_000
+_one_at_a_time = Lock()
+"""For texts of more characters: a tokenizer that makes an object for each token takes gigabytes."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,7 +63,9 @@ def _read_own_text(
     most_tokens: int,
     _encoder: Encoder,
 ) -> OwnReading:
-    every = boundaries(text, _encoder, allowed_special)
+    # A few more, because the last token that is shown may end within a character.
+    with _one_at_a_time if len(text) > _LARGE else nullcontext():
+        every = boundaries(text, _encoder, allowed_special, most_starts=most_tokens + 8)
     found, part = every, text
     if len(every.ids) > most_tokens:
         found, part = every.first(most_tokens, text)
