@@ -181,7 +181,7 @@ async def _soak(address: str, data: bytes, seconds: float) -> list[str]:
     end = time.monotonic() + seconds
     errors: Counter[str] = Counter()
     n_visits = 0
-    rows = [["0 min", f"{figures(address)['memory_bytes'] / 1e6:,.0f} MB", "0", "0"]]
+    rows = [["0 min", *_memory_and_caches(address), "0", "0"]]
 
     async def visitors(seed: int) -> None:
         nonlocal n_visits
@@ -198,14 +198,19 @@ async def _soak(address: str, data: bytes, seconds: float) -> list[str]:
         every = seconds / 10
         for part in range(1, 11):
             await asyncio.sleep(every)
-            memory = f"{figures(address)['memory_bytes'] / 1e6:,.0f} MB"
             at = f"{part * every / 60:.1f} min"
-            rows.append([at, memory, str(n_visits), str(errors.total())])
+            rows.append([at, *_memory_and_caches(address), str(n_visits), str(errors.total())])
             print(" | ".join(rows[-1]), flush=True)
 
     await asyncio.gather(look(), *(visitors(seed) for seed in range(N_LIGHT)))
     found = ", ".join(f"{n} {name}" for name, n in errors.items()) or "none"
-    return [table(["after", "memory", "visits", "errors"], rows), "", f"Errors: {found}."]
+    head = ["after", "memory", "in caches", "visits", "errors"]
+    return [table(head, rows), "", f"Errors: {found}."]
+
+
+def _memory_and_caches(address: str) -> list[str]:
+    found = figures(address)
+    return [f"{found[name] / 1e6:,.0f} MB" for name in ("memory_bytes", "caches_bytes")]
 
 
 async def _look_around(tab: AppClient, chance: random.Random, data: bytes, end: float) -> None:
