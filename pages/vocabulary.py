@@ -19,8 +19,8 @@ from ui.vocabulary.inspection import Inspection, inspect_vocabulary
 from ui.vocabulary.pruning_card import show_pruning
 from ui.vocabulary.texts import CountedText
 from ui.vocabulary.token_section import draw_tokens
-from ui.work.background import Progress, Status
 from ui.work.background_card import show_ended, watch_work
+from ui.work.task import Progress, Status
 
 
 def draw_vocabulary(stored: StoredRun) -> None:

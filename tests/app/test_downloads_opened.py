@@ -11,7 +11,8 @@ from bpe_core.formats.loading_lines import loading_lines
 from tests.waiting import wait_until
 from ui.run.opened import checks
 from ui.storage.run_store import SAMPLE_RUN_ID, load_run
-from ui.work.background import Status, TooMuchWorkError
+from ui.work.background import TooMuchWorkError
+from ui.work.task import Status
 
 OpenApp = Callable[..., AppTest]
 READERS = (

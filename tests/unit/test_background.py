@@ -15,14 +15,13 @@ from bpe_core.vocabulary.reachability import find_unreachable
 from tests.waiting import wait_until
 from ui.work.background import (
     Background,
-    Progress,
-    Task,
     TooMuchWorkError,
     UnknownWorkError,
     forget_large_results,
     stop_of,
 )
 from ui.work.background_card import seconds_left
+from ui.work.task import Progress, Task
 
 TextWork = Background[Progress, str]
 

@@ -21,7 +21,7 @@ from ui.run.download_rows import check_sentence
 from ui.run.downloads import Download, downloads
 from ui.run.opened import Checked, check_all
 from ui.storage.run_store import load_run, store_run
-from ui.work.background import Status, Task
+from ui.work.task import Status, Task
 
 TEXT = "hug hugs pug pugs naïve 日本 \U0001f9e9<|endoftext|>\n" * 20
 

@@ -7,7 +7,7 @@ import pytest
 from bpe_core.lab.measuring import Progress
 from ui.lab.card import how_far
 from ui.lab.measurements import MeasurementStatus
-from ui.work.background import State, Status
+from ui.work.task import State, Status
 
 
 def status(

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from ui.work.background import State, UnknownWorkError
+from ui.work.background import UnknownWorkError
 from ui.work.jobs import JobStatus
 from ui.work.page_state import (
     CancelledWithoutRun,
@@ -16,6 +16,7 @@ from ui.work.page_state import (
     Unknown,
     page_state,
 )
+from ui.work.task import State
 
 
 def job(state: State, *, error: str | None = None, run_id: str | None = None) -> JobStatus:

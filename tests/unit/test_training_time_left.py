@@ -8,7 +8,7 @@ from collections.abc import Callable
 import pytest
 
 from bpe_core.types import TrainingProgress
-from ui.work.background import Task
+from ui.work.task import Task
 from ui.work.time_left import EndingTime, seconds_of_merges
 from ui.work.training_report import Report, Reporter, note_recent
 

@@ -8,7 +8,8 @@ import pytest
 
 from tests.waiting import wait_until
 from ui.work.addresses import addresses
-from ui.work.background import Background, Progress, Task, TooMuchWorkError
+from ui.work.background import Background, TooMuchWorkError
+from ui.work.task import Progress, Task
 from ui.work.turns import Turns
 
 TextWork = Background[Progress, str]

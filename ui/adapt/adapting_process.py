@@ -38,7 +38,7 @@ from ui.storage.base_tokenizer import read_base
 from ui.work.work_process import Reporter, answers_of, work_and_answer, work_process
 
 if TYPE_CHECKING:
-    from ui.work.background import Task
+    from ui.work.task import Task
 
 CHOICES: Final = "choices.json"
 _ADVICE: Final = "Your corpus and choices are unchanged; a smaller corpus may work."

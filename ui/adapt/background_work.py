@@ -26,7 +26,8 @@ from ui.adapt.general_texts import GENERAL_TEXTS
 from ui.adapt.swapped import Swapped, swapped_of
 from ui.storage.base_tokenizer import write_base
 from ui.storage.new_entries import UNFINISHED, os_errors_as_not_kept
-from ui.work.background import Background, Progress, Status, Task, UnknownWorkError
+from ui.work.background import Background, UnknownWorkError
+from ui.work.task import Progress, Status, Task
 from ui.work.training import HELD_OUT_SEED
 
 _Result = TypeVar("_Result")

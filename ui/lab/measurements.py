@@ -19,7 +19,8 @@ import streamlit as st
 
 from bpe_core.errors import BpeError
 from bpe_core.lab.measurements import Order, Progress, Report, read_line
-from ui.work.background import Background, Status, Task
+from ui.work.background import Background
+from ui.work.task import Status, Task
 
 
 @dataclass(frozen=True, slots=True)

@@ -14,7 +14,8 @@ from bpe_core.errors import BpeError
 from bpe_core.runs.sample_check import SampleFigures, check_parts
 from ui.look.labels import size_text
 from ui.storage.run_store import StoredRun, run_corpus, training_text
-from ui.work.background import Background, Progress, Status, Task, UnknownWorkError
+from ui.work.background import Background, UnknownWorkError
+from ui.work.task import Progress, Status, Task
 from ui.work.training import HELD_OUT_SEED
 
 MOST_BYTES: Final = 64_000_000

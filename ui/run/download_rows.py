@@ -14,8 +14,9 @@ from ui.run.downloads import Download, tokenizer_downloads
 from ui.run.opened import Checked, checks, checks_of
 from ui.run.opens_in import show_opens_in
 from ui.storage.run_store import StoredRun
-from ui.work.background import Status, TooMuchWorkError
+from ui.work.background import TooMuchWorkError
 from ui.work.background_card import SECONDS_BETWEEN_LOOKS
+from ui.work.task import Status
 
 _STYLE = """<style>
 @media (min-width: 40rem) {

@@ -17,7 +17,8 @@ from bpe_core.formats.probe import make_probe
 from bpe_core.formats.reading_lines import LIBRARIES
 from bpe_core.tokenizer.tokenizer import Tokenizer
 from ui.storage.run_store import StoredRun, training_text
-from ui.work.background import Background, Status, Task
+from ui.work.background import Background
+from ui.work.task import Status, Task
 
 # The other libraries take seconds to import, most of all transformers.
 _SLOWEST_LAST: Final[tuple[Format, ...]] = (

@@ -12,7 +12,7 @@ from ui.components.figures import Row, figure_table
 from ui.look.labels import plain_markdown
 from ui.run.downloads import Download
 from ui.run.opened import Checked
-from ui.work.background import Status
+from ui.work.task import Status
 
 _EXPLAINED: Final = (
     "✓ The same ids for that many tokens: a probe of many scripts, then this run’s text. "

@@ -18,8 +18,8 @@ from ui.vocabulary.charts import length_bars
 from ui.vocabulary.findings import findings_of
 from ui.vocabulary.inspection import Inspection
 from ui.vocabulary.search import Record, lengths_of
-from ui.work.background import Progress, Status
 from ui.work.background_card import show_ended, watch_work
+from ui.work.task import Progress, Status
 
 
 def draw_audit(

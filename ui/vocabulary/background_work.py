@@ -20,7 +20,8 @@ from bpe_core.vocabulary.reachability import Reachability, find_unreachable
 from ui.storage.run_store import StoredRun
 from ui.vocabulary.previews import PruningPreview, make_preview
 from ui.vocabulary.texts import CountedText
-from ui.work.background import Background, Progress, Status, Task, stop_of
+from ui.work.background import Background, stop_of
+from ui.work.task import Progress, Status, Task
 
 Uses = NDArray[np.int64]
 FEW_TOKENS: Final = 5_000

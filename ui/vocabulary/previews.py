@@ -13,7 +13,7 @@ from bpe_core.vocabulary.audit import uses_in_corpus
 from bpe_core.vocabulary.pruning import Pruned, added_in_run, prune
 from ui.storage.run_store import StoredRun
 from ui.vocabulary.texts import CountedText, held_out_text
-from ui.work.background import Progress, Task
+from ui.work.task import Progress, Task
 
 
 @dataclass(frozen=True, slots=True)

@@ -3,8 +3,8 @@
 In: a function that reports progress and can be cancelled. Out: its result, or what went wrong; a
 page shows the progress meanwhile.
 
-Open `background` first. `jobs` trains, large corpora in a process (`training_process`; what such
-processes share is in `work_process`). `work_part` draws the button that begins other
-work, and `background_card` shows the progress to a visitor who waits; `page_state` names what a
-page shows of a training.
+Open `background` first, the queue; `task` holds what a piece of work is given and its status.
+`jobs` trains, large corpora in a process (`training_process`; what such processes share is in
+`work_process`). `work_part` draws the button that begins other work, and `background_card` shows
+the progress to a visitor who waits; `page_state` names what a page shows of a training.
 """

@@ -7,8 +7,8 @@ import time
 from collections import OrderedDict
 from collections.abc import Callable
 from dataclasses import dataclass
-from threading import Condition, Event, Lock, Thread
-from typing import Any, Final, Generic, Literal, Protocol, TypeVar
+from threading import Condition, Lock, Thread
+from typing import Any, Final, Generic
 from weakref import WeakSet
 
 from bpe_core.errors import BpeError
@@ -16,9 +16,9 @@ from ui.failures.unforeseen import log_unforeseen
 from ui.logs import event
 from ui.memory.sizes import size_of
 from ui.work.addresses import addresses, share_of_address
+from ui.work.task import Progress, Result, State, Status, Step, Task, Work
 from ui.work.turns import Turns
 
-State = Literal["queued", "running", "finished", "cancelled", "failed"]
 MOST_BYTES_REMEMBERED: Final = 100_000_000
 _LARGE: Final = 10_000
 _SECONDS_TO_END: Final = 2.0
@@ -31,114 +31,6 @@ class UnknownWorkError(BpeError):
 
 class TooMuchWorkError(BpeError):
     """The queue is full, or the visitor has no place left in it."""
-
-
-class Measurable(Protocol):
-    """Progress that can be shown as a share; an implementation may hold more."""
-
-    @property
-    def done(self) -> int: ...
-    @property
-    def of(self) -> int: ...
-
-
-@dataclass(frozen=True, slots=True)
-class Progress:
-    """Progress as a share alone."""
-
-    done: int
-    of: int
-
-
-Step = TypeVar("Step", bound=Measurable)
-"""The progress that a piece of work reports."""
-Result = TypeVar("Result")
-"""The result of a piece of work."""
-
-
-@dataclass(frozen=True, slots=True)
-class Status(Generic[Step, Result]):
-    """A snapshot of a piece of work."""
-
-    id: str
-    about: str
-    """A description, as passed to `begin`."""
-    state: State
-    n_ahead: int
-    """The number of pieces ahead of it, the running one included; 0 once it runs. It grows if
-    another visitor's turn comes first."""
-    progress: Step | None
-    is_stopping: bool
-    """Whether it is cancelled but has not ended yet."""
-    elapsed_seconds: float
-    """Since it began to run; once it has ended, the time it took."""
-    seconds_since_report: float
-    """The age of `progress`; 0 if there is none."""
-    result: Result | None
-    problem: str | None
-    """What went wrong, as a sentence for the visitor; None unless it failed."""
-
-    @property
-    def is_live(self) -> bool:
-        """Whether it is queued or running."""
-        return self.state in ("queued", "running")
-
-    @property
-    def share(self) -> float:
-        """The share that is done, from 0 to 1."""
-        progress = self.progress
-        return min(1.0, progress.done / progress.of) if progress and progress.of else 0.0
-
-
-class Task(Generic[Step]):
-    """The handle with which a piece of work reports progress and checks for cancellation."""
-
-    def __init__(self, clock: Callable[[], float] = time.monotonic) -> None:
-        self._clock = clock
-        self._lock = Lock()
-        self._cancelled = Event()
-        self._end: Callable[[], None] | None = None
-        self.last_report: tuple[Step, float] | None = None
-        """The latest progress, and the time of the clock when it was reported."""
-
-    @property
-    def is_cancelled(self) -> bool:
-        """Whether the work should stop."""
-        return self._cancelled.is_set()
-
-    @property
-    def progress(self) -> Step | None:
-        """The latest progress."""
-        return None if self.last_report is None else self.last_report[0]
-
-    def report(self, progress: Step) -> None:
-        """Record the progress of the work."""
-        self.last_report = progress, self._clock()
-
-    def on_cancel(self, end: Callable[[], None]) -> None:
-        """Call `end` when the work is cancelled; at once if it already is."""
-        with self._lock:
-            self._end = end
-            if not self._cancelled.is_set():
-                return
-        end()
-
-    def end(self) -> None:
-        """Forget what cancelling calls: it refers to a process and its pipes."""
-        with self._lock:
-            self._end = None
-
-    def cancel(self) -> None:
-        """Ask the work to stop."""
-        with self._lock:
-            self._cancelled.set()
-            end = self._end
-        if end is not None:
-            end()
-
-
-Work = Callable[[Task[Step]], Result | None]
-"""Returns None if it was cancelled; the message of a `BpeError` is shown to the visitor."""
 
 
 @dataclass(slots=True)

@@ -9,8 +9,9 @@ import streamlit as st
 
 from ui.failures.error_boundary import fragment
 from ui.look.labels import plain_markdown
-from ui.work.background import Background, Status
+from ui.work.background import Background
 from ui.work.duration import duration
+from ui.work.task import Status
 
 SECONDS_BETWEEN_LOOKS = 0.5
 

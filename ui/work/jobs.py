@@ -30,7 +30,8 @@ from ui.storage.training_requests import (
     keep_request,
     left_requests,
 )
-from ui.work.background import Background, State, Task, TooMuchWorkError, UnknownWorkError
+from ui.work.background import Background, TooMuchWorkError, UnknownWorkError
+from ui.work.task import State, Task
 from ui.work.time_left import EndingTime
 from ui.work.training import Follower, StoredTraining, StoreRun, train_and_store
 from ui.work.training_process import train_in_process

@@ -21,7 +21,7 @@ from bpe_core.types import TrainingProgress
 from ui.storage.base_tokenizer import Extension, read_base
 from ui.storage.run_store import in_memory_run, store_run
 from ui.storage.training_requests import read_request
-from ui.work.background import Task
+from ui.work.task import Task
 from ui.work.training import Follower, StoredTraining, train_and_store
 from ui.work.training_report import Report
 from ui.work.work_process import Reporter, answers_of, work_and_answer, work_process, write

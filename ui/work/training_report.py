@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 from bpe_core.types import TrainingProgress
-from ui.work.background import Task
+from ui.work.task import Task
 from ui.work.time_left import EndingTime, seconds_of_merges
 
 CURVE_POINTS = 400

@@ -6,7 +6,7 @@ import time
 from typing import Literal
 
 from ui.logs import Code, event, short_id
-from ui.work.background import Result, Step, Task, Work
+from ui.work.task import Result, Step, Task, Work
 
 
 def logged(

@@ -9,8 +9,9 @@ import streamlit as st
 
 from bpe_core.errors import BpeError
 from ui.look.labels import plain_markdown
-from ui.work.background import Background, Status
+from ui.work.background import Background
 from ui.work.background_card import show_ended, watch_work
+from ui.work.task import Status
 
 
 def begin_button(label: str, begin: Callable[[], None] | None, *, key: str) -> None:
