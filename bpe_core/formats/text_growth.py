@@ -20,6 +20,8 @@ _LONGEST_AFFIX: Final = 1_000
 """In characters; those of published tokenizers have 4 at most, as in "</w>"."""
 _LONGEST_FORM: Final = 200
 """In bytes. The longest that Unicode has for one character takes 33 in UTF-8."""
+_LARGEST_ID: Final = 1 << 24
+"""The library lists all ids below the largest that no token has: 2^31 of them took 4 GB."""
 _LONGEST_WORD: Final = 200
 """WordPiece takes time with the cube of it; published files have 100 or 200."""
 
@@ -79,6 +81,14 @@ def _times(pattern: object, content: str) -> int:
 
 
 def _check_model(model: Mapping[str, Any]) -> None:
+    vocab = model.get("vocab")
+    ids = cast("dict[str, object]", vocab).values() if isinstance(vocab, dict) else ()
+    largest = max((id for id in ids if isinstance(id, int)), default=0)
+    if largest > _LARGEST_ID:
+        raise FormatError(
+            f"Its largest id is {largest:,}, more than the {_LARGEST_ID:,} allowed. Use the file "
+            "as it was saved."
+        )
     for name in ("continuing_subword_prefix", "end_of_word_suffix"):
         affix = model.get(name)
         if isinstance(affix, str) and len(affix) > _LONGEST_AFFIX:

@@ -64,6 +64,12 @@ def test_a_word_must_not_take_much_longer(model: dict[str, Any]) -> None:
         check_growth({"model": {**MODEL, **model}})
 
 
+def test_ids_must_not_leave_out_millions() -> None:
+    with pytest.raises(FormatError, match="largest id is 2,147,483,647"):
+        ForeignTokenizer({"model": {**MODEL, "vocab": {"a": 0, "b": 2**31 - 1}}})
+    check_growth({"model": {**MODEL, "vocab": {"a": 0, "b": 1 << 24}}})
+
+
 def test_what_published_tokenizers_do_is_allowed() -> None:
     peer = tokenizers.Tokenizer(tokenizers.models.WordLevel({"a": 0}, unk_token="a"))
     peer.normalizer = tokenizers.normalizers.Sequence(
