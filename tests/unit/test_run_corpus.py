@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import gzip
 import json
+import os
 from pathlib import Path
 
 import pytest
@@ -88,10 +89,10 @@ def test_a_corpus_of_another_user_is_not_called_damaged(
 ) -> None:
     write_run_corpus(tmp_path, UPLOAD, HOSTILE)
 
-    def refused(_path: Path) -> bytes:
+    def refused(_path: str, _flags: int) -> int:
         raise PermissionError
 
-    monkeypatch.setattr(Path, "read_bytes", refused)
+    monkeypatch.setattr(os, "open", refused)
     with pytest.raises(NotPermittedError, match="corpus kept with this run belongs to another"):
         read_run_corpus(tmp_path)
 
