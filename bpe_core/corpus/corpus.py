@@ -242,6 +242,24 @@ class Corpus(Immutable):
         return self._part(held_out_spans(self.documents, self.names, share, seed))
 
     @property
+    def is_counted(self) -> bool:
+        """Whether it was counted elsewhere, so that only its words and a sample are known.
+
+        >>> Corpus.from_word_counts({"hug": 10}).is_counted
+        False
+        """
+        return False
+
+    @property
+    def cut_by(self) -> str | None:
+        """The pre-tokenizer that cut its words; None if it is yet to be chosen, or unknown.
+
+        >>> Corpus.from_text("hug").cut_by is None
+        True
+        """
+        return None
+
+    @property
     def notes(self) -> tuple[str, ...]:
         """Sentences about what was chosen, guessed or skipped while reading, one of each kind.
 

@@ -62,6 +62,24 @@ class CountsCorpus(Corpus):
             raise CorpusError("Expected a summary of the counts, got None.")
         return self.summary
 
+    @property
+    def is_counted(self) -> bool:
+        """Whether it was counted elsewhere; always True.
+
+        >>> corpus_of_counts({"hug": 10}, CountsSummary("gpt2", 30, "", "ghu")).is_counted
+        True
+        """
+        return True
+
+    @property
+    def cut_by(self) -> str | None:
+        """The pre-tokenizer that its counts file names; None if it names none.
+
+        >>> corpus_of_counts({"hug": 10}, CountsSummary("gpt2", 30, "", "ghu")).cut_by
+        'gpt2'
+        """
+        return self.known.pretokenizer
+
     def split(self, held_out_share: float, seed: int = 0) -> tuple[Corpus, Corpus]:
         """Return all words, and the sample of text; no words can be held back from counts.
 

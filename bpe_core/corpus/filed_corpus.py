@@ -42,6 +42,8 @@ class TextFigures:
     """Those of the first documents, 10,000 characters of each at most."""
     word_counts: ClassVar[None] = None
     """Words with counts are never so large."""
+    is_counted: ClassVar[bool] = False
+    cut_by: ClassVar[None] = None
 
 
 def figures_of(corpus: Corpus) -> TextFigures:
@@ -103,6 +105,7 @@ class FiledCorpus:
     """A corpus of documents in a folder of its own, which is deleted with this object."""
 
     word_counts: ClassVar[None] = None
+    is_counted: ClassVar[bool] = False
 
     def __init__(
         self,

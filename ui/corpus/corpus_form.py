@@ -85,7 +85,7 @@ def choose_corpus(*, takes_counts: bool = False) -> tuple[ChosenCorpus | None, D
     try:
         found = _read(source)
         figures = st.container()
-        if found is not None and isinstance(found[0], CountsCorpus) and not takes_counts:
+        if found is not None and found[0].is_counted and not takes_counts:
             st.error(plain_markdown(_NEEDS_TEXT, 600))
         elif found is not None:
             chosen = _divide(*found, ORIGINS[source], sample_id=_sample_id(source))
@@ -202,8 +202,7 @@ def _sizes(training: Part) -> list[Figure]:
         n = training.n_sources
         first = (f"{n:,}", "document" if n == 1 else "documents", ())
     else:
-        is_counted = isinstance(training, CountsCorpus)
-        name = "distinct words" if is_counted else "weighted words"
+        name = "distinct words" if training.is_counted else "weighted words"
         first = (f"{len(training.word_counts):,}", name, ())
     return [first, (f"{training.n_bytes:,}", "bytes", ())]
 
@@ -221,7 +220,7 @@ def _pretokens(training: Part, pretokenizer: str | None) -> list[Figure] | None:
     if isinstance(found, str):
         st.error(plain_markdown(found, 1_000))
         return None
-    if isinstance(training, CountsCorpus):
+    if training.is_counted:
         return [(f"{found.total:,}", "occurrences", definitions("Pre-token"))]
     return [
         (f"{found.total:,}", "pre-tokens", definitions("Pre-token")),

@@ -7,7 +7,6 @@ from pathlib import Path
 from typing import Literal, get_args
 
 from bpe_core.corpus.corpus import Corpus
-from bpe_core.corpus.counts_corpus import CountsCorpus
 from bpe_core.errors import FormatError
 from ui.storage.packed_json import named_damage, read_packed, write_packed
 
@@ -45,7 +44,7 @@ def write_run_corpus(folder: Path, origin: CorpusOrigin, corpus: Corpus) -> None
         origin.source != "sample"
         and n_characters <= MOST_CHARACTERS_KEPT
         # Its words alone would be another corpus.
-        and not isinstance(corpus, CountsCorpus)
+        and not corpus.is_counted
     )
     stored = {
         "documents": list(corpus.documents),

@@ -7,7 +7,6 @@ from dataclasses import dataclass, replace
 import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
 
-from bpe_core.corpus.counts_corpus import CountsCorpus
 from bpe_core.errors import BpeError
 from bpe_core.runs.check_config import check_config
 from bpe_core.types import TrainingConfig
@@ -75,7 +74,7 @@ def choose_settings(training: Part | None) -> ChosenSettings | None:
     )
     st.markdown(f":gray[:small[{_PRESETS[preset]}]]", help=explain("Tie"))
     are_complete = True
-    cut = training.known.pretokenizer if isinstance(training, CountsCorpus) else None
+    cut = None if training is None else training.cut_by
     if preset == "Custom":
         custom = custom_fields(cut)
         config, are_complete = custom.config, custom.is_complete
