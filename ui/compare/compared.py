@@ -16,7 +16,8 @@ from bpe_core.corpus.corpus import Corpus
 from bpe_core.tokenizer.protocol import Encoder
 from bpe_core.tokenizer.tokenizer import Tokenizer
 from ui.memory.sized_cache import cached, server_cache, visitor_of_script
-from ui.work.background import Background, Progress, Status, Task, TooMuchWorkError, stop_of
+from ui.work.background import Background, TooMuchWorkError, stop_of
+from ui.work.task import Progress, Status, Task
 
 SAMPLE_BYTES: Final = 100_000
 LONGEST_WAIT: Final = 1.0
