@@ -17,11 +17,9 @@ from collections.abc import Iterable
 from functools import lru_cache
 from itertools import takewhile
 from threading import Lock
-from typing import Final
+from typing import TYPE_CHECKING, Final
 
-import numpy as np
 import regex
-from numpy.typing import NDArray
 
 from bpe_core.checks import describe, is_a
 from bpe_core.errors import ConfigError, PatternError, PatternTimeoutError
@@ -29,6 +27,10 @@ from bpe_core.immutable import Immutable
 from bpe_core.pretokenizers.named_patterns import NAMED, NamedPattern
 from bpe_core.pretokenizers.pattern_reasons import reason_of
 from bpe_core.pretokenizers.shadows import over_shadows, shadow_of
+
+if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import NDArray
 
 PRETOKENIZER_NAMES: Final[tuple[str, ...]] = tuple(NAMED)
 """The names that `get_pretokenizer` accepts, besides regex:PATTERN."""
@@ -148,6 +150,8 @@ class Pretokenizer(Immutable):
             begun = (match.start() for match in matches)
         else:
             begun = (start for start, _ in self.spans(text))
+        import numpy as np  # here, because importing it takes longer than encoding a short text
+
         return np.fromiter(takewhile(lambda start: start < before, begun), np.int64)
 
     def split(self, text: str) -> list[str]:
