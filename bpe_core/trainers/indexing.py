@@ -37,7 +37,9 @@ class CountedPairs(NamedTuple):
 
     def where(self, kept: NDArray[np.bool_]) -> CountedPairs:
         """Return only some of the pairs."""
-        return CountedPairs(self.keys[kept], self.counts[kept], self.n_slots[:, kept])
+        # `compress` keeps each part in one piece, as kernels need it; an index would not.
+        n_slots = np.compress(kept, self.n_slots, axis=1)
+        return CountedPairs(self.keys[kept], self.counts[kept], n_slots)
 
 
 def parts_of(row: Row) -> list[tuple[int, int]]:

@@ -141,7 +141,7 @@ from bpe_core.pretokenizers.pretokenizers import get_pretokenizer
 from bpe_core.pretokenizers.scanners import SCANNERS
 from bpe_core.runs.train import train
 from bpe_core.tokenizer.compiled import CompiledEncoder
-from bpe_core.trainers import compiled, incremental
+from bpe_core.trainers import compiled, incremental, indexing
 from bpe_core.trainers.base_vocabulary import GrowingVocabulary
 from bpe_core.types import TrainingConfig
 
@@ -154,7 +154,9 @@ for name in (*SCANNERS, "regex:[ab]+"):
     words = Counter(word.encode() for text in texts for word in pretokenizer.split(text))
     assert found.words == tuple(words), name
     assert found.counts.tolist() == list(words.values()), name
-for rule in ("smallest-pair", "first-seen"):
+indexing._FEWEST_SLOTS = 1
+for rule, n_parts in (("smallest-pair", 1), ("first-seen", 1), ("smallest-pair", 3)):
+    indexing.n_threads = lambda: n_parts
     config = TrainingConfig(500, special_tokens=(), tie_break=rule)
     pretokens = count_pretokens(Corpus.from_text("".join(texts)), get_pretokenizer("gpt2"))
     learned = []
