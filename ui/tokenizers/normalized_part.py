@@ -50,8 +50,10 @@ def normalized_of_each(members: Sequence[tuple[str, Encoder]], text: str) -> Non
     changed = [(name, pieces, n) for name, pieces in found if (n := _n_places(pieces))]
     if not changed:
         return
-    places = ", ".join(f"{plain_markdown(name)} {_places(n)}" for name, _, n in changed)
-    with st.expander(f"Changed before the text is cut: {places}"):
+    title = folded_title(
+        [(name, n) for name, _, n in changed], is_start=len(text) > MOST_CHARACTERS
+    )
+    with st.expander(title):
         for number, (name, pieces, _) in enumerate(changed):
             _draw(name, pieces, len(text), f"normalized_{number}")
 
@@ -63,6 +65,19 @@ def _n_places(pieces: Sequence[NormalizedPiece]) -> int:
 
 def _places(n: int) -> str:
     return "one place" if n == 1 else f"{n:,} places"
+
+
+def folded_title(changed: Sequence[tuple[str, int]], *, is_start: bool) -> str:
+    """Say in how many places each tokenizer changed a text, or the start of one that is longer.
+
+    >>> folded_title([("Mine", 1), ("Other", 2)], is_start=False)
+    'Changed before the text is cut: Mine in one place, Other in 2 places'
+    >>> folded_title([("Mine", 1)], is_start=True)
+    'Changed before the text is cut, in the first 1,000 characters: Mine in one place'
+    """
+    where = f", in the first {MOST_CHARACTERS:,} characters" if is_start else ""
+    places = ", ".join(f"{plain_markdown(name)} in {_places(n)}" for name, n in changed)
+    return f"Changed before the text is cut{where}: {places}"
 
 
 def _draw(name: str, pieces: Sequence[NormalizedPiece], n_characters: int, key: str) -> None:
