@@ -69,3 +69,15 @@ def test_a_mark_in_front_of_the_text_is_drawn_and_explained(page: Page, tmp_path
     expect(mark).to_have_attribute("title", re.compile("it stands for nothing in your text"))
     mark.hover()
     expect(page.locator(".details")).to_contain_text("it stands for nothing in your text")
+
+
+def test_a_mark_in_front_of_the_first_word_is_told_from_a_space(page: Page, tmp_path: Path) -> None:
+    encoder = ForeignTokenizer(described(byte_fallback()))
+    text = "ab a"
+    assert [encoder.written(id) for id in encoder.encode(text)] == ["▁ab", "▁a"]
+    pane = show_tokens(page, tmp_path, text, encoder)
+    details = page.locator(".details")
+    pane.locator(".token").nth(0).hover()
+    expect(details).to_contain_text("The tokenizer adds the ▁: your text has no space here.")
+    pane.locator(".token").nth(1).hover()
+    expect(details).to_contain_text("▁ stands for a space, U+0020.")

@@ -7,7 +7,7 @@ import { blockOf, guessHeight, lastAbove, planBlocks, planSections } from "../..
 import { knownIds, pythonCode, pythonLiteral, tokenList } from "../../ui/components/token_view/exports.js";
 import { countsOf, cutToShow, factsOf, factsOfCut, figuresOf, remarksOf, unknownReason } from "../../ui/components/token_view/facts.js";
 import { lineNeighbour } from "../../ui/components/token_view/line_neighbour.js";
-import { hasSpelling, legendOf, markNote, shownSpelling, spelledUnlike } from "../../ui/components/token_view/marks.js";
+import { hasSpelling } from "../../ui/components/token_view/marks.js";
 import { blockCuts, cutCharacters, isEmpty, placeTokens, readTokens, unpackNumbers, utf8Size } from "../../ui/components/token_view/reading.js";
 import { offsetOf, selectedPart } from "../../ui/components/token_view/selected_text.js";
 import { neighbourOf, partsOfSpan, readSpans, spansByToken, tokenAtByte } from "../../ui/components/token_view/spans.js";
@@ -342,45 +342,14 @@ suite("the facts about a token", () => {
     assert.match(Object.fromEntries(factsOf(theirs, { ...known, token: "##ing" })).characters, /a mark that the word goes on$/);
   });
 
+  test("name no spelling of a file where our own tokens are plain bytes", () => {
+    assert.ok(!hasSpelling(readings[0].tokens.about));
+  });
+
   test("state why text is in no token", () => {
     const places = { text: "Ω ", at: [0, 1, 2] };
     assert.match(unknownReason(places, 0), /^This character is not in the tokenizer’s alphabet/);
     assert.match(unknownReason(places, 1), /^The pre-tokenizer drops this white space/);
-  });
-});
-
-suite("the marks of another library's file", () => {
-  const known = { id: 7, token: " the", written: "▁the", special: false, marker: false };
-  const about = (...written) => new Map(written.map((text, id) => [id, { ...known, id, written: text }]));
-
-  test("are shown where they differ from the text, except in special tokens", () => {
-    assert.equal(spelledUnlike(known, " the"), "▁the");
-    assert.equal(spelledUnlike({ ...known, written: "the" }, "the"), null);
-    assert.equal(spelledUnlike({ ...known, written: "hello" }, "Hello"), "hello");
-    assert.equal(spelledUnlike({ ...known, special: true }, " the"), null);
-    assert.equal(spelledUnlike({ ...known, written: null }, " the"), null);
-    assert.equal(spelledUnlike(undefined, "Ω"), null);
-    assert.equal(shownSpelling("▁a b\n\u202e"), "▁a bU+000AU+202E");
-  });
-
-  test("are offered only where a file writes tokens", () => {
-    assert.ok(hasSpelling(about(null, "a")));
-    assert.ok(!hasSpelling(about(null)));
-    assert.ok(!hasSpelling(readings[0].tokens.about));
-  });
-
-  test("are explained, those that occur", () => {
-    assert.equal(legendOf(about(null, "a", "##", "<0xZZ>")), "");
-    assert.equal(legendOf(about("▁the", "<0xE2>")), "▁ stands for a space. <0x…> is one byte of a character that no token spells.");
-    assert.equal(legendOf(about("##ing", "the")), "## means that the word goes on.");
-    assert.match(markNote(known, false), /^▁ stands for a space, U\+0020/);
-    assert.match(markNote(known, true), /nothing in your text/);
-    assert.match(markNote({ ...known, written: "##ing" }, false), /^## means/);
-    assert.match(markNote({ ...known, written: "<0xE2>" }, false), /^A byte/);
-    assert.equal(markNote({ ...known, written: "the" }, false), "");
-    assert.equal(markNote({ ...known, marker: true }, true), "");
-    const none = { tokens: 0, bytes: 0, uncovered: 0, unknown: 0, dropped: 0 };
-    assert.match(remarksOf(none, 0, "", { nMerges: null, normalizes: false }, legendOf(about("▁"))), /^▁ stands for a space\. Another library/);
   });
 });
 

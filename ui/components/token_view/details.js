@@ -22,7 +22,8 @@ export function drawDetails(panel, tokens, cuts, index) {
   }
   const known = tokens.about.get(tokens.ids[index]);
   if (known) {
-    drawKnown(panel, tokens, known, tokens.order[index], markNote(known, isEmpty(tokens, index)));
+    const piece = isEmpty(tokens, index) ? null : tokens.text.slice(tokens.at[index], tokens.at[index + 1]);
+    drawKnown(panel, tokens, known, tokens.order[index], piece);
   }
   else {
     addPart(panel, "p", "label", "In no token");
@@ -36,18 +37,19 @@ export function drawDetails(panel, tokens, cuts, index) {
     @param {Tokens} tokens
     @param {Known} known
     @param {number} number Its place among the tokens of the text, from 1.
-    @param {string} note What its marks mean; empty if it has none. */
-function drawKnown(panel, tokens, known, number, note) {
+    @param {string | null} piece What stands in the text; null where it stands for no character. */
+function drawKnown(panel, tokens, known, number, piece) {
   addPart(panel, "p", "label", `Token ${grouped(number)}`);
   const big = tileOf(known);
   big.classList.add("big");
   panel.append(big);
   const list = addPart(panel, "dl", "facts");
-  for (const [name, value] of factsOf(tokens, known)) {
+  for (const [name, value] of factsOf(tokens, known, piece)) {
     addPart(list, "dt", "", name);
     const cell = addPart(list, "dd", name === "bytes" || name === "code points" ? "hex" : "", value);
     if (name === WRITTEN) drawToken(cell, value);
   }
+  const note = markNote(known, piece);
   if (note) addPart(panel, "p", "aside mark-note", note);
   if (known.rank < 0) return;
   addPart(panel, "h2", "", "How it was made");

@@ -15,8 +15,9 @@ const NUMBER_WORDS = ["none", "one", "two", "three", "four"];
 /** Return the facts of a token, each a name and a value; bytes and code points are in hex.
     @param {Tokens} tokens
     @param {Known} known
+    @param {string | null} [piece] What stands in the text.
     @returns {[string, string][]} */
-export function factsOf(tokens, known) {
+export function factsOf(tokens, known, piece = null) {
   const n = tokens.ids.filter((id) => id === known.id).length;
   return [
     ["id", grouped(known.id)],
@@ -24,7 +25,7 @@ export function factsOf(tokens, known) {
     ...(known.rank < 0 ? [] : [/** @type {[string, string]} */ (["rank", `${grouped(known.rank)}, counted from 0`])]),
     ...(known.written === null || known.written === known.token ? [] : [/** @type {[string, string]} */ ([WRITTEN, known.written])]),
     ["bytes", bytesOf(known.token)],
-    ["characters", charactersOf(known, tokens)],
+    ["characters", charactersOf(known, tokens, piece)],
     ...(typeof known.token === "string" ? [/** @type {[string, string]} */ (["code points", codePointsOf(known.token)])] : []),
     ["in this text", times(n)],
   ];
@@ -38,13 +39,15 @@ function bytesOf(token) {
 }
 
 /** @param {Known} known
-    @param {Pick<Tokens, "marker">} tokens */
-function charactersOf({ token, special, marker, ends }, tokens) {
+    @param {Pick<Tokens, "marker">} tokens
+    @param {string | null} piece */
+function charactersOf({ token, special, marker, ends }, tokens, piece) {
   if (typeof token !== "string") return "none whole: it splits a character";
   const n = [...token].length;
   if (ends && !marker && tokens.marker) return `${grouped(n - [...tokens.marker].length)}, and the end-of-word marker`;
   if (special) return `${grouped(n)}, read as one token`;
   if (token.length > 1 && token.startsWith(" ") && token.trim()) return `${grouped(n)}, with the leading space`;
+  if (token === piece) return grouped(n);
   if (token.length > 1 && token.startsWith("▁")) return `${grouped(n)}, the first a mark of white space`;
   if (token.length > 2 && token.startsWith("##")) return `${grouped(n)}, the ## a mark that the word goes on`;
   return grouped(n);

@@ -117,6 +117,6 @@ export class BlockPainter {
     const known = this.tokens.about.get(this.tokens.ids[i]);
     const written = known?.written ?? known?.token;
     element.dataset.marker = typeof written === "string" ? shownSpelling(written) : "";
-    if (known) element.title = markNote(known, true);
+    if (known) element.title = markNote(known, null);
   }
 }

@@ -181,7 +181,7 @@ class TokenView {
       addPart(part, "b", "", figure);
       part.append(` ${unit}`);
     }
-    this.remarks.textContent = remarksOf(this.counts, this.cuts.length, this.data.special_note, this.tokens, legendOf(this.tokens.about));
+    this.remarks.textContent = remarksOf(this.counts, this.cuts.length, this.data.special_note, this.tokens, legendOf(this.tokens));
     this.spelling.hidden = !hasSpelling(this.tokens.about);
     this.copied.textContent = "";
   }
