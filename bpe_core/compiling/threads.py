@@ -27,7 +27,7 @@ def n_threads() -> int:
 def together(tasks: Sequence[Callable[[], _Result]]) -> list[_Result]:
     """Call each function in a thread, all at a time; return their results in order.
 
-    Raises what the first of them raises that raises. Only kernels and NumPy gain from it.
+    Raises the first error among them. Only kernels and NumPy gain from it, which release the GIL.
 
     >>> together([lambda: 1, lambda: 2])
     [1, 2]

@@ -7,7 +7,7 @@ from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence, Set
 from typing import Any, Final, NamedTuple, cast
 
-_DEPTH: Final = 16
+_DEPTH: Final = 16  # groups within groups of a pattern, so that a file cannot nest them forever
 
 
 class AddedToken(NamedTuple):
