@@ -17,10 +17,11 @@ ROOT = Path(__file__).parents[1]
 ROUNDS = 9
 _ENCODE = "import bpe_core; bpe_core.gpt2().encode('The quick brown fox')"
 _ENCODE_FILE = """
-import resource, sys
+import sys
 import bpe_core
+from benchmarks.peak_memory import peak_megabytes
 bpe_core.gpt2().encode_to_numpy(open(sys.argv[1], newline="").read() * 2)
-print(resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1000)
+print(peak_megabytes())
 """
 _TIKTOKEN = """
 import sys

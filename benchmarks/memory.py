@@ -15,7 +15,8 @@ from benchmarks.report import table
 ROOT = Path(__file__).parents[1]
 COPIES = (1, 4, 20)  # of 100 MB
 _TRAIN = """
-import json, resource, sys, time
+import json, sys, time
+from benchmarks.peak_memory import peak_megabytes
 from bpe_core.counting.streamed import stream_corpus
 from bpe_core.runs.train import train
 from bpe_core.types import TrainingConfig
@@ -23,7 +24,7 @@ started = time.perf_counter()
 run = train(stream_corpus([sys.argv[1]]), TrainingConfig(32_000))
 print(json.dumps({
     "seconds": time.perf_counter() - started,
-    "megabytes": resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1000,
+    "megabytes": peak_megabytes(),
     "bytes": run.corpus_bytes,
 }))
 """

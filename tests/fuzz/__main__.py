@@ -18,6 +18,7 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Final
 
+from benchmarks.peak_memory import peak_megabytes
 from bpe_core.errors import BpeError
 from tests.fuzz.mutations import mutated
 from tests.fuzz.readers import READERS
@@ -128,7 +129,7 @@ def _print(n: int, read: int, refused: int, slowest: float, faults: list[str]) -
         "refused": refused,
         "slowest": slowest,
         "faults": faults,
-        "megabytes": resource.getrusage(resource.RUSAGE_SELF).ru_maxrss // 1_000,
+        "megabytes": round(peak_megabytes()),
     }
     print(json.dumps(found))
 

@@ -181,16 +181,15 @@ def test_training_on_a_large_file_needs_little_memory(tmp_path: Path) -> None:
         for _ in range(200):
             file.write(block)
     code = f"""
-import resource
+from benchmarks.peak_memory import peak_megabytes
 from bpe_core.counting.streamed import stream_corpus
 from bpe_core.runs.train import train
 from bpe_core.types import TrainingConfig
-get = lambda: resource.getrusage(resource.RUSAGE_SELF).ru_maxrss >> 10
 train(stream_corpus([{str(path.parent / "small.txt")!r}]), TrainingConfig(2_000))
-before = get()
+before = peak_megabytes()
 run = train(stream_corpus([{str(path)!r}]), TrainingConfig(2_000))
 assert run.corpus_bytes == {path.stat().st_size}
-print(get() - before)
+print(round(peak_megabytes() - before))
 """
     (tmp_path / "small.txt").write_bytes(block)
     ran = subprocess.run(
