@@ -25,9 +25,9 @@ def n_threads() -> int:
 
 
 def together(tasks: Sequence[Callable[[], _Result]]) -> list[_Result]:
-    """Call each function in a thread, all at a time; return their results in order.
+    """Call each function in its own thread, all at once; return their results in order.
 
-    Raises the first error among them. Only kernels and NumPy gain from it, which release the GIL.
+    Raises the first error among them. Only kernels and NumPy gain, because they release the GIL.
 
     >>> together([lambda: 1, lambda: 2])
     [1, 2]
