@@ -10,7 +10,7 @@ from benchmarks import corpora
 from benchmarks.report import against, middle, table
 from bpe_core.adapting.extend import extend
 from bpe_core.corpus.corpus import Corpus
-from bpe_core.counting.word_row import Layout, lay_out_encoded
+from bpe_core.counting.word_row import lay_out_encoded
 from bpe_core.runs.run import TrainingRun
 from bpe_core.runs.train import train
 from bpe_core.tokenizer.gpt2 import gpt2
@@ -61,7 +61,7 @@ def _check(run: TrainingRun) -> None:
     pretokens = run.pretokens
     start = lay_out_encoded(pretokens, *gpt2().encode_words(pretokens.words))
     plain = incremental.learn_merges(
-        Layout(start.ids, start.weights),
+        start,
         ContinuedVocabulary(gpt2().vocab),
         run.config,
         lambda done, saved, count: False,

@@ -62,7 +62,7 @@ class LeafRow:
         layout = lay_out_pretokens(
             numbered, tokenizer.base, tokenizer.base_ids, tokenizer.end_of_word_id
         )
-        word_of_slot = layout.weights
+        word_of_slot = layout.weights()
         self._symbols: list[int] = layout.ids.tolist()
         # No token is written yet.
         self._ids = array("i", np.where(layout.ids >= 0, _WITHIN, _GAP).astype(np.int32).tobytes())

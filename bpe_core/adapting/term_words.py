@@ -41,11 +41,12 @@ class TermWords:
         self._slots: list[list[int]] = []
         self._words_with: defaultdict[Pair, set[int]] = defaultdict(set)
         """The words that held a pair at some time: one that was sought, or of a new token."""
+        weights = layout.weights()
         for start, end in _spans(layout, pairs):
             number = len(self.symbols)
             symbols: list[int] = layout.ids[start:end].tolist()
             self.symbols.append(symbols)
-            self.weights.append(int(layout.weights[start]))
+            self.weights.append(int(weights[start]))
             self._slots.append(list(range(start, end)))
             for pair in pairwise(symbols):
                 if pair in pairs:

@@ -33,6 +33,9 @@ def aligned_zeros(n: int) -> NDArray[np.uint64]:
     >>> aligned_zeros(16).ctypes.data % 64
     0
     """
-    room = np.zeros(n + _LINE, np.uint64)
+    # Unlike np.zeros, np.empty asks the system for huge pages, so a table of 32 MB takes 16 of them
+    # instead of 8,192 small ones.
+    room = np.empty(n + _LINE, np.uint64)
+    room[:] = 0
     first = -(room.ctypes.data // 8) % _LINE
     return room[first : first + n]

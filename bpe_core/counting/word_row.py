@@ -21,14 +21,62 @@ NEVER = np.iinfo(np.int32).max
 """In `joined_at`: no merge joins this slot to the one before it."""
 
 
+_MOST_IN_A_SLOT = np.iinfo(np.int32).max
+
+
 @dataclass(frozen=True, slots=True)
 class Layout:
     """All words in one row: the ids of their symbols, and -1 before, between and after them."""
 
-    ids: NDArray[np.int32]
-    """int32[n_slots]"""
-    weights: NDArray[np.int64]
-    """int64[n_slots]: how often the word of this slot occurs in the corpus; 0 between words."""
+    slots: NDArray[np.int32]
+    """int32[n_slots, 2]: a symbol's id, and how often its word occurs; -1 and 0 between words.
+
+    They stand side by side because training reads both at once, at places far apart.
+    """
+    large: NDArray[np.int64]
+    """int64[n_large]: the counts that no int32 holds; in a slot, -1 - i stands for large[i]."""
+
+    @property
+    def ids(self) -> NDArray[np.int32]:
+        """int32[n_slots]: the ids in the row, which may be changed there."""
+        return self.slots[:, 0]
+
+    def weights(self) -> NDArray[np.int64]:
+        """Return how often the word of each slot occurs, int64[n_slots].
+
+        >>> lay_out([[7]], [2**40]).weights().tolist()
+        [0, 1099511627776, 0]
+        """
+        weights = self.slots[:, 1].astype(np.int64)
+        if self.large.size:
+            is_large = weights < 0
+            weights[is_large] = self.large[-1 - weights[is_large]]
+        return weights
+
+    @property
+    def n_symbols(self) -> int:
+        """How many symbols the corpus has, each word counted as often as it occurs.
+
+        >>> lay_out([[7, 8], [7]], [3, 5]).n_symbols
+        11
+        """
+        if self.large.size:
+            return int(self.weights().sum())
+        return int(self.slots[:, 1].sum(dtype=np.int64))
+
+
+def _row_of(ids: NDArray[np.int32], gaps: NDArray[np.int64], counts: NDArray[np.int64]) -> Layout:
+    """Return ids in one row, with the counts of the words between these gaps."""
+    is_large = counts > _MOST_IN_A_SLOT
+    large = counts[is_large]
+    in_slots = counts.astype(np.int32)
+    in_slots[is_large] = -1 - np.arange(large.size, dtype=np.int32)
+    slots = np.empty((ids.size, 2), np.int32)
+    slots[:, 0] = ids
+    # Each stretch is a word and the gap after it, the first only the gap before all words.
+    slots[:, 1] = np.repeat(np.append(np.int32(0), in_slots), np.diff(gaps, prepend=-1))
+    slots[gaps, 1] = 0
+    return Layout(slots, large)
 
 
 def lay_out(words: Iterable[Sequence[int]], counts: Iterable[int]) -> Layout:
@@ -38,17 +86,14 @@ def lay_out(words: Iterable[Sequence[int]], counts: Iterable[int]) -> Layout:
     [-1, 7, 8, -1, 7, -1]
     """
     ids = [-1]
-    lengths = [1]
-    weights = [0]
+    gaps = [0]
+    weights: list[int] = []
     for word, count in zip(words, counts, strict=True):
         ids += word
+        gaps.append(len(ids))
         ids.append(-1)
-        lengths += (len(word), 1)
-        weights += (count, 0)
-    return Layout(
-        np.array(ids, dtype=np.int32),
-        np.repeat(np.array(weights, dtype=np.int64), np.array(lengths)),
-    )
+        weights.append(count)
+    return _row_of(np.array(ids, np.int32), np.array(gaps), np.array(weights, np.int64))
 
 
 def lay_out_pretokens(
@@ -83,15 +128,7 @@ def lay_out_pretokens(
     if end_of_word_id is not None:
         ids = np.insert(ids, gaps[1:], end_of_word_id)
         gaps += np.arange(gaps.size)
-    return Layout(ids, _weights(gaps, pretokens))
-
-
-def _weights(gaps: NDArray[np.int64], pretokens: PretokenCounts) -> NDArray[np.int64]:
-    """Return the counts of words between these gaps, at each of their slots."""
-    # Each stretch is a word and the gap after it, the first only the gap before all words.
-    weights = np.repeat(np.append(0, pretokens.counts), np.diff(gaps, prepend=-1))
-    weights[gaps] = 0
-    return weights
+    return _row_of(ids, gaps, pretokens.counts)
 
 
 def lay_out_encoded(
@@ -104,13 +141,13 @@ def lay_out_encoded(
 
     >>> counts = PretokenCounts((b"hugs", b"s"), np.array([3, 5]))
     >>> row = lay_out_encoded(counts, np.array([7, 8, 8], np.int32), np.array([2, 3]))
-    >>> row.ids.tolist(), row.weights.tolist()
+    >>> row.ids.tolist(), row.weights().tolist()
     ([-1, 7, 8, -1, 8, -1], [0, 3, 3, 0, 5, 0])
     """
     _check_slots(1 + len(ids) + len(ends))
     ends = np.append(0, ends)
     gaps = ends + np.arange(ends.size)
-    return Layout(np.insert(ids, ends, -1), _weights(gaps, pretokens))
+    return _row_of(np.insert(ids, ends, -1), gaps, pretokens.counts)
 
 
 def _code_points(letters: NDArray[np.uint8]) -> tuple[NDArray[np.uint32], int]:
@@ -148,4 +185,6 @@ def at_step(
     last = np.maximum.reduceat(np.where(joined, joined_at, -1), starts)
     # Without a merge, -1 picks the appended last entry, which is not used.
     ids = np.where(last >= 0, np.append(merge_ids, np.int32(-1))[last], layout.ids[starts])
-    return Layout(ids, layout.weights[starts])
+    slots = layout.slots[starts]
+    slots[:, 0] = ids
+    return Layout(slots, layout.large)

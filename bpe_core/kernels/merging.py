@@ -23,7 +23,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from bpe_core.kernels.hashing import find_pair, pair_ids, pair_key
-from bpe_core.kernels.jit import kernel, part
+from bpe_core.kernels.jit import inlined, kernel, part
 from bpe_core.kernels.pair_index import (
     ENTRIES,
     add_slot,
@@ -34,11 +34,13 @@ from bpe_core.kernels.pair_index import (
     push,
     replace_top,
 )
-from bpe_core.kernels.row import GONE, id_before
+from bpe_core.kernels.row import GONE, id_at, id_before, note_rank, rank_at, set_id, weight_at
 
 ENOUGH, BELOW_THRESHOLD, SMALL_INDEX, MAYBE_FORBIDDEN = 0, 1, 2, 3
 """Reasons to return from `run_merges`: all merges done, index to rebuild, index to enlarge, and the
 best pair's bytes to compare."""
+
+_NONE, _ONE = np.uint64(0), np.uint64(1)
 
 
 class Rule(NamedTuple):
@@ -86,6 +88,8 @@ class Scratch(NamedTuple):
 
     merged: NDArray[np.int32]
     """int32[n_slots // 2 + 1]: the slots where the new token starts."""
+    weights: NDArray[np.int64]
+    """int64[n_slots // 2 + 1]: how often the word there occurs."""
     befores: NDArray[np.int32]
     """int32[n_slots // 2 + 1]: the id before it there, or negative."""
     afters: NDArray[np.int32]
@@ -133,10 +137,10 @@ def _first_standing(index, pair, row, tokens):
     left, right = pair_ids(index.keys[pair])
     i = index.begins[pair]
     while True:
-        slot = index.slots[i]
-        if row.ids[slot] == left:
-            after = slot + tokens.n_slots[left]
-            if row.ids[after] == right:
+        slot = np.uint64(index.slots[i])
+        if id_at(row, slot) == left:
+            after = slot + np.uint64(tokens.n_slots[left])
+            if id_at(row, after) == right:
                 return i
         i += 1
 
@@ -165,50 +169,67 @@ def _fuse(index, pair, new, rank, row, tokens, scratch):
 
     The counts of broken pairs and of pairs with the new token are not updated here.
     """
-    left, right = pair_ids(index.keys[pair])
-    n = 0
+    # Read here because in the loop, which writes to arrays, each would be read at every slot.
+    left_id, right_id = pair_ids(index.keys[pair])
+    left, right = np.int32(left_id), np.int32(right_id)
+    to_middle = np.uint64(tokens.n_slots[left])
+    length = tokens.n_slots[new]
+    to_last = np.uint64(length - 1)
+    n = _NONE
     saved = np.int64(0)
-    for i in range(index.begins[pair], index.ends[pair]):
-        slot = np.int64(index.slots[i])
-        middle = slot + tokens.n_slots[left]
+    for i in range(np.uint64(index.begins[pair]), np.uint64(index.ends[pair])):
+        slot = np.uint64(index.slots[i])
+        middle = slot + to_middle
         # A row ends with BETWEEN, so middle and after stay inside it.
-        if row.ids[slot] != left or row.ids[middle] != right:
+        if id_at(row, slot) != left or id_at(row, middle) != right:
             continue
-        saved += row.weights[slot]
-        row.ids[middle] = GONE
-        row.ids[slot] = new
-        row.ids[slot + tokens.n_slots[new] - 1] = -tokens.n_slots[new]
-        row.joined_at[middle] = rank
-        scratch.merged[n] = slot
-        n += 1
-    return n, saved
+        weight = weight_at(row, slot)
+        saved += weight
+        set_id(row, middle, GONE)
+        set_id(row, slot, np.int32(new))
+        set_id(row, slot + to_last, -length)
+        note_rank(row, middle, np.int32(rank))
+        scratch.merged[n] = np.int32(slot)
+        scratch.weights[n] = weight
+        n += _ONE
+    return np.int64(n), saved
 
 
 @part
 def _count_new_pairs(new, n_merged, row, tokens, scratch):
     """Count the pairs that contain the new token, by the other symbol; return how many symbols."""
-    n = 0
-    for i in range(n_merged):
-        slot = np.int64(scratch.merged[i])
-        before = id_before(row.ids, slot)
+    to_after = np.uint64(tokens.n_slots[new])
+    n = _NONE
+    for i in range(np.uint64(n_merged)):
+        slot = np.uint64(scratch.merged[i])
+        weight = scratch.weights[i]
+        before = id_before(row, slot)
         scratch.befores[i] = before
         if before >= 0:
-            if scratch.n_before[before] == 0 and scratch.n_after[before] == 0:
-                scratch.neighbours[n] = before
-                n += 1
-            scratch.n_before[before] += 1
-            scratch.count_before[before] += row.weights[slot]
-        after = row.ids[slot + tokens.n_slots[new]]
-        if after == new:
+            n += _list_once(scratch, before, n)
+            other = np.uint64(before)
+            scratch.n_before[other] += 1
+            scratch.count_before[other] += weight
+        after = id_at(row, slot + to_after)
+        if after == np.int32(new):
             after = np.int32(-1)  # two new tokens side by side are counted from the right one
         scratch.afters[i] = after
         if after >= 0:
-            if scratch.n_before[after] == 0 and scratch.n_after[after] == 0:
-                scratch.neighbours[n] = after
-                n += 1
-            scratch.n_after[after] += 1
-            scratch.count_after[after] += row.weights[slot]
-    return n
+            n += _list_once(scratch, after, n)
+            other = np.uint64(after)
+            scratch.n_after[other] += 1
+            scratch.count_after[other] += weight
+    return np.int64(n)
+
+
+@inlined
+def _list_once(scratch, id, n):
+    """List an id as the nth neighbour unless it is one already; return how many were listed."""
+    other = np.uint64(id)
+    if scratch.n_before[other] == 0 and scratch.n_after[other] == 0:
+        scratch.neighbours[n] = id
+        return _ONE
+    return _NONE
 
 
 @part
@@ -320,3 +341,10 @@ def run_merges(row, tokens, index, rule, spelled, log, scratch, until):
         _push_new_pairs(index, n_neighbours, rule, scratch)
         log.n_done[0] += 1
     return ENOUGH
+
+
+@kernel
+def list_ranks(row, never, joined_at):
+    """Write the rank of the merge that joined each slot to the one before it, `never` if none."""
+    for slot in range(np.uint64(joined_at.size)):
+        joined_at[slot] = rank_at(row, slot, never)

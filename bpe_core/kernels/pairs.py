@@ -10,6 +10,7 @@ import numpy as np
 from bpe_core.kernels.hashing import EMPTY, find_pair, pair_key, spread_pair
 from bpe_core.kernels.jit import inlined, kernel
 from bpe_core.kernels.pair_index import add_slot
+from bpe_core.kernels.row import id_at, is_gap, weight_at
 
 ENTRY = 4
 """uint64 numbers per entry of a table of counts: key, count, number of slots, padding.
@@ -26,6 +27,7 @@ _ENTRY = np.uint64(ENTRY)
 _COUNT = np.uint64(1)
 _SLOTS = np.uint64(2)
 _ONE = np.uint64(1)
+_TWO = np.uint64(2)
 _NONE = np.uint64(0)
 
 
@@ -52,20 +54,23 @@ def count_row(row, tokens, max_token_bytes, table, reached):
     slot = np.uint64(reached[NEXT_SLOT])
     end = np.uint64(reached[END])
     while slot < end and n_pairs < most:
-        if row.ids[slot] < 0:
+        id = id_at(row, slot)
+        if id < 0:
             slot += _ONE
             continue
-        left = np.uint64(row.ids[slot])
+        left = np.uint64(id)
         after = slot + np.uint64(tokens.n_slots[left])
-        if row.ids[after] >= 0:
-            right = np.uint64(row.ids[after])
-            if tokens.n_bytes[left] + tokens.n_bytes[right] <= max_token_bytes:
-                key = pair_key(left, right)
-                entry = _entry_of(table, key)
-                n_pairs += np.int64(table[entry + _SLOTS] == _NONE)
-                table[entry] = key
-                table[entry + _COUNT] += np.uint64(row.weights[slot])
-                table[entry + _SLOTS] += _ONE
+        right = id_at(row, after)
+        if (
+            right >= 0
+            and tokens.n_bytes[left] + tokens.n_bytes[np.uint64(right)] <= max_token_bytes
+        ):
+            key = pair_key(left, right)
+            entry = _entry_of(table, key)
+            n_pairs += np.int64(table[entry + _SLOTS] == _NONE)
+            table[entry] = key
+            table[entry + _COUNT] += np.uint64(weight_at(row, slot))
+            table[entry + _SLOTS] += _ONE
         slot = after
     reached[NEXT_SLOT] = np.int64(slot)
     reached[N_PAIRS] = n_pairs
@@ -93,13 +98,17 @@ def find_slots(table, keys, n_slots):
 
 @kernel
 def list_weights(row, begin, end, weights):
-    """Write how often each word of two or more slots occurs; return the number of these words."""
+    """Write how often each word of two or more slots occurs; return the number of these words.
+
+    begin and end: slots between words, or the end of the row.
+    """
     n = np.int64(0)
-    gap = np.int64(begin)
-    for slot in range(begin + 1, end + 1):
-        if slot == row.weights.size or row.weights[slot] == 0:
-            if slot - gap > 2:
-                weights[n] = row.weights[slot - 1]
+    gap = np.uint64(begin)
+    stop = min(end + 1, row.slots.size // 2)
+    for slot in range(np.uint64(begin + 1), np.uint64(stop)):
+        if is_gap(row, slot):
+            if slot - gap > _TWO:
+                weights[n] = weight_at(row, gap + _ONE)
                 n += 1
             gap = slot
     return n
@@ -117,14 +126,16 @@ def enter_pairs(keys, table_keys, table_pairs):
 @kernel
 def gather_slots(row, tokens, index, begin, end):
     """Add every slot in a part of the row where a pair of the index occurs."""
-    slot = np.int64(begin)
-    while slot < end:
-        left = np.int64(row.ids[slot])
-        if left < 0:
-            slot += 1
+    slot = np.uint64(begin)
+    stop = np.uint64(end)
+    while slot < stop:
+        id = id_at(row, slot)
+        if id < 0:
+            slot += _ONE
             continue
-        after = slot + tokens.n_slots[left]
-        right = np.int64(row.ids[after])
+        left = np.uint64(id)
+        after = slot + np.uint64(tokens.n_slots[left])
+        right = id_at(row, after)
         if right >= 0:
             place = find_pair(index.table_keys, pair_key(left, right))
             if index.table_keys[place] != EMPTY:

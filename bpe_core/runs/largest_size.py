@@ -74,5 +74,5 @@ def _most_merges(layout: Layout, min_frequency: int) -> int:
     starts_pair = is_symbol[:-1] & is_symbol[1:]
     distinct = int(np.count_nonzero(starts_pair))
     # In a row of equal symbols, pairs overlap, and only every other one can merge.
-    occurrences = int(layout.weights[:-1][starts_pair].sum())
+    occurrences = int(layout.weights()[:-1][starts_pair].sum())
     return min(distinct, 2 * occurrences // max(min_frequency, 1))

@@ -72,7 +72,7 @@ def learn_run(
     counted_all = not watch.stopped
     # Laid out here, so that it can be freed below: it is a third of the memory that training takes.
     layout = lay_out()
-    n_symbols = int(layout.weights.sum())
+    n_symbols = layout.n_symbols
     watch.report(0, n_symbols, 0)
     wait_if_worth_it(text_bytes(layout), watch)
     choose = None if continued is None else continued.merge_terms

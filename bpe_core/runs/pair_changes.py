@@ -89,14 +89,15 @@ def count_changes(run: TrainingRun) -> tuple[NDArray[np.int64], NDArray[np.int64
         )
     codes: list[NDArray[np.int64]] = [np.zeros(0, np.int64)]
     changes: list[NDArray[np.int64]] = [np.zeros(0, np.int64)]
-    for part in _parts(layout.weights):
+    weights = layout.weights()
+    for part in _parts(weights):
         ids, joined_at = layout.ids[part], run.joined_at[part]
         later = _later_meetings(ids, joined_at, merge_ids)
         meetings = _in_order(_first_meetings(ids), later, n_steps)
         stops = _stops(meetings, joined_at)
         fits = _fits(run, meetings)
         meetings, stops = meetings.taken(fits), stops[fits]
-        code, change = _changes_of(meetings, stops, layout.weights[part], n_ids, n_steps)
+        code, change = _changes_of(meetings, stops, weights[part], n_ids, n_steps)
         codes.append(code)
         changes.append(change)
     if len(codes) == 2:

@@ -72,8 +72,8 @@ def joined_tokens(layout: Layout, joined_at: NDArray[np.int32], n_merges: int) -
     """
     saved = np.zeros(n_merges, np.int64)
     joined = joined_at != NEVER
-    np.add.at(saved, joined_at[joined], layout.weights[joined])
-    return read_only(layout.weights.sum() - np.cumsum(np.concatenate([[0], saved])))
+    np.add.at(saved, joined_at[joined], layout.weights()[joined])
+    return read_only(layout.weights().sum() - np.cumsum(np.concatenate([[0], saved])))
 
 
 def count_ids(
@@ -156,7 +156,7 @@ def replayed_tokens(
     """
     state = MergeState(layout)
     tokens = np.empty(len(merges) + 1, np.int64)
-    tokens[0] = layout.weights.sum()
+    tokens[0] = layout.weights().sum()
     for step, merge in enumerate(merges):
         if step % _MERGES_BETWEEN_LOOKS == 0:
             if should_stop():

@@ -58,6 +58,7 @@ def trace_merges(
     queue = Queue(row.is_at, counts, table, config.tie_break)
     ties = Ties(counts, queue)
     separators = np.flatnonzero(layout.ids < 0)
+    weights_of = layout.weights()
     trace = _empty_trace(start, n, k, n_touched, n_changes)
     places = _places_by_merge(joined_at, start, n)
     for at, (merge, seconds) in enumerate(zip(merges, places, strict=True)):
@@ -79,11 +80,11 @@ def trace_merges(
         else:
             ties.before_merge(merge.rank, count)
 
-        weights = layout.weights[seconds]
+        weights = weights_of[seconds]
         trace.n_overlapping[at] = count - weights.sum()
         # Slots, and therefore words, are in order, so of equal words the first seen stays first.
         words, given = np.unique(np.searchsorted(separators, seconds) - 1, return_counts=True)
-        given *= layout.weights[separators[words] + 1]
+        given *= weights_of[separators[words] + 1]
         most = np.argsort(-given, kind="stable")[:n_touched]
         trace.n_words[at] = len(words)
         trace.touched[at, : len(most)] = words[most]
@@ -162,7 +163,7 @@ class _Row:
     ) -> None:
         n = len(layout.ids)
         self._ids = layout.ids.astype(np.int64)
-        self._weights = layout.weights
+        self._weights = layout.weights()
         self._before = np.arange(-1, n - 1)
         self._after = np.arange(1, n + 1)
         self._marked = np.zeros(n, np.bool_)

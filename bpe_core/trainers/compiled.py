@@ -17,7 +17,7 @@ from bpe_core.kernels import merging
 from bpe_core.kernels.hashing import EMPTY
 from bpe_core.kernels.merging import MergeLog, Rule, Scratch, Spelled
 from bpe_core.kernels.pair_index import PairIndex
-from bpe_core.kernels.row import BETWEEN, Row, Tokens
+from bpe_core.kernels.row import Row, Tokens
 from bpe_core.trainers.base_vocabulary import GrowingVocabulary
 from bpe_core.trainers.continued_vocabulary import ContinuedVocabulary
 from bpe_core.trainers.forbidden_pairs import ForbiddenPairs
@@ -52,9 +52,9 @@ def learn_merges(
 ) -> Learned:
     """Learn the same merges as `incremental.learn_merges`, from the same arguments.
 
-    The layout is modified in place: its ids become those after the last merge, which saves a third
-    of the memory. `should_stop` is called about every 20 ms with the number of merges done, the
-    tokens saved since its last call, and the last pair's count.
+    The layout is used up, which saves a third of the memory. `should_stop` is called about every
+    20 ms with the number of merges done, the tokens saved since its last call, and the last pair's
+    count.
 
     >>> from bpe_core.counting.word_row import lay_out
     >>> config = TrainingConfig(258, special_tokens=())
@@ -72,8 +72,7 @@ def learn_merges(
         # A token with the bytes of an older one takes its id, which changes every later count.
         # Training that starts from single symbols never gets here: see GrowingVocabulary.join.
         cast("GrowingVocabulary", vocabulary).take_over(before)
-        start = Layout(work.first_ids(), layout.weights)
-        return learn_merges_incrementally(start, vocabulary, config, should_stop)
+        return learn_merges_incrementally(work.first_layout(), vocabulary, config, should_stop)
     new_ids = range(work.first_new_id, work.first_new_id + work.n_done)
     with without_garbage_collection():
         merges = list(zip(*work.merged(), new_ids, strict=True))
@@ -92,13 +91,13 @@ class _Work:
         self._vocabulary = vocabulary
         self._forbidden = vocabulary.forbidden
         self.first_new_id = vocabulary.next_id
-        n_slots = layout.ids.size
+        n_slots = len(layout.slots)
         # Each merge uses up at least one slot, so there can be no more merges than slots.
         self._wanted = min(config.vocab_size - len(vocabulary), n_slots)
         n_ids = self.first_new_id + self._wanted
         self._floor = max(1, config.min_frequency)
         self._rule = Rule(config.tie_break == "first-seen", config.max_token_bytes or _NO_LIMIT)
-        self._row = Row(layout.ids, layout.weights, np.full(n_slots, NEVER, np.int32))
+        self._row = Row(layout.slots.reshape(-1), layout.large)
         self._tokens = Tokens(n_slots=np.ones(n_ids, np.int32), n_bytes=np.ones(n_ids, np.int32))
         self._tokens.n_bytes[: self.first_new_id] = [len(token) for token in vocabulary.tokens]
         self._spelled = _spelled(self._forbidden, n_ids)
@@ -111,6 +110,7 @@ class _Work:
         )
         self._scratch = Scratch(
             merged=np.empty(n_slots // 2 + 1, np.int32),
+            weights=np.empty(n_slots // 2 + 1, np.int64),
             befores=np.empty(n_slots // 2 + 1, np.int32),
             afters=np.empty(n_slots // 2 + 1, np.int32),
             count_before=np.zeros(n_ids, np.int64),
@@ -169,19 +169,21 @@ class _Work:
         """Return the result; `merges` are (left, right, new id)."""
         n = self.n_done
         counts: list[int] = self._log.counts[:n].tolist()
-        return Learned(merges, counts, self._log.saved[:n], self._row.joined_at, stop_reason)
+        joined_at = np.empty(self._row.slots.size // 2, np.int32)
+        merging.list_ranks(self._row, NEVER, joined_at)
+        return Learned(merges, counts, self._log.saved[:n], joined_at, stop_reason)
 
-    def first_ids(self) -> NDArray[np.int32]:
-        """Return the ids that the row had before the first merge."""
+    def first_layout(self) -> Layout:
+        """Return the row as it was before the first merge."""
         spelled = [[id] for id in range(self.first_new_id)]
         for left, right in zip(*self.merged(), strict=True):
             spelled.append(spelled[left] + spelled[right])
-        ids = np.full(self._row.ids.size, BETWEEN, np.int32)
-        slots = np.flatnonzero(self._row.ids >= 0)
-        standing: list[int] = self._row.ids[slots].tolist()
-        for slot, id in zip(slots.tolist(), standing, strict=True):
-            ids[slot : slot + len(spelled[id])] = spelled[id]
-        return ids
+        slots = self._row.slots.reshape(-1, 2).copy()
+        for slot in np.flatnonzero(slots[:, 0] >= 0).tolist():
+            ids = spelled[int(slots[slot, 0])]
+            slots[slot : slot + len(ids), 0] = ids
+            slots[slot : slot + len(ids), 1] = slots[slot, 1]
+        return Layout(slots, self._row.large)
 
     def _run_merges(self, until: int) -> int:
         return merging.run_merges(

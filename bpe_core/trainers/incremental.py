@@ -49,7 +49,7 @@ class MergeState:
         n_slots = len(layout.ids)
         self.symbols: list[int] = layout.ids.tolist()
         """The id at the first slot of each symbol; -2 - rank if the merge of that rank freed it."""
-        self._weights: list[int] = layout.weights.tolist()
+        self._weights: list[int] = layout.weights().tolist()
         self._before = list(range(-1, n_slots - 1))
         self._after = list(range(1, n_slots + 1))
         self._tokens = tokens

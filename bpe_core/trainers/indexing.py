@@ -9,7 +9,7 @@ from typing import Final, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from bpe_core.compiling.arrays import longer
+from bpe_core.compiling.arrays import aligned_zeros, longer
 from bpe_core.compiling.threads import n_threads, together
 from bpe_core.kernels import pairs
 from bpe_core.kernels.hashing import EMPTY
@@ -45,12 +45,14 @@ class CountedPairs(NamedTuple):
 def parts_of(row: Row) -> list[tuple[int, int]]:
     """Cut a row between words into a part for each thread; return where each begins and ends.
 
+    No merge may have joined any of its slots yet.
+
     >>> from bpe_core.counting.word_row import lay_out
     >>> layout = lay_out([[7, 8], [7]], [3, 5])
-    >>> parts_of(Row(layout.ids, layout.weights, layout.ids))
+    >>> parts_of(Row(layout.slots.reshape(-1), layout.large))
     [(0, 6)]
     """
-    n_slots = row.ids.size
+    n_slots = row.slots.size // 2
     n_parts = max(1, min(n_threads(), n_slots // _FEWEST_SLOTS))
     cuts = {_gap_from(row, part * n_slots // n_parts) for part in range(1, n_parts)}
     bounds = sorted({0, *cuts, n_slots})
@@ -59,9 +61,10 @@ def parts_of(row: Row) -> list[tuple[int, int]]:
 
 def _gap_from(row: Row, slot: int) -> int:
     """Return the first slot from this one on that is between two words; the last always is."""
+    weights = row.slots[1::2]
     width = 256
     while True:
-        found = np.flatnonzero(row.weights[slot : slot + width] == 0)
+        found = np.flatnonzero(weights[slot : slot + width] == 0)
         if found.size:
             return slot + int(found[0])
         width *= 2
@@ -86,11 +89,11 @@ def _count_part(
     row: Row, tokens: Tokens, max_token_bytes: int, begin: int, end: int
 ) -> NDArray[np.uint64]:
     """Return the table of counts of a part of a row; see `pairs.count_row`."""
-    table = np.zeros(_FEWEST_ENTRIES * ENTRY, np.uint64)
+    table = aligned_zeros(_FEWEST_ENTRIES * ENTRY)
     reached = np.zeros(3, np.int64)
     reached[[NEXT_SLOT, END]] = begin, end
     while not pairs.count_row(row, tokens, max_token_bytes, table, reached):
-        larger = np.zeros(4 * table.size, np.uint64)
+        larger = aligned_zeros(4 * table.size)
         pairs.add_counts(table, larger)
         table = larger
     return table
@@ -99,7 +102,7 @@ def _count_part(
 def _sum_of(tables: list[NDArray[np.uint64]]) -> NDArray[np.uint64]:
     """Return a table of the pairs of several."""
     n_pairs = sum(int(np.count_nonzero(table[2::ENTRY])) for table in tables)
-    total = np.zeros((1 << max(12, (2 * n_pairs).bit_length())) * ENTRY, np.uint64)
+    total = aligned_zeros((1 << max(12, (2 * n_pairs).bit_length())) * ENTRY)
     for table in tables:
         pairs.add_counts(table, total)
     return total

@@ -85,7 +85,7 @@ def pair_table(
     keys, slots = keys[order], slots[order]
     starts = np.flatnonzero(np.diff(keys, prepend=-1))
     # bincount would sum in float64, which is exact only up to 2**53.
-    counts = np.add.reduceat(layout.weights[slots], starts) if len(starts) else starts
+    counts = np.add.reduceat(layout.weights()[slots], starts) if len(starts) else starts
     table = PairTable(keys[starts], counts, slots, np.append(starts, len(slots)))
     return table if forbidden is None else table.without(forbidden)
 

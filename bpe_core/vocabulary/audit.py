@@ -81,7 +81,7 @@ def count_uses(
         pretokens, tokenizer.base, tokenizer.base_ids, tokenizer.end_of_word_id
     )
     ids: list[int] = layout.ids.tolist()
-    weights: list[int] = layout.weights.tolist()
+    weights: list[int] = layout.weights().tolist()
     gaps: list[int] = np.flatnonzero(layout.ids < 0).tolist()
     for done, (gap, end) in enumerate(pairwise(gaps)):
         if done % _WORDS_BETWEEN_CHECKS == 0 and should_stop and should_stop(done, len(gaps) - 1):
@@ -172,7 +172,7 @@ def uses_in_run(run: TrainingRun) -> NDArray[np.int64]:
     is_token = layout.ids >= 0
     uses = np.zeros(max(run.tokenizer.vocab) + 1, np.int64)
     # np.bincount with weights would sum floats, which are inexact above 2**53.
-    np.add.at(uses, layout.ids[is_token], layout.weights[is_token])
+    np.add.at(uses, layout.ids[is_token], layout.weights()[is_token])
     return uses
 
 

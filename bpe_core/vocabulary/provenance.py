@@ -102,8 +102,9 @@ def token_origin(run: TrainingRun, id: int, n_words: int = 8) -> TokenOrigin:
     starts, ends = _places(run, layout, id)
     whole = run.joined_at >= len(run.merges)
     kept = whole[starts] & whole[ends]
-    weights = layout.weights[starts]
-    word_starts = np.flatnonzero(layout.weights == 0)[:-1] + 1
+    weights_of = layout.weights()
+    weights = weights_of[starts]
+    word_starts = np.flatnonzero(weights_of == 0)[:-1] + 1
     distinct, first = np.unique(
         np.searchsorted(word_starts, starts, "right") - 1, return_index=True
     )
@@ -174,7 +175,7 @@ def _places(
     run: TrainingRun, layout: Layout, id: int
 ) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
     """Return the slots where the token began and ended, at any step: int64[n] twice, ascending."""
-    inside = layout.weights > 0
+    inside = layout.weights() > 0
     starts = [np.flatnonzero(inside & (layout.ids == id))]
     ends = [starts[0] + 1]
     for merge in run.merges:

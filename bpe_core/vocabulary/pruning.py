@@ -119,11 +119,11 @@ def added_in_run(run: TrainingRun, pruned: Pruned) -> int:
     """
     layout = run.layout_at(len(run.merges))
     # The weight is 0 only between words; an id of -1 may also be a symbol outside the alphabet.
-    words = np.cumsum(layout.weights == 0) - 1
+    words = np.cumsum(layout.weights() == 0) - 1
     removed = np.isin(layout.ids, np.array(pruned.removed, np.int32))
     changed: list[int] = np.unique(words[removed]).tolist()
     is_changed = (layout.ids >= 0) & np.isin(words, changed)
-    before = int(layout.weights[is_changed].sum())
+    before = int(layout.weights()[is_changed].sum())
     texts = run.pretokens.words
     again = PretokenCounts(tuple(texts[word] for word in changed), run.pretokens.counts[changed])
     return int(count_uses(pruned.tokenizer, again).sum()) - before

@@ -191,7 +191,7 @@ def learn_both(layout: Layout, symbols: set[bytes], config: TrainingConfig) -> l
     learned: list[Learned] = []
     for learn in (incremental.learn_merges, compiled_training.learn_merges):
         vocabulary = GrowingVocabulary(config, symbols)
-        used_up = Layout(layout.ids.copy(), layout.weights)
+        used_up = Layout(layout.slots.copy(), layout.large)
         learned.append(learn(used_up, vocabulary, config, never))
         learned[-1].merges.append((len(vocabulary), 0, 0))
     return learned
@@ -229,6 +229,17 @@ def test_the_kernel_learns_the_same_merges_as_the_other_trainers(
     assert fast.merges[:-1] == [(m.left, m.right, m.id) for m in reference.merges]
     assert fast.counts == [merge.count for merge in reference.merges]
     assert fast.stop_reason == reference.stop_reason
+
+
+@given(word_counts, training_configs)
+def test_words_too_frequent_for_a_slot_merge_alike(
+    words: dict[str, int], config: TrainingConfig
+) -> None:
+    most = np.iinfo(np.int32).max
+    frequent = {word: count + most - 2 for word, count in words.items()}
+    _, symbols, layout = laid_out(frequent, config)
+    assert (layout.large > most).all()
+    assert_alike(*learn_both(layout, symbols, config))
 
 
 @given(word_counts, training_configs, st.integers(2, 4))

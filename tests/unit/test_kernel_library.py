@@ -78,8 +78,8 @@ class Other(NamedTuple):
 
 
 def test_the_library_takes_named_tuples_and_numbers_of_exactly_the_types_compiled() -> None:
-    ids, weights = np.full(4, -1, np.int32), np.zeros(4, np.int64)
-    row, tokens = Row(ids, weights, ids), Tokens(ids, ids)
+    ids, large = np.full(4, -1, np.int32), np.zeros(4, np.int64)
+    row, tokens = Row(ids, large), Tokens(ids, ids)
     table, reached = np.zeros(32, np.uint64), np.zeros(3, np.int64)
 
     def count(*arguments: Any) -> bool:

@@ -35,6 +35,10 @@ def test_a_row_of_pretokens_equals_the_row_of_their_symbols(
     spelled = [[*(base_ids.get(s, -1) for s in symbols(word)), *marker] for word in words]
     found = lay_out_pretokens(pretokens, base, base_ids, end_of_word_id)
     plain = lay_out(spelled, words.values())
+    weights = [0]
+    for word, count in zip(spelled, words.values(), strict=True):
+        weights += [*[count] * len(word), 0]
     assert found.ids.tolist() == plain.ids.tolist()
-    assert found.weights.tolist() == plain.weights.tolist()
-    assert (found.ids.dtype, found.weights.dtype) == (np.int32, np.int64)
+    assert found.weights().tolist() == plain.weights().tolist() == weights
+    assert found.n_symbols == sum(weights)
+    assert (found.ids.dtype, found.weights().dtype) == (np.int32, np.int64)
