@@ -52,7 +52,8 @@ class WordCounter:
 
     def add(self, block: Block) -> None:
         """Start to count one more block, and return at once so that the next can be prepared."""
-        if len(self._running) == self._n_threads:
+        # One block more than threads, so that a thread never waits for the next.
+        if len(self._running) > self._n_threads:
             self._running.popleft().result()
         self._running.append(self._pool.submit(self._count, block, self._n_bytes))
         self._n_bytes += block.text.size
@@ -132,14 +133,21 @@ class _Table:
             self._grow()
 
     def fold(self, other: _Table) -> None:
-        """Add another table's words."""
+        """Add another table's words, which are of no more use to it."""
         # Read-only, as all text is: a second type of array would double the time to compile.
         letters = other._words.letters.view()
         letters.flags.writeable = False
-        source = other._words._replace(letters=letters)
-        n_words, n_letters = (self._words.used + other._words.used).tolist()
-        self.make_room(_size_for(n_words), n_letters)
-        kernels.fold_words(source, other._counts(), self._words, self._batch)
+        counts = other._counts()
+        n_words, nothing = other.n_words, np.empty(0, np.uint64)
+        # Its entries are freed before this table may grow, which then takes the same memory.
+        other._words = source = other._words._replace(entries=nothing, letters=letters)
+        taken = 0
+        while True:
+            taken = int(kernels.fold_words(source, counts, taken, self._words, self._batch))
+            if taken == n_words:
+                return
+            # Only now, because two tables share most of their words.
+            self._grow()
 
     def result(self) -> PretokenCounts:
         """Return the words in the order they were first seen."""
@@ -201,14 +209,6 @@ def _words(n_entries: int, n_letters: int) -> WordTable:
 def _room_of(size: int) -> int:
     """Return how many words fit in an array of `size` numbers before lookups become slow."""
     return size // ENTRY * 3 // 4
-
-
-def _size_for(n_words: int) -> int:
-    """Return the length of the array of entries for a table of `n_words`."""
-    n_entries = _FEWEST_ENTRIES
-    while _room_of(n_entries * ENTRY) < n_words:
-        n_entries *= 2
-    return n_entries * ENTRY
 
 
 def count_documents(

@@ -190,22 +190,29 @@ def count_words(scanner, text, bounds, block_class, is_start, ends, words, batch
 
 
 @kernel
-def fold_words(source, counts, words, batch):
-    """Add the words of a table, given their counts by number, to another that has room for them.
+def fold_words(source, counts, taken, words, batch):
+    """Add the words of a table, given their counts by number, to another, from number `taken` on.
 
     Words are taken by number, so that the source is read from front to back, and new words stay in
-    the order they were first seen.
+    the order they were first seen. Return how many are taken when the other table is full.
     """
     entries = words.entries
     n_words = source.used[0]
     size = batch.low.size
-    for begin in range(0, n_words, size):
+    for begin in range(taken, n_words, size):
         n = min(size, n_words - begin)
+        stop = source.starts[begin + n] if begin + n < n_words else source.used[1]
+        # As if all of them were new.
+        if (
+            words.used[0] + n > words.starts.size
+            or words.used[1] + stop - source.starts[begin] > words.letters.size
+        ):
+            return begin
         for j in range(n):
             after = begin + j + 1
-            stop = np.uint64(source.starts[after] if after < n_words else source.used[1])
             start = np.uint64(source.starts[after - 1])
-            low, high = word_key(source.letters, start, stop - start - _ONE)
+            end = np.uint64(source.starts[after] if after < n_words else source.used[1])
+            low, high = word_key(source.letters, start, end - start - _ONE)
             batch.low[j] = low
             batch.high[j] = high
             batch.starts[j] = start
@@ -221,6 +228,7 @@ def fold_words(source, counts, words, batch):
             known = np.int64(entries[place + _NUMBER])
             words.firsts[known] = min(words.firsts[known], first)
             entries[place + _COUNT] += np.uint64(counts[begin + j])
+    return n_words
 
 
 @kernel

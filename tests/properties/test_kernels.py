@@ -13,6 +13,7 @@ from hypothesis import strategies as st
 from numpy.typing import NDArray
 
 from bpe_core.corpus.corpus import Corpus
+from bpe_core.counting import compiled as compiled_counting
 from bpe_core.counting.compiled import WordCounter, count_documents
 from bpe_core.counting.word_row import Layout, lay_out, lay_out_pretokens
 from bpe_core.counting.words import count_pretokens, seen_symbols
@@ -128,6 +129,24 @@ def test_blocks_and_threads_do_not_change_counts_or_order(
     for block in blocks(documents, pretokenizer, block_bytes=block_bytes, look_back=look_back):
         counter.add(block)
     assert_counted(counter.result(), ["".join(pieces) for pieces in documents], pretokenizer)
+
+
+@pytest.mark.parametrize("width", [5, 40])
+def test_a_table_grows_while_the_words_of_another_are_added(width: int) -> None:
+    # No word is in two tables, so that none has room for all; wide words exhaust the letters first.
+    documents = [" ".join(f"{n:0{width}x}" for n in range(k, 90_000, 3)) for k in range(3)]
+    by = get_pretokenizer("none")
+    tables = []
+    for number, document in enumerate(documents):
+        table = compiled_counting._Table()
+        words = [word.encode() for word in document.split(" ")]
+        text = np.frombuffer(b"".join(words), np.uint8)
+        table.count_given(text, np.cumsum([len(word) for word in words]), 10**9 * number)
+        tables.append(table)
+    first, *others = tables
+    for other in others:
+        first.fold(other)
+    assert_counted(first.result(), [word for d in documents for word in d.split(" ")], by)
 
 
 @given(
