@@ -344,7 +344,10 @@ def run_merges(row, tokens, index, rule, spelled, log, scratch, until):
 
 
 @kernel
-def list_ranks(row, never, joined_at):
-    """Write the rank of the merge that joined each slot to the one before it, `never` if none."""
-    for slot in range(np.uint64(joined_at.size)):
-        joined_at[slot] = rank_at(row, slot, never)
+def list_ranks(row, never):
+    """Replace the first half of the row by the rank of the merge that joined each slot, or `never`.
+
+    A slot is joined to the one before it. No slot is read again once it is overwritten.
+    """
+    for slot in range(np.uint64(row.slots.size // 2)):
+        row.slots[slot] = rank_at(row, slot, never)

@@ -81,7 +81,8 @@ def note_rank(row, slot, rank):
 @inlined
 def rank_at(row, slot, never):
     """Return the rank of the merge that joined a slot to the one before it, `never` if none did."""
-    return row.slots[slot + slot + _ONE] if row.slots[slot + slot] < BETWEEN else never
+    rank = row.slots[slot + slot + _ONE]  # read in any case: a branch would be guessed wrong
+    return rank if row.slots[slot + slot] < BETWEEN else never
 
 
 @inlined
