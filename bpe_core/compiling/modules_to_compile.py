@@ -7,6 +7,7 @@ from typing import Final
 
 MODULES: Final = (
     "bpe_core.counting.compiled",
+    "bpe_core.counting.compiled_row",
     "bpe_core.trainers.compiled",
     "bpe_core.tokenizer.compiled",
 )
@@ -26,5 +27,5 @@ def is_in_share(share: int, kernel: str) -> bool:
 
 def compile_for_numba(share: int) -> None:
     """Compile half of the kernels into Numba's cache, in this process."""
-    for name in (MODULES[:2], MODULES[2:])[share]:
+    for name in (MODULES[:3], MODULES[3:])[share]:
         import_module(name).compile_all()

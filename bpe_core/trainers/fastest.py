@@ -3,17 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Final
 
 from bpe_core.compiling.python_or_kernels import use_kernels
-from bpe_core.counting.word_row import Layout
+from bpe_core.counting.word_row import BYTES_A_SLOT, Layout
 from bpe_core.trainers import incremental
 from bpe_core.trainers.base_vocabulary import GrowingVocabulary
 from bpe_core.trainers.continued_vocabulary import ContinuedVocabulary
 from bpe_core.trainers.incremental import Learned
 from bpe_core.types import TrainingConfig
-
-_BYTES_A_SLOT: Final = 12  # 1 MB of Python source has 79,000 slots, 10 MB of it 540,000
 
 
 def text_bytes(layout: Layout) -> int:
@@ -23,7 +20,7 @@ def text_bytes(layout: Layout) -> int:
     >>> text_bytes(lay_out([[7, 8], [7]], [3, 5]))
     72
     """
-    return layout.ids.size * _BYTES_A_SLOT
+    return layout.ids.size * BYTES_A_SLOT
 
 
 def learn_merges(

@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import numpy as np
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from bpe_core.counting import compiled_row, word_row
 from bpe_core.counting.word_row import lay_out, lay_out_pretokens
 from bpe_core.types import Base, PretokenCounts
 
@@ -42,3 +44,22 @@ def test_a_row_of_pretokens_equals_the_row_of_their_symbols(
     assert found.weights().tolist() == plain.weights().tolist() == weights
     assert found.n_symbols == sum(weights)
     assert (found.ids.dtype, found.weights().dtype) == (np.int32, np.int64)
+
+
+@given(words_and_counts, st.integers(1, 4))
+def test_the_kernel_lays_words_out_in_any_number_of_parts(
+    words: dict[str, int], n_parts: int
+) -> None:
+    pretokens = PretokenCounts(
+        tuple(word.encode() for word in words), np.array(list(words.values()), np.int64)
+    )
+    base_ids = {bytes([byte]): 2 * byte for byte in range(256) if byte != ord("a")}
+    plain = lay_out_pretokens(pretokens, "bytes", base_ids)
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(compiled_row, "n_threads", lambda: n_parts)
+        patch.setattr(compiled_row, "_FEWEST_LETTERS", 1)
+        patch.setattr(word_row, "use_kernels", lambda n_bytes: True)
+        found = lay_out_pretokens(pretokens, "bytes", base_ids)
+    assert found.slots.tolist() == plain.slots.tolist()
+    assert found.large.tolist() == plain.large.tolist()
+    assert found.slots.dtype == plain.slots.dtype
