@@ -12,10 +12,12 @@ EMPTY = np.uint64(0xFFFFFFFFFFFFFFFF)
 LONG = np.uint64(255) << np.uint64(56)
 """The flag, in a word key's high half, of a word of 16 or more bytes, keyed by hash and length."""
 
-# 2**64 divided by the golden ratio, and an odd constant as in SplitMix: both spread low bits.
+# 2**64 divided by the golden ratio, and the first constant of MurmurHash3's finalizer: a bit of a
+# product with them depends on all lower bits of the other factor.
 _GOLDEN = np.uint64(0x9E3779B97F4A7C15)
-_SPREAD = np.uint64(0xD6E8FEB86659FD93)
+_SPREAD = np.uint64(0xFF51AFD7ED558CCD)
 _EIGHT = np.uint64(8)
+_HALF = np.uint64(32)
 
 # For each width up to 15, masks of the bits that the bytes occupy in the two halves of a key.
 _LOW_BYTES = np.array([(1 << 8 * min(width, 8)) - 1 for width in range(16)], np.uint64)
@@ -121,9 +123,13 @@ def same_bytes(one, i, other, j, width):
 
 @inlined
 def spread_word(low, high):
-    """Hash a word key to a uint64 whose low bits serve as a table's index."""
-    mixed = (low ^ high * _GOLDEN) * _SPREAD
-    return mixed ^ mixed >> np.uint64(32)
+    """Hash a word key to a uint64 whose low bits serve as a table's index.
+
+    The upper half is folded into the lower one first. Without that, words that differ in the
+    seventh and eighth byte alone shared 26 places of a table of 8,192.
+    """
+    mixed = low ^ high * _GOLDEN
+    return (mixed ^ mixed >> _HALF) * _SPREAD >> _HALF
 
 
 @part

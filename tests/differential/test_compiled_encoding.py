@@ -76,7 +76,7 @@ def test_the_word_cache_grows_with_the_words_of_a_text_and_keeps_their_ids() -> 
 
 def test_long_words_with_equal_keys_keep_their_own_ids() -> None:
     def mixed(value: int) -> int:
-        value = value * 0xD6E8FEB86659FD93 % 2**64
+        value = value * 0xFF51AFD7ED558CCD % 2**64
         return value ^ value >> 29
 
     # The key hashes eight bytes, then eight more; the second half makes up for the first.
