@@ -6,6 +6,7 @@ other processors, plain Python does the work unless the extra `numba` is install
 
 from __future__ import annotations
 
+import os
 import shutil
 import subprocess
 import sys
@@ -28,6 +29,7 @@ print(build_wheel("dist", {"--build-option": ["--plat-name", "linux_x86_64"]}))
 
 def main() -> None:
     """Build the wheel into dist/, and print its path."""
+    os.environ["BPE_KERNELS"] = "portable"
     compile_kernels()
     library, place = found_library(), prebuilt_file()
     if library is None or library.suffix != SHARED or place is None:

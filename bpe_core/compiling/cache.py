@@ -23,6 +23,8 @@ from bpe_core.kernels.folder import (
     found_library,
     kernels_folder,
     library_file,
+    library_is_wanted,
+    library_prefix,
 )
 from bpe_core.whole_files import move_whole, sync, write_whole
 
@@ -57,7 +59,9 @@ def mark_compiled() -> None:
 def forget_libraries() -> None:
     """Delete libraries built from other sources, and what a builder that was killed left behind."""
     for path in kernels_folder().glob(f"kernels-{PLACE}-*"):
-        path.unlink(missing_ok=True)
+        # Those for other processors stay, because machines may share the folder.
+        if not path.name.startswith(library_prefix()) or path == library_file(path.suffix):
+            path.unlink(missing_ok=True)
     for folder in kernels_folder().glob(f"{_BUILDING}-*"):
         shutil.rmtree(folder, ignore_errors=True)
 
@@ -87,4 +91,6 @@ def _compiled_files() -> list[Path]:
 
 
 def _stamp() -> Path:
-    return kernels_folder() / f"compiled-{PLACE}-{cache_stamp()}"
+    # If the library is wanted, the stamp says that it could not be built as well.
+    way = "instead" if library_is_wanted() else "wanted"
+    return kernels_folder() / f"compiled-{PLACE}-{cache_stamp()}-{way}"

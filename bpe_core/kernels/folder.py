@@ -40,9 +40,18 @@ def kernels_folder() -> Path:
     return folder
 
 
-def library_file(suffix: str = SHARED) -> Path:
-    """Return where the library for the current sources is, or would be."""
-    return kernels_folder() / f"kernels-{PLACE}-{library_stamp()}{suffix}"
+def library_file(suffix: str = SHARED, of: str | None = None) -> Path:
+    """Return where the library for the current sources is, or would be.
+
+    of: the kind of processor that it is built for, `processor()` by default.
+    """
+    kind = hashlib.sha256((of or processor()).encode()).hexdigest()[:8]
+    return kernels_folder() / f"{library_prefix()}-{kind}{suffix}"
+
+
+def library_prefix() -> str:
+    """Return how the names of all libraries for the current sources begin."""
+    return f"kernels-{PLACE}-{library_stamp()}"
 
 
 def library_is_wanted() -> bool:
@@ -51,10 +60,15 @@ def library_is_wanted() -> bool:
 
 
 def found_library() -> Path | None:
-    """Return the library for the current sources; None if it is not built, or not wanted."""
+    """Return the library for the current sources; None if it is not built, or not wanted.
+
+    One that is built for this very processor goes before one that is built for most.
+    """
     if not library_is_wanted():
         return None
-    places = [*map(library_file, (SHARED, OBJECT)), prebuilt_file()]
+    kinds = [processor(), X86_64_V3] if _is_v3() else [processor()]
+    built = [library_file(suffix, kind) for kind in kinds for suffix in (SHARED, OBJECT)]
+    places = [*built, prebuilt_file()]
     return next((path for path in places if path is not None and path.exists()), None)
 
 
@@ -64,7 +78,7 @@ def prebuilt_file() -> Path | None:
 
     `scripts/prebuilt_wheel.py` makes such wheels. They need no Numba.
     """
-    if not sys.platform.startswith("linux") or processor() != X86_64_V3:
+    if not sys.platform.startswith("linux") or not _is_v3():
         return None
     return KERNELS / f"prebuilt-{_hash_of(_sources())}{SHARED}"
 
@@ -90,14 +104,18 @@ def _writable_folder(given: str | None) -> Path:
     return Path(tempfile.mkdtemp(prefix="bpe-explorer-"))
 
 
-@cache
 def processor() -> str:
-    """Return the kind of processor that machine code is made for: "x86-64-v3", or a list of flags.
+    """Return the kind of processor that machine code is made for: its list of flags.
 
-    Most servers and laptops are of the first kind, and share one library.
+    With `BPE_KERNELS=portable` it is "x86-64-v3" if possible, which most servers and laptops are.
+    Encoding takes a sixth longer then, because such code does without AVX-512.
     """
-    flags = _processor_flags()
-    return X86_64_V3 if set(flags.split()) >= _OF_V3 else flags
+    is_portable = os.environ.get("BPE_KERNELS") == "portable" and _is_v3()
+    return X86_64_V3 if is_portable else _processor_flags()
+
+
+def _is_v3() -> bool:
+    return set(_processor_flags().split()) >= _OF_V3
 
 
 @cache
@@ -112,7 +130,7 @@ def _sources() -> list[Path]:
 
 
 def _hash_of(sources: list[Path]) -> str:
-    digest = hashlib.sha256(f"{platform.machine()} {processor()} ".encode())
+    digest = hashlib.sha256(f"{platform.machine()} ".encode())
     for path in sources:
         digest.update(f"{path.name} ".encode() + path.read_bytes())
     return digest.hexdigest()[:16]
@@ -139,6 +157,7 @@ def _numba() -> Path | None:
     return None if spec is None or spec.origin is None else Path(spec.origin).resolve()
 
 
+@cache
 def _processor_flags() -> str:
     try:
         with Path("/proc/cpuinfo").open() as lines:

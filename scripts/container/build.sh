@@ -1,9 +1,9 @@
 #!/usr/bin/env bash
 # Compile the kernels into kernels/, and the modules, while the image is built: neither can be
-# written once it runs.
+# written once it runs. The image may run on another processor than it is built on.
 set -euo pipefail
 cd "$(dirname "$0")/../.."
-NUMBA_CACHE_DIR=$PWD/kernels .venv/bin/python -m bpe_core.compiling
+BPE_KERNELS=portable NUMBA_CACHE_DIR=$PWD/kernels .venv/bin/python -m bpe_core.compiling
 .venv/bin/python -m compileall -q app.py serve.py bpe_core pages ui
 if ! ls kernels/kernels-* >/dev/null 2>&1; then
   echo "The kernels could not be compiled." >&2

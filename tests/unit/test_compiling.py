@@ -74,10 +74,13 @@ def test_outdated_kernels_are_deleted_from_their_own_folder_only(
     monkeypatch.setattr(cache, "kernels_folder", lambda: used)
     monkeypatch.setattr(cache, "PLACE", "1a2b")
     monkeypatch.setattr(cache, "BESIDE", tmp_path / "beside")
-    for name in ("kernels-1a2b-0123.so", "kernels-1a2b-4567.o", "kernels-3c4d-0123.so"):
+    monkeypatch.setattr(cache, "library_prefix", lambda: "kernels-1a2b-89ab")
+    monkeypatch.setattr(cache, "library_file", lambda suffix: used / f"kernels-1a2b-89ab-0{suffix}")
+    kept = {"kernels-1a2b-89ab-1.so", "kernels-3c4d-0123.so"}  # of another processor, another place
+    for name in ("kernels-1a2b-0123.so", "kernels-1a2b-4567.o", "kernels-1a2b-89ab-0.so", *kept):
         (used / name).touch()
     cache.forget_libraries()
-    assert [path.name for path in used.glob("kernels-*-*")] == ["kernels-3c4d-0123.so"]
+    assert {path.name for path in used.glob("kernels-*-*")} == kept
     cache.forget_compiled()
     assert [folder.name for folder in folders if not list(folder.glob("*.nb[ic]"))] == [place]
     assert [path.name for path in used.glob("compiled-*")] == ["compiled-3c4d-4567"]

@@ -109,6 +109,24 @@ def test_a_kernel_that_the_library_lacks_is_left_to_numba() -> None:
     assert entry_point("bpe_core.kernels.counting.nothing", lambda: None) is None
 
 
+def test_a_library_for_this_processor_goes_before_one_for_most(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.delenv("BPE_KERNELS", raising=False)
+    monkeypatch.setattr(folder, "kernels_folder", lambda: tmp_path)
+    monkeypatch.setattr(folder, "_processor_flags", lambda: " ".join([*folder._OF_V3, "avx512f"]))
+    own, portable = folder.library_file(), folder.library_file(of=folder.X86_64_V3)
+    assert folder.found_library() is None
+    portable.touch()
+    assert folder.found_library() == portable
+    own.touch()
+    assert folder.found_library() == own
+    monkeypatch.setenv("BPE_KERNELS", "portable")
+    assert folder.library_file() == portable == folder.found_library()
+    monkeypatch.setattr(folder, "_processor_flags", lambda: "sse2")
+    assert folder.found_library() is None
+
+
 def test_a_changed_constant_of_a_kernel_needs_another_library(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
