@@ -29,7 +29,6 @@ from bpe_core.kernels.word_cache import (
     append_cached,
     append_cached_long,
     append_found,
-    append_many,
     is_crowded,
     line_of,
     remember,
@@ -192,14 +191,17 @@ def _is_pretoken(begin, ends, n_ends, start, stop):
 def _cut(text, begin, ends, n_ends, joined, pieces):
     """Cut words too long for a key wherever no token contains the two adjacent bytes.
 
-    pieces: int64, as long as ends, receives the new ends. Returns their number.
+    Words that the cache may hold whole are left whole unless they are of wide characters: runs of
+    spaces recur, sentences do not. pieces: int64, as long as ends, receives the new ends. Returns
+    their number.
     """
     n_pieces = np.uint64(0)
     start = np.int64(begin)
     for i in range(n_ends):
         end = ends[i]
         stop = abs(end)
-        if end - start > SHORT_WORD:
+        width = end - start  # negative if the pattern drops it
+        if width > SHORT_WORD and (width > LONG_WORD or text[stop - 1] > 127):
             for j in range(np.uint64(start + 1), np.uint64(stop)):
                 pieces[n_pieces] = j
                 pair = np.uint64(text[j - _ONE]) << _EIGHT | np.uint64(text[j])
@@ -308,15 +310,19 @@ def _append_words(text, begin, n_ends, merges, whole, trie, cache, out, written,
         _look_up(text, start, pieces, i, n, cache.lines, scratch)
         j = np.int64(0)
         while True:
-            j, k = append_found(first, last, j, n, out, k)
+            j, k = append_found(first, last, j, n, cache.arena, out, k)
             if j == n:
                 break
             stop = pieces[i + j]
-            if first[j] != _NONE:
-                k = append_many(first[j], last[j], cache.arena, out, k)
-            elif stop > 0:
+            if stop > 0:
                 start = abs(pieces[i + j - 1]) if i + j > 0 else np.int64(begin)
                 width = stop - start
+                if SHORT_WORD < width <= LONG_WORD:
+                    after = append_cached_long(cache, text, start, width, out, k)
+                    if after > k:
+                        k = after
+                        j += 1
+                        continue
                 # Words in this table are not cached: what a part of a pre-token becomes differs.
                 id = _whole_word(whole, text, start, width)
                 if id >= 0 and _is_pretoken(begin, scratch.ends, n_ends, start, stop):

@@ -29,14 +29,14 @@ SHORT_WORD = 15
 """The most bytes that a key can hold."""
 LONG_WORD = 255
 """The most bytes of a word that is cached; the number of its ids fits into a byte."""
-SLACK = 4
-"""The ids per entry, all of which are written, even past the last id."""
+SLACK = SHORT_WORD + 1
+"""The most ids that are written for a short word, some of them past its last."""
 MOST_LINES = 1 << 18
 """16 MB. Source code of 10 MB was encoded 2 to 3 times as fast as with a quarter of it."""
 
 ENTRY = np.uint64(4)
 """uint64 numbers per entry."""
-_CACHED_IDS = np.int64(SLACK)
+_CACHED_IDS = np.int64(4)
 _COUNT_AT = np.uint64(24)
 _ID = np.uint64((1 << 24) - 1)
 _ID_COUNT = np.uint64(0xFF)
@@ -46,6 +46,7 @@ _EMPTY = np.uint64(0)
 _ONE = np.uint64(1)
 _TWO = np.uint64(2)
 _THREE = np.uint64(3)
+_INLINE = np.uint64(4)
 _SLACK = np.uint64(SLACK)
 
 
@@ -55,7 +56,8 @@ class WordCache(NamedTuple):
     lines: NDArray[np.uint64]
     """uint64[n * LINE], n a power of two."""
     arena: NDArray[np.int32]
-    """int32: the ids of words with more ids than fit into an entry, one word after another."""
+    """int32: the ids of words with more ids than fit into an entry, one word after another; those
+    after SLACK before its end are only read past."""
     letters: NDArray[np.uint8]
     """uint8: the bytes of words too long for a key, one word after another."""
     used: NDArray[np.int64]
@@ -70,33 +72,28 @@ def line_of(lines, low, high):
 
 
 @inlined
-def append_found(first, last, j, n, out, k):
-    """Append the entries from j on that have up to four ids, up to n or another; return j and k.
+def append_found(first, last, j, n, arena, out, k):
+    """Append the ids of entries from j on, up to n or to a word that was not found; return j and k.
 
-    Always writing four ids avoids mispredicted branches.
+    Always writing four or sixteen ids avoids mispredicted branches.
     """
     at = np.uint64(k)
     while j < n:
         entry, rest = first[j], last[j]
         count = entry >> _COUNT_AT & _ID_COUNT
-        if count - _ONE >= _SLACK:  # none wraps around
+        if count - _ONE < _INLINE:  # none wraps around
+            out[at] = np.int32(entry & _ID)
+            out[at + _ONE] = np.int32(entry >> _HALF)
+            out[at + _TWO] = np.int32(rest & _LOW_HALF)
+            out[at + _THREE] = np.int32(rest >> _HALF)
+        elif count:
+            for i in range(_SLACK):
+                out[at + i] = arena[rest + i]
+        else:
             break
-        out[at] = np.int32(entry & _ID)
-        out[at + _ONE] = np.int32(entry >> _HALF)
-        out[at + _TWO] = np.int32(rest & _LOW_HALF)
-        out[at + _THREE] = np.int32(rest >> _HALF)
         at += count
         j += 1
     return j, np.int64(at)
-
-
-@inlined
-def append_many(first, last, arena, out, k):
-    """Append the ids of an entry that has more than four."""
-    n = np.int64(first >> _COUNT_AT & _ID_COUNT)
-    for j in range(n):
-        out[k + j] = arena[np.int64(last) + j]
-    return k + n
 
 
 @part
@@ -104,7 +101,9 @@ def append_cached(first, last, arena, out, k):
     """Append an entry's ids."""
     n = np.int64(first >> _COUNT_AT & _ID_COUNT)
     if n > _CACHED_IDS:
-        return append_many(first, last, arena, out, k)
+        for j in range(n):
+            out[k + j] = arena[np.int64(last) + j]
+        return k + n
     out[k] = np.int32(first & _ID)
     out[k + 1] = np.int32(first >> _HALF)
     out[k + 2] = np.int32(last & _LOW_HALF)
@@ -116,7 +115,7 @@ def append_cached(first, last, arena, out, k):
 def remember(cache, low, high, ids, start, n):
     """Store a word and ids[start : start + n] as the first of its line."""
     arena, used = cache.arena, cache.used
-    if n > _CACHED_IDS and used[0] + n > arena.size:
+    if n > _CACHED_IDS and used[0] + n > arena.size - SLACK:
         used[1] += 1
         return
     first = np.uint64(ids[start]) | np.uint64(n) << _COUNT_AT
@@ -136,7 +135,7 @@ def remember(cache, low, high, ids, start, n):
     _enter(cache, low, high, first, last)
 
 
-@part
+@inlined
 def append_cached_long(cache, text, start, width, out, k):
     """Append the ids of a word too long for a key; return k if it is not in the cache."""
     low, high = word_key(text, np.uint64(start), np.uint64(width))
@@ -159,7 +158,7 @@ def append_cached_long(cache, text, start, width, out, k):
 def remember_long(cache, text, start, width, ids, first, n):
     """Store a word too long for a key and ids[first : first + n]."""
     arena, letters, used = cache.arena, cache.letters, cache.used
-    if used[0] + n > arena.size or used[2] + width > letters.size:
+    if used[0] + n > arena.size - SLACK or used[2] + width > letters.size:
         used[1] += 1
         return
     for j in range(n):
