@@ -25,14 +25,16 @@ def n_threads() -> int:
 
 
 def together(tasks: Sequence[Callable[[], _Result]]) -> list[_Result]:
-    """Call each function in its own thread, all at once; return their results in order.
+    """Call each function in its own thread, the first in this one; return their results in order.
 
     Raises the first error among them. Only kernels and NumPy gain, because they release the GIL.
 
     >>> together([lambda: 1, lambda: 2])
     [1, 2]
     """
-    if len(tasks) == 1:
-        return [tasks[0]()]
-    with ThreadPoolExecutor(len(tasks)) as pool:
-        return [running.result() for running in [pool.submit(task) for task in tasks]]
+    first, *others = tasks
+    if not others:
+        return [first()]
+    with ThreadPoolExecutor(len(others)) as pool:
+        running = [pool.submit(task) for task in others]
+        return [first(), *(other.result() for other in running)]

@@ -1,14 +1,13 @@
 """Count with kernels: the results of `words.count_pretokens`, faster for long texts.
 
-The text is encoded block by block, so that it is never in memory as bytes in full. Each free thread
-takes the next block and counts it into its own table.
+The text is encoded block by block, so that it is never in memory as bytes in full. Each thread
+takes the next block and counts it into its own table, until there are no more.
 """
 
 from __future__ import annotations
 
-from collections import deque
 from collections.abc import Callable, Iterable, Iterator
-from concurrent.futures import Future, ThreadPoolExecutor
+from functools import partial
 
 import numpy as np
 from numpy.typing import NDArray
@@ -18,67 +17,25 @@ from bpe_core.compiling.arrays import aligned_zeros, longer
 from bpe_core.kernels import counting as kernels
 from bpe_core.kernels.counting import ENTRY, Batch, WordTable
 from bpe_core.kernels.scanning import Scanner
-from bpe_core.pretokenizers.blocks import Block, blocks, byte_ends, safe_split
+from bpe_core.pretokenizers.blocks import (
+    Block,
+    Buffer,
+    Section,
+    SharedText,
+    byte_ends,
+    safe_split,
+    sections,
+)
 from bpe_core.pretokenizers.pretokenizers import Pretokenizer, get_pretokenizer
 from bpe_core.pretokenizers.scanners import SCANNERS, scanner_of
 from bpe_core.types import PretokenCounts
 
 _CHUNK = 1 << 19
+_FIRST_BLOCK = 1 << 19
+_BLOCK = 1 << 22
 _SCAN_AHEAD = 8192  # bytes scanned at a time: their classes, flags and ends stay in the L1 cache
 _FEWEST_ENTRIES = 1 << 13  # starting with a large table took 97 ns a token, with a small one 23
 _BATCH = 256  # words looked up at a time: their entries stay in the L1 cache
-
-
-class WordCounter:
-    """Count the words of a text that arrives in blocks, in the order they are first seen.
-
-    >>> from bpe_core.pretokenizers.pretokenizers import get_pretokenizer
-    >>> counter = WordCounter(get_pretokenizer("gpt2"))
-    >>> for block in blocks([["hug hugs"], ["hug"]], get_pretokenizer("gpt2")):
-    ...     counter.add(block)
-    >>> counter.result().words
-    (b'hug', b' hugs')
-    """
-
-    def __init__(self, pretokenizer: Pretokenizer, n_threads: int | None = None) -> None:
-        self._scanner = scanner_of(pretokenizer.name)
-        self._n_threads = n_threads or threads.n_threads()
-        # Any free table may count any block, because words record where they were first seen.
-        self._tables: list[_Table] = []
-        self._free: list[_Table] = []
-        self._n_bytes = 0
-        self._pool = ThreadPoolExecutor(self._n_threads, thread_name_prefix="counting")
-        self._running: deque[Future[None]] = deque()
-
-    def add(self, block: Block) -> None:
-        """Start to count one more block, and return at once so that the next can be prepared."""
-        # One block more than threads, so that a thread never waits for the next.
-        if len(self._running) > self._n_threads:
-            self._running.popleft().result()
-        self._running.append(self._pool.submit(self._count, block, self._n_bytes))
-        self._n_bytes += block.text.size
-
-    def _count(self, block: Block, base: int) -> None:
-        try:
-            table = self._free.pop()
-        except IndexError:
-            table = _Table()
-            self._tables.append(table)
-        table.count(self._scanner, block, base)
-        self._free.append(table)
-
-    def result(self) -> PretokenCounts:
-        """Return the words counted so far."""
-        while self._running:
-            self._running.popleft().result()
-        self._pool.shutdown()
-        self._free.clear()
-        # Fold into the largest table, which lacks the fewest words of the others.
-        self._tables.sort(key=lambda table: table.n_words)
-        all_words = self._tables.pop() if self._tables else _Table()
-        while self._tables:
-            all_words.fold(self._tables.pop())
-        return all_words.result()
 
 
 class _Table:
@@ -98,7 +55,7 @@ class _Table:
         """The length of its array of entries."""
         return self._words.entries.size
 
-    def count(self, scanner: Scanner, block: Block, base: int) -> None:
+    def count(self, scanner: Scanner, base: int, block: Block) -> None:
         """Count the words that a scanner finds in a block; it starts at byte `base` of the text."""
         reached = np.array([0, block.bounds[0]])
         while True:
@@ -227,24 +184,59 @@ def count_documents(
     """
     if pretokenizer.name not in SCANNERS:
         return _count_by_regex(documents, pretokenizer, should_stop)
-    return count_blocks(blocks(map(_pieces, documents), pretokenizer), pretokenizer, should_stop)
+    text = sections(map(_pieces, documents), pretokenizer)
+    return count_sections(text, pretokenizer, should_stop)
 
 
-def count_blocks(
-    text: Iterable[Block],
+def count_sections(
+    text: Iterable[Section],
     pretokenizer: Pretokenizer,
     should_stop: Callable[[], bool] | None = None,
     n_threads: int | None = None,
+    block_bytes: int = _BLOCK,
 ) -> PretokenCounts:
-    """Count the words of a text in blocks; `should_stop` is called before each block."""
-    counter = WordCounter(pretokenizer, n_threads)
-    waiting = iter(text)
-    while should_stop is None or not should_stop():
-        block = next(waiting, None)
-        if block is None:
-            break
-        counter.add(block)
-    return counter.result()
+    """Count the words of a text in sections, in the order they are first seen.
+
+    Each thread takes blocks of about `block_bytes`, the first of which are smaller so that several
+    threads share a short text. `should_stop` is called only by this thread, at the start and after
+    each of its own blocks.
+
+    >>> from bpe_core.pretokenizers.pretokenizers import get_pretokenizer
+    >>> count_sections([[b"hug hu", b"gs"], [b"hug"]], get_pretokenizer("gpt2")).words
+    (b'hug', b' hugs')
+    """
+    waiting = SharedText(iter(text), min(_FIRST_BLOCK, block_bytes), block_bytes)
+    scanner = scanner_of(pretokenizer.name)
+    if should_stop is not None and should_stop():
+        waiting.stop()
+    # This thread takes part because `should_stop` and what it calls may be bound to it.
+    tasks = [partial(_count_waiting, waiting, scanner, should_stop)]
+    tasks += [partial(_count_waiting, waiting, scanner)] * ((n_threads or threads.n_threads()) - 1)
+    return _folded(threads.together(tasks)).result()
+
+
+def _count_waiting(
+    waiting: SharedText, scanner: Scanner, should_stop: Callable[[], bool] | None = None
+) -> _Table:
+    """Count blocks until there are no more; an error or `should_stop` ends it for all threads."""
+    table, buffer = _Table(), Buffer()
+    try:
+        while (taken := waiting.take(buffer)) is not None:
+            table.count(scanner, *taken)
+            if should_stop is not None and should_stop():
+                break
+    finally:
+        waiting.stop()  # the text is used up, or nobody wants the rest
+    return table
+
+
+def _folded(tables: list[_Table]) -> _Table:
+    """Return a table of the words of all."""
+    # Fold into the largest table, which lacks the fewest words of the others.
+    *others, all_words = sorted(tables, key=lambda table: table.n_words)
+    while others:
+        all_words.fold(others.pop())
+    return all_words
 
 
 def _pieces(document: str) -> Iterator[str]:
@@ -271,8 +263,9 @@ def _count_by_regex(
 def compile_all() -> None:
     """Compile every kernel of this module by calling it."""
     table, other = _Table(), _Table()
-    (block,) = blocks([["hug hugs"]], get_pretokenizer("gpt2"))
-    table.count(scanner_of("gpt2"), block, 0)
+    block = Buffer().fill(sections([["hug hugs"]], get_pretokenizer("gpt2")), 1)
+    assert block is not None
+    table.count(scanner_of("gpt2"), 0, block)
     table.count_given(block.text, np.array([block.text.size]), 0)
     other.fold(table)
     other.result()

@@ -41,13 +41,13 @@ def count_in_runs(
         yield count_pieces(texts, pretokenizer, should_stop=should_stop)
         return
     # Imported when needed, because they load the kernels.
-    from bpe_core.counting.compiled import count_blocks, count_documents
-    from bpe_core.pretokenizers.blocks import blocks
+    from bpe_core.counting.compiled import count_documents, count_sections
+    from bpe_core.pretokenizers.blocks import sections
 
     if pretokenizer.name in SCANNERS:
-        text = blocks(documents, pretokenizer)
-        for run in _runs(text, lambda block: block.text.size, run_bytes):
-            yield count_blocks(run, pretokenizer, should_stop, n_threads)
+        text = sections(documents, pretokenizer)
+        for run in _runs(text, lambda section: sum(map(len, section)), run_bytes):
+            yield count_sections(run, pretokenizer, should_stop, n_threads)
     else:
         for whole in _runs(map(b"".join, documents), len, run_bytes):
             yield count_documents(map(bytes.decode, whole), pretokenizer, should_stop)

@@ -6,19 +6,21 @@ the text is never in memory as bytes in full, and several threads can share it.
 
 from __future__ import annotations
 
+import threading
 from collections.abc import Iterable, Iterator
-from typing import Final, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
+from bpe_core.compiling.arrays import longer
 from bpe_core.kernels import counting as kernels
 from bpe_core.pretokenizers.pretokenizers import Pretokenizer
 from bpe_core.pretokenizers.scanners import class_table
 from bpe_core.unicode.kinds import code_points, utf8_lengths
 
-_BLOCK: Final = 1 << 22
-_FIRST_BLOCK: Final = 1 << 19
+Section = list[bytes]
+"""A whole document, or a part of one cut where no pre-token crosses, in pieces of UTF-8."""
 
 
 class Block(NamedTuple):
@@ -29,48 +31,101 @@ class Block(NamedTuple):
     """int64[n + 1]: the start of each section, and the end of the last."""
 
 
-def blocks(
+class Buffer:
+    """Memory for one block after another.
+
+    Used again because filling new memory took twice as long, most of it for the first touch.
+    """
+
+    def __init__(self) -> None:
+        self._text = np.empty(0, np.uint8)
+        self._view = self._text.data
+
+    def fill(self, waiting: Iterator[Section], n_bytes: int) -> Block | None:
+        """Take waiting sections until there are at least `n_bytes`; return None if there are none.
+
+        The next call overwrites the block.
+
+        >>> waiting = iter([[b"hug", b" hugs"], [b"pug"], [b"bun"]])
+        >>> block = Buffer().fill(waiting, 10)
+        >>> block.text.tobytes(), block.bounds.tolist()
+        (b'hug hugspug', [0, 8, 11])
+        """
+        bounds = [0]
+        at = 0
+        for section in waiting:
+            for piece in section:
+                stop = at + len(piece)
+                if stop > len(self._view):
+                    self._text = longer(self._text, stop)
+                    self._view = self._text.data
+                self._view[at:stop] = piece
+                at = stop
+            bounds.append(at)
+            if at >= n_bytes:
+                break
+        if len(bounds) == 1:
+            return None
+        text = self._text[:at]
+        text.flags.writeable = False  # as all text is: kernels are compiled per type of array
+        return Block(text, np.array(bounds))
+
+
+class SharedText:
+    """Sections of text that several threads take in turn."""
+
+    def __init__(self, waiting: Iterator[Section], first_bytes: int, most_bytes: int) -> None:
+        """Give out blocks of about `first_bytes`, then twice as many each time up to the most."""
+        self._waiting = waiting
+        self._enough, self._most = first_bytes, most_bytes
+        self._n_taken = 0
+        self._lock = threading.Lock()
+        self._stopped = False
+
+    def take(self, buffer: Buffer) -> tuple[int, Block] | None:
+        """Return the next block after the byte of the text where it starts; None at the end.
+
+        >>> text = SharedText(iter([[b"hug"], [b" hugs"]]), 1, 1)
+        >>> [text.take(Buffer())[0] for _ in range(2)], text.take(Buffer())
+        ([0, 3], None)
+        """
+        with self._lock:
+            block = None if self._stopped else buffer.fill(self._waiting, self._enough)
+            if block is None:
+                return None
+            begin = self._n_taken
+            self._n_taken += block.text.size
+            self._enough = min(2 * self._enough, self._most)
+            return begin, block
+
+    def stop(self) -> None:
+        """Give out no more blocks."""
+        self._stopped = True
+
+
+def sections(
     documents: Iterable[Iterable[str] | Iterable[bytes]],
     pretokenizer: Pretokenizer,
-    *,
-    block_bytes: int = _BLOCK,
     look_back: int = 1 << 16,
-) -> Iterator[Block]:
-    """Collect documents, which arrive in pieces of text or UTF-8, into blocks of `block_bytes`.
+) -> Iterator[Section]:
+    """Cut documents, which arrive in pieces of text or UTF-8, into sections.
 
-    Blocks have about 4 MB by default. The first ones are smaller, so that several threads share a
-    short text; larger ones save time, since a thread may wait 5 ms for its turn after each.
     A long document is cut only where no pre-token crosses, near the end of a piece: if possible
     within the last `look_back` bytes. The pre-tokenizer must have a scanner.
 
     >>> from bpe_core.pretokenizers.pretokenizers import get_pretokenizer
-    >>> [block.bounds.tolist() for block in blocks([["ab", "c"], ["d"]], get_pretokenizer("gpt2"))]
-    [[0, 3, 4]]
+    >>> list(sections([["ab", "c d"], ["e"]], get_pretokenizer("gpt2"), look_back=1))
+    [[b'ab', b'c'], [b' d'], [b'e']]
     """
-    parts: list[bytes] = []
-    bounds = [0]
-    enough = min(_FIRST_BLOCK, block_bytes)
     for document in documents:
-        for section in _sections(document, pretokenizer, look_back):
-            parts += section
-            bounds.append(bounds[-1] + sum(map(len, section)))
-            if bounds[-1] >= enough:
-                yield _block(parts, bounds)
-                parts, bounds = [], [0]
-                enough = min(2 * enough, block_bytes)
-    if parts:
-        yield _block(parts, bounds)
-
-
-def _block(parts: list[bytes], bounds: list[int]) -> Block:
-    return Block(np.frombuffer(b"".join(parts), np.uint8), np.array(bounds))
+        yield from _sections(document, pretokenizer, look_back)
 
 
 def _sections(
     document: Iterable[str] | Iterable[bytes], pretokenizer: Pretokenizer, look_back: int
-) -> Iterator[list[bytes]]:
-    """Cut a document where that is safe near the ends of its pieces; yield sections in parts."""
-    section: list[bytes] = []
+) -> Iterator[Section]:
+    """Cut a document where that is safe near the ends of its pieces."""
+    section: Section = []
     for piece in document:
         data = piece if isinstance(piece, bytes) else piece.encode()
         if len(data) >= look_back:
@@ -86,7 +141,7 @@ def _sections(
         yield section
 
 
-def safe_split(data: bytes, near: int, pretokenizer: Pretokenizer) -> int:
+def safe_split(data: bytes | NDArray[np.uint8], near: int, pretokenizer: Pretokenizer) -> int:
     """Return the first byte from `near` on where a cut changes no pre-token.
 
     Return the length of the text if there is none. The pre-tokenizer must have a scanner.

@@ -9,7 +9,7 @@ from __future__ import annotations
 import struct
 from collections import deque
 from collections.abc import Iterable, Iterator, Sequence
-from concurrent.futures import Future, ThreadPoolExecutor
+from concurrent.futures import ThreadPoolExecutor
 from itertools import pairwise
 from typing import Final
 
@@ -17,11 +17,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from bpe_core.compiling import threads
+from bpe_core.compiling.arrays import cut_short, longer
 from bpe_core.kernels import decoding, encoding
 from bpe_core.kernels.decoding import ROW
 from bpe_core.kernels.rank_merging import SYMBOL_BITS
 from bpe_core.kernels.word_cache import LONG_WORD, SLACK, WordCache
-from bpe_core.pretokenizers.blocks import Block, blocks, byte_ends
+from bpe_core.pretokenizers.blocks import Block, byte_ends, safe_split
 from bpe_core.pretokenizers.pretokenizers import Pretokenizer
 from bpe_core.pretokenizers.scanners import SCANNERS, scanner_of
 from bpe_core.tokenizer.compiled_tables import (
@@ -33,6 +34,7 @@ from bpe_core.tokenizer.compiled_tables import (
     with_room,
 )
 from bpe_core.tokenizer.tables import TokenTable
+from bpe_core.unicode.utf8_in_place import utf8_in_place
 
 Ids = NDArray[np.int32]
 Encoded = tuple[Ids, NDArray[np.int64]]
@@ -41,7 +43,9 @@ Encoded = tuple[Ids, NDArray[np.int64]]
 _LEAST_BYTES_TO_SHARE: Final = 1 << 19
 """From about this size, a second thread is worth starting and filling its own cache."""
 _PIECE: Final = 1 << 18
-_LONG_PIECE: Final = 1 << 23
+_LONG_PIECE: Final = 1 << 20
+_PART: Final = 1 << 24
+"""Characters; the UTF-8 of a longer text is not kept with it, as that may take much memory."""
 _LOOK_BACK: Final = 1 << 12
 _LIKELY_BYTES: Final = 6
 """The expected average length of a token; if it is longer, decoding enlarges its buffer."""
@@ -95,23 +99,33 @@ class CompiledEncoder:
             return self._encode_by_regex(text)
         if n_threads is None:
             n_threads = _threads(len(text))
-        size = _PIECE if n_threads > 1 else _LONG_PIECE
-        if len(text) <= size:
-            return self._run(_whole(text))[0]
-        pieces = (text[i : i + size] for i in range(0, len(text), size))
-        cut = blocks([pieces], self._pretokenizer, block_bytes=size, look_back=_LOOK_BACK)
+        done = [self._encode_part(utf8, n_threads) for utf8 in _parts(text, self._pretokenizer)]
+        return done[0] if len(done) == 1 else np.concatenate(done)
+
+    def _encode_part(self, utf8: NDArray[np.uint8], n_threads: int) -> Ids:
+        if n_threads == 1 and utf8.size <= _MOST_KEPT:
+            return self._run(Block(utf8, np.array([0, utf8.size])))[0]
+        cut = _ranges(utf8, self._pretokenizer, _PIECE if n_threads > 1 else _LONG_PIECE)
         if n_threads == 1:
-            return _joined(self._run(block) for block in cut)[0]
-        # While the pool encodes blocks, this thread cuts the next ones and converts them to UTF-8.
-        done: list[Encoded] = []
-        running: deque[Future[Encoded]] = deque()
+            return self._encode_in_turn(cut, utf8.size)
         with ThreadPoolExecutor(n_threads, thread_name_prefix="encoding") as pool:
-            for block in cut:
-                running.append(pool.submit(self._run, block))
-                if len(running) > 2 * n_threads:
-                    done.append(running.popleft().result())
-            done += [share.result() for share in running]
-        return _joined(done)[0]
+            return _joined(pool.map(self._run, cut))[0]
+
+    def _encode_in_turn(self, cut: Iterable[Block], n_bytes: int) -> Ids:
+        """Return the ids of a text of `n_bytes` that is cut into blocks, without copying them."""
+        worker = self._free_worker()
+        ids = np.empty(0, np.int32)
+        n_ids = 0
+        for block in cut:
+            begin, end = block.bounds.tolist()
+            if n_ids + end - begin + SLACK > ids.size:
+                # Room as for what is done, which is a third of what the bytes could need.
+                likely = n_ids * n_bytes // begin * 17 // 16 if begin else 0
+                ids = longer(ids, max(likely, n_ids) + end - begin + SLACK)
+            n_ids = int(self._write(worker, block, _NO_ENDS, ids, n_ids)[-1])
+        worker.tidy()
+        self._workers.append(worker)
+        return cut_short(ids, n_ids)
 
     def encode_batch(self, texts: Sequence[str], n_threads: int | None = None) -> Encoded:
         """Return the ids of several texts and the running number of ids after each text."""
@@ -153,9 +167,7 @@ class CompiledEncoder:
         out = np.empty(_LIKELY_BYTES * len(known) + self._longest + ROW, np.uint8)
         done, size = decoding.decode_ids(known, 0, self._spelling, out, 0)
         while size >= 0 and done < len(known):
-            longer = np.empty(2 * len(out), np.uint8)
-            longer[:size] = out[:size]
-            out = longer
+            out = longer(out, 2 * len(out))
             done, size = decoding.decode_ids(known, done, self._spelling, out, size)
         return out[:size] if size >= 0 else None
 
@@ -165,14 +177,24 @@ class CompiledEncoder:
 
     def _run(self, block: Block, ends: NDArray[np.int64] = _NO_ENDS) -> Encoded:
         """Encode the sections of a block."""
-        try:
-            worker = self._workers.pop()
-        except IndexError:
-            worker = _Worker(empty_cache(), heap=not self._trie.symbol_at.size)
-        n_bytes = int(block.bounds[-1] - block.bounds[0])
-        out = worker.room_for(n_bytes + SLACK)
+        worker = self._free_worker()
+        out = worker.room_for(int(block.bounds[-1] - block.bounds[0]) + SLACK)
+        section_ends = self._write(worker, block, ends, out, 0)
+        # A copy, because another thread may use the worker once it is given back.
+        ids = out[: section_ends[-1] if section_ends.size else 0].copy()
+        worker.tidy()
+        self._workers.append(worker)
+        return ids, section_ends
+
+    def _write(
+        self, worker: _Worker, block: Block, ends: NDArray[np.int64], out: Ids, n_written: int
+    ) -> NDArray[np.int64]:
+        """Write the ids of a block behind those in `out`; return where those of each section end.
+
+        `ends` are the ends of its words if there is no scanner for the pattern.
+        """
         section_ends = np.empty(len(block.bounds) - 1, np.int64)
-        reached = np.array([0, block.bounds[0], 0, 0])
+        reached = np.array([0, block.bounds[0], n_written, 0])
         while True:
             status = encoding.encode_text(
                 self._scanner,
@@ -189,20 +211,54 @@ class CompiledEncoder:
                 reached,
             )
             if status == encoding.DONE:
-                break
+                return section_ends
             if status == encoding.CACHE_CROWDED:
                 worker.cache = twice_as_large(worker.cache)
             else:
                 worker.grow()
-        worker.tidy()
-        ids = out[: reached[2]].copy()  # another thread may reuse this array from the next line on
-        self._workers.append(worker)
-        return ids, section_ends
+
+    def _free_worker(self) -> _Worker:
+        """Return a worker that no other thread has; the caller gives it back."""
+        try:
+            return self._workers.pop()
+        except IndexError:
+            return _Worker(empty_cache(), heap=not self._trie.symbol_at.size)
 
 
 def _whole(text: str) -> Block:
     data = np.frombuffer(text.encode(), np.uint8)
     return Block(data, np.array([0, data.size]))
+
+
+def _parts(text: str, pretokenizer: Pretokenizer) -> Iterator[NDArray[np.uint8]]:
+    """Cut a long text where no pre-token crosses, and yield the UTF-8 of each part.
+
+    A part is valid until the next is asked for. The UTF-8 of a text that is not cut stays with it.
+    """
+    if len(text) <= _PART:
+        yield utf8_in_place(text)
+        return
+    rest = ""
+    for begin in range(0, len(text), _PART):
+        part = rest + text[begin : begin + _PART]
+        utf8 = utf8_in_place(part)
+        cut = utf8.size
+        if begin + _PART < len(text):
+            cut = safe_split(utf8, max(0, cut - _LOOK_BACK), pretokenizer)
+            if cut == utf8.size:
+                cut = safe_split(utf8, 0, pretokenizer) % utf8.size
+        if cut:
+            yield utf8[:cut]
+        rest = utf8[cut:].tobytes().decode()
+
+
+def _ranges(utf8: NDArray[np.uint8], pretokenizer: Pretokenizer, size: int) -> Iterator[Block]:
+    """Cut a text where no pre-token crosses, into blocks of about `size` bytes."""
+    begin = 0
+    while begin < utf8.size:
+        end = safe_split(utf8, min(begin + size, utf8.size), pretokenizer)
+        yield Block(utf8, np.array([begin, end]))
+        begin = end
 
 
 def _threads(n_bytes: int) -> int:
@@ -284,7 +340,7 @@ class _Worker:
         """
         cache = self.cache
         if (
-            cache.used[0] > len(cache.arena) - LONG_WORD
+            cache.used[0] > len(cache.arena) - LONG_WORD - SLACK
             or cache.used[2] > len(cache.letters) - LONG_WORD
         ):
             self.cache = with_room(cache)

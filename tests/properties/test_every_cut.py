@@ -17,10 +17,11 @@ from pathlib import Path
 import pytest
 
 from bpe_core.compiling.processes import compile_kernels
+from bpe_core.counting import compiled as compiled_counting
 from bpe_core.counting import pieces, streamed, words
-from bpe_core.counting.compiled import count_documents
-from bpe_core.pretokenizers import blocks as blocks_module
-from bpe_core.pretokenizers.blocks import blocks
+from bpe_core.counting.compiled import count_documents, count_sections
+from bpe_core.pretokenizers import blocks
+from bpe_core.pretokenizers.blocks import sections
 from bpe_core.pretokenizers.pretokenizers import get_pretokenizer
 from bpe_core.pretokenizers.scanners import SCANNERS
 from bpe_core.scale.sources import Source
@@ -128,22 +129,17 @@ def test_consecutive_documents_are_counted_separately(name: str) -> None:
 
 @scanners
 @pytest.mark.parametrize("look_back", [1, 5, 1 << 16])
-def test_blocks_are_cut_only_where_no_pretoken_changes(name: str, look_back: int) -> None:
+def test_sections_are_cut_only_where_no_pretoken_changes(name: str, look_back: int) -> None:
     pretokenizer = get_pretokenizer(name)
     cut = 0
     for at in range(len(TEXT) + 1):
         pieces = [TEXT[:at], TEXT[at:]]
-        found = blocks([pieces], pretokenizer, block_bytes=1, look_back=look_back)
-        sections = [
-            block.text[start:end].tobytes().decode()
-            for block in found
-            for start, end in zip(block.bounds[:-1], block.bounds[1:], strict=True)
-        ]
-        assert "".join(sections) == TEXT
-        assert [word for part in sections for word in pretokenizer.split(part)] == (
+        found = [b"".join(part).decode() for part in sections([pieces], pretokenizer, look_back)]
+        assert "".join(found) == TEXT
+        assert [word for part in found for word in pretokenizer.split(part)] == (
             pretokenizer.split(TEXT)
         )
-        cut += len(sections) > 1
+        cut += len(found) > 1
     assert (cut > 10) is (look_back < 100)
 
 
@@ -165,9 +161,13 @@ def test_pieces_of_every_size_encode_like_the_whole(
     encoder = CompiledEncoder(tokenizer._table, tokenizer.pretokenizer)
     monkeypatch.setattr(compiled, "_LOOK_BACK", look_back)
     for size in range(1, len(TEXT) + 2):
-        monkeypatch.setattr(compiled, "_PIECE" if n_threads > 1 else "_LONG_PIECE", size)
-        ids = encoder.encode(TEXT, n_threads).tolist()
-        assert spelled(ids, name) == words_of(TEXT, name)
+        for part, kept in ((size, 1 << 20), (len(TEXT), 0)):
+            monkeypatch.setattr(compiled, "_PART", part)
+            monkeypatch.setattr(compiled, "_MOST_KEPT", kept)
+            monkeypatch.setattr(compiled, "_PIECE", size)
+            monkeypatch.setattr(compiled, "_LONG_PIECE", size)
+            ids = encoder.encode(TEXT, n_threads).tolist()
+            assert spelled(ids, name) == words_of(TEXT, name)
 
 
 @scanners
@@ -192,8 +192,9 @@ def test_files_read_in_pieces_of_every_size_have_the_same_counts(
     path.write_bytes(TEXT.encode())
     monkeypatch.setattr(pieces, "use_kernels", lambda n_bytes: by_kernels)
     monkeypatch.setattr(words, "_BLOCK_CHARACTERS", 1)
-    small = partial(blocks, block_bytes=1, look_back=1)
-    monkeypatch.setattr(blocks_module, "blocks", small)
+    monkeypatch.setattr(blocks, "sections", partial(sections, look_back=1))
+    small = partial(count_sections, block_bytes=1)
+    monkeypatch.setattr(compiled_counting, "count_sections", small)
     corpus = streamed.stream_corpus([path])
     for size in range(1, corpus.n_bytes + 1):
         monkeypatch.setattr(streamed, "_PIECE", size)

@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+import itertools
 import random
+import threading
 from collections import Counter
+from collections.abc import Iterator
 from itertools import pairwise
 
 import numpy as np
@@ -14,14 +17,15 @@ from numpy.typing import NDArray
 
 from bpe_core.corpus.corpus import Corpus
 from bpe_core.counting import compiled as compiled_counting
-from bpe_core.counting.compiled import WordCounter, count_documents
+from bpe_core.counting.compiled import count_documents, count_sections
 from bpe_core.counting.word_row import Layout, lay_out, lay_out_pretokens
 from bpe_core.counting.words import count_pretokens, seen_symbols
+from bpe_core.errors import CorpusError
 from bpe_core.kernels import counting, hashing, scanning
 from bpe_core.kernels.jit import kernel
 from bpe_core.kernels.row import GONE
 from bpe_core.pretokenizers import automaton
-from bpe_core.pretokenizers.blocks import blocks
+from bpe_core.pretokenizers.blocks import sections
 from bpe_core.pretokenizers.pretokenizers import Pretokenizer, get_pretokenizer
 from bpe_core.pretokenizers.scanners import SCANNERS, class_table
 from bpe_core.pretokenizers.shadows import REPRESENTATIVES, shadow_of
@@ -107,6 +111,19 @@ def test_a_text_cut_in_two_at_a_safe_place_has_the_same_pretokens(
     assert [p for part in parts for p in pretokenizer.split(part)] == pretokenizer.split(text)
 
 
+@pytest.mark.parametrize("n_bytes", range(2, 16))
+def test_words_that_differ_in_two_letters_are_spread_over_a_table(n_bytes: int) -> None:
+    # Of 676 words in 8,192 places, about 27 share a place by chance.
+    begin = b" internationals"[: n_bytes - 2]
+    places: set[int] = set()
+    with np.errstate(over="ignore"):
+        for pair in itertools.product(range(97, 123), repeat=2):
+            text = np.frombuffer(begin + bytes(pair) + bytes(16), np.uint8)
+            key = hashing.short_key(text, np.uint64(0), np.uint64(n_bytes))
+            places.add(int(hashing.spread_word(*key)) % 8192)
+    assert len(places) > 600
+
+
 # -- counting -----------------------------------------------------------------------------------
 
 
@@ -125,10 +142,37 @@ def assert_counted(found: PretokenCounts, documents: list[str], by: Pretokenizer
 def test_blocks_and_threads_do_not_change_counts_or_order(
     documents: list[list[str]], pretokenizer: Pretokenizer, block_bytes: int, look_back: int
 ) -> None:
-    counter = WordCounter(pretokenizer, n_threads=3)
-    for block in blocks(documents, pretokenizer, block_bytes=block_bytes, look_back=look_back):
-        counter.add(block)
-    assert_counted(counter.result(), ["".join(pieces) for pieces in documents], pretokenizer)
+    text = sections(documents, pretokenizer, look_back)
+    found = count_sections(text, pretokenizer, n_threads=3, block_bytes=block_bytes)
+    assert_counted(found, ["".join(pieces) for pieces in documents], pretokenizer)
+
+
+def test_an_error_in_the_text_ends_counting_in_all_threads() -> None:
+    taken: list[int] = []
+
+    def text() -> Iterator[list[bytes]]:
+        for number in range(1000):
+            taken.append(number)
+            if number == 5:
+                raise CorpusError("damaged")
+            yield [b"hug"]
+
+    with pytest.raises(CorpusError, match="damaged"):
+        count_sections(text(), get_pretokenizer("gpt2"), n_threads=3, block_bytes=1)
+    assert taken == [0, 1, 2, 3, 4, 5]
+
+
+def test_only_the_calling_thread_asks_whether_to_stop() -> None:
+    asked: list[int] = []
+
+    def should_stop() -> bool:
+        asked.append(threading.get_ident())
+        return len(asked) == 3
+
+    text = ([b"hug"] for _ in itertools.count())
+    found = count_sections(text, get_pretokenizer("gpt2"), should_stop, 3, block_bytes=1)
+    assert asked == [threading.get_ident()] * 3
+    assert found.words == (b"hug",)
 
 
 @pytest.mark.parametrize("width", [5, 40])
@@ -176,7 +220,7 @@ def words_with_the_same_key() -> tuple[bytes, bytes]:
     mask, some = (1 << 64) - 1, random.Random(0)
 
     def mixed(eight: bytes) -> int:
-        value = (16 ^ int.from_bytes(eight, "little")) * 0xD6E8FEB86659FD93 & mask
+        value = (16 ^ int.from_bytes(eight, "little")) * 0xFF51AFD7ED558CCD & mask
         return value ^ value >> 29
 
     one, end = b"a" * 8, b"b" * 8

@@ -18,8 +18,8 @@ import sys
 import numpy as np
 from bpe_core.trainers.base_vocabulary import GrowingVocabulary
 from bpe_core.corpus.corpus import Corpus
-from bpe_core.counting.compiled import WordCounter, count_documents
-from bpe_core.pretokenizers.blocks import blocks
+from bpe_core.counting.compiled import count_documents, count_sections
+from bpe_core.pretokenizers.blocks import sections
 from bpe_core.tokenizer.compiled import CompiledEncoder
 from bpe_core.pretokenizers.scanners import SCANNERS
 from bpe_core.trainers.compiled import learn_merges
@@ -34,10 +34,8 @@ text += " ".join(chr(0x4E00 + number) for number in range(9_000))
 names = [*SCANNERS, "regex:[0-9]"]
 for name in names:
     count_documents([text, text], get_pretokenizer(name))
-counter = WordCounter(get_pretokenizer("gpt2"), n_threads=3)
-for block in blocks([[text.encode()], [text]], get_pretokenizer("gpt2"), block_bytes=1 << 16):
-    counter.add(block)
-pretokens = counter.result()
+gpt2 = get_pretokenizer("gpt2")
+pretokens = count_sections(sections([[text.encode()], [text]], gpt2), gpt2, None, 3, 1 << 16)
 for rule in ("smallest-pair", "first-seen"):
     config = TrainingConfig(3_000, special_tokens=(), tie_break=rule, max_token_bytes=9)
     vocabulary = GrowingVocabulary(config, ())
