@@ -84,6 +84,8 @@ class Scratch(NamedTuple):
     """int32[SCAN_UP_TO]: for merging short words."""
     dead: NDArray[np.uint8]
     """uint8[size + 1], for the trie."""
+    neighbours: NDArray[np.uint64]
+    """Also for the trie: see `trie.longest_apart`."""
     heap: NDArray[np.uint64]
     links: NDArray[np.int64]
     """uint64[3 * size], int64[2 * size] if there is no trie."""
@@ -290,7 +292,9 @@ def _merge_long(merges, trie, text, start, width, out, k, scratch):
         for j in range(stop - k):
             out[k + j] = scratch.symbols[j]
     elif trie.symbol_at.size:
-        stop = encode_by_trie(merges, trie, text, start, width, out, k, scratch.dead)
+        stop = encode_by_trie(
+            merges, trie, text, start, width, out, k, scratch.dead, scratch.neighbours
+        )
     else:
         stop = merge_by_heap(merges, text, start, width, out, k, scratch.heap, scratch.links)
     for j in range(k, stop):

@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 from bpe_core.kernels.hashing import EMPTY
 from bpe_core.kernels.jit import inlined, part
-from bpe_core.kernels.rank_merging import NO_RANK, rank_of
+from bpe_core.kernels.rank_merging import NO_RANK, SYMBOL_BITS, rank_of
 
 _BYTES = np.int32(256)
 _NO_LIMIT = np.int32(0x7FFFFFFF)
@@ -21,6 +21,9 @@ _HALF = np.uint64(32)
 _LOW_HALF = np.uint64(0xFFFFFFFF)
 _SPREAD = np.uint64(0x9E3779B97F4A7C15)
 _SPREAD_BITS = np.uint64(24)
+_SYMBOL_BITS = np.uint64(SYMBOL_BITS)
+_VALUE_BITS = np.uint64(64 - 2 * SYMBOL_BITS)
+_VALUE = np.uint64((1 << (64 - 2 * SYMBOL_BITS)) - 1)
 
 
 class Trie(NamedTuple):
@@ -120,11 +123,30 @@ def stay_apart(merges, trie, left, right):
 
 
 @part
-def encode_by_trie(merges, trie, text, start, n, out, written, dead):
+def longest_apart(merges, trie, neighbours, left, symbol):
+    """Return the longest symbol that `symbol` begins with and that stays apart from `left`, or -1.
+
+    neighbours: uint64[capacity], a power of two, EMPTY at first: left << 44 | symbol << 24 | the
+    result + 1, of the pair that was last looked for among those with the same place. In a run of
+    spaces, the same few pairs come again and again, and each would try dozens of shorter symbols.
+    """
+    key = np.uint64(left) << _SYMBOL_BITS | np.uint64(symbol)
+    place = (key * _SPREAD >> _SPREAD_BITS) & np.uint64(neighbours.size - 1)
+    known = neighbours[place]
+    if known >> _VALUE_BITS == key:
+        return np.int32(known & _VALUE) - np.int32(1)
+    while symbol >= 0 and not stay_apart(merges, trie, left, symbol):
+        symbol = trie.shorter[symbol]
+    neighbours[place] = key << _VALUE_BITS | np.uint64(symbol + np.int32(1))
+    return symbol
+
+
+@part
+def encode_by_trie(merges, trie, text, start, n, out, written, dead, neighbours):
     """Encode n bytes by backtracking over longest matches, and append the symbols; O(n).
 
     dead: uint8[n + 1] scratch, the positions known to be dead ends. Each is left at most once, so
-    the time is proportional to n.
+    the time is proportional to n. neighbours: see `longest_apart`; kept from word to word.
     """
     for i in range(n + 1):
         dead[i] = 0
@@ -133,20 +155,19 @@ def encode_by_trie(merges, trie, text, start, n, out, written, dead):
     k = written
     symbol = longest_match(trie, text, at, stop)
     while True:
-        end = at + trie.width[symbol]
-        if dead[end - start] == 0 and (
-            k == written or stay_apart(merges, trie, out[k - 1], symbol)
-        ):
+        if symbol >= 0 and k > written:
+            symbol = longest_apart(merges, trie, neighbours, out[k - 1], symbol)
+        if symbol < 0:
+            dead[at - start] = 1
+            k -= 1
+            at -= trie.width[out[k]]
+            symbol = trie.shorter[out[k]]
+        elif dead[at - start + trie.width[symbol]]:
+            symbol = trie.shorter[symbol]
+        else:
             out[k] = symbol
             k += 1
-            at = end
+            at += trie.width[symbol]
             if at == stop:
                 return k
             symbol = longest_match(trie, text, at, stop)
-        elif trie.shorter[symbol] >= 0:
-            symbol = trie.shorter[symbol]
-        else:
-            dead[at - start] = 1
-            k -= 1
-            symbol = out[k]
-            at -= trie.width[symbol]

@@ -22,6 +22,8 @@ _LINES_PER_TOKEN: Final = 2
 _ARENA_PER_LINE: Final = 2
 _LETTERS_PER_LINE: Final = 8
 _BATCH: Final = 256
+_NEIGHBOURS: Final = 1 << 12
+"""Pairs of tokens of which a thread remembers the outcome: 32 kB."""
 _MOST_TRIE_LETTERS: Final = 1 << 23
 _FREE: Final = np.iinfo(np.uint64).max
 
@@ -71,6 +73,7 @@ def scratch(size: int, heap: bool) -> Scratch:
         symbols=np.empty(SCAN_UP_TO, np.int32),
         ranks=np.empty(SCAN_UP_TO, np.int32),
         dead=np.empty(size + 1, np.uint8),
+        neighbours=np.full(_NEIGHBOURS, _FREE, np.uint64),
         heap=np.empty(3 * size if heap else 0, np.uint64),
         links=np.empty(2 * size if heap else 0, np.int64),
     )

@@ -24,6 +24,7 @@ from bpe_core.kernels import decoding, encoding
 from bpe_core.kernels.encoding import SCAN_UP_TO
 from bpe_core.pretokenizers.pretokenizers import get_pretokenizer
 from bpe_core.runs.train import train
+from bpe_core.tokenizer import compiled_tables
 from bpe_core.tokenizer.compiled import CompiledEncoder, can_compile
 from bpe_core.tokenizer.gpt2 import gpt2
 from bpe_core.tokenizer.rank_merging import merge_by_heap, merge_by_scan, merge_symbols
@@ -138,6 +139,50 @@ long_words = st.one_of(
 def test_tries_encode_long_words_like_scan(table: TokenTable, some: list[str]) -> None:
     encoder = CompiledEncoder(table, WHOLE)
     assert encoder._trie.symbol_at.size
+    for word in some:
+        ids = merge_by_scan(start_of(table, word), table.ranks, table.made)
+        assert encoder.encode(word).tolist() == ids
+
+
+@st.composite
+def tables_of_runs(draw: st.DrawFn) -> TokenTable:
+    """Draw merges that make runs of spaces, each length once, in any order that is possible."""
+    symbols = {1: 32}
+    merges: list[tuple[int, int, int]] = []
+    for _ in range(draw(st.integers(1, 40))):
+        left, right = (draw(st.sampled_from(sorted(symbols))) for _ in range(2))
+        if left + right not in symbols:
+            made = 256 + len(merges)
+            merges.append((symbols[left], symbols[right], made))
+            symbols[left + right] = made
+    return table_of(merges, list(range(256 + len(merges))))
+
+
+run_lengths = st.lists(st.integers(SCAN_UP_TO + 1, 2_000), min_size=1, max_size=4)
+
+
+@pytest.mark.parametrize("n_remembered", [1, 8, 1 << 12])
+@given(table=tables_of_runs(), lengths=run_lengths)
+def test_tries_encode_runs_like_a_heap(
+    n_remembered: int, table: TokenTable, lengths: list[int]
+) -> None:
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(compiled_tables, "_NEIGHBOURS", n_remembered)
+        encoder = CompiledEncoder(table, WHOLE)
+    for n in lengths:
+        word = " " * n
+        ids = merge_by_heap(start_of(table, word), table.ranks, table.made)
+        assert encoder.encode(word).tolist() == ids
+
+
+@pytest.mark.parametrize("n_remembered", [1, 4])
+@given(table=tables(one_merge_a_token=True), some=st.lists(long_words, min_size=1, max_size=6))
+def test_tries_encode_alike_however_few_neighbours_they_remember(
+    n_remembered: int, table: TokenTable, some: list[str]
+) -> None:
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(compiled_tables, "_NEIGHBOURS", n_remembered)
+        encoder = CompiledEncoder(table, WHOLE)
     for word in some:
         ids = merge_by_scan(start_of(table, word), table.ranks, table.made)
         assert encoder.encode(word).tolist() == ids
