@@ -99,8 +99,7 @@ def worst_texts(folder: Path | None) -> list[str]:
     how = (
         "The first call on a megabyte of each, one thread; the same ids as the library of its "
         "publisher, or on a tenth of the text where that library fails on the whole. Time per "
-        "byte, as a multiple of that for mixed text. Falcon's vocabulary lacks bytes of control "
-        "characters, so the library encodes texts with these."
+        "byte, as a multiple of that for mixed text."
     )
     head = ["name", "mixed, MB/s", *texts]
     return [how, "", table(head, rows), "", missing]

@@ -17,7 +17,7 @@ only the compiling processes import them."""
 N_SHARES: Final = 2
 
 # What a kernel is made of is compiled once for a process, so those that scan text belong together.
-_OF_FIRST_SHARE: Final = ("count_words", "count_ends", "encode_text", "decode_ids")
+_OF_FIRST_SHARE: Final = ("count_words", "count_ends", "encode_text", "find_ends", "decode_ids")
 
 
 def is_in_share(share: int, kernel: str) -> bool:

@@ -3,7 +3,7 @@
 A tokenizer.json is encoded by `bpe_core` if all of this holds, and by `tokenizers` otherwise:
 
 - the model is BPE over bytes, without options that plain byte-pair encoding cannot do (see
-  `read_merges`); a text with a byte that is no token is left to the library;
+  `read_merges`); bytes that are not tokens are left out as the library does, or by it;
 - the normalizer is a form of Unicode or none (see `run_here`), and the pre-tokenizer is a named
   one, since regex engines differ;
 - a probe of many scripts and of the vocabulary's own tokens gives the same ids as `tokenizers`. The
@@ -205,10 +205,7 @@ def _how(own: Tokenizer | NativeTokenizer) -> str:
     if own.normalizer_name:
         parts.append(f"Text is normalized first ({own.normalizer_name}).")
     if own.may_lack_bytes:
-        parts.append(
-            f"Its alphabet has {len(tokenizer.base_ids):,} bytes, and tokenizers encodes a text "
-            f"with any other."
-        )
+        parts.append(f"Its alphabet has {len(tokenizer.base_ids):,} bytes, and others are dropped.")
     return " ".join(parts)
 
 

@@ -4,8 +4,9 @@
 in that, and encodes the rest. All of it but the last is a small part of the work: the library's own
 normalizer is called, added tokens are looked for by `re`, and the kernels encode.
 
-The library itself gets a text only if one of its bytes is not a token, and to place tokens in a
-text that the normalizer changes.
+Bytes that are not tokens are left out of a pre-token before its merges, which then join what was on
+both sides, as in the library. The library itself gets a text only if such a byte is not ASCII, and
+to place tokens in a text that has any or that the normalizer changes.
 """
 
 from __future__ import annotations
@@ -64,6 +65,7 @@ class NativeTokenizer(Immutable):
                 if each.is_normalized and self._normalized(each.text) != each.text:
                     raise FormatError(f"Its normalizer changes the added token {each.text!r:.60}.")
         self._lacking = _lacking(tokenizer)
+        self._left_out = _left_out(tokenizer)
         self._last_id = max(tokenizer.vocab, default=-1)
         parts = [tokenizer.fingerprint, [list(each) for each in self._added], normalizer]
         self._fingerprint = hashlib.sha256(json.dumps(parts).encode()).hexdigest()
@@ -144,7 +146,9 @@ class NativeTokenizer(Immutable):
                 ids.append(id)
                 continue
             of_piece = self._complete.encode_to_numpy(piece)
-            if self._lacking is not None and (of_piece > self._last_id).any():
+            if self._lacks_some(of_piece):
+                of_piece = self._complete.encode_without(piece, self._left_out)
+            if self._lacks_some(of_piece):
                 return self._foreign.encode(text, allowed_special)
             if ids:
                 ids += of_piece.tolist()
@@ -182,6 +186,10 @@ class NativeTokenizer(Immutable):
         """Return the text as its normalizer changes it, before it is cut."""
         return text if self._normalized is None else self._normalized(text)
 
+    def _lacks_some(self, ids: NDArray[np.int32]) -> bool:
+        """Return True if some ids are those of bytes that are not tokens."""
+        return self._lacking is not None and bool((ids > self._last_id).any())
+
     def _placed(self, text: str, allowed_special: AllowedSpecial) -> TokenColumns:
         check_text(text)
         if self.normalized(text) != text or (self._lacking and self._lacking.search(text)):
@@ -218,7 +226,7 @@ class NativeTokenizer(Immutable):
 def _complete(tokenizer: Tokenizer) -> Tokenizer:
     """Return a tokenizer with ids for the bytes that are not tokens, because kernels need all 256.
 
-    No text that it encodes has these bytes.
+    Ids of a text that has such bytes are not used.
     """
     first = max(tokenizer.vocab, default=-1) + 1
     missing = _missing_bytes(tokenizer)
@@ -236,6 +244,18 @@ def _complete(tokenizer: Tokenizer) -> Tokenizer:
 
 def _missing_bytes(tokenizer: Tokenizer) -> list[int]:
     return [byte for byte in range(256) if bytes([byte]) not in tokenizer.base_ids]
+
+
+def _left_out(tokenizer: Tokenizer) -> bytes:
+    """Return the bytes that are not tokens and can be left out of pre-tokens here.
+
+    Only those of ASCII: a step that cuts between bytes, as Falcon's does, keeps apart what was on
+    both sides of another, such as B2 and B3 around the F2 in U+1F4B2 U+B3000. None if whole words
+    are looked up first, because a word would be looked up without them.
+    """
+    if tokenizer.whole_words_first:
+        return b""
+    return bytes(byte for byte in _missing_bytes(tokenizer) if byte < 0x80)
 
 
 def _lacking(tokenizer: Tokenizer) -> re.Pattern[str] | None:

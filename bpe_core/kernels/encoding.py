@@ -343,6 +343,44 @@ def _append_words(text, begin, n_ends, merges, whole, trie, cache, out, written,
     return k
 
 
+@kernel
+def find_ends(scanner, text, bounds, found, scratch, reached):
+    """Write the ends of the words of each section to `found`; return DONE or WORD_TOO_LONG.
+
+    found: int64, with room for one end per byte. reached: int64[3], the section and byte to
+    continue from, and the number of ends in found.
+    """
+    section = reached[0]
+    position = reached[1]
+    n = reached[2]
+    status = DONE
+    while status == DONE and section < bounds.size - 1:
+        end = bounds[section + 1]
+        while position < end:
+            n_ends = scan(
+                text,
+                position,
+                end,
+                scanner,
+                scratch.block_class,
+                scratch.is_start,
+                scratch.ends,
+            )
+            if n_ends == 0:
+                status = WORD_TOO_LONG
+                break
+            for i in range(n_ends):
+                found[n + i] = scratch.ends[i]
+            n += n_ends
+            position = abs(scratch.ends[n_ends - 1])
+        if position == end:
+            section += 1
+    reached[0] = section
+    reached[1] = position
+    reached[2] = n
+    return status
+
+
 @part
 def _take(given, taken, position, ends):
     """Copy as many of the given ends as fit into ends, and into as many bytes; return how many."""

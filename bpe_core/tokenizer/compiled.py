@@ -10,6 +10,7 @@ import struct
 from collections import deque
 from collections.abc import Iterable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
+from functools import partial
 from itertools import pairwise
 from typing import Final
 
@@ -93,23 +94,28 @@ class CompiledEncoder:
         first = _Worker(cache, heap=not self._trie.symbol_at.size)
         self._workers = deque([first], maxlen=threads.n_threads())
 
-    def encode(self, text: str, n_threads: int | None = None) -> Ids:
-        """Return the ids of a text; raises UnicodeEncodeError for a lone surrogate."""
+    def encode(self, text: str, n_threads: int | None = None, *, left_out: bytes = b"") -> Ids:
+        """Return the ids of a text; raises UnicodeEncodeError for a lone surrogate.
+
+        Pre-tokens lose the bytes of ASCII that are `left_out` before they are merged.
+        """
         if self._pretokenizer.name not in SCANNERS:
-            return self._encode_by_regex(text)
+            return self._encode_by_regex(text, left_out)
         if n_threads is None:
             n_threads = _threads(len(text))
-        done = [self._encode_part(utf8, n_threads) for utf8 in _parts(text, self._pretokenizer)]
+        parts = _parts(text, self._pretokenizer)
+        done = [self._encode_part(utf8, n_threads, left_out) for utf8 in parts]
         return done[0] if len(done) == 1 else np.concatenate(done)
 
-    def _encode_part(self, utf8: NDArray[np.uint8], n_threads: int) -> Ids:
-        if n_threads == 1 and utf8.size <= _MOST_KEPT:
-            return self._run(Block(utf8, np.array([0, utf8.size])))[0]
-        cut = _ranges(utf8, self._pretokenizer, _PIECE if n_threads > 1 else _LONG_PIECE)
-        if n_threads == 1:
+    def _encode_part(self, utf8: NDArray[np.uint8], n_threads: int, left_out: bytes) -> Ids:
+        if n_threads == 1 and not left_out:
+            if utf8.size <= _MOST_KEPT:
+                return self._run(Block(utf8, np.array([0, utf8.size])))[0]
+            cut = _ranges(utf8, self._pretokenizer, _LONG_PIECE)
             return self._encode_in_turn(cut, utf8.size)
+        run = partial(self._run_without, left_out) if left_out else self._run
         with ThreadPoolExecutor(n_threads, thread_name_prefix="encoding") as pool:
-            return _joined(pool.map(self._run, cut))[0]
+            return _joined(pool.map(run, _ranges(utf8, self._pretokenizer, _PIECE)))[0]
 
     def _encode_in_turn(self, cut: Iterable[Block], n_bytes: int) -> Ids:
         """Return the ids of a text of `n_bytes` that is cut into blocks, without copying them."""
@@ -171,9 +177,23 @@ class CompiledEncoder:
             done, size = decoding.decode_ids(known, done, self._spelling, out, size)
         return out[:size] if size >= 0 else None
 
-    def _encode_by_regex(self, text: str) -> Ids:
+    def _encode_by_regex(self, text: str, left_out: bytes = b"") -> Ids:
         ends = byte_ends(text, self._pretokenizer)
-        return self._run(_whole(text), ends)[0]
+        return self._run(*_without(left_out, _whole(text), ends))[0]
+
+    def _run_without(self, left_out: bytes, block: Block) -> Encoded:
+        """Encode the sections of a block as if they were one, without some bytes of ASCII."""
+        begin, end = int(block.bounds[0]), int(block.bounds[-1])
+        block = Block(block.text[begin:end], block.bounds - begin)
+        worker = self._free_worker()
+        found = np.empty(block.text.size, np.int64)
+        reached = np.array([0, block.bounds[0], 0])
+        while encoding.find_ends(
+            self._scanner, block.text, block.bounds, found, worker.scratch, reached
+        ):
+            worker.grow()
+        self._workers.append(worker)
+        return self._run(*_without(left_out, block, found[: reached[2]]))
 
     def _run(self, block: Block, ends: NDArray[np.int64] = _NO_ENDS) -> Encoded:
         """Encode the sections of a block."""
@@ -223,6 +243,22 @@ class CompiledEncoder:
             return self._workers.pop()
         except IndexError:
             return _Worker(empty_cache(), heap=not self._trie.symbol_at.size)
+
+
+def _without(
+    left_out: bytes, block: Block, ends: NDArray[np.int64]
+) -> tuple[Block, NDArray[np.int64]]:
+    """Leave bytes of ASCII out of a block; return it as one section, and where its words end now.
+
+    `ends` are those of its words before; what the pre-tokenizer drops ends at a negative one.
+    """
+    is_kept = np.ones(256, np.bool_)
+    is_kept[list(left_out)] = False
+    text = np.frombuffer(block.text.tobytes().translate(None, left_out), np.uint8)
+    moved = np.cumsum(is_kept[block.text], dtype=np.int64)[np.abs(ends) - 1]
+    is_word = np.diff(moved, prepend=0) > 0
+    signed = np.where(ends < 0, -moved, moved)
+    return Block(text, np.array([0, text.size])), signed[is_word]
 
 
 def _whole(text: str) -> Block:
@@ -364,4 +400,5 @@ def compile_all() -> None:
     table = TokenTable(vocab={byte: bytes([byte]) for byte in range(256)}, merges=[])
     encoder = CompiledEncoder(table, get_pretokenizer("gpt2"))
     encoder.decode(encoder.encode("hug hugs"))
+    encoder.encode("hug\thugs", left_out=b"\t")
     twice_as_large(empty_cache())

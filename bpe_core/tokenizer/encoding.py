@@ -87,6 +87,19 @@ class TextEncoder:
             return np.array(self._encode_plainly(text, allowed, errors), dtype=np.int32)
         return self._encode_by_kernels(encoder, text, allowed)
 
+    def encode_without(self, text: str, left_out: bytes) -> NDArray[np.int32]:
+        """Return the ids of a text whose pre-tokens lose some bytes of ASCII before merging."""
+        encoder = self._kernels.worth(len(text))
+        if encoder is not None:
+            return encoder.encode(text, left_out=left_out)
+        gone = dict.fromkeys(left_out)
+        words = (word.translate(gone) for word in self._pretokenizer.split(text))
+        import numpy as np
+
+        return np.array(
+            [id for word in words for id in self.word_ids[word] if id >= 0], dtype=np.int32
+        )
+
     def encode_words(self, words: Sequence[bytes]) -> tuple[NDArray[np.int32], NDArray[np.int64]]:
         """Return the ids of whole pre-tokens, and where each one's end; -1 for missing symbols."""
         encoder = self._kernels.worth_once(sum(map(len, words)))

@@ -332,6 +332,20 @@ class Tokenizer(Immutable):
         allowed = self._checked(allowed_special, errors)
         return self._encoder.encode_to_numpy(text, allowed, errors)
 
+    def encode_without(self, text: str, left_out: bytes) -> NDArray[np.int32]:
+        """Return the ids of a text whose pre-tokens lose some bytes of ASCII before merging.
+
+        Merges join what was on both sides of such a byte, as Hugging Face's `tokenizers` does where
+        the vocabulary lacks it. Special tokens are ordinary text, and other symbols that are
+        missing from the alphabet are skipped, as by `encode`. Raises `InvalidTextError`.
+
+        >>> from bpe_core.tokenizer.gpt2 import gpt2
+        >>> gpt2().encode_without(".#..", b"#").tolist() == gpt2().encode("...")
+        True
+        """
+        check_text(text)
+        return self._encoder.encode_without(text, left_out)
+
     def encode_words(self, words: Sequence[bytes]) -> tuple[NDArray[np.int32], NDArray[np.int64]]:
         """Return the ids of whole pre-tokens in one row, and where each one's ids end in it.
 

@@ -59,7 +59,7 @@ def test_added_tokens_and_normal_forms_equal_the_library(text: str, normalizer: 
 
 
 @pytest.mark.parametrize("text", ["a\tb", "\U00050000 hug", "a\U0005fffe\tb", "hugs"])
-def test_a_text_with_a_byte_that_is_no_token_is_left_to_the_library(text: str) -> None:
+def test_bytes_that_are_not_tokens_are_dropped_as_by_the_library(text: str) -> None:
     of = described()
     for byte in (0x09, 0xF1):
         del of["model"]["vocab"][{0x09: "ĉ", 0xF1: "ñ"}[byte]]

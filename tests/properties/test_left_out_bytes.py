@@ -1,0 +1,138 @@
+"""Bytes that a vocabulary lacks are left out of texts here as by `tokenizers`."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from bpe_core.formats.huggingface import read_merges
+from bpe_core.formats.patterns import BY_REGEX, FALCON, STEPS
+from bpe_core.formats.run_by_tokenizers import ForeignTokenizer
+from bpe_core.formats.run_here import NativeTokenizer
+from bpe_core.tokenizer.compiled import CompiledEncoder
+from bpe_core.unicode.byte_alphabet import to_printable
+from tests.strategies import hostile_texts
+
+BY_BYTES = {**BY_REGEX, "use_regex": False}
+TRIMMED = {"trim_offsets": True}
+CUTS = {
+    "none": (BY_BYTES,),
+    "whitespace": ({"type": "WhitespaceSplit"}, BY_BYTES),
+    "gpt2": (BY_REGEX,),
+    "starcoder": STEPS["starcoder"],
+    "deepseek-v3": (*STEPS["deepseek-v3"], BY_BYTES),
+    "falcon": FALCON,
+}
+LACKING = b"\x01\x03\t#d"
+MERGED = [bytes([byte]) for byte in b"ab. \xb2\xb3\xf0\x9f\x92\xf2\xc3\xa9"]
+
+in_words = st.sampled_from(
+    [*"ab. \x01\x03\t#d1é²💲💳", "\U000b3000", "ab", "a\x01b", " #", "..\x03."]
+)
+some_texts = st.one_of(
+    st.lists(in_words, max_size=40).map("".join),
+    st.lists(st.one_of(in_words, hostile_texts), max_size=8).map("".join),
+)
+
+
+@st.composite
+def files(draw: st.DrawFn) -> dict[str, Any]:
+    """Draw a tokenizer.json that lacks some bytes of ASCII, and perhaps one that begins others."""
+    lacking = {*LACKING, *draw(st.sampled_from([b"", b"\xf2", b"\xc3"]))}
+    tokens = [bytes([byte]) for byte in range(256) if byte not in lacking]
+    ids = {token: id for id, token in enumerate(tokens)}
+    known = [token for token in MERGED if token in ids]
+    merges: list[tuple[bytes, bytes]] = []
+    for _ in range(draw(st.integers(0, 24))):
+        pair = draw(st.sampled_from(known)), draw(st.sampled_from(known))
+        if b"".join(pair) not in ids:
+            ids[b"".join(pair)] = len(ids)
+            known.append(b"".join(pair))
+            merges.append(pair)
+    name = draw(st.sampled_from(list(CUTS)))
+    return {
+        "added_tokens": [],
+        "normalizer": draw(st.sampled_from([None, {"type": "NFC"}])),
+        "pre_tokenizer": {
+            "type": "Sequence",
+            "pretokenizers": [{**part, **TRIMMED} for part in CUTS[name]],
+        },
+        "model": {
+            "type": "BPE",
+            "ignore_merges": draw(st.booleans()),
+            "vocab": {to_printable(token): id for token, id in ids.items()},
+            "merges": [" ".join(map(to_printable, pair)) for pair in merges],
+        },
+    }
+
+
+@given(files(), some_texts)
+def test_ids_and_segments_equal_the_library(described: dict[str, Any], text: str) -> None:
+    native, library = (
+        NativeTokenizer(read_merges(described), described),
+        ForeignTokenizer(described),
+    )
+    assert native.encode(text) == library.encode(text)
+    placed = [part.id for part in native.segments(text) if part.id is not None]
+    assert placed == native.encode(text)
+
+
+@given(files(), st.lists(some_texts, min_size=1, max_size=4), st.integers(1, 40))
+def test_kernels_leave_bytes_out_as_plain_python_does(
+    described: dict[str, Any], some: list[str], times: int
+) -> None:
+    tokenizer = NativeTokenizer(read_merges(described), described)._complete
+    encoder = CompiledEncoder(tokenizer._table, tokenizer.pretokenizer)
+    for text in [*some, "".join(some) * times]:
+        for left_out in (LACKING, b"\x01", b"ab"):
+            ids = encoder.encode(text, left_out=left_out)
+            assert ids.tolist() == tokenizer.encode_without(text, left_out).tolist()
+
+
+def both(
+    lacking: bytes, tokens: list[str], merges: list[str], cut: str = "gpt2", whole: bool = False
+) -> tuple[NativeTokenizer, ForeignTokenizer]:
+    known = [to_printable(bytes([byte])) for byte in range(256) if byte not in lacking]
+    described = {
+        "added_tokens": [],
+        "pre_tokenizer": {
+            "type": "Sequence",
+            "pretokenizers": [{**part, **TRIMMED} for part in CUTS[cut]],
+        },
+        "model": {
+            "type": "BPE",
+            "ignore_merges": whole,
+            "vocab": {token: id for id, token in enumerate([*known, *tokens])},
+            "merges": merges,
+        },
+    }
+    return NativeTokenizer(read_merges(described), described), ForeignTokenizer(described)
+
+
+@pytest.mark.parametrize("text", [".", "-.-", ".--.", "a.a", " .", "-" * 9 + "." * 9 + "-" * 9])
+def test_merges_join_what_was_on_both_sides(text: str) -> None:
+    native, library = both(b".", ["--", "aa"], ["- -", "a a"])
+    assert native.encode(text) == library.encode(text)
+    long = (text + " x ") * (600_000 // (len(text) + 3))  # enough for several blocks
+    in_blocks = CompiledEncoder(native._complete._table, native._complete.pretokenizer)
+    for n_threads in (1, 2):
+        assert in_blocks.encode(long, n_threads, left_out=b".").tolist() == library.encode(long)
+
+
+def test_merges_join_nothing_that_a_step_cut_between_bytes() -> None:
+    native, library = both(b"\xf2", ["²³"], ["² ³"], "falcon")
+    text = "💲\U000b3000"  # F0 9F 92 B2, F2 B3 80 80
+    assert native.encode(text) == library.encode(text)
+    by_kernels = CompiledEncoder(native._complete._table, native._complete.pretokenizer)
+    assert max(by_kernels.encode(text, left_out=native._left_out)) > max(native.vocab)
+    assert [native.vocab[id] for id in native.encode(text)][3:5] == [b"\xb2", b"\xb3"]
+
+
+def test_a_word_is_not_looked_up_without_the_bytes_left_out() -> None:
+    native, library = both(b"#", ["..."], [], whole=True)
+    texts = ("...", ".#..", "#...")
+    assert [len(native.encode(text)) for text in texts] == [1, 3, 3]
+    assert [native.encode(text) for text in texts] == [library.encode(text) for text in texts]
