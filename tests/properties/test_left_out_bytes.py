@@ -122,6 +122,13 @@ def test_merges_join_what_was_on_both_sides(text: str) -> None:
         assert in_blocks.encode(long, n_threads, left_out=b".").tolist() == library.encode(long)
 
 
+def test_words_longer_than_a_block_lose_bytes_too() -> None:
+    native, library = both(b".", ["--", "aa"], ["- -", "a a"])
+    text = "--." * 20_000 + " aaa " + "a" * 30_000
+    encoder = CompiledEncoder(native._complete._table, native._complete.pretokenizer)
+    assert encoder.encode(text, left_out=b".").tolist() == library.encode(text)
+
+
 def test_merges_join_nothing_that_a_step_cut_between_bytes() -> None:
     native, library = both(b"\xf2", ["²³"], ["² ³"], "falcon")
     text = "💲\U000b3000"  # F0 9F 92 B2, F2 B3 80 80
