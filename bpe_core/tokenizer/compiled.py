@@ -114,8 +114,11 @@ class CompiledEncoder:
             cut = _ranges(utf8, self._pretokenizer, _LONG_PIECE)
             return self._encode_in_turn(cut, utf8.size)
         run = partial(self._run_without, left_out) if left_out else self._run
+        cut = _ranges(utf8, self._pretokenizer, _PIECE)
+        if n_threads == 1:
+            return _joined(map(run, cut))[0]
         with ThreadPoolExecutor(n_threads, thread_name_prefix="encoding") as pool:
-            return _joined(pool.map(run, _ranges(utf8, self._pretokenizer, _PIECE)))[0]
+            return _joined(pool.map(run, cut))[0]
 
     def _encode_in_turn(self, cut: Iterable[Block], n_bytes: int) -> Ids:
         """Return the ids of a text of `n_bytes` that is cut into blocks, without copying them."""
