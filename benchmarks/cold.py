@@ -100,8 +100,8 @@ def cold_starts(folder: Path | None) -> list[str]:
     less = by_numba - by_library
     missed = "" if less >= 80 else f", **missed by {80 - less:.0f} MB**"
     return [
-        f"Medians of {ROUNDS} runs in turn with the peer; except in the last row, the kernels are "
-        "compiled already. tiktoken reads GPT-2's two files from this machine.",
+        f"Medians of {ROUNDS} runs, alternating with the peer; except in the last row, the kernels "
+        "are already compiled. tiktoken reads GPT-2's two files from this machine.",
         "",
         table(head, rows),
         "",

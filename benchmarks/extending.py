@@ -48,9 +48,10 @@ def against_training(folder: Path | None) -> list[str]:
             ]
         )
     return [
-        f"{N_TOKENS:,} tokens more for GPT-2, against {N_TOKENS:,} merges learned from bytes, in "
-        "turn on the same text. Before that, the merges, counts and places are compared with those "
-        "of the trainer in plain Python. Medians; the ratios are of adjacent runs.",
+        f"Extending GPT-2 by {N_TOKENS:,} tokens, against learning {N_TOKENS:,} merges from bytes, "
+        "alternating on the same text. Beforehand, the merges, counts and places are compared with "
+        "those of the trainer in plain Python. Times are medians; ratios are medians over adjacent "
+        "runs.",
         "",
         table(["text", "training", "extending", "ratio"], rows),
     ]

@@ -58,8 +58,8 @@ def larger_than_memory(folder: Path | None) -> list[str]:
                 ]
             )
     return [
-        f"One streamed file to 32,000: {sample.taken}; larger files repeat it, so they have no new "
-        "words. Memory is the peak of the whole process.",
+        f"Training on one streamed file to 32,000 tokens: {sample.taken}; larger files repeat this "
+        "text, so they have no new words. Memory is the peak of the whole process.",
         "",
         table(["file", "peak memory", "goal", "time"], rows),
     ]

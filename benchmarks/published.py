@@ -74,8 +74,8 @@ def by_name(folder: Path | None) -> list[str]:
             )
     head = ["name", "text", "MB/s", "time / GPT-2's", "its library, MB/s", "times as fast"]
     how = (
-        "One thread, warm; the same ids first. Of those with added tokens or a normalizer whole "
-        "calls are compared, of the others kernels."
+        "One thread, warm; before timing, both give the same ids. Tokenizers with added tokens or "
+        "a normalizer are compared by whole calls, the others by kernels."
     )
     return [how, "", table(head, rows), "", missing]
 
@@ -97,9 +97,9 @@ def worst_texts(folder: Path | None) -> list[str]:
             row.append(against(_first_call(each, kind, text) / of_prose, 10))
         rows.append(row)
     how = (
-        "The first call on a megabyte of each, one thread; the same ids as the library of its "
-        "publisher, or on a tenth of the text where that library fails on the whole. Time per "
-        "byte, as a multiple of that for mixed text."
+        "The first call on a megabyte of each, one thread; the ids equal those of the publisher's "
+        "library, or are compared on a tenth of the text if that library fails on the whole. The "
+        "figures are the time per byte, as a multiple of that for mixed text."
     )
     head = ["name", "mixed, MB/s", *texts]
     return [how, "", table(head, rows), "", missing]

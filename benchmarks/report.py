@@ -14,8 +14,8 @@ from statistics import median
 README = Path(__file__).parent / "README.md"
 _HEAD = """# Benchmarks
 
-Written by `make bench`; `make bench PART=decoding` measures one part again. Before anything is
-timed, the compared tools must give the same result."""
+This page is written by `make bench`; `make bench PART=decoding` measures one part again. Nothing is
+timed before the compared tools have given the same result."""
 
 
 def table(head: Sequence[str], rows: Sequence[Sequence[str]]) -> str:
@@ -53,7 +53,7 @@ def write_part(name: str, title: str, lines: Sequence[str], order: Sequence[str]
 
 
 def against(ratio: float, goal: float, *, at_most: bool = True) -> str:
-    """Format a ratio with its goal, and by how much it misses the goal.
+    """Format a ratio with its goal, and with how far it misses the goal.
 
     >>> against(0.04, 0.05), against(0.06, 0.05)
     ('0.040 (goal ≤ 0.05)', '0.060 (goal ≤ 0.05, **missed by 20 %**)')
@@ -66,7 +66,7 @@ def against(ratio: float, goal: float, *, at_most: bool = True) -> str:
 
 
 def seconds_against(seconds: float, goal: float) -> str:
-    """Format the goal for a time, and by how much the time misses it.
+    """Format the goal for a time, and how far the time misses it.
 
     >>> seconds_against(0.3, 0.5), seconds_against(0.7, 0.5)
     ('≤ 0.5 s', '≤ 0.5 s, **missed by 0.20 s**')

@@ -110,7 +110,7 @@ def _asked(run: TrainingRun) -> list[str]:
         )
     return [
         f"At {N_STEPS} distinct random steps of that run of {len(run.merges):,} merges; the counts "
-        "agree with the merges that were chosen:",
+        "agree with the chosen merges:",
         "",
         table(["call", "median", "maximum", "goal"], rows),
     ]

@@ -104,9 +104,9 @@ def _against_peers(scratch: Path, folder: Path | None) -> list[str]:
     ]
     return [
         f"Corpus: {taken}. GPT-2's pre-tokenization, each document on its own. In each row the "
-        "merges equal those of tokenizers and gigatoken; rustbpe breaks ties differently. Medians; "
-        "ratios are medians over adjacent runs. Memory is that of the whole process, including the "
-        "corpus.",
+        "merges equal those of tokenizers and gigatoken; rustbpe breaks ties differently. Times "
+        "are medians; ratios are medians over adjacent runs. Memory is that of the whole process, "
+        "including the corpus.",
         "",
         table(head, rows),
     ]
