@@ -109,7 +109,7 @@ def figures() -> list[Figure]:
         Figure("memory_bytes", "Resident memory of the server's process.", resident_bytes()),
         Figure("uploads_bytes", "Uploaded files in memory.", _uploads()),
         Figure("uploads_limit_bytes", "The limit for them.", MOST_BYTES_OF_ALL),
-        Figure("caches_bytes", "Results kept in memory, so that pages open sooner.", cached),
+        Figure("caches_bytes", "Results kept in memory to open pages sooner.", cached),
         Figure("caches_results", "The number of these results.", len(server_cache)),
         Figure("caches_limit_bytes", "The limit for them.", server_cache.most_bytes),
         Figure("store_runs", "Runs kept on disk.", size.runs),

@@ -107,7 +107,7 @@ SETTINGS: Final = (
     Setting(
         *(f"{PREFIX}RUNS", "runs", "", str, "a folder"),
         "The folder of the store: runs, and visitors' texts and files. Empty: `.runs` in a "
-        "checkout that has it, else `bpe-explorer/runs` in the user's data folder.",
+        "checkout that has it, otherwise `bpe-explorer/runs` in the user's data folder.",
     ),
     Setting(
         *(f"{PREFIX}TOKENIZERS", "tokenizers", "", str, "a folder"),
@@ -118,7 +118,7 @@ SETTINGS: Final = (
         *(f"{PREFIX}STORE_GB", "store_gigabytes", "4"),
         partial(_number, least=0.01, most=100_000),
         "a number from 0.01 to 100000",
-        "The size of the store in GB. Beyond it the least recently opened entries are deleted.",
+        "The size of the store in GB. Beyond it, the least recently opened entries are deleted.",
     ),
     _whole_setting(
         *("DAYS_KEPT", "days_kept", 90, 2, 3650),
@@ -130,7 +130,7 @@ SETTINGS: Final = (
     ),
     _whole_setting(
         *("UPLOADS_MB", "uploads_megabytes", 2000, 1, 1_000_000),
-        "The largest size of all visitors' uploaded files in memory, in MB. Beyond it closed tabs "
+        "The largest size of all visitors' uploaded files in memory, in MB. Beyond it, closed tabs "
         "are given up at once, oldest first; then further files are refused.",
     ),
     _whole_setting(
@@ -139,23 +139,24 @@ SETTINGS: Final = (
     ),
     _whole_setting(
         *("AWAY_SECONDS", "seconds_away", 90, 1, 100),
-        "How long a tab that lost its connection may take to come back. Then what it held is given "
-        "back.",
+        "How many seconds a tab that lost its connection may take to come back before its memory "
+        "is freed.",
     ),
     _whole_setting(
         *("TABS", "tabs", 1_000, 1, 10_000),
-        "How many browser tabs may be open, of all visitors together. Further ones are refused "
-        "with status 503, and try again by themselves. Fewer if the system allows few open files, "
-        "of which a tab takes 5.",
+        "How many browser tabs all visitors together may have open. Further tabs are refused with "
+        "status 503, and try again by themselves. The limit is lower if the system allows few open "
+        "files: a tab takes 5.",
     ),
     _whole_setting(
         *("CACHE_MB", "cache_megabytes", 500, 1, 1_000_000),
-        "The size of all results kept in memory so that pages open sooner, in MB. Beyond it the "
-        "least recently used are dropped.",
+        "The size of all results kept in memory to open pages sooner, in MB. Beyond it, the least "
+        "recently used are dropped.",
     ),
     _whole_setting(
         *("VISITOR_CACHE_MB", "visitor_cache_megabytes", 250, 1, 1_000_000),
-        "How much of that one visitor's results may take, in MB, unless a single one takes more.",
+        "How much of `BPE_EXPLORER_CACHE_MB` one visitor's results may take, in MB, unless a "
+        "single result takes more.",
     ),
     _whole_setting(
         *("QUEUE", "queue", 16, 1, 1000),
@@ -167,7 +168,7 @@ SETTINGS: Final = (
     ),
     _whole_setting(
         *("VISITOR_STORE_MB", "visitor_store_megabytes", 1_000, 1, 1_000_000),
-        "How much of the store one visitor's runs of a day may take, in MB. Beyond it the "
+        "How much of the store one visitor's runs of a day may take, in MB. Beyond it, the "
         "visitor's further trainings are refused.",
     ),
     _whole_setting(
@@ -204,7 +205,7 @@ def settings_of(environment: Mapping[str, str]) -> Settings:
     for name in sorted(environment):
         if name.startswith(PREFIX) and name not in names:
             near = get_close_matches(name, names, 1, cutoff=0.85)
-            hint = f"Did you mean {near[0]}?" if near else f"Known are {', '.join(names)}."
+            hint = f"Did you mean {near[0]}?" if near else f"Known settings: {', '.join(names)}."
             raise SettingError(f"{name} is not a setting. {hint}")
     return Settings(**{each.field: _value(each, environment.get(each.name)) for each in SETTINGS})
 
@@ -227,7 +228,7 @@ def settings() -> Settings:
 
 
 def is_set(field: str) -> bool:
-    """Return whether the environment names a value for a field, rather than leave its default."""
+    """Return whether the environment sets a value for a field."""
     (name,) = [setting.name for setting in SETTINGS if setting.field == field]
     return bool(os.environ.get(name, "").strip())
 
