@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 from bpe_core.kernels.jit import inlined, kernel
 
 ROW = 16
-"""Bytes per row; up to as many are written past the last token."""
+"""Bytes per row; up to this many bytes are written past the last token."""
 
 NOT_IN_ROW = 255
 """The last byte of a row whose token is longer than the row's other bytes, or that has no token."""
@@ -25,12 +25,12 @@ class Spelling(NamedTuple):
     """The bytes of all tokens."""
 
     rows: NDArray[np.uint64]
-    """uint64[2 * n_ids], little-endian: of each token of up to 15 bytes its bytes, and in the last
-    byte their number, so that a token takes one line of the processor's cache."""
+    """uint64[2 * n_ids], little-endian: the bytes of each token of up to 15 bytes, with their
+    number in the last byte. So reading a token takes one line of the processor's cache."""
     width: NDArray[np.int32]
-    """int32[n_ids]: the length of each; -1 for an id without a token."""
+    """int32[n_ids]: the length of each token; -1 for an id without a token."""
     start: NDArray[np.int64]
-    """int64[n_ids]: where in letters a token starts."""
+    """int64[n_ids]: where each token starts in letters."""
     letters: NDArray[np.uint8]
 
 
@@ -52,15 +52,15 @@ def decode_ids(ids, begin, spelling, out, written):
     """Write the bytes of ids[begin:]; return the index of the next id and the bytes written.
 
     Stops at the end, when out has no room for the next token and a row, or at an id without a
-    token; then the number of bytes is negative. Always writing a whole row reaches 4 GB/s; byte by
-    byte, it was 0.6 GB/s.
+    token; in the last case the number of bytes is negative. Always writing a whole row reaches 4
+    GB/s; writing byte by byte reached 0.6 GB/s.
     """
     rows, width = spelling.rows, spelling.width
     n_ids = np.uint64(width.size)
     room = np.int64(out.size) - ROW
     k = np.int64(written)
     for i in range(begin, ids.size):
-        id = np.uint64(ids[i])  # a negative id becomes too large
+        id = np.uint64(ids[i])  # a negative id becomes a very large one
         if id >= n_ids:
             return i, np.int64(-1)
         end_of_row = rows[_TWO * id + _ONE]

@@ -15,9 +15,9 @@ from typing import Final
 KERNELS: Final = Path(__file__).absolute().parent
 """The folder of the kernels' sources."""
 BESIDE: Final = KERNELS / "__pycache__"
-# Numba creates a folder with such a name for each source folder, so programs can share a cache.
+# Numba creates a folder named like this for each source folder, so programs can share a cache.
 PLACE: Final = hashlib.sha1(str(KERNELS).encode(), usedforsecurity=False).hexdigest()
-"""The part of a file's name that tells the kernels of two copies of this package apart."""
+"""The part of a file's name that distinguishes the kernels of two copies of this package."""
 
 MADE: Final = "library"
 """The name of the library's file, without its suffix, in the folder where it is built."""
@@ -55,7 +55,7 @@ def library_prefix() -> str:
 
 
 def library_is_wanted() -> bool:
-    """Return False if Numba shall load the kernels, from its own cache: `BPE_KERNELS=numba`."""
+    """Return False if Numba is to load the kernels from its own cache: `BPE_KERNELS=numba`."""
     return os.environ.get("BPE_KERNELS") != "numba"
 
 
@@ -138,7 +138,7 @@ def _hash_of(sources: list[Path]) -> str:
 
 @cache
 def cache_stamp() -> str:
-    """Return a hash of all that decides whether kernels in Numba's own cache are valid."""
+    """Return a hash of everything that kernels in Numba's own cache depend on."""
     digest = hashlib.sha256(sys.version.encode() + platform.machine().encode())
     for path in _sources():
         # Numba's cache also identifies a source file by its time and size.

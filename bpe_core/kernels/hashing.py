@@ -7,10 +7,10 @@ import numpy as np
 from bpe_core.kernels.jit import inlined, part
 
 EMPTY = np.uint64(0xFFFFFFFFFFFFFFFF)
-"""The mark of a free place in a table of pair keys; no pair has it, as ids are below 2**31."""
+"""Marks a free place in a table of pair keys; no pair has this key, as ids are below 2**31."""
 
 LONG = np.uint64(255) << np.uint64(56)
-"""The flag, in a word key's high half, of a word of 16 or more bytes, keyed by hash and length."""
+"""Flags a word of 16 or more bytes in its key's high half; the key holds hash and length."""
 
 # 2**64 divided by the golden ratio, and the first constant of MurmurHash3's finalizer: a bit of a
 # product with them depends on all lower bits of the other factor.

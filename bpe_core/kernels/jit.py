@@ -35,9 +35,9 @@ def kernel(function: Kernel) -> Kernel:
 
     It runs without the GIL.
 
-    Without Numba's reference counting, taking an array from a named tuple is free; with it, it
-    costs two locked instructions, which was half the time of encoding and nine tenths of that of
-    counting pairs. Compiling also takes a third less time.
+    Numba's reference counting is off: with it, taking an array from a named tuple costs two locked
+    instructions, which took half the time of encoding and nine tenths of the time of counting
+    pairs. Compiling also takes a third less time without it.
     """
     return function if _IN_PYTHON else CompiledKernel(function, _KERNEL)
 
@@ -54,7 +54,7 @@ def part(function: Kernel) -> Kernel:
 def inlined(function: Kernel) -> Kernel:
     """Compile like `part`, but inline: for a few lines that run at least once per word.
 
-    A real call passes each array as seven numbers, which took a third of the time of encoding.
+    A real call passes each array as seven numbers; such calls took a third of the time of encoding.
     """
     return function if _IN_PYTHON else Compiled(function, {**_WITHIN, "forceinline": True})
 
@@ -83,7 +83,7 @@ class Compiled:
 
     @property
     def _numba_type_(self) -> Any:
-        # How Numba finds out what a global name in a compiled function stands for.
+        # Numba reads this to find out what a global name in a compiled function stands for.
         return self.by_numba()._numba_type_
 
 

@@ -18,8 +18,8 @@ def place_letters(letters, begin, end, word, id_of, in_slots, slots):
     """Write the ids and counts of letters begin to end - 1, the first of which is in word `word`.
 
     letters: uint8[n], AFTER_WORD after each word. id_of: int32[256], the id of each byte, -1 for
-    AFTER_WORD. in_slots: int32[n_words], as `row.Row` holds counts. slots: int32[2 * n], where that
-    of the first letter lies.
+    AFTER_WORD. in_slots: int32[n_words], counts in the form that `row.Row` holds. slots: int32[2 *
+    n], from the slot of the first letter on.
     """
     of_word = np.uint64(word)
     slot = np.uint64(begin) + np.uint64(begin)

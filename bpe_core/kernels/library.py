@@ -28,8 +28,8 @@ DATA, N_DIMENSIONS, DIMENSIONS, DESCRIPTION, FLAGS = (HEAD + at for at in (0, 8,
 BYTE_ORDER, TYPE_NUMBER = HEAD + 10, HEAD + 12
 
 OK, NO_MATCH = 0, 1
-"""What the functions return: NO_MATCH if an array has another type than the kernel takes. Anything
-else is an exception, which only a mistake in a kernel or its caller can raise."""
+"""The functions' return codes: NO_MATCH if an array's type is not the one that the kernel takes.
+Any other code than OK is an exception, which only a mistake in a kernel or its caller can raise."""
 
 
 class Shape(NamedTuple):
@@ -42,7 +42,7 @@ class Shape(NamedTuple):
     numbers: list[int]
     """The slots that hold a number, rather than an array."""
     returns: list[str]
-    """The types of what it returns, in the first slots: none, one, or a tuple of more."""
+    """The types of its results, which are in the first slots: none, one, or a tuple of several."""
 
 
 class LoadedKernel:
@@ -85,7 +85,7 @@ class LoadedKernel:
             values[slot] = given[slot]
         try:
             return array("q", values)
-        except (TypeError, OverflowError):  # something else than an int, or one of over 8 bytes
+        except (TypeError, OverflowError):  # not an int, or one of over 8 bytes
             return None
 
 

@@ -2,7 +2,7 @@
 
 Each share of the kernels is compiled to bitcode in a process of its own, and another process links
 the shares. Around each kernel stands a function that reads the arguments from a row of slots, as
-described in `kernels.library`. The result needs nothing of Numba or Python, only `memset` and the
+described in `kernels.library`. The result needs nothing from Numba or Python, only `memset` and the
 like.
 
 The types of a kernel's arguments are those that its callers give it: their `compile_all` calls
@@ -96,7 +96,7 @@ def _types_of_arguments(callers: Iterable[str]) -> dict[CompiledKernel, Types]:
     for kernel in _kernels():
         kernel.by_numba(**_WITHIN)
         kernel.replace(recorder(kernel))
-    with np.errstate(all="ignore"):  # NumPy warns of overflow, on which hashing relies
+    with np.errstate(all="ignore"):  # NumPy warns of overflow, but hashing relies on it
         for name in callers:
             import_module(name).compile_all()
     missing = [kernel.name for kernel in _kernels() if kernel not in found]
@@ -267,7 +267,7 @@ def _table_module(table: dict[str, Any]) -> Any:
 
 
 def _remove_all_but(names: set[str], module: Any) -> None:
-    """Hide all but the named functions and variables, and remove what none of these needs."""
+    """Hide all but the named functions and variables, and remove whatever they do not need."""
     for each in (*module.functions, *module.global_variables):
         if not each.is_declaration and each.name not in names:
             each.linkage = "internal"

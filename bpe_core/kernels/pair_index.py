@@ -20,7 +20,7 @@ PAIRS, SLOTS, ENTRIES = 0, 1, 2
 
 
 class PairIndex(NamedTuple):
-    """The tracked pairs, in arrays with room for more."""
+    """The tracked pairs, in arrays with room to grow."""
 
     table_keys: NDArray[np.uint64]
     """uint64[capacity], a power of two: key of the pair at a place, or EMPTY."""

@@ -91,7 +91,7 @@ def add_counts(table, to):
 
 @kernel
 def find_slots(table, keys, n_slots):
-    """Write in how many slots a table of counts has each pair; 0 for one that it lacks."""
+    """Write the number of slots that a table of counts has for each pair; 0 for a pair it lacks."""
     for i in range(keys.size):
         n_slots[i] = np.int64(table[_entry_of(table, keys[i]) + _SLOTS])
 

@@ -1,7 +1,7 @@
 """Rank merging: repeatedly join the adjacent pair whose merge has the lowest rank.
 
 Tokens are *symbols* here: 0 to 255 are the bytes, 256 + r is the result of the merge of rank r. So
-they are in the order learned, whatever the tokenizer's ids. The twins are `merge_by_scan` and
+symbols are in the order learned, whatever the tokenizer's ids. The twins are `merge_by_scan` and
 `merge_by_heap` of `tokenizer.rank_merging`.
 """
 

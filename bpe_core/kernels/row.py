@@ -20,22 +20,22 @@ from numpy.typing import NDArray
 from bpe_core.kernels.jit import inlined
 
 BETWEEN = -1
-"""The mark of the place between two words. A token of one slot doesn't store its length."""
+"""Marks the place between two words. A token of one slot doesn't store its length."""
 
 GONE = -(2**30)
-"""The mark of a slot inside a token that used to be the first slot of another."""
+"""Marks a slot inside a token that used to be the first slot of another token."""
 
 
 class Row(NamedTuple):
-    """The words in one row, BETWEEN before, between and after them."""
+    """The words in one row, with BETWEEN before, between and after them."""
 
     slots: NDArray[np.int32]
-    """int32[2 * n_slots]: for each slot, an id or a length as described above, and after it how
-    often the word occurs, or in a joined slot the rank of the merge that joined it to the one
-    before; 0 between words. An occurrence is read at a place far from the last one, and so it costs
-    one line of the processor's cache instead of three."""
+    """int32[2 * n_slots]: for each slot, an id or a length as described above, followed by how
+    often the word occurs, or, in a joined slot, by the rank of the merge that joined it to the one
+    before; 0 between words. Each occurrence is read at a place far from the last one, so keeping
+    these numbers side by side costs one line of the processor's cache instead of three."""
     large: NDArray[np.int64]
-    """int64[n_large]: the counts that no int32 holds; in a slot, -1 - i stands for large[i]."""
+    """int64[n_large]: the counts too large for an int32; in a slot, -1 - i stands for large[i]."""
 
 
 class Tokens(NamedTuple):
@@ -47,7 +47,8 @@ class Tokens(NamedTuple):
     """int32[n_ids]"""
 
 
-# A slot's number is a uint64 here: Numba looks at the sign of others, to count them from the end.
+# A slot's number is a uint64 here: Numba checks the sign of any other int, because a negative index
+# counts from the end.
 _ONE = np.uint64(1)
 
 
@@ -65,7 +66,7 @@ def set_id(row, slot, id):
 
 @inlined
 def weight_at(row, slot):
-    """Return how often the word of a slot occurs, from any that no merge joined to another."""
+    """Return how often the word of a slot occurs; no merge may have joined the slot to another."""
     weight = np.int64(row.slots[slot + slot + _ONE])
     if weight < 0:
         weight = row.large[-1 - weight]
@@ -74,14 +75,14 @@ def weight_at(row, slot):
 
 @inlined
 def note_rank(row, slot, rank):
-    """Note by which merge a slot was joined to the one before it; its weight is read no more."""
+    """Note which merge joined a slot to the one before it; this overwrites its weight."""
     row.slots[slot + slot + _ONE] = rank
 
 
 @inlined
 def rank_at(row, slot, never):
     """Return the rank of the merge that joined a slot to the one before it, `never` if none did."""
-    rank = row.slots[slot + slot + _ONE]  # read in any case: a branch would be guessed wrong
+    rank = row.slots[slot + slot + _ONE]  # always read: a branch would be mispredicted
     return rank if row.slots[slot + slot] < BETWEEN else never
 
 

@@ -40,7 +40,7 @@ def empty_cache(n_lines: int | None = None) -> WordCache:
 
 
 def _cache_for(n_tokens: int) -> WordCache:
-    """Return an empty word cache that a vocabulary does not crowd."""
+    """Return an empty word cache with enough room beside the words of a vocabulary."""
     n_lines = max(_CACHE_LINES, _power_of_two(_LINES_PER_TOKEN * n_tokens))
     return empty_cache(min(n_lines, word_cache.MOST_LINES))
 

@@ -63,7 +63,7 @@ def text_of(data: bytes | memoryview, errors: OnInvalid) -> str:
 
 def _flat_ids(ids: Iterable[int] | NDArray[np.integer]) -> NDArray[np.int32] | list[int]:
     if type(ids) is list:
-        # As it is: copying the list took a fifth of the time of decoding it.
+        # Returned uncopied: copying the list took a fifth of the time of decoding it.
         return cast("list[int]", ids)
     if not is_array(ids):
         return several(ids, "ids", "give a list or an array of ints", TokenizationError)

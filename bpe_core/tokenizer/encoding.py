@@ -1,4 +1,4 @@
-"""Encode whole texts: special tokens apart, the rest by kernels or in plain Python."""
+"""Encode whole texts: special tokens separately, the rest by kernels or in plain Python."""
 
 from __future__ import annotations
 
@@ -29,8 +29,8 @@ if TYPE_CHECKING:  # importing NumPy takes longer than encoding a short text doe
 OnUnknown = Literal["strict", "skip"]
 """At a symbol missing from the alphabet: raise an error, or leave the symbol out."""
 
-# Smaller than the cache of ids, because each tokenizer has its own, 100,000 layouts take tens of
-# megabytes, and only texts on display are laid out, which have fewer words.
+# Smaller than the cache of ids: each tokenizer has its own, 100,000 layouts take tens of megabytes,
+# and only texts on display, which have fewer words, are laid out.
 _MAX_LAYOUTS: Final = 10_000
 
 

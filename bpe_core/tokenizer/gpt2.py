@@ -54,9 +54,9 @@ def gpt2() -> Tokenizer:
 
 
 def _table(merges: str) -> TokenTable:
-    """Return the table of merges that are known to be right, one a line: left part, space, right.
+    """Return the table of merges that are known to be right, one per line: left part, space, right.
 
-    The work is done by Python's built-in functions, in a third of the time that loops take.
+    Python's built-in functions do the work, in a third of the time that loops take.
     """
     parts = merges.split()
     lefts, rights = parts[::2], parts[1::2]

@@ -20,8 +20,8 @@ class _Wrapping(Protocol):
 def merges_of(encoder: Encoder) -> Tokenizer | None:
     """Return the tokenizer that encodes as an encoder does, added tokens aside; None if none does.
 
-    Added tokens that the encoder finds in any text, as DeepSeek's, are special tokens of it. There
-    is none for an encoder that another library runs, or that normalizes text.
+    Added tokens that the encoder finds in any text, such as DeepSeek's, are special tokens of this
+    tokenizer. No tokenizer does for an encoder that another library runs, or that normalizes text.
 
     >>> from bpe_core.tokenizer.gpt2 import gpt2
     >>> merges_of(NamedEncoder("GPT-2", gpt2())) == gpt2()
@@ -33,7 +33,7 @@ def merges_of(encoder: Encoder) -> Tokenizer | None:
 def made_by_merges(encoder: Encoder) -> Tokenizer | None:
     """Return the tokenizer whose merges made an encoder's tokens; None if another library runs it.
 
-    Unlike `merges_of`, also where a text is normalized before it is merged.
+    Unlike `merges_of`, it also returns one if the text is normalized before it is merged.
 
     >>> from bpe_core.tokenizer.gpt2 import gpt2
     >>> made_by_merges(NamedEncoder("GPT-2", gpt2())) == gpt2()

@@ -88,7 +88,7 @@ class TokenColumns(NamedTuple):
 
 @runtime_checkable
 class BatchEncoder(Encoder, Protocol):
-    """An encoder that is faster with many texts at once, and off the interpreter's lock."""
+    """An encoder that is faster with many texts at once, and releases the interpreter's lock."""
 
     def place_tokens(
         self, texts: Sequence[str], allowed_special: AllowedSpecial = ()

@@ -32,7 +32,7 @@ class Boundaries:
     ids: NDArray[np.int64]
     """int64[n]: -1 where there is no token."""
     byte_ends: NDArray[np.int64]
-    """int64[n]: where each ends; the next begins there."""
+    """int64[n]: where each segment ends and the next begins."""
     starts_pretoken: NDArray[np.bool_]
     """bool[n]: True if a pre-token or special token begins with it; all False for a tokenizer that
     another library runs, because pre-tokens are then unknown."""
@@ -65,7 +65,7 @@ def boundaries(
 ) -> Boundaries:
     """Return `encoder.segments(text, allowed_special)` in columns; raises what that raises.
 
-    With `most_starts`, the beginnings of pre-tokens are found only among as many segments.
+    With `most_starts`, the beginnings of pre-tokens are found only among that many segments.
 
     For a tokenizer that covers every byte, no segment objects are made, which saves a second per
     million tokens.
@@ -149,7 +149,7 @@ def _starts(
     encoder: Encoder,
     most: int | None = None,
 ) -> NDArray[np.bool_]:
-    """Return a mask of the tokens, or the first, that begin a pre-token or are special tokens."""
+    """Return which tokens, or which of the first `most`, begin a pre-token or are special."""
     if not isinstance(encoder, Tokenizer) or not len(byte_ends):
         return np.zeros(len(byte_ends), np.bool_)
     offsets = None if text.isascii() else _byte_offsets(text)

@@ -293,7 +293,7 @@ class TokenTable:
 
     def _ids_of_words(self) -> dict[bytes, int]:
         special = set(self.special_tokens.values())
-        # The lowest of several ids with the same bytes is taken.
+        # If several ids have the same bytes, the lowest is used.
         in_order = sorted(self.vocab.items(), reverse=True)
         return {token: id for id, token in in_order if id not in special}
 

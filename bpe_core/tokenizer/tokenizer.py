@@ -85,7 +85,7 @@ class Tokenizer(Immutable):
 
     @classmethod
     def of_table(cls, table: TokenTable, pretokenizer: str) -> Tokenizer:
-        """Return the tokenizer of a table that exists."""
+        """Return the tokenizer of an existing table."""
         tokenizer = cls.__new__(cls)
         tokenizer._start(table, get_pretokenizer(pretokenizer))
         return tokenizer
@@ -120,7 +120,7 @@ class Tokenizer(Immutable):
         return self._merges
 
     def merges_from(self, rank: int) -> tuple[Merge, ...]:
-        """Return the merges from a rank on; for a few of many, faster than `merges`.
+        """Return the merges from a rank on; faster than `merges` if they are a few of many.
 
         >>> from bpe_core.tokenizer.gpt2 import gpt2
         >>> gpt2().merges_from(49_999) == gpt2().merges[49_999:]

@@ -17,8 +17,8 @@ if TYPE_CHECKING:
 
 
 LEAST: Final = 2_000
-"""Characters or ids that are worth a call, which costs 20 microseconds: plain Python does 200 in
-that time."""
+"""How many characters or ids are worth a call, which costs 20 microseconds: plain Python does 200
+in that time."""
 # Building a tokenizer's tables takes 50 ms; loading kernels by Numba instead of from the library,
 # 500 ms. In that time plain Python encodes this many characters, at 2 to 7 MB/s.
 _LEAST_TO_PREPARE: Final = 200_000
@@ -26,15 +26,15 @@ _LEAST_TO_LOAD_NUMBA: Final = 1_500_000
 _LEAST_TO_COMPILE: Final = 8_000_000
 _encoders: Final[WeakSet[CompiledEncoder]] = WeakSet()
 _lock: Final = Lock()
-"""Guards `_encoders`: a set that grows cannot be walked."""
+"""Guards `_encoders`: a set must not grow while it is iterated over."""
 
 
 def forget_words() -> None:
     """Free the word caches of all tokenizers, for a server whose visitors have left.
 
-    Those of kernels are up to 20 MB for every thread that encodes at once. Those of plain Python
-    are small objects, which keep the memory between them from being given back. All of them fill
-    again with the next text.
+    The kernels' caches take up to 20 MB for every thread that encodes at once. Those of plain
+    Python are small objects, which keep the memory between them from being returned to the system.
+    All caches fill again with the next text.
     """
     forget_cached_words()
     with _lock:

@@ -48,7 +48,7 @@ class GrowingVocabulary:
     """
 
     forbidden: None = None
-    """No pair is forbidden where training starts from single symbols."""
+    """No pair is forbidden when training starts from single symbols."""
 
     def __init__(self, config: TrainingConfig, seen: Iterable[bytes]) -> None:
         symbols = set(seen)

@@ -70,7 +70,7 @@ def learn_merges(
         work.name_new_tokens()
     if isinstance(before, GrowingVocabulary) and len(vocabulary) < len(before) + work.n_done:
         # A token with the bytes of an older one takes its id, which changes every later count.
-        # Training that starts from single symbols never gets here: see GrowingVocabulary.join.
+        # Training from single symbols never gets here: see GrowingVocabulary.join.
         cast("GrowingVocabulary", vocabulary).take_over(before)
         return learn_merges_incrementally(work.first_layout(), vocabulary, config, should_stop)
     new_ids = range(work.first_new_id, work.first_new_id + work.n_done)
@@ -167,10 +167,11 @@ class _Work:
                 return self._exhausted_because()
 
     def learned(self, merges: list[tuple[int, int, int]], stop_reason: StopReason) -> Learned:
-        """Return the result, for which the row is used up; `merges` are (left, right, new id)."""
+        """Return the result, which takes over the row; `merges` are (left, right, new id)."""
         n = self.n_done
         counts: list[int] = self._log.counts[:n].tolist()
-        # In place, because the first touch of new memory took ten times as long as the kernel.
+        # In place, because touching new memory for the first time took ten times as long as the
+        # kernel.
         merging.list_ranks(self._row, NEVER)
         joined_at = cut_short(self._slots, len(self._slots))
         return Learned(merges, counts, self._log.saved[:n], joined_at, stop_reason)
@@ -228,11 +229,11 @@ class _Work:
         return max(self._floor, share if self.n_done else min(share, self._first_threshold()))
 
     def _first_threshold(self) -> int:
-        """Return a count that the best pair falls to late in training, so that one index does.
+        """Return a count that the best pair falls to only late in training, so one index is enough.
 
-        Of the words with anything to merge, it is that of the one with half as many more frequent
-        ones as merges are wanted. With a quarter or the share alone, the row was indexed twice:
-        0.15 s more of 0.75 s for 100 MB.
+        It is the count of the word at rank `wanted / 2` by frequency, among the words with anything
+        to merge. With a quarter instead of half, or with the share alone, the row was indexed
+        twice: 0.15 s more of 0.75 s for 100 MB.
         """
         counts = word_weights(self._row, self._parts)
         place = max(0, counts.size - 1 - self._wanted // 2)
@@ -244,7 +245,7 @@ class _Work:
         threshold = self._threshold(found.counts)
         kept = found.counts >= threshold
         if self._forbidden is not None:
-            # Only frequent pairs are checked, unless none of these may merge.
+            # Only frequent pairs are checked, unless none of them may merge.
             kept[kept] = ~self._are_forbidden(found.keys[kept])
             if not kept.any():
                 may_merge = ~self._are_forbidden(found.keys)
@@ -273,12 +274,12 @@ def _spelled(forbidden: ForbiddenPairs | None, n_ids: int) -> Spelled:
 
 
 def compile_all() -> None:
-    """Compile every kernel of this module, by using it."""
+    """Compile every kernel of this module by using it."""
     from bpe_core.counting.word_row import lay_out
 
     config = TrainingConfig(258, special_tokens=())
     vocabulary = GrowingVocabulary(config, ())
-    # More pairs than a new table of counts has room for, so that it is enlarged too.
+    # More pairs than a new table of counts has room for, so the code that enlarges it runs too.
     every_pair = bytes(byte for pair in product(range(64), repeat=2) for byte in pair)
     layout = lay_out([vocabulary.start(every_pair)], [1])
     learn_merges(layout, vocabulary, config, lambda done, saved, count: False)

@@ -10,7 +10,7 @@ from bpe_core.trainers.forbidden_pairs import ForbiddenPairs
 class ContinuedVocabulary:
     """A vocabulary during continued training: the base's tokens at first, then one per merge.
 
-    New ids follow the highest id in use; ids that the base leaves out stay free. A pair whose bytes
+    New ids follow the highest id in use; ids that the base skips stay free. A pair whose bytes
     spell a token of the base, or one that is `left_out`, is forbidden. The trainers use this class
     in the same way as `base_vocabulary.GrowingVocabulary`.
 

@@ -1,9 +1,9 @@
 """The pairs that continued training never merges: they spell a token of the base, or one left out.
 
-A person leaves out tokens that should not be made. Merging a pair that spells a token of the base
-would make a second token with the same bytes; files that name tokens by their
-text could not tell the two apart, and the base's merges would apply to the wrong one. Such pairs
-are rare: in an encoded word, they spell a special token, or a token that no merges reach.
+The user leaves out tokens that should not be made. Merging a pair that spells a token of the base
+would make a second token with the same bytes; files that name tokens by their text could not tell
+the two apart, and the base's merges would apply to the wrong one. Such pairs are rare: in an
+encoded word, they spell a special token, or a token that no merges reach.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ _BITS: Final = (1 << 64) - 1
 
 
 class ForbiddenPairs:
-    """Recognises pairs of ids whose joined bytes are those of one of the base's ids, or left out.
+    """Recognises pairs of ids whose joined bytes are a token of the base, or were left out.
 
     `tokens` are the bytes of each id. The sequence is kept and may grow.
 

@@ -59,7 +59,7 @@ class MergeState:
         self.joined: list[int] = []
         """The slots that the last merge freed."""
         self.joined_weight = 0
-        """By how many tokens the last merge shortened the corpus."""
+        """How many tokens shorter the last merge made the corpus."""
         self.slots: defaultdict[int, list[int]] = defaultdict(list)
         """The slots where each pair starts, from left to right; some may be stale by now."""
         self.counts: dict[int, int] = {}
@@ -158,8 +158,8 @@ _Entry = tuple[int, int, int]
 class PairQueue:
     """The pairs of a `MergeState`, most frequent first, ties broken by `tie_break`.
 
-    A heap whose entries are corrected only when they reach the top. This suffices, because a pair
-    never moves up: all its occurrences appear with the merge that makes the newer of its two
+    This is a heap whose entries are corrected only when they reach the top. This suffices, because
+    a pair never moves up: all its occurrences appear with the merge that makes the newer of its two
     symbols; from then on its count only falls and its first occurrence only moves right.
 
     >>> from bpe_core.counting.word_row import lay_out
@@ -233,7 +233,7 @@ class Learned:
     counts: list[int]
     """The count of each merge's pair in the corpus when it was chosen."""
     tokens_saved: NDArray[np.int64]
-    """int64[n_merges]: by how many tokens each merge shortened the corpus."""
+    """int64[n_merges]: how many tokens shorter each merge made the corpus."""
     joined_at: NDArray[np.int32]
     """int32[n_slots]: the rank of the merge, or NEVER."""
     stop_reason: StopReason

@@ -1,4 +1,4 @@
-"""Index the pairs of a row: which occur, how often, and where; each part of the row in a thread."""
+"""Index the pairs of a row: which occur, how often and where, with a thread for each part."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ SPARE: Final = 1024
 
 _FEWEST_ENTRIES: Final = 1 << 12
 _FEWEST_SLOTS: Final = 1 << 19
-"""A part of a row has at least so many: starting a thread takes as long as 50,000 of them."""
+"""A part of a row has at least this many slots: starting a thread takes as long as 50,000 slots."""
 
 
 class CountedPairs(NamedTuple):
@@ -31,9 +31,9 @@ class CountedPairs(NamedTuple):
     keys: NDArray[np.uint64]
     """uint64[n_pairs], see `hashing.pair_key`."""
     counts: NDArray[np.int64]
-    """int64[n_pairs]: how often each occurs in the corpus."""
+    """int64[n_pairs]: how often each pair occurs in the corpus."""
     n_slots: NDArray[np.int64]
-    """int64[n_parts, n_pairs]: how often each occurs in each part of the row."""
+    """int64[n_parts, n_pairs]: how often each pair occurs in each part of the row."""
 
     def where(self, kept: NDArray[np.bool_]) -> CountedPairs:
         """Return only some of the pairs."""
@@ -60,7 +60,7 @@ def parts_of(row: Row) -> list[tuple[int, int]]:
 
 
 def _gap_from(row: Row, slot: int) -> int:
-    """Return the first slot from this one on that is between two words; the last always is."""
+    """Return the first slot between two words, from this one on; the last slot always is one."""
     weights = row.slots[1::2]
     width = 256
     while True:
@@ -134,7 +134,8 @@ def index_of(
         counts=counts,
         begins=begins,
         ends=begins + of_pair,
-        # Merges add nearly as many again; what they don't use is never touched, so takes no memory.
+        # Merges add nearly as many again; room that is never used is never touched, so it takes no
+        # memory.
         slots=np.empty(5 * n_windows // 2 + SPARE, np.int32),
         heap=np.empty(0, np.int32),
         heap_counts=np.empty(0, np.int64),
@@ -142,7 +143,7 @@ def index_of(
         used=_used(n_pairs=keys.size, n_slots=n_windows, n_entries=keys.size),
         threshold=threshold,
     )
-    # A part's slots of a pair follow those of the parts before it.
+    # For each pair, a part's slots follow those of the parts before it.
     reached = begins + np.cumsum(n_slots, axis=0) - n_slots
     together(
         [

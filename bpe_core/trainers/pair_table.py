@@ -67,7 +67,7 @@ def pair_table(
 ) -> PairTable:
     """Count all pairs, overlapping ones too (`aaa` has two), except those that may not merge.
 
-    They would make a token of more than `max_token_bytes`, or are among the forbidden ones.
+    Those would make a token of more than `max_token_bytes`, or are forbidden.
 
     >>> from bpe_core.counting.word_row import lay_out
     >>> table = pair_table(lay_out([[7, 7, 7], [0, 7]], [2, 5]))
