@@ -131,11 +131,11 @@ def extend(
     left_out: tuple[str, ...],
     **common: Any,
 ) -> None:
-    """Add tokens for the text of files to a tokenizer, whose own tokens keep their ids.
+    """Add tokens for the text of files to a tokenizer; its own tokens keep their ids.
 
-    BASE is a file, a folder, or the name of a published tokenizer. The base's files are
-    written again with nothing else changed, and with them old_ids.npy, parts.npy and
-    embedding_rows.json: the embedding rows that each new row starts from.
+    BASE is a file, a folder, or the name of a published tokenizer. The base's files are written
+    again with nothing else changed, together with old_ids.npy, parts.npy and embedding_rows.json:
+    the embedding rows that each new row starts from.
 
     \b
     Examples:
@@ -220,7 +220,7 @@ def replace(
     left_out: tuple[str, ...],
     **common: Any,
 ) -> None:
-    """Replace the tokens that the text of files uses least by new ones, at the same size.
+    """Replace the tokens that the text of files uses least with new ones, at the same size.
 
     Writes the same files as `bpe extend`.
 
@@ -333,7 +333,7 @@ def _write(
 
 
 def _change(before: int, after: int) -> str:
-    """Say by how much a number of tokens changed, in per cent; nothing if it did not."""
+    """Return the change in a number of tokens, in per cent; nothing if there is none."""
     if not before or before == after:
         return ""
     return f", {100 * abs(after - before) / before:.1f} % {'fewer' if after < before else 'more'}"

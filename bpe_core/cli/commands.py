@@ -1,7 +1,7 @@
 """The command line: a module for each command, or for a few that belong together.
 
-Only click is imported at the top of these modules: the rest is loaded by the command that needs it,
-so that help and mistyped commands answer at once.
+Only click is imported at the top of these modules. The rest is loaded by the command that needs it,
+so help and mistyped commands answer at once.
 """
 
 from __future__ import annotations
@@ -57,8 +57,8 @@ def explore(port: int, host: str) -> None:
     """Start the app in this terminal; open the address that it prints in a browser.
 
     Needs the extra: pip install "bpe-explorer[app]". Finished runs are kept in
-    ~/.local/share/bpe-explorer/runs, or the folder that BPE_EXPLORER_RUNS names; a
-    checkout that has a folder .runs goes on using it. See also: bpe store --help
+    ~/.local/share/bpe-explorer/runs, or the folder that BPE_EXPLORER_RUNS names; a checkout that
+    has a folder .runs keeps using it. See also: bpe store --help
 
     \b
     Examples:

@@ -76,7 +76,7 @@ def compare(
 
 
 def _per_token(rows: Sequence[TokenizerMetrics]) -> list[tuple[str, ...]]:
-    """Return the lines per token: of all text, or of covered text if some is left out."""
+    """Return the per-token lines: of all text, or of covered text if some is left out."""
     if any(row.uncovered_bytes for row in rows):
         in_bytes = [row.covered_bytes_per_token for row in rows]
         in_characters = [row.covered_characters_per_token for row in rows]
@@ -92,9 +92,9 @@ def _per_token(rows: Sequence[TokenizerMetrics]) -> list[tuple[str, ...]]:
 
 
 def _difference(gain: Gain, own: str, other: str) -> str:
-    """Say how many fewer tokens the first needs, with the interval, or what is missing to say it.
+    """Return how many fewer tokens the first needs, with the interval, or what a verdict lacks.
 
-    Negative figures are more tokens.
+    Negative figures mean more tokens.
     """
     from bpe_core.comparison.parts import FEWEST_TOKENS
 

@@ -38,7 +38,7 @@ def count(
     Counts can be merged, and trained on: the tokenizer equals one trained on the text. With any of
     the options --scheduler, --memory, --work and --floor, and for folders, patterns and URLs (such
     as s3://bucket/corpus), text, JSON lines and Parquet, plain or as .gz or .zst, are read in
-    stretches, so that they may be larger than memory.
+    stretches, so they may be larger than memory.
 
     \b
     Examples:

@@ -32,8 +32,8 @@ def encode(
 ) -> None:
     """Print the ids of a text, read from FILE or standard input.
 
-    Tokens are written as GPT-2 writes them: a space as Ġ, other bytes that do not print as the
-    letters from U+0100 on.
+    Tokens are written as GPT-2 writes them: a space as Ġ, other unprintable bytes as letters from
+    U+0100 on.
 
     \b
     Examples:

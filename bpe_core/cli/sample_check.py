@@ -23,11 +23,11 @@ def sample_check(
     text_column: str | None,
     encoding: str | None,
 ) -> None:
-    """Check whether a sample is large enough, by training on 1/64 to all of it.
+    """Check whether a sample is large enough by training on 1/64, 1/32, ... and all of it.
 
     Each line compares one vocabulary with that of the whole sample: the share of its learned
-    tokens, their overlap weighted by how often held-out text uses them, and bytes per token on
-    that text. Where the last lines hardly differ, more text would change little.
+    tokens, their overlap weighted by how often held-out text uses them, and bytes per token on that
+    text. If the last lines hardly differ, more text would change little.
 
     \b
     Examples:

@@ -26,7 +26,7 @@ _UNITS: Final = {"": 0, "K": 10, "M": 20, "G": 30, "T": 40}
 
 @dataclass(frozen=True, slots=True)
 class CountingPlan:
-    """Who counts, where counted parts are kept, and which words are left out."""
+    """What does the counting, where counted parts are kept, and which words are left out."""
 
     scheduler: str | None
     memory: str | None

@@ -26,8 +26,8 @@ _LONGEST_TITLE = 60
 def store() -> None:
     """List, check, remove or export the runs and files that the app keeps.
 
-    The store is the folder that BPE_EXPLORER_RUNS names, else .runs in a checkout that has
-    one, else bpe-explorer/runs in your data folder.
+    The store is the folder that BPE_EXPLORER_RUNS names, or else .runs in a checkout that has one,
+    or else bpe-explorer/runs in your data folder.
 
     \b
     Examples:
@@ -38,7 +38,7 @@ def store() -> None:
 
 @store.command(name="list", short_help="List all entries.")
 def list_entries() -> None:
-    """List all entries: id, size, when it was last opened (UTC), kind and title.
+    """List all entries: id, size, time of last opening (UTC), kind and title.
 
     \b
     Examples:

@@ -79,7 +79,8 @@ def read_or_stream(
     if text_column is None and encoding is None and _are_large(files):
         from bpe_core.counting.streamed import stream_corpus
 
-        # A file that can't be streamed can be read, or the reader raises a better error.
+        # A file that can't be streamed may still be readable; if not, the reader raises a better
+        # error.
         with suppress(CorpusError):
             return stream_corpus(files)
     return read_corpus_of(files, text_column, encoding)

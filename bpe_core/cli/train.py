@@ -59,7 +59,7 @@ if TYPE_CHECKING:
     default=("<|endoftext|>",),
     show_default=True,
     metavar="TEXT",
-    help="Takes one of the first ids; may be repeated. Give '' for none.",
+    help="A special token, which takes one of the first ids; may be repeated. Give '' for none.",
 )
 @click.option(
     "--min-frequency", type=int, default=0, help="Merge only pairs that occur at least this often."
@@ -74,7 +74,7 @@ if TYPE_CHECKING:
 @text_column_option
 @encoding_option
 @click.option(
-    "--held-out", type=float, default=0.0, help="A share of the text to measure on, such as 0.08."
+    "--held-out", type=float, default=0.0, help="The share of the text to hold out, such as 0.08."
 )
 @scale_options
 def train(
@@ -100,7 +100,7 @@ def train(
     work: str | None,
     floor: int,
 ) -> None:
-    """Train a tokenizer on text files, tables, and gz or zip archives of them.
+    """Train a tokenizer on text files, tables, and gz or zip archives that hold them.
 
     Plain UTF-8 files of 64 MB or more in total are read as a stream, so they may be larger than
     memory, unless part of the text is held out. With --scheduler, --memory, --work or --floor, and
