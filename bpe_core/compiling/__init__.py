@@ -1,6 +1,6 @@
-"""Compile the kernels, and decide when they are worth it.
+"""Compile the kernels, and decide when they are worth using.
 
-In: the size of a text. Out: whether kernels are faster for it now than plain Python. Kernels are
+In: the size of a text. Out: whether kernels are now faster for it than plain Python. Kernels are
 compiled once per machine, in other processes, to a library: `python -m bpe_core.compiling`.
 
 Start with `python_or_kernels`. `background` compiles while other work goes on, and waits;

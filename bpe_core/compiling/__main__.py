@@ -1,6 +1,6 @@
 """Compile the kernels, once per machine: `python -m bpe_core.compiling`.
 
-With arguments, do one task of that, for the process that started this one.
+With arguments, do one task of the compilation, for the process that started this one.
 """
 
 from __future__ import annotations

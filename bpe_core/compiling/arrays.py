@@ -28,7 +28,7 @@ def longer(array: _Array, room: int) -> _Array:
 
 
 def cut_short(array: NDArray[np.int32], n: int) -> NDArray[np.int32]:
-    """Give back the memory of an array after its first n numbers, and return it, now int32[n].
+    """Free the memory of an array after its first n numbers, and return it, now int32[n].
 
     Nothing is copied, so no other array may use that memory. Raises ValueError for a view.
 

@@ -25,7 +25,7 @@ _starting = threading.Lock()
 
 
 def may_use() -> bool:
-    """Return False if kernels shall be plain Python, which only tests want, or compiling failed."""
+    """Return False if compiling failed, or if kernels must be plain Python, as in some tests."""
     return os.environ.get("NUMBA_DISABLE_JIT", "0") == "0" and not _failed.is_set()
 
 
@@ -35,7 +35,7 @@ def may_compile() -> bool:
 
 
 def compile_in_background() -> None:
-    """Start compiling in other processes, unless done or running, and return at once."""
+    """Start compiling in other processes, unless that is done or under way, and return at once."""
     global _thread
     with _starting:
         if not may_compile() or kernels_are_compiled():
@@ -48,7 +48,7 @@ def compile_in_background() -> None:
 def wait_for_kernels(
     on_wait: Callable[[float], None] | None = None, should_stop: Callable[[], bool] | None = None
 ) -> bool:
-    """Wait until the kernels are compiled, starting the compiler if needed; return True then.
+    """Wait until the kernels are compiled, starting the compiler if needed, and return True.
 
     `on_wait` is called about every 0.2 s with the seconds waited. Returns False if `should_stop()`
     returns True or the compiler fails.

@@ -1,6 +1,6 @@
-"""Whether kernels are compiled on this machine, and what marks them as complete.
+"""Tell whether kernels are compiled on this machine, and mark them as complete.
 
-They are compiled to a library, one file that is written whole. Where that cannot be built, or with
+Kernels are compiled to a library, one file that is written whole. If it cannot be built, or with
 `BPE_KERNELS=numba`, Numba keeps each kernel in files of its own. These are complete if there is a
 stamp, an empty file whose name contains a hash of everything that they depend on; it is written
 last.
@@ -57,7 +57,7 @@ def mark_compiled() -> None:
 
 
 def forget_libraries() -> None:
-    """Delete libraries built from other sources, and what a builder that was killed left behind."""
+    """Delete libraries built from other sources, and leftovers of a builder that was killed."""
     for path in kernels_folder().glob(f"kernels-{PLACE}-*"):
         # Those for other processors stay, because machines may share the folder.
         if not path.name.startswith(library_prefix()) or path == library_file(path.suffix):

@@ -90,7 +90,7 @@ class FileLock:
 
     def _opened(self) -> IO[bytes] | None:
         if fcntl is not None:
-            # A pipe in its place is an error here: to open it otherwise waits for a reader.
+            # If the path is a pipe, opening it fails here; otherwise it would wait for a reader.
             return open(self.path, "ab", opener=_without_waiting)
         try:
             return self.path.open("xb")

@@ -9,10 +9,10 @@ from contextlib import contextmanager
 
 @contextmanager
 def without_garbage_collection() -> Generator[None]:
-    """Create many objects that stay, without looking for garbage among them meanwhile.
+    """Create many lasting objects without searching for garbage among them meanwhile.
 
-    The searches would take 50 ms for GPT-2's tables. Only for a part that takes well under a
-    second, because it holds for all threads.
+    The searches would take 50 ms for GPT-2's tables. Use it only for a part that takes well under a
+    second, because it affects all threads.
 
     >>> with without_garbage_collection():
     ...     tokens = [(left, left + 1) for left in range(1_000)]

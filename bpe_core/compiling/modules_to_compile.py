@@ -1,4 +1,4 @@
-"""Say which modules call kernels, and divide the kernels between two processes."""
+"""List the modules that call kernels, and divide the kernels between two processes."""
 
 from __future__ import annotations
 
@@ -16,7 +16,8 @@ only the compiling processes import them."""
 
 N_SHARES: Final = 2
 
-# What a kernel is made of is compiled once for a process, so those that scan text belong together.
+# A process compiles the functions that a kernel calls only once, so kernels that scan text belong
+# together.
 _OF_FIRST_SHARE: Final = ("count_words", "count_ends", "encode_text", "find_ends", "decode_ids")
 
 

@@ -36,8 +36,8 @@ _SECONDS_BETWEEN_LOOKS: Final = 0.2
 _MOST_SECONDS: Final = 300.0
 
 _SHARE, _LINK, _CACHE = "share", "link", "cache"
-"""What a process that this one starts does: compile a share of the library, link the shares, or
-compile a share into Numba's cache."""
+"""The tasks of the processes that this one starts: compile a share of the library, link the shares,
+or compile a share into Numba's cache."""
 
 
 def compile_kernels() -> None:
@@ -85,7 +85,7 @@ def _bitcode(folder: Path, share: int) -> Path:
 
 
 def _build_library() -> bool:
-    """Build the library of kernels; return False if that fails, after saying so on stderr."""
+    """Build the library of kernels; if that fails, report it on stderr and return False."""
     forget_libraries()
     kind = {"NUMBA_CPU_NAME": X86_64_V3, "NUMBA_CPU_FEATURES": ""}
     variables = kind if processor() == X86_64_V3 else {}

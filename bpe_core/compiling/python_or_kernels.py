@@ -45,5 +45,5 @@ def kernels_are_ready() -> bool:
 
 
 def kernels_load_at_once() -> bool:
-    """Return True if kernels, once compiled, need no more than milliseconds to load."""
+    """Return True if compiled kernels load within milliseconds."""
     return found_library() is not None or "numba" in sys.modules

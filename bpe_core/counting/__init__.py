@@ -6,5 +6,5 @@ order of first occurrence. Pairs are not counted here: the trainers do that.
 Open `words` first: plain Python. `compiled` does the same with kernels, `pieces` chooses between
 both for text that arrives in pieces, as `streamed` reads it from files. `counts_file` keeps counts
 in Parquet files, and `counts_cut` makes them and checks which pre-tokenizer cut the words;
-`exact_sums` sees to it that no count overflows. `word_row` arranges the result for training.
+`exact_sums` makes sure that no count overflows. `word_row` arranges the result for training.
 """

@@ -21,9 +21,9 @@ def slots_of(
 ) -> NDArray[np.int32]:
     """Return the slots of words, int32[1 + n_letters, 2]: those of a gap, then of each letter.
 
-    Each thread takes a part. Most time goes to the first touch of new memory, which threads share.
-    `letters` is uint8[n_letters], AFTER_WORD after each word; `id_of` int32[256], -1 for
-    AFTER_WORD; `in_slots` int32[n_words], what stands for the count of each.
+    Each thread takes a part. Most of the time is spent touching new memory for the first time,
+    which threads share. `letters` is uint8[n_letters], AFTER_WORD after each word; `id_of`
+    int32[256], -1 for AFTER_WORD; `in_slots` int32[n_words], the form of each count in a slot.
 
     >>> id_of = np.arange(256, dtype=np.int32)
     >>> id_of[AFTER_WORD] = -1

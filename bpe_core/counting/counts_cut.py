@@ -1,4 +1,4 @@
-"""Count a corpus into words with counts, and check by which pre-tokenizer words were cut."""
+"""Count the words of a corpus, and check which pre-tokenizer cut the words."""
 
 from __future__ import annotations
 

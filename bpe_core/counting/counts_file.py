@@ -94,7 +94,7 @@ def read_counts(path: str | PathLike[str]) -> WordCounts:
     It needs a column `word` of strings or bytes (UTF-8), and a column `count` of whole numbers of
     any width, each 1 or more. Counts of a word on several rows are added up; other columns are
     ignored. Raises UnsupportedFileError for a file that is not such a table, EmptyCorpusError, and
-    CorpusError for an invalid row, and for counts whose symbols exceed 64 bits in all.
+    CorpusError for an invalid row or for counts whose symbols together exceed 64 bits.
 
     >>> import tempfile
     >>> with tempfile.TemporaryDirectory() as folder:
@@ -164,7 +164,7 @@ def write_tables(tables: Iterable[Any], summary: CountsSummary, path: str) -> No
 def merge_counts(paths: Iterable[str | PathLike[str]], out: str | PathLike[str]) -> CountsSummary:
     """Add up files of counts, write the result, and return its summary.
 
-    The words keep the order of their first occurrence, file after file, so that the result equals
+    The words keep the order of their first occurrence, file after file, so the result equals
     counting all the text at once, unless words were dropped. All files must be cut by the same
     pre-tokenizer. Raises what `read_counts` raises, and ConfigError for different pre-tokenizers.
 
@@ -224,7 +224,7 @@ def merge_counts(paths: Iterable[str | PathLike[str]], out: str | PathLike[str])
 def add_up(table: Any, name: str) -> Any:
     """Add up the counts of equal words, and sort by first occurrence.
 
-    Raises CorpusError if all counts exceed 64 bits in all, so that no sum can overflow.
+    Raises CorpusError if the counts together exceed 64 bits, so no sum can overflow.
     """
     check_total(table["count"].to_numpy(), name)
     grouped = table.group_by("word", use_threads=False).aggregate(
@@ -238,7 +238,7 @@ def _cut_of(summary: CountsSummary) -> str:
 
 
 class _Arrow(NamedTuple):
-    """The parts of pyarrow that are used; it has no types."""
+    """The parts of pyarrow used here; pyarrow has no type stubs."""
 
     arrow: Any
     compute: Any
@@ -293,7 +293,7 @@ def _read_table(file: BinaryIO, name: str) -> tuple[Any, CountsSummary | None]:
         raise EmptyCorpusError(f"{name} has no words. Give a file with at least one.")
     firsts = table["first"] if "first" in columns else np.arange(len(words))
     made = arrow.arrow.table([words, counts, firsts], ["word", "count", "first"])
-    # Also a file of this package: someone may have joined two.
+    # A file of this package is checked too: someone may have joined two files.
     return add_up(made, name), summary
 
 
@@ -342,7 +342,7 @@ def _words(column: Any, name: str, arrow: _Arrow) -> Any:
     if arrow.compute.min(arrow.compute.binary_length(words)).as_py() == 0:
         raise CorpusError(f"One of the words of {name} is empty. Leave it out.")
     try:
-        words.cast(arrow.arrow.large_string())  # checks that all is UTF-8
+        words.cast(arrow.arrow.large_string())  # checks that every word is UTF-8
     except arrow.arrow.ArrowInvalid:
         row = next(row for row, word in enumerate(words.to_pylist(), 1) if not _is_utf8(word))
         raise CorpusError(

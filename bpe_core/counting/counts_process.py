@@ -36,7 +36,7 @@ _MARK: Final = b"PAR1"
 def is_counts_file(data: bytes) -> bool:
     """Return True for a Parquet file with the columns and the metadata of `write_counts`.
 
-    Only its description is looked at, as bytes; whether it is valid is seen when it is read.
+    Only the bytes of its metadata are looked at; reading it shows whether it is valid.
 
     >>> is_counts_file(b"hug 10")
     False

@@ -11,23 +11,23 @@ from bpe_core.types import PretokenCounts
 
 
 def check_total(counts: NDArray[np.int64], name: str) -> None:
-    """Raise CorpusError if counts, all positive, exceed 64 bits in all.
+    """Raise CorpusError if counts, all positive, together exceed 64 bits.
 
     >>> check_total(np.array([2**62, 2**62]), "a.parquet")
     Traceback (most recent call last):
-    bpe_core.errors.CorpusError: The counts of a.parquet are 9,223,372,036,854,775,808 in all, \
+    bpe_core.errors.CorpusError: The counts of a.parquet add up to 9,223,372,036,854,775,808, \
 more than 64 bits can hold. Divide all counts by the same number.
     """
     total = weighted_sum(np.ones(len(counts), np.int64), counts)
     if total > LARGEST_SUM:
         raise CorpusError(
-            f"The counts of {name} are {total:,} in all, more than 64 bits can hold. Divide all "
+            f"The counts of {name} add up to {total:,}, more than 64 bits can hold. Divide all "
             "counts by the same number."
         )
 
 
 def check_pretokens(pretokens: PretokenCounts, name: str) -> None:
-    """Raise CorpusError if the words have more symbols in all than an int64 can count.
+    """Raise CorpusError if the words together have more symbols than an int64 can count.
 
     Each word has one symbol more than bytes, because training may add an end-of-word marker.
     """

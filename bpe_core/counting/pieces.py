@@ -26,10 +26,10 @@ def count_in_runs(
 ) -> Iterator[PretokenCounts]:
     """Yield the counts of documents of about `n_bytes` in all, run by run.
 
-    A run has about `run_bytes` of text, all of it by default, and in plain Python; of no text there
-    may be no run. Pieces end between characters; custom patterns and "none" need each document
-    whole. If `should_stop()` returns True, the run ends with the counts so far. Raises what the
-    pre-tokenizer and the documents raise.
+    A run has about `run_bytes` of text, by default and in plain Python all of it; if there is no
+    text, there may be no run. Pieces end between characters; custom patterns and "none" need each
+    document whole. If `should_stop()` returns True, the run ends with the counts so far. Raises
+    what the pre-tokenizer and the documents raise.
 
     >>> from bpe_core.pretokenizers.pretokenizers import get_pretokenizer
     >>> (found,) = count_in_runs([iter([b"hug hu", b"gs"])], 8, get_pretokenizer("gpt2"))

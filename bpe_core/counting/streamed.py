@@ -85,7 +85,7 @@ def count_stream(
 
     About 30 MB of a file are in memory at a time, but a custom pattern and "none" need each file
     whole. Raises TextDecodingError with the first byte that is not UTF-8, CorpusError for a file
-    that shrinks meanwhile, and what the pre-tokenizer raises.
+    that shrinks meanwhile, and whatever the pre-tokenizer raises.
 
     >>> import tempfile
     >>> from bpe_core.pretokenizers.pretokenizers import get_pretokenizer
@@ -97,7 +97,7 @@ def count_stream(
     """
     reading = _Reading(corpus, symbols_of)
     runs = count_in_runs(reading.documents(), corpus.n_bytes, pretokenizer, should_stop=should_stop)
-    # One run, and what is left after a stop must not begin another.
+    # There is one run; what is left after a stop must not begin another.
     pretokens = next(runs, PretokenCounts((), np.zeros(0, np.int64)))
     return CountedCorpus(pretokens, corpus.n_bytes, reading.sha256, reading.symbols())
 
@@ -151,7 +151,7 @@ class _Reading:
 
 
 def _read(path: Path, size: int, begin: int) -> Iterator[bytes]:
-    """Read as much of a file as it had when the corpus was made."""
+    """Read as many bytes of a file as it had when the corpus was made."""
     with _opened(path) as file:
         file.seek(begin)
         left = size

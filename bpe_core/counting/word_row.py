@@ -23,8 +23,8 @@ NEVER = np.iinfo(np.int32).max
 """In `joined_at`: no merge joins this slot to the one before it."""
 
 BYTES_A_SLOT: Final = 12
-"""About how many bytes of ordinary text a slot stands for: 1 MB of Python source has 79,000 slots,
-10 MB of it 540,000."""
+"""About how many bytes of ordinary text there are per slot: 1 MB of Python source has 79,000 slots,
+and 10 MB has 540,000."""
 
 _MOST_IN_A_SLOT: Final = np.iinfo(np.int32).max
 
@@ -36,10 +36,10 @@ class Layout:
     slots: NDArray[np.int32]
     """int32[n_slots, 2]: a symbol's id, and how often its word occurs; -1 and 0 between words.
 
-    They stand side by side because training reads both at once, at places far apart.
+    They stand side by side because training reads both at once, in slots that lie far apart.
     """
     large: NDArray[np.int64]
-    """int64[n_large]: the counts that no int32 holds; in a slot, -1 - i stands for large[i]."""
+    """int64[n_large]: the counts too large for an int32; in a slot, -1 - i stands for large[i]."""
 
     @property
     def ids(self) -> NDArray[np.int32]:
@@ -71,7 +71,7 @@ class Layout:
 
 
 def _for_slots(counts: NDArray[np.int64]) -> tuple[NDArray[np.int32], NDArray[np.int64]]:
-    """Return what stands for each count in a slot, and the large counts."""
+    """Return the form of each count in a slot, and the large counts."""
     is_large = counts > _MOST_IN_A_SLOT
     large = counts[is_large]
     in_slots = counts.astype(np.int32)
@@ -169,7 +169,7 @@ def lay_out_encoded(
 
 def _code_points(letters: NDArray[np.uint8]) -> tuple[NDArray[np.uint32], int]:
     """Return the characters of words, and the code point of the gap after each."""
-    # A byte that isn't UTF-8 is decoded to a surrogate, which no text has.
+    # A byte that isn't UTF-8 is decoded to a surrogate, which no text contains.
     text = letters.tobytes().decode(errors="surrogateescape")
     code_points = np.frombuffer(text.encode("utf-32-le", "surrogatepass"), np.uint32)
     return code_points, 0xDC00 + AFTER_WORD

@@ -22,8 +22,9 @@ from bpe_core.errors import PatternError
 from bpe_core.pretokenizers.shadows import ALPHABET, over_shadows
 
 ENDS, STOPS, DROPS, BACK = 1, 2, 4, 8
-"""What a transition says of the text before the character: a pre-token ends there and the next one
-begins; one may end there; that one is dropped; go back to where one could last end, and begin."""
+"""What a transition says about the text before the character: a pre-token ends there and the next
+one begins; one may end there; that one is dropped; or go back to where one could last end, and
+begin there."""
 
 _ALL: Final = frozenset(ALPHABET)
 _ESCAPES: Final = {"n": "\n", "r": "\r", "t": "\t", "f": "\f", "v": "\v"}
@@ -66,7 +67,7 @@ def compile_automaton(pattern: str, *, dropped: str | None = None) -> Automaton:
 
 
 def _determinized(program: list[_Step]) -> Automaton:
-    # Only one of the characters that no set tells apart is followed.
+    # Of the characters that no set distinguishes, only one is followed.
     sets = {step.characters for step in program}
     group_of: dict[tuple[bool, ...], str] = {}
     like = {
@@ -95,7 +96,7 @@ def _determinized(program: list[_Step]) -> Automaton:
     for following, _ in moves[0].values():
         if following and any(move[1] == BACK for move in moves[states[following]].values()):
             raise PatternError("The pattern leaves out some character of a text.")
-    # Nor are characters told apart whose columns are equal.
+    # Characters whose columns are equal are not distinguished either.
     found: dict[tuple[tuple[tuple[int, ...], int], ...], int] = {}
     columns = {
         character: found.setdefault(tuple(row[like[character]] for row in moves), len(found))

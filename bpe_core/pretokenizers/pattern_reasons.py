@@ -1,4 +1,4 @@
-"""Say in plain words why a pattern is not a valid regular expression, and where."""
+"""Explain in plain words why a pattern is not a valid regular expression, and where."""
 
 from __future__ import annotations
 

@@ -40,7 +40,7 @@ _MAX_PATTERN_LENGTH: Final = 2_000
 _MAX_REPEATS: Final = 1_000
 _MAX_REPEATS_TOGETHER: Final = 100_000
 _MAX_REPEATED_GROUPS: Final = 12
-"""Each inside another doubles the memory of a match: 28 took over 6 GB for two letters."""
+"""Each group nested in another doubles the memory of a match: 28 took over 6 GB for two letters."""
 # The regex package counts the processor time of all threads, so the limit is twice what a pattern
 # should need: a training run may be in progress.
 _SECONDS: Final = 4.0
@@ -137,10 +137,10 @@ class Pretokenizer(Immutable):
         return [match.span() for match in self._compiled.finditer(shadow_of(text))]
 
     def starts(self, text: str, before: int) -> NDArray[np.int64]:
-        """Return where pre-tokens begin, of those that begin before the character `before`.
+        """Return where the pre-tokens begin that begin before the character `before`.
 
-        What follows is not looked at, and for most pre-tokenizers no object is made for each one:
-        those of 8 million characters took a gigabyte. Raises what `spans` raises.
+        The text after it is not looked at, and most pre-tokenizers make no object for each
+        pre-token: those of 8 million characters took a gigabyte. Raises what `spans` raises.
 
         >>> get_pretokenizer("whitespace").starts("to be or not", 6).tolist()
         [0, 3]
@@ -276,8 +276,8 @@ def _refuse_huge_patterns(pattern: str) -> None:
     if repeated > _MAX_REPEATED_GROUPS:
         raise PatternError(
             f"The pattern {_shortened(pattern)} repeats {repeated} groups; at most "
-            f"{_MAX_REPEATED_GROUPS} may be, because each inside another doubles the memory. "
-            f"Repeat fewer."
+            f"{_MAX_REPEATED_GROUPS} may be, because each one inside another doubles the memory. "
+            "Repeat fewer."
         )
 
 

@@ -33,7 +33,7 @@ def scanner_of(name: str) -> Scanner:
     >>> scanner_of("o200k").flags.dtype
     dtype('uint8')
     """
-    # Imported when needed: most patterns that are listed are never run by kernels.
+    # Imported when needed: most of the listed patterns are never run by kernels.
     from bpe_core.kernels.scanning import Scanner
 
     if name not in SCANNERS or name == _BLOCKWISE:

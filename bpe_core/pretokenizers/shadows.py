@@ -20,7 +20,7 @@ from bpe_core.unicode.classes import class_runs, unicode_class
 HAN_AND_KANA: Final = "\u4e00-\u9fa5\u3040-\u309f\u30a0-\u30ff"
 """The ranges as DeepSeek's pattern writes them between brackets."""
 OF_HAN_AND_KANA: Final = " of han and kana"
-"""What the name of a class in these ranges ends with."""
+"""The end of the name of a class in these ranges."""
 _RANGES: Final = ((0x3040, 0x3100), (0x4E00, 0x9FA6))
 _LONG_S: Final = 0x17F
 
