@@ -1,4 +1,4 @@
-"""Limit what files may take once they are written out, however small they are when packed."""
+"""Limit what files may take once they are unpacked, however small they are when packed."""
 
 from __future__ import annotations
 
@@ -24,11 +24,11 @@ MOST_COLUMNS: Final = 50_000
 MOST_CELLS: Final = 1_000_000
 """The most values in one row of a csv or tsv file."""
 MOST_JSON_VALUES: Final = 20_000_000
-"""The most values that are in memory at a time: a JSON file, or one line of a jsonl file."""
+"""The most values in memory at a time, in a JSON file or one line of a jsonl file."""
 MOST_SECONDS_APART: Final = 60.0
-"""How long all files together may take that are each read in a process of their own."""
+"""How long all files that are read in processes of their own may take together."""
 SECONDS_TO_DESCRIBE: Final = 10.0
-"""The same where only the columns of the first tables are described."""
+"""The same if only the columns of the first tables are described."""
 _CHUNK: Final = 1 << 20
 
 
@@ -64,7 +64,7 @@ class Budget:
 
     def read(self, stream: IO[bytes] | gzip.GzipFile, name: str) -> bytes:
         """Read a packed stream to its end."""
-        # Its bytes are not copied on the way out, as joining chunks would do.
+        # Its bytes are not copied on the way out, unlike when chunks are joined.
         unpacked = io.BytesIO()
         while chunk := stream.read(min(_CHUNK, self._unpacked + 1, self._unpacked_of_source + 1)):
             self._unpacked -= len(chunk)

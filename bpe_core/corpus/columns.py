@@ -46,7 +46,7 @@ class TableColumns(NamedTuple):
     texts: tuple[Column, ...]
     """The columns of text, in order; columns of numbers or dates are left out."""
     is_sample: bool
-    """True if the shares are of a part of the rows only."""
+    """True if the shares are those of only some of the rows."""
 
     @property
     def chosen(self) -> Column | None:

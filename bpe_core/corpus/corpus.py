@@ -81,7 +81,7 @@ class Corpus(Immutable):
     def sha256(self) -> str:
         """Hexadecimal digest of the texts and their lengths; names and notes are left out.
 
-        Computed on first use: 100 MB take 0.1 to 0.3 s.
+        Computed on first use: 100 MB takes 0.1 to 0.3 s.
         """
         if self._sha256 is None:
             object.__setattr__(self, "_sha256", self._digest())
@@ -95,7 +95,7 @@ class Corpus(Immutable):
                 digest.update(b"%d %d:" % (count, len(data)))
                 digest.update(data)
                 continue
-            # Twice through a long text takes less memory than all of its bytes.
+            # Going through a long text twice takes less memory than holding all of its bytes.
             digest.update(b"%d %d:" % (count, sum(map(len, _in_pieces(text)))))
             for piece in _in_pieces(text):
                 digest.update(piece)
@@ -188,8 +188,8 @@ class Corpus(Immutable):
     def split(self, held_out_share: float, seed: int = 0) -> tuple[Corpus, Corpus]:
         """Split into training text and held-out text of about `held_out_share` of the characters.
 
-        Of large documents, blocks of whole lines are held out, spread over their length, and of
-        medium ones a block here and there; long lines are cut before spaces. Small documents and
+        Blocks of whole lines are held out from large documents, spread over their length, and a
+        block here and there from medium ones; long lines are cut before spaces. Small documents and
         rare words are held out whole, frequent words by part of their count. Each large file, file
         type and script therefore has about the same share of the held-out part as of the corpus;
         see `composition`.
@@ -243,7 +243,7 @@ class Corpus(Immutable):
 
     @property
     def is_counted(self) -> bool:
-        """Whether it was counted elsewhere, so that only its words and a sample are known.
+        """Whether it was counted elsewhere, so only its words and a sample are known.
 
         >>> Corpus.from_word_counts({"hug": 10}).is_counted
         False

@@ -1,4 +1,4 @@
-"""Write a corpus to a folder of plain files, for another process or for the time after a restart.
+"""Write a corpus to a folder of plain files, for another process or for use after a restart.
 
 `text` has the documents one after another in UTF-8, `lengths.npy` the bytes of each, and
 `corpus.json` their names and the rest. Nothing in them is a pickle.
@@ -64,7 +64,7 @@ def write_corpus(folder: Path, corpus: Corpus) -> None:
 
 
 def link_corpus(source: Path, folder: Path) -> None:
-    """Put the corpus of one folder into another too; the files are shared, or else copied.
+    """Put the corpus of one folder into another too; the files are linked, or else copied.
 
     Raises OSError.
     """

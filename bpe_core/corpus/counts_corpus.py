@@ -23,7 +23,7 @@ class CountsSummary(NamedTuple):
     sha256: str
     """The identity of the corpus; in a file made elsewhere, a hash of the words and counts."""
     characters: str
-    """All characters of the text, sorted, those of dropped words and white space too."""
+    """All characters of the text, sorted, including those of dropped words and white space."""
     floor: int = 1
     """Words that occur less often were dropped."""
     dropped_words: int = 0

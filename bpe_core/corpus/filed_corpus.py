@@ -1,7 +1,7 @@
 """A large corpus on disk, of which only figures are in memory.
 
-`reading_process` makes it, because reading such files here would hold up all else that this process
-does.
+`reading_process` makes it, because reading such files here would hold up everything else that this
+process does.
 """
 
 from __future__ import annotations
@@ -39,7 +39,7 @@ class TextFigures:
     characters: str
     """The distinct characters."""
     beginnings: tuple[str, ...]
-    """Those of the first documents, 10,000 characters of each at most."""
+    """The first documents, cut to 10,000 characters each."""
     word_counts: ClassVar[None] = None
     """Words with counts are never so large."""
     is_counted: ClassVar[bool] = False
@@ -73,7 +73,7 @@ def _characters_of(corpus: Corpus) -> str:
 
 
 def to_json(figures: TextFigures) -> dict[str, Any]:
-    """Return figures as JSON has them.
+    """Return figures as JSON values.
 
     >>> figures = figures_of(Corpus.from_text("hug"))
     >>> from_json(to_json(figures)) == figures
@@ -132,8 +132,8 @@ class FiledCorpus:
         """The names of the files that its documents are from."""
         self.file_notes = notes
         self.excerpts = excerpts
-        """The surroundings of the first character beyond ASCII in each file of a guessed encoding,
-        named as the documents that they are from."""
+        """The text around the first character beyond ASCII in each file of a guessed encoding, with
+        the name of the document that it is from."""
         self._parts = parts
         self._divide = divide
         weakref.finalize(self, shutil.rmtree, folder, ignore_errors=True)

@@ -1,13 +1,13 @@
 """Choose a held-out part that resembles the corpus in its files, file types and scripts.
 
 Documents of one file type and script form a stratum, which gets the same share of its characters
-held out as any other. Of a large document, blocks of whole lines are held out, spread over its
-length; of medium ones, a block here and there; a long line is cut before spaces. Small documents
-and rare words are held out whole, frequent words by part of their count. What one document yields
-too much or too little, those after it in its stratum make up for.
+held out as any other. Blocks of whole lines are held out from a large document, spread over its
+length, and a block here and there from medium ones; a long line is cut before spaces. Small
+documents and rare words are held out whole, frequent words by part of their count. If one document
+yields too much or too little, those after it in its stratum make up for it.
 
-Sizes are in characters, so that blocks spread evenly over a document of several scripts have the
-same share of each, whatever the number of bytes per character.
+Sizes are in characters, so blocks spread evenly over a document of several scripts have the same
+share of each, whatever the number of bytes per character.
 """
 
 from __future__ import annotations
@@ -34,12 +34,12 @@ _LARGEST_BLOCK: Final = 16_384
 _BLOCKS_OF_STRATUM: Final = 16
 """The least number of blocks per stratum, unless they would be too small."""
 _LARGEST_WHOLE: Final = 1 / 8
-"""The largest document held out whole, by the characters to hold out of its stratum: half a
-document too much or too little is then 6 % of them."""
+"""The largest document held out whole, as a share of the characters to hold out of its stratum:
+half a document too much or too little is then 6 % of them."""
 _LEAST_SHARE: Final = 0.01
 """Strata with a smaller share of the corpus may miss it."""
 _TOLERANCE: Final = 0.05
-"""A stratum may miss its share by this part of it, so that blocks stay whole lines."""
+"""A stratum may miss its share by this fraction of it, which lets blocks stay whole lines."""
 _FEWEST_OCCURRENCES: Final = 4
 _LONGEST_LINE: Final = 2_000
 _SHORTEST_REACH: Final = 200
@@ -56,7 +56,7 @@ class Span(NamedTuple):
 
 
 class _Stratum(NamedTuple):
-    """The documents of one file type and script; their order is that of their folders."""
+    """The documents of one file type and script, in the order of their folders."""
 
     whole: list[int]
     """Those that are held out whole or not at all."""
@@ -65,7 +65,7 @@ class _Stratum(NamedTuple):
     quota: float
     """The characters to hold out of all of them."""
     smallest: float
-    """The characters in a block at least."""
+    """The least number of characters in a block."""
 
 
 def held_out_spans(
@@ -181,8 +181,8 @@ def _cut_blocks(
 ) -> float:
     """Hold out blocks of the larger documents; return what is still owed, which may be negative."""
     smallest = stratum.smallest
-    # A document too small for a block of its own gets one when enough is owed, and the last one
-    # what is left. Both depend on chance, so that each document has the same.
+    # A document too small for a block of its own gets one when enough is owed, and the last
+    # document gets what is left. Both depend on chance, so each document has the same chance.
     cut, enough = stratum.cut, 0.0
     if any(share * len(documents[i]) < smallest for i in cut):
         enough = generator.random() * smallest
@@ -211,8 +211,8 @@ def _correct(
 ) -> None:
     """Move the border of a block by what is owed if that is more than the tolerance.
 
-    A whole line too much or too little may be a large part of what a stratum gets, so the border
-    may be within a line.
+    One whole line too many or too few may be a large part of what a stratum gets, so the border may
+    be within a line.
     """
     tolerance = _TOLERANCE * stratum.quota
     reach = max(round(tolerance / 2), _SMALLEST_BLOCK)

@@ -39,7 +39,7 @@ class Texts(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class ParquetFile:
-    """An opened Parquet file, of which nothing but the description has been read."""
+    """An opened Parquet file, of which only the metadata has been read."""
 
     name: str
     file: Any
@@ -88,7 +88,7 @@ class ParquetFile:
         for group in range(self.file.metadata.num_row_groups):
             for batch in self._batches([column], group):
                 values = batch.column(column)
-                # Before the values of a dictionary are written out.
+                # Before the values of a dictionary are expanded.
                 n_bytes += _total_length(values, arrow.compute.binary_length, arrow.compute)
                 if n_bytes > MOST_UNPACKED_BYTES:
                     raise too_much_text(self.name)
@@ -186,15 +186,15 @@ such a file begins and ends with the letters PAR1. Export or download it again.
 
 
 def too_much_text(name: str) -> UnsupportedFileError:
-    """Return the error for a Parquet file that holds too much text once it is written out.
+    """Return the error for a Parquet file that holds too much text once it is unpacked.
 
     >>> print(too_much_text("a.parquet"))
-    a.parquet holds more than 512 MB of text in this column once it is written out. Split it into \
+    a.parquet holds more than 512 MB of text in this column once it is unpacked. Split it into \
 smaller files.
     """
     return UnsupportedFileError(
         f"{name} holds more than {MOST_UNPACKED_BYTES >> 20} MB of text in this column once it is "
-        "written out. Split it into smaller files."
+        "unpacked. Split it into smaller files."
     )
 
 
@@ -215,7 +215,7 @@ def _damage_named(name: str) -> Generator[None]:
 
 
 class _Arrow(NamedTuple):
-    """The parts of pyarrow that are used; it has no types."""
+    """The parts of pyarrow used here; pyarrow has no type stubs."""
 
     compute: Any
     parquet: Any

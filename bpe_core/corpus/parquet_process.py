@@ -1,9 +1,10 @@
 """Read Parquet files in a separate process with little memory and little time.
 
-A page of a Parquet file may unpack to gigabytes, and nothing in the file has to admit it: only a
-limit on the whole process holds. `python -m bpe_core.corpus.parquet_process` reads a question and a
-file from standard input, and writes messages to standard output: a letter, a size in eight bytes,
-and as many bytes. The first describes the columns; the others hold the texts of a batch of rows.
+A page of a Parquet file may unpack to gigabytes without anything in the file saying so: only a
+limit on the whole process is reliable. `python -m bpe_core.corpus.parquet_process` reads a question
+and a file from standard input, and writes messages to standard output: a letter, a size in eight
+bytes, and as many bytes. The first describes the columns; the others hold the texts of a batch of
+rows.
 """
 
 from __future__ import annotations
@@ -36,7 +37,7 @@ _ERRORS: Final = {error.__name__: error for error in (UnsupportedFileError, Miss
 _COLUMNS, _TEXTS, _ERROR, _NO_MEMORY, _END = b"C", b"T", b"E", b"M", b"."
 
 
-# A file of counts, as `bpe count` and other tools write it. Its words are no running text.
+# A file of counts, as `bpe count` and other tools write it. Its words are not running text.
 _OF_COUNTS: Final = ({"word", "count"}, {"word", "count", "first"})
 
 
@@ -67,7 +68,7 @@ class ParquetRows:
         """Described by a sample."""
         chosen = columns.chosen.name if columns.chosen else None
         self.column = chosen if text_column is None else text_column
-        """The column that is read: the one asked for, or the one that is usually taken."""
+        """The column that is read: the one asked for, or else the default one."""
         self.n_rows = 0
         """The number of rows read so far, those without text included."""
 
@@ -80,7 +81,7 @@ class ParquetRows:
             self._budget.take_text(len(message) - ends[1], self._name)
             start = ends[1]
             rows, lengths = array("q", message[16 : ends[0]]), array("q", message[ends[0] : start])
-            # Repeated values, as columns of categories have them, become one string.
+            # Repeated values, common in columns of categories, become one string.
             known: dict[bytes, str] = {}
             for row, length in zip(rows, lengths, strict=True):
                 value = message[start : start + length]

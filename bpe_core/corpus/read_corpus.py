@@ -37,7 +37,7 @@ def read_corpus(
     A text file is one document. In csv, tsv, jsonl and parquet, each row of `text_column` is one:
     of one column for all tables, or of the one given for the name of a table, such as `a.csv` or
     `archive.zip/a.csv`. None, or a name that is not given, chooses a column of text named `text`,
-    `content`, `body` or the like, else the one with the most characters. JSON may be a list of
+    `content`, `body` or the like, or else the one with the most characters. JSON may be a list of
     strings or objects, or an object of strings or lists; a column's values must be strings, not
     lists or nested objects.
 

@@ -107,7 +107,7 @@ def reasons(failures: Sequence[tuple[str, CorpusError]]) -> str:
 
 
 def name_of(source: Source) -> str:
-    """Return the name of a source as documents and notes have it."""
+    """Return the name of a source, as documents and notes use it."""
     if isinstance(source, (str, os.PathLike)):
         return Path(source).name or os.fspath(source)
     return str(getattr(source, "name", describe(source)))
@@ -282,7 +282,7 @@ def _read_zip(data: bytes, name: str, choices: Choices, budget: Budget, report: 
         else:
             documents.extend(found)
             notes.extend(new_notes)
-        # Thousands of members that cannot be read must not keep the caller from ending this.
+        # Thousands of unreadable members must not keep the caller from stopping this.
         report(member.begin + member.share)
     if not documents:
         kind = UnsupportedFileError

@@ -1,7 +1,7 @@
 """Read large files into a corpus in a separate process with limited memory and time.
 
-Decoding and cutting up a large text holds the interpreter's lock for tenths of a second at once,
-and all else in the same process waits. `python -m bpe_core.corpus.reading_process FOLDER`
+Decoding and cutting up a large text holds the interpreter's lock for tenths of a second at a time,
+and everything else in the same process waits. `python -m bpe_core.corpus.reading_process FOLDER`
 does what the folder's `question.json` asks, and writes one JSON object a line to standard output.
 """
 
@@ -32,7 +32,7 @@ from bpe_core.errors import BpeError, UnsupportedFileError
 from bpe_core.process_limits import limit_this_process
 
 LEAST_BYTES: Final = 4_000_000
-"""The size of files from which on they are worth a process, which takes half a second to start."""
+"""The size from which files are worth a process, which takes half a second to start."""
 _LEAST_MARKS: Final = 200_000
 """Each line or comma may be a row or a value, and 1.9 million rows of a 4 MB table took 5 to 20
 seconds."""
@@ -52,7 +52,8 @@ _BEYOND_ASCII: Final = regex.compile(r"[^\x00-\x7f]")
 def worth_a_process(uploads: Sequence[Upload]) -> bool:
     """Return whether files are so large, or may unpack to so much, that a process should read them.
 
-    All that is packed may: 16 kB of JSON unpacked to 16 MB, which stopped all else for 2 seconds.
+    Any packed file may: 16 kB of JSON unpacked to 16 MB, which stopped everything else for 2
+    seconds.
 
     >>> import io
     >>> class Upload(io.BytesIO):
@@ -79,9 +80,9 @@ def read_in_process(
 ) -> Corpus | FiledCorpus:
     """Read files as `read_corpus` does; a large corpus stays in a new folder in `place`.
 
-    Its division by `held_out_share` is made at the same time. Raises what `read_corpus` and
-    `on_progress` raise, UnsupportedFileError if the files take too much memory or time, and OSError
-    if the folder cannot be written.
+    It is divided by `held_out_share` at the same time. Raises what `read_corpus` and `on_progress`
+    raise, UnsupportedFileError if the files take too much memory or time, and OSError if the folder
+    cannot be written.
     """
     with _folder_of(uploads, place) as folder:
         question = {

@@ -31,7 +31,7 @@ def has_more_cells(text: str, delimiter: str, most: int) -> bool:
 
 
 def _has_more(text: str, marks: str, most: int, escape: str) -> bool:
-    # Most texts are short, and most others have few marks even with those in strings.
+    # Most texts are short, and most others have few marks, even counting those in strings.
     if len(text) <= most or sum(map(text.count, marks)) <= most:
         return False
     if escape:

@@ -113,7 +113,7 @@ def _opened(
 
 
 def _describe(rows: Iterator[Row], reader: RowReader) -> tuple[list[Row], TableColumns]:
-    """Return the first rows, and the columns as these have them."""
+    """Return the first rows, and the columns that they have."""
     head = list(islice(rows, ROWS_DESCRIBED + 1))
     looked_at = [row.value for row in head[:ROWS_DESCRIBED] if isinstance(row.value, Mapping)]
     is_sample = len(head) > ROWS_DESCRIBED

@@ -62,7 +62,7 @@ LEGACY_ENCODINGS = (
     *("cp874", "koi8_r", "koi8_u", "cp932", "euc_jp", "gb18030", "big5", "cp949"),
 )
 
-# Python has these too: they are for domain names and source code.
+# Python has these too, but they are for domain names and source code.
 _NOT_FOR_FILES = ("idna", "punycode", "unicode-escape", "raw-unicode-escape", "undefined")
 
 _SAMPLE_BYTES = 32_768

@@ -22,7 +22,7 @@ class FoundFile(NamedTuple):
     url: str
     size: int
     version: str
-    """What changes if the file does."""
+    """A value that changes if the file does."""
 
 
 def is_url(name: str) -> bool:
@@ -63,7 +63,7 @@ def reading(url: str) -> Generator[BinaryIO]:
     with _errors_named(url):
         if is_url(url):
             system, path = file_system(url)
-            # A folder listed earlier lacks what another process has written there since.
+            # An earlier listing of the folder lacks what another process has written there since.
             system.invalidate_cache(path)
             opened = system.open(path, "rb")
         else:

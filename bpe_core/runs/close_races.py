@@ -39,7 +39,7 @@ def opening_step(run: TrainingRun) -> int:
     >>> opening_step(train(corpus, TrainingConfig(260, special_tokens=())))
     2
     """
-    learned = run.merges[run.n_term_merges :]  # those before are a person's choice, not a race
+    learned = run.merges[run.n_term_merges :]  # earlier ones were chosen by the user, not by a race
     first = next((merge.rank for merge in learned if has_letters(run.tokenizer, merge.pair)), None)
     if first is None:
         first = learned[0].rank if learned else 0

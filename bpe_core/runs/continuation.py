@@ -13,7 +13,7 @@ from bpe_core.types import Merge
 
 @dataclass(frozen=True, slots=True)
 class Continuation:
-    """The tokenizer that a run continues, and what a person asked for."""
+    """The tokenizer that a run continues, and what the user asked for."""
 
     base: Tokenizer
     counts: tuple[int, ...]
@@ -21,11 +21,11 @@ class Continuation:
     left_out: tuple[bytes, ...] = ()
     """The bytes of tokens that no merge may make."""
     terms: tuple[TermCost, ...] = ()
-    """What each term cost that was tried before learning."""
+    """The cost of each term that was tried before learning."""
 
     @property
     def n_term_merges(self) -> int:
-        """The number of merges, the first ones, that were made for terms."""
+        """How many of the first merges were made for terms."""
         return sum(cost.tokens_added for cost in self.terms)
 
     def merges_of(self, tokenizer: Tokenizer) -> tuple[Merge, ...]:
@@ -51,7 +51,7 @@ class Continuation:
 
 
 def spelled_by(merges: Iterable[Merge]) -> dict[int, tuple[int, ...]]:
-    """Return each id that the merges make, with the ids that spell it and that they do not make.
+    """Return each id that the merges make, with the older ids that spell it.
 
     If several merges make an id, the first one spells it.
 

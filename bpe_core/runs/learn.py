@@ -30,7 +30,7 @@ class Continued:
     left_out: Collection[bytes] = ()
     """The bytes of tokens that no merge may make."""
     merge_terms: MergeTerms | None = None
-    """Chooses merges that come first."""
+    """Chooses the merges that come first."""
 
 
 def learn_run(

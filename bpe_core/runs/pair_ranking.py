@@ -196,7 +196,7 @@ class Ties:
                 self._since[key] = order, rank
 
     def none_before(self, rank: int) -> None:
-        """Note that the pair of a merge was not chosen by its count, so nothing ties with it."""
+        """Note that a merge's pair was not chosen by its count, so nothing ties with it."""
         self._end_all(rank)
 
     def after_merge(

@@ -160,8 +160,8 @@ def steps_to_draw(n_merges: int, most: int = 800) -> NDArray[np.int64]:
     """Choose the steps at which to draw a curve over a run: int64[n], ascending.
 
     All steps if there are few; otherwise at most `most`, always including 0 and `n_merges`. Half
-    are spaced linearly and half logarithmically, because the curves bend near their start. For
-    `n_merges` of -1 there is none.
+    are spaced linearly and half logarithmically, because the curves bend near their start. If
+    `n_merges` is -1 there are none.
 
     >>> steps_to_draw(3).tolist()
     [0, 1, 2, 3]
@@ -195,9 +195,9 @@ def corners(values: ArrayLike, most: int = 1_500) -> NDArray[np.int64]:
 def elbow(values: ArrayLike) -> int | None:
     """Return the index of a curve's bend: the point furthest from the line between its ends.
 
-    Both axes are scaled to the curve's extent, so that units don't matter; of equal points, the
-    first is returned. Returns None if the curve has fewer than three points or level ends. This is
-    the knee of "Finding a 'Kneedle' in a Haystack" (Satopää et al., 2011), without smoothing:
+    Both axes are scaled to the curve's extent, so units don't matter; among equal points, the first
+    is returned. Returns None if the curve has fewer than three points or level ends. This is the
+    knee of "Finding a 'Kneedle' in a Haystack" (Satopää et al., 2011), without smoothing:
     https://doi.org/10.1109/ICDCSW.2011.20
 
     >>> elbow([100, 60, 40, 35, 32, 30])

@@ -52,7 +52,7 @@ class Watch:
         return self.stopped
 
     def note_first(self, n_merges: int, tokens_saved: int) -> None:
-        """Note merges made before learning starts: `look` is called with those after them."""
+        """Note merges made before learning starts; `look` then counts only those after them."""
         self._n_first = n_merges
         self._corpus_tokens -= tokens_saved
 

@@ -150,12 +150,12 @@ class TrainingRun(Immutable):
 
     @property
     def terms(self) -> tuple[TermCost, ...]:
-        """What each term cost that was tried before learning from counts."""
+        """The cost of each term that was tried before learning from counts."""
         return () if self._continues is None else self._continues.terms
 
     @property
     def n_term_merges(self) -> int:
-        """How many of the first merges were made for terms, and not for their counts."""
+        """How many of the first merges were made for terms rather than for their counts."""
         return 0 if self._continues is None else self._continues.n_term_merges
 
     @property
@@ -345,7 +345,7 @@ class TrainingRun(Immutable):
 
     @property
     def n_ids(self) -> int:
-        """1 + the highest id of the tokenizer: its size, unless ids are left out."""
+        """1 + the highest id of the tokenizer: its size, unless it skips ids."""
         return 1 + max(self.tokenizer.vocab)
 
     def tokens(self) -> list[bytes]:

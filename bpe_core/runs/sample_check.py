@@ -76,10 +76,10 @@ def check_parts(
     on_progress: Callable[[int, int], None] | None = None,
     should_stop: Callable[[], bool] | None = None,
 ) -> list[SampleFigures] | None:
-    """Do the same for a training text that is divided already; return None if it was stopped.
+    """Do the same for a training text that is already divided; return None if stopped.
 
     `trained` is the run on all of the training text, if there is one. Without held-out text, 8% of
-    the training text are held out. Raises what `sample_check` raises.
+    the training text is held out. Raises what `sample_check` raises.
 
     >>> corpus = Corpus.from_text("a line of hugs\\n" * 2_000)
     >>> check_parts(corpus, corpus, TrainingConfig(260), n_halvings=1)[-1].n_bytes

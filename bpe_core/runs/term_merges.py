@@ -1,4 +1,4 @@
-"""The merges that make a person's terms tokens, which come before those learned by frequency."""
+"""The merges that turn the user's terms into tokens, before those learned by frequency."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from bpe_core.trainers.incremental import Learned
 
 @dataclass(frozen=True, slots=True)
 class TermCost:
-    """What a term cost when a tokenizer was extended, and what it saved; or why it is no token."""
+    """What a term cost and saved when a tokenizer was extended; or why it is not a token."""
 
     term: str | bytes
     """As it was given."""
@@ -23,11 +23,11 @@ class TermCost:
     tokens_added: int = 0
     """How many new tokens its merges took; 0 if it was a token before."""
     tokens_saved: int = 0
-    """By how many tokens its merges shortened the corpus."""
+    """How many tokens shorter its merges made the corpus."""
     reason: str | None = None
     """Why it did not become a token, as a sentence; None if it is one."""
     occurrences: int | None = None
-    """How often the corpus contained it as a token once it was made; None if it took no token.
+    """How often the corpus contained it as a token once it was made; None if it took no new token.
 
     Nothing in the corpus trains the embedding row of a token with 0 occurrences.
     """
@@ -47,7 +47,7 @@ class TermMerges:
     counts: list[int]
     """The count of each merge's pair in the corpus when it was chosen."""
     tokens_saved: list[int]
-    """By how many tokens each merge shortened the corpus."""
+    """How many tokens shorter each merge made the corpus."""
     joined_at: NDArray[np.int32]
     """int32[n_slots]: the rank of the merge that joined each slot of the layout, or NEVER."""
     costs: tuple[TermCost, ...]

@@ -1,7 +1,7 @@
 """Count the tokens of a text after each merge, from its encoding or by replaying the merges.
 
-If only one merge makes a token, the token always consists of the same two parts, and they of
-theirs. A text's encoding then determines how often each merge was applied, without replaying any.
+If only one merge makes a token, the token always consists of the same two parts, and so do its
+parts. A text's encoding then determines how often each merge was applied, without replaying any.
 """
 
 from __future__ import annotations

@@ -32,7 +32,7 @@ def train(
     on_progress: Callable[[TrainingProgress], None] | None = None,
     should_stop: Callable[[], bool] | None = None,
 ) -> TrainingRun:
-    """Train a tokenizer on a corpus, on files of any size, or on words counted before.
+    """Train a tokenizer on a corpus, on files of any size, or on words already counted.
 
     With `tie_break="smallest-pair"`, the merges and the vocabulary are those that Hugging Face's
     `BpeTrainer` learns from the same pre-tokens, in the same order. With "first-seen", ties go to
@@ -102,7 +102,7 @@ def _tokenizer_of(
         n_special, n_merges = len(vocabulary.special_tokens), len(learned.merges)
         plain = _has_all_bytes(config) and config.end_of_word is None
         if plain and len(vocabulary) == n_special + 256 + n_merges:
-            # Each merge made a new token, as in all but rare trainings.
+            # Each merge made a new token, as in all but a few trainings.
             pairs = [(left, right) for left, right, _ in learned.merges]
             table = TokenTable.trusted(
                 vocabulary.tokens,

@@ -34,7 +34,7 @@ class CountingProgress(NamedTuple):
     stretches_done: int
     stretches: int
     stretches_found: int
-    """Those that an earlier run had counted."""
+    """Those that an earlier run had already counted."""
     shards_done: int
     shards: int
 
@@ -67,11 +67,11 @@ def count_files(
     A source is a file, a folder, a pattern such as *.parquet, or the URL of one of these for
     fsspec, such as s3://bucket/corpus: text (each file one document), JSON lines or Parquet (each
     row one), the former two also packed as .gz or .zst. None is held in memory whole. Words that
-    occur less than `floor` times are dropped, which the summary tells.
+    occur fewer than `floor` times are dropped, which the summary records.
 
-    `engine` does the work: `ThisProcess()`, or `DaskWorkers(client)` of `engines`. Stretches that
-    were counted are kept in the folder `work`, and the same call goes on after it was interrupted.
-    All workers must reach the sources and `work`. Raises ConfigError, MissingExtraError, and
+    `engine` does the work: `ThisProcess()`, or `DaskWorkers(client)` of `engines`. Counted
+    stretches are kept in the folder `work`, and the same call resumes after an interruption. All
+    workers must reach the sources and `work`. Raises ConfigError, MissingExtraError, and
     CorpusError or a subclass for what cannot be read.
 
     >>> import tempfile
@@ -210,7 +210,7 @@ def _summary(counted: Sequence[dict[str, Any]], pretokenizer: str) -> CountsSumm
 def _nothing_found(summary: CountsSummary, pretokenizer: str) -> str:
     if summary.dropped_words:
         return (
-            f"All {summary.dropped_words:,} words occur less than {summary.floor:,} times. Lower "
+            f"All {summary.dropped_words:,} words occur fewer than {summary.floor:,} times. Lower "
             "the floor."
         )
     return (

@@ -1,4 +1,4 @@
-"""Read the documents of a stretch, piece by piece, and collect what is known of them."""
+"""Read the documents of a stretch, piece by piece, and collect their hash, size and characters."""
 
 from __future__ import annotations
 

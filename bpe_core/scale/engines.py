@@ -1,4 +1,4 @@
-"""Run functions on many items: in this process, on processes of this machine, or on a cluster."""
+"""Run functions on many items: in this process, in processes on this machine, or on a cluster."""
 
 from __future__ import annotations
 
@@ -138,10 +138,10 @@ def cluster(address: str) -> Generator[Client]:
 
 @contextmanager
 def local_processes(memory: int, n_processes: int | None = None) -> Generator[Client]:
-    """Start processes on this machine that take no more than so many bytes of memory in all.
+    """Start processes on this machine that together take no more than `memory` bytes.
 
-    Each has an equal share, as has this process. By default there are as many as processors, and
-    as have room. Raises ConfigError for too little memory, and MissingExtraError.
+    Each has an equal share, and so has this process. By default there is one for each processor, as
+    far as there is room. Raises ConfigError for too little memory, and MissingExtraError.
     """
     with needs_extra("cluster", "Counting within a memory limit"):
         from distributed import Client, LocalCluster
@@ -172,7 +172,7 @@ def local_processes(memory: int, n_processes: int | None = None) -> Generator[Cl
 
 @contextmanager
 def as_config_errors(client: Any) -> Generator[None]:
-    """Turn errors of the cluster into ConfigError; pass on those of this package."""
+    """Turn the cluster's errors into ConfigError; pass on this package's own."""
     try:
         yield
     except BpeError:
@@ -184,5 +184,5 @@ def as_config_errors(client: Any) -> Generator[None]:
             f"The Dask cluster at {address} failed ({type(error).__name__}: {reason}). Check that "
             "its scheduler and workers are running with enough memory, and that they have the same "
             "versions of Python, Dask and this package as this machine. Then run the command "
-            "again: it goes on where it stopped."
+            "again: it resumes where it stopped."
         ) from error

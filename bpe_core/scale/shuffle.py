@@ -43,7 +43,7 @@ def reduce_shard(shard: Shard, folder: WorkFolder) -> dict[str, Any]:
                 columns = [batch["word"], batch["count"], firsts]
                 pending.append(arrow.table(columns, schema=schema()))
                 n_rows += batch.num_rows
-        # At most doubling, so that each row is added up a few times at most.
+        # Sizes at least double, so each row is added up only a few times.
         if n_rows > max(_LEAST_ROWS, total.num_rows):
             total = add_up(arrow.concat_tables([total, *pending]), folder.url)
             pending, n_rows = [], 0

@@ -54,11 +54,11 @@ class Source(NamedTuple):
     packing: Packing
     size: int
     version: str
-    """What changes if the file does: its time and size, or a name that its server gives it."""
+    """A value that changes if the file does: its time and size, or a tag from its server."""
 
 
 class Described(NamedTuple):
-    """What must be known of a file to divide it."""
+    """What must be known about a file to divide it."""
 
     source: Source
     column: str
@@ -125,10 +125,10 @@ def _source(file: FoundFile) -> Source:
 
 
 def describe(source: Source, text_column: str | None) -> Described:
-    """Look at a file's beginning, or at the description at its end, to know how to divide it.
+    """Look at a file's beginning, or at the metadata at its end, to know how to divide it.
 
-    Raises UnsupportedFileError for another kind of file than its name says, and CorpusError for a
-    missing column.
+    Raises UnsupportedFileError for a file that is not of the kind its name says, and CorpusError
+    for a missing column.
     """
     name = shown(source.url)
     if source.kind == "parquet":

@@ -28,7 +28,7 @@ def count_stretch(stretch: Stretch, folder: WorkFolder, n_threads: int | None) -
     Each run of `stretch.run_bytes` makes N_SHARDS batches of words. Raises what reading raises.
     """
     if worth_waiting_for(stretch.n_bytes):
-        # It compiles in other processes, so that this one keeps answering the scheduler.
+        # This compiles in other processes, so this one keeps answering the scheduler.
         logging.getLogger("distributed.worker").info("Compiling the engine, once on this machine")
         wait_for_kernels()
     pretokenizer = get_pretokenizer(stretch.pretokenizer)

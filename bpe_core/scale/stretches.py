@@ -16,7 +16,7 @@ from bpe_core.scale.sources import Described, Source
 STRETCH_BYTES: Final = 64 << 20
 _MOST_STRETCHES: Final = 4_096
 _SEARCHED: Final = 1 << 20
-# A change to how words are counted or kept makes stretches in older work folders worthless.
+# A change to how words are counted or kept makes stretches in older work folders unusable.
 _VERSION: Final = 1
 
 
@@ -33,7 +33,7 @@ class Part(NamedTuple):
 
 
 class Stretch(NamedTuple):
-    """What one worker counts in one go: a part of a file, or several small files."""
+    """The text that one worker counts at a time: a part of a file, or several small files."""
 
     parts: tuple[Part, ...]
     pretokenizer: str
@@ -53,7 +53,7 @@ class Stretch(NamedTuple):
 
 
 def stretch_bytes_for(n_bytes: int) -> int:
-    """Return how long stretches are in a corpus of so many bytes: 64 MB up to 256 GB.
+    """Return the length of stretches in a corpus of `n_bytes`: 64 MB for up to 256 GB.
 
     >>> stretch_bytes_for(1 << 30) >> 20, stretch_bytes_for(1 << 40) >> 20
     (64, 256)
@@ -118,7 +118,7 @@ def text_bounds(file: BinaryIO, part: Part, pretokenizer: str) -> tuple[int, int
     """Return where a part of a text file really begins and ends: at cuts between pre-tokens.
 
     Every worker finds the same cut at the same place. A place without a safe cut soon after it is
-    left out: its stretch is empty, and the one before goes on to the next cut.
+    left out: its stretch is empty, and the one before extends to the next cut.
     """
     size = part.source.size
     if not part.step:

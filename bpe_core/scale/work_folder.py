@@ -1,4 +1,4 @@
-"""The folder where counted stretches are kept, so that a run that was killed can go on."""
+"""The folder where counted stretches are kept, so a run that was killed can resume."""
 
 from __future__ import annotations
 
@@ -16,14 +16,14 @@ _OWN_NAME: Final = re.compile(
     r"[0-9a-f]{32}(-[0-9]+)?(\.[0-9a-f]{32})?\.(json|arrow)|\.unfinished-[0-9a-f]{32}(-.*)?"
 )
 N_SHARDS: Final = 64
-"""Words are divided by hash into so many shards, each added up by one worker at a time."""
+"""The number of shards into which words are divided by hash; one worker at a time adds up each."""
 
 
 class WorkFolder(NamedTuple):
     """A folder, by path or URL, that all workers can read and write.
 
-    A part consists of a file of words and a record, which is written last: a part without its
-    record was not finished. Names are unique, so two workers with the same part don't clash.
+    A part consists of a file of words and a record, which is written last: a part without a record
+    was not finished. Names are unique, so two workers with the same part don't clash.
     """
 
     url: str
@@ -72,7 +72,7 @@ class WorkFolder(NamedTuple):
         return f"{self.url.rstrip('/')}/{name}"
 
     def clear(self) -> None:
-        """Delete all parts, those of killed workers too, and the folder if it is empty then.
+        """Delete all parts, including those of killed workers, and then the folder if it is empty.
 
         Files with other names are left, because the folder may have been there before.
         """

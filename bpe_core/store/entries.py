@@ -28,12 +28,12 @@ RUN: Final = "run.npz"
 NAME: Final = "name.json"
 """A run's title and settings, small enough to be read for a list."""
 DETAILS: Final = "details.json"
-"""What else belongs to a run, or the kind and the file names of an upload."""
+"""Other facts about a run, or the kind and the file names of an upload."""
 
 
 @dataclass(frozen=True, slots=True)
 class Entry:
-    """What a list shows of an entry."""
+    """The facts about an entry that a list shows."""
 
     name: str
     kind: str
@@ -89,12 +89,12 @@ def touch(folder: Path) -> None:
 
 def size_of(folder: Path) -> int:
     """Return the bytes of an entry's files. Raises OSError."""
-    # A link that leads nowhere must not hide the entry, and one in a circle not all others.
+    # A broken link must not hide the entry, and a circular one must not hide all others.
     return sum(file.lstat().st_size for file in folder.iterdir())
 
 
 def delete_folder(folder: Path) -> None:
-    """Delete a folder of the store; in a crash, its name leads to all of it or to nothing.
+    """Delete a folder of the store; after a crash, its name leads to all of it or to nothing.
 
     Raises OSError, and PermissionError before anything is changed.
     """

@@ -63,7 +63,7 @@ def check_files(folder: Path, names: Collection[str] | None = None) -> bool:
 
 def read_checked(folder: Path, name: str) -> bytes:
     """Return the contents of an entry's file, and raise what `check_files` raises."""
-    # Before the manifest, which is replaced first: see `replace_file`.
+    # Read before the manifest, which is replaced first: see `replace_file`.
     data = _read(folder / name)
     digests = _read_manifest(folder)
     if digests is not None:
@@ -72,7 +72,7 @@ def read_checked(folder: Path, name: str) -> bytes:
 
 
 def replace_file(folder: Path, name: str, data: bytes) -> None:
-    """Replace a file of an entry; in a crash, the entry has the old or the new file.
+    """Replace a file of an entry; after a crash, the entry has the old or the new file.
 
     The manifest accepts the new file before it is there, and the old one until the next call.
     Raises OSError, and what `check_files` raises for a damaged manifest.

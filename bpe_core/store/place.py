@@ -13,7 +13,7 @@ from bpe_core.extras import needs_extra
 VARIABLE: Final = "BPE_EXPLORER_RUNS"
 UPLOAD_PREFIX: Final = "upload-"
 UNFINISHED: Final = ".unfinished-"
-"""How the names of folders begin that are being written or deleted."""
+"""The prefix of the names of folders that are being written or deleted."""
 _CHECKOUT: Final = Path(__file__).absolute().parents[2]
 _ID_PATTERN: Final = re.compile(r"[0-9a-f]{32}")
 
@@ -21,9 +21,9 @@ _ID_PATTERN: Final = re.compile(r"[0-9a-f]{32}")
 def store_folder() -> Path:
     """Return the folder of the store, which may not exist yet.
 
-    It is what BPE_EXPLORER_RUNS names, else the `.runs` of a checkout that has one, as earlier
-    versions made it, else `runs` in the user's data folder. Raises MissingExtraError if the package
-    that knows the data folder is not installed.
+    It is what BPE_EXPLORER_RUNS names, or else the `.runs` of a checkout that has one, as earlier
+    versions made it, or else `runs` in the user's data folder. Raises MissingExtraError if the
+    package that knows the data folder is not installed.
 
     >>> with_variable = os.environ | {VARIABLE: "/data/runs"}
     >>> from unittest.mock import patch

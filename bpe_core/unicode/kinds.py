@@ -33,7 +33,7 @@ SCRIPT_NAMES: Final = tuple(name.replace("_", " ") for name in _SCRIPTS.split())
 _SHARED = regex.compile(r"[\p{Script=Common}\p{Script=Inherited}]")
 OTHER_SCRIPT: Final = "other"
 _LETTERS_AND_MARKS = frozenset({*LETTER_CLASSES, "mark"})
-# Without So: emoji and other pictures are not punctuation.
+# The category So is left out: emoji and other pictures are not punctuation.
 _PUNCTUATION = regex.compile(r"[\p{P}\p{S}--\p{So}]", regex.V1)
 
 _N_CODE_POINTS = 0x110000
@@ -60,7 +60,7 @@ def script_of(character: str) -> str | None:
 
 
 def forget_characters() -> None:
-    """Forget what is known of characters seen so far, to free memory."""
+    """Forget the characters looked up so far, to free memory."""
     script_of.cache_clear()
     group_of.cache_clear()
 

@@ -53,5 +53,5 @@ def _code_of(character: str) -> int:
 
 @cache
 def _table() -> NDArray[np.uint8]:
-    """Return the codes of all code points, filled as they are first met; threads write the same."""
+    """Return the codes of all code points, filled in on first use; all threads write the same."""
     return np.full(0x110000, _UNKNOWN, np.uint8)

@@ -13,7 +13,7 @@ _LEFT_1, _LEFT_2, _LEFT_3, _AFTER_E0, _AFTER_ED, _AFTER_F0, _AFTER_F4 = range(1,
 N_STATES: Final = 8
 
 AFTER_WORD: Final = 0xFF
-"""The byte that separates words in one array; UTF-8 never has it."""
+"""The byte that separates words in one array; it never occurs in UTF-8."""
 
 _STEPS: Final = (
     (BETWEEN_CHARACTERS, 0x00, 0x7F, BETWEEN_CHARACTERS),

@@ -43,7 +43,7 @@ def test_a_counts_file_trains_the_merges_of_the_command(
     open_app: OpenApp, counts: WordCounts, counts_file: bytes
 ) -> None:
     app = open_with(open_app, ("counts.parquet", counts_file))
-    assert "7 words that occur less than 2 times, 9 occurrences in all" in shown(app)
+    assert "7 words that occur fewer than 2 times, 9 occurrences in all" in shown(app)
     assert "Words cut by whitespace, which training uses too." in shown(app)
     assert "nothing is held out" in shown(app)
     assert "so that is the pre-tokenizer, whatever the preset has" in shown(app)

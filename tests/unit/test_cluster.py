@@ -125,7 +125,7 @@ def test_losing_the_scheduler_is_an_error_and_the_next_run_goes_on(
     work, out = tmp_path / "work", tmp_path / "counts.parquet"
     with (
         cluster(idle.scheduler_address) as client,
-        pytest.raises(ConfigError, match=r"The Dask cluster at tcp://.* failed .*goes on where"),
+        pytest.raises(ConfigError, match=r"The Dask cluster at tcp://.* failed .*resumes where"),
     ):
         count_files(
             files,

@@ -137,7 +137,7 @@ def test_words_below_the_floor_are_dropped_and_the_loss_is_told(tmp_path: Path) 
     assert counts.pretokens.words == (b"a", b"b")
     assert found.summary[4:] == (2, 2, 2)
     assert counts.summary.characters == " abcé"
-    with pytest.raises(EmptyCorpusError, match="All 4 words occur less than 9 times"):
+    with pytest.raises(EmptyCorpusError, match="All 4 words occur fewer than 9 times"):
         count([tmp_path / "a.txt"], tmp_path / "work", pretokenizer="whitespace", floor=9)
 
 

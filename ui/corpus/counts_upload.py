@@ -71,8 +71,8 @@ def describe_counts(corpus: CountsCorpus) -> str:
     sentence = f"Words cut by {cut}."
     if known.dropped_words:
         sentence += (
-            f" Left out: {known.dropped_words:,} words that occur less than {known.floor:,} times, "
-            f"{known.dropped_occurrences:,} occurrences in all. The bytes are those of the whole "
-            "text, so bytes per token on the training text come out too high."
+            f" Left out: {known.dropped_words:,} words that occur fewer than {known.floor:,} "
+            f"times, {known.dropped_occurrences:,} occurrences in all. The bytes are those of the "
+            "whole text, so bytes per token on the training text come out too high."
         )
     return sentence
