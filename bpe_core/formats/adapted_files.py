@@ -40,7 +40,7 @@ BESIDE: Final = (
     ADDED_TOKENS,
     "chat_template.jinja",
 )
-"""Files beside a tokenizer that belong to it and come along."""
+"""Files beside a tokenizer that belong to it and are written with it."""
 OLD_IDS: Final = "old_ids.npy"
 PARTS: Final = "parts.npy"
 ROWS: Final = "embedding_rows.json"
@@ -52,11 +52,11 @@ def adapted_files(adapted: Adapted, files: Mapping[str, bytes]) -> dict[str, byt
     """Return the base's files, as file name -> bytes, with the adapted tokenizer in them.
 
     `files` are the base's: a tokenizer.json, GPT-2's two files, a .tiktoken file, a Tekken file, a
-    GGUF file or a native one, and any files beside them; or a zip of these, which is unpacked. Of
-    those beside, the ids in tokenizer_config.json and added_tokens.json are renumbered and all
-    others kept. A GGUF file with tensors loses them, and gets a name that ends with -vocab.gguf.
-    Raises `FormatError` for other formats, and `ConfigError` if the format cannot express the
-    adapted tokenizer.
+    GGUF file or a native one, and any files beside them; or a zip of these, which is unpacked.
+    Among the files beside, the ids in tokenizer_config.json and added_tokens.json are renumbered
+    and all others kept. A GGUF file with tensors loses them, and gets a name that ends with
+    -vocab.gguf. Raises `FormatError` for other formats, and `ConfigError` if the format cannot
+    express the adapted tokenizer.
 
     >>> import bpe_core as bpe
     >>> from bpe_core.formats.load_save import dumps, loads
@@ -100,7 +100,7 @@ def adapted_files(adapted: Adapted, files: Mapping[str, bytes]) -> dict[str, byt
     # An uploaded pair may have longer names, such as my-vocab.json and my-merges.txt.
     vocabularies, merges = ([name for name in files if name.endswith(ends)] for ends in _ENDINGS)
     for pair in zip(vocabularies, merges, strict=False):
-        # Beside a tokenizer.json they need not hold all that it does.
+        # Beside a tokenizer.json they need not hold everything that it does.
         new = _gpt2_files(adapted, *(files[name] for name in pair), alone=not done)
         written.update(zip(pair, new, strict=True))
         done = True

@@ -40,8 +40,8 @@ _Values = str | int | Sequence[str] | Sequence[int] | Sequence[float]
 def vocabulary_alone(data: bytes | memoryview, name: str) -> tuple[str, bytes]:
     """Return a GGUF file without its tensors, and a name for it.
 
-    If there are tensors, the name is another one, so that the file never replaces the model.
-    Raises `FormatError` for a damaged file, and for more than 256 MB of keys.
+    If there are tensors, the name is a different one, so the file never replaces the model. Raises
+    `FormatError` for a damaged file, and for more than 256 MB of keys.
 
     >>> vocabulary_alone(b"GGUF" + bytes([3, 0, 0, 0, 1]) + bytes(15) + b"tensors", "llama.gguf")
     ('llama-vocab.gguf', b'GGUF\\x03\\x00\\x00\\x00\\x00\\x00\\x00\\x00\\x00\\x00\\x00\\x00\\x00\
@@ -65,10 +65,10 @@ def adapted_gguf(adapted: Adapted, data: bytes, name: str) -> bytes:
     errors.
 
     A new token has the type NORMAL. If the base has scores, the first new one is 1 less than the
-    lowest of the base, and each next one 1 less again, as SentencePiece numbers merges. The keys
-    of a split model and `tokenizer.huggingface.json`, a second copy of the tokenizer, are left
-    out. Raises `FormatError` for a damaged file, and `ConfigError` if a key uses a removed token
-    or if the file would encode differently.
+    lowest of the base, and each further one 1 less again, as SentencePiece numbers merges. The keys
+    of a split model and `tokenizer.huggingface.json`, a second copy of the tokenizer, are left out.
+    Raises `FormatError` for a damaged file, and `ConfigError` if a key uses a removed token or if
+    the file would encode differently.
     """
     _, places = key_places(data)
     kept = [place for place in places if not _LEFT_OUT.fullmatch(place.name)]

@@ -71,7 +71,8 @@ def tokenizer_json(adapted: Adapted, data: bytes) -> bytes:
             places = list(ids_in(text, top[name].start))
         except (ValueError, IndexError):  # a number, say, where an object belongs
             raise FormatError(
-                f"{name} in tokenizer.json has not the form that Hugging Face's tokenizers write."
+                f"{name} in tokenizer.json does not have the form that Hugging Face's tokenizers "
+                "write."
             ) from None
         for start, end in places:
             if not re.fullmatch("[0-9]{1,10}", text[start:end]):

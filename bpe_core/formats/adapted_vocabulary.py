@@ -11,7 +11,7 @@ from bpe_core.unicode.byte_alphabet import to_printable
 
 
 def _new_ids(adapted: Adapted) -> dict[int, int]:
-    """Return the new id of each id of the base that is left."""
+    """Return the new id of each of the base's ids that are left."""
     return {int(old): new for new, old in enumerate(adapted.old_ids.tolist()) if old != NO_OLD_ID}
 
 
@@ -71,7 +71,7 @@ def unlisted(vocabulary: Mapping[str, int], special: Mapping[str, int]) -> dict[
     """Return the added tokens that the vocabulary has to list from now on.
 
     An added token that is not in the vocabulary gets the next free id in `tokenizers`, whatever the
-    file says. That is its own only as long as all ids of the vocabulary come before it.
+    file says. That is its own id only as long as all ids of the vocabulary come before it.
 
     >>> unlisted({"a": 0, "aa": 2}, {"<s>": 1}), unlisted({"a": 0}, {"<s>": 1})
     ({'<s>': 1}, {})

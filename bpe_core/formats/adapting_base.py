@@ -37,11 +37,10 @@ def open_base(
 
     For a folder, `files` also has tokenizer_config.json, special_tokens_map.json, added_tokens.json
     and the chat template. A folder with a tokenizer.json is read from that file, and `files` also
-    has its vocab.json and merges.txt, which hold less. Added tokens that match ordinary text, such
-    as DeepSeek's, do not matter here: training reads a corpus as text without special tokens. Of a
-    GGUF file, however large, `files` has the keys without the tensors.
-    Raises `FormatError` for a tokenizer that bpe_core cannot run, and what `load` and
-    `open_encoder` raise.
+    has its vocab.json and merges.txt, which contain less. Added tokens that match ordinary text,
+    such as DeepSeek's, do not matter here: training reads a corpus as text without special tokens.
+    For a GGUF file, however large, `files` has the keys without the tensors. Raises `FormatError`
+    for a tokenizer that bpe_core cannot run, and what `load` and `open_encoder` raise.
 
     >>> base = open_base("gpt2")
     >>> base.tokenizer.vocab_size, list(base.files)
@@ -74,7 +73,7 @@ def _head(path: Path) -> bytes:
 
 
 def _files_of(path: Path) -> list[Path]:
-    """Return the files to read; a tokenizer.json before GPT-2's two files, which say less."""
+    """Return the files to read: a tokenizer.json rather than GPT-2's two files, which hold less."""
     best = path / huggingface.FILE_NAME
     if best.is_file() and not (path / native.FILE_NAME).is_file():
         return [best]

@@ -7,7 +7,7 @@ from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence, Set
 from typing import Any, Final, NamedTuple, cast
 
-_DEPTH: Final = 16  # groups within groups of a pattern, so that a file cannot nest them forever
+_DEPTH: Final = 16  # groups within groups of a pattern; a file could nest them forever
 
 
 class AddedToken(NamedTuple):
@@ -52,7 +52,8 @@ class AddedTokenFinder:
         added = list(added)
         self._ids = {each.text: each.id for each in added}
         self._always = frozenset(each.text for each in added if not each.is_special)
-        # The library skips what it finds but may not use, so that hides a shorter token within it.
+        # The library skips a token that it finds but may not use, which hides a shorter one within
+        # it.
         longest = sorted((each.text for each in added), key=len, reverse=True)
         self._any = re.compile(_any_of(longest) if longest else "")
         by_first = defaultdict[str, list[str]](list)

@@ -1,4 +1,4 @@
-"""Write what a run continues into the head of its archive, and read it again."""
+"""Write what a run continues into the head of its archive, and read it back."""
 
 from __future__ import annotations
 
@@ -54,7 +54,7 @@ def continuation_of(head: Mapping[str, Any], tokenizer: Tokenizer) -> Continuati
 
 
 def term_to_dict(cost: TermCost) -> dict[str, object]:
-    """Return a term and its cost as JSON has them.
+    """Return a term and its cost as JSON values.
 
     >>> term_of(term_to_dict(TermCost(b"hug", None, reason="Cut."))).reason
     'Cut.'

@@ -33,7 +33,7 @@ _PRE: Final[Mapping[tuple[str, bool], str]] = {
     ("deepseek-v3", False): "deepseek-v3",
 }
 _UNFIT: Final[Mapping[str, str]] = {
-    "cl100k": "its nearest cut divides white space at a text's end in another way than 'cl100k'",
+    "cl100k": "its nearest cut divides white space at the end of a text differently from 'cl100k'",
     "falcon": "its cut named falcon is made of several steps that were not shown to equal 'falcon'",
 }
 _VERSION: Final = 3

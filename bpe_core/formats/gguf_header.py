@@ -1,4 +1,4 @@
-"""Read what a GGUF file says of its tokenizer, from a file of any size.
+"""Read what a GGUF file says about its tokenizer, from a file of any size.
 
 A GGUF file begins with keys and values and ends with the tensors. Only the values whose keys begin
 with "tokenizer." are read; the rest is skipped, and the tensors are never touched. A file on disk
@@ -23,7 +23,7 @@ MOST_ENTRIES: Final = 2_000_000
 _MOST_KEYS: Final = 65_536
 _LONGEST_KEY: Final = 65_535
 _PREFIX: Final = b"tokenizer."
-# Value types 0 to 12, but for strings (8) and arrays (9).
+# Value types 0 to 12, except strings (8) and arrays (9).
 SCALARS: Final[Mapping[int, struct.Struct]] = {
     kind: struct.Struct("<" + code)
     for kind, code in zip((0, 1, 2, 3, 4, 5, 6, 7, 10, 11, 12), "BbHhIif?Qqd", strict=True)
@@ -81,7 +81,7 @@ def parse_gguf(data: bytes | memoryview) -> dict[str, GgufValue]:
 
 @dataclass(frozen=True, slots=True)
 class KeyPlace:
-    """Where a key and its value stand in a file."""
+    """The places of a key and its value in a file."""
 
     name: bytes
     start: int
@@ -91,7 +91,7 @@ class KeyPlace:
 
 
 def key_places(data: bytes | memoryview) -> tuple[int, list[KeyPlace]]:
-    """Return the number of tensors, and where each key stands, in the file's order.
+    """Return the number of tensors, and the place of each key, in the file's order.
 
     Raises `FormatError` as `parse_gguf` does, but reads no text of a value.
 

@@ -1,4 +1,4 @@
-"""Turn what a GGUF file says of its tokenizer into a tokenizer.json or a SentencePiece model.
+"""Turn what a GGUF file says about its tokenizer into a tokenizer.json or SentencePiece model.
 
 Models of the kinds gpt2, gemma4 and bert become a tokenizer.json, and llama and t5 become a
 SentencePiece model. GGUF files do not store normalizers such as NFC, so there is none.
@@ -30,7 +30,7 @@ _KINDS: Final = ("gpt2", "gemma4", "bert", "llama", "t5")
 
 
 def describe_gguf(keys: Keys) -> str:
-    """Return the kind of model and the name of its cut, in words for a reader.
+    """Describe the kind of model and the name of its cut, for display.
 
     >>> describe_gguf({"tokenizer.ggml.model": "gpt2", "tokenizer.ggml.pre": "qwen2"})
     'The vocabulary of a GGUF file (model gpt2, pre qwen2).'

@@ -200,8 +200,8 @@ def _without_dead_merges(
 ) -> list[tuple[int, int, int]]:
     """Return merges without those that never happen, if they were written from tiktoken's ranks.
 
-    Every two tokens that spell a third are written as a merge then, in the order of the third's
-    rank; all but one of each token's merges join tokens that are never neighbours.
+    Every two tokens that spell a third are then written as a merge, in the order of the third
+    token's rank; all but one of each token's merges join tokens that are never neighbours.
     """
     made = [id for _, _, id in merges]
     if made != sorted(made):

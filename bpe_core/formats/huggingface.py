@@ -318,7 +318,8 @@ def _split_name(split: Part) -> str | None:
     if how == ("Isolated", False):
         return pretokenizer_of(expression)
     if how == ("Removed", True):
-        # Only matches are kept; the same as isolating if the pattern matches every text whole.
+        # Only matches are kept, which is the same as isolating if the pattern always matches all
+        # text.
         named = map(get_pretokenizer, PRETOKENIZER_NAMES)
         dropping = {each.pattern: each.name for each in named if each.drops_text}
         name = dropping.get(expression, pretokenizer_of(expression))

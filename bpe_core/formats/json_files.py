@@ -19,7 +19,7 @@ def parse_json(data: bytes, what: str) -> dict[str, Any]:
     """Parse a JSON object; raises `FormatError` that names the place of a mistake.
 
     Files with more values than any tokenizer has are refused before they are parsed, because two
-    bytes can become an object of 64.
+    bytes can become an object of 64 bytes.
 
     >>> parse_json(b'{"version": 1}', "tokenizer.json")
     {'version': 1}

@@ -9,7 +9,7 @@ from bpe_core.immutable import Immutable
 
 
 class LibraryEncoder(Immutable):
-    """Base class of the encoders that another library runs: what they know of themselves.
+    """Base class of the encoders that another library runs: what they know about themselves.
 
     `engine` is the library with its version, `vocab` the bytes of each id, and `special_tokens` the
     id of each special token.

@@ -1,4 +1,4 @@
-"""Turn the failures of another library into errors of this one, with what helps a reader."""
+"""Turn the failures of another library into errors of this one that help the reader."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ _PLACE: Final = re.compile(r"line (\d+),? column (\d+)")
 
 @contextmanager
 def library_failures(to_error: Callable[[str], BpeError]) -> Generator[None]:
-    """Raise the error that `to_error` returns in place of all that a library raises in the block.
+    """Raise the error that `to_error` returns in place of whatever a library raises in the block.
 
     `to_error` gets " (line L, column C)" if the library names a place, else "". The rest of its
     message is about its own types, and helps nobody here. `tokenizers` raises bare Exceptions, and

@@ -81,7 +81,7 @@ def loads(
     """Build a tokenizer from its files; the format is recognised from their content.
 
     Pass `pretokenizer` and `special_tokens` for formats that do not store them; a .tiktoken file
-    needs the first. Raises `FormatError` if the files are not a tokenizer, and `ConfigError` if an
+    needs the former. Raises `FormatError` if the files are not a tokenizer, and `ConfigError` if an
     argument is missing or contradicts the file.
 
     >>> tokenizer = Tokenizer(vocab={0: b"a", 1: b"aa"}, merges=[(0, 0, 1)], pretokenizer="none")
@@ -292,7 +292,7 @@ def files_of(source: Path) -> list[Path]:
 
 
 def _head(source: Path) -> bytes:
-    """Return a file's first bytes; of a GGUF file, which may be huge, no more is read."""
+    """Return a file's first bytes; a GGUF file may be huge, so no more of it is read."""
     if not source.is_file():
         return b""
     with source.open("rb") as file:

@@ -136,7 +136,7 @@ def _of_gpt2_files(tokenizer: Tokenizer) -> str:
 
 
 def _of_gguf(tokenizer: Tokenizer) -> str:
-    """Return lines that read the file with gguf, and encode with tokenizers what it read.
+    """Return lines that read the file with gguf, and encode with what it read in tokenizers.
 
     gguf only reads; llama.cpp, which encodes, has no small package for Python.
     """
@@ -152,7 +152,7 @@ def _of_gguf(tokenizer: Tokenizer) -> str:
 
 
 def _around_model(tokenizer: Tokenizer, imports: list[str], model: list[str]) -> str:
-    """Return lines of imports, then `model` as it is, then all that a model's files do not hold."""
+    """Return lines of imports, then `model` as it is, then everything its files do not hold."""
     cut, names = _pre_tokenizer(tokenizer)
     names = sorted({*names, "Tokenizer", "decoders", "models", "pre_tokenizers"}, key=_import_order)
     special = [literal(text) for text in _in_order(tokenizer)]

@@ -1,10 +1,10 @@
 """Normalize text as Hugging Face's library does, but only where that may change something.
 
-Source: Unicode Standard Annex 15. Characters that normalize to themselves, are no combining marks
-and are never the second half of a composition stay as they are, whatever stands around them. Only
-stretches of others, each with the character before it, go to the library: a small part of most
-texts. Python's tables decide which characters those are. They are older than the library's, but
-Unicode guarantees that the normal forms of assigned characters never change.
+Source: Unicode Standard Annex 15. Characters that normalize to themselves, are not combining marks
+and are never the second half of a composition stay as they are, whatever surrounds them. Only
+stretches of other characters, each with the character before it, go to the library: a small part of
+most texts. Python's tables decide which characters those are. They are older than the library's,
+but Unicode guarantees that the normal forms of assigned characters never change.
 """
 
 from __future__ import annotations
@@ -94,7 +94,7 @@ def _changing(text: str, form: str) -> list[tuple[int, int]]:
 
 @cache
 def _stays(form: str) -> NDArray[np.bool_]:
-    """Return for each character if it stays as it is; False in the last place, for all others."""
+    """Return whether each character stays as it is; the last place, False, is for all others."""
     found = np.zeros(_LOOKED_AT[-1].stop + 1, np.bool_)
     found[:_FIRST_LOOKED_AT] = True
     seconds = {*_VOWEL_JAMO, *_FINAL_JAMO}

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from typing import Final
 
 _META: Final = "▁"
-# How far to look for the place where both texts go on alike, and how many characters must agree.
+# How far to look for the place where both texts agree again, and how many characters must agree.
 _FARTHEST: Final = 32
 _AGREEING: Final = 3
 
@@ -35,10 +35,10 @@ class NormalizedPiece:
 
 
 def normalized_pieces(text: str, normalized: str) -> list[NormalizedPiece]:
-    """Divide a text and its normalised form into pieces that are alike, and those that changed.
+    """Divide a text and its normalised form into pieces that agree and pieces that changed.
 
-    The pieces of each, joined, are the whole text. A space that became ▁ is a change. Where no
-    place is found from which both go on alike, the rest is one piece. Takes linear time.
+    The pieces of each, joined, are the whole text. A space that became ▁ is a change. If there is
+    no place from which both agree again, the rest is one piece. Takes linear time.
 
     >>> def pairs(text, normalized):
     ...     return [(each.text, each.normalized) for each in normalized_pieces(text, normalized)]
@@ -71,9 +71,9 @@ def normalized_pieces(text: str, normalized: str) -> list[NormalizedPiece]:
 
 
 def _next_alike(ours: str, theirs: str, i: int, j: int) -> tuple[int, int]:
-    """Return how many characters of each to skip, as few as possible, to go on alike."""
+    """Return how many characters of each to skip, as few as possible, until both agree again."""
     for total in range(1, 2 * _FARTHEST + 1):
-        # Most normalizers replace single characters, and then one that agrees is enough.
+        # Most normalizers replace single characters, and then one agreeing character is enough.
         if (
             total == 2
             and i < len(ours)

@@ -46,7 +46,8 @@ def columns_of(
     else:
         flat = np.fromiter(chain.from_iterable(offsets), np.int64, 2 * n)
     first, last = flat[0::2], np.maximum(flat[0::2], flat[1::2])
-    # int64[n]: where the tokens before each end. A token that starts there or later stands alone.
+    # int64[n]: where the tokens before each token end. A token that starts there or later stands
+    # alone.
     reached = np.concatenate([np.zeros(min(n, 1), np.int64), np.maximum.accumulate(last)[:-1]])
     stands_apart = first >= reached
     group_starts = np.flatnonzero(stands_apart)
@@ -57,7 +58,7 @@ def columns_of(
         tokens = [vocab.get(id, b"") for id in ids[a:b]]
         cuts = _shared(text, byte_at, first[a:b], int(last[a:b].max()), tokens)
         starts[a:b], ends[a:b] = cuts[:-1], cuts[1:]
-    # The text before each group that is in no token, and after the last one.
+    # The text that is in no token before each group, and after the last one.
     gap_starts = np.append(byte_at[reached[group_starts]], byte_at[last.max()] if n else 0)
     gap_ends = np.append(byte_at[first[group_starts]], byte_at[-1])
     is_gap = gap_ends > gap_starts

@@ -1,4 +1,4 @@
-"""One door to every tokenizer: open a file, a folder or a published tokenizer by its name."""
+"""Open any tokenizer: a file, a folder, or a published tokenizer by its name."""
 
 from __future__ import annotations
 
@@ -26,10 +26,10 @@ def open_encoder(
 ) -> NamedEncoder:
     """Open any tokenizer: the path of a file or folder, or a name such as "gpt2" or "llama3".
 
-    The result encodes by itself: `encode`, `segments`, `vocab`, `engine`, `fingerprint`. `engine`
-    says whether bpe_core or the publisher's library encodes, and `provenance` why. A path goes
-    before a name; "./gpt2" is always a path. Of a GGUF file, however large, only the vocabulary is
-    read. Pass `pretokenizer` for files that do not store it.
+    The result is an encoder: it has `encode`, `segments`, `vocab`, `engine` and `fingerprint`.
+    `engine` says whether bpe_core or the publisher's library encodes, and `provenance` why. A path
+    takes precedence over a name; "./gpt2" is always a path. Only the vocabulary of a GGUF file is
+    read, however large the file is. Pass `pretokenizer` for files that do not store it.
 
     Raises `UnavailableError` for a name that has not been fetched, `FormatError` for a file that is
     not a tokenizer, `ConfigError` if the pre-tokenizer is missing, and `MissingExtraError` for a

@@ -105,7 +105,7 @@ class Difference:
 
 @dataclass(frozen=True, slots=True)
 class Opened:
-    """What came of opening a file in the library that it is for."""
+    """The result of opening a file in the library that it is meant for."""
 
     library: str
     version: str | None
@@ -167,7 +167,7 @@ def short_version(version: str) -> str:
 
 
 def opens_in(tokenizer: Tokenizer, probe: Probe) -> Iterator[tuple[Format, Opened | str]]:
-    """Yield what came of opening each format, or why the format cannot express the tokenizer.
+    """Yield the result of opening each format, or why the format cannot express the tokenizer.
 
     Each is opened by its own library and by all others installed that read it.
 

@@ -6,8 +6,8 @@ A tokenizer.json is encoded by `bpe_core` if all of this holds, and by `tokenize
   `read_merges`); bytes that are not tokens are left out as the library does, or by it;
 - the normalizer is a form of Unicode or none (see `run_here`), and the pre-tokenizer is a named
   one, since regex engines differ;
-- a probe of many scripts and of the vocabulary's own tokens gives the same ids as `tokenizers`. The
-  published files, which are known to the byte, are compared by the tests.
+- a probe of many scripts and of the vocabulary's own tokens gives the same ids as `tokenizers`.
+  Published files, recognised by their SHA-256, are compared by the tests instead.
 """
 
 from __future__ import annotations
@@ -44,9 +44,9 @@ _BY_SHA256: Final = {
 MOST_BYTES: Final = 128_000_000
 """The largest file accepted; the largest tokenizers in use are a third of it."""
 Trial = Literal["", "needed", "here", "own", "other"]
-"""How far a file was tried on the libraries, one of which may crash on it: "needed" if it is still
-to be tried in another process, "here" if this is that process; "own" or "other" once such a process
-found that bpe_core or another library encodes it; "" if it is known to the byte."""
+"""How far a file was tried on the libraries, since one of them may crash on it: "needed" if it is
+still to be tried in another process, "here" if this is that process; "own" or "other" once such a
+process found that bpe_core or another library encodes it; "" if its exact bytes are known."""
 
 
 def open_files(
@@ -55,9 +55,10 @@ def open_files(
     """Open a tokenizer's file, or GPT-2's two files, in any supported format.
 
     Pass `pretokenizer` for formats that do not store it: a .tiktoken file needs it unless it is one
-    of the published ones, and GPT-2's two files use GPT-2's by default. What a compiled library
-    might crash on is first tried in another process, if the `trial` is needed. Raises `FormatError`
-    if the files are not a tokenizer, and `ConfigError` if the pre-tokenizer is missing.
+    of the published ones, and GPT-2's two files use GPT-2's by default. A file that might crash a
+    compiled library is first tried in another process, if the `trial` is needed. Raises
+    `FormatError` if the files are not a tokenizer, and `ConfigError` if the pre-tokenizer is
+    missing.
 
     >>> import tokenizers
     >>> peer = tokenizers.Tokenizer(tokenizers.models.WordPiece({"a": 0, "##b": 1}, unk_token="a"))
@@ -123,7 +124,7 @@ def open_sentencepiece(
 
 
 def _open_published_ranks(name: str, data: bytes, found: Published) -> NamedEncoder:
-    # Not compared with tiktoken here: the file is known to the byte, and the tests compare it.
+    # Not compared with tiktoken here: the exact file is known, and the tests compare it.
     tokenizer = read_tiktoken(
         data, pretokenizer=found.pretokenizer, special_tokens=found.special_tokens
     )
@@ -153,8 +154,8 @@ def _of_tokenizer_json(name: str, described: Mapping[str, Any], *, trial: Trial)
             rehearse(described, PROBE, name)
     if own is not None and trial in ("", "own"):
         return NamedEncoder(name, own, _how(own))
-    # A tokenizer.json is what the library can read, and its ids are the reference for what is read
-    # here. Known files were compared before, and building a large one takes seconds.
+    # The library can read a tokenizer.json, and its ids are the reference for this reader. Known
+    # files were compared before, and building a large one takes seconds.
     foreign = ForeignTokenizer(described)
     if own is not None:
         reason = _why_inexact(own, foreign)

@@ -1,9 +1,9 @@
-"""Open a stranger's tokenizer file in a separate process first, with little memory and time.
+"""Open a stranger's tokenizer file in a separate process first, with limited memory and time.
 
 A file within all limits can still take a minute or gigabytes, or end the process in a compiled
 library. `python -m bpe_core.formats.opening_process` reads a question and files from standard
 input, opens them, and writes as JSON who encodes them, or what is wrong with them. Opening them
-again then takes only what encoding needs: nothing is tried or compared any more.
+again then does only what encoding needs: nothing is tried or compared again.
 """
 
 from __future__ import annotations
@@ -31,8 +31,8 @@ from bpe_core.tokenizer.protocol import NamedEncoder
 _MODULE: Final = "bpe_core.formats.opening_process"
 OWN_ENGINE: Final = "bpe_core"
 LEAST_BYTES: Final = 200_000
-"""The size of files, unpacked, from which on they are worth a process, which takes 0.4 s to start.
-What is smaller cannot take long or much, except in a library that is tried in a process anyway."""
+"""The unpacked size from which files are worth a process, which takes 0.4 s to start. Smaller files
+cannot take long or much memory, except in a library that is tried in a process anyway."""
 _MOST_BYTES: Final = 3 * 2**30
 _MOST_PROCESSOR_SECONDS: Final = 25
 """Gemma's, of a quarter of a million tokens, took 8."""
@@ -48,10 +48,10 @@ def open_untrusted(
     pretokenizer: str | None = None,
     place: Callable[[], AbstractContextManager[object]] = nullcontext,
 ) -> NamedEncoder:
-    """Open files as `open_files` does, large ones in a process with limits before.
+    """Open files as `open_files` does; large ones first in a process with limits.
 
-    `place` makes the context in which that process runs, so that callers can limit how many do at
-    once. Raises what `open_files` raises, and `FormatError` if they take too much time or memory.
+    `place` makes the context in which that process runs, so callers can limit how many run at once.
+    Raises what `open_files` raises, and `FormatError` if they take too much time or memory.
 
     >>> open_untrusted({"a.tiktoken": b"YQ== 0\\n"}, pretokenizer="gpt2").encode("aa")
     [0, 0]
@@ -66,7 +66,7 @@ def open_untrusted(
 
 
 def size_unpacked(files: Mapping[str, bytes]) -> int:
-    """Return the size of files in bytes; of a small zip, what its files have by its own account.
+    """Return the size of files in bytes; for a small zip, the unpacked size that it states.
 
     >>> size_unpacked({"vocab.json": b"{}", "merges.txt": b"a b"})
     5
@@ -78,7 +78,7 @@ def size_unpacked(files: Mapping[str, bytes]) -> int:
         if looks_like_zip(data):
             try:
                 with zipfile.ZipFile(io.BytesIO(data)) as archive:
-                    # No more than this is unpacked, even if it is a lie.
+                    # No more than this is unpacked, even if the stated size is false.
                     size += sum(member.file_size for member in archive.infolist())
             except ARCHIVE_DAMAGE:
                 continue
@@ -116,7 +116,8 @@ def _main() -> None:
     try:
         opened = open_files(files, pretokenizer=question["pretokenizer"], trial="here")
         if opened.engine != OWN_ENGINE:
-            # Some that can be built crash at the first text; those that only fail may be opened.
+            # Some tokenizers that can be built crash at the first text; those that only fail may be
+            # opened.
             with suppress(BpeError):
                 opened.encode(PROBE)
             if isinstance(opened.encoder, ForeignTokenizer):

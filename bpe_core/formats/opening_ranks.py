@@ -19,8 +19,9 @@ def open_ranks(
 ) -> NamedEncoder:
     """Return the encoder of ranks, with a note on which library encodes and why.
 
-    `origin` is a sentence on the file. If it is `known` who encodes them, bpe_core ("own") or
-    tiktoken, they are not compared. Raises `FormatError` if neither library can use the ranks.
+    `origin` is a sentence on the file. If it is `known` which library encodes them, bpe_core
+    ("own") or tiktoken, they are not compared. Raises `FormatError` if neither library can use the
+    ranks.
 
     >>> ids = {bytes([byte]): byte for byte in range(256)} | {b"hu": 256, b"hug": 257}
     >>> opened = open_ranks("mine", Ranks(ids, r"[a-z]+|[^a-z]+", {}), "A test.")

@@ -1,4 +1,4 @@
-r"""Find patterns in a tokenizer's file that take very long on some texts, before anyone types one.
+r"""Find patterns in a tokenizer's file that are very slow on some texts, before anyone types one.
 
 Hugging Face's library gives up a pattern that takes ten million steps at one character, but not one
 that takes a million at each: `(?:z|z){20}[^z]` needs 15 seconds for a thousand z, and nothing can
@@ -19,7 +19,7 @@ from bpe_core.errors import BpeError, FormatError
 _CHARACTERS: Final = 1_000
 _MOST_RUNS: Final = 200
 _MOST_SECONDS: Final = 0.25
-"""Of processor time for a run. Published tokenizers take some milliseconds."""
+"""The most processor time for a run. Published tokenizers take a few milliseconds."""
 _COMMON: Final = "aA1 \n!_\u00e9\u4e2d"
 _ESCAPED: Final = re.compile(r"\\[xu]\{?([0-9A-Fa-f]{2,6})")
 
@@ -32,7 +32,7 @@ def check_patterns(described: Mapping[str, Any], encode: Callable[[str], object]
     for pattern in _patterns([described.get("normalizer"), described.get("pre_tokenizer")]):
         for text in islice(_runs(pattern), _MOST_RUNS):
             started = time.process_time()
-            # What the library refuses at once, it refuses in use.
+            # A pattern that the library refuses here is refused in use too.
             with suppress(BpeError):
                 encode(text)
             if time.process_time() - started > _MOST_SECONDS:
@@ -58,7 +58,7 @@ def _patterns(parts: object) -> Iterator[str]:
 
 
 def _runs(pattern: str) -> Iterator[str]:
-    """Yield runs of what a pattern mentions, characters and then pairs, each with another end."""
+    """Yield runs of what a pattern mentions, characters and then pairs, each followed by U+0001."""
     points = [int(digits, 16) for digits in _ESCAPED.findall(pattern)]
     escaped = [chr(point) for point in points if point < 0xD800 or 0xE000 <= point < 0x110000]
     units = dict.fromkeys([*_COMMON, *escaped, *pattern])

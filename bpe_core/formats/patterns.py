@@ -85,8 +85,8 @@ FALCON: Final[tuple[Step, ...]] = (
     {"type": "Digits", "individual_digits": False},
     isolated("[0-9][0-9][0-9]"),
 )
-"""Falcon's steps. Tokens are written in printable bytes before numbers are cut out, so that the
-bytes written ² ³ ¹ ¼ ½ ¾ are numbers too, wherever they are in a character."""
+"""Falcon's steps. Tokens are written in printable bytes before numbers are cut out, so the bytes
+written ² ³ ¹ ¼ ½ ¾ are numbers too, wherever they are in a character."""
 
 
 def without_crossing_numbers(merges: Sequence[tuple[str, str]]) -> list[tuple[str, str]]:
@@ -120,7 +120,7 @@ def name_of_steps(steps: Sequence[Step]) -> str | None:
 
 
 def _as_written(step: Step) -> Step:
-    """Return a step as it is written above, if it is another spelling of that."""
+    """Return a step as it is written above, if it is another spelling of one."""
     if step == isolated(r"\p{N}"):
         return STEPS["starcoder"][0]
     pattern = step.get("pattern")

@@ -16,7 +16,7 @@ PROBE: Final = (
     "½²Ⅷ \u00a0\u2003\u3000\u0085\u2028\ufeff\x00\x1c   "
 )
 N_TOKENS: Final = 100_000
-"""How many tokens `make_probe` makes, or a few more."""
+"""The least number of tokens that `make_probe` makes; it may make a few more."""
 _MOST_BYTES_OF_A_TOKEN: Final = 32
 # Short pieces, because a library may take quadratic time for a pre-token as long as the text.
 _CHARACTERS_OF_A_PIECE: Final = 4_000

@@ -19,7 +19,7 @@ LIBRARIES: Final[Mapping[str, tuple[Format, ...]]] = {
     "tokenizers": ("huggingface", "transformers", "gpt2"),
     "transformers": ("huggingface", "transformers", "gpt2", "gguf"),
     "tiktoken": ("gpt2", "tiktoken"),
-    # It reads its own .model files only, which plain byte-pair encoding does not make.
+    # It reads only its own .model files, which plain byte-pair encoding does not make.
     "sentencepiece": (),
     "gguf": ("gguf",),
     "bpe_core": ("huggingface", "transformers", "gpt2", "tiktoken", "gguf", "native"),
@@ -92,7 +92,7 @@ def _of_transformers(tokenizer: Tokenizer, format: Format) -> str:
 
 
 def _of_data_gym(tokenizer: Tokenizer) -> str:
-    """Return lines that read GPT-2's two files as tiktoken reads those of GPT-2 itself."""
+    """Return lines that read GPT-2's two files as tiktoken reads GPT-2's own."""
     return f"""\
 import os
 

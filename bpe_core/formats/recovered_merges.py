@@ -1,7 +1,7 @@
 r"""Recover the merges that tiktoken's ranks imply.
 
-tiktoken joins any two neighbours whose bytes make a token, lowest rank first, but looks up a whole
-pre-token before. So a token is made in one of three ways:
+tiktoken joins any two neighbours whose bytes make a token, lowest rank first, but looks up the
+whole pre-token first. So a token is made in one of three ways:
 
 - Almost always by one merge, of the two tokens into which it would be encoded with only the tokens
   of lower rank. They are the only two parts that those tokens would not merge (see
@@ -22,8 +22,8 @@ from bpe_core.tokenizer.trie import stay_apart
 from bpe_core.types import Merge, Pair
 
 _MOST_STEPS: Final = 200_000_000
-# Bytes that are copied and hashed for the two parts at each cut of a token. A token of more than
-# about 31 kB exceeds it alone.
+# The most bytes that are copied and hashed for the two parts at each cut of all tokens. One token
+# of more than about 31 kB exceeds it.
 _MOST_BYTES_CUT: Final = 1_000_000_000
 _NEVER: Final = 1 << 60
 _NOT_OF_TWO: Final = "Some tokens are not made of two tokens of lower rank, and "
@@ -94,8 +94,8 @@ def recover_merges(ranks: Mapping[bytes, int]) -> list[tuple[int, int, int]]:
         return merges
     bytes_of = {id: token for token, id in ranks.items()}
     pairs = {bytes_of[id]: (bytes_of[left], bytes_of[right]) for left, right, id in merges}
-    # A late merge may come before others that cross its token. It makes no difference to tokens
-    # that don't contain that one, so only the rest are looked for again.
+    # A late merge may come before others that cross its token. That makes no difference to tokens
+    # that don't contain that one, so only the others are looked for again.
     crossed = _containing(late, pairs)
     _check_length(crossed, ranks, _MOST_STEPS, _NOT_OF_TWO)
     for token in crossed:

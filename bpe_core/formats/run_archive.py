@@ -1,4 +1,4 @@
-"""Save a training run in one file: a NumPy .npz of plain arrays and JSON, without pickle."""
+"""Save a training run in one file: a NumPy .npz of plain arrays and JSON, without pickles."""
 
 from __future__ import annotations
 
@@ -121,14 +121,15 @@ def load_run(path: str | os.PathLike[str]) -> TrainingRun:
         ) from error
     except BpeError as error:
         raise FormatError(f"{path} is damaged or not a saved run: {error} {_WHAT_TO_DO}") from error
-    # What NumPy and zipfile say of a damaged file names their arguments, and helps nobody here.
+    # What NumPy and zipfile say about a damaged file names their arguments, which helps nobody
+    # here.
     except (*ARCHIVE_DAMAGE, *ARRAY_DAMAGE) as error:
         raise FormatError(f"{path} is damaged or not a saved run. {_WHAT_TO_DO}") from error
 
 
 def _array(archive: Mapping[str, object], name: str) -> NDArray[Any]:
     try:
-        with np.errstate(invalid="ignore"):  # a size beyond 64 bits would only be warned of
+        with np.errstate(invalid="ignore"):  # NumPy only warns of a size beyond 64 bits
             found = archive[name]
     except (*ARCHIVE_DAMAGE, *ARRAY_DAMAGE) as error:
         raise FormatError(f"Its array {name} is missing or cannot be read.") from error

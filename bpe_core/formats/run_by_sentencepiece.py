@@ -1,7 +1,7 @@
 """Run SentencePiece models with the `sentencepiece` library.
 
 SentencePiece merges by score over the whole normalised text, with ▁ for spaces, which plain
-byte-pair encoding over pre-tokens cannot stand for.
+byte-pair encoding over pre-tokens cannot represent.
 """
 
 from __future__ import annotations
@@ -89,7 +89,7 @@ class SentencePieceTokenizer(LibraryEncoder):
 
     @property
     def drops_text(self) -> bool:
-        """True: a model may drop spaces, and says so only in its normalizer."""
+        """True: a model may drop spaces, and only its normalizer says so."""
         return True
 
     def encode(self, text: str, allowed_special: AllowedSpecial = ()) -> list[int]:
@@ -105,7 +105,7 @@ class SentencePieceTokenizer(LibraryEncoder):
     def normalized(self, text: str) -> str:
         """Return a text as the model's normalizer changes it; raises `TokenizationError`.
 
-        Spaces are ▁ then, also the one that may be put in front.
+        Spaces are then ▁, including the one that may be put in front.
         """
         check_text(text)
         with self._failures():
@@ -147,7 +147,7 @@ class SentencePieceTokenizer(LibraryEncoder):
         return placed
 
     def _spread(self, ids: NDArray[np.int64], offsets: NDArray[np.int64]) -> None:
-        """Give all bytes of a character its place; the library gives it to the last one."""
+        """Give all bytes of a character its place, which the library gives to the last one only."""
         if not len(ids):
             return
         starts, ends = offsets[:, 0], offsets[:, 1]
@@ -155,7 +155,7 @@ class SentencePieceTokenizer(LibraryEncoder):
         goes_on = (
             is_byte[:-1] & is_byte[1:] & (starts[:-1] == ends[:-1]) & (ends[:-1] == starts[1:])
         )
-        # Each byte gets the end of the next one that does not go on.
+        # Each byte gets the end of the next byte that ends a character.
         last = np.where(np.append(goes_on, False), len(ids), np.arange(len(ids)))
         offsets[:, 1] = ends[np.minimum.accumulate(last[::-1])[::-1]]
 

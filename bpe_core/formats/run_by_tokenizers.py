@@ -81,7 +81,7 @@ class ForeignTokenizer(LibraryEncoder):
         )
 
     def check_patterns(self) -> None:
-        """Raise FormatError if a pattern takes so long on some text that nobody can wait for it."""
+        """Raise FormatError if a pattern is unusably slow on some text."""
         check_patterns(self._described, self.encode)
 
     def __reduce__(self) -> tuple[object, ...]:

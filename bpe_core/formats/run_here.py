@@ -1,8 +1,8 @@
 """Run byte-pair encoding here, after the parts of a tokenizer.json that change or cut the text.
 
 `tokenizers` finds added tokens in the text as it is, normalizes what is between them, finds others
-in that, and encodes the rest. All of it but the last is a small part of the work: the library's own
-normalizer is called, added tokens are looked for by `re`, and the kernels encode.
+in that, and encodes the rest. All steps but the last are a small part of the work: the library's
+own normalizer is called, `re` looks for added tokens, and the kernels encode.
 
 Bytes that are not tokens are left out of a pre-token before its merges, which then join what was on
 both sides, as in the library. The library itself gets a text only if such a byte is not ASCII, and

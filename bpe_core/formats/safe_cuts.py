@@ -2,7 +2,7 @@
 
 A part ends between a letter and a space that another letter follows. A tokenizer whose ids provably
 don't change there looks at no more than neighbouring characters before it splits at that space, and
-its model gets the pieces one by one. All parts of its description must be known to be so.
+its model gets the pieces one by one. All parts of its description must be known to behave so.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from typing import Any, Final
 from bpe_core.formats.patterns import pretokenizer_of
 
 _CUT: Final = re.compile("(?<=[A-Za-z]) (?=[A-Za-z])")
-# Every letter between spaces, to see what a normalizer makes of them.
+# Every letter between spaces, to see what a normalizer makes of it.
 _LETTERS: Final = " ".join(string.ascii_letters)
 _LOCAL_NORMALIZERS: Final = frozenset(
     {
@@ -108,9 +108,9 @@ def _keeps_letters(normalized: str) -> bool:
 
 
 def _splits(pretokenizers: list[Mapping[str, Any]]) -> bool:
-    """Return True if the first that is not local splits at a single space between letters.
+    """Return True if the first step that is not local splits at a single space between letters.
 
-    What follows gets each piece by itself.
+    The steps after it get each piece by itself.
     """
     for each in pretokenizers:
         kind = each.get("type")

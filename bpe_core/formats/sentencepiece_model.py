@@ -1,7 +1,7 @@
-"""SentencePiece's `.model` file: read what it says of itself, or write one from a vocabulary.
+"""SentencePiece's `.model` file: read its description of itself, or write one from a vocabulary.
 
 The file is a protocol buffer, `ModelProto` in sentencepiece_model.proto. It is read here before the
-library sees it, so that a damaged file is refused with its place.
+library sees it, so a damaged file is refused with the place of the damage.
 """
 
 from __future__ import annotations
@@ -38,7 +38,7 @@ class Piece:
 
 @dataclass(frozen=True, slots=True)
 class SentencePieceModel:
-    """What a `.model` file says of itself."""
+    """A `.model` file's description of itself."""
 
     pieces: tuple[Piece, ...]
     kind: Kind

@@ -15,9 +15,9 @@ from bpe_core.errors import FormatError
 from bpe_core.formats.json_files import is_id
 
 MOST_TOKENS: Final = 2_000_000
-# Mistral's files have 1,000. They need not be listed, so a small file could announce millions.
+# Mistral's files have 1,000. They need not be listed, so a small file could claim millions.
 MOST_SPECIAL: Final = 10_000
-# Files without a list of special tokens mean these (mistral_common.tokens.tokenizers.tekken).
+# Files without a list of special tokens have these (mistral_common.tokens.tokenizers.tekken).
 _UNLISTED: Final = (
     *("<unk>", "<s>", "</s>", "[INST]", "[/INST]", "[AVAILABLE_TOOLS]", "[/AVAILABLE_TOOLS]"),
     *("[TOOL_RESULTS]", "[/TOOL_RESULTS]", "[TOOL_CALLS]", "[IMG]", "<pad>", "[IMG_BREAK]"),

@@ -19,11 +19,11 @@ _MOST_ADDED: Final = 1_000
 _LONGEST_AFFIX: Final = 1_000
 """In characters; those of published tokenizers have 4 at most, as in "</w>"."""
 _LONGEST_FORM: Final = 200
-"""In bytes. The longest that Unicode has for one character takes 33 in UTF-8."""
+"""In bytes. The longest form that Unicode has for one character takes 33 bytes in UTF-8."""
 _LARGEST_ID: Final = 1 << 24
-"""The library lists all ids below the largest that no token has: 2^31 of them took 4 GB."""
+"""The library lists all unused ids below the largest: 2^31 of them took 4 GB."""
 _LONGEST_WORD: Final = 200
-"""WordPiece takes time with the cube of it; published files have 100 or 200."""
+"""WordPiece's time grows with the cube of it; published files have 100 or 200."""
 
 
 def check_growth(described: Mapping[str, Any]) -> None:

@@ -64,7 +64,8 @@ def write_tiktoken(tokenizer: Tokenizer) -> bytes:
             )
     if not _encodes_by_ranks(tokenizer, ranks):
         raise ConfigError(
-            "tiktoken merges in the order of ids, and this tokenizer in another order. Save it in "
+            "tiktoken merges in the order of ids, and this tokenizer merges in another order. Save "
+            "it in "
             "the huggingface or native format."
         )
     lines = [b64encode(token) + b" %d\n" % id for token, id in ranks.items()]
@@ -72,7 +73,7 @@ def write_tiktoken(tokenizer: Tokenizer) -> bytes:
 
 
 def _encodes_by_ranks(tokenizer: Tokenizer, ranks: Mapping[bytes, int]) -> bool:
-    """Return True if tiktoken encodes as the tokenizer does, which it looks up whole words in."""
+    """Return True if tiktoken, which looks up whole words, encodes as the tokenizer does."""
     if ranks_imply(ranks, tokenizer.merges):
         return True
     if not tokenizer.whole_words_first:

@@ -58,7 +58,7 @@ def write_transformers(tokenizer: Tokenizer) -> dict[str, bytes]:
             }
             for text, id in sorted(tokenizer.special_tokens.items(), key=lambda each: each[1])
         },
-        # Else decoding would remove the space in front of punctuation.
+        # Otherwise decoding would remove the space in front of punctuation.
         "clean_up_tokenization_spaces": False,
         "model_max_length": _NO_LIMIT,
         "tokenizer_class": "PreTrainedTokenizerFast",

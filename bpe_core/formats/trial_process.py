@@ -28,7 +28,7 @@ _MOST_SECONDS_OF_UPLOADED: Final = 10.0
 # A vocabulary of 260,000 tokens is 20 MB of JSON, and takes 8 s of processor time.
 _SECONDS_PER_MEGABYTE: Final = 1.5
 _MOST_BYTES_OF_UPLOADED: Final = 4 * 2**30
-# For a parent that ends before its child does.
+# For a parent process that ends before its child.
 _MOST_PROCESSOR_SECONDS: Final = 60
 _MOST_SECONDS: Final = 120.0
 _SLOW_PATTERN: Final = 3
@@ -46,7 +46,7 @@ class TrialError(FormatError):
     """Another library crashed, hung or raised an error.
 
     An error's message is that library's own, unlike all others of this package: it reports what the
-    library does with our file, and its words are what its documentation and its users know.
+    library does with our file, in words that its documentation and its users know.
     """
 
 
@@ -101,8 +101,8 @@ def ids_by_lines(
 ) -> list[list[int]]:
     """Run lines of Python in a folder, and return the ids of each text.
 
-    `load` opens a tokenizer, and the expression `encode` gives the ids of `text`. Whoever calls
-    this must have written both: they run as they are. `on_start` is passed a function that ends the
+    `load` opens a tokenizer, and the expression `encode` gives the ids of `text`. The caller must
+    have written both, because they run as they are. `on_start` is passed a function that ends the
     process early. Raises `TrialError` if they crash, take longer than two minutes, or raise an
     exception, whose type and first words its message repeats.
 

@@ -13,7 +13,7 @@ from bpe_core.errors import FormatError
 MOST_BYTES: Final = 256_000_000
 """The most that the files taken from a zip may have together."""
 _MOST_MEMBERS: Final = 10_000
-# The first of these that is there is the tokenizer; the others describe it or repeat it.
+# The first of these that exists is the tokenizer; the others describe it or repeat it.
 _FILES: Final = (
     ("tokenizer.bpe.json",),
     ("tokenizer.json",),
@@ -37,7 +37,7 @@ def looks_like_zip(data: bytes) -> bool:
 def unzip_tokenizer(data: bytes, name: str, beside: Collection[str] = ()) -> dict[str, bytes]:
     """Return the files of the tokenizer in a zip, as file name -> bytes.
 
-    Files with a name of `beside` come along if they lie in the tokenizer's folder. Names keep no
+    Files with a name in `beside` are included if they are in the tokenizer's folder. Names keep no
     folders, so none becomes a path. Raises `FormatError` for a damaged or encrypted zip, for one
     without a tokenizer or with several, and for files that are too large unpacked.
 

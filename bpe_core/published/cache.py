@@ -19,8 +19,8 @@ State = Literal["installed", "here", "missing"]
 def cache_folder() -> Path:
     """Return the folder of fetched files, which may not exist yet.
 
-    It is what BPE_EXPLORER_TOKENIZERS names, else `tokenizers` in the user's cache folder. Raises
-    `MissingExtraError` if the package that knows the cache folder is not installed.
+    It is what BPE_EXPLORER_TOKENIZERS names, or else `tokenizers` in the user's cache folder.
+    Raises `MissingExtraError` if the package that knows the cache folder is not installed.
 
     >>> from unittest.mock import patch
     >>> with patch.dict(os.environ, {VARIABLE: "/data/tokenizers"}):

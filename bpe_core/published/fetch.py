@@ -23,7 +23,7 @@ _LARGEST_MEMBER: Final = 64_000_000
 
 @dataclass(frozen=True, slots=True)
 class FetchProgress:
-    """How far a fetch is, in bytes of all packages that it downloads."""
+    """The progress of a fetch, in bytes of all packages that it downloads."""
 
     package: str
     done_bytes: int
@@ -128,7 +128,7 @@ def forget(name: str) -> bool:
 
 
 def _is_whole(found: Published) -> bool:
-    """Return True if a tokenizer need not be fetched; a damaged file has to be fetched again."""
+    """Return True if a tokenizer need not be fetched; a damaged file must be fetched again."""
     if state_of(found) == "installed":
         return True
     try:
@@ -151,8 +151,8 @@ def _keep(found: Published, data: bytes) -> None:
         write_whole(place_of(found), data)
     except OSError as error:
         raise UnavailableError(
-            f"{folder} cannot be written: {error.strerror}. Name another folder by "
-            f"BPE_EXPLORER_TOKENIZERS."
+            f"{folder} cannot be written: {error.strerror}. Name another folder with "
+            "BPE_EXPLORER_TOKENIZERS."
         ) from None
 
 

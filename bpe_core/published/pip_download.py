@@ -95,7 +95,7 @@ def download(package: Package, folder: Path, on_bytes: OnBytes | None = None) ->
 
 
 def _pip() -> tuple[str, ...]:
-    """Return the command of this Python's pip, else of any other on the path."""
+    """Return the command of this Python's pip, or else of any other on the path."""
     if importlib.util.find_spec("pip") is not None:
         return sys.executable, "-m", "pip"
     other = shutil.which("pip") or shutil.which("pip3")

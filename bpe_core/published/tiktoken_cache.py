@@ -17,7 +17,7 @@ EncodingName = Literal["cl100k_base", "o200k_base"]
 ENCODINGS: Final[Mapping[str, EncodingName]] = MappingProxyType(
     {"gpt4": "cl100k_base", "gpt4o": "o200k_base"}
 )
-"""What tiktoken calls OpenAI's tokenizers, by their names in the catalogue."""
+"""tiktoken's names for OpenAI's tokenizers, by their names in the catalogue."""
 _ADDRESS: Final = "https://openaipublic.blob.core.windows.net/encodings/{}.tiktoken"
 _FOLDER_VARIABLES: Final = ("TIKTOKEN_CACHE_DIR", "DATA_GYM_CACHE_DIR")
 
@@ -46,7 +46,7 @@ def is_cached(encoding: EncodingName) -> bool:
     if folder is None:
         folder = Path(tempfile.gettempdir()) / "data-gym-cache"
     elif not folder:
-        # tiktoken takes an empty name for no cache.
+        # tiktoken takes an empty name to mean no cache.
         return False
     # tiktoken names the file by a hash of its address; nothing here depends on its strength.
     file = hashlib.sha1(_ADDRESS.format(encoding).encode(), usedforsecurity=False).hexdigest()
