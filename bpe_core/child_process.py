@@ -1,4 +1,4 @@
-"""Start a child process of this package's own code, end it in time, and end with one's parent."""
+"""Start a child process of this package's own code, end it in time, and end with the parent."""
 
 from __future__ import annotations
 
@@ -27,11 +27,11 @@ def child(
     variables: Mapping[str, str] | None = None,
     most_seconds: float,
 ) -> Generator[subprocess.Popen[bytes]]:
-    """Run `python -m MODULE ARGUMENT ...`; kill it when the block ends or the time is over.
+    """Run `python -m MODULE ARGUMENT ...`; kill it when the block ends or its time is up.
 
     `variables` are added to its environment, and `folder` is where it runs. What it writes to
-    stderr is discarded, because it may quote a visitor's text. It limits its memory and processor
-    time itself: see `limit_this_process`.
+    stderr is discarded, because it may quote a visitor's text. The child limits its own memory and
+    processor time: see `limit_this_process`.
 
     >>> with child("platform", most_seconds=60) as process:
     ...     len(process.stdout.read()) > 5

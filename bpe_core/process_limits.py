@@ -20,7 +20,7 @@ def environment() -> dict[str, str]:
     return {
         **os.environ,
         "PYTHONPATH": path,
-        # Else NumPy's linear algebra starts a thread per processor, half of the running time.
+        # Otherwise NumPy's linear algebra starts a thread per processor, half of the running time.
         "OPENBLAS_NUM_THREADS": "1",
         # Both of these reserve address space, which counts as memory here.
         "MALLOC_ARENA_MAX": "1",

@@ -31,13 +31,13 @@ def open_regular(path: Path) -> BufferedReader:
     """
 
     def opened(path: str, flags: int) -> int:
-        # To open a pipe for reading waits until somebody writes.
+        # Opening a pipe for reading waits until somebody writes to it.
         return os.open(path, flags | _AT_ONCE)
 
     try:
         file = open(path, "rb", opener=opened)  # noqa: SIM115
     except OSError as error:
-        # Of a socket, and of a folder.
+        # These are the errors for a socket and for a folder.
         if error.errno in (errno.ENXIO, errno.EISDIR):
             raise NotRegularError(path) from None
         raise

@@ -172,8 +172,8 @@ class Explanation:
     """The ids of its base symbols."""
     steps: tuple[ExplainedMerge, ...]
     looked_up: int | None = None
-    """The id of the whole pre-token if it was looked up and merging would end at other tokens; then
-    the steps are those that merging would take."""
+    """The id of the whole pre-token if it was looked up and merging would give other tokens; the
+    steps are then those that merging would take."""
 
     @property
     def ids(self) -> tuple[int, ...]:
@@ -234,7 +234,7 @@ class PretokenCounts(Immutable):
     def letters(self) -> NDArray[np.uint8]:
         """uint8[n_letters]: all words, each followed by `AFTER_WORD`; read-only.
 
-        Raises ValueError if a word holds that byte, so is no UTF-8.
+        Raises ValueError if a word contains that byte and so is not UTF-8.
         """
         if self._letters is None:
             import numpy as np
@@ -347,12 +347,12 @@ class MergeTrace(EqualByArrays):
     """int64[n]: how many distinct pairs occur."""
     n_tied: NDArray[np.int64]
     """int64[n]: how many of them share the winner's count, the winner included; 1 if the winner was
-    merged for a term, and not for its count."""
+    merged for a term rather than for its count."""
     next_count: NDArray[np.int64]
     """int64[n]: the highest count below the winner's; 0 if there is none."""
     tied_left: NDArray[np.int32]
-    """int32[t]: left ids of the pairs that tie for the first place, ordered by the tie rule. The
-    ties of a step are those with tied_from <= step < tied_until; a sole winner has none."""
+    """int32[t]: left ids of the pairs that tie for first place, ordered by the tie rule. The ties
+    of a step are those with tied_from <= step < tied_until; a sole winner has none."""
     tied_right: NDArray[np.int32]
     tied_from: NDArray[np.int32]
     tied_until: NDArray[np.int32]

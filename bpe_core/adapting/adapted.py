@@ -37,7 +37,7 @@ class Adapted:
     )
     """The base's ids that spell each new token, as the base encodes it."""
     terms: tuple[TermCost, ...] = field(default=(), repr=False)
-    """What each term cost that was tried before learning."""
+    """The cost of each term that was tried before learning."""
 
 
 def trace_ids(
@@ -50,8 +50,8 @@ def trace_ids(
     """Return an extended tokenizer with the base's ids of its tokens.
 
     `kept` is the base's id of each id that `tokenizer` has from it; without it, all ids of the base
-    are kept as they are. A new token that spells a removed one gets the id of that one. An id that
-    no token has, in a base that leaves some out, keeps its own.
+    are kept as they are. A new token that spells a removed one gets the removed token's id. An id
+    that no token has, in a base that skips some, keeps its own.
 
     >>> from bpe_core.tokenizer.gpt2 import gpt2
     >>> base = gpt2().truncated(2)
@@ -79,7 +79,7 @@ def trace_ids(
         if old_ids[id] == NO_OLD_ID
     }
     if removed:
-        # The merges that are left may join a new token otherwise than the base encodes it.
+        # The remaining merges may join a new token differently from how the base encodes it.
         new = _encoded_by(base, new)
     return Adapted(base, tokenizer, read_only(old_ids), removed, MappingProxyType(new), terms)
 
@@ -87,7 +87,7 @@ def trace_ids(
 def _encoded_by(
     base: Tokenizer, spelled: Mapping[int, tuple[int, ...]]
 ) -> dict[int, tuple[int, ...]]:
-    """Return the base's own encoding of tokens that are spelled in any of its tokens."""
+    """Return the base's own encoding of tokens that are spelled by any of its tokens."""
     ranks = {merge.pair: merge.rank for merge in base.merges}
     made = [merge.id for merge in base.merges]
     encoded: dict[int, tuple[int, ...]] = {}

@@ -26,7 +26,7 @@ from bpe_core.tokenizer.tokenizer import Tokenizer
 from bpe_core.trainers.continued_vocabulary import ContinuedVocabulary
 from bpe_core.types import TieBreak, TrainingConfig, TrainingProgress
 
-# Training keeps arrays with a place for each id; published vocabularies leave out at most hundreds.
+# Training keeps arrays with a place for each id; published vocabularies skip hundreds at most.
 _MOST_FREE_IDS: Final = 1 << 20
 
 
@@ -45,22 +45,22 @@ def extend(
 ) -> TrainingRun:
     """Add tokens for a corpus to an existing tokenizer, by continuing its training.
 
-    The corpus is pre-tokenized as the base does it and encoded with the base's merges; then the
-    most frequent pair of tokens is merged, `n_tokens` times. The new merges come after all of the
-    base's, and new ids follow its highest id. So every token of the base keeps its id, and with the
-    base tokens of `run.new_tokens` in place of each new token, any text is encoded as before. No
+    The corpus is cut by the base's pre-tokenizer and encoded with the base's merges; then the most
+    frequent pair of tokens is merged, `n_tokens` times. The new merges come after all those of the
+    base, and new ids follow its highest id. So every token of the base keeps its id, and if each
+    new token is replaced by its base tokens in `run.new_tokens`, any text is encoded as before. No
     text takes more tokens than with the base.
 
-    A pair whose bytes spell a token of the base is never merged, nor one that spells a token of
-    `left_out`, given as bytes. A word that the base looks up whole stays whole. `on_progress` and
-    `should_stop` are called as by `train`; a run that is cancelled keeps the merges learned so far.
+    A pair whose bytes spell a token of the base, or one of `left_out`, given as bytes, is never
+    merged. A word that the base looks up whole stays whole. `on_progress` and `should_stop` are
+    called as by `train`; a run that is cancelled keeps the merges learned so far.
 
     Each of the `terms` is tried first, in order: its parts are merged until it is one token, the
     most frequent pair in the corpus first. A text is tried as a word after a space and as a word
-    without one, whichever occurs more often first; bytes are tried as they are, as a part of words,
-    too. A term that the corpus does not contain is made a token all the same, with 0 occurrences.
-    `run.terms` holds what each cost and saved, or why it did not become a token. `min_frequency` is
-    for learned merges only.
+    without one, whichever occurs more often first; bytes are tried as they are, also as a part of
+    words. A term that the corpus does not contain is made a token all the same, with 0 occurrences.
+    `run.terms` holds what each cost and saved, or why it did not become a token. `min_frequency`
+    applies to learned merges only.
 
     Raises `FormatError` for a tokenizer that cannot be adapted, `ConfigError` for other invalid
     arguments, and `CorpusError` or a subclass as `train` does.

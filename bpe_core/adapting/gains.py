@@ -14,7 +14,7 @@ from bpe_core.unicode.kinds import PUNCTUATION, WORD, are_numbers, code_points, 
 from bpe_core.unicode.utf8_states import are_whole_characters
 
 KINDS: Final = ("words", "numbers", "punctuation", "white space", "cut characters")
-"""A token is of the first kind that it has a character of; of the last if it cuts a character and
+"""A token is of the first kind of which it has a character; of the last if it cuts a character and
 has neither letter nor number."""
 
 

@@ -1,13 +1,13 @@
-"""The words of a corpus as tokens, from which tokens are taken away one after another.
+"""The words of a corpus as tokens, from which tokens are removed one after another.
 
-When a token goes, each of its uses becomes its two parts. That is the whole change, unless a merge
-learned later joins one of the parts with its neighbour: with `a b` and then `b c`, the word `abc`
-is `ab c`; without `ab` it is `a bc`, not `a b c`. So each boundary of the two parts is checked, and
-where a merge crosses it, the tokens around are merged again from their symbols, as far as the
-change reaches. By the two facts in `tokenizer.trie`, the row is then the encoding of its words by
-the tokens that are left.
+When a token is removed, each of its uses becomes its two parts. Nothing else changes, unless a
+merge learned later joins one of the parts with its neighbour: with `a b` and then `b c`, the word
+`abc` is `ab c`; without `ab` it is `a bc`, not `a b c`. So each boundary of the two parts is
+checked, and where a merge crosses it, the tokens around are merged again from their symbols, as far
+as the change reaches. By the two facts in `tokenizer.trie`, the row is then the encoding of its
+words by the remaining tokens.
 
-Where the last merge learned goes first, no later merge is left, and no boundary ever fails.
+If the merge learned last is removed first, no later merge is left, and no boundary ever fails.
 """
 
 from __future__ import annotations
@@ -56,7 +56,7 @@ class LeafRow:
         held_out: NDArray[np.int64],
         should_stop: Callable[[], bool] | None = None,
     ) -> None:
-        # Laid out with the words' numbers, from 1, because a word's count may be 0.
+        # Laid out with the numbers of the words, from 1, in place of counts, which may be 0.
         numbers = np.arange(1, pretokens.n_words + 1)
         numbered = PretokenCounts(pretokens.words, numbers)
         layout = lay_out_pretokens(
@@ -113,7 +113,7 @@ class LeafRow:
                 self._write(start, end, tokens[stops[number] : stops[number + 1]])
 
     def remove(self, id: int) -> set[int]:
-        """Take away a token that no other is merged from; return the ids whose uses changed."""
+        """Remove a token that no other is merged from; return the ids whose uses changed."""
         self._touched = set()
         ids = self._ids
         pairs = self._pairs_of.pop(id, [])
@@ -124,7 +124,7 @@ class LeafRow:
             same.remove(id)
         boundaries: list[int] = []
         for slot in self._slots_of.pop(id, ()):
-            if ids[slot] != id:  # merged otherwise since, or listed twice
+            if ids[slot] != id:  # merged differently since, or listed twice
                 continue
             end = self._after[slot]
             if slot in self._looked_up:
@@ -133,7 +133,7 @@ class LeafRow:
                 self._write(slot, end, pairs[0])
                 boundaries += (slot, end)
             else:
-                # Where several merges made a token, its parts don't tell how it was made here.
+                # If several merges make a token, its parts don't show how it was made here.
                 self._encode_again(*self._piece_around(slot))
         for slot in boundaries:
             self._mend(slot)

@@ -1,9 +1,9 @@
-"""Choose the merges that make a person's terms tokens, before any is learned by frequency.
+"""Choose the merges that turn the user's terms into tokens, before any is learned by frequency.
 
-A term is encoded as the base and the merges so far encode it. Of the pairs of neighbours in it, the
-most frequent one in the corpus is merged, until the term is one token. Such merges are what the
-trainer itself might have chosen. If no way of this kind makes the term a token, because the corpus
-does not contain it, pairs that never occur are merged too, after those that do.
+A term is encoded as the base and the merges so far encode it. Of its pairs of neighbours, the one
+most frequent in the corpus is merged, again and again, until the term is one token. The trainer
+itself might have chosen such merges. If they cannot make the term a token, because the corpus does
+not contain it, pairs that never occur are merged too, after those that do.
 """
 
 from __future__ import annotations
@@ -23,9 +23,9 @@ from bpe_core.trainers.reference import apply_merge, count_pairs
 from bpe_core.types import Pair, PretokenCounts, TieBreak
 
 MOST_PARTS: Final = 100
-"""A term of more tokens of the base is refused: words are shorter."""
+"""A term of more of the base's tokens is refused: words are shorter."""
 MOST_TRIED: Final = 200
-"""How many ways to cut a term are tried; far more than it takes, unless merges are left out."""
+"""How many ways to cut a term are tried; far more than are needed, unless merges are left out."""
 MOST_WORK: Final = 50_000_000
 """How many symbols of words are looked at for all terms together; about ten seconds."""
 
@@ -177,10 +177,10 @@ class _Chooser:
     def _path(
         self, ids: Sequence[int], *, absent: bool = False
     ) -> tuple[list[_Step] | None, str | None]:
-        """Return the merges that join ids, the most frequent pair first where that is possible.
+        """Return the merges that join ids, the most frequent pair first if possible.
 
-        If there are none, return why; None if only pairs that never occur are missing, which are
-        merged too with `absent`.
+        If there are none, return why; None if only pairs that never occur are missing, which
+        `absent` allows to be merged too.
         """
         numbers = self._words.holding(set(pairwise(ids)))
         words = [self._words.symbols[number] for number in numbers]
@@ -208,7 +208,7 @@ class _Chooser:
                 new_id = self._vocabulary.join(*pair)
                 joined = apply_merge(symbols, pair, new_id)
                 rest: list[_Step] | None = [] if len(joined) == 1 else None
-                # Before the words are joined too, which takes long where they are many.
+                # Before the words are joined too, which takes long if there are many.
                 if rest is None and is_new(joined):
                     rest = search(joined, [apply_merge(word, pair, new_id) for word in words])
                 tokens.pop()
@@ -243,7 +243,7 @@ class _Chooser:
         return sorted(found.items(), key=lambda each: (-each[1], each[0] if self._smallest else ()))
 
     def _apply(self, path: list[_Step]) -> int:
-        """Apply the merges of a path; return by how many tokens they shorten the corpus."""
+        """Apply the merges of a path; return how many tokens shorter they make the corpus."""
         for pair, count in path:
             self._ranks[pair] = len(self.merges)
             new_id = self._vocabulary.join(*pair)
@@ -277,7 +277,8 @@ def forms_of_terms(
         if isinstance(term, bytes):
             found.append([Form(parts.ids_of(term))])
         elif words:
-            # With the space first if neither form occurs more often: most words follow a space.
+            # The form with the space comes first if both occur equally often: most words follow a
+            # space.
             words.sort(key=lambda word: (-occurs[word.encode()], -len(word)))
             forms = [Form(tuple(_ids_of_word(word, base))) for word in words]
             # An alphabet without the space says nothing about the term itself.
@@ -299,7 +300,7 @@ def _ids_of_word(word: str, base: Tokenizer) -> list[int]:
 
 
 class _Parts:
-    """Encodes bytes that may be a part of a word only, and are not valid UTF-8 perhaps."""
+    """Encodes bytes that may be only a part of a word, and perhaps not valid UTF-8."""
 
     def __init__(self, base: Tokenizer) -> None:
         self._base = base

@@ -31,7 +31,7 @@ class NaiveExtension:
     """The ids that each new token is spelled with in the base."""
     stop_reason: StopReason
     terms: list[tuple[bytes | None, int, int]]
-    """Of each term: its token, or None; how many tokens it took; how many it saved."""
+    """For each term: its token, or None; how many tokens it took; how many it saved."""
 
 
 def extend_naively(
@@ -107,7 +107,7 @@ class _Corpus:
         return pairs
 
     def may_merge(self, left: int, right: int) -> bool:
-        """Return whether two tokens may be merged: they spell none that is taken or too long."""
+        """Return whether two tokens may merge: what they spell is neither taken nor too long."""
         token = self.tokens[left] + self.tokens[right]
         is_short = self._max_token_bytes is None or len(token) <= self._max_token_bytes
         return token not in self._taken and is_short
@@ -123,7 +123,7 @@ class _Corpus:
         self.words = [apply_merge(word, pair, new_id) for word in self.words]
 
     def copy(self) -> _Corpus:
-        """Return a copy, to try merges on."""
+        """Return a copy on which to try merges."""
         other = copy(self)
         other.tokens, other.spelled = dict(self.tokens), dict(self.spelled)
         other.merges = list(self.merges)
@@ -191,8 +191,8 @@ def _joined(
 ) -> _Corpus | None:
     """Return the corpus after merges that join ids to one, or None if that is not possible.
 
-    The most frequent pair goes first. If that leads nowhere, the next one is tried. With `absent`,
-    pairs that do not occur may be merged.
+    The most frequent pair is tried first. If that leads nowhere, the next one is tried. With
+    `absent`, pairs that do not occur may be merged.
     """
     if len(ids) == 1:
         return corpus

@@ -21,7 +21,7 @@ def replace_naively(
     terms: Sequence[str] = (),
     left_out: Collection[bytes] = (),
 ) -> tuple[list[int], NaiveExtension] | None:
-    """Return the ids of the tokens that go, and the extension of the others; None if too few go.
+    """Return the ids of the removed tokens, and the extension of the others; None if too few go.
 
     A term that is one token of the base, after a space or without one, stays.
 

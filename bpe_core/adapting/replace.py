@@ -1,4 +1,4 @@
-"""Replace tokens that a corpus uses least by tokens that it would use, at the same size."""
+"""Replace the tokens that a corpus uses least with tokens that it would use, at the same size."""
 
 from __future__ import annotations
 
@@ -130,7 +130,7 @@ def removals_to_replace(
     on_removal: OnRemoval | None = None,
     should_stop: Callable[[], bool] | None = None,
 ) -> Removals | None:
-    """Return the removals of the first step of `replace`, which hold those of fewer tokens too.
+    """Return the removals of the first step of `replace`, which include those for fewer tokens.
 
     >>> from bpe_core.tokenizer.gpt2 import gpt2
     >>> removals_to_replace(gpt2(), Corpus.from_text("A tokenizer"), 2).order
@@ -187,7 +187,7 @@ def extend_to_size(
 
 
 def tokens_of_terms(terms: Sequence[str | bytes], base: Tokenizer) -> list[int]:
-    """Return the base's ids of the terms that are one token of it, after a space or without one.
+    """Return the base's ids of terms that are one of its tokens, after a space or without one.
 
     >>> from bpe_core.tokenizer.gpt2 import gpt2
     >>> [gpt2().decode([id]) for id in tokens_of_terms(["Fluss", "hug", b"ug"], gpt2())]

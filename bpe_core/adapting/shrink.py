@@ -1,10 +1,10 @@
-"""Shrink a vocabulary: remove the tokens that a corpus uses least, as long as no other needs them.
+"""Shrink a vocabulary: remove the tokens that a corpus uses least, if no other token needs them.
 
-A *leaf* is a token that no other token is merged from. One leaf after another goes: the one with
-the fewest uses in the encoding of the corpus by the tokens that are left. Its uses go to the tokens
-that stand in its place then, mostly its two parts (see `leaf_row`), and a part whose last child
-went is a leaf from then on. The alphabet, the end-of-word marker, special tokens and the tokens
-that the caller pins stay.
+A *leaf* is a token that no other token is merged from. Leaves are removed one after another, always
+the one with the fewest uses in the encoding of the corpus by the remaining tokens. Its uses go to
+the tokens that then take its place, mostly its two parts (see `leaf_row`), and a part whose last
+child was removed is a leaf from then on. The alphabet, the end-of-word marker, special tokens and
+the tokens that the caller pins stay.
 """
 
 from __future__ import annotations
@@ -180,7 +180,7 @@ def remove_leaves(
         learned.setdefault(merge.id, merge.rank)
 
     def key(id: int) -> tuple[int, int]:
-        # Nothing is made from a token without a merge, so it counts as learned last.
+        # No token is made from one that no merge makes, so it counts as learned last.
         return (row.uses[id] if by_uses else -learned.get(id, len(learned)), -id)
 
     waiting = [key(id) for id in leaves.free]
@@ -249,7 +249,7 @@ class _Leaves:
         self.free = {id for id in self._may_go if self._n_children[id] == 0}
 
     def remove(self, id: int) -> set[int]:
-        """Take a leaf away; return its parts that are leaves now."""
+        """Remove a leaf; return its parts that are leaves now."""
         self.free.remove(id)
         new: set[int] = set()
         for pair in self._pairs_of.get(id, ()):

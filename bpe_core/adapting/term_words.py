@@ -1,4 +1,4 @@
-"""The words of a corpus that merges for terms can change, while these merges are applied.
+"""The words of a corpus that merges for terms can change, as these merges are applied.
 
 A merge for a term joins a pair in the term. Its two symbols are tokens of the base, or made by
 earlier merges, the first of which joined two tokens of the base. So each word that changes holds
@@ -65,7 +65,7 @@ class TermWords:
         return sorted(found)
 
     def merge(self, pair: Pair, new_id: int, rank: int) -> int:
-        """Join every occurrence of a pair; return by how many tokens this shortens the corpus."""
+        """Join every occurrence of a pair; return how many tokens shorter this makes the corpus."""
         saved = 0
         for number in self._words_with.pop(pair, set()):
             symbols, slots = self.symbols[number], self._slots[number]

@@ -21,13 +21,13 @@ from bpe_core.corpus.composition import file_of, file_type
 from bpe_core.corpus.corpus import Corpus
 
 FEWEST_WANTED: Final = 128
-"""Longer documents are cut until there are about so many blocks."""
+"""Longer documents are cut until there are about this many blocks."""
 MOST_WANTED: Final = 1_024
-"""Shorter documents are joined until there are about so many."""
+"""Shorter documents are joined until there are about this many blocks."""
 _SMALLEST: Final = 16
 _LONGEST_REACH: Final = 2_000
 _MOST_NAMES: Final = 12
-"""So many of the largest files, and types, are counted by name; the others are taken together."""
+"""This many of the largest files, and types, are counted by name; the others are taken together."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -52,7 +52,7 @@ class Blocks:
     block_at: NDArray[np.int64]
     """int64[n]: the block that starts there."""
     first_start: NDArray[np.int64]
-    """int64[n_documents + 1]: which of `starts` are of each document."""
+    """int64[n_documents + 1]: which of `starts` belong to each document."""
 
     def of_tokens(self, document: int, token_starts: NDArray[np.int64]) -> NDArray[np.int64]:
         """Return the block of each token of a document, given the bytes where tokens start.
@@ -147,7 +147,7 @@ def _dealt(n_words: int) -> Blocks:
 def _largest(
     names: Sequence[str], documents: Iterable[str], what: str
 ) -> tuple[tuple[str, ...], list[int]]:
-    """Return the names with most text, then one for all others, and the place of each name."""
+    """Return the names with the most text, then one for all others, and the place of each name."""
     sizes: Counter[str] = Counter()
     for name, text in zip(names, documents, strict=True):
         sizes[name] += len(text)
@@ -161,7 +161,7 @@ def _largest(
 
 
 def _boundaries(text: str, size: float) -> list[int]:
-    """Return where the blocks of a long text start, in characters: at lines, if some are near."""
+    """Return where the blocks of a long text start, in characters: at lines, if any are near."""
     n_blocks = max(1, round(len(text) / size))
     reach = max(1, min(round(size / 2), _LONGEST_REACH))
     boundaries = [0]

@@ -169,7 +169,7 @@ def compare(
 def _measure_together(
     measurings: Sequence[Measuring], n_bytes: int, should_stop: ShouldStop | None
 ) -> bool:
-    """Take the steps of all measurements in turn, so that progress is even; False if stopped."""
+    """Take the steps of all measurements in turn, so progress is even; return False if stopped."""
     going = dict(enumerate(measuring.steps() for measuring in measurings))
     done = [0] * len(measurings)
     while going:
@@ -190,7 +190,8 @@ def _encoders(tokenizers: Iterable[Encoder]) -> list[Encoder]:
     encoders: list[Encoder] = several(tokenizers, "tokenizers", remedy, ConfigError)
     if not encoders:
         raise ConfigError("There is no tokenizer to compare. Give at least one.")
-    # The encoder itself may take many texts at once, or give its tokens without an object for each.
+    # The encoder itself may take many texts at once, or return its tokens without an object for
+    # each.
     encoders = [each.encoder if isinstance(each, NamedEncoder) else each for each in encoders]
     for number, encoder in enumerate(encoders, 1):
         # Check the protocol last, because that reads every property, even the fingerprint.

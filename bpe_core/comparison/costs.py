@@ -35,7 +35,7 @@ class Rates:
     """
 
     price: float | None = None
-    """Of a million tokens, in any currency."""
+    """The price of a million tokens, in any currency."""
     model_width: int | None = None
     """The length of the vector that stands for a token."""
     context_window: int | None = None
@@ -43,7 +43,7 @@ class Rates:
 
     def __post_init__(self) -> None:
         price = self.price
-        # In this order nan is refused too: every comparison with it is false.
+        # In this order nan is refused too, because every comparison with it is false.
         if price is not None and not (is_a(price, int, float) and 0 <= price <= HIGHEST_PRICE):
             raise ConfigError(
                 f"Expected a price from 0 to {HIGHEST_PRICE:,}, got {describe(price)}."
@@ -64,19 +64,20 @@ class Costs(NamedTuple):
     """The costs of a text under a tokenizer; None where a rate is missing."""
 
     price: float | None
-    """Of all tokens of the text, in the currency of the rates."""
+    """The price of all tokens of the text, in the currency of the rates."""
     bytes_in_window: float | None
     """How much text like this fills the context window; None without tokens."""
     window_saved: float | None
-    """Of a window that such text fills under the other tokenizer, the share that stays free.
+    """The share of the window that stays free with text that would fill it under the other
+    tokenizer.
 
-    Negative if the text does not fit; None without tokens of the other."""
+    Negative if the text does not fit; None if the other has no tokens."""
     tokens_saved: float | None
     """The same in tokens."""
     parameters_tied: int | None
-    """Of one matrix for input and output: rows × width."""
+    """The parameters of one matrix for input and output: rows × width."""
     parameters_untied: int | None
-    """Of a matrix for the input and another for the output."""
+    """The parameters of a matrix for the input and another for the output."""
 
 
 def costs_of(usage: Usage, rates: Rates, other: Usage | None = None) -> Costs:
@@ -115,7 +116,7 @@ def estimate_tokens(usage: Usage, n_bytes: int) -> int | None:
 
 
 def embedding_rows(encoder: Encoder) -> int:
-    """Return the rows of an embedding for a tokenizer: the highest id and 1, gaps included.
+    """Return the rows of an embedding for a tokenizer: the highest id plus 1, gaps included.
 
     >>> from bpe_core.tokenizer.gpt2 import gpt2
     >>> embedding_rows(gpt2())

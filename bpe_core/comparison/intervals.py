@@ -63,8 +63,8 @@ def intervals(
     n = counts.shape[1] // 2
     figures = percent_fewer(sums[:, :n], sums[:, n:])
     tail = (1 - level) / 2
-    # A rare count can be 0 in all blocks of a draw; if it is in more than a few, there is no
-    # interval, because the rest would not be like all draws.
+    # A rare count can be 0 in all blocks of a draw. If it is 0 in more than a few draws, there is
+    # no interval, because the rest would not be representative.
     is_defined = np.isnan(figures).mean(axis=0) < tail / 10
     places = np.flatnonzero(has_enough)[is_defined]
     for place, column in zip(places, figures[:, is_defined].T, strict=True):

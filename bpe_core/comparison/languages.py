@@ -26,7 +26,7 @@ from bpe_core.unicode.token_scripts import script_of_token
 _MOST_LANGUAGES = 200
 _MOST_BYTES = 25_000_000
 _MOST_SENTENCES = 300_000
-"""In all languages. A table of 25 million short lines took more than 5 GB."""
+"""In all languages together. A table of 25 million short lines took more than 5 GB."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -179,7 +179,7 @@ def _columns_of_table(text: str, name: str) -> dict[str, list[str]]:
     first_line = text.partition("\n")[0]
     delimiter = max("\t,;", key=first_line.count)
     reader = csv.reader(io.StringIO(text, newline=""), delimiter=delimiter, strict=True)
-    # Before a row of millions of cells is in memory.
+    # Checked before a row of millions of cells is in memory.
     if has_more_cells(text, delimiter, _MOST_SENTENCES):
         raise _too_many_sentences()
     rows: list[list[str]] = []

@@ -240,5 +240,5 @@ def _tally(
     if len(cells) < table.size:
         np.add.at(table.reshape(-1), cells, times)
     else:
-        # Several times as fast, but goes over all of the table.
+        # This is several times as fast, but goes over the whole table.
         table += np.bincount(cells, minlength=table.size).reshape(table.shape) * times

@@ -1,8 +1,8 @@
-"""Say how many fewer tokens one tokenizer needs than another: with an interval, and by part.
+"""Measure how many fewer tokens one tokenizer needs than another: with an interval, and by part.
 
-The parts are the kinds of tokens, the scripts, the file types and the files of the text. Each
-token counts once in each of these, so the parts of each add up to the whole. A kind or script has
-the tokens that each tokenizer uses there, of which it may have none: a tokenizer whose tokens join
+The parts are the kinds of tokens, the scripts, the file types and the files of the text. Each token
+counts once in each of these divisions, so the parts of each add up to the whole. A kind or script
+counts the tokens that each tokenizer uses there, which may be none: a tokenizer whose tokens join
 words with the space before them has few tokens of white space alone.
 """
 
@@ -25,8 +25,8 @@ from bpe_core.unicode.script_codes import NO_LETTER, SCRIPT_GROUPS
 FEWEST_TOKENS: Final = 300
 """With fewer tokens of either tokenizer, the text is too short to judge by."""
 POINTS_APART: Final = 10.0
-"""A part disagrees if its figure is so many percentage points from that of the whole, or by half
-of the whole's figure if that is less, but by `FEWEST_POINTS` at least."""
+"""A part disagrees if its figure differs from the whole's by this many percentage points, or by
+half of the whole's figure if that is less, but by at least `FEWEST_POINTS`."""
 FEWEST_POINTS: Final = 3.0
 SMALLEST_SCRIPT: Final = 0.01
 """Scripts with a smaller share of all tokens are taken together."""
@@ -48,14 +48,14 @@ class Part(NamedTuple):
     n_blocks: int
     """How many blocks have any of these tokens."""
     percent_fewer: float
-    """100 × (1 - own / theirs), negative if own are more; nan if theirs are none."""
+    """100 × (1 - own / theirs), negative if `own` is more; nan if `theirs` is 0."""
     low: float
     """The ends of the 95 % interval; nan if there are too few blocks for one."""
     high: float
 
     @property
     def way(self) -> Way:
-        """The direction of the difference; "unclear" if the interval has 0 in it or is missing."""
+        """The direction of the difference; "unclear" if the interval includes 0 or is missing."""
         if self.low > 0:
             return "fewer"
         return "more" if self.high < 0 else "unclear"
@@ -79,7 +79,7 @@ class Gain(NamedTuple):
         """The parts whose figure differs materially from the whole's, the weightiest first.
 
         Such a part has `SMALLEST_SHARE` of the other tokenizer's tokens, and an interval without
-        the whole's figure. It goes the other way, or is `POINTS_APART` or the like.
+        the whole's figure. It goes the other way, or is far away: see `POINTS_APART`.
         """
         found: list[tuple[Division, Part]] = [
             (division, part)
@@ -171,7 +171,7 @@ def _rows(
     own: NDArray[np.int64],
     theirs: NDArray[np.int64],
 ) -> list[Part]:
-    """Return a part for each name, of its own blocks alone; counts are int64[n_blocks, 1]."""
+    """Return a part for each name, from its own blocks only; counts are int64[n_blocks, 1]."""
     return [
         part
         for place, name in enumerate(names)
@@ -191,5 +191,5 @@ def _disagrees(part: Part, whole: Part) -> bool:
 
 
 def _weight(part: Part, whole: Part) -> float:
-    """How far the part moves the whole: its share of the tokens by its distance in points."""
+    """How far the part moves the whole: its share of the tokens times its distance in points."""
     return part.theirs * abs(part.percent_fewer - whole.percent_fewer)

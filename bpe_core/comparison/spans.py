@@ -17,7 +17,7 @@ from bpe_core.types import Segment
 _PIECE = 1 << 18
 """The bytes of text that are mapped at once; larger pieces are not faster."""
 _BATCH = 1 << 16
-"""The characters that another library encodes at once, so that work can be cancelled between."""
+"""The characters that another library encodes at once; work can be cancelled in between."""
 _NO_BLOCKS = np.empty(0, np.int64)
 # bool[256]: the bytes that are a whole character outside words.
 _NO_WORD = np.array([byte < 0x80 and not chr(byte).isalnum() for byte in range(256)])

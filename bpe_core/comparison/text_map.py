@@ -27,7 +27,7 @@ from bpe_core.unicode.script_codes import (
 )
 
 TOKEN_KINDS: Final[tuple[str, ...]] = ("words", "numbers", "punctuation", "white space")
-"""A token is of the first kind that it has a character of, as `TextMap.token_kinds` numbers it."""
+"""A token is of the first kind of which it has a character; `TextMap.token_kinds` numbers kinds."""
 _LATIN: Final = SCRIPT_GROUPS.index("Latin letters")
 
 
@@ -263,7 +263,7 @@ class _Letters:
 
 
 class _BegunAndEnded:
-    """How many of some characters have begun before each byte, and ended: int32[n_bytes + 1]."""
+    """How many of some characters begin before each byte, and how many end: int32[n_bytes + 1]."""
 
     __slots__ = ("begun", "ended")
 

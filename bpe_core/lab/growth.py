@@ -20,9 +20,10 @@ from bpe_core.lab.measuring import (
 from bpe_core.lab.usual_times import ENOUGH_CALLS, SHORT, UsualTime, factor_of
 
 _MOST_EXTRAPOLATED: Final = 16
-"""Times the last size measured: beyond that, two times of a few milliseconds predict nothing."""
+"""As a multiple of the last size measured: beyond it, two times of a few milliseconds predict
+nothing."""
 _DOUBTFUL: Final = 1.6
-"""An estimate that is less than this many times above or below the limit does not decide."""
+"""An estimate within this factor of the limit, above or below, decides nothing."""
 
 History = Sequence[tuple[int, float]]
 """The sizes measured for a contender, each with its seconds."""
@@ -147,7 +148,7 @@ def _chance_to_stay(seconds: float, limit: float, *, is_decided: bool) -> float:
 def _usual_seconds(
     measured: Mapping[str, History], name: str, size: int, usual: Mapping[str, UsualTime | None]
 ) -> float | None:
-    """Return a contender's usual time for a size, by how fast it was so far, else all were."""
+    """Return a contender's usual time for a size, scaled by its own speed or else by everyone's."""
     its_own = usual[name]
     if its_own is None:
         return None

@@ -82,8 +82,8 @@ class Order:
 def small_order(text: str, tokenizer: Tokenizer | None = None) -> Order:
     """Return the order of a measurement that takes a few seconds.
 
-    It is of the beginning of the text: of encoders if there is a tokenizer, in three calls of at
-    most a tenth of a second each, else of trainers.
+    It covers the beginning of the text, and measures encoders if there is a tokenizer, in three
+    calls of at most a tenth of a second each, or else trainers.
 
     >>> from bpe_core.tokenizer.gpt2 import gpt2
     >>> len(small_order("hug " * 20_000, gpt2()).text), len(small_order("hug " * 20_000).text)

@@ -41,7 +41,7 @@ class Contender:
     is_prepared_each_call: bool = False
     """Whether to prepare it before each call, so that it has nothing cached."""
     usual: UsualTime | None = None
-    """For estimates before it is timed; without it, there are none until then."""
+    """For estimates before it is timed; without it, there are no estimates until then."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -105,7 +105,7 @@ class _Prepared:
     """The times of the whole rounds: preparation, if any, and call."""
 
     def seconds_a_round(self, factor: float | None) -> float | None:
-        """Return the expected time of a round; None if it can't be told yet.
+        """Return the expected time of a round; None if it can't be estimated yet.
 
         Its first preparation is not an estimate: it loads modules that later ones find loaded.
         """
@@ -214,7 +214,7 @@ def _largest_part(
         if size == len(text):
             return part, result, seconds
         if seconds < SHORT and predicted_seconds(seconds, before) > limit:
-            # Another process may have had the processor meanwhile.
+            # Another process may have used the processor meanwhile.
             seconds = min(seconds, timed(encode, part, clock)[1])
         if predicted_seconds(seconds, before) > limit:
             return part, result, seconds
@@ -244,7 +244,7 @@ def _seconds_until_last_round(
     seconds_a_call: float,
     n_rounds: int,
 ) -> float | None:
-    """Return the expected time of a contender that is not prepared; None if it can't be told."""
+    """Return the expected time of an unprepared contender; None if it can't be estimated."""
     factor = _factor_of(entries)
     if factor is None or contender.usual is None:
         return None

@@ -1,4 +1,4 @@
-"""Estimate how long contenders take that have not been timed yet, from their usual times.
+"""Estimate how long contenders that have not been timed yet take, from their usual times.
 
 Usual times were measured once, on one machine. An estimate multiplies them by a factor: how much
 slower or faster the contenders timed so far were than usual.

@@ -1,4 +1,4 @@
-"""Train by the reference, keeping what is needed to inspect every step."""
+"""Train with the reference trainer, keeping what is needed to inspect every step."""
 
 from __future__ import annotations
 
@@ -138,7 +138,7 @@ def walk(
     config: TrainingConfig,
     document_symbols: Iterable[bytes] | None = None,
 ) -> Walk:
-    """Train by the reference on words and their counts, keeping what is needed to inspect steps.
+    """Train with the reference on words and their counts, keeping what is needed to inspect steps.
 
     `document_symbols` is passed to `train_reference`. Raises `EmptyCorpusError` if there are no
     words, and `VocabularyTooSmallError`.

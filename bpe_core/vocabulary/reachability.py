@@ -22,9 +22,9 @@ token is decided by a text that contains it, or by a proof that there is none.
    characters that are cut when alone and in all of these are cut in every text, and so is a token
    that cannot precede the end-of-word marker if it is cut from every token that may follow it.
 
-3. The rest is *undecided*. That takes another pattern, such as one with lookaround, or a word cut
-   beyond the token's neighbours, or a token that is whole in a context only and not found there;
-   and a token that was not learned with that pattern.
+3. The rest is *undecided*. This only happens if the pattern is another one, such as one with
+lookaround, or a word is cut beyond the token's neighbours, or the token is whole only in a context
+and not found there; and if the token was not learned with that pattern.
 """
 
 from __future__ import annotations

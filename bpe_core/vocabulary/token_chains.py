@@ -22,7 +22,7 @@ Obstacle = Literal["other-merges", "no-utf8", "no-neighbours"]
 
 _ALONE: Final = ("", "")
 _IN_CONTRACTION: Final = (_ALONE, ("", "e"), ("", "l"))
-# White space with a line end in it is cut after the last one, if other white space follows.
+# White space with a line end in it is cut after the last line end, if other white space follows.
 _IN_SPACE: Final = (_ALONE, ("", "\n"))
 # And capitals beside letters without case are cut unless a small letter follows, and signs with a
 # mark or a line end in them unless they begin with two signs.
