@@ -23,8 +23,8 @@ from ui.work.page_state import Live, PageState
 EXTEND, SHRINK, REPLACE = "Extend", "Shrink", "Replace"
 WHAT: Final = {
     EXTEND: "More tokens for your text. Those of the base keep their ids.",
-    SHRINK: "Fewer tokens: those that your text uses least go.",
-    REPLACE: "Other tokens, as many as before: the vocabulary keeps its size.",
+    SHRINK: "Fewer tokens: those that your text uses least are removed.",
+    REPLACE: "Some tokens exchanged for new ones: the vocabulary keeps its size.",
 }
 
 

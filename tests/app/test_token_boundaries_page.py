@@ -106,7 +106,7 @@ def test_a_tokenizer_that_another_library_runs_says_so(
     assert ids(app) == encoder.encode(text)
     assert view(app)["packed"]["table"]["n_merges"] is None
     assert any("encoded by sentencepiece" in one.value for one in app.markdown)
-    assert any("does not tell its steps" in one.value for one in app.markdown)
+    assert any("does not report its steps" in one.value for one in app.markdown)
 
 
 def test_marks_and_normalised_text_are_shown_as_the_other_library_has_them(

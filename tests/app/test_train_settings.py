@@ -178,7 +178,7 @@ def test_a_text_that_is_not_cut_is_shown_in_part(open_app: OpenApp) -> None:
     app = paste(open_app(), RHYME, preset="Custom")
     app.selectbox(key="settings_pretokenizer").set_value("none").run()
     assert cuts(app) == [RHYME[:72]]
-    assert "This pre-token is longer than what is shown of it." in text_of(app)
+    assert "Only the beginning of this pre-token is shown." in text_of(app)
 
 
 def headings(app: AppTest) -> list[str]:

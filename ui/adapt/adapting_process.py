@@ -51,7 +51,7 @@ class AdaptingProcessError(BpeError):
 def ask_process(
     folder: Path, task: Task[Any], report: Callable[[int, int], None]
 ) -> dict[str, Any] | None:
-    """Do the work in a folder; return what the process says of the result, None if cancelled.
+    """Do the work in a folder; return what the process reports of the result, None if cancelled.
 
     Raises BpeError with what the work raised, and AdaptingProcessError if the process was killed.
     """
@@ -167,7 +167,7 @@ def _replace(folder: Path, choices: Mapping[str, Any]) -> dict[str, Any]:
 def _texts(
     folder: Path, choices: Mapping[str, Any], base: Tokenizer
 ) -> tuple[CountedCorpus, Corpus | None]:
-    """Return the counted training text, whose text is then let go of, and the held-out one."""
+    """Return the counted training text, whose text is then released, and the held-out text."""
     training, held_out = read_corpus_files(folder).split(choices["share"], seed=choices["seed"])
     return _counted(training, base), held_out if held_out.n_bytes else None
 

@@ -43,7 +43,7 @@ class Removable:
     pinned: tuple[int, ...] = ()
     """The ids of tokens that stay."""
     terms: tuple[str, ...] = ()
-    """What is to be a token before others are learned, if tokens are replaced; user input."""
+    """The terms to make tokens before others are learned, if tokens are replaced; user input."""
     made_again: tuple[str, ...] = ()
     """New tokens to make after the terms, as hexadecimal bytes."""
     left_out: tuple[str, ...] = ()
@@ -57,7 +57,7 @@ class Removable:
 
 @dataclass(frozen=True, slots=True)
 class Order:
-    """What to reduce: a tokenizer, on the training part of a text, judged on the held-out one."""
+    """A tokenizer to reduce on the training part of a text, and to judge on the held-out part."""
 
     tokenizer: Tokenizer
     corpus: Corpus | FiledCorpus
@@ -68,7 +68,7 @@ class Order:
 
     @property
     def id(self) -> str:
-        """The same for the same tokenizer, texts and choices, whoever asks."""
+        """A key that is the same for the same tokenizer, texts and choices, whoever asks."""
         may_go = self.removable
         choices = json.dumps([self.held_out_share, self.general_id, *asdict(may_go).values()])
         return (

@@ -15,7 +15,7 @@ from ui.look.chart_style import CURVE_WIDTH, PALETTES, Mark, Theme, empty_figure
 _HEIGHT = 292
 _MARGINS = 72
 _LEAST_TOP = 1.0
-"""In per cent: a text that gains nothing is a line at the bottom, not a magnified nothing."""
+"""In per cent: a text that gains nothing is a line at the bottom, not magnified noise."""
 
 
 class Curve(NamedTuple):
@@ -34,7 +34,7 @@ def fewer_tokens(
     theme: Theme,
     counts: str = "tokens added",
 ) -> go.Figure:
-    """Draw by how many per cent texts have fewer tokens, over the `counts`.
+    """Draw the percentage of tokens that texts save, over the `counts`.
 
     The first curve is solid, the second dashed.
     """
@@ -69,7 +69,7 @@ def fewer_tokens(
 def tokens_over_removals(
     steps: NDArray[np.int64], curve: Curve, *, marked: Mark | None, theme: Theme
 ) -> go.Figure:
-    """Draw by how many per cent a text has more tokens, over the tokens removed."""
+    """Draw the percentage of tokens that a text takes more, over the tokens removed."""
     colours = PALETTES[theme]
     figure = empty_figure(theme, height=_HEIGHT)
     figure.add_scatter(

@@ -42,8 +42,8 @@ for layer, old in zip(layers, before):
 """Gives each row of the embeddings its old row, or the mean of the rows that spell it."""
 _RANKS_SAY: Final = (
     "A file of ranks holds no special tokens. A program that numbers them itself, as Meta’s code "
-    "for Llama 3 does from the last rank on, gives them other ids than here: ids of new tokens, "
-    "after extending. Use the tokenizer.json, or give your program the ids."
+    "for Llama 3 does from the last rank on, gives them different ids from those here; after "
+    "extending, those are ids of new tokens. Use the tokenizer.json, or give your program the ids."
 )
 OTHER_FORMATS: Final = "adapt_other_formats"
 _LONGEST_LABEL: Final = 48
@@ -101,7 +101,7 @@ def offer_adapted(offered: Offered, base: BaseName, name: str, title: str, *, ke
         with st.popover("Resize the embeddings", type="tertiary", key=f"{key}_lines"):
             st.markdown(
                 "Run this beside embedding_rows.json. Then train the new rows on your text: a mean "
-                "is only where they start."
+                "is only a start."
             )
             st.code(MODEL_LINES, language="python", wrap_lines=True)
 
@@ -126,7 +126,7 @@ def is_ranks(names: Collection[str]) -> bool:
 
 
 def without_folders(files: Mapping[str, bytes]) -> dict[str, bytes]:
-    """Return files by their names alone, so that no archive of them writes elsewhere.
+    """Return files by their names alone, so no archive of them writes elsewhere.
 
     >>> list(without_folders({"../../vocab.json": b"", "C:\\\\merges.txt": b"", "..": b""}))
     ['vocab.json', 'merges.txt', 'file']

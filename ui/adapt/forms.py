@@ -86,7 +86,7 @@ def _choose_size(base: Base, first: int) -> int | None:
         _LIMITS,
         first,
         key="adapt_tokens",
-        help="One run holds every smaller number too: a slider below the result cuts it.",
+        help="One run covers every smaller number too: a slider below the result cuts it.",
     )
     if n_tokens is not None:
         rows = embedding_rows(base.encoder)

@@ -91,7 +91,7 @@ def draw_gain_costs(
     """
     st.subheader("What they cost, and save", anchor=False)
     st.markdown(
-        ":small[:gray[Type what your model charges and holds: no prices are built in. What you "
+        ":small[:gray[Enter your model’s figures: no prices are built in. What you "
         "leave empty is not shown.]]"
     )
     rates = ask_for_rates()

@@ -13,7 +13,7 @@ from ui.adapt.general_texts import general_titles
 from ui.own_text.field import own_text, text_field
 
 _OWN_TEXT: Final = "Your text"
-_FIRST_TEXT: Final = "Write or paste a text here that is not of your domain."
+_FIRST_TEXT: Final = "Write or paste a text here that is outside your domain."
 
 
 def choose_general(
@@ -26,7 +26,7 @@ def choose_general(
         [usual, *(id for id in titles if id != usual)],
         format_func=titles.__getitem__,
         key=f"{key}_general_{usual}",
-        help="A text that is not of your domain: what the base already does well should stay so.",
+        help="A text outside your domain: what the base already does well should not get worse.",
     )
     if picked != _OWN_TEXT:
         return on_sample(picked)

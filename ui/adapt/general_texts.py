@@ -1,4 +1,4 @@
-"""The samples that serve as general texts, which are not of a visitor's domain."""
+"""The samples that serve as general texts, outside a visitor's domain."""
 
 from __future__ import annotations
 

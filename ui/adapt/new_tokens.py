@@ -46,7 +46,7 @@ class NewTokens:
     """The base's ids that spell each new id."""
     base_vocab: Mapping[int, bytes]
     saved: NDArray[np.int64]
-    """int64[n]: by how many tokens each shortened the training text.
+    """int64[n]: how many tokens shorter each made the training text.
 
     The count of a pair is larger if the pair overlaps itself, as in runs of one letter.
     """

@@ -28,8 +28,8 @@ def ask_what_may_go(tokenizer: Tokenizer) -> Removable | None:
         required=True,
         format_func=_ORDERS.__getitem__,
         key="shrink_order",
-        help="A token goes only once no other is merged from it. Of these, the one your text uses "
-        "least goes first, or the one learned last, whatever its uses.",
+        help="A token is removed only once no other is merged from it. Of those, the one your text "
+        "uses least is removed first, or the one learned last, whatever its uses.",
         persist_state="session",
     )
     n_of = Counter(scripts_of(tokenizer).values())

@@ -81,9 +81,9 @@ def _explain() -> None:
     with st.container(border=True, key="replace_card"):
         st.header("What you will get", anchor=False)
         st.markdown(
-            "The same number of tokens, but better ones for your text: those it uses least go, and "
-            "new ones come after those that stay, so ids change. A removed token that is learned "
-            "again keeps its row of the embedding."
+            "The same number of tokens, but better ones for your text: those it uses least are "
+            "removed, and new ones follow those that stay, so ids change. A removed token that is "
+            "learned again keeps its row of the embedding."
         )
 
 

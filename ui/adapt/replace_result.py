@@ -52,7 +52,7 @@ class _Chosen:
 
 
 def lead_with_replaced(asked: Asked, found: Swapped) -> None:
-    """Draw the sentence on what is gained with as many tokens replaced as was asked for."""
+    """Draw the sentence on what is gained with the requested number of tokens replaced."""
     name = plain_text(asked.base.name.name)
     n = found.n_tokens
     gain = _domain(found)
@@ -143,8 +143,8 @@ def _choose_size(asked: Asked, id: str, found: Swapped) -> tuple[int, Gain]:
     with controls:
         st.header("How many tokens are worth replacing?", anchor=False)
         st.markdown(
-            ":small[:gray[Each number on the slider was carried out on its own: other tokens go, "
-            "so other tokens are learned. Everything below follows.]]"
+            ":small[:gray[Each number on the slider was computed on its own: other tokens are "
+            "removed, so others are learned. Everything below follows the slider.]]"
         )
         picked = sizes[-1]
         if len(sizes) > 1:

@@ -1,4 +1,4 @@
-"""Keep the script of each token of a base, and draw of which scripts tokens are removed."""
+"""Cache the script of each token of a base, and draw the scripts of removed tokens."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ def _scripts(fingerprint: str, _tokenizer: Tokenizer) -> Mapping[int, str]:
 
 
 def draw_by_script(base: Tokenizer, removed: Iterable[int], *, caption: str) -> None:
-    """Draw a table of the scripts that most of the removed tokens, given by id, are of."""
+    """Draw a table of the most frequent scripts of the removed tokens, given by id."""
     script_of = scripts_of(base)
     scripts = Counter(script_of[id] for id in removed).most_common(_MOST_SCRIPTS)
     all_of = Counter(script_of.values())

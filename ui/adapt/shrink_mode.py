@@ -84,7 +84,7 @@ def _explain() -> None:
         st.markdown(
             "How small the vocabulary can be before your text takes more tokens. Of the tokens "
             "that no other is merged from, the one your text uses least, or the one learned last, "
-            "goes first, again and again. One pass gives every size."
+            "is removed, again and again. One pass gives every size."
         )
 
 

@@ -42,7 +42,7 @@ def choose_cut(stored: StoredRun) -> Cut:
         st.header("How many tokens are worth adding?", anchor=False)
         st.markdown(
             ":small[:gray[Cut this run after any token, without extending again. The downloads "
-            "below follow.]]"
+            "below follow the slider.]]"
         )
         st.markdown(
             f":small[Tokens added **{kept:,}** :gray[of {n:,}, "

@@ -49,7 +49,7 @@ class AtSize:
     counts: NDArray[np.int64] = field(repr=False)
     """int64[n_tokens]: how often each pair occurred."""
     saved: NDArray[np.int64] = field(repr=False)
-    """int64[n_tokens]: by how many tokens each shortened the training text."""
+    """int64[n_tokens]: how many tokens shorter each made the training text."""
     more: int
     """How many more tokens the judged text takes without the removed tokens and without new ones.
 
@@ -66,7 +66,7 @@ class Swapped:
 
     base: Tokenizer
     removed: tuple[int, ...]
-    """The base's ids of the tokens that go at the largest size; at others, the first of them."""
+    """The base's ids of the tokens removed at the largest size; at others, the first of these."""
     sizes: tuple[AtSize, ...]
     where: str
     """Which text they are judged by."""
@@ -83,7 +83,7 @@ class Swapped:
 
     @property
     def adapted(self) -> Adapted:
-        """The tokenizer with as many tokens replaced as was asked for."""
+        """The tokenizer with the requested number of tokens replaced."""
         return self.at(len(self.sizes) - 1)
 
     def at(self, place: int) -> Adapted:

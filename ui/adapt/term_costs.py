@@ -57,8 +57,8 @@ def draw_term_costs(costs: Sequence[TermCost], title: str, *, key: str) -> None:
     rest = f" The table holds the first {_MOST_ROWS}." if len(made) > _MOST_ROWS else ""
     st.markdown(
         ":small[:gray[Each new token is a row of the model’s embedding. Saved: how many fewer "
-        "tokens the training text takes by their merges. Occurs: how often that text holds the new "
-        f"token; at 0, nothing in it trains the row.{rest}]]"
+        "tokens the training text takes because of their merges. Occurs: how often that text holds "
+        f"the new token; at 0, nothing in it trains the row.{rest}]]"
     )
 
 

@@ -33,7 +33,7 @@ def choose_tokens(
     tokens = [token.hex() for token in offered]
     st.markdown(
         ":gray[Leave out a token that you do not want, or pin one to make it again whatever else "
-        "changes. The search above finds more of them.]"
+        "changes. The search above finds more tokens.]"
     )
     left, right = st.columns(2)
     with left:
@@ -42,7 +42,7 @@ def choose_tokens(
         pinned = _choice("Pin", tokens, [*first.pinned], key=f"adapt_pin_{id}")
     if both := set(left_out) & set(pinned):
         named = ", ".join(sorted(plain_text(_label(token)) for token in both)[:5])
-        st.warning(f"Left out and pinned at once: {named}. What is left out is never made.")
+        st.warning(f"Left out and pinned at once: {named}. A token that is left out is never made.")
     changed = bool(left_out or pinned or first.left_out or first.pinned)
     is_pressed = st.button(again, key="extend_again", disabled=not changed)
     st.markdown(f":small[:gray[{explanation}]]")

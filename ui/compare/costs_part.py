@@ -42,7 +42,7 @@ def costs_part(
     """Draw the fields and the table; return the table if any figure was typed."""
     st.header("What it costs", anchor=False)
     st.markdown(
-        ":gray[Type what your model charges and holds: no prices are built in. What you leave "
+        ":gray[Enter your model’s figures: no prices are built in. What you leave "
         "empty is not shown.]"
     )
     rates = ask_for_rates()

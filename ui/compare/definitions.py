@@ -52,7 +52,7 @@ FIGURES: Final = (
     Definition("Characters per token", "Code points divided by tokens."),
     Definition(
         COVERED_BYTES,
-        "Bytes that are in a token divided by tokens: shown if a tokenizer leaves text out, "
+        "Bytes in tokens divided by tokens: shown if a tokenizer leaves text out, "
         "because all bytes divided by its tokens would reward that.",
     ),
     Definition(COVERED_CHARACTERS, "The same in code points."),

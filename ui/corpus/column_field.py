@@ -18,7 +18,7 @@ _MOST_FIELDS = 6
 def column_fields(tables: Sequence[AlikeTables]) -> dict[str, str]:
     """Draw a field for each set of columns; return the chosen column by the name of the table.
 
-    Tables are left out for which it is the column that is taken anyway.
+    Tables are left out if it is the column that is taken anyway.
     """
     chosen: dict[str, str] = {}
     for place, alike in enumerate(tables[:_MOST_FIELDS]):
@@ -26,7 +26,7 @@ def column_fields(tables: Sequence[AlikeTables]) -> dict[str, str]:
     if len(tables) > _MOST_FIELDS or sum(len(alike.names) for alike in tables) == (
         MOST_TABLES_DESCRIBED
     ):
-        st.markdown(":gray[:small[Which column was taken of each other table stands below.]]")
+        st.markdown(":gray[:small[The column taken from each other table is listed below.]]")
     return chosen
 
 
@@ -64,7 +64,7 @@ def _column_field(alike: AlikeTables, key: str) -> dict[str, str]:
 
 
 _HELP = (
-    "At first the column named text, content, body or the like, if it holds real text; else the "
-    "one with the most characters. Numbers and dates are not listed. Tables with other columns of "
-    "text have a choice of their own."
+    "At first the column named text, content, body or the like, if it holds real text; otherwise "
+    "the one with the most characters. Numbers and dates are not listed. Tables with other columns "
+    "of text have their own choice."
 )

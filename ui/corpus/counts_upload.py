@@ -53,7 +53,7 @@ def text_sentence(corpus: CountsCorpus) -> str:
     if corpus.text is None:
         return (
             "A file of counts has no text, so nothing is held out, and nothing that needs text can "
-            "be shown: upload a sample of the text beside it, which training does not use."
+            "be shown: upload a sample of the text beside it; training does not use it."
         )
     return (
         f"Held-out text: the {size_text(corpus.text.n_bytes)} uploaded beside the counts. Training "

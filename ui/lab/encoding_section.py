@@ -24,7 +24,7 @@ _EMPTY = (
 _BUTTON = "Measure encoders"
 _SMALL = (
     f"The first {SMALL_CHARACTERS:,} characters, with at most a tenth of a second per call. "
-    f"“{_BUTTON}” takes the whole text."
+    f"“{_BUTTON}” uses the whole text."
 )
 
 

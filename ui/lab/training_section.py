@@ -20,8 +20,8 @@ _EMPTY = (
 
 _BUTTON = "Measure trainers"
 _SMALL = (
-    f"The first {SMALL_TRAINING_CHARACTERS:,} characters at most. “{_BUTTON}” goes on to the whole "
-    "text."
+    f"The first {SMALL_TRAINING_CHARACTERS:,} characters at most. “{_BUTTON}” continues to the "
+    "whole text."
 )
 
 

@@ -65,8 +65,8 @@ def _tiles(ids: Iterable[int], example: Example) -> Tiles:
 def pieces(example: Example) -> Ran:
     st.markdown(
         "GPT-2 has no single token for a word that was rare in its training text. It spells such a "
-        "word with pieces of others. Each piece takes a place in the model’s context and a step of "
-        "its time."
+        "word with pieces of other words. Each piece takes a place in the model’s context and a "
+        "step of its work."
     )
     rows = [SymbolRow(f"{len(ids)} tokens", (_tiles(ids, example),)) for ids in _encoded(example)]
     symbol_rows(rows, key="words_pieces", caption="The documents as GPT-2 cuts them")
@@ -88,7 +88,7 @@ def added(example: Example) -> Ran:
     st.markdown(
         "The quick way is `add_tokens`: the text is searched for the new token, and cut there, "
         "before GPT-2 sees it. But then the space in front stays behind as a token of its own, and "
-        "a longer word that holds the new token is cut apart."
+        "a longer word that contains the new token is cut apart."
     )
     text = parts.one_text("added_text", example.sentence)
     token = parts.one_word("added_token", FIRST_ADDED, label="Token to add")
@@ -136,9 +136,9 @@ def _difference(more: int) -> str:
 
 def merges(example: Example) -> Ran:
     st.markdown(
-        "Instead, training goes on where GPT-2’s ended. The words start as GPT-2’s tokens, not as "
-        "bytes, and the most frequent pair of them is merged, again and again. A pair that spells "
-        "a token that GPT-2 already has is never merged: that token has its own merges."
+        "Instead, training continues where GPT-2’s ended. The words start as GPT-2’s tokens, not "
+        "as bytes, and the most frequent pair of them is merged, again and again. A pair that "
+        "spells a token that GPT-2 already has is never merged: that token has its own merges."
     )
     new = example.run.new_tokens
     rows = [
@@ -176,7 +176,7 @@ def last(example: Example) -> Ran:
         "The new merges come after all of GPT-2’s 50,000. So a word is first cut exactly as "
         "before, and only then do new merges join what is left. No other word changes, and no text "
         "takes more tokens. A new merge that came first could take a piece that one of GPT-2’s own "
-        "merges needs, and a word that the model knows would be cut in another way."
+        "merges needs, and a word that the model knows would be cut differently."
     )
     text = parts.one_text("extended_text", example.documents[-1])
     steps = (gpt2().encode(text), example.run.tokenizer.encode(text))
@@ -201,9 +201,9 @@ def last(example: Example) -> Ran:
 
 def invariant(example: Example) -> Ran:
     st.markdown(
-        "This must hold: put GPT-2’s tokens in the place of each new token, and GPT-2’s own "
-        "encoding comes back, for any text. So a model keeps what it knows: a new row of its "
-        "embedding starts as the mean of the rows in its place, and every other row stays."
+        "This must hold for any text: replace each new token with the GPT-2 tokens that spell it, "
+        "and GPT-2’s own encoding comes back. So a model keeps what it knows: a new row of its "
+        "embedding starts as the mean of the rows of those tokens, and every other row stays."
     )
     text = parts.one_text("spelled_text", example.sentence)
     ids, new = example.run.tokenizer.encode(text), example.run.new_tokens
@@ -231,7 +231,7 @@ def invariant(example: Example) -> Ran:
 
 
 def spelled(ids: Iterable[int], new_tokens: Mapping[int, tuple[int, ...]]) -> list[int]:
-    """Put the base's tokens in the place of each new token.
+    """Replace each new token with the base's tokens that spell it.
 
     >>> spelled([5, 9, 7], {9: (1, 2)})
     [5, 1, 2, 7]

@@ -34,9 +34,9 @@ TIE: Final = (
     "of them is merged."
 )
 MARK: Final = (
-    "A mark is how a tokenizer’s file writes what is no letter of the text: ▁ for a space, ## "
-    "where a word goes on, <0xE2> for a single byte. Text that looks like ## or <0xE2> is ordinary "
-    "text; some tokenizers read a ▁ in it as a space."
+    "A mark is how a tokenizer’s file writes what is not a letter of the text: ▁ for a space, ## "
+    "where a word continues, <0xE2> for a single byte. Text that looks like ## or <0xE2> is "
+    "ordinary text; some tokenizers read a ▁ in it as a space."
 )
 
 GLOSSARY: Final[Mapping[str, str]] = MappingProxyType(

@@ -93,7 +93,7 @@ def _seconds(time: datetime | None) -> float:
 
 
 _Describe = Callable[[Sequence[RunName], datetime], list[str]]
-"""Returns a few words about each run; empty if there is nothing to add."""
+"""Return a few words about each run; empty if there is nothing to add."""
 
 
 def _setting(words: Callable[[TrainingConfig], str]) -> _Describe:

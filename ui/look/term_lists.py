@@ -1,4 +1,4 @@
-"""Say what of a visitor's list of terms is not read."""
+"""Describe which lines of a visitor's list of terms are not read."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from bpe_core.comparison.terms import LONGEST_TERM, MOST_TERMS, TermList
 
 
 def lines_left_out(found: TermList) -> str:
-    """Say which lines of the list are left out, and why; empty if none is.
+    """Return which lines of the list are left out, and why; empty if none are.
 
     >>> lines_left_out(TermList(("hug",), n_repeated=2, n_beyond=1))
     'Left out: 2 lines that repeat a term, 1 term after the first 2,000.'

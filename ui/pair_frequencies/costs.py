@@ -53,7 +53,7 @@ def draw_costs(
     """Draw the fields, and the costs of the run cut at `kept` merges beside the whole run."""
     st.subheader("What this size costs", anchor=False)
     st.markdown(
-        ":small[:gray[Type what your model charges and holds: no prices are built in. What you "
+        ":small[:gray[Enter your model’s figures: no prices are built in. What you "
         "leave empty is not shown.]]"
     )
     rates = ask_for_rates()

@@ -29,8 +29,8 @@ _TOO_MANY = "Not checked yet: the server is busy with others. Reload the page to
 def offer_downloads(tokenizer: Tokenizer, stored: StoredRun, *, key: str) -> None:
     """Offer a tokenizer in each format, and explain which formats cannot hold it.
 
-    Each file is opened in the background by the library that it is for and by others that read it,
-    with the texts of a run.
+    Each file is opened in the background by the library that it is meant for and by others that
+    read it, with the texts of a run.
     """
     offered = tokenizer_downloads(tokenizer)
     possible = [download for download in offered if download.data is not None]
@@ -89,7 +89,7 @@ def _row(download: Download, key: str) -> None:
 
 
 def check_sentence(download: Download, status: Status[Checked, Checked] | None) -> str:
-    """Return in Markdown what came of opening a download, or that it is being opened."""
+    """Return in Markdown the result of opening a download, or that it is being opened."""
     if status is None:
         return f":gray[{_TOO_MANY}]"
     checked = status.result or status.progress

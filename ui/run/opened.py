@@ -1,4 +1,4 @@
-"""Open a tokenizer's downloads in other libraries, in the background, and keep what came of it."""
+"""Open a tokenizer's downloads in other libraries, in the background, and keep the results."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ _SLOWEST_LAST: Final[tuple[Format, ...]] = (
 
 @dataclass(frozen=True, slots=True)
 class Checked:
-    """What came of the checks so far, by format and library."""
+    """The results of the checks so far, by format and library."""
 
     of: int
     """The number of checks to do."""
@@ -46,7 +46,7 @@ class Checked:
 
     @property
     def results(self) -> Mapping[Format, Opened]:
-        """What came of each format in the library that it is for."""
+        """The result for each format in the library that it is meant for."""
         return {
             format: opened
             for (format, library), opened in self.by_library.items()

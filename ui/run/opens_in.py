@@ -49,7 +49,7 @@ def show_opens_in(
     st.markdown(f":small[:gray[{_EXPLAINED}]]")
     for download, library, _ in pairs:
         opened = results.get((download.format, library))
-        # What came of a download in its own library is said beside its button.
+        # The result for a download in its own library is shown beside its button.
         is_said = library == READERS[download.format].library
         if opened is not None and not opened.is_same and not is_said:
             sentence = plain_markdown(f"{download.label}: {opened.sentence}", 600)
@@ -57,7 +57,7 @@ def show_opens_in(
 
 
 def cell(opened: Opened | None, is_live: bool) -> str:
-    """Return what came of opening a format in a library, in a few characters.
+    """Return the result of opening a format in a library, in a few characters.
 
     >>> cell(None, True), cell(Opened("gguf", "0.19.0", 1_234), False)
     ('…', '✓ 1,234')

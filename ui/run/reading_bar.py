@@ -14,7 +14,7 @@ _SECONDS_BETWEEN_DRAWINGS = 0.1
 
 
 def waiting_on(bar: DeltaGenerator) -> Callable[[], object]:
-    """Return a function that draws that others' files are read first; it can be stopped there."""
+    """Return a function that shows that others' files are read first; a script can stop there."""
     return lambda: bar.progress(0.0, "Waiting for other visitors’ files to be read.")
 
 

@@ -60,7 +60,7 @@ def word_steps(reading: OwnReading, encoder: Encoder, index: int) -> WordSteps:
         return WordSteps("", (), "Special tokens are matched whole, without merges.")
     own = merges_of(encoder)
     if own is None:
-        note = f"{encoder.engine} encodes with this tokenizer and does not tell its steps."
+        note = f"{encoder.engine} encodes with this tokenizer and does not report its steps."
         if changes_text(encoder):
             note = "This tokenizer changes the text before it merges, so its steps are not shown."
         return WordSteps("", (), note)

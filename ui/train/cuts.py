@@ -71,7 +71,7 @@ def show_cuts(pretokenizer: str, training: Part | None, *, is_custom: bool) -> b
         return False
     pretoken_strip(key="cuts", pretokens=pretokens)
     if is_cut_short:
-        st.markdown(":gray[:small[This pre-token is longer than what is shown of it.]]")
+        st.markdown(":gray[:small[Only the beginning of this pre-token is shown.]]")
     if cutter.drops_text:
         st.markdown(":gray[:small[White space is left out, so no token contains it.]]")
     return True
@@ -132,7 +132,7 @@ def _own_line() -> str:
             key="settings_line",
             height=80,
             max_chars=_LONGEST_LINE,
-            placeholder="Empty: the beginning of your text.",
+            placeholder="If empty, the beginning of your text is cut.",
             persist_state="session",
         )
         or ""

@@ -23,7 +23,7 @@ _PRESETS = {
     "Face’s trainer.",
     "Classroom": "The characters of the corpus and an end-of-word marker, cut at white space; ties "
     "go to the pair seen first.",
-    "GPT-4 style": "As GPT-2 style, but cut as GPT-4 cuts text: numbers three digits at a time.",
+    "GPT-4 style": "Like GPT-2 style, but cut as GPT-4 cuts text: numbers three digits at a time.",
     "Custom": "Choose every setting yourself, including your own regular expression.",
 }
 _CONFIGS = {
@@ -84,7 +84,7 @@ def choose_settings(training: Part | None) -> ChosenSettings | None:
         config = replace(config, pretokenizer=cut)
         st.markdown(
             f":gray[:small[The words of this corpus were cut by {plain_markdown(cut, 100)}, so "
-            "that is the pre-tokenizer, whatever the preset has.]]"
+            "that is the pre-tokenizer, whatever the preset says.]]"
         )
     start = start_of(config, training)
     room = st.container(gap="xsmall")
