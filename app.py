@@ -34,8 +34,9 @@ START_BY_NAME = st.Page(open_start, title="Start", url_path="start", visibility=
 def follow_link(*, is_first: bool) -> None:
     """Switch from the bare address to the page that its query means, if it means one.
 
-    `goto` is the page that a cold deep link named. A run or a training is from the time when the
-    bare address was Train's; in a visit that goes on, it is only left over by the browser's Back.
+    `goto` is the page that a cold deep link named. A run or a training in the query dates from the
+    time when the bare address was Train's; later in a visit, it is only a leftover of the browser's
+    Back.
     """
     named = "goto" in st.query_params
     if named or (is_first and any(name in st.query_params for name in OF_TRAIN)):

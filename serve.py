@@ -34,7 +34,7 @@ except SettingError as error:
 async def lifespan(_: st.App) -> AsyncIterator[None]:
     started = time.monotonic()
     warm_up_start()
-    # Before this, an error has no text of visitors and may say all that it knows.
+    # Errors before this line cannot contain visitors' text, so they may be printed in full.
     log_as_json(settings().log_level)
     warm_up_rest_in_background()
     # Begins the trainings that an earlier server left.

@@ -23,7 +23,7 @@ _SWITCH: Final = {"0": False, "1": True}
 
 
 class SettingError(BpeError):
-    """An environment variable has an invalid value, or a name that is no setting's."""
+    """An environment variable has an invalid value, or a name that is not a setting."""
 
 
 @dataclass(frozen=True, slots=True)

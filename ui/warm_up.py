@@ -59,14 +59,14 @@ def _wait_for_quiet() -> None:
 
 
 def _parts() -> Iterator[Callable[[], object]]:
-    # Train first, for it computes the most before it shows something.
+    # Train first, because it computes the most before it shows anything.
     for name in ("train.forms", "train.filled_forms", "train.result_card", "run.training_card"):
         yield partial(import_module, f"ui.{name}")
     yield _compute_what_train_shows
     for module in walk_packages([str(_HERE)], "ui."):
         yield partial(import_module, module.name)
     yield _warm_up_merge_loop
-    # What long texts are encoded with.
+    # These encode long texts.
     yield partial(import_module, "bpe_core.tokenizer.compiled")
     yield _load_gpt2
     yield _settle

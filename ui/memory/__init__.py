@@ -1,4 +1,4 @@
-"""What visitors hold in the server's memory, and how it is given back.
+"""What visitors hold in the server's memory, and how it is freed.
 
 In: results that are slow to make, and sessions that end. Out: the results again, within a limit in
 bytes for the server and for each visitor.

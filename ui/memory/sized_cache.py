@@ -42,7 +42,7 @@ class Holdings:
             self._large[id] = n_bytes
 
     def remove(self, size: Size) -> None:
-        """Count an object no longer, one that was added with this size."""
+        """Stop counting an object that was added with this size."""
         self.n_bytes -= size.small
         for id in size.large:
             self._holders[id] -= 1
@@ -196,7 +196,7 @@ class SizedCache:
                 self._drop(key)
 
     def leave(self, visitor: str) -> None:
-        """Give back what a visitor who left was charged for, unless others use it."""
+        """Release what a visitor who left was charged for, unless others use it."""
         with self._lock:
             for entry in self._entries.values():
                 entry.visitors.pop(visitor, None)

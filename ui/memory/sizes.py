@@ -12,13 +12,13 @@ from typing import Any, Final
 import numpy as np
 
 LARGE: Final = 16_384
-"""The size in bytes from which a single object is counted apart, in case others refer to it too."""
+"""The size in bytes from which an object is counted separately, in case others refer to it too."""
 _MANY: Final = 1_000
-"""The number of items from which a container's are measured by a sample."""
+"""The number of items from which a container is measured by a sample of them."""
 _WEIGHED: Final = 2_000
-"""How many items of such a container are weighed at least."""
+"""The least number of items of such a container that are weighed."""
 _SAMPLED: Final = 100
-"""For how many of them at least what they refer to is weighed too."""
+"""The least number of these for which what they refer to is weighed too."""
 _NOT_OURS: Final = (type, ModuleType, FunctionType, BuiltinFunctionType, CodeType, type(None), bool)
 """These belong to the program: it would hold them without the object."""
 _LEAVES: Final = (str, bytes, int, float, np.ndarray, *_NOT_OURS)

@@ -47,7 +47,7 @@ def set_query(**parameters: str | int | None) -> None:
 def follow_history() -> None:
     """Let the address decide if the visitor went back or forward; call at the start of a run.
 
-    A rerun that the page itself requests does not tell of it any more.
+    A rerun that the page itself requests no longer shows that.
     """
     context = get_script_run_ctx()
     if context is not None and context.is_history_navigation:

@@ -15,7 +15,7 @@ from ui.logs import event
 _STREAM: Final = "/_stcore/stream"
 _TOO_BIG: Final = 1009
 _BYTES_LOOKED_AT: Final = 20_000
-"""A message of this size cannot ask for much, so that it need not be parsed twice."""
+"""A message of this size cannot ask for much, so it need not be parsed twice."""
 _MOST_BYTES_OF_ALL_BUT_TEXT: Final = 1_000_000
 _MOST_FILES: Final = 1_000
 """An address is made for each file that a tab is about to upload: 300,000 took 8 seconds."""

@@ -1,4 +1,4 @@
-"""Refuse tabs beyond a limit, so that those that are open keep working."""
+"""Refuse tabs beyond a limit, so open tabs keep working."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ _STREAM: Final = "/_stcore/stream"
 _MOST_FILES: Final = 65_536
 _FILES_OF_SERVER: Final = 200
 _FILES_A_TAB: Final = 5
-"""A connection, and an event loop of Streamlit's with three; one to spare."""
+"""The open files of a tab: one connection, three for an event loop of Streamlit's, one to spare."""
 _TRY_AGAIN_LATER: Final = 1013
 
 
@@ -43,7 +43,7 @@ class TabLimit:
 
 
 def most_tabs() -> int:
-    """Return how many tabs may be open: what the settings say, or the files allow if that is less.
+    """Return how many tabs may be open: the setting, or less if the system allows few open files.
 
     Raises this process's limit on open files as far as the system lets it, since a server without
     any left can open neither runs nor connections.
@@ -65,7 +65,7 @@ def _raise_limit_on_files() -> int:
         try:
             resource.setrlimit(resource.RLIMIT_NOFILE, (most, hard))
         except (ValueError, OSError):
-            return soft  # macOS allows less than it says
+            return soft  # macOS allows less than it reports
     return max(soft, most)
 
 

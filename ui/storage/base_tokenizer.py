@@ -1,4 +1,4 @@
-"""Keep with a request the tokenizer that it extends, and with a run what that one is called."""
+"""Keep the tokenizer that a request extends, and the name of the one that a run extends."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ class Extension:
     n_tokens: int
     """The number of tokens to add."""
     terms: tuple[str, ...] = ()
-    """What is to be a token before others are learned; user input."""
+    """The terms to make tokens before others are learned; user input."""
     pinned: tuple[str, ...] = ()
     """The bytes of tokens that are tried after the terms, in hexadecimal."""
     left_out: tuple[str, ...] = ()
@@ -100,7 +100,7 @@ def read_base(folder: Path) -> Tokenizer:
 
 
 def base_name_of(details: object) -> BaseName | None:
-    """Return the name kept in a run's details; None if they hold none, or another thing."""
+    """Return the name kept in a run's details; None if there is none, or it is not a name."""
     match details:
         case {"key": str(key), "name": str(name)}:
             return BaseName(key, name)

@@ -1,4 +1,4 @@
-"""Delete the entries that nobody opened for long, while a server runs and when room is needed."""
+"""Delete entries that nobody has opened for long, while a server runs and when room is needed."""
 
 from __future__ import annotations
 

@@ -28,7 +28,7 @@ def label_of(name: str) -> str:
 
 
 def licence_line(name: str) -> str:
-    """Return the sentence on publisher, licence and download that stands beside a choice.
+    """Return the sentence on publisher, licence and download that is shown beside a choice.
 
     >>> licence_line("llama3").split(".")[0]
     'Published by Meta under the Llama 3 Community License'

@@ -1,4 +1,4 @@
-"""Ask for what a model charges and holds, on any page; no figure is built in."""
+"""Ask for a model's price, width and context window, on any page; no figure is built in."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ _FIELDS = (
     _Field(
         WIDTH,
         "Model width",
-        "The length of the vector that stands for a token, also called the hidden size.",
+        "The length of the vector that represents a token, also called the hidden size.",
         f"a whole number from 1 to {WIDEST_MODEL:,}",
     ),
     _Field(

@@ -85,7 +85,7 @@ def window_rows(
                 f"Window saved against {name}",
                 saved,
                 0,
-                f"Text that fills the window under {name} leaves this share of it free, and so "
+                f"Text that fills the window under {name} leaves this share of it free, and this "
                 "many tokens; negative if it does not fit.",
             )
         )

@@ -59,7 +59,7 @@ def normalized_of_each(members: Sequence[tuple[str, Encoder]], text: str) -> Non
 
 
 def _n_places(pieces: Sequence[NormalizedPiece]) -> int:
-    """Return in how many places more than marks of spaces was changed."""
+    """Return the number of places where more than marks of spaces changed."""
     return sum(piece.is_changed and not piece.is_mark for piece in pieces)
 
 
@@ -68,7 +68,7 @@ def _places(n: int) -> str:
 
 
 def folded_title(changed: Sequence[tuple[str, int]], *, is_start: bool) -> str:
-    """Say in how many places each tokenizer changed a text, or the start of one that is longer.
+    """State in how many places each tokenizer changed a text, or the start of a longer one.
 
     >>> folded_title([("Mine", 1), ("Other", 2)], is_start=False)
     'Changed before the text is cut: Mine in one place, Other in 2 places'
@@ -89,9 +89,9 @@ def _draw(name: str, pieces: Sequence[NormalizedPiece], n_characters: int, key: 
 
 
 def change_sentence(name: str, pieces: Sequence[NormalizedPiece], *, is_start: bool) -> str:
-    """Say how much a normalizer changed in a text, or in the start of one that is longer.
+    """State how much a normalizer changed in a text, or in the start of a longer one.
 
-    Marks of spaces are no places of their own.
+    Marks of spaces are not counted as places.
 
     >>> change_sentence("Mine", normalized_pieces("a ﬁne b", "▁a▁fine▁b"), is_start=False)
     'Mine changes the text before it cuts it, in one place, and writes spaces as ▁.'

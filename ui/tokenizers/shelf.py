@@ -1,7 +1,7 @@
 """Keep the shelf: the tokenizers that pages offer beside the run's own.
 
 Each is named by a key: "gpt2" or another published name, "run-ID" or "file-ID". The keys are in the
-address, so that the shelf survives a refresh and can be shared by a link.
+address, so the shelf survives a refresh and can be shared by a link.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""Group visitors by network address: whoever discards the cookie gets no further share by that.
+"""Group visitors by network address, so discarding the cookie gains no further share.
 
 An address is known here by a hash with a key of this process alone, and is kept nowhere else.
 """
@@ -48,7 +48,7 @@ def address_code(
         address = address.ipv4_mapped or address
     if not address.is_global:
         return ""
-    # The rest of an IPv6 address is free to choose for whoever has the network.
+    # Whoever has the network can choose the rest of an IPv6 address freely.
     network = address.packed[:_BYTES_OF_NETWORK]
     return hashlib.blake2b(network, key=_KEY, digest_size=8).hexdigest()
 
@@ -80,7 +80,7 @@ addresses: Final = Addresses()
 
 
 def share_of_address(share_of_visitor: int) -> float:
-    """Return what the visitors of one address may have together; `settings` says how many shares.
+    """Return what the visitors of one address may have together; `settings` sets how many shares.
 
     >>> share_of_address(2)
     6

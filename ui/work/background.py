@@ -59,10 +59,9 @@ class _Piece(Generic[Step, Result]):
 class Background(Generic[Step, Result]):
     """Run pieces of work one after another in a thread, and remember the latest results.
 
-    Visitors take turns, and with `most_of_visitor` each may have so many pieces queued or running,
-    and all visitors of one network address a few times as many.
-    Results beyond `most_bytes` in total are forgotten, the one asked for longest ago first, but
-    never the newest.
+    Visitors take turns, and with `most_of_visitor` each may have that many pieces queued or
+    running, and all visitors of one network address a few times as many. Results beyond
+    `most_bytes` in total are forgotten, the one asked for longest ago first, but never the newest.
     """
 
     def __init__(

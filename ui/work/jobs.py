@@ -365,8 +365,8 @@ def _check_starts(kept: KeptRequest) -> None:
     """Note that a training starts; raise TrainingStoppedError if it did so too often."""
     if kept.n_starts >= _MOST_STARTS:
         raise TrainingStoppedError(
-            f"The server stopped {_MOST_STARTS} times while this training ran, so it is not begun "
-            "again. Train on a smaller corpus."
+            f"The server stopped {_MOST_STARTS} times while this training ran, so it is not "
+            "started again. Train on a smaller corpus."
         )
     with suppress(OSError):
         kept.note_start()

@@ -1,4 +1,4 @@
-"""Give visitors fair turns: the next piece of work is of whoever has waited longest for a turn."""
+"""Give visitors fair turns: whoever has waited longest for a turn gets the next piece of work."""
 
 from __future__ import annotations
 

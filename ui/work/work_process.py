@@ -23,7 +23,7 @@ _MOST_TIMES_CORPUS: Final = 24
 _MOST_SECONDS: Final = 24 * 3_600.0
 _SECONDS_BETWEEN_REPORTS: Final = 0.1
 _NICENESS: Final = 2
-"""Pages go first where processors are short."""
+"""Pages go first when processors are busy."""
 
 
 def work_process(module: str, folder: Path) -> AbstractContextManager[subprocess.Popen[bytes]]:

@@ -15,7 +15,7 @@ from ui.components.shared import component_css
 _HERE = Path(__file__).parent
 
 LARGE = 200_000
-"""A paste with more characters than this is opened; in a text field it holds the browser."""
+"""A paste with more characters than this is opened; in a text field it would freeze the browser."""
 MOST_EDITED = 500_000
 """The most characters that can be edited; with more, each key press takes a browser seconds."""
 

@@ -16,7 +16,7 @@ _name = component("bpe.menu_name", js=join_modules(_HERE / "menu_name.js"))
 def menu_name(name: str, *, key: str) -> None:
     """Name the button invisibly, now and whenever Streamlit draws another one.
 
-    Streamlit calls it "Expand sidebar", which a style sheet cannot change; and who operates a page
-    by voice says the word that they see.
+    Streamlit calls it "Expand sidebar", which a style sheet cannot change; and visitors who operate
+    a page by voice say the word that they see.
     """
     _name(key=key, data={"name": name})

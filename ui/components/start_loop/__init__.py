@@ -13,7 +13,7 @@ from ui.components.shared import component_css
 
 _HERE = Path(__file__).parent
 LONGEST_SENTENCE: Final = 300
-"""The most characters that are learned from; of a longer text, the first."""
+"""The most characters that are learned from: of a longer text, only the first ones."""
 
 _loop = component(
     "bpe.start_loop",
