@@ -312,7 +312,7 @@ def _summary(metadata: dict[bytes, bytes], name: str) -> CountsSummary | None:
             numbers: tuple[Any, ...] = (*summary[-3:], summary.n_bytes)
             if all(isinstance(number, int) and number >= 0 for number in numbers):
                 bytes.fromhex(summary.sha256)
-                summary.characters.encode()  # a lone surrogate is no character
+                summary.characters.encode()  # a lone surrogate is not a character
                 if not isinstance(stored["pretokenizer"], str | None):
                     raise TypeError
                 return summary

@@ -3,7 +3,7 @@
 A tokenizer.json is encoded by `bpe_core` if all of this holds, and by `tokenizers` otherwise:
 
 - the model is BPE over bytes, without options that plain byte-pair encoding cannot do (see
-  `read_merges`); bytes that are not tokens are left out as the library does, or by it;
+  `read_merges`); bytes that are not tokens are dropped here, or the text is left to the library;
 - the normalizer is a form of Unicode or none (see `run_here`), and the pre-tokenizer is a named
   one, since regex engines differ;
 - a probe of many scripts and of the vocabulary's own tokens gives the same ids as `tokenizers`.

@@ -266,7 +266,7 @@ def _lacking(tokenizer: Tokenizer) -> re.Pattern[str] | None:
             continue
         if 0x80 <= byte < 0xC0:
             raise FormatError(
-                f"The byte 0x{byte:02X}, which is in characters of every script, is no token."
+                f"The byte 0x{byte:02X}, which is in characters of every script, is not a token."
             )
         if byte < 0x80:
             first, n = byte, 1

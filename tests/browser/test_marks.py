@@ -52,7 +52,7 @@ def test_a_continued_word_is_spelled_in_small_letters_with_its_mark(
     assert [token for token in shown(pane) if token != " "] == written
     assert any(token.startswith("##") for token in written if token)
     pane.locator(".token[data-written^='##']").first.hover()
-    expect(page.locator(".details")).to_contain_text("## means that the word goes on")
+    expect(page.locator(".details")).to_contain_text("## means that the word continues")
 
 
 def test_plain_bytes_have_no_other_spelling(page: Page, tmp_path: Path) -> None:

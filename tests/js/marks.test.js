@@ -36,7 +36,7 @@ suite("the marks of another library's file", () => {
   test("are explained, those that occur", () => {
     assert.equal(legendOf(read(["a", "a"], ["##", "##"], ["<0xZZ>", "x"])), "");
     assert.equal(legendOf(read(["▁the", " the"], ["<0xE2>", "�"])), "▁ stands for a space. <0x…> is one byte of a character that no token spells.");
-    assert.equal(legendOf(read(["the", "the"], ["##ing", "ing"])), "## means that the word goes on.");
+    assert.equal(legendOf(read(["the", "the"], ["##ing", "ing"])), "## means that the word continues.");
     assert.match(markNote(known, " the"), /^▁ stands for a space, U\+0020\.$/);
     assert.match(markNote(known, null), /nothing in your text/);
     assert.match(markNote({ ...known, written: "##ing" }, "ing"), /^## means/);
@@ -60,7 +60,7 @@ suite("text that looks like a mark", () => {
   });
 
   test("does not hide a mark of the same spelling elsewhere", () => {
-    assert.equal(legendOf({ ...read(["####", "####"], ["####", "##"]), ids: [0, 0] }), "## means that the word goes on.");
+    assert.equal(legendOf({ ...read(["####", "####"], ["####", "##"]), ids: [0, 0] }), "## means that the word continues.");
   });
 });
 

@@ -87,7 +87,7 @@ class Swapped:
         return self.at(len(self.sizes) - 1)
 
     def at(self, place: int) -> Adapted:
-        """Return the tokenizer at one of the sizes; it is built anew."""
+        """Return the tokenizer at one of the sizes; it is rebuilt on each call."""
         size = self.sizes[place]
         removed = self.removed[: size.n_tokens]
         smaller, old_ids = keep_only(self.base, self.base.vocab.keys() - set(removed))

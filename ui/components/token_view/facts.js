@@ -49,7 +49,7 @@ function charactersOf({ token, special, marker, ends }, tokens, piece) {
   if (token.length > 1 && token.startsWith(" ") && token.trim()) return `${grouped(n)}, with the leading space`;
   if (token === piece) return grouped(n);
   if (token.length > 1 && token.startsWith("▁")) return `${grouped(n)}, the first a mark of white space`;
-  if (token.length > 2 && token.startsWith("##")) return `${grouped(n)}, the ## a mark that the word goes on`;
+  if (token.length > 2 && token.startsWith("##")) return `${grouped(n)}, the ## a mark that the word continues`;
   return grouped(n);
 }
 
@@ -67,7 +67,7 @@ function codePointsOf(token) {
 function originOf(known, tokens) {
   if (known.special) return ["kind", "special token, never merged"];
   if (known.marker) return ["kind", "end-of-word marker"];
-  if (tokens.nMerges === null) return ["kind", "token of another library, which doesn’t tell how it was made"];
+  if (tokens.nMerges === null) return ["kind", "token of another library, which doesn’t report how it was made"];
   if (known.rank < 0) return ["kind", "base symbol, made by no merge"];
   return ["made by merge", `${grouped(known.rank + 1)} of ${grouped(tokens.nMerges ?? 0)}`];
 }

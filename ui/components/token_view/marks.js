@@ -11,7 +11,7 @@ const BYTE = /^<0x[0-9A-F]{2}>$/;
     @type {[RegExp, string][]} */
 const MEANINGS = [
   [/▁/, "▁ stands for a space."],
-  [GOES_ON, "## means that the word goes on."],
+  [GOES_ON, "## means that the word continues."],
   [BYTE, "<0x…> is one byte of a character that no token spells."],
 ];
 
@@ -61,7 +61,7 @@ export function markNote(known, piece) {
   const written = spelledUnlike(known, piece);
   if (written === null) return "";
   if (written.includes(SPACE_MARK)) return spaceNote(written, piece);
-  if (GOES_ON.test(written)) return "## means that the word goes on, and stands for nothing in your text.";
+  if (GOES_ON.test(written)) return "## means that the word continues, and stands for nothing in your text.";
   if (BYTE.test(written)) return "A byte that stands for itself, because no token spells the whole character.";
   return "";
 }
