@@ -5,8 +5,8 @@
 # make js      check the modules that run in the browser: types, lint, and their logic in Node
 # make shelf   fetch the tokenizers that pages and commands know by name, for use without a network
 # make bench   measure speed against other tools and write benchmarks/README.md
-# make fuzz    damage files for every reader, and addresses of every page: tens of thousands, in
-#              about half an hour
+# make fuzz    try damaged files, tens of thousands, on every reader, and damaged addresses on every
+#              page; takes about half an hour
 # make search  run the property tests on ten times as many examples, drawn at random
 #
 # PORT=8502 make run       use another port

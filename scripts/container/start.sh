@@ -22,15 +22,15 @@ if [ ! -d "$data/kernels/$built" ]; then
   mv "$data/kernels/unfinished" "$data/kernels/$built"
 fi
 
-# What a server that was killed left behind.
+# Delete what a killed server left behind.
 rm -rf "${data:?}/tmp"
 mkdir "$data/tmp"
 
 export NUMBA_CACHE_DIR="$data/kernels/$built" TMPDIR="$data/tmp" HOME="$data"
 export BPE_EXPLORER_RUNS="${BPE_EXPLORER_RUNS:-$data/runs}"
 export PYTHONDONTWRITEBYTECODE=1
-# Python's own allocator gives memory back by the megabyte, of which one object keeps all; the C
-# library's by the page, and it is as fast here. See docs/operations.md.
+# Python's own allocator returns memory by the megabyte, all of which a single object can hold back.
+# The C library's returns it by the page, and is as fast here. See docs/operations.md.
 export PYTHONMALLOC="${PYTHONMALLOC:-malloc}"
 exec .venv/bin/python -m streamlit run serve.py \
   --server.address="${HOST:-0.0.0.0}" --server.port="${PORT:-8501}" --logger.hideWelcomeMessage=true
