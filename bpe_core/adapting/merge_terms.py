@@ -331,7 +331,7 @@ class _Parts:
 
 
 def _pieces(pieces: Sequence[str]) -> str:
-    """Say that the pre-tokenizer cuts a term, and where."""
+    """Return a sentence on how the pre-tokenizer cuts a term."""
     shown = ", ".join(map(_shown, pieces[:4]))
     more = ", ..." if len(pieces) > 4 else ""
     if not pieces:

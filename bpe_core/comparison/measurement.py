@@ -47,7 +47,7 @@ class TokenizerMetrics:
     unknown_bytes: int
     """Bytes missing from the alphabet: without a token, or with one that means "unknown"."""
     dropped_bytes: int
-    """Bytes of white space that the pre-tokenizer drops, so that no token covers them."""
+    """Bytes of white space that the pre-tokenizer drops, so no token covers them."""
     uncovered_characters: int
     """Characters that begin with an unknown or dropped byte."""
     renyi_efficiency: float

@@ -225,9 +225,9 @@ class Corpus(Immutable):
     def sample(self, n_bytes: int, seed: int = 0) -> Corpus:
         """Return about `n_bytes` of the corpus: blocks of whole lines spread over all of it.
 
-        They are chosen as `split` chooses held-out text, so that each file, file type and script
-        keeps its share. A corpus of that size or less is returned as it is, and an empty one if
-        the text has no place to be cut, such as a single line without spaces.
+        They are chosen as `split` chooses held-out text, so each file, file type and script keeps
+        its share. A corpus of that size or less is returned as it is, and an empty one if the text
+        has no place to be cut, such as a single line without spaces.
 
         >>> corpus = Corpus.from_text("a line\\n" * 100)
         >>> corpus.sample(70).n_bytes, corpus.sample(1_000) is corpus

@@ -1,4 +1,4 @@
-"""State what was chosen, guessed or skipped while reading files, and group what is alike."""
+"""Describe what was chosen, guessed or skipped while reading files, and group similar notes."""
 
 from __future__ import annotations
 

@@ -109,7 +109,7 @@ class Opened:
 
     library: str
     version: str | None
-    """None if the library is not installed, so that nothing was checked."""
+    """None if the library is not installed, so nothing was checked."""
     n_tokens: int
     """The number of tokens compared, up to the first difference."""
     difference: Difference | None = None

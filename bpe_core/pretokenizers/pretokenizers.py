@@ -110,7 +110,7 @@ class Pretokenizer(Immutable):
 
     @property
     def drops_text(self) -> bool:
-        """True if white space is in no pre-token, so that decoding cannot restore it."""
+        """True if white space is in no pre-token, so decoding cannot restore it."""
         return self._drops_text
 
     @property

@@ -34,7 +34,7 @@ class Published:
     name: str
     title: str
     package: Package | None
-    """None if the file comes with an installed package, so that nothing is fetched."""
+    """None if the file comes with an installed package, so nothing is fetched."""
     path: str
     """The file's path in the package; in a source archive, below its first folder."""
     sha256: str

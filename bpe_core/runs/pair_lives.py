@@ -26,8 +26,8 @@ class PairLife:
     counts: NDArray[np.int64]
     """int64[n_merges + 1]: how often the pair occurs."""
     ranks: NDArray[np.int64]
-    """int64[n_merges + 1]: 1 + the number of pairs that occur more often, so that ties share a
-    rank; 0 where the pair does not occur."""
+    """int64[n_merges + 1]: 1 + the number of pairs that occur more often, so ties share a rank; 0
+    where the pair does not occur."""
     n_tied: NDArray[np.int64]
     """int64[n_merges + 1]: how many other pairs have the same count; 0 where it does not occur."""
 

@@ -60,7 +60,7 @@ class Encoder(Protocol):
 
     @property
     def drops_text(self) -> bool:
-        """True if the tokenizer may drop white space, so that no token covers it."""
+        """True if the tokenizer may drop white space, so no token covers it."""
         ...
 
     @property
@@ -153,7 +153,7 @@ class NamedEncoder:
 
     @property
     def drops_text(self) -> bool:
-        """True if the tokenizer may drop white space, so that no token covers it."""
+        """True if the tokenizer may drop white space, so no token covers it."""
         return self.encoder.drops_text
 
     @property

@@ -16,7 +16,7 @@ _Text = TypeVar("_Text", Corpus, NDArray[np.int64])
 
 
 def judged(held_out: _Text | None, training: _Text) -> tuple[str, _Text]:
-    """Return what the text to judge by is called, and the text or its numbers of tokens.
+    """Return the name of the text to judge by, and the text or its numbers of tokens.
 
     It is the training text if nothing was held out: None, an empty corpus, or one of no tokens.
 

@@ -38,7 +38,7 @@ class NewTokens:
     title: str
     """Names the file with them."""
     base: str
-    """What the base is called."""
+    """The name of the base."""
     ids: Sequence[int]
     vocab: Mapping[int, bytes]
     """The bytes of the new ids, at least."""

@@ -34,7 +34,7 @@ def lead_with_result(stored: StoredRun) -> None:
 
 
 def general_words(gain: Gain) -> str:
-    """Say by how much a general text gets shorter, in per cent."""
+    """Return how much shorter a general text gets, in per cent."""
     fewer = gain.fewer[-1]
     if gain.tokens[-1] == gain.tokens[0]:
         return "exactly as many"
@@ -76,7 +76,7 @@ def show_result(stored: StoredRun) -> None:
 
 
 def base_name(stored: StoredRun) -> str:
-    """Return what the base of a run is called, shortened."""
+    """Return the name of a run's base, shortened."""
     return plain_text(stored.base.name if stored.base else "its base", _LONGEST_NAME)
 
 

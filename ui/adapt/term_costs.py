@@ -63,7 +63,7 @@ def draw_term_costs(costs: Sequence[TermCost], title: str, *, key: str) -> None:
 
 
 def terms_sentence(costs: Sequence[TermCost]) -> str:
-    """Say how many terms are one token, what they cost together, and what they saved.
+    """Return how many terms are one token, what they cost together, and what they saved.
 
     >>> terms_sentence([TermCost("hug", b" hug", 2, 10), TermCost("New York", None, reason="Cut.")])
     '1 of 2 terms is one token. Together they took the first 2 new tokens, and save 10 tokens.'
@@ -97,7 +97,7 @@ def occurrences(cost: TermCost) -> str:
 
 
 def term_name(cost: TermCost) -> str:
-    """Return what a term is called: as it was given, or a pinned token's label.
+    """Return a term's name: the term as it was given, or a pinned token's label.
 
     >>> term_name(TermCost("hug", b" hug", 1, 5)), term_name(TermCost(b" hug", b" hug", 1, 5))
     ('hug', '␣hug (pinned)')

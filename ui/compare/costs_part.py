@@ -105,7 +105,7 @@ def cost_table(
 
 
 def rates_words(rates: Rates) -> str:
-    """Say which rates the costs are for; empty without any.
+    """Return the rates that the costs are for; empty without any.
 
     >>> rates_words(Rates(price=2.5, context_window=8_000))
     'At 2.50 per million tokens, a context window of 8,000 tokens. '

@@ -57,7 +57,7 @@ def size_of(comparison: Comparison) -> str:
 
 
 def shared_sentence(comparison: Comparison) -> str:
-    """Say how many tokens all vocabularies share."""
+    """Return how many tokens all vocabularies share, as a sentence."""
     n, all_of_them = comparison.n_shared, "both" if len(comparison.rows) == 2 else "all"
     tokens = "token is" if n == 1 else "tokens are"
     return f"{n:,} {tokens} in {all_of_them} vocabularies, special tokens not counted."

@@ -1,4 +1,4 @@
-"""Say in words how sure a difference is, where its parts disagree, or what a verdict lacks."""
+"""Describe how sure a difference is, where its parts disagree, or what a verdict lacks."""
 
 from __future__ import annotations
 
@@ -66,7 +66,7 @@ def disagreement(gain: Gain) -> Sentence:
 
 
 def no_verdict(gain: Gain, where: str, *, is_placeholder: bool) -> tuple[Sentence, str] | None:
-    """Return what to say instead of a verdict, and what to do; None if there is enough text."""
+    """Return why there is no verdict, and what to do; None if there is enough text."""
     if is_placeholder:
         why = ": this run has no held-out text, and the text below is only an example."
         return [("No verdict yet", True), (why, False)], _remedy(FEWEST_TOKENS, where)
@@ -86,7 +86,7 @@ def no_verdict(gain: Gain, where: str, *, is_placeholder: bool) -> tuple[Sentenc
 
 
 def method_words(blocks: Blocks, where: str) -> str:
-    """Say how the intervals were computed, with the number of blocks, resamples and the seed."""
+    """Describe how the intervals were computed: the number of blocks, resamples and the seed."""
     n = f"{blocks.n_blocks:,}"
     if not blocks.n_documents:
         of = f"{n} groups of words"

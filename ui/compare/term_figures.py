@@ -47,7 +47,7 @@ def _cuts(
 
 
 def one_token_sentence(names: Sequence[str], cuts: Sequence[Sequence[TermCut]]) -> str:
-    """Say how many of the terms are one token with each tokenizer; names may be hostile.
+    """Return how many of the terms are one token with each tokenizer; names may be hostile.
 
     >>> one, two = (TermCut((1,) * n, (b"x",) * n, n, is_spelled=True) for n in (1, 2))
     >>> one_token_sentence(["Your tokenizer", "GPT-2"], [[one, one], [one, two]])
@@ -67,7 +67,7 @@ def one_token_sentence(names: Sequence[str], cuts: Sequence[Sequence[TermCut]]) 
 
 
 def total_sentence(names: Sequence[str], cuts: Sequence[Sequence[TermCut]]) -> str:
-    """Say how many tokens all terms take together, and how many cannot be spelled."""
+    """Return how many tokens all terms take together, and how many cannot be spelled."""
     parts: list[str] = []
     for name, of_one in list(zip(names, cuts, strict=True))[: _MOST_NAMED + 1]:
         part = f"{sum(cut.n_tokens for cut in of_one):,} with {_in_sentence(name)}"

@@ -72,7 +72,8 @@ def verdict_sentence(
 def verdict_aside(
     comparison: Comparison, gain: Gain, *, other: str = "GPT-2", place: int = 1
 ) -> str:
-    """Say where the difference comes from, who keeps more words whole, and what is not covered.
+    """Describe where the difference comes from, who keeps more words whole, and what is not
+    covered.
 
     `gain` must be of the same two.
     """
@@ -82,7 +83,7 @@ def verdict_aside(
 
 
 def uncovered_aside(comparison: Comparison, *, other: str = "GPT-2", place: int = 1) -> str:
-    """Say what text is in no token; empty if all of it is."""
+    """Describe the text that is in no token; empty if there is none."""
     return _not_covered(_Pair(comparison, other, place))
 
 
@@ -126,7 +127,7 @@ def _counts_of_others(own: TokenizerMetrics, others: Sequence[TokenizerMetrics])
 
 
 def _tokens_against(own: TokenizerMetrics, theirs: TokenizerMetrics) -> str:
-    """Say how many fewer or more tokens, in percent, or in tokens if that would read 0.0%."""
+    """Return how many fewer or more tokens, in percent, or in tokens if that would read 0.0%."""
     percent = 100 * (1 - own.n_tokens / theirs.n_tokens) if theirs.n_tokens else math.inf
     if abs(percent) >= _LEAST_PERCENT and not math.isinf(percent):
         return f"{abs(percent):,.1f}% {'fewer' if percent > 0 else 'more'} tokens"

@@ -14,7 +14,7 @@ NEEDS_WHOLE: Final = "Only with the figures of the whole text."
 
 
 def whole_text_card(compared: ComparedText) -> None:
-    """Say that the figures are of a sample, and show how far the whole text is."""
+    """Mark the figures as those of a sample, and show the progress of the whole text."""
     with st.container(border=True, key="compare_whole"):
         status = compared.status
         if compared.comparison is not None:

@@ -110,7 +110,7 @@ def _widgets_of(
 
 def _without_corpus(source: str, problem: str) -> dict[str, str | float]:
     workspace.update(missing_corpus=problem)
-    # Empty, because the field would else hold words of its own.
+    # Empty, because the field would otherwise hold words of its own.
     words = {"corpus_words": ""} if source == "words" else {}
     return {"corpus_source": _choice(source), **words}
 

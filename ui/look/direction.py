@@ -1,4 +1,4 @@
-"""Say in which order right-to-left text, and text with direction controls, is drawn."""
+"""Explain the order in which right-to-left text, and text with direction controls, is drawn."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ RIGHT_TO_LEFT: Final = (
 
 
 def order_note(text: str) -> str:
-    """Return what a reader has to know about the order of a text on the screen, or nothing.
+    """Return what a reader must know about the order of a text on the screen, or nothing.
 
     >>> order_note("hug"), order_note("שלום") == RIGHT_TO_LEFT
     ('', True)

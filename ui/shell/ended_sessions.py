@@ -149,7 +149,7 @@ def _collect(n_ended: int, nobody_is_here: bool) -> None:
     else:
         server_cache.measure_again()
     started = time.monotonic()
-    # A session and its script refer to each other, so that only the collector frees them.
+    # A session and its script refer to each other, so only the collector frees them.
     gc.collect()
     collected = time.monotonic()
     give_back_freed()

@@ -30,7 +30,8 @@ _UPLOAD: Final = re.compile(r"/_stcore/upload_file/([^/]+)/[^/]+/?$")
 def set_upload_limit() -> None:
     """Set the limit for a single file, if the environment names one.
 
-    Else it stays `server.maxUploadSize` from .streamlit/config.toml or Streamlit's own variables.
+    Otherwise it stays `server.maxUploadSize` from .streamlit/config.toml or Streamlit's own
+    variables.
     """
     if is_set("upload_megabytes"):
         config.set_option("server.maxUploadSize", settings().upload_megabytes)

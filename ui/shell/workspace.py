@@ -345,7 +345,7 @@ def free_state(session: AppSession) -> None:
     """Drop what a closed session holds, unless a script that is being stopped still uses it."""
     if session._scriptrunner is None:  # pyright: ignore[reportPrivateUsage]
         state = session.session_state
-        # Else each value is read once more, which fails for one that no page sends.
+        # Otherwise each value is read once more, which fails for a value that no page sends.
         state._new_widget_state.states.clear()  # pyright: ignore[reportPrivateUsage]
         state.clear()
         # Clearing leaves what widgets call, which refers to all that their page drew.

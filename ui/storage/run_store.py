@@ -191,7 +191,7 @@ def note_opened(run_id: str) -> None:
 
 
 def name_of_run(run_id: str) -> RunName:
-    """Return what a run is called, mostly without reading it; raises what `load_run` raises."""
+    """Return a run's name, usually without reading the run; raises what `load_run` raises."""
     if (held := in_memory_run(run_id)) is not None:
         return held.name
     folder = _folder_of(run_id)

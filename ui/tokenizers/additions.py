@@ -68,7 +68,7 @@ def _by_name(on_shelf: Sequence[str]) -> None:
 
 
 def published_words() -> str:
-    """Say which published tokenizers are on this server and which are downloaded on the click."""
+    """List which published tokenizers are on this server and which a click downloads."""
     here = [name for name, encoding in PUBLISHED.values() if is_cached(encoding)]
     missing = [
         f"{name} needs a download ({size_text(of_encoding(encoding).n_bytes)})"

@@ -240,7 +240,7 @@ class Background(Generic[Step, Result]):
     def _work_on_all(self) -> None:
         while (piece := self._next()) is not None:
             self._do(piece)
-            # Else a reference to it, and so to its data, would stay until the next one.
+            # Otherwise a reference to it, and so to its data, would stay until the next one.
             del piece
 
     def _do(

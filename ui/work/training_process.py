@@ -81,7 +81,7 @@ def _ask_to_stop(commands: IO[bytes]) -> None:
 
 
 class _Pipe:
-    """Pass on how far the training is."""
+    """Pass on the progress of the training."""
 
     def __init__(self, training_bytes: int, held_out_bytes: int) -> None:
         self._report = Reporter()
@@ -93,7 +93,7 @@ class _Pipe:
         self._report(asdict(progress), is_last=is_last)
 
     def saving(self) -> None:
-        """Say that the merges are done."""
+        """Report that the merges are done."""
         write({"saving": True})
 
 

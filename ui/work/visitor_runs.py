@@ -143,7 +143,7 @@ def _line_of(visitor: str, run_id: str, at: float) -> str:
 
 
 def _read() -> dict[str, dict[str, float]]:
-    """Return what the file says; a line that a crash cut off, or that is damaged, is left out."""
+    """Return the file's entries; a line that is damaged, or that a crash cut off, is left out."""
     begun: dict[str, dict[str, float]] = {}
     try:
         lines = read_regular(store_folder() / FILE_NAME).decode("utf-8", "replace").splitlines()

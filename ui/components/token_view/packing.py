@@ -59,7 +59,7 @@ class TableOfTokens(TypedDict):
     unknown: int | None
     """The id of the token for text that the vocabulary cannot spell."""
     normalizes: bool
-    """Whether our own merges come after a change of the text, so that its pre-tokens are others."""
+    """Whether our own merges come after a change of the text, so its pre-tokens are different."""
 
 
 class PackedTokens(TypedDict):
