@@ -27,7 +27,7 @@ MOST_PARTS: Final = 100
 MOST_TRIED: Final = 200
 """How many ways to cut a term are tried; far more than are needed, unless merges are left out."""
 MOST_WORK: Final = 50_000_000
-"""How many symbols of words are looked at for all terms together; about ten seconds."""
+"""How many symbols of words are read for all terms together; that takes about ten seconds."""
 
 NO_SYMBOL: Final = "It has a character that the base has no symbol for."
 LEFT_OUT: Final = "It is among the tokens to leave out."

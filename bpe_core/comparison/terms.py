@@ -69,7 +69,7 @@ class TermLoss(NamedTuple):
     cuts: tuple[TermCut, ...]
     """In the order of the tokenizers."""
     loss: int | None
-    """How many more tokens than with the best tokenizer; None if this one cannot spell the term."""
+    """How many more tokens than with the best; None if the chosen one cannot spell the term."""
 
     @property
     def fewest(self) -> int | None:

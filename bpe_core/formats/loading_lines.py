@@ -1,4 +1,4 @@
-"""The lines of Python that load each format in the library that it is for.
+"""The lines of Python that load each format in the library that it is meant for.
 
 The lines are complete for any tokenizer that `dumps` writes: a .tiktoken file gets its pattern and
 special tokens, and GPT-2's two files their pre-tokenizer, because the files do not hold them.

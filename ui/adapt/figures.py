@@ -46,7 +46,7 @@ class Gain:
 
     @property
     def fewer(self) -> NDArray[np.float64]:
-        """float64[n]: by how many per cent of the base's tokens there are fewer."""
+        """float64[n]: the tokens saved, in per cent of the base's tokens."""
         return 100 * (1 - self.tokens / self.tokens[0])
 
     def further(self, at: int) -> Further:

@@ -80,7 +80,7 @@ def corpus_of_run(stored: StoredRun) -> dict[str, str | float]:
 
 
 def _sample(kept: RunCorpus) -> Corpus | None:
-    """Return the sample that a run was trained on; None if it is not the same any more."""
+    """Return the sample that a run was trained on; None if it has changed since."""
     try:
         corpus = load_sample(kept.origin.sample_id)
     except BpeError:

@@ -235,7 +235,7 @@ def _pitch(span: float, most: int, least: float = 0) -> float:
 
 
 def _log_ticks(highest: int) -> list[list[int]]:
-    """Return lists of powers of ten, ever wider apart; up to two decades also 2 and 5 of each."""
+    """Return lists of powers of ten, each list sparser; up to two decades also 2 and 5 of each."""
     n_decades = len(str(max(highest, 1)))
     within = (1, 2, 5) if n_decades <= 2 else (1,)
     return [

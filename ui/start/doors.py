@@ -8,7 +8,7 @@ import streamlit as st
 
 
 class Door(NamedTuple):
-    """A way on: what it is for, in a word and in a sentence or two, and the page behind it."""
+    """A way on: its purpose, in a word and in a sentence or two, and the page behind it."""
 
     name: str
     text: str

@@ -9,7 +9,7 @@ from bpe_core.types import TrainingConfig
 def form_changes(
     run: TrainingRun, training_sha256: str | None, config: TrainingConfig | None
 ) -> str:
-    """Return a sentence on what the form has in place of a run's; empty if it has the same.
+    """Return a sentence on how the form differs from a run; empty if it does not.
 
     `training_sha256` is the digest of the form's training text, None if it has none; `config` are
     its settings, None if they are invalid.
