@@ -46,7 +46,7 @@ def test_a_counts_file_trains_the_merges_of_the_command(
     assert "7 words that occur fewer than 2 times, 9 occurrences in all" in shown(app)
     assert "Words cut by whitespace, which training uses too." in shown(app)
     assert "nothing is held out" in shown(app)
-    assert "so that is the pre-tokenizer, whatever the preset has" in shown(app)
+    assert "so that is the pre-tokenizer, whatever the preset says" in shown(app)
     for value in (f"{len(counts.pretokens.words):,}", "distinct words", "occurrences"):
         assert value in figures(app)
     for preset in ("GPT-2 style", "Classroom"):

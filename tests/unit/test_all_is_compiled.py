@@ -46,6 +46,7 @@ for name in names:
     encoder = CompiledEncoder(tokenizer._table, get_pretokenizer(name))
     for n_threads in (1, 3):
         ids = encoder.encode(text, n_threads)
+        encoder.encode(text, n_threads, left_out=b"7")
         encoder.encode_batch([text, "", "a", "b" * 40_000], n_threads)
     for some in (ids, ids.tolist(), ids.astype(np.int64), ids[::2]):
         encoder.decode(some)
