@@ -29,12 +29,15 @@ print(build_wheel("dist", {"--build-option": ["--plat-name", "linux_x86_64"]}))
 
 def main() -> None:
     """Build the wheel into dist/, and print its path."""
-    os.environ["BPE_KERNELS"] = "portable"
-    compile_kernels()
-    library, place = found_library(), prebuilt_file()
-    if library is None or library.suffix != SHARED or place is None:
-        sys.exit("Such a wheel is built on Linux, on x86-64 with AVX2, with a C compiler as cc.")
     with TemporaryDirectory() as folder:
+        # A portable library beside the sources would keep their own from being built.
+        os.environ |= {"BPE_KERNELS": "portable", "NUMBA_CACHE_DIR": folder}
+        compile_kernels()
+        library, place = found_library(), prebuilt_file()
+        if library is None or library.suffix != SHARED or place is None:
+            sys.exit(
+                "Such a wheel is built on Linux, on x86-64 with AVX2, with a C compiler as cc."
+            )
         source = Path(folder, "source")
         _copy_source(source)
         shutil.copyfile(library, source / place.relative_to(ROOT))

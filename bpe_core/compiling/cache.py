@@ -91,6 +91,6 @@ def _compiled_files() -> list[Path]:
 
 
 def _stamp() -> Path:
-    # If the library is wanted, the stamp says that it could not be built as well.
-    way = "instead" if library_is_wanted() else "wanted"
-    return kernels_folder() / f"compiled-{PLACE}-{cache_stamp()}-{way}"
+    # The name tells why Numba's cache is used: the library could not be built, or was not wanted.
+    why = "fallback" if library_is_wanted() else "chosen"
+    return kernels_folder() / f"compiled-{PLACE}-{cache_stamp()}-{why}"

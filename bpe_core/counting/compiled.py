@@ -175,7 +175,8 @@ def count_documents(
 ) -> PretokenCounts:
     """Count the pre-tokens of documents, each on its own, in the order they are first seen.
 
-    `should_stop` is called about every 4 MB, or before each document for a custom pattern.
+    `should_stop` is called after about every 4 MB that this thread counts, or before each document
+    for a custom pattern.
     Raises what the pre-tokenizer raises.
 
     >>> from bpe_core.pretokenizers.pretokenizers import get_pretokenizer

@@ -146,7 +146,7 @@ class NativeTokenizer(Immutable):
                 ids.append(id)
                 continue
             of_piece = self._complete.encode_to_numpy(piece)
-            if self._lacks_some(of_piece):
+            if self._left_out and self._lacks_some(of_piece):
                 of_piece = self._complete.encode_without(piece, self._left_out)
             if self._lacks_some(of_piece):
                 return self._foreign.encode(text, allowed_special)
@@ -250,7 +250,7 @@ def _left_out(tokenizer: Tokenizer) -> bytes:
     """Return the bytes that are not tokens and can be left out of pre-tokens here.
 
     Only those of ASCII: a step that cuts between bytes, as Falcon's does, keeps apart what was on
-    both sides of another, such as B2 and B3 around the F2 in U+1F4B2 U+B3000. None if whole words
+    both sides of another, such as B2 and B3 around the F2 in U+1F4B2 U+B3000. Empty if whole words
     are looked up first, because a word would be looked up without them.
     """
     if tokenizer.whole_words_first:

@@ -1,8 +1,9 @@
 """Encode the bytes of a text to ids.
 
-A pre-token of up to 15 bytes is looked up in a word cache, and merged by rank if it is not there. A
-longer one is first cut wherever no token contains the two adjacent bytes, which splits most Chinese
-sentences into characters; pieces that are still long and not in the cache go to the trie.
+A pre-token is looked up in a word cache, and merged by rank if it is not there. First, one of more
+than 15 bytes that ends in a wide character, or of more than 255, is cut wherever no token contains
+the two adjacent bytes, which splits most Chinese sentences into characters. What is long and not in
+the cache goes to the trie.
 """
 
 from __future__ import annotations
@@ -36,7 +37,7 @@ from bpe_core.kernels.word_cache import (
 )
 
 SCAN_UP_TO = 31
-"""The most bytes of a word that is merged by scanning; see `_append_long`."""
+"""The most bytes of a word that is merged by scanning; see `_merge_long`."""
 
 DONE, WORD_TOO_LONG, CACHE_CROWDED = range(3)
 """Why `encode_text` returned: after the last two it can go on with larger buffers, or with a larger
@@ -264,23 +265,8 @@ def _append_new(merges, cache, text, start, width, out, k, symbols, ranks):
 
 
 @part
-def _append_long(merges, trie, cache, text, start, width, out, k, scratch):
-    """Append the ids of a word too long for a key, or of any part of a pre-token, by the merges.
-
-    A short part is not cached, because a whole pre-token of the same bytes would find it.
-    """
-    if not SHORT_WORD < width <= LONG_WORD:
-        return _merge_long(merges, trie, text, start, width, out, k, scratch)
-    stop = append_cached_long(cache, text, start, width, out, k)
-    if stop == k:
-        stop = _merge_long(merges, trie, text, start, width, out, k, scratch)
-        remember_long(cache, text, start, width, out, k, stop - k)
-    return stop
-
-
-@part
 def _merge_long(merges, trie, text, start, width, out, k, scratch):
-    """Append the ids of a word too long for a key.
+    """Append the ids of a word too long for a key, or of any part of a pre-token, by the merges.
 
     Nanoseconds per byte by scan, trie and heap, for words of 21 to 31 bytes: English and code 40,
     28, 66; Chinese, Japanese and Korean, with merges learned from them, 44, 23, 44; the latter with
@@ -327,7 +313,8 @@ def _append_words(text, begin, n_ends, merges, whole, trie, cache, out, written,
                         k = after
                         j += 1
                         continue
-                # Words in this table are not cached: what a part of a pre-token becomes differs.
+                # No word in this table is cached, because a part of a pre-token that spells it
+                # becomes other ids than the whole.
                 id = _whole_word(whole, text, start, width)
                 if id >= 0 and _is_pretoken(begin, scratch.ends, n_ends, start, stop):
                     out[k] = id
@@ -337,7 +324,10 @@ def _append_words(text, begin, n_ends, merges, whole, trie, cache, out, written,
                         merges, cache, text, start, width, out, k, scratch.symbols, scratch.ranks
                     )
                 else:
-                    k = _append_long(merges, trie, cache, text, start, width, out, k, scratch)
+                    after = _merge_long(merges, trie, text, start, width, out, k, scratch)
+                    if id < 0 and width <= LONG_WORD:
+                        remember_long(cache, text, start, width, out, k, after - k)
+                    k = after
             j += 1
         start = abs(pieces[i + n - 1])
     return k
@@ -385,7 +375,9 @@ def find_ends(scanner, text, bounds, found, scratch, reached):
 def _take(given, taken, position, ends):
     """Copy as many of the given ends as fit into ends, and into as many bytes; return how many."""
     n = 0
-    while n < ends.size and taken + n < given.size and given[taken + n] - position <= ends.size:
+    while (
+        n < ends.size and taken + n < given.size and abs(given[taken + n]) - position <= ends.size
+    ):
         ends[n] = given[taken + n]
         n += 1
     return n

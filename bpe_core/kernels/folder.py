@@ -40,13 +40,13 @@ def kernels_folder() -> Path:
     return folder
 
 
-def library_file(suffix: str = SHARED, of: str | None = None) -> Path:
+def library_file(suffix: str = SHARED, kind: str | None = None) -> Path:
     """Return where the library for the current sources is, or would be.
 
-    of: the kind of processor that it is built for, `processor()` by default.
+    kind: the processors that it is built for, `processor()` by default.
     """
-    kind = hashlib.sha256((of or processor()).encode()).hexdigest()[:8]
-    return kernels_folder() / f"{library_prefix()}-{kind}{suffix}"
+    of_kind = hashlib.sha256((kind or processor()).encode()).hexdigest()[:8]
+    return kernels_folder() / f"{library_prefix()}-{of_kind}{suffix}"
 
 
 def library_prefix() -> str:
@@ -62,7 +62,7 @@ def library_is_wanted() -> bool:
 def found_library() -> Path | None:
     """Return the library for the current sources; None if it is not built, or not wanted.
 
-    One that is built for this very processor goes before one that is built for most.
+    One that is built for this processor takes precedence over a portable one.
     """
     if not library_is_wanted():
         return None

@@ -123,10 +123,10 @@ def same_bytes(one, i, other, j, width):
 
 @inlined
 def spread_word(low, high):
-    """Hash a word key to a uint64 whose low bits serve as a table's index.
+    """Hash a word key to 32 bits, the low ones of which serve as a table's index.
 
-    The upper half is folded into the lower one first. Without that, words that differ in the
-    seventh and eighth byte alone shared 26 places of a table of 8,192.
+    The upper half is folded into the lower one first. Without that, 676 words that differ only in
+    the seventh and eighth byte shared 26 places of a table of 8,192.
     """
     mixed = low ^ high * _GOLDEN
     return (mixed ^ mixed >> _HALF) * _SPREAD >> _HALF

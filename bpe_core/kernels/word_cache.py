@@ -56,8 +56,8 @@ class WordCache(NamedTuple):
     lines: NDArray[np.uint64]
     """uint64[n * LINE], n a power of two."""
     arena: NDArray[np.int32]
-    """int32: the ids of words with more ids than fit into an entry, one word after another; those
-    after SLACK before its end are only read past."""
+    """int32: the ids of words with more ids than fit into an entry, one word after another. The
+    last SLACK numbers are never written, so that sixteen can be read from any word on."""
     letters: NDArray[np.uint8]
     """uint8: the bytes of words too long for a key, one word after another."""
     used: NDArray[np.int64]
@@ -81,7 +81,7 @@ def append_found(first, last, j, n, arena, out, k):
     while j < n:
         entry, rest = first[j], last[j]
         count = entry >> _COUNT_AT & _ID_COUNT
-        if count - _ONE < _INLINE:  # none wraps around
+        if count - _ONE < _INLINE:  # a count of 0 becomes very large
             out[at] = np.int32(entry & _ID)
             out[at + _ONE] = np.int32(entry >> _HALF)
             out[at + _TWO] = np.int32(rest & _LOW_HALF)

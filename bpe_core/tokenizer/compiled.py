@@ -35,7 +35,7 @@ from bpe_core.tokenizer.compiled_tables import (
     with_room,
 )
 from bpe_core.tokenizer.tables import TokenTable
-from bpe_core.unicode.utf8_in_place import utf8_in_place
+from bpe_core.unicode.ascii_in_place import ascii_in_place
 
 Ids = NDArray[np.int32]
 Encoded = tuple[Ids, NDArray[np.int64]]
@@ -45,8 +45,8 @@ _LEAST_BYTES_TO_SHARE: Final = 1 << 19
 """From about this size, a second thread is worth starting and filling its own cache."""
 _PIECE: Final = 1 << 18
 _LONG_PIECE: Final = 1 << 20
-_PART: Final = 1 << 24
-"""Characters; the UTF-8 of a longer text is not kept with it, as that may take much memory."""
+_PART: Final = 1 << 22
+"""Characters that are encoded as UTF-8 at a time, so that the memory for it is used again."""
 _LOOK_BACK: Final = 1 << 12
 _LIKELY_BYTES: Final = 6
 """The expected average length of a token; if it is longer, decoding enlarges its buffer."""
@@ -104,37 +104,35 @@ class CompiledEncoder:
         if n_threads is None:
             n_threads = _threads(len(text))
         parts = _parts(text, self._pretokenizer)
-        done = [self._encode_part(utf8, n_threads, left_out) for utf8 in parts]
-        return done[0] if len(done) == 1 else np.concatenate(done)
-
-    def _encode_part(self, utf8: NDArray[np.uint8], n_threads: int, left_out: bytes) -> Ids:
         if n_threads == 1 and not left_out:
-            if utf8.size <= _MOST_KEPT:
-                return self._run(Block(utf8, np.array([0, utf8.size])))[0]
-            cut = _ranges(utf8, self._pretokenizer, _LONG_PIECE)
-            return self._encode_in_turn(cut, utf8.size)
+            return self._encode_in_turn(parts, len(text))
         run = partial(self._run_without, left_out) if left_out else self._run
-        cut = _ranges(utf8, self._pretokenizer, _PIECE)
-        if n_threads == 1:
-            return _joined(map(run, cut))[0]
+        done: list[Encoded] = []
         with ThreadPoolExecutor(n_threads, thread_name_prefix="encoding") as pool:
-            return _joined(pool.map(run, cut))[0]
+            for utf8 in parts:
+                cut = _ranges(utf8, self._pretokenizer, _PIECE)
+                done += map(run, cut) if n_threads == 1 else pool.map(run, cut)
+        return _joined(done)[0]
 
-    def _encode_in_turn(self, cut: Iterable[Block], n_bytes: int) -> Ids:
-        """Return the ids of a text of `n_bytes` that is cut into blocks, without copying them."""
+    def _encode_in_turn(self, parts: Iterable[NDArray[np.uint8]], n_likely: int) -> Ids:
+        """Return the ids of a text of at least `n_likely` bytes, written to one array."""
         worker = self._free_worker()
-        ids = np.empty(0, np.int32)
-        n_ids = 0
-        for block in cut:
-            begin, end = block.bounds.tolist()
-            if n_ids + end - begin + SLACK > ids.size:
-                # Room as for what is done, which is a third of what the bytes could need.
-                likely = n_ids * n_bytes // begin * 17 // 16 if begin else 0
-                ids = longer(ids, max(likely, n_ids) + end - begin + SLACK)
-            n_ids = int(self._write(worker, block, _NO_ENDS, ids, n_ids)[-1])
+        # A character has up to four bytes, and what is not written to takes no memory.
+        ids = worker.room_for(min(4 * n_likely + SLACK, _MOST_KEPT))
+        n_ids = n_done = 0
+        for utf8 in parts:
+            for block in _ranges(utf8, self._pretokenizer, _LONG_PIECE):
+                n_bytes = int(block.bounds[1] - block.bounds[0])
+                if n_ids + n_bytes + SLACK > ids.size:
+                    # As many as so far per byte, and a bit: a third of what the bytes could need.
+                    likely = n_ids * n_likely // n_done * 17 // 16 if n_done else 0
+                    ids = longer(ids, max(likely, n_ids) + n_bytes + SLACK)
+                n_ids = int(self._write(worker, block, _NO_ENDS, ids, n_ids)[-1])
+                n_done += n_bytes
+        ids = worker.taken(ids, n_ids)
         worker.tidy()
         self._workers.append(worker)
-        return cut_short(ids, n_ids)
+        return ids
 
     def encode_batch(self, texts: Sequence[str], n_threads: int | None = None) -> Encoded:
         """Return the ids of several texts and the running number of ids after each text."""
@@ -181,8 +179,8 @@ class CompiledEncoder:
         return out[:size] if size >= 0 else None
 
     def _encode_by_regex(self, text: str, left_out: bytes = b"") -> Ids:
-        ends = byte_ends(text, self._pretokenizer)
-        return self._run(*_without(left_out, _whole(text), ends))[0]
+        block, ends = _whole(text), byte_ends(text, self._pretokenizer)
+        return self._run(*(_without(left_out, block, ends) if left_out else (block, ends)))[0]
 
     def _run_without(self, left_out: bytes, block: Block) -> Encoded:
         """Encode the sections of a block as if they were one, without some bytes of ASCII."""
@@ -270,25 +268,24 @@ def _whole(text: str) -> Block:
 
 
 def _parts(text: str, pretokenizer: Pretokenizer) -> Iterator[NDArray[np.uint8]]:
-    """Cut a long text where no pre-token crosses, and yield the UTF-8 of each part.
-
-    A part is valid until the next is asked for. The UTF-8 of a text that is not cut stays with it.
-    """
-    if len(text) <= _PART:
-        yield utf8_in_place(text)
+    """Yield the UTF-8 of a text, in parts cut where no pre-token crosses if it is long."""
+    if text.isascii():
+        yield ascii_in_place(text)
         return
-    rest = ""
-    for begin in range(0, len(text), _PART):
-        part = rest + text[begin : begin + _PART]
-        utf8 = utf8_in_place(part)
-        cut = utf8.size
-        if begin + _PART < len(text):
-            cut = safe_split(utf8, max(0, cut - _LOOK_BACK), pretokenizer)
-            if cut == utf8.size:
-                cut = safe_split(utf8, 0, pretokenizer) % utf8.size
-        if cut:
-            yield utf8[:cut]
-        rest = utf8[cut:].tobytes().decode()
+    begin, n_characters = 0, _PART
+    while begin < len(text):
+        stop = begin + n_characters
+        data = text[begin:stop].encode()
+        cut = len(data)
+        if stop < len(text):
+            cut = safe_split(data, max(0, cut - _LOOK_BACK), pretokenizer)
+            if cut == len(data):
+                cut = safe_split(data, 0, pretokenizer)
+            if cut == len(data):
+                n_characters *= 2  # there is no safe place yet
+                continue
+        yield np.frombuffer(data, np.uint8, cut)
+        begin = stop - len(data[cut:].decode())
 
 
 def _ranges(utf8: NDArray[np.uint8], pretokenizer: Pretokenizer, size: int) -> Iterator[Block]:
@@ -367,6 +364,10 @@ class _Worker:
         if n_ids > len(self._out):
             self._out = np.empty(n_ids, np.int32)
         return self._out
+
+    def taken(self, ids: Ids, n: int) -> Ids:
+        """Return the first n ids of an array that was written to, as an array of their own."""
+        return ids[:n].copy() if ids is self._out else cut_short(ids, n)
 
     def grow(self) -> None:
         self.scratch = scratch(2 * len(self.scratch.ends), self._heap)

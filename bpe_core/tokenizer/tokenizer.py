@@ -337,13 +337,16 @@ class Tokenizer(Immutable):
 
         Merges join what was on both sides of such a byte, as Hugging Face's `tokenizers` does where
         the vocabulary lacks it. Special tokens are ordinary text, and other symbols that are
-        missing from the alphabet are skipped, as by `encode`. Raises `InvalidTextError`.
+        missing from the alphabet are skipped, as by `encode` with errors="skip". Raises
+        `InvalidTextError`, and `ConfigError` for bytes that are not ASCII.
 
         >>> from bpe_core.tokenizer.gpt2 import gpt2
         >>> gpt2().encode_without(".#..", b"#").tolist() == gpt2().encode("...")
         True
         """
         check_text(text)
+        if not left_out.isascii():
+            raise ConfigError(f"Only bytes of ASCII can be left out, not {left_out!r}.")
         return self._encoder.encode_without(text, left_out)
 
     def encode_words(self, words: Sequence[bytes]) -> tuple[NDArray[np.int32], NDArray[np.int64]]:

@@ -12,7 +12,7 @@ if ! mkdir -p "$data/runs" "$data/kernels" 2>/dev/null || [ ! -w "$data/runs" ];
   exit 1
 fi
 
-# Kernels are compiled again there if this processor differs from the one that built the image.
+# Kernels are compiled again there if this processor lacks AVX2, which those of the image need.
 built=$(cd kernels && echo kernels-*)
 if [ ! -d "$data/kernels/$built" ]; then
   rm -rf "${data:?}/kernels"

@@ -65,6 +65,18 @@ for name in ("gpt2", "cl100k", "o200k", "whitespace", "words-punctuation", "rege
     assert len(encoder._workers[0].cache.lines) == 8 * word_cache.LINE
 """
 
+DROPPED = """
+compiled._SCAN_AHEAD = 24
+tokenizer = trained("ab ab")
+pretokenizer = get_pretokenizer("whitespace")
+for n in range(16, 50):
+    encoder = CompiledEncoder(tokenizer._table, pretokenizer)
+    # A word of about as many pieces as a buffer has bytes, and then words that lose all of theirs.
+    word = "-" * n + "\u00e9"  # cut, as it ends in a wide character
+    encoded = encoder.encode(word + " #" * 60, left_out=b"#").tolist()
+    assert encoded == tokenizer.encode(word)
+"""
+
 DECODING = """
 compiled._LIKELY_BYTES = 0
 tokenizer = trained("ab" * 64 + " " + "c" * 9)
@@ -94,8 +106,8 @@ for longest in range(2, 28, 2):
 @pytest.mark.slow
 @pytest.mark.parametrize(
     "code",
-    [WORDS_OF_EVERY_WIDTH, SMALL_BUFFERS, DECODING, COUNTING],
-    ids=["words of every width", "small buffers", "decoding", "counting"],
+    [WORDS_OF_EVERY_WIDTH, SMALL_BUFFERS, DROPPED, DECODING, COUNTING],
+    ids=["words of every width", "small buffers", "dropped bytes", "decoding", "counting"],
 )
 def test_kernels_stay_within_their_arrays(code: str) -> None:
     assert printed_without_compilation(f"{START}{code}\nprint('within')") == "within\n"

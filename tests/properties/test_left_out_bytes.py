@@ -122,7 +122,13 @@ def test_merges_join_what_was_on_both_sides(text: str) -> None:
         assert in_blocks.encode(long, n_threads, left_out=b".").tolist() == library.encode(long)
 
 
-def test_words_longer_than_a_block_lose_bytes_too() -> None:
+def test_words_that_lose_all_bytes_do_not_overfill_a_buffer() -> None:
+    native, library = both(b"#", [], [], "whitespace")
+    text = ("-" * 8189 + "é" + " #" * 8000 + " ") * 10
+    assert native.encode(text) == library.encode(text)
+
+
+def test_words_longer_than_a_buffer_of_the_scanner_lose_bytes_too() -> None:
     native, library = both(b".", ["--", "aa"], ["- -", "a a"])
     text = "--." * 20_000 + " aaa " + "a" * 30_000
     encoder = CompiledEncoder(native._complete._table, native._complete.pretokenizer)

@@ -52,6 +52,16 @@ def by_kernels(tokenizer: Tokenizer, text: str) -> list[int]:
     return first
 
 
+def test_a_part_that_spells_a_long_token_is_not_remembered_for_the_whole_word() -> None:
+    token = "a" * 16
+    vocab = {**{byte: bytes([byte]) for byte in range(256)}, 256: token.encode()}
+    tokenizer = Tokenizer(vocab=vocab, merges=[], pretokenizer="gpt2", whole_words_first=True)
+    # Cut before the é, as no token contains both bytes, so that the part has the token's bytes.
+    part = f"{token}é"
+    for text in (f"{part}\n{token}", f"{token}\n{part}\n{token}", f"\n{token} {part}"):
+        assert by_kernels(tokenizer, text) == [id for w in tokenizer.explain(text) for id in w.ids]
+
+
 SMALL = of_ranks(["abc", "ab", "xyz", "hug", "漢字漢字漢字", LONG, "dce", "dc", " hugs", "bc"])
 
 

@@ -109,13 +109,14 @@ def test_a_kernel_that_the_library_lacks_is_left_to_numba() -> None:
     assert entry_point("bpe_core.kernels.counting.nothing", lambda: None) is None
 
 
-def test_a_library_for_this_processor_goes_before_one_for_most(
+def test_a_library_for_this_processor_takes_precedence_over_a_portable_one(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
+    monkeypatch.setattr(folder, "prebuilt_file", lambda: None)
     monkeypatch.delenv("BPE_KERNELS", raising=False)
     monkeypatch.setattr(folder, "kernels_folder", lambda: tmp_path)
     monkeypatch.setattr(folder, "_processor_flags", lambda: " ".join([*folder._OF_V3, "avx512f"]))
-    own, portable = folder.library_file(), folder.library_file(of=folder.X86_64_V3)
+    own, portable = folder.library_file(), folder.library_file(kind=folder.X86_64_V3)
     assert folder.found_library() is None
     portable.touch()
     assert folder.found_library() == portable
