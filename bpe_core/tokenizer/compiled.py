@@ -107,12 +107,12 @@ class CompiledEncoder:
         if n_threads == 1 and not left_out:
             return self._encode_in_turn(parts, len(text))
         run = partial(self._run_without, left_out) if left_out else self._run
-        done: list[Encoded] = []
+        cut = (block for utf8 in parts for block in _ranges(utf8, self._pretokenizer, _PIECE))
+        if n_threads == 1:
+            return _joined(map(run, cut))[0]
+        # While the pool encodes, this thread converts the next part of the text to UTF-8.
         with ThreadPoolExecutor(n_threads, thread_name_prefix="encoding") as pool:
-            for utf8 in parts:
-                cut = _ranges(utf8, self._pretokenizer, _PIECE)
-                done += map(run, cut) if n_threads == 1 else pool.map(run, cut)
-        return _joined(done)[0]
+            return _joined(pool.map(run, cut))[0]
 
     def _encode_in_turn(self, parts: Iterable[NDArray[np.uint8]], n_likely: int) -> Ids:
         """Return the ids of a text of at least `n_likely` bytes, written to one array."""
