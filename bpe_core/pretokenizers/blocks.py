@@ -34,7 +34,7 @@ class Block(NamedTuple):
 class Buffer:
     """Memory for one block after another.
 
-    Used again because filling new memory took twice as long, most of it for the first touch.
+    It is reused because filling new memory took twice as long, mostly for the first touch.
     """
 
     def __init__(self) -> None:
@@ -83,7 +83,7 @@ class SharedText:
         self._stopped = False
 
     def take(self, buffer: Buffer) -> tuple[int, Block] | None:
-        """Return the next block after the byte of the text where it starts; None at the end.
+        """Return the byte at which the next block starts, and the block; None at the end.
 
         >>> text = SharedText(iter([[b"hug"], [b" hugs"]]), 1, 1)
         >>> [text.take(Buffer())[0] for _ in range(2)], text.take(Buffer())
