@@ -7,7 +7,7 @@ the text is never in memory as bytes in full, and several threads can share it.
 from __future__ import annotations
 
 import threading
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from typing import NamedTuple
 
 import numpy as np
@@ -17,10 +17,15 @@ from bpe_core.compiling.arrays import longer
 from bpe_core.kernels import counting as kernels
 from bpe_core.pretokenizers.pretokenizers import Pretokenizer
 from bpe_core.pretokenizers.scanners import class_table
+from bpe_core.unicode.ascii_in_place import ascii_in_place
 from bpe_core.unicode.kinds import code_points, utf8_lengths
 
-Section = list[bytes]
+Section = Sequence[bytes | memoryview]
 """A whole document, or a part of one cut where no pre-token crosses, in pieces of UTF-8."""
+
+_LONG = 1 << 14
+"""ASCII of this many characters is read in place. Shorter text is encoded sooner than that is
+prepared."""
 
 
 class Block(NamedTuple):
@@ -125,9 +130,9 @@ def _sections(
     document: Iterable[str] | Iterable[bytes], pretokenizer: Pretokenizer, look_back: int
 ) -> Iterator[Section]:
     """Cut a document where that is safe near the ends of its pieces."""
-    section: Section = []
+    section: list[bytes | memoryview] = []
     for piece in document:
-        data = piece if isinstance(piece, bytes) else piece.encode()
+        data = piece if isinstance(piece, bytes) else _utf8(piece)
         if len(data) >= look_back:
             cut = safe_split(data, len(data) - look_back, pretokenizer)
             if cut == len(data):
@@ -141,7 +146,20 @@ def _sections(
         yield section
 
 
-def safe_split(data: bytes | NDArray[np.uint8], near: int, pretokenizer: Pretokenizer) -> int:
+def _utf8(text: str) -> bytes | memoryview:
+    """Return the UTF-8 of a text, without a copy if it is long and in ASCII.
+
+    Python allocates the bytes of each long text anew, and touching that memory took longer than
+    copying the text.
+    """
+    if len(text) >= _LONG and text.isascii():
+        return ascii_in_place(text).data
+    return text.encode()
+
+
+def safe_split(
+    data: bytes | memoryview | NDArray[np.uint8], near: int, pretokenizer: Pretokenizer
+) -> int:
     """Return the first byte from `near` on where a cut changes no pre-token.
 
     Return the length of the text if there is none. The pre-tokenizer must have a scanner.
