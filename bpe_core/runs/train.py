@@ -103,10 +103,11 @@ def _tokenizer_of(
         plain = _has_all_bytes(config) and config.end_of_word is None
         if plain and len(vocabulary) == n_special + 256 + n_merges:
             # Each merge made a new token, as in all but a few trainings.
-            pairs = [(left, right) for left, right, _ in learned.merges]
+            lefts, rights, _ = zip(*learned.merges, strict=True) if n_merges else ((), (), ())
             table = TokenTable.trusted(
                 vocabulary.tokens,
-                pairs,
+                lefts,
+                rights,
                 vocabulary.special_tokens,
                 alphabet_at=n_special,
                 counts=learned.counts,

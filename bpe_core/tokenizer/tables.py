@@ -122,7 +122,8 @@ class TokenTable:
     def trusted(
         cls,
         tokens: Iterable[bytes],
-        pairs: Iterable[Pair],
+        lefts: Sequence[int],
+        rights: Sequence[int],
         special_tokens: Mapping[str, int],
         *,
         alphabet_at: int = 0,
@@ -131,18 +132,18 @@ class TokenTable:
         """Return the table of a byte tokenizer that is known to be consistent, without checks.
 
         tokens: the bytes of each id; from the id `alphabet_at` on those of the alphabet, in
-        `BYTE_ORDER`, then those that the merges make, in rank order, each once. pairs: the two ids
-        that each merge joins. It takes a third of the time of a new table.
+        `BYTE_ORDER`, then those that the merges make, in rank order, each once. lefts and rights:
+        the ids that each merge joins. It takes a quarter of the time of a new table.
         """
         table = cls.__new__(cls)
         vocab = dict(enumerate(tokens))
         first_made = alphabet_at + len(BYTE_ORDER)
-        parts = dict(enumerate(pairs, start=first_made))
+        table.made = tuple(range(first_made, first_made + len(lefts)))
+        pairs = list(zip(lefts, rights, strict=True))
         table.vocab = table.content = MappingProxyType(vocab)
-        table.made = tuple(parts)
-        table.triples = tuple([(left, right, made) for made, (left, right) in parts.items()])
-        table.parts = parts
-        table.ranks = dict(zip(parts.values(), range(len(parts)), strict=True))
+        table.triples = tuple(zip(lefts, rights, table.made, strict=True))
+        table.parts = dict(zip(table.made, pairs, strict=True))
+        table.ranks = dict(zip(pairs, range(len(pairs)), strict=True))
         table.base, table.complete = "bytes", True
         alphabet = range(alphabet_at, first_made)
         table.base_ids = MappingProxyType({vocab[id]: id for id in alphabet})
