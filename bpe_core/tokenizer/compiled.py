@@ -23,7 +23,7 @@ from bpe_core.kernels import decoding, encoding
 from bpe_core.kernels.decoding import ROW
 from bpe_core.kernels.rank_merging import SYMBOL_BITS
 from bpe_core.kernels.word_cache import LONG_WORD, SLACK, WordCache
-from bpe_core.pretokenizers.blocks import Block, byte_ends, safe_split
+from bpe_core.pretokenizers.blocks import Block, byte_ends
 from bpe_core.pretokenizers.pretokenizers import Pretokenizer
 from bpe_core.pretokenizers.scanners import SCANNERS, scanner_of
 from bpe_core.tokenizer.compiled_tables import (
@@ -34,8 +34,8 @@ from bpe_core.tokenizer.compiled_tables import (
     twice_as_large,
     with_room,
 )
+from bpe_core.tokenizer.shared_blocks import Taken, Waiting, blocks_of, in_order
 from bpe_core.tokenizer.tables import TokenTable
-from bpe_core.unicode.ascii_in_place import ascii_in_place
 
 Ids = NDArray[np.int32]
 Encoded = tuple[Ids, NDArray[np.int64]]
@@ -45,9 +45,6 @@ _LEAST_BYTES_TO_SHARE: Final = 1 << 19
 """From about this size, a second thread is worth starting and filling its own cache."""
 _PIECE: Final = 1 << 18
 _LONG_PIECE: Final = 1 << 20
-_PART: Final = 1 << 22
-"""Characters that are encoded as UTF-8 at a time, so that the memory for it is used again."""
-_LOOK_BACK: Final = 1 << 12
 _LIKELY_BYTES: Final = 6
 """The expected average length of a token; if it is longer, decoding enlarges its buffer."""
 _MOST_KEPT: Final = 1 << 21
@@ -103,36 +100,40 @@ class CompiledEncoder:
             return self._encode_by_regex(text, left_out)
         if n_threads is None:
             n_threads = _threads(len(text))
-        parts = _parts(text, self._pretokenizer)
-        if n_threads == 1 and not left_out:
-            return self._encode_in_turn(parts, len(text))
-        run = partial(self._run_without, left_out) if left_out else self._run
-        cut = (block for utf8 in parts for block in _ranges(utf8, self._pretokenizer, _PIECE))
-        if n_threads == 1:
-            return _joined(map(run, cut))[0]
-        # While the pool encodes, this thread converts the next part of the text to UTF-8.
-        with ThreadPoolExecutor(n_threads, thread_name_prefix="encoding") as pool:
-            return _joined(pool.map(run, cut))[0]
+        blocks = blocks_of(text, self._pretokenizer, _PIECE if n_threads > 1 else _LONG_PIECE)
+        if left_out:
+            run = partial(self._run_without, left_out)
+            with ThreadPoolExecutor(n_threads, thread_name_prefix="encoding") as pool:
+                return _joined(pool.map(run, blocks))[0]
+        waiting = Waiting(blocks)
+        take = partial(self._encode_waiting, waiting, len(text) // n_threads)
+        return in_order(threads.together([take] * n_threads))
 
-    def _encode_in_turn(self, parts: Iterable[NDArray[np.uint8]], n_likely: int) -> Ids:
-        """Return the ids of a text of at least `n_likely` bytes, written to one array."""
+    def _encode_waiting(self, waiting: Waiting, n_likely: int) -> Taken:
+        """Encode blocks until none is waiting, about `n_likely` bytes; their ids go to one array.
+
+        Other threads may take blocks at the same time.
+        """
         worker = self._free_worker()
         # A character has up to four bytes, and what is not written to takes no memory.
         ids = worker.room_for(min(4 * n_likely + SLACK, _MOST_KEPT))
         n_ids = n_done = 0
-        for utf8 in parts:
-            for block in _ranges(utf8, self._pretokenizer, _LONG_PIECE):
-                n_bytes = int(block.bounds[1] - block.bounds[0])
-                if n_ids + n_bytes + SLACK > ids.size:
-                    # As many as so far per byte, and a bit: a third of what the bytes could need.
-                    likely = n_ids * n_likely // n_done * 17 // 16 if n_done else 0
-                    ids = longer(ids, max(likely, n_ids) + n_bytes + SLACK)
-                n_ids = int(self._write(worker, block, _NO_ENDS, ids, n_ids)[-1])
-                n_done += n_bytes
+        numbers, ends = list[int](), list[int]()
+        while (taken := waiting.take()) is not None:
+            number, block = taken
+            n_bytes = int(block.bounds[1] - block.bounds[0])
+            if n_ids + n_bytes + SLACK > ids.size:
+                # As many as so far per byte, and a bit: a third of what the bytes could need.
+                likely = n_ids * n_likely // n_done * 17 // 16 if n_done else 0
+                ids = longer(ids, max(likely, n_ids) + n_bytes + SLACK)
+            n_ids = int(self._write(worker, block, _NO_ENDS, ids, n_ids)[-1])
+            n_done += n_bytes
+            numbers.append(number)
+            ends.append(n_ids)
         ids = worker.taken(ids, n_ids)
         worker.tidy()
         self._workers.append(worker)
-        return ids
+        return Taken(ids, numbers, ends)
 
     def encode_batch(self, texts: Sequence[str], n_threads: int | None = None) -> Encoded:
         """Return the ids of several texts and the running number of ids after each text."""
@@ -265,36 +266,6 @@ def _without(
 def _whole(text: str) -> Block:
     data = np.frombuffer(text.encode(), np.uint8)
     return Block(data, np.array([0, data.size]))
-
-
-def _parts(text: str, pretokenizer: Pretokenizer) -> Iterator[NDArray[np.uint8]]:
-    """Yield the UTF-8 of a text, in parts cut where no pre-token crosses if it is long."""
-    if text.isascii():
-        yield ascii_in_place(text)
-        return
-    begin, n_characters = 0, _PART
-    while begin < len(text):
-        stop = begin + n_characters
-        data = text[begin:stop].encode()
-        cut = len(data)
-        if stop < len(text):
-            cut = safe_split(data, max(0, cut - _LOOK_BACK), pretokenizer)
-            if cut == len(data):
-                cut = safe_split(data, 0, pretokenizer)
-            if cut == len(data):
-                n_characters *= 2  # there is no safe place yet
-                continue
-        yield np.frombuffer(data, np.uint8, cut)
-        begin = stop - len(data[cut:].decode())
-
-
-def _ranges(utf8: NDArray[np.uint8], pretokenizer: Pretokenizer, size: int) -> Iterator[Block]:
-    """Cut a text where no pre-token crosses, into blocks of about `size` bytes."""
-    begin = 0
-    while begin < utf8.size:
-        end = safe_split(utf8, min(begin + size, utf8.size), pretokenizer)
-        yield Block(utf8, np.array([begin, end]))
-        begin = end
 
 
 def _threads(n_bytes: int) -> int:

@@ -26,7 +26,7 @@ from bpe_core.pretokenizers.pretokenizers import get_pretokenizer
 from bpe_core.pretokenizers.scanners import SCANNERS
 from bpe_core.scale.sources import Source
 from bpe_core.scale.stretches import Part, text_bounds
-from bpe_core.tokenizer import compiled
+from bpe_core.tokenizer import compiled, shared_blocks
 from bpe_core.tokenizer.compiled import CompiledEncoder
 from bpe_core.types import PretokenCounts
 from bpe_core.unicode.classes import class_runs, unicode_class
@@ -159,10 +159,10 @@ def test_pieces_of_every_size_encode_like_the_whole(
 ) -> None:
     tokenizer = word_tokenizer(name)
     encoder = CompiledEncoder(tokenizer._table, tokenizer.pretokenizer)
-    monkeypatch.setattr(compiled, "_LOOK_BACK", look_back)
+    monkeypatch.setattr(shared_blocks, "_LOOK_BACK", look_back)
     for size in range(1, len(TEXT) + 2):
         for part, kept in ((size, 1 << 20), (len(TEXT), 0)):
-            monkeypatch.setattr(compiled, "_PART", part)
+            monkeypatch.setattr(shared_blocks, "_PART", part)
             monkeypatch.setattr(compiled, "_MOST_KEPT", kept)
             monkeypatch.setattr(compiled, "_PIECE", size)
             monkeypatch.setattr(compiled, "_LONG_PIECE", size)

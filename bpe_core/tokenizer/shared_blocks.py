@@ -1,0 +1,118 @@
+"""A text in blocks that threads take in turn, and the ids of all blocks in order again."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Iterator, Sequence
+from functools import partial
+from itertools import accumulate
+from typing import Final, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from bpe_core.compiling import threads
+from bpe_core.pretokenizers.blocks import Block, safe_split
+from bpe_core.pretokenizers.pretokenizers import Pretokenizer
+from bpe_core.unicode.ascii_in_place import ascii_in_place
+
+_PART: Final = 1 << 19
+"""Characters that are encoded as UTF-8 at a time, so that the memory for it is used again. Other
+threads wait meanwhile: with eight times as many, two threads were 1.45 instead of 1.65 times as
+fast as one."""
+_LOOK_BACK: Final = 1 << 12
+
+
+class Waiting:
+    """Blocks of a text that several threads take in turn."""
+
+    def __init__(self, blocks: Iterator[Block]) -> None:
+        self._blocks = enumerate(blocks)
+        self._lock = threading.Lock()
+
+    def take(self) -> tuple[int, Block] | None:
+        """Return the next block and its number; None if there is no more.
+
+        >>> from bpe_core.pretokenizers.pretokenizers import get_pretokenizer
+        >>> waiting = Waiting(blocks_of("hug hugs", get_pretokenizer("gpt2"), 4))
+        >>> number, block = waiting.take()
+        >>> number, block.bounds.tolist(), waiting.take()
+        (0, [0, 8], None)
+        """
+        with self._lock:
+            return next(self._blocks, None)
+
+
+def blocks_of(text: str, pretokenizer: Pretokenizer, size: int) -> Iterator[Block]:
+    """Cut a text where no pre-token crosses, into blocks of about `size` bytes.
+
+    >>> from bpe_core.pretokenizers.pretokenizers import get_pretokenizer
+    >>> blocks = blocks_of("hug hugs", get_pretokenizer("gpt2"), 2)
+    >>> [block.bounds.tolist() for block in blocks]
+    [[0, 3], [3, 8]]
+    """
+    for utf8 in _parts(text, pretokenizer):
+        begin = 0
+        while begin < utf8.size:
+            end = safe_split(utf8, min(begin + size, utf8.size), pretokenizer)
+            yield Block(utf8, np.array([begin, end]))
+            begin = end
+
+
+def _parts(text: str, pretokenizer: Pretokenizer) -> Iterator[NDArray[np.uint8]]:
+    """Yield the UTF-8 of a text, in parts cut where no pre-token crosses if it is long."""
+    if text.isascii():
+        yield ascii_in_place(text)
+        return
+    begin, n_characters = 0, _PART
+    while begin < len(text):
+        stop = begin + n_characters
+        data = text[begin:stop].encode()
+        cut = len(data)
+        if stop < len(text):
+            cut = safe_split(data, max(0, cut - _LOOK_BACK), pretokenizer)
+            if cut == len(data):
+                cut = safe_split(data, 0, pretokenizer)
+            if cut == len(data):
+                n_characters *= 2  # there is no safe place yet
+                continue
+        yield np.frombuffer(data, np.uint8, cut)
+        begin = stop - len(data[cut:].decode())
+
+
+class Taken(NamedTuple):
+    """The ids of the blocks that one thread has encoded."""
+
+    ids: NDArray[np.int32]
+    numbers: Sequence[int]
+    """The numbers of its blocks."""
+    ends: Sequence[int]
+    """Where the ids of each of them end."""
+
+    def each(self) -> Iterator[tuple[int, int, int]]:
+        """Yield the number of each block, and where its ids begin and end."""
+        return zip(self.numbers, [0, *self.ends][:-1], self.ends, strict=True)
+
+
+def in_order(all_taken: Sequence[Taken]) -> NDArray[np.int32]:
+    """Return the ids of all blocks in one array; each thread copies its own.
+
+    >>> first = Taken(np.array([7, 8, 9], np.int32), [0, 2], [2, 3])
+    >>> in_order([first, Taken(np.array([5], np.int32), [1], [1])]).tolist()
+    [7, 8, 5, 9]
+    """
+    if len(all_taken) == 1:
+        return all_taken[0].ids
+    sizes = [0] * sum(len(taken.numbers) for taken in all_taken)
+    for taken in all_taken:
+        for number, begin, end in taken.each():
+            sizes[number] = end - begin
+    begins = [0, *accumulate(sizes)]
+    ids = np.empty(begins[-1], np.int32)
+
+    def copy(taken: Taken) -> None:
+        for number, begin, end in taken.each():
+            ids[begins[number] : begins[number + 1]] = taken.ids[begin:end]
+
+    threads.together([partial(copy, taken) for taken in all_taken])
+    return ids
