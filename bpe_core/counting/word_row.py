@@ -16,6 +16,7 @@ from numpy.typing import NDArray
 
 from bpe_core.compiling.python_or_kernels import use_kernels
 from bpe_core.errors import CorpusError
+from bpe_core.kernels.row import BETWEEN, MISSING
 from bpe_core.types import Base, PretokenCounts
 from bpe_core.unicode.utf8_states import AFTER_WORD
 
@@ -26,36 +27,34 @@ BYTES_A_SLOT: Final = 12
 """About how many bytes of ordinary text there are per slot: 1 MB of Python source has 79,000 slots,
 and 10 MB has 540,000."""
 
-_MOST_IN_A_SLOT: Final = np.iinfo(np.int32).max
-
 
 @dataclass(frozen=True, slots=True)
 class Layout:
-    """All words in one row: the ids of their symbols, and -1 before, between and after them."""
+    """All words in one row: the ids of their symbols, with marks before, between and after them."""
 
-    slots: NDArray[np.int32]
-    """int32[n_slots, 2]: a symbol's id, and how often its word occurs; -1 and 0 between words.
+    ids: NDArray[np.int32]
+    """int32[n_slots]: a symbol's id, BETWEEN two words, or MISSING for a symbol without an id."""
+    counts: NDArray[np.int64]
+    """int64[n_words]: how often each word occurs."""
 
-    They stand side by side because training reads both at once, in slots that lie far apart.
-    """
-    large: NDArray[np.int64]
-    """int64[n_large]: the counts too large for an int32; in a slot, -1 - i stands for large[i]."""
+    def gaps(self) -> NDArray[np.int64]:
+        """Return the slots before, between and after the words, int64[n_words + 1].
 
-    @property
-    def ids(self) -> NDArray[np.int32]:
-        """int32[n_slots]: the ids in the row, which may be changed there."""
-        return self.slots[:, 0]
+        >>> lay_out([[7, 8], [7]], [3, 5]).gaps().tolist()
+        [0, 3, 5]
+        """
+        return np.flatnonzero(self.ids == BETWEEN)
 
     def weights(self) -> NDArray[np.int64]:
-        """Return how often the word of each slot occurs, int64[n_slots].
+        """Return how often the word of each slot occurs, int64[n_slots]; 0 between words.
 
-        >>> lay_out([[7]], [2**40]).weights().tolist()
-        [0, 1099511627776, 0]
+        >>> lay_out([[7, 8], [7]], [3, 5]).weights().tolist()
+        [0, 3, 3, 0, 5, 0]
         """
-        weights = self.slots[:, 1].astype(np.int64)
-        if self.large.size:
-            is_large = weights < 0
-            weights[is_large] = self.large[-1 - weights[is_large]]
+        gaps = self.gaps()
+        # Each stretch is a word and the gap after it, the first only the gap before all words.
+        weights = np.repeat(np.append(0, self.counts), np.diff(gaps, prepend=-1))
+        weights[gaps] = 0
         return weights
 
     @property
@@ -65,46 +64,19 @@ class Layout:
         >>> lay_out([[7, 8], [7]], [3, 5]).n_symbols
         11
         """
-        if self.large.size:
-            return int(self.weights().sum())
-        return int(self.slots[:, 1].sum(dtype=np.int64))
-
-
-def _for_slots(counts: NDArray[np.int64]) -> tuple[NDArray[np.int32], NDArray[np.int64]]:
-    """Return the form of each count in a slot, and the large counts."""
-    is_large = counts > _MOST_IN_A_SLOT
-    large = counts[is_large]
-    in_slots = counts.astype(np.int32)
-    in_slots[is_large] = -1 - np.arange(large.size, dtype=np.int32)
-    return in_slots, large
-
-
-def _row_of(ids: NDArray[np.int32], gaps: NDArray[np.int64], counts: NDArray[np.int64]) -> Layout:
-    """Return ids in one row, with the counts of the words between these gaps."""
-    in_slots, large = _for_slots(counts)
-    slots = np.empty((ids.size, 2), np.int32)
-    slots[:, 0] = ids
-    # Each stretch is a word and the gap after it, the first only the gap before all words.
-    slots[:, 1] = np.repeat(np.append(np.int32(0), in_slots), np.diff(gaps, prepend=-1))
-    slots[gaps, 1] = 0
-    return Layout(slots, large)
+        return int(np.dot(np.diff(self.gaps()) - 1, self.counts))
 
 
 def lay_out(words: Iterable[Sequence[int]], counts: Iterable[int]) -> Layout:
-    """Place words in one row; no merge takes a symbol with the id -1.
+    """Place words in one row.
 
     >>> lay_out([[7, 8], [7]], [3, 5]).ids.tolist()
     [-1, 7, 8, -1, 7, -1]
     """
-    ids = [-1]
-    gaps = [0]
-    weights: list[int] = []
-    for word, count in zip(words, counts, strict=True):
-        ids += word
-        gaps.append(len(ids))
-        ids.append(-1)
-        weights.append(count)
-    return _row_of(np.array(ids, np.int32), np.array(gaps), np.array(weights, np.int64))
+    ids = [BETWEEN]
+    for word in words:
+        ids += [*word, BETWEEN]
+    return Layout(np.array(ids, np.int32), np.array(list(counts), np.int64))
 
 
 def lay_out_pretokens(
@@ -113,7 +85,7 @@ def lay_out_pretokens(
     base_ids: Mapping[bytes, int],
     end_of_word_id: int | None = None,
 ) -> Layout:
-    """Place pre-tokens in one row as base symbols; -1 represents one missing from the alphabet.
+    """Place pre-tokens in one row as base symbols, MISSING where the alphabet lacks one.
 
     Raises CorpusError for more than 2**31 - 1 slots, counted in bytes for either base.
 
@@ -127,25 +99,22 @@ def lay_out_pretokens(
     else:
         symbols, gap = _code_points(pretokens.letters)
         size = 1 + int(symbols.max(initial=gap))
-    id_of = np.full(size, -1, np.int32)
+    id_of = np.full(size, MISSING, np.int32)
     for symbol, id in base_ids.items():
         if (code := symbol[0] if base == "bytes" else ord(symbol.decode())) < size:
             id_of[code] = id
-    id_of[gap] = -1
+    id_of[gap] = BETWEEN
     if base == "bytes" and end_of_word_id is None and use_kernels(symbols.size * BYTES_A_SLOT):
         # Imported when needed, because it loads the kernels.
         from bpe_core.counting import compiled_row
 
-        in_slots, large = _for_slots(pretokens.counts)
-        return Layout(compiled_row.slots_of(pretokens.letters, id_of, in_slots), large)
+        return Layout(compiled_row.ids_of(pretokens.letters, id_of), pretokens.counts)
     ids = np.empty(1 + symbols.size, np.int32)
-    ids[0] = -1
+    ids[0] = BETWEEN
     np.take(id_of, symbols, out=ids[1:], mode="clip")  # in range, but only "clip" needs no copy
-    gaps = np.append(0, 1 + np.flatnonzero(symbols == gap))
     if end_of_word_id is not None:
-        ids = np.insert(ids, gaps[1:], end_of_word_id)
-        gaps += np.arange(gaps.size)
-    return _row_of(ids, gaps, pretokens.counts)
+        ids = np.insert(ids, 1 + np.flatnonzero(symbols == gap), end_of_word_id)
+    return Layout(ids, pretokens.counts)
 
 
 def lay_out_encoded(
@@ -153,8 +122,8 @@ def lay_out_encoded(
 ) -> Layout:
     """Place pre-tokens in one row as the tokens of an existing tokenizer.
 
-    `ids` and `ends` are as `Tokenizer.encode_words` returns them: the ids of all words, and where
-    each word's ids end.
+    `ids` and `ends` are as `Tokenizer.encode_words` returns them: the ids of all words, below zero
+    where the tokenizer lacks a token, and where each word's ids end.
 
     >>> counts = PretokenCounts((b"hugs", b"s"), np.array([3, 5]))
     >>> row = lay_out_encoded(counts, np.array([7, 8, 8], np.int32), np.array([2, 3]))
@@ -162,9 +131,8 @@ def lay_out_encoded(
     ([-1, 7, 8, -1, 8, -1], [0, 3, 3, 0, 5, 0])
     """
     _check_slots(1 + len(ids) + len(ends))
-    ends = np.append(0, ends)
-    gaps = ends + np.arange(ends.size)
-    return _row_of(np.insert(ids, ends, -1), gaps, pretokens.counts)
+    in_row = np.insert(np.where(ids < 0, MISSING, ids), np.append(0, ends), BETWEEN)
+    return Layout(in_row, pretokens.counts)
 
 
 def _code_points(letters: NDArray[np.uint8]) -> tuple[NDArray[np.uint32], int]:
@@ -202,6 +170,4 @@ def at_step(
     last = np.maximum.reduceat(np.where(joined, joined_at, -1), starts)
     # Without a merge, -1 picks the appended last entry, which is not used.
     ids = np.where(last >= 0, np.append(merge_ids, np.int32(-1))[last], layout.ids[starts])
-    slots = layout.slots[starts]
-    slots[:, 0] = ids
-    return Layout(slots, layout.large)
+    return Layout(ids, layout.counts)

@@ -33,13 +33,16 @@ from bpe_core.kernels.pair_index import (
     pop,
     push,
     replace_top,
+    slot_of,
+    weight_of,
 )
-from bpe_core.kernels.row import GONE, id_at, id_before, note_rank, rank_at, set_id, weight_at
+from bpe_core.kernels.row import count_of, id_before, join, rank_at
 
 ENOUGH, BELOW_THRESHOLD, SMALL_INDEX, MAYBE_FORBIDDEN = 0, 1, 2, 3
 """Reasons to return from `run_merges`: all merges done, index to rebuild, index to enlarge, and the
 best pair's bytes to compare."""
 
+_AT_ONCE = np.uint64(256)
 _NONE, _ONE = np.uint64(0), np.uint64(1)
 
 
@@ -87,9 +90,9 @@ class Scratch(NamedTuple):
     """Buffers for counting the pairs of the new token during one merge."""
 
     merged: NDArray[np.int32]
-    """int32[n_slots // 2 + 1]: the slots where the new token starts."""
-    weights: NDArray[np.int64]
-    """int64[n_slots // 2 + 1]: how often the word there occurs."""
+    """int32[n_slots + 1]: the slots where the new token starts, then those looked at."""
+    weights: NDArray[np.int32]
+    """int32[n_slots + 1]: the weight of the word there, see `Row.weights`."""
     befores: NDArray[np.int32]
     """int32[n_slots // 2 + 1]: the id before it there, or negative."""
     afters: NDArray[np.int32]
@@ -124,7 +127,7 @@ def _best_pair(index, row, tokens, first_seen):
                 return pair
             begin = _first_standing(index, pair, row, tokens)
             index.begins[pair] = begin
-            tie = np.uint64(index.slots[begin])
+            tie = slot_of(index, begin)
             if tie == index.heap_ties[0]:
                 return pair
         replace_top(index, pair, count, tie)
@@ -137,10 +140,10 @@ def _first_standing(index, pair, row, tokens):
     left, right = pair_ids(index.keys[pair])
     i = index.begins[pair]
     while True:
-        slot = np.uint64(index.slots[i])
-        if id_at(row, slot) == left:
+        slot = slot_of(index, i)
+        if row.ids[slot] == left:
             after = slot + np.uint64(tokens.n_slots[left])
-            if id_at(row, after) == right:
+            if row.ids[after] == right:
                 return i
         i += 1
 
@@ -165,60 +168,70 @@ def _may_be_forbidden(spelled, key):
 
 @part
 def _fuse(index, pair, new, rank, row, tokens, scratch):
-    """Join every occurrence of a pair, left to right; return their number and the sum of weights.
+    """Join every occurrence of a pair, left to right; return their number and the sum of counts.
 
-    The counts of broken pairs and of pairs with the new token are not updated here.
+    The ids beside each new token are noted, but no counts of pairs are updated here. Four in ten
+    of the slots have merged since they were listed, too many for a branch to be predicted. So the
+    others are first picked out without one, a few at a time: they are in the cache when they are
+    joined.
     """
     # Read here because in the loop, which writes to arrays, each would be read at every slot.
     left_id, right_id = pair_ids(index.keys[pair])
     left, right = np.int32(left_id), np.int32(right_id)
     to_middle = np.uint64(tokens.n_slots[left])
-    length = tokens.n_slots[new]
-    to_last = np.uint64(length - 1)
+    to_after = np.uint64(tokens.n_slots[new])
+    to_last = to_after - _ONE
     n = _NONE
     saved = np.int64(0)
-    for i in range(np.uint64(index.begins[pair]), np.uint64(index.ends[pair])):
-        slot = np.uint64(index.slots[i])
-        middle = slot + to_middle
-        # A row ends with BETWEEN, so middle and after stay inside it.
-        if id_at(row, slot) != left or id_at(row, middle) != right:
-            continue
-        weight = weight_at(row, slot)
-        saved += weight
-        set_id(row, middle, GONE)
-        set_id(row, slot, np.int32(new))
-        set_id(row, slot + to_last, -length)
-        note_rank(row, middle, np.int32(rank))
-        scratch.merged[n] = np.int32(slot)
-        scratch.weights[n] = weight
-        n += _ONE
+    begin = np.uint64(index.begins[pair])
+    end = np.uint64(index.ends[pair])
+    while begin < end:
+        stop = min(end, begin + _AT_ONCE)
+        first = last = n
+        for i in range(begin, stop):
+            slot = slot_of(index, i)
+            scratch.merged[last] = np.int32(slot)
+            scratch.weights[last] = weight_of(index, i)
+            # The pair once was there, so its middle is inside the row.
+            last += np.uint64((row.ids[slot] == left) & (row.ids[slot + to_middle] == right))
+        begin = stop
+        for i in range(first, last):
+            slot = np.uint64(scratch.merged[i])
+            if left == right and (row.ids[slot] != left or row.ids[slot + to_middle] != right):
+                continue  # it overlapped the one before
+            weight = scratch.weights[i]
+            saved += count_of(row, weight)
+            before = id_before(row, slot)
+            scratch.befores[n] = before
+            scratch.afters[n] = row.ids[slot + to_after]
+            if before == np.int32(new):
+                # Two new tokens side by side are counted from the right one.
+                scratch.afters[n - _ONE] = np.int32(-1)
+            join(row, slot, slot + to_middle, slot + to_last, np.int32(new), np.int32(rank))
+            scratch.merged[n] = np.int32(slot)
+            scratch.weights[n] = weight
+            n += _ONE
     return np.int64(n), saved
 
 
 @part
-def _count_new_pairs(new, n_merged, row, tokens, scratch):
-    """Count the pairs that contain the new token, by the other symbol; return how many symbols."""
-    to_after = np.uint64(tokens.n_slots[new])
+def _count_new_pairs(n_merged, row, scratch):
+    """Count the pairs that contain the new token, by the other id; return how many ids."""
     n = _NONE
     for i in range(np.uint64(n_merged)):
-        slot = np.uint64(scratch.merged[i])
-        weight = scratch.weights[i]
-        before = id_before(row, slot)
-        scratch.befores[i] = before
+        count = count_of(row, scratch.weights[i])
+        before = scratch.befores[i]
         if before >= 0:
             n += _list_once(scratch, before, n)
             other = np.uint64(before)
             scratch.n_before[other] += 1
-            scratch.count_before[other] += weight
-        after = id_at(row, slot + to_after)
-        if after == np.int32(new):
-            after = np.int32(-1)  # two new tokens side by side are counted from the right one
-        scratch.afters[i] = after
+            scratch.count_before[other] += count
+        after = scratch.afters[i]
         if after >= 0:
             n += _list_once(scratch, after, n)
             other = np.uint64(after)
             scratch.n_after[other] += 1
-            scratch.count_after[other] += weight
+            scratch.count_after[other] += count
     return np.int64(n)
 
 
@@ -282,13 +295,15 @@ def _follow_new_pairs(index, new, n_neighbours, tokens, rule, scratch):
 def _add_new_slots(index, n_merged, tokens, scratch):
     """Add the slots of the pairs that are new to the index, from left to right."""
     for i in range(n_merged):
-        slot = np.int64(scratch.merged[i])
+        slot = scratch.merged[i]
+        weight = scratch.weights[i]
         other = scratch.befores[i]
         if other >= 0 and scratch.n_before[other] < 0:
-            add_slot(index, -1 - scratch.n_before[other], slot - tokens.n_slots[other])
+            before = np.int32(slot - tokens.n_slots[other])
+            add_slot(index, -1 - scratch.n_before[other], before, weight)
         other = scratch.afters[i]
         if other >= 0 and scratch.n_after[other] < 0:
-            add_slot(index, -1 - scratch.n_after[other], slot)
+            add_slot(index, -1 - scratch.n_after[other], slot, weight)
 
 
 @part
@@ -326,6 +341,8 @@ def run_merges(row, tokens, index, rule, spelled, log, scratch, until):
         left, right = pair_ids(index.keys[pair])
         tokens.n_slots[new] = tokens.n_slots[left] + tokens.n_slots[right]
         tokens.n_bytes[new] = tokens.n_bytes[left] + tokens.n_bytes[right]
+        of_right = tokens.end_ranks[right]
+        tokens.end_ranks[new] = np.int32(rank) if tokens.n_slots[right] == 1 else of_right
         if spelled.known.size:
             spelled.hashes[new] = _joined_hash(spelled, left, right)
             spelled.factors[new] = spelled.factors[left] * spelled.factors[right]
@@ -334,7 +351,7 @@ def run_merges(row, tokens, index, rule, spelled, log, scratch, until):
         log.counts[rank] = index.counts[pair]
         pop(index)
         n_merged, log.saved[rank] = _fuse(index, pair, new, rank, row, tokens, scratch)
-        n_neighbours = _count_new_pairs(new, n_merged, row, tokens, scratch)
+        n_neighbours = _count_new_pairs(n_merged, row, scratch)
         _lower_broken_pairs(index, pair, new, n_neighbours, scratch)
         _follow_new_pairs(index, new, n_neighbours, tokens, rule, scratch)
         _add_new_slots(index, n_merged, tokens, scratch)
@@ -344,10 +361,10 @@ def run_merges(row, tokens, index, rule, spelled, log, scratch, until):
 
 
 @kernel
-def list_ranks(row, never):
-    """Replace the first half of the row by the rank of the merge that joined each slot, or `never`.
+def list_ranks(row, tokens, never):
+    """Replace each slot of the row by the rank of the merge that joined it, or by `never`.
 
-    A slot is joined to the one before it. No slot is read again once it is overwritten.
+    A slot is joined to the one before it.
     """
-    for slot in range(np.uint64(row.slots.size // 2)):
-        row.slots[slot] = rank_at(row, slot, never)
+    for slot in range(np.uint64(row.ids.size)):
+        row.ids[slot] = rank_at(row, tokens, slot, np.int32(never))

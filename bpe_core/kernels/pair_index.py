@@ -19,6 +19,9 @@ PAIRS, SLOTS, ENTRIES = 0, 1, 2
 """Places in `PairIndex.used`, which counts the pairs, their slots and the heap's entries."""
 
 
+_ONE = np.uint64(1)
+
+
 class PairIndex(NamedTuple):
     """The tracked pairs, in arrays with room to grow."""
 
@@ -31,11 +34,13 @@ class PairIndex(NamedTuple):
     counts: NDArray[np.int64]
     """int64[room]: how often each pair occurs now."""
     begins: NDArray[np.int64]
-    """int64[room]: a pair's slots are slots[begins:ends], from left to right; some have merged."""
+    """int64[room]: a pair's slots are places[2 * begins : 2 * ends : 2], from left to right; some
+    have merged."""
     ends: NDArray[np.int64]
     """int64[room]"""
-    slots: NDArray[np.int32]
-    """int32[room]: the slots of all pairs."""
+    places: NDArray[np.int32]
+    """int32[2 * room]: the slots of all pairs, each followed by its word's entry in `Row.weights`.
+    They are read in order, so a weight costs less here than in the row."""
     heap: NDArray[np.int32]
     """int32[room]: numbers of pairs, best first by the two arrays below."""
     heap_counts: NDArray[np.int64]
@@ -55,7 +60,7 @@ def has_room(index, n_pairs, n_slots):
     return (
         after <= index.keys.size
         and 2 * after <= index.table_keys.size
-        and index.used[SLOTS] + n_slots <= index.slots.size
+        and 2 * (index.used[SLOTS] + n_slots) <= index.places.size
         and index.used[ENTRIES] + n_pairs <= index.heap.size
     )
 
@@ -77,10 +82,24 @@ def follow(index, key, count, n_slots):
 
 
 @inlined
-def add_slot(index, pair, slot):
-    """Add a slot where a pair occurs; slots must be added from left to right."""
-    index.slots[index.ends[pair]] = slot
+def add_slot(index, pair, slot, weight):
+    """Add a slot where a pair occurs, in a word of this weight; go from left to right."""
+    at = 2 * np.uint64(index.ends[pair])
+    index.places[at] = slot
+    index.places[at + _ONE] = weight
     index.ends[pair] += 1
+
+
+@inlined
+def slot_of(index, i):
+    """Return the ith of all slots of all pairs."""
+    return np.uint64(index.places[2 * np.uint64(i)])
+
+
+@inlined
+def weight_of(index, i):
+    """Return the weight of the word at the ith of all slots."""
+    return index.places[2 * np.uint64(i) + _ONE]
 
 
 @part
@@ -116,7 +135,7 @@ def push(index, pair, first_seen):
     """Push a pair, whose slots have been added, onto the heap."""
     pair = np.int32(pair)
     count = index.counts[pair]
-    tie = np.uint64(index.slots[index.begins[pair]]) if first_seen else index.keys[pair]
+    tie = slot_of(index, index.begins[pair]) if first_seen else index.keys[pair]
     i = index.used[ENTRIES]
     index.used[ENTRIES] += 1
     while i > 0:

@@ -10,7 +10,7 @@ import numpy as np
 from bpe_core.kernels.hashing import EMPTY, find_pair, pair_key, spread_pair
 from bpe_core.kernels.jit import inlined, kernel
 from bpe_core.kernels.pair_index import add_slot
-from bpe_core.kernels.row import id_at, is_gap, weight_at
+from bpe_core.kernels.row import BETWEEN, count_of
 
 ENTRY = 4
 """uint64 numbers per entry of a table of counts: key, count, number of slots, padding.
@@ -19,9 +19,9 @@ With 32 bytes, an entry lies within one cache line: with a million pairs, three 
 twice as long.
 """
 
-NEXT_SLOT, END, N_PAIRS = 0, 1, 2
-"""Places in `count_row`'s `reached`: the slot to continue from, the one to stop at, and the number
-of pairs counted."""
+NEXT_SLOT, NEXT_WORD, END, N_PAIRS = 0, 1, 2, 3
+"""Places in `count_row`'s `reached`: the slot to continue from, the number of words before it, the
+slot to stop at, and the number of pairs counted."""
 
 _ENTRY = np.uint64(ENTRY)
 _COUNT = np.uint64(1)
@@ -45,22 +45,24 @@ def _entry_of(table, key):
 def count_row(row, tokens, max_token_bytes, table, reached):
     """Count the pairs in a part of the row that may merge; return False if the table is half full.
 
-    table: uint64[ENTRY * n], n a power of two, zeros at first. reached: int64[3]; the part begins
+    table: uint64[ENTRY * n], n a power of two, zeros at first. reached: int64[4]; the part begins
     and ends between two words. After False, add the counts to a larger table and call again with
     the same `reached`.
     """
     most = table.size // ENTRY // 2
     n_pairs = reached[N_PAIRS]
     slot = np.uint64(reached[NEXT_SLOT])
+    word = np.uint64(reached[NEXT_WORD])
     end = np.uint64(reached[END])
     while slot < end and n_pairs < most:
-        id = id_at(row, slot)
+        id = row.ids[slot]
         if id < 0:
+            word += np.uint64(id == BETWEEN)
             slot += _ONE
             continue
         left = np.uint64(id)
         after = slot + np.uint64(tokens.n_slots[left])
-        right = id_at(row, after)
+        right = row.ids[after]
         if (
             right >= 0
             and tokens.n_bytes[left] + tokens.n_bytes[np.uint64(right)] <= max_token_bytes
@@ -69,10 +71,11 @@ def count_row(row, tokens, max_token_bytes, table, reached):
             entry = _entry_of(table, key)
             n_pairs += np.int64(table[entry + _SLOTS] == _NONE)
             table[entry] = key
-            table[entry + _COUNT] += np.uint64(weight_at(row, slot))
+            table[entry + _COUNT] += np.uint64(count_of(row, row.weights[word - _ONE]))
             table[entry + _SLOTS] += _ONE
         slot = after
     reached[NEXT_SLOT] = np.int64(slot)
+    reached[NEXT_WORD] = np.int64(word)
     reached[N_PAIRS] = n_pairs
     return slot == end
 
@@ -97,20 +100,22 @@ def find_slots(table, keys, n_slots):
 
 
 @kernel
-def list_weights(row, begin, end, weights):
+def list_counts(row, begin, end, word, counts):
     """Write how often each word of two or more slots occurs; return the number of these words.
 
-    begin and end: slots between words, or the end of the row.
+    begin and end: slots between words, or the end of the row. word: how many words are before.
     """
     n = np.int64(0)
     gap = np.uint64(begin)
-    stop = min(end + 1, row.slots.size // 2)
+    of_word = np.uint64(word)
+    stop = min(end + 1, row.ids.size)
     for slot in range(np.uint64(begin + 1), np.uint64(stop)):
-        if is_gap(row, slot):
+        if row.ids[slot] == BETWEEN:
             if slot - gap > _TWO:
-                weights[n] = weight_at(row, gap + _ONE)
+                counts[n] = count_of(row, row.weights[of_word])
                 n += 1
             gap = slot
+            of_word += _ONE
     return n
 
 
@@ -124,20 +129,26 @@ def enter_pairs(keys, table_keys, table_pairs):
 
 
 @kernel
-def gather_slots(row, tokens, index, begin, end):
-    """Add every slot in a part of the row where a pair of the index occurs."""
+def gather_slots(row, tokens, index, begin, end, word):
+    """Add every slot in a part of the row where a pair of the index occurs.
+
+    word: how many words are before the part.
+    """
     slot = np.uint64(begin)
     stop = np.uint64(end)
+    next_word = np.uint64(word)
     while slot < stop:
-        id = id_at(row, slot)
+        id = row.ids[slot]
         if id < 0:
+            next_word += np.uint64(id == BETWEEN)
             slot += _ONE
             continue
         left = np.uint64(id)
         after = slot + np.uint64(tokens.n_slots[left])
-        right = id_at(row, after)
+        right = row.ids[after]
         if right >= 0:
             place = find_pair(index.table_keys, pair_key(left, right))
             if index.table_keys[place] != EMPTY:
-                add_slot(index, np.int64(index.table_pairs[place]), slot)
+                pair = np.int64(index.table_pairs[place])
+                add_slot(index, pair, np.int32(slot), row.weights[next_word - _ONE])
         slot = after

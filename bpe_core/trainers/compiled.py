@@ -4,14 +4,16 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable
+from functools import partial
 from itertools import product
 from typing import cast
 
 import numpy as np
 from numpy.typing import NDArray
 
-from bpe_core.compiling.arrays import cut_short, longer
+from bpe_core.compiling.arrays import longer
 from bpe_core.compiling.garbage import without_garbage_collection
+from bpe_core.compiling.threads import together
 from bpe_core.counting.word_row import NEVER, Layout
 from bpe_core.kernels import merging
 from bpe_core.kernels.hashing import EMPTY
@@ -27,11 +29,11 @@ from bpe_core.trainers.indexing import (
     SPARE,
     CountedPairs,
     count_pairs,
+    counts_of_words,
     index_of,
     parts_of,
     table_of,
     with_room,
-    word_weights,
 )
 from bpe_core.types import StopReason, TrainingConfig
 
@@ -91,15 +93,19 @@ class _Work:
         self._vocabulary = vocabulary
         self._forbidden = vocabulary.forbidden
         self.first_new_id = vocabulary.next_id
-        n_slots = len(layout.slots)
+        n_slots = len(layout.ids)
         # Each merge uses up at least one slot, so there can be no more merges than slots.
         self._wanted = min(config.vocab_size - len(vocabulary), n_slots)
         n_ids = self.first_new_id + self._wanted
         self._floor = max(1, config.min_frequency)
         self._rule = Rule(config.tie_break == "first-seen", config.max_token_bytes or _NO_LIMIT)
-        self._slots = layout.slots
-        self._row = Row(layout.slots.reshape(-1), layout.large)
-        self._tokens = Tokens(n_slots=np.ones(n_ids, np.int32), n_bytes=np.ones(n_ids, np.int32))
+        self._row = Row(layout.ids, *weights_of(layout.counts))
+        self._counts = layout.counts
+        self._tokens = Tokens(
+            n_slots=np.ones(n_ids, np.int32),
+            n_bytes=np.ones(n_ids, np.int32),
+            end_ranks=np.full(n_ids, NEVER, np.int32),
+        )
         self._tokens.n_bytes[: self.first_new_id] = [len(token) for token in vocabulary.tokens]
         self._spelled = _spelled(self._forbidden, n_ids)
         self._log = MergeLog(
@@ -110,8 +116,8 @@ class _Work:
             first_id=self.first_new_id,
         )
         self._scratch = Scratch(
-            merged=np.empty(n_slots // 2 + 1, np.int32),
-            weights=np.empty(n_slots // 2 + 1, np.int64),
+            merged=np.empty(n_slots + 1, np.int32),
+            weights=np.empty(n_slots + 1, np.int32),
             befores=np.empty(n_slots // 2 + 1, np.int32),
             afters=np.empty(n_slots // 2 + 1, np.int32),
             count_before=np.zeros(n_ids, np.int64),
@@ -172,21 +178,21 @@ class _Work:
         counts: list[int] = self._log.counts[:n].tolist()
         # In place, because touching new memory for the first time took ten times as long as the
         # kernel.
-        merging.list_ranks(self._row, NEVER)
-        joined_at = cut_short(self._slots, len(self._slots))
-        return Learned(merges, counts, self._log.saved[:n], joined_at, stop_reason)
+        ids = self._row.ids
+        rows = [self._row._replace(ids=ids[part.begin : part.end]) for part in self._parts]
+        together([partial(merging.list_ranks, row, self._tokens, NEVER) for row in rows])
+        return Learned(merges, counts, self._log.saved[:n], ids, stop_reason)
 
     def first_layout(self) -> Layout:
         """Return the row as it was before the first merge."""
         spelled = [[id] for id in range(self.first_new_id)]
         for left, right in zip(*self.merged(), strict=True):
             spelled.append(spelled[left] + spelled[right])
-        slots = self._row.slots.reshape(-1, 2).copy()
-        for slot in np.flatnonzero(slots[:, 0] >= 0).tolist():
-            ids = spelled[int(slots[slot, 0])]
-            slots[slot : slot + len(ids), 0] = ids
-            slots[slot : slot + len(ids), 1] = slots[slot, 1]
-        return Layout(slots, self._row.large)
+        ids = self._row.ids.copy()
+        for slot in np.flatnonzero(ids >= 0).tolist():
+            of_token = spelled[int(ids[slot])]
+            ids[slot : slot + len(of_token)] = of_token
+        return Layout(ids, self._counts)
 
     def _run_merges(self, until: int) -> int:
         return merging.run_merges(
@@ -235,7 +241,7 @@ class _Work:
         to merge. With a quarter instead of half, or with the share alone, the row was indexed
         twice: 0.15 s more of 0.75 s for 100 MB.
         """
-        counts = word_weights(self._row, self._parts)
+        counts = counts_of_words(self._row, self._parts)
         place = max(0, counts.size - 1 - self._wanted // 2)
         return int(np.partition(counts, place)[place]) if counts.size else 0
 
@@ -252,11 +258,24 @@ class _Work:
                 threshold = self._threshold(found.counts[may_merge])
                 kept = may_merge & (found.counts >= threshold)
         index = index_of(self._row, self._tokens, self._parts, found.where(kept), threshold)
-        first_slots = index.slots[index.begins].astype(np.uint64)
+        first_slots = index.places[2 * index.begins].astype(np.uint64)
         ties = first_slots if self._rule.first_seen else index.keys
         order = np.lexsort((ties, -index.counts)).astype(np.int32)  # sorted, so it is a heap
         index = index._replace(heap=order, heap_counts=index.counts[order], heap_ties=ties[order])
         return with_room(index, SPARE)
+
+
+def weights_of(counts: NDArray[np.int64]) -> tuple[NDArray[np.int32], NDArray[np.int64]]:
+    """Return the weights that stand for these counts in a row, and the counts that are too large.
+
+    >>> [array.tolist() for array in weights_of(np.array([5, 2**40]))]
+    [[5, -1], [1099511627776]]
+    """
+    is_large = counts > _NO_LIMIT
+    large = counts[is_large]
+    weights = counts.astype(np.int32)
+    weights[is_large] = -1 - np.arange(large.size, dtype=np.int32)
+    return weights, large
 
 
 def _spelled(forbidden: ForbiddenPairs | None, n_ids: int) -> Spelled:

@@ -22,6 +22,8 @@ from bpe_core.trainers.forbidden_pairs import ForbiddenPairs
 from bpe_core.trainers.pair_table import BITS, pair_of, pair_table
 from bpe_core.types import StopReason, TieBreak, TrainingConfig
 
+_FREED = -3  # MergeState.symbols also holds BETWEEN and MISSING, see `kernels.row`
+
 
 class MergeState:
     """The symbols of all words, and every pair's count, while merges are applied one by one.
@@ -48,7 +50,7 @@ class MergeState:
     ) -> None:
         n_slots = len(layout.ids)
         self.symbols: list[int] = layout.ids.tolist()
-        """The id at the first slot of each symbol; -2 - rank if the merge of that rank freed it."""
+        """The id at the first slot of each symbol; -3 - rank if the merge of that rank freed it."""
         self._weights: list[int] = layout.weights().tolist()
         self._before = list(range(-1, n_slots - 1))
         self._after = list(range(1, n_slots + 1))
@@ -94,7 +96,7 @@ class MergeState:
         winner = left << BITS | right
         new_left = new_id << BITS
         right_left = right << BITS
-        taken = -2 - self.n_merges
+        taken = _FREED - self.n_merges
         joined: list[int] = []
         joined_weight = 0
         changes: defaultdict[int, int] = defaultdict(int)
@@ -149,7 +151,7 @@ class MergeState:
     def joined_at(self) -> NDArray[np.int32]:
         """Return int32[n_slots]: the rank of the merge that joined each slot, or NEVER."""
         symbols = np.array(self.symbols, dtype=np.int64)
-        return np.where(symbols <= -2, -2 - symbols, NEVER).astype(np.int32)
+        return np.where(symbols <= _FREED, _FREED - symbols, NEVER).astype(np.int32)
 
 
 _Entry = tuple[int, int, int]

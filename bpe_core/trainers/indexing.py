@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from functools import partial
-from itertools import pairwise
 from typing import Final, NamedTuple
 
 import numpy as np
@@ -14,8 +13,8 @@ from bpe_core.compiling.threads import n_threads, together
 from bpe_core.kernels import pairs
 from bpe_core.kernels.hashing import EMPTY
 from bpe_core.kernels.pair_index import ENTRIES, PAIRS, SLOTS, PairIndex
-from bpe_core.kernels.pairs import END, ENTRY, NEXT_SLOT
-from bpe_core.kernels.row import Row, Tokens
+from bpe_core.kernels.pairs import END, ENTRY, NEXT_SLOT, NEXT_WORD
+from bpe_core.kernels.row import BETWEEN, Row, Tokens
 
 SPARE: Final = 1024
 """The least room for more pairs, slots and heap entries in an index."""
@@ -42,41 +41,43 @@ class CountedPairs(NamedTuple):
         return CountedPairs(self.keys[kept], self.counts[kept], n_slots)
 
 
-def parts_of(row: Row) -> list[tuple[int, int]]:
-    """Cut a row between words into a part for each thread; return where each begins and ends.
+class Part(NamedTuple):
+    """A part of a row, between two words."""
 
-    No merge may have joined any of its slots yet.
+    begin: int
+    end: int
+    """The slots where it begins and ends."""
+    word: int
+    """The number of words before it."""
 
-    >>> from bpe_core.counting.word_row import lay_out
-    >>> layout = lay_out([[7, 8], [7]], [3, 5])
-    >>> parts_of(Row(layout.slots.reshape(-1), layout.large))
-    [(0, 6)]
+
+def parts_of(row: Row) -> list[Part]:
+    """Cut a row between words into a part for each thread.
+
+    >>> none = np.empty(0, np.int32)
+    >>> parts_of(Row(np.array([-1, 7, 8, -1, 7, -1], np.int32), none, none))
+    [Part(begin=0, end=6, word=0)]
     """
-    n_slots = row.slots.size // 2
-    n_parts = max(1, min(n_threads(), n_slots // _FEWEST_SLOTS))
-    cuts = {_gap_from(row, part * n_slots // n_parts) for part in range(1, n_parts)}
-    bounds = sorted({0, *cuts, n_slots})
-    return list(pairwise(bounds))
+    n_parts = max(1, min(n_threads(), row.ids.size // _FEWEST_SLOTS))
+    cuts = {_gap_from(row, part * row.ids.size // n_parts) for part in range(1, n_parts)}
+    bounds = sorted({0, *cuts, row.ids.size})
+    words = [int(np.count_nonzero(row.ids[:begin] == BETWEEN)) for begin in bounds]
+    return [Part(*each) for each in zip(bounds, bounds[1:], words, strict=False)]
 
 
 def _gap_from(row: Row, slot: int) -> int:
     """Return the first slot between two words, from this one on; the last slot always is one."""
-    weights = row.slots[1::2]
     width = 256
     while True:
-        found = np.flatnonzero(weights[slot : slot + width] == 0)
+        found = np.flatnonzero(row.ids[slot : slot + width] == BETWEEN)
         if found.size:
             return slot + int(found[0])
         width *= 2
 
 
-def count_pairs(
-    row: Row, tokens: Tokens, max_token_bytes: int, parts: list[tuple[int, int]]
-) -> CountedPairs:
+def count_pairs(row: Row, tokens: Tokens, max_token_bytes: int, parts: list[Part]) -> CountedPairs:
     """Count the pairs of a row that may merge."""
-    tables = together(
-        [partial(_count_part, row, tokens, max_token_bytes, begin, end) for begin, end in parts]
-    )
+    tables = together([partial(_count_part, row, tokens, max_token_bytes, part) for part in parts])
     total = tables[0] if len(tables) == 1 else _sum_of(tables)
     keys, counts, _, _ = total.reshape(-1, ENTRY)[total[2::ENTRY] > 0].T.copy()
     n_slots = np.zeros((len(tables), keys.size), np.int64)
@@ -85,13 +86,11 @@ def count_pairs(
     return CountedPairs(keys, counts.view(np.int64), n_slots)
 
 
-def _count_part(
-    row: Row, tokens: Tokens, max_token_bytes: int, begin: int, end: int
-) -> NDArray[np.uint64]:
+def _count_part(row: Row, tokens: Tokens, max_token_bytes: int, part: Part) -> NDArray[np.uint64]:
     """Return the table of counts of a part of a row; see `pairs.count_row`."""
     table = aligned_zeros(_FEWEST_ENTRIES * ENTRY)
-    reached = np.zeros(3, np.int64)
-    reached[[NEXT_SLOT, END]] = begin, end
+    reached = np.zeros(4, np.int64)
+    reached[[NEXT_SLOT, END, NEXT_WORD]] = part
     while not pairs.count_row(row, tokens, max_token_bytes, table, reached):
         larger = aligned_zeros(4 * table.size)
         pairs.add_counts(table, larger)
@@ -108,18 +107,18 @@ def _sum_of(tables: list[NDArray[np.uint64]]) -> NDArray[np.uint64]:
     return total
 
 
-def word_weights(row: Row, parts: list[tuple[int, int]]) -> NDArray[np.int64]:
+def counts_of_words(row: Row, parts: list[Part]) -> NDArray[np.int64]:
     """Return how often each word of two or more symbols occurs, int64[n_words]."""
 
-    def of_part(begin: int, end: int) -> NDArray[np.int64]:
-        found = np.empty((end - begin) // 3 + 1, np.int64)
-        return found[: pairs.list_weights(row, begin, end, found)]
+    def of_part(part: Part) -> NDArray[np.int64]:
+        found = np.empty((part.end - part.begin) // 3 + 1, np.int64)
+        return found[: pairs.list_counts(row, *part, found)]
 
-    return np.concatenate(together([partial(of_part, begin, end) for begin, end in parts]))
+    return np.concatenate(together([partial(of_part, part) for part in parts]))
 
 
 def index_of(
-    row: Row, tokens: Tokens, parts: list[tuple[int, int]], counted: CountedPairs, threshold: int
+    row: Row, tokens: Tokens, parts: list[Part], counted: CountedPairs, threshold: int
 ) -> PairIndex:
     """Return an index of these pairs, with an empty heap."""
     keys, counts, n_slots = counted
@@ -136,7 +135,7 @@ def index_of(
         ends=begins + of_pair,
         # Merges add nearly as many again; room that is never used is never touched, so it takes no
         # memory.
-        slots=np.empty(5 * n_windows // 2 + SPARE, np.int32),
+        places=np.empty(2 * (5 * n_windows // 2 + SPARE), np.int32),
         heap=np.empty(0, np.int32),
         heap_counts=np.empty(0, np.int64),
         heap_ties=np.empty(0, np.uint64),
@@ -147,8 +146,8 @@ def index_of(
     reached = begins + np.cumsum(n_slots, axis=0) - n_slots
     together(
         [
-            partial(pairs.gather_slots, row, tokens, index._replace(ends=ends), begin, end)
-            for ends, (begin, end) in zip(reached, parts, strict=True)
+            partial(pairs.gather_slots, row, tokens, index._replace(ends=ends), *part)
+            for ends, part in zip(reached, parts, strict=True)
         ]
     )
     return index
@@ -165,7 +164,7 @@ def with_room(index: PairIndex, more: int) -> PairIndex:
         counts=longer(index.counts, n_pairs),
         begins=longer(index.begins, n_pairs),
         ends=longer(index.ends, n_pairs),
-        slots=longer(index.slots, n_slots),
+        places=longer(index.places, 2 * n_slots),
         heap=longer(index.heap, n_entries),
         heap_counts=longer(index.heap_counts, n_entries),
         heap_ties=longer(index.heap_ties, n_entries),

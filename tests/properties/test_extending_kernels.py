@@ -37,7 +37,7 @@ def learn_both(
     tokens: list[list[bytes]] = []
     for trainer in (incremental, compiled):
         vocabulary = ContinuedVocabulary(vocab, left_out)
-        used_up = Layout(layout.slots.copy(), layout.large)
+        used_up = Layout(layout.ids.copy(), layout.counts)
         learned.append(trainer.learn_merges(used_up, vocabulary, config, lambda *_: False))
         tokens.append(vocabulary.tokens)
     assert tokens[0] == tokens[1]

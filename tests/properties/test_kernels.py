@@ -23,7 +23,7 @@ from bpe_core.counting.words import count_pretokens, seen_symbols
 from bpe_core.errors import CorpusError
 from bpe_core.kernels import counting, hashing, scanning
 from bpe_core.kernels.jit import kernel
-from bpe_core.kernels.row import GONE
+from bpe_core.kernels.row import JOINED
 from bpe_core.pretokenizers import automaton
 from bpe_core.pretokenizers.blocks import sections
 from bpe_core.pretokenizers.pretokenizers import Pretokenizer, get_pretokenizer
@@ -254,7 +254,7 @@ def learn_both(layout: Layout, symbols: set[bytes], config: TrainingConfig) -> l
     learned: list[Learned] = []
     for learn in (incremental.learn_merges, compiled_training.learn_merges):
         vocabulary = GrowingVocabulary(config, symbols)
-        used_up = Layout(layout.slots.copy(), layout.large)
+        used_up = Layout(layout.ids.copy(), layout.counts)
         learned.append(learn(used_up, vocabulary, config, never))
         learned[-1].merges.append((len(vocabulary), 0, 0))
     return learned
@@ -295,13 +295,14 @@ def test_the_kernel_learns_the_same_merges_as_the_other_trainers(
 
 
 @given(word_counts, training_configs)
-def test_words_too_frequent_for_a_slot_merge_alike(
+def test_words_too_frequent_for_a_weight_merge_alike(
     words: dict[str, int], config: TrainingConfig
 ) -> None:
     most = np.iinfo(np.int32).max
     frequent = {word: count + most - 2 for word, count in words.items()}
     _, symbols, layout = laid_out(frequent, config)
-    assert (layout.large > most).all()
+    _, large = compiled_training.weights_of(layout.counts)
+    assert large.tolist() == [count for count in layout.counts.tolist() if count > most]
     assert_alike(*learn_both(layout, symbols, config))
 
 
@@ -320,11 +321,11 @@ def test_threads_that_share_a_row_learn_the_same_merges(
     ("n_merges", "row"),
     [
         (0, [-1, 1, 2, 3, -1, 2, 3, -1]),
-        (1, [-1, 1, 4, -2, -1, 4, -2, -1]),
-        (2, [-1, 5, GONE, -3, -1, 4, -2, -1]),
+        (1, [-1, 1, 4, -7, -1, 4, -7, -1]),
+        (2, [-1, 5, JOINED - 1, -8, -1, 4, -7, -1]),
     ],
 )
-def test_a_token_has_its_id_in_its_first_slot_and_minus_its_length_in_its_last(
+def test_a_token_has_its_id_in_its_first_slot_and_below_zero_in_its_last(
     n_merges: int, row: list[int], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     rows: list[list[int]] = []
@@ -332,7 +333,7 @@ def test_a_token_has_its_id_in_its_first_slot_and_minus_its_length_in_its_last(
     monkeypatch.setattr(
         compiled_training.merging,
         "list_ranks",
-        lambda row, never: rows.append(row.slots[::2].tolist()),
+        lambda row, tokens, never: rows.append(row.ids.tolist()),
     )
     config = TrainingConfig(4 + n_merges, base="characters", special_tokens=("<s>",))
     vocabulary = GrowingVocabulary(config, {b"a", b"b", b"c"})

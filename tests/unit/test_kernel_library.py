@@ -75,12 +75,13 @@ def test_the_library_takes_arrays_of_exactly_the_types_compiled(
 class Other(NamedTuple):
     n_slots: NDArray[np.int32]
     n_bytes: NDArray[np.int32]
+    end_ranks: NDArray[np.int32]
 
 
 def test_the_library_takes_named_tuples_and_numbers_of_exactly_the_types_compiled() -> None:
     ids, large = np.full(4, -1, np.int32), np.zeros(4, np.int64)
-    row, tokens = Row(ids, large), Tokens(ids, ids)
-    table, reached = np.zeros(32, np.uint64), np.zeros(3, np.int64)
+    row, tokens = Row(ids, ids, large), Tokens(ids, ids, ids)
+    table, reached = np.zeros(32, np.uint64), np.zeros(4, np.int64)
 
     def count(*arguments: Any) -> bool:
         return served("pairs.count_row", *arguments)
@@ -89,7 +90,7 @@ def test_the_library_takes_named_tuples_and_numbers_of_exactly_the_types_compile
     assert count(row, tokens, np.int64(9), table, reached)
     assert not count(row, tokens, 2**63, table, reached)
     assert not count(row, tokens, 9.0, table, reached)
-    assert not count(row, Other(ids, ids), 9, table, reached)
+    assert not count(row, Other(ids, ids, ids), 9, table, reached)
     assert not count(tokens, row, 9, table, reached)
     assert not count(row, tokens, 9, table)
     assert not count(row, tokens, 9, table, reached, reached)

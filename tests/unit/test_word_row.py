@@ -9,6 +9,7 @@ from hypothesis import strategies as st
 
 from bpe_core.counting import compiled_row, word_row
 from bpe_core.counting.word_row import lay_out, lay_out_pretokens
+from bpe_core.kernels.row import MISSING
 from bpe_core.types import Base, PretokenCounts
 
 words_and_counts = st.dictionaries(
@@ -34,7 +35,7 @@ def test_a_row_of_pretokens_equals_the_row_of_their_symbols(
         tuple(word.encode() for word in words), np.array(list(words.values()), np.int64)
     )
     marker = [] if end_of_word_id is None else [end_of_word_id]
-    spelled = [[*(base_ids.get(s, -1) for s in symbols(word)), *marker] for word in words]
+    spelled = [[*(base_ids.get(s, MISSING) for s in symbols(word)), *marker] for word in words]
     found = lay_out_pretokens(pretokens, base, base_ids, end_of_word_id)
     plain = lay_out(spelled, words.values())
     weights = [0]
@@ -60,6 +61,6 @@ def test_the_kernel_lays_words_out_in_any_number_of_parts(
         patch.setattr(compiled_row, "_FEWEST_LETTERS", 1)
         patch.setattr(word_row, "use_kernels", lambda n_bytes: True)
         found = lay_out_pretokens(pretokens, "bytes", base_ids)
-    assert found.slots.tolist() == plain.slots.tolist()
-    assert found.large.tolist() == plain.large.tolist()
-    assert found.slots.dtype == plain.slots.dtype
+    assert found.ids.tolist() == plain.ids.tolist()
+    assert found.weights().tolist() == plain.weights().tolist()
+    assert found.ids.dtype == plain.ids.dtype
