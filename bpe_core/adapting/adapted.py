@@ -118,5 +118,5 @@ def count_with_missing(tokenizer: Tokenizer, corpus: Corpus | CountedCorpus) -> 
         pretokens = corpus.pretokens
     else:
         pretokens = count_pretokens(corpus, tokenizer.pretokenizer)
-    _, ends = tokenizer.encode_words(pretokens.words)
+    _, ends = tokenizer.encode_pretokens(pretokens)
     return int((np.diff(ends, prepend=0) * pretokens.counts).sum())

@@ -98,7 +98,7 @@ class LeafRow:
         """The words that are looked up, by the slot where they start."""
         self._touched: set[int] = set()
         gaps = np.flatnonzero(word_of_slot == 0).tolist()
-        encoded, ends = tokenizer.encode_words(pretokens.words)
+        encoded, ends = tokenizer.encode_pretokens(pretokens)
         tokens: list[int] = encoded.tolist()
         stops: list[int] = [0, *ends.tolist()]
         for number, word in enumerate(pretokens.words):

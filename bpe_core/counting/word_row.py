@@ -122,8 +122,8 @@ def lay_out_encoded(
 ) -> Layout:
     """Place pre-tokens in one row as the tokens of an existing tokenizer.
 
-    `ids` and `ends` are as `Tokenizer.encode_words` returns them: the ids of all words, below zero
-    where the tokenizer lacks a token, and where each word's ids end.
+    `ids` and `ends` are as `Tokenizer.encode_pretokens` returns them: the ids of all words, below
+    zero where the tokenizer lacks a token, and where each word's ids end.
 
     >>> counts = PretokenCounts((b"hugs", b"s"), np.array([3, 5]))
     >>> row = lay_out_encoded(counts, np.array([7, 8, 8], np.int32), np.array([2, 3]))

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
 from bpe_core.errors import ConfigError
 from bpe_core.runs.term_merges import TermCost
@@ -45,7 +45,7 @@ class Continuation:
                 "Give one for each."
             )
         return tuple(
-            replace(merge, rank=rank, count=count)
+            Merge(rank, merge.left, merge.right, merge.id, count)
             for rank, (merge, count) in enumerate(zip(new, self.counts, strict=True))
         )
 

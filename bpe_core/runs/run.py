@@ -379,7 +379,7 @@ class TrainingRun(Immutable):
             if self.base is None:
                 self._first_layout = lay_out_for(self.tokenizer, self.pretokens)
             else:
-                encoded = self.base.encode_words(self.pretokens.words)
+                encoded = self.base.encode_pretokens(self.pretokens)
                 self._first_layout = lay_out_encoded(self.pretokens, *encoded)
         return self._first_layout
 

@@ -36,6 +36,7 @@ from bpe_core.tokenizer.compiled_tables import (
 )
 from bpe_core.tokenizer.shared_blocks import Taken, Waiting, blocks_of, in_order
 from bpe_core.tokenizer.tables import TokenTable
+from bpe_core.unicode.utf8_states import AFTER_WORD
 
 Ids = NDArray[np.int32]
 Encoded = tuple[Ids, NDArray[np.int64]]
@@ -151,13 +152,33 @@ class CompiledEncoder:
 
     def encode_words(self, words: Sequence[bytes]) -> Encoded:
         """Return the ids of whole pre-tokens, and where each one's ids end."""
-        text = b"".join(words)
         ends = np.cumsum(np.fromiter(map(len, words), np.int64, len(words)))
-        block = Block(np.frombuffer(text, np.uint8), np.array([0, len(text)]))
-        ids, _ = self._run(block, ends)
+        return self._encode_ended(np.frombuffer(b"".join(words), np.uint8), ends)
+
+    def encode_letters(self, letters: NDArray[np.uint8]) -> Encoded:
+        """Return the same for words in one array, each followed by AFTER_WORD."""
+        if not letters.size:
+            return np.empty(0, np.int32), _NO_ENDS
+        gaps = np.flatnonzero(letters == AFTER_WORD)
+        n_shares = min(_threads(letters.size), gaps.size)
+        shares: list[partial[Encoded]] = []
+        for first, stop in pairwise(gaps.size * i // n_shares for i in range(n_shares + 1)):
+            begin = int(gaps[first - 1]) + 1 if first else 0
+            share = letters[begin : gaps[stop - 1] + 1]
+            text = share[share != AFTER_WORD]
+            text.flags.writeable = False  # as all text is: kernels are compiled per type of array
+            ends = gaps[first:stop] - begin - np.arange(stop - first)
+            shares.append(partial(self._encode_ended, text, ends))
+        return _joined(threads.together(shares))
+
+    def _encode_ended(self, text: NDArray[np.uint8], ends: NDArray[np.int64]) -> Encoded:
+        """Return the ids of the words that end at these bytes, and where each one's ids end."""
+        ids, _ = self._run(Block(text, np.array([0, text.size])), ends)
         # Tokens cover every byte once and never cross the end of a word.
+        ends_word = np.zeros(text.size + 1, np.bool_)
+        ends_word[ends] = True
         token_ends = np.cumsum(self._spelling.width[ids], dtype=np.int64)
-        return ids, np.searchsorted(token_ends, ends) + 1
+        return ids, np.flatnonzero(ends_word[token_ends]) + 1
 
     def forget_words(self) -> None:
         """Free the word caches of threads that are not encoding; new ones fill as they encode."""

@@ -19,6 +19,7 @@ from bpe_core.tokenizer.segments import Placed, PlacedWord, lay_out
 from bpe_core.tokenizer.tables import TokenTable
 from bpe_core.tokenizer.tokenizer_kernels import Kernels
 from bpe_core.tokenizer.word_cache import WordCache
+from bpe_core.types import PretokenCounts
 
 if TYPE_CHECKING:  # importing NumPy takes longer than encoding a short text does
     import numpy as np
@@ -115,6 +116,15 @@ class TextEncoder:
         import numpy as np
 
         return np.array(ids, np.int32), np.array(ends, np.int64)
+
+    def encode_pretokens(
+        self, pretokens: PretokenCounts
+    ) -> tuple[NDArray[np.int32], NDArray[np.int64]]:
+        """Return what `encode_words` returns for the words of counted pre-tokens."""
+        encoder = self._kernels.worth_once(pretokens.letters.size)
+        if encoder is None:
+            return self.encode_words(pretokens.words)
+        return encoder.encode_letters(pretokens.letters)
 
     def placed_words(self, text: str, allowed: frozenset[str]) -> Iterator[PlacedWord]:
         """Yield each pre-token and special token: start, end, and its tokens laid out."""

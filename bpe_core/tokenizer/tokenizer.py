@@ -20,7 +20,7 @@ from bpe_core.tokenizer.explaining import explain_pieces
 from bpe_core.tokenizer.segments import segments_of_ids, to_segments
 from bpe_core.tokenizer.tables import TokenTable
 from bpe_core.tokenizer.tokenizer_kernels import Kernels
-from bpe_core.types import Base, Explanation, Merge, Pair, Segment
+from bpe_core.types import Base, Explanation, Merge, Pair, PretokenCounts, Segment
 
 if TYPE_CHECKING:  # importing NumPy takes longer than encoding a short text does
     import numpy as np
@@ -361,6 +361,20 @@ class Tokenizer(Immutable):
         ([11241, 7509, 464, 886], [2, 4])
         """
         return self._encoder.encode_words(words)
+
+    def encode_pretokens(
+        self, pretokens: PretokenCounts
+    ) -> tuple[NDArray[np.int32], NDArray[np.int64]]:
+        """Return what `encode_words` returns for the words of counted pre-tokens, but faster.
+
+        >>> import numpy as np
+        >>> from bpe_core.tokenizer.gpt2 import gpt2
+        >>> counted = PretokenCounts([b" tokenizer", b"The"], np.array([5, 3]))
+        >>> ids, ends = gpt2().encode_pretokens(counted)
+        >>> ids.tolist(), ends.tolist()
+        ([11241, 7509, 464], [2, 3])
+        """
+        return self._encoder.encode_pretokens(pretokens)
 
     def segments(self, text: str, allowed_special: AllowedSpecial = ()) -> list[Segment]:
         """Return the tokens with their positions; each byte of the text is in exactly one segment.

@@ -106,7 +106,8 @@ class _Work:
             n_bytes=np.ones(n_ids, np.int32),
             end_ranks=np.full(n_ids, NEVER, np.int32),
         )
-        self._tokens.n_bytes[: self.first_new_id] = [len(token) for token in vocabulary.tokens]
+        n_bytes = np.fromiter(map(len, vocabulary.tokens), np.int32, self.first_new_id)
+        self._tokens.n_bytes[: self.first_new_id] = n_bytes
         self._spelled = _spelled(self._forbidden, n_ids)
         self._log = MergeLog(
             pairs=np.zeros((self._wanted, 2), np.int32),

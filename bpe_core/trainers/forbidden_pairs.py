@@ -37,7 +37,7 @@ class ForbiddenPairs:
         self._tokens = tokens
         self._left_out = frozenset(left_out)
         ids = list(base_ids)
-        self._spelled = frozenset([*(tokens[id] for id in ids), *left_out])
+        self._spelled = frozenset([*map(tokens.__getitem__, ids), *left_out])
         self._hashes, self._factors = hashes_of(tokens)
         self.spelled_hashes = np.sort(np.append(self._hashes[ids], hashes_of(left_out)[0]))
         """uint64[n], ascending: the hashes of the bytes that no merge may make."""

@@ -31,14 +31,19 @@ class CountedPairs(NamedTuple):
     """uint64[n_pairs], see `hashing.pair_key`."""
     counts: NDArray[np.int64]
     """int64[n_pairs]: how often each pair occurs in the corpus."""
-    n_slots: NDArray[np.int64]
-    """int64[n_parts, n_pairs]: how often each pair occurs in each part of the row."""
+    tables: list[NDArray[np.uint64]]
+    """The table of counts of each part of the row, see `pairs.count_row`."""
 
     def where(self, kept: NDArray[np.bool_]) -> CountedPairs:
         """Return only some of the pairs."""
-        # `compress` keeps each part in one piece, as kernels need it; an index would not.
-        n_slots = np.compress(kept, self.n_slots, axis=1)
-        return CountedPairs(self.keys[kept], self.counts[kept], n_slots)
+        return CountedPairs(self.keys[kept], self.counts[kept], self.tables)
+
+    def n_slots(self) -> NDArray[np.int64]:
+        """Return how often each pair occurs in each part of the row, int64[n_parts, n_pairs]."""
+        found = np.zeros((len(self.tables), self.keys.size), np.int64)
+        for table, of_part in zip(self.tables, found, strict=True):
+            pairs.find_slots(table, self.keys, of_part)
+        return found
 
 
 class Part(NamedTuple):
@@ -80,10 +85,7 @@ def count_pairs(row: Row, tokens: Tokens, max_token_bytes: int, parts: list[Part
     tables = together([partial(_count_part, row, tokens, max_token_bytes, part) for part in parts])
     total = tables[0] if len(tables) == 1 else _sum_of(tables)
     keys, counts, _, _ = total.reshape(-1, ENTRY)[total[2::ENTRY] > 0].T.copy()
-    n_slots = np.zeros((len(tables), keys.size), np.int64)
-    for table, of_part in zip(tables, n_slots, strict=True):
-        pairs.find_slots(table, keys, of_part)
-    return CountedPairs(keys, counts.view(np.int64), n_slots)
+    return CountedPairs(keys, counts.view(np.int64), tables)
 
 
 def _count_part(row: Row, tokens: Tokens, max_token_bytes: int, part: Part) -> NDArray[np.uint64]:
@@ -121,7 +123,7 @@ def index_of(
     row: Row, tokens: Tokens, parts: list[Part], counted: CountedPairs, threshold: int
 ) -> PairIndex:
     """Return an index of these pairs, with an empty heap."""
-    keys, counts, n_slots = counted
+    keys, counts, n_slots = counted.keys, counted.counts, counted.n_slots()
     table_keys, table_pairs = _table_of(keys, keys.size)
     of_pair = n_slots.sum(axis=0)
     n_windows = int(of_pair.sum())

@@ -8,7 +8,7 @@ import threading
 from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor
 from functools import cache
-from itertools import pairwise
+from itertools import accumulate, pairwise
 from typing import Any
 
 import numpy as np
@@ -24,14 +24,14 @@ from bpe_core.kernels import decoding, encoding
 from bpe_core.kernels.encoding import SCAN_UP_TO
 from bpe_core.pretokenizers.pretokenizers import get_pretokenizer
 from bpe_core.runs.train import train
-from bpe_core.tokenizer import compiled_tables
+from bpe_core.tokenizer import compiled, compiled_tables
 from bpe_core.tokenizer.compiled import CompiledEncoder, can_compile
 from bpe_core.tokenizer.gpt2 import gpt2
 from bpe_core.tokenizer.rank_merging import merge_by_heap, merge_by_scan, merge_symbols
 from bpe_core.tokenizer.tables import TokenTable
 from bpe_core.tokenizer.trie import Trie
 from bpe_core.trainers.reference import encode_reference
-from bpe_core.types import Merge, TrainingConfig
+from bpe_core.types import Merge, PretokenCounts, TrainingConfig
 from tests.strategies import hostile_texts, texts
 from tests.without_compilation import printed_without_compilation
 
@@ -430,3 +430,18 @@ assert encoder.decode(ids).tobytes() == text.encode()
 print("equal")
 """
     assert printed_without_compilation(code) == "equal\n"
+
+
+@given(st.lists(words, unique=True, max_size=12), st.integers(1, 4))
+@example([], 2)
+def test_counted_words_encode_like_each_alone_in_any_number_of_threads(
+    spelled: list[str], n_threads: int
+) -> None:
+    counted = PretokenCounts([word.encode() for word in spelled], np.ones(len(spelled), np.int64))
+    alone = [gpt2().encode_words([word])[0].tolist() for word in counted.words]
+    encoder = CompiledEncoder(gpt2()._table, gpt2().pretokenizer)
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(compiled, "_threads", lambda n_bytes: n_threads)
+        ids, ends = encoder.encode_letters(counted.letters)
+    assert ids.tolist() == [id for ids in alone for id in ids]
+    assert ends.tolist() == list(accumulate(map(len, alone)))

@@ -64,7 +64,7 @@ def learn_case(case: Case) -> list[Learned]:
         tie_break=case.tie_break,
         max_token_bytes=case.max_token_bytes,
     )
-    layout = lay_out_encoded(pretokens, *case.base.encode_words(pretokens.words))
+    layout = lay_out_encoded(pretokens, *case.base.encode_pretokens(pretokens))
     return learn_both(dict(case.base.vocab), layout, config, case.left_out)
 
 
