@@ -11,7 +11,7 @@ from bpe_core.cli.support import is_watched
 if TYPE_CHECKING:
     from bpe_core.published.fetch import FetchProgress
 
-_STATES = {"installed": "installed", "here": "here", "missing": "to be fetched"}
+_STATES = {"installed": "installed", "here": "downloaded", "missing": "not downloaded"}
 
 
 @click.command()

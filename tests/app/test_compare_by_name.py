@@ -41,7 +41,7 @@ def test_the_list_says_what_must_be_fetched_and_who_published_it(
 ) -> None:
     app = open_app("compare")
     options = app.selectbox(key="add_by_name").options
-    assert "Llama 3 (Meta): to be fetched, 6.6 MB" in options
+    assert "Llama 3 (Meta): not downloaded, 6.6 MB" in options
     assert len(options) == len(by_name.BY_NAME)
     app.selectbox(key="add_by_name").set_value("mistral-7b")
     app.run()

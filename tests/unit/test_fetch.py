@@ -195,7 +195,7 @@ def test_the_command_lists_names_and_fetches_them(
     lines = listed.output.splitlines()
     assert [line.split()[0] for line in lines] == list(NAMES)
     assert lines[0].split()[1] == "installed"
-    assert all("to be fetched" in line for line in lines[1:])
+    assert all("not downloaded" in line for line in lines[1:])
     assert all(
         each.publisher in line and each.licence in line
         for line, each in zip(lines, CATALOGUE.values(), strict=True)

@@ -76,5 +76,5 @@ def _opened(name: str) -> NamedEncoder:
 
 def _state(found: Published) -> str:
     if state_of(found) != "missing" or found.package is None:
-        return "here"
-    return f"to be fetched, {size_text(found.package.n_bytes)}"
+        return "downloaded"
+    return f"not downloaded, {size_text(found.package.n_bytes)}"
