@@ -93,7 +93,7 @@ def learn_run(
         joined_at=learned.joined_at,
         stop_reason=learned.stop_reason if counted_all else "cancelled",
         elapsed_seconds=watch.elapsed_seconds,
-        tokens_after=n_symbols - np.cumsum([0, *learned.tokens_saved]),
+        tokens_after=n_symbols - np.append(0, np.cumsum(learned.tokens_saved)),
         continues=None
         if continued is None
         else Continuation(

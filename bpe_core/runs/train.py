@@ -103,11 +103,9 @@ def _tokenizer_of(
         plain = _has_all_bytes(config) and config.end_of_word is None
         if plain and len(vocabulary) == n_special + 256 + n_merges:
             # Each merge made a new token, as in all but a few trainings.
-            lefts, rights, _ = zip(*learned.merges, strict=True) if n_merges else ((), (), ())
             table = TokenTable.trusted(
                 vocabulary.tokens,
-                lefts,
-                rights,
+                learned.merges,
                 vocabulary.special_tokens,
                 alphabet_at=n_special,
                 counts=learned.counts,

@@ -62,12 +62,13 @@ def _table(merges: str) -> TokenTable:
     lefts, rights = parts[::2], parts[1::2]
     printed = [*map(BYTE_TO_CHARACTER.__getitem__, BYTE_ORDER), *map(str.__add__, lefts, rights)]
     id_of = dict(zip(printed, range(len(printed)), strict=True))
-    left_ids, right_ids = ([*map(id_of.__getitem__, side)] for side in (lefts, rights))
+    left_ids, right_ids = (map(id_of.__getitem__, side) for side in (lefts, rights))
+    triples = zip(left_ids, right_ids, range(256, len(printed)), strict=True)
     byte_of = dict(zip(map(ord, BYTE_TO_CHARACTER), range(256), strict=True))
     letters = "".join(printed).translate(byte_of).encode("latin-1")
     ends = list(accumulate(map(len, printed)))
     tokens = [*map(letters.__getitem__, map(slice, [0, *ends], ends)), END_OF_TEXT.encode()]
-    return TokenTable.trusted(tokens, left_ids, right_ids, {END_OF_TEXT: len(printed)})
+    return TokenTable.trusted(tokens, triples, {END_OF_TEXT: len(printed)})
 
 
 @dataclass(frozen=True, slots=True)

@@ -122,8 +122,7 @@ class TokenTable:
     def trusted(
         cls,
         tokens: Iterable[bytes],
-        lefts: Sequence[int],
-        rights: Sequence[int],
+        triples: Iterable[tuple[int, int, int]],
         special_tokens: Mapping[str, int],
         *,
         alphabet_at: int = 0,
@@ -132,16 +131,16 @@ class TokenTable:
         """Return the table of a byte tokenizer that is known to be consistent, without checks.
 
         tokens: the bytes of each id; from the id `alphabet_at` on those of the alphabet, in
-        `BYTE_ORDER`, then those that the merges make, in rank order, each once. lefts and rights:
-        the ids that each merge joins. It takes a quarter of the time of a new table.
+        `BYTE_ORDER`, then those that the merges make, in rank order, each once. triples: left,
+        right and new id of each merge. It takes a quarter of the time of a new table.
         """
         table = cls.__new__(cls)
         vocab = dict(enumerate(tokens))
         first_made = alphabet_at + len(BYTE_ORDER)
-        table.made = tuple(range(first_made, first_made + len(lefts)))
-        pairs = list(zip(lefts, rights, strict=True))
+        table.triples = tuple(triples)
+        table.made = tuple(map(itemgetter(2), table.triples))
+        pairs = [*map(itemgetter(0, 1), table.triples)]
         table.vocab = table.content = MappingProxyType(vocab)
-        table.triples = tuple(zip(lefts, rights, table.made, strict=True))
         table.parts = dict(zip(table.made, pairs, strict=True))
         table.ranks = dict(zip(pairs, range(len(pairs)), strict=True))
         table.base, table.complete = "bytes", True

@@ -256,8 +256,7 @@ def test_the_table_of_a_run_is_the_one_that_checks_would_build(
     )
     built = TokenTable.trusted(
         tokenizer.vocab.values(),
-        [left for left, _, _ in triples],
-        [right for _, right, _ in triples],
+        triples,
         tokenizer.special_tokens,
         alphabet_at=len(special_tokens),
         counts=counts,
