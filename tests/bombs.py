@@ -19,14 +19,14 @@ def _parquet(values: pa.Array, **options: Any) -> bytes:
 
 
 def _repeated_long_string() -> bytes:
-    """Return 5 GB of text: a dictionary of one string, and 256 rows that point to it."""
+    """Return a Parquet file of 5 GB of text: one string in a dictionary, and 256 rows of it."""
     dictionary = pa.array(["a" * 20_000_000])
     values = pa.DictionaryArray.from_arrays(pa.array([0] * 256, pa.int32()), dictionary)
     return _parquet(values, write_statistics=False, store_schema=False)
 
 
 def _deltas_of_one_string() -> bytes:
-    """Return the same text, each row encoded as the one before it."""
+    """Return a Parquet file of 512 MB of text: 256 equal rows, each encoded by the one before."""
     values = pa.array(["a" * 2_000_000] * 256)
     return _parquet(
         values,
@@ -87,4 +87,4 @@ BOMBS: dict[str, tuple[str, Callable[[], bytes]]] = {
     ),
     "lines that are not UTF-8": ("a.txt.gz", lambda: gzip.compress(b"\n" * 16_000_000 + b"\xff")),
 }
-"""The names and the makers of files, by what is large in them."""
+"""The names of files and the functions that make them, keyed by what is large in them."""

@@ -68,7 +68,7 @@ def _pip() -> tuple[str, ...]:
 def _required(
     installed: Distribution, extras: frozenset[str], seen: set[tuple[str, str]] | None = None
 ) -> Iterator[Distribution]:
-    """Return the names of a distribution's requirements, with extras, and of theirs."""
+    """Yield a distribution's requirements, including those of its extras, and theirs in turn."""
     seen = set() if seen is None else seen
     for line in installed.requires or ():
         wanted = Requirement(line)

@@ -125,7 +125,7 @@ def test_without_any_text_the_field_is_still_shown(
 
 
 def trees(app: AppTest) -> dict[str, Any]:
-    """Return what was sent to the trees of a word: the last data with readings but no spans."""
+    """Return what was sent to the trees of a word: the data with readings but without spans."""
     data = [json.loads(c.proto.json) for c in app.get("bidi_component") if c.proto.json]
     return next(d for d in data if "readings" in d and "spans" not in d)
 

@@ -1,4 +1,4 @@
-"""A million tokens open soon, scroll smoothly, and none is lost; what it takes is printed."""
+"""A million tokens open quickly, scroll smoothly and are all there; the times are printed."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ PAINTED = """(figures, wanted) => new Promise((resolve) => {
     look();
 })"""
 
-# Frames while the text scrolls, as by a fling and as by dragging the scroll bar.
+# The times of frames while the text scrolls, as in a fling or a drag of the scroll bar.
 SCROLL = """async (scroller, [pixelsAFrame, nFrames]) => {
     const frames = [];
     let last = await new Promise(requestAnimationFrame);
@@ -54,7 +54,7 @@ TOKENS_OF_BLOCKS = """async (scroller, [first, last]) => {
     return [...seen];
 }"""
 
-# The length of the text in the page, whether drawn as tokens or not.
+# The SHA-256 of the text in the page, whether drawn as tokens or not.
 DIGEST = """async (scroller) => {
     const bytes = new TextEncoder().encode(scroller.textContent);
     const digest = new Uint8Array(await crypto.subtle.digest("SHA-256", bytes));

@@ -147,7 +147,7 @@ def app_url_without_compiler(tmp_path: Path) -> Iterator[str]:
 
 
 def leave_for(page: Page, name: str) -> None:
-    """Follow a link of the navigation; a click is lost if the page is redrawn during it."""
+    """Follow a link of the navigation, with up to three clicks, because a redraw can drop one."""
     for milliseconds in (10_000, 10_000, 60_000):
         page.get_by_role("link", name=name).click()
         with suppress(AssertionError):
@@ -162,7 +162,7 @@ def test_a_long_training_shows_its_pace_and_can_be_cancelled(
     open_page(page, f"{app_url_without_compiler}/train")
     page.get_by_role("slider", name="Vocabulary size").press("End")
     expect(page.get_by_text(re.compile("^Vocabulary size 50,257 ="))).to_be_visible()
-    # Long words that share little take half a minute of merges.
+    # Merging long words with little in common takes half a minute.
     letters = random.Random(0).randbytes(2_000_000).translate(A_LETTER_FOR_EACH_BYTE)
     path = tmp_path / "words.txt"
     path.write_bytes(b" ".join(letters[at : at + 200] for at in range(0, len(letters), 200)))
@@ -176,7 +176,7 @@ def test_a_long_training_shows_its_pace_and_can_be_cancelled(
     # Leave, and come back by the address.
     address = page.url
     leave_for(page, "Lessons")
-    page.goto(address)  # redrawn twice a second, the page is hardly ever at rest
+    page.goto(address)  # not `open_page`: redrawn twice a second, the page is hardly ever at rest
     expect(page.get_by_role("heading", name="Training")).to_be_visible()
 
     page.get_by_role("button", name="Cancel").click()
@@ -257,7 +257,7 @@ def test_held_arrow_keys_do_not_outrun_the_page(tab: Page) -> None:
         slider.press("Home")
         expect(field).to_have_value("257")
         wait_until_idle(tab)
-        # Two rounds there and back, and 14 steps more: each lost step would change the end.
+        # Ten steps right, ten back, and 14 right: any lost step would change the last size.
         for key, n in (("ArrowRight", 10), ("ArrowLeft", 10), ("ArrowRight", 14)):
             for _ in range(n):
                 tab.keyboard.press(key)

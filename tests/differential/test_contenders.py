@@ -1,4 +1,4 @@
-"""All contenders return the same ids, and every difference of longest match is found."""
+"""All exact contenders return the same ids, and every difference of longest match is found."""
 
 from __future__ import annotations
 

@@ -72,10 +72,9 @@ def test_a_border_is_the_nearest_line_ending_or_between_words(
     }
     close = [end for end in ends if abs(end - place) <= reach]
     if close:
-        # One more if the line ending at the limit of the reach is a CR LF.
         assert border is not None
         assert border in ends
         assert abs(border - place) == min(abs(end - place) for end in close)
-    elif border is not None and border not in ends:
+    elif border is not None and border not in ends:  # an end after CR LF may be one further
         assert place <= border <= place + reach + 1
         assert text[border].isspace() or text[border - 1] in "。,"

@@ -1,4 +1,4 @@
-"""Terms become tokens before any other, at a price that is told, or it is told why not."""
+"""Terms become tokens before any others, with their cost, or are refused with a reason."""
 
 from __future__ import annotations
 
@@ -149,7 +149,7 @@ def test_a_term_that_is_left_out_or_has_a_token_without_merges_is_refused() -> N
 
 
 def test_another_way_is_taken_around_a_token_that_is_left_out() -> None:
-    # The most frequent pair of "cab" is "c" and "ab" in any case; of "bcc", "b" and "c".
+    # The most frequent pair of "bcc" is "b" and "c". If "bc" is left out, "c" and "c" merge first.
     words = {"bcc": 5, "bc": 9}
     assert [m.pair for m in of_letters(words, "bcc").merges[:2]] == [(1, 2), (4, 2)]
     run = of_letters(words, "bcc", left_out=[b"bc"])
