@@ -18,7 +18,7 @@ os.environ.pop("PYTHONDONTWRITEBYTECODE", None)
 MEASURED = "measured"
 
 # No deadlines, because the time of one example depends on the machine more than on the code. The
-# same examples in every run, so that a failure comes from the change; `make search` draws new ones.
+# same examples in every run, so that a failure is due to the change; `make search` draws new ones.
 settings.register_profile("project", deadline=None, derandomize=True)
 settings.register_profile("quick", deadline=None, derandomize=True, max_examples=20)
 settings.register_profile("search", deadline=None, max_examples=1000)
@@ -27,7 +27,7 @@ settings.load_profile("project")
 
 @pytest.fixture(scope="session", autouse=True)
 def own_store(tmp_path_factory: pytest.TempPathFactory) -> Iterator[None]:
-    """Keep tests away from the store of whoever runs them."""
+    """Keep tests away from the developer's own store."""
     with pytest.MonkeyPatch.context() as patch:
         patch.setenv("BPE_EXPLORER_RUNS", str(tmp_path_factory.getbasetemp() / "store"))
         patch.setenv("BPE_EXPLORER_TOKENIZERS", str(tmp_path_factory.getbasetemp() / "tokenizers"))

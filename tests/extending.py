@@ -1,4 +1,4 @@
-"""Bases to extend, drawn by Hypothesis, and checks of the tokenizers that come out."""
+"""Hypothesis strategies for bases and what to extend them by, and helpers for the results."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ TERMS = st.one_of(
     st.text("abcé", min_size=1, max_size=5).map(str.encode),
     st.sampled_from([b"c</w>", b"abc</w>", b"</w>", b"aa" * 5]),
 )
-"""Terms that occur in the words, whole or as parts, or cannot be tokens."""
+"""Terms that occur in the words, whole or in part, and terms that cannot be tokens."""
 
 
 @st.composite
@@ -80,7 +80,7 @@ def bases(draw: st.DrawFn) -> Tokenizer:
 
 @dataclass(frozen=True, slots=True)
 class Case:
-    """What to extend, on what, and how."""
+    """A base, the words to extend it for, and the settings."""
 
     base: Tokenizer
     words: dict[str, int]
@@ -92,7 +92,7 @@ class Case:
     terms: tuple[str | bytes, ...] = ()
 
     def extended(self) -> TrainingRun:
-        """Extend the base."""
+        """Extend the base with `extend`."""
         return extend(
             self.base,
             Corpus.from_word_counts(self.words),
@@ -105,7 +105,7 @@ class Case:
         )
 
     def naively(self) -> NaiveExtension:
-        """Extend the base with the naive twin."""
+        """Extend the base with `extend_naively`."""
         return extend_naively(
             self.base,
             self.words,
@@ -157,6 +157,6 @@ cases = cases_of()
 
 
 def in_tokens_of_the_base(run: TrainingRun, ids: list[int]) -> list[int]:
-    """Put the base's tokens in the place of new ones."""
+    """Replace each new token with its parts in the base."""
     new = run.new_tokens
     return [old for id in ids for old in new.get(id, (id,))]

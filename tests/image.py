@@ -1,7 +1,7 @@
-"""Do what the Dockerfile says in a folder, because tests have no builder of images.
+"""Follow the Dockerfile in a folder, because the tests cannot build an image.
 
-Installing the requirements is left out: `.venv` is a link to the environment that runs the tests.
-So are what only a builder can do: the base image, and the user that the server runs as.
+The requirements are not installed: `.venv` is a link to the environment that runs the tests. The
+base image and the server's user are left out too, because only an image builder provides them.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ MAKE_DATA = ["install", "-d", "-o", "10001", "-g", "10001", "-m", "700", "/data"
 
 
 class Dockerfile(NamedTuple):
-    """The instructions of a Dockerfile that tests repeat."""
+    """The instructions of a Dockerfile that the tests follow."""
 
     steps: list[tuple[str, list[str]]]
     """Each COPY and RUN with its words, in order."""
@@ -43,7 +43,7 @@ def read_dockerfile() -> Dockerfile:
 
 
 def build_image(folder: Path) -> Path:
-    """Copy and run what the Dockerfile says in a new folder, and return it, made read-only."""
+    """Follow the Dockerfile's COPY and RUN in a new folder, make it read-only, and return it."""
     app = folder / "app"
     app.mkdir()
     (app / ".venv").symlink_to((ROOT / ".venv").resolve())
@@ -74,7 +74,7 @@ def without_privileges(command: list[str]) -> list[str]:
 
 
 def files_in(app: Path) -> dict[str, tuple[int, int]]:
-    """Return the size and time of each file, without the environment."""
+    """Return the size and modification time of each file, leaving out the environment."""
     paths = (path for path in app.rglob("*") if path.is_file())
     stats = {path.relative_to(app).as_posix(): path.stat() for path in paths}
     return {name: (stat.st_size, stat.st_mtime_ns) for name, stat in stats.items()}

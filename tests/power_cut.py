@@ -30,7 +30,7 @@ class Disk:
 
     def __init__(self, patch: pytest.MonkeyPatch) -> None:
         self.moved: list[str] = []
-        """The names that something was moved to, in order."""
+        """The destinations of moves, in order."""
         self._synced: dict[int, Contents] = {}
         self._lost: list[str] = []
         self._waiting: set[str] = set()

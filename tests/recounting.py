@@ -36,11 +36,11 @@ class Recount:
     before: Counter[Pair]
     after: Counter[Pair]
     given: list[tuple[int, list[int]]]
-    """How often each word that changes gave the pair, most first, and its symbols before."""
+    """For each word that changes: how many pairs it contributed, and its symbols before."""
 
     @classmethod
     def of(cls, run: TrainingRun, step: int) -> Recount:
-        """Count the merge after `step`."""
+        """Recount the pairs around the merge after `step`."""
         base_ids = run.tokenizer.base_ids
         words = [
             [base_ids[symbol] for symbol in symbols_of(word, run.tokenizer.base)]
@@ -75,7 +75,7 @@ class Recount:
 
     @property
     def n_overlapping(self) -> int:
-        """How many occurrences of the winner cannot merge, as in `aaa`."""
+        """The number of occurrences of the winner that cannot merge, as in `aaa`."""
         return self.count - sum(given for given, _ in self.given)
 
     def tied(self, tie_break: TieBreak) -> list[Pair]:

@@ -35,7 +35,7 @@ training_configs = st.builds(
     tie_break=st.sampled_from(["smallest-pair", "first-seen"]),
     max_token_bytes=st.sampled_from([None, None, 3, 5]),
 )
-"""Every choice that training knows, with room for the alphabet of `word_counts`."""
+"""Every option of training, with room for the alphabet of `word_counts`."""
 
 hostile_texts = st.lists(
     st.one_of(

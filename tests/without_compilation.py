@@ -1,4 +1,4 @@
-"""Run code in a process of its own whose kernels are plain Python."""
+"""Run code in a separate process whose kernels are plain Python."""
 
 from __future__ import annotations
 

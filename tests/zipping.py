@@ -8,7 +8,7 @@ from collections.abc import Mapping
 
 
 def zip_of(files: Mapping[str, bytes]) -> bytes:
-    """Return an archive of files, compressed, without the time: its bytes may name tests."""
+    """Return a compressed archive of files, without times, because its bytes may name tests."""
     file = io.BytesIO()
     with zipfile.ZipFile(file, "w") as archive:
         for name, data in files.items():

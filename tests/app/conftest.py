@@ -27,7 +27,7 @@ from ui.work import jobs
 
 ROOT = Path(__file__).parent.parent.parent
 LONGEST_RUN_SECONDS = 60
-# Bound here, before a test may replace one of them.
+# Taken here, before a test can replace one of them.
 SERVER_MANAGERS = (
     jobs.manager,
     measurements.manager,
@@ -83,7 +83,7 @@ def compile_scripts_once() -> Iterator[None]:
 
 @pytest.fixture(scope="session", autouse=True)
 def sleep_while_scripts_run() -> Iterator[None]:
-    """Wait for a script's thread; AppTest polls a thousand times a second, which slows it down."""
+    """Wait for a script's thread, which AppTest slows down by polling a thousand times a second."""
     require = local_script_runner.require_widgets_deltas
 
     def wait(runner: LocalScriptRunner, timeout: float) -> None:
@@ -98,7 +98,7 @@ def sleep_while_scripts_run() -> Iterator[None]:
 
 @pytest.fixture(scope="session", autouse=True)
 def search_small_vocabularies_once() -> Iterator[None]:
-    """Search each small tokenizer once; most tests need the result for the sample's."""
+    """Search each small tokenizer once, because most tests need the sample tokenizer's result."""
 
     @cache
     def found(tokenizer: Tokenizer) -> Reachability | None:
@@ -120,7 +120,7 @@ def search_small_vocabularies_once() -> Iterator[None]:
 def import_no_other_libraries(
     request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Don't open each run's downloads in five processes, unless a test is about that."""
+    """Skip opening each run's downloads in five processes, unless the test asks for it."""
 
     def check(_tokenizer: Tokenizer, format: Format, *_: object) -> Opened:
         return Opened(f"no reader of {format}", None, 0)

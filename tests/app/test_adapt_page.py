@@ -1,4 +1,4 @@
-"""Adapt: extend a tokenizer, and what the page then shows of the run."""
+"""Adapt: extend, shrink or replace a tokenizer, then see and download the result."""
 
 from __future__ import annotations
 
@@ -291,7 +291,7 @@ def test_a_tokenizer_is_shrunk(open_app: OpenApp) -> None:
     assert not app.exception
     assert "of GPT-2’s 50,257 tokens" in verdict_of(app)
     slider = next(each for each in app.slider if each.label == "Tokens removed")
-    assert slider.max == 50_000  # down to 256 bytes and a special token
+    assert slider.max == 50_000  # which leaves 256 bytes and a special token
     slider.set_value(1_000).run()
     assert not app.exception
     assert [metric.value for metric in app.metric][:1] == ["49,257"]
@@ -351,7 +351,7 @@ def test_tokens_are_replaced_at_the_same_size(open_app: OpenApp) -> None:
 
 
 def _judge_by_general_texts(app: AppTest, found: Swapped) -> None:
-    """Choose a general text with two tokens replaced, then an own one, and check the figure."""
+    """Check the figure for a general text, then for the visitor's own, after replacing tokens."""
     own = "a Schifffahrt, but at least Donau"
     base, adapted = found.base, found.at(1).tokenizer
     before, after = (len(each.encode(own)) for each in (base, adapted))
@@ -435,7 +435,7 @@ def test_a_shrunk_or_changed_tokenizer_is_downloaded(
 
 
 class Rows(np.ndarray):
-    """Rows of an embedding with the two methods of a tensor that the lines call."""
+    """An embedding's rows as an array that has `data` and `clone` of a PyTorch tensor."""
 
     @property
     def data(self) -> Rows:  # type: ignore[override]
@@ -453,7 +453,7 @@ def test_the_lines_give_each_row_its_old_one_or_the_mean_of_its_parts(tmp_path: 
     layer = SimpleNamespace(weight=before.view(Rows))
 
     def resize(n_rows: int, *, mean_resizing: bool) -> None:
-        assert not mean_resizing  # else it computes a covariance of rows that are replaced anyway
+        assert not mean_resizing  # a costly covariance, for rows that are replaced anyway
         layer.weight = np.zeros((n_rows, 4)).view(Rows)
 
     model = SimpleNamespace(

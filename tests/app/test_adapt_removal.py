@@ -1,4 +1,4 @@
-"""Adapt: which tokens Shrink and Replace may remove, as a visitor chooses."""
+"""Adapt: visitors choose which tokens Shrink and Replace may remove."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ ONLY = f"shrink_only_{gpt2().fingerprint[:12]}"
 
 @pytest.fixture
 def orders(monkeypatch: pytest.MonkeyPatch) -> list[Order]:
-    """Return the orders that are begun from now on."""
+    """Return a list that records each order begun from now on."""
     begun: list[Order] = []
 
     def noting(begin: Callable[..., None]) -> Callable[..., None]:
@@ -56,7 +56,7 @@ def divided(order: Order) -> tuple[Corpus, Corpus]:
 
 
 def as_in_the_core(found: Removals, asked: Order, **choices: Any) -> bool:
-    """Return whether removals are those of `remove_leaves` with some choices."""
+    """Return True if `remove_leaves` with these choices removes the same tokens."""
     training, held_out = divided(asked)
     removals = remove_leaves(asked.tokenizer, training, held_out=held_out, **choices)
     assert removals is not None

@@ -151,7 +151,7 @@ def test_a_token_is_left_out_and_another_pinned_in_a_second_extension(open_app: 
     assert unwanted not in tokens_of(second)
     assert wanted in tokens_of(second)
     assert len(second.run.merges) == 12
-    # The choices of the second run are those that it was made with.
+    # The second run opens with the choices that it was made with.
     assert app.multiselect(key=f"adapt_leave_out_{second.id}").value == [unwanted.hex()]
     assert app.multiselect(key=f"adapt_pin_{second.id}").value == [wanted.hex()]
     assert not app.button(key="extend_again").disabled

@@ -1,4 +1,4 @@
-"""Test that a choice in the address outlives a request sent before the browser knew of it."""
+"""A choice in the address survives a late request that still has the old address."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The benchmarks' tab without a browser sees what a browser's tab sees."""
+"""The benchmarks' client, which needs no browser, sees what a browser's tab sees."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ def test_a_tab_uploads_trains_and_looks_at_the_run(address: str) -> None:
             await tab.upload("corpus_uploads", "cats.txt", _TEXT)
             await tab.press("train")
             async with asyncio.timeout(60):
-                # The card of the training redraws itself, and then the page shows the run.
+                # The training card redraws itself until the page shows the run.
                 while "run=" not in tab.query:
                     await asyncio.sleep(0.05)
             await tab.open("merge_loop", tab.query)

@@ -1,4 +1,4 @@
-"""What visitors held in memory is given back once their tabs are closed."""
+"""Memory held for visitors is released once their tabs are closed."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ SECONDS_TO_GIVE_BACK = 40
 
 
 async def upload_and_close(address: str) -> dict[str, int]:
-    """Upload a megabyte in each of several tabs, close them, and return the figures before that."""
+    """Upload a megabyte in each of several tabs, close them, and return the figures from before."""
     tabs = [await connected_tab(address) for _ in range(TABS)]
     for number, tab in enumerate(tabs):
         await tab.open("train")
@@ -33,7 +33,7 @@ def test_memory_held_for_closed_tabs_returns_to_the_start(tmp_path: Path) -> Non
     asked = {
         "BPE_EXPLORER_METRICS": "1",
         "BPE_EXPLORER_AWAY_SECONDS": str(SECONDS_AWAY),
-        # A twentieth of it is kept for those who come back: less than one visitor's results.
+        # A twentieth of this, 3 MB, is kept for visitors who come back.
         "BPE_EXPLORER_CACHE_MB": "60",
     }
     with running_app(tmp_path, asked) as address:

@@ -1,4 +1,4 @@
-"""Published tokenizers on Compare: said before a click, fetched by a click only."""
+"""Published tokenizers on Compare: described before a click, and fetched only by a click."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ OpenApp = Callable[..., AppTest]
 
 @pytest.fixture
 def fetched(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> list[str]:
-    """Start with an empty cache; a fetch copies the file that tests have, and is recorded."""
+    """Start with an empty cache, and return the names fetched; a fetch copies the tests' file."""
     names: list[str] = []
     cache = tmp_path / "cache"
     cache.mkdir()

@@ -81,7 +81,7 @@ def test_gpt4_can_be_added_and_is_restored_from_the_address(
         asked.append(name)
         return SMALL.tokenizer
 
-    # OpenAI's own file, read through tiktoken's cache, has its test in tests/unit.
+    # A test in tests/unit reads OpenAI's own file through tiktoken's cache.
     monkeypatch.setattr(shelf, "published_tokenizer", load)
     for variable in ("BPE_EXPLORER_TOKENIZERS", "TIKTOKEN_CACHE_DIR"):
         monkeypatch.setenv(variable, str(tmp_path / "empty"))
@@ -197,7 +197,7 @@ def test_the_button_waits_for_a_file_and_files_are_added_once(open_app: OpenApp)
     add_files(app, {"a.json": b"{"})
     assert not app.exception
     assert any("not valid JSON" in error.value for error in app.error)
-    # The uploader is empty again, and the error stays: nothing was tried since.
+    # The uploader is empty again, and the error stays until another file is tried.
     assert app.button(key="add_files").disabled
     assert not uploader_of_tokenizers(app).value
     app.run()

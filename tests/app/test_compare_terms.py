@@ -1,4 +1,4 @@
-"""A visitor's terms on Compare: the sample, an own list, its limits, and the address."""
+"""A visitor's terms on Compare: the sample, their own list, its limits, and the address."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ def open_file(app: AppTest, text: str | bytes, name: str = "terms.txt") -> AppTe
 
 
 def query(app: AppTest, name: str) -> str:
-    """Return a parameter of the address, which a test reads as a text or as a list of one."""
+    """Return a query parameter, which AppTest holds as a string or as a list of one."""
     value = app.query_params[name]
     return value if isinstance(value, str) else value[0]
 
@@ -127,7 +127,7 @@ def test_a_file_that_is_not_text_is_refused_and_loses_nothing(open_app: OpenApp)
 
 def test_a_file_too_large_for_a_list_of_terms_is_refused(open_app: OpenApp) -> None:
     app = open_app("compare", terms="Kubernetes")
-    # Guessing the encoding of large files would hold up all others.
+    # Guessing the encoding of a large file would hold up all other visitors.
     open_file(app, b"\xe9\xe8 \x81" * 3_000_000)
     warnings = "".join(warning.value.replace("\\", "") for warning in app.warning)
     assert "a list of terms may have 8,000,000" in warnings

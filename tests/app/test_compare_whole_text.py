@@ -25,7 +25,7 @@ SAMPLE = 2_000
 
 
 class HeldBack:
-    """`compare`, which waits with whole texts until it is released or cancelled."""
+    """A `compare` that delays whole texts until it is released or cancelled."""
 
     def __init__(self) -> None:
         self.released = Event()
@@ -45,7 +45,7 @@ class HeldBack:
 
 @pytest.fixture
 def held_back(monkeypatch: pytest.MonkeyPatch) -> HeldBack:
-    """Take the sample run's held-out text for a long one, and hold its comparison back."""
+    """Treat the sample run's held-out text as a long one, and delay its comparison."""
     held_back = HeldBack()
     monkeypatch.setattr(compared, "compare", held_back)
     monkeypatch.setattr(compared, "SAMPLE_BYTES", SAMPLE)
@@ -110,7 +110,7 @@ def test_a_link_opened_again_shows_the_whole_at_once(
     held_back.released.set()
     open_app("compare")
     wait_until(compared.works(), work_id())
-    # The work is forgotten first, as after much other work.
+    # Forget the work, as the server does after much other work.
     compared.works().forget(work_id())
     again = open_app("compare")
     assert not marked(again)

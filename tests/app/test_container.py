@@ -1,4 +1,4 @@
-"""What the image runs: built and started by the same scripts, read-only but for one folder."""
+"""The container image, built and started by its own commands, writes only to its data folder."""
 
 from __future__ import annotations
 
@@ -24,12 +24,12 @@ from tests.image import (
 )
 from tests.packaging import ROOT
 
-# Building compiles all kernels.
+# Building the image compiles all kernels, which can take long.
 pytestmark = pytest.mark.timeout(900)
 
 
 class Container:
-    """A server as in a container."""
+    """A server that runs as it would in a container."""
 
     def __init__(self, url: str, app: Path, folder: Path) -> None:
         self.url = url
@@ -113,7 +113,7 @@ def test_a_container_that_cannot_start_says_why(
 
 
 def test_another_start_keeps_the_kernels_and_the_runs(image: Path, tmp_path: Path) -> None:
-    # The server itself is replaced by a program that prints its environment.
+    # Replace the server with a program that prints its environment.
     data = tmp_path / "data"
     copy = tmp_path / "copy"
     subprocess.run(["cp", "-r", image, copy], check=True)
@@ -149,7 +149,7 @@ def test_another_start_keeps_the_kernels_and_the_runs(image: Path, tmp_path: Pat
     assert (folder / "of_this_processor").exists()
     assert (data / "runs" / "a").exists()
     assert not (data / "tmp" / "left").exists()
-    # The kernels of another image replace these.
+    # The kernels of a newer image replace the old ones.
     (copy / "kernels").chmod(0o755)
     os.rename(copy / "kernels" / stamps[0], copy / "kernels" / "kernels-other")
     assert Path(start()["NUMBA_CACHE_DIR"]) == data / "kernels" / "kernels-other"

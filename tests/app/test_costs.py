@@ -1,4 +1,4 @@
-"""Costs on Compare and on Pair frequencies: the visitor's own figures, and nothing without them."""
+"""Costs on Compare and Pair frequencies are shown only for figures that the visitor enters."""
 
 from __future__ import annotations
 
@@ -74,7 +74,7 @@ def test_a_corpus_has_no_estimate_where_text_is_left_out(open_app: OpenApp) -> N
     own, other, letters = costs(app, ON_COMPARE)[OF_THE_CORPUS]
     assert letters == "–"
     assert "–" not in (own, other)
-    # Any text that is compared instead says nothing about the corpus.
+    # Without held-out text, an example text is compared, which cannot price the corpus.
     app = open_app("compare", price="2.5", run=run_id)
     assert not app.exception
     found = costs(app, ON_COMPARE)

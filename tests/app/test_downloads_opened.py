@@ -1,4 +1,4 @@
-"""Train opens each download in the library that it is for and shows what came of it."""
+"""Train opens each download in the library that reads it, and shows the result."""
 
 from __future__ import annotations
 
@@ -33,13 +33,13 @@ def check_id() -> str:
 def test_each_download_is_opened_in_the_background(open_app: OpenApp) -> None:
     app = open_app()
     assert not app.exception
-    # The other libraries yield to everything else that runs.
+    # The checks run at low priority, so allow them a long time.
     wait_until(checks(), check_id(), timeout_seconds=200)
     app.run()
     shown = [each.value for each in app.markdown if "Opened by" in each.value]
     assert len(shown) == 6
     for sentence, reader in zip(shown, READERS, strict=True):
-        # Without what plain_markdown puts in front of punctuation.
+        # Remove the backslashes that plain_markdown puts before punctuation.
         plain = sentence.replace("\\", "")
         assert plain.startswith(f":small[:green[✓] :gray[Opened by {reader}")
         assert ": same ids on 10" in plain

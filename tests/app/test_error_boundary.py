@@ -92,7 +92,7 @@ def test_the_other_pages_work_when_one_fails(
 
 
 def page_that_fails_at_times() -> None:
-    """Draw a page as an AppTest script, which has only what it imports itself."""
+    """Draw a page that can fail; AppTest runs this body as a script, so it imports all it needs."""
     import streamlit as st
 
     from ui.shell import frame, workspace

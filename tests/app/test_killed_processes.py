@@ -1,4 +1,4 @@
-"""Killed servers and processes, seen by the tabs of visitors over real connections."""
+"""Visitors' tabs, over real connections, when the server or one of its processes is killed."""
 
 from __future__ import annotations
 
@@ -18,12 +18,12 @@ from tests.browser.serving import running_app
 pytestmark = [pytest.mark.slow, pytest.mark.timeout(240)]
 
 LARGE = 6_000_000
-"""Large enough to be read and trained on in processes of their own."""
+"""Large enough that reading and training each use a separate process."""
 SHORT = b"the cat sat on the mat and the dog sat on the log\n" * 200
 METRICS = {"BPE_EXPLORER_METRICS": "1"}
 SECONDS_AT_MOST = 90
 SECONDS_OF_A_RERUN = 10
-"""At most, even while other tests keep the processors busy."""
+"""The longest that a rerun may take, even while other tests keep the processors busy."""
 
 
 def server_of(address: str) -> psutil.Process:
@@ -33,12 +33,12 @@ def server_of(address: str) -> psutil.Process:
 
 
 async def killed(address: str, module: str) -> None:
-    """Wait until the server has a process that runs a module, and kill it."""
+    """Wait for a process of the server that runs `module`, and kill it."""
     server = server_of(address)
     async with asyncio.timeout(SECONDS_AT_MOST):
         while True:
             for process in server.children():
-                # One that has just ended by itself has no command line.
+                # A process that has just ended by itself has no command line.
                 with suppress(psutil.NoSuchProcess):
                     if module in process.cmdline():
                         process.kill()
@@ -76,7 +76,7 @@ def test_a_killed_server_begins_its_trainings_again_at_their_addresses(tmp_path:
     queries: list[str] = []
 
     async def two_trainings(address: str) -> None:
-        # Its tabs lose their connections.
+        # The tabs of a killed server lose their connections.
         with suppress(ConnectionClosed):
             async with open_tab(address) as one, open_tab(address) as other:
                 await begin_both(address, one, other)
@@ -134,7 +134,7 @@ def test_killed_processes_are_errors_for_their_visitors_alone(tmp_path: Path) ->
             await uploading
             assert "take too much memory or time to read" in alerts(tab)
 
-            # The same file again is read, and its training killed.
+            # The same file is read when uploaded again; this time its training is killed.
             await upload(tab, "large.txt", text_of(2, LARGE))
             await begin(tab)
             await killed(address, "ui.work.training_process")

@@ -162,7 +162,7 @@ def measured(app: AppTest) -> AppTest:
 
 
 def notices(app: AppTest) -> list[str]:
-    """Return what the figures shown belong to, if not to the current choice."""
+    """Return the start of each notice that the figures shown are for another choice."""
     return [info.value.replace("\\", "").partition(", not for")[0] for info in app.info]
 
 

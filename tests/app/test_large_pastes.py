@@ -1,4 +1,4 @@
-"""A large paste is opened as a file is: with its name and size, its limits, and what was before."""
+"""A large paste is opened like a file: it has a name, a size and limits, and can be closed."""
 
 from __future__ import annotations
 

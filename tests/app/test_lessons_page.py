@@ -93,7 +93,7 @@ def test_the_four_documents_check_the_claims_of_the_notebook(
         assert any("␣ occurs in no word" in one.value for one in app.markdown)
     if step == "Vocabulary":
         assert any("20 symbols and 15 merges make **35 tokens**" in m.value for m in app.markdown)
-    # The notebook's claims are checked on its own documents, whatever the visitor's are.
+    # The notebook's claims are checked on its own documents, not on the visitor's.
     app = open_app("lessons", lesson="Four documents", step_of_2=step, documents="na nana\nnan")
     assert not app.exception
     assert [one for _, one in claims(app)] == [found]

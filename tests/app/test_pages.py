@@ -47,7 +47,7 @@ def test_an_unknown_run_is_reported(open_app: Callable[..., AppTest], run_id: st
     app = open_app("train", run=run_id)
     assert not app.exception
     assert "The sample run is shown instead" in app.error[0].value
-    # The error stays for as long as the address leads nowhere, not for one rerun only.
+    # The error stays after a rerun, as long as the address names no run.
     app.run()
     assert "The sample run is shown instead" in app.error[0].value
 

@@ -27,7 +27,7 @@ _, NOTHING_HELD_OUT = Corpus.from_text("x").split(0.08)
 
 
 def _charts(app: AppTest) -> dict[str, Any]:
-    """Return the charts on the page, by the title of their value axis or else by their kind."""
+    """Return the charts on the page, keyed by the title of their value axis, or else by kind."""
     figures = {}
     for element in app.get("plotly_chart"):
         figure = json.loads(element.proto.spec)
@@ -101,7 +101,7 @@ def test_a_pair_that_is_merged_for_a_term_comes_first_and_is_not_the_most_freque
         assert not app.exception
         charts = _charts(app)
         assert charts["bar"]["data"][0]["x"][0] == run.merges[step].count
-        # The curve, and the mark of the pair that merges next if it ranks first.
+        # The curve, and a mark for the pair that merges next if it ranks first.
         assert len(charts["count of all"]["data"]) == n_lines
 
 
@@ -127,7 +127,7 @@ def test_no_pair_is_next_after_the_last_merge(open_app: Callable[..., AppTest]) 
     app = open_app(PAGE, step="999999999")
     assert "The pairs after the last merge" in _headers(app)
     charts = _charts(app)
-    # The pair whose life is shown has a frame; none is outlined as the next.
+    # Only the pair whose life is shown is framed; no pair is outlined as the next.
     (frame,) = charts["heatmap"]["layout"]["shapes"]
     assert frame["line"]["color"] == PALETTES["light"].text
     assert "shapes" not in charts["count of the winning pair"]["layout"]
@@ -265,12 +265,12 @@ def test_if_the_next_pair_has_a_short_life_one_that_rises_and_falls_is_shown(
     run = load_run(SAMPLE_RUN_ID).run
     merge = next(merge for merge in run.merges if _says(app, f"Merge {merge.rank + 1:,} joins it"))
     ranks = PairLives(run).of(merge.pair).ranks[: merge.rank + 1]
-    # Down to less than a tenth of its rank at first, and up again to the first.
+    # The pair falls to a rank more than ten times its first, and then rises to rank 1.
     assert ranks.max() > 10 * ranks[0]
     assert ranks[-1] == 1
     assert _says(app, "Of the most frequent pairs above, its rank rises and falls the most.")
     assert "pair" not in app.query_params
-    # If the next pair has one itself, it is shown without a reason.
+    # A next pair that rises and falls itself is shown without a reason.
     app = open_app(PAGE, step="68")
     assert _says(app, "Merge 69 joins it")
     assert not _says(app, "rises and falls the most")
@@ -300,7 +300,7 @@ def test_an_own_run_opens_at_its_race_and_a_pair_that_rises_and_falls(
     assert step > 0
     app = open_app(PAGE, run=run_id)
     assert app.query_params["step"] in (str(step), [str(step)])
-    assert PairLives(run).n_steps_of(run.merges[step].pair) >= 10  # it has a curve of its own
+    assert PairLives(run).n_steps_of(run.merges[step].pair) >= 10  # enough steps for a curve
     assert _says(app, "its rank rises and falls the most")
     assert not _says(app, f"Merge {step + 1} joins it")
 

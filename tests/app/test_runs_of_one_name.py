@@ -43,7 +43,7 @@ def test_train_is_pressed_on_the_untouched_first_page_twice(open_app: OpenApp) -
     assert len(set(runs)) == 2
     labels = picker_labels(app)
     assert len(set(labels)) == 3
-    # The sample's label needs no time.
+    # The sample's label is distinct without a time.
     assert labels[0] == "Python’s language reference :gray[4\\,096 tokens]"
     assert [": " not in label and "trained at " in label for label in labels[1:]] == [True, True]
     assert app.menu_button[0].label == f"Run: {labels[1]}"

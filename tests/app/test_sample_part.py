@@ -1,4 +1,4 @@
-"""Pair frequencies: whether the text of a run is large enough, checked when asked."""
+"""Pair frequencies checks, when asked, whether a run's text is large enough."""
 
 from __future__ import annotations
 
@@ -50,7 +50,7 @@ def test_a_check_begins_when_asked_and_shows_the_figures_of_the_core(open_app: O
     run_id = _stored(corpus)
     stored = load_run(run_id)
     app = open_app("pair_frequencies", run=run_id)
-    assert checking(stored) is None  # opening the page begins nothing
+    assert checking(stored) is None  # opening the page starts no check
     app.button(key="sample_check").click().run()
     status = checking(stored)
     assert status is not None

@@ -1,4 +1,4 @@
-"""/metrics: off unless asked for, and figures about the server alone."""
+"""/metrics is off by default, and has figures about the server only."""
 
 from __future__ import annotations
 
@@ -58,7 +58,7 @@ def test_figures_are_served_if_asked_for(tmp_path: Path) -> None:
         assert f"# TYPE bpe_explorer_{name} gauge\n" in text
     memory = int(found.pop("memory_bytes"))
     assert 50e6 < memory < 2e9
-    # The server warms up meanwhile.
+    # The caches grow while the server warms up.
     assert int(found.pop("caches_bytes")) < int(found.pop("caches_limit_bytes")) == 500_000_000
     assert found.pop("uploads_limit_bytes") == "2000000000"
     del found["caches_results"]

@@ -1,4 +1,4 @@
-"""Whoever discards the cookie gets no further share of the queue by that."""
+"""A visitor who discards the cookie gets no larger share of the queue."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ def errors(tab: AppClient) -> str:
 @pytest.mark.slow
 def test_visitors_of_one_address_share_the_queue(tmp_path: Path) -> None:
     async def train_at_once(address: str) -> None:
-        # The second has its own cookie, and claims another address before the proxy adds its own.
+        # The second visitor has another cookie and claims another address; the proxy adds theirs.
         first = await ready_to_train(address, "8.8.8.8", LARGE)
         second = await ready_to_train(address, "1.1.1.1, 8.8.8.8", 50_000)
         third = await ready_to_train(address, "8.8.4.4", 50_000)

@@ -18,7 +18,7 @@ from ui.start.doors import DOORS
 
 ROOT = Path(__file__).parents[2]
 
-# Streamlit itself imports Plotly, so it is not among these.
+# Plotly is not in `heavy`, because Streamlit itself imports it.
 _IMPORTS = """
 import sys
 import ui.components.start_loop, ui.shell.frame, ui.shell.kept_runs

@@ -119,7 +119,7 @@ def test_marks_and_normalised_text_are_shown_as_the_other_library_has_them(
     written = view(app)["packed"]["table"]["written"]
     assert "▁the" in written
     assert any(each.startswith("<0x") for each in written)
-    # Marks of spaces are no change of the text: the view explains them.
+    # The marks for spaces do not change the text; the view explains them.
     assert not normalised(app)
 
 

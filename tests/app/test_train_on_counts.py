@@ -1,4 +1,4 @@
-"""Train on a file of counts: what the page shows of it, the merges, and what needs text."""
+"""Train on a file of counts: its figures, the merges, bad files, and Adapt, which needs text."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ SAMPLE = "hugs and buns\n" * 20
 
 @pytest.fixture
 def counts() -> WordCounts:
-    """Return counts of which the rare words were dropped."""
+    """Return counts whose rare words were dropped."""
     found = bpe.count_words(bpe.Corpus.from_text(TEXT), "whitespace")
     summary = found.summary._replace(floor=2, dropped_words=7, dropped_occurrences=9)
     return WordCounts(found.pretokens, summary)

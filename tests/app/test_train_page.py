@@ -42,7 +42,7 @@ def test_the_page_first_shows_the_samples_result(open_app: OpenApp) -> None:
     ]
     sample = load_run("sample")
     assert app.metric[1].value == f"{int(sample.run.tokens_after[-1]):,}"
-    # The figures are those of the end of the run, not of its start.
+    # The figures are from the end of the run, not from its start.
     assert app.metric[0].value == f"{sample.run.corpus_bytes / sample.run.tokens_after[-1]:.2f}"
     assert sample.held_out_tokens_after is not None
     held_out = sample.held_out.n_bytes / sample.held_out_tokens_after[-1]
@@ -210,7 +210,7 @@ def test_an_uploaded_corpus_is_kept_when_the_page_is_left(open_app: OpenApp) -> 
 
 
 def bars(app: AppTest, number: int) -> dict[str, dict[str, dict[str, float]]]:
-    """Return the shares in a set of bars by the group's title, the text and the part."""
+    """Return the shares in a set of bars, keyed by the group's title, the text and the part."""
     protos = [c.proto for c in app.get("bidi_component")]
     drawn = [proto for proto in protos if proto.component_name == "bpe.share_bars"][number]
     return {
@@ -357,7 +357,7 @@ def test_the_error_for_an_invalid_number_names_its_limit_and_disables_training(
     (error,) = app.error
     assert problem in error.value
     assert app.button(key="train").disabled
-    # The cuts are still shown.
+    # The pre-tokens are still shown.
     assert component(app, "bpe.pretoken_strip")["pretokens"]
 
 
@@ -482,8 +482,8 @@ def test_the_card_of_a_stopping_training_states_that_and_is_replaced_by_the_resu
     app.button(key="cancel").click().run()
     assert "Stopping…" in [header.value for header in app.header]
     assert app.button(key="cancel").disabled
-    # An element that replaces one of another kind shows the old one's parts until the script has
-    # ended, so each card has its own place and empties the other's.
+    # An element that replaced one of another kind would show the old one's parts until the script
+    # ends. So each card has its own place, and empties the other's.
     result_column = app.columns[2].children
     assert [element.type for element in result_column.values()] == ["flex_container", "empty"]
     may_end.set()
@@ -530,7 +530,7 @@ def test_reset_brings_back_the_first_choices_of_every_widget(open_app: OpenApp) 
 
 def change(app: AppTest, key: str) -> None:
     """Change a widget from its first value."""
-    # The slider replaces the field beside it by that of its new place.
+    # Moving the slider replaces the field of an exact size, so that field needs no change here.
     if key in ("corpus_source", "settings_preset") or key.startswith("settings_exact_"):
         return
     if key in ("corpus_sample", "settings_pretokenizer"):

@@ -49,7 +49,7 @@ def test_an_exact_size_is_used_and_the_slider_goes_to_the_nearest(open_app: Open
         assert app.number_input(key=f"settings_exact_byte_size_{nearest}").value == size
     train(app)
     assert load_run(in_address(app, "run")).run.config.vocab_size == 299
-    # The slider decides again once it is moved, also back to a place that had an exact size.
+    # Moving the slider sets the size again, even at a place that had an exact size.
     for size in (4_096, 300, 32_768):
         app.select_slider(key=slider).set_value(size).run()
         assert f"Vocabulary size **{size:,}**" in text_of(app)
@@ -92,7 +92,7 @@ def place_of_train(app: AppTest) -> tuple[int, ...]:
 
 
 def test_an_error_above_the_train_button_does_not_move_it(open_app: OpenApp) -> None:
-    # Streamlit shows what has moved twice until the page is done.
+    # Streamlit shows an element that moves twice until the page is drawn.
     app = paste(open_app(), RHYME)
     before = place_of_train(app)
     app.number_input(key="settings_exact_byte_size_4096").set_value(100).run()
@@ -143,7 +143,7 @@ def test_of_a_large_text_a_bound_is_shown(
     monkeypatch.setattr(largest_size, "MOST_SLOTS_IN_PYTHON", 0)
     corpus_summary._largest_size.clear()
     app = paste(open_app(), "hug hugs\n" * 40)
-    # "hug", "␣hugs", "⏎" of two lengths and "hug" after it have 2 + 4 pairs at most.
+    # "hug" has 2 pairs, "␣hugs" has 4 and "⏎" has none, so 6 merges are possible at most.
     assert "This corpus reaches fewer than 264 tokens." in text_of(app)
     assert "Training will stop before 264 tokens" in text_of(app)
     corpus_summary._largest_size.clear()

@@ -64,12 +64,12 @@ def test_the_column_with_the_text_is_taken_and_another_can_be_chosen(open_app: O
         field = app.selectbox(key="corpus_column")
         assert field.value == "words"
         assert field.options == ["words, 91% of the characters", "title, 9% of the characters"]
-        # Escaped for Markdown, and without the character that would reverse the rest of the line.
+        # Escaped for Markdown, and with a name for the character that would reverse the line.
         assert "\\<b\\>bold\\<\\/b\\>" in "".join(element.value for element in app.markdown)
         assert "orU+202E not." in shown(app)
         assert all(story.partition(",")[0] in shown(app) for story in STORIES[:3])
         assert STORIES[3].partition(",")[0] not in shown(app)
-        # A choice is not a warning.
+        # The column that was taken is noted, but not as a warning.
         assert not app.warning
         assert f"{name}: took the column 'words' (91% of the characters)." in shown(app)
         before = figures(app)

@@ -58,7 +58,7 @@ def test_other_visitors_runs_do_not_evict_the_run_of_an_open_session(
     assert not app.error
     assert "this run is not saved" in app.warning[0].value
     assert "Pasted text" in text_of(app)
-    # The same for a training that ends while its visitor is on another page.
+    # The same holds for a training that ends while its visitor is on another page.
     app.text_area(key="corpus_pasted").set_value(RHYME.upper()).run()
     app.button(key="train").click().run()
     job_id = in_address(app, "job")

@@ -1,15 +1,15 @@
 // Define `window.appAtRest()`, which returns whether the app has answered all requests of the page.
-// Streamlit's own status changes only with the first answer: right after a click it is still idle. So
-// the requests and answers themselves are watched here, and `window.timesAsked` counts the requests.
-// `window.startNewSession()` makes the visitor a new one without loading the page again; it is done
-// once `window.isConnected()`.
+// Streamlit's own status changes only with the first answer: right after a click it is still idle.
+// So this watches the requests and answers themselves, and `window.timesAsked` counts the requests.
+// `window.startNewSession()` starts a new visitor's session without loading the page again; it is
+// complete once `window.isConnected()` returns true.
 (() => {
   const RERUN_SCRIPT = 11; // of BackMsg
   const NEW_SESSION = 4; // of ForwardMsg, at the beginning of each run
   const SCRIPT_FINISHED = 6;
   const FINISHED_EARLY_FOR_RERUN = 2;
   const FRAMES_AT_REST = 3;
-  const MOST_MILLISECONDS_TO_ANSWER = 2000; // a request that came to nothing has no answer
+  const MOST_MILLISECONDS_TO_ANSWER = 2000; // a dropped request has no answer
 
   let hasAnswered = false;
   let hasBegun = false;
@@ -56,7 +56,7 @@
 
   window.WebSocket = class extends WebSocket {
     constructor(url, protocols) {
-      // The last of the protocols is the session to go on with.
+      // The last of the protocols names the session to continue.
       super(url, startsNewSession ? protocols.slice(0, 2) : protocols);
       socket = this;
       this.addEventListener("open", () => {
@@ -82,7 +82,7 @@
   };
   window.isConnected = () => socket?.readyState === WebSocket.OPEN;
 
-  /** Return whether all is answered and drawn, and has been for some frames; called each frame. */
+  /** Return true if all has been answered and drawn for some frames. Call this on each frame. */
   window.appAtRest = () => {
     const app = document.querySelector('[data-testid="stApp"]');
     const isDrawn =

@@ -1,4 +1,4 @@
-// Says of each Plotly chart on the page which of its texts are cut, and which of its labels touch.
+// Return which texts of the Plotly charts on the page are cut, and which of their labels touch.
 () => {
   const slack = 1;
   const found = [];
@@ -20,7 +20,7 @@
       for (const other of labels.slice(place + 1)) {
         const across = Math.min(one.box.right, other.box.right) - Math.max(one.box.left, other.box.left);
         const down = Math.min(one.box.bottom, other.box.bottom) - Math.max(one.box.top, other.box.top);
-        // A line is higher than its letters.
+        // A line is taller than its letters, so a small overlap is not a touch.
         if (across > 0 && down > 5) found.push(`${name}: "${one.text}" touches "${other.text}"`);
       }
     });

@@ -50,7 +50,7 @@ class KeepRun(Protocol):
 
 @pytest.fixture
 def show_figures(record_property: Callable[[str, object], None]) -> ShowFigures:
-    """Return a function that has measured figures printed after all tests, pass or fail."""
+    """Return a function whose figures are printed after all tests, whether they pass or fail."""
 
     def show(what: str, figures: Sequence[float]) -> None:
         middle, most = statistics.median(figures), max(figures)
@@ -88,7 +88,7 @@ def keep_run(app_folder: Path) -> KeepRun:
         training: Corpus | None = None,
         held_out: Corpus | None = None,
     ) -> None:
-        # A worker that returns to a module stores its runs again.
+        # A worker may run a module's fixtures twice, and then the run is already stored.
         if not (store / run_id).exists():
             held_out = nothing_held_out if held_out is None else held_out
             write_run(store / run_id, title, run, held_out, training=training)
@@ -115,7 +115,7 @@ def browser() -> Iterator[Browser]:
 
 @pytest.fixture(scope="session")
 def context(browser: Browser) -> BrowserContext:
-    """Return the context shared by all pages, so that the first caches the app's files."""
+    """Return the context shared by all pages, so that only the first loads the app's files."""
     context = new_context(browser, viewport=DESK, color_scheme="light", accept_downloads=True)
     context.add_init_script(EACH_TAB_IS_A_VISITOR)
     context.set_default_timeout(LONGEST_WAIT_MS)
@@ -152,7 +152,7 @@ def open_tab(context: BrowserContext, app_url: str) -> Page:
 
 @pytest.fixture
 def tab(open_tab: Page, app_url: str) -> Page:
-    """Return that tab on Lessons with a new session, in the light theme on a desktop.
+    """Return the shared tab on Lessons with a new session, in the light theme on a desktop.
 
     Going to another page within the app takes a tenth of the time of loading it; on pages with
     charts, less than a third.

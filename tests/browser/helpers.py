@@ -14,7 +14,7 @@ WRONG_LABELS = (Path(__file__).parent / "chart_labels.js").read_text(encoding="u
 # Measured times are printed. A busy machine is slower, so a test fails only if the best of several
 # tries misses its goal by this factor.
 SLACK = 4
-# A chart is drawn before it listens to clicks and once more afterwards, and clicks in between are
+# A chart is drawn once before and once after it starts to listen to clicks. Clicks in between are
 # lost.
 CHART_LISTENS = """(chart) => {
   for (const one of document.querySelectorAll(".js-plotly-plot")) {
@@ -36,7 +36,7 @@ MIDDLE_ON_SURFACE = """(bar, surface) => {
   };
 }"""
 IS_DARK = "() => matchMedia('(prefers-color-scheme: dark)').matches"
-# Right after connecting, the page may not send its request yet, so this is tried again.
+# Right after connecting, the page may not send requests yet, so callers repeat this.
 GO_TO_ADDRESS = """(address) => {
   const asked = window.timesAsked;
   history.pushState(null, "", address);
@@ -90,8 +90,8 @@ def switch_theme(page: Page, scheme: Literal["light", "dark"]) -> None:
 def download(page: Page, name: str) -> Download:
     """Press a download button once the page is at rest, and return the download.
 
-    Streamlit drops a press that comes while it draws the page again, as when the check of another
-    download ends. A visitor presses again, and so does this, once.
+    Streamlit drops a press that comes during a redraw, for example when the check of another
+    download ends. So this presses a second time, as a visitor would.
     """
     wait_until_downloads_are_checked(page)
     button = page.get_by_role("button", name=name)
@@ -107,7 +107,7 @@ def download(page: Page, name: str) -> Download:
 
 
 def wait_until_downloads_are_checked(page: Page) -> None:
-    """Wait until the page no longer draws itself again because the check of a download ended."""
+    """Wait until no check of a download is left that would redraw the page at its end."""
     expect(page.get_by_text("Opening it with")).to_have_count(0, timeout=3 * LONGEST_WAIT_MS)
     wait_until_idle(page)
 
@@ -115,8 +115,8 @@ def wait_until_downloads_are_checked(page: Page) -> None:
 def choose_option(box: Locator, name: str) -> None:
     """Type an option's name into a combobox and choose it.
 
-    Streamlit empties the field if it draws the page again meanwhile, as when work in the background
-    ends. A visitor types again, and so does this, once.
+    Streamlit empties the field if it redraws the page meanwhile, for example when background work
+    ends. So this types a second time, as a visitor would.
     """
     page = box.page
     option = page.get_by_role("option", name=name, exact=True)
@@ -142,7 +142,7 @@ def assert_no_traceback(page: Page) -> None:
 
 def assert_no_label_is_cut(page: Page) -> None:
     """Fail if a chart's text is cut off or two of its labels touch."""
-    # A resized chart is drawn again a moment later, so the last drawing is what counts.
+    # A resized chart is drawn again a moment later, so wait for the last drawing.
     is_right = f"() => (\n{WRONG_LABELS}\n)().length === 0"
     with suppress(BrowserTimeoutError):
         page.wait_for_function(is_right, timeout=10_000)

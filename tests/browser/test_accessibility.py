@@ -87,13 +87,13 @@ def test_a_run_with_terms_and_tokens_left_out_is_accessible(
     keep_run(RUN_ID, "Terms", run, training=corpus, held_out=corpus)
     go_to_address(still_tab, f"/adapt?run={RUN_ID}")
     expect(still_tab.get_by_role("heading", name="Domain terms")).to_be_visible()
-    # Streamlit's own uploader has a role that axe objects to.
+    # Leave Upload, because axe rejects a role in Streamlit's own uploader.
     choose(still_tab, "Paste")
     assert_accessible(still_tab)
 
 
 def assert_accessible(tab: Page) -> None:
-    """Check a page in both schemes; it must not be wider than its window."""
+    """Check a page with axe in both colour schemes, and that it is no wider than its window."""
     expect(tab.get_by_role("dialog")).to_have_count(0)
     if not tab.evaluate("() => 'axe' in window"):
         tab.evaluate(Axe().axe_script)

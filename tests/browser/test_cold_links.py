@@ -22,7 +22,7 @@ def test_a_deep_link_can_be_the_first_request_to_a_server(page: Page, fresh_app_
 
 
 def test_the_address_of_start_by_its_name_opens_it(page: Page, fresh_app_url: str) -> None:
-    # Cold, and again when the server knows all pages.
+    # Once cold, and once when the server knows all pages.
     for _ in range(2):
         open_page(page, f"{fresh_app_url}/start?sentence=hugs")
         expect(page.get_by_role("heading", level=1)).to_be_visible()

@@ -169,7 +169,7 @@ def test_a_third_tokenizer_is_added_from_a_file_with_a_hostile_name(page: Page) 
     page.get_by_role("button", name="Add a tokenizer").click()
     add = page.get_by_role("button", name="Add from files")
     expect(add).to_be_disabled()
-    # Pressed as soon as it can be: once the file is there, and not while it is being sent.
+    # The button is disabled until the file has been sent, so this click waits for that.
     page.locator('input[type="file"]').set_input_files(
         {"name": name, "mimeType": "application/json", "buffer": peer}
     )

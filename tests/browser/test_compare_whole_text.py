@@ -19,7 +19,7 @@ from tests.browser.helpers import SLACK, assert_no_traceback, go_to_address, wai
 
 pytestmark = pytest.mark.browser
 RUN = "5107" + "0" * 28
-# From the click, with the uploaded file opened in a process of its own.
+# Counted from the click; includes opening the uploaded file in a separate process.
 SECONDS_TO_FIRST_FIGURE = 5
 TIME_LEFT = re.compile(r"Whole text: .+ of .+, .+ a second, about \d+ (s|min) left")
 LINE = "the a and of which through possible society people would larger hugs, naïve; nothing"
@@ -35,7 +35,7 @@ def test_the_first_figure_is_there_while_the_whole_text_is_compared(
 ) -> None:
     run = train(load_sample("notebook"), TrainingConfig(280))
     keep_run(RUN, "Long", run, held_out=Corpus.from_text(long_text(40_000)))
-    # Without GPT-2, whose own first figure a slow machine would still show at the click.
+    # Leave GPT-2 out, because a slow machine could still show its first figure at the click.
     go_to_address(tab, f"/compare?run={RUN}&with=none")
     expect(tab.get_by_text("Nothing to compare with yet")).to_be_visible()
     tab.get_by_role("button", name="Add a tokenizer").click()
@@ -67,7 +67,7 @@ def test_the_first_figure_is_there_while_the_whole_text_is_compared(
     expect(tab.get_by_role("heading", name="On all")).to_be_visible()
     tab.reload()
     wait_until_idle(tab)
-    # An assertion that waits would miss figures computed again, of a sample for a few seconds.
+    # Don't wait here: recomputed figures would be those of a sample only for a few seconds.
     assert first.count() == 0
     expect(tab.locator(".verdict")).to_be_visible()
     assert "sample" not in tab.locator(".verdict").inner_text()

@@ -72,7 +72,7 @@ def test_guessing_works_with_only_the_keyboard(player: Player) -> None:
     player.page.get_by_role("button", name="u, g").focus()
     player.page.keyboard.press("Enter")
     player.expect_score("1 of 1 right")
-    player.page.keyboard.press("Enter")  # the step forward has the keyboard now
+    player.page.keyboard.press("Enter")  # the step forward has the focus now
     player.expect_step(1)
     expect(player.page.locator(".player .candidate").first).to_be_focused()
     player.page.keyboard.press("Enter")
@@ -109,7 +109,7 @@ def test_a_tied_pair_that_is_not_in_the_list_is_a_right_guess(
     )
     player.expect_score("1 of 1 right")
     ties = offline_page.locator(".player .ties summary")
-    expect(ties).to_be_hidden()  # it would name the winners to come
+    expect(ties).to_be_hidden()  # it would name the next winners
     player.toggle_guessing()
     expect(ties).to_have_text("All 12 pairs that tie, in the order of the rule")
 
@@ -184,7 +184,7 @@ def test_playing_and_guessing_need_the_keyboard_alone(player: Player) -> None:
     player.expect_step(2)
     expect(player.page.locator(".player .score")).to_contain_text("of 1 right")
     expect(candidate).to_be_focused()
-    player.page.keyboard.press("ArrowRight")  # shows the answer, as by hand, and playing ends
+    player.page.keyboard.press("ArrowRight")  # shows the answer and stops playing
     player.expect_playing(False)
     expect(player.page.locator(".player")).to_be_focused()
     player.page.keyboard.press("Space")

@@ -57,7 +57,7 @@ def one_browser(browser: Browser) -> Iterator[BrowserContext]:
 
 
 def expect_in_picker(page: Page, labels: list[str]) -> None:
-    """Open the run picker, wait until it lists as many runs, and compare their labels."""
+    """Open the run picker, wait for the expected number of runs, and compare their labels."""
     page.get_by_role("button", name="Run: ").click()
     items = page.get_by_role("menuitem")
     expect(items).to_have_count(len(labels))
@@ -67,7 +67,7 @@ def expect_in_picker(page: Page, labels: list[str]) -> None:
 
 
 def load(page: Page, address: str, *, beside: Page | None = None) -> int:
-    """Load an address and count what the page asks its server for, the kept runs included.
+    """Load an address; return how many requests the page makes, including that for kept runs.
 
     `beside` is a tab of the same visitor, for a `page` that has not opened the app yet.
     """
@@ -92,7 +92,7 @@ def test_a_reload_and_another_tab_list_the_runs_again(
     other = one_browser.new_page()
     load(other, f"{app_url}/compare", beside=page)
     expect_in_picker(other, expected)
-    # The open run is the sample, as in the address.
+    # The open run is the sample, because the address names no run.
     expect(other.get_by_role("button", name=f"Run: {SAMPLE}")).to_be_visible()
     assert "run=" not in other.url
     other.get_by_role("button", name="Add a tokenizer").click()
@@ -108,7 +108,7 @@ def test_the_page_reruns_only_if_there_are_runs_to_list(
     one_browser: BrowserContext, app_url: str
 ) -> None:
     run_id = next(iter(RUNS))
-    # Other pages also ask how far their work in the background is.
+    # Other pages also request the progress of their background work.
     address = f"{app_url}/pair_frequencies"
     page = one_browser.new_page()
     open_page(page, address)  # a server's first visitor is redirected through app.py
@@ -131,8 +131,8 @@ def test_the_runs_are_listed_again_when_the_server_has_lost_the_session(
     for name in ("Train", "Vocabulary"):
         page.evaluate(LOSE_SESSION)
         page.wait_for_function("() => window.isConnected()")
-        # If work in the background was asked for, the page is asked for again. A click before that
-        # would be undone.
+        # A page that has begun background work requests itself again, which would undo an earlier
+        # click.
         wait_until_idle(page)
         page.get_by_role("link", name=name, exact=True).click()
         expect(page.get_by_role("heading", level=1)).to_have_text(name)

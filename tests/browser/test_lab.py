@@ -68,7 +68,7 @@ def test_a_small_measurement_appears_by_itself_and_is_marked(page: Page) -> None
 def test_a_measurement_continues_on_other_pages_and_is_cancelled_at_once(page: Page) -> None:
     go_to_address(page, "/lab?lab_tokenizer=GPT-2")
     page.get_by_role("button", name="Measure encoders").click()
-    # The small measurement, which may run first, cannot be cancelled.
+    # A small measurement, which cannot be cancelled, may run first.
     expect(page.get_by_role("button", name="Cancel")).to_be_visible()
     step = re.compile(r"Step \d+ of \d+, (time left unknown|about \d+ s left)\. Now: ")
     expect(page.get_by_text(step)).to_be_visible()

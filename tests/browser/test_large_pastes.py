@@ -44,7 +44,7 @@ WATCH_TASKS = """() => {
 
 
 def paste(area: Locator, text: str, selected: tuple[int, int] | None = None) -> bool:
-    """Dispatch a paste; return whether it was kept from the browser."""
+    """Dispatch a paste event; return True if the page handled it instead of the browser."""
     return area.evaluate(PASTE, [text, *(selected or (None, None))])
 
 

@@ -1,4 +1,4 @@
-"""A run of 50,000 merges: it is sent once, and distant merges when the cursor goes there."""
+"""A run of 50,000 merges is sent once, and distant merges when the cursor goes there."""
 
 from __future__ import annotations
 
@@ -65,7 +65,7 @@ def expect_traced(player: Player, run: TrainingRun, step: int) -> None:
 
 @dataclass(slots=True)
 class Sent:
-    """The messages that the server has sent to the player, with repetitions."""
+    """The messages that the server has sent to the player, including repeated ones."""
 
     runs: list[str] = field(default_factory=list)
     merges: list[tuple[int, int]] = field(default_factory=list)
@@ -105,7 +105,7 @@ def test_distant_merges_are_fetched_and_nothing_is_sent_twice(
         assert player.ringed()
         page.wait_for_url(re.compile(rf"step={step}\b" if step else "merge_loop"))
     player.choose("8")
-    player.press("play")  # from block to block
+    player.press("play")  # across the borders of blocks
     player.expect_playing(True)
     player.press("play")
     player.go_to("25,001")
@@ -139,7 +139,7 @@ def test_full_speed_draws_many_merges_per_frame_and_is_exact_when_paused(
     counted = player.count_while_playing(n_sentences=12)
     assert counted["animations"] == 0
     assert counted["merges"] > 2 * counted["frames"]
-    assert counted["least_between_sentences"] >= 80  # ms: ten a second, as the frames fall
+    assert counted["least_between_sentences"] >= 80  # ms: about ten a second, rounded to frames
     player.expect_playing(False)
     step = int(player.page.locator(".player .position b").inner_text().replace(",", ""))
     player.expect_sentence(f"Next, merge {step + 1:,}")
@@ -188,7 +188,7 @@ def test_a_replay_of_a_long_run_is_small_and_states_what_it_omits(
     saved.go_to("27,500")
     expect(because).to_contain_text("only for merges")
     saved.choose("8")
-    saved.press("play")  # into what it holds
+    saved.press("play")  # into the merges that it holds
     expect(because).to_contain_text("occur")
     saved.press("last")
     saved.expect_sentence("All 50,000 merges are done")

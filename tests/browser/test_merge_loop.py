@@ -48,7 +48,7 @@ def test_the_sample_opens_at_its_first_close_race_of_letters(page: Page, app_url
     player = Player.open(page, f"{app_url}/merge_loop")
     player.expect_step(step)
     player.expect_merges()
-    # A race so close that it can be seen.
+    # The first two pairs are close enough for a visible race.
     (_, _, winner), (_, _, runner_up), *_ = player.race()
     assert winner >= runner_up >= CLOSE_RACE * winner
 
@@ -88,7 +88,7 @@ def test_changing_words_does_not_stop_playing(page: Page, app_url: str) -> None:
     page.locator(".player .own-words input").fill("the class")
     expect(page.locator(".player .word")).to_have_count(2)
     player.expect_playing(True)
-    go_to_page(page, "Token boundaries")  # timers end with the page
+    go_to_page(page, "Token boundaries")  # leaving ends the page's timers
     assert errors == []
 
 

@@ -1,4 +1,4 @@
-"""What the player draws matches the core at every step."""
+"""The player's drawing matches the core at every step."""
 
 from __future__ import annotations
 

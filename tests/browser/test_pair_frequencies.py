@@ -215,7 +215,7 @@ def test_the_table_leads_to_the_life_of_a_pair_and_its_csv_holds_every_pair(
     expect(table.locator("canvas").first).to_be_visible()
     wait_until_idle(page)
     table.scroll_into_view_if_needed()
-    row_height = 35  # the header's too; a row is selected in its first column
+    row_height = 35  # the header's too; a click in the first column selects a row
     table.click(position={"x": 16, "y": row_height * 3 + row_height // 2})
     expect(page).to_have_url(re.compile(f"pair={left}-{right}"))
     page.get_by_role("link", name=f"Watch merge {rank + 1:,}").click()
@@ -224,7 +224,7 @@ def test_the_table_leads_to_the_life_of_a_pair_and_its_csv_holds_every_pair(
 
 
 def test_an_uploaded_text_replaces_the_held_out_text(page: Page, tmp_path: Path) -> None:
-    # Long enough for the kernels, in words that the sample's merges partly cover.
+    # Long enough for the kernels, and made of words that the sample's merges partly cover.
     text = "".join(
         f"The {n} statements of clause {n * 31 % 997} are körper.\n" for n in range(9_999)
     )

@@ -36,7 +36,7 @@ def test_most_frames_are_drawn_in_time_while_merges_play(
     player.choose(speed)
     medians: list[float] = []
     while len(medians) < 3 and (not medians or min(medians) > SLACK * FRAME_MS):
-        frames = player.frames_while_playing(120)  # two merges and more
+        frames = player.frames_while_playing(120)  # more than two merges
         show_figures(f"milliseconds a frame at {speed}x", frames)
         medians.append(statistics.median(frames))
     assert min(medians) <= SLACK * FRAME_MS

@@ -17,7 +17,7 @@ pytestmark = pytest.mark.browser
 SHELLS = "she sells sea shells by the sea shore"
 MILLISECONDS_TO_LIFE = 1_000
 
-# When the heading and the first tile were first on the page, in milliseconds.
+# The times, in milliseconds, at which the heading and the first tile appeared.
 WATCH = """(() => {
     const seen = {};
     const isTile = (one) => Boolean(one.shadowRoot?.querySelector(".loop .tile"));
@@ -44,7 +44,7 @@ def field(page: Page) -> Locator:
 
 
 def words(page: Page) -> list[str | None]:
-    """Return the words on show, each as a screen reader says its tokens."""
+    """Return the label of each word shown, in which a screen reader reads its tokens."""
     found = page.locator(".loop .word")
     return [found.nth(i).get_attribute("aria-label") for i in range(found.count())]
 
@@ -69,7 +69,7 @@ def test_the_bare_address_is_alive_within_a_second_of_its_heading(
         seen = page.evaluate("() => window.seen")
         waits.append(seen["tile"] - seen["heading"])
         expect(page.get_by_role("heading", level=1)).to_have_text(START)
-        # It begins to play without being asked.
+        # It begins to play by itself.
         expect(page.get_by_role("button", name="Pause")).to_be_visible()
     show_figures("milliseconds from the start page's heading to its first tile", waits)
     assert min(waits) <= SLACK * MILLISECONDS_TO_LIFE
@@ -98,7 +98,7 @@ def test_typing_in_the_middle_leaves_the_caret_there(still_page: Page, app_url: 
     field(still_page).fill("Ada Lovelace")
     for _ in range(8):
         field(still_page).press("ArrowLeft")
-    # The letters are shortcuts of Streamlit, and the space would play.
+    # Outside the field, the letters are Streamlit's shortcuts, and the space plays.
     still_page.keyboard.type("cr r", delay=60)
     expect(field(still_page)).to_have_value("Ada cr rLovelace")
     assert field(still_page).evaluate("(field) => field.selectionStart") == 8
@@ -161,7 +161,7 @@ def test_hostile_and_long_text_stays_text(still_page: Page, app_url: str) -> Non
         scrub_to(still_page, step)
         main = still_page.get_by_test_id("stMain")
         assert main.evaluate("(main) => main.scrollWidth - main.clientWidth") == 0
-    # The address holds what is used, not all that was pasted.
+    # The address holds only the part of the pasted text that is used.
     still_page.wait_for_function(
         "() => new URL(location).searchParams.get('sentence').length < 310"
     )

@@ -1,4 +1,4 @@
-"""The token view shows every token of any text as it is, and hands exactly that text back."""
+"""The token view shows every token of any text, and copies exactly that text."""
 
 from __future__ import annotations
 
@@ -160,7 +160,7 @@ def test_buttons_copy_ids_tokens_and_working_python_code(
     code = copied("Copy as Python")
     assert "tokenizer = bpe.gpt2()" in code
     scope = {"tokenizer": gpt2()}
-    exec(code.split("tokenizer = bpe.gpt2()")[1], scope)  # ends in an assert on the ids
+    exec(code.split("tokenizer = bpe.gpt2()")[1], scope)  # it ends with an assertion on the ids
     assert scope["text"] == text
 
 

@@ -76,7 +76,7 @@ def test_train_is_pressed_on_the_untouched_page_twice(page: Page, app_url: str) 
 
 
 def test_one_file_is_trained_twice_with_other_settings(tab: Page, tmp_path: Path) -> None:
-    # A name that, with the run's settings, is wider than a phone.
+    # With the run's settings, this name is wider than a phone.
     file = tmp_path / "the-parser-of-arguments.py"
     shutil.copy(argparse.__file__, file)
     go_to_address(tab, "/train")

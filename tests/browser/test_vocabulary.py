@@ -192,7 +192,7 @@ def choose_view(page: Page, name: str) -> None:
 
 
 def walk_the_trie(page: Page) -> None:
-    """Move in the trie by typing and by arrow keys, starting from a prefix of no token."""
+    """Move in the trie by typing and by arrow keys, starting from a prefix that no token has."""
     sentence = page.locator(".sentence")
     expect(sentence).to_contain_text("No token begins with <img")
     assert_fits(page, ".walk", ".card")

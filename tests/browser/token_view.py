@@ -1,4 +1,4 @@
-"""The token view in a page on disk, to test without a server what needs none."""
+"""The token view in a page on disk, for tests that need no server."""
 
 from __future__ import annotations
 
@@ -71,8 +71,8 @@ def figures(page: Page) -> Locator:
 def expect_tokens_of(page: Page, text: str) -> None:
     """Wait until the view shows a text and counts its GPT-2 tokens.
 
-    The count is compared as a whole, for “20 tokens” contains “0 tokens”. Another text may
-    have as many tokens, so the pane is waited for too.
+    The whole count is compared, because “20 tokens” contains “0 tokens”. Another text may have the
+    same count, so this also waits for the text in the pane.
     """
     counts = re.compile(rf"^{len(gpt2().encode(text)):,} tokens?\d")
     expect(figures(page)).to_have_text(counts)

@@ -1,4 +1,4 @@
-"""Adapted tokenizers in their base's own files give the same ids in the libraries for them."""
+"""Adapted tokenizers, written into their base's files, give the same ids in other libraries."""
 
 from __future__ import annotations
 
@@ -94,7 +94,7 @@ def test_a_tiktoken_file_gives_equal_ids_in_tiktoken(name: str, how: str) -> Non
     made = adapt(base, how)
     (written,) = adapted_files(made, dumps(base, "tiktoken")).values()
     again = loads({"a.tiktoken": written}, base.pretokenizer.name, made.tokenizer.special_tokens)
-    # Where merges make every token that is left, looking words up makes no difference.
+    # If merges make every token that is left, looking words up makes no difference.
     assert (again.vocab, again.merges) == (made.tokenizer.vocab, made.tokenizer.merges)
     ranks = {
         token: id
@@ -164,7 +164,7 @@ PADDING = {
 
 
 def small_base(post_processor: object, *, last_special: bool) -> tuple[Tokenizer, dict[str, Any]]:
-    """Return a tokenizer and its tokenizer.json with everything in it that names ids."""
+    """Return a tokenizer and its tokenizer.json, which names ids in every place that it can."""
     config = TrainingConfig(300, special_tokens=("<unk>", "<s>", "<pad>"))
     base = train(Corpus.from_text("hug hugs hugging pun puns fun funny bun " * 3), config).tokenizer
     described = json.loads(dumps(base, "huggingface")["tokenizer.json"])
@@ -197,7 +197,7 @@ def test_ids_in_template_padding_and_added_tokens(
     post_processor: object, how: str, indent: int | None
 ) -> None:
     base, described = small_base(post_processor, last_special=True)
-    # Special tokens come last, so that their ids change when others go.
+    # Put special tokens last, so that their ids change when other tokens are removed.
     order = sorted(base.vocab, key=lambda id: (id in base.special_tokens.values(), id))
     moved = {old: new for new, old in enumerate(order)}
     text = json.dumps(renumbered(described, moved), ensure_ascii=False, indent=indent)
@@ -215,7 +215,7 @@ def test_ids_in_template_padding_and_added_tokens(
     before, after = json.loads(text), json.loads(new)
     assert without_vocabulary(after).keys() == without_vocabulary(before).keys()
     assert before["normalizer"] == after["normalizer"]
-    # Lay out the changed values as before, and nothing else has changed.
+    # The layout is that of the old file, so only values have changed.
     assert new == json.dumps(after, ensure_ascii=False, indent=indent)
 
 

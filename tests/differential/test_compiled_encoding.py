@@ -48,7 +48,7 @@ def sources(*folders: str) -> str:
 
 
 def test_the_source_of_pythons_library_equals_both_oracles() -> None:
-    # Code and prose; these include the names of Unicode characters and encodings of many scripts.
+    # Code and prose, including the names of Unicode characters and encodings of many scripts.
     text = sources("encodings", "html", "pydoc_data", "email", "json")
     assert len(text) > 2_000_000
     assert_same_ids(text)
@@ -79,7 +79,7 @@ def test_long_words_with_equal_keys_keep_their_own_ids() -> None:
         value = value * 0xFF51AFD7ED558CCD % 2**64
         return value ^ value >> 29
 
-    # The key hashes eight bytes, then eight more; the second half makes up for the first.
+    # The key hashes eight bytes, then eight more. Choose the latter so that the keys are equal.
     firsts = [int.from_bytes(word, "little") for word in (b"abcdefgh", b"stuvwxyz")]
     last = int.from_bytes(b"ijklmnop", "little")
     lasts = [last, last ^ mixed(16 ^ firsts[0]) ^ mixed(16 ^ firsts[1])]

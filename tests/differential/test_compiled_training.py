@@ -55,7 +55,7 @@ def documents() -> list[str]:
 
 @pytest.fixture(scope="module")
 def huggingface(documents: list[str]) -> tuple[list[tuple[str, str]], dict[str, int]]:
-    """Return Hugging Face's merges and ids, of which a smaller vocabulary has a prefix."""
+    """Return Hugging Face's merges and ids; those of a smaller vocabulary are a prefix of these."""
     config = TrainingConfig(50_257)
     return train_huggingface(documents, config.vocab_size, config.special_tokens)
 
@@ -119,7 +119,7 @@ def test_first_seen_ties_are_broken_like_by_recounting_all_pairs(
 
 @pytest.mark.parametrize("unit", ["a", " ", "1234567890", "🧩", "ab"])
 def test_degenerate_texts_equal_huggingface(unit: str) -> None:
-    # A word of 20 kB, since tokenizers needs more than 15 s for the benchmarks' megabyte.
+    # A word of 20 kB, because tokenizers needs more than 15 s for the benchmarks' megabyte.
     text = unit * (20_000 // len(unit.encode()))
     learned = merges_learned(compiled_training.learn_merges, counted([text]), 400, "smallest-pair")
     vocab = dict(enumerate(GrowingVocabulary(TrainingConfig(256, special_tokens=()), ()).tokens))
@@ -158,5 +158,5 @@ def merges_learned(
 
 def test_one_large_document_equals_huggingface_up_to_the_last_pair(documents: list[str]) -> None:
     config = TrainingConfig(500_000, special_tokens=(), min_frequency=3)
-    # The kernels count it in three blocks.
+    # The kernels count this text in three blocks.
     assert_equal_to_huggingface(["".join(documents)[:5_000_000]], config)

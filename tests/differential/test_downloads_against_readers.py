@@ -1,4 +1,4 @@
-"""Thousands of texts, through each format's file and the library that reads it."""
+"""Thousands of texts get the same ids from each format's file in the library that reads it."""
 
 from __future__ import annotations
 
@@ -45,7 +45,7 @@ LACKING = {
     ("characters", "gpt2"),
     *((name, "gguf") for name in CONFIGS if name not in ("gpt2", "o200k")),
 }
-"""The formats that cannot hold a tokenizer."""
+"""The tokenizers that a format cannot hold, as (tokenizer, format)."""
 
 
 @cache

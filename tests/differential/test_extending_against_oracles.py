@@ -1,7 +1,7 @@
-"""Extended tokenizers keep what their bases make of thousands of texts, as other libraries read it.
+"""Extended tokenizers agree with other libraries on thousands of texts.
 
-tiktoken and `tokenizers` encode with the base: the base's parts in the place of each new token give
-their ids. The extended tokenizer.json, loaded by `tokenizers`, encodes as bpe_core does.
+tiktoken and `tokenizers`, with the base, give the ids of the extended tokenizer once each new token
+is replaced by its parts. `tokenizers`, with the extended tokenizer.json, gives the ids of bpe_core.
 """
 
 from __future__ import annotations
@@ -45,7 +45,7 @@ def corpus() -> str:
 
 @cache
 def texts() -> list[str]:
-    """Return pieces of the text trained on, shuffled ones, and any characters at all."""
+    """Return pieces of the training text, shuffled pieces, and arbitrary characters."""
     draw = random.Random(5)
     found: list[str] = []
     for n in range(N_TEXTS):
@@ -109,7 +109,7 @@ def test_an_extended_tokenizer_json_encodes_alike_in_tokenizers(name: str) -> No
 
 
 def test_extended_with_terms_and_without_tokens_left_out_it_keeps_gpt2s_ids() -> None:
-    """Terms of several scripts, and the most frequent learned tokens left out."""
+    """Extend with terms in several scripts, and leave out the first tokens learned before."""
     learned = extended("gpt2")
     left_out = [learned.tokenizer.vocab[merge.id] for merge in learned.merges[:40]]
     words = sorted({word for word in corpus().split() if word.isalpha() and len(word) > 7})

@@ -1,6 +1,6 @@
-"""The vocabularies that llama.cpp tests itself with: texts, and the ids of each model's tokenizer.
+"""The vocabularies and texts of llama.cpp's own tests give the ids of each model's tokenizer.
 
-The ids were made by the tokenizer that each model was published with, in Hugging Face's library.
+Hugging Face's library made the ids with the tokenizer that each model was published with.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ TESTED = (
     *("bert-bge", "command-r", "deepseek-coder", "deepseek-llm", "falcon", "gemma-4", "gpt-2"),
     *("llama-bpe", "llama-spm", "mpt", "phi-3", "qwen2", "qwen35", "refact", "starcoder"),
 )
-# Without expected ids.
+# Vocabularies without expected ids.
 OPENED = {"baichuan": "BPE", "nomic-bert-moe": "Unigram"}
 REFUSED = {"aquila": "tokenizer.ggml.pre", "gpt-neox": "tokenizer.ggml.pre"}
 
@@ -37,9 +37,9 @@ def test_every_vocabulary_is_accounted_for() -> None:
 
 
 def opened(file: Path) -> NamedEncoder:
-    """Open a file; one in the catalogue by its name, so without a trial in another process.
+    """Open a file, by name if it is in the catalogue, which skips the trial in another process.
 
-    That takes as long as the opening. The two largest are in the catalogue, and the others try it.
+    The trial takes as long as opening. The two largest files skip it, and the others cover it.
     """
     digest = sha256(file.read_bytes()).hexdigest()
     names = [each.name for each in CATALOGUE.values() if each.sha256 == digest]

@@ -101,7 +101,7 @@ def test_characters_of_every_class_equal_tiktokens(name: str, context: str) -> N
 
 @each
 def test_every_code_point_equals_tiktokens(name: str) -> None:
-    # Each between characters that no pattern joins it with, and then all in one run.
+    # Separate them first by a character that no pattern joins with them, and then by nothing.
     characters = [chr(c) for c in range(0x110000) if not 0xD800 <= c < 0xE000]
     peer = tiktoken_published(name)
     for between in ("\x00", ""):

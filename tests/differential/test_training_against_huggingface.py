@@ -116,7 +116,7 @@ def test_a_minimum_frequency_equals_huggingface(min_frequency: int) -> None:
 
 
 def test_a_merge_that_spells_a_special_token_does_not_make_it() -> None:
-    # The only difference: in Hugging Face, the merge makes the special token itself.
+    # Only here do the libraries differ: in Hugging Face, the merge makes the special token itself.
     text = "ab ab abc abc"
     theirs, their_ids = train_huggingface([text], 259, ["ab"])
     assert theirs[0] == ("a", "b")

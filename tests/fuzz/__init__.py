@@ -1,8 +1,8 @@
 """Mutated files for every reader, and mutated addresses for every page: `make fuzz`.
 
-In: small valid files. Out: a table, and the inputs that raised anything but a `BpeError`, took too
-long or too much memory, which are kept in `.fuzz`.
+It damages small valid files and prints a table. Inputs that raise anything but a `BpeError`, or
+take too much time or memory, are kept in `.fuzz`.
 
-Open `__main__` first; `readers` has what is read, `mutations` how its bytes are damaged,
-`structures` how its entries are, and `addresses` the parameters of pages.
+Start reading at `__main__`. `readers` lists the readers and their files, `mutations` damages bytes,
+`structures` damages entries, and `addresses` changes the parameters of pages.
 """

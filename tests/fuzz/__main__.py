@@ -1,4 +1,4 @@
-"""Damage files and addresses, and print what readers and pages made of them."""
+"""Damage files and addresses, and print how readers and pages handle them."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ _PAGES: Final = "pages"
 
 
 def main() -> int:
-    """Attack each reader in a process of its own; return 1 if a fault was found."""
+    """Attack each reader in a separate process; return 1 if a fault was found."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("only", nargs="*", help="readers, or pages; all without one")
     parser.add_argument("--inputs", type=int, default=3_000, help="for each fast reader")
@@ -81,7 +81,7 @@ def _attack_here(name: str, n: int, n_addresses: int, seed: int) -> int:
         broken = [f"{address}: {problem}" for address, problem in found]
         _print(n_addresses, n_addresses - len(broken), 0, slowest, broken)
         return 0
-    # Memory beyond this makes an allocation fail, which is a fault unless a reader expects it.
+    # An allocation beyond this limit fails, which is a fault unless the reader expects it.
     resource.setrlimit(resource.RLIMIT_AS, (_MOST_BYTES, _MOST_BYTES))
     reader = READERS[name]
     faults: list[str] = []
@@ -89,7 +89,7 @@ def _attack_here(name: str, n: int, n_addresses: int, seed: int) -> int:
     slowest = 0.0
     rng = random.Random(seed)
     good = dict(reader.files())
-    reader.read(good)  # what is damaged is readable at first
+    reader.read(good)  # the undamaged files must be readable
     n = max(1, int(n * reader.share))
     for _ in range(n):
         which = rng.choice(list(good))

@@ -62,7 +62,7 @@ _TELLING: Final = (
 
 
 class PageFault(NamedTuple):
-    """An address at which a page raised or came to nothing."""
+    """An address at which a page raised, failed or drew no heading."""
 
     address: str
     problem: str

@@ -1,4 +1,4 @@
-"""Damage valid files the way that finds most faults in readers."""
+"""Damage valid files in the ways that find most faults in readers."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from contextlib import suppress
 from typing import Any, Final
 
-# Numbers at the borders of types, lengths that lie, and syntax of the formats read.
+# Numbers at the limits of types, wrong lengths, and syntax of the formats.
 _TELLING: Final = (
     *(b"", b"\0", b"\xff", b"\x80", b"\xef\xbb\xbf", b"\xff\xfe", b"\xed\xa0\x80", b"\r", b"\n"),
     *(b"\xff\xff\xff\xff", b"\xff\xff\xff\x7f", b"\0\0\0\x80", b"\xff" * 8, b"\0" * 64),
@@ -23,13 +23,13 @@ _VALUES: Final[tuple[Any, ...]] = (
 
 
 def mutated(seed: bytes, others: Sequence[bytes], rng: random.Random) -> bytes:
-    """Return a file damaged in one to six places; of JSON, half of the time its values.
+    """Return a file with one to six damaged places, or for JSON, half of the time, other values.
 
     >>> mutated(b"hugging", [b"pug"], random.Random(3)) != b"hugging"
     True
     """
     if seed[:1] in (b"{", b"[") and rng.random() < 0.5:
-        with suppress(ValueError):  # several values, one a line
+        with suppress(ValueError):  # not one value, but one per line
             return _other_values(json.loads(seed), rng)
     data = bytearray(seed)
     for _ in range(rng.choice((1, 1, 1, 2, 3, 6))):

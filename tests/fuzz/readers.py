@@ -38,13 +38,13 @@ _ROWS = [{"id": n, "text": f"{_TEXT[: n * 9]}", "more": None} for n in range(6)]
 
 @dataclass(frozen=True, slots=True)
 class Reader:
-    """A reader, and what it is given."""
+    """A reader, and the files that it reads."""
 
     files: Callable[[], Mapping[str, bytes]]
-    """Make a valid file; or several, of which one is damaged at a time."""
+    """Make one or more valid files, of which one is damaged at a time."""
     read: Callable[[Mapping[str, bytes]], object]
     share: float = 1.0
-    """How many inputs it gets of those asked for: less where each starts a process."""
+    """The share of the requested inputs that it gets: less if each one starts a process."""
     is_corpus: bool = False
     """True if it reads text instead of a tokenizer or a run."""
 

@@ -1,7 +1,7 @@
-"""Damage what a file says instead of its bytes, so that its readers get past the first check.
+"""Damage a file's entries rather than its bytes, so that its readers get past the first check.
 
-The result is a well-formed file whose entries repeat, lack, contradict or overrun each other, or
-whose lengths and counts lie.
+The result is a well-formed file whose entries repeat, are missing, contradict or overrun each
+other, or whose lengths and counts are wrong.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ import numpy as np
 from bpe_core.formats.gguf_header import MAGIC, parse_gguf
 from bpe_core.formats.protobuf import LENGTH, VARINT, field, fields, fixed32
 
-# Ids, counts and lengths at the borders of types, and far more than any file has.
+# Ids, counts and lengths at the limits of types, and far beyond those of any real file.
 _NUMBERS: Final = (
     *(-1, 0, 1, 255, 256, 10**6, 2_000_001, 10**9, 2**31 - 1, 2**31, 2**32, 2**63 - 1, 2**64 - 1),
     *(10**30, -(2**63)),
@@ -57,7 +57,7 @@ def _damaged(data: bytes, rng: random.Random) -> bytes:
             return _proto(data, rng)
         return _lines(data, rng)
     except Exception:
-        # What was damaged before is no longer of its format.
+        # Earlier damage has left data that is no longer in its format.
         return data[: rng.randrange(len(data) + 1)]
 
 
@@ -90,7 +90,7 @@ _CHANGES: Final[Sequence[_Change]] = (_repeat, _delete, _swap, _turn, _grow)
 
 
 def _value(old: Any, others: Sequence[Any], rng: random.Random) -> Any:
-    """Return what stands where `old` stood: a sibling, a border of its type, or another type."""
+    """Return a value to replace `old`: a sibling, an extreme number, a variant, or another type."""
     match rng.randrange(4):
         case 0:
             return rng.choice(others)
@@ -135,7 +135,7 @@ def _of_container(inside: Any, rng: random.Random) -> None:
     if isinstance(inside, list):
         change(inside, rng)
         return
-    # Of an object, its keys and its values are changed apart.
+    # In an object, change either the keys or the values.
     keys, values = list(inside), list(inside.values())
     change(rng.choice((keys, values)), rng)
     inside.clear()
@@ -274,8 +274,8 @@ def _proto_field(entry: tuple[int, int, Any], rng: random.Random, share_of_lies:
 
 
 def _lying(number: int, length: int) -> bytes:
-    """Return the key of a field with a length that is not its own."""
-    # A varint's field is its key and its value; the kind is in the key's lowest bits.
+    """Return the key of a field, followed by a wrong length."""
+    # A varint's field is its key and its value; the lowest bits of the key hold its kind.
     written = bytearray(field(number, length))
     written[0] |= LENGTH
     return bytes(written)
@@ -302,7 +302,7 @@ def _array(data: bytes, rng: random.Random) -> bytes:
         case 3:
             return _npy(array.reshape(rng.choice(((1, -1), (-1, 1), (-1, 1, 1)))))
         case _:
-            # The header announces its number of entries, as text.
+            # The header states the number of entries as text, which is replaced by a wrong number.
             lie = str(rng.choice(_NUMBERS)).encode()
             at = data.find(b"(", data.find(b"shape")) + 1
             end = data.find(b",", at)
@@ -332,7 +332,7 @@ def _zip(data: bytes, rng: random.Random) -> bytes:
         for name, member in members:
             archive.writestr(name, member)
     written = buffer.getvalue()
-    if rng.random() < 0.1:  # a size in the directory, behind the last member, lies
+    if rng.random() < 0.1:  # a wrong size in the directory, which follows the last member
         at = written.rfind(b"PK\x01\x02") + rng.choice((16, 20, 24, 28, 42))
         lie = struct.pack("<I", rng.choice(_NUMBERS) & 0xFFFFFFFF)
         written = written[:at] + lie + written[at + 4 :]

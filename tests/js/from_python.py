@@ -1,6 +1,6 @@
-"""Print messages for the browser, and the values to be read from them, for the tests in Node.
+"""Print messages for the browser and the values expected from them, for the tests in Node.
 
-`python -m tests.js.from_python runs` prints runs as JSON, `texts` texts, `sentences` sentences.
+`python -m tests.js.from_python runs` prints runs as JSON; `texts` or `sentences` print those.
 """
 
 from __future__ import annotations
@@ -103,7 +103,7 @@ def sample() -> dict[str, Any]:
 
 
 def hug() -> dict[str, Any]:
-    """Return a run on characters with an end-of-word marker, and own words it cannot spell."""
+    """Return a run on characters with an end-of-word marker, and words that it cannot spell."""
     config = TrainingConfig(
         18,
         pretokenizer="none",

@@ -1,4 +1,4 @@
-// The marks of other libraries' files: how they are shown, and what is said of them.
+// The marks of other libraries' files: how they are shown and explained.
 
 import { strict as assert } from "node:assert";
 import { suite, test } from "node:test";

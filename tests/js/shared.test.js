@@ -1,4 +1,4 @@
-// What all components share: numbers, characters, colours, searching, echoes.
+// Modules that all components share: numbers, characters, colours, searching, echoes.
 
 import assert from "node:assert/strict";
 import { suite, test } from "node:test";

@@ -1,4 +1,4 @@
-// The loop of the start page: what it learns from a sentence, and what it says of it.
+// The loop of the start page: what it learns from a sentence, and how it describes that.
 
 import assert from "node:assert/strict";
 import { suite, test } from "node:test";

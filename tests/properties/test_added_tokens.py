@@ -1,4 +1,4 @@
-"""Added tokens are found as by trying each at each place, the longest first."""
+"""Added tokens are found as if each were tried at every position, the longest first."""
 
 from __future__ import annotations
 

@@ -149,13 +149,13 @@ def test_no_text_encodes_to_an_unreachable_token_under_published_pretokenizers(
     pretokenizer: str, alphabet: str, data: st.DataObject
 ) -> None:
     found, unseen = found_and_unseen(pretokenizer, alphabet, data)
-    # A longer text than brute force encodes may have a token, so only what is decided is compared.
+    # A token may occur only in texts too long for brute force, so compare only decided tokens.
     assert set(found.unreachable) <= unseen
     if alphabet == "a !" or (alphabet.isascii() and pretokenizer in ("starcoder", "falcon")):
         assert found.undecided == ()
 
 
-# The characters that the named patterns tell apart, a few at a time.
+# The characters that the named patterns distinguish, a few at a time.
 TOLD_APART = [
     "a !\n",
     "'re ",
@@ -189,7 +189,7 @@ def test_every_part_of_a_pretoken_is_whole_in_a_context(name: str) -> None:
 
 
 def test_a_pretokenizer_that_cuts_parts_in_other_ways_is_not_among_the_proved_ones() -> None:
-    # The check above can fail: 日A is part of the pre-token 日Aa, and is cut in two when alone.
+    # The check above would fail here: 日A is part of the pre-token 日Aa, but is cut if alone.
     split = get_pretokenizer("o200k").split
     assert (split("日Aa"), split("日A")) == (["日Aa"], ["日", "A"])
     assert "deepseek-v3" not in CONTEXTS

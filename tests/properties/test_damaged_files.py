@@ -1,4 +1,4 @@
-"""Files whose entries, counts and lengths are damaged are read, or refused with the place.
+"""Files with damaged entries, counts or lengths are read, or refused with the place of damage.
 
 `make fuzz` damages many more, and bytes too; see tests/fuzz.
 """
@@ -22,11 +22,11 @@ from tests.fuzz.readers import READERS
 from tests.fuzz.structures import restructured
 
 TOKENIZERS: Final = tuple(name for name in READERS if not READERS[name].is_corpus)
-# A number, a quoted entry, or the name of a file, of a field or of a part.
+# What names a place: a number, a quoted entry, or the name of a file, a field or a part.
 _PLACE: Final = re.compile(
     r"\d|['\"]|\w\.\w|\w_\w|array \w|lacks|words|merges|model|normalizer|pre-tokenizer|vocabulary"
 )
-# Compiled libraries do not say where they failed.
+# Compiled libraries do not report where they failed.
 _OF_A_LIBRARY: Final = re.compile(r"cannot (read this|use these|encode this)|drops a part")
 _LONGEST_MESSAGE: Final = 700
 

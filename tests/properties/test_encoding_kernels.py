@@ -105,7 +105,7 @@ def start_of(table: TokenTable, word: str) -> list[int]:
 @given(tables(), st.lists(words, min_size=1, max_size=6))
 def test_kernels_encode_like_scan_and_heap(table: TokenTable, some: list[str]) -> None:
     encoder = CompiledEncoder(table, WHOLE)
-    for word in [*some, *some]:  # now from the word cache
+    for word in [*some, *some]:  # the second time from the word cache
         ids = merge_by_scan(start_of(table, word), table.ranks, table.made)
         assert merge_by_heap(start_of(table, word), table.ranks, table.made) == ids
         assert encoder.encode(word).tolist() == ids
@@ -132,7 +132,7 @@ long_words = st.one_of(
     st.text("abc", min_size=SCAN_UP_TO + 1, max_size=80),
     st.lists(words, min_size=8, max_size=16).map("".join).filter(lambda w: len(w) > SCAN_UP_TO),
 )
-"""Words that the kernels give to a trie, or to a heap where there is none."""
+"""Words that the kernels encode with a trie, or with a heap if there is no trie."""
 
 
 @given(tables(one_merge_a_token=True), st.lists(long_words, min_size=1, max_size=6))
@@ -282,7 +282,7 @@ def gpt2_ids_of_word(word: str) -> list[int]:
 def test_words_longer_than_a_block_stay_within_the_buffers(name: str, text: str) -> None:
     words = get_pretokenizer(name).split(text)
     expected = [id for word in words for id in gpt2_ids_of_word(word)]
-    encoder = CompiledEncoder(gpt2()._table, get_pretokenizer(name))  # an encoder with new buffers
+    encoder = CompiledEncoder(gpt2()._table, get_pretokenizer(name))  # with new buffers
     assert encoder.encode(text, 1).tolist() == expected
 
 
@@ -324,7 +324,7 @@ gpt2_ids = st.integers(0, 50_256)
 
 def test_the_librarys_kernel_decodes_lists_and_arrays(monkeypatch: pytest.MonkeyPatch) -> None:
     kernel: Any = decoding.decode_ids
-    monkeypatch.setattr(kernel, "by_numba", None)  # nothing else can decode
+    monkeypatch.setattr(kernel, "by_numba", None)  # so that nothing else can decode
     encoder = gpt2_encoder("gpt2")
     decoded(encoder, [464, 2068])
     decoded(encoder, np.array([464, 2068], np.int32))

@@ -1,9 +1,7 @@
-"""
+"""Cutting a text into blocks, for threads or in a stream, never changes its pre-tokens.
 
-Cutting a text into blocks, for threads or in a stream never changes its pre-tokens.
-
-Pre-tokens are compared directly, or with tokenizers that encode each as one token: with other
-merges, a word could have the same ids although it was cut.
+Pre-tokens are compared directly, or with tokenizers that encode each as one token. With other
+merges, a word that was cut could still have the same ids.
 """
 
 from __future__ import annotations
@@ -86,7 +84,7 @@ def test_runs_of_every_length_stay_within_the_buffers(name: str, room: int) -> N
 
 
 def wide_characters() -> list[str]:
-    """Return non-ASCII characters whose leading bytes could be taken for another class."""
+    """Return non-ASCII characters whose first bytes alone would suggest another class."""
     found: dict[tuple[int, str, str], str] = {}
     starts, _ = class_runs()
     edges = sorted({0x80, *starts, *(start - 1 for start in starts[1:])})
@@ -106,7 +104,7 @@ def test_a_character_at_the_end_of_a_block_is_read_whole(name: str) -> None:
     pretokenizer = get_pretokenizer(name)
     characters = wide_characters()
     assert len(characters) > 40
-    # The smallest buffers hold blocks of 8 bytes, so that the character crosses the end of one.
+    # The smallest buffers hold blocks of 8 bytes, so the character crosses the end of a block.
     for n_before in range(9):
         for before in ("a", " ", "!", "1"):
             for character in characters:

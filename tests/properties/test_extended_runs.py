@@ -1,4 +1,4 @@
-"""A run that continues a base is exact at every step, against the words merged one by one."""
+"""A run that extends a base equals, at every step, a recount of the words merged one by one."""
 
 from __future__ import annotations
 

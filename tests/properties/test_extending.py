@@ -1,4 +1,4 @@
-"""Extended tokenizers equal the naive twin's, and keep what their bases do."""
+"""Extended tokenizers equal those of a naive twin, and otherwise encode as their bases do."""
 
 from __future__ import annotations
 
@@ -107,7 +107,7 @@ def test_extended_gpt2_keeps_gpt2s_encoding(extended_gpt2: TrainingRun, text: st
 
 
 def test_a_token_that_no_merge_reaches_is_not_spelled_again() -> None:
-    # The word looked up whole stays whole; inside other words, its bytes stay apart.
+    # The word "ab" is looked up whole and stays whole; inside other words, its bytes stay apart.
     base = Tokenizer(
         vocab={0: b"a", 1: b"b", 2: b"ab"}, merges=[], pretokenizer="none", whole_words_first=True
     )
@@ -142,7 +142,7 @@ def test_what_is_left_out_must_be_bytes(left_out: object) -> None:
 
 
 def test_a_cancelled_run_keeps_the_tokens_so_far() -> None:
-    # Enough merges for many looks: the last few before the end might come after the last look.
+    # Make enough merges for many checks, because the last few may follow the last check.
     letters = random.Random(2026)
     words = {"".join(letters.choices("qxzvkjQXZVKJW", k=12)): 1 for _ in range(400)}
     done = [0]

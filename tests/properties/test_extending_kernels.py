@@ -90,7 +90,7 @@ def test_equal_hashes_of_other_bytes_change_nothing(case: Case) -> None:
 
 @pytest.mark.parametrize("tie_break", get_args(TieBreak))
 def test_a_frequent_forbidden_pair_does_not_stop_the_others(tie_break: TieBreak) -> None:
-    # Far above the rest, so that the row is counted again with lower and lower thresholds.
+    # Its count is far above the rest, so the row is counted again with ever lower thresholds.
     vocab = {0: b"a", 1: b"b", 2: b"c", 5: b"ab", 9: b"cab"}
     words = [[0, 1], [2, 0], [2, 0, 1], [1, 1, 1], [1, 0]]
     layout = lay_out(words, [10**9, 10**6, 10**5, 100, 1])

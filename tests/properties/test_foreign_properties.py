@@ -25,7 +25,7 @@ PEERS = {
 }
 FOREIGN = {name: ForeignTokenizer(models.described(peer)) for name, peer in PEERS.items()}
 UNPROCESSED = {
-    # A post-processor may trim the offsets.
+    # Leave out the post-processor, which may trim the offsets.
     name: tokenizers.Tokenizer.from_str(
         json.dumps({**models.described(peer), "post_processor": None})
     )

@@ -177,7 +177,7 @@ def test_only_the_calling_thread_asks_whether_to_stop() -> None:
 
 @pytest.mark.parametrize("width", [5, 40])
 def test_a_table_grows_while_the_words_of_another_are_added(width: int) -> None:
-    # No word is in two tables, so that none has room for all; wide words exhaust the letters first.
+    # The tables share no words, so the first must grow; with wide words, it runs out of letters.
     documents = [" ".join(f"{n:0{width}x}" for n in range(k, 90_000, 3)) for k in range(3)]
     by = get_pretokenizer("none")
     tables = []
@@ -329,7 +329,7 @@ def test_a_token_has_its_id_in_its_first_slot_and_below_zero_in_its_last(
     n_merges: int, row: list[int], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     rows: list[list[int]] = []
-    # The last kernel of a training, which overwrites the row.
+    # Replace the last kernel of a training, which overwrites the row.
     monkeypatch.setattr(
         compiled_training.merging,
         "list_ranks",

@@ -69,7 +69,7 @@ def test_a_sample_reaches_the_exact_size(sample: str, min_frequency: int) -> Non
 
 
 def test_the_bound_counts_what_can_merge_at_most() -> None:
-    # "aaaa" merges twice at most, though it has three pairs: the bound may only be too large.
+    # "aaaa" has three pairs but at most two merges, so the bound is one more than the exact size.
     corpus = Corpus.from_word_counts({"aaaa": 1, "abc": 7})
     config = TrainingConfig(special_tokens=())
     assert largest(corpus, config) == LargestSize(256 + 4, is_exact=True)

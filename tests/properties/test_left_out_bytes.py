@@ -1,4 +1,4 @@
-"""Bytes that a vocabulary lacks are left out of texts here as by `tokenizers`."""
+"""Bytes that a vocabulary lacks are left out of texts, as `tokenizers` leaves them out."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ some_texts = st.one_of(
 
 @st.composite
 def files(draw: st.DrawFn) -> dict[str, Any]:
-    """Draw a tokenizer.json that lacks some bytes of ASCII, and perhaps one that begins others."""
+    """Draw a tokenizer.json that lacks some ASCII bytes, and perhaps one that begins characters."""
     lacking = {*LACKING, *draw(st.sampled_from([b"", b"\xf2", b"\xc3"]))}
     tokens = [bytes([byte]) for byte in range(256) if byte not in lacking]
     ids = {token: id for id, token in enumerate(tokens)}

@@ -66,7 +66,7 @@ def check_every_life(run: TrainingRun) -> None:
 
 
 def changes_recounted(run: TrainingRun) -> list[tuple[Pair, int, int]]:
-    """Return each pair with the steps at which its count changes, and by how much."""
+    """Return each change of a pair's count, as (pair, step, change)."""
     steps = [{}, *recounted(run)]
     return sorted(
         (pair, step - 1, counts.get(pair, 0) - steps[step - 1].get(pair, 0))

@@ -31,7 +31,7 @@ configs = st.builds(
 
 
 def slow_counts(run: TrainingRun, counts: dict[str, int]) -> tuple[Counter[int], Counter[int]]:
-    """Return the occurrences of each id in the words at any step, and at the end."""
+    """Count how often each id is made in the words, and how often it is left at the end."""
     made: Counter[int] = Counter()
     kept: Counter[int] = Counter()
     for word, count in counts.items():

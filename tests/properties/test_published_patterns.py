@@ -1,4 +1,4 @@
-"""Named pre-tokenizers cut as the published patterns do, run by the `regex` package in steps."""
+"""Named pre-tokenizers cut like the published patterns, which `regex` runs one after another."""
 
 from __future__ import annotations
 
@@ -46,7 +46,7 @@ STEPS: Final[dict[str, tuple[str, ...]]] = {
 
 
 def in_steps(patterns: tuple[str, ...], text: str) -> list[str]:
-    """Cut out what the first pattern matches, then cut every piece by the next."""
+    """Cut the text by the first pattern, then every piece by the next."""
     pieces = [text]
     for pattern in patterns:
         pieces = [cut for piece in pieces for cut in _isolated(pattern, piece)]

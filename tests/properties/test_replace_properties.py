@@ -48,7 +48,7 @@ def test_the_result_is_shrink_then_extend(
     assert (swapped.old_ids < 0).sum() == len(swapped.parts)
     for id, parts in swapped.parts.items():
         token = swapped.tokenizer.vocab[id]
-        with suppress(UnicodeDecodeError):  # a part of a character is no word
+        with suppress(UnicodeDecodeError):  # a part of a character is not a word
             token.decode()
             assert list(parts) == base.encode_words([token])[0].tolist()
 
@@ -154,13 +154,13 @@ def test_replacing_stops_whenever_it_is_asked_to(n_looks: int) -> None:
     looks = iter(range(100))
     corpus = Corpus.from_text(TEXT)
     assert replace(gpt2(), corpus, 3, should_stop=lambda: next(looks) >= n_looks) is None
-    assert next(looks) == n_looks + 1  # never asked again, and so nothing went on
+    assert next(looks) == n_looks + 1  # not called again after it returned True
 
 
 def test_shrinking_stops_while_words_are_counted_and_laid_out() -> None:
     base = gpt2()
     steps: list[tuple[int, int]] = []
-    # Asked while counting (1), before the words are laid out (2), and while they are (3).
+    # It is called while counting (1), before the words are laid out (2), and during that (3).
     for n_looks in (1, 2, 3):
         looks = iter(range(100))
         found = shrink(

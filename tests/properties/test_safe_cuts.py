@@ -1,4 +1,4 @@
-"""Where a long text is cut for another library, its ids don't change."""
+"""Cutting a long text into parts for another library does not change its ids."""
 
 from __future__ import annotations
 

@@ -24,7 +24,7 @@ TOKENIZERS = (gpt2(), gpt2().truncated(40), CLASSROOM)
 
 
 def pretoken_byte_starts(text: str, tokenizer: Tokenizer, special: tuple[str, ...]) -> set[int]:
-    """Return the first byte of each pre-token and special token, found slowly."""
+    """Return the offset of the first byte of each pre-token and special token, found slowly."""
     starts: set[int] = set()
     found = find_special_tokens(text, tokenizer.special_tokens, frozenset(special))
     for piece in pieces_of(text, found):
@@ -84,5 +84,5 @@ def test_the_first_tokens_cover_whole_characters(text: str, n: int) -> None:
     assert len(some.ids) >= min(n, len(found.ids))
     assert some.ids.tolist() == found.ids[: len(some.ids)].tolist()
     assert (int(some.byte_ends[-1]) if len(some.ids) else 0) == len(part.encode())
-    # At most the rest of one character was added.
+    # Only the tokens that complete a character were added.
     assert len(some.ids) - min(n, len(found.ids)) <= 3

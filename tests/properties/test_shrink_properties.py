@@ -139,7 +139,7 @@ def test_gpt2_on_text_encodes_as_the_curve_says(order: RemovalOrder) -> None:
         for new, old in enumerate(shrunk.old_ids.tolist()):
             assert shrunk.tokenizer.vocab[new] == gpt2().vocab[old]
         if order == "last-learned":
-            # One more than the merges: GPT-2's special token has the highest id.
+            # 256 bytes and GPT-2's special token, which has the highest id, are not merges.
             assert shrunk.tokenizer.merges == gpt2().truncated(size - 257).merges
 
 

@@ -84,7 +84,7 @@ def test_segments_cover_every_byte_once(
             assert segment.token == tokenizer.vocab[segment.id]
             assert segment.token.startswith(own)
             assert own == segment.token or tokenizer.ends_word(segment.id)
-        # From the character of its first byte to that of its last.
+        # A segment covers the characters from that of its first byte to that of its last.
         assert len(text[: segment.start].encode()) <= segment.byte_start
         if own:
             assert len(text[: segment.start + 1].encode()) > segment.byte_start

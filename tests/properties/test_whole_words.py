@@ -47,7 +47,7 @@ def by_kernels(tokenizer: Tokenizer, text: str) -> list[int]:
     table = tokenizer._table  # pyright: ignore[reportPrivateUsage]
     compiled = CompiledEncoder(table, tokenizer.pretokenizer)
     first = compiled.encode(text, 1).tolist()
-    # Again, because words are cached.
+    # Encode again, now with cached words.
     assert compiled.encode(text, 1).tolist() == first
     return first
 
@@ -56,7 +56,7 @@ def test_a_part_that_spells_a_long_token_is_not_remembered_for_the_whole_word() 
     token = "a" * 16
     vocab = {**{byte: bytes([byte]) for byte in range(256)}, 256: token.encode()}
     tokenizer = Tokenizer(vocab=vocab, merges=[], pretokenizer="gpt2", whole_words_first=True)
-    # Cut before the é, as no token contains both bytes, so that the part has the token's bytes.
+    # No token contains the é and its neighbour, so the word is cut there and its part is `token`.
     part = f"{token}é"
     for text in (f"{part}\n{token}", f"{token}\n{part}\n{token}", f"\n{token} {part}"):
         assert by_kernels(tokenizer, text) == [id for w in tokenizer.explain(text) for id in w.ids]
@@ -147,7 +147,7 @@ def test_tokenizers_reads_the_flag_as_ignore_merges() -> None:
 
 
 def test_a_file_with_every_pair_of_parts_as_a_merge_is_read() -> None:
-    # As transformers writes merges from ranks: every two tokens that spell a third.
+    # transformers writes such merges from ranks: every two tokens that spell a third.
     ranks = {token: id for id, token in SMALL.vocab.items()}
     merges = [
         (to_printable(token[:cut]), to_printable(token[cut:]))

@@ -1,4 +1,4 @@
-"""The lines of docs/adapt.md that resize embeddings run and do what they say."""
+"""The code in docs/adapt.md that resizes embeddings runs, and does what the text claims."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Which text an adapted tokenizer is judged by."""
+"""An adapted tokenizer is judged by held-out text, or else by the training text."""
 
 from __future__ import annotations
 

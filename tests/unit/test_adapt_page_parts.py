@@ -1,4 +1,4 @@
-"""What Adapt shows and offers of an adapted tokenizer."""
+"""Parts of Adapt: names of files, held-out text, and the tables of new and removed tokens."""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ def test_the_saving_of_a_token_is_measured_where_its_pair_overlaps_itself() -> N
     before = [run.truncated(n) for n in range(len(run.merges) + 1)]
     tokens = [7 * len(t.encode("łłł")) + 3 * len(t.encode("qzqz")) for t in before]
     saved = [a - b for a, b in pairwise(tokens)]
-    # The two differ: else this text would test nothing.
+    # The savings and the counts differ on this text; otherwise it would test nothing.
     assert saved != [merge.count for merge in run.merges]
     new = tokens_of_run(stored, len(run.merges))
     assert [row.loss for row in token_rows(new, new.places)] == [f"{n:,}" for n in saved]

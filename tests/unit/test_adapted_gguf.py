@@ -1,4 +1,4 @@
-"""An adapted tokenizer goes back into its base's GGUF file, without tensors and all else kept."""
+"""An adapted tokenizer is written into its base's GGUF file, which loses only its tensors."""
 
 from __future__ import annotations
 
@@ -134,7 +134,7 @@ def test_a_model_of_any_size_is_adapted_by_its_keys_alone(model: bytes, tmp_path
     with path.open("r+b") as file:
         file.truncate(3 << 40)  # a sparse file of three terabytes
     base = open_base(path)
-    assert [*base.files] == ["huge-vocab.gguf"]  # never the name of the model itself
+    assert [*base.files] == ["huge-vocab.gguf"]  # not the name of the model's file
     made = adapted("extended", base.tokenizer)
     expected = adapted_files(made, {"huge.gguf": model})
     assert adapted_files(made, base.files) == expected

@@ -1,4 +1,4 @@
-"""An adapted tokenizer goes back into its base's Tekken file, and the rest of the file stays."""
+"""An adapted tokenizer is written into its base's Tekken file, and the rest of the file stays."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Open the files of a tokenizer to adapt: which of them decide, and which come along."""
+"""Open the files of a tokenizer to adapt: which of them define it, and which are kept with it."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ CORPUS = Corpus.from_text(TEXT)
 
 @pytest.fixture
 def qwen_like() -> Tokenizer:
-    """Train a tokenizer with Qwen's pre-tokenizer and added tokens behind its vocabulary."""
+    """Train a tokenizer with Qwen's pre-tokenizer, and with added tokens after its vocabulary."""
     special = ("<|endoftext|>", "<|im_start|>", "<|im_end|>")
     plain = train(CORPUS, TrainingConfig(290, pretokenizer="qwen2", special_tokens=())).tokenizer
     return Tokenizer(
@@ -41,7 +41,7 @@ def qwen_like() -> Tokenizer:
 
 
 def pair_of(tokenizer: Tokenizer) -> dict[str, bytes]:
-    """Return the two files beside a tokenizer.json, which leave out the added tokens."""
+    """Return the two files kept beside a tokenizer.json, without the added tokens."""
     files = write_gpt2_files(tokenizer)
     ids = json.loads(files["vocab.json"])
     ordinary = {text: id for text, id in ids.items() if text not in tokenizer.special_tokens}

@@ -1,4 +1,4 @@
-"""The network address of a visitor, behind proxies and without, as a code."""
+"""The code of a visitor's network address, with and without proxies."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ def test_an_address_that_a_visitor_claims_does_not_count() -> None:
     code = address_code(PUBLIC, [], 0)
     assert code
     assert address_code(PUBLIC, ["8.8.4.4"], 0) == code
-    # What the proxy adds comes last, be it in a header of its own.
+    # The address that the proxy adds comes last, sometimes in a separate header.
     assert address_code("10.0.0.7", [f"8.8.4.4, {PUBLIC}"], 1) == code
     assert address_code("10.0.0.7", ["8.8.4.4", PUBLIC], 1) == code
     assert address_code("10.0.0.7", [f"8.8.4.4, {PUBLIC}, 10.0.0.9"], 2) == code

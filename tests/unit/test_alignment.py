@@ -1,4 +1,4 @@
-"""Where two tokenizations cut one text differently."""
+"""Alignment finds where two tokenizations cut a text differently."""
 
 from __future__ import annotations
 

@@ -53,7 +53,7 @@ for name in names:
 print(sorted({"numba", "llvmlite"} & set(sys.modules)))
 """
 
-# What Numba compiles during a call, it doesn't find in its cache.
+# A kernel that Numba compiles during a call counts as a cache miss.
 COMPILED_BY_NUMBA = """
 from bpe_core.kernels import counting, decoding, encoding, merging, pairs
 from bpe_core.kernels.jit import CompiledKernel

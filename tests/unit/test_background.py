@@ -156,7 +156,7 @@ def test_results_are_remembered_up_to_a_size_in_total() -> None:
 
     for id, size in (("a", 1_000_000), ("b", 1_000_000), ("small", 10), ("c", 1_000_000)):
         if id == "c":
-            assert is_known("a")  # asked for since, so "b" is the next to be forgotten
+            assert is_known("a")  # this use of "a" makes "b" the next to be forgotten
         background.begin(id, lambda _, size=size: "-" * size, is_short=True)
     assert [is_known(id) for id in ("a", "b", "small", "c")] == [True, False, True, True]
     background.begin("large", lambda _: "-" * 9_000_000, is_short=True)
@@ -226,7 +226,7 @@ def test_a_system_exit_ends_the_callers_thread_but_not_the_worker(
         background.status("a")
     background.begin("a", at_once, is_short=True)
     assert background.status("a").result == "done"
-    # If it passed through the worker thread, queued work would wait for ever.
+    # An error that ended the worker thread would leave queued work waiting for ever.
     background.begin("b", ends)
     background.begin("c", at_once)
     assert wait_until(background, "c").result == "done"

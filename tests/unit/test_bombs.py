@@ -1,4 +1,4 @@
-"""Small files that are large once written out get an error in a process with little memory."""
+"""Small files that unpack to huge ones are refused or read in a process with little memory."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from tests.bombs import BOMBS
 
 ROOT = Path(__file__).parent.parent.parent
 MOST_BYTES = 2**30
-# A few seconds on an idle machine.
+# On an idle machine, each file takes a few seconds.
 MOST_PROCESSOR_SECONDS = 30
 READ = f"""
 import resource, sys
@@ -32,7 +32,7 @@ for read in (columns_of, read_corpus):
     except CorpusError as error:
         print(read.__name__, error)
 """
-# A file is refused, read without what is empty in it, or has no text at all.
+# A file is refused, is read without its empty entries, or has no text at all.
 EXPECTED = {
     "a dictionary of one long string": "takes too much memory or time to unpack",
     "deltas of one long string": "takes too much memory or time to unpack",

@@ -1,4 +1,4 @@
-"""Labels of charts: no markup, and no order of characters that reaches beyond the label."""
+"""Chart labels hold no markup, and their text direction does not affect what is around them."""
 
 from __future__ import annotations
 

@@ -188,4 +188,4 @@ def test_the_last_number_of_tokens_fits_beside_the_curve() -> None:
         charts.tokens_over_merges([n], theme="light").layout.margin.r  # pyright: ignore[reportAttributeAccessIssue]
         for n in (103_686, 23_615_457)
     ]
-    assert rooms[1] - rooms[0] >= 18  # three characters more, in 13 pixels
+    assert rooms[1] - rooms[0] >= 18  # three more characters, at 13 pixels

@@ -1,4 +1,4 @@
-"""The merge that a run is opened at: the first of letters with a tie or a close race."""
+"""A run opens at its first merge of letters that has a tie or a close race."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ def run_on(words: Mapping[str, int], n_merges: int, base: Base = "bytes") -> Tra
 
 
 def expected_step(run: TrainingRun) -> int:
-    """Search every step with the counts of all pairs, without the trace."""
+    """Find the step by counting all pairs at every step, without the trace."""
     of_letters = [m.rank for m in run.merges if has_letters(run.tokenizer, m.pair)]
     for step in of_letters:
         top = run.top_pairs(step, 2)
@@ -53,7 +53,7 @@ def test_any_run_opens_where_all_counts_say(words: dict[str, int], config: Train
 
 @pytest.mark.parametrize(("count", "step"), [(100, 0), (95, 0), (94, 2)])
 def test_a_runner_up_of_95_percent_is_close(count: int, step: int) -> None:
-    # The last two tie, so the search goes on to them if the first race is not close.
+    # The last two pairs tie, so the run opens at them if the first race is not close.
     words = {"ab": 100, "cd": count, "ef": 50, "gh": 50}
     assert opening_step(run_on(words, 4)) == step
 
@@ -85,7 +85,7 @@ def test_a_run_without_letters_or_without_merges_opens_at_its_start() -> None:
 
 
 def test_the_search_ends_on_a_long_run_in_which_no_race_is_close() -> None:
-    # Each pair occurs a sixth less often than the one before, over several parts of the search.
+    # Each pair is a sixth rarer than the one before, so the search goes through several parts.
     pairs = [one + other for one in "abcdefghij" for other in "ABCDEFGHIJ"]
     words = {pair: int(1.2 ** (150 - n)) for n, pair in enumerate(pairs)}
     run = run_on({"--": max(words.values()) + 1, **words}, 101)

@@ -101,7 +101,7 @@ def shares(**of: float) -> TableColumns:
         (shares(summary=0.7, Text=0.3), "Text"),
         (shares(headline=0.6, article_body=0.4), "article_body"),
         (shares(review_text=0.5, text=0.5), "text"),
-        # A usual name without real text.
+        # A common column name, but without real text.
         (shares(content=0.004, summary=0.9), "summary"),
         (shares(text_id=0.1, summary=0.9), "summary"),
         (shares(a=0.3, b=0.4, c=0.3), "b"),

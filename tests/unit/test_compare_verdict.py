@@ -1,4 +1,4 @@
-"""The verdict says gains, losses and ties, each with the core's own figures."""
+"""The verdict states gains, losses and ties, each with the core's own figures."""
 
 from __future__ import annotations
 

@@ -145,8 +145,8 @@ def test_a_large_corpus_needs_only_a_few_times_its_size_in_memory(n_documents: i
     corpus = Corpus.from_documents(
         ["naïve words, no more. " * (60_000 // n_documents)] * n_documents
     )
-    # What a process loads once is not part of it: kernels, which are not worth it before twice this
-    # text has been encoded, and tables of characters.
+    # First load what a process loads only once: tables of characters, and the kernels, which are
+    # loaded only after twice this text has been encoded.
     gpt2().encode_to_numpy("".join(corpus.documents) * 2)
     measure([corpus], gpt2())
     tracemalloc.start()

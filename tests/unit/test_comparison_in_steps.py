@@ -47,7 +47,7 @@ def test_progress_is_even_and_changes_no_figure(name: str) -> None:
     assert done[0] == 0
     assert done[-1] <= corpus.n_bytes
     if corpus.n_bytes > 500_000:
-        # No tokenizer waits for another, so the time left can be told from the first steps.
+        # The tokenizers advance together, so the first steps are enough to estimate the time left.
         assert len(set(done)) > 4
 
 

@@ -1,4 +1,4 @@
-"""Kernels are compiled once, in separate processes, and whatever waits for them reports it."""
+"""Kernels are compiled once, in separate processes, and work that waits for them reports it."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Costs as rows and CSV: the core's figures, formatted, and nothing for what is not known."""
+"""Costs in rows and CSV: the core's figures, formatted; unknown figures are left out."""
 
 from __future__ import annotations
 

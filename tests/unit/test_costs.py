@@ -1,4 +1,4 @@
-"""Costs: by hand, against the comparison's own counts, and for figures that no model has."""
+"""Costs equal figures worked out by hand and counts of a comparison; bad rates are refused."""
 
 from __future__ import annotations
 

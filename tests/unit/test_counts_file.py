@@ -70,7 +70,7 @@ def test_one_file_of_counts_keeps_the_identity_of_the_corpus(tmp_path: Path) -> 
 
 
 def duckdb(folder: Path, sql: str) -> list[list[Any]]:
-    """Run a query in a process of its own, since DuckDB reports leaks as its process ends."""
+    """Run a query in a separate process, because DuckDB reports leaks when its process ends."""
     code = (
         "import duckdb, json, sys\n"
         "print(json.dumps(duckdb.connect().execute(sys.argv[1]).fetchall()))"
@@ -266,7 +266,7 @@ def test_counts_as_a_corpus_train_the_same_and_survive_the_disk(tmp_path: Path) 
             270, pretokenizer="whitespace", base="characters", alphabet="seen", tie_break=tie
         )
         expected, run = bpe.train(counts, config), bpe.train(training, config)
-        # The line break is in no word, but in the alphabet of the text.
+        # The line break is in no word, but it is in the text's alphabet.
         assert b"\n" in run.tokenizer.vocab.values()
         assert run.tokenizer == expected.tokenizer
         assert run.corpus_bytes == expected.corpus_bytes

@@ -1,4 +1,4 @@
-"""Sessions are closed a while after their tabs, and what the cache holds for them is given back."""
+"""Sessions are closed a while after their tabs, and their memory is released."""
 
 from __future__ import annotations
 
@@ -202,9 +202,9 @@ def test_large_blocks_go_back_as_soon_as_they_are_freed() -> None:
         )
         return int(done.stdout)
 
-    # Variables of the machine that runs the tests must not tell the allocator anything.
+    # Leave out variables of the environment that would configure the allocator.
     telling = ("MALLOC", "GLIBC_TUNABLES")
     plain = {k: value for k, value in os.environ.items() if not any(each in k for each in telling)}
     assert given_back("told") > 90_000_000
-    # The threshold that glibc itself rises to once a block of 32 MB has been freed.
+    # glibc itself raises the threshold to this once a block of 32 MB has been freed.
     assert given_back("as it is", MALLOC_MMAP_THRESHOLD_=str(32 * 2**20)) < 50_000_000

@@ -1,4 +1,4 @@
-"""How `bpe explore` starts the app; `test_installed_app.py` starts it with a browser."""
+"""`bpe explore` starts the app; `test_installed_app.py` starts it with a browser."""
 
 from __future__ import annotations
 

@@ -51,7 +51,7 @@ def wheel_in(index: Path, file: bytes = RANKS) -> Package:
             "small_ranks-1.0.dist-info/RECORD": "",
         }
         for name, data in files.items():
-            # Without the time of writing: the same files are the same bytes.
+            # Leave out the time of writing, so that equal files have equal bytes.
             wheel.writestr(zipfile.ZipInfo(name), data)
     return packaged(path, "small-ranks", is_source=False)
 
@@ -219,7 +219,7 @@ def test_the_table_is_pinned_and_complete() -> None:
             assert len(found.sha256) == len(found.package.sha256) == 64
             assert found.n_bytes < found.package.n_bytes * 8
             assert found.package.version
-        # A .tiktoken file says neither how to cut nor which tokens are special.
+        # A .tiktoken file holds neither a pre-tokenizer nor special tokens.
         is_ranks = found.file_name.endswith(".tiktoken")
         assert is_ranks == (found.pretokenizer is not None) == bool(found.special_tokens)
         assert found.pretokenizer is None or found.pretokenizer in NAMED

@@ -100,7 +100,7 @@ def test_the_native_format_keeps_everything(name: str, tmp_path: Path) -> None:
         (name, format)
         for name in BYTE_TOKENIZERS
         for format in FORMATS
-        # llama.cpp has no name for the other cuts.
+        # llama.cpp has no name for the other pre-tokenizers.
         if format != "gguf" or name in ("gpt2", "o200k")
     ],
 )
@@ -195,7 +195,7 @@ def test_hugging_face_reads_the_pair_of_gpt2_files(tmp_path: Path) -> None:
 @pytest.mark.slow
 def test_tokenizers_of_other_libraries_are_converted_exactly() -> None:
     assert from_tiktoken(tiktoken_gpt2()) == gpt2()
-    # A copy: the oracle itself is shared with other tests.
+    # Copy the oracle, because other tests share it.
     peer = tokenizers.Tokenizer.from_str(tokenizers_gpt2().to_str())
     peer.add_special_tokens([END_OF_TEXT])
     assert from_huggingface(peer) == gpt2()
@@ -275,7 +275,7 @@ def test_ranks_imply_merges_exactly_if_the_merges_can_be_recovered(
     except FormatError:
         recovered = None
     expected = recovered == [(merge.left, merge.right, merge.id) for merge in merges]
-    # Late merges are left to the search.
+    # `ranks_imply` leaves merges that are out of order to the search.
     in_order = [merge.id for merge in merges] == sorted(merge.id for merge in merges)
     assert ranks_imply(ranks, merges) == (expected and in_order)
 
@@ -562,7 +562,7 @@ def test_an_added_token_that_depends_on_its_surroundings_is_refused(trait: str) 
 def test_a_split_with_another_behavior_is_refused(
     name: str, behavior: str, invert: bool | None
 ) -> None:
-    # If matches are removed, only the text between them is left: of "to be", the space.
+    # Removing the matches leaves only the text between them: for "to be", the space.
     pattern = {"Regex": get_pretokenizer(name).pattern}
     split = {"type": "Split", "pattern": pattern, "behavior": behavior}
     split |= {} if invert is None else {"invert": invert}
@@ -588,7 +588,7 @@ def test_an_unknown_token_is_refused_if_it_could_be_used() -> None:
         FormatError, match=r"only .* characters, and the model uses the token '<.endoftext"
     ):
         read_huggingface(json.dumps(model).encode())
-    # All bytes: the token is never used.
+    # With all bytes in the vocabulary, the unknown token is never used.
     assert read_huggingface(huggingface_changed("model.unk_token", END_OF_TEXT)).encode("a")
 
 
@@ -618,7 +618,7 @@ def test_several_steps_that_cut_as_a_named_pretokenizer_are_read_and_written(
     nested = {"type": "Sequence", "pretokenizers": [parts]}
     tokenizer = read_huggingface(huggingface_changed("pre_tokenizer", nested))
     assert tokenizer.pretokenizer.name == name
-    # The library checks what is written on a probe.
+    # Writing checks the file on a probe, with the library.
     written = dumps(tokenizer, "huggingface")["tokenizer.json"]
     found = json.loads(written)["pre_tokenizer"]["pretokenizers"]
     assert [step["type"] for step in found] == [step["type"] for step in [*steps, byte_level]]
@@ -653,7 +653,7 @@ def test_patterns_of_other_tools_are_recognised() -> None:
 
 
 def test_deepseeks_pattern_is_known_with_line_ends_as_characters_too() -> None:
-    # As its own file has it.
+    # DeepSeek's own file has the characters themselves.
     described = json.loads(json.dumps(STEPS["deepseek-v3"]))
     last = described[-1]["pattern"]
     last["Regex"] = last["Regex"].replace(r"\r", "\r").replace(r"\n", "\n")

@@ -1,4 +1,4 @@
-"""Every reader meets some damaged files in each run of the tests; `make fuzz` tries many more."""
+"""Each run of the tests gives every reader some damaged files; `make fuzz` tries many more."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The script that finds a browser skips any that doesn't start, and says what to do about it."""
+"""The script that finds a browser skips those that don't start, and reports what to do."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A GGUF file of a vocabulary is read back as it was, or refused by name before it is written."""
+"""A vocabulary is written to GGUF and read back unchanged, or refused before it is written."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Where GPT-2's data comes from, and what happens if it is missing."""
+"""GPT-2's data is read from a package, without running it; missing data has a clear error."""
 
 from __future__ import annotations
 

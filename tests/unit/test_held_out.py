@@ -17,7 +17,7 @@ from bpe_core.corpus.corpus import Corpus, Place
 from bpe_core.corpus.read_corpus import read_corpus
 
 SHARE = 0.08
-# Shares are compared where the held-out part has enough blocks or documents to meet them.
+# Smaller shares are not compared, because too few blocks or documents are held out of them.
 LEAST_SHARE = 0.02
 
 WORDS = {
@@ -62,7 +62,7 @@ def mixed_corpus() -> Corpus:
     draw = random.Random(5)
     for n in range(300):
         texts[f"project/module_{n}.py"] = code(round(draw.lognormvariate(2.5, 1.2)) + 1, seed=n)
-    # The smaller ones are held out whole, of the larger ones blocks.
+    # Smaller chapters are held out whole, larger ones in blocks.
     for n in range(60):
         texts[f"chapters/{n}.rst"] = prose("English", draw.randrange(5_000, 30_000), seed=100 + n)
     return Corpus.from_documents(list(texts.values()), list(texts))
@@ -101,12 +101,12 @@ def test_a_zip_read_from_disk_is_split_as_its_files_are(mixed: Corpus, tmp_path:
     assert read.split(SHARE, seed=0) == mixed.split(SHARE, seed=0)
 
 
-# The number of files of each type, which all have one language.
+# The number of files of each type; the files of one type are in one language.
 FILES = {".de": 30, ".en": 20, ".ru": 8, ".el": 5}
 
 
 def chapters(smallest: int, largest: int, longest_line: int = 25) -> Corpus:
-    """Make a corpus of files of one language each, with its own file type."""
+    """Make a corpus of files in several languages, each with its own file type."""
     draw = random.Random(smallest)
     texts = {
         f"{language}/{n}{kind}": prose(
@@ -166,7 +166,7 @@ def test_each_file_too_small_for_a_block_of_its_own_has_the_same_chance() -> Non
     times = Counter[str](
         name for seed in range(50) for name in set(corpus.split(SHARE, seed)[1].names)
     )
-    # A block of 512 characters from one in two or three files.
+    # Each split takes a block of 512 characters from one in two or three files.
     assert times.total() / 50 == pytest.approx(400 * SHARE * 2_500 / 512, rel=0.1)
     assert all(8 <= times[name] <= 35 for name in names)
 
@@ -189,7 +189,7 @@ def test_blocks_are_spread_over_the_length_of_a_document(mixed: Corpus, seed: in
     _, held_out = mixed.split(SHARE, seed=seed)
     german = mixed.documents[0]
     held_out_bytes = [0] * 10
-    assert held_out.names.count("german.txt") % 10 == 0  # so each tenth may have equally many
+    assert held_out.names.count("german.txt") % 10 == 0  # so that each tenth can have equally many
     for text, name, (start, _) in placed(held_out):
         assert mixed.documents[mixed.names.index(name)].startswith(text, start)
         if name == "german.txt":

@@ -1,4 +1,4 @@
-"""The bootstrap against a naive twin, against a case that is known, and for its coverage."""
+"""Bootstrap intervals equal those of a naive twin and a known case, and cover the true figure."""
 
 from __future__ import annotations
 
@@ -71,7 +71,7 @@ def test_about_95_of_100_intervals_have_the_true_figure_in_them(n_blocks: int) -
         truth = 100 * (1 - (0.3 * 0.4 + 0.7 * 0.9))
         ((low, high),) = intervals(column(own), column(theirs), n_resamples=400)
         covered += bool(low <= truth <= high)
-    # Percentiles of few blocks are known to be a little too close.
+    # Percentile intervals of few blocks are known to be a little too narrow.
     assert (0.90 if n_blocks < 30 else 0.925) <= covered / n_texts <= 0.98
 
 

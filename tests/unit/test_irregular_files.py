@@ -112,7 +112,7 @@ def test_a_text_whose_file_is_not_one_is_kept_as_a_new_one(put: object, store: P
 @pytest.mark.parametrize("name", FILES)
 def test_a_corpus_on_disk_is_damaged(put: object, name: str, tmp_path: Path) -> None:
     assert callable(put)
-    # Its text is empty, and so is a pipe by its own account.
+    # The corpus is empty, because a pipe reports a size of 0 too.
     write_corpus(tmp_path, Corpus((), ()))
     put(tmp_path / name)
     with pytest.raises(FormatError):

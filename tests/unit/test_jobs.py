@@ -481,7 +481,7 @@ def test_the_visitors_of_one_address_have_a_few_times_the_share_of_one_in_the_st
         run = tmp_path / (str(number) * 32)
         run.mkdir()
         (run / "run.npz").write_bytes(b"12345678")
-        # A new visitor each time, for the cookie is discarded.
+        # The cookie is discarded each time, so that each run has a new visitor.
         addresses.note(f"visitor {number}", "here")
         runs.check(f"visitor {number}")
         runs.note(f"visitor {number}", run.name)

@@ -1,4 +1,4 @@
-"""Runs remembered by the browser are looked up before they are listed, whatever it sends."""
+"""Run ids sent by the browser, valid or not, are looked up before their runs are listed."""
 
 from __future__ import annotations
 

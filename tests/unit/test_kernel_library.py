@@ -29,7 +29,7 @@ def compiled() -> None:
 
 
 def served(kernel: str, *arguments: Any) -> bool:
-    """Return True if the library ran a kernel, False if it left the call to something else."""
+    """Return True if the library ran a kernel, False if it passed the call on."""
     left: list[tuple[Any, ...]] = []
     found = entry_point(f"bpe_core.kernels.{kernel}", lambda: lambda *given: left.append(given))
     assert found is not None

@@ -13,7 +13,7 @@ from ui.work.task import State, Status
 def status(
     progress: Progress | None, *, since_told: float = 0.0, state: State = "running", ahead: int = 0
 ) -> MeasurementStatus:
-    # Not through its alias: a generic dataclass with slots can't store its type arguments.
+    # Not MeasurementStatus(): a generic dataclass with slots can't store its type arguments.
     return Status(
         id="x",
         about="",

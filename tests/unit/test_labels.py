@@ -49,7 +49,7 @@ def test_token_labels_for_the_browser_survive_json(tokens: list[bytes]) -> None:
     assert received == tokens
 
 
-# What remark-gfm links in a parsed text, where backslashes are gone, and what Streamlit replaces.
+# What remark-gfm links in parsed text, without backslashes, and what Streamlit replaces.
 LINKED = re.compile(
     r"https?://|www\.|[-.\w+]@[-\w]|:streamlit:|->|<-|--|>=|<=|~=", re.IGNORECASE | re.ASCII
 )

@@ -1,4 +1,4 @@
-"""Compare the lessons' sentences on any words with a second, simple training written here."""
+"""Compare the lessons' sentences about any words with a second, simple trainer written here."""
 
 from __future__ import annotations
 

@@ -70,7 +70,7 @@ def test_everything_else_is_passed_on_unchanged(data: bytes) -> None:
 
 
 def seconds_to_take(n_messages: int) -> float:
-    """Return how long an application waits for messages that are all there at once."""
+    """Return how long an application waits for messages that all arrive at once."""
 
     async def app(scope: Scope, receive: Receive, send: Send) -> None:
         for _ in range(n_messages):

@@ -1,4 +1,4 @@
-"""Each figure against one worked out by hand."""
+"""Each figure equals one worked out by hand."""
 
 from __future__ import annotations
 

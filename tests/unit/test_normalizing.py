@@ -1,4 +1,4 @@
-"""What a normalizer changed is found, and both texts come back whole."""
+"""A normalizer's changes are found, and the pieces add up to both texts."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ def test_the_pieces_are_both_texts_whole(text: str, normalized: str) -> None:
     pieces = normalized_pieces(text, normalized)
     assert "".join(each.text for each in pieces) == text
     assert "".join(each.normalized for each in pieces) == normalized
-    # Neighbours are alike and changed by turns, and none is empty on both sides.
+    # Changed and unchanged pieces alternate, and none is empty on both sides.
     turns = [each.is_changed for each in pieces]
     assert all(a != b for a, b in pairwise(turns))
     assert all(each.text or each.normalized for each in pieces)

@@ -311,7 +311,7 @@ def split_by(pattern: str) -> dict[str, Any]:
 
 @pytest.mark.slow
 def test_a_pattern_that_takes_long_on_a_text_nobody_tried_is_refused() -> None:
-    # 2 to the 16 ways at each place of such a run, which no text of the probe has.
+    # A run of "qz" has 2**16 ways to match at each place. No text of the probe has such a run.
     described = split_by("(?:qz|qz){16}[^q]")
     with pytest.raises(FormatError, match=r"A pattern in mine\.json takes too long"):
         trial_process.rehearse(described, "some text", "mine.json")

@@ -1,4 +1,4 @@
-"""Large tokenizer files of strangers are opened in a process with limits first."""
+"""Large untrusted tokenizer files are first opened in a process with limits."""
 
 from __future__ import annotations
 

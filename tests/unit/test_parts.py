@@ -1,4 +1,4 @@
-"""The difference by kind, script, type and file adds up to the whole, and disagreement is found."""
+"""Differences by kind, script, type and file add up to the whole; disagreeing parts are named."""
 
 from __future__ import annotations
 

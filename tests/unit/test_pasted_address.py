@@ -1,4 +1,4 @@
-"""The run that a pasted address names."""
+"""A pasted address is resolved to the run that it names, or refused."""
 
 from __future__ import annotations
 

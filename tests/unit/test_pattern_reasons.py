@@ -1,4 +1,4 @@
-"""Errors of patterns in plain words: what is wrong, where, and what to write."""
+"""Errors in patterns are put in plain words: what is wrong, where, and what to write."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Whether a published tokenizer is in tiktoken's cache is known without the network."""
+"""Checking tiktoken's cache for a published tokenizer needs no network."""
 
 from __future__ import annotations
 

@@ -151,7 +151,7 @@ def test_a_process_is_worth_it_for_large_files_and_for_what_unpacks_to_much() ->
     assert not worth_a_process([File(b"hug" * 100_000, "a.txt")])
     assert worth_a_process([File(b"hug " * 2_000_000, "a.txt")])
     assert worth_a_process([File(packed, "a.txt.gz")])
-    # However small, it may unpack to 16 MB.
+    # A small file may still unpack to 16 MB.
     assert worth_a_process([File(gzip.compress(b"[" + b"[]," * 5_000_000 + b"[]]"), "a.json.gz")])
     assert worth_a_process([File(zip_of({"a.txt": b"hug"}), "a.zip")])
     assert worth_a_process([File(b"text\n" + b"a\n" * 300_000, "a.csv")])
@@ -209,7 +209,7 @@ def test_an_archive_of_many_parquet_files_ends_in_time(monkeypatch: pytest.Monke
     with pytest.raises(UnsupportedFileError, match="500 files could not be read"):
         read_corpus([many], on_progress=reports.append)
     assert len(modules) == 1
-    # So that a caller can end it between two files.
+    # Progress is reported for each file, so that a caller can stop between two files.
     assert len(reports) >= 500
     few = File(zip_of({f"{n}.parquet": parquet for n in range(2)}), "a.zip")
     with pytest.raises(UnsupportedFileError, match="the Parquet files before it took"):

@@ -45,7 +45,7 @@ def refusal(path: Path) -> str:
 
 
 def damaged(path: Path) -> str:
-    """Return the message for a damaged file, without a word of NumPy's or zipfile's."""
+    """Return the message for a damaged file, which quotes neither NumPy nor zipfile."""
     return f"{path} is damaged or not a saved run. Train again, or use the original file."
 
 

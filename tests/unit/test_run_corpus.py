@@ -1,4 +1,4 @@
-"""The corpus stored with a run: all of a small one, only the origin of a sample or a large one."""
+"""A run is stored with all of a small corpus, but only the origin of a sample or a large one."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Merges that run here behind a normalizer and added tokens, compared with `tokenizers`."""
+"""Merges that bpe_core runs after a normalizer and added tokens, compared with `tokenizers`."""
 
 from __future__ import annotations
 
@@ -47,7 +47,7 @@ def both(of: dict[str, Any]) -> tuple[NativeTokenizer, ForeignTokenizer]:
 @pytest.mark.parametrize("text", TEXTS)
 @pytest.mark.parametrize("normalizer", [None, NFC, {"type": "NFKD"}])
 def test_added_tokens_and_normal_forms_equal_the_library(text: str, normalizer: object) -> None:
-    # A special token hides the others within it, where it is not allowed too.
+    # A special token hides the tokens within it, even where it is not allowed.
     tokens = [("<a>", False, False), ("<x>", False, True), ("<b>", True, False)]
     tokens += [("<a<a>b>", True, False), ("<<x>", True, True)]
     native, library = both(described(tokens, normalizer=normalizer))

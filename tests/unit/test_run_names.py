@@ -70,12 +70,12 @@ RUNS = st.lists(
 def test_labels_look_different(runs: list[RunName]) -> None:
     found = run_labels(runs, NOON)
     assert len(found) == len(runs)
-    # A joiner joins nothing here; the other is what breaks addresses, so that they are not links.
+    # U+200D joins nothing here, and U+2060 only breaks addresses so that they are not links.
     unjoined = [label.replace("\u200d", "").replace("\u2060", "") for label in found]
     seen = {" ".join(unicodedata.normalize("NFC", label).split()) for label in unjoined}
     assert len(seen) == len(runs)
     for label, shown in zip(found, unjoined, strict=True):
-        label.encode()  # Streamlit can send them
+        label.encode()  # without an error, so Streamlit can send it
         assert shown.isprintable()
 
 

@@ -339,7 +339,7 @@ def test_a_damaged_run_is_refused(runs_folder: Path, name: str, content: bytes) 
     (runs_folder / run_id / name).write_bytes(content)
     with pytest.raises(FormatError):
         load_run(run_id)
-    (runs_folder / run_id / MANIFEST).unlink()  # as a run of an earlier version
+    (runs_folder / run_id / MANIFEST).unlink()  # runs of earlier versions have none
     with pytest.raises(FormatError):
         load_run(run_id)
 

@@ -1,4 +1,4 @@
-"""The check of a sample: what it compares, and that it ends at the training on all of it."""
+"""The check of a sample compares trainings on parts of it, up to the training on all of it."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Counting in stretches equals counting at once, whatever the files, the cuts and the engine."""
+"""Counting in stretches equals counting at once, for all files, cuts and engines."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ ROWS = [f"row {n} {LINE}" * (n % 4) for n in range(1_500)]
 
 @pytest.fixture(scope="module")
 def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """Write every kind of file, which together hold what `documents` returns."""
+    """Write files of every kind, which together hold what `documents` returns."""
     compile_kernels()
     folder = tmp_path_factory.mktemp("corpus")
     lines = "".join(json.dumps({"n": n, "text": row}) + "\n" for n, row in enumerate(ROWS))
@@ -165,7 +165,7 @@ def test_invalid_lines_are_skipped_unless_they_are_most(tmp_path: Path) -> None:
         count([path], tmp_path / "work", text_column="text")
 
 
-# Without the time in the packed bytes, which name the tests: all workers must find the same.
+# The bytes name the tests, so packed ones hold no time: all workers must find the same names.
 REFUSED = [
     ("a.txt", b"x y\n" * 30_000 + b"\xff", TextDecodingError, "at byte 120,000 "),
     ("a.txt", b"x" * 9 + b"\xc3", TextDecodingError, "at byte 9 "),
@@ -234,7 +234,7 @@ def test_clearing_a_work_folder_leaves_other_files(tmp_path: Path) -> None:
 
 
 class _Listed:
-    """Files found only in folders as they were last listed, as `s3fs` keeps listings."""
+    """A file system that finds only the files of its last listing, like `s3fs`."""
 
     def __init__(self) -> None:
         self.files = {"a.txt": b"hug"}

@@ -1,4 +1,4 @@
-"""The server's cache keeps its limits in bytes, for the server and for each visitor."""
+"""The server's cache stays within its limits in bytes, for the server and for each visitor."""
 
 from __future__ import annotations
 
@@ -117,7 +117,7 @@ def test_what_has_grown_since_counts_once_it_is_measured_again() -> None:
     charged.append(made(30 * KILOBYTE))
     assert cache.n_bytes < KILOBYTE
     cache.measure_again()
-    # No visitor uses it, so it may take a twentieth of the limit.
+    # No visitor uses "grown", so it may take only a twentieth of the limit.
     assert cache.find("grown") is None
     assert cache.find("charged") is charged
     assert cache.n_bytes == cache.bytes_of("one") == size_of(("charged", charged)).n_bytes

@@ -201,7 +201,7 @@ def test_after_a_power_cut_a_replaced_text_and_its_checksum_are_on_the_disk(
 
 @contextmanager
 def as_another_user(*folders: Path) -> Generator[None]:
-    """Deny access to folders and to all below them, also if the tests run as root."""
+    """Deny access to folders and to all below them, even if the tests run as root."""
     below = [path for folder in folders for path in (folder, *folder.rglob("*"))]
     modes = [path.stat().st_mode for path in below]
     for path in reversed(below):
@@ -220,7 +220,7 @@ def as_another_user(*folders: Path) -> Generator[None]:
 
 @pytest.fixture
 def shared(monkeypatch: pytest.MonkeyPatch) -> Generator[Path]:
-    """Return a store that every user can list: pytest's own folders are closed to others."""
+    """Return a store that every user can list, unlike pytest's own folders."""
     with tempfile.TemporaryDirectory() as name:
         Path(name).chmod(0o755)
         folder = Path(name, "runs")
@@ -252,7 +252,7 @@ def test_another_users_entries_are_answered_with_a_message(
 
 
 def error_of(load: Callable[[], object]) -> NotPermittedError | None:
-    """Return the error that a load ends with, if it is the expected one; others are raised."""
+    """Return the NotPermittedError that `load` raises, or None if it raises nothing."""
     try:
         load()
     except NotPermittedError as error:
@@ -332,7 +332,7 @@ def test_a_deletion_that_is_cut_off_leaves_no_half_entry(
 
 
 class StoppedError(Exception):
-    """Ends an endless loop."""
+    """Raised to end an endless loop."""
 
 
 def test_old_entries_are_deleted_while_the_server_runs(store: Path) -> None:

@@ -1,4 +1,4 @@
-"""Tabs beyond a limit are refused, and have a place again once others are closed."""
+"""Tabs beyond a limit are refused until other tabs are closed."""
 
 from __future__ import annotations
 

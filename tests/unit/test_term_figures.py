@@ -1,4 +1,4 @@
-"""Terms in sentences, rows and CSV: exact, and harmless whatever the terms and names are."""
+"""Terms in sentences, rows and CSV are exact, and no term or name can do harm."""
 
 from __future__ import annotations
 

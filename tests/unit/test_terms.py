@@ -47,7 +47,7 @@ def unspelled() -> TermCut:
 
 def test_lines_are_terms_whatever_ends_them() -> None:
     assert read_terms("a\nb\r\nc\rd").terms == ("a", "b", "c", "d")
-    # These are white space for Python, but no line ends for a reader of a list.
+    # Python treats these as white space, but they do not end a line of a list.
     assert read_terms("a\u2028b\x0bc").terms == ("a\u2028b\x0bc",)
 
 

@@ -1,4 +1,4 @@
-"""Files of tokenizers that make a text many times longer are refused before they encode one."""
+"""Tokenizer files that make a text many times longer are refused before they encode any text."""
 
 from __future__ import annotations
 

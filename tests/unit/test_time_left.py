@@ -69,7 +69,7 @@ class Bench:
     def unlike(self, contender: Contender, slower: float) -> Contender:
         """Return a contender whose times differ from its usual ones.
 
-        All are `slower` times as long, and each is up to 1.4 times longer or shorter than that.
+        All its times are `slower` times as long, times one random factor from 1/1.4 to 1.4.
         """
         usual = contender.usual
         assert usual is not None
@@ -92,7 +92,7 @@ class Bench:
 
     @property
     def share_without_estimate(self) -> float:
-        """The share of the time after which there is an estimate at each step."""
+        """The share of the time that passes before every further step has an estimate."""
         (*_, (last, _)) = [
             (place, at) for place, (at, one) in enumerate(self.reports) if one.seconds_left is None
         ]
@@ -108,7 +108,7 @@ class Bench:
 
 
 def of_size(n_merges: int) -> Tokenizer:
-    """Return GPT-2's tokenizer with its first merges alone."""
+    """Return GPT-2's tokenizer with only its first merges."""
     return gpt2().truncated(min(n_merges, gpt2().n_merges))
 
 
@@ -147,7 +147,7 @@ def test_the_time_left_of_encoders_is_right_within_a_factor_of_1_6(
     estimates = bench.estimates()
     assert are_good(estimates)
     assert not are_good(bench.naive_estimates())
-    # There is an estimate in all rounds but the first.
+    # Every round but the first has estimates.
     assert len(estimates) > 0.7 * (len(bench.reports) - len(contenders))
     assert estimates[0][1] > 0.25 * bench.now
     assert estimates[-1][0] == 0
@@ -252,7 +252,7 @@ def test_the_time_left_of_trainers_is_known_after_the_first_of_them(
         assert [progress.seconds_left is None for _, progress in bench.reports[:2]] == [True, False]
         assert are_good(bench.estimates(), within=2.0)
         shares.append(bench.share_without_estimate)
-    # On a short text, the first of few calls takes a part of the time.
+    # On a short text, the first call takes a large part of the time, because there are few calls.
     assert max(shares) < (0.25 if length > 10_000 else 0.7)
 
 

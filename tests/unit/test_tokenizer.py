@@ -27,7 +27,7 @@ ROOT = Path(__file__).parent.parent.parent
 
 
 def hug_tokenizer(**changes: object) -> Tokenizer:
-    """Characters g h i n u, the marker, and the first merges of the hug example."""
+    """Return a tokenizer of g h i n u, the marker, and the first merges of the hug example."""
     given: dict[str, object] = {
         "vocab": {
             **dict(enumerate([b"g", b"h", b"i", b"n", b"u", b"</w>"])),

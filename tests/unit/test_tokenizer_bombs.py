@@ -1,4 +1,4 @@
-"""Tokenizer files that hold more than any tokenizer are refused before they are parsed."""
+"""Tokenizer files that hold more than any real tokenizer are refused before they are parsed."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Trainings survive a killed server and a killed process, and what they need leaves the disk."""
+"""Trainings survive a killed server or process, and their files are deleted afterwards."""
 
 from __future__ import annotations
 
@@ -215,7 +215,7 @@ def in_process(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def processes() -> list[psutil.Process]:
-    """Return this process's children that train."""
+    """Return this process's descendants that train."""
     found = psutil.Process().children(recursive=True)
     return [each for each in found if "ui.work.training_process" in " ".join(each.cmdline())]
 

@@ -1,4 +1,4 @@
-"""Estimates of the time that a training still takes, against the time that it then takes."""
+"""Estimates of a training's time left, compared with the time that it then takes."""
 
 from __future__ import annotations
 

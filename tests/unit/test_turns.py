@@ -77,7 +77,7 @@ def test_a_visitor_has_a_few_places_and_others_have_theirs() -> None:
     with pytest.raises(TooMuchWorkError):
         background.check_places("a")
     background.begin("b1", wait, visitor="b")
-    # A place is free again once one of theirs has ended.
+    # The visitor has a place again once one of their jobs has ended.
     background.cancel("a2")
     background.begin("a3", wait, visitor="a")
     go_on.set()

@@ -253,7 +253,7 @@ def test_files_removed_from_an_uploader_are_freed_on_the_server(visitor: Visitor
     assert upload_files("Files", key="many") == [a, b]
     assert upload_file("A file", key="one") is one
     assert visitor.held == 257
-    # One file is removed; the other uploader is gone, with its page or after its form was cleared.
+    # One file is removed. The other uploader is gone with its page, or its form was cleared.
     visitor.uploaders["many"] = [b]
     visitor.uploaders["one"] = []
     assert upload_files("Files", key="many") == [b]

@@ -1,4 +1,4 @@
-"""The progress bar of an upload being read appears after a moment and shows the time left."""
+"""The progress bar for reading an upload appears after a moment, and shows the time left."""
 
 from __future__ import annotations
 
