@@ -104,6 +104,8 @@ class CompiledEncoder:
         blocks = blocks_of(text, self._pretokenizer, _PIECE if n_threads > 1 else _LONG_PIECE)
         if left_out:
             run = partial(self._run_without, left_out)
+            if n_threads == 1:
+                return _joined(map(run, blocks))[0]
             with ThreadPoolExecutor(n_threads, thread_name_prefix="encoding") as pool:
                 return _joined(pool.map(run, blocks))[0]
         waiting = Waiting(blocks)

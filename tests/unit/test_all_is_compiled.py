@@ -9,6 +9,8 @@ from pathlib import Path
 
 import pytest
 
+from tests.without_compilation import printed_without_compilation
+
 ROOT = Path(__file__).parents[2]
 
 COMPILE = "from bpe_core.compiling.processes import compile_kernels; compile_kernels()"
@@ -90,3 +92,22 @@ def test_training_and_encoding_import_no_compiler() -> None:
 def test_numbas_cache_has_each_kernel_for_the_argument_types_of_real_work() -> None:
     printed = output_of(WORK + COMPILED_BY_NUMBA, BPE_KERNELS="numba")
     assert printed == "['llvmlite', 'numba']\nTrue []\n[]\n"
+
+
+def test_what_is_compiled_warns_of_nothing_in_any_thread() -> None:
+    # NumPy warns of the overflow that hashing relies on, and can be told not to per thread only.
+    printed = printed_without_compilation("""
+import warnings
+from importlib import import_module
+
+import numpy as np
+
+from bpe_core.compiling.modules_to_compile import MODULES
+
+warnings.simplefilter("error")
+with np.errstate(all="ignore"):
+    for name in MODULES:
+        import_module(name).compile_all()
+print("no warning")
+""")
+    assert printed == "no warning\n"
