@@ -7,12 +7,12 @@ from typing import Any, Final, TypeVar
 import numpy as np
 from numpy.typing import NDArray
 
-_Array = TypeVar("_Array", bound=NDArray[Any])
+Array = TypeVar("Array", bound=NDArray[Any])
 
 _LINE: Final = 8  # uint64 numbers
 
 
-def longer(array: _Array, room: int) -> _Array:
+def longer(array: Array, room: int) -> Array:
     """Return an array of at least `room`: the same one if it is long enough, else a copy.
 
     The new part of a copy is uninitialized.

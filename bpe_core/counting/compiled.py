@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from bpe_core.compiling import threads
-from bpe_core.compiling.arrays import aligned_zeros, longer
+from bpe_core.compiling.arrays import Array, aligned_zeros, longer
 from bpe_core.kernels import counting as kernels
 from bpe_core.kernels.counting import ENTRY, Batch, WordTable
 from bpe_core.kernels.scanning import Scanner
@@ -35,6 +35,8 @@ _FIRST_BLOCK = 1 << 19
 _BLOCK = 1 << 22
 _SCAN_AHEAD = 8192  # bytes scanned at a time: their classes, flags and ends stay in the L1 cache
 _FEWEST_ENTRIES = 1 << 13  # starting with a large table took 97 ns a token, with a small one 23
+_LONG = 1 << 18  # bytes
+_RESERVE = 32
 _BATCH = 256  # words looked up at a time: their entries stay in the L1 cache
 
 
@@ -129,12 +131,12 @@ class _Table:
         if size > entries.size:
             entries = aligned_zeros(size)
             kernels.move_entries(old.entries, entries)
-        room = _room_of(entries.size)
+        room = kernels.room_of(entries)
         self._words = WordTable(
             entries=entries,
-            starts=longer(old.starts, room),
-            firsts=longer(old.firsts, room),
-            letters=longer(old.letters, n_letters),
+            starts=_with_reserve(old.starts, room),
+            firsts=_with_reserve(old.firsts, room),
+            letters=_with_reserve(old.letters, n_letters),
             used=old.used,
         )
 
@@ -144,7 +146,7 @@ class _Table:
     def _grow(self) -> None:
         """Double the room for words or, if that is not exhausted, for letters."""
         words = self._words
-        if words.used[0] + _BATCH > words.starts.size:
+        if words.used[0] + _BATCH > kernels.room_of(words.entries):
             self.make_room(2 * words.entries.size, words.letters.size)
         else:
             # Long words exhaust the letters first, and one word may need any length.
@@ -153,7 +155,7 @@ class _Table:
 
 def _words(n_entries: int, n_letters: int) -> WordTable:
     entries = aligned_zeros(n_entries * ENTRY)
-    room = _room_of(entries.size)
+    room = kernels.room_of(entries)
     return WordTable(
         entries=entries,
         starts=np.empty(room, np.int64),
@@ -163,9 +165,14 @@ def _words(n_entries: int, n_letters: int) -> WordTable:
     )
 
 
-def _room_of(size: int) -> int:
-    """Return how many words fit in an array of `size` numbers before lookups become slow."""
-    return size // ENTRY * 3 // 4
+def _with_reserve(array: Array, room: int) -> Array:
+    """Return an array of at least `room`, as `longer` does, with a reserve if it is long.
+
+    What is not written to takes no memory, and with a reserve there is less to copy to new memory.
+    """
+    if array.size >= room or room * array.itemsize < _LONG:
+        return longer(array, room)
+    return longer(array, _RESERVE * room)
 
 
 def count_documents(

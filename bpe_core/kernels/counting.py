@@ -40,11 +40,11 @@ class WordTable(NamedTuple):
     entries: NDArray[np.uint64]
     """uint64[ENTRY * n], n a power of two."""
     starts: NDArray[np.int64]
-    """int64[room]: where a word's bytes start in letters."""
+    """int64[n], at least `room_of` the entries: where a word's bytes start in letters."""
     firsts: NDArray[np.int64]
-    """int64[room]: the offset of its first occurrence in everything counted."""
+    """int64[n], as many: the offset of its first occurrence in everything counted."""
     letters: NDArray[np.uint8]
-    """uint8[room]: the words, AFTER_WORD after each."""
+    """uint8[n]: the words, AFTER_WORD after each."""
     used: NDArray[np.int64]
     """int64[2]: the number of words, and of bytes of letters."""
 
@@ -61,6 +61,21 @@ class Batch(NamedTuple):
     """uint64[n]: where the search for each in the table begins."""
     fetched: NDArray[np.uint64]
     """uint64[n]: what was there; see `_look_up`."""
+
+
+@inlined
+def room_of(entries):
+    """Return how many words fit among the entries before lookups become slow."""
+    return entries.size // ENTRY * 3 // 4
+
+
+@inlined
+def _has_room(words, n_words, n_bytes):
+    """Return True if more words, of `n_bytes` bytes in all, fit into a table."""
+    return (
+        words.used[0] + n_words <= room_of(words.entries)
+        and words.used[1] + n_bytes + n_words <= words.letters.size
+    )
 
 
 @inlined
@@ -144,10 +159,7 @@ def count_ends(text, begin, ends, n_ends, words, batch, base):
         n = min(size, n_ends - i)
         n_words, n_bytes = _look_up(text, start, ends, i, n, entries, batch)
         # Check for room once per batch, as if all its words were new.
-        if (
-            words.used[0] + n_words > words.starts.size
-            or words.used[1] + n_bytes + n_words > words.letters.size
-        ):
+        if not _has_room(words, n_words, n_bytes):
             return i
         for j in range(n_words):
             low, high, at = batch.low[j], batch.high[j], batch.starts[j]
@@ -203,10 +215,7 @@ def fold_words(source, counts, taken, words, batch):
         n = min(size, n_words - begin)
         stop = source.starts[begin + n] if begin + n < n_words else source.used[1]
         # As if all of them were new.
-        if (
-            words.used[0] + n > words.starts.size
-            or words.used[1] + stop - source.starts[begin] > words.letters.size
-        ):
+        if not _has_room(words, n, stop - source.starts[begin] - n):
             return begin
         for j in range(n):
             after = begin + j + 1
