@@ -197,8 +197,8 @@ def _fuse(index, pair, new, rank, row, tokens, scratch):
         begin = stop
         for i in range(first, last):
             slot = np.uint64(scratch.merged[i])
-            if left == right and (row.ids[slot] != left or row.ids[slot + to_middle] != right):
-                continue  # it overlapped the one before
+            if left == right and row.ids[slot] != left:
+                continue  # it overlaps the one before, which has been joined
             weight = scratch.weights[i]
             saved += count_of(row, weight)
             before = id_before(row, slot)

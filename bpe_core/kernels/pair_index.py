@@ -19,7 +19,7 @@ PAIRS, SLOTS, ENTRIES = 0, 1, 2
 """Places in `PairIndex.used`, which counts the pairs, their slots and the heap's entries."""
 
 
-_ONE = np.uint64(1)
+_ONE, _TWO = np.uint64(1), np.uint64(2)
 
 
 class PairIndex(NamedTuple):
@@ -84,7 +84,7 @@ def follow(index, key, count, n_slots):
 @inlined
 def add_slot(index, pair, slot, weight):
     """Add a slot where a pair occurs, in a word of this weight; go from left to right."""
-    at = 2 * np.uint64(index.ends[pair])
+    at = _TWO * np.uint64(index.ends[pair])
     index.places[at] = slot
     index.places[at + _ONE] = weight
     index.ends[pair] += 1
@@ -93,13 +93,13 @@ def add_slot(index, pair, slot, weight):
 @inlined
 def slot_of(index, i):
     """Return the ith of all slots of all pairs."""
-    return np.uint64(index.places[2 * np.uint64(i)])
+    return np.uint64(index.places[_TWO * np.uint64(i)])
 
 
 @inlined
 def weight_of(index, i):
     """Return the weight of the word at the ith of all slots."""
-    return index.places[2 * np.uint64(i) + _ONE]
+    return index.places[_TWO * np.uint64(i) + _ONE]
 
 
 @part

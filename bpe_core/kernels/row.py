@@ -1,10 +1,12 @@
 """The data structure of the training kernels: all words of a corpus in one row of slots.
 
-A slot is the place of one base symbol. A token has its id in its first slot, and the same id below
-zero in its last, so that both neighbours of any token can be read directly. Where two tokens were
-joined, the slot between them notes by which merge. For example, the words `abc` and `bc`, with the
-ids 1 to 3 for their letters: at first, after merging `bc` into 4, and after merging `abc` into 5,
-where -7 and -8 are the ends of 4 and 5:
+A slot is the place of one base symbol. A token has its id in its first slot, and _END - id in its
+last, so that both neighbours of any token can be read directly. If a merge joins a token of several
+slots to another, the first of these slots notes by which merge. What stands in the other slots
+inside a token is left from the tokens that it was joined from.
+
+For example, the words `abc` and `bc`, with the ids 1 to 3 for their letters: at first, after
+merging `bc` into 4, and after merging `abc` into 5. -7 and -8 are the ends of 4 and 5.
 
     [-1, 1, 2, 3, -1, 2, 3, -1]
     [-1, 1, 4, -7, -1, 4, -7, -1]
@@ -28,7 +30,7 @@ MISSING = -2
 
 JOINED = -(2**30)
 """JOINED - rank marks a slot inside a token: the merge of that rank joined it to the one before.
-Ids and ranks are smaller than 2**30."""
+Ids and ranks are smaller than 2**30 - 3, because arrays of that many ids do not fit into memory."""
 
 _END = -3
 """_END - id marks the last slot of a token of two or more slots."""

@@ -70,7 +70,6 @@ def learn_run(
     [10, 5]
     """
     counted_all = not watch.stopped
-    # Laid out here, so that it can be freed below: it is a third of the memory that training takes.
     layout = lay_out()
     n_symbols = layout.n_symbols
     watch.report(0, n_symbols, 0)
@@ -81,7 +80,6 @@ def learn_run(
         layout = first.applied_to(layout)
         watch.note_first(len(first.merges), sum(first.tokens_saved))
     learned = learn_merges(layout, vocabulary, config, watch.look)
-    del layout
     if first is not None:
         learned = first.then(learned)
     run = TrainingRun(

@@ -57,7 +57,7 @@ def trace_merges(
     counts = Counts(table)
     queue = Queue(row.is_at, counts, table, config.tie_break)
     ties = Ties(counts, queue)
-    separators = np.flatnonzero(layout.ids < 0)
+    separators = layout.gaps()
     weights_of = layout.weights()
     trace = _empty_trace(start, n, k, n_touched, n_changes)
     places = _places_by_merge(joined_at, start, n)
@@ -211,7 +211,7 @@ class _Row:
         left, right = self._ids[starts], self._ids[self._after[starts]]
         fits = (left >= 0) & (right >= 0)
         if self._longest is not None:
-            fits &= self._lengths[left] + self._lengths[right] <= self._longest
+            fits[fits] = self._lengths[left[fits]] + self._lengths[right[fits]] <= self._longest
         if self._forbidden is not None:
             fits[fits] = ~self._forbidden.mask(left[fits], right[fits])
         return starts[fits], left[fits] << BITS | right[fits]

@@ -8,8 +8,9 @@ from __future__ import annotations
 
 import struct
 from collections import deque
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Generator, Iterable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import contextmanager
 from functools import partial
 from itertools import pairwise
 from typing import Final
@@ -115,9 +116,15 @@ class CompiledEncoder:
     def _encode_waiting(self, waiting: Waiting, n_likely: int) -> Taken:
         """Encode blocks until none is waiting, about `n_likely` bytes; their ids go to one array.
 
-        Other threads may take blocks at the same time.
+        Other threads may take blocks at the same time; an error ends it for all.
         """
-        worker = self._free_worker()
+        try:
+            with self._borrowed_worker() as worker:
+                return self._taken_by(worker, waiting, n_likely)
+        finally:
+            waiting.stop()  # the text is used up, or nobody wants the rest
+
+    def _taken_by(self, worker: _Worker, waiting: Waiting, n_likely: int) -> Taken:
         # A character has up to four bytes, and what is not written to takes no memory.
         ids = worker.room_for(min(4 * n_likely + SLACK, _MOST_KEPT))
         n_ids = n_done = 0
@@ -133,10 +140,7 @@ class CompiledEncoder:
             n_done += n_bytes
             numbers.append(number)
             ends.append(n_ids)
-        ids = worker.taken(ids, n_ids)
-        worker.tidy()
-        self._workers.append(worker)
-        return Taken(ids, numbers, ends)
+        return Taken(worker.taken(ids, n_ids), numbers, ends)
 
     def encode_batch(self, texts: Sequence[str], n_threads: int | None = None) -> Encoded:
         """Return the ids of several texts and the running number of ids after each text."""
@@ -177,10 +181,9 @@ class CompiledEncoder:
         """Return the ids of the words that end at these bytes, and where each one's ids end."""
         ids, _ = self._run(Block(text, np.array([0, text.size])), ends)
         # Tokens cover every byte once and never cross the end of a word.
-        ends_word = np.zeros(text.size + 1, np.bool_)
-        ends_word[ends] = True
-        token_ends = np.cumsum(self._spelling.width[ids], dtype=np.int64)
-        return ids, np.flatnonzero(ends_word[token_ends]) + 1
+        ends_token = np.zeros(text.size + 1, np.bool_)
+        ends_token[np.cumsum(self._spelling.width[ids], dtype=np.int64)] = True
+        return ids, np.cumsum(ends_token, dtype=np.int32)[ends].astype(np.int64)
 
     def forget_words(self) -> None:
         """Free the word caches of threads that are not encoding; new ones fill as they encode."""
@@ -210,26 +213,22 @@ class CompiledEncoder:
         """Encode the sections of a block as if they were one, without some bytes of ASCII."""
         begin, end = int(block.bounds[0]), int(block.bounds[-1])
         block = Block(block.text[begin:end], block.bounds - begin)
-        worker = self._free_worker()
         found = np.empty(block.text.size, np.int64)
         reached = np.array([0, block.bounds[0], 0])
-        while encoding.find_ends(
-            self._scanner, block.text, block.bounds, found, worker.scratch, reached
-        ):
-            worker.grow()
-        self._workers.append(worker)
+        with self._borrowed_worker() as worker:
+            while encoding.find_ends(
+                self._scanner, block.text, block.bounds, found, worker.scratch, reached
+            ):
+                worker.grow()
         return self._run(*_without(left_out, block, found[: reached[2]]))
 
     def _run(self, block: Block, ends: NDArray[np.int64] = _NO_ENDS) -> Encoded:
         """Encode the sections of a block."""
-        worker = self._free_worker()
-        out = worker.room_for(int(block.bounds[-1] - block.bounds[0]) + SLACK)
-        section_ends = self._write(worker, block, ends, out, 0)
-        # A copy, because another thread may use the worker once it is given back.
-        ids = out[: section_ends[-1] if section_ends.size else 0].copy()
-        worker.tidy()
-        self._workers.append(worker)
-        return ids, section_ends
+        with self._borrowed_worker() as worker:
+            out = worker.room_for(int(block.bounds[-1] - block.bounds[0]) + SLACK)
+            section_ends = self._write(worker, block, ends, out, 0)
+            # A copy, because another thread may use the worker once it is given back.
+            return out[: section_ends[-1] if section_ends.size else 0].copy(), section_ends
 
     def _write(
         self, worker: _Worker, block: Block, ends: NDArray[np.int64], out: Ids, n_written: int
@@ -262,12 +261,18 @@ class CompiledEncoder:
             else:
                 worker.grow()
 
-    def _free_worker(self) -> _Worker:
-        """Return a worker that no other thread has; the caller gives it back."""
+    @contextmanager
+    def _borrowed_worker(self) -> Generator[_Worker]:
+        """Take a worker that no other thread has, and give it back in the end."""
         try:
-            return self._workers.pop()
+            worker = self._workers.pop()
         except IndexError:
-            return _Worker(empty_cache(), heap=not self._trie.symbol_at.size)
+            worker = _Worker(empty_cache(), heap=not self._trie.symbol_at.size)
+        try:
+            yield worker
+        finally:
+            worker.tidy()
+            self._workers.append(worker)
 
 
 def _without(

@@ -29,6 +29,7 @@ class Waiting:
     def __init__(self, blocks: Iterator[Block]) -> None:
         self._blocks = enumerate(blocks)
         self._lock = threading.Lock()
+        self._stopped = False
 
     def take(self) -> tuple[int, Block] | None:
         """Return the next block and its number; None if there is no more.
@@ -40,7 +41,11 @@ class Waiting:
         (0, [0, 8], None)
         """
         with self._lock:
-            return next(self._blocks, None)
+            return None if self._stopped else next(self._blocks, None)
+
+    def stop(self) -> None:
+        """Give out no more blocks."""
+        self._stopped = True
 
 
 def blocks_of(text: str, pretokenizer: Pretokenizer, size: int) -> Iterator[Block]:
@@ -70,11 +75,13 @@ def _parts(text: str, pretokenizer: Pretokenizer) -> Iterator[NDArray[np.uint8]]
         data = text[begin:stop].encode()
         cut = len(data)
         if stop < len(text):
+            # From near the end, or else from the middle: after an early place most of the part
+            # would have to be converted again, and so on for each further one.
             cut = safe_split(data, max(0, cut - _LOOK_BACK), pretokenizer)
             if cut == len(data):
-                cut = safe_split(data, 0, pretokenizer)
+                cut = safe_split(data, len(data) // 2, pretokenizer)
             if cut == len(data):
-                n_characters *= 2  # there is no safe place yet
+                n_characters *= 2
                 continue
         yield np.frombuffer(data, np.uint8, cut)
         begin = stop - len(data[cut:].decode())

@@ -76,10 +76,10 @@ def pair_table(
     """
     left, right = layout.ids[:-1], layout.ids[1:]
     fits = (left >= 0) & (right >= 0)
-    if max_token_bytes is not None:
-        lengths = np.array([len(token) for token in tokens])
-        fits &= lengths[left] + lengths[right] <= max_token_bytes
     slots = np.flatnonzero(fits)
+    if max_token_bytes is not None:
+        lengths = np.array([len(token) for token in tokens], np.int64)
+        slots = slots[lengths[left[slots]] + lengths[right[slots]] <= max_token_bytes]
     keys = left[slots].astype(np.int64) << BITS | right[slots]
     order = order_of_pairs(keys)
     keys, slots = keys[order], slots[order]

@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from bpe_core.errors import ConfigError
+from bpe_core.kernels.row import BETWEEN
 from bpe_core.tokenizer.tokenizer import Tokenizer
 from bpe_core.types import PretokenCounts, read_only
 from bpe_core.vocabulary.audit import count_uses, with_parts
@@ -118,8 +119,7 @@ def added_in_run(run: TrainingRun, pruned: Pruned) -> int:
     2
     """
     layout = run.layout_at(len(run.merges))
-    # The weight is 0 only between words; an id of -1 may also be a symbol outside the alphabet.
-    words = np.cumsum(layout.weights() == 0) - 1
+    words = np.cumsum(layout.ids == BETWEEN) - 1
     removed = np.isin(layout.ids, np.array(pruned.removed, np.int32))
     changed: list[int] = np.unique(words[removed]).tolist()
     is_changed = (layout.ids >= 0) & np.isin(words, changed)

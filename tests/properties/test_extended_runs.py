@@ -16,10 +16,12 @@ from bpe_core.adapting.naive_extend import encode_word
 from bpe_core.corpus.corpus import Corpus
 from bpe_core.errors import ConfigError, FormatError
 from bpe_core.formats.run_archive import load_run, save_run
+from bpe_core.kernels.row import BETWEEN, MISSING
 from bpe_core.runs.pair_lives import PairLives
 from bpe_core.runs.pair_statistics import vocab_size_after
 from bpe_core.runs.run import TrainingRun
 from bpe_core.tokenizer.gpt2 import gpt2
+from bpe_core.tokenizer.tokenizer import Tokenizer
 from bpe_core.trainers.reference import apply_merge, choose_pair, count_pairs
 from bpe_core.types import Pair
 from bpe_core.vocabulary.audit import count_uses, uses_in_run
@@ -62,9 +64,9 @@ def test_every_step_equals_a_recount(case: Case) -> None:
         assert run.tokens_after[step] == sum(
             n * len(word) for n, word in zip(weights, words, strict=True)
         )
-        row = [-1]
+        row = [BETWEEN]
         for word in words:
-            row += [*word, -1]
+            row += [*(id if id >= 0 else MISSING for id in word), BETWEEN]
         assert run.layout_at(step).ids.tolist() == row
         pairs = pairs_at(case, run, step)
         counted = run.pair_counts(step)
@@ -217,3 +219,18 @@ def test_steps_outside_the_run_are_refused() -> None:
         run.truncated(3)
     assert run.truncated(0) == gpt2()
     assert repr(run).startswith("<TrainingRun of 2 merges")
+
+
+def test_a_trace_numbers_the_words_that_hold_symbols_unknown_to_the_base() -> None:
+    base = Tokenizer(vocab={0: b"a", 1: b"b"}, merges=[], pretokenizer="none")
+    run = extend(base, Corpus.from_word_counts({"?ab": 3, "ab": 5, "ba": 9}), 2)
+    trace = run.trace(0, 2)
+    assert trace.touched[0][trace.touched[0] >= 0].tolist() == [2]
+    assert trace.touched[1][trace.touched[1] >= 0].tolist() == [1, 0]
+
+
+def test_a_base_of_one_token_is_extended_up_to_a_length() -> None:
+    base = Tokenizer(vocab={0: b"a"}, merges=[], pretokenizer="none")
+    corpus = Corpus.from_word_counts({"aaaab": 3, "aa": 2})
+    run = extend(base, corpus, 3, max_token_bytes=4)
+    assert [run.tokenizer.vocab[merge.id] for merge in run.merges] == [b"aa", b"aaaa"]

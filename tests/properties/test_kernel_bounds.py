@@ -102,12 +102,49 @@ for longest in range(2, 28, 2):
         assert found.counts.tolist() == [expected.count(w) for w in dict.fromkeys(expected)]
 """
 
+TRAINING = """
+import numpy as np
+
+from bpe_core.counting.word_row import lay_out
+from bpe_core.kernels import merging
+from bpe_core.kernels.row import MISSING
+from bpe_core.trainers import compiled as trainer, incremental, indexing
+from bpe_core.trainers.continued_vocabulary import ContinuedVocabulary
+from bpe_core.types import TrainingConfig
+
+merging._AT_ONCE = np.uint64(3)
+indexing._FEWEST_ENTRIES = 2
+indexing._FEWEST_SLOTS = 1
+indexing.n_threads = lambda: 3
+indexing.SPARE = trainer.SPARE = 1
+trainer._THRESHOLD_SHARE = 2
+for letters in (1, 2, 3, 6):
+    for tie_break in ("smallest-pair", "first-seen"):
+        symbols = [*range(letters), MISSING]
+        words = [drawn.choices(symbols, k=drawn.randrange(1, 40)) for _ in range(12)]
+        counts = [drawn.choice([1, 3, 2**31 - 1, 2**31, 2**40]) for _ in words]
+        learned = []
+        for learn in (incremental.learn_merges, trainer.learn_merges):
+            vocabulary = ContinuedVocabulary({id: bytes([97 + id]) for id in range(letters)})
+            config = TrainingConfig(300, special_tokens=(), tie_break=tie_break, max_token_bytes=9)
+            found = learn(lay_out(words, counts), vocabulary, config, lambda *_: False)
+            learned.append((found.merges, found.counts, found.joined_at.tolist()))
+        assert learned[0] == learned[1] and learned[0][0]
+"""
+
 
 @pytest.mark.slow
 @pytest.mark.parametrize(
     "code",
-    [WORDS_OF_EVERY_WIDTH, SMALL_BUFFERS, DROPPED, DECODING, COUNTING],
-    ids=["words of every width", "small buffers", "dropped bytes", "decoding", "counting"],
+    [WORDS_OF_EVERY_WIDTH, SMALL_BUFFERS, DROPPED, DECODING, COUNTING, TRAINING],
+    ids=[
+        "words of every width",
+        "small buffers",
+        "dropped bytes",
+        "decoding",
+        "counting",
+        "training",
+    ],
 )
 def test_kernels_stay_within_their_arrays(code: str) -> None:
     assert printed_without_compilation(f"{START}{code}\nprint('within')") == "within\n"

@@ -24,7 +24,7 @@ from bpe_core.errors import CorpusError
 from bpe_core.kernels import counting, hashing, scanning
 from bpe_core.kernels.jit import kernel
 from bpe_core.kernels.row import JOINED
-from bpe_core.pretokenizers import automaton
+from bpe_core.pretokenizers import automaton, blocks
 from bpe_core.pretokenizers.blocks import sections
 from bpe_core.pretokenizers.pretokenizers import Pretokenizer, get_pretokenizer
 from bpe_core.pretokenizers.scanners import SCANNERS, class_table
@@ -142,8 +142,10 @@ def assert_counted(found: PretokenCounts, documents: list[str], by: Pretokenizer
 def test_blocks_and_threads_do_not_change_counts_or_order(
     documents: list[list[str]], pretokenizer: Pretokenizer, block_bytes: int, look_back: int
 ) -> None:
-    text = sections(documents, pretokenizer, look_back)
-    found = count_sections(text, pretokenizer, n_threads=3, block_bytes=block_bytes)
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(blocks, "_LONG", 3)
+        text = sections(documents, pretokenizer, look_back)
+        found = count_sections(text, pretokenizer, n_threads=3, block_bytes=block_bytes)
     assert_counted(found, ["".join(pieces) for pieces in documents], pretokenizer)
 
 
@@ -313,6 +315,7 @@ def test_threads_that_share_a_row_learn_the_same_merges(
     _, symbols, layout = laid_out(words, config)
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(indexing, "_FEWEST_SLOTS", 1)
+        patch.setattr(indexing, "_FEWEST_ENTRIES", 2)  # counting goes on after a table is full
         patch.setattr(indexing, "n_threads", lambda: n_threads)
         assert_alike(*learn_both(layout, symbols, config))
 

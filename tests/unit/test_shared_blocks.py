@@ -1,0 +1,73 @@
+"""Threads share a text by blocks: what one does must not stop, starve or outlast the others."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from bpe_core.pretokenizers.pretokenizers import get_pretokenizer
+from bpe_core.tokenizer import compiled, shared_blocks
+from bpe_core.tokenizer.compiled import CompiledEncoder
+from bpe_core.tokenizer.gpt2 import gpt2
+from bpe_core.tokenizer.shared_blocks import Taken, Waiting, blocks_of, in_order
+
+GPT2 = get_pretokenizer("gpt2")
+
+
+def test_a_text_with_few_places_to_cut_is_not_converted_again_and_again(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    looked_at: list[int] = []
+    safe_split = shared_blocks.safe_split
+
+    def counted(data: bytes, near: int, pretokenizer: object) -> int:
+        looked_at.append(len(data))
+        return safe_split(data, near, GPT2)
+
+    monkeypatch.setattr(shared_blocks, "_PART", 64)
+    monkeypatch.setattr(shared_blocks, "_LOOK_BACK", 4)
+    monkeypatch.setattr(shared_blocks, "safe_split", counted)
+    text = "é " * 40 + "é" * 5_000 + " é" * 40
+    found = list(blocks_of(text, GPT2, 1 << 20))
+    parts = [block.text[: block.bounds[1]].tobytes() for block in found]
+    assert b"".join(parts).decode() == text
+    assert sum(looked_at) < 12 * len(text.encode())
+
+
+def test_an_error_in_one_thread_ends_encoding_in_all(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(compiled, "_PIECE", 16)
+    encoder = CompiledEncoder(gpt2()._table, GPT2)
+    write = encoder._write
+    written: list[int] = []
+
+    def failing(*arguments: object) -> object:
+        written.append(1)
+        if len(written) == 3:
+            raise MemoryError
+        return write(*arguments)  # pyright: ignore[reportArgumentType]
+
+    monkeypatch.setattr(encoder, "_write", failing)
+    with pytest.raises(MemoryError):
+        encoder.encode("hug hugs " * 5_000, 3)
+    assert len(written) < 20
+    monkeypatch.undo()
+    assert encoder.encode("hug hugs " * 50, 3).tolist() == gpt2().encode("hug hugs " * 50)
+
+
+def test_a_stopped_text_gives_out_no_more_blocks() -> None:
+    waiting = Waiting(blocks_of("hug hugs", GPT2, 2))
+    assert waiting.take() is not None
+    waiting.stop()
+    assert waiting.take() is None
+
+
+def test_a_thread_that_took_no_block_adds_no_ids() -> None:
+    some = Taken(np.array([7, 8], np.int32), [0, 1], [1, 2])
+    none = Taken(np.empty(0, np.int32), [], [])
+    assert in_order([none, some]).tolist() == in_order([some, none]).tolist() == [7, 8]
+    assert in_order([none, none]).tolist() == []
+
+
+def test_a_text_shorter_than_a_block_is_encoded_by_one_of_many_threads() -> None:
+    encoder = CompiledEncoder(gpt2()._table, GPT2)
+    assert encoder.encode("hug hugs", 4).tolist() == gpt2().encode("hug hugs")
