@@ -9,7 +9,6 @@ from __future__ import annotations
 import struct
 from collections import deque
 from collections.abc import Generator, Iterable, Iterator, Sequence
-from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 from functools import partial
 from itertools import pairwise
@@ -103,40 +102,36 @@ class CompiledEncoder:
         if n_threads is None:
             n_threads = _threads(len(text))
         blocks = blocks_of(text, self._pretokenizer, _PIECE if n_threads > 1 else _LONG_PIECE)
-        if left_out:
-            run = partial(self._run_without, left_out)
-            if n_threads == 1:
-                return _joined(map(run, blocks))[0]
-            with ThreadPoolExecutor(n_threads, thread_name_prefix="encoding") as pool:
-                return _joined(pool.map(run, blocks))[0]
-        waiting = Waiting(blocks)
-        take = partial(self._encode_waiting, waiting, len(text) // n_threads)
+        take = partial(self._encode_waiting, Waiting(blocks), len(text) // n_threads, left_out)
         return in_order(threads.together([take] * n_threads))
 
-    def _encode_waiting(self, waiting: Waiting, n_likely: int) -> Taken:
+    def _encode_waiting(self, waiting: Waiting, n_likely: int, left_out: bytes) -> Taken:
         """Encode blocks until none is waiting, about `n_likely` bytes; their ids go to one array.
 
         Other threads may take blocks at the same time; an error ends it for all.
         """
         try:
             with self._borrowed_worker() as worker:
-                return self._taken_by(worker, waiting, n_likely)
+                return self._taken_by(worker, waiting, n_likely, left_out)
         finally:
             waiting.stop()  # the text is used up, or nobody wants the rest
 
-    def _taken_by(self, worker: _Worker, waiting: Waiting, n_likely: int) -> Taken:
+    def _taken_by(self, worker: _Worker, waiting: Waiting, n_likely: int, left_out: bytes) -> Taken:
         # A character has up to four bytes, and what is not written to takes no memory.
         ids = worker.room_for(min(4 * n_likely + SLACK, _MOST_KEPT))
         n_ids = n_done = 0
         numbers, ends = list[int](), list[int]()
         while (taken := waiting.take()) is not None:
             number, block = taken
+            word_ends = _NO_ENDS
+            if left_out:
+                block, word_ends = self._leave_out(left_out, block, worker)
             n_bytes = int(block.bounds[1] - block.bounds[0])
             if n_ids + n_bytes + SLACK > ids.size:
                 # As many as so far per byte, and a bit: a third of what the bytes could need.
                 likely = n_ids * n_likely // n_done * 17 // 16 if n_done else 0
                 ids = longer(ids, max(likely, n_ids) + n_bytes + SLACK)
-            n_ids = int(self._write(worker, block, _NO_ENDS, ids, n_ids)[-1])
+            n_ids = int(self._write(worker, block, word_ends, ids, n_ids)[-1])
             n_done += n_bytes
             numbers.append(number)
             ends.append(n_ids)
@@ -150,11 +145,8 @@ class CompiledEncoder:
         encoded = [text.encode() for text in texts]
         bounds = np.append(0, np.cumsum([len(data) for data in encoded], dtype=np.int64))
         block = Block(np.frombuffer(b"".join(encoded), np.uint8), bounds)
-        shares = list(_shares(block, n_threads or _threads(block.text.size)))
-        if len(shares) < 2:
-            return self._run(block)
-        with ThreadPoolExecutor(len(shares), thread_name_prefix="encoding") as pool:
-            return _joined(pool.map(self._run, shares))
+        shares = list(_shares(block, n_threads or _threads(block.text.size))) or [block]
+        return _joined(threads.together([partial(self._run, share) for share in shares]))
 
     def encode_words(self, words: Sequence[bytes]) -> Encoded:
         """Return the ids of whole pre-tokens, and where each one's ids end."""
@@ -209,18 +201,19 @@ class CompiledEncoder:
         block, ends = _whole(text), byte_ends(text, self._pretokenizer)
         return self._run(*(_without(left_out, block, ends) if left_out else (block, ends)))[0]
 
-    def _run_without(self, left_out: bytes, block: Block) -> Encoded:
-        """Encode the sections of a block as if they were one, without some bytes of ASCII."""
+    def _leave_out(
+        self, left_out: bytes, block: Block, worker: _Worker
+    ) -> tuple[Block, NDArray[np.int64]]:
+        """Find the words of a block, and return what `_without` does."""
         begin, end = int(block.bounds[0]), int(block.bounds[-1])
         block = Block(block.text[begin:end], block.bounds - begin)
         found = np.empty(block.text.size, np.int64)
-        reached = np.array([0, block.bounds[0], 0])
-        with self._borrowed_worker() as worker:
-            while encoding.find_ends(
-                self._scanner, block.text, block.bounds, found, worker.scratch, reached
-            ):
-                worker.grow()
-        return self._run(*_without(left_out, block, found[: reached[2]]))
+        reached = np.array([0, 0, 0])
+        while encoding.find_ends(
+            self._scanner, block.text, block.bounds, found, worker.scratch, reached
+        ):
+            worker.grow()
+        return _without(left_out, block, found[: reached[2]])
 
     def _run(self, block: Block, ends: NDArray[np.int64] = _NO_ENDS) -> Encoded:
         """Encode the sections of a block."""

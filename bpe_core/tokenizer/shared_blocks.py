@@ -75,8 +75,8 @@ def _parts(text: str, pretokenizer: Pretokenizer) -> Iterator[NDArray[np.uint8]]
         data = text[begin:stop].encode()
         cut = len(data)
         if stop < len(text):
-            # From near the end, or else from the middle: after an early place most of the part
-            # would have to be converted again, and so on for each further one.
+            # Cut near the end, or else in the second half: after an early cut, most of the part
+            # would be converted again, and once more after the next early cut.
             cut = safe_split(data, max(0, cut - _LOOK_BACK), pretokenizer)
             if cut == len(data):
                 cut = safe_split(data, len(data) // 2, pretokenizer)
