@@ -116,7 +116,7 @@ def extend(
     )
     return learn_run(
         counted,
-        lambda: lay_out_encoded(counted.pretokens, *base.encode_pretokens(counted.pretokens)),
+        lay_out_encoded(counted.pretokens, *base.encode_pretokens(counted.pretokens)),
         vocabulary,
         lambda learned: base.extended(learned.merges, learned.counts),
         config,

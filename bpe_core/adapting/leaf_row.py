@@ -20,7 +20,7 @@ from collections.abc import Callable, Sequence
 import numpy as np
 from numpy.typing import NDArray
 
-from bpe_core.counting.word_row import lay_out_pretokens
+from bpe_core.counting.word_row import Layout, lay_out_pretokens
 from bpe_core.tokenizer.rank_merging import merge_symbols
 from bpe_core.tokenizer.tokenizer import Tokenizer
 from bpe_core.tokenizer.trie import stay_apart
@@ -56,18 +56,14 @@ class LeafRow:
         held_out: NDArray[np.int64],
         should_stop: Callable[[], bool] | None = None,
     ) -> None:
-        # Laid out with the numbers of the words, from 1, in place of counts, which may be 0.
-        numbers = np.arange(1, pretokens.n_words + 1)
-        numbered = PretokenCounts(pretokens.words, numbers)
         layout = lay_out_pretokens(
-            numbered, tokenizer.base, tokenizer.base_ids, tokenizer.end_of_word_id
+            pretokens, tokenizer.base, tokenizer.base_ids, tokenizer.end_of_word_id
         )
-        word_of_slot = layout.weights()
         self._symbols: list[int] = layout.ids.tolist()
         # No token is written yet.
         self._ids = array("i", np.where(layout.ids >= 0, _WITHIN, _GAP).astype(np.int32).tobytes())
-        self._weights = array("q", np.append(0, pretokens.counts)[word_of_slot].tobytes())
-        self._held_out = array("q", np.append(0, held_out)[word_of_slot].tobytes())
+        self._weights = array("q", layout.weights().tobytes())
+        self._held_out = array("q", Layout(layout.ids, held_out).weights().tobytes())
         n_slots = len(self._ids)
         self._after = array("q", range(1, n_slots + 1))
         """after[slot]: the slot after the token or gap that starts there."""
@@ -97,7 +93,7 @@ class LeafRow:
         self._looked_up: dict[int, bytes] = {}
         """The words that are looked up, by the slot where they start."""
         self._touched: set[int] = set()
-        gaps = np.flatnonzero(word_of_slot == 0).tolist()
+        gaps = layout.gaps().tolist()
         encoded, ends = tokenizer.encode_pretokens(pretokens)
         tokens: list[int] = encoded.tolist()
         stops: list[int] = [0, *ends.tolist()]

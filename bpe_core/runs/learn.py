@@ -35,7 +35,7 @@ class Continued:
 
 def learn_run(
     counted: CountedCorpus,
-    lay_out: Callable[[], Layout],
+    layout: Layout,
     vocabulary: GrowingVocabulary | ContinuedVocabulary,
     tokenizer_of: Callable[[Learned], Tokenizer],
     config: TrainingConfig,
@@ -44,9 +44,9 @@ def learn_run(
 ) -> TrainingRun:
     """Learn merges from the counted words of a corpus, and return the run.
 
-    `lay_out` returns the words as ids of the vocabulary; `tokenizer_of` builds the tokenizer once
-    the vocabulary holds the new tokens. `continued` says what the run begins with; None if it
-    begins with the alphabet.
+    `layout` holds the words as ids of the vocabulary, and is used up. `tokenizer_of` builds the
+    tokenizer once the vocabulary holds the new tokens. `continued` says what the run begins with;
+    None if it begins with the alphabet.
 
     >>> from bpe_core.counting.word_row import lay_out_pretokens
     >>> from bpe_core.types import PretokenCounts
@@ -55,7 +55,7 @@ def learn_run(
     >>> vocabulary = GrowingVocabulary(config, [b"a"])
     >>> run = learn_run(
     ...     CountedCorpus(words, 10, lambda: "", frozenset()),
-    ...     lambda: lay_out_pretokens(words, "characters", vocabulary.base_ids),
+    ...     lay_out_pretokens(words, "characters", vocabulary.base_ids),
     ...     vocabulary,
     ...     lambda learned: Tokenizer(
     ...         vocab=dict(enumerate(vocabulary.tokens)),
@@ -70,7 +70,6 @@ def learn_run(
     [10, 5]
     """
     counted_all = not watch.stopped
-    layout = lay_out()
     n_symbols = layout.n_symbols
     watch.report(0, n_symbols, 0)
     wait_if_worth_it(text_bytes(layout), watch)

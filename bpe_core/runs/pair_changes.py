@@ -90,7 +90,7 @@ def count_changes(run: TrainingRun) -> tuple[NDArray[np.int64], NDArray[np.int64
     codes: list[NDArray[np.int64]] = [np.zeros(0, np.int64)]
     changes: list[NDArray[np.int64]] = [np.zeros(0, np.int64)]
     weights = layout.weights()
-    for part in _parts(weights):
+    for part in _parts(layout.gaps()):
         ids, joined_at = layout.ids[part], run.joined_at[part]
         later = _later_meetings(ids, joined_at, merge_ids)
         meetings = _in_order(_first_meetings(ids), later, n_steps)
@@ -105,15 +105,14 @@ def count_changes(run: TrainingRun) -> tuple[NDArray[np.int64], NDArray[np.int64
     return _summed(np.concatenate(codes), np.concatenate(changes))
 
 
-def _parts(weights: NDArray[np.int64]) -> Iterator[slice]:
-    """Cut a row of slots between words; each part begins and ends with a separator slot."""
-    between = np.flatnonzero(weights == 0)
+def _parts(gaps: NDArray[np.int64]) -> Iterator[slice]:
+    """Cut a row of slots at some of its gaps; each part begins and ends with one."""
     begin = 0
-    while begin < len(between) - 1:
-        start = int(between[begin])
-        last = int(np.searchsorted(between, start + _SLOTS_AT_ONCE, side="right")) - 1
+    while begin < len(gaps) - 1:
+        start = int(gaps[begin])
+        last = int(np.searchsorted(gaps, start + _SLOTS_AT_ONCE, side="right")) - 1
         begin = max(begin + 1, last)
-        yield slice(start, int(between[begin]) + 1)
+        yield slice(start, int(gaps[begin]) + 1)
 
 
 def _first_meetings(ids: NDArray[np.int32]) -> _Meetings:

@@ -72,7 +72,7 @@ def train(
     watch.merges_wanted = config.vocab_size - len(vocabulary)
     return learn_run(
         counted,
-        lambda: lay_out_pretokens(
+        lay_out_pretokens(
             counted.pretokens, config.base, vocabulary.base_ids, vocabulary.end_of_word_id
         ),
         vocabulary,

@@ -102,9 +102,8 @@ def token_origin(run: TrainingRun, id: int, n_words: int = 8) -> TokenOrigin:
     starts, ends = _places(run, layout, id)
     whole = run.joined_at >= len(run.merges)
     kept = whole[starts] & whole[ends]
-    weights_of = layout.weights()
-    weights = weights_of[starts]
-    word_starts = np.flatnonzero(weights_of == 0)[:-1] + 1
+    weights = layout.weights()[starts]
+    word_starts = layout.gaps()[:-1] + 1
     distinct, first = np.unique(
         np.searchsorted(word_starts, starts, "right") - 1, return_index=True
     )
