@@ -75,6 +75,8 @@ def _opened(name: str) -> NamedEncoder:
 
 
 def _state(found: Published) -> str:
-    if state_of(found) != "missing" or found.package is None:
+    if found.package is None:
+        return "installed"
+    if state_of(found) == "here":
         return "downloaded"
     return f"not downloaded, {size_text(found.package.n_bytes)}"
