@@ -35,8 +35,8 @@ _FIRST_BLOCK = 1 << 19
 _BLOCK = 1 << 22
 _SCAN_AHEAD = 8192  # bytes scanned at a time: their classes, flags and ends stay in the L1 cache
 _FEWEST_ENTRIES = 1 << 13  # starting with a large table took 97 ns a token, with a small one 23
-_LONG = 1 << 18  # bytes
-_RESERVE = 32
+_LONG = 1 << 18  # bytes of an array that gets a reserve when it grows
+_RESERVE = 32  # times the room it needs
 _BATCH = 256  # words looked up at a time: their entries stay in the L1 cache
 
 
@@ -166,9 +166,10 @@ def _words(n_entries: int, n_letters: int) -> WordTable:
 
 
 def _with_reserve(array: Array, room: int) -> Array:
-    """Return an array of at least `room`, as `longer` does, with a reserve if it is long.
+    """Return an array of at least `room`, as `longer` does, but with a reserve if it is long.
 
-    What is not written to takes no memory, and with a reserve there is less to copy to new memory.
+    An array with a reserve is copied to new memory less often, and the part of it that is never
+    written to takes no memory.
     """
     if array.size >= room or room * array.itemsize < _LONG:
         return longer(array, room)

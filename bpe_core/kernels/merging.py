@@ -170,10 +170,11 @@ def _may_be_forbidden(spelled, key):
 def _fuse(index, pair, new, rank, row, tokens, scratch):
     """Join every occurrence of a pair, left to right; return their number and the sum of counts.
 
-    The ids beside each new token are noted, but no counts of pairs are updated here. Four in ten
-    of the slots have merged since they were listed, too many for a branch to be predicted. So the
-    others are first picked out without one, a few at a time: they are in the cache when they are
-    joined.
+    The ids beside each new token are noted, but no counts of pairs are updated here.
+
+    Four in ten of the slots have merged since they were listed, so a branch on that would often be
+    mispredicted. A few slots at a time, those that still hold the pair are picked out without a
+    branch, and then joined while their part of the row is in the cache.
     """
     # Read here because in the loop, which writes to arrays, each would be read at every slot.
     left_id, right_id = pair_ids(index.keys[pair])

@@ -2,8 +2,8 @@
 
 A slot is the place of one base symbol. A token has its id in its first slot, and _END - id in its
 last, so that both neighbours of any token can be read directly. If a merge joins a token of several
-slots to another, the first of these slots notes by which merge. What stands in the other slots
-inside a token is left from the tokens that it was joined from.
+slots to another, the first of these slots records which merge it was. The other slots inside a
+token keep what they held in the shorter tokens that it was made from.
 
 For example, the words `abc` and `bc`, with the ids 1 to 3 for their letters: at first, after
 merging `bc` into 4, and after merging `abc` into 5. -7 and -8 are the ends of 4 and 5.
@@ -40,9 +40,8 @@ class Row(NamedTuple):
     """The words in one row, with BETWEEN before, between and after them."""
 
     ids: NDArray[np.int32]
-    """int32[n_slots], as described above. An occurrence of a pair is read at a place far from the
-    last one, so what else is needed there is kept elsewhere: it would fill the processor's cache.
-    """
+    """int32[n_slots], as described above. The occurrences of a pair are far apart, and each costs a
+    line of the processor's cache, so a slot holds nothing but this number."""
     weights: NDArray[np.int32]
     """int32[n_words]: how often each word occurs; -1 - i stands for large[i]."""
     large: NDArray[np.int64]

@@ -24,8 +24,8 @@ Section = Sequence[bytes | memoryview]
 """A whole document, or a part of one cut where no pre-token crosses, in pieces of UTF-8."""
 
 _LONG = 1 << 14
-"""ASCII of this many characters is read in place. Shorter text is encoded sooner than that is
-prepared."""
+"""ASCII text of at least this many characters is read in place. For shorter text, encoding takes
+less time than preparing for that."""
 
 
 class Block(NamedTuple):
@@ -149,7 +149,7 @@ def _sections(
 def _utf8(text: str) -> bytes | memoryview:
     """Return the UTF-8 of a text, without a copy if it is long and in ASCII.
 
-    Python allocates the bytes of each long text anew, and touching that memory took longer than
+    Python allocates new memory for the bytes of each long text, and touching it took longer than
     copying the text.
     """
     if len(text) >= _LONG and text.isascii():

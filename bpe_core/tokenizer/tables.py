@@ -138,11 +138,10 @@ class TokenTable:
         vocab = dict(enumerate(tokens))
         first_made = alphabet_at + len(BYTE_ORDER)
         table.triples = tuple(triples)
-        table.made = tuple(map(itemgetter(2), table.triples))
-        pairs = [*map(itemgetter(0, 1), table.triples)]
+        parts = {made: (left, right) for left, right, made in table.triples}
+        table.parts, table.made = parts, tuple(parts)
         table.vocab = table.content = MappingProxyType(vocab)
-        table.parts = dict(zip(table.made, pairs, strict=True))
-        table.ranks = dict(zip(pairs, range(len(pairs)), strict=True))
+        table.ranks = dict(zip(parts.values(), range(len(parts)), strict=True))
         table.base, table.complete = "bytes", True
         alphabet = range(alphabet_at, first_made)
         table.base_ids = MappingProxyType({vocab[id]: id for id in alphabet})

@@ -95,7 +95,7 @@ def test_numbas_cache_has_each_kernel_for_the_argument_types_of_real_work() -> N
 
 
 def test_what_is_compiled_warns_of_nothing_in_any_thread() -> None:
-    # NumPy warns of the overflow that hashing relies on, and can be told not to per thread only.
+    # NumPy warns of the overflow that hashing relies on; `errstate` only affects its own thread.
     printed = printed_without_compilation("""
 import warnings
 from importlib import import_module

@@ -1,4 +1,4 @@
-"""Threads share a text by blocks: what one does must not stop, starve or outlast the others."""
+"""Threads that share a text encode all of it, in order, and an error in one stops the others."""
 
 from __future__ import annotations
 

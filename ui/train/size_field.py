@@ -22,7 +22,7 @@ LARGEST_SIZE = 1_000_000
 _CLASSROOM_MERGES = (0, 1, 2, 3, 5, 8, 10, 15, 20, 30, 50, 100, 200, 500, 1_000, 2_000, 5_000)
 _CLASSROOM_MERGE_COUNT = 15
 _FIELD_WIDTH = 150
-# Hide what the page itself shows: the value, in the sentence above, and the ends, below.
+# Hide the slider's own value and ends: the page shows them above and below it.
 _SLIDER_STYLE = """<style>
 [class*="st-key-settings_"] [data-testid="stSliderThumbValue"],
 [class*="st-key-settings_"] [data-testid="stSliderTickBar"] { display: none; }
