@@ -186,10 +186,10 @@ def _draw(asked: Asked, work_id: str, found: Removals) -> None:
 def _draw_gone(found: Removals, gone: int) -> None:
     if not gone:
         return
-    st.subheader("Tokens to remove", anchor=False)
+    st.subheader("Removed tokens", anchor=False)
     vocab = found.base.vocab
     removed = found.order[:gone]
-    draw_by_script(found.base, removed, caption="Tokens to remove, by script")
+    draw_by_script(found.base, removed, caption="Removed tokens, by script")
     shown = list(zip(removed, found.uses[:gone].tolist(), strict=True))[-_MOST_ROWS:][::-1]
     st.markdown(":gray[Last removed first. Uses: in the training text, when it was removed.]")
     term_table(
@@ -200,7 +200,7 @@ def _draw_gone(found: Removals, gone: int) -> None:
             )
             for id, uses in shown
         ],
-        caption="Tokens to remove",
+        caption="Removed tokens",
         loss_of="Uses",
         term_of="Token",
         key="shrink_tokens",
