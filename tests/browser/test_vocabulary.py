@@ -124,6 +124,35 @@ def test_choices_made_at_once_are_all_kept(page: Page, app_url: str) -> None:
     assert "find" not in page.url
 
 
+def test_a_search_does_not_come_back_when_the_table_is_shown_again(
+    page: Page, app_url: str
+) -> None:
+    open_vocabulary(page, app_url)
+    status = page.locator(".found [role=status]")
+    search_field(page).fill(" the")
+    expect(status).not_to_have_text("All 4,096 tokens")
+    choose_view(page, "Trie")
+    page.get_by_role("button", name="Scaffold only").click()
+    page.wait_for_url("**finding=scaffolds*")
+    choose_view(page, "Table")
+    expect(search_field(page)).to_have_value(" the")
+    page.get_by_role("button", name="Show all").click()
+    expect(status).to_have_text("All 4,096 tokens")
+    choose_view(page, "Trie")
+    page.get_by_role("button", name="Scaffold only").click()
+    page.wait_for_url("**finding=scaffolds*")
+    choose_view(page, "Table")
+    expect(search_field(page)).to_have_value("")
+    expect(page.get_by_role("button", name="Scaffold only")).to_have_attribute(
+        "aria-pressed", "true"
+    )
+    wait_until_idle(page)
+    page.locator(".vocabulary tbody tr button").nth(3).click()  # another request
+    wait_until_idle(page)
+    assert "finding=scaffolds" in page.url
+    assert "find=" not in page.url
+
+
 def test_going_back_returns_to_the_search_before(page: Page, app_url: str) -> None:
     open_vocabulary(page, app_url, "find=+the")
     status = page.locator(".found [role=status]")

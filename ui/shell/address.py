@@ -35,13 +35,16 @@ def query_text(name: str, longest: int = 1_000) -> str | None:
 
 def set_query(**parameters: str | int | None) -> None:
     """Write parameters that differ from the address's own; None removes one."""
-    for name, value in parameters.items():
-        before, after = _current(name), None if value is None else str(value)
-        if before != after:
-            _write(name, after)
-            change = AddressChange(before, after, _page(), time.monotonic())
-            changes = {**workspace.current().address_changes, name: change}
-            workspace.update(address_changes=changes)
+    new = {name: None if value is None else str(value) for name, value in parameters.items()}
+    changes = {
+        name: AddressChange(before, after, _page(), time.monotonic())
+        for name, after in new.items()
+        if (before := _current(name)) != after
+    }
+    # Noted first, because writing sends a message, where Streamlit may break off for a new request.
+    workspace.update(address_changes={**workspace.current().address_changes, **changes})
+    for name, change in changes.items():
+        _write(name, change.after)
 
 
 def follow_history() -> None:

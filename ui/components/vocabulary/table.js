@@ -33,14 +33,17 @@ export default function mountTable(component) {
 class VocabularyTable {
   /** @param {Component<TableData>} component */
   constructor(component) {
-    const { data, parentElement, setTriggerValue } = component;
+    const { data, parentElement, setStateValue, setTriggerValue } = component;
+    this.setStateValue = setStateValue;
     this.setTriggerValue = setTriggerValue;
     this.page = data.page;
     this.pages = data.pages;
     this.root = addPart(parentElement, "div", "vocabulary");
     keepKeys(this.root);
     this.query = new Query({ ...data.record }, {
-      onChange: (record) => this.setTriggerValue("record", record),
+      // A state, because a trigger is lost if another request arrives just before Python handles it;
+      // with the time, because a state that stays the same is not sent.
+      onChange: (record) => this.setStateValue("record", { ...record, asked_at: Date.now() }),
       refuse: (problem) => this.#showProblem(problem),
     });
     /** @type {Change} */
@@ -74,7 +77,8 @@ class VocabularyTable {
   }
 
   /** @param {Component<TableData>} component */
-  receive({ data, setTriggerValue }) {
+  receive({ data, setStateValue, setTriggerValue }) {
+    this.setStateValue = setStateValue;
     this.setTriggerValue = setTriggerValue;
     if (this.query.receive(data.record)) this.search.show(this.query.record);
     this.#show(data);
