@@ -21,10 +21,12 @@ ENDINGS = [
 ]
 BEFORE = ["", "a", "I", "É", "日", "1", "!", " ", "\n", "\u3000", "'", "it's", "x" * 40, " x" * 20]
 
+ASCII_TEXT = TEXT.encode("ascii", "ignore").decode()
+
 
 @cache
 def word_tokenizer(name: str) -> bpe.Tokenizer:
     """Return a tokenizer that encodes each pre-token of the texts here as one token."""
-    texts = [TEXT, *(before + ending for before in BEFORE for ending in ENDINGS)]
+    texts = [TEXT, ASCII_TEXT, *(before + ending for before in BEFORE for ending in ENDINGS)]
     config = bpe.TrainingConfig(100_000, pretokenizer=name, special_tokens=("<s>", "<s>§"))
     return bpe.train(bpe.Corpus.from_documents(texts), config).tokenizer

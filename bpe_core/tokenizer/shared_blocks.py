@@ -16,10 +16,6 @@ from bpe_core.pretokenizers.blocks import Block, safe_split
 from bpe_core.pretokenizers.pretokenizers import Pretokenizer
 from bpe_core.unicode.ascii_in_place import ascii_in_place
 
-_PART: Final = 1 << 19
-"""Characters that are encoded as UTF-8 at a time, so that the memory for it is used again. Other
-threads wait meanwhile: with eight times as many, two threads were 1.45 instead of 1.65 times as
-fast as one."""
 _LOOK_BACK: Final = 1 << 12
 
 
@@ -49,33 +45,37 @@ class Waiting:
 
 
 def blocks_of(text: str, pretokenizer: Pretokenizer, size: int) -> Iterator[Block]:
-    """Cut a text where no pre-token crosses, into blocks of about `size` bytes.
+    """Cut a text where no pre-token crosses, into blocks of about `size` characters.
 
     >>> from bpe_core.pretokenizers.pretokenizers import get_pretokenizer
     >>> blocks = blocks_of("hug hugs", get_pretokenizer("gpt2"), 2)
     >>> [block.bounds.tolist() for block in blocks]
     [[0, 3], [3, 8]]
     """
-    for utf8 in _parts(text, pretokenizer):
-        begin = 0
-        while begin < utf8.size:
-            end = safe_split(utf8, min(begin + size, utf8.size), pretokenizer)
-            yield Block(utf8, np.array([begin, end]))
-            begin = end
+    return (_cut_ascii if text.isascii() else _cut_and_encode)(text, pretokenizer, size)
 
 
-def _parts(text: str, pretokenizer: Pretokenizer) -> Iterator[NDArray[np.uint8]]:
-    """Yield the UTF-8 of a text, in parts cut where no pre-token crosses if it is long."""
-    if text.isascii():
-        yield ascii_in_place(text)
-        return
-    begin, n_characters = 0, _PART
+def _cut_ascii(text: str, pretokenizer: Pretokenizer, size: int) -> Iterator[Block]:
+    utf8 = ascii_in_place(text)
+    begin = 0
+    while begin < utf8.size:
+        end = safe_split(utf8, min(begin + size, utf8.size), pretokenizer)
+        yield Block(utf8, np.array([begin, end]))
+        begin = end
+
+
+def _cut_and_encode(text: str, pretokenizer: Pretokenizer, size: int) -> Iterator[Block]:
+    """Encode a block at a time as UTF-8, so that the memory for it is used again.
+
+    Other threads wait meanwhile, so each thread should find a block before it has encoded its own.
+    """
+    begin, n_characters = 0, size
     while begin < len(text):
         stop = begin + n_characters
         data = text[begin:stop].encode()
         cut = len(data)
         if stop < len(text):
-            # Cut near the end, or else in the second half: after an early cut, most of the part
+            # Cut near the end, or else in the second half: after an early cut, most of the block
             # would be converted again, and once more after the next early cut.
             cut = safe_split(data, max(0, cut - _LOOK_BACK), pretokenizer)
             if cut == len(data):
@@ -83,7 +83,7 @@ def _parts(text: str, pretokenizer: Pretokenizer) -> Iterator[NDArray[np.uint8]]
             if cut == len(data):
                 n_characters *= 2
                 continue
-        yield np.frombuffer(data, np.uint8, cut)
+        yield Block(np.frombuffer(data, np.uint8, cut), np.array([0, cut]))
         begin = stop - len(data[cut:].decode())
 
 

@@ -28,7 +28,7 @@ from bpe_core.tokenizer import compiled, shared_blocks
 from bpe_core.tokenizer.compiled import CompiledEncoder
 from bpe_core.types import PretokenCounts
 from bpe_core.unicode.classes import class_runs, unicode_class
-from tests.cut_texts import BEFORE, ENDINGS, TEXT, word_tokenizer
+from tests.cut_texts import ASCII_TEXT, BEFORE, ENDINGS, TEXT, word_tokenizer
 from tests.scanned import scan
 
 scanners = pytest.mark.parametrize("name", SCANNERS)
@@ -159,13 +159,12 @@ def test_pieces_of_every_size_encode_like_the_whole(
     encoder = CompiledEncoder(tokenizer._table, tokenizer.pretokenizer)
     monkeypatch.setattr(shared_blocks, "_LOOK_BACK", look_back)
     for size in range(1, len(TEXT) + 2):
-        for part, kept in ((size, 1 << 20), (len(TEXT), 0)):
-            monkeypatch.setattr(shared_blocks, "_PART", part)
+        monkeypatch.setattr(compiled, "_PIECE", size)
+        monkeypatch.setattr(compiled, "_LONG_PIECE", size)
+        for text, kept in ((TEXT, 1 << 20), (TEXT, 0), (ASCII_TEXT, 1 << 20)):
             monkeypatch.setattr(compiled, "_MOST_KEPT", kept)
-            monkeypatch.setattr(compiled, "_PIECE", size)
-            monkeypatch.setattr(compiled, "_LONG_PIECE", size)
-            ids = encoder.encode(TEXT, n_threads).tolist()
-            assert spelled(ids, name) == words_of(TEXT, name)
+            ids = encoder.encode(text, n_threads).tolist()
+            assert spelled(ids, name) == words_of(text, name)
 
 
 @scanners

@@ -24,11 +24,10 @@ def test_a_text_with_few_places_to_cut_is_not_converted_again_and_again(
         looked_at.append(len(data))
         return safe_split(data, near, GPT2)
 
-    monkeypatch.setattr(shared_blocks, "_PART", 64)
     monkeypatch.setattr(shared_blocks, "_LOOK_BACK", 4)
     monkeypatch.setattr(shared_blocks, "safe_split", counted)
     text = "é " * 40 + "é" * 5_000 + " é" * 40
-    found = list(blocks_of(text, GPT2, 1 << 20))
+    found = list(blocks_of(text, GPT2, 64))
     parts = [block.text[: block.bounds[1]].tobytes() for block in found]
     assert b"".join(parts).decode() == text
     assert sum(looked_at) < 12 * len(text.encode())
