@@ -28,6 +28,7 @@ from bpe_core.kernels.pair_index import (
     ENTRIES,
     add_slot,
     follow,
+    free_slots,
     has_room,
     lower,
     pop,
@@ -352,6 +353,7 @@ def run_merges(row, tokens, index, rule, spelled, log, scratch, until):
         log.counts[rank] = index.counts[pair]
         pop(index)
         n_merged, log.saved[rank] = _fuse(index, pair, new, rank, row, tokens, scratch)
+        free_slots(index, pair)
         n_neighbours = _count_new_pairs(n_merged, row, scratch)
         _lower_broken_pairs(index, pair, new, n_neighbours, scratch)
         _follow_new_pairs(index, new, n_neighbours, tokens, rule, scratch)

@@ -49,6 +49,8 @@ class PairIndex(NamedTuple):
     """uint64[room]: the tie-break, lowest first: the pair's key, or its first slot."""
     used: NDArray[np.int64]
     """int64[3]: how much of these arrays is in use, by PAIRS, SLOTS and ENTRIES."""
+    free: NDArray[np.int64]
+    """int64[2]: from which to which slot the lists of merged pairs may be overwritten."""
     threshold: int
     """Pairs with a lower count are not tracked."""
 
@@ -72,13 +74,29 @@ def follow(index, key, count, n_slots):
     index.used[PAIRS] += 1
     index.keys[pair] = key
     index.counts[pair] = count
-    index.begins[pair] = index.used[SLOTS]
-    index.ends[pair] = index.used[SLOTS]
-    index.used[SLOTS] += n_slots
+    begin = index.used[SLOTS]
+    if n_slots <= index.free[1] - index.free[0]:
+        begin = index.free[0]
+        index.free[0] += n_slots
+    else:
+        index.used[SLOTS] += n_slots
+    index.begins[pair] = begin
+    index.ends[pair] = begin
     place = find_pair(index.table_keys, key)
     index.table_keys[place] = key
     index.table_pairs[place] = pair
     return pair
+
+
+@part
+def free_slots(index, pair):
+    """Let new pairs take the room of a pair that has merged, unless more room is free elsewhere.
+
+    New memory is slow to touch for the first time, and the slots of this pair are in the cache.
+    """
+    if index.ends[pair] - index.begins[pair] > index.free[1] - index.free[0]:
+        index.free[0] = index.begins[pair]
+        index.free[1] = index.ends[pair]
 
 
 @inlined

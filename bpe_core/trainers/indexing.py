@@ -142,6 +142,7 @@ def index_of(
         heap_counts=np.empty(0, np.int64),
         heap_ties=np.empty(0, np.uint64),
         used=_used(n_pairs=keys.size, n_slots=n_windows, n_entries=keys.size),
+        free=np.zeros(2, np.int64),
         threshold=threshold,
     )
     # For each pair, a part's slots follow those of the parts before it.

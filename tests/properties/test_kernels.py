@@ -23,6 +23,7 @@ from bpe_core.counting.words import count_pretokens, seen_symbols
 from bpe_core.errors import CorpusError
 from bpe_core.kernels import counting, hashing, scanning
 from bpe_core.kernels.jit import kernel
+from bpe_core.kernels.pair_index import PAIRS, SLOTS
 from bpe_core.kernels.row import JOINED
 from bpe_core.pretokenizers import automaton, blocks
 from bpe_core.pretokenizers.blocks import sections
@@ -415,6 +416,21 @@ def test_memory_depends_on_the_words_and_not_on_the_vocabulary_size() -> None:
     layout = lay_out([vocabulary.start(b"abababab")], [3])
     learned = compiled_training.learn_merges(layout, vocabulary, config, never)
     assert (len(learned.merges), learned.stop_reason) == (3, "no-pairs")
+
+
+def test_new_pairs_take_the_room_of_the_pair_that_was_merged() -> None:
+    config = TrainingConfig(400, special_tokens=())
+    vocabulary = GrowingVocabulary(config, ())
+    words = [("abcdefgh" * 500).encode(), *(f"ab{n}cd".encode() for n in range(500))]
+    work = compiled_training._Work(
+        lay_out([vocabulary.start(word) for word in words], [1] * len(words)), vocabulary, config
+    )
+    at_first = int(work._index.used[SLOTS])
+    work.run(never)
+    index = work._index
+    n_added = int(index.used[SLOTS]) - at_first
+    listed = index.ends[: index.used[PAIRS]] - index.begins[: index.used[PAIRS]]
+    assert n_added < int(listed.sum() - at_first) / 2
 
 
 @pytest.mark.slow
