@@ -37,6 +37,7 @@ _SCAN_AHEAD = 8192  # bytes scanned at a time: their classes, flags and ends sta
 _FEWEST_ENTRIES = 1 << 13  # starting with a large table took 97 ns a token, with a small one 23
 _LONG = 1 << 18  # bytes of an array that gets a reserve when it grows
 _RESERVE = 32  # times the room it needs
+_MOST_RESERVED = 1 << 29  # bytes; a process may be refused more than it could ever use
 _BATCH = 256  # words looked up at a time: their entries stay in the L1 cache
 
 
@@ -173,7 +174,7 @@ def _with_reserve(array: Array, room: int) -> Array:
     """
     if array.size >= room or room * array.itemsize < _LONG:
         return longer(array, room)
-    return longer(array, _RESERVE * room)
+    return longer(array, max(room, min(_RESERVE * room, _MOST_RESERVED // array.itemsize)))
 
 
 def count_documents(
