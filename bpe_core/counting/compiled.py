@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from bpe_core.compiling import threads
-from bpe_core.compiling.arrays import Array, aligned_zeros, longer
+from bpe_core.compiling.arrays import Array, aligned_empty, aligned_zeros, longer
 from bpe_core.kernels import counting as kernels
 from bpe_core.kernels.counting import ENTRY, Batch, WordTable
 from bpe_core.kernels.scanning import Scanner
@@ -36,7 +36,7 @@ _BLOCK = 1 << 22
 _SCAN_AHEAD = 8192  # bytes scanned at a time: their classes, flags and ends stay in the L1 cache
 _FEWEST_ENTRIES = 1 << 13  # starting with a large table took 97 ns a token, with a small one 23
 _LONG = 1 << 18  # bytes of an array that gets a reserve when it grows
-_RESERVE = 32  # times the room it needs
+_RESERVE = 64  # times the room it needs
 _MOST_RESERVED = 1 << 29  # bytes; a process may be refused more than it could ever use
 _BATCH = 256  # words looked up at a time: their entries stay in the L1 cache
 
@@ -46,6 +46,7 @@ class _Table:
 
     def __init__(self) -> None:
         self._words = _words(_FEWEST_ENTRIES, 8 * _FEWEST_ENTRIES)
+        self._reserve = self._words.entries
         self._batch = Batch(*(np.empty(_BATCH, np.uint64) for _ in Batch._fields))
         self._resize_scratch(_SCAN_AHEAD)
 
@@ -54,9 +55,8 @@ class _Table:
         return int(self._words.used[0])
 
     @property
-    def size(self) -> int:
-        """The length of its array of entries."""
-        return self._words.entries.size
+    def n_entries(self) -> int:
+        return self._words.entries.size // ENTRY
 
     def count(self, scanner: Scanner, base: int, block: Block) -> None:
         """Count the words that a scanner finds in a block; it starts at byte `base` of the text."""
@@ -99,7 +99,7 @@ class _Table:
         letters.flags.writeable = False
         counts = other._counts()
         n_words, nothing = other.n_words, np.empty(0, np.uint64)
-        # Its entries are freed before this table may grow, which then takes the same memory.
+        other._reserve = nothing  # its memory is freed before this table may grow
         other._words = source = other._words._replace(entries=nothing, letters=letters)
         taken = 0
         while True:
@@ -125,21 +125,27 @@ class _Table:
         kernels.gather_counts(self._words.entries, counts)
         return counts
 
-    def make_room(self, size: int, n_letters: int) -> None:
-        """Grow to an array of at least `size` numbers and room for `n_letters`."""
-        old = self._words
-        entries = old.entries
-        if size > entries.size:
-            entries = aligned_zeros(size)
-            kernels.move_entries(old.entries, entries)
-        room = kernels.room_of(entries)
-        self._words = WordTable(
-            entries=entries,
-            starts=_with_reserve(old.starts, room),
-            firsts=_with_reserve(old.firsts, room),
-            letters=_with_reserve(old.letters, n_letters),
-            used=old.used,
+    def make_room(self, n_entries: int, n_letters: int) -> None:
+        """Grow to at least this many entries, a power of two, and bytes of letters."""
+        words = self._words
+        while words.entries.size < ENTRY * n_entries:
+            entries = self._twice_as_long(words.entries)
+            kernels.spread_entries(entries)
+            words = words._replace(entries=entries)
+        room = kernels.room_of(words.entries)
+        self._words = words._replace(
+            starts=_with_reserve(words.starts, room),
+            firsts=_with_reserve(words.firsts, room),
+            letters=_with_reserve(words.letters, n_letters),
         )
+
+    def _twice_as_long(self, entries: NDArray[np.uint64]) -> NDArray[np.uint64]:
+        """Return an array whose first half is these entries, in the same memory if possible."""
+        size = 2 * entries.size
+        if size > self._reserve.size:
+            self._reserve = aligned_empty(_reserve_for(size, entries.itemsize))
+            self._reserve[: entries.size] = entries
+        return self._reserve[:size]
 
     def _resize_scratch(self, size: int) -> None:
         self._scratch = (np.empty(size, np.uint8), np.empty(size, np.uint8), np.empty(size, int))
@@ -148,10 +154,10 @@ class _Table:
         """Double the room for words or, if that is not exhausted, for letters."""
         words = self._words
         if words.used[0] + _BATCH > kernels.room_of(words.entries):
-            self.make_room(2 * words.entries.size, words.letters.size)
+            self.make_room(2 * self.n_entries, words.letters.size)
         else:
             # Long words exhaust the letters first, and one word may need any length.
-            self.make_room(words.entries.size, 2 * words.letters.size)
+            self.make_room(self.n_entries, 2 * words.letters.size)
 
 
 def _words(n_entries: int, n_letters: int) -> WordTable:
@@ -172,9 +178,14 @@ def _with_reserve(array: Array, room: int) -> Array:
     An array with a reserve is copied to new memory less often, and the part of it that is never
     written to takes no memory.
     """
-    if array.size >= room or room * array.itemsize < _LONG:
-        return longer(array, room)
-    return longer(array, max(room, min(_RESERVE * room, _MOST_RESERVED // array.itemsize)))
+    return array if array.size >= room else longer(array, _reserve_for(room, array.itemsize))
+
+
+def _reserve_for(room: int, itemsize: int) -> int:
+    """Return the length of an array with a reserve, if it is long."""
+    if room * itemsize < _LONG:
+        return room
+    return max(room, min(_RESERVE * room, _MOST_RESERVED // itemsize))
 
 
 def count_documents(
@@ -279,5 +290,5 @@ def compile_all() -> None:
     table.count_given(block.text, np.array([block.text.size]), 0)
     other.fold(table)
     other.result()
-    other.make_room(2 * other.size, 0)
+    other.make_room(2 * other.n_entries, 0)
     safe_split(b"hug hugs", 0, get_pretokenizer("gpt2"))

@@ -241,18 +241,33 @@ def fold_words(source, counts, taken, words, batch):
 
 
 @kernel
-def move_entries(entries, larger):
-    """Copy the entries of a word table into a larger, empty one."""
-    last = np.uint64(larger.size - 1)
-    for entry in range(0, entries.size, ENTRY):
-        at = np.uint64(entry)
-        high = entries[at + _HIGH]
+def spread_entries(entries):
+    """Spread the entries of a word table, which fill its first half, over all of it.
+
+    entries: uint64[ENTRY * n], n a power of two; the second half is overwritten. No other memory is
+    needed. Entries move in the order in which lookups try places, from a free one on, so that none
+    is left in the way of one that has moved.
+    """
+    half = np.uint64(entries.size // 2)
+    for i in range(half, np.uint64(entries.size)):
+        entries[i] = _FREE
+    last = np.uint64(entries.size - 1)
+    begin = np.uint64(0)
+    while entries[begin + _HIGH] != _FREE:
+        begin += _ENTRY
+    for i in range(_ONE, half // _ENTRY):
+        at = (begin + i * _ENTRY) & (half - _ONE)
+        low, high = entries[at], entries[at + _HIGH]
         if high != _FREE:
-            place = _place_of(larger, entries[at], high)
-            while larger[place + _HIGH] != _FREE:
+            count, number = entries[at + _COUNT], entries[at + _NUMBER]
+            entries[at + _HIGH] = _FREE
+            place = _place_of(entries, low, high)
+            while entries[place + _HIGH] != _FREE:
                 place = (place + _ENTRY) & last
-            for k in range(ENTRY):
-                larger[place + np.uint64(k)] = entries[at + np.uint64(k)]
+            entries[place] = low
+            entries[place + _HIGH] = high
+            entries[place + _COUNT] = count
+            entries[place + _NUMBER] = number
 
 
 @kernel

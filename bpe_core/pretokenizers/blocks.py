@@ -23,6 +23,9 @@ from bpe_core.unicode.kinds import code_points, utf8_lengths
 Section = Sequence[bytes | memoryview]
 """A whole document, or a part of one cut where no pre-token crosses, in pieces of UTF-8."""
 
+_ROOM = 1 << 23
+"""Bytes; blocks are seldom longer."""
+
 _LONG = 1 << 14
 """ASCII text of at least this many characters is read in place. For shorter text, encoding takes
 less time than preparing for that."""
@@ -39,11 +42,13 @@ class Block(NamedTuple):
 class Buffer:
     """Memory for one block after another.
 
-    It is reused because filling new memory took twice as long, mostly for the first touch.
+    It is reused because filling new memory took twice as long, mostly for the first touch. It has
+    room from the start, because the part that is never written to takes no memory, but each longer
+    buffer would take new memory.
     """
 
     def __init__(self) -> None:
-        self._text = np.empty(0, np.uint8)
+        self._text = np.empty(_ROOM, np.uint8)
         self._view = self._text.data
 
     def fill(self, waiting: Iterator[Section], n_bytes: int) -> Block | None:
