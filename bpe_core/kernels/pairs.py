@@ -100,20 +100,24 @@ def find_slots(table, keys, n_slots):
 
 
 @kernel
-def list_counts(row, begin, end, word, counts):
-    """Write how often each word of two or more slots occurs; return the number of these words.
+def list_counts(row, begin, end, word, step, counts):
+    """Write how often every step-th word of two or more slots occurs; return how many were written.
 
     begin and end: slots between words, or the end of the row. word: how many words are before.
     """
     n = np.int64(0)
+    left = np.int64(step)
     gap = np.uint64(begin)
     of_word = np.uint64(word)
     stop = min(end + 1, row.ids.size)
     for slot in range(np.uint64(begin + 1), np.uint64(stop)):
         if row.ids[slot] == BETWEEN:
             if slot - gap > _TWO:
-                counts[n] = count_of(row, row.weights[of_word])
-                n += 1
+                left -= 1
+                if left == 0:
+                    counts[n] = count_of(row, row.weights[of_word])
+                    n += 1
+                    left = np.int64(step)
             gap = slot
             of_word += _ONE
     return n

@@ -40,6 +40,7 @@ from bpe_core.types import StopReason, TrainingConfig
 # Pairs rarer than the best count divided by this are not indexed until the best count falls that
 # low. On 100 MB, 64 took 1.6 s, 512 and 2048 took 1.1 s, because the row is recounted less often.
 _THRESHOLD_SHARE = 512
+_WORDS_SAMPLED = 1 << 16  # for the first threshold
 _NO_LIMIT = int(np.iinfo(np.int32).max)
 # Calling the kernel and reporting cost 50 microseconds, 0.25 % of this.
 SECONDS_A_CALL = 0.02
@@ -240,12 +241,13 @@ class _Work:
     def _first_threshold(self) -> int:
         """Return a count that the best pair falls to only late in training, so one index is enough.
 
-        It is the count of the word at rank `wanted / 2` by frequency, among the words with anything
-        to merge. With a quarter instead of half, or with the share alone, the row was indexed
-        twice: 0.15 s more of 0.75 s for 100 MB.
+        It is about the count of the word at rank `wanted / 2` by frequency, among the words with
+        anything to merge. With a quarter instead of half, or with the share alone, the row was
+        indexed twice: 0.15 s more of 0.75 s for 100 MB.
         """
-        counts = counts_of_words(self._row, self._parts)
-        place = max(0, counts.size - 1 - self._wanted // 2)
+        step = 1 + self._counts.size // _WORDS_SAMPLED
+        counts = counts_of_words(self._row, self._parts, step)
+        place = max(0, counts.size - 1 - self._wanted // (2 * step))
         return int(np.partition(counts, place)[place]) if counts.size else 0
 
     def _new_index(self) -> PairIndex:

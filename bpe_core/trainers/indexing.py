@@ -109,12 +109,18 @@ def _sum_of(tables: list[NDArray[np.uint64]]) -> NDArray[np.uint64]:
     return total
 
 
-def counts_of_words(row: Row, parts: list[Part]) -> NDArray[np.int64]:
-    """Return how often each word of two or more symbols occurs, int64[n_words]."""
+def counts_of_words(row: Row, parts: list[Part], step: int) -> NDArray[np.int64]:
+    """Return how often every step-th word of two or more symbols occurs, int64[n].
+
+    >>> counts, none = np.array([5, 4, 3], np.int32), np.empty(0, np.int64)
+    >>> row = Row(np.array([-1, 7, 8, -1, 7, -1, 8, 8, -1], np.int32), counts, none)
+    >>> [counts_of_words(row, parts_of(row), step).tolist() for step in (1, 2)]
+    [[5, 3], [3]]
+    """
 
     def of_part(part: Part) -> NDArray[np.int64]:
-        found = np.empty((part.end - part.begin) // 3 + 1, np.int64)
-        return found[: pairs.list_counts(row, *part, found)]
+        found = np.empty((part.end - part.begin) // (3 * step) + 1, np.int64)
+        return found[: pairs.list_counts(row, *part, step, found)]
 
     return np.concatenate(together([partial(of_part, part) for part in parts]))
 
