@@ -335,11 +335,12 @@ def run_merges(row, tokens, index, rule, spelled, log, scratch, until):
             return BELOW_THRESHOLD
         if spelled.known.size and _may_be_forbidden(spelled, index.keys[pair]):
             return MAYBE_FORBIDDEN
-        most_new = 2 * (index.ends[pair] - index.begins[pair])
-        if not has_room(index, most_new, most_new):
-            return SMALL_INDEX
         rank = log.n_done[0]
         new = log.first_id + rank
+        most_slots = 2 * (index.ends[pair] - index.begins[pair])
+        # Each id, the new one too, may come before the new token and after it.
+        if not has_room(index, min(most_slots, 2 * (new + 1)), most_slots):
+            return SMALL_INDEX
         left, right = pair_ids(index.keys[pair])
         tokens.n_slots[new] = tokens.n_slots[left] + tokens.n_slots[right]
         tokens.n_bytes[new] = tokens.n_bytes[left] + tokens.n_bytes[right]

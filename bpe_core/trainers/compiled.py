@@ -166,9 +166,7 @@ class _Work:
                 a_call = int(a_call * min(_MOST_GROWTH, SECONDS_A_CALL / took))
                 a_call = max(FEWEST_A_CALL, min(_MOST_A_CALL, a_call))
             elif status == merging.SMALL_INDEX:
-                best = self._index.heap[0]
-                occurrences = int(self._index.ends[best] - self._index.begins[best])
-                self._index = with_room(self._index, 2 * occurrences)
+                self._index = self._with_room_for_best()
             elif status == merging.MAYBE_FORBIDDEN:
                 self._judge_best()
             elif self._index.threshold > self._floor:
@@ -209,6 +207,13 @@ class _Work:
             self._scratch,
             until,
         )
+
+    def _with_room_for_best(self) -> PairIndex:
+        """Return the index with room for the pairs that merging the best pair may make."""
+        best = self._index.heap[0]
+        most_slots = 2 * int(self._index.ends[best] - self._index.begins[best])
+        most_pairs = 2 * (self.first_new_id + self.n_done + 1)
+        return with_room(self._index, min(most_slots, most_pairs), most_slots)
 
     def _judge_best(self) -> None:
         """Compare the bytes of the best pair: allow it, or take it out of the index."""
@@ -267,7 +272,7 @@ class _Work:
         ties = first_slots if self._rule.first_seen else index.keys
         order = np.lexsort((ties, -index.counts)).astype(np.int32)  # sorted, so it is a heap
         index = index._replace(heap=order, heap_counts=index.counts[order], heap_ties=ties[order])
-        return with_room(index, SPARE)
+        return with_room(index, SPARE, SPARE)
 
 
 def weights_of(counts: NDArray[np.int64]) -> tuple[NDArray[np.int32], NDArray[np.int64]]:

@@ -141,9 +141,9 @@ def index_of(
         counts=counts,
         begins=begins,
         ends=begins + of_pair,
-        # Merges add nearly as many again; room that is never used is never touched, so it takes no
-        # memory.
-        places=np.empty(2 * (5 * n_windows // 2 + SPARE), np.int32),
+        # A merge may need twice the slots of its pair at a time; room that is never used is never
+        # touched, so it takes no memory.
+        places=np.empty(2 * (3 * n_windows + SPARE), np.int32),
         heap=np.empty(0, np.int32),
         heap_counts=np.empty(0, np.int64),
         heap_ties=np.empty(0, np.uint64),
@@ -162,9 +162,10 @@ def index_of(
     return index
 
 
-def with_room(index: PairIndex, more: int) -> PairIndex:
-    """Return an index with room for `more` more pairs, slots and heap entries."""
-    n_pairs, n_slots, n_entries = (int(index.used[of]) + more for of in (PAIRS, SLOTS, ENTRIES))
+def with_room(index: PairIndex, more_pairs: int, more_slots: int) -> PairIndex:
+    """Return an index with room for more pairs, each with an entry in the heap, and more slots."""
+    n_pairs, n_entries = (int(index.used[of]) + more_pairs for of in (PAIRS, ENTRIES))
+    n_slots = int(index.used[SLOTS]) + more_slots
     if 2 * n_pairs > index.table_keys.size:
         table_keys, table_pairs = _table_of(index.keys[: index.used[PAIRS]], n_pairs)
         index = index._replace(table_keys=table_keys, table_pairs=table_pairs)
