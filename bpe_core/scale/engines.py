@@ -173,12 +173,13 @@ def local_processes(memory: int, n_processes: int | None = None) -> Generator[Cl
 @contextmanager
 def as_config_errors(client: Any) -> Generator[None]:
     """Turn the cluster's errors into ConfigError; pass on this package's own."""
+    # Asked for now, because a client that gives up on its scheduler forgets where it was.
+    address = client.scheduler.address if client.scheduler is not None else "its address"
     try:
         yield
     except BpeError:
         raise
     except Exception as error:  # of Dask, or of a worker without this package
-        address = client.scheduler.address if client.scheduler is not None else "its address"
         reason = " ".join(str(error).split())[:300] or "no details"
         raise ConfigError(
             f"The Dask cluster at {address} failed ({type(error).__name__}: {reason}). Check that "
