@@ -13,9 +13,13 @@ def _page() -> None:
 
     from ui.shell import address
 
+    address.prepare()
     st.button("Find the", on_click=address.set_query, kwargs={"find": "the"})
     st.button("Show all", on_click=address.set_query, kwargs={"find": None})
-    st.markdown(address.query_text("find") or "all")
+    both = {"find": "the", "page": "2"}
+    st.button("Turn the page", on_click=address.set_query, kwargs=both)
+    page = address.query_text("page")
+    st.markdown((address.query_text("find") or "all") + (f", page {page}" if page else ""))
 
 
 def _shown(app: AppTest) -> str:
@@ -65,3 +69,24 @@ def test_an_old_address_is_followed_after_some_seconds(
     app.query_params["find"] = "the"
     app.run()
     assert _shown(app) == "the"
+
+
+@pytest.mark.parametrize("is_pending", [False, True])
+def test_a_choice_of_several_is_kept_if_writing_breaks_off(
+    is_pending: bool, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    app = AppTest.from_function(_page).run()
+    if is_pending:  # and the request that breaks off does not know of it
+        _press(app, "Find the")
+        del app.query_params["find"]
+    with monkeypatch.context() as broken:
+        broken.setattr(address, "_write", _broken_off)
+        next(button for button in app.button if button.label == "Turn the page").click().run()
+    app.query_params.clear()
+    app.run()
+    assert _shown(app) == "the, page 2"
+    assert app.query_params["page"] == "2"
+
+
+def _broken_off(name: str, value: str | None) -> None:
+    raise InterruptedError

@@ -35,42 +35,52 @@ def query_text(name: str, longest: int = 1_000) -> str | None:
 
 def set_query(**parameters: str | int | None) -> None:
     """Write parameters that differ from the address's own; None removes one."""
-    new = {name: None if value is None else str(value) for name, value in parameters.items()}
-    changes = {
-        name: AddressChange(before, after, _page(), time.monotonic())
-        for name, after in new.items()
-        if (before := _current(name)) != after
-    }
-    # Noted first, because writing sends a message, where Streamlit may break off for a new request.
-    workspace.update(address_changes={**workspace.current().address_changes, **changes})
-    for name, change in changes.items():
-        _write(name, change.after)
+    changes: dict[str, AddressChange] = {}
+    for name, value in parameters.items():
+        before, after = _current(name), None if value is None else str(value)
+        if before != after:
+            changes[name] = AddressChange(before, after, _page(), time.monotonic())
+    if changes:
+        # Noted before anything is written, because writing sends a message, and there Streamlit
+        # may break off for a new request.
+        noted = {**workspace.current().address_changes, **changes}
+        workspace.update(address_changes=noted)
+        _write_undone()
+        for name, change in changes.items():
+            _write(name, change.after)
 
 
-def follow_history() -> None:
-    """Let the address decide if the visitor went back or forward; call at the start of a run.
+def prepare() -> None:
+    """Make late changes again, unless the visitor went back or forward; call at the start of a run.
 
-    A rerun that the page itself requests no longer shows that.
+    A rerun that the page itself requests no longer shows where the visitor went.
     """
     context = get_script_run_ctx()
     if context is not None and context.is_history_navigation:
         workspace.update(address_changes={})
+    _write_undone()
 
 
 def _current(name: str) -> str | None:
-    value = st.query_params.get(name)
+    """Return a parameter's value; nothing is written, so that callbacks can read it first."""
     change = workspace.current().address_changes.get(name)
-    if change is None or value != change.before or not _is_late(change):
-        return value
-    _write(name, change.after)
-    return change.after
+    if change is not None and _is_undone(name, change):
+        return change.after
+    return st.query_params.get(name)
 
 
-def _is_late(change: AddressChange) -> bool:
-    """Return whether a request that brings the old value was sent without knowing of the change."""
+def _write_undone() -> None:
+    for name, change in workspace.current().address_changes.items():
+        if _is_undone(name, change):
+            _write(name, change.after)
+
+
+def _is_undone(name: str, change: AddressChange) -> bool:
+    """Return whether the address has the old value because the request knew of no change."""
     context = get_script_run_ctx()
     return (
         context is not None
+        and st.query_params.get(name) == change.before
         and change.page == _page()
         and time.monotonic() - change.at < _SECONDS_UNTIL_KNOWN
     )
@@ -82,7 +92,9 @@ def _page() -> str:
 
 
 def _write(name: str, value: str | None) -> None:
+    if st.query_params.get(name) == value:
+        return
     if value is not None:
         st.query_params[name] = value
-    elif name in st.query_params:
+    else:
         del st.query_params[name]

@@ -206,7 +206,7 @@ def name_menu() -> None:
 
 def _prepare_page(title: str) -> None:
     _guard_cold_link(title)
-    address.follow_history()
+    address.prepare()
     _hold_finished_run()
     # After the browser's Back, the address can hold parameters of the page that was left.
     address.set_query(**{name: None for name, pages in _ON_PAGES.items() if title not in pages})
