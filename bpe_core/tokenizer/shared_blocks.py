@@ -45,14 +45,14 @@ class Waiting:
 
 
 def blocks_of(text: str, pretokenizer: Pretokenizer, size: int) -> Iterator[Block]:
-    """Cut a text where no pre-token crosses, into blocks of about `size` characters.
+    """Cut a text where no pre-token crosses, into blocks of about `size` characters, at least 1.
 
     >>> from bpe_core.pretokenizers.pretokenizers import get_pretokenizer
     >>> blocks = blocks_of("hug hugs", get_pretokenizer("gpt2"), 2)
     >>> [block.bounds.tolist() for block in blocks]
     [[0, 3], [3, 8]]
     """
-    return (_cut_ascii if text.isascii() else _cut_and_encode)(text, pretokenizer, size)
+    return (_cut_ascii if text.isascii() else _cut_and_convert)(text, pretokenizer, size)
 
 
 def _cut_ascii(text: str, pretokenizer: Pretokenizer, size: int) -> Iterator[Block]:
@@ -64,10 +64,10 @@ def _cut_ascii(text: str, pretokenizer: Pretokenizer, size: int) -> Iterator[Blo
         begin = end
 
 
-def _cut_and_encode(text: str, pretokenizer: Pretokenizer, size: int) -> Iterator[Block]:
-    """Encode a block at a time as UTF-8, so that the memory for it is used again.
+def _cut_and_convert(text: str, pretokenizer: Pretokenizer, size: int) -> Iterator[Block]:
+    """Convert a block at a time to UTF-8, so that the memory for it is used again.
 
-    Other threads wait meanwhile, so each thread should find a block before it has encoded its own.
+    Other threads wait while one converts, so blocks should be short.
     """
     begin, n_characters = 0, size
     while begin < len(text):
@@ -84,7 +84,7 @@ def _cut_and_encode(text: str, pretokenizer: Pretokenizer, size: int) -> Iterato
                 n_characters *= 2
                 continue
         yield Block(np.frombuffer(data, np.uint8, cut), np.array([0, cut]))
-        begin = stop - len(data[cut:].decode())
+        begin, n_characters = stop - len(data[cut:].decode()), size
 
 
 class Taken(NamedTuple):

@@ -26,11 +26,14 @@ def test_a_text_with_few_places_to_cut_is_not_converted_again_and_again(
 
     monkeypatch.setattr(shared_blocks, "_LOOK_BACK", 4)
     monkeypatch.setattr(shared_blocks, "safe_split", counted)
-    text = "é " * 40 + "é" * 5_000 + " é" * 40
+    text = "é " * 40 + "é" * 5_000 + " é" * 8_000
     found = list(blocks_of(text, GPT2, 64))
     parts = [block.text[: block.bounds[1]].tobytes() for block in found]
     assert b"".join(parts).decode() == text
     assert sum(looked_at) < 12 * len(text.encode())
+    after_long_word = parts[[len(part) > 5_000 for part in parts].index(True) + 1 :]
+    assert len(after_long_word) > 5
+    assert max(len(part.decode()) for part in after_long_word) <= 2 * 64
 
 
 def test_an_error_in_one_thread_ends_encoding_in_all(monkeypatch: pytest.MonkeyPatch) -> None:
