@@ -57,10 +57,13 @@ def against(ratio: float, goal: float, *, at_most: bool = True) -> str:
 
     >>> against(0.04, 0.05), against(0.06, 0.05)
     ('0.040 (goal ≤ 0.05)', '0.060 (goal ≤ 0.05, **missed by 20 %**)')
+    >>> against(0.0501, 0.05)
+    '0.050 (goal ≤ 0.05, **missed by 0.2 %**)'
     """
     sign = "≤" if at_most else "≥"
     missed = ratio / goal - 1 if at_most else goal / ratio - 1
-    miss = f", **missed by {missed:.0%}**".replace("%", " %") if missed > 0 else ""
+    by = f"{100 * missed:.0f}" if missed > 0.01 else f"{100 * missed:.1f}"
+    miss = f", **missed by {by} %**" if missed > 0 else ""
     shown = f"{ratio:.3f}" if ratio < 1 else f"{ratio:.1f}"
     return f"{shown} (goal {sign} {goal:g}{miss})"
 

@@ -127,11 +127,11 @@ class _Table:
 
     def make_room(self, n_entries: int, n_letters: int) -> None:
         """Grow to at least this many entries, a power of two, and bytes of letters."""
-        words = self._words
-        while words.entries.size < ENTRY * n_entries:
-            entries = self._twice_as_long(words.entries)
+        while self._words.entries.size < ENTRY * n_entries:
+            entries = self._twice_as_long(self._words.entries)
             kernels.spread_entries(entries)
-            words = words._replace(entries=entries)
+            self._words = self._words._replace(entries=entries)
+        words = self._words
         room = kernels.room_of(words.entries)
         self._words = words._replace(
             starts=_with_reserve(words.starts, room),

@@ -244,9 +244,9 @@ def fold_words(source, counts, taken, words, batch):
 def spread_entries(entries):
     """Spread the entries of a word table, which fill its first half, over all of it.
 
-    entries: uint64[ENTRY * n], n a power of two; the second half is overwritten. No other memory is
-    needed. Entries move in the order in which lookups try places, from a free one on, so that none
-    is left in the way of one that has moved.
+    entries: uint64[ENTRY * n], n a power of two; at least one entry of the first half is free, and
+    the second half is overwritten. No other memory is needed. Entries move in the order in which
+    lookups try places, from a free one on, so that none is left in the way of one that has moved.
     """
     half = np.uint64(entries.size // 2)
     for i in range(half, np.uint64(entries.size)):

@@ -10,7 +10,7 @@ What makes it fast:
 - The pairs that a merge creates all contain the new token, so they are counted in arrays indexed by
   the other symbol. Only pairs whose count falls are looked up in a hash table.
 - Pairs rarer than a threshold are not tracked. When the best count falls below the threshold, the
-  row is recounted with a lower one: three or four times per run.
+  row is recounted with a lower one; the first threshold is chosen so that this is rare.
 - Pairs that must not merge, because they spell a token that exists, are recognised by a hash, and
   only when they are the best: it is the caller who compares bytes.
 """

@@ -35,7 +35,7 @@ class PairIndex(NamedTuple):
     """int64[room]: how often each pair occurs now."""
     begins: NDArray[np.int64]
     """int64[room]: a pair's slots are places[2 * begins : 2 * ends : 2], from left to right; some
-    have merged."""
+    have merged. Those of a pair that was merged itself may be another pair's by now."""
     ends: NDArray[np.int64]
     """int64[room]"""
     places: NDArray[np.int32]
@@ -50,7 +50,8 @@ class PairIndex(NamedTuple):
     used: NDArray[np.int64]
     """int64[3]: how much of these arrays is in use, by PAIRS, SLOTS and ENTRIES."""
     free: NDArray[np.int64]
-    """int64[2]: from which to which slot the lists of merged pairs may be overwritten."""
+    """int64[2]: new pairs may take the slots from the first number to before the second, which were
+    those of a merged pair."""
     threshold: int
     """Pairs with a lower count are not tracked."""
 

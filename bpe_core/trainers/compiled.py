@@ -47,6 +47,7 @@ SECONDS_A_CALL = 0.02
 FEWEST_A_CALL, _MOST_A_CALL = 16, 1 << 14
 # Later merges are faster, so calls grow; but no call's time says much about the next one's.
 _MOST_GROWTH = 2
+_SHORTEST = 1e-6  # seconds, where a coarse clock shows 0
 
 
 def learn_merges(
@@ -162,7 +163,7 @@ class _Work:
             started = time.perf_counter()
             status = self._run_merges(min(self._wanted, done + a_call))
             if status == merging.ENOUGH:
-                took = time.perf_counter() - started
+                took = max(time.perf_counter() - started, _SHORTEST)
                 a_call = int(a_call * min(_MOST_GROWTH, SECONDS_A_CALL / took))
                 a_call = max(FEWEST_A_CALL, min(_MOST_A_CALL, a_call))
             elif status == merging.SMALL_INDEX:
