@@ -22,6 +22,7 @@ ENDINGS = [
 BEFORE = ["", "a", "I", "É", "日", "1", "!", " ", "\n", "\u3000", "'", "it's", "x" * 40, " x" * 20]
 
 ASCII_TEXT = TEXT.encode("ascii", "ignore").decode()
+"""The text without its other characters, which is read in place instead of converted."""
 
 
 @cache

@@ -131,17 +131,11 @@ def test_a_search_does_not_come_back_when_the_table_is_shown_again(
     status = page.locator(".found [role=status]")
     search_field(page).fill(" the")
     expect(status).not_to_have_text("All 4,096 tokens")
-    choose_view(page, "Trie")
-    page.get_by_role("button", name="Scaffold only").click()
-    page.wait_for_url("**finding=scaffolds*")
-    choose_view(page, "Table")
+    choose_finding_beside_the_trie(page)
     expect(search_field(page)).to_have_value(" the")
     page.get_by_role("button", name="Show all").click()
     expect(status).to_have_text("All 4,096 tokens")
-    choose_view(page, "Trie")
-    page.get_by_role("button", name="Scaffold only").click()
-    page.wait_for_url("**finding=scaffolds*")
-    choose_view(page, "Table")
+    choose_finding_beside_the_trie(page)
     expect(search_field(page)).to_have_value("")
     expect(page.get_by_role("button", name="Scaffold only")).to_have_attribute(
         "aria-pressed", "true"
@@ -213,6 +207,13 @@ def test_a_wide_tree_fades_at_the_edge_and_scrolls_to_its_end(page: Page, app_ur
     expect(page.locator(".card .big")).to_contain_text("telecommunications")
     expect(frame).to_have_class("tree-frame")
     assert frame.evaluate("(f) => f.scrollWidth - f.clientWidth") == 0
+
+
+def choose_finding_beside_the_trie(page: Page) -> None:
+    choose_view(page, "Trie")
+    page.get_by_role("button", name="Scaffold only").click()
+    page.wait_for_url("**finding=scaffolds*")
+    choose_view(page, "Table")
 
 
 def choose_view(page: Page, name: str) -> None:
