@@ -116,10 +116,13 @@ def choose_option(box: Locator, name: str) -> None:
     """Type an option's name into a combobox and choose it.
 
     Streamlit empties the field if it redraws the page meanwhile, for example when background work
-    ends. So this types a second time, as a visitor would.
+    ends. So this types a second time, as a visitor would. The list closes if the page scrolls, and
+    may open again after the choice, over what is pressed next; so this scrolls before it types.
     """
     page = box.page
     option = page.get_by_role("option", name=name, exact=True)
+    wait_until_idle(page)
+    box.scroll_into_view_if_needed()
     wait_until_idle(page)
     box.fill(name)
     try:
