@@ -55,7 +55,11 @@ def open_additions(page: Page) -> None:
 def test_names_a_gguf_and_a_sentencepiece_file_get_a_verdict(page: Page) -> None:
     for name in NAMES:
         open_additions(page)
-        page.get_by_role("combobox", name="Published tokenizer").click()
+        box = page.get_by_role("combobox", name="Published tokenizer")
+        # Scroll before opening the list, because scrolling closes it.
+        box.scroll_into_view_if_needed()
+        wait_until_idle(page)
+        box.click()
         page.get_by_role("option", name=re.compile(re.escape(name))).click()
         page.get_by_role("button", name="Add by name").click()
         expect(page.locator(".card").filter(has_text=name)).to_have_count(1)

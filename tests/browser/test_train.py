@@ -22,6 +22,7 @@ from bpe_core.runs.train import train
 from bpe_core.types import TrainingConfig
 from tests.browser.helpers import (
     assert_no_traceback,
+    choose_option,
     download,
     go_to_address,
     open_page,
@@ -191,8 +192,7 @@ def test_the_pretokens_of_a_custom_pattern_are_shown_and_fit_any_width(
     page.set_viewport_size({"width": 390, "height": 900})
     open_page(page, f"{app_url}/train")
     choose(page, "Custom")
-    page.get_by_role("combobox", name="Pre-tokenizer").click()
-    page.get_by_role("option", name="your own regular expression").click()
+    choose_option(page.get_by_role("combobox", name="Pre-tokenizer"), "your own regular expression")
     wait_until_idle(page)
     page.get_by_role("textbox", name="Regular expression").fill(r"\d")
     page.get_by_role("textbox", name="Regular expression").press("Enter")
@@ -270,6 +270,7 @@ def test_held_arrow_keys_do_not_outrun_the_page(tab: Page) -> None:
     field.press("Enter")
     expect(sentence).to_contain_text("Vocabulary size 5,000 =")
     expect(slider).to_have_attribute("aria-valuetext", "4,096")
+    wait_until_idle(tab)  # meanwhile the field may be there twice, old and new
     field.fill("")
     field.press("Enter")
     expect(field).to_have_value("4096")
