@@ -116,14 +116,12 @@ def choose_option(box: Locator, name: str) -> None:
     """Type an option's name into a combobox and choose it.
 
     Streamlit empties the field if it redraws the page meanwhile, for example when background work
-    ends. So this types a second time, as a visitor would. The list closes if the page scrolls, and
-    may open again after the choice, over what is pressed next; so this scrolls before it types.
+    ends. So this types a second time, as a visitor would.
     """
     page = box.page
     option = page.get_by_role("option", name=name, exact=True)
     wait_until_idle(page)
-    box.scroll_into_view_if_needed()
-    wait_until_idle(page)
+    scroll_to(box)
     box.fill(name)
     try:
         option.click(timeout=LONGEST_WAIT_MS / 4)
@@ -131,6 +129,15 @@ def choose_option(box: Locator, name: str) -> None:
         wait_until_idle(page)
         box.fill(name)
         option.click()
+
+
+def scroll_to(box: Locator) -> None:
+    """Bring a combobox into view before its list opens.
+
+    Scrolling closes an open list, which may open again later, over what is pressed next.
+    """
+    box.scroll_into_view_if_needed()
+    wait_until_idle(box.page)
 
 
 def wait_until_idle(page: Page) -> None:

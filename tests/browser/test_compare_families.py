@@ -15,7 +15,7 @@ from bpe_core.formats.sentencepiece_model import BYTE, NORMAL, UNKNOWN, Piece, w
 from bpe_core.published.cache import VARIABLE
 from bpe_core.runs.train import train
 from bpe_core.types import TrainingConfig
-from tests.browser.helpers import assert_no_traceback, open_page, wait_until_idle
+from tests.browser.helpers import assert_no_traceback, open_page, scroll_to, wait_until_idle
 from tests.browser.serving import new_context, running_app
 from tests.oracles import TOKENIZERS
 
@@ -56,9 +56,7 @@ def test_names_a_gguf_and_a_sentencepiece_file_get_a_verdict(page: Page) -> None
     for name in NAMES:
         open_additions(page)
         box = page.get_by_role("combobox", name="Published tokenizer")
-        # Scroll before opening the list, because scrolling closes it.
-        box.scroll_into_view_if_needed()
-        wait_until_idle(page)
+        scroll_to(box)
         box.click()
         page.get_by_role("option", name=re.compile(re.escape(name))).click()
         page.get_by_role("button", name="Add by name").click()

@@ -7,7 +7,7 @@ from pathlib import Path
 
 from playwright.sync_api import Page, expect
 
-from tests.browser.helpers import wait_until_idle
+from tests.browser.helpers import scroll_to, wait_until_idle
 
 _RUN_IN_ADDRESS = re.compile(r"[?&]run=([0-9a-f]{32})")
 
@@ -21,9 +21,7 @@ def choose(page: Page, name: str) -> None:
 def choose_sample(page: Page, title: str) -> None:
     """Choose one of the samples, the first source of a corpus."""
     box = page.get_by_role("combobox", name="Sample")
-    # Scroll before opening the list, because scrolling closes it.
-    box.scroll_into_view_if_needed()
-    wait_until_idle(page)
+    scroll_to(box)
     box.click()
     page.get_by_role("option", name=title).click()
     wait_until_idle(page)
