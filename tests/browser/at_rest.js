@@ -85,8 +85,9 @@
   /** Return true if all has been answered and drawn for some frames. Call this on each frame. */
   window.appAtRest = () => {
     const app = document.querySelector('[data-testid="stApp"]');
+    const isLoading = document.querySelector('[data-testid="stSkeleton"]') !== null;
     const isDrawn =
-      app?.dataset.testScriptState === "notRunning" && document.querySelector("h1") !== null;
+      app?.dataset.testScriptState === "notRunning" && document.querySelector("h1") !== null && !isLoading;
     const isAnswered = hasAnswered || performance.now() - asked > MOST_MILLISECONDS_TO_ANSWER;
     framesAtRest = isAnswered && isDrawn ? framesAtRest + 1 : 0;
     return framesAtRest >= FRAMES_AT_REST;

@@ -1,6 +1,7 @@
 // Catch large pastes into one of Streamlit's own text areas, which is found by its label.
 
 import { addPart } from "../shared/elements.js";
+import { onLeaving } from "../shared/leaving.js";
 import { onInsertion } from "./insertions.js";
 import { isLarge, openingOf, sizeText, withInsertion } from "./pastes.js";
 
@@ -17,10 +18,10 @@ export default function mountCatcher({ data, parentElement, setTriggerValue }) {
   const catcher = catchers.get(parentElement) ?? new Catcher(parentElement);
   catchers.set(parentElement, catcher);
   Object.assign(catcher, { data, setTriggerValue });
-  return () => {
+  return onLeaving(parentElement, () => {
     catcher.stop();
     catchers.delete(parentElement);
-  };
+  });
 }
 
 class Catcher {

@@ -3,6 +3,7 @@
 import { onInsertion } from "../large_paste/insertions.js";
 import { isLarge, openingOf, sizeText, withInsertion } from "../large_paste/pastes.js";
 import { addButton, addPart, keepKeys } from "../shared/elements.js";
+import { onLeaving } from "../shared/leaving.js";
 import { offsetWithLineEnds } from "./line_ends.js";
 import { TypedText } from "./typed_text.js";
 
@@ -26,10 +27,10 @@ export default function mountLiveText({ data, parentElement, setTriggerValue }) 
   fields.set(parentElement, field);
   field.setTriggerValue = setTriggerValue;
   field.receive(data);
-  return () => {
+  return onLeaving(parentElement, () => {
     field.stop();
     fields.delete(parentElement);
-  };
+  });
 }
 
 class LiveText {

@@ -1,5 +1,7 @@
 // Name Streamlit's button for the navigation. It comes and goes with the width of the window.
 
+import { onLeaving } from "../shared/leaving.js";
+
 /** @import { Component } from "../shared/component.js" */
 
 const BUTTON = '[data-testid="stExpandSidebarButton"]';
@@ -22,5 +24,5 @@ export default function mountMenuName({ data, parentElement }) {
   // but only for what is added.
   observer.observe(page.body, { childList: true, subtree: true });
   rename();
-  return () => observers.get(parentElement)?.disconnect();
+  return onLeaving(parentElement, () => observers.get(parentElement)?.disconnect());
 }

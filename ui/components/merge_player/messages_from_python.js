@@ -1,6 +1,8 @@
 // Delivers messages from Python to the player: a visitor's words, or a block of merges. They are
 // separate from the player's own data, so that the run is not sent again with each of them.
 
+import { onLeaving } from "../shared/leaving.js";
+
 /** @import { Component } from "../shared/component.js"
     @import { OwnWords } from "./player.js" */
 
@@ -18,10 +20,10 @@ export default function mountMessages({ data, parentElement }) {
   }
   mount.data = data;
   tell(data);
-  return () => {
+  return onLeaving(parentElement, () => {
     mount.ending.abort();
     mounted.delete(parentElement);
-  };
+  });
 }
 
 /** @param {Message} detail */

@@ -1,6 +1,7 @@
 // The merge player: connects the run, its view, playback and controls.
 
 import { find } from "../shared/elements.js";
+import { onLeaving } from "../shared/leaving.js";
 import { addressParameter, addressWithStep, stepOfAddress } from "./address.js";
 import { listenToControls } from "./controls.js";
 import { Link } from "./link.js";
@@ -34,10 +35,10 @@ export default function mountPlayer(component) {
   const player = players.get(root);
   if (player) player.update(component);
   else players.set(root, new Player(component));
-  return () => {
+  return onLeaving(root, () => {
     players.get(root)?.destroy();
     players.delete(root);
-  };
+  });
 }
 
 export class Player {

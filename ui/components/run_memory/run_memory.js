@@ -1,6 +1,8 @@
 // Keep the ids of the visitor's runs in the browser's storage, and send the server those it does not
 // know: after a reload, or in another tab. If storage is blocked, nothing is kept.
 
+import { onLeaving } from "../shared/leaving.js";
+
 /** @import { Component } from "../shared/component.js" */
 
 /** `runs` are the ids that the server knows, `forgotten` those of runs that it no longer has.
@@ -22,7 +24,7 @@ export default function mountRunMemory({ data, parentElement, setStateValue }) {
   clearTimeout(timers.get(parentElement));
   const unknown = latest.filter((id) => !data.runs.includes(id));
   if (unknown.length > 0) ask([...MILLISECONDS_UNTIL_ASKED_AGAIN]);
-  return () => clearTimeout(timers.get(parentElement));
+  return onLeaving(parentElement, () => clearTimeout(timers.get(parentElement)));
 
   // The answer is new data, which names each id as a run or as forgotten. No answer comes if
   // Streamlit sends this question together with another component's and redraws only that part of

@@ -5,6 +5,7 @@ import { Playback } from "../merge_player/playback.js";
 import { pressKey } from "../merge_player/press_key.js";
 import { remembered } from "../merge_player/remembered.js";
 import { find } from "../shared/elements.js";
+import { onLeaving } from "../shared/leaving.js";
 import { learn } from "./learn.js";
 import { LoopView } from "./loop_view.js";
 import { cutSentence, orderNote } from "./sentences.js";
@@ -33,10 +34,10 @@ let left;
 export default function mountStartLoop({ data, parentElement }) {
   // A rerun brings the same data: what the visitor typed stays.
   if (!loops.has(parentElement)) loops.set(parentElement, new StartLoop(parentElement, data));
-  return () => {
+  return onLeaving(parentElement, () => {
     loops.get(parentElement)?.destroy();
     loops.delete(parentElement);
-  };
+  });
 }
 
 class StartLoop {

@@ -2,6 +2,8 @@
 // before its styles have changed, and not at all for a switch before it is mounted, so the theme is
 // polled, which takes microseconds.
 
+import { onLeaving } from "../shared/leaving.js";
+
 /** @import { Component } from "../shared/component.js" */
 
 /** `asked` is the theme that a rerun was last requested for.
@@ -28,5 +30,5 @@ export default function mountThemeWatch({ data, parentElement, setTriggerValue }
     }
   }, MILLISECONDS_BETWEEN_CHECKS);
   watches.set(parentElement, watch);
-  return () => clearInterval(watches.get(parentElement)?.timer);
+  return onLeaving(parentElement, () => clearInterval(watches.get(parentElement)?.timer));
 }

@@ -3,6 +3,7 @@
 
 import { slotOf } from "../shared/colours.js";
 import { addPart } from "../shared/elements.js";
+import { onLeaving } from "../shared/leaving.js";
 import { grouped } from "../shared/numbers.js";
 import { drawRunning, drawToken } from "../shared/token_drawing.js";
 
@@ -31,10 +32,10 @@ export default function mountTokenOrigin({ data, parentElement, setStateValue })
   origins.set(parentElement, origin);
   origin.send = (chosen) => setStateValue("chosen", chosen);
   draw(origin.root, data);
-  return () => {
+  return onLeaving(parentElement, () => {
     origin.stop();
     origins.delete(parentElement);
-  };
+  });
 }
 
 class Origin {

@@ -3,6 +3,7 @@
 
 import { seriesOf } from "../shared/colours.js";
 import { addButton, addPart } from "../shared/elements.js";
+import { onLeaving } from "../shared/leaving.js";
 import { counted, grouped } from "../shared/numbers.js";
 import { drawToken, makeTile } from "../shared/token_drawing.js";
 import { hasSpelling } from "./marks.js";
@@ -34,10 +35,10 @@ export default function mountCompare({ data, parentElement }) {
   const comparison = comparisons.get(parentElement) ?? new TokenComparison(parentElement);
   comparisons.set(parentElement, comparison);
   comparison.show(data);
-  return () => {
+  return onLeaving(parentElement, () => {
     comparison.destroy();
     comparisons.delete(parentElement);
-  };
+  });
 }
 
 class TokenComparison {

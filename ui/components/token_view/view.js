@@ -2,6 +2,7 @@
 
 import { spokenToken } from "../shared/characters.js";
 import { addButton, addPart, closest } from "../shared/elements.js";
+import { onLeaving } from "../shared/leaving.js";
 import { grouped } from "../shared/numbers.js";
 import { addHelp } from "../shared/terms.js";
 import { copyText } from "./clipboard.js";
@@ -39,10 +40,10 @@ export default function mountView({ data, parentElement }) {
   const view = views.get(parentElement);
   if (view) view.show(data);
   else views.set(parentElement, new TokenView(parentElement, data));
-  return () => {
+  return onLeaving(parentElement, () => {
     views.get(parentElement)?.destroy();
     views.delete(parentElement);
-  };
+  });
 }
 
 class TokenView {

@@ -1,6 +1,7 @@
 // The card of one token: its facts, its derivation tree, and the tokens built on it.
 
 import { addPart, find, keepKeys } from "../shared/elements.js";
+import { onLeaving } from "../shared/leaving.js";
 import { grouped } from "../shared/numbers.js";
 import { drawTile, tileButton } from "./parts.js";
 import { layOutTree } from "./tree_layout.js";
@@ -41,10 +42,10 @@ export default function mountCard({ data, parentElement, setTriggerValue }) {
     // The button that had the focus was removed with the old card.
     if (hadFocus) find(card.root, "h2", HTMLElement).focus();
   }
-  return () => {
+  return onLeaving(parentElement, () => {
     card.root.remove();
     cards.delete(parentElement);
-  };
+  });
 }
 
 /** @param {ShadowRoot} parent */

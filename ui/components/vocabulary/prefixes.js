@@ -2,6 +2,7 @@
 
 import { spokenToken } from "../shared/characters.js";
 import { addButton, addPart, closest, keepKeys } from "../shared/elements.js";
+import { onLeaving } from "../shared/leaving.js";
 import { counted, grouped } from "../shared/numbers.js";
 import { drawToken } from "../shared/token_drawing.js";
 import { beginningOf } from "./beginnings.js";
@@ -35,10 +36,10 @@ export default function mountPrefixes({ data, parentElement, setTriggerValue }) 
   walks.set(parentElement, walk);
   walk.setTriggerValue = setTriggerValue;
   walk.receive(data);
-  return () => {
+  return onLeaving(parentElement, () => {
     walk.stop();
     walks.delete(parentElement);
-  };
+  });
 }
 
 class Walk {

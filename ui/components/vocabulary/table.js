@@ -1,6 +1,7 @@
 // The vocabulary as a table, a page at a time: its search, its filters, its rows, and turning pages.
 
 import { addButton, addPart, keepKeys } from "../shared/elements.js";
+import { onLeaving } from "../shared/leaving.js";
 import { grouped } from "../shared/numbers.js";
 import { Query } from "./query.js";
 import { Filters, SearchField } from "./table_filters.js";
@@ -24,10 +25,10 @@ export default function mountTable(component) {
   const table = tables.get(parentElement);
   if (table) table.receive(component);
   else tables.set(parentElement, new VocabularyTable(component));
-  return () => {
+  return onLeaving(parentElement, () => {
     tables.get(parentElement)?.stop();
     tables.delete(parentElement);
-  };
+  });
 }
 
 class VocabularyTable {
