@@ -390,7 +390,7 @@ def encode_text(
     """Encode each section of a text; return DONE, or why it stopped early.
 
     bounds: int64[n + 1], where each section starts and the last ends. given: int64, the ends of
-    the words of a single section if there is no scanner for the pattern; else empty. out: int32,
+    the words of a single section if they are known; else empty. out: int32,
     with room for one id per byte and SLACK. section_ends: int64[n], receives the running number of
     ids after each section. reached: int64[4], the section and byte to continue from, the number of
     ids in out, and of ends taken.

@@ -31,14 +31,16 @@ LONG_WORD = 255
 """The most bytes of a word that is cached; the number of its ids fits into a byte."""
 SLACK = SHORT_WORD + 1
 """The most ids that are written for a short word, some of them past its last."""
+ID_BITS = 24
+"""An id and the number of a word's ids share 32 bits, so ids are below 2**24."""
 MOST_LINES = 1 << 18
 """16 MB. Source code of 10 MB was encoded 2 to 3 times as fast as with a quarter of it."""
 
 ENTRY = np.uint64(4)
 """uint64 numbers per entry."""
 _CACHED_IDS = np.int64(4)
-_COUNT_AT = np.uint64(24)
-_ID = np.uint64((1 << 24) - 1)
+_COUNT_AT = np.uint64(ID_BITS)
+_ID = np.uint64((1 << ID_BITS) - 1)
 _ID_COUNT = np.uint64(0xFF)
 _HALF = np.uint64(32)
 _LOW_HALF = np.uint64(0xFFFFFFFF)

@@ -22,17 +22,17 @@ from bpe_core.compiling.arrays import cut_short, longer
 from bpe_core.kernels import decoding, encoding
 from bpe_core.kernels.decoding import ROW
 from bpe_core.kernels.rank_merging import SYMBOL_BITS
-from bpe_core.kernels.word_cache import LONG_WORD, SLACK, WordCache
+from bpe_core.kernels.word_cache import ID_BITS, LONG_WORD, SLACK, WordCache
 from bpe_core.pretokenizers.blocks import Block, byte_ends
 from bpe_core.pretokenizers.pretokenizers import Pretokenizer
 from bpe_core.pretokenizers.scanners import SCANNERS, scanner_of
 from bpe_core.tokenizer.compiled_tables import (
     empty_cache,
     encoding_tables,
+    larger_or_empty,
     scratch,
     spelling,
     twice_as_large,
-    with_room,
 )
 from bpe_core.tokenizer.shared_blocks import Taken, Waiting, blocks_of, in_order
 from bpe_core.tokenizer.tables import TokenTable
@@ -45,11 +45,13 @@ Encoded = tuple[Ids, NDArray[np.int64]]
 _LEAST_BYTES_TO_SHARE: Final = 1 << 19
 """From about this size, a second thread is worth starting and filling its own cache."""
 _PIECE: Final = 1 << 18
+"""The characters that a thread takes at once if there are several, so that they end together."""
 _LONG_PIECE: Final = 1 << 20
+"""The characters that one thread converts to UTF-8 at once."""
 _LIKELY_BYTES: Final = 6
 """The expected average length of a token; if it is longer, decoding enlarges its buffer."""
 _MOST_KEPT: Final = 1 << 21
-_MOST_IDS: Final = 1 << 24
+"""The most ids of a worker's buffer that is kept for the next text: 8 MB."""
 _SCAN_AHEAD: Final = 8192
 _PACKED_AT_ONCE: Final = 4096
 _NO_ENDS: Final = np.empty(0, np.int64)
@@ -66,8 +68,19 @@ def can_compile(table: TokenTable) -> bool:
         and table.end_of_word is None
         and 256 + len(table.triples) < 1 << SYMBOL_BITS
         and min(table.vocab) >= 0
-        and max(table.vocab) < min(_MOST_IDS, 8 * len(table.vocab) + (1 << 16))
+        and max(table.vocab) < min(1 << ID_BITS, 8 * len(table.vocab) + (1 << 16))
+        and not (table.whole_words_first and _has_same_tokens(table))
     )
+
+
+def _has_same_tokens(table: TokenTable) -> bool:
+    """Return True if several ids have the same bytes.
+
+    The kernels enter the tokens that merges make into the word cache, where a whole word would be
+    found before another id of it is looked up.
+    """
+    special = set(table.special_tokens.values())
+    return len(table.word_ids) < sum(id not in special for id in table.vocab)
 
 
 class CompiledEncoder:
@@ -88,7 +101,7 @@ class CompiledEncoder:
         self._objects = np.arange(len(self._spelling.width)).astype(object)
         # Each thread borrows a worker with its own word cache. The first worker's cache already
         # holds the vocabulary; the others see enough text to fill theirs. A worker takes 5 to
-        # 25 MB, so no more are kept than there are processors: those returned last.
+        # 30 MB, so no more are kept than there are processors: those returned last.
         first = _Worker(cache, heap=not self._trie.symbol_at.size)
         self._workers = deque([first], maxlen=threads.n_threads())
 
@@ -154,7 +167,10 @@ class CompiledEncoder:
         return self._encode_ended(np.frombuffer(b"".join(words), np.uint8), ends)
 
     def encode_letters(self, letters: NDArray[np.uint8]) -> Encoded:
-        """Return the same for words in one array, each followed by AFTER_WORD."""
+        """Return the ids of words in one array, and where each one's ids end.
+
+        letters: uint8[n], AFTER_WORD after each word.
+        """
         if not letters.size:
             return np.empty(0, np.int32), _NO_ENDS
         gaps = np.flatnonzero(letters == AFTER_WORD)
@@ -204,7 +220,7 @@ class CompiledEncoder:
     def _leave_out(
         self, left_out: bytes, block: Block, worker: _Worker
     ) -> tuple[Block, NDArray[np.int64]]:
-        """Find the words of a block, and return what `_without` does."""
+        """Return a block without these bytes, as one section, and where its words end then."""
         begin, end = int(block.bounds[0]), int(block.bounds[-1])
         block = Block(block.text[begin:end], block.bounds - begin)
         found = np.empty(block.text.size, np.int64)
@@ -228,7 +244,8 @@ class CompiledEncoder:
     ) -> NDArray[np.int64]:
         """Write the ids of a block behind those in `out`; return where those of each section end.
 
-        `ends` are the ends of its words if there is no scanner for the pattern.
+        `ends` are the ends of its words if they are known: where there is no scanner for the
+        pattern, where bytes were left out, or if the words were given.
         """
         section_ends = np.empty(len(block.bounds) - 1, np.int64)
         reached = np.array([0, block.bounds[0], n_written, 0])
@@ -311,7 +328,7 @@ def _joined(parts: Iterable[Encoded]) -> Encoded:
 def _as_int32(ids: Sequence[int] | NDArray[np.integer]) -> Ids | None:
     """Return ids as int32, or None if any is not an int or too large for a token."""
     if isinstance(ids, np.ndarray) and ids.dtype == np.int32:
-        known = np.ascontiguousarray(ids, np.int32).view()
+        known = np.require(ids, np.int32, ["C_CONTIGUOUS", "ALIGNED"]).view()
         # Kernels are compiled per array type, so all calls pass read-only arrays.
         known.flags.writeable = False
         return known
@@ -375,7 +392,7 @@ class _Worker:
             cache.used[0] > len(cache.arena) - LONG_WORD - SLACK
             or cache.used[2] > len(cache.letters) - LONG_WORD
         ):
-            self.cache = with_room(cache)
+            self.cache = larger_or_empty(cache)
         if len(self.scratch.ends) > 1 << 20:
             self.scratch = scratch(_SCAN_AHEAD, self._heap)
 

@@ -52,7 +52,7 @@ def twice_as_large(cache: WordCache) -> WordCache:
     return larger
 
 
-def with_room(cache: WordCache) -> WordCache:
+def larger_or_empty(cache: WordCache) -> WordCache:
     """Return a larger word cache with the same words, or an empty one if it may not grow."""
     n_lines = len(cache.lines) // LINE
     return twice_as_large(cache) if n_lines < word_cache.MOST_LINES else empty_cache(n_lines)

@@ -32,9 +32,9 @@ _lock: Final = Lock()
 def forget_words() -> None:
     """Free the word caches of all tokenizers, for a server whose visitors have left.
 
-    The kernels' caches take up to 20 MB for every thread that encodes at once. Those of plain
-    Python are small objects, which keep the memory between them from being returned to the system.
-    All caches fill again with the next text.
+    The kernels' caches and buffers take up to 30 MB for every thread that encodes at once. Those of
+    plain Python are small objects, which keep the memory between them from being returned to the
+    system. All caches fill again with the next text.
     """
     forget_cached_words()
     with _lock:
@@ -74,7 +74,10 @@ class Kernels:
         return self._encoder
 
     def worth_once(self, n: int) -> CompiledEncoder | None:
-        """Return what `worth` does, for a task that has loaded kernels and encodes n bytes once."""
+        """Return kernels if they are faster for a task that encodes n bytes once; else None.
+
+        Unlike `worth`, it counts on kernels that the task has loaded for something else.
+        """
         loaded = n >= _LEAST_TO_PREPARE and kernels_load_at_once() and kernels_are_ready()
         if self._encoder is None and self._suited and loaded:
             self._encoder = self._prepared()

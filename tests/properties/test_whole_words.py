@@ -111,6 +111,16 @@ def test_a_part_cut_from_a_long_word_is_not_looked_up() -> None:
         assert by_kernels(tokenizer, text) == by_tiktoken(tokenizer, text)
 
 
+def test_the_lowest_of_several_ids_of_a_word_is_used_however_long_the_text_is() -> None:
+    # A merge makes the other one, as it does in a longer word.
+    vocab = {**{byte: bytes([byte]) for byte in range(256)}, 256: b"ab", 300: b"ab"}
+    tokenizer = Tokenizer(
+        vocab=vocab, merges=[(97, 98, 300)], pretokenizer="whitespace", whole_words_first=True
+    )
+    assert tokenizer.encode("ab xab") == [256, 120, 300]
+    assert tokenizer.encode("ab xab " * 30_000) == [256, 120, 300] * 30_000
+
+
 def test_the_flag_is_set_only_where_it_makes_a_difference() -> None:
     assert SMALL.whole_words_first
     assert not of_ranks(["ab", "abc"]).whole_words_first
