@@ -136,5 +136,5 @@ def spread_word(low, high):
 def word_width(high):
     """Return a word's length in bytes, from the high half of its key."""
     if high >= LONG:
-        return high & np.uint64(0xFFFFFFFF)
+        return high & ~LONG
     return high >> np.uint64(56)

@@ -12,7 +12,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from bpe_core.kernels.hashing import EMPTY
+from bpe_core.kernels.hashing import EMPTY, spread_pair
 from bpe_core.kernels.jit import inlined, part
 
 NO_RANK = np.int32(0x7FFFFFFF)
@@ -24,8 +24,6 @@ _RANK_BITS = np.uint64(64 - 2 * SYMBOL_BITS)
 _RANK = np.uint64((1 << (64 - 2 * SYMBOL_BITS)) - 1)
 _HALF = np.uint64(32)
 _LOW_HALF = np.uint64(0xFFFFFFFF)
-_SPREAD = np.uint64(0x9E3779B97F4A7C15)
-_SPREAD_BITS = np.uint64(24)
 
 
 class MergeTable(NamedTuple):
@@ -48,7 +46,7 @@ def rank_of(pairs, left, right):
     """Return the rank of the merge that joins two symbols, NO_RANK if none does."""
     key = np.uint64(left) << _SYMBOL_BITS | np.uint64(right)
     mask = np.uint64(pairs.size - 1)
-    place = (key * _SPREAD >> _SPREAD_BITS) & mask
+    place = spread_pair(key) & mask
     while True:
         pair = pairs[place]
         if pair >> _RANK_BITS == key:
@@ -64,7 +62,7 @@ def enter_pairs(lefts, rights, pairs):
     mask = np.uint64(pairs.size - 1)
     for rank in range(lefts.size):
         key = np.uint64(lefts[rank]) << _SYMBOL_BITS | np.uint64(rights[rank])
-        place = (key * _SPREAD >> _SPREAD_BITS) & mask
+        place = spread_pair(key) & mask
         while pairs[place] != EMPTY and pairs[place] >> _RANK_BITS != key:
             place = (place + np.uint64(1)) & mask
         pairs[place] = key << _RANK_BITS | np.uint64(rank)

@@ -10,7 +10,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from bpe_core.kernels.hashing import EMPTY
+from bpe_core.kernels.hashing import EMPTY, spread_pair
 from bpe_core.kernels.jit import inlined, part
 from bpe_core.kernels.rank_merging import NO_RANK, SYMBOL_BITS, rank_of
 
@@ -19,8 +19,6 @@ _NO_LIMIT = np.int32(0x7FFFFFFF)
 _BYTE = np.uint64(8)
 _HALF = np.uint64(32)
 _LOW_HALF = np.uint64(0xFFFFFFFF)
-_SPREAD = np.uint64(0x9E3779B97F4A7C15)
-_SPREAD_BITS = np.uint64(24)
 _SYMBOL_BITS = np.uint64(SYMBOL_BITS)
 _VALUE_BITS = np.uint64(64 - 2 * SYMBOL_BITS)
 _VALUE = np.uint64((1 << (64 - 2 * SYMBOL_BITS)) - 1)
@@ -51,7 +49,7 @@ class Trie(NamedTuple):
 def _edge_place(edges, key):
     """Return the place of an edge, or the free place for it. key: node << 8 | byte."""
     mask = np.uint64(edges.size - 1)
-    place = (key * _SPREAD >> _SPREAD_BITS) & mask
+    place = spread_pair(key) & mask
     while edges[place] != EMPTY and edges[place] >> _HALF != key:
         place = (place + np.uint64(1)) & mask
     return place
@@ -131,7 +129,7 @@ def longest_apart(merges, trie, neighbours, left, symbol):
     spaces, the same few pairs come again and again, and each would try dozens of shorter symbols.
     """
     key = np.uint64(left) << _SYMBOL_BITS | np.uint64(symbol)
-    place = (key * _SPREAD >> _SPREAD_BITS) & np.uint64(neighbours.size - 1)
+    place = spread_pair(key) & np.uint64(neighbours.size - 1)
     known = neighbours[place]
     if known >> _VALUE_BITS == key:
         return np.int32(known & _VALUE) - np.int32(1)
