@@ -14,7 +14,7 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 
 from bpe_core.compiling.processes import compile_kernels
-from bpe_core.kernels.folder import SHARED, found_library, prebuilt_file
+from bpe_core.kernels.folder import SHARED, library_file, prebuilt_file
 
 ROOT = Path(__file__).parents[1]
 _NEEDED = (
@@ -33,8 +33,8 @@ def main() -> None:
         # A portable library beside the sources would keep their own from being built.
         os.environ |= {"BPE_KERNELS": "portable", "NUMBA_CACHE_DIR": folder}
         compile_kernels()
-        library, place = found_library(), prebuilt_file()
-        if library is None or library.suffix != SHARED or place is None:
+        library, place = library_file(SHARED), prebuilt_file()
+        if place is None or not library.exists():
             sys.exit(
                 "Such a wheel is built on Linux, on x86-64 with AVX2, with a C compiler as cc."
             )

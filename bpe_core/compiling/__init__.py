@@ -5,6 +5,5 @@ compiled once per machine, in other processes, to a library: `python -m bpe_core
 
 Start with `python_or_kernels`. `background` compiles while other work goes on, and waits;
 `processes` starts the compiler, and `modules_to_compile` divides the work. `cache` keeps what is
-compiled, `file_lock` guards it. `threads`, `arrays` and `garbage` help the
-callers of kernels.
+compiled, `file_lock` guards it. `threads`, `arrays` and `garbage` help the callers of kernels.
 """

@@ -7,8 +7,8 @@ from __future__ import annotations
 
 import sys
 
-from bpe_core.compiling.background import compile_or_say_why_not, may_compile
-from bpe_core.compiling.cache import kernels_are_compiled
+from bpe_core.compiling.background import compile_or_report, may_compile
+from bpe_core.compiling.cache import forget_fallback, kernels_are_compiled, library_loads
 from bpe_core.compiling.processes import compile_for_parent
 
 
@@ -16,9 +16,12 @@ def main(arguments: list[str]) -> None:
     """Do one task, or all kernels if they are not compiled yet."""
     if arguments:
         compile_for_parent(*arguments)
-    elif may_compile() and not kernels_are_compiled():
-        sys.stderr.write("Compiling the engine, once on this machine: about 15 seconds.\n")
-        compile_or_say_why_not()
+        return
+    if not library_loads():
+        forget_fallback()
+    if may_compile() and not kernels_are_compiled():
+        sys.stderr.write("Compiling the engine, once on this machine: about 13 seconds.\n")
+        compile_or_report()
 
 
 if __name__ == "__main__":

@@ -41,7 +41,7 @@ def compile_in_background() -> None:
         if not may_compile() or kernels_are_compiled():
             return
         if _thread is None or not _thread.is_alive():
-            _thread = threading.Thread(target=compile_or_say_why_not, daemon=True)
+            _thread = threading.Thread(target=compile_or_report, daemon=True)
             _thread.start()
 
 
@@ -51,12 +51,12 @@ def wait_for_kernels(
     """Wait until the kernels are compiled, starting the compiler if needed, and return True.
 
     `on_wait` is called about every 0.2 s with the seconds waited. Returns False if `should_stop()`
-    returns True or the compiler fails.
+    returns True, the compiler fails, or there is none.
     """
     started = time.perf_counter()
     compile_in_background()
     while not kernels_are_compiled():
-        if _failed.is_set() or (should_stop is not None and should_stop()):
+        if not may_compile() or (should_stop is not None and should_stop()):
             return False
         if on_wait is not None:
             on_wait(time.perf_counter() - started)
@@ -66,7 +66,7 @@ def wait_for_kernels(
     return True
 
 
-def compile_or_say_why_not() -> None:
+def compile_or_report() -> None:
     """Compile the kernels; if that fails, write the error to stderr and use plain Python."""
     try:
         compile_kernels()

@@ -2,13 +2,13 @@
 
 Kernels are compiled to a library, one file that is written whole. If it cannot be built, or with
 `BPE_KERNELS=numba`, Numba keeps each kernel in files of its own. These are complete if there is a
-stamp, an empty file whose name contains a hash of everything that they depend on; it is written
-last.
+stamp, a file whose name contains a hash of everything that they depend on; it is written last.
 """
 
 from __future__ import annotations
 
 import shutil
+import time
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Final
@@ -20,7 +20,6 @@ from bpe_core.kernels.folder import (
     MADE,
     PLACE,
     cache_stamp,
-    found_library,
     kernels_folder,
     library_file,
     library_is_wanted,
@@ -28,12 +27,21 @@ from bpe_core.kernels.folder import (
 )
 from bpe_core.whole_files import move_whole, sync, write_whole
 
+MOST_SECONDS: Final = 300.0
+"""The most time that compiling may take."""
 _BUILDING: Final = f"building-{PLACE}"
 
 
 def kernels_are_compiled() -> bool:
-    """Return True if the current kernels have been compiled on this machine."""
-    return found_library() is not None or _stamp().exists()
+    """Return True if the current kernels have been compiled on this machine, and can be loaded."""
+    return library_loads() or _stamp().exists()
+
+
+def library_loads() -> bool:
+    """Return True if there is a library for the current sources, and it can be loaded."""
+    from bpe_core.kernels.library import loaded_library  # with NumPy, which small texts don't need
+
+    return loaded_library() is not None
 
 
 def scratch_folder() -> TemporaryDirectory[str]:
@@ -57,13 +65,23 @@ def mark_compiled() -> None:
 
 
 def forget_libraries() -> None:
-    """Delete libraries built from other sources, and leftovers of a builder that was killed."""
+    """Delete libraries of other sources, one that cannot be loaded, and what is left of a builder.
+
+    That is, of one that was killed; without locks, another may be building at this time.
+    """
     for path in kernels_folder().glob(f"kernels-{PLACE}-*"):
         # Those for other processors stay, because machines may share the folder.
         if not path.name.startswith(library_prefix()) or path == library_file(path.suffix):
             path.unlink(missing_ok=True)
     for folder in kernels_folder().glob(f"{_BUILDING}-*"):
-        shutil.rmtree(folder, ignore_errors=True)
+        if folder.stat().st_mtime < time.time() - MOST_SECONDS:
+            shutil.rmtree(folder, ignore_errors=True)
+
+
+def forget_fallback() -> None:
+    """Forget that the library could not be built here, so that it is tried again."""
+    if library_is_wanted():
+        _stamp().unlink(missing_ok=True)
 
 
 def forget_compiled() -> None:

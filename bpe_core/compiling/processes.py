@@ -16,6 +16,7 @@ from typing import Final
 
 from bpe_core.child_process import follow_parent
 from bpe_core.compiling.cache import (
+    MOST_SECONDS,
     compiling_lock,
     forget_compiled,
     forget_libraries,
@@ -30,10 +31,18 @@ from bpe_core.compiling.modules_to_compile import (
     compile_for_numba,
     is_in_share,
 )
-from bpe_core.kernels.folder import KERNELS, X86_64_V3, library_is_wanted, processor
+from bpe_core.kernels.folder import (
+    BESIDE,
+    KERNELS,
+    X86_64_V3,
+    current_library_stamp,
+    kernels_folder,
+    library_is_wanted,
+    library_stamp,
+    processor,
+)
 
 _SECONDS_BETWEEN_LOOKS: Final = 0.2
-_MOST_SECONDS: Final = 300.0
 
 _SHARE, _LINK, _CACHE = "share", "link", "cache"
 """The tasks of the processes that this one starts: compile a share of the library, link the shares,
@@ -44,9 +53,10 @@ def compile_kernels() -> None:
     """Compile the kernels if necessary; wait if another process is compiling them.
 
     Raises `subprocess.SubprocessError` if the compiler fails (its output is on stderr) or takes
-    five minutes, `TimeoutError` if another process does, and `OSError` if no file can be written.
+    five minutes, `TimeoutError` if another process does, `OSError` if no file can be written, and
+    `RuntimeError` if the sources have changed since this process read them.
     """
-    deadline = time.monotonic() + _MOST_SECONDS
+    deadline = time.monotonic() + MOST_SECONDS
     lock = compiling_lock()
     while not kernels_are_compiled():
         with lock as taken:
@@ -93,9 +103,14 @@ def _build_library() -> bool:
         with scratch_folder() as scratch:
             _run_all([[_SHARE, str(share), scratch] for share in range(N_SHARES)], variables)
             _run_all([[_LINK, scratch]], variables)
+            if current_library_stamp() != library_stamp():
+                raise RuntimeError("the sources have changed; start again")
             keep_library(Path(scratch))
     except (OSError, subprocess.SubprocessError) as error:
-        sys.stderr.write(f"The kernels could not be linked ({error}); Numba will load them.\n")
+        sys.stderr.write(
+            f"The library of kernels could not be built ({error}). Numba compiles them instead, "
+            "and loads them more slowly.\n"
+        )
         return False
     return True
 
@@ -110,8 +125,10 @@ def _run_all(tasks: list[list[str]], variables: dict[str, str]) -> None:
     """Run `python -m bpe_core.compiling TASK ...` for all tasks at once."""
     command = [sys.executable, "-m", "bpe_core.compiling"]
     path = os.pathsep.join(filter(None, [str(KERNELS.parents[1]), os.environ.get("PYTHONPATH")]))
-    environment = {**os.environ, "PYTHONPATH": path, **variables}
-    deadline = time.monotonic() + _MOST_SECONDS
+    environment = {**os.environ, "PYTHONPATH": path, "NUMBA_DISABLE_JIT": "0", **variables}
+    if kernels_folder() != BESIDE:
+        environment["NUMBA_CACHE_DIR"] = str(kernels_folder())
+    deadline = time.monotonic() + MOST_SECONDS
     # Nothing is written to their standard input. It closes when this process ends, even if it is
     # killed, and they exit then.
     processes = [

@@ -6,14 +6,13 @@ import sys
 from typing import Final
 
 from bpe_core.compiling.background import may_compile, may_use
-from bpe_core.compiling.cache import kernels_are_compiled
-from bpe_core.kernels.folder import found_library
+from bpe_core.compiling.cache import kernels_are_compiled, library_loads
 
 # From this size on, loaded kernels are faster: at 50 kB both take 0.03 s. Loading Numba and its
 # cache takes 0.6 to 0.8 s; plain Python takes 1.3 s per megabyte.
 _LEAST_BYTES: Final = 50_000
 _LEAST_BYTES_TO_LOAD_NUMBA: Final = 400_000
-# The amount of text that plain Python processes while the kernels compile, in 8 to 12 s.
+# The amount of text that plain Python processes while the kernels compile, in about 13 s.
 _LEAST_BYTES_TO_COMPILE: Final = 8_000_000
 
 
@@ -46,4 +45,4 @@ def kernels_are_ready() -> bool:
 
 def kernels_load_at_once() -> bool:
     """Return True if compiled kernels load within milliseconds."""
-    return found_library() is not None or "numba" in sys.modules
+    return library_loads() or "numba" in sys.modules

@@ -7,13 +7,28 @@ import os
 import platform
 import sys
 import tempfile
+from collections.abc import Iterator
 from functools import cache
 from importlib.util import find_spec
+from itertools import product
 from pathlib import Path
 from typing import Final
 
 KERNELS: Final = Path(__file__).absolute().parent
 """The folder of the kernels' sources."""
+# What else the library is built from: a constant, and the modules whose arrays the kernels take.
+_PACKAGE: Final = KERNELS.parent
+_ALSO: Final = (
+    "counting/compiled.py",
+    "counting/compiled_row.py",
+    "pretokenizers/blocks.py",
+    "pretokenizers/scanners.py",
+    "tokenizer/compiled.py",
+    "tokenizer/compiled_tables.py",
+    "trainers/compiled.py",
+    "trainers/indexing.py",
+    "unicode/utf8_states.py",
+)
 BESIDE: Final = KERNELS / "__pycache__"
 # Numba creates a folder named like this for each source folder, so programs can share a cache.
 PLACE: Final = hashlib.sha1(str(KERNELS).encode(), usedforsecurity=False).hexdigest()
@@ -29,24 +44,38 @@ _OF_V3: Final = {"avx", "avx2", "bmi1", "bmi2", "f16c", "fma", "abm", "movbe", "
 
 @cache
 def kernels_folder() -> Path:
-    """Return a writable folder for compiled kernels, and tell Numba to use it."""
-    folder = _writable_folder(os.environ.get("NUMBA_CACHE_DIR"))
+    """Return a writable folder for compiled kernels."""
+    return _writable_folder(os.environ.get("NUMBA_CACHE_DIR"))
+
+
+@cache
+def _folders() -> list[Path]:
+    """Return the folders in which to look for the library."""
+    # Beside the sources, an administrator may have compiled for users who cannot write there.
+    given = os.environ.get("NUMBA_CACHE_DIR")
+    return [kernels_folder()] if given else list(dict.fromkeys([kernels_folder(), BESIDE]))
+
+
+def tell_numba_the_folder() -> None:
+    """Have Numba keep kernels in `kernels_folder()`, in this process and those that it starts."""
+    _folders()  # looks at the variable while it is the user's
+    folder = kernels_folder()
     if folder != BESIDE:
         # Numba reads this once, on import. If it was imported before, it would not find these
         # kernels, and would compile everything again during a call.
         os.environ["NUMBA_CACHE_DIR"] = str(folder)
         if "numba" in sys.modules:
             sys.modules["numba"].config.CACHE_DIR = str(folder)
-    return folder
 
 
-def library_file(suffix: str = SHARED, kind: str | None = None) -> Path:
+def library_file(suffix: str = SHARED, kind: str | None = None, folder: Path | None = None) -> Path:
     """Return where the library for the current sources is, or would be.
 
-    kind: the processors that it is built for, `processor()` by default.
+    kind: the processors that it is built for, `processor()` by default. folder: where to look for
+    it, `kernels_folder()` by default.
     """
     of_kind = hashlib.sha256((kind or processor()).encode()).hexdigest()[:8]
-    return kernels_folder() / f"{library_prefix()}-{of_kind}{suffix}"
+    return (folder or kernels_folder()) / f"{library_prefix()}-{of_kind}{suffix}"
 
 
 def library_prefix() -> str:
@@ -59,17 +88,20 @@ def library_is_wanted() -> bool:
     return os.environ.get("BPE_KERNELS") != "numba"
 
 
-def found_library() -> Path | None:
-    """Return the library for the current sources; None if it is not built, or not wanted.
+def found_libraries() -> Iterator[Path]:
+    """Yield the libraries for the current sources, the best first; none if not wanted.
 
     One that is built for this processor takes precedence over a portable one.
     """
-    if not library_is_wanted():
-        return None
-    kinds = [processor(), X86_64_V3] if _is_v3() else [processor()]
-    built = [library_file(suffix, kind) for kind in kinds for suffix in (SHARED, OBJECT)]
-    places = [*built, prebuilt_file()]
-    return next((path for path in places if path is not None and path.exists()), None)
+    if library_is_wanted():
+        kinds = dict.fromkeys([processor(), X86_64_V3] if _is_v3() else [processor()])
+        for kind, folder, suffix in product(kinds, _folders(), (SHARED, OBJECT)):
+            path = library_file(suffix, kind, folder)
+            if path.exists():
+                yield path
+        prebuilt = prebuilt_file()
+        if prebuilt is not None and prebuilt.exists():
+            yield prebuilt
 
 
 @cache
@@ -108,7 +140,7 @@ def processor() -> str:
     """Return the kind of processor that machine code is made for: its list of flags.
 
     With `BPE_KERNELS=portable` it is "x86-64-v3" if possible, which most servers and laptops are.
-    Encoding takes a sixth longer then, because such code does without AVX-512.
+    Encoding takes a seventh longer then, because such code does without AVX-512.
     """
     is_portable = os.environ.get("BPE_KERNELS") == "portable" and _is_v3()
     return X86_64_V3 if is_portable else _processor_flags()
@@ -120,13 +152,18 @@ def _is_v3() -> bool:
 
 @cache
 def library_stamp() -> str:
-    """Return a hash of the contents that the library of kernels is built from."""
+    """Return the stamp of the sources that this process goes by, as they were at the first call."""
+    return current_library_stamp()
+
+
+def current_library_stamp() -> str:
+    """Return a hash of what the library is built from as it is now: sources, Numba's version."""
     numba = _numba()
     return _hash_of(_sources() if numba is None else [*_sources(), numba.with_name("_version.py")])
 
 
 def _sources() -> list[Path]:
-    return sorted(KERNELS.glob("*.py"))
+    return [*sorted(KERNELS.glob("*.py")), *(_PACKAGE / name for name in _ALSO)]
 
 
 def _hash_of(sources: list[Path]) -> str:

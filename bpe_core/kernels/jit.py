@@ -13,6 +13,7 @@ from collections.abc import Callable
 from functools import update_wrapper
 from typing import Any, cast
 
+from bpe_core.kernels.folder import tell_numba_the_folder
 from bpe_core.kernels.library import entry_point
 
 Kernel = Callable[..., Any]
@@ -72,10 +73,20 @@ class Compiled:
         return self.py_func(*arguments)
 
     def by_numba(self, **options: Any) -> Any:
-        """Return Numba's dispatcher of this function, which compiles it when it is called."""
+        """Return Numba's dispatcher of this function, which compiles it when it is called.
+
+        Raises RuntimeError if Numba is not installed.
+        """
         with _making:
             if self._by_numba is None:
-                from numba import njit
+                tell_numba_the_folder()
+                try:
+                    from numba import njit
+                except ModuleNotFoundError as error:
+                    raise RuntimeError(
+                        f"{self.py_func.__name__} is not compiled for these arguments, and Numba, "
+                        "which could compile it, is not installed."
+                    ) from error
 
                 made = njit(**{**self._options, **options})(self.py_func)
                 self._by_numba = cast("Kernel", made)

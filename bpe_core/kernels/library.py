@@ -1,6 +1,7 @@
 """Load the library of kernels: machine code that `library_builder` made with Numba.
 
-A process that loads it imports neither Numba nor a compiler. For each kernel, the library has a
+A process that loads it imports neither Numba nor a compiler, unless there was no C compiler to link
+it: then LLVM does that each time. For each kernel, the library has a
 function that takes the address of a row of 8-byte slots, one for each array or number among the
 kernel's arguments: for an array, the address of the NumPy object. The function checks the type of
 every array and then calls the kernel, without the GIL.
@@ -9,23 +10,26 @@ every array and then calls the kernel, without the GIL.
 from __future__ import annotations
 
 import ctypes
+import hashlib
 import json
 from array import array
 from collections.abc import Callable
-from functools import cache
 from pathlib import Path
 from typing import Any, Final, NamedTuple
 
 import numpy as np
 
-from bpe_core.kernels.folder import OBJECT, found_library
+from bpe_core.kernels.folder import OBJECT, found_libraries
 
 TABLE: Final = "bpe_core_table"
-"""The symbol of the table in the library: JSON, the fields of `Shape` by kernel."""
+"""The symbol of the table in the library: JSON, the fields of `Shape` by kernel, and at "head" the
+HEAD that it was built with."""
 # Where NumPy's C structures hold what the library reads. Compiled extensions rely on it too.
 HEAD: Final = object.__basicsize__
 DATA, N_DIMENSIONS, DIMENSIONS, DESCRIPTION, FLAGS = (HEAD + at for at in (0, 8, 16, 40, 48))
 BYTE_ORDER, TYPE_NUMBER = HEAD + 10, HEAD + 12
+
+_DIGEST: Final = 32
 
 OK, NO_MATCH = 0, 1
 """The functions' return codes: NO_MATCH if an array's type is not the one that the kernel takes.
@@ -94,28 +98,58 @@ def entry_point(name: str, otherwise: Callable[[], Any]) -> LoadedKernel | None:
 
     name: `module.function`. otherwise: returns what to call for other types of arguments.
     """
-    library = _library()
+    library = loaded_library()
     if library is None or name not in library.shapes:
         return None
     return LoadedKernel(name, library.address_of(name), library.shapes[name], otherwise)
 
 
-class _Library(NamedTuple):
+class Library(NamedTuple):
+    """A library in this process."""
+
     shapes: dict[str, Shape]
+    """How each kernel is called, by its name."""
     address_of: Callable[[str], int]
 
 
-@cache
-def _library() -> _Library | None:
-    path = found_library()
-    return None if path is None or not _as_compiled() else load(path)
+_loaded: dict[Path, Library] = {}
 
 
-def load(path: Path) -> _Library:
-    """Load a library or an object file. Raises OSError if the system or LLVM cannot."""
+def loaded_library() -> Library | None:
+    """Load the library for the current sources; return None if there is none that can be loaded."""
+    for path in found_libraries():
+        if path not in _loaded:
+            try:
+                _loaded[path] = load(path)
+            except OSError:
+                continue
+        return _loaded[path]
+    return None
+
+
+def digest(content: bytes) -> bytes:
+    """Return the hash that stands at the end of a library's file.
+
+    The system would execute a damaged library, and LLVM crashes on one.
+    """
+    return hashlib.blake2b(content, digest_size=_DIGEST).digest()
+
+
+def load(path: Path) -> Library:
+    """Load a library or an object file.
+
+    Raises OSError if it is damaged, may not be executed here, or was built for another Python.
+    """
+    content = path.read_bytes()
+    if content[-_DIGEST:] != digest(content[:-_DIGEST]):
+        raise OSError(f"{path} is damaged")
     address_of = _loaded_by_llvm(path) if path.suffix == OBJECT else _loaded_by_system(path)
     table = json.loads(ctypes.string_at(address_of(TABLE)))
-    return _Library({name: Shape(**shape) for name, shape in table.items()}, address_of)
+    if table.pop("head") != HEAD or not _is_as_expected():
+        raise OSError(
+            f"{path} was built for a Python or NumPy whose objects are laid out otherwise"
+        )
+    return Library({name: Shape(**shape) for name, shape in table.items()}, address_of)
 
 
 def _loaded_by_system(path: Path) -> Callable[[str], int]:
@@ -124,7 +158,10 @@ def _loaded_by_system(path: Path) -> Callable[[str], int]:
 
 
 def _loaded_by_llvm(path: Path) -> Callable[[str], int]:
-    from llvmlite import binding as llvm
+    try:
+        from llvmlite import binding as llvm
+    except ImportError as error:
+        raise OSError(f"LLVM, which could load {path}, is not installed") from error
 
     llvm.initialize_native_target()
     llvm.initialize_native_asmprinter()
@@ -138,8 +175,8 @@ def _loaded_by_llvm(path: Path) -> Callable[[str], int]:
     return engine.get_global_value_address
 
 
-def _as_compiled() -> bool:
-    """Return True if NumPy's structures are laid out as the library expects."""
+def _is_as_expected() -> bool:
+    """Return True if NumPy's structures have their fields where this module says."""
     array = np.zeros((3, 5), np.int32)
     at = id(array)
     description = ctypes.c_size_t.from_address(at + DESCRIPTION).value

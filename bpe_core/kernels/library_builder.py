@@ -93,13 +93,16 @@ def _types_of_arguments(callers: Iterable[str]) -> dict[CompiledKernel, Types]:
 
         return call
 
-    for kernel in _kernels():
+    all_kernels = list(_kernels())
+    if not all_kernels:
+        raise ValueError("There are no kernels. Unset NUMBA_DISABLE_JIT")
+    for kernel in all_kernels:
         kernel.by_numba(**_WITHIN)
         kernel.replace(recorder(kernel))
     with np.errstate(all="ignore"):  # NumPy warns of overflow, but hashing relies on it
         for name in callers:
             import_module(name).compile_all()
-    missing = [kernel.name for kernel in _kernels() if kernel not in found]
+    missing = [kernel.name for kernel in all_kernels if kernel not in found]
     if missing:
         raise ValueError(f"No compile_all() calls these kernels: {missing}")
     return found
@@ -239,7 +242,7 @@ def link_shares(shares: Iterable[Path], folder: Path) -> None:
     for share in shares:
         linked.link_in(llvm.parse_bitcode(share.read_bytes()))
         table |= json.loads(share.with_suffix(".json").read_text(encoding="utf-8"))
-    linked.link_in(_table_module(table))
+    linked.link_in(_table_module({**table, "head": library.HEAD}))
     _remove_all_but({*table, TABLE}, linked)
     needed = {each.name for each in linked.functions if each.is_declaration}
     needed -= {name for name in needed if name.startswith("llvm.")}
@@ -252,7 +255,10 @@ def link_shares(shares: Iterable[Path], folder: Path) -> None:
     shared = folder / f"{MADE}{SHARED}"
     if _link_with_c_compiler(compiled, shared):
         compiled.unlink()
-    library.load(shared if shared.exists() else compiled)
+    made = shared if shared.exists() else compiled
+    with made.open("ab") as file:
+        file.write(library.digest(made.read_bytes()))
+    library.load(made)
 
 
 def _table_module(table: dict[str, Any]) -> Any:

@@ -11,13 +11,11 @@ import sys
 from collections.abc import Callable
 from dataclasses import asdict, dataclass
 from hashlib import sha256
-from importlib.util import find_spec
 from pathlib import Path
 from traceback import extract_tb
 from typing import Any, Final, Literal
 
 from bpe_core.compiling.background import wait_for_kernels
-from bpe_core.compiling.cache import kernels_are_compiled
 from bpe_core.errors import BpeError
 from bpe_core.lab.contenders import encoders, expected_ids
 from bpe_core.lab.growth import GrowthPoint, measure_growth
@@ -169,7 +167,7 @@ def run_and_report(order_json: str, write: Callable[[str], None]) -> None:
     """
     try:
         order = _order_from_dict(json.loads(order_json))
-        _wait_for_kernels(
+        wait_for_kernels(
             lambda seconds: write(_progress_line(Progress(0, 1, "", seconds_compiling=seconds)))
         )
         report = run_order(order, lambda progress: write(_progress_line(progress)))
@@ -189,11 +187,6 @@ def _order_from_dict(fields: dict[str, Any]) -> Order:
     described = fields["tokenizer"]
     tokenizer = None if described is None else tokenizer_from_dict(described)
     return Order(fields["kind"], fields["text"], tokenizer, fields["is_small"])
-
-
-def _wait_for_kernels(on_progress: Callable[[float], None]) -> None:
-    if find_spec("numba") is not None and not kernels_are_compiled():
-        wait_for_kernels(on_progress)
 
 
 def _progress_line(progress: Progress) -> str:

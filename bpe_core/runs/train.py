@@ -45,7 +45,7 @@ def train(
     while pre-tokens are counted. Once it returns True, the run ends with the merges so far and the
     stop reason "cancelled". A run cancelled during counting has no merges and covers only part of
     the corpus. If the kernels have not been compiled yet, training on a large corpus waits for them
-    for about 10 s, and reports `seconds_compiling` about five times a second.
+    for about 13 s, and reports `seconds_compiling` about five times a second.
 
     Raises `ConfigError` or a subclass for an invalid configuration or for words that another
     pre-tokenizer cut, and `EmptyCorpusError` if the

@@ -6,13 +6,16 @@ import os
 import subprocess
 import sys
 import threading
+import time
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
+from typing import Any
 
 import numba
 import pytest
 
-from bpe_core.compiling import cache
+from bpe_core.compiling import __main__ as compiling_main
+from bpe_core.compiling import cache, processes
 from bpe_core.compiling.file_lock import FileLock
 from bpe_core.compiling.python_or_kernels import use_kernels
 
@@ -40,10 +43,12 @@ def test_training_waits_for_the_compiler_reports_it_and_compiles_nothing_itself(
 import sys
 from bpe_core.compiling import cache
 from bpe_core.corpus.corpus import Corpus
+from bpe_core.kernels.folder import library_file
 from bpe_core.runs.train import train
 from bpe_core.types import TrainingConfig
 corpus = Corpus.from_text(" ".join(map(str, range(1_300_000))))
 told = []
+library_file(".o").write_bytes(b"damaged")
 assert not cache.kernels_are_compiled()
 run = train(corpus, TrainingConfig(300), on_progress=told.append)
 waits = [progress.seconds_compiling for progress in told if progress.seconds_compiling is not None]
@@ -73,13 +78,20 @@ def test_outdated_kernels_are_deleted_from_their_own_folder_only(
     (used / "compiled-3c4d-4567").touch()
     monkeypatch.setattr(cache, "kernels_folder", lambda: used)
     monkeypatch.setattr(cache, "PLACE", "1a2b")
+    monkeypatch.setattr(cache, "_BUILDING", "building-1a2b")
     monkeypatch.setattr(cache, "BESIDE", tmp_path / "beside")
     monkeypatch.setattr(cache, "library_prefix", lambda: "kernels-1a2b-89ab")
     monkeypatch.setattr(cache, "library_file", lambda suffix: used / f"kernels-1a2b-89ab-0{suffix}")
     kept = {"kernels-1a2b-89ab-1.so", "kernels-3c4d-0123.so"}  # of another processor, another place
     for name in ("kernels-1a2b-0123.so", "kernels-1a2b-4567.o", "kernels-1a2b-89ab-0.so", *kept):
         (used / name).touch()
+    for name, age in (("building-1a2b-a", 400), ("building-1a2b-b", 0), ("building-3c4d-c", 400)):
+        (used / name).mkdir()
+        made = time.time() - age
+        os.utime(used / name, (made, made))
     cache.forget_libraries()
+    # Without locks, another process may be building in a new folder.
+    assert sorted(path.name[9:] for path in used.glob("building-*")) == ["1a2b-b", "3c4d-c"]
     assert {path.name for path in used.glob("kernels-*-*")} == kept
     cache.forget_compiled()
     assert [folder.name for folder in folders if not list(folder.glob("*.nb[ic]"))] == [place]
@@ -115,12 +127,68 @@ def test_everything_works_without_a_compiler(tmp_path: Path) -> None:
     code = """
 import os
 os.environ["NUMBA_DISABLE_JIT"] = "1"
-from bpe_core.compiling.background import compile_in_background
+from bpe_core.compiling.background import compile_in_background, wait_for_kernels
+from bpe_core.compiling.cache import kernels_are_compiled
 from bpe_core.compiling.python_or_kernels import use_kernels
 compile_in_background()
-print(use_kernels(10**12))
+print(use_kernels(10**12), wait_for_kernels(), kernels_are_compiled())
 """
-    assert run_python(code, tmp_path) == "False\n"
+    assert run_python(code, tmp_path) == "False False False\n"
+
+
+def test_a_library_that_cannot_be_built_is_reported_and_tried_again_at_the_next_set_up(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    tasks: list[str] = []
+
+    def run_all(given: list[list[str]], variables: dict[str, str]) -> None:
+        tasks.extend(task for task, *_ in given)
+        if given[0][0] == "link":
+            raise OSError("No space left on device")
+
+    monkeypatch.delenv("BPE_KERNELS", raising=False)
+    monkeypatch.setattr(processes, "_run_all", run_all)
+    monkeypatch.setattr(cache, "library_loads", lambda: False)
+    monkeypatch.setattr(compiling_main, "library_loads", lambda: False)
+    monkeypatch.setattr(cache, "kernels_folder", lambda: tmp_path)
+    once = ["share", "share", "link", "cache", "cache"]
+    compiling_main.main([])
+    assert tasks == once
+    assert "could not be built (No space left on device). Numba" in capsys.readouterr().err
+    assert cache.kernels_are_compiled()
+    processes.compile_kernels()
+    assert tasks == once
+    compiling_main.main([])
+    assert tasks == 2 * once
+
+
+def test_no_library_is_kept_of_sources_that_changed_meanwhile(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.delenv("BPE_KERNELS", raising=False)
+    monkeypatch.setattr(processes, "_run_all", lambda given, variables: None)
+    monkeypatch.setattr(processes, "current_library_stamp", lambda: "other")
+    monkeypatch.setattr(cache, "library_loads", lambda: False)
+    monkeypatch.setattr(cache, "kernels_folder", lambda: tmp_path)
+    with pytest.raises(RuntimeError, match="sources have changed"):
+        processes.compile_kernels()
+    assert not list(tmp_path.glob("kernels-*"))
+
+
+def test_processes_that_compile_do_so_although_this_one_runs_plain_python(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    environments: list[dict[str, str]] = []
+
+    def start(command: list[str], **options: Any) -> None:
+        environments.append(options["env"])
+        raise OSError
+
+    monkeypatch.setenv("NUMBA_DISABLE_JIT", "1")
+    monkeypatch.setattr(subprocess, "Popen", start)
+    with pytest.raises(OSError):  # noqa: PT011
+        processes._run_all([["share", "0", "folder"]], {})
+    assert [environment["NUMBA_DISABLE_JIT"] for environment in environments] == ["0"]
 
 
 def test_a_lock_is_exclusive_and_released_when_its_process_is_killed(tmp_path: Path) -> None:
@@ -233,8 +301,10 @@ def test_a_temporary_folder_is_used_if_neither_the_package_nor_home_is_writable(
     blocked.touch()
     code = """
 import os
-from bpe_core.kernels.folder import kernels_folder
+from bpe_core.kernels.folder import kernels_folder, tell_numba_the_folder
 folder = kernels_folder()
+assert os.environ["NUMBA_CACHE_DIR"] != str(folder)
+tell_numba_the_folder()
 print(folder == kernels_folder(), os.environ["NUMBA_CACHE_DIR"] == str(folder))
 folder.rmdir()
 """

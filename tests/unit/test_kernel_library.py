@@ -3,20 +3,26 @@
 from __future__ import annotations
 
 import os
+import re
 import shutil
 import subprocess
 import sys
 from collections.abc import Callable
+from importlib import import_module
 from pathlib import Path
+from subprocess import PIPE
+from types import ModuleType
 from typing import Any, NamedTuple
 
 import numpy as np
 import pytest
 from numpy.typing import NDArray
 
+from bpe_core.compiling.cache import kernels_are_compiled
 from bpe_core.compiling.processes import compile_kernels
-from bpe_core.kernels import folder
+from bpe_core.kernels import folder, library
 from bpe_core.kernels.counting import Batch, WordTable
+from bpe_core.kernels.jit import CompiledKernel
 from bpe_core.kernels.library import entry_point
 from bpe_core.kernels.row import Row, Tokens
 
@@ -116,17 +122,71 @@ def test_a_library_for_this_processor_takes_precedence_over_a_portable_one(
     monkeypatch.setattr(folder, "prebuilt_file", lambda: None)
     monkeypatch.delenv("BPE_KERNELS", raising=False)
     monkeypatch.setattr(folder, "kernels_folder", lambda: tmp_path)
+    monkeypatch.setattr(folder, "_folders", lambda: [tmp_path])
     monkeypatch.setattr(folder, "_processor_flags", lambda: " ".join([*folder._OF_V3, "avx512f"]))
     own, portable = folder.library_file(), folder.library_file(kind=folder.X86_64_V3)
-    assert folder.found_library() is None
+    assert list(folder.found_libraries()) == []
     portable.touch()
-    assert folder.found_library() == portable
+    assert list(folder.found_libraries()) == [portable]
     own.touch()
-    assert folder.found_library() == own
+    assert list(folder.found_libraries()) == [own, portable]
     monkeypatch.setenv("BPE_KERNELS", "portable")
-    assert folder.library_file() == portable == folder.found_library()
+    assert [folder.library_file()] == [portable] == list(folder.found_libraries())
     monkeypatch.setattr(folder, "_processor_flags", lambda: "sse2")
-    assert folder.found_library() is None
+    assert list(folder.found_libraries()) == []
+
+
+def test_a_library_beside_the_sources_serves_users_who_cannot_write_there(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    own, beside = tmp_path / "own", tmp_path / "beside"
+    monkeypatch.setattr(folder, "prebuilt_file", lambda: None)
+    monkeypatch.setattr(folder, "kernels_folder", lambda: own)
+    monkeypatch.setattr(folder, "_folders", lambda: [own, beside])
+    for place in (beside, own):
+        place.mkdir()
+        folder.library_file(folder=place).touch()
+    assert [path.parent for path in folder.found_libraries()] == [own, beside]
+
+
+@pytest.mark.parametrize("content", [b"", b"not a library", None])
+def test_a_library_that_cannot_be_loaded_counts_as_missing(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, content: bytes | None
+) -> None:
+    (whole,) = list(folder.found_libraries())[:1]
+    damaged = tmp_path / "damaged.so"
+    damaged.write_bytes(whole.read_bytes()[:9_000] if content is None else content)
+    monkeypatch.setattr(library, "found_libraries", lambda: iter([damaged]))
+    assert library.loaded_library() is None
+    assert not kernels_are_compiled()
+    assert entry_point("bpe_core.kernels.counting.gather_counts", lambda: None) is None
+    monkeypatch.setattr(library, "found_libraries", lambda: iter([damaged, whole]))
+    assert library.loaded_library() is library.loaded_library() is not None
+
+
+def test_a_library_of_another_layout_of_objects_is_not_loaded(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (whole,) = list(folder.found_libraries())[:1]
+    monkeypatch.setattr(library, "HEAD", library.HEAD + 16)
+    with pytest.raises(OSError, match="laid out otherwise"):
+        library.load(whole)
+
+
+def test_a_kernel_not_compiled_for_its_arguments_needs_numba() -> None:
+    code = """
+import sys
+sys.modules["numba"] = None
+from bpe_core.kernels.counting import gather_counts
+try:
+    gather_counts(None, None)
+except RuntimeError as error:
+    print(error)
+"""
+    ran = subprocess.run(
+        [sys.executable, "-c", code], cwd=ROOT, capture_output=True, text=True, check=True
+    )
+    assert ran.stdout.startswith("gather_counts is not compiled for these arguments, and Numba")
 
 
 def test_a_changed_constant_of_a_kernel_needs_another_library(
@@ -137,7 +197,7 @@ def test_a_changed_constant_of_a_kernel_needs_another_library(
         shutil.copytree(folder.KERNELS, tmp_path / "kernels")
         change(tmp_path / "kernels" / "hashing.py")
         monkeypatch.setattr(folder, "KERNELS", tmp_path / "kernels")
-        found = folder.library_stamp.__wrapped__()
+        found = folder.current_library_stamp()
         monkeypatch.undo()
         return found
 
@@ -147,6 +207,34 @@ def test_a_changed_constant_of_a_kernel_needs_another_library(
 
     assert stamp(lambda path: os.utime(path, (0, 0))) == folder.library_stamp()
     assert stamp(change) != folder.library_stamp()
+
+
+def test_the_stamp_knows_all_modules_that_the_library_depends_on() -> None:
+    package = folder.KERNELS.parent
+    inner = {"bpe_core.kernels"} | {
+        f"bpe_core.kernels.{path.stem}" for path in folder.KERNELS.glob("*.py")
+    }
+    callers: set[str] = set()
+    for path in package.rglob("*.py"):
+        name = ".".join(path.relative_to(package.parent).with_suffix("").parts)
+        if name in inner or path.parent.name == "compiling" or path.stem.startswith("__"):
+            continue
+        values = vars(import_module(name)).values()
+        if any(isinstance(each, CompiledKernel) or is_module_in(each, inner) for each in values):
+            callers.add(path.relative_to(package).as_posix())
+    assert len(callers) > 5
+    assert callers <= set(folder._ALSO)
+    imported = {
+        name
+        for path in folder.KERNELS.glob("*.py")
+        for name in re.findall(r"^ *from (bpe_core\.\S+) import", path.read_text("utf-8"), re.M)
+    }
+    outer = {name.removeprefix("bpe_core.").replace(".", "/") for name in imported - inner}
+    assert {f"{name}.py" for name in outer} == {"unicode/utf8_states.py"} <= set(folder._ALSO)
+
+
+def is_module_in(value: object, names: set[str]) -> bool:
+    return isinstance(value, ModuleType) and value.__name__ in names
 
 
 ALIKE = """
@@ -199,13 +287,28 @@ print("numba" in sys.modules)
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("way", ["library", "numba"])
-def test_kernels_are_like_plain_python_in_each_way_of_loading(way: str) -> None:
+@pytest.mark.parametrize("way", ["library", "object file", "numba"])
+def test_kernels_are_like_plain_python_in_each_way_of_loading(way: str, tmp_path: Path) -> None:
     environment = {**os.environ, "BPE_KERNELS": way}
-    for code in ("import bpe_core.compiling.__main__ as it; it.main([])", ALIKE):
-        command = [sys.executable, "-c", code]
-        ran = subprocess.run(
-            command, cwd=ROOT, env=environment, capture_output=True, text=True, check=False
+    if way == "object file":  # as without a C compiler
+        environment |= {"PATH": "", "NUMBA_CACHE_DIR": str(tmp_path)}
+    compilers = [
+        subprocess.Popen(
+            [sys.executable, "-m", "bpe_core.compiling"], cwd=ROOT, env=environment, stderr=PIPE
         )
-        assert ran.returncode == 0, ran.stderr
+        for _ in range(2)
+    ]
+    for compiler in compilers:
+        assert b"could not" not in compiler.communicate()[1]
+        assert compiler.returncode == 0
+    assert len(list(tmp_path.glob("kernels-*.o"))) == (way == "object file")
+    ran = subprocess.run(
+        [sys.executable, "-c", ALIKE],
+        cwd=ROOT,
+        env=environment,
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert ran.returncode == 0, ran.stderr
     assert ran.stdout == f"{way == 'numba'}\n"
