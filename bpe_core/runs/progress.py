@@ -73,7 +73,6 @@ class Watch:
         self._next_look = merges_done + _MERGES_BETWEEN_LOOKS
         self._last_look = now
         self.report(merges_done, self._corpus_tokens, last_count)
-        time.sleep(0)  # lets other threads run
         return self.asked_to_stop()
 
     def report_compiling(self, seconds: float) -> None:

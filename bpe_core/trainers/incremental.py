@@ -7,6 +7,7 @@ occurrence of a pair is a slot number that stays valid until one of its two symb
 
 from __future__ import annotations
 
+import time
 from collections import defaultdict
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
@@ -22,6 +23,7 @@ from bpe_core.trainers.forbidden_pairs import ForbiddenPairs
 from bpe_core.trainers.pair_table import BITS, pair_of, pair_table
 from bpe_core.types import StopReason, TieBreak, TrainingConfig
 
+_MERGES_BETWEEN_YIELDS = 64
 _FREED = -3  # MergeState.symbols also holds BETWEEN and MISSING, see `kernels.row`
 
 
@@ -273,6 +275,8 @@ def learn_merges(
         if should_stop(len(merges), state.joined_weight, count):
             stop_reason = "cancelled"
             break
+        if not len(merges) % _MERGES_BETWEEN_YIELDS:
+            time.sleep(0)  # lets other threads run, as kernels do at all times
         best = queue.best()
         if best is None:
             stop_reason = "no-pairs"
