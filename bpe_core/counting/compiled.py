@@ -93,7 +93,7 @@ class _Table:
             self._grow()
 
     def fold(self, other: _Table) -> None:
-        """Add another table's words, which are of no more use to it."""
+        """Add another table's words to this one; the other is not used again."""
         # Read-only, as all text is: a second type of array would double the time to compile.
         letters = other._words.letters.view()
         letters.flags.writeable = False
@@ -196,8 +196,7 @@ def count_documents(
     """Count the pre-tokens of documents, each on its own, in the order they are first seen.
 
     `should_stop` is called after about every 4 MB that this thread counts, or before each document
-    for a custom pattern.
-    Raises what the pre-tokenizer raises.
+    for a custom pattern. Raises what the pre-tokenizer raises.
 
     >>> from bpe_core.pretokenizers.pretokenizers import get_pretokenizer
     >>> count_documents(["a1b1"], get_pretokenizer("regex:[0-9]")).words

@@ -48,8 +48,7 @@ def train(
     for about 13 s, and reports `seconds_compiling` about five times a second.
 
     Raises `ConfigError` or a subclass for an invalid configuration or for words that another
-    pre-tokenizer cut, and `EmptyCorpusError` if the
-    pre-tokenizer finds nothing to learn from.
+    pre-tokenizer cut, and `EmptyCorpusError` if the pre-tokenizer finds nothing to learn from.
 
     >>> corpus = Corpus.from_word_counts({"hug": 10, "ugg": 5, "ggi": 3, "gin": 3, "ing": 3})
     >>> run = train(corpus, TrainingConfig(7, base="characters", special_tokens=()))

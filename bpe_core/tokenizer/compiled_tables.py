@@ -29,7 +29,12 @@ _FREE: Final = np.iinfo(np.uint64).max
 
 
 def empty_cache(n_lines: int | None = None) -> WordCache:
-    """Return an empty word cache, of the usual size if none is given."""
+    """Return an empty word cache, of the usual size if none is given.
+
+    >>> cache = empty_cache(8)
+    >>> len(cache.lines) // LINE, cache.used.tolist()
+    (8, [0, 0, 0])
+    """
     n_lines = n_lines or _CACHE_LINES
     return WordCache(
         lines=aligned_zeros(LINE * n_lines),
@@ -46,20 +51,33 @@ def _cache_for(n_tokens: int) -> WordCache:
 
 
 def twice_as_large(cache: WordCache) -> WordCache:
-    """Return a word cache of twice the size that holds the same words."""
+    """Return a word cache of twice the size that holds the same words.
+
+    >>> len(twice_as_large(empty_cache(8)).lines) // LINE
+    16
+    """
     larger = empty_cache(2 * len(cache.lines) // LINE)
     word_cache.copy_words(cache, larger)
     return larger
 
 
 def larger_or_empty(cache: WordCache) -> WordCache:
-    """Return a larger word cache with the same words, or an empty one if it may not grow."""
+    """Return a larger word cache with the same words, or an empty one if it may not grow.
+
+    >>> len(larger_or_empty(empty_cache(word_cache.MOST_LINES)).lines) // LINE
+    262144
+    """
     n_lines = len(cache.lines) // LINE
     return twice_as_large(cache) if n_lines < word_cache.MOST_LINES else empty_cache(n_lines)
 
 
 def scratch(size: int, heap: bool) -> Scratch:
-    """Return one thread's buffers, for words of up to `size` bytes, with or without a heap."""
+    """Return one thread's buffers, for words of up to `size` bytes, with or without a heap.
+
+    >>> buffers = scratch(100, heap=False)
+    >>> buffers.ends.size, buffers.heap.size
+    (100, 0)
+    """
     return Scratch(
         block_class=np.empty(size, np.uint8),
         is_start=np.empty(size, np.uint8),
@@ -105,6 +123,11 @@ def encoding_tables(table: TokenTable) -> tuple[MergeTable, WholeWords, Trie, Wo
     """Return the encoding tables and a word cache with the vocabulary; 10 MB for GPT-2.
 
     The trie is empty if two merges make the same token, or if it would take too much memory.
+
+    >>> vocab = {**{byte: bytes([byte]) for byte in range(256)}, 256: b"hu"}
+    >>> merges, _, trie, _ = encoding_tables(TokenTable(vocab=vocab, merges=[(104, 117, 256)]))
+    >>> merges.ids[-1], merges.byte_ranks[ord("h") << 8 | ord("u")], trie.width[-1]
+    (np.int32(256), np.int32(0), np.int32(2))
     """
     symbols = _symbols(table)
     tokens = [table.vocab[id] for id in symbols.ids.tolist()]
@@ -176,7 +199,11 @@ def _empty_trie(symbols: _Symbols, widths: NDArray[np.int32], room: int) -> Trie
 
 
 def spelling(table: TokenTable) -> Spelling:
-    """Return the bytes of all tokens, laid out for decoding."""
+    """Return the bytes of all tokens, laid out for decoding.
+
+    >>> spelling(TokenTable(vocab={0: b"h", 2: b"hug"}, merges=[])).width.tolist()
+    [1, -1, 3]
+    """
     ids = np.fromiter(table.vocab.keys(), np.int64)
     tokens = list(table.vocab.values())
     lengths = np.array([len(token) for token in tokens], np.int32)

@@ -81,7 +81,15 @@ def _gap_from(row: Row, slot: int) -> int:
 
 
 def count_pairs(row: Row, tokens: Tokens, max_token_bytes: int, parts: list[Part]) -> CountedPairs:
-    """Count the pairs of a row that may merge."""
+    """Count the pairs of a row that may merge.
+
+    >>> ones, large = np.ones(9, np.int32), np.empty(0, np.int64)
+    >>> row = Row(np.array([-1, 7, 8, -1, 7, 8, 8, -1], np.int32), ones[:2] * 5, large)
+    >>> found = count_pairs(row, Tokens(ones, ones, ones), 9, parts_of(row))
+    >>> counts = zip(found.keys.tolist(), found.counts.tolist())
+    >>> sorted((key >> 32, key % 2**32, count) for key, count in counts)
+    [(7, 8, 10), (8, 8, 5)]
+    """
     tables = together([partial(_count_part, row, tokens, max_token_bytes, part) for part in parts])
     total = tables[0] if len(tables) == 1 else _sum_of(tables)
     keys, counts, _, _ = total.reshape(-1, ENTRY)[total[2::ENTRY] > 0].T.copy()
@@ -128,7 +136,15 @@ def counts_of_words(row: Row, parts: list[Part], step: int) -> NDArray[np.int64]
 def index_of(
     row: Row, tokens: Tokens, parts: list[Part], counted: CountedPairs, threshold: int
 ) -> PairIndex:
-    """Return an index of these pairs, with an empty heap."""
+    """Return an index of these pairs, with an empty heap.
+
+    >>> ones, large = np.ones(9, np.int32), np.empty(0, np.int64)
+    >>> row = Row(np.array([-1, 7, 8, -1, 7, 8, -1], np.int32), ones[:2] * 5, large)
+    >>> tokens, parts = Tokens(ones, ones, ones), parts_of(row)
+    >>> index = index_of(row, tokens, parts, count_pairs(row, tokens, 9, parts), threshold=1)
+    >>> index.counts.tolist(), index.places[2 * index.begins[0] : 2 * index.ends[0] : 2].tolist()
+    ([10], [1, 4])
+    """
     keys, counts, n_slots = counted.keys, counted.counts, counted.n_slots()
     table_keys, table_pairs = _table_of(keys, keys.size)
     of_pair = n_slots.sum(axis=0)
@@ -163,7 +179,16 @@ def index_of(
 
 
 def with_room(index: PairIndex, more_pairs: int, more_slots: int) -> PairIndex:
-    """Return an index with room for more pairs, each with an entry in the heap, and more slots."""
+    """Return an index with room for more pairs, each with an entry in the heap, and more slots.
+
+    >>> ones, large = np.ones(9, np.int32), np.empty(0, np.int64)
+    >>> row = Row(np.array([-1, 7, 8, -1], np.int32), ones[:1], large)
+    >>> tokens, parts = Tokens(ones, ones, ones), parts_of(row)
+    >>> index = index_of(row, tokens, parts, count_pairs(row, tokens, 9, parts), threshold=1)
+    >>> larger = with_room(index, 100, 0)
+    >>> index.keys.size, larger.keys.size >= 101, larger.keys[:1].tolist() == index.keys.tolist()
+    (1, True, True)
+    """
     n_pairs, n_entries = (int(index.used[of]) + more_pairs for of in (PAIRS, ENTRIES))
     n_slots = int(index.used[SLOTS]) + more_slots
     if 2 * n_pairs > index.table_keys.size:
@@ -182,7 +207,14 @@ def with_room(index: PairIndex, more_pairs: int, more_slots: int) -> PairIndex:
 
 
 def table_of(keys: NDArray[np.uint64]) -> NDArray[np.uint64]:
-    """Return a table in which `hashing.find_pair` finds these keys."""
+    """Return a table in which `hashing.find_pair` finds these keys.
+
+    keys: uint64[n]. The table is uint64[capacity], a power of two, EMPTY where no key is.
+
+    >>> table = table_of(np.array([5, 9], np.uint64))
+    >>> sorted(table[table != EMPTY].tolist())
+    [5, 9]
+    """
     return _table_of(keys, keys.size)[0]
 
 
