@@ -3,32 +3,21 @@
 // polled, which takes microseconds.
 
 import { onLeaving } from "../shared/leaving.js";
+import { MILLISECONDS_BETWEEN_CHECKS, Switches } from "./switches.js";
 
 /** @import { Component } from "../shared/component.js" */
 
-/** `asked` is the theme that a rerun was last requested for.
-    @typedef {{ timer: number, asked?: string }} Watch */
-
-const MILLISECONDS_BETWEEN_CHECKS = 250;
-
-/** @type {WeakMap<ShadowRoot, Watch>} */
+/** @type {WeakMap<ShadowRoot, { timer: number, switches: Switches }>} */
 const watches = new WeakMap();
 
 /** @param {Component<{ drawn_for: string }>} component */
 export default function mountThemeWatch({ data, parentElement, setTriggerValue }) {
-  const before = watches.get(parentElement);
-  clearInterval(before?.timer);
-  /** @type {Watch} */
-  const watch = { timer: 0, asked: before?.asked };
+  const watch = watches.get(parentElement) ?? { timer: 0, switches: new Switches() };
+  watches.set(parentElement, watch);
+  clearInterval(watch.timer);
   watch.timer = setInterval(() => {
     const scheme = getComputedStyle(parentElement.host).colorScheme;
-    if (scheme === data.drawn_for) watch.asked = undefined;
-    // Ask once per switch, even if Python goes on drawing for the old theme.
-    else if (scheme !== watch.asked) {
-      watch.asked = scheme;
-      setTriggerValue("theme", scheme);
-    }
+    if (watch.switches.needRequest(scheme, data.drawn_for)) setTriggerValue("theme", scheme);
   }, MILLISECONDS_BETWEEN_CHECKS);
-  watches.set(parentElement, watch);
-  return onLeaving(parentElement, () => clearInterval(watches.get(parentElement)?.timer));
+  return onLeaving(parentElement, () => clearInterval(watch.timer));
 }
