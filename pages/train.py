@@ -11,7 +11,7 @@ from ui.corpus.corpus_form import ChosenCorpus
 from ui.look.glossary import explain
 from ui.look.labels import plain_markdown
 from ui.run.following import current_state, follow, note_training
-from ui.run.training_card import watch_training
+from ui.run.training_card import training_outcome, watch_training
 from ui.shell import frame
 from ui.shell.visitor import visitor
 from ui.storage.run_store import StoredRun
@@ -84,7 +84,7 @@ elif open_run is not None and not isinstance(state, Live):
     fill_forms_once(open_run)
 forms, _, result = st.columns([24, 1, 16])
 # The result is drawn first, because it is quick while reading a corpus may take time.
-with result:
+with result, training_outcome(is_live=isinstance(state, Live)):
     heading = show_outcome(state, open_run)
 with forms:
     chosen, config = show_forms(can_train=not isinstance(state, Live), start=start)

@@ -185,6 +185,19 @@ def test_a_long_training_shows_its_pace_and_can_be_cancelled(
     assert_no_traceback(page)
 
 
+def test_the_end_of_a_training_comes_into_view(page: Page, app_url: str) -> None:
+    open_page(page, f"{app_url}/train")
+    page.get_by_role("button", name="Train", exact=True).scroll_into_view_if_needed()
+    expect(page.get_by_role("heading", name="Train", exact=True)).not_to_be_in_viewport()
+    train_to_the_end(page)
+    heading = page.get_by_role("heading", name="Trained", exact=True)
+    expect(page.get_by_text("✓ finished")).to_be_in_viewport()
+    expect(heading).to_be_in_viewport()
+    wait_until_idle(page)
+    # Below the header, which stays at the top of the window.
+    assert heading.evaluate("(element) => element.getBoundingClientRect().top") > 60
+
+
 def test_the_pretokens_of_a_custom_pattern_are_shown_and_fit_any_width(
     page: Page, app_url: str
 ) -> None:

@@ -17,7 +17,7 @@ from ui.corpus.corpus_form import ChosenCorpus
 from ui.failures.error_boundary import fragment
 from ui.look.labels import plain_markdown
 from ui.run.following import note_training
-from ui.run.training_card import watch_training
+from ui.run.training_card import training_outcome, watch_training
 from ui.shell.visitor import visitor
 from ui.storage.base_tokenizer import Extension, title_of_extended
 from ui.storage.run_store import StoredRun
@@ -32,7 +32,7 @@ def draw_extending(stored: StoredRun, state: PageState) -> None:
     if is_extended and not is_live:
         lead_with_result(stored)
     forms, _, result = st.columns([24, 1, 16])
-    with result:
+    with result, training_outcome(is_live=is_live):
         _show_outcome(state, stored)
     with forms:
         show_extend_form(stored, _live_extension(state), can_start=not is_live, start=_start)

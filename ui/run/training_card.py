@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Generator
+from contextlib import contextmanager
 from typing import Final
 
 import streamlit as st
 
+from ui.components.end_in_view import end_in_view
 from ui.failures.error_boundary import fragment
 from ui.look import charts
 from ui.look.labels import plain_markdown, size_text
@@ -16,6 +19,11 @@ from ui.work.duration import duration
 from ui.work.jobs import JobStatus
 
 _SECONDS_BETWEEN_LOOKS = 0.5
+_OUTCOME: Final = "training_outcome"
+_BELOW_HEADER = f"""<style>
+.st-key-{_OUTCOME} {{ scroll-margin-top: 5rem; }}
+.st-key-end_in_view {{ display: none; }}
+</style>"""
 _ANCHOR = "training-progress"
 HERE: Final = f"#{_ANCHOR}"
 """Where the card is on its page, as the target of a link."""
@@ -29,6 +37,15 @@ _STAYS_IN_SIGHT = """<style>
   }
 }
 </style>"""
+
+
+@contextmanager
+def training_outcome(*, is_live: bool) -> Generator[None]:
+    """Draw a training or what became of it in one place, which comes into view when it ends."""
+    with st.container(key=_OUTCOME):
+        yield
+        st.html(_BELOW_HEADER)
+        end_in_view(is_live=is_live, within=_OUTCOME, key="end_in_view")
 
 
 @fragment(run_every=_SECONDS_BETWEEN_LOOKS)
@@ -66,7 +83,8 @@ def _before_first_merge(status: JobStatus) -> str:
         seconds = status.progress.seconds_compiling
         return f"Compiling the engine, once on this machine: {seconds:.0f} s so far."
     if status.state == "running":
-        return f"Counting the pre-tokens of {size_text(status.training_bytes)}."
+        size = f" of {size_text(status.training_bytes)}" if status.training_bytes else ""
+        return f"Counting the pre-tokens{size}."
     others = status.queue_position
     if not others:
         return "Your training run is next."
