@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import json
+import re
 from pathlib import Path
 from urllib.parse import quote
 
 import pytest
-from playwright.sync_api import Page, expect
+from playwright.sync_api import Locator, Page, expect
 
 from bpe_core.tokenizer.gpt2 import gpt2
 from tests.browser.helpers import assert_no_traceback, open_page
@@ -67,6 +68,41 @@ def test_right_to_left_text_reads_from_the_right(offline_page: Page, tmp_path: P
     )
     assert boxes[0] > boxes[-1]
     assert boxes == sorted(boxes, reverse=True)
+
+
+def test_right_to_left_text_reads_from_the_right_where_its_characters_are_split(
+    offline_page: Page, tmp_path: Path
+) -> None:
+    # GPT-2 splits the first and the last letter.
+    text = "say שלום"
+    scroller = show_tokens(offline_page, tmp_path, text)
+    assert scroller.evaluate("(s) => s.textContent") == text
+    assert scroller.locator(".cut").all_inner_texts() == ["ש", "ם"]
+    found = scroller.locator(".cut, .block > .token").evaluate_all(
+        "(pieces) => pieces.map((one) => [one.textContent, one.getBoundingClientRect().left])"
+    )
+    lefts = [left for piece, left in found if set(piece) & set("שלום")]
+    assert len(lefts) >= 3
+    assert lefts == sorted(lefts, reverse=True)
+
+
+def test_a_token_has_the_same_colour_in_the_text_and_beside_it(
+    offline_page: Page, tmp_path: Path
+) -> None:
+    # The second of two equal tokens has another colour than the first.
+    scroller = show_tokens(offline_page, tmp_path, " the the the")
+    slots: set[str] = set()
+    for i in range(3):
+        token = scroller.locator(f'.token[data-i="{i}"]')
+        token.hover()
+        slot = next(name for name in class_names(token) if name.startswith("slot-"))
+        expect(offline_page.locator(".details .tile.big")).to_have_class(re.compile(rf"\b{slot}\b"))
+        slots.add(slot)
+    assert len(slots) > 1
+
+
+def class_names(element: Locator) -> list[str]:
+    return (element.get_attribute("class") or "").split()
 
 
 def test_invisible_characters_are_shown_by_code_point(offline_page: Page, tmp_path: Path) -> None:

@@ -43,12 +43,13 @@ export function drawRunning(element, piece) {
   }
 }
 
-/** Make a tile that shows a token; base symbols stay white, merged tokens have their slot's colour.
+/** Make a tile that shows a token; base symbols stay white, merged tokens have a slot's colour: that of
+    their id, unless another is given.
     @param {Token} token
     @param {number} id */
-export function makeTile(token, id, { symbol = false, small = false } = {}) {
+export function makeTile(token, id, { symbol = false, small = false, slot = slotOf(id) } = {}) {
   const tile = document.createElement("span");
-  tile.className = `tile ${symbol ? "symbol" : `slot-${slotOf(id)}`}${small ? " small" : ""}`;
+  tile.className = `tile ${symbol ? "symbol" : `slot-${slot}`}${small ? " small" : ""}`;
   drawToken(tile, token);
   return tile;
 }

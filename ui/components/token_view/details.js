@@ -23,7 +23,7 @@ export function drawDetails(panel, tokens, cuts, index) {
   const known = tokens.about.get(tokens.ids[index]);
   if (known) {
     const piece = isEmpty(tokens, index) ? null : tokens.text.slice(tokens.at[index], tokens.at[index + 1]);
-    drawKnown(panel, tokens, known, tokens.order[index], piece);
+    drawKnown(panel, tokens, known, { number: tokens.order[index], slot: tokens.slots[index] }, piece);
   }
   else {
     addPart(panel, "p", "label", "In no token");
@@ -36,11 +36,12 @@ export function drawDetails(panel, tokens, cuts, index) {
 /** @param {HTMLElement} panel
     @param {Tokens} tokens
     @param {Known} known
-    @param {number} number Its place among the tokens of the text, from 1.
+    @param {{ number: number, slot: number }} place Its place among the tokens of the text, from 1, and
+    its colour there.
     @param {string | null} piece What stands in the text; null where it stands for no character. */
-function drawKnown(panel, tokens, known, number, piece) {
+function drawKnown(panel, tokens, known, { number, slot }, piece) {
   addPart(panel, "p", "label", `Token ${grouped(number)}`);
-  const big = tileOf(known);
+  const big = tileOf(known, { slot });
   big.classList.add("big");
   panel.append(big);
   const list = addPart(panel, "dl", "facts");

@@ -10,12 +10,13 @@ import { isBlank } from "../shared/white_space.js";
 const MOST_TREE_ROWS = 48;
 const MOST_LETTERS_IN_TILE = 64;
 
-/** @param {Known} known */
-export function tileOf(known, { small = false } = {}) {
+/** @param {Known} known
+    @param {{ small?: boolean, slot?: number }} look */
+export function tileOf(known, { small = false, slot } = {}) {
   const token = known.written ?? known.token;
   const long = typeof token === "string" && token.length > MOST_LETTERS_IN_TILE;
   const shown = long ? [...token].slice(0, MOST_LETTERS_IN_TILE).join("") : token;
-  const tile = makeTile(shown, known.id, { symbol: known.rank < 0 && !known.special, small });
+  const tile = makeTile(shown, known.id, { symbol: known.rank < 0 && !known.special, small, slot });
   if (known.special) tile.className = `tile special${small ? " small" : ""}`;
   if (long) tile.append("…");
   return tile;

@@ -1,6 +1,6 @@
 // Draw the tokens of a block: colours, rings, and characters split by boundaries.
 
-import { hasBidiControl, hexByte, utf8 } from "../shared/characters.js";
+import { hasBidiControl, hexByte, isRightToLeft, utf8 } from "../shared/characters.js";
 import { addPart } from "../shared/elements.js";
 import { drawRunning } from "../shared/token_drawing.js";
 import { blockPieces } from "./block_pieces.js";
@@ -54,7 +54,9 @@ export class BlockPainter {
     if (piece.kind === "text") this.#addText(parent, piece.token, piece.text);
     else if (piece.kind === "marker") this.#addMarker(parent, piece.token);
     else {
-      const cut = addPart(parent, "span", "cut");
+      // To the browser, a split character is a picture without a direction.
+      const around = isRightToLeft(piece.character) ? addPart(parent, "span", "right-to-left") : parent;
+      const cut = addPart(around, "span", "cut");
       drawRunning(addPart(cut, "span", "whole"), piece.character);
       const bytes = addPart(cut, "span", "bytes");
       const values = utf8(piece.character);
