@@ -52,6 +52,9 @@ class Reader:
             return None
 
 
+_TIKTOKENS_CHECK: Final = "assert bpe_ranks == encoder_json_loaded"
+_OTHER_ORDER: Final = "it expects the ids in GPT-2's order, the bytes first and then the merges."
+
 READERS: Final[Mapping[Format, Reader]] = {
     "huggingface": Reader("tokenizers"),
     "transformers": Reader("transformers", FOLDER),
@@ -223,7 +226,7 @@ def check_opens(
         try:
             found = ids_by_lines(lines.load, lines.encode, probe.texts, Path(name), on_start)
         except TrialError as error:
-            problem = str(error)
+            problem = _OTHER_ORDER if _TIKTOKENS_CHECK in str(error) else str(error)
             return Opened(reader.library, version, 0, problem=problem, encoder=reader.encoder)
     n_tokens, difference = compare_ids(tokenizer, probe, found)
     return Opened(reader.library, version, n_tokens, difference, encoder=reader.encoder)

@@ -141,6 +141,14 @@ def test_a_format_that_cannot_hold_the_tokenizer_is_refused() -> None:
 
 
 @pytest.mark.slow
+def test_tiktoken_says_which_order_of_ids_it_expects_of_gpt2s_files() -> None:
+    special_first = train(SAMPLE, TrainingConfig(300)).tokenizer
+    opened = check_opens(special_first, "gpt2", SMALL, library="tiktoken")
+    assert opened.problem is not None
+    assert "the ids in GPT-2's order" in opened.problem
+
+
+@pytest.mark.slow
 def test_an_error_a_crash_and_a_hang_are_reported(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
