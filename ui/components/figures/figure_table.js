@@ -23,7 +23,7 @@ export default function mountFigureTable({ data, parentElement }) {
     if (!name) continue;
     cell.scope = "col";
     // Long names wrap; short ones take only their own width.
-    cell.style.minWidth = `min(var(--least), ${name.length + 1}ch + 18px)`;
+    cell.style.minWidth = `min(var(--least), ${name.length + 1}ch + var(--beside))`;
   }
   const body = addPart(table, "tbody", "");
   data.rows.forEach(([name, figures, better], place) => {
