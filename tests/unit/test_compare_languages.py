@@ -66,7 +66,7 @@ def test_the_summary_equals_that_worked_out_by_hand_and_ties_have_no_dot() -> No
 
 def test_the_sentence_names_the_most_expensive_language() -> None:
     sentence = language_sentence(TEXTS, COSTS, ["Your tokenizer", "GPT-2"])
-    assert sentence.endswith("multiple of A: Your tokenizer 3.0 (=B()), GPT-2 3.0 (=B()).")
+    assert sentence.endswith("needs in A: Your tokenizer 3.0 (=B()), GPT-2 3.0 (=B()).")
     assert cheapest_first(COSTS[0]) == [0, 2, 1]
 
 

@@ -47,7 +47,7 @@ def joined(pieces: list[tuple[str, bool]]) -> str:
 
 def test_the_sentence_compares_slower_encoders_too() -> None:
     sentence = joined(words.encoding_sentence(FOUND))
-    assert "trie is 2.0 times as slow as the hash map" in sentence
+    assert "trie takes 2.0 times as long as the hash map" in sentence
     assert "hash map is 50 times as fast as a list of merges" in sentence
     aside = words.encoding_aside(FOUND, 12.4)
     assert "3 of 4 encoders returned the same ids; Longest match did not." in aside
@@ -72,7 +72,7 @@ def test_the_sentence_is_right_even_if_the_list_is_faster_than_the_hash_map() ->
     found = [measured("list-index", 1.0), measured("hash-map", 0.5), measured("trie", 1.5)]
     sentence = joined(words.encoding_sentence(found))
     assert "trie is 3.0 times as fast as the hash map" in sentence
-    assert "hash map is 2.0 times as slow as a list of merges" in sentence
+    assert "hash map takes 2.0 times as long as a list of merges" in sentence
 
 
 def test_every_time_that_rounds_to_the_shortest_is_marked() -> None:
@@ -103,7 +103,7 @@ def test_dropped_trainers_have_no_figure() -> None:
     ]
     assert "merges of tokenizers differed" in words.training_aside(found, 500)
     assert joined(words.training_sentence(found)) == (
-        "On 4.0 kB of text the engine is 2.0 times as slow as tokenizers. The reference, which "
+        "On 4.0 kB of text the engine takes 2.0 times as long as tokenizers. The reference, which "
         "recounts all pairs for each merge, was dropped after 1.0 kB."
     )
     sentence = joined(words.training_sentence(found[:1]))

@@ -58,7 +58,8 @@ def disagreement(gain: Gain) -> Sentence:
         where = _where(division, part.name)
         pieces.append((f" {where[0].upper()}{where[1:]} " if not n else f", {where} ", False))
         if part.way == "unclear":
-            pieces.append(("there is no clear difference", True))
+            clear = "" if part.low == part.high == 0 else " clear"
+            pieces.append((f"there is no{clear} difference", True))
         else:
             figure = f"{signed(part.percent_fewer)}{'' if n else ' tokens'}"
             pieces += [("it needs ", False)] * (not n) + [(figure, True)]

@@ -115,7 +115,10 @@ def language_sentence(
     if others := [one.parity[_dearest(one)] for one in costs[_MOST_NAMED:]]:
         parts.append(f"the {len(others)} others {min(others):.1f} to {max(others):.1f}")
     reference = texts[costs[0].reference].name
-    return f"The most that a language pays, as a multiple of {reference}: {', '.join(parts)}."
+    return (
+        "In its most expensive language, a tokenizer needs this many times the tokens that it "
+        f"needs in {reference}: {', '.join(parts)}."
+    )
 
 
 def summary_rows(costs: Sequence[LanguageCosts]) -> list[Row]:

@@ -93,7 +93,8 @@ def _parts(
     divisions: dict[str, Division] = {TITLES[division]: division for division, _ in gain.divisions}
     if not divisions:
         return
-    title = choose_one("Parts", list(divisions), key="by")
+    titles = list(divisions)
+    title = choose_one("Parts", titles, key="by") if len(titles) > 1 else titles[0]
     parts = shown_parts(gain, divisions[title])
     st.plotly_chart(
         part_dots(parts, theme=frame.theme_type()), theme=None, config=CONFIG, key="compare_parts"

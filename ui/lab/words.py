@@ -95,9 +95,9 @@ def encoding_sentence(found: Sequence[Measured]) -> list[tuple[str, bool]]:
     if not (slow and trie and hash_map):
         return [("Not every encoder supports this tokenizer.", False)]
     return [
-        ("In plain Python the trie is ", False),
+        ("In plain Python the trie ", False),
         (compared(trie, hash_map), True),
-        (" the hash map, and the hash map is ", False),
+        (" the hash map, and the hash map ", False),
         (compared(hash_map, slow), True),
         (" a list of merges.", False),
     ]
@@ -107,12 +107,12 @@ def compared(speed: float, other: float) -> str:
     """Compare two speeds in words; without a number if it would round to 1.
 
     >>> compared(3.0, 2.0), compared(1.0, 20.0), compared(1.03, 1.0)
-    ('1.5 times as fast as', '20 times as slow as', 'as fast as')
+    ('is 1.5 times as fast as', 'takes 20 times as long as', 'is as fast as')
     """
     times = speed_text(max(speed / other, other / speed))
     if times == speed_text(1.0):
-        return "as fast as"
-    return f"{times} times as {'fast' if speed > other else 'slow'} as"
+        return "is as fast as"
+    return f"is {times} times as fast as" if speed > other else f"takes {times} times as long as"
 
 
 def encoding_aside(found: Sequence[Measured], seconds: float) -> str:
@@ -155,7 +155,7 @@ def training_sentence(found: Sequence[GrowthPoint]) -> list[tuple[str, bool]]:
     if not (ours and theirs):
         return [("The engine and tokenizers were not measured at the same size.", False)]
     pieces = [
-        (f"On {size_text(last)} of text the engine is ", False),
+        (f"On {size_text(last)} of text the engine ", False),
         (compared(1 / ours, 1 / theirs), True),
         (" tokenizers.", False),
     ]
@@ -178,7 +178,7 @@ def training_aside(found: Sequence[GrowthPoint], n_merges: int) -> str:
     )
     return (
         f"{equality} Up to {n_merges:,} merges over all 256 bytes, including pre-tokenization. A "
-        "trainer expected to take more than 5 s is dropped. tokenizers uses all cores."
+        "trainer expected to take more than 5 s is dropped. The one of tokenizers uses all cores."
     )
 
 

@@ -71,7 +71,10 @@ def leading_sentence(inspection: Inspection) -> tuple[list[tuple[str, bool]], st
     lengths = inspection.table.length_counts
     ordinary = int(lengths.sum())
     half = int(np.searchsorted(np.cumsum(lengths), ordinary / 2))
-    aside = f"The longest has {len(lengths) - 1:,} bytes, and half have at most {half:,}."
+    longest = len(lengths) - 1
+    aside = (
+        f"The longest has {longest:,} byte{'s' * (longest != 1)}, and half have at most {half:,}."
+    )
     tokens = (f"{ordinary:,} tokens", True)
     special = len(inspection.special_ids)
     if special:
@@ -86,12 +89,12 @@ def leading_sentence(inspection: Inspection) -> tuple[list[tuple[str, bool]], st
     share = 100 * unused / ordinary
     percent = f"{share:.1f}%" if share < 99.95 or unused == ordinary else "more than 99.9%"
     never = f", {unused:,} ({percent}) never occur in {inspection.text.name}"
-    if inspection.derivations is None:
+    if inspection.derivations is None or not scaffolds:
         return [("Of ", False), tokens, (f"{never}.", False)], aside
     return [
         ("Of ", False),
         tokens,
         (f"{never}; ", False),
         (f"{scaffolds:,} of them", True),
-        (" only build tokens that do.", False),
+        (f" {'serves' if scaffolds == 1 else 'serve'} only to build tokens that do.", False),
     ], aside
