@@ -9,6 +9,7 @@ from typing import Any
 
 import pytest
 from streamlit.testing.v1 import AppTest
+from streamlit.testing.v1.element_tree import Block
 
 from bpe_core.corpus.corpus import Corpus
 from bpe_core.pretokenizers import pretokenizers
@@ -484,13 +485,18 @@ def test_the_card_of_a_stopping_training_states_that_and_is_replaced_by_the_resu
     assert app.button(key="cancel").disabled
     # An element that replaced one of another kind would show the old one's parts until the script
     # ends. So each card has its own place, and empties the other's.
-    result_column = app.columns[2].children
-    assert [element.type for element in result_column.values()] == ["flex_container", "empty"]
+    assert places_of_outcome(app) == ["flex_container", "empty"]
     may_end.set()
     wait_until(manager, job_id)
     app.run()
-    result_column = app.columns[2].children
-    assert [element.type for element in result_column.values()] == ["empty", "flex_container"]
+    assert places_of_outcome(app) == ["empty", "flex_container"]
+
+
+def places_of_outcome(app: AppTest) -> list[str]:
+    """Return the kinds of elements in the two places of a training and its result."""
+    (outcome,) = app.columns[2].children.values()
+    assert isinstance(outcome, Block)
+    return [element.type for element in outcome.children.values()][:2]
 
 
 def widget_values(app: AppTest) -> dict[str, object]:
