@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import shutil
 import time
+from contextlib import suppress
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Final
@@ -65,17 +66,18 @@ def mark_compiled() -> None:
 
 
 def forget_libraries() -> None:
-    """Delete libraries of other sources, one that cannot be loaded, and what is left of a builder.
+    """Delete libraries that are outdated or damaged, and the folders of builders that were killed.
 
-    That is, of one that was killed; without locks, another may be building at this time.
+    A recent folder stays: where the system has no locks, another process may be building in it.
     """
     for path in kernels_folder().glob(f"kernels-{PLACE}-*"):
         # Those for other processors stay, because machines may share the folder.
         if not path.name.startswith(library_prefix()) or path == library_file(path.suffix):
             path.unlink(missing_ok=True)
     for folder in kernels_folder().glob(f"{_BUILDING}-*"):
-        if folder.stat().st_mtime < time.time() - MOST_SECONDS:
-            shutil.rmtree(folder, ignore_errors=True)
+        with suppress(FileNotFoundError):  # its builder has just finished
+            if folder.stat().st_mtime < time.time() - MOST_SECONDS:
+                shutil.rmtree(folder, ignore_errors=True)
 
 
 def forget_fallback() -> None:

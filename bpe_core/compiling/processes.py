@@ -32,13 +32,12 @@ from bpe_core.compiling.modules_to_compile import (
     is_in_share,
 )
 from bpe_core.kernels.folder import (
-    BESIDE,
     KERNELS,
     X86_64_V3,
     current_library_stamp,
-    kernels_folder,
     library_is_wanted,
     library_stamp,
+    numba_variables,
     processor,
 )
 
@@ -125,9 +124,8 @@ def _run_all(tasks: list[list[str]], variables: dict[str, str]) -> None:
     """Run `python -m bpe_core.compiling TASK ...` for all tasks at once."""
     command = [sys.executable, "-m", "bpe_core.compiling"]
     path = os.pathsep.join(filter(None, [str(KERNELS.parents[1]), os.environ.get("PYTHONPATH")]))
-    environment = {**os.environ, "PYTHONPATH": path, "NUMBA_DISABLE_JIT": "0", **variables}
-    if kernels_folder() != BESIDE:
-        environment["NUMBA_CACHE_DIR"] = str(kernels_folder())
+    environment = os.environ | numba_variables() | variables
+    environment |= {"PYTHONPATH": path, "NUMBA_DISABLE_JIT": "0"}
     deadline = time.monotonic() + MOST_SECONDS
     # Nothing is written to their standard input. It closes when this process ends, even if it is
     # killed, and they exit then.

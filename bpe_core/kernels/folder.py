@@ -42,30 +42,34 @@ X86_64_V3: Final = "x86-64-v3"
 _OF_V3: Final = {"avx", "avx2", "bmi1", "bmi2", "f16c", "fma", "abm", "movbe", "xsave"}
 
 
-@cache
 def kernels_folder() -> Path:
     """Return a writable folder for compiled kernels."""
-    return _writable_folder(os.environ.get("NUMBA_CACHE_DIR"))
+    return _folders()[0]
 
 
 @cache
 def _folders() -> list[Path]:
-    """Return the folders in which to look for the library."""
-    # Beside the sources, an administrator may have compiled for users who cannot write there.
+    """Return the folders in which to look for the library; the first is writable."""
     given = os.environ.get("NUMBA_CACHE_DIR")
-    return [kernels_folder()] if given else list(dict.fromkeys([kernels_folder(), BESIDE]))
+    writable = _writable_folder(given)
+    # Beside the sources, an administrator may have compiled for users who cannot write there.
+    return [writable] if given else list(dict.fromkeys([writable, BESIDE]))
+
+
+def numba_variables() -> dict[str, str]:
+    """Return the environment of a process in which Numba is to use `kernels_folder()`."""
+    folder = kernels_folder()
+    return {} if folder == BESIDE else {"NUMBA_CACHE_DIR": str(folder)}
 
 
 def tell_numba_the_folder() -> None:
     """Have Numba keep kernels in `kernels_folder()`, in this process and those that it starts."""
-    _folders()  # looks at the variable while it is the user's
-    folder = kernels_folder()
-    if folder != BESIDE:
+    for name, folder in numba_variables().items():
         # Numba reads this once, on import. If it was imported before, it would not find these
         # kernels, and would compile everything again during a call.
-        os.environ["NUMBA_CACHE_DIR"] = str(folder)
+        os.environ[name] = folder
         if "numba" in sys.modules:
-            sys.modules["numba"].config.CACHE_DIR = str(folder)
+            sys.modules["numba"].config.CACHE_DIR = folder
 
 
 def library_file(suffix: str = SHARED, kind: str | None = None, folder: Path | None = None) -> Path:

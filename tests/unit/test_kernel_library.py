@@ -153,7 +153,7 @@ def test_a_library_beside_the_sources_serves_users_who_cannot_write_there(
 def test_a_library_that_cannot_be_loaded_counts_as_missing(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, content: bytes | None
 ) -> None:
-    (whole,) = list(folder.found_libraries())[:1]
+    whole = next(folder.found_libraries())
     damaged = tmp_path / "damaged.so"
     damaged.write_bytes(whole.read_bytes()[:9_000] if content is None else content)
     monkeypatch.setattr(library, "found_libraries", lambda: iter([damaged]))
@@ -167,7 +167,7 @@ def test_a_library_that_cannot_be_loaded_counts_as_missing(
 def test_a_library_of_another_layout_of_objects_is_not_loaded(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    (whole,) = list(folder.found_libraries())[:1]
+    whole = next(folder.found_libraries())
     monkeypatch.setattr(library, "HEAD", library.HEAD + 16)
     with pytest.raises(OSError, match="laid out otherwise"):
         library.load(whole)
