@@ -1,10 +1,10 @@
 """Load the library of kernels: machine code that `library_builder` made with Numba.
 
-A process that loads it imports neither Numba nor a compiler, unless there was no C compiler to link
-it: then LLVM does that each time. For each kernel, the library has a
-function that takes the address of a row of 8-byte slots, one for each array or number among the
-kernel's arguments: for an array, the address of the NumPy object. The function checks the type of
-every array and then calls the kernel, without the GIL.
+A process that loads it does not import Numba. It imports LLVM only if there was no C compiler to
+link the library. For each kernel, the library has a function that takes the address of a row of
+8-byte slots, one for each array or number among the kernel's arguments: for an array, the address
+of the NumPy object. The function checks the type of every array and then calls the kernel, without
+the GIL.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ HEAD: Final = object.__basicsize__
 DATA, N_DIMENSIONS, DIMENSIONS, DESCRIPTION, FLAGS = (HEAD + at for at in (0, 8, 16, 40, 48))
 BYTE_ORDER, TYPE_NUMBER = HEAD + 10, HEAD + 12
 
-_DIGEST: Final = 32
+_DIGEST: Final = 32  # bytes
 
 OK, NO_MATCH = 0, 1
 """The functions' return codes: NO_MATCH if an array's type is not the one that the kernel takes.

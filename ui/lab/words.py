@@ -178,7 +178,7 @@ def training_aside(found: Sequence[GrowthPoint], n_merges: int) -> str:
     )
     return (
         f"{equality} Up to {n_merges:,} merges over all 256 bytes, including pre-tokenization. A "
-        "trainer expected to take more than 5 s is dropped. The one of tokenizers uses all cores."
+        "trainer expected to take more than 5 s is dropped. Hugging Face’s trainer uses all cores."
     )
 
 

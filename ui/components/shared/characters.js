@@ -7,7 +7,7 @@ const CONTROL = /[\p{Cc}\p{Cf}\p{Co}\p{Cn}\p{Zl}\p{Zp}\u00ad\u034f\u115f\u1160\u
 const OTHER_SPACE = /[\p{Zs}]/u;
 const MARK = /^\p{M}/u;
 const NOT_PLAIN = /[\p{Z}\p{Cc}\p{Cf}\p{Co}\p{Cn}\u00ad\u034f\u115f\u1160\u3164\uffa0\ufe00-\ufe0f]|^\p{M}/u;
-/** Of the blocks of right-to-left scripts, whatever is no digit. */
+/** Any character but a digit, in the blocks of right-to-left scripts. */
 const RIGHT_TO_LEFT = /(?!\p{Nd})[\u0590-\u08ff\ufb1d-\ufdff\ufe70-\ufefe\u{10800}-\u{10fff}\u{1e800}-\u{1efff}]/u;
 const BIDI_CONTROL = /[\u061c\u200e\u200f\u202a-\u202e\u2066-\u2069]/;
 /** @type {Map<string, "space" | "tab" | "newline">} */
