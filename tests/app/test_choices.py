@@ -14,7 +14,7 @@ CHOICES = [
     ("vocabulary", "seen_as", "Table", "Trie"),
     ("token_boundaries", "tokenizer", "Your tokenizer", "GPT-2"),
     ("lab", "lab_tokenizer", "Your tokenizer", "GPT-2"),
-    ("compare", "measure", "Parity", "Tokens per word"),
+    ("compare", "measure", "Tokens", "Tokens per word"),
     ("compare", "passage", "Held-out text", "Your text"),
 ]
 

@@ -70,6 +70,28 @@ def test_the_sentence_names_the_most_expensive_language() -> None:
     assert cheapest_first(COSTS[0]) == [0, 2, 1]
 
 
+def test_a_tokenizer_that_needs_more_tokens_in_every_language_is_never_marked() -> None:
+    # Bytes alone are even: 2, 6 and 4 tokens. The other needs 1, 6 and 3, so its parity is worse.
+    ab = train(
+        Corpus.from_word_counts({"ab": 3}), TrainingConfig(257, "none", special_tokens=())
+    ).tokenizer
+    costs = compare_languages(TEXTS, [BYTES, ab], "A")
+    assert [[row.n_tokens for row in one.metrics] for one in costs] == [[2, 6, 4], [1, 6, 3]]
+    assert costs[0].mean_parity < costs[1].mean_parity
+    rows = summary_rows(costs)
+    assert [row.name for row in rows if 0 in row.better] == []
+    assert [row.name for row in rows if 1 in row.better] == [
+        "Tokens in all languages",
+        "Languages with the fewest tokens",
+    ]
+    assert rows[0].figures == ("12", "10")
+    assert rows[1].figures == ("1", "3")
+    sentence = language_sentence(TEXTS, costs, ["Your tokenizer", "GPT-2"])
+    assert sentence.startswith(
+        "Tokens for the same sentences in all languages: 10 with GPT-2, 12 with Your tokenizer. "
+    )
+
+
 def test_with_many_tokenizers_the_sentence_names_some_and_gives_the_range_of_the_rest() -> None:
     sentence = language_sentence(TEXTS, COSTS * 5, [f"{n}" for n in range(10)])
     assert sentence.endswith("5 3.0 (=B()), the 4 others 3.0 to 3.0.")
@@ -92,11 +114,12 @@ def test_the_download_holds_every_figure_and_no_formula() -> None:
     reference = TEXTS[COSTS[0].reference].name
     assert rows[0] == [
         *("language", "scripts", "tokenizer", "bytes"),
+        "tokens",
         f"parity: tokens for each token of {reference}",
-        *("tokens per word", "bytes per token", "tokens"),
+        *("tokens per word", "bytes per token"),
     ]
     assert len(rows) == 1 + len(TEXTS) * 2
-    assert rows[3][:5] == ["'=B()", "Han", "x", "6", "3"]
+    assert rows[3][:6] == ["'=B()", "Han", "x", "6", "6", "3"]
     assert rows[2][2] == "'@y"
 
 

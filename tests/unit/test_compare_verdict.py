@@ -94,6 +94,14 @@ def test_a_loss_is_said_as_a_loss(small: Tokenizer) -> None:
     assert figure_rows(comparison)[0].better == (1,)
 
 
+def test_an_even_use_of_the_vocabulary_alone_is_not_marked_as_best() -> None:
+    comparison = compare(Corpus.from_text(PROSE), [gpt2().truncated(0), gpt2()])
+    own, theirs = comparison.rows
+    assert own.renyi_efficiency > theirs.renyi_efficiency
+    assert own.n_tokens > 3 * theirs.n_tokens
+    assert not any(0 in row.better for row in figure_rows(comparison))
+
+
 def test_a_tie_has_no_winner_and_no_dot() -> None:
     comparison = compare(Corpus.from_text(PROSE), [gpt2(), gpt2()])
     sentence = words(verdict_sentence(comparison, gain_of(comparison), "On held-out text"))

@@ -20,7 +20,7 @@ def figure_rows(comparison: Comparison) -> list[Row]:
         *_per_token(comparison),
         _row("Tokens per word", comparison, lambda m: m.tokens_per_word, "{:.3f}", -1),
         _row("Words kept whole", comparison, lambda m: m.share_of_words_whole, "{:.1%}", 1),
-        _row("Rényi efficiency", comparison, lambda m: m.renyi_efficiency, "{:.3f}", 1),
+        _row("Rényi efficiency", comparison, lambda m: m.renyi_efficiency, "{:.3f}", 0),
         _row("Vocabulary", comparison, lambda m: m.vocab_size, "{:,}", 0),
         _row("Only in this vocabulary", comparison, lambda m: m.n_exclusive, "{:,}", 0),
         _row("Uses of those tokens", comparison, lambda m: m.n_tokens_exclusive, "{:,}", 0),

@@ -35,6 +35,11 @@ class Measure:
 
 
 MEASURES: Final[Mapping[str, Measure]] = {
+    "Tokens": Measure(
+        lambda costs, place: costs.metrics[place].n_tokens or math.nan,
+        "{:,.0f}",
+        "Tokens for the same sentences: fewer is better.",
+    ),
     PARITY: Measure(
         lambda costs, place: costs.parity[place] or math.nan,
         "{:.2f}",
@@ -53,11 +58,6 @@ MEASURES: Final[Mapping[str, Measure]] = {
         "{:.2f}",
         "Bytes of the sentences divided by tokens. Scripts differ in bytes per letter: compare "
         "only within one.",
-    ),
-    "Tokens": Measure(
-        lambda costs, place: costs.metrics[place].n_tokens or math.nan,
-        "{:,.0f}",
-        "Tokens for the same sentences.",
     ),
 }
 
@@ -107,7 +107,26 @@ def cannot_spell(metrics: TokenizerMetrics) -> bool:
 def language_sentence(
     texts: Sequence[ParallelText], costs: Sequence[LanguageCosts], names: Sequence[str]
 ) -> str:
-    """Return a sentence on the most expensive language of each tokenizer; names may be hostile."""
+    """Return who needs how many tokens, then each tokenizer's most expensive language.
+
+    The names may be hostile.
+    """
+    return f"{_tokens_sentence(costs, names)} {_parity_sentence(texts, costs, names)}"
+
+
+def _tokens_sentence(costs: Sequence[LanguageCosts], names: Sequence[str]) -> str:
+    """Return the tokens for all sentences, in the order of the tokens."""
+    totals = [_n_tokens(one) for one in costs]
+    fewest_first = sorted(range(len(costs)), key=lambda place: totals[place])
+    parts = [f"{totals[place]:,} with {names[place]}" for place in fewest_first[:_MOST_NAMED]]
+    if others := [totals[place] for place in fewest_first[_MOST_NAMED:]]:
+        parts.append(f"{min(others):,} to {max(others):,} with the {len(others)} others")
+    return f"Tokens for the same sentences in all languages: {', '.join(parts)}."
+
+
+def _parity_sentence(
+    texts: Sequence[ParallelText], costs: Sequence[LanguageCosts], names: Sequence[str]
+) -> str:
     parts: list[str] = []
     for one, name in list(zip(costs, names, strict=True))[:_MOST_NAMED]:
         dearest = _dearest(one)
@@ -122,12 +141,23 @@ def language_sentence(
 
 
 def summary_rows(costs: Sequence[LanguageCosts]) -> list[Row]:
-    """How evenly each tokenizer charges the languages."""
+    """Return the tokens for all languages, and then how evenly each tokenizer charges them.
+
+    Only counts of tokens mark a best figure: a tokenizer that needs many tokens in every language
+    is even, too, and that makes it no better.
+    """
+    fewest = [min(metrics.n_tokens for metrics in column) for column in _by_language(costs)]
+    n_fewest = [
+        sum(metrics.n_tokens == least for metrics, least in zip(one.metrics, fewest, strict=True))
+        for one in costs
+    ]
     rows = [
-        _row("Mean parity", [one.mean_parity for one in costs], "{:.2f}", -1),
-        _row("Highest parity", [one.parity[_dearest(one)] for one in costs], "{:.2f}", -1),
-        _row("Gini coefficient", [one.gini for one in costs], "{:.3f}", -1),
-        _row("Rényi efficiency", [one.renyi_efficiency for one in costs], "{:.3f}", 1),
+        _row("Tokens in all languages", [_n_tokens(one) for one in costs], "{:,}", -1),
+        _row("Languages with the fewest tokens", n_fewest, "{:,}", 1),
+        _row("Mean parity", [one.mean_parity for one in costs], "{:.2f}"),
+        _row("Highest parity", [one.parity[_dearest(one)] for one in costs], "{:.2f}"),
+        _row("Gini coefficient", [one.gini for one in costs], "{:.3f}"),
+        _row("Rényi efficiency", [one.renyi_efficiency for one in costs], "{:.3f}"),
     ]
     if any(cannot_spell(metrics) for one in costs for metrics in one.metrics):
         # A tokenizer that leaves text out needs fewer tokens, which does not make it better.
@@ -138,14 +168,23 @@ def summary_rows(costs: Sequence[LanguageCosts]) -> list[Row]:
     return rows
 
 
+def _n_tokens(costs: LanguageCosts) -> int:
+    return sum(metrics.n_tokens for metrics in costs.metrics)
+
+
+def _by_language(costs: Sequence[LanguageCosts]) -> list[tuple[TokenizerMetrics, ...]]:
+    return list(zip(*(one.metrics for one in costs), strict=True))
+
+
 def _dearest(costs: LanguageCosts) -> int:
     return max(range(len(costs.parity)), key=lambda place: costs.parity[place])
 
 
-def _row(name: str, values: Sequence[float], shape: str, direction: int) -> Row:
+def _row(name: str, values: Sequence[float], shape: str, direction: int = 0) -> Row:
+    """Return a row that marks the highest figure, the lowest (-1) or none (0)."""
     shown = tuple("–" if math.isnan(value) else shape.format(value) for value in values)
     best = ()
-    if len(values) > 1 and not any(map(math.isnan, values)):
+    if direction and len(values) > 1 and not any(map(math.isnan, values)):
         place = max(range(len(values)), key=lambda place: values[place] * direction)
         best = (place,) if shown.count(shown[place]) == 1 else ()
     return Row(name, shown, best, _MEANINGS[name])

@@ -119,7 +119,7 @@ def _costs(
         n = len(texts[0].sentences)
         st.markdown(
             f":gray[Across {len(texts)} languages, with the same {n:,} "
-            f"{'sentence' if n == 1 else 'sentences'} in each. The dot marks the best figure.]"
+            f"{'sentence' if n == 1 else 'sentences'} in each. The dot marks the fewest tokens.]"
         )
         figure_table(names, summary_rows(costs), caption="Fairness", key="compare_fairness")
         st.download_button(

@@ -252,7 +252,7 @@ def _languages(
     size = f"Across {len(texts)} languages, with the same {sentences} in each."
     add(body, "p", size, **{"class": "aside"})
     add_rows(body, names, summary_rows(costs))
-    for title in ("Parity", "Tokens per word"):
+    for title in ("Tokens", "Parity", "Tokens per word"):
         measure = MEASURES[title]
         add(body, "h3", f"{title} of every language")
         lead = measure.lead.format(reference=texts[costs[0].reference].name)
