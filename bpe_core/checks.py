@@ -36,6 +36,17 @@ def is_a(value: object, *kinds: type) -> bool:
     return isinstance(value, kinds)
 
 
+def is_table(value: object) -> bool:
+    """Return True for what has columns, such as a DataFrame, a pyarrow Table or a Dataset.
+
+    >>> import pyarrow
+    >>> is_table(pyarrow.table({"text": ["hug"]})), is_table(["hug"])
+    (True, False)
+    """
+    # Of the type, because a pandas Series has an attribute for each label of its index.
+    return any(hasattr(type(value), name) for name in ("columns", "column_names"))
+
+
 def is_whole(value: object) -> bool:
     """Return True for an int or a NumPy integer, but False for a bool.
 
@@ -76,6 +87,11 @@ def several(values: object, what: str, remedy: str, error: type[BpeError]) -> li
     Traceback (most recent call last):
     bpe_core.errors.BpeError: Expected a list of texts, got 'hug' (str): give a list of str.
     """
+    if is_table(values):
+        raise error(
+            f"Expected a list of {what}, got a value of type {type(values).__name__}: pass one of "
+            "its columns, such as table['text']."
+        )
     if is_a(values, *_NO_SEQUENCE) or not is_a(values, Iterable):
         raise error(f"Expected a list of {what}, got {describe(values)}: {remedy}.")
     return list(cast("Iterable[Any]", values))

@@ -9,7 +9,7 @@ from typing import Final
 
 from bpe_core.adapting.merge_terms import merge_terms
 from bpe_core.checks import describe, is_a, is_whole, several
-from bpe_core.corpus.corpus import Corpus, no_corpus
+from bpe_core.corpus.corpus import Corpus, to_corpus
 from bpe_core.counting.streamed import StreamedCorpus
 from bpe_core.counting.word_row import lay_out_encoded
 from bpe_core.counting.words import CountedCorpus
@@ -32,7 +32,7 @@ _MOST_FREE_IDS: Final = 1 << 20
 
 def extend(
     tokenizer: Tokenizer | NamedEncoder,
-    corpus: Corpus | StreamedCorpus | CountedCorpus,
+    corpus: Corpus | StreamedCorpus | CountedCorpus | Iterable[str],
     n_tokens: int,
     on_progress: Callable[[TrainingProgress], None] | None = None,
     should_stop: Callable[[], bool] | None = None,
@@ -80,8 +80,8 @@ def extend(
     """
     started = time.perf_counter()
     base = extendable(tokenizer)
-    if not is_a(corpus, Corpus, StreamedCorpus, CountedCorpus):
-        raise no_corpus(corpus)
+    if not isinstance(corpus, (StreamedCorpus, CountedCorpus)):
+        corpus = to_corpus(corpus)
     if not is_whole(n_tokens) or n_tokens < 1:
         raise ConfigError(
             f"Expected n_tokens as a whole number, 1 or more, got {describe(n_tokens)}."

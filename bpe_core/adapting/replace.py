@@ -12,7 +12,7 @@ from bpe_core.adapting.extend import checked_terms, extend, extendable
 from bpe_core.adapting.merge_terms import forms_of_terms
 from bpe_core.adapting.shrink import OnRemoval, RemovalOrder, Removals, remove_leaves
 from bpe_core.checks import describe, is_whole
-from bpe_core.corpus.corpus import Corpus
+from bpe_core.corpus.corpus import Corpus, to_corpus
 from bpe_core.counting.streamed import StreamedCorpus
 from bpe_core.counting.words import CountedCorpus
 from bpe_core.errors import ConfigError
@@ -28,7 +28,7 @@ if TYPE_CHECKING:
 @overload
 def replace(
     tokenizer: Tokenizer | NamedEncoder,
-    corpus: Corpus | StreamedCorpus | CountedCorpus,
+    corpus: Corpus | StreamedCorpus | CountedCorpus | Iterable[str],
     n_tokens: int,
     on_progress: Callable[[TrainingProgress], None] | None = ...,
     *,
@@ -45,7 +45,7 @@ def replace(
 @overload
 def replace(
     tokenizer: Tokenizer | NamedEncoder,
-    corpus: Corpus | StreamedCorpus | CountedCorpus,
+    corpus: Corpus | StreamedCorpus | CountedCorpus | Iterable[str],
     n_tokens: int,
     on_progress: Callable[[TrainingProgress], None] | None = ...,
     *,
@@ -62,7 +62,7 @@ def replace(
 
 def replace(
     tokenizer: Tokenizer | NamedEncoder,
-    corpus: Corpus | StreamedCorpus | CountedCorpus,
+    corpus: Corpus | StreamedCorpus | CountedCorpus | Iterable[str],
     n_tokens: int,
     on_progress: Callable[[TrainingProgress], None] | None = None,
     *,
@@ -94,6 +94,8 @@ def replace(
     >>> {id: [gpt2().decode([part]) for part in parts] for id, parts in swapped.parts.items()}
     {50255: [' token', 'izer'], 50256: [' token', 'izers']}
     """
+    if not isinstance(corpus, (StreamedCorpus, CountedCorpus)):
+        corpus = to_corpus(corpus)
     tried = checked_terms(terms)
     removals = removals_to_replace(
         *(tokenizer, corpus, n_tokens),
@@ -120,7 +122,7 @@ def replace(
 
 def removals_to_replace(
     tokenizer: Tokenizer | NamedEncoder,
-    corpus: Corpus | StreamedCorpus | CountedCorpus,
+    corpus: Corpus | StreamedCorpus | CountedCorpus | Iterable[str],
     n_tokens: int,
     *,
     pinned: Collection[int] = (),
@@ -153,7 +155,7 @@ def removals_to_replace(
 
 def extend_to_size(
     smaller: Adapted,
-    corpus: Corpus | StreamedCorpus | CountedCorpus,
+    corpus: Corpus | StreamedCorpus | CountedCorpus | Iterable[str],
     on_progress: Callable[[TrainingProgress], None] | None = None,
     should_stop: Callable[[], bool] | None = None,
     *,

@@ -10,7 +10,7 @@ the tokens that the caller pins stay.
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Collection
+from collections.abc import Callable, Collection, Iterable
 from dataclasses import dataclass, field
 from heapq import heapify, heappop, heappush
 from typing import Final, Literal, overload
@@ -21,8 +21,8 @@ from numpy.typing import NDArray
 from bpe_core.adapting.adapted import Adapted
 from bpe_core.adapting.extend import extendable
 from bpe_core.adapting.leaf_row import LeafRow
-from bpe_core.checks import check_choice, describe, is_a, is_whole
-from bpe_core.corpus.corpus import Corpus, no_corpus
+from bpe_core.checks import check_choice, describe, is_whole
+from bpe_core.corpus.corpus import Corpus, to_corpus
 from bpe_core.counting.streamed import StreamedCorpus
 from bpe_core.counting.words import CountedCorpus, count_pretokens
 from bpe_core.errors import ConfigError
@@ -78,7 +78,7 @@ class Removals:
 @overload
 def shrink(
     tokenizer: Tokenizer | NamedEncoder,
-    corpus: Corpus | StreamedCorpus | CountedCorpus,
+    corpus: Corpus | StreamedCorpus | CountedCorpus | Iterable[str],
     vocab_size: int,
     *,
     pinned: Collection[int] = ...,
@@ -91,7 +91,7 @@ def shrink(
 @overload
 def shrink(
     tokenizer: Tokenizer | NamedEncoder,
-    corpus: Corpus | StreamedCorpus | CountedCorpus,
+    corpus: Corpus | StreamedCorpus | CountedCorpus | Iterable[str],
     vocab_size: int,
     *,
     pinned: Collection[int] = ...,
@@ -104,7 +104,7 @@ def shrink(
 
 def shrink(
     tokenizer: Tokenizer | NamedEncoder,
-    corpus: Corpus | StreamedCorpus | CountedCorpus,
+    corpus: Corpus | StreamedCorpus | CountedCorpus | Iterable[str],
     vocab_size: int,
     *,
     pinned: Collection[int] = (),
@@ -143,10 +143,10 @@ def shrink(
 
 def remove_leaves(
     tokenizer: Tokenizer | NamedEncoder,
-    corpus: Corpus | StreamedCorpus | CountedCorpus,
+    corpus: Corpus | StreamedCorpus | CountedCorpus | Iterable[str],
     vocab_size: int | None = None,
     *,
-    held_out: Corpus | None = None,
+    held_out: Corpus | Iterable[str] | None = None,
     pinned: Collection[int] = (),
     order: RemovalOrder = "fewest-uses",
     scripts: Collection[str] | None = None,
@@ -164,7 +164,10 @@ def remove_leaves(
     ([b'hug', b'hu'], [3, 5, 7])
     """
     tokenizer = extendable(tokenizer)
-    _check(tokenizer, corpus, held_out, vocab_size, order, pinned)
+    if not isinstance(corpus, (StreamedCorpus, CountedCorpus)):
+        corpus = to_corpus(corpus)
+    held_out = None if held_out is None else to_corpus(held_out)
+    _check(tokenizer, vocab_size, order, pinned)
     leaves = _Leaves(tokenizer, pinned, scripts)
     n_wanted = None if vocab_size is None else tokenizer.vocab_size - vocab_size
     if on_progress is not None:
@@ -288,16 +291,10 @@ def _words_of(
 
 def _check(
     tokenizer: Tokenizer,
-    corpus: Corpus | StreamedCorpus | CountedCorpus,
-    held_out: Corpus | None,
     vocab_size: int | None,
     order: RemovalOrder,
     pinned: Collection[int],
 ) -> None:
-    if not is_a(corpus, Corpus, StreamedCorpus, CountedCorpus):
-        raise no_corpus(corpus)
-    if held_out is not None and not is_a(held_out, Corpus):
-        raise no_corpus(held_out)
     check_choice("order", order, RemovalOrder, ConfigError)
     if vocab_size is not None and not (
         is_whole(vocab_size) and 0 <= vocab_size <= tokenizer.vocab_size

@@ -11,7 +11,7 @@ from bpe_core.comparison.alignment import Disagreement, Stretch, differing_stret
 from bpe_core.comparison.blocks import Blocks, blocks_of
 from bpe_core.comparison.measurement import BlockCounts, Measuring, TokenizerMetrics
 from bpe_core.comparison.metrics import vocabulary_overlap
-from bpe_core.corpus.corpus import Corpus
+from bpe_core.corpus.corpus import Corpus, to_corpus
 from bpe_core.errors import ConfigError, EmptyCorpusError
 from bpe_core.tokenizer.protocol import Encoder, NamedEncoder
 from bpe_core.tokenizer.tokenizer import Tokenizer
@@ -91,17 +91,19 @@ class Comparison:
 
 
 @overload
-def compare(text_or_corpus: str | Corpus, tokenizers: Iterable[Encoder]) -> Comparison: ...
+def compare(
+    text_or_corpus: str | Corpus | Iterable[str], tokenizers: Iterable[Encoder]
+) -> Comparison: ...
 @overload
 def compare(
-    text_or_corpus: str | Corpus,
+    text_or_corpus: str | Corpus | Iterable[str],
     tokenizers: Iterable[Encoder],
     should_stop: ShouldStop | None,
 ) -> Comparison | None: ...
 
 
 def compare(
-    text_or_corpus: str | Corpus,
+    text_or_corpus: str | Corpus | Iterable[str],
     tokenizers: Iterable[Encoder],
     should_stop: ShouldStop | None = None,
 ) -> Comparison | None:
@@ -133,7 +135,9 @@ def compare(
     corpus = text_or_corpus
     segments: list[tuple[Segment, ...]] = []
     text = ""
-    if not isinstance(corpus, Corpus):
+    if not isinstance(corpus, str):
+        corpus = to_corpus(corpus)
+    else:
         text, corpus = corpus, Corpus.from_text(corpus)
         segments = [tuple(encoder.segments(text)) for encoder in encoders]
     if not corpus.n_bytes:

@@ -6,6 +6,7 @@ import hashlib
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import repeat
+from os import PathLike
 from types import MappingProxyType
 from typing import Final, NamedTuple, cast
 
@@ -16,6 +17,7 @@ from bpe_core.corpus.composition import (
     composition_of,
     script_shares,
 )
+from bpe_core.corpus.given_texts import check_no_table, remedy_for
 from bpe_core.corpus.held_out import Span, held_out_spans, held_out_words, rest_of
 from bpe_core.corpus.notes import Note, group_notes
 from bpe_core.corpus.word_counts import check_total
@@ -138,7 +140,10 @@ class Corpus(Immutable):
         >>> Corpus.from_documents(["ab", "c"], names=["first", "second"]).names
         ('first', 'second')
         """
+        check_no_table(documents)
         remedy = "give a list of str, or call from_text for one"
+        if is_a(documents, PathLike):
+            remedy = "call read_corpus for a file"
         texts: tuple[str, ...] = tuple(several(documents, "documents", remedy, CorpusError))
         if names is None:
             names = [f"document {number}" for number in range(1, len(texts) + 1)]
@@ -330,15 +335,29 @@ def _places_in(text: str, spans: Sequence[Span], place: Place) -> Iterator[Place
         yield Place(place.start + start, line)
 
 
-def no_corpus(given: object) -> CorpusError:
-    """Return the error for something that is not a corpus.
+def to_corpus(given: Corpus | Iterable[str]) -> Corpus:
+    """Return a corpus as it is, and a list of texts as a corpus with a document for each.
 
-    >>> str(no_corpus("hug"))
-    "Expected a Corpus, got 'hug' (str): make one with Corpus.from_text or read_corpus."
+    Raises what `from_documents` raises, and CorpusError for anything else.
+
+    >>> to_corpus(["hug", "hugs"]).n_bytes
+    7
+    >>> to_corpus("hug")
+    Traceback (most recent call last):
+    bpe_core.errors.CorpusError: Expected a Corpus or a list of texts, got 'hug' (str): make one \
+with Corpus.from_text or read_corpus.
     """
-    return CorpusError(
-        f"Expected a Corpus, got {describe(given)}: make one with Corpus.from_text or read_corpus."
-    )
+    if isinstance(given, Corpus):
+        return given
+    check_no_table(given)
+    if is_a(given, bytes):
+        raise InvalidTextError(f"Expected a text, got {describe(given)}. Decode bytes first.")
+    if is_a(given, str) or not is_a(given, Iterable):
+        raise CorpusError(
+            f"Expected a Corpus or a list of texts, got {describe(given)}: make one with "
+            "Corpus.from_text or read_corpus."
+        )
+    return Corpus.from_documents(given)
 
 
 def _in_pieces(text: str) -> Iterator[bytes]:
@@ -350,7 +369,7 @@ def _in_pieces(text: str) -> Iterator[bytes]:
 def _utf8_length(text: str, name: str) -> int:
     if not is_a(text, str):
         raise InvalidTextError(
-            f"Expected a str as {name}, got {describe(text)}. Decode bytes first."
+            f"Expected a str as {name}, got {describe(text)}. {remedy_for(text)}"
         )
     try:
         return len(text) if text.isascii() else len(text.encode())

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
+
 import numpy as np
 
-from bpe_core.checks import is_a
 from bpe_core.compiling.python_or_kernels import use_kernels
-from bpe_core.corpus.corpus import Corpus, no_corpus
+from bpe_core.corpus.corpus import Corpus, to_corpus
 from bpe_core.corpus.counts_corpus import CountsCorpus, corpus_of_counts
 from bpe_core.counting.counts_file import CountsSummary, WordCounts
 from bpe_core.counting.streamed import StreamedCorpus, count_stream
@@ -18,7 +19,9 @@ from bpe_core.types import Base, PretokenCounts
 _LONGEST_SHOWN = 60
 
 
-def count_words(corpus: Corpus | StreamedCorpus, pretokenizer: str = "gpt2") -> WordCounts:
+def count_words(
+    corpus: Corpus | StreamedCorpus | Iterable[str], pretokenizer: str = "gpt2"
+) -> WordCounts:
     """Count the words of a corpus, to be trained on now or written to a file for later.
 
     Words of a corpus made from word counts stay as given. Raises ConfigError for an unknown
@@ -28,8 +31,8 @@ def count_words(corpus: Corpus | StreamedCorpus, pretokenizer: str = "gpt2") -> 
     >>> counts.pretokens.words, counts.pretokens.counts.tolist()
     ((b'hug', b' hugs', b' hug'), [1, 1, 1])
     """
-    if not is_a(corpus, Corpus, StreamedCorpus):
-        raise no_corpus(corpus)
+    if not isinstance(corpus, StreamedCorpus):
+        corpus = to_corpus(corpus)
     cut = get_pretokenizer(pretokenizer)
     if isinstance(corpus, StreamedCorpus):
         counted = count_stream(corpus, cut, symbols_of="characters")

@@ -2,15 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from functools import partial
 from typing import overload
 
 import numpy as np
 from numpy.typing import NDArray
 
-from bpe_core.checks import describe, is_a, is_whole
-from bpe_core.corpus.corpus import Corpus, no_corpus
+from bpe_core.checks import describe, is_whole
+from bpe_core.corpus.corpus import Corpus, to_corpus
 from bpe_core.counting.word_row import Layout, at_step, lay_out_encoded
 from bpe_core.errors import ConfigError
 from bpe_core.immutable import Immutable
@@ -319,29 +319,27 @@ class TrainingRun(Immutable):
         )
 
     @overload
-    def tokens_after_on(self, corpus: Corpus) -> NDArray[np.int64]: ...
+    def tokens_after_on(self, corpus: Corpus | Iterable[str]) -> NDArray[np.int64]: ...
     @overload
     def tokens_after_on(
-        self, corpus: Corpus, should_stop: Callable[[], bool] | None
+        self, corpus: Corpus | Iterable[str], should_stop: Callable[[], bool] | None
     ) -> NDArray[np.int64] | None: ...
 
     def tokens_after_on(
-        self, corpus: Corpus, should_stop: Callable[[], bool] | None = None
+        self, corpus: Corpus | Iterable[str], should_stop: Callable[[], bool] | None = None
     ) -> NDArray[np.int64] | None:
         """Return int64[n_merges + 1]: another corpus's number of tokens after each merge.
 
         A symbol missing from the alphabet counts as one token and never merges. `should_stop` is
         called at intervals; return None if it returns True. Raises `CorpusError` for anything but
-        a `Corpus`.
+        a `Corpus` or a list of texts.
 
         >>> from bpe_core.runs.train import train
         >>> run = train(Corpus.from_word_counts({"hug": 1}), TrainingConfig(258, special_tokens=()))
         >>> run.tokens_after_on(Corpus.from_text("hug hugs")).tolist()
         [8, 6, 4]
         """
-        if not is_a(corpus, Corpus):
-            raise no_corpus(corpus)
-        return tokens_on(self.tokenizer, corpus, should_stop or _never, self._n_before)
+        return tokens_on(self.tokenizer, to_corpus(corpus), should_stop or _never, self._n_before)
 
     @property
     def n_ids(self) -> int:

@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from typing import Final, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
-from bpe_core.checks import is_a
-from bpe_core.corpus.corpus import Corpus, no_corpus
+from bpe_core.corpus.corpus import Corpus, to_corpus
 from bpe_core.errors import ConfigError
 from bpe_core.runs.run import TrainingRun
 from bpe_core.runs.train import train
@@ -36,7 +35,7 @@ class SampleFigures(NamedTuple):
 
 
 def sample_check(
-    corpus: Corpus,
+    corpus: Corpus | Iterable[str],
     config: TrainingConfig,
     *,
     n_halvings: int = N_HALVINGS,
@@ -57,8 +56,7 @@ def sample_check(
     >>> [each.share for each in sample_check(corpus, TrainingConfig(260), n_halvings=2)]
     [0.25, 0.5, 1.0]
     """
-    if not is_a(corpus, Corpus):
-        raise no_corpus(corpus)
+    corpus = to_corpus(corpus)
     _check_text(corpus)
     training, held_out = corpus.split(_HELD_OUT)
     found = check_parts(training, held_out, config, n_halvings=n_halvings, on_progress=on_progress)

@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from functools import partial
 
-from bpe_core.checks import is_a
 from bpe_core.compiling.garbage import without_garbage_collection
-from bpe_core.corpus.corpus import Corpus, no_corpus
+from bpe_core.corpus.corpus import Corpus, to_corpus
 from bpe_core.counting.counts_file import WordCounts
 from bpe_core.counting.streamed import StreamedCorpus
 from bpe_core.counting.word_row import lay_out_pretokens
@@ -27,12 +26,12 @@ from bpe_core.types import TrainingConfig, TrainingProgress
 
 
 def train(
-    corpus: Corpus | StreamedCorpus | CountedCorpus | WordCounts,
+    corpus: Corpus | StreamedCorpus | CountedCorpus | WordCounts | Iterable[str],
     config: TrainingConfig,
     on_progress: Callable[[TrainingProgress], None] | None = None,
     should_stop: Callable[[], bool] | None = None,
 ) -> TrainingRun:
-    """Train a tokenizer on a corpus, on files of any size, or on words already counted.
+    """Train a tokenizer on a corpus, a list of texts, files of any size, or words already counted.
 
     With `tie_break="smallest-pair"`, the merges and the vocabulary are those that Hugging Face's
     `BpeTrainer` learns from the same pre-tokens, in the same order. With "first-seen", ties go to
@@ -56,7 +55,9 @@ def train(
     [b'ug', b'hug']
     """
     started = time.perf_counter()
-    _check(corpus, config)
+    if not isinstance(corpus, (StreamedCorpus, CountedCorpus, WordCounts)):
+        corpus = to_corpus(corpus)
+    _check(config)
     # Fail before the corpus is read if even the smallest alphabet does not fit.
     vocabulary = GrowingVocabulary(config, ())
     watch = Watch(config.vocab_size - len(vocabulary), started, on_progress, should_stop)
@@ -81,10 +82,8 @@ def train(
     )
 
 
-def _check(corpus: object, config: TrainingConfig) -> None:
+def _check(config: TrainingConfig) -> None:
     """Raise for invalid arguments before the corpus is read."""
-    if not is_a(corpus, Corpus, StreamedCorpus, CountedCorpus, WordCounts):
-        raise no_corpus(corpus)
     check_config(config)
     get_pretokenizer(config.pretokenizer)  # raises for an unknown name or an invalid pattern
 

@@ -151,7 +151,7 @@ REFUSED: dict[str, tuple[Callable[[Any], object], Any, str]] = {
     "documents by name": (
         bpe.Corpus.from_documents,
         {"a": "b"},
-        "of type dict: give a list of str",
+        "of type dict: pass its column",
     ),
     "documents in any order": (bpe.Corpus.from_documents, {"a", "b"}, "got a value of type set"),
     "documents from a generator": (
@@ -218,7 +218,11 @@ REFUSED: dict[str, tuple[Callable[[Any], object], Any, str]] = {
     "how much is traced": (lambda given: run.trace(0, 2, k=given), 2.5, r"with 2\.5 pairs"),
     "a token's origin": (lambda given: token_origin(run, given), True, r"got True \(bool\)"),
     "half a token's origin": (lambda given: token_origin(run, given), 1.0, r"got 1\.0 \(float\)"),
-    "another corpus": (run.tokens_after_on, None, "Expected a Corpus, got None: make one with"),
+    "another corpus": (
+        run.tokens_after_on,
+        None,
+        "a list of texts, got None: make one",
+    ),
     "how many pairs": (lambda given: run.top_pairs(0, given), -1, r"0 or more, got -1 \(int\)"),
     "a pre-tokenizer's name": (
         bpe.get_pretokenizer,

@@ -1,0 +1,87 @@
+"""What callers pass as texts: lists, columns of tables, and what is taken for one by mistake."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pandas as pd
+import pyarrow as pa
+import pytest
+
+import bpe_core as bpe
+from bpe_core.adapting.replace import replace
+from bpe_core.errors import BpeError, CorpusError
+
+TEXTS = ["hug hugs", "a hug"]
+FRAME = pd.DataFrame({"text": TEXTS, "label": [0, 1]})
+CONFIG = bpe.TrainingConfig(260, special_tokens=())
+RUN = bpe.train(bpe.Corpus.from_documents(TEXTS), CONFIG)
+
+TAKERS: Mapping[str, Callable[[Any], object]] = {
+    "train": lambda given: bpe.train(given, CONFIG).merges,
+    "compare": lambda given: bpe.compare(given, [RUN.tokenizer]).rows,
+    "extend": lambda given: bpe.extend(RUN.tokenizer, given, 1).merges,
+    "shrink": lambda given: bpe.shrink(RUN.tokenizer, given, 258).tokenizer,
+    "replace": lambda given: replace(RUN.tokenizer, given, 1).tokenizer,
+    "sample_check": lambda given: bpe.sample_check(given, CONFIG, n_halvings=1),
+    "count_words": lambda given: bpe.count_words(given).pretokens.words,
+    "tokens_after_on": lambda given: RUN.tokens_after_on(given).tolist(),
+}
+
+
+@pytest.mark.parametrize("taker", [*TAKERS, "from_documents"])
+@pytest.mark.parametrize(
+    "table",
+    [FRAME, pa.table({"text": TEXTS}), {"text": TEXTS}, FRAME.to_dict("series")],
+    ids=["DataFrame", "pyarrow", "dict", "dict of Series"],
+)
+def test_a_table_is_refused_and_its_column_asked_for(taker: str, table: object) -> None:
+    with pytest.raises(CorpusError, match=r"pass its column of text, such as table\['text'\]"):
+        TAKERS.get(taker, bpe.Corpus.from_documents)(table)
+
+
+@pytest.mark.parametrize("taker", TAKERS)
+@pytest.mark.parametrize(
+    "given",
+    [FRAME["text"], tuple(TEXTS), np.array(TEXTS), pa.array(TEXTS).to_pylist()],
+    ids=["Series", "tuple", "array", "pyarrow"],
+)
+def test_a_column_of_texts_is_a_corpus(taker: str, given: object) -> None:
+    texts = TEXTS * 400 if taker == "sample_check" else TEXTS
+    given = [*given] * 400 if taker == "sample_check" else given  # type: ignore[misc]
+    assert TAKERS[taker](given) == TAKERS[taker](bpe.Corpus.from_documents(texts))
+
+
+def test_texts_may_come_one_by_one() -> None:
+    for name in ("train", "replace", "compare"):
+        assert TAKERS[name](text for text in TEXTS) == TAKERS[name](TEXTS)
+
+
+@pytest.mark.parametrize(
+    ("given", "remedy"),
+    [
+        (["hug", None], "Leave missing values out"),
+        (pd.Series(["hug", float("nan")]), "Leave missing values out"),
+        (pd.Series(["hug", pd.NA]), "Leave missing values out"),
+        (pa.array(TEXTS), "Call to_pylist"),
+        ([Path("a.txt")], "Call read_corpus"),
+        (Path("a.txt"), "call read_corpus"),
+        ([FRAME], r"Pass its column of text"),
+        ([["hug"]], "one str for each document"),
+        ([b"hug"], "Decode bytes"),
+        ("hug", "call from_text"),
+    ],
+)
+def test_what_is_not_a_text_is_refused_with_the_remedy(given: Any, remedy: str) -> None:
+    with pytest.raises(BpeError, match=remedy):
+        bpe.Corpus.from_documents(given)
+
+
+def test_a_table_is_not_a_text() -> None:
+    with pytest.raises(BpeError, match="Pass its column of text"):
+        bpe.Corpus.from_text(FRAME)  # type: ignore[arg-type]
+    with pytest.raises(CorpusError, match="pass one of its columns"):
+        bpe.read_corpus(FRAME)  # type: ignore[arg-type]
