@@ -1,7 +1,7 @@
 """Hugging Face's tokenizer.json, as the `tokenizers` library writes and reads it.
 
-Before a file is written, `tokenizers` loads it and encodes a probe, which must give the same ids.
-Reading refuses any part that plain byte-pair encoding cannot reproduce. Post-processors, truncation
+Regex engines differ, so a file with a custom pattern is tried with `tokenizers`: it encodes a probe,
+which must give the same ids. Reading refuses any part that plain byte-pair encoding cannot reproduce. Post-processors, truncation
 and padding are ignored: they change the list of ids after tokenization.
 """
 
@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterator, Mapping
+from importlib.util import find_spec
 from typing import Any, Final, cast
 
 from bpe_core.errors import ConfigError, FormatError
@@ -39,8 +40,8 @@ Part = dict[str, Any]
 def write_huggingface(tokenizer: Tokenizer) -> bytes:
     """Return tokenizer.json.
 
-    Raises `ConfigError` if the format cannot express the tokenizer exactly, and `MissingExtraError`
-    if the `tokenizers` library, which checks that, is not installed.
+    Raises `ConfigError` if the format cannot express the tokenizer exactly. A custom pattern is
+    tried with the `tokenizers` library if that is installed.
 
     >>> from bpe_core.tokenizer.gpt2 import gpt2
     >>> read_huggingface(write_huggingface(gpt2())) == gpt2()
@@ -90,9 +91,11 @@ def write_huggingface(tokenizer: Tokenizer) -> bytes:
         },
         ensure_ascii=False,
     )
-    otherwise = why_otherwise(tokenizer, written)
-    if otherwise:
-        raise ConfigError(f"{otherwise} Save this tokenizer in the native format.")
+    is_custom = tokenizer.pretokenizer.name.startswith("regex:")
+    if is_custom and find_spec("tokenizers") is not None:
+        otherwise = why_otherwise(tokenizer, written)
+        if otherwise:
+            raise ConfigError(f"{otherwise} Save this tokenizer in the native format.")
     return written.encode()
 
 

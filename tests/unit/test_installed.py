@@ -51,6 +51,7 @@ corpus = bpe.read_corpus(["notes.txt"])
 run = bpe.train(corpus, bpe.TrainingConfig(300, pretokenizer="regex:[a-z]+"))
 bpe.save(run.tokenizer, "mine.json", format="native")
 bpe.save(run.tokenizer.truncated(9), "short.tiktoken", format="tiktoken")
+bpe.save(run.tokenizer, "tokenizer.json", format="huggingface")
 loaded = bpe.load("mine.json")
 assert loaded == run.tokenizer
 print(loaded.decode(loaded.encode("hugs and hugging")), len(run.merges))
