@@ -20,6 +20,7 @@ from ui.settings import SettingError, settings
 
 try:
     from ui import metrics
+    from ui.shell.allowed_hosts import AllowedHosts, configured_hosts
     from ui.shell.ended_sessions import give_back_regularly
     from ui.shell.message_limit import MessageLimit
     from ui.shell.tab_limit import TabLimit
@@ -54,6 +55,7 @@ app = st.App(
     lifespan=lifespan,
     routes=metrics.routes(),
     middleware=[
+        Middleware(AllowedHosts, configured_hosts()),
         Middleware(metrics.WithoutStreamlitsMetrics),
         Middleware(TabLimit),
         Middleware(MessageLimit),

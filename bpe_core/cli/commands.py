@@ -51,7 +51,7 @@ def main() -> None:
     default="127.0.0.1",
     show_default=True,
     metavar="ADDRESS",
-    help="The address to serve on; 0.0.0.0 lets other machines in.",
+    help="The address to serve on; 0.0.0.0 lets other machines in, by this machine's address.",
 )
 def explore(port: int, host: str) -> None:
     """Start the app in this terminal; open the address that it prints in a browser.
@@ -59,6 +59,8 @@ def explore(port: int, host: str) -> None:
     Needs the extra: pip install "bpe-explorer[app]". Finished runs are kept in
     ~/.local/share/bpe-explorer/runs, or the folder that BPE_EXPLORER_RUNS names; a checkout that
     has a folder .runs keeps using it. See also: bpe store --help
+
+    Other machines reach it by a name only if STREAMLIT_SERVER_ALLOWED_HOSTS lists that name.
 
     \b
     Examples:

@@ -9,12 +9,15 @@ from importlib.util import find_spec
 from pathlib import Path
 from typing import Final, NamedTuple, NoReturn
 
+import click
+
 from bpe_core.errors import UnavailableError
 from bpe_core.extras import missing_extra
 from bpe_core.store.place import VARIABLE
 
 _BESIDE: Final = Path(__file__).absolute().parents[2]
 _INSTALLED: Final = _BESIDE / "bpe_explorer"
+_ALL_ADDRESSES: Final = ("0.0.0.0", "::")
 _PACKAGES: Final = ("streamlit", "plotly", "pandas", "platformdirs")
 
 
@@ -46,7 +49,12 @@ def start_of(port: int, host: str) -> Start:
     if runs := environment.get(VARIABLE):
         # The server runs in a different folder from the caller's.
         environment[VARIABLE] = str(Path(runs).absolute())
-    options = (f"--server.port={port}", f"--server.address={host}")
+    printed = "127.0.0.1" if host in _ALL_ADDRESSES else host
+    options = (
+        f"--server.port={port}",
+        f"--server.address={host}",
+        f"--browser.serverAddress={f'[{printed}]' if ':' in printed else printed}",
+    )
     command = (sys.executable, "-m", "streamlit", "run", str(folder / "serve.py"), *options)
     return Start(command, folder, environment)
 
@@ -54,6 +62,11 @@ def start_of(port: int, host: str) -> Start:
 def start_app(port: int, host: str) -> NoReturn:
     """Replace this process with the app's server; raises what `start_of` raises."""
     command, folder, environment = start_of(port, host)
+    if host in _ALL_ADDRESSES:
+        click.echo(
+            f"Other machines can open the app at this machine's network address, on port {port}.\n"
+            "To let them use a name, set STREAMLIT_SERVER_ALLOWED_HOSTS to it."
+        )
     os.chdir(folder)
     sys.stdout.flush()
     os.execve(command[0], command, environment)

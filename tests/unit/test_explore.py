@@ -9,7 +9,7 @@ import pytest
 from click.testing import CliRunner
 
 from bpe_core.cli import commands, explore
-from bpe_core.cli.explore import start_of
+from bpe_core.cli.explore import start_app, start_of
 from bpe_core.errors import MissingExtraError, UnavailableError
 
 ROOT = Path(__file__).parents[2]
@@ -34,6 +34,7 @@ def test_a_checkout_starts_its_own_app(
     assert start.command == (
         *(sys.executable, "-m", "streamlit", "run", str(ROOT / "serve.py")),
         *("--server.port=8600", "--server.address=127.0.0.1"),
+        "--browser.serverAddress=127.0.0.1",
     )
     assert "BPE_EXPLORER_RUNS" not in start.environment
 
@@ -55,6 +56,29 @@ def test_runs_are_kept_in_the_folder_that_the_caller_names(
     monkeypatch.chdir(tmp_path)
     monkeypatch.setenv("BPE_EXPLORER_RUNS", "mine")
     assert start_of(8501, "::1").environment["BPE_EXPLORER_RUNS"] == str(tmp_path / "mine")
+
+
+@pytest.mark.parametrize(
+    ("host", "printed"),
+    [("0.0.0.0", "127.0.0.1"), ("::", "127.0.0.1"), ("::1", "[::1]"), ("192.0.2.7", "192.0.2.7")],
+)
+def test_the_address_to_open_is_given_so_that_no_service_is_asked_for_it(
+    host: str, printed: str
+) -> None:
+    assert start_of(8501, host).command[-1] == f"--browser.serverAddress={printed}"
+
+
+def test_a_server_for_other_machines_says_how_they_open_it(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], tmp_path: Path
+) -> None:
+    monkeypatch.setattr(explore.os, "execve", lambda *_: None)
+    monkeypatch.chdir(tmp_path)
+    start_app(8600, "127.0.0.1")
+    assert capsys.readouterr().out == ""
+    start_app(8600, "0.0.0.0")
+    said = capsys.readouterr().out
+    assert "on port 8600" in said
+    assert "STREAMLIT_SERVER_ALLOWED_HOSTS" in said
 
 
 @pytest.mark.parametrize("package", ["streamlit", "plotly", "pandas", "platformdirs"])
