@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, cast
+from typing import TYPE_CHECKING
 
 import click
 
 from bpe_core.cli.options import format_option, tokenizer_options
-from bpe_core.cli.support import load_tokenizer, write_tokenizer
+from bpe_core.cli.support import format_to_write, load_tokenizer, write_tokenizer
 from bpe_core.errors import FormatError
 
 if TYPE_CHECKING:
@@ -86,7 +86,7 @@ def inspect(
 @click.command()
 @click.argument("source", metavar="TOKENIZER")
 @click.argument("out", metavar="PATH")
-@format_option(default=None)
+@format_option
 @click.option(
     "--check",
     is_flag=True,
@@ -96,7 +96,7 @@ def inspect(
 def convert(
     source: str,
     out: str,
-    format_name: str,
+    format_name: str | None,
     check: bool,
     pretokenizer: str | None,
     special_tokens: tuple[str, ...],
@@ -105,14 +105,16 @@ def convert(
 
     \b
     Examples:
-      $ bpe convert mine.json tokenizer.json --format huggingface
-      $ bpe convert tokenizer.json again.json --format native
-      $ bpe convert mine.json mine.tiktoken --format tiktoken --check
+      $ bpe convert mine.json mine.tiktoken --check
+      $ bpe convert mine.json mine.bpe.json
+      $ bpe convert mine.bpe.json tokenizer.json
+      $ bpe convert mine.json folder --format transformers
     """
+    format = format_to_write(out, format_name)
     tokenizer = load_tokenizer(source, pretokenizer, special_tokens)
     if check:
-        _check(tokenizer, cast("Format", format_name))
-    write_tokenizer(tokenizer, out, format_name)
+        _check(tokenizer, format)
+    write_tokenizer(tokenizer, out, format)
 
 
 def _list_readers(tokenizer: Tokenizer) -> None:

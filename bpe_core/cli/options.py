@@ -23,17 +23,14 @@ def choice_option(name: str, choices: tuple[str, ...], *, default: str, help: st
     )
 
 
-def format_option(default: str | None) -> Option[Any]:
-    """Return the option for the format to write; without a default, it is required."""
-    return click.option(
-        "--format",
-        "format_name",
-        type=click.Choice(FORMATS),
-        default=default,
-        required=default is None,
-        show_default=True,
-        help="What to write; transformers and gpt2 write a folder of several files.",
-    )
+format_option: Option[Any] = click.option(
+    "--format",
+    "format_name",
+    type=click.Choice(FORMATS),
+    help="What to write; transformers and gpt2 write a folder of several files.  [default: by the "
+    "name of PATH: .tiktoken, .gguf, .bpe.json (native), a folder (transformers), otherwise "
+    "huggingface]",
+)
 
 
 pretokenizer_option: Option[Any] = click.option(

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 import click
 
 from bpe_core.cli.options import FORMATS
-from bpe_core.cli.support import write_tokenizer
+from bpe_core.cli.support import format_to_write, write_tokenizer
 
 if TYPE_CHECKING:
     from bpe_core.store.entries import Entry
@@ -119,7 +119,8 @@ def remove(names: tuple[str, ...]) -> None:
     "--format",
     "format_name",
     type=click.Choice(FORMATS),
-    help="Write a run's tokenizer in this format.  [default: a zip file of the whole entry]",
+    help="Write a run's tokenizer in this format.  [default: by the name of PATH, otherwise a zip "
+    "file of the whole entry]",
 )
 def export(name: str, out: str, format_name: str | None) -> None:
     """Write an entry as a zip file, or the tokenizer of a run in a format.
@@ -131,22 +132,25 @@ def export(name: str, out: str, format_name: str | None) -> None:
       $ bpe store export 0123456789abcdef0123456789abcdef --out run.zip
     """
     from bpe_core.errors import ConfigError
+    from bpe_core.formats.format_by_name import format_by_name
     from bpe_core.formats.run_archive import load_run
     from bpe_core.store.entries import RUN, entry_folder, refused_as_not_permitted
     from bpe_core.store.manifest import check_files
     from bpe_core.store.place import is_id
     from bpe_core.whole_files import write_whole
 
-    if format_name is not None and not is_id(name):
+    wants_tokenizer = format_name is not None or (out != "-" and format_by_name(out) is not None)
+    if wants_tokenizer and not is_id(name):
         raise ConfigError(
-            f"Expected the id of a run with --format, got {name!r}. Omit --format to export an "
-            "upload as a zip file."
+            f"Only a run has a tokenizer to write, and {name!r} is not the id of one. Omit "
+            "--format and name a .zip file to export an upload."
         )
     folder = entry_folder(name)
     with refused_as_not_permitted(f"Entry {name}"):
         check_files(folder)
-        if format_name is not None:
-            write_tokenizer(load_run(folder / RUN).tokenizer, out, format_name)
+        if wants_tokenizer:
+            format = format_to_write(out, format_name)
+            write_tokenizer(load_run(folder / RUN).tokenizer, out, format)
             return
         data = _zip_of(folder)
     if out == "-":

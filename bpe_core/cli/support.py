@@ -22,6 +22,7 @@ from bpe_core.errors import (
 if TYPE_CHECKING:
     from bpe_core.corpus.corpus import Corpus
     from bpe_core.counting.streamed import StreamedCorpus
+    from bpe_core.formats.format_by_name import Format
     from bpe_core.runs.run import TrainingRun
     from bpe_core.tokenizer.protocol import Encoder
     from bpe_core.tokenizer.tokenizer import Tokenizer
@@ -196,14 +197,27 @@ def read_ids(name: str) -> list[int]:
     return list(map(int, words))
 
 
-def write_tokenizer(tokenizer: Tokenizer, out: str, format_name: str) -> None:
+def format_to_write(out: str, format_name: str | None) -> Format:
+    """Return the format that `--format` or the name says; report on stderr if they disagree."""
+    from bpe_core.formats.format_by_name import DEFAULT, choose_format
+
+    given = cast("Format | None", format_name)
+    if out == "-":
+        return given or DEFAULT
+    choice = choose_format(out, given)
+    if choice.note is not None:
+        click.echo(choice.note, err=True)
+    return choice.format
+
+
+def write_tokenizer(tokenizer: Tokenizer, out: str, format_name: Format) -> None:
     """Save a tokenizer, or write it to standard output if the path is `-`.
 
     List the files on stderr, unless `out` is the only one.
     """
     from bpe_core.formats.load_save import dumps, write_files
 
-    files = dumps(tokenizer, cast("Any", format_name))
+    files = dumps(tokenizer, format_name)
     if out != "-":
         written = write_files(files, out)
         if written != [Path(out)]:

@@ -20,6 +20,7 @@ from bpe_core.cli.options import (
 from bpe_core.cli.scale import CountingPlan
 from bpe_core.cli.support import (
     corpus_of,
+    format_to_write,
     is_watched,
     report_run,
     show_progress,
@@ -43,7 +44,7 @@ if TYPE_CHECKING:
     "--vocab-size", type=int, required=True, help="Special tokens, alphabet and merges in total."
 )
 @click.option("--out", required=True, metavar="PATH", help="Where to write the tokenizer.")
-@format_option(default="native")
+@format_option
 @pretokenizer_option
 @choice_option(
     "--base", BASES, default="bytes", help="The symbols that words consist of before any merge."
@@ -82,7 +83,7 @@ def train(
     counts: str | None,
     vocab_size: int,
     out: str,
-    format_name: str,
+    format_name: str | None,
     pretokenizer: str,
     base: str,
     alphabet: str,
@@ -125,6 +126,7 @@ def train(
         tie_break=cast("TieBreak", tie_break),
         max_token_bytes=max_token_bytes,
     )
+    format = format_to_write(out, format_name)
     plan = CountingPlan(scheduler, memory, processes, work, floor)
     if counts is not None:
         corpus, test = _read_counts(counts, files, held_out, plan), None
@@ -135,7 +137,7 @@ def train(
     else:
         corpus, test = corpus_of(files, text_column, encoding, held_out)
     run = run_training(corpus, config, on_progress=show_progress if is_watched() else None)
-    write_tokenizer(run.tokenizer, out, format_name)
+    write_tokenizer(run.tokenizer, out, format)
     report_run(run, test)
 
 

@@ -7,13 +7,15 @@ from __future__ import annotations
 
 import json
 import os
+import warnings
 from collections.abc import Mapping
 from pathlib import Path
-from typing import Any, Literal, get_args
+from typing import Any
 
 from bpe_core.checks import describe, is_a
 from bpe_core.errors import ConfigError, FormatError
 from bpe_core.formats import gguf_file, gpt2_files, native, tiktoken_file
+from bpe_core.formats.format_by_name import FORMATS, Format, choose_format, is_folder
 from bpe_core.formats.gguf_header import GgufValue, looks_like_gguf, parse_gguf, read_gguf
 from bpe_core.formats.gguf_vocabulary import from_gguf
 from bpe_core.formats.json_files import looks_like_json, parse_json
@@ -23,9 +25,6 @@ from bpe_core.formats.tekken import looks_like_tekken, read_tekken
 from bpe_core.formats.zipped import looks_like_zip, unzip_tokenizer
 from bpe_core.tokenizer.tokenizer import Tokenizer
 from bpe_core.whole_files import make_folder, write_whole
-
-Format = Literal["huggingface", "transformers", "gpt2", "tiktoken", "gguf", "native"]
-FORMATS: tuple[Format, ...] = get_args(Format)
 
 __all__ = [
     "FORMATS",
@@ -198,22 +197,27 @@ def check_not_overruled(
         raise ConfigError(f"{name} has special tokens of its own. Leave special_tokens out.")
 
 
-def save(
-    tokenizer: Tokenizer, path: str | os.PathLike[str], format: Format = "huggingface"
-) -> None:
-    """Write a tokenizer to a file, or into a folder if `path` is one or the format has several.
+def save(tokenizer: Tokenizer, path: str | os.PathLike[str], format: Format | None = None) -> None:
+    """Write a tokenizer in the format that the path's name says, or in `format`.
 
-    Each file is renamed into place, so no reader ever sees half of one. Raises `ConfigError`, and
-    writes nothing, if the format cannot express the tokenizer.
+    `.tiktoken`, `.gguf` and `.bpe.json` (native) say their format, a folder is written for
+    transformers, and any other name in Hugging Face's format. A format with several files, or an
+    existing folder, puts them in a folder. Warns if `format` does not fit the name. Each file is
+    renamed into place, so no reader ever sees half of one. Raises `ConfigError`, and writes
+    nothing, if the format cannot express the tokenizer.
 
     >>> tokenizer = Tokenizer(vocab={0: b"a", 1: b"aa"}, merges=[(0, 0, 1)], pretokenizer="none")
     >>> import tempfile
     >>> with tempfile.TemporaryDirectory() as folder:
-    ...     save(tokenizer, Path(folder, "mine.json"), format="native")
-    ...     load(Path(folder, "mine.json")) == tokenizer
+    ...     save(tokenizer, Path(folder, "mine.bpe.json"))
+    ...     load(Path(folder, "mine.bpe.json")) == tokenizer
     True
     """
-    write_files(dumps(tokenizer, format), path)
+    _path(path)
+    choice = choose_format(path, format)
+    if choice.note is not None:
+        warnings.warn(choice.note, stacklevel=2)
+    write_files(dumps(tokenizer, choice.format), path)
 
 
 def write_files(files: Mapping[str, bytes], path: str | os.PathLike[str]) -> list[Path]:
@@ -226,9 +230,10 @@ def write_files(files: Mapping[str, bytes], path: str | os.PathLike[str]) -> lis
     """
     target = _path(path)
     try:
-        if len(files) > 1:
+        is_in_folder = len(files) > 1 or is_folder(path)
+        if is_in_folder:
             make_folder(target)
-        places = [target / name if target.is_dir() else target for name in files]
+        places = [target / name if is_in_folder else target for name in files]
         for place, data in zip(places, files.values(), strict=True):
             write_whole(place, data)
     except ValueError:

@@ -32,7 +32,7 @@ def run(*arguments: str | Path, stdin: bytes = b"") -> Result:
 @pytest.fixture
 def trained(tmp_path: Path) -> Path:
     (tmp_path / "notes.txt").write_bytes(TEXT.encode())
-    out = tmp_path / "mine.json"
+    out = tmp_path / "mine.bpe.json"
     result = run("train", tmp_path / "notes.txt", "--vocab-size", "300", "--out", out)
     assert result.exit_code == 0, result.output
     return out
@@ -142,13 +142,14 @@ def test_gpt2_accepts_options_that_match_it() -> None:
 
 
 def test_writing_a_tokenizer_to_a_folder_prints_its_path(tmp_path: Path) -> None:
-    for out, written in ((tmp_path, "tokenizer.bpe.json"), (tmp_path / "mine.json", None)):
-        result = run("train", "-", "--vocab-size", "260", "--out", out, stdin=b"hug hugs")
-        assert result.exit_code == 0, result.output
-        said = f"Written: {tmp_path / written}\n" if written else ""
-        assert result.stderr.startswith(said)
-        assert ("Written" in result.stderr) == bool(written)
-        assert (tmp_path / written if written else out).is_file()
+    train = ("train", "-", "--vocab-size", "260")
+    result = run(*train, "--out", tmp_path, "--format", "native", stdin=b"hug hugs")
+    assert result.exit_code == 0, result.output
+    assert result.stderr.startswith(f"Written: {tmp_path / 'tokenizer.bpe.json'}\n")
+    assert (tmp_path / "tokenizer.bpe.json").is_file()
+    result = run(*train, "--out", tmp_path / "mine.json", stdin=b"hug hugs")
+    assert "Written" not in result.stderr
+    assert (tmp_path / "mine.json").is_file()
 
 
 def test_a_special_token_is_text_unless_allowed() -> None:
@@ -170,7 +171,7 @@ def test_compare_prints_a_column_for_each_tokenizer(trained: Path) -> None:
     assert result.exit_code == 0, result.output
     lines = result.stdout.splitlines()
     assert lines[0].startswith("documents 1, bytes ")
-    assert lines[1].split() == ["mine.json", "gpt2"]
+    assert lines[1].split() == ["mine.bpe.json", "gpt2"]
     assert re.search(r"(?m)^vocabulary +300 +50,257$", result.stdout)
 
 
@@ -180,7 +181,7 @@ def test_compare_prints_the_interval_of_each_difference(trained: Path, tmp_path:
     result = run("compare", text, "-t", "gpt2", "-t", trained, "-t", "gpt2")
     gain, same = result.stdout.splitlines()[-3:-1]
     found = re.fullmatch(
-        r"gpt2 needs ([\d.]+)% fewer tokens than mine.json "
+        r"gpt2 needs ([\d.]+)% fewer tokens than mine.bpe.json "
         r"\(95% interval ([\d.]+)% to ([\d.]+)%\)",
         gain,
     )

@@ -49,10 +49,10 @@ absent = ("streamlit", "plotly", "pandas", "tokenizers", "tiktoken", "pyarrow", 
 assert not [name for name in absent if find_spec(name)]
 corpus = bpe.read_corpus(["notes.txt"])
 run = bpe.train(corpus, bpe.TrainingConfig(300, pretokenizer="regex:[a-z]+"))
-bpe.save(run.tokenizer, "mine.json", format="native")
-bpe.save(run.tokenizer.truncated(9), "short.tiktoken", format="tiktoken")
-bpe.save(run.tokenizer, "tokenizer.json", format="huggingface")
-loaded = bpe.load("mine.json")
+bpe.save(run.tokenizer, "mine.bpe.json")
+bpe.save(run.tokenizer.truncated(9), "short.tiktoken")
+bpe.save(run.tokenizer, "tokenizer.json")
+loaded = bpe.load("mine.bpe.json")
 assert loaded == run.tokenizer
 print(loaded.decode(loaded.encode("hugs and hugging")), len(run.merges))
 from bpe_core.corpus.samples import samples, load_sample
