@@ -7,15 +7,13 @@ from pathlib import Path
 from typing import Final
 
 from bpe_core.checks import describe, is_a
-from bpe_core.errors import FormatError, UnavailableError
+from bpe_core.errors import FormatError
 from bpe_core.formats import opening
 from bpe_core.formats.gguf_header import MAGIC, parse_gguf, read_gguf
 from bpe_core.formats.load_save import files_of
-from bpe_core.formats.openai_tokenizers import published_tokenizer
 from bpe_core.formats.sentencepiece_model import looks_like_sentencepiece
-from bpe_core.published.cache import place_of, read_cached, state_of
+from bpe_core.published.cache import read_cached
 from bpe_core.published.catalogue import CATALOGUE, NAMES, Published
-from bpe_core.published.tiktoken_cache import ENCODINGS, is_cached
 from bpe_core.tokenizer.protocol import NamedEncoder
 
 _FOLDER_FILES: Final = ("tekken.json", "tokenizer.model")
@@ -73,8 +71,6 @@ def open_published(found: Published) -> NamedEncoder:
 
         cut = "Pre-tokenizer gpt2, encoded exactly by bpe_core."
         return NamedEncoder(found.title, gpt2(), f"{who} {cut}")
-    if state_of(found) == "missing" and found.name in ENCODINGS:
-        return _through_tiktoken(found, who)
     data = read_cached(found)
     # The SHA-256 was checked, so these files need no trial in another process.
     if data.startswith(MAGIC):
@@ -82,18 +78,8 @@ def open_published(found: Published) -> NamedEncoder:
     elif looks_like_sentencepiece(data):
         opened = opening.open_sentencepiece(found.title, data, trial="")
     else:
-        opened = opening.open_files({place_of(found).name: data}, trial="")
+        opened = opening.open_files({found.file_name: data}, trial="")
     return NamedEncoder(found.title, opened.encoder, f"{who} {opened.provenance}")
-
-
-def _through_tiktoken(found: Published, who: str) -> NamedEncoder:
-    """Open OpenAI's file from tiktoken's cache, if it is there."""
-    encoding = ENCODINGS[found.name]
-    if not is_cached(encoding):
-        raise UnavailableError(f"{found.title} has not been fetched. Run: bpe fetch {found.name}")
-    tokenizer = published_tokenizer(encoding)
-    cut = f"Pre-tokenizer {tokenizer.pretokenizer.name}, encoded exactly by bpe_core."
-    return NamedEncoder(found.title, tokenizer, f"{who} {cut}")
 
 
 def _open_path(path: Path, pretokenizer: str | None) -> NamedEncoder:

@@ -1,9 +1,15 @@
-"""The folder of published tokenizers that were fetched: what is here, without the network."""
+"""The files of published tokenizers on this machine, found without the network.
+
+A fetched file is in the cache folder. Those of GPT-4 and GPT-4o are also found where tiktoken
+caches its downloads.
+"""
 
 from __future__ import annotations
 
 import hashlib
 import os
+import tempfile
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Final, Literal
 
@@ -14,6 +20,7 @@ from bpe_core.published.catalogue import Published
 VARIABLE: Final = "BPE_EXPLORER_TOKENIZERS"
 State = Literal["installed", "here", "missing"]
 """installed: it comes with a package; here: fetched before; missing: it must be fetched."""
+_TIKTOKENS_FOLDERS: Final = ("TIKTOKEN_CACHE_DIR", "DATA_GYM_CACHE_DIR")
 
 
 def cache_folder() -> Path:
@@ -49,11 +56,7 @@ def state_of(found: Published) -> State:
     """
     if found.package is None:
         return "installed"
-    try:
-        is_here = place_of(found).stat().st_size == found.n_bytes
-    except OSError:
-        is_here = False
-    return "here" if is_here else "missing"
+    return "missing" if _whole_file(found) is None else "here"
 
 
 def read_cached(found: Published) -> bytes:
@@ -68,18 +71,40 @@ def read_cached(found: Published) -> bytes:
     Traceback (most recent call last):
     bpe_core.errors.UnavailableError: Llama 3 has not been fetched. Run: bpe fetch llama3
     """
-    place = place_of(found)
+    file = _whole_file(found)
+    if file is None and place_of(found).exists():
+        raise IntegrityError(_damaged(found, place_of(found)))
     try:
-        if place.stat().st_size != found.n_bytes:
-            raise IntegrityError(_damaged(found, place))
-        data = place.read_bytes()
+        data = b"" if file is None else file.read_bytes()
     except OSError:
-        raise UnavailableError(
-            f"{found.title} has not been fetched. Run: bpe fetch {found.name}"
-        ) from None
+        data = b""
+    if file is None or not data:
+        raise UnavailableError(f"{found.title} has not been fetched. Run: bpe fetch {found.name}")
     if hashlib.sha256(data).hexdigest() != found.sha256:
-        raise IntegrityError(_damaged(found, place))
+        raise IntegrityError(_damaged(found, file))
     return data
+
+
+def _whole_file(found: Published) -> Path | None:
+    """Return where a tokenizer's file is, judged by its size; None if it is nowhere."""
+    for place in (place_of(found), *_tiktokens_places(found)):
+        try:
+            if place.stat().st_size == found.n_bytes:
+                return place
+        except OSError:
+            continue
+    return None
+
+
+def _tiktokens_places(found: Published) -> Iterator[Path]:
+    """Return where tiktoken caches the file, if the package carries it under tiktoken's name."""
+    if "/tiktoken_cache/" not in found.path:
+        return
+    named = next((os.environ[key] for key in _TIKTOKENS_FOLDERS if key in os.environ), None)
+    if named is None:
+        yield Path(tempfile.gettempdir(), "data-gym-cache", Path(found.path).name)
+    elif named:  # tiktoken takes an empty name to mean no cache
+        yield Path(named, Path(found.path).name)
 
 
 def _damaged(found: Published, place: Path) -> str:

@@ -114,19 +114,6 @@ def read_members(archive: Path, paths: Iterable[str]) -> dict[str, bytes]:
     return found
 
 
-def forget(name: str) -> bool:
-    """Delete the file of a tokenizer from the cache; return False if it was not there.
-
-    >>> forget("gpt2")
-    False
-    """
-    found = published(name)
-    if state_of(found) != "here":
-        return False
-    place_of(found).unlink(missing_ok=True)
-    return True
-
-
 def _is_whole(found: Published) -> bool:
     """Return True if a tokenizer need not be fetched; a damaged file must be fetched again."""
     if state_of(found) == "installed":

@@ -25,6 +25,7 @@ def fetched(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> list[str]:
     cache = tmp_path / "cache"
     cache.mkdir()
     monkeypatch.setenv(VARIABLE, str(cache))
+    monkeypatch.setenv("TIKTOKEN_CACHE_DIR", "")
 
     def fetch(wanted: list[str], _: object) -> None:
         for name in wanted:
@@ -42,7 +43,8 @@ def test_the_list_says_what_must_be_fetched_and_who_published_it(
     app = open_app("compare")
     options = app.selectbox(key="add_by_name").options
     assert "Llama 3 (Meta): not downloaded, 6.6 MB" in options
-    assert len(options) == len(by_name.BY_NAME)
+    # Two names have buttons.
+    assert len(options) == len(by_name.BY_NAME) - 2
     app.selectbox(key="add_by_name").set_value("mistral-7b")
     app.run()
     said = [text.value for text in app.markdown if "Published by" in text.value]
@@ -72,12 +74,51 @@ def test_a_click_fetches_and_adds_and_the_address_brings_it_back(
     assert fetched == ["mistral-7b"]
 
 
+@pytest.mark.parametrize(("name", "title"), [("gpt4", "GPT-4"), ("gpt4o", "GPT-4o")])
+def test_a_button_fetches_what_bpe_fetch_does(
+    open_app: OpenApp, fetched: list[str], name: str, title: str
+) -> None:
+    app = open_app("compare")
+    says = [each.value.replace("\\", "") for each in app.markdown]
+    assert any(f"{title} needs a download" in each for each in says)
+    app.button(key=f"add_{name}").click().run()
+    assert not app.exception
+    assert not app.error
+    assert fetched == [name]
+    assert cards(app) == ["Your tokenizer", "GPT-2", title]
+    assert sent(app, "cards")["cards"][2]["facts"] == "BPE, encoded by bpe_core"
+    assert app.query_params["with"] == f"gpt2,{name}"
+    assert len(sent(app, "readings")["readings"]) == 3
+    assert cards(open_app("compare", **{"with": name})) == ["Your tokenizer", title]
+    assert fetched == [name]
+
+
 def test_opening_a_page_fetches_nothing(open_app: OpenApp, fetched: list[str]) -> None:
     app = open_app("compare", **{"with": "gpt2,llama3"})
     assert not app.exception
     assert cards(app) == ["Your tokenizer", "GPT-2"]
-    assert "Run: bpe fetch llama3" in app.error[0].value.replace("\\", "")
+    assert "run: bpe fetch llama3" in app.error[0].value.replace("\\", "")
     assert fetched == []
+
+
+@pytest.mark.parametrize("name", ["gpt4", "gpt4o"])
+def test_without_a_network_a_button_says_what_to_do(
+    open_app: OpenApp, monkeypatch: pytest.MonkeyPatch, tmp_path: Path, name: str
+) -> None:
+    for variable in (VARIABLE, "TIKTOKEN_CACHE_DIR"):
+        monkeypatch.setenv(variable, str(tmp_path / "nothing"))
+    # pip's own way to look at no index.
+    monkeypatch.setenv("PIP_NO_INDEX", "1")
+    monkeypatch.setenv("PIP_CONFIG_FILE", "/dev/null")
+    app = open_app("compare")
+    app.button(key=f"add_{name}").click().run()
+    assert not app.exception
+    (said,) = (error.value.replace("\\", "") for error in app.error)
+    assert said.startswith(f"{CATALOGUE[name].title} could not be added. ")
+    assert "could not be downloaded. Check the network and try again" in said
+    assert "copy the folder of fetched tokenizers" in said
+    assert not app.button(key=f"add_{name}").disabled
+    assert cards(app) == ["Your tokenizer", "GPT-2"]
 
 
 def test_without_a_network_the_page_says_so(

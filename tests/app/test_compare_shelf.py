@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable
-from pathlib import Path
 from typing import Any
 
 import pytest
@@ -13,15 +12,11 @@ from streamlit.testing.v1.element_tree import FileUploader
 
 from bpe_core.corpus.corpus import Corpus
 from bpe_core.corpus.samples import load_sample
-from bpe_core.errors import UnavailableError
-from bpe_core.formats import openai_tokenizers
 from bpe_core.formats.load_save import dumps
 from bpe_core.runs.train import train
-from bpe_core.tokenizer.tokenizer import Tokenizer
 from bpe_core.types import TrainingConfig
 from tests import foreign_models as models
 from ui.storage.run_store import store_run
-from ui.tokenizers import shelf
 
 OpenApp = Callable[..., AppTest]
 NOTHING = Corpus.from_text("x").split(0.0)[1]
@@ -70,72 +65,6 @@ def test_gpt2_is_on_the_shelf_by_default_and_not_in_the_address(open_app: OpenAp
     facts = [(card["size"], card["facts"]) for card in sent(app, "cards")["cards"]]
     assert facts[1] == ("50,257 tokens", "BPE, encoded by bpe_core")
     assert "with" not in app.query_params
-
-
-def test_gpt4_can_be_added_and_is_restored_from_the_address(
-    open_app: OpenApp, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
-) -> None:
-    asked: list[str] = []
-
-    def load(name: str) -> Tokenizer:
-        asked.append(name)
-        return SMALL.tokenizer
-
-    # A test in tests/unit reads OpenAI's own file through tiktoken's cache.
-    monkeypatch.setattr(shelf, "published_tokenizer", load)
-    for variable in ("BPE_EXPLORER_TOKENIZERS", "TIKTOKEN_CACHE_DIR"):
-        monkeypatch.setenv(variable, str(tmp_path / "empty"))
-    app = open_app("compare")
-    says = [each.value.replace("\\", "") for each in app.markdown]
-    assert any("GPT-4 needs a download (1.7 MB)" in each for each in says)
-    assert asked == []
-    app.button(key="add_gpt4").click()
-    app.run()
-    assert not app.exception
-    assert cards(app) == ["Your tokenizer", "GPT-2", "GPT-4"]
-    assert app.query_params["with"] == "gpt2,gpt4"
-    assert len(sent(app, "readings")["readings"]) == 3
-    assert figures(app)["columns"] == ["Your tokenizer", "GPT-2", "GPT-4"]
-    assert cards(open_app("compare", **{"with": "gpt4"})) == ["Your tokenizer", "GPT-4"]
-    assert set(asked) == {"cl100k_base"}
-
-
-def test_an_encoding_that_cannot_be_loaded_is_reported_once_and_not_retried(
-    open_app: OpenApp, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    asked: list[str] = []
-
-    def fails(name: str) -> None:
-        asked.append(name)
-        raise UnavailableError(f"{name} is not cached: <b>no network</b>.")
-
-    monkeypatch.setattr(shelf, "published_tokenizer", fails)
-    app = open_app("compare", **{"with": "gpt2,gpt4o"})
-    assert not app.exception
-    assert cards(app) == ["Your tokenizer", "GPT-2"]
-    assert "is not cached" in app.error[0].value.replace("\\", "")
-    assert "<b>" not in app.error[0].value
-    app.run()
-    assert asked == ["o200k_base"]
-    assert openai_tokenizers.MOST_SECONDS <= 60
-
-
-def test_an_addition_that_fails_is_reported_beside_its_button(
-    open_app: OpenApp, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    def fails(name: str) -> None:
-        raise UnavailableError(f"{name} is not on this machine.")
-
-    monkeypatch.setattr(shelf, "published_tokenizer", fails)
-    app = open_app("compare")
-    app.button(key="add_gpt4o").click().run()
-    assert not app.exception
-    assert [error.value.replace("\\", "") for error in app.error] == [
-        "o200k_base is not on this machine."
-    ]
-    assert not app.button(key="add_gpt4o").disabled
-    assert cards(app) == ["Your tokenizer", "GPT-2"]
-    assert app.session_state["workspace"].shelf_problems == ()
 
 
 @pytest.mark.parametrize(

@@ -3,9 +3,6 @@
 from __future__ import annotations
 
 import json
-import os
-import subprocess
-import sys
 import time
 from collections.abc import Callable
 from importlib import import_module
@@ -34,7 +31,6 @@ from bpe_core.tokenizer.protocol import NamedEncoder
 from bpe_core.tokenizer.tokenizer import Tokenizer
 from bpe_core.types import TrainingConfig
 from tests import foreign_models as models
-from tests.oracles import tiktoken_published
 
 ROOT = Path(__file__).parents[2]
 SAMPLE = load_sample("multilingual")
@@ -240,38 +236,6 @@ def test_a_very_large_id_needs_little_memory() -> None:
         (row,) = compare(text, [encoder]).rows
         assert row.n_tokens == len(small.encode(text))
         assert far in encoder.encode(text, allowed_special="all")
-
-
-def test_the_error_for_an_unavailable_published_encoding_says_why(tmp_path: Path) -> None:
-    code = (
-        "from bpe_core.formats.openai_tokenizers import published_tokenizer as get\n"
-        "try: get('cl100k_base')\n"
-        "except Exception as error: print(type(error).__name__, error)\n"
-    )
-    # Neither a cache nor a network: nothing listens on this port.
-    env = {**os.environ, "TIKTOKEN_CACHE_DIR": str(tmp_path), "HTTPS_PROXY": "http://127.0.0.1:9"}
-    env |= {"https_proxy": env["HTTPS_PROXY"], "NO_PROXY": "", "no_proxy": ""}
-    done = subprocess.run(
-        [sys.executable, "-c", code], cwd=ROOT, env=env, capture_output=True, text=True, check=True
-    )
-    assert done.stdout.startswith(
-        "UnavailableError GPT-4’s tokenizer, cl100k_base, is not on this machine and could not be "
-        "downloaded."
-    )
-
-
-@pytest.mark.slow
-def test_published_encodings_come_from_tiktokens_cache() -> None:
-    code = (
-        "from bpe_core.formats.openai_tokenizers import published_tokenizer as get\n"
-        "print(get('cl100k_base').encode('The quick brown fox'))\n"
-    )
-    env = {**os.environ, "TIKTOKEN_CACHE_DIR": str(ROOT / ".venv" / "tiktoken-cache")}
-    done = subprocess.run(
-        [sys.executable, "-c", code], cwd=ROOT, env=env, capture_output=True, text=True, check=True
-    )
-    expected = tiktoken_published("cl100k_base").encode_ordinary("The quick brown fox")
-    assert json.loads(done.stdout) == expected
 
 
 def test_a_file_that_crashes_the_library_is_refused_without_ending_this_process() -> None:

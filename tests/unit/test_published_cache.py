@@ -1,23 +1,29 @@
-"""Checking tiktoken's cache for a published tokenizer needs no network."""
+"""The files of published tokenizers: found in two caches, without the network."""
 
 from __future__ import annotations
 
+import shutil
 from pathlib import Path
 
 import pytest
 import tiktoken.load
 
-from bpe_core.formats.openai_tokenizers import published_tokenizer
-from bpe_core.published.tiktoken_cache import EncodingName, is_cached, of_encoding
-from tests.oracles import TOKENIZERS
-from ui.tokenizers.additions import published_words
+from bpe_core.errors import IntegrityError, UnavailableError
+from bpe_core.formats.open_encoder import open_encoder
+from bpe_core.published.cache import VARIABLE, read_cached, state_of
+from bpe_core.published.catalogue import published
+from tests.oracles import RANKS, TOKENIZERS, tiktoken_published
+from ui.tokenizers.by_name import download_words
 
 CL100K = "https://openaipublic.blob.core.windows.net/encodings/cl100k_base.tiktoken"
+TEXT = "The quick brown fox <|endoftext|> naïve 東京"
 
 
 @pytest.fixture
 def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """Return tiktoken's cache; neither cache has a file yet."""
     monkeypatch.setenv("TIKTOKEN_CACHE_DIR", str(tmp_path))
+    monkeypatch.setenv(VARIABLE, str(tmp_path / "fetched"))
     return tmp_path
 
 
@@ -27,36 +33,53 @@ def cache_with_tiktoken(monkeypatch: pytest.MonkeyPatch, size: int) -> None:
     tiktoken.load.read_file_cached(CL100K)
 
 
+def states() -> list[str]:
+    return [state_of(published(name)) for name in ("gpt4", "gpt4o", "llama3")]
+
+
 def test_a_file_that_tiktoken_cached_is_found(
     folder: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    names: list[EncodingName] = ["cl100k_base", "o200k_base"]
-    assert [is_cached(name) for name in names] == [False, False]
-    cache_with_tiktoken(monkeypatch, of_encoding("cl100k_base").n_bytes)
-    assert [is_cached(name) for name in names] == [True, False]
-    expected = "GPT-2, GPT-4: on this server. GPT-4o needs a download (3.6 MB)."
-    assert published_words() == expected
+    assert states() == ["missing"] * 3
+    cache_with_tiktoken(monkeypatch, published("gpt4").n_bytes)
+    assert states() == ["here", "missing", "missing"]
+    words = download_words(["gpt2", "gpt4", "gpt4o"])
+    assert words.startswith("GPT-2, GPT-4: on this server. GPT-4o needs a download (")
+    with pytest.raises(IntegrityError, match="damaged"):
+        read_cached(published("gpt4"))
     monkeypatch.setenv("TIKTOKEN_CACHE_DIR", "")
-    assert not is_cached("cl100k_base")
+    assert states() == ["missing"] * 3
+    monkeypatch.delenv("TIKTOKEN_CACHE_DIR")
+    monkeypatch.setenv("DATA_GYM_CACHE_DIR", str(folder))
+    assert states() == ["here", "missing", "missing"]
 
 
-def test_a_file_cut_short_is_downloaded_again(
-    folder: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_file_cut_short_counts_as_missing(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     cache_with_tiktoken(monkeypatch, 1_000)
-    assert not is_cached("cl100k_base")
-    assert "GPT-4 needs a download (1.7 MB)" in published_words()
+    assert states() == ["missing"] * 3
+    with pytest.raises(UnavailableError, match="Run: bpe fetch gpt4"):
+        open_encoder("gpt4")
 
 
 @pytest.mark.slow
-def test_a_file_that_was_fetched_needs_no_download(
+@pytest.mark.parametrize(("name", "encoding"), [("gpt4", "cl100k_base"), ("gpt4o", "o200k_base")])
+def test_both_caches_give_tiktokens_ids_without_its_downloads(
+    folder: Path, monkeypatch: pytest.MonkeyPatch, name: str, encoding: str
+) -> None:
+    monkeypatch.setattr(tiktoken.load, "read_file", lambda _: pytest.fail("It was downloaded."))
+    expected = tiktoken_published(encoding).encode_ordinary(TEXT)
+    for variable, files in (("TIKTOKEN_CACHE_DIR", RANKS), (VARIABLE, TOKENIZERS)):
+        with monkeypatch.context() as patch:
+            patch.setenv(variable, str(files))
+            opened = open_encoder(name)
+            assert (opened.encode(TEXT), opened.engine) == (expected, "bpe_core")
+
+
+def test_a_fetched_file_is_taken_before_tiktokens(
     folder: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    assert not is_cached("cl100k_base")
-    monkeypatch.setenv("BPE_EXPLORER_TOKENIZERS", str(TOKENIZERS))
-    assert is_cached("cl100k_base")
-    assert "GPT-4o: on this server" in published_words()
-    published_tokenizer.cache_clear()
-    monkeypatch.setattr(tiktoken.load, "read_file", lambda _: pytest.fail("It was downloaded."))
-    assert published_tokenizer("cl100k_base").encode("Hello") == [9906]
-    published_tokenizer.cache_clear()
+    cache_with_tiktoken(monkeypatch, published("gpt4").n_bytes)
+    fetched = folder / "fetched" / "cl100k_base.tiktoken"
+    fetched.parent.mkdir()
+    shutil.copy(TOKENIZERS / fetched.name, fetched)
+    assert read_cached(published("gpt4")) == fetched.read_bytes()

@@ -8,19 +8,20 @@ import streamlit as st
 
 from bpe_core.errors import BpeError
 from bpe_core.pretokenizers.pretokenizers import PRETOKENIZER_NAMES
-from bpe_core.published.tiktoken_cache import is_cached, of_encoding
-from ui.look.labels import plain_markdown, size_text
+from bpe_core.published.catalogue import CATALOGUE
+from ui.look.labels import plain_markdown
 from ui.shell import workspace
 from ui.shell.file_upload import LIMIT, upload_files
 from ui.shell.run_picker import labels_of_runs
 from ui.storage.run_store import StoredRun, load_run
 from ui.tokenizers import shelf
-from ui.tokenizers.by_name import BY_NAME, fetch_with_bar, label_of, licence_line
+from ui.tokenizers.by_name import BY_NAME, download_words, fetch_with_bar, label_of, licence_line
 from ui.tokenizers.pasted_address import RunAddressError, run_of_address
 from ui.tokenizers.problems import draw_problems
-from ui.tokenizers.shelf import PUBLISHED
 from ui.tokenizers.submitted_files import submitted_files
 
+_BUTTONS = ("gpt2", "gpt4", "gpt4o")
+"""The published tokenizers that have a button; the others are in a list."""
 _FROM_FILE = "as in the file"
 _UPLOAD_KEY = "add_upload_"
 _WIDTH_OF_ADDITIONS = 440
@@ -37,20 +38,19 @@ def add_button(stored: StoredRun) -> None:
 
 def _additions(stored: StoredRun) -> None:
     on_shelf = shelf.wanted_keys()
-    published = {shelf.GPT2: "GPT-2", **{key: name for key, (name, _) in PUBLISHED.items()}}
     with st.container(horizontal=True):
-        for key, name in published.items():
-            if st.button(name, disabled=key in on_shelf, key=f"add_{key}"):
+        for key in _BUTTONS:
+            if st.button(CATALOGUE[key].title, disabled=key in on_shelf, key=f"add_{key}"):
                 _add(key)
         _runs(stored, on_shelf)
-    st.markdown(f":small[:gray[{published_words()}]]")
+    st.markdown(f":small[:gray[{download_words(_BUTTONS)}]]")
     _by_name(on_shelf)
     _address(stored, on_shelf)
     _files()
 
 
 def _by_name(on_shelf: Sequence[str]) -> None:
-    names = [name for name in BY_NAME if name not in on_shelf]
+    names = [name for name in BY_NAME if name not in (*_BUTTONS, *on_shelf)]
     if not names:
         return
     name = st.selectbox(
@@ -65,18 +65,6 @@ def _by_name(on_shelf: Sequence[str]) -> None:
         st.markdown(f":small[:gray[{plain_markdown(licence_line(name), 300)}]]")
     if st.button("Add by name", key="add_by_name_button", disabled=name is None) and name:
         _add(name)
-
-
-def published_words() -> str:
-    """List which published tokenizers are on this server and which a click downloads."""
-    here = [name for name, encoding in PUBLISHED.values() if is_cached(encoding)]
-    missing = [
-        f"{name} needs a download ({size_text(of_encoding(encoding).n_bytes)})"
-        for name, encoding in PUBLISHED.values()
-        if name not in here
-    ]
-    cached = [f"GPT-2{''.join(f', {name}' for name in here)}: on this server"]
-    return f"{'. '.join([*cached, *missing])}."
 
 
 def _runs(stored: StoredRun, on_shelf: Sequence[str]) -> None:

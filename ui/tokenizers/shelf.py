@@ -7,16 +7,12 @@ address, so the shelf survives a refresh and can be shared by a link.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from typing import Final
 
-import streamlit as st
-
 from bpe_core.errors import BpeError
-from bpe_core.formats.openai_tokenizers import published_tokenizer
-from bpe_core.published.tiktoken_cache import EncodingName
 from bpe_core.tokenizer.gpt2 import gpt2
 from bpe_core.tokenizer.merges_of import merges_of
 from bpe_core.tokenizer.protocol import Encoder, NamedEncoder
@@ -32,15 +28,11 @@ OWN: Final = "own"
 GPT2: Final = "gpt2"
 FIRST_SHELF: Final = (GPT2,)
 GPT2_NOTE: Final = "OpenAI’s files, byte for byte"
-PUBLISHED: Final[Mapping[str, tuple[str, EncodingName]]] = {
-    "gpt4": ("GPT-4", "cl100k_base"),
-    "gpt4o": ("GPT-4o", "o200k_base"),
-}
 _NOTHING = "none"
 _RUN = "run-"
 FILE_PREFIX: Final = "file-"
 _KNOWN_KEY = re.compile(
-    rf"gpt2|gpt4|gpt4o|{'|'.join(map(re.escape, BY_NAME))}|run-sample|(run|file)-[0-9a-f]{{32}}"
+    rf"gpt2|{'|'.join(map(re.escape, BY_NAME))}|run-sample|(run|file)-[0-9a-f]{{32}}"
 )
 _LONGEST_NAME = 40
 _LONGEST_ADDRESS: Final = 8_000
@@ -189,7 +181,7 @@ def loading_line(member: Member) -> str:
     """Return the line of Python that opens a tokenizer like this one."""
     if member.key == GPT2:
         return "tokenizer = bpe.gpt2()"
-    if member.key in PUBLISHED or member.key in BY_NAME:
+    if member.key in BY_NAME:
         return f'tokenizer = bpe.open_encoder("{member.key}")'
     if member.key.startswith(FILE_PREFIX):
         return 'tokenizer = bpe.open_encoder("tokenizer.json")'
@@ -222,10 +214,6 @@ def open_member(key: str) -> Member:
     """Open a tokenizer by its key; raise BpeError if it cannot be opened."""
     if key == GPT2:
         return Member(key, "GPT-2", gpt2(), GPT2_NOTE)
-    if key in PUBLISHED:
-        name, encoding = PUBLISHED[key]
-        with st.spinner(f"Loading {name}’s tokenizer"):
-            return Member(key, name, published_tokenizer(encoding), f"{encoding}, OpenAI’s file")
     if key in BY_NAME:
         named = open_by_name(key)
         return Member(key, named.name, named.encoder, named.provenance)
