@@ -5,6 +5,7 @@ own log takes the place of ours.
 """
 
 import asyncio
+import os
 import sys
 import time
 from collections.abc import AsyncIterator
@@ -14,6 +15,7 @@ import streamlit as st
 from starlette.middleware import Middleware
 
 from bpe_core.compiling.cache import kernels_are_compiled
+from bpe_core.store.place import keep_store_private
 from ui.logs import event, log_as_json
 from ui.memory.allocator import keep_little_freed
 from ui.settings import SettingError, settings
@@ -34,6 +36,7 @@ except SettingError as error:
 @asynccontextmanager
 async def lifespan(_: st.App) -> AsyncIterator[None]:
     started = time.monotonic()
+    keep_store_private()
     warm_up_start()
     # Errors before this line cannot contain visitors' text, so they may be printed in full.
     log_as_json(settings().log_level)
@@ -48,6 +51,8 @@ async def lifespan(_: st.App) -> AsyncIterator[None]:
     event("server_stopped", seconds=round(time.monotonic() - started, 3))
 
 
+# What visitors leave in files is for this server's user alone.
+os.umask(0o077)
 keep_little_freed()
 set_upload_limit()
 app = st.App(

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import atexit
 import hashlib
 import os
 import platform
+import shutil
 import sys
 import tempfile
 from collections.abc import Iterator
@@ -34,6 +36,9 @@ BESIDE: Final = KERNELS / "__pycache__"
 PLACE: Final = hashlib.sha1(str(KERNELS).encode(), usedforsecurity=False).hexdigest()
 """The part of a file's name that distinguishes the kernels of two copies of this package."""
 
+_temporary: Final[list[Path]] = []
+"""The temporary folder of this process, if it needed one."""
+
 MADE: Final = "library"
 """The name of the library's file, without its suffix, in the folder where it is built."""
 SHARED, OBJECT = ".so", ".o"
@@ -43,17 +48,17 @@ _OF_V3: Final = {"avx", "avx2", "bmi1", "bmi2", "f16c", "fma", "abm", "movbe", "
 
 
 def kernels_folder() -> Path:
-    """Return a writable folder for compiled kernels."""
-    return _folders()[0]
+    """Return a writable folder for compiled kernels: a temporary one if there is no other."""
+    return _lasting_folder() or _temporary_folder()
 
 
-@cache
 def _folders() -> list[Path]:
-    """Return the folders in which to look for the library; the first is writable."""
-    given = os.environ.get("NUMBA_CACHE_DIR")
-    writable = _writable_folder(given)
+    """Return the folders in which to look for the library."""
+    lasting = _lasting_folder()
+    writable = _temporary if lasting is None else [lasting]
     # Beside the sources, an administrator may have compiled for users who cannot write there.
-    return [writable] if given else list(dict.fromkeys([writable, BESIDE]))
+    beside = [] if _given_folder() else [BESIDE]
+    return list(dict.fromkeys([*writable, *beside]))
 
 
 def numba_variables() -> dict[str, str]:
@@ -119,12 +124,20 @@ def prebuilt_file() -> Path | None:
     return KERNELS / f"prebuilt-{_hash_of(_sources())}{SHARED}"
 
 
-def _writable_folder(given: str | None) -> Path:
+@cache
+def _given_folder() -> str | None:
+    """Return the folder that the environment names, which `tell_numba_the_folder` changes later."""
+    return os.environ.get("NUMBA_CACHE_DIR")
+
+
+@cache
+def _lasting_folder() -> Path | None:
     """Return the first writable folder: the given one, one beside the sources, or the user's.
 
-    If none is writable, make a temporary one for this process. Compiled code is executed without
-    further checks, so it must not lie where other users can write.
+    Compiled code is executed without further checks, so it must not lie where other users can
+    write.
     """
+    given = _given_folder()
     home = os.environ.get("XDG_CACHE_HOME")
     try:
         of_user = Path(home) if home else Path.home() / ".cache"
@@ -137,7 +150,15 @@ def _writable_folder(given: str | None) -> Path:
                 return folder
         except OSError:
             continue
-    return Path(tempfile.mkdtemp(prefix="bpe-explorer-"))
+    return None
+
+
+def _temporary_folder() -> Path:
+    """Return a folder that this process makes when it first needs it, and deletes at its end."""
+    if not _temporary:
+        _temporary.append(Path(tempfile.mkdtemp(prefix="bpe-explorer-")))
+        atexit.register(shutil.rmtree, _temporary[0], ignore_errors=True)
+    return _temporary[0]
 
 
 def processor() -> str:

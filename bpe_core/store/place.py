@@ -5,15 +5,19 @@ from __future__ import annotations
 import os
 import re
 import secrets
+import stat
+from contextlib import suppress
 from pathlib import Path
 from typing import Final
 
 from bpe_core.extras import needs_extra
+from bpe_core.whole_files import make_folder
 
 VARIABLE: Final = "BPE_EXPLORER_RUNS"
 UPLOAD_PREFIX: Final = "upload-"
 UNFINISHED: Final = ".unfinished-"
 """The prefix of the names of folders that are being written or deleted."""
+_OF_OTHERS: Final = 0o077
 _CHECKOUT: Final = Path(__file__).absolute().parents[2]
 _ID_PATTERN: Final = re.compile(r"[0-9a-f]{32}")
 
@@ -39,6 +43,26 @@ def store_folder() -> Path:
         from platformdirs import user_data_path
 
     return user_data_path("bpe-explorer", appauthor=False) / "runs"
+
+
+def make_store_folder() -> Path:
+    """Create the store's folder, which only its owner may read, and return it. Raises OSError.
+
+    The names in it open what visitors trained and uploaded.
+    """
+    folder = store_folder()
+    make_folder(folder)
+    keep_store_private()
+    return folder
+
+
+def keep_store_private() -> None:
+    """Take the permissions of other users from the store's folder, if it exists and is ours."""
+    folder = store_folder()
+    # Not that of another user, nor on a drive that has no permissions.
+    with suppress(OSError):
+        if (mode := stat.S_IMODE(folder.stat().st_mode)) & _OF_OTHERS:
+            folder.chmod(mode & ~_OF_OTHERS)
 
 
 def new_id() -> str:

@@ -3,6 +3,7 @@
 set -euo pipefail
 cd "$(dirname "$0")/../.."
 data="${BPE_DATA:-/data}"
+umask 077
 
 # Exits with a message if a setting is invalid.
 .venv/bin/python -m ui.settings --check

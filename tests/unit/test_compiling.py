@@ -306,17 +306,39 @@ folder = kernels_folder()
 assert os.environ["NUMBA_CACHE_DIR"] != str(folder)
 tell_numba_the_folder()
 print(folder == kernels_folder(), os.environ["NUMBA_CACHE_DIR"] == str(folder))
-folder.rmdir()
+print(folder.parent, folder.is_dir())
+(folder / "kernels").touch()
 """
+    assert output_without_folders(code, blocked, tmp_path) == f"True True\n{tmp_path} True\n"
+    assert list(tmp_path.iterdir()) == [blocked], "it is deleted when its process ends"
+
+
+def test_a_process_that_only_looks_for_kernels_makes_no_folder(tmp_path: Path) -> None:
+    blocked = tmp_path / "a file"
+    blocked.touch()
+    code = """
+import os, signal
+from bpe_core.kernels.folder import found_libraries
+print(len(list(found_libraries())), flush=True)
+os.kill(os.getpid(), signal.SIGKILL)
+"""
+    output_without_folders(code, blocked, tmp_path)
+    assert list(tmp_path.iterdir()) == [blocked]
+
+
+def output_without_folders(code: str, blocked: Path, temporary: Path) -> str:
+    """Run code in a process that can write nowhere but in a temporary folder."""
+    places = {"NUMBA_CACHE_DIR": str(blocked), "XDG_CACHE_HOME": str(blocked)}
     ran = subprocess.run(
         [sys.executable, "-c", code],
         cwd=ROOT,
-        env={**os.environ, "NUMBA_CACHE_DIR": str(blocked), "XDG_CACHE_HOME": str(blocked)},
+        env={**os.environ, **places, "TMPDIR": str(temporary)},
         capture_output=True,
         text=True,
-        check=True,
+        check=False,
     )
-    assert ran.stdout == "True True\n"
+    assert ran.stderr == ""
+    return ran.stdout
 
 
 def test_kernels_are_shared_by_an_environment_and_a_symlink_to_it(tmp_path: Path) -> None:

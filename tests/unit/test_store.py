@@ -5,6 +5,9 @@ from __future__ import annotations
 import json
 import logging
 import os
+import stat
+import subprocess
+import sys
 import tempfile
 import threading
 import time
@@ -27,7 +30,8 @@ from bpe_core.formats import native, run_archive
 from bpe_core.store import place
 from bpe_core.store.entries import delete_folder, entries
 from bpe_core.store.manifest import MANIFEST, check_files, read_checked, replace_file
-from bpe_core.store.place import store_folder
+from bpe_core.store.place import keep_store_private, store_folder
+from tests.packaging import ROOT
 from tests.power_cut import Disk
 from ui.storage import run_store, sweeping, upload_store
 from ui.storage.new_entries import kept_folder
@@ -64,6 +68,42 @@ def test_each_file_of_a_run_has_a_checksum(store: Path) -> None:
     assert {*listed, MANIFEST} == {path.name for path in folder.iterdir()}
     assert len(listed) == 5
     assert check_files(folder)
+
+
+@pytest.mark.parametrize(
+    "keep", [kept_run, lambda: keep_text("hug"), lambda: keep_sentences(TABLE)]
+)
+def test_other_users_cannot_list_the_store(store: Path, keep: Callable[[], str]) -> None:
+    keep()
+    assert stat.S_IMODE(store.stat().st_mode) == 0o700
+    # As earlier versions made it.
+    store.chmod(0o755)
+    keep()
+    assert stat.S_IMODE(store.stat().st_mode) == 0o700
+
+
+def test_a_server_closes_a_store_to_others_and_writes_files_for_itself_alone(store: Path) -> None:
+    store.mkdir(mode=0o755)
+    code = """
+import asyncio, serve
+async def start():
+    async with serve.lifespan(serve.app):
+        pass
+asyncio.run(start())
+from ui.storage.upload_store import keep_text
+keep_text("hug")
+"""
+    ran = subprocess.run([sys.executable, "-c", code], cwd=ROOT, capture_output=True, text=True)
+    assert ran.returncode == 0, ran.stderr
+    found = {path: stat.S_IMODE(path.stat().st_mode) for path in (store, *store.rglob("*"))}
+    assert len(found) > 3
+    assert all(mode & 0o077 == 0 for mode in found.values()), found
+
+
+def test_a_read_only_store_stays_read_only(store: Path) -> None:
+    store.mkdir(mode=0o555)
+    keep_store_private()
+    assert stat.S_IMODE(store.stat().st_mode) == 0o500
 
 
 @pytest.mark.parametrize("name", ["run.npz", "details.json", "held_out_tokens_after.npy"])

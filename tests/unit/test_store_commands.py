@@ -157,9 +157,9 @@ def test_another_users_entries_are_listed_and_refused_in_one_line(
     import tempfile
 
     with tempfile.TemporaryDirectory() as name:
-        Path(name).chmod(0o755)
         monkeypatch.setenv("BPE_EXPLORER_RUNS", name)
         run_id = kept_run()
+        Path(name).chmod(0o755)
         with as_another_user(Path(name, run_id)):
             assert "(belongs to another user)" in run("list").stdout
             result = run("verify")

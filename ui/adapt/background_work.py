@@ -17,10 +17,9 @@ from bpe_core.adapting.shrink import RemovalOrder, Removals
 from bpe_core.corpus.corpus import Corpus
 from bpe_core.corpus.corpus_files import link_corpus, write_corpus
 from bpe_core.corpus.filed_corpus import FiledCorpus
-from bpe_core.store.place import store_folder
+from bpe_core.store.place import make_store_folder
 from bpe_core.tokenizer.tokenizer import Tokenizer
 from bpe_core.types import read_only
-from bpe_core.whole_files import make_folder
 from ui.adapt.adapting_process import CHOICES, arrays_in, ask_process
 from ui.adapt.general_texts import GENERAL_TEXTS
 from ui.adapt.swapped import Swapped, swapped_of
@@ -149,9 +148,8 @@ def _asked(folder: Path, task: Task[Progress]) -> dict[str, Any] | None:
 def _folder_for(order: Order, n_tokens: int | None) -> Generator[Path]:
     """Write an order to a folder that is deleted with the block. Raises NotKeptError."""
     with os_errors_as_not_kept():
-        make_folder(store_folder())
         place = TemporaryDirectory(
-            prefix=UNFINISHED, dir=store_folder(), ignore_cleanup_errors=True
+            prefix=UNFINISHED, dir=make_store_folder(), ignore_cleanup_errors=True
         )
     with place as name:
         folder = Path(name)

@@ -12,8 +12,8 @@ from pathlib import Path
 from bpe_core.errors import NotKeptError
 from bpe_core.store.entries import size_of
 from bpe_core.store.manifest import write_manifest
-from bpe_core.store.place import UNFINISHED, store_folder
-from bpe_core.whole_files import make_folder, move_whole
+from bpe_core.store.place import UNFINISHED, make_store_folder, store_folder
+from bpe_core.whole_files import move_whole
 from ui.storage.sweeping import make_room
 
 _log = logging.getLogger(__name__)
@@ -22,8 +22,7 @@ _log = logging.getLogger(__name__)
 @contextmanager
 def new_folder(folder: Path) -> Generator[Path]:
     """Yield a temporary folder that becomes `folder` if the block succeeds, else is deleted."""
-    make_folder(folder.parent)
-    unfinished = Path(tempfile.mkdtemp(prefix=UNFINISHED, dir=folder.parent))
+    unfinished = Path(tempfile.mkdtemp(prefix=UNFINISHED, dir=make_store_folder()))
     try:
         yield unfinished
         move_whole(unfinished, folder)

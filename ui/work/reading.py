@@ -19,8 +19,7 @@ from bpe_core.corpus.reading_process import (
     read_in_process,
     worth_a_process,
 )
-from bpe_core.store.place import store_folder
-from bpe_core.whole_files import make_folder
+from bpe_core.store.place import make_store_folder
 
 _MOST_AT_ONCE: Final = 2
 """Each process may take gigabytes."""
@@ -112,8 +111,7 @@ def _read(
     if worth_a_process(files):
         with _place(on_wait):
             try:
-                make_folder(store_folder())
-                return apart(store_folder())
+                return apart(make_store_folder())
             except OSError:
                 pass  # the disk is full or read-only, so the files are read here
     return here()

@@ -14,8 +14,8 @@ from typing import Final
 
 from bpe_core.regular_files import read_regular
 from bpe_core.store.entries import size_of
-from bpe_core.store.place import is_id, store_folder
-from bpe_core.whole_files import make_folder, write_whole
+from bpe_core.store.place import is_id, make_store_folder, store_folder
+from bpe_core.whole_files import write_whole
 from ui.logs import event
 from ui.settings import settings
 from ui.work.addresses import addresses, share_of_address
@@ -128,8 +128,7 @@ def _size_of_runs(ids: Iterable[str]) -> int:
 
 
 def _file() -> Path:
-    make_folder(store_folder())
-    return store_folder() / FILE_NAME
+    return make_store_folder() / FILE_NAME
 
 
 def _opened_to_append() -> BufferedWriter:
