@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import overload
 
 from bpe_core.checks import describe, is_a, is_whole, several
 from bpe_core.comparison.alignment import Disagreement, Stretch, differing_stretches, disagreements
 from bpe_core.comparison.blocks import Blocks, blocks_of
-from bpe_core.comparison.measurement import BlockCounts, Measuring, TokenizerMetrics
+from bpe_core.comparison.measurement import BlockCounts, Measured, Measuring, TokenizerMetrics
 from bpe_core.comparison.metrics import vocabulary_overlap
 from bpe_core.corpus.corpus import Corpus, to_corpus
 from bpe_core.errors import ConfigError, EmptyCorpusError
@@ -144,15 +144,61 @@ def compare(
         raise EmptyCorpusError(
             "There is no text to compare tokenizers on. Give at least one character."
         )
-    overlap = vocabulary_overlap([_ordinary_tokens(encoder) for encoder in encoders])
     blocks = blocks_of(corpus)
-    measurings = [
-        Measuring(corpus, encoder, exclusive, blocks=blocks)
-        for encoder, exclusive in zip(encoders, overlap.exclusive, strict=True)
-    ]
+    measurings = [Measuring(corpus, encoder, blocks=blocks) for encoder in encoders]
     if not _measure_together(measurings, corpus.n_bytes, should_stop):
         return None
-    rows = tuple(measuring.metrics() for measuring in measurings)
+    found = combine(corpus, encoders, [each.measured() for each in measurings], blocks)
+    if not segments:
+        return found
+    return replace(
+        found,
+        segments=tuple(segments),
+        disagreements=tuple(
+            tuple(disagreements(segments[0], other, text)) for other in segments[1:]
+        ),
+        differing=tuple(differing_stretches(segments, text)),
+    )
+
+
+@overload
+def measure_on(corpus: Corpus, encoder: Encoder, blocks: Blocks) -> Measured: ...
+@overload
+def measure_on(
+    corpus: Corpus, encoder: Encoder, blocks: Blocks, should_stop: ShouldStop | None
+) -> Measured | None: ...
+
+
+def measure_on(
+    corpus: Corpus, encoder: Encoder, blocks: Blocks, should_stop: ShouldStop | None = None
+) -> Measured | None:
+    """Measure one tokenizer on a corpus with text, for `combine`; None if it was stopped.
+
+    What it returns does not depend on other tokenizers, so it can be kept.
+    """
+    measuring = Measuring(corpus, encoder, blocks=blocks)
+    return (
+        measuring.measured()
+        if _measure_together([measuring], corpus.n_bytes, should_stop)
+        else None
+    )
+
+
+def combine(
+    corpus: Corpus, encoders: Sequence[Encoder], measured: Sequence[Measured], blocks: Blocks
+) -> Comparison:
+    """Compare tokenizers, each measured on the corpus by `measure_on`.
+
+    >>> from bpe_core.tokenizer.gpt2 import gpt2
+    >>> corpus, encoders = Corpus.from_text("the bare bytes"), [gpt2(), gpt2().truncated(0)]
+    >>> blocks = blocks_of(corpus)
+    >>> measured = [measure_on(corpus, encoder, blocks) for encoder in encoders]
+    >>> combine(corpus, encoders, measured, blocks) == compare(corpus, encoders)
+    True
+    """
+    overlap = vocabulary_overlap([_ordinary_tokens(encoder) for encoder in encoders])
+    each_one = zip(measured, overlap.exclusive, encoders, strict=True)
+    rows = tuple(one.metrics_among(exclusive, encoder) for one, exclusive, encoder in each_one)
     return Comparison(
         rows=rows,
         n_documents=corpus.n_sources,
@@ -160,13 +206,8 @@ def compare(
         n_characters=corpus.n_characters,
         n_words=rows[0].words.n_words,
         n_shared=len(overlap.shared),
-        segments=tuple(segments),
-        disagreements=tuple(
-            tuple(disagreements(segments[0], other, text)) for other in segments[1:]
-        ),
-        differing=tuple(differing_stretches(segments, text)) if segments else (),
         blocks=blocks,
-        by_block=tuple(measuring.by_block for measuring in measurings),
+        by_block=tuple(one.by_block for one in measured),
     )
 
 

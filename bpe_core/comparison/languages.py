@@ -11,7 +11,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from bpe_core.comparison.measurement import TokenizerMetrics, measure
+from bpe_core.comparison.measurement import TokenizerMetrics, efficiency_together, measure
 from bpe_core.comparison.metrics import gini, parity
 from bpe_core.corpus.corpus import Corpus
 from bpe_core.corpus.samples import ParallelText
@@ -79,25 +79,49 @@ def compare_languages(
     >>> costs.parity[0], costs.parity[1] > 5
     (1.0, True)
     """
+    names = [text.name for text in texts]
+    return tuple(
+        language_costs(names, measure_languages(texts, encoder), reference) for encoder in encoders
+    )
+
+
+@dataclass(frozen=True, slots=True)
+class LanguageMetrics:
+    """One tokenizer on the same sentences in several languages."""
+
+    metrics: tuple[TokenizerMetrics, ...]
+    """One per language, in the order of the texts."""
+    renyi_efficiency: float
+    """The efficiency over all languages together."""
+
+
+def measure_languages(texts: Sequence[ParallelText], encoder: Encoder) -> LanguageMetrics:
+    """Measure one tokenizer on each language; raises `ConfigError` for fewer than two."""
     if len(texts) < 2:
         raise ConfigError(f"Expected at least 2 languages to compare, found {len(texts)}.")
-    corpora = [Corpus.from_documents(list(text.sentences)) for text in texts]
-    every = Corpus.from_documents([s for text in texts for s in text.sentences])
-    found: list[LanguageCosts] = []
-    for encoder in encoders:
-        *rows, together = measure([*corpora, every], encoder)
-        counts = {text.name: row.n_tokens for text, row in zip(texts, rows, strict=True)}
-        relative = parity(counts, reference)
-        found.append(
-            LanguageCosts(
-                reference=list(counts).index(reference),
-                metrics=tuple(rows),
-                parity=tuple(relative.values()),
-                gini=gini(list(counts.values())),
-                renyi_efficiency=together.renyi_efficiency,
-            )
-        )
-    return tuple(found)
+    corpora = (Corpus.from_documents(list(text.sentences)) for text in texts)
+    found = measure(corpora, encoder)
+    return LanguageMetrics(
+        tuple(each.metrics for each in found), efficiency_together(found, encoder)
+    )
+
+
+def language_costs(
+    names: Sequence[str], measured: LanguageMetrics, reference: str
+) -> LanguageCosts:
+    """Return the costs of languages, measured by `measure_languages`, against one of them.
+
+    Raises `ConfigError` for a reference that is not among the names or has no tokens.
+    """
+    n_tokens = [row.n_tokens for row in measured.metrics]
+    relative = parity(dict(zip(names, n_tokens, strict=True)), reference)
+    return LanguageCosts(
+        reference=list(names).index(reference),
+        metrics=measured.metrics,
+        parity=tuple(relative.values()),
+        gini=gini(n_tokens),
+        renyi_efficiency=measured.renyi_efficiency,
+    )
 
 
 def merges_per_script(tokenizer: Tokenizer) -> ScriptMerges:

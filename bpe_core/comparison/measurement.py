@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import NamedTuple
 
 import numpy as np
@@ -98,12 +98,35 @@ class BlockCounts(NamedTuple):
     """int64[n_blocks, len(SCRIPT_GROUPS)]."""
 
 
+class Measured(NamedTuple):
+    """One tokenizer on a corpus, whichever others it is compared with."""
+
+    metrics: TokenizerMetrics
+    """Its figures; none of its tokens counts as exclusive."""
+    by_block: BlockCounts
+    ids: NDArray[np.int64]
+    """int64[n]: the ids in use."""
+    counts: NDArray[np.int64]
+    """int64[n]: how often each of them occurs."""
+
+    def metrics_among(self, exclusive: frozenset[bytes], tokenizer: Encoder) -> TokenizerMetrics:
+        """Return the figures beside other tokenizers, which lack the `exclusive` tokens."""
+        if not exclusive:
+            return self.metrics
+        uses = zip(self.ids.tolist(), self.counts.tolist(), strict=True)
+        return replace(
+            self.metrics,
+            n_exclusive=len(exclusive),
+            n_tokens_exclusive=sum(n for id_, n in uses if tokenizer.vocab[id_] in exclusive),
+        )
+
+
 class Measuring:
     """The measurement of one tokenizer on a corpus, in steps.
 
     >>> from bpe_core.tokenizer.gpt2 import gpt2
     >>> measuring = Measuring(Corpus.from_documents(["the quick", "fox!"]), gpt2())
-    >>> list(measuring.steps()), measuring.metrics().n_tokens
+    >>> list(measuring.steps()), measuring.measured().metrics.n_tokens
     ([13], 4)
     """
 
@@ -111,14 +134,12 @@ class Measuring:
         self,
         corpus: Corpus,
         tokenizer: Encoder,
-        exclusive: frozenset[bytes] = frozenset(),
         *,
         table: IdTable | None = None,
         blocks: Blocks | None = None,
     ) -> None:
         self._corpus = corpus
         self._tokenizer = tokenizer
-        self._exclusive = exclusive
         self._table = IdTable(tokenizer) if table is None else table
         self._blocks = blocks
         self._id_counts = np.zeros(len(self._table.ids), np.int64)
@@ -126,7 +147,7 @@ class Measuring:
         self._kinds = KindCounts()
         self._unknown_bytes = self._dropped_bytes = self._uncovered_characters = 0
         n_blocks = 0 if blocks is None else blocks.n_blocks
-        self.by_block = BlockCounts(
+        self._by_block = BlockCounts(
             np.zeros((n_blocks, len(TOKEN_KINDS)), np.int64),
             np.zeros((n_blocks, len(SCRIPT_GROUPS)), np.int64),
         )
@@ -148,34 +169,25 @@ class Measuring:
         if not done:
             yield 0
 
-    def metrics(self) -> TokenizerMetrics:
+    def measured(self) -> Measured:
         """Return the figures, once all steps are done."""
         corpus, tokenizer, id_counts = self._corpus, self._tokenizer, self._id_counts
         used = np.flatnonzero(id_counts)
-        return TokenizerMetrics(
+        metrics = TokenizerMetrics(
             n_bytes=corpus.n_bytes,
             n_characters=corpus.n_characters,
             vocab_size=tokenizer.vocab_size,
             n_tokens=int(id_counts.sum()),
             words=self._words,
             kinds=self._kinds,
-            n_exclusive=len(self._exclusive),
-            n_tokens_exclusive=sum(
-                count
-                for id_, count in zip(
-                    self._table.ids[used].tolist(), id_counts[used].tolist(), strict=True
-                )
-                if tokenizer.vocab[id_] in self._exclusive
-            ),
+            n_exclusive=0,
+            n_tokens_exclusive=0,
             unknown_bytes=self._unknown_bytes,
             dropped_bytes=self._dropped_bytes,
             uncovered_characters=self._uncovered_characters,
-            renyi_efficiency=(
-                renyi_efficiency(id_counts, vocab_size=tokenizer.vocab_size)
-                if tokenizer.vocab_size > 1
-                else float("nan")
-            ),
+            renyi_efficiency=_renyi_efficiency(id_counts, tokenizer),
         )
+        return Measured(metrics, self._by_block, self._table.ids[used], id_counts[used])
 
     def _count(self, texts: Iterable[str], *, times: int, first: int = 0) -> Iterator[int]:
         """Count the tokens of texts, and yield the bytes of each piece."""
@@ -198,8 +210,8 @@ class Measuring:
             if self._blocks is not None:
                 scripts = text_map.token_scripts(starts[stands], ends[stands])
                 within = spans.blocks[stands]
-                _tally(self.by_block.kinds, within, kinds, times)
-                _tally(self.by_block.scripts, within, scripts, times)
+                _tally(self._by_block.kinds, within, kinds, times)
+                _tally(self._by_block.scripts, within, scripts, times)
             n_bytes = int((gaps[1] - gaps[0]).sum())
             dropped = 0
             if tokenizer.drops_text:
@@ -211,25 +223,44 @@ class Measuring:
             yield text_map.n_bytes
 
 
-def measure(
-    corpora: Iterable[Corpus], tokenizer: Encoder, exclusive: frozenset[bytes] = frozenset()
-) -> list[TokenizerMetrics]:
-    """Return the figures of one tokenizer on each of several corpora.
-
-    `exclusive` are the tokens that only its vocabulary has.
+def measure(corpora: Iterable[Corpus], tokenizer: Encoder) -> list[Measured]:
+    """Measure one tokenizer on each of several corpora.
 
     >>> from bpe_core.tokenizer.gpt2 import gpt2
-    >>> [row.n_tokens for row in measure([Corpus.from_text("the quick")], gpt2())]
+    >>> [each.metrics.n_tokens for each in measure([Corpus.from_text("the quick")], gpt2())]
     [2]
     """
     table = IdTable(tokenizer)
-    found: list[TokenizerMetrics] = []
+    found: list[Measured] = []
     for corpus in corpora:
-        measuring = Measuring(corpus, tokenizer, exclusive, table=table)
+        measuring = Measuring(corpus, tokenizer, table=table)
         for _ in measuring.steps():
             pass
-        found.append(measuring.metrics())
+        found.append(measuring.measured())
     return found
+
+
+def efficiency_together(measured: Iterable[Measured], tokenizer: Encoder) -> float:
+    """Return the Rényi efficiency of a tokenizer over several corpora together.
+
+    >>> from bpe_core.tokenizer.gpt2 import gpt2
+    >>> parts = measure(map(Corpus.from_text, ["the quick", "quick fox"]), gpt2())
+    >>> whole, = measure([Corpus.from_documents(["the quick", "quick fox"])], gpt2())
+    >>> efficiency_together(parts, gpt2()) == whole.metrics.renyi_efficiency
+    True
+    """
+    found = list(measured)
+    ids = np.concatenate([each.ids for each in found])
+    _, places = np.unique(ids, return_inverse=True)
+    counts = np.zeros(len(ids), np.int64)
+    np.add.at(counts, places, np.concatenate([each.counts for each in found]))
+    return _renyi_efficiency(counts, tokenizer)
+
+
+def _renyi_efficiency(counts: NDArray[np.int64], tokenizer: Encoder) -> float:
+    if tokenizer.vocab_size < 2:
+        return float("nan")
+    return renyi_efficiency(counts, vocab_size=tokenizer.vocab_size)
 
 
 def _tally(

@@ -10,48 +10,55 @@ from typing import Any
 import pytest
 from streamlit.testing.v1 import AppTest
 
-from bpe_core.comparison.comparison import Comparison, compare
+from bpe_core.comparison.blocks import Blocks
+from bpe_core.comparison.comparison import compare, measure_on
+from bpe_core.comparison.measurement import Measured
 from bpe_core.corpus.corpus import Corpus
+from bpe_core.corpus.samples import load_sample
+from bpe_core.runs.train import train
 from bpe_core.tokenizer.gpt2 import gpt2
 from bpe_core.tokenizer.protocol import Encoder
+from bpe_core.types import TrainingConfig
 from tests.waiting import wait_until
 from ui.compare import compared
 from ui.memory.sizes import size_of
-from ui.storage.run_store import SAMPLE_RUN_ID, load_run
+from ui.storage.run_store import SAMPLE_RUN_ID, load_run, store_run
 from ui.work.background import TooMuchWorkError
 
 OpenApp = Callable[..., AppTest]
 SAMPLE = 2_000
+NOTHING = Corpus.from_text("x").split(0.0)[1]
 
 
 class HeldBack:
-    """A `compare` that delays whole texts until it is released or cancelled."""
+    """A `measure_on` that delays whole texts until it is released or cancelled."""
 
     def __init__(self) -> None:
         self.released = Event()
         self.n_whole = 0
 
     def __call__(
-        self, corpus: Corpus, encoders: list[Encoder], should_stop: Any = None
-    ) -> Comparison | None:
+        self, corpus: Corpus, encoder: Encoder, blocks: Blocks, should_stop: Any = None
+    ) -> Measured | None:
         if should_stop is None:
-            return compare(corpus, encoders)
+            return measure_on(corpus, encoder, blocks)
         self.n_whole += 1
         while not self.released.wait(0.01):
             if should_stop(corpus.n_bytes // 4, corpus.n_bytes):
                 return None
-        return compare(corpus, encoders, should_stop)
+        return measure_on(corpus, encoder, blocks, should_stop)
 
 
 @pytest.fixture
 def held_back(monkeypatch: pytest.MonkeyPatch) -> HeldBack:
     """Treat the sample run's held-out text as a long one, and delay its comparison."""
     held_back = HeldBack()
-    monkeypatch.setattr(compared, "compare", held_back)
+    monkeypatch.setattr(compared, "measure_on", held_back)
     monkeypatch.setattr(compared, "SAMPLE_BYTES", SAMPLE)
     monkeypatch.setattr(compared, "_QUICK_BYTES", 0)
     monkeypatch.setattr(compared, "LONGEST_WAIT", 0.0)
-    compared._first.clear()  # pyright: ignore[reportPrivateUsage, reportFunctionMemberAccess]
+    for cached in (compared._sample, compared._measured_first):  # pyright: ignore[reportPrivateUsage]
+        cached.clear()
     return held_back
 
 
@@ -115,7 +122,22 @@ def test_a_link_opened_again_shows_the_whole_at_once(
     again = open_app("compare")
     assert not marked(again)
     assert tokens(again) == tokens_of(load_run(SAMPLE_RUN_ID).held_out)
-    assert held_back.n_whole == 1
+    # Once for each of the two tokenizers.
+    assert held_back.n_whole == 2
+
+
+def test_adding_a_tokenizer_measures_only_that_one(open_app: OpenApp, held_back: HeldBack) -> None:
+    held_back.released.set()
+    open_app("compare")
+    wait_until(compared.works(), work_id())
+    assert held_back.n_whole == 2
+    compared.works().forget(work_id())
+    run_id = store_run("other", train(load_sample("notebook"), TrainingConfig(300)), NOTHING)
+    for with_ in (f"gpt2,run-{run_id}", "gpt2"):
+        open_app("compare", **{"with": with_})
+        for known in list(compared.works()._known):  # pyright: ignore[reportPrivateUsage]
+            wait_until(compared.works(), known)
+    assert held_back.n_whole == 3
 
 
 def test_cancelling_keeps_the_figures_of_the_sample(open_app: OpenApp, held_back: HeldBack) -> None:

@@ -5,23 +5,31 @@ from __future__ import annotations
 import csv
 import io
 import math
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
 import pytest
 
-from bpe_core.comparison.languages import compare_languages, read_parallel
+from bpe_core.comparison.languages import (
+    LanguageMetrics,
+    compare_languages,
+    measure_languages,
+    read_parallel,
+)
 from bpe_core.corpus.corpus import Corpus
 from bpe_core.corpus.samples import ParallelText, parallel_texts
 from bpe_core.runs.train import train
 from bpe_core.tokenizer.gpt2 import gpt2
+from bpe_core.tokenizer.protocol import Encoder
 from bpe_core.types import TrainingConfig
-from ui.compare import charts
+from ui.compare import charts, language_figures
 from ui.compare.language_figures import (
     MEASURES,
     PARITY,
     cannot_spell,
     cheapest_first,
+    costs_of_languages,
     digest_of,
     language_csv,
     language_rows,
@@ -29,6 +37,7 @@ from ui.compare.language_figures import (
     parallel_table,
     summary_rows,
 )
+from ui.memory.sized_cache import server_cache
 
 BYTES = gpt2().truncated(0)
 # Bytes alone: 2, 6 and 4 tokens.
@@ -68,6 +77,23 @@ def test_the_sentence_names_the_most_expensive_language() -> None:
     sentence = language_sentence(TEXTS, COSTS, ["Your tokenizer", "GPT-2"])
     assert sentence.endswith("needs in A: Your tokenizer 3.0 (=B()), GPT-2 3.0 (=B()).")
     assert cheapest_first(COSTS[0]) == [0, 2, 1]
+
+
+def test_adding_a_tokenizer_or_another_reference_measures_no_other_again(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    server_cache.forget()
+    asked: list[str] = []
+
+    def count(texts: Sequence[ParallelText], encoder: Encoder) -> LanguageMetrics:
+        asked.append(encoder.fingerprint)
+        return measure_languages(texts, encoder)
+
+    monkeypatch.setattr(language_figures, "measure_languages", count)
+    assert costs_of_languages(TEXTS, [BYTES], "A") == COSTS[:1]
+    found = costs_of_languages(TEXTS, [BYTES, gpt2()], "C")
+    assert found == compare_languages(TEXTS, [BYTES, gpt2()], "C")
+    assert asked == [BYTES.fingerprint, gpt2().fingerprint]
 
 
 def test_a_tokenizer_that_needs_more_tokens_in_every_language_is_never_marked() -> None:

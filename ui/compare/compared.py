@@ -5,13 +5,16 @@ from __future__ import annotations
 import hashlib
 import time
 from collections.abc import Sequence
+from contextlib import nullcontext
 from dataclasses import dataclass
 from functools import partial
 from typing import Final, NamedTuple
 
 import streamlit as st
 
-from bpe_core.comparison.comparison import Comparison, compare
+from bpe_core.comparison.blocks import Blocks, blocks_of
+from bpe_core.comparison.comparison import Comparison, combine, measure_on
+from bpe_core.comparison.measurement import Measured
 from bpe_core.corpus.corpus import Corpus
 from bpe_core.tokenizer.protocol import Encoder
 from bpe_core.tokenizer.tokenizer import Tokenizer
@@ -48,38 +51,42 @@ class ComparedText:
 
 
 class _First(NamedTuple):
-    """The comparison of a sample, and the time it took."""
+    """One tokenizer on a sample, and the time it took."""
 
-    sample: Corpus
-    comparison: Comparison | None
+    measured: Measured
     seconds: float
 
 
 def compare_on(corpus: Corpus, encoders: Sequence[Encoder]) -> ComparedText:
     """Compare tokenizers on a corpus, or on a sample of it while the whole is compared.
 
+    Each tokenizer is measured once on a text, so adding one to the others measures only that one.
     Results are shared by all visitors. Raises EmptyCorpusError if the corpus has no text, and
     TokenizationError if another library fails on the sample.
     """
     digest, fingerprints = digest_of(corpus), tuple(each.fingerprint for each in encoders)
+    missing = _missing(digest, encoders)
+    if _is_quick(corpus, missing):
+        return ComparedText(_whole(digest, corpus, encoders), corpus, corpus.n_bytes)
+    sample = _sample(digest, corpus)
+    first = None
+    if sample.n_bytes:
+        of_sample = digest_of(sample)
+        firsts = {each.fingerprint: _first(of_sample, each, sample) for each in encoders}
+        measured = [firsts[fingerprint].measured for fingerprint in fingerprints]
+        first = _combined(of_sample, fingerprints, sample, encoders, measured)
+        seconds = sum(firsts[each.fingerprint].seconds for each in missing)
+        if seconds * corpus.n_bytes / sample.n_bytes <= LONGEST_WAIT:
+            return ComparedText(_whole(digest, corpus, encoders), corpus, corpus.n_bytes)
     id = f"{digest} {' '.join(fingerprints)}"
-    kept = _kept_comparison(id)
-    if kept is None and _is_quick(corpus, encoders):
-        kept = _now(id, corpus, encoders)
-    if kept is not None:
-        return ComparedText(kept, corpus, corpus.n_bytes)
-    first = _first(digest, fingerprints, corpus, encoders)
-    seconds = first.seconds * corpus.n_bytes / max(first.sample.n_bytes, 1)
-    if first.comparison is not None and seconds <= LONGEST_WAIT:
-        return ComparedText(_now(id, corpus, encoders), corpus, corpus.n_bytes)
     try:
-        works().begin(id, partial(_compare_whole, id, corpus, encoders))
+        works().begin(id, partial(_compare_whole, digest, corpus, encoders))
     except TooMuchWorkError as error:
-        return ComparedText(first.comparison, first.sample, corpus.n_bytes, problem=str(error))
+        return ComparedText(first, sample, corpus.n_bytes, problem=str(error))
     status = works().status(id)
     if status.result is not None:
         return ComparedText(status.result, corpus, corpus.n_bytes)
-    return ComparedText(first.comparison, first.sample, corpus.n_bytes, status)
+    return ComparedText(first, sample, corpus.n_bytes, status)
 
 
 def digest_of(corpus: Corpus) -> str:
@@ -93,12 +100,15 @@ def digest_of(corpus: Corpus) -> str:
     return digest.hexdigest()
 
 
-def _key(id: str) -> tuple[str, str]:
-    return "comparison of a whole text", id
+def _key(digest: str, encoder: Encoder) -> tuple[str, str, str]:
+    return "a tokenizer on a whole text", digest, encoder.fingerprint
 
 
-def _kept_comparison(id: str) -> Comparison | None:
-    return server_cache.find(_key(id), visitor=visitor_of_script())
+def _missing(digest: str, encoders: Sequence[Encoder]) -> list[Encoder]:
+    """Return the tokenizers that were not measured on the text yet."""
+    visitor = visitor_of_script()
+    found = (server_cache.find(_key(digest, each), visitor=visitor) for each in encoders)
+    return [each for each, kept in zip(encoders, found, strict=True) if kept is None]
 
 
 @st.cache_resource(show_spinner=False)
@@ -108,37 +118,75 @@ def works() -> Background[Progress, Comparison]:
     return Background("comparing", most_waiting=16, most_remembered=4)
 
 
+@cached()
+def _sample(digest: str, _corpus: Corpus) -> Corpus:
+    return _corpus.sample(SAMPLE_BYTES)
+
+
+@cached()
+def _blocks(digest: str, _corpus: Corpus) -> Blocks:
+    return blocks_of(_corpus)
+
+
+def _first(digest: str, encoder: Encoder, sample: Corpus) -> _First:
+    return _measured_first(digest, encoder.fingerprint, encoder, sample)
+
+
 @cached(spinner="Comparing the tokenizers on a sample")
-def _first(
-    digest: str, fingerprints: tuple[str, ...], _corpus: Corpus, _encoders: Sequence[Encoder]
-) -> _First:
-    sample = _corpus.sample(SAMPLE_BYTES)
-    if not sample.n_bytes:
-        return _First(sample, None, 0.0)
+def _measured_first(digest: str, fingerprint: str, _encoder: Encoder, _sample: Corpus) -> _First:
+    blocks = _blocks(digest, _sample)
     began = time.perf_counter()
-    found = compare(sample, _encoders)
-    return _First(sample, found, time.perf_counter() - began)
+    return _First(measure_on(_sample, _encoder, blocks), time.perf_counter() - began)
 
 
-def _is_quick(corpus: Corpus, encoders: Sequence[Encoder]) -> bool:
-    are_own = all(isinstance(each, Tokenizer) for each in encoders)
-    return corpus.n_bytes * len(encoders) <= (_QUICK_BYTES if are_own else 2 * SAMPLE_BYTES)
+@cached()
+def _combined(
+    digest: str,
+    fingerprints: tuple[str, ...],
+    _corpus: Corpus,
+    _encoders: Sequence[Encoder],
+    _measured: Sequence[Measured],
+) -> Comparison:
+    return combine(_corpus, _encoders, _measured, _blocks(digest, _corpus))
 
 
-def _now(id: str, corpus: Corpus, encoders: Sequence[Encoder]) -> Comparison:
-    with st.spinner("Comparing the tokenizers"):
-        visitor = visitor_of_script()
-        return server_cache.get(_key(id), lambda: compare(corpus, encoders), visitor=visitor)
+def _is_quick(corpus: Corpus, missing: Sequence[Encoder]) -> bool:
+    are_own = all(isinstance(each, Tokenizer) for each in missing)
+    return corpus.n_bytes * len(missing) <= (_QUICK_BYTES if are_own else 2 * SAMPLE_BYTES)
+
+
+def _whole(digest: str, corpus: Corpus, encoders: Sequence[Encoder]) -> Comparison:
+    """Return the comparison of the whole text; measure the tokenizers that were not yet."""
+    visitor = visitor_of_script()
+    measured: list[Measured] = []
+    with st.spinner("Comparing the tokenizers") if _missing(digest, encoders) else nullcontext():
+        for each in encoders:
+            make = partial(measure_on, corpus, each, _blocks(digest, corpus))
+            measured.append(server_cache.get(_key(digest, each), make, visitor=visitor))
+    fingerprints = tuple(each.fingerprint for each in encoders)
+    return _combined(digest, fingerprints, corpus, encoders, measured)
 
 
 def _compare_whole(
-    id: str,
-    corpus: Corpus,
-    encoders: Sequence[Encoder],
-    task: Task[Progress],
+    digest: str, corpus: Corpus, encoders: Sequence[Encoder], task: Task[Progress]
 ) -> Comparison | None:
-    found = compare(corpus, encoders, stop_of(task))
-    if found is not None:
-        # Here rather than when a page asks: the visitor may have left.
-        server_cache.keep(_key(id), found)
-    return found
+    stop, blocks = stop_of(task), _blocks(digest, corpus)
+    n_missing = len(_missing(digest, encoders))
+    measured: list[Measured] = []
+    n_done = 0
+    for each in encoders:
+        found = server_cache.find(_key(digest, each))
+        if not isinstance(found, Measured):
+
+            def should_stop(done: int, of: int, n_done: int = n_done) -> bool:
+                return stop((n_done * of + done) // n_missing, of)
+
+            found = measure_on(corpus, each, blocks, should_stop)
+            if found is None:
+                return None
+            n_done += 1
+            # Here rather than when a page asks: the visitor may have left.
+            server_cache.keep(_key(digest, each), found)
+        measured.append(found)
+    fingerprints = tuple(each.fingerprint for each in encoders)
+    return _combined(digest, fingerprints, corpus, encoders, measured)

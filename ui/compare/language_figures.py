@@ -10,7 +10,12 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Final
 
-from bpe_core.comparison.languages import LanguageCosts, compare_languages
+from bpe_core.comparison.languages import (
+    LanguageCosts,
+    LanguageMetrics,
+    language_costs,
+    measure_languages,
+)
 from bpe_core.comparison.measurement import TokenizerMetrics
 from bpe_core.corpus.samples import ParallelText
 from bpe_core.tokenizer.protocol import Encoder
@@ -65,20 +70,22 @@ MEASURES: Final[Mapping[str, Measure]] = {
 def costs_of_languages(
     texts: Sequence[ParallelText], encoders: Sequence[Encoder], reference: str
 ) -> tuple[LanguageCosts, ...]:
-    """Return the costs of each language under each tokenizer, as `compare_languages` does."""
-    fingerprints = tuple(encoder.fingerprint for encoder in encoders)
-    return _costs(digest_of(texts), fingerprints, reference, texts, encoders)
+    """Return the costs of each language under each tokenizer, as `compare_languages` does.
+
+    Each tokenizer is measured once on these sentences.
+    """
+    digest, names = digest_of(texts), [text.name for text in texts]
+    return tuple(
+        language_costs(names, _measured(digest, encoder.fingerprint, texts, encoder), reference)
+        for encoder in encoders
+    )
 
 
 @cached(spinner="Comparing languages")
-def _costs(
-    digest: str,
-    fingerprints: tuple[str, ...],
-    reference: str,
-    _texts: Sequence[ParallelText],
-    _encoders: Sequence[Encoder],
-) -> tuple[LanguageCosts, ...]:
-    return compare_languages(_texts, _encoders, reference)
+def _measured(
+    digest: str, fingerprint: str, _texts: Sequence[ParallelText], _encoder: Encoder
+) -> LanguageMetrics:
+    return measure_languages(_texts, _encoder)
 
 
 def digest_of(texts: Sequence[ParallelText]) -> str:

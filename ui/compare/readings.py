@@ -14,7 +14,7 @@ from bpe_core.comparison.comparison import Comparison
 from bpe_core.comparison.parts import Gain, gain_of
 from bpe_core.corpus.corpus import Corpus
 from bpe_core.tokenizer.protocol import Encoder
-from bpe_core.tokenizer.segment_arrays import boundaries
+from bpe_core.tokenizer.segment_arrays import Boundaries, boundaries
 from ui.compare.compared import digest_of
 from ui.components.token_view.packing import PackedSpans, PackedTokens, pack_boundaries, pack_spans
 from ui.memory.sized_cache import cached
@@ -52,16 +52,25 @@ def read_by_all(text: str, encoders: Sequence[Encoder]) -> Readings:
 def _read_by_all(
     text: str, fingerprints: tuple[str, ...], _encoders: Sequence[Encoder]
 ) -> Readings:
-    found = [boundaries(text, encoder) for encoder in _encoders]
-    differing = differing_columns([each.byte_ends for each in found], text)
+    found = [_read_by_one(text, encoder.fingerprint, encoder) for encoder in _encoders]
+    differing = differing_columns([each.found.byte_ends for each in found], text)
     return Readings(
-        packed=tuple(
-            pack_boundaries(own, encoder) for own, encoder in zip(found, _encoders, strict=True)
-        ),
-        n_tokens=tuple(int(np.count_nonzero(own.ids >= 0)) for own in found),
+        packed=tuple(each.packed for each in found),
+        n_tokens=tuple(int(np.count_nonzero(each.found.ids >= 0)) for each in found),
         spans=pack_spans(text, differing),
         longest=_longest_word(text, differing),
     )
+
+
+class _ReadByOne(NamedTuple):
+    found: Boundaries
+    packed: PackedTokens
+
+
+@cached()
+def _read_by_one(text: str, fingerprint: str, _encoder: Encoder) -> _ReadByOne:
+    found = boundaries(text, _encoder)
+    return _ReadByOne(found, pack_boundaries(found, _encoder))
 
 
 def _longest_word(text: str, differing: Stretches) -> str:
@@ -75,12 +84,12 @@ def _longest_word(text: str, differing: Stretches) -> str:
 
 def gain_on(corpus: Corpus, encoders: Sequence[Encoder], comparison: Comparison) -> Gain:
     """Return the gain of the first tokenizer over the second, given their comparison."""
-    fingerprints = tuple(each.fingerprint for each in encoders)
-    return _gain_on(digest_of(corpus), fingerprints, comparison)
+    first, second = encoders[:2]
+    return _gain_on(digest_of(corpus), first.fingerprint, second.fingerprint, comparison)
 
 
 @cached()
-def _gain_on(digest: str, fingerprints: tuple[str, ...], _comparison: Comparison) -> Gain:
+def _gain_on(digest: str, first: str, second: str, _comparison: Comparison) -> Gain:
     return gain_of(_comparison)
 
 
