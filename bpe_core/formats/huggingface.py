@@ -1,8 +1,9 @@
 """Hugging Face's tokenizer.json, as the `tokenizers` library writes and reads it.
 
-Regex engines differ, so a file with a custom pattern is tried with `tokenizers`: it encodes a probe,
-which must give the same ids. Reading refuses any part that plain byte-pair encoding cannot reproduce. Post-processors, truncation
-and padding are ignored: they change the list of ids after tokenization.
+Regex engines differ, so a file with a custom pattern is tried with `tokenizers`: it encodes a
+probe, which must give the same ids. Reading refuses any part that plain byte-pair encoding cannot
+reproduce. Post-processors, truncation and padding are ignored: they change the list of ids after
+tokenization.
 """
 
 from __future__ import annotations

@@ -7,7 +7,8 @@ A tokenizer.json is encoded by `bpe_core` if all of this holds, and by `tokenize
 - the normalizer is a form of Unicode or none (see `run_here`), and the pre-tokenizer is a named
   one, since regex engines differ;
 - a probe of many scripts and of the vocabulary's own tokens gives the same ids as `tokenizers`, if
-  that is installed. Published files, recognised by their SHA-256, are compared by the tests instead.
+  that is installed. Published files, recognised by their SHA-256, are compared by the tests
+  instead.
 """
 
 from __future__ import annotations

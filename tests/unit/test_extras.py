@@ -167,9 +167,7 @@ def test_the_command_line_reports_it_in_one_line(without: Callable[[str], None])
     ]
 
 
-def test_converting_needs_no_library(
-    without: Callable[[str], None], tmp_path: Path
-) -> None:
+def test_converting_needs_no_library(without: Callable[[str], None], tmp_path: Path) -> None:
     bpe.save(MINE, tmp_path / "mine.json", format="native")
     without("tokenizers")
     ways = ["convert", str(tmp_path / "mine.json"), str(tmp_path / "tokenizer.json")]
