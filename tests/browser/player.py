@@ -87,6 +87,38 @@ class Player:
                      tile => Number(tile.dataset.id)))"""
         )
 
+    def words_across(self) -> list[list[float]]:
+        """Return the left edges of the tiles of each word on one line, in the order of the word."""
+        return self.tiles_across(".words .word")
+
+    def tiles_across(self, of: str) -> list[list[float]]:
+        """Return the left edges of the tiles in elements of the player whose tiles are level."""
+        return self.page.locator(".player").evaluate(
+            """(root, of) => [...root.querySelectorAll(of)]
+                 .map(word => [...word.querySelectorAll(".tile")])
+                 .map(tiles => tiles.map(tile => tile.getBoundingClientRect()))
+                 .filter(boxes => boxes.every(box => Math.abs(box.bottom - boxes[0].bottom) < 4))
+                 .map(boxes => boxes.map(({ left }) => left))""",
+            of,
+        )
+
+    def shared_characters(self) -> list[tuple[str, str]]:
+        """Return each character above the words' bytes, and the bytes in its frame, in hex."""
+        found = self.page.locator(".player .words").evaluate(
+            """list => [...list.querySelectorAll(".word")].flatMap(word => {
+                 const bytes = [...word.querySelectorAll(".byte")];
+                 const is = (i, edge) => bytes[i].classList.contains(edge);
+                 return [...bytes.keys()].filter(i => is(i, "first")).map(from => {
+                   const to = [...bytes.keys()].find(i => i >= from && is(i, "last"));
+                   const framed = bytes.slice(from, to + 1);
+                   return [framed.flatMap(b => [...b.querySelectorAll(".character")])
+                             .map(c => c.textContent).join(""),
+                           framed.map(b => b.firstChild.textContent).join("")];
+                 });
+               })"""
+        )
+        return [(shown, framed) for shown, framed in found]
+
     def cells(self) -> list[tuple[int, int, int, int]]:
         """Return each word's row and column in the grid, from 1, and how many it spans."""
         areas = self.page.locator(".player .words").evaluate(

@@ -31,6 +31,16 @@ _TRAINED_ON = {
         TrainingConfig(400, pretokenizer="whitespace"),
     ),
     "long-word": (Corpus.from_text("ab" * 4_000), TrainingConfig(300, pretokenizer="none")),
+    "hebrew": (
+        Corpus.from_text("שלום לכולם ילד ילדים הילד הילדים ספר ספרים " * 3),
+        TrainingConfig(
+            60, pretokenizer="whitespace", base="characters", alphabet="seen", end_of_word="</w>"
+        ),
+    ),
+    "scripts": (
+        Corpus.from_text("שלום לכולם שלום سلام می‌روم नमस्ते क्षेत्र 日本語 日本 " * 3),
+        TrainingConfig(275),
+    ),
     "partial": (Corpus.from_text("日本語 日本 日曜日 \u202eabc 🧩🧩"), TrainingConfig(270)),
 }
 

@@ -168,6 +168,48 @@ def test_partial_characters_are_drawn_as_bytes(open_run: OpenRun) -> None:
     expect(player.page.locator(".player .words")).to_contain_text("日")
 
 
+def test_hebrew_words_and_pairs_stand_from_right_to_left(open_run: OpenRun) -> None:
+    run = run_to_play("hebrew")
+    marker = run.tokenizer.end_of_word_id
+    player = open_run("hebrew")
+    player.choose("frequent")
+    for step in range(len(run.merges)):
+        player.expect_step(step)
+        for word in player.words_across():
+            assert word == sorted(word, reverse=True), "the first tile is not rightmost"
+        if run.merges[step].right == marker:
+            ((left, right),) = player.tiles_across(".sentence .couple")
+            assert right < left
+        player.press("forward")
+    # The marker itself reads from the left, and stands where the word ends.
+    marked = player.page.locator(".player .words .tile span[dir=ltr]").first
+    expect(marked).to_have_text("</w>")
+    assert marked.evaluate("e => e.offsetLeft < e.parentElement.firstChild.offsetLeft")
+
+
+def test_characters_that_tokens_share_are_framed_above_their_bytes(open_run: OpenRun) -> None:
+    run = run_to_play("scripts")
+    player = open_run("scripts")
+    player.choose("frequent")
+    for step in range(len(run.merges)):
+        player.expect_step(step)
+        for shown, framed in player.shared_characters():
+            character = bytes.fromhex(framed).decode()
+            assert shown == (character if character != "\u200c" else "U+200C")
+        player.press("forward")
+    player.press("first")
+    player.expect_step(0)
+    assert {shown for shown, _ in player.shared_characters()} >= set("שלםस日本")
+
+
+def test_a_tie_leads_by_nothing_and_is_named(open_run: OpenRun) -> None:
+    run = run_to_play("hug")
+    step = next(step for step in range(10) if sum(pair.tied for pair in run.top_pairs(step, 9)) > 1)
+    player = open_run("hug", step)
+    expect(player.page.locator(".player .margin")).to_contain_text("0 ties with")
+    expect(player.page.locator(".player .margin .tile")).to_have_count(2)
+
+
 @pytest.mark.parametrize("width", [390, 820, 1440])
 def test_nothing_overflows_the_page(offline_page: Page, open_run: OpenRun, width: int) -> None:
     offline_page.set_viewport_size({"width": width, "height": 900})

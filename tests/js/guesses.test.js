@@ -184,4 +184,11 @@ suite("two tiles of a word", () => {
     assert.equal(nearestBorder(boxes.slice(0, 1), 10, 10), null);
     assert.equal(nearestBorder([], 0, 0), null);
   });
+
+  test("of a word from right to left is at the left of its tiles", () => {
+    const boxes = [40, 20, 0].map((left) => ({ left, right: left + 18, top: 0, bottom: 30 }));
+    assert.equal(nearestBorder(boxes, 39, 10, true), 0);
+    assert.equal(nearestBorder(boxes, 19, 10, true), 1);
+    assert.equal(nearestBorder([boxes[0], boxes[2], { left: 40, right: 58, top: 40, bottom: 70 }], 1, 10, true), 1);
+  });
 });

@@ -96,11 +96,15 @@ for (const name of ["smallest-pair", "first-seen"]) {
       });
     });
 
-    test("states the lead over the best pair that is not tied", () => {
+    test("states the lead over the next pair, which is 0 over a pair that ties", () => {
       steps.forEach(({ count, next_count, tied }, step) => {
         const pairs = raceAt(run, step);
         const { lead, over, rival } = marginOf(run, step, pairs, false);
-        if (next_count === null) assert.equal(lead, tied.length > 1 ? `all ${tied.length} tie` : "no rival");
+        if (tied.length > 1) {
+          assert.deepEqual([lead, over, pairOf(rival)], ["0", "ties with ", tied[1]]);
+          const others = tied.length === 2 ? "one other pair" : `${tied.length - 1} other pairs`;
+          assert.deepEqual(marginOf(run, step, pairs, true), { lead: "0", over: `ties with ${others}` });
+        } else if (next_count === null) assert.equal(lead, "no rival");
         else {
           assert.equal(lead, (count - next_count).toLocaleString("en-US"));
           assert.equal(over, rival ? "over " : "over the next");

@@ -4,12 +4,13 @@ import assert from "node:assert/strict";
 import { suite, test } from "node:test";
 import { bytesFromBase64 } from "../../ui/components/shared/base64.js";
 import { lastThat } from "../../ui/components/shared/binary_search.js";
-import { codePointName, halfCharacter, hasBidiControl, hexByte, isPlain, piecesOf, spokenToken, utf8 } from "../../ui/components/shared/characters.js";
+import { codePointName, directionOf, halfCharacter, hasBidiControl, hexByte, isPlain, piecesOf, spokenToken, utf8, wholeAndPartial } from "../../ui/components/shared/characters.js";
 import { runningSlots, seriesOf, slotOf } from "../../ui/components/shared/colours.js";
 import { Echoes } from "../../ui/components/shared/python_echoes.js";
 import { counted, grouped, times } from "../../ui/components/shared/numbers.js";
 import { isBlank } from "../../ui/components/shared/white_space.js";
 import { unbrokenPieces } from "../../ui/components/shared/unbroken.js";
+import { directionsOf, sharedCharacters } from "../../ui/components/shared/word_tiles.js";
 
 suite("numbers", () => {
   test("have thousands separators, and their noun is singular or plural", () => {
@@ -25,6 +26,50 @@ suite("white space", () => {
   test("is folded if a token has at least three characters, all of them white space", () => {
     assert.deepEqual(["   ", "\n\n\t", " ".repeat(26)].map(isBlank), [true, true, true]);
     assert.deepEqual(["", "  ", "  a", "---", [0x20, 0x20, 0x20, 0xc3]].map(isBlank), [false, false, false, false, false]);
+  });
+});
+
+suite("words as tiles", () => {
+  const bytes = (text) => [...utf8(text)];
+  const cut = (text, ...at) => {
+    const all = bytes(text);
+    return [0, ...at].map((from, k) => all.slice(from, at[k] ?? all.length));
+  };
+
+  test("run in the direction of their first letter, even where a token has only its first byte", () => {
+    assert.deepEqual(["hug", " שלום", "سلام", "می‌روم", "नमस्ते", "日本", "42%", "__"].map(directionOf), ["ltr", "rtl", "rtl", "rtl", "ltr", "ltr", "ltr", ""]);
+    assert.deepEqual(["123שלום", "١٢٣", " (abc"].map(directionOf), ["rtl", "ltr", "ltr"]);
+    assert.deepEqual([[0x20, 0xd7], [0x91, 0xd7], [0xd9], [0xe0, 0xa4], [0xe6, 0x97], [0x91]].map(directionOf), ["rtl", "rtl", "rtl", "", "", ""]);
+  });
+
+  test("turn what runs the other way, and leave the marker at their end", () => {
+    const turned = (...tokens) => {
+      const { direction, turned } = directionsOf(tokens);
+      return [direction, tokens.map((_, i) => (turned[i] ? "<" : ".")).join("")];
+    };
+    assert.deepEqual(turned(" ", "ש", "לום", "</w>"), ["rtl", "...."]);
+    assert.deepEqual(turned("ילד", "1", ".", "2", "</w>"), ["rtl", ".<<<."]);
+    assert.deepEqual(turned("a", "ש", "-", "ם", "!"), ["ltr", ".<<<."]);
+    assert.deepEqual(turned(...cut("aש", 1, 2)), ["ltr", ".<<"]);
+    assert.deepEqual(turned("_", "!"), ["", ".."]);
+    assert.deepEqual(directionsOf([" ", "h", "i"], "rtl"), { direction: "rtl", turned: [false, true, true] });
+  });
+
+  test("have a frame for each character that their tokens share", () => {
+    const found = (...tokens) => sharedCharacters(tokens).map(({ character, from, to }) => [character, from, to]);
+    assert.deepEqual(found(...cut(" שלום", 2, 4)), [["ש", 1, 3], ["ל", 3, 5]]);
+    assert.deepEqual(found(...cut("日本", 1, 2, 3, 6)), [["日", 0, 3]]);
+    assert.deepEqual(found(...cut("🧩", 2)), [["🧩", 0, 4]]);
+    assert.deepEqual(found("ab", "日本", bytes("é")), []);
+    assert.deepEqual(found([0xe6], [0x97]), []);
+  });
+
+  test("show the whole characters of a token that splits others", () => {
+    assert.deepEqual(wholeAndPartial([0x20, 0xd7]), [" ", [0xd7]]);
+    assert.deepEqual(wholeAndPartial([0x91, 0xd7]), [[0x91], [0xd7]]);
+    assert.deepEqual(wholeAndPartial([0x9c, 0xd7, 0x99, 0xd7]), [[0x9c], "י", [0xd7]]);
+    assert.deepEqual(wholeAndPartial([0xef, 0xbb, 0xbf, 0x97, 0xa5]), ["\ufeff", [0x97, 0xa5]]);
+    assert.equal(spokenToken([0x20, 0xd7]), "space, bytes D7");
   });
 });
 

@@ -6,7 +6,7 @@ from collections.abc import Callable
 
 import pytest
 
-from ui.look.chart_labels import end_of, escaped, start_of
+from ui.look.chart_labels import columns, end_of, escaped, start_of
 
 CONTROLS = "\u061c\u200e\u200f\u202a\u202b\u202c\u202d\u202e\u2066\u2067\u2068\u2069"
 LABELS: dict[str, Callable[[str], str]] = {
@@ -35,6 +35,18 @@ def test_right_to_left_text_is_isolated_from_its_surroundings(
 @pytest.mark.parametrize("text", ["the", "日本", "naïve <b>", "", "12"])
 def test_other_text_has_no_invisible_characters(text: str) -> None:
     assert escaped(text).isprintable()
+
+
+def test_an_end_of_word_marker_reads_from_the_left_in_right_to_left_text() -> None:
+    assert escaped("ם</w>") == "\u2068ם\u2066&lt;/w&gt;\u2069\u2069"
+    assert escaped("a</w>") == "a&lt;/w&gt;"
+
+
+def test_isolates_and_accents_take_no_room() -> None:
+    assert columns(escaped("שם")) == columns("שם")
+    assert columns("e\u0301") == 1
+    assert start_of("e\u0301" * 3, 2) == "e\u0301…"
+    assert end_of("ab👩\u200d💻", 5) == "…👩\u200d💻"
 
 
 def test_a_shortened_label_counts_what_is_shown_and_is_isolated() -> None:

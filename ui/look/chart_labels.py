@@ -15,6 +15,8 @@ from typing import Final
 
 import regex
 
+from ui.look.direction import isolated
+
 FONT_SIZE: Final = 13
 _MONO_EM: Final = 0.6
 # Of Source Sans bold, a little wider than regular, as parts of the font size.
@@ -30,7 +32,9 @@ _EM_OF: Final = {
 }
 _EM_OF_OTHERS: Final = 0.62
 _FIRST_OF_WIDE_SCRIPTS: Final = "\u0530"  # after Latin, Greek and Cyrillic
-_RIGHT_TO_LEFT: Final = regex.compile(r"[\p{bc=R}\p{bc=AL}\p{bc=AN}]")
+# Isolates, joiners, variation selectors, and marks above or below a letter.
+_WITHOUT_ROOM: Final = regex.compile(r"[\u2066-\u2069\u200d\ufe0e\ufe0f\p{Mn}\p{Me}]")
+_CHARACTER: Final = regex.compile(r"\X")
 _CONTROL: Final = regex.compile("[\u061c\u200e\u200f\u202a-\u202e\u2066-\u2069]")
 _NARROW_SIGNS: Final = "…→␣–—‘’“”"
 
@@ -56,10 +60,12 @@ def mono_width(text: str, size: int) -> int:
 def columns(text: str) -> int:
     """Return the columns of a text in a fixed-width font; characters of many scripts take two.
 
+    Accents, joiners and the controls that isolate a text take none.
+
     >>> columns("the"), columns("日本")
     (3, 4)
     """
-    return sum(2 if _is_wide(character) else 1 for character in text)
+    return sum(2 if _is_wide(character) else 1 for character in _WITHOUT_ROOM.sub("", text))
 
 
 def escaped(label: str) -> str:
@@ -71,9 +77,8 @@ def escaped(label: str) -> str:
     >>> escaped("<b>"), escaped("evil\\u202e")
     ('&lt;b&gt;', 'evilU+202E')
     """
-    shown = html.escape(_without_controls(label), quote=False)
-    # The controls that open and close an isolate: Plotly's texts cannot have an attribute `dir`.
-    return f"\u2068{shown}\u2069" if _RIGHT_TO_LEFT.search(shown) else shown
+    # Plotly's texts cannot have an attribute `dir`.
+    return html.escape(isolated(_without_controls(label)), quote=False)
 
 
 def end_of(label: str, longest: int) -> str:
@@ -85,7 +90,7 @@ def end_of(label: str, longest: int) -> str:
     label = _without_controls(label)
     if columns(label) <= longest:
         return escaped(label)
-    return escaped("…" + _beginning(label[::-1], longest - 1)[::-1])
+    return escaped("…" + _end(label, longest - 1))
 
 
 def start_of(label: str, longest: int) -> str:
@@ -125,7 +130,7 @@ def _middle_left_out(label: str, longest: int) -> str:
     if columns(label) <= longest:
         return label
     end = longest // 2
-    return f"{_beginning(label, longest - 1 - end)}…{_beginning(label[::-1], end)[::-1]}"
+    return f"{_beginning(label, longest - 1 - end)}…{_end(label, end)}"
 
 
 def _without_controls(label: str) -> str:
@@ -133,8 +138,17 @@ def _without_controls(label: str) -> str:
 
 
 def _beginning(label: str, longest: int) -> str:
-    ends = accumulate(map(columns, label))
-    return label[: sum(end <= longest for end in ends)]
+    return "".join(_fitting(_CHARACTER.findall(label), longest))
+
+
+def _end(label: str, longest: int) -> str:
+    return "".join(_fitting(_CHARACTER.findall(label)[::-1], longest)[::-1])
+
+
+def _fitting(characters: Sequence[str], longest: int) -> Sequence[str]:
+    """Return the first characters that fit; an accent or a joined emoji is not taken apart."""
+    ends = accumulate(map(columns, characters))
+    return characters[: sum(end <= longest for end in ends)]
 
 
 def _is_wide(character: str) -> bool:

@@ -5,7 +5,8 @@ from __future__ import annotations
 from bpe_core.runs.pair_lives import PairLife
 from bpe_core.runs.run import TrainingRun
 from bpe_core.types import Pair
-from ui.look.labels import plain_markdown, token_label
+from ui.look.direction import isolated
+from ui.look.labels import escape_markdown, token_label
 from ui.run.results import LifePicture
 from ui.run.stop_reasons import times
 
@@ -22,7 +23,7 @@ def moment(step: int, n_merges: int) -> str:
 
 
 def pair_name(run: TrainingRun, pair: Pair) -> str:
-    """Return a pair as the labels of its two symbols.
+    """Return a pair as the labels of its two symbols, the left one on the left in any script.
 
     >>> from bpe_core.corpus.corpus import Corpus
     >>> from bpe_core.runs.train import train
@@ -30,13 +31,13 @@ def pair_name(run: TrainingRun, pair: Pair) -> str:
     >>> pair_name(train(Corpus.from_text("a b"), TrainingConfig(257)), (221, 66))
     '␣ + b'
     """
-    left, right = (token_label(run.tokenizer.vocab[id]) for id in pair)
-    return f"{left} + {right}"
+    labels = (token_label(run.tokenizer.vocab[id]) for id in pair)
+    return " + ".join(isolated(label) for label in labels)
 
 
 def life_sentence(picture: LifePicture, run: TrainingRun) -> str:
     """Describe in Markdown how a pair first appeared, its counts, and how it ended."""
-    name = f"**{plain_markdown(pair_name(run, picture.pair), 90)}**"
+    name = f"**{escape_markdown(pair_name(run, picture.pair))}**"
     life = picture.life
     if life.span is None:
         longest = run.config.max_token_bytes

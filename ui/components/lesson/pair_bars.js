@@ -4,6 +4,7 @@ import { spokenToken } from "../shared/characters.js";
 import { addPart } from "../shared/elements.js";
 import { grouped } from "../shared/numbers.js";
 import { makeTile } from "../shared/token_drawing.js";
+import { layTiles } from "../shared/word_tiles.js";
 
 /** @import { Component, Token } from "../shared/component.js" */
 
@@ -21,7 +22,7 @@ export default function mountPairBars({ data, parentElement }) {
     const names = addPart(item, "span", "names");
     names.setAttribute("role", "img");
     names.setAttribute("aria-label", tokens.map(spokenToken).join(", "));
-    tokens.forEach((token, k) => names.append(makeTile(token, ids[k], { symbol: ids[k] < 0, small: true })));
+    layTiles(addPart(names, "span", "couple"), tokens.map((token, k) => makeTile(token, ids[k], { symbol: ids[k] < 0, small: true })), tokens);
     addPart(addPart(item, "span", "bar"), "i", "").style.setProperty("--share", String(count / most));
     addPart(item, "span", "number", grouped(count));
     addPart(item, "em", "", mark);

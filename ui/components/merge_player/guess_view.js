@@ -56,7 +56,7 @@ export function writeVerdict(element, run, step, guesses) {
     @param {number} y */
 export function tilesAround(cell, x, y) {
   const tiles = cell.symbols.map((symbol) => cell.tiles.get(symbol.start)).filter((tile) => tile !== undefined);
-  const nearest = nearestBorder(tiles.map((tile) => tile.getBoundingClientRect()), x, y);
+  const nearest = nearestBorder(tiles.map((tile) => tile.getBoundingClientRect()), x, y, cell.box.dir === "rtl");
   if (nearest === null) return null;
   const [left, right] = [cell.symbols[nearest].id, cell.symbols[nearest + 1].id];
   if (typeof left !== "number" || typeof right !== "number") return null;

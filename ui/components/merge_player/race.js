@@ -2,7 +2,7 @@
 
 import { addPart } from "../shared/elements.js";
 import { grouped } from "../shared/numbers.js";
-import { smallTile } from "./tiles.js";
+import { coupleOf, smallTile } from "./tiles.js";
 import { roomFor, spokenPair } from "./token_names.js";
 
 /** @import { Pair, RacingPair, Run } from "./run.js" */
@@ -69,7 +69,7 @@ export class Race {
   /** @param {Row[]} rows */
   fitLabels(rows) {
     for (const row of rows) {
-      row.width ??= [...row.names.children].reduce((sum, tile) => sum + /** @type {HTMLElement} */ (tile).offsetWidth + 2, 0);
+      row.width ??= /** @type {HTMLElement} */ (row.names.firstElementChild).offsetWidth + 2;
       while (this.labels < row.width) this.labels += LABEL_STEP;
     }
     this.list.style.setProperty("--label-width", `${this.labels}px`);
@@ -85,7 +85,7 @@ export class Race {
     names.setAttribute("role", "img");
     names.setAttribute("aria-label", spokenPair(run, pair));
     const [left, right] = roomFor(run.tokens[pair.left].length, run.tokens[pair.right].length);
-    names.append(smallTile(run, pair.left, left), smallTile(run, pair.right, right));
+    names.append(coupleOf(smallTile(run, pair.left, left), smallTile(run, pair.right, right), run, pair));
     addPart(addPart(item, "span", "bar"), "i", "");
     return { item, names, number: addPart(item, "span", "number"), word: addPart(item, "em", ""), place: 0 };
   }

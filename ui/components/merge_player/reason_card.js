@@ -4,11 +4,12 @@
 
 import { addPart } from "../shared/elements.js";
 import { grouped } from "../shared/numbers.js";
+import { frameSharedCharacters, layTiles } from "../shared/word_tiles.js";
 import { marginOf, productOf, reasonOf } from "./reasons.js";
 import { givenAt, tableRow } from "./run.js";
 import { chosenIn, symbolsAround, symbolsAt } from "./symbols.js";
-import { bold, couple, muted, smallTile } from "./tiles.js";
-import { spokenSymbol } from "./token_names.js";
+import { bold, couple, coupleOf, muted, smallTile } from "./tiles.js";
+import { spokenSymbol, tokenOfSymbol } from "./token_names.js";
 
 /** @import { CountedPair, Run, Word } from "./run.js" */
 
@@ -68,13 +69,16 @@ function wordWithPair(run, word, step) {
   row.className = "given";
   row.setAttribute("role", "img");
   row.setAttribute("aria-label", symbols.map(({ id }) => spokenSymbol(run, id)).join(", "));
-  if (from) row.append(muted("…"));
-  for (let i = from; i < to; i++) {
+  const tokens = symbols.slice(from, to).map(({ id }) => tokenOfSymbol(run, id));
+  const tiles = symbols.slice(from, to).map(({ id }, i) => {
     // All symbols of a word of the corpus are in the alphabet, so each has an id.
-    const tile = smallTile(run, Number(symbols[i].id), 14);
-    tile.classList.toggle("chosen", chosen.has(i) || chosen.has(i - 1));
-    row.append(tile);
-  }
+    const tile = smallTile(run, Number(id), 14);
+    tile.classList.toggle("chosen", chosen.has(from + i) || chosen.has(from + i - 1));
+    return tile;
+  });
+  frameSharedCharacters(tiles, tokens);
+  if (from) row.append(muted("…"));
+  layTiles(row, tiles, tokens);
   if (to < symbols.length) row.append(muted("…"));
   return row;
 }
@@ -90,7 +94,7 @@ export function writeChanges(element, run, step, name, sign) {
   const pairs = tableRow(run, name, step, "by");
   for (const { left, right, count } of pairs) {
     const item = addPart(element, "li", "");
-    item.append(smallTile(run, left, 9), smallTile(run, right, 9));
+    item.append(coupleOf(smallTile(run, left, 9), smallTile(run, right, 9), run, { left, right }));
     addPart(item, "span", "", sign + grouped(count));
   }
   if (!pairs.length) addPart(element, "li", "muted", "none");

@@ -48,14 +48,12 @@ function moreThan(others) {
     @param {boolean} guessing
     @returns {Part[]} */
 function tying(winner, second, tied, guessing) {
-  const unnamed = (/** @type {number} */ n) => (n === 1 ? "one other pair" : `${grouped(n)} other pairs`);
   if (guessing) return [{ pair: winner }, ` and ${unnamed(tied - 1)}`];
   if (tied === 2) return [{ pair: winner }, " and ", { pair: second }];
   return [{ pair: winner }, ", ", { pair: second }, ` and ${unnamed(tied - 2)}`];
 }
 
-/** Return the winner's lead over the best pair that does not tie with it, and that pair if it is in the
-    race; or a note that all pairs tie or that there is no rival.
+/** Return the winner's lead over the next pair, and that pair if it is in the race: 0 if they tie.
     @param {Run} run
     @param {number} step
     @param {CountedPair[]} pairs
@@ -65,9 +63,19 @@ export function marginOf(run, step, pairs, guessing) {
   if (step < run.n_for_terms) return { lead: "none", over: "" };
   const next = traced(run, "next_count", step);
   const tied = traced(run, "n_tied", step);
-  if (!next) return { lead: tied > 1 ? `all ${grouped(tied)} tie` : "no rival", over: "" };
+  if (tied > 1) {
+    const [, rival] = pairs;
+    if (guessing || !rival) return { lead: "0", over: `ties with ${unnamed(tied - 1)}` };
+    return { lead: "0", over: "ties with ", rival };
+  }
+  if (!next) return { lead: "no rival", over: "" };
   const rival = guessing ? undefined : pairs.find((pair) => pair.count === next);
   return { lead: grouped(pairs[0].count - next), over: rival ? "over " : "over the next", rival };
+}
+
+/** @param {number} n */
+function unnamed(n) {
+  return n === 1 ? "one other pair" : `${grouped(n)} other pairs`;
 }
 
 /** Return how a word's share of the occurrences is computed: "2 × 5 = " if it has the pair twice.

@@ -4,7 +4,7 @@ import { addPart } from "../shared/elements.js";
 import { grouped, times } from "../shared/numbers.js";
 import { doneSentence } from "./notes.js";
 import { roomFor } from "./token_names.js";
-import { bigTile, bold } from "./tiles.js";
+import { bigTile, bold, coupleOf } from "./tiles.js";
 
 /** @import { Run } from "./run.js" */
 
@@ -25,7 +25,8 @@ export function writeSentence(element, run, step) {
   const rule = addPart(element, "span", "rule");
   const ids = [run.merge_left[step], run.merge_right[step]];
   const room = roomFor(run.tokens[ids[0]].length, run.tokens[ids[1]].length, LONGEST_IN_SENTENCE);
-  ids.forEach((id, i) => rule.append(bigTile(run, id, "chosen", room[i])));
+  const [left, right] = ids.map((id, i) => bigTile(run, id, "chosen", room[i]));
+  rule.append(coupleOf(left, right, run, { left: ids[0], right: ids[1] }));
   addPart(rule, "span", "arrow", "→").setAttribute("aria-label", "becomes");
   rule.append(bigTile(run, run.merge_id[step], "made", LONGEST_IN_SENTENCE));
   const count = run.merge_count[step];

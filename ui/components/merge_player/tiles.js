@@ -2,6 +2,7 @@
 
 import { spokenToken } from "../shared/characters.js";
 import { makeTile } from "../shared/token_drawing.js";
+import { directionOfAll } from "../shared/word_tiles.js";
 import { shortToken, spokenPair } from "./token_names.js";
 
 /** @import { Pair, Run } from "./run.js" */
@@ -40,11 +41,22 @@ export function tileOfLength(run, id, most, look) {
     @param {Run} run
     @param {Pair} pair */
 export function couple(run, { left, right }, [leftMost, rightMost] = [14, 14]) {
-  const pair = document.createElement("span");
-  pair.className = "couple";
+  const pair = coupleOf(smallTile(run, left, leftMost), smallTile(run, right, rightMost), run, { left, right });
   pair.setAttribute("role", "img");
   pair.setAttribute("aria-label", spokenPair(run, { left, right }));
-  pair.append(smallTile(run, left, leftMost), smallTile(run, right, rightMost));
+  return pair;
+}
+
+/** Put the tiles of a pair next to each other as they stand in a word: from right to left in Hebrew.
+    @param {HTMLElement} left
+    @param {HTMLElement} right
+    @param {Run} run
+    @param {Pair} ids */
+export function coupleOf(left, right, run, ids) {
+  const pair = document.createElement("span");
+  pair.className = "couple";
+  pair.dir = directionOfAll([run.tokens[ids.left], run.tokens[ids.right]]) || "ltr";
+  pair.append(left, right);
   return pair;
 }
 

@@ -2,11 +2,12 @@
 
 import { addPart } from "../shared/elements.js";
 import { grouped } from "../shared/numbers.js";
-import { drawToken } from "../shared/token_drawing.js";
+import { makeTile } from "../shared/token_drawing.js";
+import { frameSharedCharacters, layTiles, splitsCharacters } from "../shared/word_tiles.js";
 import { SLIDE, slideTiles, tilePlaces } from "./sliding.js";
 import { chosenIn, symbolsAt } from "./symbols.js";
 import { tileOfLength } from "./tiles.js";
-import { spokenSymbol } from "./token_names.js";
+import { spokenSymbol, tokenOfSymbol } from "./token_names.js";
 import { LONGEST_WORD, placeWords, sizeOfWord } from "./word_layout.js";
 
 /** @import { Run, Word } from "./run.js"
@@ -41,6 +42,9 @@ export class WordGrid {
     this.widths = new Map();
     /** How many base symbols of one word are drawn. */
     this.longest = LONGEST_WORD;
+    /** The direction of the line that the words make; "" if each stands on its own.
+        @type {"ltr" | "rtl" | ""} */
+    this.direction = "";
   }
 
   /** Place words in cells of the size that they need after `from` merges, so that they stay in place
@@ -99,7 +103,11 @@ export class WordGrid {
     const trial = document.createElement("div");
     trial.className = "word";
     trial.style.cssText = "position: absolute; visibility: hidden; width: 10000px";
-    for (const id of unknown) trial.append(tileOfSymbol(run, id));
+    for (const id of unknown) {
+      const tile = tileOfSymbol(run, id);
+      tile.classList.toggle("shares", typeof tokenOfSymbol(run, id) !== "string");
+      trial.append(tile);
+    }
     this.list.append(trial);
     unknown.forEach((id, i) => this.widths.set(id, trial.children[i].getBoundingClientRect().width));
     trial.remove();
@@ -140,21 +148,26 @@ export class WordGrid {
     cell.tiles.clear();
     cell.pairs.clear();
     cell.drawn = cell.wanted;
-    let parent = cell.box;
-    cell.symbols.forEach((symbol, i) => {
-      // A pair that starts within the limit is drawn whole.
-      const begins = cell.chosen.has(i - 1) ? cell.symbols[i - 1].start : symbol.start;
-      if (begins >= this.longest) return;
-      if (cell.chosen.has(i)) {
-        parent = addPart(cell.box, "span", "pair");
-        cell.pairs.set(symbol.start, parent);
-      } else if (!cell.chosen.has(i - 1)) {
-        parent = cell.box;
-      }
-      const tile = tileOfSymbol(run, symbol.id, this.longest);
-      cell.tiles.set(symbol.start, tile);
-      parent.append(tile);
+    const tokens = cell.symbols.map(({ id }) => tokenOfSymbol(run, id));
+    // A pair that starts within the limit is drawn whole.
+    const shown = cell.symbols.filter(({ start }, i) =>
+      (cell.chosen.has(i - 1) ? cell.symbols[i - 1].start : start) < this.longest);
+    const tiles = shown.map(({ id, start }) => {
+      const tile = tileOfSymbol(run, id, this.longest);
+      cell.tiles.set(start, tile);
+      return tile;
     });
+    /** @type {[number, number][]} */
+    const pairs = [...cell.chosen].filter((i) => i < shown.length).map((i) => [i, i + 2]);
+    cell.box.classList.toggle("tall", splitsCharacters(cell.word.base.map((id) => tokenOfSymbol(run, id))));
+    frameSharedCharacters(tiles, tokens);
+    layTiles(cell.box, tiles, tokens, this.direction, pairs, (parent, place) => {
+      const pair = addPart(parent, "span", "pair");
+      cell.pairs.set(cell.symbols[pairs[place][0]].start, pair);
+      return pair;
+    });
+    // The count stands where the word begins.
+    cell.item.dir = cell.box.dir;
     const last = cell.symbols.at(-1);
     if (cell.word.cut || (last && last.start >= this.longest)) {
       addPart(cell.box, "span", "more", "…").title = "Long word: only the beginning is shown";
@@ -182,10 +195,9 @@ export function newCell(name, area, word) {
     @param {number} longest How many of its characters are drawn. */
 export function tileOfSymbol(run, id, longest = LONGEST_WORD) {
   if (typeof id === "string") {
-    const tile = document.createElement("span");
+    const tile = makeTile(tokenOfSymbol(run, id), 0, { symbol: true });
     tile.className = "tile missing";
     tile.title = "Not in the alphabet of this run";
-    drawToken(tile, id);
     return tile;
   }
   const tile = tileOfLength(run, id, longest, { symbol: !run.isLearned(id) });

@@ -12,8 +12,11 @@ const RIGHT_TO_LEFT = /(?!\p{Nd})[\u0590-\u08ff\ufb1d-\ufdff\ufe70-\ufefe\u{1080
 const BIDI_CONTROL = /[\u061c\u200e\u200f\u202a-\u202e\u2066-\u2069]/;
 /** @type {Map<string, "space" | "tab" | "newline">} */
 const GLYPHS = new Map([[" ", "space"], ["\t", "tab"], ["\n", "newline"]]);
-const GRAPHEMES = new Intl.Segmenter(undefined, { granularity: "grapheme" });
+export const GRAPHEMES = new Intl.Segmenter(undefined, { granularity: "grapheme" });
+const LETTER = /\p{L}/u;
+const DIGIT = /\p{N}/u;
 const UTF8 = new TextEncoder();
+const FROM_UTF8 = new TextDecoder("utf-8", { ignoreBOM: true });
 
 /** @typedef {object} Piece
     @property {"space" | "tab" | "newline" | "code" | "mark" | "text"} kind
@@ -97,10 +100,87 @@ export function* piecesOf(text) {
   if (run) yield plain();
 }
 
+/** Return the bytes of a token.
+    @param {Token} token
+    @returns {number[]} */
+export function bytesOf(token) {
+  return typeof token === "string" ? [...utf8(token)] : token;
+}
+
+/** Return how many bytes a character has that starts with this byte; 0 if none starts with it.
+    @param {number} byte */
+export function sizeOfCharacter(byte) {
+  if (byte < 0x80) return 1;
+  if (byte < 0xc2 || byte > 0xf4) return 0;
+  return byte < 0xe0 ? 2 : byte < 0xf0 ? 3 : 4;
+}
+
+/** Split bytes into text of whole characters, and the bytes of each character that is not whole.
+    @param {number[]} bytes
+    @returns {Token[]} */
+export function wholeAndPartial(bytes) {
+  /** @type {Token[]} */
+  const pieces = [];
+  for (let i = 0; i < bytes.length; ) {
+    const size = sizeOfCharacter(bytes[i]);
+    const isWhole = size > 0 && i + size <= bytes.length && bytes.slice(i + 1, i + size).every(isContinuation);
+    const part = bytes.slice(i, isWhole ? i + size : i + 1);
+    const last = pieces.at(-1);
+    if (isWhole) {
+      const text = FROM_UTF8.decode(Uint8Array.from(part));
+      if (typeof last === "string") pieces[pieces.length - 1] = last + text;
+      else pieces.push(text);
+    } else if (last === undefined || typeof last === "string" || size > 0) pieces.push(part);
+    else last.push(...part);
+    i += part.length;
+  }
+  return pieces;
+}
+
+/** @param {number} byte */
+function isContinuation(byte) {
+  return byte >= 0x80 && byte < 0xc0;
+}
+
+/** Return the direction of a token: that of its first letter, also if only the first bytes of the letter
+    are there. Without a letter, digits run from left to right, and anything else has no direction.
+    @param {Token} token
+    @returns {"ltr" | "rtl" | ""} */
+export function directionOf(token) {
+  const pieces = typeof token === "string" ? [token] : wholeAndPartial(token);
+  for (const piece of pieces) {
+    if (typeof piece !== "string") {
+      if (directionOfPartial(piece)) return "rtl";
+      continue;
+    }
+    for (const character of piece) {
+      if (isRightToLeft(character)) return "rtl";
+      if (LETTER.test(character)) return "ltr";
+    }
+  }
+  return pieces.some((piece) => typeof piece === "string" && DIGIT.test(piece)) ? "ltr" : "";
+}
+
+/** Return "rtl" if the first bytes of a character leave no other direction.
+    @param {number[]} bytes
+    @returns {"rtl" | ""} */
+function directionOfPartial(bytes) {
+  const missing = sizeOfCharacter(bytes[0]) - bytes.length;
+  if (missing < 0) return "";
+  const [least, most] = [0x80, 0xbf].map((byte) =>
+    FROM_UTF8.decode(Uint8Array.from([...bytes, ...new Array(missing).fill(byte)])));
+  return isRightToLeft(least) && isRightToLeft(most) ? "rtl" : "";
+}
+
 /** Return what a screen reader says for a token: white space and control characters by name.
-    @param {Token} token */
+    @param {Token} token
+    @returns {string} */
 export function spokenToken(token) {
-  if (typeof token !== "string") return "bytes " + token.map(hexByte).join(" ");
+  if (typeof token !== "string") {
+    const spoken = (/** @type {Token} */ piece) =>
+      typeof piece === "string" ? spokenToken(piece) : "bytes " + piece.map(hexByte).join(" ");
+    return wholeAndPartial(token).map(spoken).join(", ");
+  }
   const characters = [...token];
   const names = characters.map((c) => GLYPHS.get(c) ?? (hasNoPicture(c) ? codePointName(c) : c));
   const areGlyphs = characters.every((c) => GLYPHS.has(c));

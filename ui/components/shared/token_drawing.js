@@ -1,11 +1,13 @@
 // Tokens as elements: as tiles, and in running text.
 
-import { codePointName, hexByte, isPlain, piecesOf } from "./characters.js";
+import { codePointName, directionOf, hexByte, isPlain, piecesOf, wholeAndPartial } from "./characters.js";
 import { slotOf } from "./colours.js";
 import { addPart } from "./elements.js";
 
-/** @import { Token } from "./component.js" */
+/** @import { Piece } from "./characters.js"
+    @import { Token } from "./component.js" */
 
+const MARKER = /(<[^<>\s]+>)/;
 const RUNNING_GLYPHS = { space: "sp", tab: "tab", newline: "nl" };
 
 /** Draw a token into an empty element: glyphs for white space, code points for
@@ -14,16 +16,34 @@ const RUNNING_GLYPHS = { space: "sp", tab: "tab", newline: "nl" };
     @param {Token} token */
 export function drawToken(element, token) {
   element.textContent = "";
-  if (typeof token !== "string") {
-    for (const value of token) addPart(element, "span", "byte", hexByte(value));
+  if (typeof token === "string") {
+    drawText(element, token);
     return;
   }
-  for (const { kind, text } of piecesOf(token)) {
-    if (kind === "text") addPart(element, "span", "", text);
-    else if (kind === "mark") addPart(element, "span", "combining", text);
-    else if (kind === "code") addPart(element, "span", "code-point", codePointName(text));
-    else addPart(element, "i", `glyph ${kind}`);
+  for (const piece of wholeAndPartial(token)) {
+    if (typeof piece === "string") drawText(addPart(element, "span", "whole"), piece);
+    else for (const value of piece) addPart(element, "span", "byte", hexByte(value));
   }
+}
+
+/** @param {HTMLElement} element
+    @param {string} token */
+function drawText(element, token) {
+  // In text that runs from the right, an end-of-word marker such as </w> still reads from the left.
+  const parts = directionOf(token) === "rtl" ? token.split(MARKER) : [token];
+  for (const part of parts) {
+    if (parts.length > 1 && MARKER.test(part)) addPart(element, "span", "", part).dir = "ltr";
+    else for (const piece of piecesOf(part)) drawPiece(element, piece);
+  }
+}
+
+/** @param {HTMLElement} element
+    @param {Piece} piece */
+function drawPiece(element, { kind, text }) {
+  if (kind === "text") addPart(element, "span", "", text);
+  else if (kind === "mark") addPart(element, "span", "combining", text);
+  else if (kind === "code") addPart(element, "span", "code-point", codePointName(text));
+  else addPart(element, "i", `glyph ${kind}`);
 }
 
 /** Draw whole characters of running text: each character is in the page itself, and glyphs
@@ -51,5 +71,6 @@ export function makeTile(token, id, { symbol = false, small = false, slot = slot
   const tile = document.createElement("span");
   tile.className = `tile ${symbol ? "symbol" : `slot-${slot}`}${small ? " small" : ""}`;
   drawToken(tile, token);
+  tile.dir = directionOf(token) || "ltr";
   return tile;
 }

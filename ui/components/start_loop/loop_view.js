@@ -4,6 +4,7 @@ import { roomFor, spokenPair } from "../merge_player/token_names.js";
 import { bold, tileOfLength } from "../merge_player/tiles.js";
 import { spokenToken } from "../shared/characters.js";
 import { addPart, find } from "../shared/elements.js";
+import { directionOfAll } from "../shared/word_tiles.js";
 import { SentenceMotion, SentenceWords } from "./sentence_words.js";
 import { endSentence, lengthSentence, mergeSentence, wantsRepeating } from "./sentences.js";
 
@@ -33,7 +34,8 @@ export class LoopView {
       @param {boolean} isFromRight Whether the sentence is read from right to left. */
   setRun(run, isFromRight) {
     this.run = run;
-    this.grid.list.dir = isFromRight ? "rtl" : "ltr";
+    this.grid.direction = isFromRight ? "rtl" : "ltr";
+    this.grid.list.dir = this.grid.direction;
     this.grid.place(run);
     this.scrub.max = String(run.n_merges);
     this.scrub.disabled = this.play.disabled = !run.n_merges;
@@ -89,6 +91,7 @@ export class LoopView {
     const ids = [run.merge_left[step], run.merge_right[step]];
     const room = roomFor(run.tokens[ids[0]].length, run.tokens[ids[1]].length, LONGEST_IN_SENTENCE);
     const [left, right] = ids.map((id, i) => this.#tile(id, room[i]));
+    pair.dir = directionOfAll(ids.map((id) => run.tokens[id])) || "ltr";
     pair.append(left, " + ", right);
     sentence.append(" ", occurs, bold(count), rest);
   }

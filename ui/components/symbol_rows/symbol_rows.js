@@ -2,6 +2,7 @@
 
 import { addPart } from "../shared/elements.js";
 import { makeTile } from "../shared/token_drawing.js";
+import { frameSharedCharacters, layTiles } from "../shared/word_tiles.js";
 
 /** @import { Component, Token } from "../shared/component.js" */
 
@@ -42,16 +43,7 @@ export default function mountSymbolRows({ data, parentElement }) {
     @param {Tiles} cell */
 function addTiles(parent, cell) {
   const box = addPart(parent, "div", "tiles");
-  let place = 0;
-  const add = (/** @type {HTMLElement} */ into) => {
-    const id = cell.ids[place];
-    into.append(makeTile(cell.tokens[place], id, { symbol: id < 0 }));
-    place += 1;
-  };
-  for (const [start, end] of cell.rings) {
-    while (place < start) add(box);
-    const ring = addPart(box, "span", `ring ${cell.ring}`);
-    while (place < end) add(ring);
-  }
-  while (place < cell.tokens.length) add(box);
+  const tiles = cell.tokens.map((token, place) => makeTile(token, cell.ids[place], { symbol: cell.ids[place] < 0 }));
+  frameSharedCharacters(tiles, cell.tokens);
+  layTiles(box, tiles, cell.tokens, "", cell.rings, (parent) => addPart(parent, "span", `ring ${cell.ring}`));
 }

@@ -4,6 +4,7 @@ import { addButton, addPart } from "../shared/elements.js";
 import { grouped } from "../shared/numbers.js";
 import { scrollByKeyboard } from "../shared/scroll_by_keyboard.js";
 import { makeTile } from "../shared/token_drawing.js";
+import { frameSharedCharacters, layTiles } from "../shared/word_tiles.js";
 
 /** @import { Component, Token } from "../shared/component.js" */
 
@@ -73,9 +74,9 @@ function addRow(body, [term, loss, cells], names) {
     const number = addPart(inside, "span", isBest ? "count better" : "count", count);
     if (isBest) addPart(number, "span", "visually-hidden", ", fewest");
     const tiles = addPart(inside, "span", "tiles");
-    tokens.forEach((token, k) => {
-      tiles.append(makeTile(token, ids[k], { symbol: ids[k] < 0, small: true }));
-    });
+    const drawn = tokens.map((token, k) => makeTile(token, ids[k], { symbol: ids[k] < 0, small: true }));
+    frameSharedCharacters(drawn, tokens);
+    layTiles(tiles, drawn, tokens);
     if (more) addPart(tiles, "span", "rest", `and ${grouped(more)} more`);
   });
 }

@@ -3,6 +3,7 @@
 import { addPart } from "../shared/elements.js";
 import { grouped } from "../shared/numbers.js";
 import { makeTile } from "../shared/token_drawing.js";
+import { layTiles } from "../shared/word_tiles.js";
 import { isBlank } from "../shared/white_space.js";
 
 /** @import { Known, Tokens } from "./reading.js" */
@@ -48,7 +49,7 @@ export function drawTree(panel, tokens, known) {
     const parts = [node.left, node.right].map((id) => /** @type {Known} */ (tokens.about.get(id)));
     if (parts.every((part) => part.rank < 0)) {
       addPart(item, "span", "from", "from");
-      for (const part of parts) item.append(tileOf(part, { small: true }));
+      layTiles(addPart(item, "span", "parts"), parts.map((part) => tileOf(part, { small: true })), parts.map(({ token }) => token));
       return;
     }
     const list = addPart(item, "ul", "");

@@ -1,5 +1,6 @@
 // The card of one token: its facts, its derivation tree, and the tokens built on it.
 
+import { directionOf } from "../shared/characters.js";
 import { addPart, find, keepKeys } from "../shared/elements.js";
 import { onLeaving } from "../shared/leaving.js";
 import { grouped } from "../shared/numbers.js";
@@ -92,6 +93,7 @@ function drawTree(root, tree, open) {
   frame.setAttribute("aria-label", "The merges that make this token");
   showMoreAtEdges(frame);
   const grid = addPart(frame, "div", "tree");
+  grid.dir = directionOf(tree[0].token) || "ltr";
   const { cells, columns } = layOutTree(tree);
   grid.classList.toggle("dense", columns > MOST_AIRY_COLUMNS);
   grid.style.gridTemplateColumns = `repeat(${columns}, minmax(var(--symbol-width), auto))`;

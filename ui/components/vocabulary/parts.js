@@ -1,6 +1,6 @@
 // Shared by the vocabulary's components: tokens as buttons, and moving in a list by arrow keys.
 
-import { spokenToken } from "../shared/characters.js";
+import { directionOf, spokenToken } from "../shared/characters.js";
 import { slotOf } from "../shared/colours.js";
 import { addPart, closest } from "../shared/elements.js";
 import { drawToken } from "../shared/token_drawing.js";
@@ -22,6 +22,7 @@ export function drawTile(element, { id, token, kind }, { small = false } = {}) {
   const name = addPart(element, "span", "");
   drawToken(name, shown);
   if (isCut) name.append("…");
+  element.dir = directionOf(token) || "ltr";
   return element;
 }
 

@@ -1,6 +1,6 @@
 // The trie of all tokens, one node at a time, with its branches.
 
-import { spokenToken } from "../shared/characters.js";
+import { directionOf, spokenToken } from "../shared/characters.js";
 import { addButton, addPart, closest, keepKeys } from "../shared/elements.js";
 import { onLeaving } from "../shared/leaving.js";
 import { counted, grouped } from "../shared/numbers.js";
@@ -131,8 +131,10 @@ function drawPath(path, data, go) {
     if (place) addPart(path, "span", "muted", "›").setAttribute("aria-hidden", "true");
     const isLast = place === data.path.length - 1;
     const step = isLast ? addPart(path, "b", "step") : addButton(path, "step plain", undefined, () => go(prefix));
-    if (place) drawToken(step, token);
-    else step.textContent = "all tokens";
+    if (place) {
+      step.dir = directionOf(token) || "ltr";
+      drawToken(step, token);
+    } else step.textContent = "all tokens";
     if (isLast) step.setAttribute("aria-current", "location");
   });
 }
@@ -158,7 +160,11 @@ function drawBranches(list, data, go, open) {
     const button = addButton(item, "branch", undefined, () => go(branch.prefix));
     const name = addPart(button, "span", "way");
     if (branch.shown) drawTile(addPart(name, "span", ""), { ...branch.shown, token: branch.more }, { small: true });
-    else drawToken(addPart(name, "span", "tile small passing"), beginningOf(branch.more)[0]);
+    else {
+      const passing = addPart(name, "span", "tile small passing");
+      passing.dir = directionOf(branch.more) || "ltr";
+      drawToken(passing, beginningOf(branch.more)[0]);
+    }
     addPart(addPart(button, "span", "track"), "i", "").style.width = `${(100 * branch.n) / most}%`;
     addPart(button, "span", "count", grouped(branch.n));
     const itself = branch.shown ? ", a token itself" : "";
