@@ -16,6 +16,7 @@ import os
 import re
 import sys
 import threading
+import time
 import traceback
 from datetime import UTC, datetime
 from pathlib import Path
@@ -27,6 +28,10 @@ _ROOT: Final = Path(__file__).parents[1]
 _EVENTS: Final = logging.getLogger("bpe_explorer.events")
 _CODE: Final = re.compile(r"[A-Za-z0-9_.]{1,64}")
 _MOST_FRAMES: Final = 40
+MAX_EVENTS_A_MINUTE: Final = 60
+"""Of each kind."""
+MAX_ERRORS_A_MINUTE: Final = 10
+"""Of each kind of warning and error."""
 
 
 class Code(str):
@@ -76,7 +81,37 @@ class JsonLines(logging.Formatter):
         else:
             place = f"{_place(record.pathname)}:{record.lineno}"
             line |= {"event": "log", "logger": record.name, "at": place}
+        if left_out := getattr(record, "left_out", 0):
+            line["left_out"] = left_out
         return json.dumps(line | _error_fields(_error_of(record)))
+
+
+class _Bounded(logging.Filter):
+    """Let a few records of each kind pass in a minute, so that nobody can fill the disk with them.
+
+    A kind is an event or a place in the code, with the error that it is about. The first record of
+    a later minute has the number of those that were left out.
+    """
+
+    def __init__(self) -> None:
+        super().__init__()
+        self._lock = threading.Lock()
+        self._passed: dict[tuple[object, ...], tuple[int, int]] = {}
+        """The minute of each kind's last record, and how many it had then."""
+
+    def filter(self, record: logging.LogRecord) -> bool:
+        is_event = record.name == _EVENTS.name
+        place = record.msg if is_event else (record.pathname, record.lineno)
+        kind = (place, _raised(_error_of(record)))
+        minute = int(time.monotonic() // 60)
+        most = MAX_ERRORS_A_MINUTE if record.levelno >= logging.WARNING else MAX_EVENTS_A_MINUTE
+        with self._lock:
+            last, n_records = self._passed.get(kind, (minute, 0))
+            if last != minute:
+                record.left_out = max(0, n_records - most)
+                n_records = 0
+            self._passed[kind] = (minute, n_records + 1)
+        return n_records < most
 
 
 class _Chosen(logging.Filter):
@@ -116,6 +151,7 @@ def handler_to(stream: TextIO, level: Level) -> None:
     handler.setFormatter(JsonLines())
     number = logging.getLevelNamesMapping()[level.upper()]
     handler.addFilter(_Chosen(number))
+    handler.addFilter(_Bounded())
     logging.root.handlers[:] = [handler]
     logging.root.setLevel(number)
     logging.captureWarnings(True)
@@ -151,6 +187,12 @@ def _error_of(record: logging.LogRecord) -> BaseException | None:
         return record.exc_info[1]
     given = record.args if isinstance(record.args, tuple) else ()
     return next((each for each in (record.msg, *given) if isinstance(each, BaseException)), None)
+
+
+def _raised(error: BaseException | None) -> str:
+    """Return the type of an error and the place where it was raised, without its message."""
+    frames = traceback.extract_tb(error.__traceback__, -1) if error else []
+    return f"{type(error).__name__} {frames}"
 
 
 def _error_fields(error: BaseException | None) -> dict[str, Any]:

@@ -6,6 +6,7 @@ import json
 import os
 import socket
 import time
+import urllib.request
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
@@ -14,6 +15,7 @@ from typing import Any
 import pytest
 
 from tests.browser.serving import of_checkout, running_app
+from ui.logs import MAX_ERRORS_A_MINUTE
 
 ROUTES = ("/", "/train", "/_stcore/health", "/_stcore/host-config", "/static/x.js", "/media/x")
 # Every address that a server's processes look up or connect to, in this machine or elsewhere.
@@ -32,6 +34,13 @@ def record(event, arguments):
 
 sys.addaudithook(record)
 """
+
+
+CLOSE = b"\x88"
+# Frames of a websocket, masked with zeros.
+TEXT = b"\x81\x85\0\0\0\0xyzzy"
+TEXT_OF_BYTES = b"\x81\x82\0\0\0\0\xff\xfe"
+DAMAGED = b"\x82\x85\0\0\0\0xyzzy"
 
 
 class Server:
@@ -82,6 +91,15 @@ class Server:
 def status_of(connection: socket.socket) -> int:
     with connection.makefile("rb") as answer:
         return int(answer.readline().split()[1])
+
+
+def read_until(tab: socket.socket, end: bytes) -> None:
+    """Read up to bytes that the server is to send; TimeoutError if they do not come."""
+    received = b""
+    while end not in received:
+        more = tab.recv(4096)
+        assert more, received
+        received += more
 
 
 @contextmanager
@@ -212,3 +230,29 @@ def test_other_machines_are_let_in_by_address_or_by_a_configured_name(tmp_path: 
         ):
             assert server.handshake(f"Host: {host}", f"Origin: {origin}") == 403, (host, origin)
         assert server.asked == ""
+
+
+def test_no_site_that_frames_a_page_may_drive_it(server: Server) -> None:
+    with urllib.request.urlopen(f"http://127.0.0.1:{server.port}/_stcore/host-config") as answer:
+        assert json.load(answer)["allowedOrigins"] == []
+
+
+def test_floods_of_broken_messages_and_refused_requests_leave_a_few_lines(tmp_path: Path) -> None:
+    with serving(tmp_path) as server:
+        own, n_lines = ("Host: localhost:PORT", "Origin: http://localhost:PORT"), len(server.events)
+        for message in (TEXT, DAMAGED, TEXT_OF_BYTES):
+            for _ in range(25):
+                with server.opened(*own) as tab:
+                    read_until(tab, b"\r\n\r\n")
+                    tab.sendall(message)
+                    read_until(tab, CLOSE)
+        for _ in range(25):
+            assert server.handshake("Host: xyzzy.example") == 403
+            assert server.ask(*own, path="/xyzzy", method="xyzzy(") == 400
+        lines = server.events[n_lines:]
+        assert server.ask("Host: 127.0.0.1", path="/_stcore/health") == 200
+    n_kinds, n_minutes = 5, 2
+    assert len(lines) <= n_kinds * n_minutes * MAX_ERRORS_A_MINUTE
+    kinds = {line["event"] for line in lines}
+    assert kinds == {"message_refused", "host_refused", "log"}
+    assert "xyzzy" not in server.log

@@ -8,6 +8,7 @@ import logging
 import os
 import subprocess
 import sys
+import time
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -19,7 +20,15 @@ from bpe_core.errors import BpeError
 from bpe_core.types import TrainingConfig
 from tests.waiting import wait_until
 from ui.failures.unforeseen import log_unforeseen
-from ui.logs import Code, event, handler_to, log_error, short_id
+from ui.logs import (
+    MAX_ERRORS_A_MINUTE,
+    MAX_EVENTS_A_MINUTE,
+    Code,
+    event,
+    handler_to,
+    log_error,
+    short_id,
+)
 from ui.settings import Level
 from ui.work.jobs import JobManager
 
@@ -167,6 +176,40 @@ def test_a_level_is_chosen_for_events_and_warnings_for_libraries(log: Log) -> No
     assert logged("info") == ["usual", "bad", "log"]
     assert logged("warning") == ["bad", "log"]
     assert logged("error") == ["bad"]
+
+
+def test_a_flood_of_one_kind_leaves_a_few_lines_and_their_number(
+    log: Log, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    now = 0.0
+    monkeypatch.setattr(time, "monotonic", lambda: now)
+    log.listen("info")
+    library = logging.getLogger("a_library")
+
+    def flood() -> None:
+        for _ in range(1_000):
+            library.error("%s", HOSTILE, exc_info=caught(HOSTILE))
+            event("upload", bytes=1)
+        try:
+            int("x")
+        except ValueError as error:
+            log_error(error)
+
+    flood()
+    kinds = [(line["event"], line["level"]) for line in log.lines]
+    assert kinds.count(("log", "error")) == MAX_ERRORS_A_MINUTE
+    assert kinds.count(("upload", "info")) == MAX_EVENTS_A_MINUTE
+    assert kinds[-1] == ("unforeseen_error", "error"), "another kind is not held back"
+    assert not any("left_out" in line for line in log.lines)
+    n_lines = len(log.lines)
+    now = 61.0
+    flood()
+    later = log.lines[n_lines:]
+    assert [line["left_out"] for line in later if "left_out" in line] == [
+        1_000 - MAX_ERRORS_A_MINUTE,
+        1_000 - MAX_EVENTS_A_MINUTE,
+    ]
+    assert SECRET not in log.text
 
 
 def test_trainings_are_logged_without_title_or_id(log: Log) -> None:

@@ -38,7 +38,7 @@ def long_address() -> BackMsg:
     return message
 
 
-def passed_on(data: bytes) -> tuple[list[Message], list[Message]]:
+def passed_on(data: bytes | str) -> tuple[list[Message], list[Message]]:
     """Return what the application receives of a message, and what is sent to the tab."""
     found: list[Message] = []
     sent: list[Message] = []
@@ -47,7 +47,7 @@ def passed_on(data: bytes) -> tuple[list[Message], list[Message]]:
         found.append(await receive())
 
     async def receive() -> Message:
-        return {"type": "websocket.receive", "bytes": data}
+        return {"type": "websocket.receive", "text" if isinstance(data, str) else "bytes": data}
 
     async def send(message: Message) -> None:
         sent.append(message)
@@ -62,6 +62,12 @@ def test_a_tab_that_asks_for_too_much_is_disconnected(make: Callable[[], BackMsg
     found, sent = passed_on(make().SerializeToString())
     assert found == [{"type": "websocket.disconnect", "code": 1009}]
     assert sent == [{"type": "websocket.close", "code": 1009}]
+
+
+def test_a_text_ends_the_connection_without_an_error() -> None:
+    found, sent = passed_on("hug")
+    assert found == [{"type": "websocket.disconnect", "code": 1003}]
+    assert sent == [{"type": "websocket.close", "code": 1003}]
 
 
 @pytest.mark.parametrize("data", [paste().SerializeToString(), b"\xff" * 30_000, b"", b"\x08"])

@@ -14,6 +14,7 @@ from ui.logs import event
 
 _STREAM: Final = "/_stcore/stream"
 _TOO_BIG: Final = 1009
+_NOT_BYTES: Final = 1003
 _BYTES_LOOKED_AT: Final = 20_000
 """A message of this size cannot ask for much, so it need not be parsed twice."""
 _MOST_BYTES_OF_ALL_BUT_TEXT: Final = 1_000_000
@@ -29,6 +30,7 @@ _SECONDS_A_MESSAGE: Final = 0.05
 class MessageLimit:
     """Close a tab's connection with status 1009 when it asks for more than any page does.
 
+    A text is answered with status 1003: all messages are bytes, and Streamlit raises an error.
     More than 20 messages a second are read later; a page sends a few, and 60 at once may come.
     Texts that a visitor pastes are values of widgets, which have no limit here but Streamlit's own
     for a whole message.
@@ -52,13 +54,15 @@ class MessageLimit:
             free_at = max(free_at, now - _BURST * _SECONDS_A_MESSAGE) + _SECONDS_A_MESSAGE
             if free_at > now:
                 await asyncio.sleep(free_at - now)
-            if message["type"] == "websocket.receive" and asks_too_much(
-                message.get("bytes") or b""
-            ):
-                event("message_refused", "warning", bytes=len(message["bytes"]))
-                await send({"type": "websocket.close", "code": _TOO_BIG})
-                return {"type": "websocket.disconnect", "code": _TOO_BIG}
-            return message
+            if message["type"] != "websocket.receive":
+                return message
+            data = message.get("bytes")
+            if data is not None and not asks_too_much(data):
+                return message
+            event("message_refused", "warning", bytes=len(data or message["text"]))
+            code = _NOT_BYTES if data is None else _TOO_BIG
+            await send({"type": "websocket.close", "code": code})
+            return {"type": "websocket.disconnect", "code": code}
 
         await self._app(scope, received, send)
 
