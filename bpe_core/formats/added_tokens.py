@@ -3,9 +3,13 @@
 from __future__ import annotations
 
 import re
+from bisect import bisect_left
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence, Set
 from typing import Any, Final, NamedTuple, cast
+
+from bpe_core.errors import FormatError
+from bpe_core.formats.json_files import is_id
 
 _DEPTH: Final = 16  # groups within groups of a pattern; a file could nest them forever
 
@@ -21,8 +25,50 @@ class AddedToken(NamedTuple):
     """True if it is looked for in the normalized text."""
 
 
+def read_added_tokens(
+    described: Mapping[str, Any], ids: Mapping[str, int]
+) -> tuple[AddedToken, ...]:
+    """Return the added tokens of a tokenizer.json whose vocabulary has these ids.
+
+    Raises `FormatError` for one that does not match exactly its own text, and for one whose id is
+    not the one that `tokenizers` gives it. The library ignores the file's: a token outside the
+    vocabulary gets the number of tokens before it.
+
+    >>> described = {"added_tokens": [{"content": "<s>", "id": 1, "special": True}]}
+    >>> read_added_tokens(described, {"a": 0})
+    (AddedToken(text='<s>', id=1, is_special=True, is_normalized=False),)
+    """
+    listed: object = described.get("added_tokens") or []
+    if not isinstance(listed, list):
+        raise FormatError(f"Expected a list as added_tokens, got {listed!r:.80}.")
+    seen: set[str] = set()
+    next_id = len(ids)
+    for entry in cast("list[object]", listed):
+        added = cast("dict[str, object]", entry if isinstance(entry, dict) else {})
+        text, id = added.get("content"), added.get("id")
+        if not isinstance(text, str) or not text or not is_id(id):
+            raise FormatError(f"The added token {entry!r:.80} has no text or no valid id.")
+        if text in seen:
+            raise FormatError(f"The added token {text!r:.60} is listed twice.")
+        for name in ("single_word", "lstrip", "rstrip"):
+            if added.get(name):
+                raise FormatError(
+                    f"The added token {text!r:.60} has {name} set, so it would not match exactly "
+                    f"its own text. Special tokens here always do."
+                )
+        given = ids.get(text, next_id)
+        if id != given:
+            raise FormatError(
+                f"The added token {text!r:.60} has the id {id}, but Hugging Face's tokenizers "
+                f"gives it the id {given}."
+            )
+        seen.add(text)
+        next_id = max(next_id, given + 1)
+    return added_tokens(described)
+
+
 def added_tokens(described: Mapping[str, Any]) -> tuple[AddedToken, ...]:
-    """Return the added tokens of a tokenizer.json that `read_huggingface` accepts.
+    """Return the added tokens of a tokenizer.json that `read_added_tokens` accepts.
 
     >>> added_tokens({"added_tokens": [{"content": "<s>", "id": 1, "special": True}]})
     (AddedToken(text='<s>', id=1, is_special=True, is_normalized=False),)
@@ -36,7 +82,34 @@ def added_tokens(described: Mapping[str, Any]) -> tuple[AddedToken, ...]:
             bool(each.get("normalized", not each.get("special"))),
         )
         for each in listed
-        if each["content"]
+    )
+
+
+def found_in_one_search(added: Sequence[AddedToken]) -> bool:
+    """Return True if one search for all added tokens finds what the library's two searches find.
+
+    It first finds those that are looked for in the text as it is, and between them those that are
+    looked for in the normalized text. One search differs where one of the latter begins before one
+    of the former and overlaps it, or begins with it.
+
+    >>> raw, normalized = AddedToken("</s>", 1, True, False), AddedToken("[/I]</s>", 2, False, True)
+    >>> found_in_one_search([raw]), found_in_one_search([raw, normalized])
+    (True, False)
+    """
+    raw = {each.text for each in added if not each.is_normalized}
+    in_order, lengths = sorted(raw), {len(text) for text in raw}
+
+    def overlaps(text: str, start: int) -> bool:
+        if any(text[start : start + length] in raw for length in lengths):
+            return True
+        place = bisect_left(in_order, text[start:])
+        return start > 0 and place < len(raw) and in_order[place].startswith(text[start:])
+
+    return not any(
+        overlaps(each.text, start)
+        for each in added
+        if each.is_normalized
+        for start in range(len(each.text))
     )
 
 

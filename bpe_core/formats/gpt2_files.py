@@ -206,6 +206,7 @@ def _without_dead_merges(
     made = [id for _, _, id in merges]
     if made != sorted(made):
         return merges
+    special = special.difference(made)
     ranks = {token: id for id, token in vocab.items() if id not in special}
     found = recover_merges(ranks)
     return found if set(found) <= set(merges) else merges

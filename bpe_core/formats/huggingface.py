@@ -15,8 +15,9 @@ from typing import Any, Final, cast
 
 from bpe_core.errors import ConfigError, FormatError
 from bpe_core.extras import needs_extra
+from bpe_core.formats.added_tokens import added_tokens, found_in_one_search, read_added_tokens
 from bpe_core.formats.gpt2_files import from_printable_model, missing_token, printable_model
-from bpe_core.formats.json_files import checked_ids, is_id, parse_json
+from bpe_core.formats.json_files import checked_ids, parse_json
 from bpe_core.formats.library_errors import library_failures
 from bpe_core.formats.patterns import (
     BY_REGEX,
@@ -122,6 +123,11 @@ def read_huggingface(data: bytes) -> Tokenizer:
             f"without one can be read."
         )
     tokenizer = read_merges(described)
+    if not found_in_one_search(added_tokens(described)):
+        raise FormatError(
+            "Hugging Face's tokenizers finds its added tokens in two steps, of which the second "
+            "would find others here. Open it with bpe_core.open_encoder."
+        )
     if tokenizer.pretokenizer.name.startswith("regex:"):
         # Regex engines differ: the same pattern may match other text, or not compile at all.
         otherwise = why_otherwise(tokenizer, data.decode())
@@ -141,9 +147,9 @@ def read_merges(described: Part) -> Tokenizer:
     """
     model = _part(described.get("model"), "model")
     _refuse_what_is_not_plain_bpe(model)
-    special_tokens = _added_tokens(described.get("added_tokens"))
-    pretokenizer, byte_level = _pretokenizer_of(described.get("pre_tokenizer"))
     ids = checked_ids(model.get("vocab"), "the vocabulary")
+    special_tokens = {each.text: each.id for each in read_added_tokens(described, ids)}
+    pretokenizer, byte_level = _pretokenizer_of(described.get("pre_tokenizer"))
     merges = _merges(model.get("merges"))
     whole_words_first = bool(model.get("ignore_merges"))
     if _is_falcon(described.get("pre_tokenizer")):
@@ -278,6 +284,8 @@ def _pretokenizer_of(part: object) -> tuple[str, bool]:
         return "falcon", True
     parts = list(_flat(part))
     byte_level = bool(parts) and _without_regex(parts[-1]) == _BY_BYTES
+    if any(step.get("type") == "ByteLevel" for step in parts[:-1]):
+        raise FormatError("Its pre-tokenizer writes bytes in printable characters twice.")
     if byte_level and parts.pop().get("use_regex", True):
         parts.append({**BY_REGEX})
     if not parts:
@@ -329,25 +337,6 @@ def _split_name(split: Part) -> str | None:
         name = dropping.get(expression, pretokenizer_of(expression))
         return None if name.startswith("regex:") else name
     return None
-
-
-def _added_tokens(value: object) -> dict[str, int]:
-    special: dict[str, int] = {}
-    if value is not None and not isinstance(value, list):
-        raise FormatError(f"Expected a list as added_tokens, got {value!r:.80}.")
-    for entry in cast("list[object]", value or []):
-        added = _part(entry, "added token")
-        text, id = added.get("content"), added.get("id")
-        if not isinstance(text, str) or not is_id(id):
-            raise FormatError(f"The added token {entry!r:.80} has no text or no valid id.")
-        for name in ("single_word", "lstrip", "rstrip"):
-            if added.get(name):
-                raise FormatError(
-                    f"The added token {text!r:.60} has {name} set, so it would not match exactly "
-                    f"its own text. Special tokens here always do."
-                )
-        special[text] = cast("int", id)
-    return special
 
 
 def _merges(value: object) -> list[tuple[str, str]]:

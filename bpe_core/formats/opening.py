@@ -9,6 +9,9 @@ A tokenizer.json is encoded by `bpe_core` if all of this holds, and by `tokenize
 - a probe of many scripts and of the vocabulary's own tokens gives the same ids as `tokenizers`, if
   that is installed. Published files, recognised by their SHA-256, are compared by the tests
   instead.
+
+Ranks are encoded by `bpe_core` if an order of merges is known to give tiktoken's ids (see
+`recovered_merges`), and by `tiktoken` otherwise.
 """
 
 from __future__ import annotations
@@ -20,21 +23,25 @@ from importlib.util import find_spec
 from typing import Any, Final, Literal, cast
 
 from bpe_core.errors import BpeError, FormatError
+from bpe_core.formats.added_tokens import added_tokens, found_in_one_search
 from bpe_core.formats.gguf_header import GgufValue, looks_like_gguf, parse_gguf
 from bpe_core.formats.gguf_vocabulary import describe_gguf, from_gguf
 from bpe_core.formats.huggingface import is_empty, read_merges
 from bpe_core.formats.json_files import check_tokens, looks_like_json, parse_json
 from bpe_core.formats.load_save import loads
 from bpe_core.formats.opening_ranks import open_ranks
+from bpe_core.formats.patterns import pretokenizer_of
 from bpe_core.formats.probe import PROBE, last_tokens
+from bpe_core.formats.recovered_merges import MergesNotFoundError
 from bpe_core.formats.run_by_sentencepiece import SentencePieceTokenizer
 from bpe_core.formats.run_by_tokenizers import ForeignTokenizer
 from bpe_core.formats.run_here import NativeTokenizer
 from bpe_core.formats.sentencepiece_model import looks_like_sentencepiece, read_model
-from bpe_core.formats.tekken import looks_like_tekken, read_tekken
-from bpe_core.formats.tiktoken_file import read_tiktoken
+from bpe_core.formats.tekken import Ranks, looks_like_tekken, read_tekken
+from bpe_core.formats.tiktoken_file import read_ranks, read_tiktoken
 from bpe_core.formats.trial_process import rehearse, rehearse_sentencepiece
 from bpe_core.formats.zipped import looks_like_zip, unzip_tokenizer
+from bpe_core.pretokenizers.pretokenizers import get_pretokenizer
 from bpe_core.published.catalogue import CATALOGUE, Published
 from bpe_core.tokenizer.protocol import NamedEncoder
 from bpe_core.tokenizer.tokenizer import Tokenizer
@@ -87,13 +94,18 @@ def open_files(
         if "model" in described:
             return _of_tokenizer_json(name, described, trial=trial)
         if looks_like_tekken(described):
-            known = trial if trial in ("own", "other") else ""
-            return open_ranks(name, read_tekken(described), "A Tekken file.", known=known)
+            return open_ranks(name, read_tekken(described), "A Tekken file.")
     digest = hashlib.sha256(data).hexdigest() if len(files) == 1 else ""
     if digest in _BY_SHA256:
         return _open_published_ranks(name, data, _BY_SHA256[digest])
     is_pair = len(files) == 2
-    tokenizer = loads(files, pretokenizer=pretokenizer or ("gpt2" if is_pair else None))
+    try:
+        tokenizer = loads(files, pretokenizer=pretokenizer or ("gpt2" if is_pair else None))
+    except MergesNotFoundError:
+        pattern = get_pretokenizer(pretokenizer or "").pattern or ""
+        if pretokenizer_of(pattern) != pretokenizer:  # tiktoken might cut the text differently
+            raise
+        return open_ranks(name, Ranks(read_ranks(data), pattern, {}), "A .tiktoken file.")
     cut = f"Pre-tokenizer {tokenizer.pretokenizer.name}"
     return NamedEncoder(name, tokenizer, f"{cut}, encoded by bpe_core.")
 
@@ -194,8 +206,8 @@ def _why_elsewhere(tokenizer: Tokenizer) -> str:
 def _run_here(tokenizer: Tokenizer, described: Mapping[str, Any]) -> Tokenizer | NativeTokenizer:
     native = NativeTokenizer(tokenizer, described)
     has_ordinary = len(native.special_tokens) < len(tokenizer.special_tokens)
-    is_behind = has_ordinary or native.normalizer_name or native.may_lack_bytes
-    return native if is_behind else tokenizer
+    is_plain = not (has_ordinary or native.normalizer_name or native.may_lack_bytes)
+    return tokenizer if is_plain and found_in_one_search(added_tokens(described)) else native
 
 
 def _how(own: Tokenizer | NativeTokenizer) -> str:
@@ -217,10 +229,6 @@ def _how(own: Tokenizer | NativeTokenizer) -> str:
 def _why_inexact(own: Tokenizer | NativeTokenizer, foreign: ForeignTokenizer) -> str:
     """Return why a tokenizer may encode differently from the library; empty if it does not."""
     tokenizer = own if isinstance(own, Tokenizer) else own.tokenizer
-    if own.special_tokens.items() != foreign.special_tokens.items() or any(
-        foreign.vocab.get(id) != text.encode() for text, id in tokenizer.special_tokens.items()
-    ):
-        return "The library gives its added tokens other ids than the file."
     probe = PROBE + last_tokens(tokenizer, 2_000)
     if own.encode(probe) != foreign.encode(probe):
         return "Its merges alone encode a probe of many scripts differently."

@@ -7,13 +7,20 @@ whole pre-token first. So a token is made in one of three ways:
   of lower rank. They are the only two parts that those tokens would not merge (see
   `tokenizer.trie`); looking for them is twice as fast as encoding each token.
 - By a merge whose parts have higher ranks than the token itself, as in some ranks that were put
-  together from two vocabularies. Once both parts are there, nothing comes before it; so in a list
-  of merges it stands right after the later of its parts.
+  together from two vocabularies.
 - By no merge: encoding its bytes ends at other tokens. Then only looking it up finds it.
+
+In the first and the second case the merge is always the same: nothing outside a token changes the
+order in which its bytes are joined, so the last two parts are those that joining its bytes alone
+ends with. A token of the second kind, called late, is joined as soon as its last part is there: in
+a list of merges, where every merge comes after its parts, it stands right after that part's merge.
+This is exact as long as what late tokens join to a part cannot interfere with other occurrences of
+that part: see `_in_order`.
 """
 
 from __future__ import annotations
 
+from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Final
 
@@ -27,6 +34,10 @@ _MOST_STEPS: Final = 200_000_000
 _MOST_BYTES_CUT: Final = 1_000_000_000
 _NEVER: Final = 1 << 60
 _NOT_OF_TWO: Final = "Some tokens are not made of two tokens of lower rank, and "
+
+
+class MergesNotFoundError(FormatError):
+    """No order of merges is known to encode as some ranks do; tiktoken itself can use them."""
 
 
 def ranks_imply(ranks: Mapping[bytes, int], merges: Sequence[Merge]) -> bool:
@@ -126,20 +137,39 @@ def _containing(inner: Iterable[bytes], tokens: Iterable[bytes]) -> list[bytes]:
 def _in_order(
     pairs: Mapping[bytes, tuple[bytes, bytes]], ranks: Mapping[bytes, int]
 ) -> list[tuple[int, int, int]]:
-    """Return the merges of these tokens, each after those of its parts."""
+    """Return the merges of these tokens, each after those of its parts.
+
+    A late token's place is that of its last part and its own rank behind it, so the first number is
+    the rank of the part that all of its late parts wait for. tiktoken joins this part at its
+    leftmost place, then late tokens to it, and then goes on to the next place; the merges join it
+    at all places first. That is the same unless late tokens join it to what another place needs: to
+    the same part there, or from both sides to one and the same token, or to the token that begins
+    the same part behind it. Raises `MergesNotFoundError` in these cases.
+    """
     places: dict[bytes, tuple[int, ...]] = {}
+    joined_before = defaultdict[int, set[bytes]](set)
+    joined_behind = defaultdict[int, set[bytes]](set)
     for token in sorted(pairs, key=len):  # parts are shorter
         left, right = pairs[token]
-        later = max(places.get(left, ()), places.get(right, ()))
+        of_left, of_right = places.get(left, ()), places.get(right, ())
+        later = max(of_left, of_right)
         places[token] = (ranks[token],)
         if later > places[token]:
             places[token] = (*later, ranks[token])
-            if later == places.get(left) and pairs[left][0] == right:
-                raise FormatError(
-                    f"The token {token!r:.60}, rank {ranks[token]}, comes before its part "
-                    f"{left!r:.60} and ends as that begins, so no order of merges encodes as these "
-                    f"ranks do."
-                )
+            if later == of_left:
+                joined_behind[later[0]].add(right)
+            if later == of_right:
+                joined_before[later[0]].add(left)
+    tokens = {ranks[token]: token for token in pairs}
+    for rank in joined_before.keys() | joined_behind.keys():
+        part, before, behind = tokens[rank], joined_before[rank], joined_behind[rank]
+        same = any(places.get(other, ())[:1] == (rank,) for other in before | behind)
+        if same or before & behind or pairs[part][0] in behind:
+            raise MergesNotFoundError(
+                f"The token {part!r:.60}, rank {rank:,}, is a part of tokens of lower rank, and "
+                f"no order of merges is known to encode as these ranks do. bpe_core.open_encoder "
+                f"lets tiktoken encode."
+            )
     return [
         (ranks[pairs[token][0]], ranks[pairs[token][1]], ranks[token])
         for token in sorted(pairs, key=places.__getitem__)

@@ -63,7 +63,9 @@ class ForeignTokenizer(LibraryEncoder):
         plain = {**described, **dict.fromkeys(_LEFT_OUT)}
         if isinstance(model, dict) and "dropout" in model:
             plain["model"] = {**cast("dict[str, Any]", model), "dropout": None}
-        self._peer = _built(tokenizers.Tokenizer, json.dumps(plain))
+        # Written by the library, added tokens are in another order, which may change what is found.
+        self._plain = json.dumps(plain)
+        self._peer = _built(tokenizers.Tokenizer, self._plain)
         written = self._peer.to_str()
         self._described: dict[str, Any] = json.loads(written)
         self._peer.encode_special_tokens = True
@@ -85,7 +87,7 @@ class ForeignTokenizer(LibraryEncoder):
         check_patterns(self._described, self.encode)
 
     def __reduce__(self) -> tuple[object, ...]:
-        return ForeignTokenizer, (self._described,)
+        return ForeignTokenizer, (json.loads(self._plain),)
 
     @cached_property
     def _peer_with_special(self) -> tokenizers.Tokenizer:
@@ -94,7 +96,7 @@ class ForeignTokenizer(LibraryEncoder):
         It is another object, because that is a setting of the whole object: changing it for one
         call would affect calls in other threads.
         """
-        return _built(type(self._peer), json.dumps(self._described))
+        return _built(type(self._peer), self._plain)
 
     @property
     def model(self) -> str:
