@@ -9,12 +9,14 @@ import click
 
 from bpe_core.cli.options import encoding_option, text_column_option
 from bpe_core.cli.support import StandardInput, load_encoder
+from bpe_core.errors import ConfigError, FormatError
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from bpe_core.comparison.measurement import TokenizerMetrics
     from bpe_core.comparison.parts import Gain
+    from bpe_core.tokenizer.protocol import Encoder
 
 
 @click.command()
@@ -28,10 +30,17 @@ if TYPE_CHECKING:
     metavar="TOKENIZER",
     help="A tokenizer's file, or the name of a published one; may be repeated.",
 )
+@click.option(
+    "--pretokenizer", metavar="NAME", help="gpt2, cl100k, ..., for files that do not name one."
+)
 @text_column_option
 @encoding_option
 def compare(
-    files: tuple[str, ...], names: tuple[str, ...], text_column: str | None, encoding: str | None
+    files: tuple[str, ...],
+    names: tuple[str, ...],
+    pretokenizer: str | None,
+    text_column: str | None,
+    encoding: str | None,
 ) -> None:
     """Compare tokenizers on files: tokens, bytes per token, words kept whole.
 
@@ -44,7 +53,7 @@ def compare(
     from bpe_core.comparison.parts import gain_of
     from bpe_core.corpus.read_corpus import read_corpus
 
-    tokenizers = [load_encoder(name, None, ()) for name in names]
+    tokenizers = [_load(name, pretokenizer) for name in names]
     sources = [StandardInput() if name == "-" else name for name in files]
     corpus = read_corpus(sources, text_column, encoding=encoding)
     found = compare_tokenizers(corpus, tokenizers)
@@ -73,6 +82,15 @@ def compare(
             f"Intervals: bootstrap over blocks of the text, {N_RESAMPLES:,} resamples, seed "
             f"{SEED}, percentiles."
         )
+
+
+def _load(name: str, pretokenizer: str | None) -> Encoder:
+    try:
+        return load_encoder(name, None, ())
+    except (ConfigError, FormatError):
+        if pretokenizer is None:
+            raise
+        return load_encoder(name, pretokenizer, ())
 
 
 def _per_token(rows: Sequence[TokenizerMetrics]) -> list[tuple[str, ...]]:

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any, Final
 
-from bpe_core.errors import FormatError
+from bpe_core.errors import ConfigError, FormatError
 from bpe_core.formats.patterns import BY_REGEX, FALCON, STEPS, isolated
 from bpe_core.pretokenizers.pretokenizers import get_pretokenizer
 
@@ -60,9 +60,13 @@ def _splits(*patterns: str) -> list[Part]:
 
 def _named(name: str) -> list[Part]:
     """Return the parts that cut as a named pre-tokenizer of bpe_core does."""
-    pattern = get_pretokenizer(name).pattern
-    assert pattern is not None
-    return _splits(pattern)
+    cut = get_pretokenizer(name)
+    if cut.drops_text:
+        raise ConfigError(
+            f"The pre-tokenizer {name!r:.80} drops white space, which that of a GGUF file never "
+            "does. Name another one."
+        )
+    return _splits(cut.pattern) if cut.pattern is not None else [_BYTES]
 
 
 _FALCON: Final[list[Part]] = [BYTE_LEVEL if step == BY_REGEX else dict(step) for step in FALCON]
@@ -94,14 +98,24 @@ _BY_NAME: Final[Mapping[str, tuple[list[Part], bool]]] = {
     for parts, whole_words_first, names in _FAMILIES
     for name in names
 }
+# The published models of these pre-tokenizers look up whole pre-tokens first, or cut in steps.
+_BY_OWN_NAME: Final[Mapping[str, str]] = {
+    "gpt2": "gpt-2",
+    "llama3": "llama-bpe",
+    "tekken": "tekken",
+    "starcoder": "starcoder",
+    "deepseek-v3": "deepseek-v3",
+    "falcon": "falcon",
+}
 KNOWN_CUTS: Final = tuple(_BY_NAME)
 """The names that `tokenizer.ggml.pre` may have."""
 
 
-def cut_of(name: str) -> tuple[Part, bool]:
+def cut_of(name: str | None, pretokenizer: str | None = None) -> tuple[Part, bool]:
     """Return the pre-tokenizer of a name, and whether whole pre-tokens are looked up first.
 
-    Raises `FormatError` for a name that is not known.
+    If the name is missing or not known, it is the named `pretokenizer` of bpe_core. Raises
+    `FormatError` if none is named, and `ConfigError` for one that cannot stand for a GGUF file's.
 
     >>> part, whole_words_first = cut_of("starcoder")
     >>> [each["type"] for each in part["pretokenizers"]], whole_words_first
@@ -109,14 +123,26 @@ def cut_of(name: str) -> tuple[Part, bool]:
     >>> cut_of("brand-new")
     Traceback (most recent call last):
     bpe_core.errors.FormatError: The GGUF file cuts text by the pre-tokenizer 'brand-new', which \
-is not known here. Use the tokenizer.json of the same model.
+is not known here. Name its pre-tokenizer, such as gpt2 or llama3, or use the tokenizer.json of \
+the same model.
+    >>> cut_of("brand-new", "starcoder") == cut_of("starcoder")
+    True
     """
-    try:
+    if name in _BY_NAME:
         parts, whole_words_first = _BY_NAME[name]
-    except KeyError:
+    elif pretokenizer is None:
+        problem = (
+            f"cuts text by the pre-tokenizer {name!r:.80}, which is not known here"
+            if name is not None
+            else "does not say how it cuts text: it lacks the key tokenizer.ggml.pre"
+        )
         raise FormatError(
-            f"The GGUF file cuts text by the pre-tokenizer {name!r:.80}, which is not known here. "
-            f"Use the tokenizer.json of the same model."
-        ) from None
+            f"The GGUF file {problem}. Name its pre-tokenizer, such as gpt2 or llama3, or use the "
+            "tokenizer.json of the same model."
+        )
+    elif pretokenizer in _BY_OWN_NAME:
+        parts, whole_words_first = _BY_NAME[_BY_OWN_NAME[pretokenizer]]
+    else:
+        parts, whole_words_first = _named(pretokenizer), False
     part = parts[0] if len(parts) == 1 else {"type": "Sequence", "pretokenizers": parts}
     return part, whole_words_first

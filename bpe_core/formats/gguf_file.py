@@ -131,7 +131,7 @@ def check_gguf(tokenizer: Tokenizer, written: bytes) -> None:
     from bpe_core.formats import huggingface
 
     try:
-        described = from_gguf(parse_gguf(written))
+        described = from_gguf(parse_gguf(written), tokenizer.pretokenizer.name)
         read = huggingface.read_huggingface(json.dumps(described).encode())
     except BpeError as error:
         raise ConfigError(f"GGUF cannot express this tokenizer. {error}") from error

@@ -41,11 +41,12 @@ def describe_gguf(keys: Keys) -> str:
     return f"The vocabulary of a GGUF file ({', '.join(parts)})."
 
 
-def from_gguf(keys: Keys) -> dict[str, Any] | bytes:
+def from_gguf(keys: Keys, pretokenizer: str | None = None) -> dict[str, Any] | bytes:
     """Return a parsed tokenizer.json, or the bytes of a SentencePiece model.
 
-    Raises `FormatError` for a kind of model or a cut that is not known, for a vocabulary with two
-    equal tokens, and for merges and types that do not fit it.
+    `pretokenizer` is for byte-level BPE whose file does not name a cut that is known. Raises
+    `FormatError` for a kind of model or a cut that is not known, for a vocabulary with two equal
+    tokens, and for merges and types that do not fit it.
 
     >>> tokens = ["<unk>", "a", "▁a"]
     >>> keys = {"tokenizer.ggml.model": "llama", "tokenizer.ggml.tokens": tokens}
@@ -74,10 +75,12 @@ def from_gguf(keys: Keys) -> dict[str, Any] | bytes:
         return _sentencepiece(keys, kind, tokens, types)
     if kind == "bert":
         return _wordpiece(keys, ids, types)
-    return _bpe(keys, kind, ids, types)
+    return _bpe(keys, kind, ids, types, pretokenizer)
 
 
-def _bpe(keys: Keys, kind: str, ids: dict[str, int], types: list[int]) -> dict[str, Any]:
+def _bpe(
+    keys: Keys, kind: str, ids: dict[str, int], types: list[int], pretokenizer: str | None
+) -> dict[str, Any]:
     merges: list[list[str]] = []
     with without_garbage_collection():
         for rank, merge in enumerate(_strings(keys, "merges")):
@@ -108,12 +111,9 @@ def _bpe(keys: Keys, kind: str, ids: dict[str, int], types: list[int]) -> dict[s
             "model": model,
         }
     name = keys.get(_KEY + "pre")
-    if not isinstance(name, str) or name == "default":
-        raise FormatError(
-            "The GGUF file does not say how it cuts text: it lacks the key tokenizer.ggml.pre. Use "
-            "the tokenizer.json of the same model, or a newer conversion."
-        )
-    pre_tokenizer, model["ignore_merges"] = cut_of(name)
+    # llama.cpp writes "default" for a cut that its converter does not know.
+    known = name if isinstance(name, str) and name != "default" else None
+    pre_tokenizer, model["ignore_merges"] = cut_of(known, pretokenizer)
     return {
         "version": "1.0",
         "added_tokens": _added(ids, types),

@@ -164,7 +164,7 @@ def _tokenizer_of_gguf(
     pretokenizer: str | None,
     special_tokens: Mapping[str, int] | None,
 ) -> Tokenizer:
-    described = from_gguf(keys)
+    described = from_gguf(keys, pretokenizer)
     if isinstance(described, bytes):
         raise FormatError(
             f"{name} holds a SentencePiece model, which plain byte-pair encoding cannot stand for. "

@@ -88,7 +88,7 @@ def _open_path(path: Path, pretokenizer: str | None) -> NamedEncoder:
     with path.open("rb") as file:
         head = file.read(len(MAGIC))
     if head == MAGIC:
-        return opening.open_gguf(path.name, read_gguf(path))
+        return opening.open_gguf(path.name, read_gguf(path), pretokenizer)
     return _open_files(files_of(path), pretokenizer)
 
 

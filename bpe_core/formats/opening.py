@@ -64,10 +64,10 @@ def open_files(
     """Open a tokenizer's file, or GPT-2's two files, in any supported format.
 
     Pass `pretokenizer` for formats that do not store it: a .tiktoken file needs it unless it is one
-    of the published ones, and GPT-2's two files use GPT-2's by default. A file that might crash a
-    compiled library is first tried in another process, if the `trial` is needed. Raises
-    `FormatError` if the files are not a tokenizer, and `ConfigError` if the pre-tokenizer is
-    missing.
+    of the published ones, a GGUF file if it does not name one that is known, and GPT-2's two files
+    use GPT-2's by default. A file that might crash a compiled library is first tried in another
+    process, if the `trial` is needed. Raises `FormatError` if the files are not a tokenizer, and
+    `ConfigError` if the pre-tokenizer is missing.
 
     >>> import tokenizers
     >>> peer = tokenizers.Tokenizer(tokenizers.models.WordPiece({"a": 0, "##b": 1}, unk_token="a"))
@@ -86,7 +86,7 @@ def open_files(
             )
     data = next(iter(files.values()), b"")
     if len(files) == 1 and looks_like_gguf(data):
-        return open_gguf(name, parse_gguf(data), trial=trial)
+        return open_gguf(name, parse_gguf(data), pretokenizer, trial=trial)
     if len(files) == 1 and looks_like_sentencepiece(data):
         return open_sentencepiece(name, data, trial=trial)
     if len(files) == 1 and looks_like_json(data, next(iter(files))):
@@ -110,12 +110,18 @@ def open_files(
     return NamedEncoder(name, tokenizer, f"{cut}, encoded by bpe_core.")
 
 
-def open_gguf(name: str, keys: Mapping[str, GgufValue], *, trial: Trial = "needed") -> NamedEncoder:
+def open_gguf(
+    name: str,
+    keys: Mapping[str, GgufValue],
+    pretokenizer: str | None = None,
+    *,
+    trial: Trial = "needed",
+) -> NamedEncoder:
     """Open the vocabulary that `parse_gguf` or `read_gguf` found in a GGUF file.
 
-    `trial` is as for `open_files`. Raises `FormatError`.
+    `pretokenizer` and `trial` are as for `open_files`. Raises `FormatError`.
     """
-    model, origin = from_gguf(keys), describe_gguf(keys)
+    model, origin = from_gguf(keys, pretokenizer), describe_gguf(keys)
     if isinstance(model, bytes):
         return open_sentencepiece(name, model, origin=origin, trial=trial)
     opened = _of_tokenizer_json(name, model, trial=trial)

@@ -13,11 +13,13 @@ from typing import Any
 import gguf
 import pytest
 import sentencepiece
+from click.testing import CliRunner
 from hypothesis import given
 from hypothesis import strategies as st
 
 import bpe_core as bpe
-from bpe_core.errors import BpeError, FormatError, TokenizationError, UnavailableError
+from bpe_core.cli import commands
+from bpe_core.errors import BpeError, ConfigError, FormatError, TokenizationError, UnavailableError
 from bpe_core.formats.adapting_base import open_base
 from bpe_core.formats.gguf_header import parse_gguf, read_gguf
 from bpe_core.formats.gguf_vocabulary import from_gguf
@@ -193,6 +195,41 @@ def test_a_vocabulary_that_does_not_fit_is_refused(
     data = write_gguf(tmp_path / "odd.gguf", **changes)
     with pytest.raises(FormatError, match=message.replace("358", f"{n_tokens:,}")):
         open_files({"odd.gguf": data})
+
+
+@pytest.mark.parametrize("changes", [{"pre": "default"}, {"pre": "brand-new"}, {"pre": [1]}])
+def test_a_named_pre_tokenizer_stands_for_one_that_a_gguf_file_lacks(
+    tmp_path: Path, changes: dict[str, Any]
+) -> None:
+    path = tmp_path / "old.gguf"
+    whole = write_gguf(tmp_path / "whole.gguf")
+    data = write_gguf(path, **changes)
+    text = "the hat in there 123 <|endoftext|>"
+    expected = loads({"x": whole})
+    for name in ("gpt2", "llama3", "starcoder", "o200k"):
+        opened = open_encoder(path, name)
+        assert opened.encoder == bpe.load(path, name) == loads({"x": data}, name)
+        assert open_files({"x.gguf": data}, pretokenizer=name).encode(text) == opened.encode(text)
+        assert bpe.load(path, name).pretokenizer.name == name
+    assert bpe.load(path, "gpt2").encode(text) == expected.encode(text)
+    with pytest.raises(FormatError, match="Name its pre-tokenizer, such as gpt2"):
+        open_encoder(path)
+    with pytest.raises(ConfigError, match="drops white space"):
+        open_encoder(path, "whitespace")
+    with pytest.raises(ConfigError, match="is 'gpt2', not 'llama3'"):
+        bpe.load(tmp_path / "whole.gguf", "llama3")
+    extended = tmp_path / "extended.gguf"
+    named = ("--pretokenizer", "gpt2")
+    for command in (
+        ["encode", str(path), *named, "-"],
+        ["inspect", str(path), *named],
+        ["convert", str(path), str(tmp_path / "new.gguf"), "--format", "gguf", *named],
+        ["compare", "-", "-t", str(path), "-t", "gpt2", *named],
+        ["extend", str(path), "-", "--tokens", "1", "--out", str(extended), *named],
+    ):
+        result = CliRunner().invoke(commands.main, command, input="the hat in the hat\n")
+        assert result.exit_code == 0, (command, result.output)
+    assert bpe.load(tmp_path / "new.gguf").encode(text) == expected.encode(text)
 
 
 @given(

@@ -118,7 +118,8 @@ def _files() -> None:
         "Pre-tokenizer",
         [_FROM_FILE, *PRETOKENIZER_NAMES],
         key="add_pretokenizer",
-        help="Needed for a .tiktoken file, unless it is a published one.",
+        help="Needed for a .tiktoken file, unless it is a published one, and for a GGUF file that "
+        "does not name its own.",
     )
     is_pressed = st.button("Add from files", key="add_files", disabled=not uploads)
     if is_pressed and (files := submitted_files(uploads)):
